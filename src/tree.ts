@@ -100,7 +100,7 @@ const RUNS: readonly Entry[] = [
 const ACCOUNT_UPDATER: readonly Entry[] = [
   entry(
     'refresh',
-    'take an export through a whole cycle: prepare, submit, wait, report, next',
+    'take an export through a whole cycle: prepare, submit, wait, report',
     () => import('./au/commands/refresh.ts'),
   ),
   entry(
@@ -109,11 +109,22 @@ const ACCOUNT_UPDATER: readonly Entry[] = [
     () => import('./au/commands/submit.ts'),
   ),
   entry(
+    'resume',
+    'go on with everything open, or one cycle, run or job; with --wait, get the results',
+    () => import('./au/commands/resume.ts'),
+  ),
+  entry('status', 'show what is open, or one cycle, run or job', () => import('./au/commands/status.ts')),
+  entry('download', 'download the results of a completed job or run', () => import('./au/commands/download.ts')),
+  entry('report', 'summarize a result file: counts and what to do per code', () => import('./au/commands/report.ts')),
+  entry('check', 'check request files without sending anything', () => import('./au/commands/check.ts')),
+  entry('next', 'make the next request file from the last one and its results', () => import('./au/commands/next.ts')),
+  // The steps of the commands above, and what is seldom needed: lists leave these out.
+  entry(
     'prepare',
     'make a request file from a database or spreadsheet export',
     () => import('./au/commands/prepare.ts'),
+    { hidden: true },
   ),
-  entry('check', 'check request files without sending anything', () => import('./au/commands/check.ts')),
   entry(
     'create',
     'create a job, which waits an hour for its file (one step of submit)',
@@ -126,20 +137,19 @@ const ACCOUNT_UPDATER: readonly Entry[] = [
     () => import('./au/commands/upload.ts'),
     { hidden: true },
   ),
-  entry('status', 'show a run part by part, or one job', () => import('./au/commands/status.ts')),
-  entry('jobs', 'list jobs of the tenant, newest first', () => import('./au/commands/jobs.ts')),
-  group('runs', 'list and prune the runs recorded on this machine', RUNS, { defaultCommand: 'list' }),
-  entry('wait', 'wait until a job or run has completed or failed', () => import('./au/commands/wait.ts')),
-  entry('download', 'download the results of a completed job or run', () => import('./au/commands/download.ts')),
-  entry('sync', 'advance all open runs once, and download what is finished', () => import('./au/commands/sync.ts')),
-  entry('resume', 'upload the rest of a run; with --wait, get the results', () => import('./au/commands/resume.ts')),
-  entry('abandon', "give up a run, so that 'au sync' skips it", () => import('./au/commands/abandon.ts')),
-  {
-    ...entry('ignore', 'let a job of another system stop no upload', () => import('./au/commands/ignore.ts')),
+  entry('jobs', 'list jobs of the tenant, newest first', () => import('./au/commands/jobs.ts'), { hidden: true }),
+  group('runs', 'list and prune the runs recorded on this machine', RUNS, { defaultCommand: 'list', hidden: true }),
+  entry(
+    'abandon',
+    "give up a run, so that 'au resume' skips it, or free rows in doubt",
+    () => import('./au/commands/abandon.ts'),
+    { hidden: true },
+  ),
+  entry('ignore', 'let a job of another system stop no upload', () => import('./au/commands/ignore.ts'), {
     hidden: true,
-  },
-  entry('report', 'summarize a result file: counts and what to do per code', () => import('./au/commands/report.ts')),
-  entry('next', 'make the next request file from the last one and its results', () => import('./au/commands/next.ts')),
+  }),
+  entry('wait', "the same as 'au resume --wait'", () => import('./au/commands/wait.ts'), { hidden: true }),
+  entry('sync', "the same as 'au resume' without an argument", () => import('./au/commands/sync.ts'), { hidden: true }),
 ];
 
 const EVENTS: readonly Entry[] = [

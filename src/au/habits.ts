@@ -26,12 +26,12 @@ export const AU_HABITS: Habits = {
     ['au run list', 'au runs'],
     ['au rerun', 'au resume <run>'],
     ['au retry', 'au resume <run>'],
-    ['au poll', 'au wait <job>'],
+    ['au poll', 'au resume <job>'],
     ['au results', 'au download <job>'],
     ['au runs delete', 'au runs prune --older-than <duration>'],
     ['au runs show', 'au status <run>'],
     ['au runs view', 'au status <run>'],
-    ['au runs watch', 'au wait <run>'],
+    ['au runs watch', 'au resume <run> --wait'],
     ['au runs cancel', 'au abandon <run>'],
   ],
   extraWords: [
@@ -39,7 +39,7 @@ export const AU_HABITS: Habits = {
     ['au upload', 'au submit <file>', 'au submit creates the job, uploads the file and waits.'],
     ['au jobs', 'au status <job>'],
     ['au runs list', 'au status <run>'],
-    ['au sync', 'au wait <run>', 'sync is about all runs.'],
+    ['au sync', 'au resume <run>', 'sync is about all runs.'],
     ['au submit', 'au submit <file> --cycle <name>', 'Submit each file by itself; a cycle keeps them together.'],
   ],
   options: [

@@ -154,7 +154,10 @@ describe('exit codes', () => {
     const created = JSON.parse((await atSandbox(['au', 'create'])).stdout) as { id: string };
     const run = await atSandbox(['au', 'wait', created.id, '--timeout', '3s']);
     expect(run.code).toBe(11);
-    expect(errorOf(run)).toMatchObject({ code: 'pending', next: expect.stringContaining(`svc au wait ${created.id}`) });
+    expect(errorOf(run)).toMatchObject({
+      code: 'pending',
+      next: expect.stringContaining(`svc au resume ${created.id} --wait`),
+    });
   });
 
   it.each([
@@ -171,6 +174,6 @@ describe('exit codes', () => {
     });
     const ended = await new Promise((resolve) => child.on('close', resolve));
     expect(ended).toBe(code);
-    expect(stderr).toContain(`svc au wait ${created.id}`);
+    expect(stderr).toContain(`svc au resume ${created.id} --wait`);
   });
 });

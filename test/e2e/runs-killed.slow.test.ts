@@ -114,7 +114,7 @@ function checkDoubt(world: World, { stderr }: Finished): void {
   expect(world.uploadsOf(doubtful.flatMap(({ job }) => job ?? [])).every((count) => count === 0)).toBe(true);
   expect(world.uploadsOf(parts.flatMap(({ job }) => job ?? [])).every((count) => count <= 1)).toBe(true);
   // Each of these doubts ends with the life of the upload address, so nothing that is billed again is proposed.
-  expect(stderr).toContain('svc au sync settles it, after ');
+  expect(stderr).toContain('svc au resume settles it, after ');
   expect(stderr).not.toContain('au abandon');
 }
 

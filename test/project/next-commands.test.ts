@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { allCommands } from '../support/tree.ts';
 
 const root = fileURLToPath(new URL('../../src/', import.meta.url));
-/** A next command in the source code: `next: ['au', 'wait', id]`. */
+/** A next command in the source code: `next: ['au', 'download', id]`. */
 const NEXT = /\b(?:next|command): \[((?:'[\w-]+'(?:, )?)+)([^\]]*)\]/g;
 
 const commands = new Map((await allCommands()).map(({ words, command }) => [words, command]));
@@ -19,8 +19,8 @@ describe('the commands that messages name', () => {
 
   it('the commands that messages name are found when they do not', () => {
     expect(problemsIn("next: ['au', 'list']", 'x.ts')).toEqual(['x.ts: au list is no command']);
-    expect(problemsIn("next: ['au', 'wait']", 'x.ts')).toEqual(['x.ts: au wait needs an argument']);
-    expect(problemsIn("next: ['au', 'wait', id]", 'x.ts')).toEqual([]);
+    expect(problemsIn("next: ['au', 'download']", 'x.ts')).toEqual(['x.ts: au download needs an argument']);
+    expect(problemsIn("next: ['au', 'download', id]", 'x.ts')).toEqual([]);
   });
 });
 

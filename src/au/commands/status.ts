@@ -1,18 +1,19 @@
-import { EXIT_CODES, isSvcError, SvcError } from '../../base/errors.ts';
+import { EXIT_CODES, isSvcError } from '../../base/errors.ts';
 import { type Context, defineCommand } from '../../cli/app/command.ts';
-import type { Client } from '../../client/api/client.ts';
 import { noteNext } from '../../cli/app/hint.ts';
 import { optionalArgument } from '../../cli/app/parameter.ts';
 import { listPrinter, oneBatch, recordPrinter } from '../../cli/app/print.ts';
 import { text } from '../../cli/app/value-parsers.ts';
-import { cycleView } from '../ledger/cycle-view.ts';
-import { explainMissing, jobRequest, jobView } from '../run/job-view.ts';
+import { claimRow, claimView } from '../ledger/claim-view.ts';
+import { cycleView, UNKNOWN } from '../ledger/cycle-view.ts';
+import { isJobId } from '../run/job.ts';
+import { explainMissing, jobView } from '../run/job-view.ts';
 import type { Polled } from '../run/poll-parts.ts';
 import { isMissingUpload, isUntouched } from '../run/record.ts';
 import { namedRun } from '../run/recorded-runs.ts';
 import { missingRunError } from '../run/run-errors.ts';
 import { partRows, partView } from '../run/run-view.ts';
-import { firstRequest } from '../send/first-requests.ts';
+import { jobOrListRequest } from '../send/first-requests.ts';
 import { showRun } from '../send/show-progress.ts';
 
 export const status = defineCommand({
@@ -20,18 +21,21 @@ export const status = defineCommand({
     'Without an argument, the cycles of the ledger with jobs whose results nobody has read, whichever machine sent them.',
   examples: [
     ['svc au status', 'what is open, on any machine that shares the ledger'],
+    ['svc au status 2026-12', 'the jobs of a cycle, and who sent them'],
     ['svc au status run-20260131-0a1b2c3d-4e5f', 'its parts, polled now'],
     ['svc au status 5f0c…', 'one job, with its errors if it failed'],
   ],
   permissions: ['account-updater:job:read'],
   exitCodes: [[9, 'a job that has its file is not found']],
   paged: true,
-  fields: [...new Set([...partView.fields, ...jobView.fields, ...cycleView.fields])],
-  parameters: { of: optionalArgument('[job|run]', 'id of a job, or id or directory of a run', text) },
+  fields: [...new Set([...partView.fields, ...jobView.fields, ...cycleView.fields, ...claimView.fields])],
+  parameters: {
+    of: optionalArgument('[cycle|run|job]', 'a cycle, the id or directory of a run, or the id of a job', text),
+  },
   async run(context, { of }) {
     if (of === undefined) return printCycles(context);
     const run = await namedRun(context, of);
-    if (run === undefined) return printJob(context, of);
+    if (run === undefined) return isJobId(of) ? printJob(context, of) : printCycle(context, of);
     const print = await listPrinter(context, partView);
     if (isUntouched(run.record)) {
       await print(oneBatch(partRows(run.record)));
@@ -56,37 +60,49 @@ export const status = defineCommand({
     await print(oneBatch(partRows(run.record)));
     if (run.record.parts.some(isMissingUpload)) throw missingRunError(run);
   },
-  request: (context, { of }) => (of === undefined ? firstRequest() : jobRequest(context, of)),
+  request: (context, { of }) => jobOrListRequest(context, of),
 });
 
 async function printCycles(context: Context): Promise<number> {
-  const { openCycles, UNKNOWN } = await import('../ledger/cycle-status.ts');
+  const { openCycles } = await import('../ledger/cycle-status.ts');
   const { CommandLedger } = await import('../ledger/command-ledger.ts');
-  const { tenantOfKey } = await import('../run/tenant-proof.ts');
+  const { ledgerOfKey } = await import('../ledger/named-cycle.ts');
   const print = await listPrinter(context, cycleView);
   const client = await context.client();
-  const tenant = (await tenantOfKey(client)) ?? (await tenantOfAnyJob(client));
-  const rows = tenant === undefined ? [] : await openCycles(client, await new CommandLedger(context).open(tenant));
+  const opened = await ledgerOfKey(client, new CommandLedger(context));
+  const rows = opened === undefined ? [] : await openCycles(client, opened[1]);
   await print(oneBatch(rows));
   if (rows.length === 0)
     context.notices.note(
-      tenant === undefined
+      opened === undefined
         ? 'the service shows no job of this tenant'
         : 'no job is open: somebody read the results of each job in the ledger',
     );
-  else noteNext(context, 'to go on with what this machine sent', ['au', 'sync']);
+  else
+    noteNext(context, 'to get the results of a cycle, whichever machine sent it', [
+      'au',
+      'resume',
+      rows[0]?.cycle ?? '',
+      '--wait',
+    ]);
   return rows.some(({ status: of }) => of === UNKNOWN) ? EXIT_CODES.outcome_unknown : 0;
 }
 
-/** Returns the tenant of a job; undefined if the service has none. @throws SvcError for a key that may not list jobs */
-async function tenantOfAnyJob(client: Client): Promise<string | undefined> {
-  const [job] = await client.accountUpdater.list({ pageSize: 1 }).first(1);
-  if (job === undefined) return undefined;
-  if (job.tenant_id) return job.tenant_id;
-  throw new SvcError('bad_response', 'the service does not name the tenant of a job, which the ledger needs', {
-    hint: 'What is open is not known. Name a run or a job, or contact support with the job id.',
-    facts: { job: job.id },
-  });
+/** Shows the jobs of a cycle, each read from the service now. */
+async function printCycle(context: Context, name: string): Promise<number> {
+  const { namedCycle } = await import('../ledger/named-cycle.ts');
+  const { findJobs } = await import('../run/poll-parts.ts');
+  const print = await listPrinter(context, claimView);
+  const client = await context.client();
+  const { entries } = await namedCycle(context, client, name);
+  const claims = entries.filter((entry) => entry.kind === 'claim');
+  const jobs = await findJobs(client, new Set(claims.map(({ job }) => job)));
+  const rows = claims.map((claim) => claimRow(claim, entries, jobs.get(claim.job)?.status ?? UNKNOWN));
+  await print(oneBatch(rows));
+  const isDoubtful = rows.some(
+    ({ status: of, results_read: wasRead, freed }) => of === UNKNOWN && !wasRead && freed === null,
+  );
+  return isDoubtful ? EXIT_CODES.outcome_unknown : 0;
 }
 
 async function printJob(context: Context, id: string): Promise<void> {

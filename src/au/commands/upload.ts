@@ -9,7 +9,7 @@ import { showRun } from '../send/show-progress.ts';
 export const upload = defineCommand({
   description:
     'The file is checked first. A job that already has its file is left alone, so that nothing is uploaded twice. Like submit, it stops for jobs of the key that the ledger does not know, and for rows of an open or young cycle.',
-  examples: [['svc au upload 5f0c… tokens.csv', 'then: svc au wait 5f0c…']],
+  examples: [['svc au upload 5f0c… tokens.csv', 'then: svc au resume 5f0c… --wait']],
   permissions: ['account-updater:job:read'],
   exitCodes: [[6, 'another job or a young cycle has rows of the file'], 9, 10, 11, 12, 13],
   changes: true,

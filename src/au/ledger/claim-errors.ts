@@ -27,7 +27,7 @@ export function takenError(file: NamedFile, taken: readonly Taken[], rows: numbe
     `${formatNumber(shared)} of ${countText(rows, 'row')} of ${file.name} are in ${cycleText(file)} already: ${first ? whoText(first, now) : ''}${others}; nothing was sent`,
     {
       hint: `Their results come from ${jobs.length === 1 ? 'that job' : 'those jobs'}. To send only the other rows, submit the file.`,
-      next: ['au', 'wait', jobs[0] ?? ''],
+      next: ['au', 'resume', jobs[0] ?? '', '--wait'],
       alternatives: [['au', 'status', jobs[0] ?? '']],
       retryable: false,
       facts: { jobs, rows: shared, cycle: file.cycle },

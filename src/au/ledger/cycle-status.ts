@@ -3,11 +3,8 @@ import type { Client } from '../../client/api/client.ts';
 import { findJobs } from '../run/poll-parts.ts';
 import { byText, isDone, standingClaims } from './claims.ts';
 import type { ClaimEntry } from './entry.ts';
-import type { CycleRow } from './cycle-view.ts';
+import { type CycleRow, UNKNOWN } from './cycle-view.ts';
 import type { Ledger } from './ledger.ts';
-
-/** The status of a job that the service does not know. It may have been paid for. */
-export const UNKNOWN = 'unknown';
 
 /** What needs the operator most comes first. */
 const ORDER = [UNKNOWN, 'failed', 'completed'];

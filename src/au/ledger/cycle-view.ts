@@ -1,6 +1,9 @@
 import type { View } from '../../cli/output/view.ts';
 import { toneOf } from '../run/run-view.ts';
 
+/** The status of a job that the service does not know. It may have been paid for. */
+export const UNKNOWN = 'unknown';
+
 /** A cycle of the ledger with jobs whose results nobody has read. */
 export interface CycleRow {
   readonly cycle: string;

@@ -152,7 +152,7 @@ export class RequestSteps {
     const { results: out } = this.#files;
     const wasOpen = isOpen(run.record);
     const isToPoll = wasOpen && !this.#input.wait;
-    if (wasOpen) announceStep(this.#context, 'wait', isToPoll ? ['au', 'sync'] : ['au', 'wait', run.name]);
+    if (wasOpen) announceStep(this.#context, 'wait', ['au', 'resume', run.name, ...(isToPoll ? [] : ['--wait'])]);
     if (isToPoll) return advanceRun(this.#context, run);
     await requireJoinedFiles(this.#context, run);
     await finishRun(this.#context, run, { out, force: await this.#hasWritten(out) });
@@ -318,9 +318,10 @@ export class RequestSteps {
     const isPending = error.code === 'pending';
     return error.with({
       hint:
-        error.hint ?? (isPending ? 'Run the same command again later; au sync gets the results meanwhile:' : undefined),
+        error.hint ??
+        (isPending ? 'Run the same command again later; au resume gets the results meanwhile:' : undefined),
       next: this.#input.again,
-      alternatives: isPending ? [['au', 'sync']] : [],
+      alternatives: isPending ? [['au', 'resume']] : [],
     });
   }
 

@@ -151,7 +151,7 @@ async function completedJob(client: Client, id: string): Promise<AccountUpdaterJ
   if (job.status === 'failed') throw failedError(job);
   if (job.status === 'completed') return job;
   throw new SvcError('pending', `job ${id} is ${job.status}: it has no results yet`, {
-    next: ['au', 'wait', id],
+    next: ['au', 'resume', id, '--wait'],
     facts: { job: id, job_status: job.status },
   });
 }

@@ -120,11 +120,19 @@ export async function noteOddities(context: Context, record: RunRecord, results:
 export async function countedResults(record: RunRecord, actions: Actions): Promise<Results> {
   const { results, input } = record;
   if (!results) throw new SvcError('bug', 'results were to be shown before they were written');
-  const { updated, warned, errors, unknown, unchanged, codes } = await countResults(results.file, input.rows);
+  return countedFile({ ...results, compared: areCompared(record) }, input.rows, actions);
+}
+
+/** Counts a result file. `rows` is the number of rows that were sent. */
+export async function countedFile(
+  results: ResultsFile & Pick<Results, 'compared'>,
+  rows: number,
+  actions: Actions,
+): Promise<Results> {
+  const { updated, warned, errors, unknown, unchanged, codes } = await countResults(results.file, rows);
   return {
     ...results,
     file: shownPath(results.file),
-    compared: areCompared(record),
     updated,
     warned,
     errors,

@@ -19,7 +19,8 @@ type PollEvent =
     }
   | { readonly kind: 'unreachable'; readonly reason: string; readonly nextMs: number };
 
-/** An event in the life of a job. `job` is the id of the job, or of the run in a wait for several jobs. */
+/** An event in the life of a job. `job` is the id of the job, or in a wait for several jobs that of the run, or the
+ * cycle. */
 export type RunEvent =
   | { readonly kind: 'created'; readonly job: AccountUpdaterJob }
   | {
@@ -50,6 +51,11 @@ export interface RunOptions {
   /** Called immediately after each step, because an unreported id is lost if the process dies. */
   readonly onEvent?: ((event: RunEvent) => void) | undefined;
   readonly random?: (() => number) | undefined;
+}
+
+/** Tells whether a word that names no run is the id of a job, which is a UUID. Every other word is a cycle. */
+export function isJobId(word: string): boolean {
+  return /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(word);
 }
 
 /** Reads a job. @throws SvcError `job_expired` if the service does not find it */

@@ -80,7 +80,7 @@ export function statusOf({ parts, abandoned_at }: Pick<RunRecord, 'parts' | 'aba
   return parts.every(({ state }) => state === 'downloaded' || state === 'failed') ? 'failed' : 'open';
 }
 
-/** Tells whether a sync has work left: to upload, poll or download, or to write the results. */
+/** Tells whether a run has work left: to upload, poll or download, or to write the results. */
 export function isOpen(record: Pick<RunRecord, 'parts' | 'abandoned_at' | 'results'>): boolean {
   if (record.abandoned_at !== undefined) return false;
   return statusOf(record) === 'open' || (statusOf(record) === 'completed' && record.results === undefined);

@@ -42,8 +42,8 @@ export function unknownOutcomeError({ record, name }: NamedRun): SvcError {
   const facts = { run: record.id, jobs: unknown.map(({ job }) => job), problems };
   if (hasEnd)
     return new SvcError('outcome_unknown', message, {
-      hint: 'Sync finds the file as soon as its job shows it, or proves that the job was deleted without it and uploads the file. Until then nothing is sent again.',
-      next: ['au', 'sync'],
+      hint: 'Resuming finds the file as soon as its job shows it, or proves that the job was deleted without it and uploads the file. Until then nothing is sent again.',
+      next: ['au', 'resume'],
       alternatives: [['au', 'status', name]],
       retryable: true,
       facts: { ...facts, settled_after: isoTime(Math.max(...ends)) },
@@ -63,9 +63,9 @@ export function unknownOutcomeError({ record, name }: NamedRun): SvcError {
 function reasonOf(part: Part): string {
   const end = doubtEnd(part);
   if (part.joined !== undefined)
-    return `${part.joined.by} was to send it, and the service does not find the job${end === undefined ? '' : `; svc au sync settles it, after ${doubtTime(end)} at the latest`}`;
+    return `${part.joined.by} was to send it, and the service does not find the job${end === undefined ? '' : `; svc au resume settles it, after ${doubtTime(end)} at the latest`}`;
   if (end !== undefined)
-    return `all of it was sent, and no response said that it was stored; svc au sync settles it, after ${doubtTime(end)} at the latest`;
+    return `all of it was sent, and no response said that it was stored; svc au resume settles it, after ${doubtTime(end)} at the latest`;
   if (part.missing_since === undefined) return 'all of it was sent, and the job is still pending';
   const stored = sentOf(part) === 'stored' ? 'it was stored' : 'all of it was sent';
   const old = part.unprovable ? ', which proves nothing more than 7 days after the upload' : '';
@@ -119,7 +119,7 @@ export function missingRunError({ record, name }: NamedRun): SvcError {
  */
 export function pendingRunError({ name }: NamedRun, { record }: Polled, again?: readonly string[]): SvcError {
   return new SvcError('pending', `run ${record.id} is not completed: ${progressOf(record)}`, {
-    next: again ?? ['au', statusOf(record) === 'abandoned' ? 'download' : 'wait', name],
+    next: again ?? (statusOf(record) === 'abandoned' ? ['au', 'download', name] : ['au', 'resume', name, '--wait']),
     facts: { run: record.id },
   });
 }

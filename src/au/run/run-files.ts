@@ -32,7 +32,10 @@ export async function filesOfRun(context: Context, name: string, named: NamedFil
       `the results of ${record.id} are ${results === undefined ? 'not written yet' : 'gone'}`,
       {
         hint: results === undefined ? 'Wait for them:' : `They were in ${results}. Download them again:`,
-        next: results === undefined ? ['au', 'wait', run.name] : ['au', 'download', run.name, '--out', '<file>'],
+        next:
+          results === undefined
+            ? ['au', 'resume', run.name, '--wait']
+            : ['au', 'download', run.name, '--out', '<file>'],
         facts: { run: record.id },
       },
     );

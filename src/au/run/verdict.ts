@@ -44,7 +44,7 @@ interface OtherFindings {
 interface Wanted {
   /** Whether to accept partial results. An abandoned run gets no further results. */
   readonly isPartial?: boolean | undefined;
-  /** The command that continues with pending work. Default: `au wait`. */
+  /** The command that continues with pending work. Default: `au resume --wait`. */
   readonly again?: readonly string[] | undefined;
 }
 

@@ -141,11 +141,11 @@ function strangersError(jobs: readonly ListedJob[], cause: string, beginning: Be
 const NEW_HINT =
   'Their rows may be those of this file, and the ledger is empty, as after a lost state directory: restore it, or set the ledger that the other machines use. Only if these jobs have nothing to do with this file, run the last of these commands.';
 const NEW_SHARED_HINT =
-  "Their rows may be those of this file: run 'svc au sync' with this ledger set on the machine that sent them, which enters its runs. Only if these jobs have nothing to do with this file, run the last of these commands.";
+  "Their rows may be those of this file: run 'svc au resume' with this ledger set on the machine that sent them, which enters its runs. Only if these jobs have nothing to do with this file, run the last of these commands.";
 const UNREADABLE_HINT =
   'The rows of this file may have been submitted already, and the list does not say in which job: ask the support of the service about the item without an id. svc goes on once the list names it.';
 const LEDGER_HINT =
-  "The rows of this file may have been submitted already: run 'svc au sync' with this ledger set on the machine that sent them, which enters its runs. Only if the jobs are of another system, ignore them, once for all machines: their rows are sent again if a file has them.";
+  "The rows of this file may have been submitted already: run 'svc au resume' with this ledger set on the machine that sent them, which enters its runs. Only if the jobs are of another system, ignore them, once for all machines: their rows are sent again if a file has them.";
 
 /**
  * Returns the jobs that are too new to be known from before the ledger. Without a ledger, all of the last weeks count.

@@ -113,7 +113,7 @@ class RunProgress {
 
   #wait({ job, nextMs }: { readonly job: string; readonly nextMs: number }, state: string): void {
     const { progress, clock, settings } = this.#context;
-    const wait = this.#waits.get(job) ?? progress.waiting(job.startsWith('run-') ? job : `job ${job}`);
+    const wait = this.#waits.get(job) ?? progress.waiting(/^(?:run-|cycle )/.test(job) ? job : `job ${job}`);
     this.#waits.set(job, wait);
     const typical = settings.sandbox ? undefined : TYPICAL;
     wait.update({ state, nextPollAt: clock.now() + nextMs, begun: this.#begun, typical });

@@ -319,7 +319,7 @@ async function restoreListed(work: PartWork, current: AccountUpdaterJob): Promis
     `the list of jobs does not show whether job ${(doubtful[0] ?? gone[0])?.job} is gone`,
     {
       hint: 'Nothing was uploaded. Upload the rest in a few minutes:',
-      next: ['au', 'sync'],
+      next: ['au', 'resume'],
       retryable: true,
       facts: { run: work.record.id, jobs: [current.id, ...ids] },
     },

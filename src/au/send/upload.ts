@@ -139,7 +139,7 @@ export function uploadAddress(job: AccountUpdaterJob, service: AddressSource): U
     });
   throw new SvcError('conflict', `job ${job.id} is ${job.status}: it has its file already, nothing was uploaded`, {
     hint: 'Wait for it, or submit the file as a new job.',
-    next: ['au', 'wait', job.id],
+    next: ['au', 'resume', job.id, '--wait'],
     alternatives: [['au', 'submit', '<file>']],
     facts,
   });

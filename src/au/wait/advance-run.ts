@@ -1,6 +1,7 @@
 import { isSvcError, type SvcError } from '../../base/errors.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { noteNext } from '../../cli/app/hint.ts';
+import type { WakeUp } from '../../client/api/poll.ts';
 import { actionsOf } from '../results/action-option.ts';
 import { CommandLedger } from '../ledger/command-ledger.ts';
 import { invalidateResults } from '../results/download.ts';
@@ -12,53 +13,60 @@ import { isOpen, statusOf } from '../run/record.ts';
 import { applyToRun } from '../run/run.ts';
 import { repairCopy } from '../run/request-copy.ts';
 import type { RunDirectory } from '../run/run-directory.ts';
-import { verdictOf } from '../run/verdict.ts';
+import { resumable, verdictOf } from '../run/verdict.ts';
 import { showRun } from '../send/show-progress.ts';
 import { uploadRun } from '../send/upload-run.ts';
 import { deliverResults, firstWarning, noteUncompared } from './deliver.ts';
 import { runExec } from './exec-option.ts';
 import { deliverFixFile } from './fix-file.ts';
 import { pollRun } from './poll-run.ts';
+import { waitForRun } from './wait.ts';
 
 interface Advance {
   /** The command to run with the results, from `--exec`. */
   readonly exec?: string | undefined;
   readonly failOn?: Threshold | undefined;
+  /** Whether to wait for the jobs, instead of polling them once. */
+  readonly wait?: boolean | undefined;
+  readonly wakeUp?: WakeUp | undefined;
 }
 
 /**
- * Advances a run once: uploads what is left, polls its jobs, and writes the results if they are ready. The caller must
- * have locked the run.
+ * Advances a run once: uploads what is left, polls its jobs or waits for them, and writes the results if they are ready.
+ * The caller must have locked the run.
  * @throws SvcError `pending` if the service said in this call that a job is under way, or why the run has no results
  */
-export async function advanceRun(context: Context, run: RunDirectory, { exec, failOn }: Advance = {}): Promise<void> {
+export async function advanceRun(context: Context, run: RunDirectory, advance: Advance = {}): Promise<void> {
+  const { exec, failOn } = advance;
   await repairCopy(context, run);
   await invalidateResults(run);
   const { record } = run;
   const wasOpen = isOpen(record);
   // Another process may have completed the run in the meantime.
-  if (wasOpen) await resume(context, run, exec !== undefined);
+  if (wasOpen) await resume(context, run, advance);
   const failure = exec === undefined ? undefined : await runExec(context, run, exec);
   if (failure) throw failure;
   if (!wasOpen || record.results === undefined || failOn === undefined) return;
   checkThreshold(await countedResults(record, actionsOf(context, [])), record.input.rows, failOn);
 }
 
-async function resume(context: Context, run: RunDirectory, hasExec: boolean): Promise<void> {
+async function resume(context: Context, run: RunDirectory, { exec, wait, wakeUp }: Advance): Promise<void> {
   const { record } = run;
   const client = await context.client();
   const upload = await uploadRest(context, run);
-  const polled = await pollRun(client, run, {
-    onEvent: showRun(context, record),
-    ledger: new CommandLedger(context),
-  }).catch((error: unknown) => {
-    if (isSvcError(error)) return { poll: error };
-    throw error;
-  });
-  const reason = verdictOf(run, { upload, ...polled });
-  if (reason !== undefined) throw reason;
+  const how = { onEvent: showRun(context, record), ledger: new CommandLedger(context) };
+  if (wait && upload === undefined)
+    await resumable(run.resumeWords, record.id, waitForRun(client, run, { ...how, wakeUp }));
+  else {
+    const polled = await pollRun(client, run, how).catch((error: unknown) => {
+      if (isSvcError(error)) return { poll: error };
+      throw error;
+    });
+    const reason = verdictOf(run, { upload, ...polled });
+    if (reason !== undefined) throw reason;
+  }
   if (statusOf(record) !== 'completed') return;
-  if (hasExec) applyToRun(record, { kind: 'exec due' });
+  if (exec !== undefined) applyToRun(record, { kind: 'exec due' });
   const { file } = await deliver(context, run);
   noteUncompared(context, record);
   await deliverFixFile(context, run);

@@ -39,7 +39,7 @@ export async function finishRun(
   await invalidateResults(run);
   if (statusOf(record) !== 'completed') {
     const client = await context.client();
-    const again = ['au', 'wait', run.name, ...option('--exec', exec)];
+    const again = ['au', 'resume', run.name, '--wait', ...option('--exec', exec)];
     const how = { onEvent: showRun(context, record), ledger: new CommandLedger(context), wakeUp, again };
     await resumable(again, record.id, waitForRun(client, run, how));
   }

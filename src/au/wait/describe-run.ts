@@ -23,7 +23,7 @@ export async function describeRun(context: Context, run: RunDirectory, error?: u
   if (shownStatus(record) !== 'pending') return summary;
   // After a failure, the service did not confirm in this command that the run is pending.
   if (error !== undefined && !isSvcError(error, 'pending')) return { ...summary, title: summaryTitle('not completed') };
-  return { ...summary, commands: [nextCommand(['au', 'wait', run.name], context.globals, context.system)] };
+  return { ...summary, commands: [nextCommand(['au', 'resume', run.name, '--wait'], context.globals, context.system)] };
 }
 
 export function summaryTitle(status: string): string {

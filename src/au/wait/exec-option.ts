@@ -46,7 +46,7 @@ export async function runExec(context: Context, run: RunDirectory, command: stri
       `the command of --exec ${problem ?? `ended with ${code ?? ended.signal ?? 'a signal'}`}`,
       {
         hint: 'The results are written. Fix the command, and run it again for this run:',
-        next: ['au', 'wait', run.name, '--exec', '<command>'],
+        next: ['au', 'resume', run.name, '--exec', '<command>'],
       },
     );
   applyToRun(record, { kind: 'exec done' });

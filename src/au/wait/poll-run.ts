@@ -117,7 +117,7 @@ function recordUnproven(run: RunDirectory, part: Part, error: UnprovenDownload):
     hint: kept
       ? `The same bytes came each time and are kept in ${kept.file}. If they are right, accept them:`
       : 'Try again later: that costs nothing. If the results are still refused, contact support with the job id.',
-    next: kept ? ['au', 'download', run.name, '--accept-unproven'] : ['au', 'wait', run.name],
+    next: kept ? ['au', 'download', run.name, '--accept-unproven'] : ['au', 'resume', run.name, '--wait'],
     retryable: true,
     facts: { run: run.record.id, job: part.job },
   });

@@ -47,7 +47,7 @@ export async function waitForJob(client: Client, id: string, options: WaitOption
   if (job.status !== 'completed') {
     const waited = formatDuration(clock.now() - started);
     const pending = new SvcError('pending', `job ${id} is still ${job.status} after ${waited}`, {
-      next: ['au', 'wait', id],
+      next: ['au', 'resume', id, '--wait'],
       facts: { job: id, job_status: job.status },
     });
     throw timeUp ? after(timeUp, pending) : pending;

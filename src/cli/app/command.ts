@@ -116,9 +116,9 @@ export function group(
   name: string,
   summary: string,
   commands: readonly Entry[],
-  { defaultCommand, alias }: { defaultCommand?: string; alias?: string } = {},
+  { defaultCommand, alias, hidden = false }: { defaultCommand?: string; alias?: string; hidden?: boolean } = {},
 ): Entry<Group> {
-  return { name, summary, hidden: false, alias, load: async () => ({ name, summary, commands, defaultCommand }) };
+  return { name, summary, hidden, alias, load: async () => ({ name, summary, commands, defaultCommand }) };
 }
 
 /** Tells whether an entry has this name, or this other name. */

@@ -55,7 +55,8 @@ async function candidatesAt(at: ParseState, program: Completable, current: strin
 }
 
 function commandsAt(at: ParseState): Suggestion[] {
-  return at.next.map(({ name, summary }) => [name, summary]);
+  // What lists leave out is completed once its name is typed.
+  return at.next.filter(({ hidden }) => !hidden).map(({ name, summary }) => [name, summary]);
 }
 
 // Options that were already given are left out, unless they can be repeated.

@@ -81,12 +81,7 @@ async function enter(at: ParseState, chosen: Entry, common: readonly Parameter<u
   const main = isGroup(node) ? await node.commands.find(({ name }) => name === node.defaultCommand)?.load() : node;
   const command = main && !isGroup(main) ? main : undefined;
   const own = Object.values(command?.parameters ?? {}).filter(({ kind }) => kind !== 'argument');
-  return {
-    ...at,
-    next: isGroup(node) ? node.commands.filter(({ hidden }) => !hidden) : [],
-    command,
-    options: [...own, ...common],
-  };
+  return { ...at, next: isGroup(node) ? node.commands : [], command, options: [...own, ...common] };
 }
 
 function option(syntax: string, description: string): Parameter<unknown> {

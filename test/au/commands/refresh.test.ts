@@ -296,7 +296,7 @@ describe('svc au refresh', () => {
     // The page is passed on, so that it names no directory of this machine.
     expect(page).not.toContain(desk.home.path);
     const commands = commandsOf(done);
-    expect(commands.map((line) => line.split(' ')[1])).toEqual(['prepare', 'submit', 'wait', 'report', 'next']);
+    expect(commands.map((line) => line.split(' ')[1])).toEqual(['prepare', 'submit', 'resume', 'report', 'next']);
     // The command of a step does the same by itself.
     const next = read('next.csv');
     rmSync(desk.home.file(`${CYCLE}/next.csv`));
@@ -324,7 +324,7 @@ describe('svc au refresh', () => {
     expect(rowOf(begun)).toMatchObject({ status: 'pending', rows: ROWS.length, results: null, next: null });
     expect(errorIn(begun)).toMatchObject({
       next: expect.stringContaining('svc au refresh export.csv --cycle 2026-12') as string,
-      alternatives: ['svc au sync'],
+      alternatives: ['svc au resume'],
     });
     expect(await refresh('--no-wait', ...ENOUGH)).toMatchObject({ code: 11 });
     const request = read('request.csv');

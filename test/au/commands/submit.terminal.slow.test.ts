@@ -49,7 +49,7 @@ describe('the wait for a run on a terminal', () => {
     session.type('\u0003');
     expect((await session.exited).exitCode).toBe(130);
     expect(session.cursorShows).toBe(true);
-    expect(session.screen()).toContain(`svc au wait ${run}`);
+    expect(session.screen()).toContain(`svc au resume ${run} --wait`);
     // The live line is gone.
     expect(session.screen()).not.toContain('next poll');
   });

@@ -221,7 +221,7 @@ describe('a run directory', () => {
     first.kill('SIGINT');
     const interrupted = await ended;
     expect(interrupted.code).toBe(130);
-    expect(interrupted.stderr).toContain(`svc au wait ${runIds()[0]}`);
+    expect(interrupted.stderr).toContain(`svc au resume ${runIds()[0]} --wait`);
     await slow.close();
   });
 

@@ -8,7 +8,7 @@ const HOUR = 3_600_000;
 const iso = (at: number): string => new Date(at).toISOString();
 
 function settledBy(time: string): string {
-  return `all of it was sent, and no response said that it was stored; svc au sync settles it, after 2026-01-05 ${time}Z at the latest`;
+  return `all of it was sent, and no response said that it was stored; svc au resume settles it, after 2026-01-05 ${time}Z at the latest`;
 }
 
 describe('an outcome that is unknown', () => {
@@ -37,7 +37,7 @@ describe('an outcome that is unknown', () => {
     });
   });
 
-  it('R58: an outcome that is unknown says when sync settles it where the job has to be deleted by then, and proposes nothing that is billed again', () => {
+  it('R58: an outcome that is unknown says when resuming settles it where the job has to be deleted by then, and proposes nothing that is billed again', () => {
     const parts = [
       part('unknown', 'all', { expires_at: iso(NOON + HOUR) }),
       // The job was found missing late, so a replica may lag behind.
@@ -51,7 +51,7 @@ describe('an outcome that is unknown', () => {
     const problems = [`part 1 (job job-1): ${settledBy('13:15:01')}`, `part 2 (job job-2): ${settledBy('14:05:00')}`];
     expect(unknownOutcomeError(runOf(...parts))).toMatchObject({
       message: `outcome unknown: the service may have the file of ${problems.join('; of ')}`,
-      next: ['au', 'sync'],
+      next: ['au', 'resume'],
       alternatives: [['au', 'status', 'run-1']],
       facts: {
         run: 'run-20260105-0a1b2c3d-4e5f',

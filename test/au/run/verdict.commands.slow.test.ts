@@ -273,7 +273,7 @@ describe('a response that said pending', () => {
       const { code, stderr } = await desk.svc(`au wait ${of} --timeout 5s`);
       expect(code, stderr).toBe(11);
       expect(stderr).toContain('the time limit (--timeout 5s) was reached; ');
-      expect(stderr).toContain(`svc au wait ${of}`);
+      expect(stderr).toContain(`svc au resume ${of} --wait`);
       // In this wait, no poll gets a response.
       expect((await desk.svc(`au wait ${of} --timeout 3s`)).code).toBe(8);
     }
@@ -283,7 +283,7 @@ describe('a response that said pending', () => {
     const { desk, run } = await openRun();
     const { code, stderr } = await desk.svc(`au wait ${run} --exec mail-results --timeout 3s`);
     expect(code, stderr).toBe(11);
-    expect(stderr).toContain(`svc au wait ${run} --exec mail-results`);
+    expect(stderr).toContain(`svc au resume ${run} --wait --exec mail-results`);
   });
 
   it('R72: a response that said pending is not what a job is that the service does not find, although its file was stored', async () => {

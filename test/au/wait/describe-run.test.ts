@@ -37,12 +37,12 @@ describe('the summary of a run', () => {
       expect(text).toContain('Account Updater: pending\n');
       expect(text).toContain('- **file**: to&#124;k&#96;&#60;b&#62;.csv, 40 rows\n');
       expect(text).toContain('| part | rows | status | progress |\n');
-      expect(text).toContain(`\`\`\`sh\nsvc au wait ${run}\n\`\`\`\n`);
+      expect(text).toContain(`\`\`\`sh\nsvc au resume ${run} --wait\n\`\`\`\n`);
     }
     expect(submitted).toContain('- **reason**: the time limit');
     const ofJob = readFileSync(desk.home.file('job.md'), 'utf8');
     expect(ofJob).toContain('### Account Updater: not completed\n');
-    expect(ofJob).toContain(`svc au wait ${job}\n`);
+    expect(ofJob).toContain(`svc au resume ${job} --wait\n`);
     expect(statSync(desk.home.file('job.md')).mode & 0o777).toBe(0o600);
   }, 40_000);
 

@@ -262,7 +262,7 @@ describe('a part whose file was sent whole without an answer', () => {
       const before = jobOf(run, 1);
       await expect(upload(run)).rejects.toMatchObject({
         code: 'outcome_unknown',
-        facts: { problems: [expect.stringContaining('svc au sync settles it, after ')] },
+        facts: { problems: [expect.stringContaining('svc au resume settles it, after ')] },
       });
       expect(bench.calls('PUT', STORE)).toBe(1);
       await bench.clock.advance(2 * HOUR);

@@ -82,7 +82,7 @@ describe('waiting for a job', () => {
       code: 'pending',
       exitCode: 11,
       message: `job ${id} is still pending after 1m`,
-      next: ['au', 'wait', id],
+      next: ['au', 'resume', id, '--wait'],
     });
   });
 

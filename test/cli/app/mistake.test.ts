@@ -29,7 +29,7 @@ describe('a mistake on the command line', () => {
     ['au report results.csv -o html', 'au report --html <file>'],
     ['au jobs --status done', 'au jobs --status completed'],
     ['3ds template payment', '3ds template payment-transaction'],
-    ['au wait', 'au wait <job>'],
+    ['au download', 'au download <job>'],
     ['logs --since', 'logs --since <time>'],
     ['logs tail audit', 'logs search <dir>'],
     ['logs --api-key x', 'login'],

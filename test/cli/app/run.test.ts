@@ -116,7 +116,7 @@ describe('a command line', () => {
       ['--max-wait', CANARY, 'tenant'],
       ['--fields', `${CANARY},,`, 'tenant'],
       ['au', CANARY],
-      ['au', 'wait'],
+      ['au', 'download'],
       ['au', 'status', 'a', CANARY],
       ['login', CANARY],
       ['login', `--key=${CANARY}`],

@@ -9,13 +9,14 @@ const JSON_TYPE = { 'content-type': 'application/json' };
 
 const USAGE = `{"token_report":{"metrics_by_type":{"card":{"count":${LONG}}},"monthly_active_tokens":${LONG},"included_monthly_active_tokens":9007199254740995}}`;
 const TENANT = `{"id":"1","type":"test","name":"Acme","settings":{"limit":${LONG}},"quota":${LONG}}`;
-const JOB = `{"id":"j1","status":"completed","tenant_id":"1","rows":${LONG}}`;
+const JOB_ID = '5f0c1d2e-0000-4000-8000-000000000001';
+const JOB = `{"id":"${JOB_ID}","status":"completed","tenant_id":"1","rows":${LONG}}`;
 const SESSION = `{"id":"s1","counter":${LONG},"authentication":{"authentication_status":"successful","sequence":${LONG}}}`;
 
 const CASES = [
   ['tenant usage', USAGE],
   ['tenant show', TENANT],
-  ['au status j1', JOB],
+  [`au status ${JOB_ID}`, JOB],
   ['au jobs', `{"data":[${JOB}]}`],
   ['3ds show s1', SESSION],
   ['3ds challenge-result s1', `{"authentication_status":"successful","sequence":${LONG}}`],

@@ -51,7 +51,7 @@ export const list = defineCommand({
     const isStale = ({ record }: RunDirectory): boolean => isOpen(record) && now - openSince(record) > (stale ?? 0);
     const shown = stale === undefined ? listed : listed.filter(isStale);
     await print(oneBatch(shown.map(({ record }) => localRun(record, now))));
-    if (shown.length > 0 && stale !== undefined) noteNext(context, 'to poll them', ['au', 'sync']);
+    if (shown.length > 0 && stale !== undefined) noteNext(context, 'to poll them', ['au', 'resume']);
     // A run whose record is unreadable may still be open.
     if (unreadable.length > 0) return EXIT_CODES.config;
     if (shown.length === 0) noteNone(context, listed.length);

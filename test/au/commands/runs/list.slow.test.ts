@@ -34,7 +34,7 @@ it('svc au runs --stale lists the runs that are open for too long, with exit cod
   const stale = await desk.svc('au runs --stale 8d');
   expect(stale.code).toBe(10);
   expect(JSON.parse(stale.stdout)).toMatchObject({ status: 'pending', age: '9d' });
-  expect(stale.stderr).toContain('svc au sync');
+  expect(stale.stderr).toContain('svc au resume');
   writeFileSync(desk.home.file(`.local/state/svc/runs/${desk.runIds()[0] ?? ''}/run.json`), '{');
   expect((await desk.svc('au runs --stale 8d')).code).toBe(3);
 });

@@ -2,7 +2,7 @@ import type { Interceptor } from '../../../src/emulator/options.ts';
 import { describe, expect, it } from 'vitest';
 import { errorIn } from '../../support/run-here.ts';
 import { answerLost } from '../support.ts';
-import { openQuickDesk, type QuickDesk } from './support.ts';
+import { openQuickDesk, type QuickDesk } from '../commands/support.ts';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
@@ -40,7 +40,7 @@ describe('an upload in doubt whose job the service no longer shows', () => {
     async (_, age) => {
       const { desk } = await openForgotten();
       await desk.clock.advance(age);
-      for (const line of ['au sync', 'au submit tokens.csv', 'au sync']) {
+      for (const line of ['au resume', 'au submit tokens.csv', 'au resume']) {
         const ended = await desk.svc(line);
         expect([line, ended.code], ended.stderr).toEqual([line, 9]);
       }
@@ -56,9 +56,9 @@ describe('an upload in doubt whose job the service no longer shows', () => {
     async (_, age) => {
       for (const isPolledBefore of [false, true]) {
         const { desk, run } = await openForgotten();
-        if (isPolledBefore) await desk.svc('au sync');
+        if (isPolledBefore) await desk.svc('au resume');
         await desk.clock.advance(age);
-        for (const line of ['au sync', `au resume ${run}`, 'au submit tokens.csv', `au wait ${run}`, 'au sync']) {
+        for (const line of ['au resume', `au resume ${run}`, 'au submit tokens.csv', `au wait ${run}`, 'au resume']) {
           const ended = await desk.svc(line);
           expect([line, ended.code], ended.stderr).toEqual([line, 9]);
           await desk.clock.advance(HOUR);

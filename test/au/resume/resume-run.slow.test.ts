@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { Interceptor } from '../../../src/emulator/options.ts';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
 import type { HereResult } from '../../support/run-here.ts';
-import { openQuickDesk, type QuickDesk } from './support.ts';
+import { openQuickDesk, type QuickDesk } from '../commands/support.ts';
 
 const RUNS = '.local/state/svc/runs';
 
@@ -42,7 +42,7 @@ describe('svc au resume', () => {
     const resumed = await desk.svc(`au resume ${run}`);
     expect(resumed.code, resumed.stderr).toBe(0);
     expect(shown(resumed)).toMatchObject({ run, status: 'pending', file: 'tokens.csv' });
-    expect(resumed.stderr).toContain(`svc au wait ${run}`);
+    expect(resumed.stderr).toContain(`svc au resume ${run} --wait`);
     expect(await desk.svc(`au resume ${run}`)).toMatchObject({ code: 0 });
     expect(desk.uploads()).toBe(1);
   });

@@ -6,7 +6,7 @@ import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
 import { FakeClock } from '../../support/clock.ts';
 import { startSandbox } from '../../support/sandbox.ts';
 import type { Finished, Home } from '../../support/svc.ts';
-import { type Desk, openDesk } from './support.ts';
+import { type Desk, openDesk } from '../commands/support.ts';
 import type { RecordOnDisk } from '../recorded-run.ts';
 
 let desk: Desk;
@@ -43,12 +43,12 @@ function change(place: string, edit: (record: RecordOnDisk) => void): void {
   writeFileSync(home.file(join(place, 'run.json')), JSON.stringify(record));
 }
 
-describe('svc au sync', () => {
-  it('svc au sync advances every open run, and two rounds at once do not disturb each other', async () => {
+describe('svc au resume', () => {
+  it('svc au resume advances every open run, and two rounds at once do not disturb each other', async () => {
     writeFileSync(home.file('more.csv'), MORE);
     await svc('au submit tokens.csv');
     await svc('au submit more.csv');
-    const line = 'au sync --exec wc>>told';
+    const line = 'au resume --exec wc>>told';
     const both = await Promise.all([svc(line), svc(line)]);
     expect(both.some(({ code }) => code === 0 || code === 11)).toBe(true);
     expect(await svc(line)).toMatchObject({ code: 0 });
@@ -57,10 +57,10 @@ describe('svc au sync', () => {
     expect(uploads()).toBe(2);
   });
 
-  it('svc au sync gives --exec the run as au runs shows it, with the counts of its results', async () => {
+  it('svc au resume gives --exec the run as au runs shows it, with the counts of its results', async () => {
     const { stdout } = await svc('au submit tokens.csv');
     const { run, jobs } = JSON.parse(stdout) as { run: string; jobs: string[] };
-    await svc('au sync --exec cat>seen');
+    await svc('au resume --exec cat>seen');
     const [shown] = (await svc('au runs')).stdout.trimEnd().split('\n');
     const given = JSON.parse(readFileSync(home.file('seen'), 'utf8')) as object;
     // A list shows a run's age, time left and results file in place of the counts of its results.
@@ -69,57 +69,57 @@ describe('svc au sync', () => {
     expect(given).toMatchObject({ results: { file: expect.any(String), updated: expect.any(Number) } });
   });
 
-  it('svc au sync runs a failing --exec again in the next round, and says that it failed', async () => {
+  it('svc au resume runs a failing --exec again in the next round, and says that it failed', async () => {
     await svc('au submit tokens.csv');
-    const failed = await svc('au sync --exec false');
+    const failed = await svc('au resume --exec false');
     expect(failed.code).toBe(1);
     expect(failed.stderr).toContain('--exec ended with 1');
-    const told = await svc('au sync --exec env');
+    const told = await svc('au resume --exec env');
     expect(told).toMatchObject({ code: 0 });
     expect(told.stderr).toContain(`SVC_RESULTS=${home.file('tokens.results.csv')}`);
     expect(told.stderr).not.toContain('sandbox-private-key');
     expect(told.stdout).not.toContain('SVC_RESULTS');
-    expect((await svc('au sync --exec false')).code).toBe(0);
+    expect((await svc('au resume --exec false')).code).toBe(0);
   });
 
-  it('svc au sync is run by au wait and au submit --wait too, once, and again after it failed', async () => {
+  it('svc au resume is run by au wait and au submit --wait too, once, and again after it failed', async () => {
     await svc('au submit tokens.csv');
     const [run = ''] = runIds();
     const failed = await svc(`au wait ${run} --exec false`);
     expect(failed.code).toBe(1);
     expect(JSON.parse(failed.stdout)).toMatchObject({ run, status: 'completed' });
-    expect(failed.stderr).toContain(`svc au wait ${run} --exec <command>`);
+    expect(failed.stderr).toContain(`svc au resume ${run} --exec <command>`);
     expect(existsSync(home.file('tokens.results.csv'))).toBe(true);
-    for (const line of [`au wait ${run}`, 'au sync', `au wait ${run}`])
+    for (const line of [`au wait ${run}`, 'au resume', `au wait ${run}`])
       expect(await svc(`${line} --exec wc>>told`)).toMatchObject({ code: 0 });
     writeFileSync(home.file('more.csv'), MORE);
     expect(await svc('au submit more.csv --wait --exec wc>>told')).toMatchObject({ code: 0 });
     expect(readFileSync(home.file('told'), 'utf8').trimEnd().split('\n')).toHaveLength(2);
   });
 
-  it('svc au sync keeps results with the run where their place is taken, and overwrites nothing', async () => {
+  it('svc au resume keeps results with the run where their place is taken, and overwrites nothing', async () => {
     await svc('au submit tokens.csv');
     writeFileSync(home.file('tokens.results.csv'), 'mine');
-    const { code, stderr } = await svc('au sync');
+    const { code, stderr } = await svc('au resume');
     expect({ code, mine: readFileSync(home.file('tokens.results.csv'), 'utf8') }).toEqual({ code: 0, mine: 'mine' });
     expect(stderr).toContain('its results are kept in');
     expect(stderr).toMatch(/svc au download run-\S+ --out <file>/);
     expect(existsSync(home.file(join(RUNS, runIds()[0] ?? '', 'results.csv')))).toBe(true);
   });
 
-  it('svc au sync does not submit again by itself what failed', async () => {
+  it('svc au resume does not submit again by itself what failed', async () => {
     await svc('au submit tokens.csv');
     change(join(RUNS, runIds()[0] ?? ''), ({ parts }) => {
       for (const part of parts) Object.assign(part, { state: 'failed', errors: ['made up'] });
     });
-    expect(await svc('au sync')).toMatchObject({ code: 0 });
+    expect(await svc('au resume')).toMatchObject({ code: 0 });
     expect(uploads()).toBe(1);
     // The service reports that the job did not fail after all, so the run continues.
     expect(await svc('au submit tokens.csv --wait')).toMatchObject({ code: 0 });
     expect(uploads()).toBe(1);
   });
 
-  it('svc au sync says why a run of an earlier version, which has no copy of its file, cannot go on, and continues with the others', async () => {
+  it('svc au resume says why a run of an earlier version, which has no copy of its file, cannot go on, and continues with the others', async () => {
     await svc('au submit tokens.csv');
     writeFileSync(home.file('more.csv'), MORE);
     await svc('au submit more.csv');
@@ -132,13 +132,13 @@ describe('svc au sync', () => {
     });
     renameSync(home.file('more.csv'), home.file('moved.csv'));
     rmSync(home.file(join(RUNS, stuck, 'run-request.csv')));
-    const { code, stderr } = await svc('au sync');
+    const { code, stderr } = await svc('au resume');
     expect(code).toBe(1);
     expect(stderr).toContain('more.csv does not exist');
     expect(existsSync(home.file('tokens.results.csv'))).toBe(true);
     // With the file under its new name, the run goes on.
     expect(await svc('au submit moved.csv')).toMatchObject({ code: 0 });
-    expect(await svc('au sync')).toMatchObject({ code: 0 });
+    expect(await svc('au resume')).toMatchObject({ code: 0 });
   });
 });
 
@@ -146,7 +146,7 @@ describe('a place for the results, given at the start', () => {
   it('a place for the results, given at the start is where they go when they are brought later', async () => {
     const { svc, home } = await openDesk();
     expect(await svc('au submit tokens.csv --out later.csv')).toMatchObject({ code: 0 });
-    expect(await svc('au sync')).toMatchObject({ code: 0 });
+    expect(await svc('au resume')).toMatchObject({ code: 0 });
     expect(readFileSync(home.file('later.csv'), 'utf8')).toMatch(/^token,/);
   });
 

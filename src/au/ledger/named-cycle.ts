@@ -1,0 +1,59 @@
+import { SvcError } from '../../base/errors.ts';
+import type { Context } from '../../cli/app/command.ts';
+import type { Client } from '../../client/api/client.ts';
+import { cycleName } from '../run/cycle-name.ts';
+import { tenantOfKey } from '../run/tenant-proof.ts';
+import { CommandLedger } from './command-ledger.ts';
+import type { Entry } from './entry.ts';
+import type { Ledger, LedgerCycle } from './ledger.ts';
+
+/** A cycle that an operator named, as the ledger has it now. */
+export interface NamedCycle {
+  readonly name: string;
+  readonly tenant: string;
+  readonly ledger: CommandLedger;
+  readonly cycle: LedgerCycle;
+  readonly entries: readonly Entry[];
+}
+
+/** Opens the ledger of the key's tenant; undefined if the service has no job of the tenant, and so the ledger no cycle. */
+export async function ledgerOfKey(client: Client, ledger: CommandLedger): Promise<[string, Ledger] | undefined> {
+  const tenant = (await tenantOfKey(client)) ?? (await tenantOfAnyJob(client));
+  return tenant === undefined ? undefined : [tenant, await ledger.open(tenant)];
+}
+
+/** Finds a cycle in the ledger. @throws SvcError `not_found` if no row was sent in it */
+export async function namedCycle(context: Context, client: Client, typed: string): Promise<NamedCycle> {
+  const ledger = new CommandLedger(context);
+  const missing = new SvcError('not_found', 'the ledger has no such cycle, and no run of this name is recorded here', {
+    hint: 'Name a cycle, the id of a job, or the id or directory of a run. What is open:',
+    next: ['au', 'status'],
+  });
+  const name = cycleNamed(typed);
+  const opened = name === undefined ? undefined : await ledgerOfKey(client, ledger);
+  if (name === undefined || opened === undefined) throw missing;
+  const [tenant, found] = opened;
+  const cycle = found.cycle(name);
+  const entries = [...(await cycle.read())];
+  if (entries.length === 0) throw missing;
+  return { name, tenant, ledger, cycle, entries };
+}
+
+function cycleNamed(typed: string): string | undefined {
+  try {
+    return cycleName(typed);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Returns the tenant of a job; undefined if the service has none. @throws SvcError for a key that may not list jobs */
+async function tenantOfAnyJob(client: Client): Promise<string | undefined> {
+  const [job] = await client.accountUpdater.list({ pageSize: 1 }).first(1);
+  if (job === undefined) return undefined;
+  if (job.tenant_id) return job.tenant_id;
+  throw new SvcError('bad_response', 'the service does not name the tenant of a job, which the ledger needs', {
+    hint: 'What is open is not known. Name a run or a job, or contact support with the job id.',
+    facts: { job: job.id },
+  });
+}

@@ -1,0 +1,122 @@
+import { SvcError } from '../../base/errors.ts';
+import { countText } from '../../cli/output/time.ts';
+import type { Client } from '../../client/api/client.ts';
+import { pollUntil, type WakeUp } from '../../client/api/poll.ts';
+import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
+import { byText, isDone } from '../ledger/claims.ts';
+import { knownText } from '../ledger/claim-errors.ts';
+import type { ClaimEntry } from '../ledger/entry.ts';
+import type { NamedCycle } from '../ledger/named-cycle.ts';
+import { settleClaim } from '../ledger/settle-claims.ts';
+import { pollReporter, type RunOptions } from '../run/job.ts';
+import { MISSING_MS } from '../run/part.ts';
+import { findJobs } from '../run/poll-parts.ts';
+import { after, worstOf } from '../run/verdict.ts';
+import { SpareJob } from '../send/spare-job.ts';
+import { LONGEST_WAIT_MS } from '../wait/wait.ts';
+
+type Jobs = ReadonlyMap<string, AccountUpdaterJob>;
+
+interface PollClaims extends Pick<RunOptions, 'onEvent'> {
+  /** Whether to poll until no job is under way. */
+  readonly wait: boolean;
+  readonly wakeUp?: WakeUp | undefined;
+}
+
+/** What the service said of the jobs of a cycle. */
+export interface PolledClaims {
+  /** How many jobs have which status, such as "1 processing, 2 completed". */
+  readonly progress: string;
+  /** Why the cycle has no results yet: the worst of its jobs; undefined if all are completed. */
+  readonly reason: SvcError | undefined;
+}
+
+/**
+ * Polls the jobs of a cycle's claims, and ends the claims of those that failed or certainly never got their file. A job
+ * whose results were read before may be forgotten by the service.
+ */
+export async function pollClaims(
+  client: Client,
+  cycle: NamedCycle,
+  claims: readonly ClaimEntry[],
+  { wait, wakeUp, onEvent }: PollClaims,
+): Promise<PolledClaims> {
+  const ids = claims.map(({ job }) => job);
+  const missingSince = new Map<string, number>();
+  const poll = async (): Promise<Jobs> => {
+    const jobs = await findJobs(client, new Set(ids));
+    for (const id of ids)
+      if (jobs.has(id)) missingSince.delete(id);
+      else if (!missingSince.has(id)) missingSince.set(id, client.clock.now());
+    return jobs;
+  };
+  // A single response that a job does not exist proves nothing, because a replica may lag.
+  const isOver = (jobs: Jobs): boolean =>
+    claims.every(({ job }) => {
+      const status = jobs.get(job)?.status;
+      if (status !== undefined) return status === 'completed' || status === 'failed';
+      return isDone(cycle.entries, job) || client.clock.now() - (missingSince.get(job) ?? 0) >= MISSING_MS;
+    });
+  const { seen, outage, timeUp } = await pollUntil(client, {
+    poll,
+    isDone: (jobs) => !wait || isOver(jobs),
+    limitMs: () => LONGEST_WAIT_MS,
+    wakeUp,
+    onPoll: pollReporter<Jobs>(client, `cycle ${cycle.name}`, onEvent, (jobs) => ({
+      status: progressOf(claims, jobs),
+      since: claims[0]?.created_at,
+    })),
+  });
+  const reason = worstOf(await Promise.all(claims.map((claim) => reasonOf(client, cycle, claim, seen))));
+  const because = outage ?? timeUp;
+  return {
+    progress: progressOf(claims, seen),
+    reason: reason && because && reason.code === 'pending' ? after(because, reason) : reason,
+  };
+}
+
+function progressOf(claims: readonly ClaimEntry[], jobs: Jobs): string {
+  const counts = new Map<string, number>();
+  for (const { job } of claims) {
+    const status = jobs.get(job)?.status ?? 'not found';
+    counts.set(status, (counts.get(status) ?? 0) + 1);
+  }
+  return [...counts].map(([status, count]) => `${count} ${status}`).join(', ');
+}
+
+/** Returns why a job has no results; undefined if it is completed. */
+async function reasonOf(
+  client: Client,
+  { name, cycle, entries }: NamedCycle,
+  claim: ClaimEntry,
+  jobs: Jobs,
+): Promise<SvcError | undefined> {
+  const { job } = claim;
+  const status = jobs.get(job)?.status;
+  const facts = { job, cycle: name, rows: claim.rows };
+  const what = `job ${job} with ${countText(claim.rows, 'row')} of cycle ${name}, sent by ${byText(claim)} as ${claim.file.name},`;
+  if (status === 'completed' || (status === undefined && isDone(entries, job))) return undefined;
+  if (status !== undefined && status !== 'failed')
+    return new SvcError('pending', `${what} is ${status}`, {
+      next: ['au', 'resume', name, '--wait'],
+      facts: { ...facts, job_status: status },
+    });
+  const spare = new SpareJob(client);
+  const { end } = await settleClaim(client, cycle, { claim, isDone: false }, { newer: () => spare.get() });
+  if (end !== undefined)
+    return new SvcError('job_failed', `${what} ${end === 'failed' ? 'failed' : 'was deleted without its file'}`, {
+      hint: 'Nothing was billed for that job, and its rows are free. Submit their file again:',
+      next: ['au', 'submit', '<file>', '--cycle', name],
+      facts,
+    });
+  return new SvcError(
+    'outcome_unknown',
+    `whether the service has the rows of ${what.slice(0, -1)} ${knownText(claim, client.now())}`,
+    {
+      hint: 'Run the same command again after that. Nothing is sent until then.',
+      next: ['au', 'status', job],
+      retryable: true,
+      facts,
+    },
+  );
+}

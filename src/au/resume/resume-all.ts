@@ -1,0 +1,194 @@
+import { isSvcError } from '../../base/errors.ts';
+import type { Context } from '../../cli/app/command.ts';
+import { noteNext, warnOf } from '../../cli/app/hint.ts';
+import { listPrinter, oneBatch } from '../../cli/app/print.ts';
+import { serviceOf } from '../../cli/app/service.ts';
+import { openSummary, type Summarize } from '../../cli/app/summary.ts';
+import { countText, formatDuration } from '../../cli/output/time.ts';
+import type { View } from '../../cli/output/view.ts';
+import { hasUnchecked } from '../results/download.ts';
+import type { Threshold } from '../results/fail-on.ts';
+import { advanceRun } from '../wait/advance-run.ts';
+import { CommandLedger } from '../ledger/command-ledger.ts';
+import { describeRun } from '../wait/describe-run.ts';
+import { type JobWakeUp, listenForJobs } from '../wait/events-option.ts';
+import { laterRun } from '../run/find-run.ts';
+import { isOpen, isUntouched, needsFile, openSince, type RunRecord } from '../run/record.ts';
+import { recordedRuns } from '../run/recorded-runs.ts';
+import type { FoundRuns, RunDirectory } from '../run/run-directory.ts';
+import { runRow, runView } from '../run/run-view.ts';
+import { exitCodeOf, holdRun, type Outcome, outcomeOf } from '../run/verdict.ts';
+import type { ResumeInput } from './resume-parameters.ts';
+
+/** Returns a recorded run with its outcome in this command. */
+function resumedRun(record: RunRecord, outcome: Outcome | undefined) {
+  return { ...runRow(record), outcome: outcome ?? null };
+}
+
+export const resumedRunView: View<ReturnType<typeof resumedRun>> = {
+  name: runView.name,
+  fields: [...runView.fields, 'outcome'],
+  columns: [...runView.columns, { path: 'outcome', kind: 'text', priority: 2 }],
+};
+
+/**
+ * Goes on with every run of this profile that is open: uploads what is left, polls each job once, with `--wait` until it is
+ * completed, and writes the results. Resolves to the exit code of the worst that happened.
+ */
+export async function resumeAll(context: Context, input: ResumeInput): Promise<number | undefined> {
+  const { exec, failOn, stale, dryRun, wait } = input;
+  const print = await listPrinter(context, resumedRunView);
+  const summarize = await openSummary(context, input.summary);
+  const wakeUpFor = input.events && !dryRun ? await listenForJobs(context, input.events) : undefined;
+  const { runs, unreadable, left, elsewhere } = await dueRuns(context, exec);
+  for (const { run, later } of left) noteLeft(context, run, later);
+  if (dryRun) showPlan(context, runs);
+  else if (runs.length === 0 && unreadable.length === 0) noteNoneOpen(context, elsewhere);
+  if (!dryRun) await new CommandLedger(context).enterRuns();
+  const round = { exec, failOn, stale, summarize, wait, wakeUpFor };
+  const outcomes = dryRun ? new Map<string, Outcome>() : await resumeRuns(context, runs, round);
+  const shown = [...runs, ...left.map(({ run }) => run)];
+  await print(oneBatch(shown.map(({ record }) => resumedRun(record, outcomes.get(record.id)))));
+  if (dryRun) return undefined;
+  // A run whose record is unreadable may still be open.
+  return exitCodeOf([...outcomes.values(), ...unreadable.map(() => 'unreadable' as const)]);
+}
+
+interface DueRuns extends FoundRuns {
+  /** Runs that sent nothing, each with a later run of the same file. Uploading one could bill the same rows twice. */
+  readonly left: readonly { readonly run: RunDirectory; readonly later: string }[];
+  /** Runs that are due, but with another profile or address. */
+  readonly elsewhere: readonly RunDirectory[];
+}
+
+/** Returns the runs of this profile that are due, and those that are not gone on with. */
+export async function dueRuns(context: Context, exec: string | undefined): Promise<DueRuns> {
+  const here = serviceOf(context);
+  const profile = context.settings.profile.value;
+  const { runs, unreadable } = await recordedRuns(context);
+  const due = runs.filter(({ record }) => isDue(record, exec));
+  const isHere = ({ record }: RunDirectory): boolean => record.base_url === here && record.profile === profile;
+  const left: { readonly run: RunDirectory; readonly later: string }[] = [];
+  for (const run of due.filter(isHere)) {
+    const later = isUntouched(run.record) ? await laterRun(context, run) : undefined;
+    if (later) left.push({ run, later: later.id });
+  }
+  return {
+    runs: due.filter((run) => isHere(run) && left.every((each) => each.run !== run)),
+    unreadable,
+    left,
+    elsewhere: due.filter((run) => !isHere(run)),
+  };
+}
+
+function noteLeft(context: Context, { record, name }: RunDirectory, later: string): void {
+  const what = `${record.id} was not sent, and is not sent now: ${later} of the same file was begun after it`;
+  noteNext(context, `${what}. If it is no longer needed`, ['au', 'abandon', name]);
+}
+
+function noteNoneOpen(context: Context, elsewhere: readonly RunDirectory[]): void {
+  const profile = context.settings.profile.value;
+  const others = new Map<string, number>();
+  for (const { record } of elsewhere) {
+    const place = record.profile === profile ? `${profile} at ${record.base_url}` : record.profile;
+    others.set(place, (others.get(place) ?? 0) + 1);
+  }
+  const counted = [...others].map(([place, count]) => `${countText(count, 'open run')} of profile ${place}`);
+  context.notices.note(['no open runs of this profile', ...counted].join('; '));
+}
+
+/**
+ * Tells whether a run is due. A run without open jobs is due if its results are unchecked or its `--exec` command has
+ * not succeeded.
+ */
+function isDue(record: RunRecord, exec: string | undefined): boolean {
+  if (record.abandoned_at !== undefined) return false;
+  return isOpen(record) || hasUnchecked(record) || (exec !== undefined && record.exec === 'due');
+}
+
+function showPlan({ notices }: Context, runs: readonly RunDirectory[]): void {
+  for (const { record } of runs) {
+    const step = needsFile(record) ? 'upload the rest of it' : 'poll its jobs and download the results that are ready';
+    const other = hasUnchecked(record)
+      ? 'check the results that an earlier version accepted'
+      : 'run the command of --exec again';
+    notices.note(`${record.id}: would ${isOpen(record) ? step : other}`);
+  }
+  notices.note('dry run: nothing was sent');
+}
+
+/** The options for every run. */
+export interface Round {
+  readonly exec: string | undefined;
+  readonly failOn: Threshold | undefined;
+  readonly stale: number | undefined;
+  readonly summarize: Summarize;
+  readonly wait: boolean;
+  readonly wakeUpFor: JobWakeUp | undefined;
+}
+
+/**
+ * Advances every run once, so that each upload begins before the first wait. With `wait`, then waits for one after the
+ * other. Continues with the others if another process uses a run or a run fails.
+ */
+export async function resumeRuns(
+  context: Context,
+  runs: readonly RunDirectory[],
+  round: Round,
+): Promise<Map<string, Outcome>> {
+  const once = { ...round, wait: false };
+  const outcomes = await advanceAll(context, runs, once);
+  if (!round.wait) return outcomes;
+  const pending = runs.filter(({ record }) => outcomes.get(record.id) === 'pending');
+  return new Map([...outcomes, ...(await advanceAll(context, pending, round))]);
+}
+
+async function advanceAll(
+  context: Context,
+  runs: readonly RunDirectory[],
+  round: Round,
+): Promise<Map<string, Outcome>> {
+  const outcomes = new Map<string, Outcome>();
+  for (const run of runs) {
+    const { id } = run.record;
+    if (context.signal.aborted) {
+      context.notices.warn(`${id}: not polled, since the time limit was reached`);
+      outcomes.set(id, 'timeout');
+    } else outcomes.set(id, await runOnce(context, run, round));
+  }
+  return outcomes;
+}
+
+async function runOnce(context: Context, run: RunDirectory, round: Round): Promise<Outcome> {
+  const { stale, summarize, exec, failOn, wait, wakeUpFor } = round;
+  const how = { exec, failOn, wait, wakeUp: wakeUpFor?.(run.record) };
+  let outcome: Outcome = 'done';
+  try {
+    const work = (): Promise<void> => holdRun(context, run, () => advanceRun(context, run, how));
+    await summarize(work, (error) => describeRun(context, run, error));
+  } catch (error) {
+    if (!isSvcError(error) || !mayGoOn(context)) throw error;
+    // A pending run needs no warning, because the table shows it.
+    if (error.code !== 'pending') warnOf(context, run.record.id, error);
+    outcome = outcomeOf(error);
+  }
+  return stale !== undefined && isStale(context, run, stale) ? 'stale' : outcome;
+}
+
+/**
+ * Tells whether to continue after an error. After the time limit, known facts are still shown. An interrupt ends the
+ * command at once.
+ */
+function mayGoOn({ signal }: Context): boolean {
+  return !signal.aborted || isSvcError(signal.reason, 'timeout');
+}
+
+/** Tells whether an open run is older than `--stale` allows, counted from its oldest upload. */
+function isStale(context: Context, { record, name }: RunDirectory, stale: number): boolean {
+  if (!isOpen(record)) return false;
+  const age = context.clock.now() - openSince(record);
+  if (!(age > stale)) return false;
+  context.notices.warn(`${record.id} is still open after ${formatDuration(age)}, longer than --stale allows`);
+  noteNext(context, 'to see what the service says of it', ['au', 'status', name]);
+  return true;
+}

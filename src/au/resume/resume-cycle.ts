@@ -1,0 +1,194 @@
+import path from 'node:path';
+import { SvcError } from '../../base/errors.ts';
+import { inspectTarget } from '../../base/files/target.ts';
+import type { Context } from '../../cli/app/command.ts';
+import { option } from '../../cli/app/hint.ts';
+import { isDrawn, recordPrinter } from '../../cli/app/print.ts';
+import { openSummary, type Summarize } from '../../cli/app/summary.ts';
+import { countText } from '../../cli/output/time.ts';
+import { fieldPaths, type View } from '../../cli/output/view.ts';
+import type { Client } from '../../client/api/client.ts';
+import { standingClaims } from '../ledger/claims.ts';
+import type { ClaimEntry } from '../ledger/entry.ts';
+import { type NamedCycle, namedCycle } from '../ledger/named-cycle.ts';
+import { createSpool, type Spooled } from '../request/spool.ts';
+import { actionsOf } from '../results/action-option.ts';
+import { downloadResults } from '../results/download.ts';
+import { mergeResults } from '../results/merge.ts';
+import { checkThreshold, countedFile, drawResults, type Results } from '../results/submission.ts';
+import { jobsOf } from '../run/recorded-runs.ts';
+import type { RunDirectory } from '../run/run-directory.ts';
+import { shownPath, toneOf } from '../run/run-view.ts';
+import { exitCodeOf, outcomeOf, resumable } from '../run/verdict.ts';
+import { showRun } from '../send/show-progress.ts';
+import { summaryTitle } from '../wait/describe-run.ts';
+import { listenForJobs } from '../wait/events-option.ts';
+import { pollClaims } from './poll-claims.ts';
+import { dueRuns, resumeRuns } from './resume-all.ts';
+import type { ResumeInput } from './resume-parameters.ts';
+
+/** A cycle of the ledger, with the results of all of its jobs once these are completed. */
+interface ResumedCycle {
+  readonly cycle: string;
+  readonly status: string;
+  /** The number of rows that its jobs have. */
+  readonly rows: number;
+  readonly jobs: readonly string[];
+  /** How many of its jobs have which status, such as "1 processing, 2 completed". */
+  readonly progress: string;
+  readonly results?: Results | Pick<Results, 'file'>;
+}
+
+export const resumedCycleView: View<ResumedCycle> = {
+  name: 'cycle',
+  fields: fieldPaths(`
+    cycle status rows jobs progress results.file results.bytes results.sha256 results.compared results.updated
+    results.warned results.errors results.unknown results.unchanged results.codes
+  `),
+  columns: [
+    { path: 'cycle', kind: 'text' },
+    { path: 'status', kind: 'status', paint: toneOf },
+    { path: 'rows', kind: 'number' },
+    { path: 'progress', kind: 'text' },
+  ],
+};
+
+/**
+ * Goes on with what this machine sent in a cycle, then polls the jobs of all machines, or waits for them with `--wait`, and
+ * writes the results of the whole cycle into one file once every job is completed.
+ */
+export async function resumeCycle(context: Context, typed: string, input: ResumeInput): Promise<number> {
+  const print = await recordPrinter(context, resumedCycleView);
+  const out = input.out ?? `${typed.toLowerCase()}.results.csv`;
+  await inspectTarget(out, input.force);
+  const client = await context.client();
+  const cycle = await namedCycle(context, client, typed);
+  const runs = await runsOfCycle(context, cycle);
+  if (input.dryRun) {
+    const claims = standingClaims(cycle.entries);
+    const rest = runs.length === 0 ? '' : `go on with ${countText(runs.length, 'run')} of this machine, then `;
+    context.notices.note(`dry run: it would ${rest}poll ${countText(claims.length, 'job')} and write ${out}`);
+    return 0;
+  }
+  const summarize = await openSummary(context, input.summary);
+  const wakeUpFor = input.events && (await listenForJobs(context, input.events));
+  const round = { exec: undefined, failOn: undefined, stale: undefined, summarize, wakeUpFor, wait: input.wait };
+  const outcomes = await resumeRuns(context, runs, round);
+  // A run that still waits has jobs of the cycle, which are polled here.
+  const ofRuns = exitCodeOf([...outcomes.values()].filter((outcome) => outcome !== 'pending'));
+  await deliverCycle(context, client, cycle, { ...input, out, summarize, wakeUpFor, print });
+  return ofRuns;
+}
+
+/** Returns the open runs of this machine that have jobs of the cycle, or rows to send in it. */
+async function runsOfCycle(context: Context, { name, entries }: NamedCycle): Promise<RunDirectory[]> {
+  const jobs = new Set(standingClaims(entries).map(({ job }) => job));
+  const { runs } = await dueRuns(context, undefined);
+  return runs.filter(({ record }) => record.cycle === name || jobsOf(record).some((job) => jobs.has(job)));
+}
+
+interface Delivery extends Pick<ResumeInput, 'wait' | 'force' | 'failOn'> {
+  readonly out: string;
+  readonly summarize: Summarize;
+  readonly wakeUpFor: Awaited<ReturnType<typeof listenForJobs>> | undefined;
+  readonly print: (row: ResumedCycle) => Promise<void>;
+}
+
+async function deliverCycle(context: Context, client: Client, named: NamedCycle, how: Delivery): Promise<void> {
+  // What the runs of this machine sent or settled just now counts.
+  const cycle = { ...named, entries: [...(await named.cycle.read())] };
+  const claims = standingClaims(cycle.entries);
+  if (claims.length === 0)
+    throw new SvcError('job_failed', `no job of cycle ${cycle.name} has rows any more: each failed or was freed`, {
+      hint: 'Nothing was billed for them. Submit the files again:',
+      next: ['au', 'submit', '<file>', '--cycle', cycle.name],
+      facts: { cycle: cycle.name },
+    });
+  const rows = claims.reduce((sum, claim) => sum + claim.rows, 0);
+  const jobs = claims.map(({ job }) => job);
+  let status = 'not completed';
+  const work = async (): Promise<void> => {
+    const wakeUp = how.wakeUpFor?.({ parts: jobs.map((job) => ({ job })) });
+    const again = [
+      'au',
+      'resume',
+      cycle.name,
+      '--wait',
+      ...option('--out', how.out),
+      ...(how.force ? ['--force'] : []),
+    ];
+    const polling = pollClaims(client, cycle, claims, { wait: how.wait, wakeUp, onEvent: showRun(context) });
+    const { progress, reason } = await resumable(again, `cycle ${cycle.name}`, polling);
+    status = reason === undefined ? 'completed' : outcomeOf(reason) === 'pending' ? 'pending' : 'not completed';
+    const row = { cycle: cycle.name, status, rows, jobs, progress };
+    if (reason !== undefined) {
+      await how.print(row);
+      throw reason;
+    }
+    const written = await resumable(again, `cycle ${cycle.name}`, writeResults(context, client, cycle, claims, how));
+    const results = await countedFile(written, rows, actionsOf(context, []));
+    if (isDrawn(context)) {
+      await how.print({ ...row, results: { file: results.file } });
+      await drawResults(context, rows, results);
+    } else await how.print({ ...row, results });
+    context.notices.success(`cycle ${cycle.name} completed: results in ${results.file}`);
+    checkThreshold(results, rows, how.failOn);
+  };
+  await how.summarize(work, () => ({
+    title: summaryTitle(status),
+    facts: [
+      ['cycle', cycle.name],
+      ['jobs', jobs.join(', ')],
+    ],
+  }));
+}
+
+/** Writes the results of all jobs into one file, in the order in which the ledger has the jobs. */
+async function writeResults(
+  context: Context,
+  client: Client,
+  cycle: NamedCycle,
+  claims: readonly ClaimEntry[],
+  { out, force }: Delivery,
+) {
+  const spooled: Spooled[] = [];
+  try {
+    const files: string[] = [];
+    let compared = true;
+    for (const claim of claims) {
+      const kept = await cycle.ledger.keptResults(claim.job);
+      if (kept !== undefined) {
+        files.push(kept.file);
+        compared &&= kept.results.compared === true;
+        continue;
+      }
+      const spool = await createSpool(context.system);
+      spooled.push(spool);
+      await downloadJob(context, client, cycle, claim, spool.path);
+      files.push(spool.path);
+      compared = false;
+    }
+    const target = await inspectTarget(out, force);
+    const merged = await mergeResults(files, path.resolve(target.path), { overwrite: force, mark: cycle.name });
+    if (!compared)
+      context.notices.note('the results were not compared with the tokens of a request: this machine does not have it');
+    return { file: shownPath(path.resolve(target.path)), ...merged, compared };
+  } finally {
+    for (const spool of spooled) await spool.remove();
+  }
+}
+
+/** Downloads the results of one job, and enters the tokens that they made before anybody can use them. */
+async function downloadJob(
+  context: Context,
+  client: Client,
+  { tenant, ledger }: NamedCycle,
+  { job, rows }: ClaimEntry,
+  file: string,
+): Promise<void> {
+  await downloadResults(client, job, file, {
+    rowsSent: rows,
+    onEvent: showRun(context),
+    onAccepted: (accepted) => ledger.enterResults(tenant, job, accepted),
+  });
+}

@@ -1,0 +1,55 @@
+import { SvcError } from '../../base/errors.ts';
+import type { Context } from '../../cli/app/command.ts';
+import { noteNext } from '../../cli/app/hint.ts';
+import { recordPrinter } from '../../cli/app/print.ts';
+import { openSummary } from '../../cli/app/summary.ts';
+import type { Client } from '../../client/api/client.ts';
+import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
+import { failedError, readJob } from '../run/job.ts';
+import { explainMissing, jobView } from '../run/job-view.ts';
+import { resumable } from '../run/verdict.ts';
+import { showRun } from '../send/show-progress.ts';
+import { summaryTitle } from '../wait/describe-run.ts';
+import { listenForJobs } from '../wait/events-option.ts';
+import { waitForJob } from '../wait/wait.ts';
+import type { ResumeInput } from './resume-parameters.ts';
+
+/** Polls one job, with `--wait` until it is completed, and shows it. */
+export async function resumeJob(context: Context, job: string, { wait, events, summary }: ResumeInput): Promise<void> {
+  const print = await recordPrinter(context, jobView);
+  const summarize = await openSummary(context, summary);
+  const wakeUp = events && (await listenForJobs(context, events))({ parts: [{ job }] });
+  const client = await context.client();
+  const again = ['au', 'resume', job, '--wait'];
+  let status = 'not completed';
+  const work = async (): Promise<void> => {
+    const seen = wait
+      ? resumable(
+          again,
+          job,
+          explainMissing(context, job, waitForJob(client, job, { onEvent: showRun(context), wakeUp })),
+        )
+      : explainMissing(context, job, readOnce(client, job, print));
+    const found = await seen;
+    ({ status } = found);
+    await print(found);
+    noteNext(context, 'to get the results', ['au', 'download', job]);
+  };
+  await summarize(work, () => ({ title: summaryTitle(status), facts: [['job', job]] }));
+}
+
+/** Reads a job that must be completed, and shows one that is not. @throws SvcError `job_failed`, `pending` */
+async function readOnce(
+  client: Client,
+  id: string,
+  print: (job: AccountUpdaterJob) => Promise<void>,
+): Promise<AccountUpdaterJob> {
+  const job = await readJob(client, id);
+  if (job.status === 'completed') return job;
+  await print(job);
+  if (job.status === 'failed') throw failedError(job);
+  throw new SvcError('pending', `job ${id} is ${job.status}`, {
+    next: ['au', 'resume', id, '--wait'],
+    facts: { job: id, job_status: job.status },
+  });
+}

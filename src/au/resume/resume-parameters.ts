@@ -1,0 +1,63 @@
+import { SvcError } from '../../base/errors.ts';
+import { flag, type Input, optionalArgument, value, writing } from '../../cli/app/parameter.ts';
+import { summaryParameter } from '../../cli/app/summary.ts';
+import { positiveDuration, text } from '../../cli/app/value-parsers.ts';
+import { failOnParameter } from '../results/fail-on.ts';
+import { noUnrecordedJobsParameter, onlyRecordedParameter } from '../send/recorded-option.ts';
+import { eventsParameter } from '../wait/events-option.ts';
+import { execParameter } from '../wait/exec-option.ts';
+
+export const resumeParameters = {
+  of: optionalArgument('[cycle|run|job]', 'a cycle, the id or directory of a run, or the id of a job', text),
+  wait: flag('--wait', 'wait until it is completed, and get the results'),
+  out: writing(value('--out <file>', 'where to write the results of a run or cycle', text)),
+  force: flag('--force', 'replace a result file that exists'),
+  dryRun: flag('--dry-run', 'show what would be done; send nothing'),
+  onlyRecorded: onlyRecordedParameter,
+  noUnrecordedJobs: noUnrecordedJobsParameter,
+  failOn: failOnParameter,
+  stale: value(
+    '--stale <duration>',
+    'exit with 10 when an open run was uploaded longer ago, such as 8d (a production job takes up to seven days)',
+    positiveDuration,
+  ),
+  events: eventsParameter,
+  exec: execParameter,
+  summary: summaryParameter,
+} as const;
+
+export type ResumeInput = Input<typeof resumeParameters>;
+
+/** What a command goes on with. */
+export type Resumed = 'everything' | 'run' | 'cycle' | 'job';
+
+/** The options that only mean something for some of what can be resumed. */
+const OPTIONS: readonly (readonly [keyof ResumeInput, option: string, of: readonly Resumed[]])[] = [
+  ['out', '--out', ['run', 'cycle']],
+  ['force', '--force', ['run', 'cycle']],
+  ['onlyRecorded', '--only-recorded', ['run']],
+  ['noUnrecordedJobs', '--no-unrecorded-jobs', ['run']],
+  ['failOn', '--fail-on', ['everything', 'run', 'cycle']],
+  ['exec', '--exec', ['everything', 'run']],
+  ['stale', '--stale', ['everything']],
+];
+
+/** Checks that each option means something for what is resumed. @throws SvcError `usage` */
+export function checkResumeOptions(input: ResumeInput, resumed: Resumed): void {
+  if (input.out === '-')
+    throw new SvcError('usage', '--out must be a file: the summary is written to standard output', {
+      hint: 'Give a file name, or download the results once they are there:',
+      next: ['au', 'download', input.of ?? '<run>', '--out', '-'],
+    });
+  for (const [name, option, of] of OPTIONS) {
+    if (of.includes(resumed) || input[name] === undefined || input[name] === false) continue;
+    const about = of.map((each) => (each === 'everything' ? 'all open runs' : `a ${each}`)).join(' or ');
+    const given = resumed === 'everything' ? 'none is named' : `this is a ${resumed}`;
+    throw new SvcError('usage', `${option} is about ${about}, and ${given}`, {
+      hint: resumed === 'everything' ? 'Name one of what is open:' : 'See what is recorded on this machine:',
+      next: resumed === 'everything' ? ['au', 'status'] : ['au', 'runs'],
+    });
+  }
+  if (!input.wait && input.events !== undefined)
+    throw new SvcError('usage', '--events is about the wait and needs --wait', { hint: 'Add --wait.' });
+}

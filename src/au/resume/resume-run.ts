@@ -1,0 +1,158 @@
+import path from 'node:path';
+import { SvcError } from '../../base/errors.ts';
+import type { Context } from '../../cli/app/command.ts';
+import { option } from '../../cli/app/hint.ts';
+import { recordPrinter } from '../../cli/app/print.ts';
+import { serviceOf } from '../../cli/app/service.ts';
+import { openSummary } from '../../cli/app/summary.ts';
+import { countText } from '../../cli/output/time.ts';
+import { finishRun } from '../wait/deliver.ts';
+import { checkDestination } from '../results/merge.ts';
+import { showResults, type Submission, submissionOf, submissionView } from '../results/submission.ts';
+import { describeRun } from '../wait/describe-run.ts';
+import { eventsWords, listenForJobs } from '../wait/events-option.ts';
+import { runExec } from '../wait/exec-option.ts';
+import { requestToUpload } from '../run/part-source.ts';
+import { isUntouched, type RunRecord, statusOf } from '../run/record.ts';
+import { laterRun } from '../run/find-run.ts';
+import { requireHere } from '../run/recorded-runs.ts';
+import type { RunDirectory } from '../run/run-directory.ts';
+import { failedRunError, pendingRunError } from '../run/run-errors.ts';
+import { resultsPath } from '../run/run-view.ts';
+import { applyToRun } from '../run/run.ts';
+import { confirmRows, partsToUpload, pollEarlierJobs, requireJoinedFiles, uploadRun } from '../send/upload-run.ts';
+import { holdRun, resumable } from '../run/verdict.ts';
+import type { ResumeInput } from './resume-parameters.ts';
+
+/** Uploads what is left of a run and polls its jobs once, or waits for them with `--wait`. Then gets its results. */
+export async function resumeNamedRun(context: Context, run: RunDirectory, input: ResumeInput): Promise<void> {
+  const print = await recordPrinter(context, submissionView);
+  await requireResumable(context, run);
+  const { record } = run;
+  const out = input.out ?? (input.wait ? resultsPath(context, record) : (record.out ?? 'results.csv'));
+  if (input.wait || input.out !== undefined) await checkDestination(context, run, { out, force: input.force });
+  const parts = partsToUpload(record.parts).filter(({ joined }) => joined === undefined);
+  // A run of an early version may have lost its file, which must be reported before any question.
+  if (parts.length > 0) await requestToUpload(context, run);
+  const rows = parts.reduce((sum, part) => sum + part.rows, 0);
+  if (input.dryRun) {
+    const plan = parts.length === 0 ? 'nothing' : `${countText(rows, 'row')} in ${countText(parts.length, 'job')}`;
+    context.notices.note(`dry run: nothing was sent; it would upload ${plan}`);
+    return print(submissionOf(record, 'record'));
+  }
+  if (parts.length > 0 && !(await confirmRows(context, rows, parts.length)))
+    return context.notices.note('nothing was submitted');
+  return resumeRun(context, run, input, { print, out });
+}
+
+interface Shown {
+  readonly print: (submission: Submission) => Promise<void>;
+  readonly out: string;
+}
+
+async function resumeRun(
+  context: Context,
+  run: RunDirectory,
+  input: ResumeInput,
+  { print, out }: Shown,
+): Promise<void> {
+  const { wait, exec, force } = input;
+  const summarize = await openSummary(context, input.summary);
+  const wakeUpFor = input.events && (await listenForJobs(context, input.events));
+  const work = async (): Promise<void> => {
+    const { polled, failure } = await holdRun(context, run, async () => {
+      await requireResumable(context, run);
+      takeUp(context, run.record, input);
+      run.save();
+      const poll = pollEarlierJobs(context, run);
+      await resumable(again(run, input), run.record.id, uploadRun(context, run));
+      if (wait) await requireJoinedFiles(context, run);
+      const seen = wait ? undefined : await poll();
+      if (wait || isReady(run.record))
+        await finishRun(context, run, { out, force }, { wakeUp: wakeUpFor?.(run.record), exec });
+      return { polled: seen, failure: exec === undefined ? undefined : await runExec(context, run, exec) };
+    });
+    const { record } = run;
+    if (polled === undefined || statusOf(record) === 'completed')
+      await showResults(context, print, record, failure ? undefined : input.failOn);
+    else await print(submissionOf(record, polled));
+    if (failure) throw failure;
+    if (record.parts.some(({ state }) => state === 'failed')) throw failedRunError(run);
+    if (polled !== undefined && statusOf(record) !== 'completed') throw pendingRunError(run, polled);
+  };
+  await summarize(work, (error) => describeRun(context, run, error));
+}
+
+/** Tells whether every job of a run is completed, so that its results need no wait. */
+function isReady({ parts }: RunRecord): boolean {
+  return parts.every(({ state }) => state === 'completed' || state === 'downloaded');
+}
+
+/**
+ * Checks that a run may be resumed here. Another process can change this until the run is locked.
+ * @throws SvcError `usage` for an abandoned run, `config` for a run of another service, `conflict` for a run that sent
+ *   nothing if a later run of its file exists
+ */
+async function requireResumable(context: Context, run: RunDirectory): Promise<void> {
+  const { record, name } = run;
+  requireHere(context, run);
+  if (statusOf(record) === 'abandoned')
+    throw new SvcError('usage', `${record.id} was abandoned`, {
+      hint: 'To resume it, undo that first:',
+      next: ['au', 'abandon', name, '--undo'],
+      facts: { run: record.id, abandoned_at: record.abandoned_at },
+    });
+  if (isUntouched(record)) await requireNotReplaced(context, run);
+}
+
+/** Refuses a run that sent nothing if resuming it could bill its rows twice. Otherwise any profile may take it over. */
+async function requireNotReplaced(context: Context, run: RunDirectory): Promise<void> {
+  const { record, name } = run;
+  if ((record.base_url === 'sandbox') !== (serviceOf(context) === 'sandbox'))
+    throw new SvcError('config', `${record.id} was begun at ${record.base_url}; nothing was submitted`, {
+      hint: 'A run of the embedded sandbox stays there. Submit its file:',
+      next: run.submitWords,
+      facts: { run: record.id, base_url: record.base_url },
+    });
+  const later = await laterRun(context, run);
+  if (later === undefined) return;
+  throw new SvcError('conflict', `${record.id} sent nothing, and ${later.id} of the same file was begun after it`, {
+    hint: 'Nothing was submitted, since its rows could be paid for twice. Continue with the later run, or abandon this one.',
+    next: ['au', 'status', later.id],
+    alternatives: [['au', 'abandon', name]],
+    facts: { run: record.id, later_run: later.id },
+  });
+}
+
+/** Records the options of this command. Assigns a run that sent nothing to the current profile and address. */
+function takeUp(context: Context, record: RunRecord, input: ResumeInput): void {
+  const profile = context.settings.profile.value;
+  const baseUrl = serviceOf(context);
+  const { name } = record.input;
+  const isElsewhere = record.base_url !== baseUrl || record.profile !== profile;
+  if (isUntouched(record) && isElsewhere)
+    applyToRun(record, { kind: 'adopted', profile, baseUrl, name, tenant: undefined, cycle: undefined });
+  const { out = record.out ?? 'results.csv', onlyRecorded, noUnrecordedJobs } = input;
+  applyToRun(record, {
+    kind: 'submitted',
+    out: path.resolve(out),
+    baseUrl,
+    path: undefined,
+    cycle: undefined,
+    onlyRecorded: onlyRecorded || noUnrecordedJobs || record.no_unrecorded_jobs === true,
+  });
+}
+
+/** Returns the command that continues an interrupted upload. */
+function again(run: RunDirectory, { wait, out, force, failOn, events, exec, summary }: ResumeInput): string[] {
+  return [
+    ...run.resumeWords,
+    ...(wait ? ['--wait'] : []),
+    ...option('--out', out),
+    ...(force ? ['--force'] : []),
+    ...option('--fail-on', failOn?.words),
+    ...option('--events', eventsWords(events)),
+    ...option('--exec', exec),
+    ...option('--summary', summary),
+  ];
+}

@@ -1,0 +1,45 @@
+import type { CommandFacts, Context } from '../../cli/app/command.ts';
+import { submissionView } from '../results/submission.ts';
+import { isJobId } from '../run/job.ts';
+import { jobView } from '../run/job-view.ts';
+import { namedRun } from '../run/recorded-runs.ts';
+import { resumedRunView, resumeAll } from './resume-all.ts';
+import { resumeCycle, resumedCycleView } from './resume-cycle.ts';
+import { resumeJob } from './resume-job.ts';
+import { checkResumeOptions, type ResumeInput } from './resume-parameters.ts';
+import { resumeNamedRun } from './resume-run.ts';
+
+const VIEWS = [resumedRunView, submissionView, resumedCycleView, jobView];
+
+/** What holds for every command that resumes something. */
+export const resumeFacts = {
+  permissions: ['account-updater:job:create', 'account-updater:job:read'],
+  exitCodes: [
+    3,
+    [6, 'a run has no copy of its file, or a later run of the file exists'],
+    9,
+    [10, 'a job failed, or --fail-on or --stale was met'],
+    [11, 'still pending, or another process works on it'],
+    12,
+    13,
+    130,
+  ],
+  changes: true,
+  fields: [...new Set(VIEWS.flatMap(({ fields }) => fields))],
+} satisfies Omit<CommandFacts, 'examples'>;
+
+/** Goes on with everything open, or with the run, job or cycle that is named. Resolves to the exit code. */
+export async function resumeNamed(context: Context, input: ResumeInput): Promise<number | undefined> {
+  const { of } = input;
+  if (of === undefined) {
+    checkResumeOptions(input, 'everything');
+    return resumeAll(context, input);
+  }
+  const run = await namedRun(context, of);
+  const resumed = run ? 'run' : isJobId(of) ? 'job' : 'cycle';
+  checkResumeOptions(input, resumed);
+  if (run) await resumeNamedRun(context, run, input);
+  else if (resumed === 'job') await resumeJob(context, of, input);
+  else return resumeCycle(context, of, input);
+  return undefined;
+}

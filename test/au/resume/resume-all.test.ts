@@ -1,0 +1,25 @@
+import { existsSync, writeFileSync } from 'node:fs';
+import { expect, it } from 'vitest';
+import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
+import { openQuickDesk } from '../commands/support.ts';
+
+it('svc au resume --wait waits for every open run, and writes the results of each', async () => {
+  const desk = await openQuickDesk({ processingMs: 3_600_000 });
+  const [header = '', ...rows] = exampleRequestFile().trimEnd().split('\n');
+  for (const [name, part] of [
+    ['one.csv', rows.slice(0, 9)],
+    ['two.csv', rows.slice(9)],
+  ] as const) {
+    writeFileSync(desk.home.file(name), `${[header, ...part].join('\n')}\n`);
+    expect(await desk.svc(`au submit ${name}`)).toMatchObject({ code: 0 });
+  }
+  expect(await desk.svc('au resume')).toMatchObject({ code: 11 });
+  const waited = await desk.svc('au resume --wait');
+  expect(waited.code, waited.stderr).toBe(0);
+  const outcomes = waited.stdout
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as { readonly outcome: string });
+  expect(outcomes.map(({ outcome }) => outcome)).toEqual(['done', 'done']);
+  expect(['one', 'two'].map((name) => existsSync(desk.home.file(`${name}.results.csv`)))).toEqual([true, true]);
+});

@@ -1,0 +1,172 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
+import { RESULT_COLUMNS } from '../../../src/schema/account-updater-files.ts';
+import { captureResponse } from '../../../src/emulator/faults/intercept.ts';
+import { openQuickDesk } from '../commands/support.ts';
+
+/** The column of the new token in a result file. */
+const NEW_TOKEN = RESULT_COLUMNS.indexOf('new_token');
+
+const HOUR_MS = 3_600_000;
+const [HEADER = '', ...ROWS] = exampleRequestFile().trimEnd().split('\n');
+
+/** Two machines that sent the halves of a file in one cycle, with a third one that only shares their ledger. */
+async function openHalves() {
+  const service = { forgotten: '', failed: '' };
+  const shown = (job: { readonly id?: string }) =>
+    job.id === service.failed ? { ...job, status: 'failed', errors: ['made up'] } : job;
+  const desk = await openQuickDesk({
+    processingMs: HOUR_MS,
+    intercept: (incoming, outgoing, proceed) => {
+      if (service.forgotten && incoming.url?.endsWith(service.forgotten)) {
+        outgoing
+          .writeHead(404, { 'content-type': 'application/problem+json' })
+          .end('{"title":"Not Found","status":404}');
+        return;
+      }
+      if (incoming.method === 'GET' && /\/account-updater\/jobs(?:[/?]|$)/.test(incoming.url ?? ''))
+        captureResponse(outgoing, (body) => {
+          const answer = JSON.parse(body.toString()) as { readonly data?: readonly { readonly id: string }[] };
+          const data = answer.data?.filter(({ id }) => id !== service.forgotten).map(shown);
+          const text = JSON.stringify(data ? { ...answer, data } : shown(answer as { readonly id?: string }));
+          outgoing.setHeader('content-length', Buffer.byteLength(text)).end(text);
+        });
+      proceed();
+    },
+  });
+  mkdirSync(desk.home.file('ledger'));
+  const on = (machine: string, line: string) =>
+    desk.svc(line, { SVC_STATE_DIR: desk.home.file(machine), SVC_LEDGER: desk.home.file('ledger') });
+  const submit = async (machine: string, file: string, rows: readonly string[]): Promise<string> => {
+    writeFileSync(desk.home.file(file), `${[HEADER, ...rows].join('\n')}\n`);
+    const { code, stdout, stderr } = await on(machine, `au submit ${file} --cycle 2026-12`);
+    expect(code, stderr).toBe(0);
+    return (JSON.parse(stdout) as { readonly job: string }).job;
+  };
+  const jobs = [
+    await submit('runner', 'first.csv', ROWS.slice(0, 20)),
+    await submit('laptop', 'second.csv', ROWS.slice(20)),
+  ];
+  await desk.clock.advance(60_000);
+  const results = (name: string) => readFileSync(desk.home.file(name), 'utf8').trimEnd().split('\n').slice(1);
+  return { ...desk, on, service, jobs, results };
+}
+
+describe('a cycle that other machines sent', () => {
+  it('R84: a machine that sent nothing gets the results of a cycle, as the machines that sent it do', async () => {
+    const { on, jobs, results, uploads } = await openHalves();
+    const waited = await on('fresh', 'au resume 2026-12 --wait');
+    expect(waited.code, waited.stderr).toBe(0);
+    expect(JSON.parse(waited.stdout)).toMatchObject({ cycle: '2026-12', status: 'completed', rows: 40, jobs });
+    await on('runner', 'au resume');
+    await on('laptop', 'au resume');
+    expect(results('2026-12.results.csv')).toEqual([...results('first.results.csv'), ...results('second.results.csv')]);
+    expect(uploads()).toBe(2);
+  });
+
+  it('R85: the tokens that a cycle made are in the ledger once any machine has its results', async () => {
+    const { on, results, home, uploads } = await openHalves();
+    expect(await on('fresh', 'au resume 2026-12 --wait')).toMatchObject({ code: 0 });
+    const made = results('2026-12.results.csv').flatMap((line) => line.split(',')[NEW_TOKEN] || []);
+    expect(made.length).toBeGreaterThan(0);
+    writeFileSync(home.file('made.csv'), `${[HEADER, ...made.map((token) => `${token},27,01,`)].join('\n')}\n`);
+    const again = await on('laptop', 'au submit made.csv --cycle 2026-12');
+    expect([again.code, JSON.parse(again.stdout)], again.stderr).toEqual([
+      0,
+      expect.objectContaining({ status: 'nothing_new' }),
+    ]);
+    expect(uploads()).toBe(2);
+  });
+
+  it('a cycle that is under way ends with 11, shows how far it is, and writes no file', async () => {
+    const { on, jobs } = await openHalves();
+    const polled = await on('fresh', 'au resume 2026-12');
+    expect([polled.code, JSON.parse(polled.stdout)], polled.stderr).toEqual([
+      11,
+      expect.objectContaining({ status: 'pending', jobs, progress: '2 processing' }),
+    ]);
+    expect(polled.stderr).toContain('au resume 2026-12 --wait');
+    expect(await on('fresh', 'au resume 2026-12 --wait')).toMatchObject({ code: 0 });
+  });
+
+  it('a cycle with a job that failed ends with 10, its rows are free, and the next submission sends them', async () => {
+    const { on, jobs, service, uploads } = await openHalves();
+    service.failed = jobs[0] ?? '';
+    const told = await on('fresh', 'au resume 2026-12');
+    expect([told.code, uploads()], told.stderr).toEqual([10, 2]);
+    expect(told.stderr).toContain(service.failed);
+    expect(await on('fresh', 'au submit first.csv --cycle 2026-12')).toMatchObject({ code: 0 });
+    expect(uploads()).toBe(3);
+  });
+
+  it('a cycle with a job that the service does not know ends with 9 and frees nothing', async () => {
+    const { on, jobs, service, uploads } = await openHalves();
+    service.forgotten = jobs[0] ?? '';
+    const told = await on('fresh', 'au resume 2026-12 --wait');
+    expect(told.code, told.stderr).toBe(9);
+    expect(told.stderr).toContain(service.forgotten);
+    const again = await on('fresh', 'au submit first.csv --cycle 2026-12');
+    expect(uploads(), again.stderr).toBe(2);
+    const shown = await on('fresh', 'au status 2026-12');
+    expect(shown.code, shown.stderr).toBe(9);
+  });
+
+  it('a result file that exists is refused before any request, and replaced with --force', async () => {
+    const { on, home, results } = await openHalves();
+    writeFileSync(home.file('2026-12.results.csv'), 'mine\n');
+    expect(await on('fresh', 'au resume 2026-12 --wait')).toMatchObject({ code: 2 });
+    expect(readFileSync(home.file('2026-12.results.csv'), 'utf8')).toBe('mine\n');
+    expect(await on('fresh', 'au resume 2026-12 --wait --force')).toMatchObject({ code: 0 });
+    expect(results('2026-12.results.csv').length).toBeGreaterThan(30);
+  });
+
+  it('a machine that sent a part of a cycle gets the results of its file and of the cycle', async () => {
+    const { on, results } = await openHalves();
+    const waited = await on('runner', 'au resume 2026-12 --wait --out all.csv');
+    expect(waited.code, waited.stderr).toBe(0);
+    expect(results('all.csv').slice(0, results('first.results.csv').length)).toEqual(results('first.results.csv'));
+  });
+});
+
+it('svc au status shows the jobs of a cycle, who sent them, and whether somebody read their results', async () => {
+  const { on, jobs } = await openHalves();
+  const rows = async () => {
+    const { code, stdout, stderr } = await on('fresh', 'au status 2026-12');
+    expect(code, stderr).toBe(0);
+    return stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Readonly<Record<string, unknown>>);
+  };
+  expect(await rows()).toMatchObject([
+    { job: jobs[0], status: 'processing', rows: 20, file: 'first.csv', results_read: false, freed: null },
+    { job: jobs[1], status: 'processing', rows: 20, file: 'second.csv', results_read: false, freed: null },
+  ]);
+  await on('fresh', 'au resume 2026-12 --wait');
+  expect((await rows()).map(({ results_read: wasRead }) => wasRead)).toEqual([true, true]);
+});
+
+it.each(['au resume 2026-13', 'au status 2026-13', 'au resume no*cycle'])(
+  'a word that names no run, job or cycle is said to: svc %s',
+  async (line) => {
+    const { on } = await openHalves();
+    const told = await on('fresh', line);
+    expect([told.code, told.stdout]).toEqual([5, '']);
+    expect(told.stderr).toContain('the ledger has no such cycle');
+  },
+);
+
+it.each([
+  ['au resume --out all.csv', '--out is about a run or a cycle, and none is named'],
+  ['au resume 2026-12 --exec true', '--exec is about all open runs or a run, and this is a cycle'],
+  ['au resume 2026-12 --stale 8d', '--stale is about all open runs, and this is a cycle'],
+  ['au resume 9027a766-81b5-4e90-a497-22000941becd --fail-on err', 'and this is a job'],
+  ['au resume --events 0', '--events is about the wait and needs --wait'],
+  ['au resume 2026-12 --out -', '--out must be a file'],
+])('an option that means nothing for what is resumed is refused: svc %s', async (line, message) => {
+  const { svc } = await openQuickDesk();
+  const told = await svc(line);
+  expect([told.code, told.stdout]).toEqual([2, '']);
+  expect(told.stderr).toContain(message);
+});
