@@ -30,7 +30,7 @@ import { type Division, divideRows } from './divide-rows.ts';
 import type { ClaimEntry, Entry, Who } from './entry.ts';
 import { enterResults, enterRun } from './enter-runs.ts';
 import { fileCycle, unknownRowsCycle } from './file-cycle.ts';
-import type { Ledger } from './ledger.ts';
+import type { Ledger, LedgerCycle } from './ledger.ts';
 import { openLedgerStore, openOwnLedgers } from './open-store.ts';
 import { rowsOf, tokensOf } from './request-rows.ts';
 import { RowSet } from './row-set.ts';
@@ -84,6 +84,7 @@ interface BeginFile {
   /** The commands that upload the file, and that submit it, as words. */
   readonly words: readonly string[];
   readonly submit: readonly string[];
+  readonly read: ReadResults;
 }
 
 /** The rows of a part to bind to a job. */
@@ -93,6 +94,8 @@ interface PartToClaim extends JobRows {
   readonly job: AccountUpdaterJob;
   /** The file that contains all parts. */
   readonly file: string;
+  readonly client: Client;
+  readonly read?: ReadResults | undefined;
 }
 
 /** The ledger as one command uses it: the one that the setting names, or that of the state directory. */
@@ -149,21 +152,15 @@ export class CommandLedger {
    * Binds the rows of a part to its job, before the first byte is sent.
    * @throws SvcError as `claimRows`
    */
-  async claim({ record, part, job, source, sha256, file }: PartToClaim): Promise<void> {
+  async claim({ record, part, job, source, sha256, file, client, read }: PartToClaim): Promise<void> {
     const { id, input, cycle } = record;
-    const ledger = await this.open(this.tenantOf(job));
+    const tenant = this.tenantOf(job);
+    const ledger = await this.open(tenant);
     const whole = { sha256: input.sha256, source: await fileSource(file) };
     const named = await this.#name(ledger, { name: path.basename(input.name), cycle, whole });
     const of = { name: named.name, sha256: input.sha256, rows: input.rows };
-    await this.#claim(ledger, named.cycle, {
-      job,
-      source,
-      sha256,
-      run: id,
-      part: part.number,
-      file: of,
-      bytes: part.bytes,
-    });
+    const claiming = { job, source, sha256, run: id, part: part.number, file: of, bytes: part.bytes };
+    await this.#claim(ledger, named.cycle, claiming, client, read && ((claim) => read(tenant, claim)));
   }
 
   /**
@@ -172,7 +169,8 @@ export class CommandLedger {
    *   `outcome_unknown` if it is not known whether another job has them
    */
   async claimFile(client: Client, job: AccountUpdaterJob, request: RequestFile, how: BeginFile): Promise<void> {
-    const ledger = await this.open(this.tenantOf(job));
+    const tenant = this.tenantOf(job);
+    const ledger = await this.open(tenant);
     const { name: typed, check, source } = request;
     const { rows: count, bytes, sha256 } = check;
     const name = path.basename(typed);
@@ -183,7 +181,8 @@ export class CommandLedger {
     if (!how.begin) await this.#requireOtherRows(client, ledger, named, request, how);
     const file = { name, sha256, rows: count };
     try {
-      await this.#claim(ledger, named.cycle, { job, source, sha256, run: '', part: 1, file, bytes });
+      const claiming = { job, source, sha256, run: '', part: 1, file, bytes };
+      await this.#claim(ledger, named.cycle, claiming, client, (claim) => how.read(tenant, claim));
     } catch (error) {
       // What became of the job that got rows meanwhile is asked for, and not taken from the ledger.
       if (error instanceof RowsTaken) await this.#requireFreeFile(client, job, ledger, named, request);
@@ -239,6 +238,20 @@ export class CommandLedger {
       this.#looked.add(claim.job);
       if ((await findJob(client, claim.job))?.status === 'completed') await read(claim);
     }
+  }
+
+  /** Reads results before rows are claimed for a job, unless it has its claim: it may be older than these results. */
+  async #readBefore(
+    client: Client,
+    cycle: LedgerCycle,
+    job: string,
+    read: (claim: ClaimEntry) => Promise<void>,
+  ): Promise<void> {
+    const entries = await cycle.read();
+    const isClaimed = entries.some((entry) => entry.kind === 'claim' && entry.job === job);
+    if (!isClaimed) await this.#readCompleted(client, entries, read);
+    // The job gets its file from this command, which needs none of its results.
+    this.#looked.add(job);
   }
 
   /**
@@ -347,10 +360,13 @@ export class CommandLedger {
     ledger: Ledger,
     cycle: string,
     { source, sha256, ...claiming }: Omit<Parameters<typeof claimRows>[1], 'rows' | 'tokens' | 'cycle'> & JobRows,
+    client: Client,
+    read: ((claim: ClaimEntry) => Promise<void>) | undefined,
   ): Promise<void> {
     const before = this.#last;
     const claimed = (async () => {
       await before.catch(() => undefined);
+      if (read) await this.#readBefore(client, ledger.cycle(cycle), claiming.job.id, read);
       const rows = await this.#rowsOf(ledger, { sha256, source });
       const tokens = (): Promise<RowSet> => tokensOf(ledger.salt, source);
       await claimRows(ledger, { ...claiming, cycle, sha256, rows, tokens });

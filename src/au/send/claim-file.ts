@@ -7,6 +7,7 @@ import type { RequestFile } from '../request/open-request-file.ts';
 import { knownJobs } from '../run/recorded-runs.ts';
 import { everyRecord } from '../run/run-view.ts';
 import { compareJobs } from './compare-jobs.ts';
+import { resultsReader } from './read-results.ts';
 import { showRun } from './show-progress.ts';
 
 interface JobFile {
@@ -43,5 +44,6 @@ export async function claimFile(
     words,
   });
   if (jobs.length > 0) showRun(context)({ kind: 'unrecorded', jobs });
-  await ledger.claimFile(client, job, file, { begin, words, submit: ['au', 'submit', typed] });
+  const read = resultsReader(context, client, ledger);
+  await ledger.claimFile(client, job, file, { begin, words, submit: ['au', 'submit', typed], read });
 }

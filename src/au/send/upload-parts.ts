@@ -14,7 +14,7 @@ import type { RunDirectory } from '../run/run-directory.ts';
 import { unknownOutcomeError } from '../run/run-errors.ts';
 import { recordTenant, requireOwnTenant } from '../run/tenant-proof.ts';
 import { RowsTaken } from '../ledger/claim-rows.ts';
-import type { CommandLedger } from '../ledger/command-ledger.ts';
+import type { CommandLedger, ReadResults } from '../ledger/command-ledger.ts';
 import { SpareJob, JOBS } from './spare-job.ts';
 import { Strangers } from './strangers.ts';
 import { pollForFile, putFile } from './upload.ts';
@@ -33,11 +33,13 @@ interface PartWork extends RunWork {
   readonly strangers: Strangers;
   readonly spare: SpareJob;
   readonly ledger: Pick<CommandLedger, 'claim' | 'isShared' | 'open'>;
+  /** Reads results of the cycle that nobody read, before rows are claimed. */
+  readonly read?: ReadResults | undefined;
   /** The file that contains all parts. */
   readonly file: string;
 }
 
-interface UploadPartsOptions extends RunOptions, Pick<PartWork, 'pollOnce' | 'ledger'> {
+interface UploadPartsOptions extends RunOptions, Pick<PartWork, 'pollOnce' | 'ledger' | 'read'> {
   /** The records of the other runs on this machine. */
   readonly others?: readonly RunRecord[] | undefined;
   readonly spare?: SpareJob | undefined;
@@ -55,7 +57,7 @@ export async function uploadParts(
   client: Client,
   run: OpenRun,
   file: string,
-  { others = [], ledger, spare = new SpareJob(client), begin, pollOnce, ...options }: UploadPartsOptions,
+  { others = [], ledger, spare = new SpareJob(client), begin, pollOnce, read, ...options }: UploadPartsOptions,
 ): Promise<void> {
   const { record } = run;
   const strangers = new Strangers(run, others, ledger, begin);
@@ -67,8 +69,8 @@ export async function uploadParts(
     for (let part = waiting.shift(); part && failures.length === 0; part = waiting.shift()) {
       try {
         const source = await partSource(part, run, file);
-        const work = { ...workOn(client, run, options), part, source, strangers, spare, ledger, file, pollOnce };
-        await uploadPart(work);
+        const how = { strangers, spare, ledger, file, pollOnce, read };
+        await uploadPart({ ...workOn(client, run, options), ...how, part, source });
       } catch (error) {
         failures.push(error);
       }
@@ -185,10 +187,10 @@ async function upload(work: PartWork, created?: AccountUpdaterJob): Promise<void
  * rows or may have them, forgets a job to which nothing was sent, so that the rows can be divided again.
  */
 async function claimRows(work: PartWork, job: AccountUpdaterJob): Promise<void> {
-  const { record, part, source, file, save, strangers, ledger } = work;
+  const { client, record, part, source, file, save, strangers, ledger, read } = work;
   try {
     await strangers.compare(work, job);
-    await ledger.claim({ record, part, job, source, sha256: part.sha256, file });
+    await ledger.claim({ client, read, record, part, job, source, sha256: part.sha256, file });
   } catch (error) {
     const isFree = part.state === 'created' && part.sent === undefined && part.sent_at === undefined;
     if (isFree && (error instanceof RowsTaken || isSvcError(error, 'outcome_unknown', 'conflict'))) {

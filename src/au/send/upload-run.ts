@@ -13,6 +13,7 @@ import { everyRecord } from '../run/run-view.ts';
 import { requireOwnTenant } from '../run/tenant-proof.ts';
 import { verdictOf } from '../run/verdict.ts';
 import { divideParts, mayHaveEnded, settleJoined } from './divide-parts.ts';
+import { resultsReader } from './read-results.ts';
 import { showRun } from './show-progress.ts';
 import { SpareJob } from './spare-job.ts';
 import { retryFailed, uploadParts } from './upload-parts.ts';
@@ -110,7 +111,8 @@ export async function uploadRun(context: Context, run: RunDirectory, choice: Upl
   let expired = 0;
   for (let division = 1; ; division += 1) {
     await divideParts(context, client, run, { ledger, spare, file, begin: choice.begin });
-    const how = { onEvent, pollOnce: choice.pollOnce, others: await everyRecord(context), ledger, spare };
+    const read = resultsReader(context, client, ledger);
+    const how = { onEvent, pollOnce: choice.pollOnce, others: await everyRecord(context), ledger, spare, read };
     try {
       return await uploadParts(client, run, file, { ...how, begin: choice.begin });
     } catch (error) {

@@ -32,6 +32,8 @@ interface Service {
   hidesTenant: boolean;
   /** Whether it creates no jobs. */
   createsNone: boolean;
+  /** Whether it lists no jobs once it has created another one. */
+  listsNoneAfterCreation: boolean;
 }
 
 /** A desk on which the first rows of the example file are submitted in a cycle. */
@@ -48,6 +50,7 @@ async function submittedDesk(options = CYCLE, rows = ROWS.slice(0, 6)): Promise<
     unreadable: false,
     hidesTenant: false,
     createsNone: false,
+    listsNoneAfterCreation: false,
   };
   const desk = await openQuickDesk({ intercept: changedBy(service) });
   write(desk, 'tokens.csv', ...rows);
@@ -64,11 +67,17 @@ function changedBy(service: Service): Interceptor {
     ...(service.unreadable ? { download_url: null } : {}),
     ...(service.failed.has(String(job['id'])) ? { status: 'failed', errors: ['made up'] } : {}),
   });
+  let hasCreated = false;
   return (incoming, outgoing, proceed) => {
-    if (incoming.method === 'POST' && service.createsNone) {
+    const { method, url = '' } = incoming;
+    if (!service.listsNoneAfterCreation) hasCreated = false;
+    const isRefused =
+      method === 'POST' ? service.createsNone : hasCreated && /\/account-updater\/jobs(?:\?|$)/.test(url);
+    if (isRefused) {
       outgoing.writeHead(500).end();
       return;
     }
+    if (method === 'POST' && service.listsNoneAfterCreation) hasCreated = true;
     if (incoming.method === 'GET' && /\/account-updater\/jobs(?:[/?]|$)/.test(incoming.url ?? ''))
       captureResponse(outgoing, (body) => {
         const answer = JSON.parse(body.toString()) as Record<string, unknown>;
@@ -355,6 +364,22 @@ describe('tokens that results of a cycle made which nobody delivered', () => {
     desk.service.unfinished.clear();
     const run = desk.runIds().find((id) => id !== desk.run) ?? '';
     expect(await desk.svc(`au resume ${run}`)).toMatchObject({ code: 11 });
+    expect(sent(desk).slice(ROWS.length)).toEqual(['one-more,27,01,']);
+  });
+
+  it('R85: tokens that results of a cycle made which nobody delivered are not sent for a job that was created before', async () => {
+    const desk = await submittedDesk(CYCLE, ROWS);
+    const rows = await rowsMadeUnseen(desk);
+    // The other file is compared while the job is unfinished, and its command ends after it created a job.
+    desk.service.unfinished.add(desk.job);
+    desk.service.listsNoneAfterCreation = true;
+    write(desk, 'new.csv', ...rows, 'one-more,27,01,');
+    expect((await desk.svc(`au submit new.csv ${CYCLE}`)).code).not.toBe(0);
+    const run = desk.runIds().find((id) => id !== desk.run) ?? '';
+    expect(desk.record(run).parts).toMatchObject([{ state: 'created' }]);
+    desk.service.listsNoneAfterCreation = false;
+    desk.service.unfinished.clear();
+    rowOf(await desk.svc(`au resume ${run}`));
     expect(sent(desk).slice(ROWS.length)).toEqual(['one-more,27,01,']);
   });
 
