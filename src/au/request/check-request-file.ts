@@ -14,7 +14,7 @@ import {
 import { LineBlocks, type LineReader } from './request-lines.ts';
 import { type CheckedHeader, checkForCards, checkHeader, checkRow, LINE_TOO_LONG } from './request-rules.ts';
 import { isUuid } from './row-key.ts';
-import { RowRepeats } from './row-repeats.ts';
+import { type HashShare, RowRepeats } from './row-repeats.ts';
 
 export interface CheckOptions {
   /** The limits of one upload. Default: the limits of the service. */
@@ -22,7 +22,9 @@ export interface CheckOptions {
   readonly signal?: AbortSignal | undefined;
   /** Called with the bytes read so far, after every chunk. */
   readonly onProgress?: ((bytes: number) => void) | undefined;
-  /** The number of different rows after which repeats are no longer found. Default: more than one upload takes. */
+  /** The share of rows in which repeats are searched. Default: all rows. */
+  readonly share?: HashShare | undefined;
+  /** The number of different rows of the share after which repeats are no longer found. */
   readonly mostCompared?: number | undefined;
   /** Checks every row without the fast path. The result is the same. For tests and measurements. */
   readonly disableFastPath?: boolean | undefined;
@@ -63,8 +65,8 @@ class RequestFileScan implements LineReader {
   #line = 0;
   #rows = 0;
 
-  constructor({ limits = REQUEST_LIMITS, disableFastPath = false, mostCompared }: CheckOptions) {
-    this.#repeats = new RowRepeats(mostCompared);
+  constructor({ limits = REQUEST_LIMITS, disableFastPath = false, mostCompared, share }: CheckOptions) {
+    this.#repeats = new RowRepeats(mostCompared, share);
     this.#limits = limits;
     this.#disableFastPath = disableFastPath;
     this.#parts = new Parts(limits);

@@ -7,10 +7,12 @@ import { simpleColumns, type View } from '../../cli/output/view.ts';
 import { fileSource, type UploadSource } from '../../client/transfer/source.ts';
 import { MAX_REQUEST_FILE_ROWS } from '../../schema/account-updater-files.ts';
 import { spoolFile, spoolInput } from './spool.ts';
+import { allRepeats } from './all-repeats.ts';
 import { annotate } from './annotations.ts';
 import { checkRequestFile } from './check-request-file.ts';
 import { type FileKind, recognizeFile } from './file-kind.ts';
 import type { Problem, RequestFileCheck } from './request-file.ts';
+import type { HashShare } from './row-repeats.ts';
 import { spoolRows } from './spool-rows.ts';
 import { withoutLines } from './without-lines.ts';
 import { wrongRequest } from './wrong-file.ts';
@@ -74,13 +76,8 @@ export interface RequestFile {
  * Opens and checks a request file. Standard input (`-`) is first copied to a private file.
  * @throws SvcError `refused_input` with all problems
  */
-export async function openRequestFile(
-  context: Context,
-  typed: string,
-  path?: string,
-  mostCompared?: number,
-): Promise<RequestFile> {
-  const file = await checkFile(context, typed, path, mostCompared);
+export async function openRequestFile(context: Context, typed: string, path?: string): Promise<RequestFile> {
+  const file = await checkFile(context, typed, path);
   if (!file.check.ok) throw refusalOf(file);
   const { name, check: submitted } = file;
   const whole = await fileSource(file.path, { sha256: submitted.sha256 });
@@ -90,25 +87,19 @@ export async function openRequestFile(
   return { name, submitted, whole, ...(await spoolRows(context, withoutLines(whole.open(), lines), directory)) };
 }
 
-/** Rows that are paid for are compared further than others: ten times what one job takes, in 64 MiB. */
-const MOST_COMPARED = 3 * 2 ** 20;
-
 /**
  * Copies a request file and checks the copy, so that later changes to the file do not matter. The copy is removed at
  * the end of the command unless a run takes it over.
  * @throws SvcError `refused_input` with all problems
  */
 export async function copyRequestFile(context: Context, typed: string): Promise<RequestFile> {
-  if (typed === '-') return openRequestFile(context, typed, undefined, MOST_COMPARED);
+  if (typed === '-') return openRequestFile(context, typed);
   // An unreadable file must be reported under its typed name, not under the name of the copy.
   await fileSource(typed);
   const copy = await spoolFile(context.system, typed);
   context.onClose(() => copy.remove());
   // A run that takes over the copy must flush it. Flushing during the check means that little is left to write by then.
-  const [file] = await Promise.all([
-    openRequestFile(context, typed, copy.path, MOST_COMPARED),
-    flushMeanwhile(copy.path),
-  ]);
+  const [file] = await Promise.all([openRequestFile(context, typed, copy.path), flushMeanwhile(copy.path)]);
   return file;
 }
 
@@ -130,19 +121,16 @@ export async function openJobFile(context: Context, typed: string): Promise<Requ
 export const STANDARD_INPUT = 'standard input';
 
 /** Checks a file, or its copy at `path`. */
-export async function checkFile(
-  context: Context,
-  typed: string,
-  path?: string,
-  mostCompared?: number,
-): Promise<CheckedFile> {
+export async function checkFile(context: Context, typed: string, path?: string): Promise<CheckedFile> {
   const name = typed === '-' ? STANDARD_INPUT : typed;
   const file = path ?? (typed === '-' ? await copyInput(context) : typed);
-  const found = await readWithProgress(context, 'check', file, (pieces, shown) =>
-    checkRequestFile(pieces, { ...shown, mostCompared }),
-  );
+  const check = (label: string, share?: HashShare): Promise<RequestFileCheck> =>
+    readWithProgress(context, label, file, (pieces, shown) => checkRequestFile(pieces, { ...shown, share }));
+  const once = await check('check');
+  const duplicates = once.ok ? await allRepeats(once, (share) => check('compare rows', share)) : once.duplicates;
+  const found = { ...once, duplicates };
   annotate(context, typed, found);
-  const { ok, duplicates } = found;
+  const { ok } = found;
   const isRepeating = ok && duplicates.count > 0;
   const sent = isRepeating
     ? await checkRequestFile(withoutLines((await fileSource(file)).open(), duplicates.lines))
@@ -220,7 +208,7 @@ export function explainWarnings(
   { duplicates, attachedDigits }: RequestFileCheck,
   { exceeds, rows }: RequestFileCheck,
 ): string[] {
-  const { count, first, comparedTo } = duplicates;
+  const { count, first } = duplicates;
   const places = first
     .slice(0, 3)
     .map(({ line, firstLine }) => `line ${formatNumber(line)} (that of line ${formatNumber(firstLine)})`);
@@ -236,10 +224,6 @@ export function explainWarnings(
   if (exceeds.rows)
     lines.push(
       `${formatNumber(rows)} rows are more than the about ${formatNumber(MAX_REQUEST_FILE_ROWS)} that one job takes; submitting them creates several jobs`,
-    );
-  if (comparedTo !== undefined)
-    lines.push(
-      `too many different rows to compare all: rows below line ${formatNumber(comparedTo)} were only compared with those up to it`,
     );
   return lines;
 }

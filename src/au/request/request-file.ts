@@ -119,11 +119,8 @@ export interface RepeatedRows {
   readonly first: readonly { readonly line: number; readonly firstLine: number }[];
   /** The lines of all rows. */
   readonly lines: readonly number[];
-  /**
-   * The last line with which later rows were compared; undefined unless there were too many different rows to compare all
-   * with each other.
-   */
-  readonly comparedTo: number | undefined;
+  /** Whether all rows were compared with each other. */
+  readonly isComplete: boolean;
   /** Whether rows differ in their merchants, so that a token may occur in several rows. */
   readonly hasSeveralMerchants: boolean;
 }

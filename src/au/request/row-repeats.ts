@@ -2,9 +2,9 @@ import type { RepeatedRows } from './request-file.ts';
 import { slotsFor, TokenTable } from './token-table.ts';
 
 /** The number of repeats that are reported individually. */
-const KEPT = 20;
-/** The usual limit on different rows, which is more than one upload takes. */
-const MOST_ROWS = 2 ** 19;
+export const KEPT = 20;
+/** The usual limit on different rows: ten times what one job takes, in 64 MiB. */
+export const MOST_ROWS = 3 * 2 ** 20;
 const HASH_WORDS = 3;
 const BATCH = 256;
 /** Makes the letters in four bytes of a UUID lower-case. Its digits and dashes have this bit already. */
@@ -16,15 +16,20 @@ export interface CellRange {
   readonly end: number;
 }
 
+/** One of several shares of all hashes, counted from 0. */
+export interface HashShare {
+  readonly number: number;
+  readonly of: number;
+}
+
 /**
  * Finds rows that repeat the token and merchant of an earlier row, in bounded memory. A row that repeats another is not
- * sent, so 96 bits of hash distinguish them. After `most` different rows it remembers no further ones: later rows are only
- * compared with the remembered ones, and the last line of those is reported.
+ * sent, so 96 bits of hash distinguish them. After `most` different rows it remembers no further ones, and its result is
+ * incomplete. With a share, it sees only the rows whose hash is in it.
  */
 export class RowRepeats {
   readonly #first: { line: number; firstLine: number }[] = [];
   readonly #lines: number[] = [];
-  #comparedTo: number | undefined;
   /** A word of the hash of the first row's merchant. */
   #merchant: number | undefined;
   #hasSeveralMerchants = false;
@@ -38,7 +43,10 @@ export class RowRepeats {
   readonly #tokenHash = new Int32Array(HASH_WORDS);
   readonly #merchantHash = new Int32Array(HASH_WORDS);
 
-  constructor(most = MOST_ROWS) {
+  readonly #share: HashShare;
+
+  constructor(most = MOST_ROWS, share: HashShare = { number: 0, of: 1 }) {
+    this.#share = share;
     this.#table = new TokenTable({ words: HASH_WORDS, mostSlots: slotsFor(most) });
   }
 
@@ -48,7 +56,11 @@ export class RowRepeats {
     hashCell(this.#tokenHash, bytes, token, token.isUuid ? LOWER_CASE : 0);
     this.#merchant ??= this.#merchantHash[0];
     if (this.#merchantHash[0] !== this.#merchant) this.#hasSeveralMerchants = true;
-    writeRowHash(this.#hashes, this.#waiting * HASH_WORDS, this.#tokenHash, this.#merchantHash);
+    const at = this.#waiting * HASH_WORDS;
+    writeRowHash(this.#hashes, at, this.#tokenHash, this.#merchantHash);
+    const { number, of } = this.#share;
+    // The next row replaces the hash of one that belongs to another share.
+    if (of > 1 && ((this.#hashes[at + 1] ?? 0) >>> 0) % of !== number) return;
     this.#hashedLines[this.#waiting] = line;
     this.#waiting += 1;
     if (this.#waiting === BATCH) this.#lookUp();
@@ -60,7 +72,7 @@ export class RowRepeats {
       count: this.#lines.length,
       first: this.#first,
       lines: this.#lines,
-      comparedTo: this.#comparedTo,
+      isComplete: !this.#table.isFull,
       hasSeveralMerchants: this.#hasSeveralMerchants,
     };
   }
@@ -70,7 +82,6 @@ export class RowRepeats {
       const line = this.#hashedLines[row] ?? 0;
       const firstLine = this.#table.setHashIfAbsent(this.#hashes, line, row * HASH_WORDS);
       if (firstLine !== 0) this.#repeat(line, firstLine);
-      else if (this.#table.isFull) this.#comparedTo ??= line - 1;
     }
     this.#waiting = 0;
   }

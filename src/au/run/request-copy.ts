@@ -1,6 +1,7 @@
 import { SvcError } from '../../base/errors.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { fileSource, hashFile } from '../../client/transfer/source.ts';
+import { allRepeats } from '../request/all-repeats.ts';
 import { checkRequestFile } from '../request/check-request-file.ts';
 import { spoolRows } from '../request/spool-rows.ts';
 import { withoutLines } from '../request/without-lines.ts';
@@ -37,8 +38,10 @@ export async function findRequest(
 
 async function withoutRepeated(context: Context, file: string) {
   const source = await fileSource(file);
-  const { duplicates } = await checkRequestFile(source.open());
-  return spoolRows(context, withoutLines(source.open(), duplicates.lines));
+  const { lines } = await allRepeats(await checkRequestFile(source.open()), (share) =>
+    checkRequestFile(source.open(), { share }),
+  );
+  return spoolRows(context, withoutLines(source.open(), lines));
 }
 
 /** Finds the rows of a run, and warns if its copy is damaged and another file is read. */

@@ -173,7 +173,7 @@ describe('the gate for request files', () => {
         { line: 9, firstLine: 7 },
       ],
       lines: [4, 6, 8, 9],
-      comparedTo: undefined,
+      isComplete: true,
       hasSeveralMerchants: true,
     });
   });
