@@ -1,8 +1,8 @@
 import { SvcError } from '../../base/errors.ts';
 import { parseTime } from '../../cli/output/time.ts';
 import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
-import { newTokenSets, standingClaims } from './claims.ts';
-import type { Entry, EntryBody } from './entry.ts';
+import { newTokenSets, standingClaims, stands } from './claims.ts';
+import type { ClaimEntry, Entry, EntryBody } from './entry.ts';
 import type { Ledger, LedgerCycle } from './ledger.ts';
 import type { RowSet } from './row-set.ts';
 
@@ -33,12 +33,30 @@ export async function claimRows(ledger: Ledger, claiming: Claiming): Promise<voi
   const cycle = ledger.cycle(claiming.cycle);
   if (isClaimed(await cycle.read(), job.id, rows)) return;
   await ledger.mark(job.id, claiming.cycle);
-  const body = claimBody(claiming, await cycle.createRowSet(rows));
+  const times = { created_at: serviceTime(job, job.created_at), expires_at: serviceTime(job, job.expires_at) };
+  const body = claimBody(claiming, await cycle.createRowSet(rows), times);
   await cycle.append(async (entries) => {
     if (isClaimed(entries, job.id, rows)) return undefined;
     await requireFree(cycle, claiming, entries);
     return body;
   });
+}
+
+/** What is bound to a job that has the file already. */
+export interface ClaimingAgain extends Omit<Claiming, 'job' | 'tokens'> {
+  readonly job: { readonly id: string; readonly created_at: string };
+}
+
+/**
+ * Binds rows to a job that turned out to have their file, although its claim ended or was never made. Rows of other claims
+ * do not matter, because what is paid is paid.
+ */
+export async function claimAgain(ledger: Ledger, claiming: ClaimingAgain): Promise<void> {
+  const { id, created_at } = claiming.job;
+  const cycle = ledger.cycle(claiming.cycle);
+  const body = claimBody(claiming, await cycle.createRowSet(claiming.rows), { created_at, expires_at: null });
+  await cycle.append(async (entries) => (stands(entries, id) ? undefined : body));
+  await ledger.mark(id, claiming.cycle);
 }
 
 /** Checks that no claim has the rows, and that no results of the cycle made their tokens. @throws RowsTaken */
@@ -69,9 +87,9 @@ async function requireFree(
 
 /** Tells whether the rows are bound to the job already, because an earlier attempt did it. */
 function isClaimed(entries: readonly Entry[], job: string, rows: RowSet): boolean {
-  const own = entries.find((entry) => entry.kind === 'claim' && entry.job === job);
-  if (own?.kind !== 'claim') return false;
-  if (entries.some((entry) => entry.kind === 'release' && entry.job === job))
+  if (!entries.some((entry) => entry.kind === 'claim' && entry.job === job)) return false;
+  const own = standingClaims(entries).find((claim) => claim.job === job);
+  if (own === undefined)
     throw new SvcError('job_expired', `job ${job} was ended in the ledger: another machine proved that it has no file`);
   if (own.row_set !== null && own.row_set !== rows.name())
     throw new SvcError('conflict', `the ledger binds other rows to job ${job}; nothing was sent`, {
@@ -80,20 +98,12 @@ function isClaimed(entries: readonly Entry[], job: string, rows: RowSet): boolea
   return true;
 }
 
-function claimBody({ job, rows, run, part, file, bytes, sha256 }: Claiming, rowSet: string): EntryBody {
-  return {
-    kind: 'claim',
-    job: job.id,
-    created_at: serviceTime(job, job.created_at),
-    expires_at: serviceTime(job, job.expires_at),
-    row_set: rowSet,
-    rows: rows.size,
-    run,
-    part,
-    file,
-    bytes,
-    sha256,
-  };
+function claimBody(
+  { job, rows, run, part, file, bytes, sha256 }: Claiming | ClaimingAgain,
+  rowSet: string,
+  times: Pick<ClaimEntry, 'created_at' | 'expires_at'>,
+): EntryBody {
+  return { kind: 'claim', job: job.id, ...times, row_set: rowSet, rows: rows.size, run, part, file, bytes, sha256 };
 }
 
 /** The times of a job decide later whether it can be proven gone, so that a job without them is not used. */

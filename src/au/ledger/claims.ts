@@ -11,20 +11,27 @@ export function byText({ by: { host, user } }: Pick<ClaimEntry, 'by'>): string {
   return cleanText(`${user}@${host}`).slice(0, LONGEST_NAME);
 }
 
-/** Returns the claims that stand: those whose job no release names. */
+/**
+ * Returns the claims that stand: those that no later release ends. A claim that follows the release of its job stands
+ * again, because the job turned out to have the file.
+ */
 export function standingClaims(entries: readonly Entry[]): ClaimEntry[] {
-  const released = new Set(entries.flatMap((entry) => (entry.kind === 'release' ? entry.job : [])));
-  return entries.filter((entry) => entry.kind === 'claim').filter(({ job }) => !released.has(job));
+  const standing = new Map<string, ClaimEntry>();
+  for (const entry of entries) {
+    if (entry.kind === 'claim') standing.set(entry.job, entry);
+    else if (entry.kind === 'release') standing.delete(entry.job);
+  }
+  return [...standing.values()];
+}
+
+/** Tells whether the claim of a job stands. */
+export function stands(entries: readonly Entry[], job: string): boolean {
+  return standingClaims(entries).some((claim) => claim.job === job);
 }
 
 /** Tells whether somebody read the results of a job. */
 export function isDone(entries: readonly Entry[], job: string): boolean {
   return entries.some((entry) => entry.kind === 'done' && entry.job === job);
-}
-
-/** Tells whether the claim of a job has ended, one way or the other. */
-function isEnded(entries: readonly Entry[], job: string): boolean {
-  return entries.some((entry) => entry.kind !== 'claim' && entry.job === job);
 }
 
 /** Returns the names of the sets of tokens that the cycle made. */
@@ -38,10 +45,9 @@ export function newTokenSets(entries: readonly Entry[]): string[] {
  */
 export async function endClaim(cycle: LedgerCycle, job: string, end: EndBody): Promise<void> {
   await cycle.append(async (entries) => {
-    const isReleased = entries.some((entry) => entry.kind === 'release' && entry.job === job);
     // Results may still be read after a release, and the operator may free rows whose results were read.
-    const isWanted =
-      end.kind === 'done' ? !isDone(entries, job) : !(isReleased || (end.why !== 'operator' && isEnded(entries, job)));
+    const wasRead = isDone(entries, job);
+    const isWanted = end.kind === 'done' ? !wasRead : stands(entries, job) && (!wasRead || end.why === 'operator');
     return isWanted ? end : undefined;
   });
 }

@@ -24,8 +24,8 @@ import {
   takenError,
   unknownRowsError,
 } from './claim-errors.ts';
-import { claimRows, RowsTaken } from './claim-rows.ts';
-import { endClaim, isDone, standingClaims } from './claims.ts';
+import { claimAgain, type ClaimingAgain, claimRows, RowsTaken } from './claim-rows.ts';
+import { endClaim, isDone, standingClaims, stands } from './claims.ts';
 import { type Division, divideRows } from './divide-rows.ts';
 import type { ClaimEntry, Entry, Who } from './entry.ts';
 import { enterResults, enterRun } from './enter-runs.ts';
@@ -98,6 +98,8 @@ interface PartToClaim extends JobRows {
   readonly read?: ReadResults | undefined;
 }
 
+type PartToClaimAgain = Omit<PartToClaim, 'job' | 'client' | 'read'> & Pick<ClaimingAgain, 'job'>;
+
 /** The ledger as one command uses it: the one that the setting names, or that of the state directory. */
 export class CommandLedger {
   readonly #context: Context;
@@ -161,6 +163,24 @@ export class CommandLedger {
     const of = { name: named.name, sha256: input.sha256, rows: input.rows };
     const claiming = { job, source, sha256, run: id, part: part.number, file: of, bytes: part.bytes };
     await this.#claim(ledger, named.cycle, claiming, client, read && ((claim) => read(tenant, claim)));
+  }
+
+  /** Binds the rows of a part to a job that turned out to have its file. */
+  async claimAgain({ record, part, job, source, sha256, file }: PartToClaimAgain): Promise<void> {
+    const { id, input, cycle } = record;
+    const ledger = await this.open(record.tenant_id ?? '');
+    const whole = { sha256: input.sha256, source: await fileSource(file) };
+    const named = await this.#name(ledger, { name: path.basename(input.name), cycle, whole });
+    await claimAgain(ledger, {
+      job,
+      cycle: named.cycle,
+      rows: await this.#rowsOf(ledger, { sha256, source }),
+      run: id,
+      part: part.number,
+      file: { name: named.name, sha256: input.sha256, rows: input.rows },
+      bytes: part.bytes,
+      sha256,
+    });
   }
 
   /**
@@ -288,7 +308,7 @@ export class CommandLedger {
   /** Tells whether a job has rows that are not sent again. */
   async hasClaim(tenant: string, job: string): Promise<boolean> {
     const cycle = await (await this.open(tenant)).cycleOfJob(job);
-    return cycle !== undefined && standingClaims(await cycle.read()).some((claim) => claim.job === job);
+    return cycle !== undefined && stands(await cycle.read(), job);
   }
 
   /** Returns the claims of some jobs of a cycle, or all of its claims. The first job shows the cycle of a file without one. */

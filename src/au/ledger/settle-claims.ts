@@ -1,7 +1,7 @@
 import type { Client } from '../../client/api/client.ts';
 import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
 import { findJob } from '../run/job.ts';
-import { endClaim, isDone, standingClaims } from './claims.ts';
+import { endClaim, isDone, standingClaims, stands } from './claims.ts';
 import type { ClaimEntry } from './entry.ts';
 import type { LedgerCycle } from './ledger.ts';
 import { proofOfAbsence, provableFrom } from './proof-of-absence.ts';
@@ -79,8 +79,7 @@ export async function settleClaim(
   await endClaim(cycle, job, { kind: 'release', job, ...proof });
   // Whoever read the results of the job, before this or meanwhile, keeps the claim.
   const now = await cycle.read();
-  const stands = standingClaims(now).some((each) => each.job === job);
-  return { ...read, isDone: isDone(now, job), end: stands ? undefined : proof.why };
+  return { ...read, isDone: isDone(now, job), end: stands(now, job) ? undefined : proof.why };
 }
 
 /** Returns why the claim of a job ends, with what was read; undefined if it stands. */

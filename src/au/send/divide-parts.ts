@@ -146,10 +146,10 @@ async function endOfClaim(
   const cycle = await ledger.cycleOfJob(job);
   if (cycle === undefined) return undefined;
   const entries = [...(await cycle.read())];
-  const release = entries.filter((entry) => entry.kind === 'release').find((entry) => entry.job === job);
-  if (release !== undefined) return release.why;
   const claim = standingClaims(entries).find((each) => each.job === job);
-  if (claim === undefined || joined === undefined) return undefined;
+  if (claim === undefined)
+    return entries.filter((entry) => entry.kind === 'release').findLast((entry) => entry.job === job)?.why;
+  if (joined === undefined) return undefined;
   const settled = await settleClaim(
     client,
     cycle,

@@ -1,4 +1,5 @@
 import { isSvcError, SvcError } from '../../base/errors.ts';
+import { parseTime } from '../../cli/output/time.ts';
 import type { Client } from '../../client/api/client.ts';
 import { pollUntil } from '../../client/api/poll.ts';
 import type { UploadSource } from '../../client/transfer/source.ts';
@@ -32,7 +33,7 @@ interface PartWork extends RunWork {
   readonly pollOnce?: boolean | undefined;
   readonly strangers: Strangers;
   readonly spare: SpareJob;
-  readonly ledger: Pick<CommandLedger, 'claim' | 'isShared' | 'open'>;
+  readonly ledger: Pick<CommandLedger, 'claim' | 'claimAgain' | 'isShared' | 'open'>;
   /** Reads results of the cycle that nobody read, before rows are claimed. */
   readonly read?: ReadResults | undefined;
   /** The file that contains all parts. */
@@ -285,13 +286,18 @@ async function createJob(work: PartWork): Promise<AccountUpdaterJob> {
 async function restoreJob(work: PartWork): Promise<boolean> {
   for (const { job: id, ended } of work.part.earlier_jobs ?? []) {
     const job = ended === 'gone' ? await findJob(work.client, id) : undefined;
-    if (restoreIfSeen(work, job)) return true;
+    if (await restoreIfSeen(work, job)) return true;
   }
   return false;
 }
 
-function restoreIfSeen({ part, save }: PartWork, job: ListedJob | undefined): boolean {
+async function restoreIfSeen(work: PartWork, job: ListedJob | undefined): Promise<boolean> {
   if (!job?.id || !job.status || job.status === 'pending' || job.status === 'failed') return false;
+  const { record, part, source, file, save, ledger } = work;
+  const isDated = parseTime(job.created_at ?? '') !== undefined;
+  const found = { id: job.id, created_at: isDated && job.created_at ? job.created_at : record.created_at };
+  // The claim of the job ended when the job seemed to be gone, so that another file could send its rows.
+  await ledger.claimAgain({ record, part, job: found, source, sha256: part.sha256, file });
   apply(part, { kind: 'back', job: job.id });
   save();
   return true;
@@ -312,7 +318,7 @@ async function restoreListed(work: PartWork, current: AccountUpdaterJob): Promis
   const since = Math.min(...doubtful.map(({ sent_at: at = '' }) => Date.parse(at))) - 2 * UPLOAD_LIFE_MS;
   const ids = gone.map(({ job }) => job);
   const listed = await listWith(work, current.id, ids, since);
-  if (gone.some(({ job }) => restoreIfSeen(work, listed.get(job)))) return true;
+  for (const { job } of gone) if (await restoreIfSeen(work, listed.get(job))) return true;
   const earlier = doubtful.map(({ job }) => listed.get(job)).filter((job) => job !== undefined);
   const isClear = doubtful.length === 0 || !listed.has('');
   if (listed.has(current.id) && isClear && earlier.every(({ status }) => status === 'failed')) return false;

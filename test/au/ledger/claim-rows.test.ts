@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Claiming, claimRows, RowsTaken } from '../../../src/au/ledger/claim-rows.ts';
+import { claimAgain, type Claiming, claimRows, RowsTaken } from '../../../src/au/ledger/claim-rows.ts';
 import { endClaim, standingClaims } from '../../../src/au/ledger/claims.ts';
 import { keyOfNewToken, RowSet } from '../../../src/au/ledger/row-set.ts';
 import type { CreateFault } from '../../support/memory-objects.ts';
@@ -16,6 +16,25 @@ async function refusalOf(machines: Machines, tokens: readonly string[], more: Pa
     (error: unknown) => error,
   );
 }
+
+describe('claiming rows again', () => {
+  it('claiming rows again after a release lets the claim stand once more, until another release', async () => {
+    const machines = await oneClaim();
+    const runner = await machines.open('runner-7');
+    const cycle = runner.ledger.cycle('2026-12');
+    const job = { id: 'job-1', created_at: '2026-12-01T05:00:00Z' };
+    const again = { ...(await claimOf(runner, { id: 'job-1', status: 'processing' }, ['a', 'b'])), job };
+    const release = { kind: 'release', job: 'job-1', why: 'gone', proof: 'made up' } as const;
+    await claimAgain(runner.ledger, again);
+    await endClaim(cycle, 'job-1', release);
+    for (let time = 0; time < 2; time += 1) await claimAgain(runner.ledger, again);
+    expect(await machines.entries()).toEqual(['claim job-1', 'release job-1', 'claim job-1']);
+    expect(await refusalOf(machines, ['b'])).toBeInstanceOf(RowsTaken);
+    for (let time = 0; time < 2; time += 1) await endClaim(cycle, 'job-1', release);
+    expect(await machines.entries()).toEqual(['claim job-1', 'release job-1', 'claim job-1', 'release job-1']);
+    expect(standingClaims(await cycle.read())).toEqual([]);
+  });
+});
 
 describe('claiming free rows', () => {
   it('claiming free rows marks the job, then stores the rows, then the claim that names both', async () => {

@@ -1,4 +1,4 @@
-import { claimRows, RowsTaken } from '../../../src/au/ledger/claim-rows.ts';
+import { claimAgain, type ClaimingAgain, claimRows, RowsTaken } from '../../../src/au/ledger/claim-rows.ts';
 import type { CommandLedger } from '../../../src/au/ledger/command-ledger.ts';
 import { Ledger } from '../../../src/au/ledger/ledger.ts';
 import { rowsOf, tokensOf } from '../../../src/au/ledger/request-rows.ts';
@@ -17,7 +17,7 @@ const MOST_TIMES = 3;
 /** The cycle of files without one. */
 const CYCLE = 'file';
 
-type UsedByUploads = Pick<CommandLedger, 'claim' | 'isShared' | 'open'>;
+type UsedByUploads = Pick<CommandLedger, 'claim' | 'claimAgain' | 'isShared' | 'open'>;
 
 /** The ledger of one machine as the upload of parts uses it, without a state directory. */
 export class MemoryLedger implements UsedByUploads {
@@ -33,20 +33,31 @@ export class MemoryLedger implements UsedByUploads {
     return Ledger.open(this.objects, tenant, { clock: this.#clock, who: WHO, isFirstUse: false });
   }
 
-  async claim({ record, part, job, source, sha256 }: Parameters<UsedByUploads['claim']>[0]): Promise<void> {
+  async claim({ job, ...what }: Parameters<UsedByUploads['claim']>[0]): Promise<void> {
     const ledger = await this.open(job.tenant_id ?? '');
+    const tokens = (): ReturnType<typeof tokensOf> => tokensOf(ledger.salt, what.source);
+    await claimRows(ledger, { job, tokens, ...(await this.#claiming(ledger, what)) });
+  }
+
+  async claimAgain({ job, ...what }: Parameters<UsedByUploads['claimAgain']>[0]): Promise<void> {
+    const ledger = await this.open(what.record.tenant_id ?? '');
+    await claimAgain(ledger, { job, ...(await this.#claiming(ledger, what)) });
+  }
+
+  async #claiming(
+    ledger: Ledger,
+    { record, part, source, sha256 }: Omit<Parameters<UsedByUploads['claimAgain']>[0], 'job'>,
+  ): Promise<Omit<ClaimingAgain, 'job'>> {
     const { id, input, cycle = CYCLE } = record;
-    await claimRows(ledger, {
-      job,
+    return {
       cycle,
       rows: await rowsOf(ledger.salt, source),
-      tokens: () => tokensOf(ledger.salt, source),
       run: id,
       part: part.number,
       file: { name: input.name, sha256: input.sha256, rows: input.rows },
       bytes: part.bytes,
       sha256,
-    });
+    };
   }
 
   /** Uploads a run as a command does: before each attempt, the claims of jobs that ended are ended. */

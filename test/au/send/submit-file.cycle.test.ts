@@ -32,6 +32,8 @@ interface Service {
   hidesTenant: boolean;
   /** Whether it creates no jobs. */
   createsNone: boolean;
+  /** How often it says that it does not know a job. */
+  misses: number;
   /** Whether it lists no jobs once it has created another one. */
   listsNoneAfterCreation: boolean;
 }
@@ -50,6 +52,7 @@ async function submittedDesk(options = CYCLE, rows = ROWS.slice(0, 6)): Promise<
     unreadable: false,
     hidesTenant: false,
     createsNone: false,
+    misses: 0,
     listsNoneAfterCreation: false,
   };
   const desk = await openQuickDesk({ intercept: changedBy(service) });
@@ -78,6 +81,11 @@ function changedBy(service: Service): Interceptor {
       return;
     }
     if (method === 'POST' && service.listsNoneAfterCreation) hasCreated = true;
+    if (method === 'GET' && service.misses > 0 && /\/account-updater\/jobs\/[^/?]+$/.test(url)) {
+      service.misses -= 1;
+      outgoing.writeHead(404, { 'content-type': 'application/problem+json' }).end('{"title":"not found"}');
+      return;
+    }
     if (incoming.method === 'GET' && /\/account-updater\/jobs(?:[/?]|$)/.test(incoming.url ?? ''))
       captureResponse(outgoing, (body) => {
         const answer = JSON.parse(body.toString()) as Record<string, unknown>;
@@ -424,6 +432,27 @@ describe('a divided run whose copy of its request is gone', () => {
     rowOf(await desk.svc(`au submit more.csv ${CYCLE} --wait --out second.csv`));
     expect(readFileSync(desk.home.file('second.csv'))).toEqual(readFileSync(desk.home.file('first.csv')));
   });
+});
+
+describe('a job that seemed to be gone', () => {
+  it.each([3, 4])(
+    'R79: rows of a job that seemed to be gone are not sent again by another file: unknown to the service %i times',
+    async (misses) => {
+      const desk = await submittedDesk();
+      // As in a record from a backup of the moment at which the upload began.
+      desk.change(desk.run, ({ parts }) => {
+        Object.assign(parts[0] ?? {}, { state: 'uploading', sent: 'some', seen: undefined, seen_at: undefined });
+      });
+      desk.service.misses = misses;
+      const again = await desk.svc(`au resume ${desk.run}`);
+      expect([again.code, desk.uploads()], again.stderr).toEqual([0, 1]);
+      expect(desk.record(desk.run).parts).toMatchObject([{ state: 'uploaded', job: desk.job }]);
+      write(desk, 'more.csv', ...ROWS.slice(4, 9));
+      rowOf(await desk.svc(`au submit more.csv ${CYCLE} --wait`));
+      rowOf(await desk.svc(`au submit tokens.csv ${CYCLE} --wait`));
+      expect(sent(desk)).toEqual(ROWS.slice(0, 9));
+    },
+  );
 });
 
 describe('a job that svc sent', () => {
