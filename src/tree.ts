@@ -97,6 +97,14 @@ const RUNS: readonly Entry[] = [
   entry('prune', 'remove the results and copies that old runs keep', () => import('./au/commands/runs/prune.ts')),
 ];
 
+const LEDGER: readonly Entry[] = [
+  entry(
+    'repair',
+    'put back what is missing in the ledger, from the copies of this machine',
+    () => import('./au/commands/ledger/repair.ts'),
+  ),
+];
+
 const ACCOUNT_UPDATER: readonly Entry[] = [
   entry(
     'refresh',
@@ -150,6 +158,7 @@ const ACCOUNT_UPDATER: readonly Entry[] = [
   }),
   entry('wait', "the same as 'au resume --wait'", () => import('./au/commands/wait.ts'), { hidden: true }),
   entry('sync', "the same as 'au resume' without an argument", () => import('./au/commands/sync.ts'), { hidden: true }),
+  group('ledger', 'repair the memory of what was paid for', LEDGER, { hidden: true }),
 ];
 
 const EVENTS: readonly Entry[] = [

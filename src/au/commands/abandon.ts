@@ -41,7 +41,7 @@ export const abandon = defineCommand({
   },
   async run(context, { run: name, undo }) {
     const print = await recordPrinter(context, runView);
-    if (!undo && (await releaseJob(context, name))) return;
+    if (!undo && ((await releaseCut(context, name)) || (await releaseJob(context, name)))) return;
     const unreadable = undo ? undefined : await unreadableRun(context, name);
     const row = unreadable ? await setAside(context, unreadable) : await abandonRun(context, name, undo);
     if (row) await print(row);
@@ -66,6 +66,19 @@ async function releaseJob(context: Context, job: string): Promise<boolean> {
   await ledger.release(tenant, job, `the operator; the service ${said}`);
   await freeParts(context, job);
   context.notices.success(`the rows of job ${job} are free: the next submission of them sends them again`);
+  return true;
+}
+
+/** Frees the rows of a cut entry of the ledger. Returns whether the name is one of such an entry. */
+async function releaseCut(context: Context, name: string): Promise<boolean> {
+  const [, cycle, number] = /^([a-z0-9][a-z0-9._-]*)\/(\d{8})$/.exec(name) ?? [];
+  if (cycle === undefined || fs.existsSync(name)) return false;
+  const tenant = await tenantOfKey(await context.client());
+  if (tenant === undefined) return false;
+  context.notices.warn(`entry ${name} of the ledger is cut: any row of cycle ${cycle} may have been paid for with it`);
+  if (!(await isConfirmed(context, `Free the rows of entry ${name}?`))) return true;
+  await new CommandLedger(context).abandonCut(tenant, cycle, Number(number));
+  context.notices.success(`the rows of entry ${name} are free: the next submission of them sends them again`);
   return true;
 }
 

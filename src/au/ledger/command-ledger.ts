@@ -32,6 +32,7 @@ import { enterResults, enterRun } from './enter-runs.ts';
 import { fileCycle, unknownRowsCycle } from './file-cycle.ts';
 import type { Ledger, LedgerCycle } from './ledger.ts';
 import { openLedgerStore, openOwnLedgers } from './open-store.ts';
+import type { RepairedObject } from './repair-ledger.ts';
 import { rowsOf, tokensOf } from './request-rows.ts';
 import { RowSet } from './row-set.ts';
 import { settleClaims, type SettleOptions } from './settle-claims.ts';
@@ -305,6 +306,18 @@ export class CommandLedger {
     await (await this.open(this.tenantOf(job))).ignore(job.id);
   }
 
+  /** Puts missing objects of a tenant's ledger back. The ledger of one machine has no copies. */
+  async repair(tenant: string): Promise<RepairedObject[]> {
+    const { repairLedger } = await import('./repair-ledger.ts');
+    const { root, shared } = await this.#place(tenant);
+    return repairLedger(shared?.objects ?? (await openOwnLedgers(this.#context, root)), shared?.cache, tenant);
+  }
+
+  /** Ends the claim that a cut last entry of a cycle may have been, on the operator's word. */
+  async abandonCut(tenant: string, cycle: string, number: number): Promise<void> {
+    await (await this.open(tenant)).cycle(cycle).abandonCut(number, 'the operator; no machine has the entry');
+  }
+
   /** Tells whether a job has rows that are not sent again. */
   async hasClaim(tenant: string, job: string): Promise<boolean> {
     const cycle = await (await this.open(tenant)).cycleOfJob(job);
@@ -396,27 +409,20 @@ export class CommandLedger {
   }
 
   async #open(tenant: string): Promise<Ledger> {
-    const { readUsedLedger, requireSameLedger, writeUsedLedger } = await import('./used-ledger.ts');
+    const { writeUsedLedger } = await import('./used-ledger.ts');
     const { Ledger: Opened } = await import('./ledger.ts');
-    const root = this.#root();
-    const kept = path.join(root, /^[\w-]{1,80}$/.test(tenant) ? tenant : 'other');
-    const used = readUsedLedger(kept);
+    const { root, kept, used, shared } = await this.#place(tenant);
     const host = { clock: this.#context.clock, who: who() };
     const openOwn = async (): Promise<Ledger> =>
       Opened.open(await openOwnLedgers(this.#context, root), tenant, { ...host, isFirstUse: false, isOwn: true });
-    if (this.#location === undefined) {
-      requireSameLedger(used, undefined);
+    if (shared === undefined) {
       const ledger = await openOwn();
       const runs = await this.#enterRuns(ledger, tenant, used?.runs ?? [], new Set());
       if (runs.length > (used?.runs.length ?? 0)) writeUsedLedger(kept, { runs });
       return ledger;
     }
-    const objects = await openLedgerStore(this.#context, this.#location);
-    requireSameLedger(used, objects.name);
+    const { objects, cache } = shared;
     const isFirstUse = used?.ledger === undefined;
-    // Two ledgers have objects of the same names.
-    const seen = path.join(kept, 'seen', sha256Of(objects.name).slice(0, 16));
-    const cache = await openLedgerStore(this.#context, seen);
     const ledger = await Opened.open(objects, tenant, { ...host, cache, isFirstUse });
     const own = isFirstUse ? await openOwn() : undefined;
     // A process that is still at work with the ledger of this machine stops before its next upload.
@@ -427,6 +433,20 @@ export class CommandLedger {
     if (own) await enterClaims(own, ledger);
     writeUsedLedger(kept, { ledger: ledger.name, runs });
     return ledger;
+  }
+
+  /** Returns what this machine remembers of a tenant's ledger, and where one is that it shares. @throws SvcError `config` */
+  async #place(tenant: string) {
+    const { readUsedLedger, requireSameLedger } = await import('./used-ledger.ts');
+    const root = this.#root();
+    const kept = path.join(root, /^[\w-]{1,80}$/.test(tenant) ? tenant : 'other');
+    const used = readUsedLedger(kept);
+    const objects = this.#location === undefined ? undefined : await openLedgerStore(this.#context, this.#location);
+    requireSameLedger(used, objects?.name);
+    if (objects === undefined) return { root, kept, used, shared: undefined };
+    // Two ledgers have objects of the same names.
+    const seen = path.join(kept, 'seen', sha256Of(objects.name).slice(0, 16));
+    return { root, kept, used, shared: { objects, cache: await openLedgerStore(this.#context, seen) } };
   }
 
   /** Returns the directory for the ledgers of this machine, and for what it remembers of shared ones. */

@@ -5,6 +5,7 @@ import { sha256Of } from '../../base/files/draft.ts';
 import type { Clock } from '../../base/system.ts';
 import type { ObjectStore } from '../../client/store/objects.ts';
 import { parsedJson } from '../../schema/json-value.ts';
+import { abandonedClaim, isCut } from './cut-entry.ts';
 import { damagedLedger } from './damage.ts';
 import { type Entry, type EntryBody, entryBytes, MAX_ENTRY_BYTES, parseEntry, type Who } from './entry.ts';
 import { MAX_SET_BYTES, RowSet } from './row-set.ts';
@@ -18,6 +19,11 @@ const settingsSchema = z.looseObject({
   salt: z.string().check(z.regex(/^[0-9a-f]{64}$/)),
   created_at: z.string(),
 });
+
+/** Returns the name of the settings of a tenant's ledger. */
+export function settingsName(tenant: string): string {
+  return `${folderOf(tenant)}/ledger.json`;
+}
 
 /** The object that closes a ledger. */
 const CLOSED = 'moved.json';
@@ -62,13 +68,21 @@ export class Ledger {
   }
 
   /**
-   * Opens the ledger of a tenant, and begins it if there is none.
+   * Opens the ledger of a tenant, and begins it if there is none. One whose settings are gone is not begun again: with
+   * another salt, none of its rows would be known.
    * @throws SvcError `config` for a damaged ledger and for a store that ignores the condition
    */
   static async open(objects: ObjectStore, tenant: string, host: LedgerHost): Promise<Ledger> {
     const top = folderOf(tenant);
-    const name = `${top}/ledger.json`;
+    const name = settingsName(tenant);
+    const place = `${objects.name}/${name}`;
+    const kept = await readCopy(host.cache, name, SETTINGS_BYTES);
     let bytes = await readObject(objects, name, SETTINGS_BYTES);
+    if (bytes === undefined && (kept !== undefined || (await hasEntries(objects, top)))) {
+      // Another machine may have begun the ledger meanwhile.
+      bytes = await readObject(objects, name, SETTINGS_BYTES);
+      if (bytes === undefined) throw damagedLedger(place, 'it is missing');
+    }
     if (bytes === undefined) {
       await objects.create(name, newSettings(host.clock.now()));
       bytes = await readObject(objects, name, SETTINGS_BYTES);
@@ -78,7 +92,9 @@ export class Ledger {
     const value = parsedJson(Buffer.from(bytes).toString());
     refuseNewer(value, 1, name);
     const settings = settingsSchema.safeParse(value);
-    if (!settings.success) throw damagedLedger(`${objects.name}/${name}`, 'it is not what svc writes');
+    if (!settings.success) throw damagedLedger(place, 'it is not what svc writes');
+    if (kept === undefined) await writeCopy(host.cache, name, bytes);
+    else if (Buffer.compare(kept, bytes) !== 0) throw damagedLedger(place, 'it is not the one that this machine read');
     return new Ledger(objects, host, top, settings.data);
   }
 
@@ -185,8 +201,32 @@ export class LedgerCycle {
       const number = this.#entries.length + 1;
       const bytes = await this.#get(this.#nameOf(number), MAX_ENTRY_BYTES, (kept) => this.#follows(kept));
       if (bytes === undefined) return this.#entries;
-      this.#add(bytes, number);
+      if (isCut(bytes)) await this.#addCut(bytes, number);
+      else this.#add(bytes, number);
     }
+  }
+
+  /**
+   * Ends the claim that a cut last entry may have been, on the operator's word. `proof` says what the operator was shown.
+   * @throws SvcError `not_found` if the last entry of the cycle is another one or is not cut
+   */
+  async abandonCut(number: number, proof: string): Promise<void> {
+    const found = await this.read().catch((error: unknown) => {
+      if (!isSvcError(error, 'config')) throw error;
+      return this.#entries;
+    });
+    const bytes = await readObject(this.#objects, this.#nameOf(number), MAX_ENTRY_BYTES);
+    const job = this.#cutName(number);
+    if (found.length !== number - 1 || bytes === undefined || !isCut(bytes))
+      throw new SvcError('not_found', `${job} is not the last entry of its cycle, or is not cut`, {
+        next: ['au', 'ledger', 'repair'],
+      });
+    const { clock, who } = this.#host;
+    const common = { previous: sha256Of(bytes), at: new Date(clock.now()).toISOString(), by: who };
+    const name = this.#nameOf(number + 1);
+    const release = entryBytes({ kind: 'release', job, why: 'operator', proof }, common);
+    if ((await this.#objects.create(name, release)) === 'created' || (await this.#stands(name, release))) return;
+    throw damagedLedger(`${this.#objects.name}/${name}`, 'it exists already');
   }
 
   /**
@@ -208,7 +248,7 @@ export class LedgerCycle {
       const name = this.#nameOf(number);
       const isOwn = (await this.#objects.create(name, bytes)) === 'created' || (await this.#stands(name, bytes));
       if (!isOwn) continue;
-      await this.#keep(name, bytes);
+      await writeCopy(this.#host.cache, name, bytes);
       this.#add(bytes, number);
       await this.#requireOpen();
       return true;
@@ -254,7 +294,7 @@ export class LedgerCycle {
     const sha256 = sha256Of(bytes);
     const name = `${this.#top}/rows/${sha256}`;
     if ((await this.#objects.create(name, bytes)) === 'exists') await this.rowSet(sha256);
-    else await this.#keep(name, bytes);
+    else await writeCopy(this.#host.cache, name, bytes);
     this.#sets.set(sha256, rows);
     return sha256;
   }
@@ -264,6 +304,16 @@ export class LedgerCycle {
     const winner = await readObject(this.#objects, name, MAX_ENTRY_BYTES);
     if (winner === undefined) throw notShown(this.#objects, name);
     return Buffer.compare(winner, bytes) === 0;
+  }
+
+  /** Adds a cut entry that the operator abandoned. @throws SvcError `config` for any other */
+  async #addCut(bytes: Uint8Array, number: number): Promise<void> {
+    const next = await readObject(this.#objects, this.#nameOf(number + 1), MAX_ENTRY_BYTES);
+    if (this.#entries.length >= number) return;
+    const claim = abandonedClaim({ name: this.#cutName(number), previous: this.#last, bytes }, next);
+    if (claim === undefined) return this.#add(bytes, number);
+    this.#entries.push(claim);
+    this.#last = sha256Of(bytes);
   }
 
   /** Adds what was read under a number, unless other work of this process did meanwhile. */
@@ -309,34 +359,30 @@ export class LedgerCycle {
 
   /** Reads an object from this machine's copies if it has a sound one, or else from the store, and keeps a copy. */
   async #get(name: string, most: number, isSound: (kept: Uint8Array) => boolean): Promise<Uint8Array | undefined> {
-    const kept = await this.#kept(name, most);
+    const kept = await readCopy(this.#host.cache, name, most);
     if (kept !== undefined && isSound(kept)) return kept;
     const bytes = await readObject(this.#objects, name, most);
-    if (bytes !== undefined) await this.#keep(name, bytes);
+    if (bytes !== undefined && isSound(bytes)) await writeCopy(this.#host.cache, name, bytes);
     return bytes;
   }
 
-  async #kept(name: string, most: number): Promise<Uint8Array | undefined> {
-    try {
-      return await this.#host.cache?.read(name, most);
-    } catch (error) {
-      if (isSvcError(error)) return undefined;
-      throw error;
-    }
-  }
-
-  /** Keeps a copy. Without one, the object is read again. */
-  async #keep(name: string, bytes: Uint8Array): Promise<void> {
-    try {
-      await this.#host.cache?.create(name, bytes);
-    } catch (error) {
-      if (!isSvcError(error)) throw error;
-    }
-  }
-
   #nameOf(number: number): string {
-    return `${this.#top}/${String(number).padStart(8, '0')}.json`;
+    return `${this.#top}/${entryName(number)}`;
   }
+
+  #cutName(number: number): string {
+    return cutName(this.#top, number);
+  }
+}
+
+/** Returns the name of an entry below its cycle. */
+export function entryName(number: number): string {
+  return `${String(number).padStart(8, '0')}.json`;
+}
+
+/** Returns the name by which the operator abandons a cut entry, from the folder of its cycle. */
+export function cutName(top: string, number: number): string {
+  return `${top.slice(top.lastIndexOf('/') + 1)}/${entryName(number).slice(0, -'.json'.length)}`;
 }
 
 /** Creates what exists once more: a store that answers `created` ignores the condition, and would let two machines pay. */
@@ -355,6 +401,34 @@ async function readObject(objects: ObjectStore, name: string, most: number): Pro
     if (isSvcError(error, 'checksum_mismatch')) throw damagedLedger(`${objects.name}/${name}`, error.message);
     throw error;
   }
+}
+
+/** Reads this machine's copy of an object. One that cannot be read is of no use. */
+export async function readCopy(
+  cache: ObjectStore | undefined,
+  name: string,
+  most: number,
+): Promise<Uint8Array | undefined> {
+  try {
+    return await cache?.read(name, most);
+  } catch (error) {
+    if (isSvcError(error)) return undefined;
+    throw error;
+  }
+}
+
+/** Keeps a copy. Without one, the object is read again. */
+async function writeCopy(cache: ObjectStore | undefined, name: string, bytes: Uint8Array): Promise<void> {
+  try {
+    await cache?.create(name, bytes);
+  } catch (error) {
+    if (!isSvcError(error)) throw error;
+  }
+}
+
+async function hasEntries(objects: ObjectStore, top: string): Promise<boolean> {
+  for await (const { path } of objects.list(`${top}/cycles/`)) if (/\/\d{8}\.json$/.test(path)) return true;
+  return false;
 }
 
 function newSettings(now: number): Uint8Array {

@@ -1,0 +1,42 @@
+import { SvcError } from '../../../base/errors.ts';
+import { defineCommand } from '../../../cli/app/command.ts';
+import { listPrinter, oneBatch } from '../../../cli/app/print.ts';
+import type { View } from '../../../cli/output/view.ts';
+import type { RepairedObject } from '../../ledger/repair-ledger.ts';
+
+const repairView: View<RepairedObject> = {
+  name: 'object',
+  fields: ['object', 'status', 'sha256', 'abandon'],
+  columns: [
+    { path: 'object', kind: 'text' },
+    { path: 'status', kind: 'status' },
+    { path: 'sha256', kind: 'id', priority: 1 },
+  ],
+};
+
+export const repair = defineCommand({
+  description:
+    "Puts entries and sets of rows back that are missing in the tenant's ledger and of which this machine has a copy. An object that exists is never replaced.",
+  details:
+    'Run it on each machine that used the ledger. A cut or changed object stays: whoever administers the place of the ledger restores it, or removes exactly that object and runs this command again. A cut last entry that nobody has may have been a claim of any row, until svc au abandon <cycle>/<number>.',
+  examples: [['svc au ledger repair', 'after the message that the ledger is damaged']],
+  permissions: ['account-updater:job:read'],
+  exitCodes: [[3, 'something is damaged of which this machine has no copy, or that exists']],
+  fields: repairView.fields,
+  parameters: {},
+  async run(context) {
+    const { CommandLedger } = await import('../../ledger/command-ledger.ts');
+    const { remainingDamage } = await import('../../ledger/repair-ledger.ts');
+    const { tenantOfKey } = await import('../../run/tenant-proof.ts');
+    const print = await listPrinter(context, repairView);
+    const tenant = await tenantOfKey(await context.client());
+    if (tenant === undefined)
+      throw new SvcError('bad_response', 'the service does not name the tenant of this key, which the ledger needs');
+    const found = await new CommandLedger(context).repair(tenant);
+    await print(oneBatch(found));
+    const error = remainingDamage(found);
+    if (error) throw error;
+    if (found.length === 0) context.notices.note('nothing is missing in the ledger');
+  },
+  request: async () => (await import('../../send/first-requests.ts')).firstRequest(),
+});

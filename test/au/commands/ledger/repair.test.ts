@@ -1,0 +1,94 @@
+import { readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { exampleRequestFile } from '../../../../src/emulator/vault/cards.ts';
+import { errorIn, type HereResult } from '../../../support/run-here.ts';
+import { type Machine, openMachine } from '../machine.ts';
+
+const [HEADER = '', ...ROWS] = exampleRequestFile().trimEnd().split('\n');
+const SUBMIT = 'au submit more.csv --cycle 2026-12';
+
+/** A machine that submitted two files of a cycle with a shared ledger, and another one that shares it. */
+interface Sharing extends Machine {
+  /** Runs a command line on the machine that submitted, or on one with an empty state directory. */
+  readonly on: (which: 'first' | 'empty', line: string) => Promise<HereResult>;
+  entry(number: number): string;
+}
+
+async function sharing(): Promise<Sharing> {
+  const machine = await openMachine();
+  const write = (name: string, from: number, to: number): void =>
+    writeFileSync(machine.path(join('work', name)), [HEADER, ...ROWS.slice(from, to), ''].join('\n'));
+  const on: Sharing['on'] = (which, line) =>
+    machine.svc(line, {
+      SVC_LEDGER: machine.path('ledger'),
+      ...(which === 'empty' && { SVC_STATE_DIR: machine.path('empty') }),
+    });
+  write('first.csv', 0, 3);
+  write('second.csv', 3, 6);
+  write('more.csv', 2, 8);
+  for (const name of ['first.csv', 'second.csv']) {
+    const { code, stderr } = await on('first', `au submit ${name} --cycle 2026-12`);
+    expect(code, stderr).toBe(0);
+  }
+  const [tenant = ''] = readdirSync(machine.path('ledger'));
+  const entry = (number: number): string => machine.path(`ledger/${tenant}/cycles/2026-12/0000000${number}.json`);
+  return { ...machine, on, entry };
+}
+
+describe('svc au ledger repair', () => {
+  it('R83: svc au ledger repair puts an entry back on the machine that has it, and the others go on', async () => {
+    const machine = await sharing();
+    const { on } = machine;
+    rmSync(machine.entry(1));
+    const refused = await on('empty', SUBMIT);
+    expect([refused.code, machine.uploads()], refused.stderr).toEqual([3, 2]);
+    expect(errorIn(refused)).toMatchObject({ next: 'svc au ledger repair' });
+    const other = await on('empty', 'au ledger repair -o json');
+    expect(other.code, other.stderr).toBe(3);
+    const missing = { object: machine.entry(1), status: 'missing', sha256: null, abandon: null };
+    expect(JSON.parse(other.stdout)).toEqual([missing]);
+    expect(errorIn(other)['hint']).toContain('Never remove the ledger');
+    const repaired = await on('first', 'au ledger repair -o json');
+    expect(repaired.code, repaired.stderr).toBe(0);
+    expect(JSON.parse(repaired.stdout)).toMatchObject([{ object: machine.entry(1), status: 'put_back' }]);
+    const whole = await on('first', 'au ledger repair -o json');
+    expect([whole.code, whole.stdout.trim()], whole.stderr).toEqual([0, '[]']);
+    expect(whole.stderr).toContain('nothing is missing in the ledger');
+    const done = await on('empty', SUBMIT);
+    expect([done.code, machine.uploads()], done.stderr).toEqual([0, 3]);
+  });
+
+  it('R83: svc au ledger repair names the command that frees the rows of a cut last entry, which sends them then', async () => {
+    const machine = await sharing();
+    const { on } = machine;
+    writeFileSync(machine.entry(3), '{"version":1,"prev');
+    expect((await on('first', 'au ledger repair -o json')).stderr).toContain('is never replaced');
+    // No machine has the entry any more.
+    rmSync(machine.path('state/ledger'), { recursive: true });
+    const found = await on('empty', 'au ledger repair -o json');
+    expect(found.code, found.stderr).toBe(3);
+    expect(errorIn(found)).toMatchObject({ next: 'svc au abandon 2026-12/00000003' });
+    expect((await on('empty', SUBMIT)).code).toBe(3);
+    const unasked = await on('empty', 'au abandon 2026-12/00000003');
+    expect([unasked.code, machine.uploads()], unasked.stderr).toEqual([2, 2]);
+    const freed = await on('empty', 'au abandon 2026-12/00000003 --yes');
+    expect(freed.code, freed.stderr).toBe(0);
+    expect(freed.stderr).toContain('may have been paid for');
+    const { code, stderr } = await on('empty', SUBMIT);
+    expect([code, machine.uploads()], stderr).toEqual([0, 3]);
+    expect((await on('empty', 'au abandon 2026-12/00000003 --yes')).code).toBe(5);
+  });
+
+  it('R83: svc au ledger repair of the ledger of one machine says what is missing, and that no other place has it', async () => {
+    const machine = await openMachine();
+    expect((await machine.svc('au submit tokens.csv --cycle 2026-12 --wait')).code).toBe(0);
+    const ledger = machine.path('state/ledger');
+    const names = readdirSync(ledger, { recursive: true }).map(String);
+    const entry = names.find((name) => name.endsWith('00000001.json')) ?? '';
+    rmSync(join(ledger, entry));
+    const found = await machine.svc('au ledger repair -o json');
+    expect(found.code, found.stderr).toBe(3);
+    expect(errorIn(found)['hint']).toContain('from a backup');
+  });
+});
