@@ -36,6 +36,9 @@ export const SANDBOX_MERCHANT_ID = 'SANDBOX';
 /** What the new tokens of a rehearsal begin with. No card has such a token. */
 export const REHEARSAL_PREFIX = 'rehearsal-';
 
+/** What a rehearsal says of itself wherever somebody could take its outcomes for those of the service. */
+export const REHEARSAL_WARNING = 'REHEARSAL: outcomes are invented';
+
 /** Known result codes. A result file may carry others. */
 export const RESULT_CODES = [
   'UPD_PAN',

@@ -7,6 +7,7 @@ import { recordPrinter } from '../../cli/app/print.ts';
 import { openSummary, summaryParameter } from '../../cli/app/summary.ts';
 import { text } from '../../cli/app/value-parsers.ts';
 import type { View } from '../../cli/output/view.ts';
+import { markSummaries, rehearse, REHEARSAL_STATE, REHEARSALS, requireRehearsal } from '../refresh/rehearsal.ts';
 import type { RefreshInput } from '../refresh/refresh-input.ts';
 import type { RefreshRow } from '../refresh/request-steps.ts';
 import { exportParameters } from '../prepare/prepare-options.ts';
@@ -63,6 +64,7 @@ const parameters = {
   noWait: flag('--no-wait', 'poll once, and end with 11 while a job is pending'),
   add: flag('--add', 'send the new rows of a changed export, too'),
   dryRun: flag('--dry-run', 'show what would be submitted; send nothing'),
+  rehearse: flag('--rehearse', 'in the sandbox: invent the outcome of each token'),
   begin: beginParameter,
   onlyRecorded: onlyRecordedParameter,
   noUnrecordedJobs: noUnrecordedJobsParameter,
@@ -76,9 +78,9 @@ type Typed = Input<typeof parameters>;
 
 export const refresh = defineCommand({
   description:
-    'Does what svc au prepare, submit, wait, report and next do, one after the other. The same command continues with the first unfinished step, even without the export.',
+    'Does what svc au prepare, submit, wait, report and next do, one after the other. The same command goes on where it stopped, even without the export.',
   details:
-    'Each step names the command that does it alone. Below --out-dir, a directory for each cycle contains todo/replace.csv with the new tokens, the other files with what to do, results.csv, report.html and next.csv; exclusions.csv beside it lists closed accounts, which are left out of every later request. A changed export of the cycle sends nothing without --add, and then only its new rows; its files have a number. Files that the refresh did not write are never replaced.',
+    'Each step names the command that does it alone. Below --out-dir, a directory for each cycle contains todo/replace.csv with the new tokens, the other files with what to do, results.csv, report.html and next.csv; exclusions.csv beside it lists closed accounts, which are left out of every later request. A changed export of the cycle sends nothing without --add, and then only its new rows; its files have a number. Files that the refresh did not write are never replaced. With --rehearse, the sandbox takes each token that is a UUID as a card: of 100, 94 have no update, 4 have one, and the others have a warning or an error. All files are in rehearsal/, also those that know what was sent, so that no real month knows of it.',
   examples: [
     ['svc au refresh export.csv --cycle 2026-12', 'from the export to the new tokens and the next request'],
     ['svc au refresh', 'go on with the cycle that is open'],
@@ -89,12 +91,17 @@ export const refresh = defineCommand({
   changes: true,
   fields: refreshView.fields,
   parameters,
+  rehearsal: ({ rehearse }) => (rehearse ? REHEARSAL_STATE : undefined),
   async run(context, typed) {
-    const input = { ...(await inputOf(context, typed)), summarize: await openSummary(context, typed.summary) };
+    const known = await inputOf(context, typed);
+    const summarize = await openSummary(context, typed.summary);
+    const input = { ...known, summarize: typed.rehearse ? markSummaries(summarize) : summarize };
     if (typed.dryRun && context.globals.curl) return new Preview(await firstChange());
     const print = await recordPrinter(context, refreshView);
     const { planRefresh, refreshCycle } = await import('../refresh/refresh.ts');
-    return typed.dryRun ? planRefresh(context, input) : refreshCycle(context, input, print);
+    if (typed.dryRun) return planRefresh(context, input);
+    const work = (): Promise<void> => refreshCycle(context, input, print);
+    return typed.rehearse ? rehearse(context, input.again, work) : work();
   },
   async request(context, typed): Promise<PreviewRequest> {
     await inputOf(context, typed);
@@ -104,17 +111,18 @@ export const refresh = defineCommand({
 
 async function inputOf(context: Context, typed: Typed): Promise<Omit<RefreshInput, 'summarize'>> {
   const { export: name, map, dateOrder, keep, maxRejects, noWait } = typed;
-  const { failOn, action, exclusions, begin, noExpiration } = typed;
+  const { failOn, action, exclusions, noExpiration } = typed;
   const onlyRecorded = typed.onlyRecorded || typed.noUnrecordedJobs;
-  // What the sandbox says of made-up cards must leave no real card out.
-  const parent = typed.outDir ?? (serviceOf(context) === 'sandbox' ? 'refresh-sandbox' : 'refresh');
-  const cycle = typed.cycle ?? (await cycleToGoOnWith(context, name, parent));
   const options = [
     ...map.flatMap((column) => option('--map', `${column.column}=${column.name}`)),
     ...option('--date-order', dateOrder),
     ...(noExpiration ? ['--no-expiration'] : []),
     ...option('--keep', keep),
   ];
+  if (typed.rehearse)
+    requireRehearsal(context, typed, wordsOf({ ...typed, exec: undefined, outDir: undefined }, options));
+  const parent = typed.outDir ?? usualParent(context);
+  const cycle = typed.cycle ?? (await cycleToGoOnWith(context, name, parent));
   const how = { columns: map, dateOrder, noExpiration, keep };
   return {
     export: name,
@@ -128,11 +136,18 @@ async function inputOf(context: Context, typed: Typed): Promise<Omit<RefreshInpu
     failOn,
     exec: typed.exec,
     action,
-    begin,
+    // A rehearsal is paid for by nobody, so that another one may have the same rows.
+    begin: typed.begin || typed.rehearse,
     add: typed.add,
     onlyRecorded,
     again: wordsOf({ ...typed, cycle }, options),
   };
+}
+
+/** Returns the usual directory of all cycles. What a sandbox says of made-up cards must leave no real card out. */
+function usualParent(context: Context): string {
+  if (context.isRehearsal) return REHEARSALS;
+  return serviceOf(context) === 'sandbox' ? 'refresh-sandbox' : 'refresh';
 }
 
 /**
@@ -143,6 +158,7 @@ async function cycleToGoOnWith(context: Context, name: string | undefined, paren
   const { openCycles } = await import('../refresh/open-cycles.ts');
   const open = name === undefined ? await openCycles(context, parent) : [];
   const [cycle] = open;
+  const rehearsing = context.isRehearsal ? ['--rehearse'] : [];
   if (cycle !== undefined && open.length === 1) return cycle;
   const month = new Date(context.clock.now()).toISOString().slice(0, 7);
   if (cycle === undefined)
@@ -151,12 +167,12 @@ async function cycleToGoOnWith(context: Context, name: string | undefined, paren
         name === undefined
           ? 'To begin one, name the export and the cycle:'
           : 'Name this refresh, so that a row is paid for only once within it:',
-      next: ['au', 'refresh', name ?? 'export.csv', '--cycle', month],
+      next: ['au', 'refresh', name ?? 'export.csv', '--cycle', month, ...rehearsing],
     });
   throw new SvcError('usage', `${parent} has ${open.length} open cycles: ${open.join(', ')}`, {
     hint: 'Say which one to go on with:',
-    next: ['au', 'refresh', '--cycle', cycle],
-    alternatives: open.slice(1).map((other) => ['au', 'refresh', '--cycle', other]),
+    next: ['au', 'refresh', '--cycle', cycle, ...rehearsing],
+    alternatives: open.slice(1).map((other) => ['au', 'refresh', '--cycle', other].concat(rehearsing)),
   });
 }
 
@@ -174,6 +190,7 @@ function wordsOf(typed: Typed, options: readonly string[]): string[] {
     ...(typed.noWait ? ['--no-wait'] : []),
     ...(typed.add ? ['--add'] : []),
     ...(typed.onlyRecorded ? ['--only-recorded'] : []),
+    ...(typed.rehearse ? ['--rehearse'] : []),
     ...option(
       '--action',
       typed.action.map(([code, step]) => `${code}=${step}`),

@@ -7,7 +7,7 @@ import { cellsOf, readRequest, type RequestRow } from '../request/request-lines.
 import { checkRow } from '../request/request-rules.ts';
 import { isSameToken, isUuid, tokenKey } from '../request/row-key.ts';
 import { TokenTable } from '../request/token-table.ts';
-import { tooManyToMatch } from './next-errors.ts';
+import { inventedResults, tooManyToMatch } from './next-errors.ts';
 
 /** The outcome of one row of a request. */
 export interface NextRow {
@@ -26,13 +26,14 @@ export interface NextRow {
  * Yields the rows of the next cycle's request, in the order of the last request. New tokens replace old ones, together
  * with their expirations. Excluded tokens are left out, and all other rows stay unchanged. Yields batches, with
  * constant memory.
- * @throws SvcError `checksum_mismatch` for a new token that a request file may not contain
+ * @throws SvcError `checksum_mismatch` for a new token that a request file may not contain, `refused_input` for one that
+ *   was invented, unless the command is a rehearsal
  */
 export async function* nextRequest(
   request: AsyncIterable<Uint8Array>,
   results: ResultsByToken,
   actions: Actions,
-  exclusions?: Pick<Exclusions, 'lineOf'>,
+  { exclusions, isRehearsal = false }: NextRules = {},
 ): AsyncGenerator<readonly NextRow[], void> {
   try {
     for await (const rows of readRequest(request)) {
@@ -44,7 +45,7 @@ export async function* nextRequest(
         const excludedOn = exclusions?.lineOf(row.token) ?? 0;
         if (excludedOn > 0) batch.push({ request: row, group: 'excluded before', line: '', excludedOn });
         else if (result === undefined) batch.push({ request: row, group: 'unchanged', line: row.line });
-        else batch.push(nextRow(row, result, actions));
+        else batch.push(nextRow(row, result, actions, isRehearsal));
       }
       yield batch;
     }
@@ -53,14 +54,21 @@ export async function* nextRequest(
   }
 }
 
-function nextRow(request: RequestRow, result: PackedResult, actions: Actions): NextRow {
+/** What decides about rows besides their results. */
+export interface NextRules {
+  readonly exclusions?: Pick<Exclusions, 'lineOf'> | undefined;
+  readonly isRehearsal?: boolean | undefined;
+}
+
+function nextRow(request: RequestRow, result: PackedResult, actions: Actions, isRehearsal: boolean): NextRow {
   const { result_code: code } = result;
   const group = groupOf(code, result.new_token !== '', actions);
   if (group === 'exclude') return { request, group, line: '', code };
-  return { request, group, line: group === 'replace' ? replacement(request, result) : request.line, code };
+  const line = group === 'replace' ? replacement(request, result, isRehearsal) : request.line;
+  return { request, group, line, code };
 }
 
-function replacement(request: RequestRow, result: PackedResult): string {
+function replacement(request: RequestRow, result: PackedResult, isRehearsal: boolean): string {
   const { new_token, new_expiration_year: year, new_expiration_month: month, row } = result;
   const merchant = cellsOf(request)[3] ?? '';
   // An invalid expiration is left out. The service then uses the expiration that it stores with the new token.
@@ -70,6 +78,10 @@ function replacement(request: RequestRow, result: PackedResult): string {
   if (isUuid(new_token)) return line;
   const [finding] = checkRow(Buffer.from(line)).findings;
   if (finding === undefined) return line;
+  if (finding.rule === 'rehearsal_token') {
+    if (isRehearsal) return line;
+    throw inventedResults(row);
+  }
   const what = 'gives a new token that is not allowed in a request file';
   throw wrongResults(`row ${row} of the results ${what}: ${finding.problem}`);
 }

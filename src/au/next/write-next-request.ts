@@ -80,7 +80,7 @@ export async function writeNextRequest(context: Context, input: NextFiles) {
     const out = input.out === '-' ? context.out : await begin(input.out);
     const excluded = input.excluded === undefined ? undefined : await begin(input.excluded);
     const keepFile = kept && (await begin(keepFileOf(input.out)));
-    const rows = nextRequest(source.open(), answers, actions, exclusions);
+    const rows = nextRequest(source.open(), answers, actions, { exclusions, isRehearsal: context.isRehearsal });
     const made = { cycle: input.cycle, at: context.clock.now() };
     const exclude = (token: string, code: string): void => exclusions?.add({ token, code, ...made });
     const counts = await writeRows(rows, { out, excluded, keepFile, kept, exclude, actions, signal: context.signal });

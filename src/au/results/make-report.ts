@@ -126,7 +126,8 @@ async function writePage(
   { results, force }: { readonly results: string; readonly force: boolean },
 ): Promise<void> {
   const { reportPage } = await import('./report-page.ts');
-  const page = reportPage(made, { madeAt: context.clock.now(), ...(await subjectOf(context, results)) });
+  const { clock, isRehearsal } = context;
+  const page = reportPage(made, { madeAt: clock.now(), isRehearsal, ...(await subjectOf(context, results)) });
   await writeWhole(target, force, (draft) => draft.write(page));
 }
 

@@ -2,6 +2,7 @@ import path from 'node:path';
 import { escapeHtml, htmlPage, pageSection, timeTag } from '../../cli/output/page.ts';
 import { type PageColumn, pageTable } from '../../cli/output/page-table.ts';
 import { countText, formatNumber } from '../../cli/output/time.ts';
+import { REHEARSAL_WARNING } from '../../schema/account-updater-files.ts';
 import { namedCounts } from '../result-codes.ts';
 import {
   CLASS_NAMES,
@@ -26,6 +27,8 @@ export interface PageSubject {
   readonly begunAt?: number | undefined;
   /** The name of the file that was submitted, if known. */
   readonly submitted?: string | undefined;
+  /** Whether the outcomes are invented. */
+  readonly isRehearsal?: boolean | undefined;
   /** A comparison of the results with the last cycle, if known. */
   readonly trend?: Trend | undefined;
 }
@@ -37,8 +40,9 @@ export function reportPage(report: Report, subject: PageSubject): string {
   const { rows } = report;
   // The page is passed on, so that it names no directory of this machine.
   const file = path.basename(report.file);
-  const title = `Account Updater report: ${cycle === undefined ? file : `cycle ${cycle}`}`;
-  const heading = cycle === undefined ? 'Account Updater report' : title;
+  const mark = subject.isRehearsal ? `${REHEARSAL_WARNING}. ` : '';
+  const title = `${mark}Account Updater report: ${cycle === undefined ? file : `cycle ${cycle}`}`;
+  const heading = cycle === undefined ? `${mark}Account Updater report` : title;
   const begun = begunAt === undefined ? '' : `Submitted ${timeTag(begunAt)}. `;
   const warning = dominanceWarning(report.codes, wholeOf(report), tenant);
   const first = [warning, trend?.jump]

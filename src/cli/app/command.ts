@@ -54,6 +54,8 @@ export interface CommandSpec extends CommandFacts {
   readonly run: (context: Context, input: Readonly<Record<string, unknown>>) => Promise<Result>;
   /** The first request that the command would send, for `--curl`, which sends nothing. */
   readonly request?: (context: Context, input: Readonly<Record<string, unknown>>) => Promise<PreviewRequest>;
+  /** The directory for the state of a rehearsal, as typed; undefined unless the input asks for one. */
+  readonly rehearsal?: (input: Readonly<Record<string, unknown>>) => string | undefined;
 }
 
 export interface GroupSpec {
@@ -168,14 +170,16 @@ export function defineCommand<const P extends Parameters>(
     readonly parameters: P;
     readonly run: (context: Context, input: Input<P>) => Promise<Result>;
     readonly request?: (context: Context, input: Input<P>) => Promise<PreviewRequest>;
+    readonly rehearsal?: (input: Input<P>) => string | undefined;
   },
 ): CommandSpec {
-  const { run, request, ...facts } = spec;
+  const { run, request, rehearsal, ...facts } = spec;
   // The parser fills exactly the declared parameters, so the input has the declared type.
   return {
     ...facts,
     run: (context, input) => run(context, input as Input<P>),
     ...(request && { request: (context, input) => request(context, input as Input<P>) }),
+    ...(rehearsal && { rehearsal: (input) => rehearsal(input as Input<P>) }),
   };
 }
 
@@ -199,6 +203,8 @@ export interface Context extends Omit<Terminal, 'close'> {
   /** Aborts on a signal, on the end of `--timeout`, or when the reader of stdout has gone. */
   readonly signal: AbortSignal;
   readonly query: Query | undefined;
+  /** Whether the embedded sandbox takes each well-formed token as a card, and keeps its state apart. */
+  readonly isRehearsal: boolean;
   /** Reports every exchange with `--debug`, and long pauses always. */
   readonly trace: Trace;
   /** Redacts this value in all further output. */

@@ -26,6 +26,8 @@ export interface ContextDeps {
   readonly redactor: Redactor;
   /** Whether the command only previews: its clients can only read. */
   readonly readOnly: boolean;
+  /** The directory for the state of a rehearsal; undefined for a command that is none. */
+  readonly rehearsal?: string | undefined;
   /** Ends the command's work; by default the process's own signal. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -34,7 +36,7 @@ export interface ContextDeps {
 export type OpenContext = Context & { close(): Promise<void> };
 
 export function createContext(given: ContextDeps): OpenContext {
-  const deps = { ...given, system: withCertificates(given.system, given.settings) };
+  const deps = { ...given, system: withCertificates(withState(given.system, given.rehearsal), given.settings) };
   const { system, terminal, settings, globals } = deps;
   const closers: (() => Promise<void> | void)[] = [];
   let client: Promise<Client> | undefined;
@@ -52,6 +54,7 @@ export function createContext(given: ContextDeps): OpenContext {
     trace: (isJsonLog(system.env) ? traceAsJson : traceTo)(terminal.notices, system.clock),
     addSecret: (value) => deps.redactor.addSecret(value),
     query: undefined,
+    isRehearsal: given.rehearsal !== undefined,
     key: (kind) => key(kind),
     client: (choice) => (choice ? open(choice) : (client ??= open({}))),
     reportTenant: (read) => (reported ??= import('./tenant-mark.ts').then((mark) => mark.reportTenant(context, read))),
@@ -68,7 +71,17 @@ export function createContext(given: ContextDeps): OpenContext {
 /** Returns the system with the profile's choice of certificate authorities, which every connection reads from there. */
 function withCertificates(system: System, { certificates }: Settings): System {
   if (certificates.origin.kind !== 'profile') return system;
-  const env = { ...system.env, SVC_CERTIFICATES: certificates.value };
+  return withVariable(system, 'SVC_CERTIFICATES', certificates.value);
+}
+
+/** Returns the system with the state directory of a rehearsal, so that it leaves no trace in the usual one. */
+function withState(system: System, directory: string | undefined): System {
+  if (directory === undefined) return system;
+  return withVariable(system, 'SVC_STATE_DIR', path.resolve(system.cwd, directory));
+}
+
+function withVariable(system: System, name: string, value: string | undefined): System {
+  const env = { ...system.env, [name]: value };
   return Object.create(system, { env: { value: env, enumerable: true } }) as System;
 }
 

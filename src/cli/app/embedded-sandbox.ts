@@ -16,11 +16,10 @@ export async function openSandbox(context: Context): Promise<URL> {
   const { startSandbox } = await import('../../emulator/server.ts');
   const directory = sandboxDirectory(context);
   makeDirectory(directory);
-  const sandbox = await startSandbox({ directory, port: 0, clock: context.clock, intercept }).catch(
-    (error: unknown) => {
-      throw sandboxFailure(directory, error);
-    },
-  );
+  const options = { directory, port: 0, clock: context.clock, intercept, acceptTokens: context.isRehearsal };
+  const sandbox = await startSandbox(options).catch((error: unknown) => {
+    throw sandboxFailure(directory, error);
+  });
   context.onClose(() => sandbox.close());
   reportClock(context, sandbox.clockOffset);
   return new URL(sandbox.url);

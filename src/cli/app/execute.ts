@@ -82,7 +82,8 @@ async function runCommand(
   requestedFormat.output = settings.output.value;
   if (!command.anySettings) for (const notice of settings.notices) deps.terminal.notices.warn(notice);
   const dryRun = input['dryRun'] === true;
-  const context = createContext({ ...deps, globals, settings, readOnly: dryRun || globals.curl || !command.changes });
+  const readOnly = dryRun || globals.curl || !command.changes;
+  const context = createContext({ ...deps, globals, settings, readOnly, rehearsal: command.rehearsal?.(input) });
   try {
     const query = await openQuery(context, command);
     checkExcelSafe(globals, settings.output.value, input);

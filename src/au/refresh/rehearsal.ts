@@ -1,0 +1,84 @@
+import path from 'node:path';
+import { isSvcError, SvcError } from '../../base/errors.ts';
+import type { Context } from '../../cli/app/command.ts';
+import type { Summarize } from '../../cli/app/summary.ts';
+import { SANDBOX_PROFILE } from '../../cli/config/values.ts';
+import { REHEARSAL_WARNING } from '../../schema/account-updater-files.ts';
+
+/** The directory of all cycles that were rehearsed. */
+export const REHEARSALS = 'rehearsal';
+
+/** The runs, ledger and sandbox of all rehearsals in a directory. No cycle has a name that begins with a dot. */
+export const REHEARSAL_STATE = path.join(REHEARSALS, '.state');
+
+/** The options that a rehearsal refuses, as far as they were typed. */
+interface Refused {
+  readonly exec: string | undefined;
+  readonly outDir: string | undefined;
+  readonly dryRun: boolean;
+}
+
+/** Checks that a rehearsal meets the embedded sandbox, and that nothing but its own files comes of it. @throws SvcError `usage` */
+export function requireRehearsal(
+  { settings: { sandbox, baseUrl } }: Context,
+  { exec, outDir, dryRun }: Refused,
+  again: readonly string[],
+): void {
+  if (!sandbox || baseUrl !== undefined)
+    throw new SvcError('usage', '--rehearse needs the embedded sandbox; nothing was sent', {
+      hint: 'No real service invents outcomes. Rehearse without a base URL and without keys:',
+      next: [...again, '--profile', SANDBOX_PROFILE],
+    });
+  const refused = [
+    exec !== undefined && ['--exec', 'Its new tokens are invented, so that nothing may be done with them.'],
+    outDir !== undefined && ['--out-dir', `Its files are below ${REHEARSALS}, apart from those of real cycles.`],
+    dryRun && ['--dry-run', 'It sends nothing to a real service.'],
+  ].find((each) => each !== false);
+  if (refused)
+    throw new SvcError('usage', `--rehearse and ${refused[0]} cannot be used together`, {
+      hint: `${refused[1]} Leave ${refused[0]} out:`,
+      next: again,
+    });
+}
+
+/**
+ * Runs a rehearsal, which says what it is before and after everything else.
+ * @throws SvcError what `work` throws, with commands that find what the rehearsal keeps
+ */
+export async function rehearse(
+  { notices }: Context,
+  again: readonly string[],
+  work: () => Promise<void>,
+): Promise<void> {
+  notices.note(REHEARSAL_WARNING);
+  try {
+    await work();
+  } catch (error) {
+    throw isSvcError(error) ? withOwnCommands(error, again) : error;
+  } finally {
+    notices.note(REHEARSAL_WARNING);
+  }
+}
+
+/** Marks each summary as one of a rehearsal. */
+export function markSummaries(summarize: Summarize): Summarize {
+  return (work, describe) =>
+    summarize(work, async (error) => {
+      const { commands: _commands, ...summary } = await describe(error);
+      return { ...summary, title: `${REHEARSAL_WARNING}. ${summary.title}` };
+    });
+}
+
+/** Commands that read files alone, so that they work for those of a rehearsal, too. */
+const OF_FILES: ReadonlySet<string | undefined> = new Set(['check', 'report']);
+
+function withOwnCommands(error: SvcError, again: readonly string[]): SvcError {
+  const commands = error.commands.flatMap((words) => {
+    const [, command] = words;
+    if (command === 'refresh') return [words.includes('--rehearse') ? words : [...words, '--rehearse']];
+    return OF_FILES.has(command) && !words.includes('--run') ? [words] : [];
+  });
+  const [next = again, ...alternatives] = commands;
+  const hint = error.code === 'pending' ? 'Run the same command again later:' : error.hint;
+  return error.with({ hint, next, alternatives });
+}
