@@ -20,6 +20,7 @@ import { type Actions, explainResultCode, GROUPS, namedCounts, noRows } from '..
 import { parseThreshold, type Threshold } from '../results/fail-on.ts';
 import { keepFileOf, KEPT_COLUMNS, type KeptColumns, openKept } from '../results/kept-columns.ts';
 import { reconcileFile, type Rereadable } from '../results/reconcile.ts';
+import { ShownReading } from '../results/show-reading.ts';
 import { shownCode } from '../results/report-view.ts';
 import { notOfTheRequest, notProven, tooManyToFix } from './next-errors.ts';
 import { indexResults, nextRequest, type NextRow, resultsInOrder } from './next-request.ts';
@@ -69,7 +70,9 @@ export async function writeNextRequest(context: Context, input: NextFiles) {
   const exclusions =
     input.exclusions === undefined ? undefined : await Exclusions.open(resolvePath(context, input.exclusions));
   const kept = await openKept(context, input.keep);
-  const { source, answers } = await matchedResults(context, input);
+  const reading = new ShownReading(context, 'next');
+  context.onClose(() => reading.end());
+  const { source, answers } = await matchedResults(context, input, reading);
   const files: Draft[] = [];
   const begin = async (name: string): Promise<Draft> => {
     const file = await Draft.begin(resolvePath(context, name));
@@ -88,6 +91,7 @@ export async function writeNextRequest(context: Context, input: NextFiles) {
     if (list) files.unshift(list);
     await exclusions?.requireUnchanged();
     // If the disk is full, no file gets its final name.
+    reading.end();
     for (const file of files) await file.seal();
     for (const file of files) await file.finish(force || file === list);
     kept?.warnOfMissing(context);
@@ -146,7 +150,7 @@ async function requireTargets(
   }
 }
 
-async function matchedResults(context: Context, { request, results: name }: NextFiles) {
+async function matchedResults(context: Context, { request, results: name }: NextFiles, reading: ShownReading) {
   await requireRequestAndResults(context, {
     request,
     results: name,
@@ -155,16 +159,20 @@ async function matchedResults(context: Context, { request, results: name }: Next
   requireProven(name);
   const file = await openRequestFile(context, resolvePath(context, request));
   const results = await fileSource(resolvePath(context, name));
-  const { found, source } = await reconcileFile(file, results);
+  const shown = reading.ofRequest(file, request);
+  const { found, source } = await reconcileFile(shown, results);
   if (found.notRequested + found.duplicates > 0) throw notOfTheRequest({ request, results: name }, found);
   // A repeated token takes its result from any position, so that no row keeps an old token.
-  const isInOrder = found.matchedBy === 'order' && !(await repeatsTokens(source, file));
+  const isInOrder = found.matchedBy === 'order' && !(await repeatsTokens(source, { ...file, ...shown }));
   const answers = await (isInOrder ? resultsInOrder(results.open()) : indexResults(results.open()));
   return { source, answers };
 }
 
 /** Tells whether a token may be in several rows: with several merchants, or in repeated rows that were all sent. */
-async function repeatsTokens(source: Rereadable, { whole, submitted, check }: RequestFile): Promise<boolean> {
+async function repeatsTokens(
+  source: Rereadable,
+  { whole, submitted, check }: Pick<RequestFile, 'submitted' | 'check'> & { readonly whole: Rereadable },
+): Promise<boolean> {
   if (source === whole && submitted.duplicates.count > 0) return true;
   if (!submitted.duplicates.hasSeveralMerchants) return false;
   const tokens = new TokenSet(check.rows);

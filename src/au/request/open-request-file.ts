@@ -1,5 +1,5 @@
 import { dirname } from 'node:path';
-import { SvcError } from '../../base/errors.ts';
+import { isSvcError, SvcError } from '../../base/errors.ts';
 import { flushMeanwhile } from '../../base/files/durable.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { countText, formatNumber } from '../../cli/output/time.ts';
@@ -177,7 +177,9 @@ export async function readWithProgress<T>(
     shown?.done();
     return found;
   } catch (error) {
-    shown?.fail();
+    // How far a refused file was read is no news beside what is wrong with it.
+    if (isSvcError(error, 'refused_input')) shown?.drop();
+    else shown?.fail();
     throw error;
   }
 }

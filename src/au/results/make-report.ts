@@ -27,6 +27,7 @@ import { type KeptColumns, openKept } from './kept-columns.ts';
 import { reconcileFile, type Rereadable } from './reconcile.ts';
 import type { PageSubject } from './report-page.ts';
 import { type Report, type ReportRequest, wholeOf } from './report-view.ts';
+import { ShownReading } from './show-reading.ts';
 import { onlyCounted, unmatchedRows } from './results-errors.ts';
 import { trendOf } from './trend.ts';
 
@@ -64,8 +65,11 @@ export async function makeReport(context: Context, input: ReportInput): Promise<
     results,
     words: (ofRequest, ofResults) => ['au', 'report', ofResults, '--request', ofRequest],
   });
-  const source = await fileSource(resolvePath(context, results));
-  const compared = request === undefined ? null : await compare(context, request, source);
+  const reading = new ShownReading(context, 'report');
+  context.onClose(() => reading.end());
+  const file = await fileSource(resolvePath(context, results));
+  const compared = request === undefined ? null : await compare(context, request, file, reading);
+  const source = reading.of(file, results);
   const { codes, extraColumns, ...counts } = await summarizeResults(source.open(), actions);
   const whole = wholeOf({ rows: counts.rows, request: compared });
   const made: Report = {
@@ -88,14 +92,20 @@ export async function makeReport(context: Context, input: ReportInput): Promise<
         ? null
         : await split(source, directory, { force, excelSafe: context.globals.excelSafe, actions, kept }),
   };
+  reading.end();
   kept?.warnOfMissing(context);
   if (page !== undefined) await writePage(context, page, made, { results: resolvePath(context, results), force });
   return made;
 }
 
-async function compare(context: Context, typed: string, results: Rereadable): Promise<ReportRequest> {
+async function compare(
+  context: Context,
+  typed: string,
+  results: Rereadable,
+  reading: ShownReading,
+): Promise<ReportRequest> {
   const file = await openRequestFile(context, typed === '-' ? typed : resolvePath(context, typed));
-  const { found } = await reconcileFile(file, results);
+  const { found } = await reconcileFile(reading.ofRequest(file, typed), results);
   const { requested, unchanged, notRequested, duplicates, matchedBy, mismatches } = found;
   return {
     file: typed,

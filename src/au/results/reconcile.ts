@@ -1,5 +1,4 @@
 import type { UploadSource } from '../../client/transfer/source.ts';
-import type { RequestFile } from '../request/open-request-file.ts';
 import { readRequest } from '../request/request-lines.ts';
 import { isSameToken, tokenKey } from '../request/row-key.ts';
 import { TokenTable } from '../request/token-table.ts';
@@ -55,7 +54,7 @@ export async function reconcile(
  * Matches results with a request file, of which a repeated row counts once. Runs of early versions sent repeated rows
  * too: results with a row for each of them are matched with the whole file.
  */
-export async function reconcileFile({ source, whole }: Pick<RequestFile, 'source' | 'whole'>, results: Rereadable) {
+export async function reconcileFile({ source, whole }: Record<'source' | 'whole', Rereadable>, results: Rereadable) {
   const found = await reconcile(source, results);
   if (source === whole || found.duplicates === 0) return { found, source };
   const ofWhole = await reconcile(whole, results);

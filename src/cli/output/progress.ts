@@ -239,6 +239,11 @@ export class TransferProgress extends Task {
     if (this.end()) this.say(`${formatBytes(this.#bytes)} in ${elapsed}`, 'success');
   }
 
+  /** Ends it without a line, where the error says all that matters. */
+  drop(): void {
+    this.end();
+  }
+
   fail(): void {
     if (this.end()) this.say(`stopped at ${this.#amount()}`);
   }

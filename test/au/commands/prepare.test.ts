@@ -286,4 +286,12 @@ describe('svc au prepare', () => {
     expect((await svcHere(next.split(' ').slice(1))).code).toBe(0);
     expect((await svcHere(['au', 'check', join(cwd, 'export.prepared.csv')])).code).toBe(0);
   });
+
+  it('svc au prepare that refuses a large export says what is wrong, and not how far it read', async () => {
+    const { prepare } = withExport(`card\n${'a-token-of-the-vault\n'.repeat(1_000_000)}`);
+    const { code, stderr } = await prepare('--out', 'q.csv');
+    expect(code).toBe(13);
+    expect(stderr).toContain('prepare: started');
+    expect(stderr).not.toContain('stopped at');
+  });
 });
