@@ -20,10 +20,10 @@ import { isOfPresentJob, type RunRecord } from '../run/record.ts';
 import { applyToRun } from '../run/run.ts';
 import type { RunDirectory } from '../run/run-directory.ts';
 import { reconcile, type Reconciliation, type Rereadable } from './reconcile.ts';
-import { onlyRequested, type RowNumbers, rowNumbersOf } from './rows-of-request.ts';
+import { onlyRequested, PartRows } from './rows-of-request.ts';
 
 /** What results are checked against. */
-export type ResultsChecks = Pick<ResultsOptions, 'rowsSent' | 'request' | 'numbers' | 'damagedCopy'>;
+export type ResultsChecks = Pick<ResultsOptions, 'rowsSent' | 'request' | 'requested' | 'damagedCopy'>;
 
 export interface ResultsOptions extends RunOptions {
   readonly overwrite?: boolean | undefined;
@@ -33,8 +33,8 @@ export interface ResultsOptions extends RunOptions {
   readonly rowsSent?: number | undefined;
   /** The rows sent, if they are readable. Each result must belong to one of their tokens. */
   readonly request?: Rereadable | undefined;
-  /** The rows of the whole file, if the job may have rows of other files. */
-  readonly numbers?: RowNumbers | undefined;
+  /** The same rows by token, if the job may have rows of other files. */
+  readonly requested?: PartRows | undefined;
   /** The damaged copy of the rows sent, without which the results cannot be compared. */
   readonly damagedCopy?: string | undefined;
   /** Called with a file that was proven and with its job, before the file gets its name. */
@@ -87,7 +87,7 @@ export async function downloadResults(
 export async function flawsOf(
   file: string,
   proof: Proof,
-  { rowsSent, request, numbers, damagedCopy }: ResultsChecks,
+  { rowsSent, request, requested, damagedCopy }: ResultsChecks,
 ): Promise<readonly Flaw[]> {
   const flaws: Flaw[] = [];
   const source = await fileSource(file);
@@ -96,7 +96,7 @@ export async function flawsOf(
     for await (const batch of readResults(source.open())) rows += batch.length;
     const flaw =
       rowCountFlaw(rows, rowsSent) ??
-      (request ? await compared(request, source, numbers) : damagedCopy && uncomparedFlaw(damagedCopy));
+      (request ? await compared(request, source, requested) : damagedCopy && uncomparedFlaw(damagedCopy));
     if (flaw) flaws.push(flaw);
   } catch (error) {
     if (!isSvcError(error, 'checksum_mismatch')) throw error;
@@ -109,9 +109,9 @@ export async function flawsOf(
 }
 
 /** Compares results with the rows sent. A job of another run may also have results for other rows of a token. */
-async function compared(request: Rereadable, results: Rereadable, numbers?: RowNumbers): Promise<Flaw | undefined> {
-  if (numbers === undefined) return tokenFlaw(await reconcile(request, results));
-  return tokenFlaw({ ...(await reconcile(request, onlyRequested(results, numbers))), duplicates: 0 });
+async function compared(request: Rereadable, results: Rereadable, requested?: PartRows): Promise<Flaw | undefined> {
+  if (requested === undefined) return tokenFlaw(await reconcile(request, results));
+  return tokenFlaw({ ...(await reconcile(request, onlyRequested(results, requested))), duplicates: 0 });
 }
 
 function rowCountFlaw(rows: number, rowsSent = Infinity): Flaw | undefined {
@@ -177,14 +177,11 @@ export async function countResults(
 export async function checksOf(run: RunDirectory, part: Part, file = run.requestFile): Promise<ResultsChecks> {
   const request = await uploadedRows(part, run, file);
   const isDamaged = request === undefined && run.requestFile !== undefined;
-  const numbers =
-    part.joined === undefined || file === undefined || request === undefined
-      ? undefined
-      : await rowNumbersOf(file, run.record.input.rows);
+  const isForeign = part.joined !== undefined && request !== undefined;
   return {
     rowsSent: part.joined?.rows ?? part.rows,
     request,
-    numbers,
+    requested: isForeign ? await PartRows.of(request, part.rows) : undefined,
     damagedCopy: isDamaged ? run.requestFile : undefined,
   };
 }

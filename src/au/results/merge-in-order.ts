@@ -1,10 +1,9 @@
 import { csvRow } from '../../cli/output/csv.ts';
 import { fileSource } from '../../client/transfer/source.ts';
 import { RESULT_COLUMNS } from '../../schema/account-updater-files.ts';
-import { tokenKey } from '../request/row-key.ts';
 import { readResults, type ResultRow } from '../result-codes.ts';
 import { ResultCursor } from './reconcile.ts';
-import type { RowNumbers } from './rows-of-request.ts';
+import type { PartRows } from './rows-of-request.ts';
 
 /** How many lines are written at once. */
 const LINES_AT_ONCE = 1000;
@@ -18,14 +17,16 @@ interface Head {
 
 /**
  * Merges the results of jobs into one file, in the order of the rows of the request, without the rows of other requests.
+ * `rows` are those of each part.
  * A file that has its rows in that order is read row by row; the rows of any other are sorted in memory first.
  */
-export async function* mergedInOrder(parts: readonly string[], numbers: RowNumbers): AsyncGenerator<string> {
+export async function* mergedInOrder(parts: readonly string[], rows: readonly PartRows[]): AsyncGenerator<string> {
   const extra = await extraColumns(parts);
   yield csvRow([...RESULT_COLUMNS, ...extra]);
   const heads: Head[] = [];
-  for (const part of parts) {
-    const head = await headOf(part, numbers);
+  for (const [index, part] of parts.entries()) {
+    const own = rows[index];
+    const head = own && (await headOf(part, own));
     if (head) heads.push(head);
   }
   let lines: string[] = [];
@@ -60,10 +61,11 @@ export async function extraColumns(parts: readonly string[]): Promise<readonly s
   return [...extra];
 }
 
-async function headOf(part: string, numbers: RowNumbers): Promise<Head | undefined> {
+async function headOf(part: string, rows: PartRows): Promise<Head | undefined> {
   const source = await fileSource(part);
-  if (!(await isInOrder(source.open(), numbers))) return sortedHead(source.open(), numbers);
+  if (!(await isInOrder(source.open(), rows))) return sortedHead(source.open(), rows);
   const cursor = await ResultCursor.open(source.open());
+  const numberOf = rows.numbering();
   const current = async (): Promise<Head | undefined> => {
     for (;;) {
       const { row } = cursor;
@@ -71,7 +73,7 @@ async function headOf(part: string, numbers: RowNumbers): Promise<Head | undefin
         await cursor.close();
         return undefined;
       }
-      const number = numbers.get(tokenKey(row.token));
+      const number = numberOf(row.token);
       const next = async (): Promise<Head | undefined> => {
         await cursor.advance();
         return current();
@@ -83,22 +85,24 @@ async function headOf(part: string, numbers: RowNumbers): Promise<Head | undefin
   return current();
 }
 
-async function isInOrder(source: AsyncIterable<Uint8Array>, numbers: RowNumbers): Promise<boolean> {
+async function isInOrder(source: AsyncIterable<Uint8Array>, part: PartRows): Promise<boolean> {
+  const numberOf = part.numbering();
   let last = 0;
   for await (const rows of readResults(source))
     for (const { token } of rows) {
-      const number = numbers.get(tokenKey(token));
+      const number = numberOf(token);
       if (number !== 0 && number < last) return false;
       last = Math.max(last, number);
     }
   return true;
 }
 
-async function sortedHead(source: AsyncIterable<Uint8Array>, numbers: RowNumbers): Promise<Head | undefined> {
+async function sortedHead(source: AsyncIterable<Uint8Array>, part: PartRows): Promise<Head | undefined> {
+  const numberOf = part.numbering();
   const found: { readonly row: ResultRow; readonly number: number }[] = [];
   for await (const rows of readResults(source))
     for (const row of rows) {
-      const number = numbers.get(tokenKey(row.token));
+      const number = numberOf(row.token);
       if (number !== 0) found.push({ row, number });
     }
   const sorted = found.toSorted((one, other) => one.number - other.number);

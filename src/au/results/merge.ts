@@ -9,20 +9,21 @@ import { fileSource } from '../../client/transfer/source.ts';
 import { RESULT_COLUMNS } from '../../schema/account-updater-files.ts';
 import { LF } from '../request/request-file.ts';
 import { readResults } from '../result-codes.ts';
-import type { ResultsFile } from '../run/part.ts';
+import type { Part, ResultsFile } from '../run/part.ts';
+import { uploadedRows } from '../run/part-source.ts';
 import type { RunRecord } from '../run/record.ts';
 import { applyToRun } from '../run/run.ts';
 import type { RunDirectory } from '../run/run-directory.ts';
 import { countResults, hashOf, lastByteOf } from './download.ts';
 import { extraColumns, mergedInOrder } from './merge-in-order.ts';
-import { type RowNumbers, rowNumbersOf } from './rows-of-request.ts';
+import { lineNumbersOf, PartRows } from './rows-of-request.ts';
 
 export interface MergeOptions {
   readonly overwrite: boolean;
   /** Distinguishes the draft from other drafts. A run always uses the same mark, so crashes leave at most one draft. */
   readonly mark: string;
-  /** The order of the rows, and which rows are wanted, if the parts are not slices of the request. */
-  readonly numbers?: RowNumbers | undefined;
+  /** The rows of each part, which have their order, if the parts are not slices of the request. */
+  readonly rows?: readonly PartRows[] | undefined;
   /** Called when the draft is complete and flushed to disk, before it gets its final name. */
   readonly onWhole?: ((merged: Sealed) => void) | undefined;
 }
@@ -34,11 +35,11 @@ export interface MergeOptions {
 export async function mergeResults(
   parts: readonly string[],
   target: string,
-  { overwrite, mark, numbers, onWhole }: MergeOptions,
+  { overwrite, mark, rows, onWhole }: MergeOptions,
 ): Promise<Sealed> {
   const draft = await Draft.begin(target, `.${path.basename(target)}.${mark}.svc-merge`);
   try {
-    const pieces = numbers ? mergedInOrder(parts, numbers) : inPlace(parts);
+    const pieces = rows ? mergedInOrder(parts, rows) : inPlace(parts);
     for await (const piece of pieces) await draft.write(piece);
     onWhole?.(await draft.seal());
     return await draft.finish(overwrite);
@@ -152,17 +153,28 @@ async function merge(run: RunDirectory, file: string, overwrite: boolean): Promi
   const target = path.resolve(file);
   // Parts that were divided, or have the jobs of other runs, are not in the order of the request.
   const isDivided = parts.some((part) => part.rows_file !== undefined);
-  const request = isDivided ? await wholeRequest(run) : undefined;
   const merged = await mergeResults(files, target, {
     overwrite,
     mark: record.id,
-    numbers: request === undefined ? undefined : await rowNumbersOf(request, record.input.rows),
+    rows: isDivided ? await rowsOf(run, parts) : undefined,
     onWhole: (whole) => {
       applyToRun(record, { kind: 'writing', file: { file: target, ...whole } });
       run.save();
     },
   });
   return recordResults(run, { file: target, ...merged });
+}
+
+/** Numbers the rows of each part as they are in the request. @throws SvcError `local` without a sound copy of the request */
+async function rowsOf(run: RunDirectory, parts: readonly Part[]): Promise<readonly PartRows[]> {
+  const file = await wholeRequest(run);
+  const whole = await fileSource(file);
+  const numberOf = await lineNumbersOf(whole, run.record.input.rows);
+  const found: PartRows[] = [];
+  // A part whose rows are damaged may have any row of the request.
+  for (const part of parts)
+    found.push(await PartRows.of((await uploadedRows(part, run, file)) ?? whole, part.rows, numberOf));
+  return found;
 }
 
 /** Returns the run's copy of its request, which says which rows are wanted. @throws SvcError `local` without a sound one */

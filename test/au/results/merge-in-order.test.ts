@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
 import { mergedInOrder } from '../../../src/au/results/merge-in-order.ts';
-import { onlyRequested, rowNumbersOf } from '../../../src/au/results/rows-of-request.ts';
+import { lineNumbersOf, onlyRequested, PartRows } from '../../../src/au/results/rows-of-request.ts';
 import { fileSource } from '../../../src/client/transfer/source.ts';
 import { RESULT_COLUMNS } from '../../../src/schema/account-updater-files.ts';
 import { HEADER, UUID } from '../rows.ts';
@@ -21,8 +21,16 @@ function file(text: string): string {
   return path;
 }
 
+/** Writes a request. A token that stands twice has another merchant each time. */
 function request(tokens: readonly string[]): string {
-  return file([HEADER, ...tokens.map((token) => `${token},26,12,M`), ''].join('\n'));
+  const rows = tokens.map(
+    (token, at) => `${token},26,12,M${tokens.slice(0, at).filter((one) => one === token).length}`,
+  );
+  return file([HEADER, ...rows, ''].join('\n'));
+}
+
+async function rowsOf(part: string, whole: string): Promise<PartRows> {
+  return PartRows.of(await fileSource(part), 0, await lineNumbersOf(await fileSource(whole), 0));
 }
 
 /** Returns the line of a result: the token, and empty cells. */
@@ -35,9 +43,11 @@ function results(tokens: readonly string[]): string {
 }
 
 async function merged(tokens: readonly string[], ...parts: readonly (readonly string[])[]): Promise<string[]> {
-  const numbers = await rowNumbersOf(request(tokens), tokens.length);
+  const whole = request(tokens);
+  const rows = await rowsOf(whole, whole);
   let text = '';
-  for await (const piece of mergedInOrder(parts.map(results), numbers)) text += piece;
+  const each = parts.map(() => rows);
+  for await (const piece of mergedInOrder(parts.map(results), each)) text += piece;
   const [header, ...lines] = text.trimEnd().split(/\r?\n/);
   expect(header).toBe(RESULT_HEADER);
   return lines.map((line) => line.split(',')[RESULT_COLUMNS.indexOf('token')] ?? '');
@@ -49,8 +59,20 @@ describe('results of several jobs', () => {
     expect(await merged(['a', 'b'], ['x'], [])).toEqual([]);
   });
 
-  it('results of several jobs with one token stand side by side, as many as there are', async () => {
-    expect(await merged(['a', 'b', 'a'], ['a', 'a', 'b'], ['a'])).toEqual(['a', 'a', 'a', 'b']);
+  it('results of several jobs with one token are as many as there are', async () => {
+    expect(await merged(['a', 'b', 'a'], ['a', 'a', 'b'], ['a'])).toEqual(['a', 'a', 'b', 'a']);
+  });
+
+  it('results of several jobs for a token with two merchants have the order of the rows, each of which one job had', async () => {
+    const whole = file(`${HEADER}\na,26,12,M1\nb,26,12,M\na,26,12,M2\nc,26,12,M\n`);
+    const parts = [file(`${HEADER}\nb,26,12,M\na,26,12,M2\n`), file(`${HEADER}\na,26,12,M1\nc,26,12,M\n`)];
+    const rows = await Promise.all(parts.map((part) => rowsOf(part, whole)));
+    const second = file(`${RESULT_HEADER}\n${lineOf('b')}\n${lineOf('a').replace(/,$/, ',SECOND')}\n`);
+    const first = file(`${RESULT_HEADER}\n${lineOf('a').replace(/,$/, ',FIRST')}\n${lineOf('c')}\n`);
+    let text = '';
+    for await (const piece of mergedInOrder([second, first], rows)) text += piece;
+    const found = text.trimEnd().split(/\r?\n/).slice(1);
+    expect(found.map((line) => line.replaceAll(/,+/g, ' ').trim())).toEqual(['a FIRST', 'b', 'a SECOND', 'c']);
   });
 
   it('results of several jobs belong to a token in capitals if it is a UUID', async () => {
@@ -75,20 +97,21 @@ describe('results of several jobs', () => {
   });
 
   it('results of several jobs keep the columns that only some of them have', async () => {
-    const numbers = await rowNumbersOf(request(['a', 'b']), 2);
+    const whole = request(['a', 'b']);
+    const rows = await rowsOf(whole, whole);
     const more = file(`${RESULT_HEADER},color\n${lineOf('b')},blue\n`);
     let text = '';
-    for await (const piece of mergedInOrder([results(['a']), more], numbers)) text += piece;
+    for await (const piece of mergedInOrder([results(['a']), more], [rows, rows])) text += piece;
     expect(text.trimEnd().split(/\r?\n/)).toEqual([`${RESULT_HEADER},color`, `${lineOf('a')},`, `${lineOf('b')},blue`]);
   });
 });
 
 describe('the results of a job with rows of other files', () => {
   it('the results of a job with rows of other files are read without those', async () => {
-    const numbers = await rowNumbersOf(request(['a', UUID]), 2);
+    const rows = await PartRows.of(await fileSource(request(['a', UUID])), 2);
     const all = await fileSource(results(['x', UUID.toUpperCase(), 'a', 'A']));
     let text = '';
-    for await (const piece of onlyRequested(all, numbers).open()) text += Buffer.from(piece).toString();
+    for await (const piece of onlyRequested(all, rows).open()) text += Buffer.from(piece).toString();
     expect(text.trimEnd().split(/\r?\n/)).toEqual([RESULT_HEADER, lineOf(UUID.toUpperCase()), lineOf('a')]);
   });
 });

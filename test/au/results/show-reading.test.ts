@@ -4,6 +4,8 @@ import { join } from 'node:path';
 import { clearLine, cursorTo, moveCursor } from 'node:readline';
 import { Readable } from 'node:stream';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { ShownReading } from '../../../src/au/results/show-reading.ts';
+import type { Progress, WaitProgress } from '../../../src/cli/output/progress.ts';
 import { main } from '../../../src/main.ts';
 import { FakeClock } from '../../support/clock.ts';
 import { svcHere } from '../../support/run-here.ts';
@@ -61,20 +63,29 @@ async function onTerminal(argv: readonly string[], cwd: string): Promise<string>
 }
 
 describe('the progress of reading', () => {
+  it('the progress of reading names the file without its directory, and its share in percent', async () => {
+    const states: string[] = [];
+    const live = { update: ({ state }: { readonly state: string }) => void states.push(state) } as WaitProgress;
+    const progress = { watching: () => live } as unknown as Progress;
+    const source = { size: 4, open: () => Readable.from([Buffer.from('a'), Buffer.from('bcd')]) };
+    const pieces: Uint8Array[] = [];
+    for await (const piece of new ShownReading({ progress }, 'report').of(source, 'exports/q.csv').open())
+      pieces.push(piece);
+    expect(Buffer.concat(pieces).toString()).toBe('abcd');
+    expect(states).toEqual(['q.csv, 25%', 'q.csv, 100%']);
+  });
+
   it.each([
     ['report', ['au', 'report', 'r.csv', '--request', 'q.csv']],
     ['next', ['au', 'next', 'q.csv', 'r.csv', '--out', 'n.csv', '--force']],
-  ])(
-    'the progress of au %s is a line on a terminal, which names the file, and nothing in a pipe',
-    async (name, typed) => {
-      const cwd = place();
-      const argv = typed.map((word) => (/^[qrn]\.csv$/.test(word) ? join(cwd, word) : word));
-      // The first run loads what paints the line.
-      await onTerminal(argv, cwd);
-      expect(await onTerminal(argv, cwd)).toMatch(new RegExp(String.raw`${name}: q\.csv, \d+%`));
-      const { code, stderr } = await svcHere(argv, { cwd });
-      expect(code, stderr).toBe(0);
-      expect(stderr).not.toContain(`${name}:`);
-    },
-  );
+  ])('the progress of au %s is a line on a terminal, and nothing in a pipe', async (name, typed) => {
+    const cwd = place();
+    const argv = typed.map((word) => (/^[qrn]\.csv$/.test(word) ? join(cwd, word) : word));
+    // The first run loads what paints the line.
+    await onTerminal(argv, cwd);
+    expect(await onTerminal(argv, cwd)).toContain(` ${name}`);
+    const { code, stderr } = await svcHere(argv, { cwd });
+    expect(code, stderr).toBe(0);
+    expect(stderr).not.toContain(`${name}:`);
+  });
 });
