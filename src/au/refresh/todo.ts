@@ -5,12 +5,14 @@ import { makeDirectory } from '../../base/files/directory.ts';
 import { Draft } from '../../base/files/draft.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { csvRow, excelSafeRows } from '../../cli/output/csv.ts';
+import { countText } from '../../cli/output/time.ts';
 import { fileSource } from '../../client/transfer/source.ts';
 import { RESULT_COLUMNS } from '../../schema/account-updater-files.ts';
 import { tokenKey } from '../request/row-key.ts';
 import { TokenTable } from '../request/token-table.ts';
 import { type Actions, groupOf, readResults, type ResultRow, type RowGroup } from '../result-codes.ts';
 import { type KeptColumns, openKept } from '../results/kept-columns.ts';
+import { ResultRows } from '../results/result-rows.ts';
 import type { RefreshDirectory, RefreshFiles } from './refresh-directory.ts';
 
 /** The columns of the file with new tokens, after the kept ones. Programs read it, also when it has no rows. */
@@ -33,6 +35,8 @@ export interface Todo {
 /** The results of one request of a cycle. */
 interface Source {
   readonly results: string;
+  /** The request, if it is there. */
+  readonly request: string | undefined;
   readonly kept: KeptColumns | undefined;
 }
 
@@ -44,21 +48,27 @@ interface Source {
  */
 export async function writeTodo(context: Context, directory: RefreshDirectory, actions: Actions): Promise<Todo> {
   const sources = await sourcesOf(context, directory);
+  let leftOut = 0;
   const files = new TodoFiles(context, directory, [...new Set(sources.flatMap(({ kept }) => kept?.names ?? []))]);
   try {
     const newest = sources.length > 1 ? await newestSources(sources) : undefined;
     for (const [index, source] of sources.entries()) {
       const { kept } = source;
+      const placeOf = await placesOf(source);
       for await (const rows of readResults((await fileSource(source.results)).open()))
         for (const row of rows) {
-          const cells = new Map(kept?.cellsOf(row.token).map((cell, at) => [kept.names[at] ?? '', cell]));
+          const place = placeOf(row.token);
+          const cells = new Map(kept?.cellsAt(row.token, place).map((cell, at) => [kept.names[at] ?? '', cell]));
           // Where a token has results in two requests, the later ones count.
           if (newest !== undefined && newest.get(tokenKey(row.token)) !== index + 1) continue;
           const group = row.new_token === '' ? groupOf(row.result_code, false, actions) : 'replace';
-          if (isWritten(group)) await files.add(group, row, cells);
+          if (group === 'replace' && place === undefined) leftOut += 1;
+          else if (isWritten(group)) await files.add(group, row, cells);
         }
     }
-    return await files.finish();
+    const todo = await files.finish();
+    if (leftOut > 0) context.notices.warn(unknownRows(leftOut, todo.replace));
+    return todo;
   } finally {
     await files.discard();
   }
@@ -68,7 +78,7 @@ async function sourcesOf(context: Context, directory: RefreshDirectory): Promise
   const found: Source[] = [];
   for (const [place, { run, report_of: of }] of directory.requests.entries()) {
     if (of === undefined) continue;
-    const { results, keep }: RefreshFiles = directory.filesOf(place);
+    const { request, results, keep }: RefreshFiles = directory.filesOf(place);
     if (!directory.has(results) || (await directory.hash(results)) !== of) {
       throw new SvcError('config', `${results} is not as the refresh wrote it, so ${directory.todo} lacks its rows`, {
         hint: 'The files there were left as they are. Move a changed file away, get the results again, and run the same command:',
@@ -78,10 +88,23 @@ async function sourcesOf(context: Context, directory: RefreshDirectory): Promise
     }
     found.push({
       results: directory.resolve(results),
+      request: directory.has(request) ? directory.resolve(request) : undefined,
       kept: await openKept(context, directory.has(keep) ? keep : undefined),
     });
   }
   return found;
+}
+
+/** Finds the row of the request to which each result belongs. Without the request, tokens are taken to have one row each. */
+async function placesOf({ request, results }: Source): Promise<(token: string) => number | undefined> {
+  if (request === undefined) return () => 0;
+  const rows = await ResultRows.match(await fileSource(request), await fileSource(results));
+  return rows.placing();
+}
+
+function unknownRows(count: number, replace: string): string {
+  const [are, their, tokens] = count === 1 ? ['is', 'its', 'token'] : ['are', 'their', 'tokens'];
+  return `${countText(count, 'new token')} ${are} not in ${replace}: ${their} old ${tokens} ${count === 1 ? 'has' : 'have'} rows of several merchants, and the results do not show which row got it`;
 }
 
 /** Returns the number of the last source, starting at 1, that has a token. */

@@ -75,7 +75,19 @@ export class KeptColumns {
    * merchants has several rows, which are returned in turn, then the last one repeatedly.
    */
   cellsOf(token: string): readonly string[] {
-    const offset = this.#nextOffset(token);
+    return this.#cellsAt(token, this.#nextOffset(token));
+  }
+
+  /** Returns the kept cells of a token's row at a place, counted from 0. The cells are empty if the place is not known. */
+  cellsAt(token: string, place: number | undefined): readonly string[] {
+    if (place === undefined) return this.names.map(() => '');
+    const { numbers, offsets, following } = this.#rows;
+    let row = following[numbers.get(tokenKey(token)) - 1];
+    for (let before = 0; before < place && row !== undefined; before += 1) row = following[row];
+    return this.#cellsAt(token, row === undefined ? undefined : offsets[row]);
+  }
+
+  #cellsAt(token: string, offset: number | undefined): readonly string[] {
     const cells = offset === undefined ? [] : cellsIn(this.#lines.lineAt(offset), this.#path);
     const isOfToken = isSameToken(cells[1] ?? '', token);
     if (!isOfToken) this.#missing += 1;

@@ -11,6 +11,8 @@ import { uploadedRows } from '../run/part-source.ts';
 import type { Part } from '../run/part.ts';
 import { LEFT_OUT_ERRORS, type RunDirectory } from '../run/run-directory.ts';
 import { hashOf } from './download.ts';
+import type { Rereadable } from './reconcile.ts';
+import { ResultRows } from './result-rows.ts';
 
 /** The rows of a run that were left out although their result in the job of another run is an error. */
 export interface LeftOutErrors {
@@ -38,11 +40,12 @@ async function writeTo(run: RunDirectory, target: string, overwrite: boolean): P
   let count = 0;
   try {
     for (const part of run.record.parts.filter(isJoined)) {
-      const errors = await errorsIn(run.resultsFile(part));
-      const source = errors && (await uploadedRows(part, run));
-      if (errors === undefined || source === undefined) return undefined;
+      const source = await uploadedRows(part, run);
+      if (source === undefined) return undefined;
+      const isWrong = await errorsIn(run.resultsFile(part), source);
+      if (isWrong === undefined) return undefined;
       for await (const rows of readRequest(source.open())) {
-        const wrong = rows.filter(({ token }) => errors.get(tokenKey(token)) !== 0);
+        const wrong = rows.filter(({ token }) => isWrong(token));
         if (wrong.length === 0) continue;
         draft ??= await beginFile(target);
         count += wrong.length;
@@ -69,12 +72,25 @@ function isJoined({ joined, state }: Part): boolean {
   return joined !== undefined && state === 'downloaded';
 }
 
-/** Returns the tokens whose result is an error; undefined if the results are gone. */
-async function errorsIn(results: string): Promise<Pick<TokenTable, 'get'> | undefined> {
-  if ((await hashOf(results)) === undefined) return undefined;
+/**
+ * Returns a function that tells of the rows of a part, one after the other, whether their result is an error. All rows of a
+ * token are taken for wrong if it is not known which one is. Returns undefined if the results are gone.
+ */
+async function errorsIn(file: string, part: Rereadable): Promise<((token: string) => boolean) | undefined> {
+  if ((await hashOf(file)) === undefined) return undefined;
+  const results = await fileSource(file);
+  const rowsOf = await ResultRows.match(part, results);
+  const placeOf = rowsOf.placing();
   const errors = new TokenTable({ words: 3 });
-  for await (const rows of readResults((await fileSource(results)).open()))
-    for (const { token, result_code: code } of rows)
-      if (explainResultCode(code).class === 'error') errors.setIfAbsent(tokenKey(token), 1);
-  return errors;
+  for await (const rows of readResults(results.open()))
+    for (const { token, result_code: code } of rows) {
+      const key = keyAt(token, placeOf(token));
+      if (explainResultCode(code).class === 'error') errors.setIfAbsent(key, 1);
+    }
+  const count = rowsOf.counting();
+  return (token) => [count(token), undefined].some((place) => errors.get(keyAt(token, place)) !== 0);
+}
+
+function keyAt(token: string, place: number | undefined): string {
+  return place === undefined ? tokenKey(token) : `${tokenKey(token)}\0${place}`;
 }

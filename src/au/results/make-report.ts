@@ -8,13 +8,14 @@ import { namedFiles, refuseReplacing } from '../../cli/app/files/own-input.ts';
 import { requireFile, resolvePath } from '../../cli/app/files/typed-path.ts';
 import type { ChosenStep } from '../../cli/config/values.ts';
 import { fileSource } from '../../client/transfer/source.ts';
-import { openRequestFile } from '../request/open-request-file.ts';
+import { openRequestFile, type RequestFile } from '../request/open-request-file.ts';
 import { requireRequestAndResults } from '../request/wrong-file.ts';
 import {
   actionFor,
   type Actions,
   groupOf,
   GROUPS,
+  type Kept,
   type RowGroup,
   splitResults,
   summarizeResults,
@@ -27,6 +28,7 @@ import { type KeptColumns, openKept } from './kept-columns.ts';
 import { reconcileFile, type Rereadable } from './reconcile.ts';
 import type { PageSubject } from './report-page.ts';
 import { type Report, type ReportRequest, wholeOf } from './report-view.ts';
+import { ResultRows } from './result-rows.ts';
 import { ShownReading } from './show-reading.ts';
 import { onlyCounted, unmatchedRows } from './results-errors.ts';
 import { trendOf } from './trend.ts';
@@ -54,10 +56,7 @@ export async function makeReport(context: Context, input: ReportInput): Promise<
   const page = html === undefined ? undefined : resolvePath(context, html);
   const directory = splitInto === undefined ? undefined : resolvePath(context, splitInto);
   const kept = await openKept(context, input.keep);
-  const inputs = namedFiles({ '[results]': results, '--request': request, '--keep': input.keep });
-  const written = GROUPS.map((group) => directory && path.join(directory, `${group}.csv`));
-  for (const each of written) if (each) refuseReplacing(context.system, { name: '--split-into', typed: each }, inputs);
-  for (const each of namedFiles({ '--html': html })) refuseReplacing(context.system, each, inputs);
+  refuseInputs(context, input, directory);
   if (page !== undefined) await requireFile(page, force);
   if (directory !== undefined) await requireSplitDirectory(directory, force);
   await requireRequestAndResults(context, {
@@ -68,7 +67,9 @@ export async function makeReport(context: Context, input: ReportInput): Promise<
   const reading = new ShownReading(context, 'report');
   context.onClose(() => reading.end());
   const file = await fileSource(resolvePath(context, results));
-  const compared = request === undefined ? null : await compare(context, request, file, reading);
+  const requested = request === undefined ? undefined : await openRequest(context, request);
+  const compared = requested === undefined ? null : await compare(requested, file, reading);
+  const ofRows = directory && requested ? await matchedColumns(kept, requested.source, file) : kept;
   const source = reading.of(file, results);
   const { codes, extraColumns, ...counts } = await summarizeResults(source.open(), actions);
   const whole = wholeOf({ rows: counts.rows, request: compared });
@@ -90,7 +91,7 @@ export async function makeReport(context: Context, input: ReportInput): Promise<
     split:
       directory === undefined
         ? null
-        : await split(source, directory, { force, excelSafe: context.globals.excelSafe, actions, kept }),
+        : await split(source, directory, { force, excelSafe: context.globals.excelSafe, actions, kept: ofRows }),
   };
   reading.end();
   kept?.warnOfMissing(context);
@@ -98,13 +99,25 @@ export async function makeReport(context: Context, input: ReportInput): Promise<
   return made;
 }
 
-async function compare(
-  context: Context,
-  typed: string,
-  results: Rereadable,
-  reading: ShownReading,
-): Promise<ReportRequest> {
-  const file = await openRequestFile(context, typed === '-' ? typed : resolvePath(context, typed));
+/** Refuses to write over a file that is read. */
+function refuseInputs({ system }: Context, { results, request, keep, html }: ReportInput, directory?: string): void {
+  const inputs = namedFiles({ '[results]': results, '--request': request, '--keep': keep });
+  const written = GROUPS.map((group) => directory && path.join(directory, `${group}.csv`));
+  for (const each of written) if (each) refuseReplacing(system, { name: '--split-into', typed: each }, inputs);
+  for (const each of namedFiles({ '--html': html })) refuseReplacing(system, each, inputs);
+}
+
+interface Requested extends Pick<RequestFile, 'source' | 'whole'> {
+  readonly typed: string;
+}
+
+async function openRequest(context: Context, typed: string): Promise<Requested> {
+  const { source, whole } = await openRequestFile(context, typed === '-' ? typed : resolvePath(context, typed));
+  return { typed, source, whole };
+}
+
+async function compare(file: Requested, results: Rereadable, reading: ShownReading): Promise<ReportRequest> {
+  const { typed } = file;
   const { found } = await reconcileFile(reading.ofRequest(file, typed), results);
   const { requested, unchanged, notRequested, duplicates, matchedBy, mismatches } = found;
   return {
@@ -181,7 +194,18 @@ interface SplitOptions {
   readonly force: boolean;
   readonly excelSafe: boolean;
   readonly actions: Actions;
-  readonly kept: KeptColumns | undefined;
+  readonly kept: Kept | undefined;
+}
+
+/** Returns the kept columns of the row to which each result belongs; they are empty if the row is not known. */
+async function matchedColumns(
+  kept: KeptColumns | undefined,
+  request: Rereadable,
+  results: Rereadable,
+): Promise<Kept | undefined> {
+  if (kept === undefined) return undefined;
+  const placeOf = (await ResultRows.match(request, results)).placing();
+  return { names: kept.names, cellsOf: (token) => kept.cellsAt(token, placeOf(token)) };
 }
 
 /** Writes a file for each group that has rows. No file appears before all rows are read. */

@@ -1,15 +1,21 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
+import { RESULT_COLUMNS } from '../../../src/schema/account-updater-files.ts';
+import type { Interceptor } from '../../../src/emulator/options.ts';
 import type { HereResult } from '../../support/run-here.ts';
 import { openQuickDesk, type QuickDesk } from './support.ts';
 
 const [HEADER = '', ...ROWS] = exampleRequestFile().trimEnd().split('\n');
 /** Tokens whose cards have a new number at the sandbox. */
+const [NEW_A, NEW_B] = ['11111111-2222-4333-8444-555555555555', '22222222-2222-4333-8444-555555555555'];
 const [A = '', B = '', C = ''] = ROWS.map((row) => row.slice(0, 36));
 
-async function merchantDesk(files: Readonly<Record<string, readonly string[]>>): Promise<QuickDesk> {
-  const desk = await openQuickDesk({ tenants: ['production'], merchants: ['M1', 'M2', 'M3'] });
+async function merchantDesk(
+  options: Parameters<typeof openQuickDesk>[0],
+  files: Readonly<Record<string, readonly string[]>>,
+): Promise<QuickDesk> {
+  const desk = await openQuickDesk({ ...options, tenants: ['production'], merchants: ['M1', 'M2', 'M3'] });
   for (const [name, rows] of Object.entries(files)) writeFileSync(desk.home.file(name), [...rows, ''].join('\n'));
   return desk;
 }
@@ -24,12 +30,31 @@ function tokensIn({ home }: QuickDesk, name: string): string[] {
   return lines.map((line) => line.slice(0, 36));
 }
 
+/** A desk whose refresh is of an export with customers, and a function that reads one of its files as rows. */
+async function refreshed(options: { readonly answer?: readonly string[] }, ...rows: readonly string[]) {
+  const intercept: Interceptor = (incoming, outgoing, proceed) => {
+    const isResult = incoming.method === 'GET' && incoming.url?.includes('/store/') === true;
+    if (isResult && options.answer) outgoing.end([RESULT_COLUMNS.join(','), ...options.answer, ''].join('\n'));
+    else proceed();
+  };
+  const desk = await merchantDesk({ intercept }, { 'e.csv': ['customer,token,expiration,merchant_id', ...rows] });
+  const done = await desk.svc('au refresh e.csv --cycle 2026-12 --keep customer --fail-on err=100%');
+  const read = (name: string): string[] => {
+    const file = desk.home.file(`refresh/2026-12/${name}`);
+    return existsSync(file) ? readFileSync(file, 'utf8').trimEnd().split('\n') : [];
+  };
+  return { desk, done, read };
+}
+
 describe('a token with two merchants in two jobs', () => {
   it('the result for another merchant of a token is left out of a file that does not have that row', async () => {
-    const desk = await merchantDesk({
-      'wrong.csv': [HEADER, `${A},28,05,M3`, `${B},28,05,M1`],
-      'right.csv': [HEADER, `${A},28,05,M1`, `${B},28,05,M1`],
-    });
+    const desk = await merchantDesk(
+      {},
+      {
+        'wrong.csv': [HEADER, `${A},28,05,M3`, `${B},28,05,M1`],
+        'right.csv': [HEADER, `${A},28,05,M1`, `${B},28,05,M1`],
+      },
+    );
     rowOf(await desk.svc('au submit wrong.csv --cycle 2026-12 --wait'));
     const done = rowOf(await desk.svc('au submit right.csv --cycle 2026-12 --wait --out r.csv'));
     expect(done).toMatchObject({ sent: 1, left_out: 1, results: { compared: true, updated: 2 } });
@@ -38,15 +63,83 @@ describe('a token with two merchants in two jobs', () => {
   });
 
   it('the results of a token with two merchants, of which each job had one, have the order of the rows', async () => {
-    const desk = await merchantDesk({
-      'first.csv': [HEADER, `${B},28,05,M1`, `${A},28,05,M2`],
-      'both.csv': [HEADER, `${A},28,05,M1`, `${B},28,05,M1`, `${A},28,05,M2`, `${C},28,05,M1`],
-    });
+    const desk = await merchantDesk(
+      {},
+      {
+        'first.csv': [HEADER, `${B},28,05,M1`, `${A},28,05,M2`],
+        'both.csv': [HEADER, `${A},28,05,M1`, `${B},28,05,M1`, `${A},28,05,M2`, `${C},28,05,M1`],
+      },
+    );
     rowOf(await desk.svc('au submit first.csv --cycle 2026-12 --wait --out f.csv'));
     const done = rowOf(await desk.svc('au submit both.csv --cycle 2026-12 --wait --out r.csv'));
     expect(done).toMatchObject({ sent: 2, left_out: 2 });
     expect(tokensIn(desk, 'r.csv')).toEqual([A, B, A, C]);
     const line = (file: string, at: number): string => readFileSync(desk.home.file(file), 'utf8').split('\n')[at] ?? '';
     expect(line('r.csv', 3)).toBe(line('f.csv', 2));
+  });
+});
+
+describe('the result of a token with two merchants', () => {
+  const KEPT = ['customer', 'token', 'new_token', 'new_expiration_year', 'new_expiration_month', 'result_code'];
+
+  it('each result of a token with two merchants is that of its row, in the order of the request, where both rows have one', async () => {
+    const { done, read } = await refreshed(
+      {},
+      `Ann,${A},05/28,M1`,
+      `Ben,${B},05/28,M1`,
+      `Cy,${A},05/28,WRONG`,
+      `Di,${A},05/28,M2`,
+    );
+    expect(rowOf(done)).toMatchObject({ rows: 4, updated: 3, errors: 1, new_tokens: 3 });
+    const [header, ...rows] = read('todo/replace.csv');
+    expect(header).toBe(KEPT.join(','));
+    expect(rows.map((row) => row.slice(0, row.indexOf(',') + 37))).toEqual([`Ann,${A}`, `Ben,${B}`, `Di,${A}`]);
+    expect(read('todo/fix.csv')[1]).toMatch(new RegExp(`^Cy,${A}`));
+    expect(read('next.csv')[3]).toBe(`${A},28,05,WRONG`);
+  });
+
+  it('the result of a token with two merchants is left out of replace.csv and counted, where it is not known whose it is', async () => {
+    const { done, read } = await refreshed(
+      { answer: [`${A},28,05,${NEW_A},31,02,UPD_PAN`, `${B},28,05,${NEW_B},31,02,UPD_PAN`] },
+      `Ann,${A},05/28,M1`,
+      `Ben,${B},05/28,M1`,
+      `Cy,${A},05/28,M2`,
+    );
+    expect(rowOf(done)).toMatchObject({ rows: 3, updated: 2, new_tokens: 1 });
+    expect(done.stderr).toContain(
+      '1 new token is not in refresh/2026-12/todo/replace.csv: its old token has rows of several merchants, and the results do not show which row got it',
+    );
+    expect(read('todo/replace.csv')).toEqual([KEPT.join(','), `Ben,${B},${NEW_B},31,02,UPD_PAN`]);
+  });
+
+  it('the error of a token with two merchants is shown without kept columns, where it is not known whose it is', async () => {
+    const { desk, done, read } = await refreshed(
+      { answer: [`${A},28,05,,,,ERR_INVALID_CONFIG`] },
+      `Ann,${A},05/28,M1`,
+      `Cy,${A},05/28,WRONG`,
+    );
+    expect(rowOf(done)).toMatchObject({ rows: 2, errors: 1 });
+    expect(read('todo/fix.csv')[1]).toBe(`,${A},28,05,,,,ERR_INVALID_CONFIG`);
+    const [request, results] = ['refresh/2026-12/request.csv', 'refresh/2026-12/results.csv'];
+    const split = `au report ${results} --request ${request} --keep refresh/2026-12/request.keep.csv --split-into split`;
+    rowOf(await desk.svc(split));
+    expect(readFileSync(desk.home.file('split/fix.csv'), 'utf8').split('\n')[1]).toBe(
+      `${A},28,05,,,,ERR_INVALID_CONFIG,`,
+    );
+  });
+});
+
+describe('left-out errors of a token with two merchants', () => {
+  it('left-out errors of a token with two merchants are its wrong row alone, where both rows have a result', async () => {
+    const desk = await merchantDesk(
+      {},
+      {
+        'first.csv': [HEADER, `${A},28,05,M1`, `${A},28,05,WRONG`],
+        'more.csv': [HEADER, `${A},28,05,M1`, `${A},28,05,WRONG`, `${B},28,05,M1`],
+      },
+    );
+    rowOf(await desk.svc('au submit first.csv --cycle 2026-12 --wait'));
+    expect(rowOf(await desk.svc('au submit more.csv --cycle 2026-12 --wait'))).toMatchObject({ left_out_errors: 1 });
+    expect(readFileSync(desk.home.file('more.fix.csv'), 'utf8')).toBe(`${HEADER}\n${A},28,05,WRONG\n`);
   });
 });

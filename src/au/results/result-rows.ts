@@ -1,0 +1,92 @@
+import { readRequest } from '../request/request-lines.ts';
+import { tokenKey } from '../request/row-key.ts';
+import { TokenTable } from '../request/token-table.ts';
+import { readResults } from '../result-codes.ts';
+import { reconcile, type Rereadable } from './reconcile.ts';
+
+/**
+ * Finds the row of a request to which each result belongs. Results name no merchant, so that those of a token with several
+ * merchants are matched in order. That is possible if all results have the order of the request, and each row of the
+ * token has one.
+ */
+export class ResultRows {
+  /** For each token with several rows, the number of them. */
+  readonly #rows: ReadonlyMap<string, number>;
+  readonly #known: ReadonlySet<string>;
+
+  private constructor(rows: ReadonlyMap<string, number>, known: ReadonlySet<string>) {
+    this.#rows = rows;
+    this.#known = known;
+  }
+
+  /** Reads a request, and the results too if a token has several rows. */
+  static async match(request: Rereadable, results: Rereadable): Promise<ResultRows> {
+    const rows = (await hasSeveralMerchants(request)) ? await repeatedTokens(request) : new Map<string, number>();
+    if (rows.size === 0) return new ResultRows(rows, new Set());
+    const { matchedBy } = await reconcile(request, results);
+    const found = matchedBy === 'order' ? await countResults(results, rows) : new Map<string, number>();
+    const known = [...rows].filter(([key, count]) => found.get(key) === count).map(([key]) => key);
+    return new ResultRows(rows, new Set(known));
+  }
+
+  /**
+   * Returns a function that places the results one after the other: 0 for the first row of the token, 1 for its second one,
+   * and undefined if the row is not known.
+   */
+  placing(): (token: string) => number | undefined {
+    const placeOf = this.counting();
+    return (token) => {
+      const key = tokenKey(token);
+      return this.#rows.has(key) && !this.#known.has(key) ? undefined : placeOf(token);
+    };
+  }
+
+  /** Returns a function that counts the rows of the request one after the other, by token, from 0. */
+  counting(): (token: string) => number {
+    const taken = new Map<string, number>();
+    return (token) => {
+      const key = tokenKey(token);
+      if (!this.#rows.has(key)) return 0;
+      const place = taken.get(key) ?? 0;
+      taken.set(key, place + 1);
+      return place;
+    };
+  }
+}
+
+/** Tells whether rows differ in their merchant. A token has one row for each merchant, so that it has only one otherwise. */
+async function hasSeveralMerchants(request: Rereadable): Promise<boolean> {
+  let first: string | undefined;
+  for await (const rows of readRequest(request.open()))
+    for (const { line } of rows) {
+      const merchant = line.slice(line.lastIndexOf(',') + 1);
+      first ??= merchant;
+      // A quoted merchant may contain commas.
+      if (merchant !== first || line.endsWith('"')) return true;
+    }
+  return false;
+}
+
+async function repeatedTokens(request: Rereadable): Promise<Map<string, number>> {
+  const all = new TokenTable({ words: 3 });
+  const repeated = new Map<string, number>();
+  for await (const rows of readRequest(request.open()))
+    for (const { token } of rows) {
+      const key = tokenKey(token);
+      if (all.setIfAbsent(key, 1) !== 0) repeated.set(key, (repeated.get(key) ?? 1) + 1);
+    }
+  return repeated;
+}
+
+async function countResults(
+  results: Rereadable,
+  wanted: ReadonlyMap<string, number>,
+): Promise<ReadonlyMap<string, number>> {
+  const found = new Map<string, number>();
+  for await (const rows of readResults(results.open()))
+    for (const { token } of rows) {
+      const key = tokenKey(token);
+      if (wanted.has(key)) found.set(key, (found.get(key) ?? 0) + 1);
+    }
+  return found;
+}

@@ -1,0 +1,32 @@
+import { describe, expect, it } from 'vitest';
+import { ResultRows } from '../../../src/au/results/result-rows.ts';
+import { RESULT_COLUMNS } from '../../../src/schema/account-updater-files.ts';
+import { HEADER } from '../rows.ts';
+
+function source(...lines: readonly string[]) {
+  const bytes = Buffer.from([...lines, ''].join('\n'));
+  return {
+    async *open() {
+      yield bytes;
+    },
+  };
+}
+
+/** Places the results of these tokens among the rows of a request. */
+async function placesOf(rows: readonly string[], tokens: readonly string[]): Promise<(number | undefined)[]> {
+  const results = source(RESULT_COLUMNS.join(','), ...tokens.map((token) => `${token},,,,,,UPD_PAN`));
+  const placeOf = (await ResultRows.match(source(HEADER, ...rows), results)).placing();
+  return tokens.map((token) => placeOf(token));
+}
+
+describe('the rows of results', () => {
+  it.each([
+    ['one row for each token', ['a,,,M1', 'b,,,M2', 'c,,,M1'], ['c', 'a'], [0, 0]],
+    ['a result for each row', ['a,,,M1', 'b,,,M1', 'a,,,M2', 'a,,,M3'], ['a', 'b', 'a', 'a'], [0, 0, 1, 2]],
+    ['no result for one of two rows', ['a,,,M1', 'b,,,M1', 'a,,,M2'], ['a', 'b'], [undefined, 0]],
+    ['results in another order', ['a,,,M1', 'b,,,M1', 'a,,,M2'], ['b', 'a', 'a'], [0, undefined, undefined]],
+    ['merchants with commas', ['a,,,"M,1"', 'a,,,"N,1"'], ['a'], [undefined]],
+  ])('the rows of results are found or not known: %s', async (_, rows, tokens, places) => {
+    expect(await placesOf(rows, tokens)).toEqual(places);
+  });
+});
