@@ -16,7 +16,7 @@ export async function main(argv: readonly string[], system: System): Promise<num
   if (argv.length === 1 && (argv[0] === '--help' || argv[0] === '-h')) {
     const { helpText } = await import('./cli/app/help.ts');
     const request = { about: { kind: 'tool', program: PROGRAM }, short: argv[0] === '-h' } as const;
-    return writePlain(system, await helpText(request, system.stdout.columns));
+    return writePlain(system, await helpText(request, system));
   }
   const { run } = await import('./cli/app/run.ts');
   return run(argv, system, PROGRAM);

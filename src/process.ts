@@ -33,6 +33,7 @@ const system: System = {
   // If the working directory was removed, relative paths fail later with a clear message.
   cwd: orElse(() => process.cwd(), '/'),
   pid: process.pid,
+  program: programOf(process.argv[1]),
   nodeVersion: process.versions.node,
   get stdin() {
     return (input ??= process.stdin);
@@ -110,6 +111,11 @@ function yieldTerminal(over: Promise<unknown>): void {
     inFront -= 1;
   };
   over.then(back, back);
+}
+
+/** Node keeps the name of a link here, and an executable the word that was typed. */
+function programOf(started = ''): System['program'] {
+  return /(?:^|[/\\])svc-cli(?:\.exe)?$/i.test(started) ? 'svc-cli' : undefined;
 }
 
 function homeDirectory(): string | undefined {

@@ -34,6 +34,8 @@ export interface System {
   readonly home: string | undefined;
   readonly cwd: string;
   readonly pid: number;
+  /** The name that was typed, if it was the second name of this program: where `svc` may be another one. */
+  readonly program?: 'svc-cli' | undefined;
   /** Node's version, without the leading v. */
   readonly nodeVersion: string;
   readonly stdin: InputStream;

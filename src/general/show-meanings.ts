@@ -1,6 +1,7 @@
 import { SvcError } from '../base/errors.ts';
 import { nearest, questionOf, typedWord } from '../base/security/typed-word.ts';
 import { explain, type Meaning, plainName } from '../cli/glossary/glossary.ts';
+import { programName } from '../cli/output/program-name.ts';
 import { hangingIndent, wrapWords } from '../cli/output/text.ts';
 import type { View } from '../cli/output/view.ts';
 import type { Context } from '../cli/app/command.ts';
@@ -69,13 +70,16 @@ function indexOf({ palette, out }: Context, meanings: readonly Meaning[]): strin
   });
 }
 
-function describe({ palette, out }: Context, { kind, name, code, means, liability, next, sandbox }: Meaning): string {
+function describe(
+  { palette, out, system }: Context,
+  { kind, name, code, means, liability, next, sandbox }: Meaning,
+): string {
   const columns = out.isTerminal ? out.width : Infinity;
   const codes = code === undefined ? '' : `, ${kind === 'error code' ? 'exit code' : 'EMV code'} ${code}`;
   const head = hangingIndent(`${palette.strong(name)} `, name.length + 1, `(${kind}${codes})`, columns);
   const risk = liability === undefined ? [] : [`liability for fraud: ${liability}`];
   const todo = next === undefined ? [] : [`next: ${next}`];
-  const trial = sandbox === undefined ? [] : [`to try it: svc sandbox outcome ${sandbox}:#1`];
+  const trial = sandbox === undefined ? [] : [`to try it: ${programName(system)} sandbox outcome ${sandbox}:#1`];
   const lines = [means, ...risk, ...todo, ...trial].flatMap((text) => wrapWords(text, columns - 2));
   return `${head}\n${lines.map((line) => `  ${line}\n`).join('')}`;
 }

@@ -177,7 +177,8 @@ function reportFailure(
     columns: system.stderr.isTTY === true ? system.stderr.columns : undefined,
     adviceFor: optionAdvice,
     writeCommand: (words) => nextCommand(words, globals, system),
-    wordsOf: (words) => nextWords(words, globals),
+    wordsOf: (words) => nextWords(words, globals, system),
+    program: system.program,
   });
   terminal.progress.end();
   terminal.notices.report(report);

@@ -1,3 +1,5 @@
+import type { System } from '../../base/system.ts';
+import { withProgramName } from '../output/program-name.ts';
 import { wrapWords } from '../output/text.ts';
 import { type Command, commandsBehind, type Example, type Group, type Program } from './command.ts';
 import { GLOBAL_PARAMETERS, type Globals } from './global-parameters.ts';
@@ -7,10 +9,39 @@ import { type Page, type Row, type Section, type TopicName, topicPage, TOPICS } 
 
 // The parser's own help does not wrap in a narrow terminal, and the man page needs the same pages as data.
 /** Renders help as text, as wide as the terminal if there is one. */
-export async function helpText({ about, short }: Omit<HelpRequest, 'kind'>, columns = 80): Promise<string> {
-  const page = await pageAbout(about);
+export async function helpText(
+  { about, short }: Omit<HelpRequest, 'kind'>,
+  { stdout, program }: HelpHost,
+): Promise<string> {
+  const page = named(await pageAbout(about), program);
   const words = 'words' in about ? about.words : '';
-  return pageText(short && about.kind !== 'topic' ? shortPage(page, words) : page, columns || 80);
+  return pageText(
+    short && about.kind !== 'topic' ? named(shortPage(page, words), program) : page,
+    stdout.columns || 80,
+  );
+}
+
+type HelpHost = { readonly stdout: Pick<System['stdout'], 'columns'> } & Pick<System, 'program'>;
+
+/** Returns a page whose commands begin with the name that was typed. */
+function named(page: Page, program: System['program']): Page {
+  if (program === undefined) return page;
+  const pair = ([term, meaning]: Row): Row => [
+    withProgramName(term, { program }),
+    withProgramName(meaning, { program }),
+  ];
+  const maybe = (text: string | undefined): string | undefined => text && withProgramName(text, { program });
+  return {
+    title: withProgramName(page.title, { program }),
+    text: maybe(page.text),
+    sections: page.sections.map(({ title, line, text, examples, rows }) => ({
+      title: withProgramName(title, { program }),
+      line: maybe(line),
+      text: maybe(text),
+      examples: examples?.map(pair),
+      rows: rows?.map(pair),
+    })),
+  };
 }
 
 async function pageAbout(about: About): Promise<Page> {

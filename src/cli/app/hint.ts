@@ -1,6 +1,7 @@
 import type { SvcError } from '../../base/errors.ts';
 import type { System } from '../../base/system.ts';
 import { readAddress } from '../../schema/address.ts';
+import { programName } from '../output/program-name.ts';
 import { addressProblem, profileNameProblem, SANDBOX_PROFILE } from '../config/values.ts';
 import type { Context } from './command.ts';
 import type { Globals } from './global-parameters.ts';
@@ -53,22 +54,26 @@ const ABOUT_NO_SERVICE: ReadonlySet<string | undefined> = new Set([
   'explain',
 ]);
 
-type ShellHost = Pick<System, 'platform' | 'env'>;
+type ShellHost = Pick<System, 'platform' | 'env' | 'program'>;
 
 /** Writes out the command to run next, ready for a shell, with the service that this command line named. */
 export function nextCommand(words: readonly string[], globals: ServiceNamed | undefined, system: ShellHost): string {
-  return written(nextWords(words, globals), system);
+  return written(nextWords(words, globals, system), system);
 }
 
 /** Returns the command to run next as words, with the service that this command line named. */
-export function nextWords(words: readonly string[], globals: ServiceNamed | undefined): readonly string[] {
+export function nextWords(
+  words: readonly string[],
+  globals: ServiceNamed | undefined,
+  system: Pick<System, 'program'>,
+): readonly string[] {
   const [group] = words;
   const isElsewhere =
     words.includes('--profile') ||
     ABOUT_NO_SERVICE.has(group) ||
     (ABOUT_KEYS.has(group) && (globals?.sandbox || globals?.profile === SANDBOX_PROFILE));
   const options = globals === undefined || isElsewhere ? [] : serviceOptions(globals);
-  return ['svc', ...options, ...words];
+  return [programName(system), ...options, ...words];
 }
 
 type Named = Pick<Globals, 'sandbox' | 'profile' | 'baseUrl' | 'output' | 'fields' | 'jq' | 'time'>;
@@ -82,7 +87,7 @@ export function typedCommand(words: readonly string[], globals: Named, system: S
     ...option('--jq', jq),
     ...option('--time', time),
   ];
-  return written(['svc', ...serviceOptions(globals), ...words, ...form], system);
+  return written([programName(system), ...serviceOptions(globals), ...words, ...form], system);
 }
 
 type ServiceNamed = Pick<Globals, 'sandbox' | 'profile' | 'baseUrl'>;

@@ -16,7 +16,7 @@ export async function run(argv: readonly string[], system: System, program: Prog
   );
   if (parsed.kind === 'help') {
     const { helpText } = await import('./help.ts');
-    return writePlain(system, await helpText(parsed, system.stdout.columns));
+    return writePlain(system, await helpText(parsed, system));
   }
   const { execute } = await import('./execute.ts');
   return execute(parsed, argv, system);

@@ -1,5 +1,7 @@
 import { EXIT_CODES, SvcError, systemCodeOf } from '../../base/errors.ts';
+import type { System } from '../../base/system.ts';
 import { jsonLine } from './formats.ts';
+import { withProgramName } from './program-name.ts';
 import { cleanText, wrapWords } from './text.ts';
 import { formatNumber } from './time.ts';
 import { type Palette, plainPalette } from './view.ts';
@@ -23,6 +25,8 @@ export interface ReportStyle {
   readonly writeCommand?: ((words: readonly string[]) => string) | undefined;
   /** Returns the words of the next command, with the service that this command named. */
   readonly wordsOf?: ((words: readonly string[]) => readonly string[]) | undefined;
+  /** The name that was typed, for the commands within a hint. */
+  readonly program?: System['program'];
 }
 
 /** Formats a failure for stderr, safe for a terminal, with a newline. The output redacts it. */
@@ -77,9 +81,9 @@ function forPerson(error: unknown, style: ReportStyle): string {
   return `${lines.join('\n')}\n`;
 }
 
-function hintOf(error: SvcError, { adviceFor }: ReportStyle): string | undefined {
+function hintOf(error: SvcError, { adviceFor, program }: ReportStyle): string | undefined {
   const parts = [error.hint, adviceFor?.(error)].filter((part) => part !== undefined);
-  return parts.length === 0 ? undefined : parts.join(' ');
+  return parts.length === 0 ? undefined : withProgramName(parts.join(' '), { program });
 }
 
 function nextOf({ commands }: SvcError, { writeCommand }: ReportStyle): string[] {

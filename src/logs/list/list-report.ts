@@ -1,6 +1,6 @@
 import { SvcError } from '../../base/errors.ts';
 import type { Context } from '../../cli/app/command.ts';
-import { option, typedCommand } from '../../cli/app/hint.ts';
+import { nextCommand, option, typedCommand } from '../../cli/app/hint.ts';
 import { type PagingInput, pagingWords } from '../../cli/app/paging.ts';
 import { reportRest } from '../../cli/app/print.ts';
 import { countText, isoTime, SECOND_MS, wholeSecond, utcTime } from '../../cli/output/time.ts';
@@ -84,10 +84,10 @@ function wordsFrom(input: ListInput, { since, until }: Interval, start: string |
 }
 
 /** Warns that a page is not of the newest entries: the service promises no order. */
-export function warnOfOldest({ notices }: Context, { since }: Interval): void {
+export function warnOfOldest({ notices, globals, system }: Context, { since }: Interval): void {
   const where = since === undefined ? 'of the log' : 'of the requested time';
   notices.warn(`this service lists its oldest entries first: these are the oldest ${where}, not the newest`);
-  notices.note('for the newest: svc logs tail --last <n>');
+  notices.note(`for the newest: ${nextCommand(['logs', 'tail', '--last', '<n>'], globals, system)}`);
 }
 
 /**

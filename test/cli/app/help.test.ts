@@ -45,7 +45,7 @@ function isTopic(word: string | undefined): boolean {
 async function help(argv: readonly string[], columns = 80): Promise<string> {
   const invocation = await parse(['help', ...argv], PROGRAM);
   if (invocation.kind !== 'help') throw new Error('a command was run instead');
-  return helpText(invocation, columns);
+  return helpText(invocation, { stdout: { columns } });
 }
 
 describe('help', () => {

@@ -17,7 +17,7 @@ async function run(...argv: string[]): Promise<Extract<Awaited<ReturnType<typeof
 async function help(...argv: string[]): Promise<string> {
   const invocation = await parse(argv, PROGRAM);
   if (invocation.kind !== 'help') throw new Error('a command was run instead');
-  return helpText(invocation, 80);
+  return helpText(invocation, { stdout: { columns: 80 } });
 }
 
 describe('a command line', () => {
