@@ -89,7 +89,7 @@ describe('what is written', () => {
   });
 
   it('output keeps data and notices apart: stdout holds data only', async () => {
-    const { stdout, stderr } = await home.svc(['--sandbox', 'logs', '-n', '2']);
+    const { stdout, stderr } = await home.svc(['--sandbox', 'logs', '--page-size', '2']);
     expect(
       stdout
         .trimEnd()

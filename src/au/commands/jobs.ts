@@ -78,7 +78,7 @@ export const jobs = defineCommand({
       throw withSearched(error, seen, wordsFrom);
     });
     const nothing = isFiltered ? `no jobs match; ${countText(seen.read, 'job')} were read` : 'no jobs';
-    reportRest(context, seen, nothing, wordsFrom);
+    reportRest(context, seen, { nothing, limit: input.limit, wordsFrom });
     return 0;
   },
   async request(_, input) {

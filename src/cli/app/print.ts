@@ -170,20 +170,27 @@ export function takePage<T>(
   return { batch, isLast: isEnough || seen.read >= mostRead };
 }
 
-/** Reports on stderr that a list is empty, or the command for its next items, which `wordsFrom` returns for a cursor. */
+/** Reports on stderr that a list is empty, or the command for its next items, unless `limit` ended it. */
 export function reportRest(
   context: Context,
   seen: ListProgress,
-  nothing: string,
-  wordsFrom: (start: string) => readonly string[],
+  { nothing, limit = Infinity, wordsFrom }: RestOfList,
 ): void {
   const { notices, rows } = context;
   if (seen.shown === 0) notices.note(nothing);
-  if (!seen.more) return;
+  if (!seen.more || seen.shown >= limit) return;
   // A cursor belongs to one service, and rows of several profiles have several.
   if (seen.next === undefined || rows) return notices.note('more results: use --all or a larger --limit');
-  notices.note('more results: use --all, or for the next page');
-  notices.command(typedCommand(wordsFrom(seen.next), context.globals, context.system));
+  notices.commandAfter('more results', typedCommand(wordsFrom(seen.next), context.globals, context.system));
+}
+
+interface RestOfList {
+  /** What to say of an empty list. */
+  readonly nothing: string;
+  /** The number of items that the operator requested. */
+  readonly limit: number | undefined;
+  /** Returns the command that continues at a cursor. */
+  readonly wordsFrom: (start: string) => readonly string[];
 }
 
 /** A renderer. With `--jq`, its end fails with `expression` if the expression failed on any entry. */

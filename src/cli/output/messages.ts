@@ -75,6 +75,13 @@ export class Messages {
     else this.#record(this.#form, { level: 'info', command: text });
   }
 
+  /** Writes a command to copy after the words that say what it is for, on one line, which is never wrapped. */
+  commandAfter(what: string, text: string): void {
+    if (!this.shows('normal')) return;
+    if (this.#form !== 'text') return this.#record(this.#form, { level: 'info', message: what, command: text });
+    this.#sendLine(`${paint(`${what}:`, 'quiet', this.#palette)} ${cleanText(text)}`);
+  }
+
   /** Warns of something to check. Shown with `--quiet` too. */
   warn(text: string): void {
     this.#print(text, { level: 'warning', mark: 'warning: ', markTone: 'warn' });
@@ -117,9 +124,13 @@ export class Messages {
   ): void {
     if (this.#form !== 'text') return this.#record(this.#form, { level, message: this.#subject + text });
     const clean = this.#fitted(cleanText(this.#subject + text), mark.length);
+    this.#sendLine(`${paint(mark, markTone, this.#palette)}${paint(clean, tone, this.#palette)}`);
+  }
+
+  #sendLine(line: string): void {
     const gap = this.#isApart || !this.#out.isTerminal ? '' : '\n';
     this.#isApart = true;
-    this.#send(`${gap}${paint(mark, markTone, this.#palette)}${paint(clean, tone, this.#palette)}\n`);
+    this.#send(`${gap}${line}\n`);
   }
 
   #record({ clock }: Exclude<NoticeForm, 'text'>, members: Readonly<Record<string, unknown>>): void {

@@ -33,7 +33,11 @@ export function reportSearched(
   // The note on filters has just said that there was no match.
   if (rest === undefined && reading.shown === 0 && !reading.more && clientFilters(input).length > 0) return;
   if (rest === undefined)
-    return reportRest(context, reading, 'no log entries', (start) => wordsFrom(input, interval, start));
+    return reportRest(context, reading, {
+      nothing: 'no log entries',
+      limit: input.limit,
+      wordsFrom: (start) => wordsFrom(input, interval, start),
+    });
   context.notices.note(`searched ${countText(reading.read, 'entry')}${range}; to search on`);
   context.notices.command(typedCommand(rest, context.globals, context.system));
 }

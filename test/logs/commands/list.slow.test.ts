@@ -124,7 +124,7 @@ describe('svc logs list', () => {
 
   it('R26: svc logs prints the whole command for the next page, with absolute times', async () => {
     for (let index = 0; index < 60; index += 1) server.logs.push(logAgo(index * 60_000, `entry ${index}`));
-    const filters = ['--since', '2h', '--until', '0s', '--entity-type', 'token', '--limit', '3', '--strict'];
+    const filters = ['--since', '2h', '--until', '0s', '--entity-type', 'token', '--page-size', '3', '--strict'];
     const seen: string[] = [];
     let words = ['logs', '-o', 'jsonl', '--fields', 'message', ...filters, '--retention', '30h'];
     for (let page = 0; page < 3; page += 1) {
@@ -132,11 +132,19 @@ describe('svc logs list', () => {
       expect(code).toBe(0);
       seen.push(...stdout.trimEnd().split('\n'));
       words = commandIn(stderr);
-      expect(words).toEqual(expect.arrayContaining(['--limit', '--strict', '--retention', '108000s']));
+      expect(words).toEqual(expect.arrayContaining(['--page-size', '--strict', '--retention', '108000s']));
       expect(words[words.indexOf('--since') + 1]).toMatch(/^\d{4}-.*Z$/);
     }
     expect(seen).toHaveLength(9);
     expect(new Set(seen).size).toBe(9);
+  });
+
+  it('svc logs says in one line that there are more results, and says nothing where the limit ended the list', async () => {
+    for (let index = 0; index < 60; index += 1) server.logs.push(logAgo(index * 60_000, `entry ${index}`));
+    const page = await csv('-o', 'jsonl', '--page-size', '3');
+    expect(page.stderr).toMatch(/^more results: svc logs list .*--start \S+.*\n$/);
+    const cut = await csv('-o', 'jsonl', '--limit', '3');
+    expect(cut.stderr).toBe('');
   });
 
   it('svc logs names members without a CSV column once, and none with --fields', async () => {
@@ -208,7 +216,8 @@ describe('svc logs list', () => {
     expect(some.stdout.trimEnd().split('\n')).toHaveLength(100);
     expect(commandIn(some.stderr)).toEqual(expect.arrayContaining(['--start', '200']));
     const one = await csv('--exclude-operation', 'read', '-o', 'jsonl', '--limit', '1');
-    expect(one).toMatchObject({ stdout: '{"message":"entry 0"}\n', stderr: expect.stringContaining('more results') });
+    expect(one.stdout).toBe('{"message":"entry 0"}\n');
+    expect(one.stderr).not.toContain('more results');
   });
 
   it.each([

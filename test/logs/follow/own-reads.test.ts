@@ -120,9 +120,9 @@ describe('own reads in a list and in counts', () => {
 
   it('the command for the next page of a list goes on hiding own reads', async () => {
     server.logs.push(...Array.from({ length: 150 }, (_, index) => cardRead(100_000 + index * 1_000)));
-    const argv = ['logs', 'list', '--until', '95s', '--hide-own-reads', '--page-size', '50', '-n', '50'];
+    const argv = ['logs', 'list', '--until', '95s', '--hide-own-reads', '--page-size', '50'];
     const { stderr } = await svcHere(argv, { baseUrl: new URL(server.url), clock });
-    expect(stderr).toMatch(/^ {2}svc logs list .*--hide-own-reads .*--start /m);
+    expect(stderr).toMatch(/^more results: svc logs list .*--hide-own-reads .*--start /m);
   });
 
   it('a count gives own reads a row of their own, and the share of the rest beside each share', async () => {
