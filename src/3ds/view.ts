@@ -1,6 +1,9 @@
 import { exactMembers } from '../base/json/exact.ts';
-import { fieldPaths, isObject, type Tone, type View } from '../cli/output/view.ts';
+import { fieldPaths, isObject, statusAmong, type Tone, type View } from '../cli/output/view.ts';
 import type { Authentication, ThreeDsSession } from '../schema/three-ds/session.ts';
+import { AUTHENTICATION_STATUSES } from '../schema/three-ds/values.ts';
+
+const shownStatus = statusAmong(['', ...AUTHENTICATION_STATUSES]);
 
 export const authenticationView: View<Authentication> = {
   name: 'authentication result',
@@ -9,7 +12,7 @@ export const authenticationView: View<Authentication> = {
     ds_transaction_id acs_reference_number ds_reference_number acs_challenge_mandated
     authentication_challenge_type acs_challenge_url challenge_attempts message_extensions
   `),
-  columns: [{ path: 'authentication_status', header: 'status', kind: 'status', paint: statusTone }],
+  columns: [{ path: 'authentication_status', header: 'status', kind: 'status', show: shownStatus, paint: statusTone }],
 };
 
 const AUTHENTICATION_FIELDS = fieldPaths(`
@@ -38,7 +41,13 @@ export const sessionView: View<ThreeDsSession> = {
   ],
   columns: [
     { path: 'id', kind: 'id' },
-    { path: 'authentication.authentication_status', header: 'status', kind: 'status', paint: statusTone },
+    {
+      path: 'authentication.authentication_status',
+      header: 'status',
+      kind: 'status',
+      show: shownStatus,
+      paint: statusTone,
+    },
   ],
 };
 

@@ -1,4 +1,5 @@
-import type { View } from '../../cli/output/view.ts';
+import { statusAmong, type View } from '../../cli/output/view.ts';
+import { JOB_STATUSES } from '../../schema/account-updater-files.ts';
 import { toneOf } from '../run/run-view.ts';
 
 /** The status of a job that the service does not know. It may have been paid for. */
@@ -26,7 +27,7 @@ export const cycleView: View<CycleRow> = {
   fields: ['cycle', 'status', 'began_at', 'by', 'file', 'rows', 'jobs', 'open_jobs'],
   columns: [
     { path: 'cycle', kind: 'text' },
-    { path: 'status', kind: 'status', paint: toneOf },
+    { path: 'status', kind: 'status', show: statusAmong([...JOB_STATUSES, UNKNOWN]), paint: toneOf },
     { path: 'began_at', kind: 'time' },
     { path: 'by', kind: 'text', priority: 2 },
     { path: 'file', kind: 'text', priority: 1 },

@@ -1,6 +1,7 @@
 import { isSvcError, SvcError } from '../../base/errors.ts';
 import type { Context, PreviewRequest } from '../../cli/app/command.ts';
-import { fieldPaths, type View } from '../../cli/output/view.ts';
+import { fieldPaths, statusAmong, type View } from '../../cli/output/view.ts';
+import { JOB_STATUSES } from '../../schema/account-updater-files.ts';
 import type { ListedJob } from '../../schema/account-updater.ts';
 import { missingError } from './job.ts';
 import { namedRun, knownRunsRoot } from './recorded-runs.ts';
@@ -36,7 +37,7 @@ export const jobView: View<ListedJob> = {
   fields: fieldPaths('id tenant_id status created_by created_at expires_at upload_url errors download_url'),
   columns: [
     { path: 'id', kind: 'id' },
-    { path: 'status', kind: 'status', paint: toneOf },
+    { path: 'status', kind: 'status', show: statusAmong(JOB_STATUSES), paint: toneOf },
     { path: 'created_at', kind: 'time', priority: 3 },
     { path: 'expires_at', kind: 'time', priority: 1 },
     { path: 'errors', kind: 'text', priority: 2 },

@@ -94,6 +94,11 @@ function kindByName(path: string): ColumnType {
   return /(?:^|[._])count$/.test(path) ? 'number' : 'text';
 }
 
+/** Returns what a table shows for a status: one that this version does not know is named as such. */
+export function statusAmong(known: readonly string[]): (status: unknown) => unknown {
+  return (status) => (typeof status !== 'string' || known.includes(status) ? status : `unknown (${status})`);
+}
+
 /** Leaves a value as it is. */
 export function same<T>(value: T): T {
   return value;
