@@ -8,10 +8,7 @@ export const EVENTS_HABITS: Habits = {
     ['events forward', 'events listen --forward-to <url>'],
     ['events list', 'events listen'],
     ['events tail', 'events listen'],
-    ['events watch', 'events listen'],
-    ['events resend', 'events replay <journal>'],
     ['events send', 'events trigger <type>'],
-    ['events fire', 'events trigger <type>'],
   ],
   extraWords: [['events listen', 'events listen --port <n>']],
 };

@@ -5,12 +5,8 @@ export const TENANT_HABITS: Habits = {
   commands: [
     ['get tenant', 'tenant show'],
     ['apply', 'tenant update --file <file>'],
-    ['tenants', 'tenant show'],
     ['tenant list', 'tenant show', 'A key belongs to one tenant.'],
-    ['tenant ls', 'tenant show', 'A key belongs to one tenant.'],
     ['tenant edit', 'tenant update --set <setting>=<value>'],
-    ['tenant set', 'tenant update --set <setting>=<value>'],
-    ['tenant patch', 'tenant update --set <setting>=<value>'],
     ['tenant rename', 'tenant update --name <name>'],
     ['tenant apply', 'tenant update --file <file>'],
     ['tenant import', 'tenant update --file <file>'],

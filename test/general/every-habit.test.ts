@@ -74,16 +74,32 @@ describe('the habits of other tools', () => {
         typed,
       ).toEqual([]);
     }
-    const typed = [...EVERY_HABIT.options.map(([option]) => option), ...KEY_OPTIONS];
+    const typed = [...EVERY_HABIT.options.flatMap(([words]) => words.split(' ')), ...KEY_OPTIONS];
     expect(typed).toHaveLength(new Set(typed).size);
+  });
+
+  it.each([
+    ['profile new', 'login --profile <name>'],
+    ['tenant patch', 'tenant update --set <setting>=<value>'],
+    ['logs rm', 'logs archive <dir> --keep <months>'],
+    ['sandbox clear', 'sandbox reset'],
+    ['events resend', 'events replay <journal>'],
+    ['logs read', 'logs --operation read'],
+  ])('svc %s, a word for one that svc has, is answered with svc %s', async (typed, command) => {
+    expect(await mistake(...typed.split(' '))).toMatchObject({ code: 'usage', next: command.split(' ') });
+  });
+
+  it('a word at the start that is like the verb of a group is not answered with a command that removes everything', async () => {
+    expect(await mistake('clear')).toMatchObject({ next: ['--help'] });
   });
 
   it('the choices of other tools point to choices that exist', () => {
     for (const [option, words] of Object.entries(EVERY_HABIT.choices)) {
       const choices = every.filter((one) => optionWords(one).includes(option)).flatMap((one) => one.choices ?? []);
       const known = [...choices, ...every.flatMap(optionWords)];
-      expect(known, option).toEqual(expect.arrayContaining(Object.values(words)));
-      expect(choices.filter((choice) => choice in words)).toEqual([]);
+      expect(known, option).toEqual(expect.arrayContaining(Object.keys(words)));
+      const typed = new Set(Object.values(words).flatMap((list) => list.split(' ')));
+      expect(choices.filter((choice) => typed.has(choice))).toEqual([]);
     }
   });
 });

@@ -5,7 +5,7 @@ import { ownMember } from '../../schema/own-member.ts';
 import type { Entry } from './command.ts';
 import { isGroup } from './command.ts';
 import { GLOBAL_PARAMETERS } from './global-parameters.ts';
-import { VERBS } from './habits.ts';
+import { SAME_WORDS } from './habits.ts';
 import { optionWords, type Parameters } from './parameter.ts';
 import {
   argumentsOf,
@@ -20,7 +20,7 @@ import {
   withValue,
 } from './place.ts';
 import { TOPICS } from './topics.ts';
-import { asOption, commandHabit, extraWord, unexpectedArgument } from './unexpected-argument.ts';
+import { asOption, type CommandHabit, commandHabit, extraWord, unexpectedArgument } from './unexpected-argument.ts';
 import { unknownOption } from './unknown-option.ts';
 
 /**
@@ -81,15 +81,12 @@ async function unknownCommand(
   const message = (shown: string): string => `unknown command ${shown}${path.length === 0 ? '' : ` for '${words}'`}`;
   const what = { message: message(typedWord(word, names)) };
   const habit = commandHabit(habits, [...path, ...typed], path.length + 1);
-  if (habit !== undefined) {
-    const [, command, why] = habit;
-    return { ...what, hint: why, next: command === '' ? undefined : command.split(' ') };
-  }
-  const verb = names.find((name) => ownMember(VERBS, name)?.includes(word));
-  if (verb !== undefined) return { ...what, next: [...path, verb, ...(await requiredWords([...path, verb], tree))] };
+  if (habit !== undefined) return { ...what, ...insteadOf(habit) };
   const main = await commandAt(path, tree);
   const option = main && (await asOption(word, [], path, place, main.parameters));
   if (option !== undefined) return { message: option.shown ? message(`"${word}"`) : what.message, ...option.instead };
+  const same = path.length === 0 ? undefined : await bySameWord(word, path, names, place);
+  if (same !== undefined) return { ...what, ...same };
   const elsewhere = await commandsNamed(word, tree);
   if (elsewhere.length > 0) return { ...what, next: elsewhere[0], alternatives: elsewhere.slice(1) };
   const meant = nearest(word, names);
@@ -97,6 +94,24 @@ async function unknownCommand(
   const similar = await commandsNamed(word, tree, path.length === 0);
   if (similar.length > 0) return { ...what, next: similar[0], alternatives: similar.slice(1) };
   return Object.hasOwn(TOPICS, word) ? { ...what, next: ['help', word] } : what;
+}
+
+function insteadOf([, command, why]: CommandHabit): Partial<Mistake> {
+  return { hint: why, next: command === '' ? undefined : command.split(' ') };
+}
+
+/** Finds the command of a group, or the habit, for another word that means the same. */
+async function bySameWord(
+  word: string,
+  path: readonly string[],
+  names: readonly string[],
+  { habits, tree }: Place,
+): Promise<Partial<Mistake> | undefined> {
+  const same = SAME_WORDS.filter((words) => words.includes(word)).flat();
+  const habit = same.map((one) => commandHabit(habits, [...path, one], path.length + 1)).find(Boolean);
+  if (habit !== undefined) return insteadOf(habit);
+  const name = names.find((one) => same.includes(one));
+  return name === undefined ? undefined : { next: [...path, name, ...(await requiredWords([...path, name], tree))] };
 }
 
 /** Returns a placeholder for each argument that a command needs. */
@@ -129,7 +144,8 @@ async function invalidChoice({ message }: CommanderError, place: Place): Promise
   const path = await typedPath(place);
   const before = option === undefined ? path : [...path, option];
   const [key = ''] = typed.toLowerCase().split('=');
-  const habit = ownMember(ownMember(place.habits.choices, option ?? '') ?? {}, key);
+  const habits = Object.entries(ownMember(place.habits.choices, option ?? '') ?? {});
+  const habit = habits.find(([, words]) => words.split(' ').includes(key))?.[0];
   const other = option === '--output' ? await optionNamed(habit ?? `--${key}`, path, place) : undefined;
   if (other !== undefined) return { ...what, hint: questionOf(other[0] ?? ''), next: [...path, ...other] };
   const meant = habit ?? nearest(typed, choices);

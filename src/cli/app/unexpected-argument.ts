@@ -24,7 +24,7 @@ export async function unexpectedArgument(place: Place): Promise<Mistake> {
 }
 
 /** The words of a command, its counterpart, and why. */
-type CommandHabit = Required<Habits>['commands'][number];
+export type CommandHabit = Required<Habits>['commands'][number];
 
 /** Finds the habit that matches most words, at least `least` of them. */
 export function commandHabit(

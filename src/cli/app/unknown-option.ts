@@ -25,7 +25,7 @@ export async function unknownOption({ message }: CommanderError, place: Place): 
   const known = knownOptions(typed);
   if (parameterOf(name, parameters) !== undefined)
     return { message: `${name} takes no value`, next: [...path, ...argumentsFor(typed, place), name] };
-  const ofOtherTools = place.habits.options.map(([one]) => one);
+  const ofOtherTools = place.habits.options.flatMap(([words]) => words.split(' '));
   const wrong = typedOption(name, [...known, ...KEY_OPTIONS, ...ofOtherTools]);
   const what = { message: `unknown option ${wrong} for '${place.words}'` };
   if (KEY_OPTIONS.includes(name)) {
@@ -78,7 +78,7 @@ function assigned({ value = '', path, parameters }: Typed): Partial<Mistake> | u
 
 function fromHabit(typed: Typed, { habits }: Place, meanings: readonly Meaning[]): Partial<Mistake> | undefined {
   const { name, path } = typed;
-  const habit = habits.options.find(([option]) => option === name);
+  const habit = habits.options.find(([words]) => words.split(' ').includes(name));
   if (habit === undefined) return undefined;
   const [, options, why] = habit;
   const [meant, ...others] = meantBy(typed, options, meanings);
