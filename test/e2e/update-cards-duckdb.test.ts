@@ -5,7 +5,7 @@ import { expect, it } from 'vitest';
 import { openQuickDesk } from '../au/commands/support.ts';
 import { readBlocks } from '../support/readme-blocks.ts';
 
-const PAGE = fileURLToPath(new URL('../../docs/account-updater-in-ci.md', import.meta.url));
+const PAGE = fileURLToPath(new URL('../../docs/exports-and-results.md', import.meta.url));
 const REPLACE = 'refresh/2026-12/todo/replace.csv';
 
 async function rows(connection: DuckDBConnection, statement: string): Promise<unknown[][]> {

@@ -23,14 +23,15 @@ import { openShellHome } from '../support/shell-home.ts';
 
 const project = fileURLToPath(new URL('../../', import.meta.url));
 const containerfile = readFileSync(join(project, 'Containerfile'), 'utf8');
-const blocks = readBlocks(readFileSync(join(project, 'docs/containers.md'), 'utf8'));
+const PAGES = ['docs/containers.md', 'docs/account-updater-in-ci.md'];
+const blocks = PAGES.flatMap((name) => readBlocks(readFileSync(join(project, name), 'utf8')));
 const USER = 65_532;
 
 /** The chroot needs root, and the programs and libraries of a Linux with glibc. */
 const canChroot = process.platform === 'linux' && process.getuid?.() === 0 && isInstalled('ldd', process.env);
 
-function textOf(mark: string): string {
-  return blocks.find(({ marks }) => marks[0] === mark)?.text ?? '';
+function textsOf(mark: string): string[] {
+  return blocks.filter(({ marks }) => marks[0] === mark).map(({ text }) => text);
 }
 
 function must(command: string, args: readonly string[]): string {
@@ -102,13 +103,14 @@ describe.skipIf(!canChroot)('the image of Containerfile, tried in a chroot (skip
   });
 });
 
-describe('docs/containers.md', () => {
-  it('docs/containers.md has CronJobs whose commands succeed with the sandbox', { timeout: 100_000 }, () => {
-    const jobs = parseAllDocuments(textOf('kubernetes')).map((each) => each.toJS() as Record<string, unknown>);
-    expect(jobs.map(({ kind }) => kind)).toEqual(['PersistentVolumeClaim', 'CronJob', 'CronJob']);
+describe('recipes for containers', () => {
+  it('the CronJobs of docs have commands that succeed with the sandbox', { timeout: 100_000 }, () => {
+    const all = textsOf('kubernetes').flatMap((text) => parseAllDocuments(text).map((each) => each.toJS() as Resource));
+    expect(all.map(({ kind }) => kind)).toEqual(['PersistentVolumeClaim', 'CronJob', 'CronJob']);
     const home = openShellHome();
     try {
-      for (const job of jobs.slice(1)) {
+      home.run('svc sandbox cards --request > export.csv', { SVC_PROFILE: 'sandbox' });
+      for (const job of all.filter(({ kind }) => kind === 'CronJob')) {
         const { spec } = job as { spec: { jobTemplate: { spec: { template: { spec: PodSpec } } } } };
         const [container] = spec.jobTemplate.spec.template.spec.containers;
         const [first = '', ...rest] = [...(container?.command ?? ['svc']), ...(container?.args ?? [])];
@@ -127,22 +129,30 @@ describe('docs/containers.md', () => {
     }
   });
 
-  it('docs/containers.md has a job of GitLab whose script succeeds with the sandbox', { timeout: 100_000 }, () => {
-    const { refresh } = parse(textOf('gitlab')) as { refresh: { script: string[]; cache: { paths: string[] } } };
-    const home = openShellHome();
-    try {
-      const script = ['svc sandbox cards --request > export.csv', ...refresh.script, 'ls .svc/refresh'].join('\n');
-      const { status, stderr } = home.run(script, {
-        SVC_PROFILE: 'sandbox',
-        SVC_STATE_DIR: join(home.directory, '.svc'),
-      });
-      expect({ status, stderr: status === 0 ? '' : stderr }).toEqual({ status: 0, stderr: '' });
-      expect(refresh.cache.paths).toEqual(['.svc']);
-    } finally {
-      home.remove();
-    }
-  });
+  it(
+    'the job of GitLab in docs has a script that succeeds with the sandbox, and caches the files of the cycles',
+    { timeout: 100_000 },
+    () => {
+      const { refresh } = parse(textsOf('gitlab')[0] ?? '') as {
+        refresh: { script: string[]; cache: { paths: string[] } };
+      };
+      const home = openShellHome();
+      try {
+        const script = ['svc sandbox cards --request > export.csv', ...refresh.script, 'ls refresh-sandbox'].join('\n');
+        const { status, stderr } = home.run(script, {
+          SVC_PROFILE: 'sandbox',
+          SVC_STATE_DIR: join(home.directory, '.svc'),
+        });
+        expect({ status, stderr: status === 0 ? '' : stderr }).toEqual({ status: 0, stderr: '' });
+        expect(refresh.cache.paths).toEqual(['refresh']);
+      } finally {
+        home.remove();
+      }
+    },
+  );
 });
+
+type Resource = Readonly<Record<string, unknown>>;
 
 interface PodSpec {
   readonly containers: readonly { readonly command?: readonly string[]; readonly args: readonly string[] }[];

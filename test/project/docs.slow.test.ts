@@ -120,10 +120,10 @@ describe('docs', () => {
     },
   );
 
-  it('the workflow installs svc, names the service, and saves its state and results also when a step fails', () => {
+  it('the workflow installs svc, names the service and the ledger, and saves its files also when a step fails', () => {
     const text = readBlocks(read('account-updater-in-ci.md')).find(({ language }) => language === 'yaml');
     const { env, jobs } = parse(text?.text ?? '') as Workflow;
-    expect(Object.keys(env)).toContain('SVC_BASE_URL');
+    expect(Object.keys(env)).toEqual(expect.arrayContaining(['SVC_BASE_URL', 'SVC_LEDGER']));
     const steps = Object.values(jobs).flatMap((job) => job.steps);
     const using = (action: string): Step | undefined => steps.find(({ uses }) => uses?.startsWith(action));
     expect(steps.indexOf(using('./.github/actions/svc')!)).toBeLessThan(
