@@ -140,19 +140,21 @@ describe('the recipe for heartbeats', () => {
 });
 
 describe('the textfile for Prometheus', () => {
-  it('the textfile for Prometheus has the runs by status and the time of the newest, and none of either before a run', () => {
+  it('the textfile for Prometheus has the open cycles with their jobs and the time when they began, and none before and after them', () => {
     const home = openShellHome();
     onTestFinished(() => home.remove());
-    const block = blocks.find(({ text }) => text.includes('svc_au_runs'))?.text ?? '';
+    const block = blocks.find(({ text }) => text.includes('svc_au_open_jobs'))?.text ?? '';
     const metrics = (before: string): string => {
       expect(home.run(`export SVC_PROFILE=sandbox\n${before}\n${block}`)).toMatchObject({ status: 0 });
       return readFileSync(join(home.directory, 'svc.prom'), 'utf8');
     };
-    const types = ['# TYPE svc_au_runs gauge', '# TYPE svc_au_newest_run_timestamp_seconds gauge'];
-    expect(metrics('')).toBe(`${types.join('\n')}\n`);
-    const text = metrics('svc sandbox cards --request > t.csv; svc au submit t.csv --wait > result');
+    const types = ['# TYPE svc_au_open_jobs gauge', '# TYPE svc_au_cycle_began_timestamp_seconds gauge'];
+    const none = `${types.join('\n')}\n`;
+    expect(metrics('')).toBe(none);
+    const text = metrics('svc sandbox cards --request > t.csv; svc au submit t.csv --cycle 2026-12 > result');
     expect(text).toMatch(
-      /^# TYPE svc_au_runs gauge\nsvc_au_runs\{status="completed"\} 1\n# TYPE \w+ gauge\nsvc_au_newest_run_timestamp_seconds \d{10}\n$/,
+      /^# TYPE \w+ gauge\nsvc_au_open_jobs\{cycle="2026-12",status="(?:pending|processing|completed)"\} 1\n# TYPE \w+ gauge\nsvc_au_cycle_began_timestamp_seconds\{cycle="2026-12"\} \d{10}\n$/,
     );
+    expect(metrics('svc au submit t.csv --cycle 2026-12 --wait > result')).toBe(none);
   });
 });
