@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { SvcError } from '../../base/errors.ts';
 import type { UploadSource } from '../../client/transfer/source.ts';
-import { cellsOf, readRequest, type RequestRow } from '../request/request-lines.ts';
+import { merchantOf, readRequest, type RequestRow } from '../request/request-lines.ts';
 import { rowKey, tokenKey } from '../request/row-key.ts';
 import { keyOfNewToken, keyOfRow, type RowSet, RowSetBuilder } from './row-set.ts';
 
@@ -44,9 +44,4 @@ async function* unchanged(source: Rows): AsyncGenerator<Uint8Array> {
   throw new SvcError('checksum_mismatch', 'the file changed after it was checked; nothing was sent', {
     hint: 'Let the file come to rest and run the command again.',
   });
-}
-
-function merchantOf(row: RequestRow): string {
-  const { line } = row;
-  return line.includes('"') ? (cellsOf(row)[3] ?? '') : line.slice(line.lastIndexOf(',') + 1);
 }

@@ -110,6 +110,12 @@ export function cellsOf({ line }: Pick<RequestRow, 'line'>): readonly string[] {
   return split.cells;
 }
 
+/** Returns the merchant of a row, as it was parsed. */
+export function merchantOf(row: RequestRow): string {
+  const { line } = row;
+  return line.includes('"') ? (cellsOf(row)[3] ?? '') : line.slice(line.lastIndexOf(',') + 1);
+}
+
 function changedRequest(): SvcError {
   return new SvcError('conflict', 'the request file changed while it was read', {
     hint: 'Run the command again when nothing writes to the file.',

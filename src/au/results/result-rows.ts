@@ -1,4 +1,4 @@
-import { readRequest } from '../request/request-lines.ts';
+import { merchantOf, readRequest } from '../request/request-lines.ts';
 import { tokenKey } from '../request/row-key.ts';
 import { TokenTable } from '../request/token-table.ts';
 import { readResults } from '../result-codes.ts';
@@ -35,10 +35,13 @@ export class ResultRows {
    */
   placing(): (token: string) => number | undefined {
     const placeOf = this.counting();
-    return (token) => {
-      const key = tokenKey(token);
-      return this.#rows.has(key) && !this.#known.has(key) ? undefined : placeOf(token);
-    };
+    return (token) => (this.isKnown(token) ? placeOf(token) : undefined);
+  }
+
+  /** Tells whether it is known to which rows the results of a token belong. */
+  isKnown(token: string): boolean {
+    const key = tokenKey(token);
+    return !this.#rows.has(key) || this.#known.has(key);
   }
 
   /** Returns a function that counts the rows of the request one after the other, by token, from 0. */
@@ -58,11 +61,10 @@ export class ResultRows {
 async function hasSeveralMerchants(request: Rereadable): Promise<boolean> {
   let first: string | undefined;
   for await (const rows of readRequest(request.open()))
-    for (const { line } of rows) {
-      const merchant = line.slice(line.lastIndexOf(',') + 1);
+    for (const row of rows) {
+      const merchant = merchantOf(row);
       first ??= merchant;
-      // A quoted merchant may contain commas.
-      if (merchant !== first || line.endsWith('"')) return true;
+      if (merchant !== first) return true;
     }
   return false;
 }

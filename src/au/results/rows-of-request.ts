@@ -1,29 +1,48 @@
 import { csvRow } from '../../cli/output/csv.ts';
 import { RESULT_COLUMNS } from '../../schema/account-updater-files.ts';
-import { readRequest } from '../request/request-lines.ts';
-import { tokenKey } from '../request/row-key.ts';
+import { merchantOf, readRequest, type RequestRow } from '../request/request-lines.ts';
+import { rowKey, tokenKey } from '../request/row-key.ts';
 import { TokenTable } from '../request/token-table.ts';
 import { readResults } from '../result-codes.ts';
 import type { Rereadable } from './reconcile.ts';
+import { ResultRows } from './result-rows.ts';
 
-/** The rows of a part by token, each with its number in the request, starting at 1. */
+type NumberOf = (row: RequestRow) => number;
+
+/** The rows of a part or job by token, each with its number in the request, starting at 1; 0 for a row of another file. */
 export class PartRows {
+  /** The number of a token's first row, plus one. */
   readonly #first: TokenTable;
-  /** The further rows of tokens with several merchants. */
+  /** The numbers of the further rows of tokens with several merchants. */
   readonly #further = new Map<string, number[]>();
 
   private constructor(expected: number) {
     this.#first = new TokenTable({ words: 3, expected });
   }
 
-  /** Reads the rows of a part. `numberOf` finds a row's number by its line; by default rows are counted. */
-  static async of(part: Rereadable, expected: number, numberOf?: (line: string) => number): Promise<PartRows> {
+  /** Reads the rows of a part. By default they are counted. */
+  static async of(part: Rereadable, expected: number, numberOf?: NumberOf): Promise<PartRows> {
     const found = new PartRows(expected);
     let count = 0;
     for await (const rows of readRequest(part.open()))
-      for (const { token, line } of rows) {
+      for (const row of rows) {
         count += 1;
-        found.#add(tokenKey(token), numberOf?.(line) || count);
+        found.#add(row.token, numberOf ? numberOf(row) : count);
+      }
+    return found;
+  }
+
+  /**
+   * Reads the rows of a job, some of which are those of other files. Where it is not known which row of a token has a
+   * result, the result is taken for one of this file.
+   */
+  static async ofJob(job: Rereadable, results: Rereadable, expected: number, numberOf: NumberOf): Promise<PartRows> {
+    const found = new PartRows(expected);
+    const matched = await ResultRows.match(job, results);
+    for await (const rows of readRequest(job.open()))
+      for (const row of rows) {
+        const number = numberOf(row);
+        if (number !== 0 || matched.isKnown(row.token)) found.#add(row.token, number);
       }
     return found;
   }
@@ -34,13 +53,13 @@ export class PartRows {
 
   /**
    * Returns a function that numbers results one after the other: the next result of a token is that of its next row. The
-   * number is 0 for a token that the part does not have.
+   * number is 0 for a result of another file.
    */
   numbering(): (token: string) => number {
     const taken = new Map<string, number>();
     return (token) => {
       const key = tokenKey(token);
-      const first = this.#first.get(key);
+      const first = Math.max(0, this.#first.get(key) - 1);
       const further = this.#further.get(key);
       if (further === undefined) return first;
       const before = taken.get(key) ?? 0;
@@ -49,21 +68,26 @@ export class PartRows {
     };
   }
 
-  #add(key: string, number: number): void {
-    if (this.#first.setIfAbsent(key, number) === 0) return;
+  #add(token: string, number: number): void {
+    const key = tokenKey(token);
+    if (this.#first.setIfAbsent(key, number + 1) === 0) return;
     const further = this.#further.get(key);
     if (further) further.push(number);
     else this.#further.set(key, [number]);
   }
 }
 
-/** Returns a function that finds the number of a request's row by its line, starting at 1; 0 for any other line. */
-export async function lineNumbersOf(request: Rereadable, expected: number): Promise<(line: string) => number> {
+/** Returns a function that finds the number of a row in a request by token and merchant, starting at 1; 0 for any other. */
+export async function rowNumbersOf(request: Rereadable, expected: number): Promise<NumberOf> {
   const table = new TokenTable({ words: 3, expected });
   let number = 0;
   for await (const rows of readRequest(request.open()))
-    for (const { line } of rows) table.setIfAbsent(line, (number += 1));
-  return (line) => table.get(line);
+    for (const row of rows) table.setIfAbsent(keyOf(row), (number += 1));
+  return (row) => table.get(keyOf(row));
+}
+
+function keyOf(row: RequestRow): string {
+  return rowKey(row.token, merchantOf(row));
 }
 
 /** Leaves out the results of tokens that a part does not have. A job of another run may have rows of other files. */

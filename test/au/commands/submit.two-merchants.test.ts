@@ -62,6 +62,24 @@ describe('a token with two merchants in two jobs', () => {
     rowOf(await desk.svc('au report r.csv --request right.csv'));
   });
 
+  it('the result of the row that a file has is delivered, where its job had a row of another merchant too', async () => {
+    const desk = await merchantDesk(
+      {},
+      {
+        'first.csv': [HEADER, `${A},28,05,M3`, `${B},28,05,M1`, `${A},28,05,M1`],
+        'other.csv': [HEADER, `${A},29,05,M1`, `${B},28,05,M1`, `${C},28,05,M1`],
+      },
+    );
+    rowOf(await desk.svc('au submit first.csv --cycle 2026-12 --wait --out f.csv'));
+    expect(rowOf(await desk.svc('au submit other.csv --cycle 2026-12 --wait --out r.csv'))).toMatchObject({
+      left_out: 2,
+    });
+    const [, , b, ofM1] = readFileSync(desk.home.file('f.csv'), 'utf8').split('\n');
+    const [, ...delivered] = readFileSync(desk.home.file('r.csv'), 'utf8').trimEnd().split('\n');
+    expect(delivered).toEqual([ofM1, b, expect.stringContaining(C)]);
+    rowOf(await desk.svc('au report r.csv --request other.csv'));
+  });
+
   it('the results of a token with two merchants, of which each job had one, have the order of the rows', async () => {
     const desk = await merchantDesk(
       {},

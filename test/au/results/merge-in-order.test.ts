@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
 import { mergedInOrder } from '../../../src/au/results/merge-in-order.ts';
-import { lineNumbersOf, onlyRequested, PartRows } from '../../../src/au/results/rows-of-request.ts';
+import { onlyRequested, PartRows, rowNumbersOf } from '../../../src/au/results/rows-of-request.ts';
 import { fileSource } from '../../../src/client/transfer/source.ts';
 import { RESULT_COLUMNS } from '../../../src/schema/account-updater-files.ts';
 import { HEADER, UUID } from '../rows.ts';
@@ -30,7 +30,7 @@ function request(tokens: readonly string[]): string {
 }
 
 async function rowsOf(part: string, whole: string): Promise<PartRows> {
-  return PartRows.of(await fileSource(part), 0, await lineNumbersOf(await fileSource(whole), 0));
+  return PartRows.of(await fileSource(part), 0, await rowNumbersOf(await fileSource(whole), 0));
 }
 
 /** Returns the line of a result: the token, and empty cells. */
