@@ -77,10 +77,10 @@ export class PreparedFiles {
     return this.#draft('request').seal();
   }
 
-  /** Gives all drafts their final names and describes the request. */
+  /** Gives all drafts their final names, the request last, and describes the request. A kill leaves no request alone. */
   async finish(): Promise<Sealed> {
     const request = await this.seal();
-    for (const [kind, draft] of this.#drafts) await draft.finish(await this.#mayReplace(kind, this.path(kind)));
+    for (const kind of KINDS.toReversed()) await this.finishOnly(kind);
     return request;
   }
 

@@ -21,31 +21,31 @@ export async function preparedRequest(
   exported: Export | undefined,
 ): Promise<number> {
   const { export: typed } = input;
-  if (typed === undefined) return lastRequest(context, directory);
+  if (typed === undefined) return lastRequest(context, directory, input);
   const place = placeOf(directory, exported, input);
   const files = directory.filesOf(place);
   const known = directory.requests[place];
   // A crash may have left the request without the columns that were kept beside it.
   const isWhole = known && (!known.options.includes('--keep') || directory.has(files.keep));
-  const isThere = directory.has(files.request) && isWhole;
+  const isThere = directory.has(files.request) && isWhole && !(known && (await isOlder(directory, known, files)));
   const isKept = known && (isThere || known.run !== undefined || exported === undefined);
   if (isKept && isPrepared(known, exported, input)) {
     if (exported === undefined) context.notices.note(`${typed} is gone: its request was prepared before`);
-    await takePrepared(context, directory, known, files);
+    await takePrepared(context, directory, known, { files, input });
     return place;
   }
-  if (known) await requireUnchanged(directory, known, files);
+  if (known) await requireUnchanged(directory, known, files, input);
   else directory.requireFree(place);
   await makeRequest(context, directory, place, { ...input, export: typed, exported });
   return place;
 }
 
 /** Goes on with the last request of a cycle, without its export. @throws SvcError `usage` for a cycle without requests */
-async function lastRequest(context: Context, directory: RefreshDirectory): Promise<number> {
+async function lastRequest(context: Context, directory: RefreshDirectory, input: RefreshInput): Promise<number> {
   const place = directory.requests.length - 1;
   const known = directory.requests[place];
   if (known === undefined) throw notBegun(directory);
-  await takePrepared(context, directory, known, directory.filesOf(place));
+  await takePrepared(context, directory, known, { files: directory.filesOf(place), input });
   return place;
 }
 
@@ -53,11 +53,15 @@ async function lastRequest(context: Context, directory: RefreshDirectory): Promi
  * Goes on with the last request that was submitted, where the export is another one by now. A request that was prepared and
  * not submitted is left alone: the operator may have found that its export was wrong.
  */
-export async function submittedRequest(context: Context, directory: RefreshDirectory): Promise<number> {
+export async function submittedRequest(
+  context: Context,
+  directory: RefreshDirectory,
+  input: RefreshInput,
+): Promise<number> {
   const place = directory.requests.findLastIndex(({ run }) => run !== undefined);
   const known = directory.requests[place];
   if (known === undefined) throw notBegun(directory);
-  await takePrepared(context, directory, known, directory.filesOf(place));
+  await takePrepared(context, directory, known, { files: directory.filesOf(place), input });
   return place;
 }
 
@@ -73,9 +77,9 @@ async function takePrepared(
   context: Context,
   directory: RefreshDirectory,
   known: Refreshed,
-  files: RefreshFiles,
+  { files, input }: { readonly files: RefreshFiles; readonly input: RefreshInput },
 ): Promise<void> {
-  await requireRequest(context, directory, known, files);
+  await requireRequest(context, directory, known, { files, input });
   if (known.options.includes('--keep') && !directory.has(files.keep))
     context.notices.warn(`${files.keep} is gone: the files of what to do have none of the columns that it kept`);
   noteStep(context, 'prepare', `done before: ${countText(known.rows, 'row')} in ${files.request}`);
@@ -98,6 +102,7 @@ async function makeRequest(
   await fileSource(exported?.path ?? resolvePath(context, input.export));
   const { list: exclusions, noted } = await exclusionsFor(context, directory, input);
   const keep = how.keep === undefined || how.keep.length === 0 ? undefined : files.keep;
+  const replaces = directory.has(files.request) ? await directory.hash(files.request) : undefined;
   const rejects = maxRejects && files.rejects;
   announceStep(context, 'prepare', [
     'au',
@@ -123,6 +128,7 @@ async function makeRequest(
         export_sha256: exported?.sha256 ?? '',
         options: [...input.options],
         request_sha256: request.sha256,
+        replaces,
         rows,
         ...noted,
         run: undefined,
@@ -184,9 +190,10 @@ async function requireRequest(
   context: Context,
   directory: RefreshDirectory,
   known: Refreshed,
-  files: RefreshFiles,
+  { files, input }: { readonly files: RefreshFiles; readonly input: RefreshInput },
 ): Promise<void> {
-  if (directory.has(files.request)) return requireUnchanged(directory, known, files);
+  if (directory.has(files.request) && !(await isOlder(directory, known, files)))
+    return requireUnchanged(directory, known, files, input);
   const run = known.run === undefined ? undefined : await runHere(context, known.run);
   const copy = run?.requestFile;
   if (copy !== undefined && (await hashFile(copy)) === known.request_sha256) {
@@ -204,16 +211,29 @@ async function requireRequest(
   });
 }
 
+/** Tells whether a kill left the request file of an earlier reading of the export in the place of this one. */
+async function isOlder(
+  directory: RefreshDirectory,
+  { run, replaces }: Refreshed,
+  { request }: RefreshFiles,
+): Promise<boolean> {
+  if (run !== undefined || replaces === undefined || !directory.has(request)) return false;
+  return (await directory.hash(request)) === replaces;
+}
+
 /** @throws SvcError `config` if somebody changed the request file after it was prepared */
 async function requireUnchanged(
   directory: RefreshDirectory,
   known: Refreshed,
-  { request }: RefreshFiles,
+  files: RefreshFiles,
+  { again }: RefreshInput,
 ): Promise<void> {
+  const { request } = files;
   if (!directory.has(request) || (await directory.hash(request)) === known.request_sha256) return;
+  if (await isOlder(directory, known, files)) return;
   throw new SvcError('config', `${request} was changed after it was prepared`, {
-    hint: 'Nothing was submitted now. Move the file away to go on without the changes, or submit it by itself:',
-    next: ['au', 'submit', request, '--cycle', directory.cycle],
+    hint: 'Nothing was submitted now. Move the file away, and run the same command again, which makes it anew:',
+    next: again,
     facts: { file: request },
   });
 }

@@ -24,6 +24,8 @@ export interface Refreshed {
   options: string[];
   /** The SHA-256 of the request file in hexadecimal. */
   request_sha256: string;
+  /** The SHA-256 of the request file that it replaces, which a kill may leave in its place. */
+  replaces?: string | undefined;
   /** The number of rows in the request file. */
   rows: number;
   /** Set if the operator left the list of exclusions out. */
@@ -80,6 +82,7 @@ const refreshSchema = z.looseObject({
       export_sha256: z.string(),
       options: z.array(z.string()),
       request_sha256: z.string(),
+      replaces: z.optional(z.string()),
       rows: z.int(),
       exclusions: z.optional(z.literal('none')),
       excluded_tokens: z.optional(z.int()),

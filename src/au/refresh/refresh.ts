@@ -36,7 +36,7 @@ export async function refreshCycle(context: Context, input: RefreshInput, print:
     const isOther = isChanged(directory, exported, input);
     const newRows = isOther ? await reportNewRows(context, directory, exported, input) : undefined;
     const place = isOther
-      ? await submittedRequest(context, directory)
+      ? await submittedRequest(context, directory, input)
       : await preparedRequest(context, directory, input, exported);
     const behind = await finishEarlier(context, directory, place, input);
     await new RequestSteps(context, directory, place, input, newRows).finish(print);
