@@ -6,54 +6,15 @@ import { serviceOf } from '../../cli/app/service.ts';
 import { recordPrinter } from '../../cli/app/print.ts';
 import { openSummary, summaryParameter } from '../../cli/app/summary.ts';
 import { text } from '../../cli/app/value-parsers.ts';
-import type { View } from '../../cli/output/view.ts';
 import { markSummaries, rehearse, REHEARSAL_STATE, REHEARSALS, requireRehearsal } from '../refresh/rehearsal.ts';
 import type { RefreshInput } from '../refresh/refresh-input.ts';
-import type { RefreshRow } from '../refresh/request-steps.ts';
+import { refreshView } from '../refresh/refresh-row.ts';
 import { exportParameters } from '../prepare/prepare-options.ts';
 import { actionParameter } from '../results/action-option.ts';
 import { failOnParameter } from '../results/fail-on.ts';
 import { cycleName } from '../run/cycle-name.ts';
-import { toneOf } from '../run/run-view.ts';
 import { firstChange, firstRequest } from '../send/first-requests.ts';
 import { beginParameter, noUnrecordedJobsParameter, onlyRecordedParameter } from '../send/recorded-option.ts';
-
-const refreshView: View<RefreshRow> = {
-  name: 'refresh',
-  fields: [
-    'cycle',
-    'status',
-    'rows',
-    'new_rows',
-    'run',
-    'request',
-    'results',
-    'updated',
-    'warned',
-    'errors',
-    'unchanged',
-    'report',
-    'new_tokens',
-    'replace',
-    'applied_at',
-    'next',
-    'next_rows',
-    'excluded',
-    'exclusions',
-  ],
-  columns: [
-    { path: 'status', kind: 'status', paint: toneOf },
-    // People read only what is known by now.
-    ...(['new_rows', 'new_tokens', 'next_rows', 'excluded', 'updated', 'warned', 'errors', 'unchanged'] as const).map(
-      (path) => ({ path, kind: 'number' as const, repeats: (row: RefreshRow) => row[path] === null }),
-    ),
-    ...(['results', 'report', 'replace', 'applied_at', 'next', 'exclusions'] as const).map((path) => ({
-      path,
-      kind: path === 'applied_at' ? ('time' as const) : ('text' as const),
-      repeats: (row: RefreshRow) => row[path] === null,
-    })),
-  ],
-};
 
 const parameters = {
   export: reading(optionalArgument('[export|-]', 'a CSV export of tokens, or - for standard input', text), ['.csv']),
@@ -80,7 +41,7 @@ export const refresh = defineCommand({
   description:
     'Does what svc au prepare, submit, wait, report and next do, one after the other. The same command goes on where it stopped, even without the export.',
   details:
-    'Each step names the command that does it alone. Below --out-dir, a directory for each cycle contains todo/replace.csv with the new tokens, the other files with what to do, results.csv, report.html and next.csv; exclusions.csv beside it lists closed accounts, which are left out of every later request. A changed export of the cycle sends nothing without --add, and then only its new rows; its files have a number. Files that the refresh did not write are never replaced. With --rehearse, the sandbox takes each token that is a UUID as a card: of 100, 94 have no update, 4 have one, and the others have a warning or an error. All files are in rehearsal/, also those that know what was sent, so that no real month knows of it.',
+    'Each step names the command that does it alone. Below --out-dir, a directory for each cycle contains todo/replace.csv with the new tokens, the other files with what to do, results.csv, report.html and next.csv; exclusions.csv beside it lists closed accounts, which are left out of every later request. A changed export of the cycle sends nothing without --add, and then only its new rows, as a request with a number. Files that the refresh did not write are never replaced. With --rehearse, the sandbox takes each token that is a UUID as a card: of 100, 94 have no update, 4 have one, and the others have a warning or an error. All files are in rehearsal/, also those that know what was sent, so that no real month knows of it.',
   examples: [
     ['svc au refresh export.csv --cycle 2026-12', 'from the export to the new tokens and the next request'],
     ['svc au refresh', 'go on with the cycle that is open'],

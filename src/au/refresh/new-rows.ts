@@ -47,7 +47,7 @@ export async function reportNewRows(
   const path = await prepareAside(context, directory, typed, exported, input);
   const file = await openRequestFile(context, typed, path);
   const checkTenant = (tenant: string): Promise<void> => requireTenant(context, directory, tenant, input.again);
-  const submitting = { ...submissionOf(typed, input, { wait: false, dryRun }), checkTenant };
+  const submitting = { ...submissionOf(typed, input, { dryRun }), checkTenant };
   const rows = await new FileSubmission(context, file, submitting).countNewRows();
   if (rows === undefined) {
     context.notices.note(`${typed} has changed; without a tenant it is not known how many of its rows are new`);

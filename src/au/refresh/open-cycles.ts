@@ -22,15 +22,20 @@ export function readableCycles(context: Context, parent: string): RefreshDirecto
   });
 }
 
-/** Returns the names of the cycles below a directory that have a request under way. */
+/**
+ * Returns the names of the cycles below a directory that are to be gone on with: a request is under way, a kill came while
+ * their files were written, or the command of `--exec` failed.
+ */
 export async function openCycles(context: Context, parent: string): Promise<string[]> {
   const open: string[] = [];
-  for (const directory of readableCycles(context, parent))
-    if ((await openRequests(context, directory)) > 0) open.push(directory.cycle);
+  for (const directory of readableCycles(context, parent)) {
+    const { writing, exec } = directory.steps;
+    if (writing || exec || (await openRequests(context, directory)) > 0) open.push(directory.cycle);
+  }
   return open;
 }
 
-/** Counts the requests of a cycle that were submitted and whose results are not reported. An abandoned one is over. */
+/** Counts the requests of a cycle whose results its files do not have. An abandoned one is over. */
 export async function openRequests(context: Context, { requests }: RefreshDirectory): Promise<number> {
   let open = 0;
   for (const { run, report_of: of } of requests) {

@@ -35,7 +35,7 @@ export async function preparedRequest(
     return place;
   }
   if (known) await requireUnchanged(directory, known, files, input);
-  else directory.requireFree(place);
+  else directory.requireFree(place, true);
   await makeRequest(context, directory, place, { ...input, export: typed, exported });
   return place;
 }
@@ -132,7 +132,6 @@ async function makeRequest(
         rows,
         ...noted,
         run: undefined,
-        own: [],
       }),
   });
 }
@@ -206,7 +205,7 @@ async function requireRequest(
   }
   throw new SvcError('local', `${files.request} is gone`, {
     hint: run === undefined ? 'Bring back the export, then run the same command again.' : 'Go on with its run:',
-    next: run === undefined ? undefined : ['au', 'resume', run.name, '--wait', '--out', files.results],
+    next: run === undefined ? undefined : ['au', 'resume', run.name, '--wait'],
     facts: { file: files.request, run: known.run },
   });
 }

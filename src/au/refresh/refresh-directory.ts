@@ -34,12 +34,8 @@ export interface Refreshed {
   excluded_tokens?: number | undefined;
   /** The id or directory of its run. */
   run?: string | undefined;
-  /** Files that did not exist before, and so belong to the refresh. */
-  own: string[];
-  /** The SHA-256 of the results in the report. */
+  /** The SHA-256 of its results, once the files of the cycle have them. */
   report_of?: string | undefined;
-  /** The next request: the results that it was made of, its rows, and how many of them need fixing. */
-  next?: { results_sha256: string; rows: number; fix: number; excluded: number } | undefined;
 }
 
 /** The files of a request, as the operator may type them. */
@@ -47,9 +43,23 @@ export interface RefreshFiles {
   readonly request: string;
   readonly keep: string;
   readonly rejects: string;
-  readonly results: string;
-  readonly report: string;
-  readonly next: string;
+}
+
+/** What was made of the results of a cycle: which results, and the number of its rows. */
+export interface Made {
+  readonly results_sha256: string;
+  readonly rows: number;
+}
+
+/** The steps after the results of a cycle, and what each was made of. */
+interface Steps {
+  reported?: Made | undefined;
+  excluded?: Made | undefined;
+  next?: Made | undefined;
+  /** Set while files of the cycle are written. */
+  writing?: true | undefined;
+  /** Set from the start of the command of `--exec` until it succeeds. */
+  exec?: 'due' | undefined;
 }
 
 /** Returns the run of a request; undefined if it is on another machine, or lost. */
@@ -71,11 +81,23 @@ export interface Applied {
 const RECORD = 'refresh.json';
 const LOCK = '.refresh.lock';
 
+const VERSION = 2;
+
+const madeSchema = z.looseObject({ results_sha256: z.string(), rows: z.int() });
+
 const refreshSchema = z.looseObject({
-  version: z.literal(1),
+  version: z.union([z.literal(1), z.literal(VERSION)]),
   cycle: z.string(),
-  todo: z.optional(z.record(z.string(), z.array(z.string()))),
+  files: z.optional(z.record(z.string(), z.array(z.string()))),
+  own: z.optional(z.array(z.string())),
+  reported: z.optional(madeSchema),
+  excluded: z.optional(madeSchema),
+  next: z.optional(madeSchema),
+  writing: z.optional(z.literal(true)),
+  exec: z.optional(z.literal('due')),
   applied: z.optional(z.looseObject({ sha256: z.string(), at: z.string() })),
+  // Version 1 had the hashes of the files in `todo/` alone, and names of its own for the results of each request.
+  todo: z.optional(z.record(z.string(), z.array(z.string()))),
   requests: z.array(
     z.looseObject({
       export: z.string(),
@@ -87,12 +109,14 @@ const refreshSchema = z.looseObject({
       exclusions: z.optional(z.literal('none')),
       excluded_tokens: z.optional(z.int()),
       run: z.optional(z.string()),
-      own: z.array(z.string()),
       report_of: z.optional(z.string()),
-      next: z.optional(z.looseObject({ results_sha256: z.string(), rows: z.int(), fix: z.int(), excluded: z.int() })),
+      own: z.optional(z.array(z.string())),
+      next: z.optional(z.looseObject({ results_sha256: z.string(), rows: z.int(), excluded: z.int() })),
     }),
   ),
 });
+
+type RecordOnDisk = z.infer<typeof refreshSchema>;
 
 /**
  * The directory of one cycle, below the directory of all cycles. It has a record of its requests, which is written
@@ -107,11 +131,17 @@ export class RefreshDirectory {
   /** The directory and its record, as the operator may type them. */
   readonly path: string;
   readonly record: string;
-  /** The directory of the files with what to do, as the operator may type it. */
+  /** The files of the whole cycle, and the directory of those with what to do, as the operator may type them. */
+  readonly results: string;
+  readonly report: string;
+  readonly next: string;
   readonly todo: string;
+  /** How far the steps after the results are. `save` records changes. */
+  readonly steps: Steps = {};
   readonly #context: Context;
   #requests: Refreshed[] = [];
   #written: Record<string, readonly string[]> = {};
+  #own: string[] = [];
   #applied: Applied | undefined;
 
   constructor(context: Context, parent: string, cycle: string) {
@@ -121,6 +151,9 @@ export class RefreshDirectory {
     this.exclusions = path.join(parent, 'exclusions.csv');
     this.path = path.join(parent, cycle);
     this.record = path.join(this.path, RECORD);
+    this.results = path.join(this.path, 'results.csv');
+    this.report = path.join(this.path, 'report.html');
+    this.next = path.join(this.path, 'next.csv');
     this.todo = path.join(this.path, 'todo');
   }
 
@@ -138,13 +171,16 @@ export class RefreshDirectory {
     this.save();
   }
 
-  /** The hashes in hexadecimal of each file with what to do, as the refresh wrote it or is about to. */
-  get written(): Readonly<Record<string, readonly string[]>> {
-    return this.#written;
+  /**
+   * Returns the hashes in hexadecimal of a file that is written anew as a whole: as the refresh wrote it, and behind that as
+   * it is about to write it.
+   */
+  written(file: string): readonly string[] {
+    return this.#written[path.relative(this.path, file)] ?? [];
   }
 
-  noteWritten(name: string, hashes: readonly string[]): void {
-    this.#written[name] = hashes;
+  noteWritten(file: string, hashes: readonly string[]): void {
+    this.#written[path.relative(this.path, file)] = hashes;
   }
 
   /** The number of tokens on the list of exclusions when a refresh of any cycle last read or extended it. */
@@ -196,25 +232,43 @@ export class RefreshDirectory {
     const file = this.record;
     if (!fs.existsSync(this.resolve(file))) return;
     const content = parsedJson(readRegularFileSync(this.resolve(file)));
-    refuseNewer(content, 1, file);
+    refuseNewer(content, VERSION, file);
     const parsed = refreshSchema.safeParse(content);
     if (!parsed.success || parsed.data.cycle !== this.cycle)
       throw new SvcError('config', `${file} is not the record of a refresh of cycle ${this.cycle}`, {
         hint: 'Nothing was changed. Restore the file from a copy, or name another directory with --out-dir.',
         facts: { file },
       });
-    this.#requests = parsed.data.requests;
-    this.#written = parsed.data.todo ?? {};
-    this.#applied = parsed.data.applied;
+    this.#take(parsed.data);
+  }
+
+  #take(record: RecordOnDisk): void {
+    const { requests, files, todo = {}, applied, reported, excluded, next, writing, exec } = record;
+    const [first] = requests;
+    const ofTodo = Object.entries(todo).map(([name, hashes]) => [path.join('todo', name), hashes] as const);
+    const steps = record.version === 1 ? stepsOf(requests) : { reported, excluded, next, writing, exec };
+    Object.assign(this.steps, steps);
+    const hashes = first?.report_of === undefined ? [] : [[path.basename(this.results), [first.report_of]] as const];
+    this.#own = record.own ?? requests.flatMap(({ own = [] }) => own);
+    this.#requests = requests.map((request) => Object.assign(request, { own: undefined, next: undefined }));
+    this.#written = files ?? Object.fromEntries([...hashes, ...ofTodo]);
+    this.#applied = applied;
   }
 
   /** Writes the record and flushes it. */
   save(): void {
+    const { reported, excluded, next, writing, exec } = this.steps;
     const record = {
-      version: 1,
+      version: VERSION,
       cycle: this.cycle,
       requests: this.#requests,
-      todo: this.#written,
+      files: this.#written,
+      own: this.#own,
+      reported,
+      excluded,
+      next,
+      writing,
+      exec,
       applied: this.#applied,
     };
     writeFileAtomicSync(this.resolve(this.record), `${JSON.stringify(record, null, 2)}\n`);
@@ -228,36 +282,35 @@ export class RefreshDirectory {
 
   /** Returns the names of a request's files. The first request of a cycle has no number in its names. */
   filesOf(place: number): RefreshFiles {
-    const mark = place === 0 ? '' : `-${place + 1}`;
-    const named = (stem: string, extension: string): string => path.join(this.path, `${stem}${mark}.${extension}`);
-    const request = named('request', 'csv');
-    return {
-      request,
-      keep: keepFileOf(request),
-      rejects: named('rejected', 'csv'),
-      results: named('results', 'csv'),
-      report: named('report', 'html'),
-      next: named('next', 'csv'),
-    };
+    const request = this.#numbered(place, 'request');
+    return { request, keep: keepFileOf(request), rejects: this.#numbered(place, 'rejected') };
+  }
+
+  /** Returns the name that the results of a request had in version 1 of the record. */
+  olderResults(place: number): string {
+    return this.#numbered(place, 'results');
+  }
+
+  #numbered(place: number, stem: string): string {
+    return path.join(this.path, `${stem}${place === 0 ? '' : `-${place + 1}`}.csv`);
   }
 
   /** Checks that a request that is yet to be prepared replaces no file. @throws SvcError `config` */
-  requireFree(place: number): void {
-    const { request, keep, results, report, next } = this.filesOf(place);
-    for (const file of [request, keep, results, report, next]) if (this.has(file)) throw this.#foreign(file);
+  requireFree(place: number, hasNext: boolean): void {
+    const { request, keep } = this.filesOf(place);
+    const ofCycle = place > 0 ? [] : [this.results, this.report, ...(hasNext ? [this.next] : [])];
+    for (const file of [request, keep, ...ofCycle]) if (this.has(file)) throw this.foreign(file);
   }
 
   /**
    * Records that a file belongs to the refresh, which may then write and replace it.
    * @throws SvcError `config` if the file exists and the refresh did not write it
    */
-  claim(request: Refreshed, ...files: readonly string[]): void {
-    for (const file of files) {
-      const name = path.basename(file);
-      if (request.own.includes(name)) continue;
-      if (this.has(file)) throw this.#foreign(file);
-      request.own.push(name);
-    }
+  claim(file: string): void {
+    const name = path.basename(file);
+    if (this.#own.includes(name)) return;
+    if (this.has(file)) throw this.foreign(file);
+    this.#own.push(name);
     this.save();
   }
 
@@ -273,7 +326,8 @@ export class RefreshDirectory {
     return resolvePath(this.#context, file);
   }
 
-  #foreign(file: string): SvcError {
+  /** Returns the error for a file that the refresh did not write. */
+  foreign(file: string): SvcError {
     return new SvcError('config', `${file} exists, and this refresh did not write it`, {
       hint: 'Nothing was changed. Move the file away, or name another directory with --out-dir.',
       facts: { file },
@@ -287,4 +341,15 @@ function removeEmpty(directory: string): void {
   } catch {
     // It contains files.
   }
+}
+
+/** Returns how far a cycle of version 1 is. With several requests, there were no files of the whole cycle. */
+function stepsOf(requests: RecordOnDisk['requests']): Steps {
+  const [first, ...others] = requests;
+  if (first?.report_of === undefined || others.length > 0) return {};
+  const { report_of: results_sha256, rows, next } = first;
+  const reported = { results_sha256, rows };
+  if (next?.results_sha256 !== results_sha256) return { reported };
+  const made = (count: number): Made => ({ results_sha256, rows: count });
+  return { reported, excluded: made(next.excluded), next: made(next.rows) };
 }

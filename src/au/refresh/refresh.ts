@@ -7,6 +7,10 @@ import { statusOf } from '../run/record.ts';
 import { runsRoot } from '../run/recorded-runs.ts';
 import { FileSubmission } from '../send/submit-file.ts';
 import { worstOf } from '../run/verdict.ts';
+import type { RunDirectory } from '../run/run-directory.ts';
+import { describeRun, summaryTitle } from '../wait/describe-run.ts';
+import { cycleResults } from './cycle-results.ts';
+import { type Concluded, CycleSteps } from './cycle-steps.ts';
 import { prepareAside, reportNewRows } from './new-rows.ts';
 import {
   isChanged,
@@ -20,7 +24,8 @@ import {
 import { RefreshDirectory, runHere } from './refresh-directory.ts';
 import type { RefreshInput } from './refresh-input.ts';
 import { requireTenant } from './refresh-tenant.ts';
-import { type PrintRow, RequestSteps, submissionOf } from './request-steps.ts';
+import type { PrintRow, RefreshRow } from './refresh-row.ts';
+import { type Advanced, RequestSteps, submissionOf } from './request-steps.ts';
 
 /**
  * Takes an export through all steps of a cycle. The same command goes on with the step that was not completed. An
@@ -29,20 +34,121 @@ import { type PrintRow, RequestSteps, submissionOf } from './request-steps.ts';
  */
 export async function refreshCycle(context: Context, input: RefreshInput, print: PrintRow): Promise<void> {
   const directory = new RefreshDirectory(context, input.parent, input.cycle);
-  const work = async (): Promise<void> => {
-    await requireRuns(context, directory);
-    const { export: typed } = input;
-    const exported = typed === undefined ? undefined : await openExport(context, typed);
-    const isOther = isChanged(directory, exported, input);
-    const newRows = isOther ? await reportNewRows(context, directory, exported, input) : undefined;
+  await heldAsPending(directory.hold(() => new Refresh(context, directory, input).run(print)));
+}
+
+/** One command that goes on with a cycle. */
+class Refresh {
+  readonly #context: Context;
+  readonly #directory: RefreshDirectory;
+  readonly #input: RefreshInput;
+  /** The run of the request that the command goes on with, and the counts of the cycle, for the summary. */
+  #run: RunDirectory | undefined;
+  #steps: CycleSteps | undefined;
+
+  constructor(context: Context, directory: RefreshDirectory, input: RefreshInput) {
+    this.#context = context;
+    this.#directory = directory;
+    this.#input = input;
+  }
+
+  async run(print: PrintRow): Promise<void> {
+    await requireRuns(this.#context, this.#directory);
+    const { export: typed, cycle, summarize } = this.#input;
+    const exported = typed === undefined ? undefined : await openExport(this.#context, typed);
+    const isOther = isChanged(this.#directory, exported, this.#input);
+    const newRows = isOther ? await reportNewRows(this.#context, this.#directory, exported, this.#input) : undefined;
     const place = isOther
-      ? await submittedRequest(context, directory, input)
-      : await preparedRequest(context, directory, input, exported);
-    const behind = await finishEarlier(context, directory, place, input);
-    await new RequestSteps(context, directory, place, input, newRows).finish(print);
-    if (behind) throw behind;
+      ? await submittedRequest(this.#context, this.#directory, this.#input)
+      : await preparedRequest(this.#context, this.#directory, this.#input, exported);
+    await summarize(
+      () => this.#finish(place, newRows, print),
+      (error) =>
+        this.#run === undefined
+          ? { title: summaryTitle('nothing was submitted'), facts: [['cycle', cycle]] }
+          : describeRun(this.#context, this.#run, error, this.#steps?.counts),
+    );
+  }
+
+  /** Gets the results of all requests, and writes the files of the cycle unless it is unknown what became of one. */
+  async #finish(place: number, newRows: number | undefined, print: PrintRow): Promise<void> {
+    const reasons = await this.#finishEarlier(place);
+    const steps = new RequestSteps(this.#context, this.#directory, place, this.#input);
+    const { status, run, reason } = await steps.advance((begun) => (this.#run = begun));
+    if (reason) reasons.push(reason);
+    const row = (concluded?: Concluded): RefreshRow => ({
+      ...NOTHING_KNOWN,
+      rows: run?.record.input.rows ?? 0,
+      ...concluded,
+      cycle: this.#input.cycle,
+      status: status ?? '',
+      new_rows: newRows ?? null,
+      run: this.#directory.requests[place]?.run ?? null,
+      request: this.#directory.filesOf(place).request,
+    });
+    const results = reasons.every(isKnown) ? await cycleResults(this.#context, this.#directory) : undefined;
+    if (status !== undefined && results !== undefined) {
+      this.#steps = new CycleSteps(this.#context, this.#directory, this.#input, results);
+      await this.#steps.finish(row, print).catch(collectIn(reasons));
+    } else if (status !== undefined) await print(row());
+    const worst = worstOf(reasons);
+    if (worst) throw worst;
+  }
+
+  /** Goes on with requests that were submitted before and are not completed. Returns why some are not. */
+  async #finishEarlier(place: number): Promise<SvcError[]> {
+    const reasons: SvcError[] = [];
+    for (const [index, { run, report_of: of, export: typed }] of this.#directory.requests.entries()) {
+      if (index === place || run === undefined || of !== undefined) continue;
+      // The operator decided that an abandoned run gets nothing more.
+      const recorded = await runHere(this.#context, run);
+      if (recorded && statusOf(recorded.record) === 'abandoned') continue;
+      const { request } = this.#directory.filesOf(index);
+      this.#context.notices.note(`going on with ${request} of this cycle, made of ${typed}`);
+      const steps = new RequestSteps(this.#context, this.#directory, index, { ...this.#input, wait: false });
+      const reason = await steps.advance().then(reasonOf, (error: unknown) => {
+        if (!isSvcError(error) || this.#context.signal.aborted) throw error;
+        return error;
+      });
+      if (reason === undefined) continue;
+      reasons.push(reason);
+      warnOf(this.#context, request, reason);
+    }
+    return reasons;
+  }
+}
+
+const NOTHING_KNOWN = {
+  results: null,
+  updated: null,
+  warned: null,
+  errors: null,
+  unchanged: null,
+  report: null,
+  new_tokens: null,
+  replace: null,
+  applied_at: null,
+  next: null,
+  next_rows: null,
+  excluded: null,
+  exclusions: null,
+} as const;
+
+function reasonOf({ reason }: Advanced): SvcError | undefined {
+  return reason;
+}
+
+/** Tells whether it is known what became of a request without results. Files of a cycle in doubt are not written. */
+function isKnown({ code }: SvcError): boolean {
+  return code === 'pending' || code === 'job_failed';
+}
+
+/** Adds an error to others, the worst of which ends the command. */
+function collectIn(reasons: SvcError[]): (error: unknown) => void {
+  return (error) => {
+    if (!isSvcError(error)) throw error;
+    reasons.push(error);
   };
-  await heldAsPending(directory.hold(work));
 }
 
 /** Shows what a refresh would submit. Nothing is written and nothing is sent. */
@@ -61,14 +167,14 @@ export async function planRefresh(context: Context, input: RefreshInput): Promis
   const { request } = directory.filesOf(place);
   const known = directory.requests[place];
   let path: string | undefined;
-  if (!known) directory.requireFree(place);
+  if (!known) directory.requireFree(place, true);
   if (!isPrepared(known, exported, input)) {
     if (typed === undefined) throw notBegun(directory);
     path = await prepareAside(context, directory, typed, exported, input);
   }
   const file = await openRequestFile(context, request, path);
   const checkTenant = (tenant: string): Promise<void> => requireTenant(context, directory, tenant, input.again);
-  const submitting = { ...submissionOf(request, input, { wait: false, dryRun: true }), checkTenant };
+  const submitting = { ...submissionOf(request, input, { dryRun: true }), checkTenant };
   const decided = await new FileSubmission(context, file, submitting).decide();
   if (decided.kind === 'nothing new') context.notices.note('dry run: no row is new, so nothing would be submitted');
 }
@@ -104,30 +210,4 @@ async function heldAsPending(work: Promise<void>): Promise<void> {
     if (!isSvcError(error, 'config') || error.facts?.['held_by'] === undefined) throw error;
     throw error.with({ code: 'pending' });
   }
-}
-
-/** Goes on with requests that were submitted before and are not completed. Returns the worst reason why one is not. */
-async function finishEarlier(
-  context: Context,
-  directory: RefreshDirectory,
-  place: number,
-  input: RefreshInput,
-): Promise<SvcError | undefined> {
-  const errors: SvcError[] = [];
-  for (const [index, { run, next, export: typed }] of directory.requests.entries()) {
-    if (index === place || run === undefined || next !== undefined) continue;
-    // The operator decided that an abandoned run gets nothing more.
-    const recorded = await runHere(context, run);
-    if (recorded && statusOf(recorded.record) === 'abandoned') continue;
-    const { request } = directory.filesOf(index);
-    context.notices.note(`going on with ${request} of this cycle, made of ${typed}`);
-    try {
-      await new RequestSteps(context, directory, index, { ...input, wait: false }).finish(async () => undefined);
-    } catch (error) {
-      if (!isSvcError(error) || context.signal.aborted) throw error;
-      errors.push(error);
-      warnOf(context, request, error);
-    }
-  }
-  return worstOf(errors);
 }

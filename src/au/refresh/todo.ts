@@ -1,6 +1,5 @@
 import fs from 'node:fs';
 import path from 'node:path';
-import { SvcError } from '../../base/errors.ts';
 import { makeDirectory } from '../../base/files/directory.ts';
 import { Draft } from '../../base/files/draft.ts';
 import type { Context } from '../../cli/app/command.ts';
@@ -9,11 +8,11 @@ import { countText } from '../../cli/output/time.ts';
 import { fileSource } from '../../client/transfer/source.ts';
 import { RESULT_COLUMNS } from '../../schema/account-updater-files.ts';
 import { tokenKey } from '../request/row-key.ts';
-import { TokenTable } from '../request/token-table.ts';
 import { type Actions, groupOf, readResults, type ResultRow, type RowGroup } from '../result-codes.ts';
 import { type KeptColumns, openKept } from '../results/kept-columns.ts';
 import { ResultRows } from '../results/result-rows.ts';
-import type { RefreshDirectory, RefreshFiles } from './refresh-directory.ts';
+import { type CycleResults, type CycleSource, newestOf } from './cycle-results.ts';
+import type { RefreshDirectory } from './refresh-directory.ts';
 
 /** The columns of the file with new tokens, after the kept ones. Programs read it, also when it has no rows. */
 const REPLACE_COLUMNS = ['token', 'new_token', 'new_expiration_year', 'new_expiration_month', 'result_code'] as const;
@@ -32,38 +31,31 @@ export interface Todo {
   readonly changed: readonly string[];
 }
 
-/** The results of one request of a cycle. */
-interface Source {
-  readonly results: string;
-  /** The request, if it is there. */
-  readonly request: string | undefined;
-  readonly kept: KeptColumns | undefined;
-}
-
 /**
- * Writes what is to be done with the rows of a cycle, a file for each kind, from the results of all its requests that were
- * reported. Files that somebody changed stay as they are.
- * @throws SvcError `config`, and writes nothing, while results of a request are not where the refresh wrote them, because a
- *   file without their rows would look whole
+ * Writes what is to be done with the rows of a cycle, a file for each kind, from the results of all its requests. Files that
+ * somebody changed stay as they are.
  */
-export async function writeTodo(context: Context, directory: RefreshDirectory, actions: Actions): Promise<Todo> {
-  const sources = await sourcesOf(context, directory);
+export async function writeTodo(
+  context: Context,
+  directory: RefreshDirectory,
+  { sources, of }: CycleResults,
+  actions: Actions,
+): Promise<Todo> {
+  const kept = await CycleKept.open(context, directory, [...of.keys()]);
+  const files = new TodoFiles(context, directory, kept.names);
   let leftOut = 0;
-  const files = new TodoFiles(context, directory, [...new Set(sources.flatMap(({ kept }) => kept?.names ?? []))]);
   try {
-    const newest = sources.length > 1 ? await newestSources(sources) : undefined;
+    const newest = sources.length > 1 ? await newestOf(sources.map(({ file }) => file)) : undefined;
     for (const [index, source] of sources.entries()) {
-      const { kept } = source;
-      const placeOf = await placesOf(source);
-      for await (const rows of readResults((await fileSource(source.results)).open()))
+      const placeOf = await placesOf(directory, source);
+      for await (const rows of readResults((await fileSource(source.file)).open()))
         for (const row of rows) {
           const place = placeOf(row.token);
-          const cells = new Map(kept?.cellsAt(row.token, place).map((cell, at) => [kept.names[at] ?? '', cell]));
           // Where a token has results in two requests, the later ones count.
           if (newest !== undefined && newest.get(tokenKey(row.token)) !== index + 1) continue;
           const group = row.new_token === '' ? groupOf(row.result_code, false, actions) : 'replace';
           if (group === 'replace' && place === undefined) leftOut += 1;
-          else if (isWritten(group)) await files.add(group, row, cells);
+          else if (isWritten(group)) await files.add(group, row, kept.cellsAt(row.token, place));
         }
     }
     const todo = await files.finish();
@@ -74,32 +66,26 @@ export async function writeTodo(context: Context, directory: RefreshDirectory, a
   }
 }
 
-async function sourcesOf(context: Context, directory: RefreshDirectory): Promise<readonly Source[]> {
-  const found: Source[] = [];
-  for (const [place, { run, report_of: of }] of directory.requests.entries()) {
-    if (of === undefined) continue;
-    const { request, results, keep }: RefreshFiles = directory.filesOf(place);
-    if (!directory.has(results) || (await directory.hash(results)) !== of) {
-      throw new SvcError('config', `${results} is not as the refresh wrote it, so ${directory.todo} lacks its rows`, {
-        hint: 'The files there were left as they are. Move a changed file away, get the results again, and run the same command:',
-        next: ['au', 'download', run ?? '<run>', '--out', results],
-        facts: { file: results },
-      });
-    }
-    found.push({
-      results: directory.resolve(results),
-      request: directory.has(request) ? directory.resolve(request) : undefined,
-      kept: await openKept(context, directory.has(keep) ? keep : undefined),
-    });
+/**
+ * Finds the row of its request to which each result belongs. Without the request, tokens are taken to have one row each.
+ */
+async function placesOf(
+  directory: RefreshDirectory,
+  { places, file }: CycleSource,
+): Promise<(token: string) => number | undefined> {
+  const requests = places.map((place) => directory.filesOf(place).request).filter((name) => directory.has(name));
+  const placing: ((token: string) => number | undefined)[] = [];
+  for (const request of requests) {
+    const rows = await ResultRows.match(await fileSource(directory.resolve(request)), await fileSource(file));
+    placing.push(rows.placing());
   }
-  return found;
-}
-
-/** Finds the row of the request to which each result belongs. Without the request, tokens are taken to have one row each. */
-async function placesOf({ request, results }: Source): Promise<(token: string) => number | undefined> {
-  if (request === undefined) return () => 0;
-  const rows = await ResultRows.match(await fileSource(request), await fileSource(results));
-  return rows.placing();
+  return (token) => {
+    const found = placing.map((placeOf) => placeOf(token));
+    return found.reduce<number | undefined>(
+      (last, place) => (last === undefined || place === undefined ? undefined : Math.max(last, place)),
+      0,
+    );
+  };
 }
 
 function unknownRows(count: number, replace: string): string {
@@ -107,13 +93,35 @@ function unknownRows(count: number, replace: string): string {
   return `${countText(count, 'new token')} ${are} not in ${replace}: ${their} old ${tokens} ${count === 1 ? 'has' : 'have'} rows of several merchants, and the results do not show which row got it`;
 }
 
-/** Returns the number of the last source, starting at 1, that has a token. */
-async function newestSources(sources: readonly Source[]): Promise<Pick<TokenTable, 'get'>> {
-  const newest = new TokenTable({ words: 3 });
-  for (const [index, { results }] of sources.entries())
-    for await (const rows of readResults((await fileSource(results)).open()))
-      for (const { token } of rows) newest.set(tokenKey(token), index + 1);
-  return newest;
+/** The kept columns of all requests of a cycle. A token has those of the last request that has it. */
+class CycleKept {
+  readonly names: readonly string[];
+  /** The files of kept columns, newest first, each with the places of its columns among all names. */
+  readonly #files: readonly { readonly kept: KeptColumns; readonly places: readonly number[] }[];
+
+  private constructor(files: readonly KeptColumns[]) {
+    this.names = [...new Set(files.flatMap(({ names }) => names))];
+    this.#files = files
+      .toReversed()
+      .map((kept) => ({ kept, places: this.names.map((name) => kept.names.indexOf(name)) }));
+  }
+
+  static async open(context: Context, directory: RefreshDirectory, places: readonly number[]): Promise<CycleKept> {
+    const files: KeptColumns[] = [];
+    for (const place of places.toSorted((a, b) => a - b)) {
+      const { keep } = directory.filesOf(place);
+      const kept = await openKept(context, directory.has(keep) ? keep : undefined);
+      if (kept) files.push(kept);
+    }
+    return new CycleKept(files);
+  }
+
+  /** Returns the cells of a token's row at this place among its rows. */
+  cellsAt(token: string, place: number | undefined): readonly string[] {
+    const found = this.#files.find(({ kept }) => kept.has(token));
+    const cells = found?.kept.cellsAt(token, place) ?? [];
+    return this.names.map((_, at) => cells[found?.places[at] ?? -1] ?? '');
+  }
 }
 
 function isWritten(group: RowGroup): group is TodoGroup {
@@ -134,41 +142,40 @@ class TodoFiles {
     this.#keptNames = keptNames;
   }
 
-  async add(group: TodoGroup, row: ResultRow, kept: ReadonlyMap<string, string>): Promise<void> {
+  async add(group: TodoGroup, row: ResultRow, kept: readonly string[]): Promise<void> {
     if (group === 'replace') this.#newTokens += 1;
     const draft = await this.#draftOf(group);
-    const cells = this.#keptNames.map((name) => kept.get(name) ?? '');
-    await draft.write(this.#lineOf(group, [...cells, ...columnsOf(group).map((name) => row[name])]));
+    await draft.write(this.#lineOf(group, [...kept, ...columnsOf(group).map((name) => row[name])]));
   }
 
   /** Puts the files into place. The record names their hashes before and after, so that a crash makes none a foreign one. */
   async finish(): Promise<Todo> {
     await this.#draftOf('replace');
+    const directory = this.#directory;
     const changed: string[] = [];
-    const ready: { readonly name: string; readonly draft: Draft | undefined; readonly sha256: string | undefined }[] =
+    const ready: { readonly file: string; readonly draft: Draft | undefined; readonly sha256: string | undefined }[] =
       [];
     for (const group of ['replace', ...OTHERS] as const) {
       const draft = this.#drafts.get(group);
       const sha256 = (await draft?.seal())?.sha256;
-      const name = `${group}.csv`;
-      const file = path.join(this.#directory.todo, name);
-      const here = this.#directory.has(file) ? await this.#directory.hash(file) : undefined;
-      const written = this.#directory.written[name] ?? [];
+      const file = path.join(directory.todo, `${group}.csv`);
+      const here = directory.has(file) ? await directory.hash(file) : undefined;
+      const written = directory.written(file);
       if (here === sha256) continue;
-      if (here === undefined || written.includes(here)) ready.push({ name, draft, sha256 });
+      if (here === undefined || written.includes(here)) ready.push({ file, draft, sha256 });
       // Nothing is missing in a file that would be written as it was before somebody changed it.
       else if (sha256 === undefined || !written.includes(sha256)) changed.push(file);
     }
-    for (const { name, sha256 } of ready)
-      this.#directory.noteWritten(name, [...(this.#directory.written[name] ?? []), ...(sha256 ? [sha256] : [])]);
-    if (ready.length > 0) this.#directory.save();
-    for (const { name, draft } of ready) {
+    for (const { file, sha256 } of ready)
+      directory.noteWritten(file, [...directory.written(file), ...(sha256 ? [sha256] : [])]);
+    if (ready.length > 0) directory.save();
+    for (const { file, draft } of ready) {
       if (draft) await draft.finish(true);
-      else fs.rmSync(this.#directory.resolve(path.join(this.#directory.todo, name)), { force: true });
+      else fs.rmSync(directory.resolve(file), { force: true });
     }
-    for (const { name, sha256 } of ready) this.#directory.noteWritten(name, sha256 ? [sha256] : []);
-    if (ready.length > 0) this.#directory.save();
-    return { replace: path.join(this.#directory.todo, 'replace.csv'), newTokens: this.#newTokens, changed };
+    for (const { file, sha256 } of ready) directory.noteWritten(file, sha256 ? [sha256] : []);
+    if (ready.length > 0) directory.save();
+    return { replace: path.join(directory.todo, 'replace.csv'), newTokens: this.#newTokens, changed };
   }
 
   async discard(): Promise<void> {

@@ -94,6 +94,10 @@ export class KeptColumns {
     return this.names.map((_, at) => (isOfToken ? (cells[at + KEPT_COLUMNS.length] ?? '') : ''));
   }
 
+  has(token: string): boolean {
+    return this.#rows.numbers.get(tokenKey(token)) !== 0;
+  }
+
   #nextOffset(token: string): number | undefined {
     const { numbers, offsets, following } = this.#rows;
     const last = numbers.get(tokenKey(token)) - 1;

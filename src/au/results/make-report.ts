@@ -21,9 +21,10 @@ import {
   summarizeResults,
 } from '../result-codes.ts';
 import { knownRunsRoot } from '../run/recorded-runs.ts';
-import { listRuns } from '../run/run-directory.ts';
+import { listRuns, type RunDirectory } from '../run/run-directory.ts';
 import { tenantOf } from '../run/run-view.ts';
 import { actionsOf } from './action-option.ts';
+import { hashOf } from './download.ts';
 import { type KeptColumns, openKept } from './kept-columns.ts';
 import { reconcileFile, type Rereadable } from './reconcile.ts';
 import type { PageSubject } from './report-page.ts';
@@ -46,6 +47,8 @@ export interface ReportInput {
   readonly keep: string | undefined;
   readonly action: readonly ChosenStep[];
   readonly force: boolean;
+  /** What the results are of, if the caller knows it. Otherwise the run that wrote them says it. */
+  readonly subject?: Omit<PageSubject, 'madeAt'> | undefined;
 }
 
 /** Counts a result file, compares it with its request if there is one, and writes the requested files. */
@@ -67,7 +70,8 @@ export async function makeReport(context: Context, input: ReportInput): Promise<
   const reading = new ShownReading(context, 'report');
   context.onClose(() => reading.end());
   const file = await fileSource(resolvePath(context, results));
-  const requested = request === undefined ? undefined : await openRequest(context, request);
+  const requested =
+    request === undefined ? undefined : await openRequest(context, request, input.subject?.submitted ?? request);
   const compared = requested === undefined ? null : await compare(requested, file, reading);
   const ofRows = directory && requested ? await matchedColumns(kept, requested.source, file) : kept;
   const source = reading.of(file, results);
@@ -95,7 +99,10 @@ export async function makeReport(context: Context, input: ReportInput): Promise<
   };
   reading.end();
   kept?.warnOfMissing(context);
-  if (page !== undefined) await writePage(context, page, made, { results: resolvePath(context, results), force });
+  if (page !== undefined) {
+    const subject = input.subject ?? (await subjectOf(context, resolvePath(context, results)));
+    await writePage(context, page, made, { subject, force });
+  }
   return made;
 }
 
@@ -108,20 +115,23 @@ function refuseInputs({ system }: Context, { results, request, keep, html }: Rep
 }
 
 interface Requested extends Pick<RequestFile, 'source' | 'whole'> {
-  readonly typed: string;
+  readonly name: string;
 }
 
-async function openRequest(context: Context, typed: string): Promise<Requested> {
-  const { source, whole } = await openRequestFile(context, typed === '-' ? typed : resolvePath(context, typed));
-  return { typed, source, whole };
+/** Opens a request file, which messages and the report call by `name`. */
+async function openRequest(context: Context, typed: string, name: string): Promise<Requested> {
+  const path = typed === '-' ? typed : resolvePath(context, typed);
+  const opening = name === typed ? openRequestFile(context, path) : openRequestFile(context, name, path);
+  const { source, whole } = await opening;
+  return { name, source, whole };
 }
 
 async function compare(file: Requested, results: Rereadable, reading: ShownReading): Promise<ReportRequest> {
-  const { typed } = file;
-  const { found } = await reconcileFile(reading.ofRequest(file, typed), results);
+  const { name } = file;
+  const { found } = await reconcileFile(reading.ofRequest(file, name), results);
   const { requested, unchanged, notRequested, duplicates, matchedBy, mismatches } = found;
   return {
-    file: typed,
+    file: name,
     rows: requested,
     unchanged,
     not_requested: notRequested,
@@ -146,11 +156,11 @@ async function writePage(
   context: Context,
   target: string,
   made: Report,
-  { results, force }: { readonly results: string; readonly force: boolean },
+  { subject, force }: { readonly subject: Omit<PageSubject, 'madeAt'>; readonly force: boolean },
 ): Promise<void> {
   const { reportPage } = await import('./report-page.ts');
   const { clock, isRehearsal } = context;
-  const page = reportPage(made, { madeAt: clock.now(), isRehearsal, ...(await subjectOf(context, results)) });
+  const page = reportPage(made, { madeAt: clock.now(), isRehearsal, ...subject });
   await writeWhole(target, force, (draft) => draft.write(page));
 }
 
@@ -158,7 +168,7 @@ async function writePage(
 export async function subjectOf(context: Context, results: string): Promise<Omit<PageSubject, 'madeAt'>> {
   const root = knownRunsRoot(context);
   const runs = root === undefined ? [] : (await listRuns(root)).runs;
-  const record = runs.find((run) => run.record.results?.file === results)?.record;
+  const record = (runs.find((run) => run.record.results?.file === results) ?? (await runOfCopy(runs, results)))?.record;
   if (record === undefined) return {};
   const trend = record.counts && (await trendOf(context, record, record.counts));
   const { id, cycle, created_at: begun, input } = record;
@@ -170,6 +180,12 @@ export async function subjectOf(context: Context, results: string): Promise<Omit
     submitted: path.basename(input.name),
     trend,
   };
+}
+
+/** Finds the run whose results are those of a file byte for byte, such as one that a refresh wrote. */
+async function runOfCopy(runs: readonly RunDirectory[], results: string): Promise<RunDirectory | undefined> {
+  const sha256 = runs.length === 0 ? undefined : await hashOf(results);
+  return sha256 === undefined ? undefined : runs.find(({ record }) => record.results?.sha256 === sha256);
 }
 
 /**

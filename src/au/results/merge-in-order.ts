@@ -34,7 +34,7 @@ export async function* mergedInOrder(parts: readonly string[], rows: readonly Pa
     const first = heads.reduce((least, head, at) => (head.number < (heads[least]?.number ?? Infinity) ? at : least), 0);
     const head = heads[first];
     if (head === undefined) break;
-    lines.push(lineOf(head.row, extra));
+    lines.push(resultLine(head.row, extra));
     if (lines.length === LINES_AT_ONCE) {
       yield lines.join('');
       lines = [];
@@ -46,7 +46,8 @@ export async function* mergedInOrder(parts: readonly string[], rows: readonly Pa
   yield lines.join('');
 }
 
-function lineOf(row: ResultRow, extra: readonly string[]): string {
+/** Returns the line of a result, with the columns that only some files have. */
+export function resultLine(row: ResultRow, extra: readonly string[]): string {
   return csvRow([...RESULT_COLUMNS.map((name) => row[name]), ...extra.map((name) => row.extra[name] ?? '')]);
 }
 

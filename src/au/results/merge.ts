@@ -123,7 +123,12 @@ export async function writeResults(run: RunDirectory, { out, force }: Destinatio
 
 /** Writes the results into the run's directory. */
 export function keepResults(run: RunDirectory): Promise<ResultsFile> {
-  return merge(run, path.join(run.path, KEPT), true);
+  return merge(run, keptResultsOf(run), true);
+}
+
+/** Returns the path of merged results in the run's directory. */
+export function keptResultsOf({ path: directory }: Pick<RunDirectory, 'path'>): string {
+  return path.join(directory, KEPT);
 }
 
 /**

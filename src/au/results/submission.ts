@@ -9,11 +9,11 @@ import type { ResultsFile } from '../run/part.ts';
 import type { Polled } from '../run/poll-parts.ts';
 import { areCompared, recordedAt, type RunRecord } from '../run/record.ts';
 import { jobsOf } from '../run/recorded-runs.ts';
-import { shownPath, shownStatus, toneOf } from '../run/run-view.ts';
+import { shownPath, shownStatus, tenantOf, toneOf } from '../run/run-view.ts';
 import { actionsOf } from './action-option.ts';
 import { countResults } from './download.ts';
 import type { Threshold } from './fail-on.ts';
-import { codeLines, warningOf } from './report-view.ts';
+import { codeLines, dominanceWarning } from './report-view.ts';
 import { failOnMet } from './results-errors.ts';
 import { trendOf } from './trend.ts';
 
@@ -109,9 +109,14 @@ export async function showResults(
 }
 
 /** Warns of results that are wrong as a whole or differ much from the last cycle, and compares them with it. */
-export async function noteOddities(context: Context, record: RunRecord, results: Results): Promise<void> {
-  const warning = warningOf(context, record, results.codes);
-  const trend = await trendOf(context, record, results);
+export async function noteOddities(
+  context: Context,
+  record: RunRecord,
+  results: Results,
+  rows = record.input.rows,
+): Promise<void> {
+  const warning = dominanceWarning(results.codes, rows, tenantOf(context, record));
+  const trend = await trendOf(context, record, { ...results, rows });
   for (const odd of [warning, trend?.jump]) if (odd !== undefined) context.notices.warn(odd);
   if (trend) context.notices.note(trend.text);
 }
@@ -120,19 +125,15 @@ export async function noteOddities(context: Context, record: RunRecord, results:
 export async function countedResults(record: RunRecord, actions: Actions): Promise<Results> {
   const { results, input } = record;
   if (!results) throw new SvcError('bug', 'results were to be shown before they were written');
-  return countedFile({ ...results, compared: areCompared(record) }, input.rows, actions);
+  const counted = await countedFile(results, input.rows, actions);
+  return { ...counted, file: shownPath(results.file), compared: areCompared(record) };
 }
 
-/** Counts a result file. `rows` is the number of rows that were sent. */
-export async function countedFile(
-  results: ResultsFile & Pick<Results, 'compared'>,
-  rows: number,
-  actions: Actions,
-): Promise<Results> {
+/** Counts a result file. `rows` is the number of requested rows. */
+export async function countedFile(results: ResultsFile, rows: number, actions: Actions) {
   const { updated, warned, errors, unknown, unchanged, codes } = await countResults(results.file, rows);
   return {
     ...results,
-    file: shownPath(results.file),
     updated,
     warned,
     errors,

@@ -16,10 +16,10 @@ export interface Trend {
 export async function trendOf(
   context: Pick<Context, 'system'>,
   record: RunRecord,
-  counts: ResultCounts,
+  { updated, warned, errors, rows = record.input.rows }: ResultCounts & { readonly rows?: number },
 ): Promise<Trend | undefined> {
   const last = lastCycle(record, await everyRecord(context));
-  return last && compareCycles({ ...counts, rows: record.input.rows }, last);
+  return last && compareCycles({ updated, warned, errors, rows }, last);
 }
 
 /** The summed results of all runs of a cycle. */

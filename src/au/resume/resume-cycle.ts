@@ -126,7 +126,8 @@ async function deliverCycle(context: Context, client: Client, named: NamedCycle,
       throw reason;
     }
     const written = await resumable(again, `cycle ${cycle.name}`, writeResults(context, client, cycle, claims, how));
-    const results = await countedFile(written, rows, actionsOf(context, []));
+    const counted = await countedFile(written, rows, actionsOf(context, []));
+    const results = { ...counted, compared: written.compared };
     if (isDrawn(context)) {
       await how.print({ ...row, results: { file: results.file } });
       await drawResults(context, rows, results);

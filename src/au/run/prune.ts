@@ -78,7 +78,8 @@ function resultFiles(run: RunDirectory): string[] {
     ...record.parts.map((part) => path.basename(run.resultsFile(part))),
     ...(isOwn ? ['results.csv', LEFT_OUT_ERRORS] : []),
   ];
-  const wanted = record.out === undefined ? '' : path.relative(directory, record.out);
+  // A refresh leaves the results in the run's own directory, and writes them elsewhere once more.
+  const wanted = record.out === undefined || record.out === merged ? '' : path.relative(directory, record.out);
   const isOurs = (name: string): boolean =>
     ours.some((own) => name === own || name.startsWith(`${own}.`) || name.startsWith(`.${own}.`));
   return fs.readdirSync(directory).filter((name) => isOurs(name) && name !== wanted);

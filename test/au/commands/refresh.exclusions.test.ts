@@ -85,7 +85,14 @@ describe('svc au refresh and exclusions.csv', () => {
   it('the list of exclusions is known from the record of an early version by the rows that it left out', async () => {
     const { desk, list } = await openSecondCycle();
     const record = desk.home.file('refresh/2026-12/refresh.json');
-    writeFileSync(record, readFileSync(record, 'utf8').replace(/^.*"excluded_tokens".*\n/m, ''));
+    const { requests } = JSON.parse(readFileSync(record, 'utf8')) as { requests: Record<string, unknown>[] };
+    for (const request of requests)
+      Object.assign(request, {
+        excluded_tokens: undefined,
+        own: ['report.html', 'next.csv'],
+        next: { results_sha256: request['report_of'], rows: ROWS - CLOSED, fix: 0, excluded: CLOSED },
+      });
+    writeFileSync(record, JSON.stringify({ version: 1, cycle: '2026-12', requests }));
     rmSync(list);
     expect(errorIn(await desk.svc(JANUARY))).toMatchObject({ code: 'config', file: LIST, tokens: CLOSED });
   });

@@ -125,7 +125,7 @@ describe('a request of a cycle that goes no further', () => {
     writeFileSync(desk.home.file('export.csv'), exportOf(ROWS, MORE));
     expect(await refresh('--add', '--fail-on', 'err=100%')).toMatchObject({ code: 0 });
     const written = JSON.parse(readFileSync(record, 'utf8')) as { requests: Record<string, unknown>[] };
-    const { run, report_of: _, next: __, ...prepared } = written.requests[1] ?? {};
+    const { run, report_of: _, ...prepared } = written.requests[1] ?? {};
     const requests = [written.requests[0], { ...prepared, request_sha256: 'of a wrong export' }];
     writeFileSync(record, JSON.stringify({ ...written, requests }));
     expect(run).toEqual(expect.any(String));
@@ -149,17 +149,162 @@ describe('a request of a cycle that goes no further', () => {
     expect(await desk.svc('au refresh')).toMatchObject({ code: 2 });
   });
 
-  it('a request of a cycle whose results were moved ends the command with 3, because todo/ would lack its rows', async () => {
-    const { desk, refresh } = await openRefresh();
-    writeFileSync(desk.home.file('export.csv'), exportOf(ROWS.slice(0, 4)));
+  it('a request of a cycle whose results.csv was moved gets it back from its run, byte for byte', async () => {
+    const { desk, refresh, read } = await openRefresh();
     expect(await refresh(...ENOUGH)).toMatchObject({ code: 0 });
+    const results = read('results.csv');
     renameSync(desk.home.file(`${CYCLE}/results.csv`), desk.home.file('moved.csv'));
+    expect(await refresh(...ENOUGH)).toMatchObject({ code: 0 });
+    expect(read('results.csv')).toBe(results);
+    expect(desk.uploads()).toBe(1);
+  });
+});
+
+/** The token of each row of a file, in its order. */
+function tokensIn(text: string): string[] {
+  return tableOf(text).map(({ token = '' }) => token);
+}
+
+/** Makes the files and the record of a cycle those of version 1, in which each request had results of its own. */
+function asVersion1({ home, change }: QuickDesk, runs: readonly string[], closed: number): void {
+  const record = JSON.parse(readFileSync(home.file(`${CYCLE}/refresh.json`), 'utf8')) as {
+    readonly files: Record<string, string[]>;
+    readonly requests: readonly { readonly report_of: string; readonly rows: number }[];
+  };
+  const requests = record.requests.map(({ report_of, rows, ...request }, index) => {
+    const [run = '', mark] = [runs[index], index === 0 ? '' : `-${index + 1}`];
+    const kept = home.file(`.local/state/svc/runs/${run}/results.csv`);
+    const results = home.file(`${CYCLE}/results${mark}.csv`);
+    writeFileSync(results, readFileSync(kept));
+    rmSync(kept);
+    writeFileSync(home.file(`${CYCLE}/report${mark}.html`), `report of request ${index + 1}`);
+    writeFileSync(home.file(`${CYCLE}/next${mark}.csv`), `next of request ${index + 1}`);
+    change(run, (known) => {
+      Object.assign(known, { out: results });
+      Object.assign(known.results ?? {}, { file: results });
+    });
+    const next = { results_sha256: report_of, rows: 1, fix: 0, excluded: closed };
+    return { ...request, rows, report_of, own: [`report${mark}.html`, `next${mark}.csv`], next };
+  });
+  const todo = Object.entries(record.files).flatMap(([name, hashes]) =>
+    name.startsWith('todo/') ? [[name.slice('todo/'.length), hashes]] : [],
+  );
+  const older = { version: 1, cycle: '2026-12', requests, todo: Object.fromEntries(todo) as unknown };
+  writeFileSync(home.file(`${CYCLE}/refresh.json`), JSON.stringify(older));
+}
+
+describe('the files of a whole cycle', () => {
+  it('the files of a whole cycle have each token of two requests once, and each run keeps its own results', async () => {
+    const { desk, refresh, read } = await openRefresh();
+    writeFileSync(desk.home.file('export.csv'), exportOf(ROWS.slice(0, 20)));
+    expect(await refresh(...ENOUGH)).toMatchObject({ code: 0 });
+    const [first = ''] = desk.runIds();
+    const own = readFileSync(desk.home.file(`.local/state/svc/runs/${first}/results.csv`), 'utf8');
+    expect(read('results.csv')).toBe(own);
+    expect(await desk.svc(`au report ${CYCLE}/results.csv --html alone.html`)).toMatchObject({ code: 0 });
+    expect(readFileSync(desk.home.file('alone.html'), 'utf8')).toContain(`Run ${first}`);
+    writeFileSync(desk.home.file('export.csv'), exportOf(ROWS.slice(10), MORE));
+    const both = await refresh('--add', ...ENOUGH);
+    expect(both.code, both.stderr).toBe(0);
+    const tokens = tokensIn(read('results.csv'));
+    expect(new Set(tokens).size).toBe(tokens.length);
+    for (const token of tokensIn(own)) expect(tokens).toContain(token);
+    const { updated, warned, errors, unchanged, new_tokens: issued, ...row } = rowOf(both);
+    expect(row).toMatchObject({
+      rows: ROWS.length + 1,
+      results: `${CYCLE}/results.csv`,
+      report: `${CYCLE}/report.html`,
+    });
+    expect(Number(updated) + Number(warned) + Number(errors)).toBe(tokens.length);
+    expect(unchanged).toBe(ROWS.length + 1 - tokens.length);
+    expect(issued).toBe(tableOf(read('results.csv')).filter(({ new_token: token }) => token !== '').length);
+    expect(read('report.html')).toContain(`2 requests (request.csv, request-2.csv): ${ROWS.length + 1} requested = `);
+    for (const name of ['results.csv', 'report.html'])
+      expect(statSync(desk.home.file(join(CYCLE, name))).mode & 0o777, name).toBe(0o600);
+    expect(filesIn(desk).filter((name) => name.includes('-2'))).toEqual(['request-2.csv']);
+    expect(readFileSync(desk.home.file(`.local/state/svc/runs/${first}/results.csv`), 'utf8')).toBe(own);
+  });
+
+  it('the files of a whole cycle are those of its results so far while a request is pending', async () => {
+    const { desk, refresh, read } = await openRefresh({ processingMs: 60_000 });
+    writeFileSync(desk.home.file('export.csv'), exportOf(ROWS.slice(0, 20)));
+    expect(await refresh('--no-wait', ...ENOUGH)).toMatchObject({ code: 11 });
+    await desk.clock.advance(120_000);
+    expect(await refresh('--no-wait', ...ENOUGH)).toMatchObject({ code: 0 });
+    const before = read('results.csv');
     writeFileSync(desk.home.file('export.csv'), exportOf());
-    const lacking = await refresh('--add', ...ENOUGH);
-    expect([lacking.code, rowOf(lacking)['replace']], lacking.stderr).toEqual([3, null]);
-    expect(errorIn(lacking)['next']).toMatch(/^svc au download run-.* --out refresh\/2026-12\/results\.csv$/);
-    expect(await desk.svc(String(errorIn(lacking)['next']).slice('svc '.length))).toMatchObject({ code: 0 });
-    expect(await refresh('--add', ...ENOUGH)).toMatchObject({ code: 0 });
+    const pending = await refresh('--add', '--no-wait', ...ENOUGH);
+    expect([pending.code, read('results.csv')], pending.stderr).toEqual([11, before]);
+    expect(rowOf(pending)).toMatchObject({ status: 'pending', rows: 20, results: `${CYCLE}/results.csv` });
+    expect(pending.stderr).toContain('so far, 1 request open: ');
+    await desk.clock.advance(120_000);
+    const done = await desk.svc(['au', 'refresh', ...ENOUGH]);
+    expect(rowOf(done), done.stderr).toMatchObject({ status: 'completed', rows: ROWS.length });
+    expect(tokensIn(read('results.csv')).length).toBeGreaterThan(tokensIn(before).length);
+  });
+
+  it('the files of a whole cycle are not written while it is not known what became of a request', async () => {
+    let unreadable = 'none';
+    const { desk, refresh, read } = await openRefresh({
+      processingMs: 60_000,
+      intercept: (incoming, outgoing, proceed) =>
+        incoming.url?.endsWith(unreadable) ? outgoing.writeHead(403).end() : proceed(),
+    });
+    writeFileSync(desk.home.file('export.csv'), exportOf(ROWS.slice(0, 20)));
+    expect(await refresh('--no-wait', ...ENOUGH)).toMatchObject({ code: 11 });
+    const [first = ''] = desk.runIds();
+    writeFileSync(desk.home.file('export.csv'), exportOf(ROWS.slice(20)));
+    const pending = await refresh('--add', '--no-wait', ...ENOUGH);
+    expect(desk.uploads(), pending.stderr).toBe(2);
+    unreadable = desk.record(first).parts[0]?.job ?? '';
+    await desk.clock.advance(120_000);
+    const unknown = await refresh('--add', '--no-wait', ...ENOUGH);
+    expect([unknown.code, rowOf(unknown)['results']], unknown.stderr).toEqual([4, null]);
+    expect(filesIn(desk)).not.toContain('results.csv');
+    unreadable = 'none';
+    expect(await refresh('--add', '--no-wait', ...ENOUGH)).toMatchObject({ code: 0 });
+    expect(tokensIn(read('results.csv')).length).toBeGreaterThan(20);
+  });
+
+  it('the files of a whole cycle stay where somebody changed results.csv, which ends with 3 once there are newer results', async () => {
+    const { desk, refresh, read } = await openRefresh();
+    writeFileSync(desk.home.file('export.csv'), exportOf(ROWS.slice(0, 20)));
+    expect(await refresh(...ENOUGH)).toMatchObject({ code: 0 });
+    const results = desk.home.file(`${CYCLE}/results.csv`);
+    writeFileSync(results, 'mine');
+    expect(await refresh(...ENOUGH)).toMatchObject({ code: 0 });
+    writeFileSync(desk.home.file('export.csv'), exportOf());
+    const refused = await refresh('--add', ...ENOUGH);
+    expect([refused.code, read('results.csv'), errorIn(refused)['file']]).toEqual([3, 'mine', `${CYCLE}/results.csv`]);
+    rmSync(results);
+    const done = await desk.svc(['au', 'refresh', '--cycle', '2026-12', ...ENOUGH]);
+    expect(rowOf(done), done.stderr).toMatchObject({ status: 'completed', rows: ROWS.length });
+    expect(desk.uploads()).toBe(2);
+  });
+
+  it('the files of a whole cycle of an earlier version go on, and what it wrote for each request stays', async () => {
+    const { desk, refresh, read } = await openRefresh();
+    writeFileSync(desk.home.file('export.csv'), exportOf(ROWS.slice(0, 20)));
+    expect(await refresh(...ENOUGH)).toMatchObject({ code: 0 });
+    const [first = ''] = desk.runIds();
+    asVersion1(desk, [first], 3);
+    // Nothing is left to do, and nothing is written.
+    const before = filesIn(desk).filter((name) => name !== 'refresh.json');
+    const contents = before.map((name) => read(name));
+    expect(await desk.svc('au refresh')).toMatchObject({ code: 2 });
+    expect(await refresh(...ENOUGH)).toMatchObject({ code: 0 });
+    expect(before.map((name) => read(name))).toEqual(contents);
+    writeFileSync(desk.home.file('export.csv'), exportOf());
+    const whole = await refresh('--add', ...ENOUGH);
+    expect([whole.code, rowOf(whole)['rows']], whole.stderr).toEqual([0, ROWS.length]);
+    const results = read('results.csv');
+    asVersion1(desk, [first, desk.runIds().find((run) => run !== first) ?? ''], 3);
+    const again = await refresh('--add', ...ENOUGH);
+    expect([again.code, read('results.csv')], again.stderr).toEqual([0, results]);
+    expect(read('report-2.html')).toBe('report of request 2');
+    expect(read('next-2.csv')).toBe('next of request 2');
+    expect(read('report.html')).toContain('<title>Account Updater report: cycle 2026-12</title>');
+    expect(desk.uploads()).toBe(2);
   });
 });
 
@@ -389,14 +534,13 @@ describe('svc au refresh', () => {
     expect(desk.uploads()).toBe(1);
     const second = await refresh('--add', '--fail-on', 'err=100%');
     expect(second.code, second.stderr).toBe(0);
-    const files = { request: `${CYCLE}/request-2.csv`, next: `${CYCLE}/next-2.csv` };
-    expect(rowOf(second)).toMatchObject({ rows: ROWS.length - 7 + 1, ...files });
+    expect(rowOf(second)).toMatchObject({ rows: ROWS.length + 1, request: `${CYCLE}/request-2.csv` });
     expect(second.stderr).toContain(
       `${ROWS.length - 7} of ${ROWS.length - 6} rows of ${CYCLE}/request-2.csv are in cycle`,
     );
-    expect(read('results-2.csv').split('\n').length).toBeGreaterThan(10);
     expect(second.stderr).toContain('rows on the list of exclusions left out: 7 rows');
-    expect(read('results.csv')).toBe(first);
+    // Rows that the second export lacks, since their accounts are closed, keep their results.
+    expect(new Set(tokensIn(read('results.csv')))).toEqual(new Set([...tokensIn(first), MORE.split(';')[0]]));
     expect(desk.uploads()).toBe(2);
     // The first export is recognized, and nothing of it is sent again.
     writeFileSync(desk.home.file('export.csv'), exportOf());
@@ -418,7 +562,7 @@ describe('svc au refresh', () => {
     await desk.clock.advance(120_000);
     const done = await refresh('--no-wait', '--add', '--fail-on', 'err=100%');
     expect(done.code, done.stderr).toBe(0);
-    expect(filesIn(desk)).toEqual(expect.arrayContaining(['next.csv', 'next-2.csv', 'report.html', 'report-2.html']));
+    expect(rowOf(done)).toMatchObject({ rows: ROWS.length + 1, results: `${CYCLE}/results.csv` });
     expect(desk.uploads()).toBe(2);
   });
 
@@ -440,14 +584,15 @@ describe('svc au refresh', () => {
     await desk.clock.advance(120_000);
     const done = await refreshOn('laptop');
     expect(done.code, done.stderr).toBe(0);
-    expect(filesIn(desk)).toEqual(expect.arrayContaining(['next.csv', 'next-2.csv', 'report.html', 'report-2.html']));
+    expect(rowOf(done)).toMatchObject({ rows: ROWS.length + 1, results: `${CYCLE}/results.csv` });
+    const results = read('results.csv');
     expect(desk.received().map((file) => file.trimEnd().split('\n').length - 1)).toEqual([ROWS.length, 1]);
     // The results that one machine wrote are those of the other one too.
     const again = await refreshOn('runner');
     expect(again.code, again.stderr).toBe(0);
     const third = await refreshOn('desktop');
     expect(third.code, third.stderr).toBe(0);
-    expect(desk.uploads()).toBe(2);
+    expect([read('results.csv'), desk.uploads()]).toEqual([results, 2]);
   });
 
   it('svc au refresh leaves an earlier request of the cycle alone once its run was abandoned', async () => {
@@ -461,7 +606,7 @@ describe('svc au refresh', () => {
     expect(done.code, done.stderr).toBe(0);
     expect(rowOf(done)).toMatchObject({ rows: ROWS.length + 1, request: `${CYCLE}/request-2.csv` });
     expect(desk.received().map((file) => file.trimEnd().split('\n').length - 1)).toEqual([ROWS.length, 1]);
-    expect(filesIn(desk)).not.toContain('results.csv');
+    expect(desk.record(run).results).toBeUndefined();
   });
 
   it('svc au refresh prepares the request again that was deleted before it was sent', async () => {

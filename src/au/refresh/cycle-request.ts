@@ -1,0 +1,67 @@
+import { SvcError } from '../../base/errors.ts';
+import { writeWhole } from '../../base/files/draft.ts';
+import type { Context } from '../../cli/app/command.ts';
+import { fileSource } from '../../client/transfer/source.ts';
+import { REQUEST_HEADER } from '../request/request-file.ts';
+import { cellsOf, readRequest, type RequestRow } from '../request/request-lines.ts';
+import { rowKey } from '../request/row-key.ts';
+import { openSpool } from '../request/spool-output.ts';
+import { TokenTable } from '../request/token-table.ts';
+import { readableRequest } from '../run/request-copy.ts';
+import { type RefreshDirectory, runHere } from './refresh-directory.ts';
+
+/** The rows of the requests of a cycle that have results, each once. */
+export interface CycleRequest {
+  /** The request file of the only request, or a private file. */
+  readonly path: string;
+  readonly rows: number;
+}
+
+/**
+ * Joins the request files at the given places of a cycle. A row that several of them have comes from the last one, as its
+ * result does.
+ * @throws SvcError `local` if a request file is gone
+ */
+export async function cycleRequest(
+  context: Context,
+  directory: RefreshDirectory,
+  places: readonly number[],
+): Promise<CycleRequest> {
+  const files: string[] = [];
+  for (const place of places) files.push(await requestAt(context, directory, place));
+  const [only = ''] = files;
+  if (files.length === 1) return { path: only, rows: directory.requests[places[0] ?? 0]?.rows ?? 0 };
+  const newest = new TokenTable({ words: 3 });
+  for (const [index, file] of files.entries())
+    for await (const rows of readRequest((await fileSource(file)).open()))
+      for (const row of rows) newest.set(keyOf(row), index + 1);
+  const path = await openSpool(context);
+  await writeWhole(path, true, async (draft) => {
+    await draft.write(`${REQUEST_HEADER}\n`);
+    for (const [index, file] of files.entries())
+      for await (const rows of readRequest((await fileSource(file)).open())) {
+        const own = rows.filter((row) => newest.get(keyOf(row)) === index + 1);
+        await draft.write(own.map(({ line }) => `${line}\n`).join(''));
+      }
+  });
+  return { path, rows: newest.size };
+}
+
+function keyOf(row: RequestRow): string {
+  return rowKey(row.token, cellsOf(row)[3] ?? '');
+}
+
+/** Returns the path of a request file as it was prepared: in the directory of the cycle, or the copy that its run keeps. */
+async function requestAt(context: Context, directory: RefreshDirectory, place: number): Promise<string> {
+  const { request } = directory.filesOf(place);
+  const known = directory.requests[place];
+  if (directory.has(request) && (await directory.hash(request)) === known?.request_sha256)
+    return directory.resolve(request);
+  const run = known?.run === undefined ? undefined : await runHere(context, known.run);
+  const copy = run && (await readableRequest(context, run));
+  if (copy !== undefined) return copy;
+  throw new SvcError('local', `${request} is not as it was prepared, and no run on this machine has a copy of it`, {
+    hint: 'The files of the cycle were left as they are. Put the file back from a copy, and run the same command again.',
+    facts: { file: request },
+  });
+}

@@ -1,0 +1,140 @@
+import { SvcError } from '../../base/errors.ts';
+import { writeWhole } from '../../base/files/draft.ts';
+import type { Context } from '../../cli/app/command.ts';
+import { csvRow } from '../../cli/output/csv.ts';
+import { fileSource } from '../../client/transfer/source.ts';
+import { RESULT_COLUMNS } from '../../schema/account-updater-files.ts';
+import { tokenKey } from '../request/row-key.ts';
+import { openSpool } from '../request/spool-output.ts';
+import { TokenTable } from '../request/token-table.ts';
+import { readResults } from '../result-codes.ts';
+import { hashOf } from '../results/download.ts';
+import { keepResults } from '../results/merge.ts';
+import { extraColumns, resultLine } from '../results/merge-in-order.ts';
+import { type RunRecord, statusOf } from '../run/record.ts';
+import type { RunDirectory } from '../run/run-directory.ts';
+import { holdRun } from '../run/verdict.ts';
+import { type RefreshDirectory, runHere } from './refresh-directory.ts';
+
+/** The results of all requests of a cycle that have some. */
+export interface CycleResults {
+  /** The file with their rows: that of the only request, or a private one. */
+  readonly path: string;
+  readonly sha256: string;
+  readonly bytes: number;
+  /** The files that its rows are from, oldest first. */
+  readonly sources: readonly CycleSource[];
+  /** The hash of each request's own results, by the place of the request. */
+  readonly of: ReadonlyMap<number, string>;
+  /** The newest of their runs that is recorded on this machine. */
+  readonly record: RunRecord | undefined;
+}
+
+/** A file with the proven results of a request, or of those whose runs are on another machine. */
+export interface CycleSource {
+  /** The places of the requests. */
+  readonly places: readonly number[];
+  readonly file: string;
+}
+
+interface Source extends CycleSource {
+  readonly sha256: string;
+  readonly record?: RunRecord | undefined;
+}
+
+/**
+ * Joins the results of the requests of a cycle. Where a token has results of two requests, the later ones count. Returns
+ * undefined if no request has results.
+ * @throws SvcError `config` if results that the files of the cycle have are no longer found
+ */
+export async function cycleResults(context: Context, directory: RefreshDirectory): Promise<CycleResults | undefined> {
+  const { sources, lost } = await findSources(context, directory);
+  const of = new Map(sources.flatMap(({ places, sha256 }) => places.map((place) => [place, sha256] as const)));
+  const all = lost.length === 0 ? sources : await withResultsOfOthers(directory, sources, lost);
+  const [first] = all;
+  if (first === undefined) return undefined;
+  for (const place of lost) of.set(place, directory.requests[place]?.report_of ?? '');
+  const record = sources.findLast((source) => source.record !== undefined)?.record;
+  if (all.length === 1) {
+    const { size: bytes } = await fileSource(first.file);
+    return { path: first.file, sha256: first.sha256, bytes, sources: all, of, record };
+  }
+  const path = await openSpool(context);
+  const joined = await writeWhole(path, true, async (draft) => {
+    for await (const lines of joinedRows(all.map(({ file }) => file))) await draft.write(lines);
+  });
+  return { path, ...joined, sources: all, of, record };
+}
+
+/** Finds the results of each request, and the places of requests whose results only the files of the cycle have. */
+async function findSources(context: Context, directory: RefreshDirectory) {
+  const sources: Source[] = [];
+  const lost: number[] = [];
+  for (const [place, { run: name, report_of: of }] of directory.requests.entries()) {
+    if (name === undefined) continue;
+    const run = await runHere(context, name);
+    const found = run && (await resultsOfRun(context, run, directory.resolve(directory.results)));
+    const older = directory.olderResults(place);
+    if (found) sources.push({ places: [place], file: found.file, sha256: found.sha256, record: run.record });
+    else if (of !== undefined && (await hashOf(directory.resolve(older))) === of)
+      sources.push({ places: [place], file: directory.resolve(older), sha256: of });
+    else if (of !== undefined) lost.push(place);
+  }
+  return { sources, lost };
+}
+
+/** Returns the results that a run keeps, which are written again if they are gone. Undefined while it has none. */
+async function resultsOfRun(context: Context, run: RunDirectory, ofCycle: string) {
+  if (statusOf(run.record) !== 'completed') return undefined;
+  const { results, pruned_at: pruned } = run.record;
+  const isIntact = results !== undefined && (await hashOf(results.file)) === results.sha256;
+  // Version 1 wrote the results of a request where those of the whole cycle are now.
+  if (isIntact && (results.file !== ofCycle || pruned !== undefined)) return results;
+  return pruned === undefined ? holdRun(context, run, () => keepResults(run)) : undefined;
+}
+
+/** Takes the results of requests whose runs are not here from the file of the whole cycle, if that has them. */
+async function withResultsOfOthers(
+  directory: RefreshDirectory,
+  sources: readonly Source[],
+  lost: readonly number[],
+): Promise<readonly Source[]> {
+  const file = directory.resolve(directory.results);
+  const sha256 = (await hashOf(file)) ?? '';
+  const isWhole = directory.steps.reported !== undefined && directory.written(directory.results).includes(sha256);
+  if (!isWhole) throw lostResults(directory, lost[0] ?? 0);
+  const others = sources.filter(({ places, sha256: own }) =>
+    places.every((place) => directory.requests[place]?.report_of !== own),
+  );
+  return [...others, { places: lost, file, sha256 }].toSorted((a, b) => Math.max(...a.places) - Math.max(...b.places));
+}
+
+function lostResults(directory: RefreshDirectory, place: number): SvcError {
+  const run = directory.requests[place]?.run ?? '<run>';
+  const { results } = directory;
+  return new SvcError('config', `${results} is not as the refresh wrote it, and the results of ${run} are gone`, {
+    hint: 'The files of the cycle were left as they are. Put the file back from a copy, or get the results again, and run the same command:',
+    next: ['au', 'download', run, '--out', directory.olderResults(place)],
+    facts: { file: results, run },
+  });
+}
+
+async function* joinedRows(files: readonly string[]): AsyncGenerator<string> {
+  const extra = await extraColumns(files);
+  const newest = await newestOf(files);
+  yield csvRow([...RESULT_COLUMNS, ...extra]);
+  for (const [index, file] of files.entries())
+    for await (const rows of readResults((await fileSource(file)).open())) {
+      const own = rows.filter(({ token }) => newest.get(tokenKey(token)) === index + 1);
+      yield own.map((row) => resultLine(row, extra)).join('');
+    }
+}
+
+/** Returns the number of the last file, starting at 1, that has a token. */
+export async function newestOf(files: readonly string[]): Promise<Pick<TokenTable, 'get'>> {
+  const newest = new TokenTable({ words: 3 });
+  for (const [index, file] of files.entries())
+    for await (const rows of readResults((await fileSource(file)).open()))
+      for (const { token } of rows) newest.set(tokenKey(token), index + 1);
+  return newest;
+}

@@ -1,0 +1,335 @@
+import { isSvcError, SvcError } from '../../base/errors.ts';
+import { writeWhole } from '../../base/files/draft.ts';
+import type { Context } from '../../cli/app/command.ts';
+import { option } from '../../cli/app/hint.ts';
+import { isDrawn } from '../../cli/app/print.ts';
+import { countText } from '../../cli/output/time.ts';
+import { fileSource } from '../../client/transfer/source.ts';
+import { writeNextRequest } from '../next/write-next-request.ts';
+import type { Actions } from '../result-codes.ts';
+import { actionsOf } from '../results/action-option.ts';
+import { makeReport, requireReconciled } from '../results/make-report.ts';
+import type { PageSubject } from '../results/report-page.ts';
+import { dominanceWarning } from '../results/report-view.ts';
+import { checkThreshold, countedFile, drawResults, noteOddities, type Results } from '../results/submission.ts';
+import { trendOf } from '../results/trend.ts';
+import { tenantOf } from '../run/run-view.ts';
+import { applyTodo } from './apply-todo.ts';
+import { cycleRequest, type CycleRequest } from './cycle-request.ts';
+import type { CycleResults } from './cycle-results.ts';
+import { countExclusions, exclusionsFor } from './exclusion-list.ts';
+import { openRequests } from './open-cycles.ts';
+import type { RefreshDirectory } from './refresh-directory.ts';
+import type { RefreshInput } from './refresh-input.ts';
+import type { PrintRow, RefreshRow } from './refresh-row.ts';
+import { announceStep, noteStep } from './step.ts';
+import { type Todo, writeTodo } from './todo.ts';
+
+/** The counts of the results of a cycle. */
+export type CycleCounts = Results & { readonly rows: number };
+
+/** The members of the printed row that the results of the cycle give. */
+export type Concluded = Pick<
+  RefreshRow,
+  | 'rows'
+  | 'results'
+  | 'updated'
+  | 'warned'
+  | 'errors'
+  | 'unchanged'
+  | 'report'
+  | 'new_tokens'
+  | 'replace'
+  | 'applied_at'
+  | 'next'
+  | 'next_rows'
+  | 'excluded'
+  | 'exclusions'
+>;
+
+/**
+ * Writes the files of a cycle from the results of all its requests. Each step is done once for the same results, and the
+ * record says before the first one that files are being written, so that a later command goes on after a kill.
+ */
+export class CycleSteps {
+  readonly #context: Context;
+  readonly #directory: RefreshDirectory;
+  readonly #input: RefreshInput;
+  readonly #results: CycleResults;
+  readonly #actions: Actions;
+  #request: CycleRequest | undefined;
+  #counts: CycleCounts | undefined;
+
+  constructor(context: Context, directory: RefreshDirectory, input: RefreshInput, results: CycleResults) {
+    this.#context = context;
+    this.#directory = directory;
+    this.#input = input;
+    this.#results = results;
+    this.#actions = actionsOf(context, input.action);
+  }
+
+  /** The counts, once the results are counted. */
+  get counts(): CycleCounts | undefined {
+    return this.#counts;
+  }
+
+  /** Writes the files, runs `--exec` and prints the row. Ends with the first thing that is wrong. */
+  async finish(rowOf: (concluded: Concluded) => RefreshRow, print: PrintRow): Promise<void> {
+    const counts = await this.#count();
+    await this.#writeResults();
+    await this.#report(counts);
+    const threshold = met(() => checkThreshold(counts, counts.rows, this.#input.failOn)) ?? this.#oneError(counts);
+    const problem = threshold ?? (await this.#unless(() => this.#exclude()));
+    const todo = await writeTodo(this.#context, this.#directory, this.#results, this.#actions);
+    const failure = problem ?? (todo.changed.length > 0 ? changedTodo(todo.changed, this.#input.again) : undefined);
+    if (failure === undefined || failure === threshold) this.#end();
+    const row = (): RefreshRow => rowOf(this.#concluded(counts, todo));
+    const ofExec = failure ? undefined : await applyTodo(this.#context, this.#directory, todo, row(), this.#input);
+    await print(row());
+    await this.#noteTodo(todo);
+    const reason = failure ?? ofExec;
+    if (reason !== undefined) throw reason;
+  }
+
+  async #count(): Promise<CycleCounts> {
+    const { path: file, sha256, bytes, record } = this.#results;
+    const { rows } = await this.#rows();
+    const counted = await countedFile({ file, sha256, bytes }, rows, this.#actions);
+    const counts = { ...counted, file: this.#directory.results, compared: true, rows };
+    this.#counts = counts;
+    if (record !== undefined) await noteOddities(this.#context, record, counts, rows);
+    if (isDrawn(this.#context)) await drawResults(this.#context, rows, counts);
+    return counts;
+  }
+
+  /** Returns the number of rows that the results are of. */
+  async #rows(): Promise<{ readonly rows: number }> {
+    const { reported } = this.#directory.steps;
+    return reported?.results_sha256 === this.#results.sha256 ? reported : this.#wholeRequest();
+  }
+
+  async #wholeRequest(): Promise<CycleRequest> {
+    return (this.#request ??= await cycleRequest(this.#context, this.#directory, this.#places));
+  }
+
+  get #places(): readonly number[] {
+    return [...this.#results.of.keys()].toSorted((a, b) => a - b);
+  }
+
+  /** Puts the results into place. The record names the hashes before and after, so that a crash makes no foreign file. */
+  async #writeResults(): Promise<void> {
+    const directory = this.#directory;
+    const { sha256, path, of } = this.#results;
+    const { results: file, requests, steps } = directory;
+    const here = directory.has(file) ? await directory.hash(file) : undefined;
+    const isNoted = [...of].every(([place, own]) => requests[place]?.report_of === own);
+    const isDone = isNoted && steps.reported?.results_sha256 === sha256 && steps.excluded?.results_sha256 === sha256;
+    if (here === sha256 && isDone) return;
+    const isOwn = here === undefined || here === sha256 || [...directory.written(file), ...of.values()].includes(here);
+    // Nothing is missing in a file that would be written as it was before somebody changed it.
+    if (!isOwn && isDone && directory.has(directory.report)) return;
+    if (!isOwn) throw directory.written(file).length > 0 ? this.#changedResults() : directory.foreign(file);
+    directory.noteWritten(file, [...directory.written(file), sha256]);
+    steps.writing = true;
+    directory.save();
+    if (here !== sha256)
+      await writeWhole(directory.resolve(file), true, async (draft) => {
+        for await (const piece of (await fileSource(path)).open()) await draft.write(piece);
+      });
+    directory.noteWritten(file, [sha256]);
+    for (const [place, own] of of) {
+      const request = requests[place];
+      if (request) request.report_of = own;
+    }
+    directory.save();
+  }
+
+  #changedResults(): SvcError {
+    const { results } = this.#directory;
+    return new SvcError(
+      'config',
+      `${results} was changed after the refresh wrote it, and would be written otherwise now`,
+      {
+        hint: 'The files of the cycle were left as they are. Move the changed file away, and run the same command again:',
+        next: this.#input.again,
+        facts: { file: results },
+      },
+    );
+  }
+
+  async #report(counts: CycleCounts): Promise<void> {
+    const { steps, report: page, results } = this.#directory;
+    const { sha256 } = this.#results;
+    if (steps.reported?.results_sha256 === sha256 && this.#directory.has(page))
+      return noteStep(this.#context, 'report', `done before: ${page}`);
+    const [place = 0] = this.#places;
+    const { request } = this.#directory.filesOf(place);
+    // No command alone compares results with several requests.
+    if (this.#places.length > 1) noteStep(this.#context, 'report', `of ${this.#places.length} requests: ${page}`);
+    else announceStep(this.#context, 'report', ['au', 'report', results, '--request', request, '--html', page]);
+    this.#directory.claim(page);
+    const made = await makeReport(this.#context, {
+      results,
+      request: (await this.#wholeRequest()).path,
+      html: page,
+      splitInto: undefined,
+      keep: undefined,
+      action: this.#input.action,
+      force: true,
+      subject: await this.#subject(counts),
+    });
+    requireReconciled(made);
+    steps.reported = { results_sha256: sha256, rows: counts.rows };
+    this.#directory.save();
+  }
+
+  async #subject(counts: CycleCounts): Promise<Omit<PageSubject, 'madeAt'>> {
+    const { cycle, requests } = this.#directory;
+    const { record } = this.#results;
+    const names = this.#places.map((place) =>
+      this.#directory.filesOf(place).request.slice(this.#directory.path.length + 1),
+    );
+    const ofRun = this.#places.length === 1 ? record?.id : undefined;
+    return {
+      cycle,
+      submitted: names.length > 1 ? `${countText(names.length, 'request')} (${names.join(', ')})` : names[0],
+      run: ofRun ?? (requests.length === 1 ? requests[0]?.run : undefined),
+      ...(record && {
+        tenant: tenantOf(this.#context, record),
+        begunAt: Date.parse(record.created_at),
+        trend: await trendOf(this.#context, record, counts),
+      }),
+    };
+  }
+
+  /** Returns the error for results of which one error code has most rows, unless the operator chose a threshold. */
+  #oneError({ codes, rows }: CycleCounts): SvcError | undefined {
+    const { failOn, again } = this.#input;
+    const { record } = this.#results;
+    const tenant = record && tenantOf(this.#context, record);
+    if (failOn !== undefined || dominanceWarning(codes, rows, tenant) === undefined) return undefined;
+    const { cycle, results, todo } = this.#directory;
+    return new SvcError('threshold', `most rows of cycle ${cycle} ended in one error code`, {
+      hint: `Find out why before the results are used: the report has the code, and ${todo} has the rows. To go on as it is, allow it with --fail-on:`,
+      next: ['au', 'report', results],
+      alternatives: [[...again, '--fail-on', 'err=100%']],
+      facts: { results },
+    });
+  }
+
+  /** Writes the next request, and the closed accounts on the list of exclusions. */
+  async #exclude(): Promise<void> {
+    const { steps, next: out, exclusions, cycle } = this.#directory;
+    const { sha256, path: results } = this.#results;
+    if (steps.next?.results_sha256 === sha256 && this.#directory.has(out))
+      return noteStep(this.#context, 'next', `done before: ${countText(steps.next.rows, 'row')} in ${out}`);
+    if (this.#input.exclusions === undefined) await exclusionsFor(this.#context, this.#directory, this.#input);
+    const [place = 0] = this.#places;
+    const { request, keep: kept } = this.#directory.filesOf(place);
+    const keep = this.#places.length === 1 && this.#directory.has(kept) ? kept : undefined;
+    if (this.#places.length > 1) noteStep(this.#context, 'next', `of ${this.#places.length} requests: ${out}`);
+    else
+      announceStep(this.#context, 'next', [
+        'au',
+        'next',
+        request,
+        this.#directory.results,
+        '--exclusions',
+        exclusions,
+        ...option('--keep', keep),
+        ...option('--out', out),
+      ]);
+    this.#directory.claim(out);
+    const made = await writeNextRequest(this.#context, {
+      request: (await this.#wholeRequest()).path,
+      results,
+      out,
+      excluded: undefined,
+      exclusions,
+      keep,
+      cycle,
+      actions: this.#actions,
+      force: true,
+    });
+    steps.next = { results_sha256: sha256, rows: made.rows };
+    steps.excluded = { results_sha256: sha256, rows: made.groups.exclude + made.excluded_before };
+    const last = this.#directory.requests.at(-1);
+    if (last) last.excluded_tokens = await countExclusions(this.#context, exclusions);
+    this.#directory.save();
+  }
+
+  /** Returns the error of a step after which the others go on. */
+  async #unless(step: () => Promise<void>): Promise<SvcError | undefined> {
+    try {
+      await step();
+      return undefined;
+    } catch (error) {
+      if (isSvcError(error, 'config', 'usage')) return error;
+      throw error;
+    }
+  }
+
+  /** Records that all files are written. */
+  #end(): void {
+    const { steps } = this.#directory;
+    if (steps.writing === undefined) return;
+    steps.writing = undefined;
+    this.#directory.save();
+  }
+
+  #concluded(counts: CycleCounts, { newTokens, replace }: Todo): Concluded {
+    const { steps, results, report, next: out, applied, exclusions } = this.#directory;
+    const { sha256 } = this.#results;
+    const next = steps.next?.results_sha256 === sha256 ? steps.next : undefined;
+    const excluded = steps.excluded?.results_sha256 === sha256 ? steps.excluded : undefined;
+    const { rows, updated, warned, errors, unchanged } = counts;
+    return {
+      rows,
+      results,
+      updated,
+      warned,
+      errors,
+      unchanged,
+      report,
+      new_tokens: newTokens,
+      replace,
+      applied_at: applied?.at ?? null,
+      next: next === undefined ? null : out,
+      next_rows: next?.rows ?? null,
+      excluded: excluded?.rows ?? null,
+      exclusions: this.#directory.has(exclusions) ? exclusions : null,
+    };
+  }
+
+  /** Ends with the file that the month is for. */
+  async #noteTodo({ newTokens, replace }: Todo): Promise<void> {
+    const open = await openRequests(this.#context, this.#directory);
+    const soFar = open === 0 ? '' : `so far, ${countText(open, 'request')} open: `;
+    this.#context.notices.note(`${soFar}${countText(newTokens, 'new token')}: ${replace}`);
+  }
+}
+
+/** Returns the error for files with what to do that somebody changed, and that would be written otherwise now. */
+function changedTodo(files: readonly string[], again: readonly string[]): SvcError {
+  const are = files.length === 1 ? 'was' : 'were';
+  return new SvcError(
+    'config',
+    `${files.join(', ')} ${are} changed after the refresh wrote ${files.length === 1 ? 'it' : 'them'}, and would be written otherwise now`,
+    {
+      hint: 'Nothing of it was replaced; everything else is written. Move the changed files away, and run the same command again:',
+      next: again,
+      facts: { files },
+    },
+  );
+}
+
+/** Returns the error of a check, or undefined if it passed. */
+function met(check: () => void): SvcError | undefined {
+  try {
+    check();
+    return undefined;
+  } catch (error) {
+    if (isSvcError(error, 'threshold')) return error;
+    throw error;
+  }
+}

@@ -1,0 +1,71 @@
+import { toneOf } from '../run/run-view.ts';
+import type { View } from '../../cli/output/view.ts';
+
+/**
+ * How far a cycle is. `status`, `run` and `request` are of the request that the command goes on with; all other members are
+ * of the whole cycle. Members that are not known yet are null.
+ */
+export interface RefreshRow {
+  readonly cycle: string;
+  readonly status: string;
+  /** Rows of the requests whose results are counted, each once; those of the request while there are no results. */
+  readonly rows: number;
+  /** Rows of a changed export that are not sent without `--add`; null if the export is unchanged. */
+  readonly new_rows: number | null;
+  readonly run: string | null;
+  readonly request: string;
+  readonly results: string | null;
+  readonly updated: number | null;
+  readonly warned: number | null;
+  readonly errors: number | null;
+  readonly unchanged: number | null;
+  readonly report: string | null;
+  readonly new_tokens: number | null;
+  /** The file that has the new tokens. */
+  readonly replace: string | null;
+  /** When the command of `--exec` succeeded with the file as it was then; null if it never did. */
+  readonly applied_at: string | null;
+  readonly next: string | null;
+  readonly next_rows: number | null;
+  readonly excluded: number | null;
+  readonly exclusions: string | null;
+}
+
+export type PrintRow = (row: RefreshRow) => Promise<void>;
+
+export const refreshView: View<RefreshRow> = {
+  name: 'refresh',
+  fields: [
+    'cycle',
+    'status',
+    'rows',
+    'new_rows',
+    'run',
+    'request',
+    'results',
+    'updated',
+    'warned',
+    'errors',
+    'unchanged',
+    'report',
+    'new_tokens',
+    'replace',
+    'applied_at',
+    'next',
+    'next_rows',
+    'excluded',
+    'exclusions',
+  ],
+  columns: [
+    { path: 'status', kind: 'status', paint: toneOf },
+    // People read only what is known by now.
+    ...(['new_rows', 'new_tokens', 'next_rows', 'excluded', 'updated', 'warned', 'errors', 'unchanged'] as const).map(
+      (path) => ({ path, kind: 'number' as const, repeats: (row: RefreshRow) => row[path] === null }),
+    ),
+    ...(['results', 'report', 'replace', 'applied_at', 'next', 'exclusions'] as const).map((path) => ({
+      path,
+      kind: path === 'applied_at' ? ('time' as const) : ('text' as const),
+      repeats: (row: RefreshRow) => row[path] === null,
+    })),
+  ],
+};
