@@ -66,7 +66,7 @@ export const next = defineCommand({
     const files = { request, results, out: target, excluded, exclusions, keep };
     const made = await writeNextRequest(context, { ...files, cycle, actions, force });
     if (target !== '-') await print(made);
-    requireFewToFix({ ...made, fix: made.groups.fix }, results, failOn);
+    requireFewToFix({ file: target, rows: made.rows, fix: made.groups.fix }, results, failOn);
   },
 });
 

@@ -20,10 +20,12 @@ const parameters = {
   export: reading(optionalArgument('[export|-]', 'a CSV export of tokens, or - for standard input', text), ['.csv']),
   cycle: suggesting('cycle', value('--cycle <name>', 'name of this refresh, such as 2026-12', cycleName)),
   ...exportParameters,
+  keep: { ...exportParameters.keep, description: 'add this column to the files in todo/' },
   exclusions: choice('--exclusions <none>', 'leave out no row because of exclusions.csv', ['none']),
   outDir: value('--out-dir <dir>', 'directory of all cycles (default: refresh)', text),
   noWait: flag('--no-wait', 'poll once, and end with 11 while a job is pending'),
   add: flag('--add', 'send the new rows of a changed export, too'),
+  next: flag('--next', 'make the request of the next cycle, too (au next)'),
   dryRun: flag('--dry-run', 'show what would be submitted; send nothing'),
   rehearse: flag('--rehearse', 'in the sandbox: invent the outcome of each token'),
   begin: beginParameter,
@@ -39,11 +41,11 @@ type Typed = Input<typeof parameters>;
 
 export const refresh = defineCommand({
   description:
-    'Does what svc au prepare, submit, wait, report and next do, one after the other. The same command goes on where it stopped, even without the export.',
+    'Does what svc au prepare, submit, resume and report do. The same command goes on where it stopped, even without the export.',
   details:
-    'Each step names the command that does it alone. Below --out-dir, a directory for each cycle contains todo/replace.csv with the new tokens, the other files with what to do, results.csv, report.html and next.csv; exclusions.csv beside it lists closed accounts, which are left out of every later request. A changed export of the cycle sends nothing without --add, and then only its new rows, as a request with a number. Files that the refresh did not write are never replaced. With --rehearse, the sandbox takes each token that is a UUID as a card: of 100, 94 have no update, 4 have one, and the others have a warning or an error. All files are in rehearsal/, also those that know what was sent, so that no real month knows of it.',
+    'Each step names the command that does it alone. Below --out-dir, a directory for each cycle contains todo/replace.csv with the new tokens, the other files with what to do, results.csv, report.html and, with --next, next.csv; exclusions.csv beside it lists closed accounts, which are left out of every later request. A changed export of the cycle sends nothing without --add, and then only its new rows, as a request with a number. Files that the refresh did not write are never replaced. With --rehearse, the sandbox takes each token that is a UUID as a card: of 100, 94 have no update, 4 have one, and the others have a warning or an error. All files are in rehearsal/, also those that know what was sent, so that no real month knows of it.',
   examples: [
-    ['svc au refresh export.csv --cycle 2026-12', 'from the export to the new tokens and the next request'],
+    ['svc au refresh export.csv --cycle 2026-12', 'from the export to the new tokens'],
     ['svc au refresh', 'go on with the cycle that is open'],
     ['svc au refresh export.csv --cycle 2026-12 --no-wait', 'from cron or CI: exit code 11 while a job is pending'],
   ],
@@ -100,6 +102,7 @@ async function inputOf(context: Context, typed: Typed): Promise<Omit<RefreshInpu
     // A rehearsal is paid for by nobody, so that another one may have the same rows.
     begin: typed.begin || typed.rehearse,
     add: typed.add,
+    next: typed.next,
     onlyRecorded,
     again: wordsOf({ ...typed, cycle }, options),
   };
@@ -150,6 +153,7 @@ function wordsOf(typed: Typed, options: readonly string[]): string[] {
     ...option('--out-dir', typed.outDir),
     ...(typed.noWait ? ['--no-wait'] : []),
     ...(typed.add ? ['--add'] : []),
+    ...(typed.next ? ['--next'] : []),
     ...(typed.onlyRecorded ? ['--only-recorded'] : []),
     ...(typed.rehearse ? ['--rehearse'] : []),
     ...option(

@@ -29,8 +29,8 @@ import { indexResults, nextRequest, type NextRow, resultsInOrder } from './next-
 export interface NextFiles {
   readonly request: string;
   readonly results: string;
-  /** The output file, or - for standard output. */
-  readonly out: string;
+  /** The output file, or - for standard output; undefined to add closed accounts to the list of exclusions alone. */
+  readonly out: string | undefined;
   readonly excluded: string | undefined;
   readonly exclusions: string | undefined;
   /** The file with kept columns of the export. */
@@ -80,9 +80,10 @@ export async function writeNextRequest(context: Context, input: NextFiles) {
     return file;
   };
   try {
-    const out = input.out === '-' ? context.out : await begin(input.out);
+    const out = await openOut(context, input.out, begin);
     const excluded = input.excluded === undefined ? undefined : await begin(input.excluded);
-    const keepFile = kept && (await begin(keepFileOf(input.out)));
+    const keepName = kept && input.out !== undefined ? keepFileOf(input.out) : undefined;
+    const keepFile = keepName === undefined ? undefined : await begin(keepName);
     const rows = nextRequest(source.open(), answers, actions, { exclusions, isRehearsal: context.isRehearsal });
     const made = { cycle: input.cycle, at: context.clock.now() };
     const exclude = (token: string, code: string): void => exclusions?.add({ token, code, ...made });
@@ -95,16 +96,20 @@ export async function writeNextRequest(context: Context, input: NextFiles) {
     for (const file of files) await file.seal();
     for (const file of files) await file.finish(force || file === list);
     kept?.warnOfMissing(context);
-    context.notices.note(countsOf(counts));
-    return {
-      file: input.out,
-      ...counts,
-      excluded_file: input.excluded ?? null,
-      keep_file: keepFile === undefined ? null : keepFileOf(input.out),
-    };
+    if (input.out !== undefined) context.notices.note(countsOf(counts));
+    return { file: input.out ?? null, ...counts, excluded_file: input.excluded ?? null, keep_file: keepName ?? null };
   } finally {
     for (const file of files) await file.discard();
   }
+}
+
+async function openOut(
+  context: Context,
+  out: string | undefined,
+  begin: (name: string) => Promise<Draft>,
+): Promise<Pick<Draft, 'write'>> {
+  if (out === undefined) return { write: async () => undefined };
+  return out === '-' ? context.out : begin(out);
 }
 
 type Counts = Awaited<ReturnType<typeof writeRows>>;
@@ -137,7 +142,7 @@ async function requireTargets(
   { request, results, out, excluded, exclusions, keep, force }: NextFiles,
 ): Promise<void> {
   const inputs = namedFiles({ '[request]': request, '[results]': results, '--keep': keep });
-  const written = namedFiles({ '--out': out, '--excluded': excluded, '--keep': keep && keepFileOf(out) });
+  const written = namedFiles({ '--out': out, '--excluded': excluded, '--keep': keep && out && keepFileOf(out) });
   for (const each of written) refuseReplacing(context.system, each, inputs);
   const named = [...written, ...namedFiles({ '--exclusions': exclusions })].flatMap(({ name, typed }) =>
     typed === '-' ? [] : [{ name, path: resolvePath(context, typed) }],

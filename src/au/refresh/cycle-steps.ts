@@ -161,12 +161,22 @@ export class CycleSteps {
     const { steps, report: page, results } = this.#directory;
     const { sha256 } = this.#results;
     if (steps.reported?.results_sha256 === sha256 && this.#directory.has(page))
-      return noteStep(this.#context, 'report', `done before: ${page}`);
+      return noteStep(this.#context, this.#input, 'report', `done before: ${page}`);
     const [place = 0] = this.#places;
     const { request } = this.#directory.filesOf(place);
     // No command alone compares results with several requests.
-    if (this.#places.length > 1) noteStep(this.#context, 'report', `of ${this.#places.length} requests: ${page}`);
-    else announceStep(this.#context, 'report', ['au', 'report', results, '--request', request, '--html', page]);
+    if (this.#places.length > 1)
+      noteStep(this.#context, this.#input, 'report', `of ${this.#places.length} requests: ${page}`);
+    else
+      announceStep(this.#context, this.#input, 'report', [
+        'au',
+        'report',
+        results,
+        '--request',
+        request,
+        '--html',
+        page,
+      ]);
     this.#directory.claim(page);
     const made = await makeReport(this.#context, {
       results,
@@ -217,32 +227,56 @@ export class CycleSteps {
     });
   }
 
-  /** Writes the next request, and the closed accounts on the list of exclusions. */
+  /** Adds the closed accounts to the list of exclusions and, with `--next`, writes the next request. */
   async #exclude(): Promise<void> {
-    const { steps, next: out, exclusions, cycle } = this.#directory;
-    const { sha256, path: results } = this.#results;
-    if (steps.next?.results_sha256 === sha256 && this.#directory.has(out))
-      return noteStep(this.#context, 'next', `done before: ${countText(steps.next.rows, 'row')} in ${out}`);
+    const { steps, next: file, exclusions } = this.#directory;
+    const { sha256 } = this.#results;
+    const hasExcluded = steps.excluded?.results_sha256 === sha256;
+    const done = steps.next?.results_sha256 === sha256 && this.#directory.has(file) ? steps.next : undefined;
+    const isOpen = (await openRequests(this.#context, this.#directory)) > 0;
+    const out = this.#input.next && !isOpen ? file : undefined;
+    if (this.#input.next && isOpen)
+      noteStep(this.#context, this.#input, 'next', `${file} is written once no request of the cycle is open`);
+    if (out !== undefined && done)
+      return noteStep(this.#context, this.#input, 'next', `done before: ${countText(done.rows, 'row')} in ${file}`);
+    if (out === undefined && hasExcluded) return;
     if (this.#input.exclusions === undefined) await exclusionsFor(this.#context, this.#directory, this.#input);
+    const made = await this.#writeNext(out);
+    if (out !== undefined) steps.next = { results_sha256: sha256, rows: made.rows };
+    const rows = made.groups.exclude + made.excluded_before;
+    if (rows > 0 && out === undefined)
+      this.#context.notices.note(`${exclusions} leaves ${countText(rows, 'row')} of this cycle out of the next one`);
+    steps.excluded = { results_sha256: sha256, rows };
+    const last = this.#directory.requests.at(-1);
+    if (last) last.excluded_tokens = await countExclusions(this.#context, exclusions);
+    this.#directory.save();
+  }
+
+  async #writeNext(out: string | undefined) {
+    const { exclusions, cycle, results } = this.#directory;
     const [place = 0] = this.#places;
     const { request, keep: kept } = this.#directory.filesOf(place);
-    const keep = this.#places.length === 1 && this.#directory.has(kept) ? kept : undefined;
-    if (this.#places.length > 1) noteStep(this.#context, 'next', `of ${this.#places.length} requests: ${out}`);
-    else
-      announceStep(this.#context, 'next', [
-        'au',
-        'next',
-        request,
-        this.#directory.results,
-        '--exclusions',
-        exclusions,
-        ...option('--keep', keep),
-        ...option('--out', out),
-      ]);
-    this.#directory.claim(out);
-    const made = await writeNextRequest(this.#context, {
-      request: (await this.#wholeRequest()).path,
+    const isOne = this.#places.length === 1;
+    const keep = out !== undefined && isOne && this.#directory.has(kept) ? kept : undefined;
+    const words = [
+      'au',
+      'next',
+      request,
       results,
+      '--exclusions',
+      exclusions,
+      ...option('--keep', keep),
+      ...option('--out', out),
+    ];
+    if (out !== undefined) {
+      // No command alone makes it of several requests.
+      if (isOne) announceStep(this.#context, this.#input, 'next', words);
+      else noteStep(this.#context, this.#input, 'next', `of ${this.#places.length} requests: ${out}`);
+      this.#directory.claim(out);
+    }
+    return writeNextRequest(this.#context, {
+      request: (await this.#wholeRequest()).path,
+      results: this.#results.path,
       out,
       excluded: undefined,
       exclusions,
@@ -251,11 +285,6 @@ export class CycleSteps {
       actions: this.#actions,
       force: true,
     });
-    steps.next = { results_sha256: sha256, rows: made.rows };
-    steps.excluded = { results_sha256: sha256, rows: made.groups.exclude + made.excluded_before };
-    const last = this.#directory.requests.at(-1);
-    if (last) last.excluded_tokens = await countExclusions(this.#context, exclusions);
-    this.#directory.save();
   }
 
   /** Returns the error of a step after which the others go on. */
@@ -280,7 +309,8 @@ export class CycleSteps {
   #concluded(counts: CycleCounts, { newTokens, replace }: Todo): Concluded {
     const { steps, results, report, next: out, applied, exclusions } = this.#directory;
     const { sha256 } = this.#results;
-    const next = steps.next?.results_sha256 === sha256 ? steps.next : undefined;
+    const hasNext = steps.next?.results_sha256 === sha256 && this.#directory.has(out);
+    const next = hasNext ? steps.next : undefined;
     const excluded = steps.excluded?.results_sha256 === sha256 ? steps.excluded : undefined;
     const { rows, updated, warned, errors, unchanged } = counts;
     return {

@@ -35,7 +35,7 @@ export async function preparedRequest(
     return place;
   }
   if (known) await requireUnchanged(directory, known, files, input);
-  else directory.requireFree(place, true);
+  else directory.requireFree(place, input.next);
   await makeRequest(context, directory, place, { ...input, export: typed, exported });
   return place;
 }
@@ -82,7 +82,7 @@ async function takePrepared(
   await requireRequest(context, directory, known, { files, input });
   if (known.options.includes('--keep') && !directory.has(files.keep))
     context.notices.warn(`${files.keep} is gone: the files of what to do have none of the columns that it kept`);
-  noteStep(context, 'prepare', `done before: ${countText(known.rows, 'row')} in ${files.request}`);
+  noteStep(context, input, 'prepare', `done before: ${countText(known.rows, 'row')} in ${files.request}`);
 }
 
 interface Making extends RefreshInput {
@@ -104,7 +104,7 @@ async function makeRequest(
   const keep = how.keep === undefined || how.keep.length === 0 ? undefined : files.keep;
   const replaces = directory.has(files.request) ? await directory.hash(files.request) : undefined;
   const rejects = maxRejects && files.rejects;
-  announceStep(context, 'prepare', [
+  announceStep(context, input, 'prepare', [
     'au',
     'prepare',
     input.export,

@@ -19,6 +19,8 @@ export interface RefreshInput {
   readonly wait: boolean;
   /** Whether the operator goes on without the list of exclusions. */
   readonly exclusions: 'none' | undefined;
+  /** Whether to write the request of the next cycle. */
+  readonly next: boolean;
   readonly failOn: Threshold | undefined;
   /** The shell command to run for new tokens. */
   readonly exec: string | undefined;

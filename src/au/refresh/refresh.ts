@@ -167,7 +167,7 @@ export async function planRefresh(context: Context, input: RefreshInput): Promis
   const { request } = directory.filesOf(place);
   const known = directory.requests[place];
   let path: string | undefined;
-  if (!known) directory.requireFree(place, true);
+  if (!known) directory.requireFree(place, input.next);
   if (!isPrepared(known, exported, input)) {
     if (typed === undefined) throw notBegun(directory);
     path = await prepareAside(context, directory, typed, exported, input);

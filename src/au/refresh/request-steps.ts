@@ -47,7 +47,7 @@ export class RequestSteps {
   async advance(onRun: (run: RunDirectory) => void = () => undefined): Promise<Advanced> {
     const { wait, cycle } = this.#input;
     const { request } = this.#files;
-    announceStep(this.#context, 'submit', [
+    announceStep(this.#context, this.#input, 'submit', [
       'au',
       'submit',
       request,
@@ -90,11 +90,12 @@ export class RequestSteps {
   async #wait(run: RunDirectory): Promise<void> {
     const wasOpen = isOpen(run.record);
     const isToPoll = wasOpen && !this.#input.wait;
-    if (wasOpen) announceStep(this.#context, 'wait', ['au', 'resume', run.name, ...(isToPoll ? [] : ['--wait'])]);
+    if (wasOpen)
+      announceStep(this.#context, this.#input, 'wait', ['au', 'resume', run.name, ...(isToPoll ? [] : ['--wait'])]);
     if (isToPoll) return advanceRun(this.#context, run);
     await requireJoinedFiles(this.#context, run);
     await finishRun(this.#context, run, { out: keptResultsOf(run), force: true });
-    if (!wasOpen) noteStep(this.#context, 'wait', `done before: ${run.name} has the results`);
+    if (!wasOpen) noteStep(this.#context, this.#input, 'wait', `done before: ${run.name} has the results`);
   }
 
   /** Adds the command that goes on with the refresh to an error that leaves it unfinished. */

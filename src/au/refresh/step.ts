@@ -1,22 +1,26 @@
 import type { Context } from '../../cli/app/command.ts';
 import { nextCommand } from '../../cli/app/hint.ts';
+import type { RefreshInput } from './refresh-input.ts';
 
 const STEPS = ['prepare', 'submit', 'wait', 'report', 'next'] as const;
 
 export type StepName = (typeof STEPS)[number];
 
+/** Whether the refresh has the last step, which makes the next request. */
+type Steps = Pick<RefreshInput, 'next'>;
+
 /** Announces a step with the command that does it alone. No other command finds what a rehearsal keeps. */
-export function announceStep(context: Context, name: StepName, words: readonly string[]): void {
-  if (context.isRehearsal) return context.notices.note(titleOf(name));
-  noteStep(context, name, '');
+export function announceStep(context: Context, steps: Steps, name: StepName, words: readonly string[]): void {
+  if (context.isRehearsal) return context.notices.note(titleOf(steps, name));
+  noteStep(context, steps, name, '');
   context.notices.command(nextCommand(words, context.globals, context.system));
 }
 
 /** Says what is known of a step. */
-export function noteStep({ notices }: Context, name: StepName, what: string): void {
-  notices.note(what === '' ? `${titleOf(name)}:` : `${titleOf(name)}: ${what}`);
+export function noteStep({ notices }: Context, steps: Steps, name: StepName, what: string): void {
+  notices.note(what === '' ? `${titleOf(steps, name)}:` : `${titleOf(steps, name)}: ${what}`);
 }
 
-function titleOf(name: StepName): string {
-  return `step ${STEPS.indexOf(name) + 1} of ${STEPS.length}, ${name}`;
+function titleOf({ next }: Steps, name: StepName): string {
+  return `step ${STEPS.indexOf(name) + 1} of ${next ? STEPS.length : STEPS.length - 1}, ${name}`;
 }

@@ -78,13 +78,13 @@ describe('svc au refresh that is killed', () => {
       };
       const desk = await openDesk({ intercept });
       writeFileSync(desk.home.file('export.csv'), exampleRequestFile());
-      const first = desk.start(LINE);
+      const first = desk.start(`${LINE} --next`);
       const ended = once(first, 'exit');
       const isKilled = await Promise.race([once(gate, 'arrived').then(() => true), ended.then(() => false)]);
       if (!isKilled) break;
       first.kill('SIGKILL');
       await ended;
-      const second = await desk.svc(`${LINE} --no-wait`);
+      const second = await desk.svc(`${LINE} --next --no-wait`);
       // If the whole file was sent before the kill, only time can show that the service did not get it.
       expect([0, 9], `killed at request ${killedAt}: ${second.stderr}`).toContain(second.code);
       ends.add(second.code);

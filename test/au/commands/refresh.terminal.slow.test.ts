@@ -26,7 +26,7 @@ describe('svc au refresh on a terminal', () => {
     writeFileSync(desk.home.file('export.csv'), exampleRequestFile());
     const session = onTerminal(desk, LINE);
     await session.waitFor(/(pending|processing), for \d+s, next poll in/);
-    expect(session.screen()).toContain('step 3 of 5, wait:');
+    expect(session.screen()).toContain('step 3 of 4, wait:');
     session.type('\u0003');
     expect((await session.exited).exitCode).toBe(130);
     expect(session.cursorShows).toBe(true);
@@ -37,7 +37,7 @@ describe('svc au refresh on a terminal', () => {
   it('svc au refresh on a terminal draws the results, and lists the files of the cycle', async () => {
     const desk = await openDesk();
     writeFileSync(desk.home.file('export.csv'), exampleRequestFile());
-    const session = onTerminal(desk, LINE);
+    const session = onTerminal(desk, `${LINE} --next`);
     expect((await session.exited).exitCode).toBe(0);
     const shown = session.screen();
     expect(shown).toMatch(/WRN_OPT_OUT +1 +█+/);

@@ -39,7 +39,7 @@ function rowOf({ stdout }: HereResult): Record<string, unknown> {
 
 /** The commands that a refresh named, one for each step that it did. */
 function commandsOf({ stderr }: HereResult): string[] {
-  return [...stderr.matchAll(/^step \d of 5, \w+:\n {2}svc (.+)$/gm)].map(([, words = '']) => words);
+  return [...stderr.matchAll(/^step \d of \d, \w+:\n {2}svc (.+)$/gm)].map(([, words = '']) => words);
 }
 
 /** The files below a directory. */
@@ -410,7 +410,7 @@ describe('a refresh without an export', () => {
 describe('svc au refresh', () => {
   it('svc au refresh takes an export to the results, the report and the next request, and names the command of each step', async () => {
     const { desk, refresh, read } = await openRefresh();
-    const done = await refresh('--keep', 'Customer', ...ENOUGH);
+    const done = await refresh('--keep', 'Customer', '--next', ...ENOUGH);
     expect(done.code, done.stderr).toBe(0);
     expect(rowOf(done)).toMatchObject({
       cycle: '2026-12',
@@ -452,14 +452,48 @@ describe('svc au refresh', () => {
 
   it('svc au refresh does nothing twice: the same command again reads what is there and sends nothing', async () => {
     const { desk, refresh, read } = await openRefresh();
-    const first = await refresh(...ENOUGH);
+    const first = await refresh('--next', ...ENOUGH);
     const before = filesIn(desk).map((name) => read(name));
-    const again = await refresh(...ENOUGH);
+    const again = await refresh('--next', ...ENOUGH);
     expect(again.code, again.stderr).toBe(0);
     expect(rowOf(again)).toEqual(rowOf(first));
     expect(filesIn(desk).map((name) => read(name))).toEqual(before);
     expect(again.stderr).toContain('step 5 of 5, next: done before');
     expect(desk.uploads()).toBe(1);
+  });
+
+  it('svc au refresh lists closed accounts also without --next, and writes next.csv once --next is added', async () => {
+    const { desk, refresh, read } = await openRefresh();
+    const done = await refresh(...ENOUGH);
+    expect(rowOf(done), done.stderr).toMatchObject({ next: null, next_rows: null, excluded: 7 });
+    expect(filesIn(desk)).not.toContain('next.csv');
+    const list = readFileSync(desk.home.file('refresh/exclusions.csv'), 'utf8');
+    expect(list.trimEnd().split('\n')).toHaveLength(1 + 7);
+    expect(commandsOf(done)).toHaveLength(4);
+    const next = await refresh('--next', ...ENOUGH);
+    expect(rowOf(next), next.stderr).toMatchObject({
+      next: `${CYCLE}/next.csv`,
+      next_rows: ROWS.length - 7,
+      excluded: 7,
+    });
+    expect(read('next.csv').trimEnd().split('\n')).toHaveLength(1 + ROWS.length - 7);
+    expect(readFileSync(desk.home.file('refresh/exclusions.csv'), 'utf8')).toBe(list);
+    expect(desk.uploads()).toBe(1);
+  });
+
+  it('svc au refresh writes no next.csv while a request of the cycle is pending, because it would lack its rows', async () => {
+    const { desk, refresh, read } = await openRefresh({ processingMs: 60_000 });
+    writeFileSync(desk.home.file('export.csv'), exportOf(ROWS.slice(0, 20)));
+    expect(await refresh('--no-wait', ...ENOUGH)).toMatchObject({ code: 11 });
+    await desk.clock.advance(120_000);
+    expect(await refresh('--no-wait', ...ENOUGH)).toMatchObject({ code: 0 });
+    writeFileSync(desk.home.file('export.csv'), exportOf());
+    const pending = await refresh('--add', '--no-wait', '--next', ...ENOUGH);
+    expect([pending.code, rowOf(pending)['next']], pending.stderr).toEqual([11, null]);
+    expect(filesIn(desk)).not.toContain('next.csv');
+    await desk.clock.advance(120_000);
+    expect(await refresh('--add', '--no-wait', '--next', ...ENOUGH)).toMatchObject({ code: 0 });
+    expect(read('next.csv').trimEnd().split('\n')).toHaveLength(1 + ROWS.length - 7);
   });
 
   it('svc au refresh ends with 11 with --no-wait, and the same command goes on, even without the export and the request file', async () => {
@@ -475,7 +509,7 @@ describe('svc au refresh', () => {
     const request = read('request.csv');
     rmSync(desk.home.file('export.csv'));
     rmSync(desk.home.file(`${CYCLE}/request.csv`));
-    const done = await refresh(...ENOUGH);
+    const done = await refresh('--next', ...ENOUGH);
     expect(done.code, done.stderr).toBe(0);
     expect(done.stderr).toContain('export.csv is gone: its request was prepared before');
     expect(read('request.csv')).toBe(request);
@@ -629,20 +663,20 @@ describe('svc au refresh', () => {
       const { desk, refresh, read } = await openRefresh();
       mkdirSync(desk.home.file(CYCLE), { recursive: true });
       writeFileSync(desk.home.file(join(CYCLE, name)), 'mine');
-      const refused = await refresh();
+      const refused = await refresh('--next');
       expect([refused.code, errorIn(refused)]).toEqual([3, expect.objectContaining({ file: `${CYCLE}/${name}` })]);
       expect([filesIn(desk), read(name), desk.uploads()]).toEqual([[name], 'mine', 0]);
     },
   );
 
-  it.each(['report.html', 'next.csv'])(
+  it.each(['results.csv', 'report.html', 'next.csv'])(
     'svc au refresh never replaces a %s that appeared while the job was pending',
     async (name) => {
       const { desk, refresh, read } = await openRefresh({ processingMs: 60_000 });
       expect(await refresh('--no-wait')).toMatchObject({ code: 11 });
       writeFileSync(desk.home.file(join(CYCLE, name)), 'mine');
       await desk.clock.advance(120_000);
-      expect(await refresh(...ENOUGH)).toMatchObject({ code: 3 });
+      expect(await refresh('--next', ...ENOUGH)).toMatchObject({ code: 3 });
       expect(read(name)).toBe('mine');
     },
   );
@@ -662,11 +696,13 @@ describe('svc au refresh', () => {
 
   it('svc au refresh ends with 10 after the report when --fail-on is met, and makes the next request once it is not', async () => {
     const { desk, refresh } = await openRefresh();
-    const met = await refresh('--fail-on', 'err=1%');
+    const met = await refresh('--next', '--fail-on', 'err=1%');
     expect(met.code).toBe(10);
     expect(rowOf(met)).toMatchObject({ report: `${CYCLE}/report.html`, next: null });
     expect(filesIn(desk)).not.toContain('next.csv');
-    expect(await refresh()).toMatchObject({ code: 0 });
+    expect(existsSync(desk.home.file('refresh/exclusions.csv'))).toBe(false);
+    expect(await refresh('--next')).toMatchObject({ code: 0 });
+    expect(filesIn(desk)).toContain('next.csv');
     expect(desk.uploads()).toBe(1);
   });
 
