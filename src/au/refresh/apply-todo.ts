@@ -8,7 +8,7 @@ import type { Todo } from './todo.ts';
 /**
  * Runs the command of `--exec` for the new tokens of a cycle, unless it succeeded with this very file before, or a request
  * of the cycle is open. Its standard input is what the refresh prints, as JSON. Its output goes to stderr.
- * @returns the error if the command fails, which is then due again
+ * @returns the error if the command fails, or failed before and was not typed again: it is due until it succeeds
  */
 export async function applyTodo(
   context: Context,
@@ -17,12 +17,17 @@ export async function applyTodo(
   row: object,
   { exec, again }: RefreshInput,
 ): Promise<SvcError | undefined> {
-  if (exec === undefined || (await openRequests(context, directory)) > 0) return undefined;
+  const { steps } = directory;
+  if ((exec === undefined && steps.exec === undefined) || (await openRequests(context, directory)) > 0)
+    return undefined;
   const sha256 = await directory.hash(replace);
   if (directory.applied?.sha256 === sha256) {
-    context.notices.note(`--exec has nothing to do: ${replace} was applied at ${directory.applied.at}`);
+    if (steps.exec !== undefined) directory.noteApplied(directory.applied);
+    if (exec !== undefined)
+      context.notices.note(`--exec has nothing to do: ${replace} was applied at ${directory.applied.at}`);
     return undefined;
   }
+  if (exec === undefined) return stillDue(replace, again);
   const { system, signal, notices, clock } = context;
   const { runLine } = await import('../../base/security/child-environment.ts');
   const { code, problem, ...ended } = await runLine(exec, `${JSON.stringify(row)}\n`, {
@@ -41,4 +46,24 @@ export async function applyTodo(
     );
   directory.noteApplied({ sha256, at: new Date(clock.now()).toISOString() });
   return undefined;
+}
+
+/** Tells whether the command of `--exec` has to run for the new tokens of a cycle. */
+export async function isDue(
+  context: Context,
+  directory: RefreshDirectory,
+  { replace }: Todo,
+  { exec }: Pick<RefreshInput, 'exec'>,
+): Promise<boolean> {
+  if (exec === undefined || (await openRequests(context, directory)) > 0) return false;
+  return directory.applied?.sha256 !== (await directory.hash(replace));
+}
+
+/** Returns the error for new tokens that the command of an earlier refresh did not apply. */
+function stillDue(replace: string, again: readonly string[]): SvcError {
+  return new SvcError('local', `${replace} is not applied: the command of --exec did not succeed, and is due again`, {
+    hint: 'Run the refresh with it again. If the new tokens were applied in another way, --exec true records that.',
+    next: [...again, '--exec', '<command>'],
+    facts: { file: replace },
+  });
 }

@@ -14,7 +14,7 @@ import { dominanceWarning } from '../results/report-view.ts';
 import { checkThreshold, countedFile, drawResults, noteOddities, type Results } from '../results/submission.ts';
 import { trendOf } from '../results/trend.ts';
 import { tenantOf } from '../run/run-view.ts';
-import { applyTodo } from './apply-todo.ts';
+import { applyTodo, isDue } from './apply-todo.ts';
 import { cycleRequest, type CycleRequest } from './cycle-request.ts';
 import type { CycleResults } from './cycle-results.ts';
 import { countExclusions, exclusionsFor } from './exclusion-list.ts';
@@ -82,7 +82,8 @@ export class CycleSteps {
     const problem = threshold ?? (await this.#unless(() => this.#exclude()));
     const todo = await writeTodo(this.#context, this.#directory, this.#results, this.#actions);
     const failure = problem ?? (todo.changed.length > 0 ? changedTodo(todo.changed, this.#input.again) : undefined);
-    if (failure === undefined || failure === threshold) this.#end();
+    const isToApply = failure === undefined && (await isDue(this.#context, this.#directory, todo, this.#input));
+    if (failure === undefined || failure === threshold) this.#end(isToApply);
     const row = (): RefreshRow => rowOf(this.#concluded(counts, todo));
     const ofExec = failure ? undefined : await applyTodo(this.#context, this.#directory, todo, row(), this.#input);
     await print(row());
@@ -298,11 +299,12 @@ export class CycleSteps {
     }
   }
 
-  /** Records that all files are written. */
-  #end(): void {
+  /** Records that all files are written, and in the same step that the command of `--exec` is due. */
+  #end(isToApply: boolean): void {
     const { steps } = this.#directory;
-    if (steps.writing === undefined) return;
+    if (steps.writing === undefined && !isToApply) return;
     steps.writing = undefined;
+    if (isToApply) steps.exec = 'due';
     this.#directory.save();
   }
 

@@ -58,7 +58,7 @@ interface Steps {
   next?: Made | undefined;
   /** Set while files of the cycle are written. */
   writing?: true | undefined;
-  /** Set from the start of the command of `--exec` until it succeeds. */
+  /** Set while the command of `--exec` is yet to succeed with the new tokens. */
   exec?: 'due' | undefined;
 }
 
@@ -166,7 +166,9 @@ export class RefreshDirectory {
     return this.#applied;
   }
 
+  /** Records that the command of `--exec` succeeded, so that it is no longer due. */
   noteApplied(applied: Applied): void {
+    this.steps.exec = undefined;
     this.#applied = applied;
     this.save();
   }

@@ -8,6 +8,12 @@ import { type Desk, openDesk } from './support.ts';
 
 const LINE = 'au refresh export.csv --cycle 2026-12 --fail-on err=60%';
 
+/** The lines of an export with a column to keep. */
+const EXPORT = exampleRequestFile()
+  .trimEnd()
+  .split('\n')
+  .map((row, index) => `${row},${index === 0 ? 'Customer' : `C-${index}`}`);
+
 /** A refresh sends fewer requests than this. */
 const MOST_REQUESTS = 12;
 
@@ -47,17 +53,15 @@ describe('svc au refresh that is killed while it prepares an export again', () =
         intercept: (_incoming, outgoing, proceed) => (mayCreate ? proceed() : outgoing.writeHead(401).end()),
       });
       const line = `${LINE} --keep Customer`;
-      const rows = exampleRequestFile().trimEnd().split('\n');
-      const exported = rows.map((row, index) => `${row},${index === 0 ? 'Customer' : `C-${index}`}`);
-      writeFileSync(desk.home.file('export.csv'), exported.slice(0, 5).join('\n'));
+      writeFileSync(desk.home.file('export.csv'), EXPORT.slice(0, 5).join('\n'));
       expect(await desk.svc(line)).toMatchObject({ code: 4 });
-      writeFileSync(desk.home.file('export.csv'), exported.join('\n'));
+      writeFileSync(desk.home.file('export.csv'), EXPORT.join('\n'));
       const isKilled = await killedAt(desk, at, line);
       mayCreate = true;
       const done = await desk.svc(line);
       expect(done.code, `killed at name ${at}: ${done.stderr}`).toBe(0);
       const kept = readFileSync(desk.home.file('refresh/2026-12/request.keep.csv'), 'utf8').trimEnd().split('\n');
-      expect(kept, `killed at name ${at}`).toHaveLength(rows.length);
+      expect(kept, `killed at name ${at}`).toHaveLength(EXPORT.length);
       expect(desk.uploads()).toBe(1);
       if (!isKilled) break;
     }
@@ -65,7 +69,37 @@ describe('svc au refresh that is killed while it prepares an export again', () =
   });
 });
 
-describe('svc au refresh that is killed', () => {
+describe('svc au refresh that is killed', { timeout: 300_000 }, () => {
+  it('svc au refresh that is killed before it gives any file its name goes on alone until all files of the cycle are written', async () => {
+    const options = ['--next', '--keep', 'Customer', '--exec', 'cat'].join(' ');
+    let at = 1;
+    for (; at <= MOST_NAMES; at += 1) {
+      const desk = await openDesk();
+      writeFileSync(desk.home.file('export.csv'), EXPORT.join('\n'));
+      const isKilled = await killedAt(desk, at, `${LINE} ${options}`);
+      if (!isKilled) break;
+      const what = `killed at name ${at}`;
+      // Before the upload there is no open cycle, and the whole command begins it.
+      if (desk.uploads() === 0) await desk.svc(`${LINE} ${options}`);
+      else expect([0, 2], what).toContain((await desk.svc(`au refresh --fail-on err=60% ${options}`)).code);
+      const read = (name: string): string => readFileSync(desk.home.file(`refresh/${name}`), 'utf8');
+      const record = JSON.parse(read('2026-12/refresh.json')) as Record<string, unknown>;
+      expect([record['writing'], record['exec'], record['applied']], what).toEqual([
+        undefined,
+        undefined,
+        expect.anything(),
+      ]);
+      expect(read('exclusions.csv').trimEnd().split('\n'), what).toHaveLength(8);
+      expect(read('2026-12/next.csv'), what).toMatch(/^token,/);
+      expect(read('2026-12/report.html'), what).toContain('cycle 2026-12');
+      expect(read('2026-12/todo/replace.csv').trimEnd().split('\n'), what).toHaveLength(14);
+      expect(read('2026-12/todo/support.csv').trimEnd().split('\n'), what).toHaveLength(2);
+      expect(desk.uploads(), what).toBe(1);
+    }
+    expect(at).toBeGreaterThan(15);
+    expect(at).toBeLessThan(MOST_NAMES);
+  });
+
   it('R74: svc au refresh that is killed at any request goes on by the same command, and uploads nothing twice', async () => {
     const ends = new Set<number | null>();
     for (let killedAt = 1; killedAt <= MOST_REQUESTS; killedAt += 1) {

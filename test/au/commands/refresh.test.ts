@@ -338,6 +338,24 @@ describe('the command of --exec', () => {
     expect(readFileSync(took, 'utf8')).toBe(`${before}${read('todo/replace.csv')}`);
   });
 
+  it('the command of --exec that failed keeps its cycle open, so that au refresh alone goes on with it', async () => {
+    const { desk, refresh } = await openRefresh();
+    expect(await refresh(...ENOUGH, '--exec', 'false')).toMatchObject({ code: 1 });
+    const without = await desk.svc(['au', 'refresh', ...ENOUGH]);
+    expect([without.code, errorIn(without)], without.stderr).toEqual([
+      1,
+      expect.objectContaining({
+        message: `${CYCLE}/todo/replace.csv is not applied: the command of --exec did not succeed, and is due again`,
+        next: expect.stringContaining('--exec') as string,
+      }),
+    ]);
+    const done = await desk.svc(['au', 'refresh', ...ENOUGH, '--exec', 'true']);
+    expect([done.code, rowOf(done)['applied_at']], done.stderr).toEqual([0, expect.any(String)]);
+    expect(await desk.svc('au refresh')).toMatchObject({ code: 2 });
+    expect(await refresh(...ENOUGH)).toMatchObject({ code: 0 });
+    expect(desk.uploads()).toBe(1);
+  });
+
   it('the command of --exec is not run while a request is pending, and has no key in its environment', async () => {
     const { desk, refresh } = await openRefresh({ processingMs: 3_600_000 });
     const took = desk.home.file('took');
