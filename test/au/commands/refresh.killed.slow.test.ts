@@ -80,8 +80,8 @@ describe('svc au refresh that is killed', { timeout: 300_000 }, () => {
       if (!isKilled) break;
       const what = `killed at name ${at}`;
       // Before the upload there is no open cycle, and the whole command begins it.
-      if (desk.uploads() === 0) await desk.svc(`${LINE} ${options}`);
-      else expect([0, 2], what).toContain((await desk.svc(`au refresh --fail-on err=60% ${options}`)).code);
+      const again = desk.uploads() === 0 ? LINE : 'au refresh --fail-on err=60%';
+      expect([0, 2], what).toContain((await desk.svc(`${again} ${options}`)).code);
       const read = (name: string): string => readFileSync(desk.home.file(`refresh/${name}`), 'utf8');
       const record = JSON.parse(read('2026-12/refresh.json')) as Record<string, unknown>;
       expect([record['writing'], record['exec'], record['applied']], what).toEqual([
