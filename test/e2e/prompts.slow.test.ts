@@ -21,6 +21,7 @@ const QUESTIONS: Readonly<Record<string, readonly [line: () => string, instead: 
   'au/commands/runs/prune.ts': [() => '--sandbox au runs prune --older-than 1d', /--yes/],
   // A column of unclear meaning is a problem of the export, so that it ends with 13 like its other problems.
   'au/prepare/prepare-export.ts': [() => 'au prepare dated.csv --out request.csv', /--no-expiration/, 13],
+  'au/refresh/confirm-cycle.ts': [() => '--sandbox au refresh tokens.csv', /--cycle/],
   '3ds/commands/authenticate.ts': [
     () => `--sandbox 3ds authenticate ${ids.session} --file body.json --allow-unknown`,
     /--yes/,

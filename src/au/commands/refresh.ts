@@ -85,11 +85,14 @@ async function inputOf(context: Context, typed: Typed): Promise<Omit<RefreshInpu
   if (typed.rehearse)
     requireRehearsal(context, typed, wordsOf({ ...typed, exec: undefined, outDir: undefined }, options));
   const parent = typed.outDir ?? usualParent(context);
-  const cycle = typed.cycle ?? (await cycleToGoOnWith(context, name, parent));
+  const month = new Date(context.clock.now()).toISOString().slice(0, 7);
+  const asksForCycle = typed.cycle === undefined && name !== undefined && context.prompts().canAsk;
+  const cycle = typed.cycle ?? (asksForCycle ? month : await cycleToGoOnWith(context, name, { parent, month }));
   const how = { columns: map, dateOrder, noExpiration, keep };
   return {
     export: name,
     cycle,
+    asksForCycle,
     parent,
     how,
     options,
@@ -118,13 +121,16 @@ function usualParent(context: Context): string {
  * Returns the one cycle that is open in a directory. An export is never put into a cycle that the operator did not name.
  * @throws SvcError `usage` if there is an export, and for several or no open cycles
  */
-async function cycleToGoOnWith(context: Context, name: string | undefined, parent: string): Promise<string> {
+async function cycleToGoOnWith(
+  context: Context,
+  name: string | undefined,
+  { parent, month }: Readonly<Record<'parent' | 'month', string>>,
+): Promise<string> {
   const { openCycles } = await import('../refresh/open-cycles.ts');
   const open = name === undefined ? await openCycles(context, parent) : [];
   const [cycle] = open;
   const rehearsing = context.isRehearsal ? ['--rehearse'] : [];
   if (cycle !== undefined && open.length === 1) return cycle;
-  const month = new Date(context.clock.now()).toISOString().slice(0, 7);
   if (cycle === undefined)
     throw new SvcError('usage', name === undefined ? `no cycle in ${parent} is open` : '--cycle is missing', {
       hint:

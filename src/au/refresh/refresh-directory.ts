@@ -316,6 +316,12 @@ export class RefreshDirectory {
     this.save();
   }
 
+  /** Removes the record and the only request, which the operator decided not to submit. */
+  forget(): void {
+    const { request, keep } = this.filesOf(0);
+    for (const file of [this.record, request, keep]) fs.rmSync(this.resolve(file), { force: true });
+  }
+
   has(file: string): boolean {
     return fs.lstatSync(this.resolve(file), { throwIfNoEntry: false }) !== undefined;
   }

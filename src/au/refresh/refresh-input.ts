@@ -9,6 +9,8 @@ export interface RefreshInput {
   /** The export as typed; undefined to go on with what the cycle has. */
   readonly export: string | undefined;
   readonly cycle: string;
+  /** Whether the operator did not name the cycle, and confirms it on the terminal. */
+  readonly asksForCycle: boolean;
   /** The directory of all cycles, as typed. */
   readonly parent: string;
   readonly how: PrepareOptions;

@@ -9,6 +9,7 @@ import { FileSubmission } from '../send/submit-file.ts';
 import { worstOf } from '../run/verdict.ts';
 import type { RunDirectory } from '../run/run-directory.ts';
 import { describeRun, summaryTitle } from '../wait/describe-run.ts';
+import { confirmCycle } from './confirm-cycle.ts';
 import { cycleResults } from './cycle-results.ts';
 import { type Concluded, CycleSteps } from './cycle-steps.ts';
 import { prepareAside, reportNewRows } from './new-rows.ts';
@@ -54,13 +55,21 @@ class Refresh {
 
   async run(print: PrintRow): Promise<void> {
     await requireRuns(this.#context, this.#directory);
-    const { export: typed, cycle, summarize } = this.#input;
+    const { export: typed, cycle, summarize, asksForCycle } = this.#input;
+    const isNew = this.#directory.requests.length === 0;
+    const isBegun = this.#directory.requests.some(({ run }) => run !== undefined);
+    if (asksForCycle && isBegun && !(await confirmCycle(this.#context, this.#directory))) return;
     const exported = typed === undefined ? undefined : await openExport(this.#context, typed);
     const isOther = isChanged(this.#directory, exported, this.#input);
     const newRows = isOther ? await reportNewRows(this.#context, this.#directory, exported, this.#input) : undefined;
     const place = isOther
       ? await submittedRequest(this.#context, this.#directory, this.#input)
       : await preparedRequest(this.#context, this.#directory, this.#input, exported);
+    const rows = this.#directory.requests[place]?.rows;
+    if (asksForCycle && !isBegun && !(await confirmCycle(this.#context, this.#directory, rows))) {
+      if (isNew) this.#directory.forget();
+      return;
+    }
     await summarize(
       () => this.#finish(place, newRows, print),
       (error) =>

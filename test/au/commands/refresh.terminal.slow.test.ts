@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
 import { LAUNCHER } from '../../support/svc.ts';
@@ -43,5 +43,36 @@ describe('svc au refresh on a terminal', () => {
     expect(shown).toMatch(/WRN_OPT_OUT +1 +█+/);
     expect(shown).toMatch(/status +✓ completed/);
     expect(shown).toMatch(/next +refresh\/2026-12\/next\.csv/);
+  });
+
+  it('svc au refresh on a terminal asks whether to begin the cycle that nobody named, and leaves nothing after a no', async () => {
+    const desk = await openDesk();
+    writeFileSync(desk.home.file('export.csv'), exampleRequestFile());
+    const rows = exampleRequestFile().trimEnd().split('\n').length - 1;
+    const line = 'au refresh export.csv --fail-on err=60% --yes';
+    const begin = new RegExp(`Begin cycle (\\d{4}-\\d{2}) \\(UTC\\) with ${rows} rows\\? \\[y/N\\]`);
+    const declined = onTerminal(desk, line);
+    await declined.waitFor(begin);
+    declined.type('\r');
+    expect((await declined.exited).exitCode).toBe(0);
+    expect([existsSync(desk.home.file('refresh')), desk.uploads()]).toEqual([false, 0]);
+    const begun = onTerminal(desk, line);
+    await begun.waitFor(begin);
+    begun.type('y\r');
+    expect((await begun.exited).exitCode).toBe(0);
+    expect(desk.uploads()).toBe(1);
+    const again = onTerminal(desk, line);
+    await again.waitFor(/Go on with cycle \d{4}-\d{2} \(UTC\)\? \[y\/N\]/);
+    again.type('y\r');
+    expect((await again.exited).exitCode).toBe(0);
+    expect(desk.uploads()).toBe(1);
+  });
+
+  it('svc au refresh on a terminal asks nothing new where the cycle is named', async () => {
+    const desk = await openDesk();
+    writeFileSync(desk.home.file('export.csv'), exampleRequestFile());
+    const session = onTerminal(desk, LINE);
+    expect((await session.exited).exitCode).toBe(0);
+    expect(session.screen()).not.toContain('[y/N]');
   });
 });
