@@ -99,10 +99,7 @@ export async function makeReport(context: Context, input: ReportInput): Promise<
   };
   reading.end();
   kept?.warnOfMissing(context);
-  if (page !== undefined) {
-    const subject = input.subject ?? (await subjectOf(context, resolvePath(context, results)));
-    await writePage(context, page, made, { subject, force });
-  }
+  if (page !== undefined) await writePage(context, page, made, input);
   return made;
 }
 
@@ -156,11 +153,12 @@ async function writePage(
   context: Context,
   target: string,
   made: Report,
-  { subject, force }: { readonly subject: Omit<PageSubject, 'madeAt'>; readonly force: boolean },
+  { results, subject, force }: ReportInput,
 ): Promise<void> {
   const { reportPage } = await import('./report-page.ts');
   const { clock, isRehearsal } = context;
-  const page = reportPage(made, { madeAt: clock.now(), isRehearsal, ...subject });
+  const about = subject ?? (await subjectOf(context, resolvePath(context, results)));
+  const page = reportPage(made, { madeAt: clock.now(), isRehearsal, ...about });
   await writeWhole(target, force, (draft) => draft.write(page));
 }
 
