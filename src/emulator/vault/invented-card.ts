@@ -26,9 +26,14 @@ export function inventedCard(seed: number, token: string, at: number): Card | un
   };
 }
 
-/** Returns the new token for an invented card. It is no UUID, so that nobody takes it for a token of the service. */
+/**
+ * Returns the new token for an invented card. It is no UUID, so that nobody takes it for a token of the service. A letter in
+ * its middle keeps it from looking like a card number.
+ */
 export function inventedToken(seed: number, token: string): string {
-  return REHEARSAL_PREFIX + hex(hashOf(seed, token, 1), 8) + hex(hashOf(seed, token, 2), 8);
+  const first = hashOf(seed, token, 1);
+  const letter = 'abcdef'.charAt(first % 6);
+  return REHEARSAL_PREFIX + hex(first, 8) + letter + hex(hashOf(seed, token, 2), 8).slice(1);
 }
 
 function hashOf(seed: number, token: string, number = 0): number {

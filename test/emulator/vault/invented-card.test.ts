@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { containsCardNumber } from '../../../src/base/security/card-number.ts';
 import { describe, expect, it } from 'vitest';
 import { hex, mix, uuidFromHex } from '../../../src/emulator/seed/random.ts';
 import { inventedCard, inventedToken } from '../../../src/emulator/vault/invented-card.ts';
@@ -57,5 +58,10 @@ describe('an invented card', () => {
   it('invented tokens are as many as their cards', () => {
     const all = tokens(50_000);
     expect(new Set(all.map((token) => inventedToken(1, token))).size).toBe(all.length);
+  });
+
+  it('an invented card never has a new token that looks like a card number', () => {
+    const odd = tokens(300_000).filter((token) => containsCardNumber(inventedToken(1, token), 'cell'));
+    expect(odd).toEqual([]);
   });
 });
