@@ -93,7 +93,7 @@ async function downloadJob(context: Context, job: string, options: DownloadOptio
     host: context.system,
     onEvent: showRun(context),
     onAccepted: async (accepted, { tenant_id: tenant }) =>
-      ledger.enterResults(tenant ?? sent.tenant ?? (await tenantOfKey(client)), job, accepted),
+      ledger.enterDelivered(tenant ?? sent.tenant ?? (await tenantOfKey(client)), job, accepted),
   });
   const explained = explainMissing(context, job, downloading);
   const result = await resumable(again(job, options), job, explained).catch((error: unknown) => {
@@ -150,7 +150,7 @@ async function downloadRun(context: Context, run: RunDirectory, options: Downloa
   await invalidateResults(run);
   const ledger = new CommandLedger(context);
   if (options.acceptUnproven)
-    await acceptUnproven(run, (job, file) => ledger.enterResults(record.tenant_id, job, file));
+    await acceptUnproven(run, (job, file) => ledger.enterDelivered(record.tenant_id, job, file));
   else if (options.force) refetchResults(run);
   if (statusOf(record) !== 'completed') {
     const client = await context.client();

@@ -105,6 +105,19 @@ export function madeText(made: number, of: string, file: Pick<NamedFile, 'cycle'
   return `${formatNumber(made)} of ${of} have tokens that results of ${cycleText(file)} made, and are up to date`;
 }
 
+/**
+ * Returns the error for results that a machine must not deliver: their new tokens would be paid for in the cycle that made
+ * them, since the ledger does not know them.
+ */
+export function undeliveredError(error: SvcError, job: string): SvcError {
+  return error.with({
+    message: `the results of job ${job} were not delivered: the ledger does not know their new tokens yet, and this machine may only read it`,
+    hint: 'Get the results once on a machine that may write to the ledger, with the command below. Then run the same command here again.',
+    next: ['au', 'download', job],
+    facts: { job },
+  });
+}
+
 export function cycleText({ cycle, isNamed }: Pick<NamedFile, 'cycle' | 'isNamed'>): string {
   return isNamed ? `cycle ${cycle}` : 'the ledger';
 }

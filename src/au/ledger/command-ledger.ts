@@ -8,6 +8,7 @@ import { sandboxLedger } from '../../cli/app/embedded-sandbox.ts';
 import { serviceOf } from '../../cli/app/service.ts';
 import { requireDirectory } from '../../cli/config/paths.ts';
 import type { Client } from '../../client/api/client.ts';
+import { ReadOnlyPlace } from '../../client/store/objects.ts';
 import { fileSource, hashFile, type UploadSource } from '../../client/transfer/source.ts';
 import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
 import type { RequestFile } from '../request/open-request-file.ts';
@@ -22,6 +23,7 @@ import {
   type NamedFile,
   newTokensError,
   takenError,
+  undeliveredError,
   unknownRowsError,
 } from './claim-errors.ts';
 import { claimAgain, type ClaimingAgain, claimRows, RowsTaken } from './claim-rows.ts';
@@ -289,6 +291,15 @@ export class CommandLedger {
     if (isClaimed && !isDone(entries, job)) await enterResults(ledger, cycle, job, file);
   }
 
+  /** Like `enterResults`, for results that are then delivered. @throws SvcError `config` if this machine may only read the ledger */
+  async enterDelivered(tenant: string | null | undefined, job: string, file: string): Promise<void> {
+    try {
+      await this.enterResults(tenant, job, file);
+    } catch (error) {
+      throw error instanceof ReadOnlyPlace ? undeliveredError(error, job) : error;
+    }
+  }
+
   /** Checks that svc did not send a job with this ledger. @throws SvcError `conflict` */
   async requireForeign(job: AccountUpdaterJob): Promise<void> {
     const ledger = await this.open(this.tenantOf(job));
@@ -422,8 +433,13 @@ export class CommandLedger {
       return ledger;
     }
     const { objects, cache } = shared;
-    const isFirstUse = used?.ledger === undefined;
+    const isFirstUse = used?.ledger === undefined || used.pending === true;
     const ledger = await Opened.open(objects, tenant, { ...host, cache, isFirstUse });
+    if (ledger.isReadOnly) {
+      // What this machine has is entered once it may write.
+      writeUsedLedger(kept, { ledger: ledger.name, pending: true, runs: used?.runs ?? [] });
+      return ledger;
+    }
     const own = isFirstUse ? await openOwn() : undefined;
     // A process that is still at work with the ledger of this machine stops before its next upload.
     await own?.close(ledger.name);

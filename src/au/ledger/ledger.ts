@@ -3,7 +3,7 @@ import * as z from 'zod/mini';
 import { isSvcError, refuseNewer, SvcError } from '../../base/errors.ts';
 import { sha256Of } from '../../base/files/draft.ts';
 import type { Clock } from '../../base/system.ts';
-import type { ObjectStore } from '../../client/store/objects.ts';
+import { type ObjectStore, ReadOnlyPlace } from '../../client/store/objects.ts';
 import { parsedJson } from '../../schema/json-value.ts';
 import { abandonedClaim, isCut } from './cut-entry.ts';
 import { damagedLedger } from './damage.ts';
@@ -59,7 +59,17 @@ export class Ledger {
   readonly salt: string;
   readonly createdAt: string;
 
-  private constructor(objects: ObjectStore, host: LedgerHost, top: string, settings: z.infer<typeof settingsSchema>) {
+  /** Whether the first use showed that this machine may only read the ledger, so that its store was not tried. */
+  readonly isReadOnly: boolean;
+
+  private constructor(
+    objects: ObjectStore,
+    host: LedgerHost,
+    top: string,
+    settings: z.infer<typeof settingsSchema>,
+    isReadOnly: boolean,
+  ) {
+    this.isReadOnly = isReadOnly;
     this.#objects = objects;
     this.#host = host;
     this.#top = top;
@@ -88,14 +98,16 @@ export class Ledger {
       bytes = await readObject(objects, name, SETTINGS_BYTES);
       if (bytes === undefined) throw notShown(objects, name);
     }
-    if (host.isFirstUse !== false) await requireCondition(objects, name, bytes);
+    const refusal = host.isFirstUse === false ? undefined : await refusalToWrite(objects, name, bytes);
     const value = parsedJson(Buffer.from(bytes).toString());
     refuseNewer(value, 1, name);
     const settings = settingsSchema.safeParse(value);
     if (!settings.success) throw damagedLedger(place, 'it is not what svc writes');
     if (kept === undefined) await writeCopy(host.cache, name, bytes);
     else if (Buffer.compare(kept, bytes) !== 0) throw damagedLedger(place, 'it is not the one that this machine read');
-    return new Ledger(objects, host, top, settings.data);
+    // A store that was not tried must get no entry, even if it takes one.
+    const used = refusal ? readOnly(objects, refusal) : objects;
+    return new Ledger(used, host, top, settings.data, refusal !== undefined);
   }
 
   /** The location in messages. */
@@ -401,6 +413,30 @@ async function readObject(objects: ObjectStore, name: string, most: number): Pro
     if (isSvcError(error, 'checksum_mismatch')) throw damagedLedger(`${objects.name}/${name}`, error.message);
     throw error;
   }
+}
+
+/** Tries whether the store honors the condition. Returns the error for a machine that may create nothing there. */
+async function refusalToWrite(
+  objects: ObjectStore,
+  name: string,
+  bytes: Uint8Array,
+): Promise<ReadOnlyPlace | undefined> {
+  try {
+    await requireCondition(objects, name, bytes);
+    return undefined;
+  } catch (error) {
+    if (error instanceof ReadOnlyPlace) return error;
+    throw error;
+  }
+}
+
+function readOnly(objects: ObjectStore, refusal: ReadOnlyPlace): ObjectStore {
+  return {
+    name: objects.name,
+    create: () => Promise.reject(refusal),
+    read: (name, most) => objects.read(name, most),
+    list: (prefix) => objects.list(prefix),
+  };
 }
 
 /** Reads this machine's copy of an object. One that cannot be read is of no use. */

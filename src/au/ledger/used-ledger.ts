@@ -10,6 +10,8 @@ const usedSchema = z.looseObject({
   version: z.literal(1),
   /** The location of the ledger that machines share; absent while this state directory has its own. */
   ledger: z.optional(z.string()),
+  /** Whether this machine may only read that ledger, so that it has not entered anything there. */
+  pending: z.optional(z.boolean()),
   /** The runs of this state directory that were entered into the ledger. */
   runs: z.array(z.string()),
 });
@@ -17,6 +19,7 @@ const usedSchema = z.looseObject({
 /** What a state directory remembers of the ledger that it used for a tenant. */
 export interface UsedLedger {
   readonly ledger?: string | undefined;
+  readonly pending?: boolean | undefined;
   readonly runs: readonly string[];
 }
 
@@ -43,9 +46,9 @@ export function readUsedLedger(directory: string): UsedLedger | undefined {
   );
 }
 
-export function writeUsedLedger(directory: string, { ledger, runs }: UsedLedger): void {
+export function writeUsedLedger(directory: string, { ledger, pending, runs }: UsedLedger): void {
   makeDirectory(directory);
-  writeFileAtomicSync(path.join(directory, NAME), `${JSON.stringify({ version: 1, ledger, runs })}\n`);
+  writeFileAtomicSync(path.join(directory, NAME), `${JSON.stringify({ version: 1, ledger, pending, runs })}\n`);
 }
 
 /**

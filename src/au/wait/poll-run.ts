@@ -32,7 +32,7 @@ export interface RunPoll {
 }
 
 export interface PollRunOptions extends RunOptions {
-  readonly ledger?: Pick<CommandLedger, 'enterResults' | 'keptResults'> | undefined;
+  readonly ledger?: Pick<CommandLedger, 'enterDelivered' | 'keptResults'> | undefined;
 }
 
 /** Polls once the jobs under way, and downloads the results of completed jobs. */
@@ -82,7 +82,7 @@ async function collectPart(client: Client, run: RunDirectory, part: Part, option
       overwrite: true,
       ...checks,
       onAccepted: async (file, { tenant_id: tenant, id }) =>
-        options.ledger?.enterResults(tenant ?? run.record.tenant_id, id, file),
+        options.ledger?.enterDelivered(tenant ?? run.record.tenant_id, id, file),
     });
     recordResults(run, part, { bytes, sha256, proof, compared });
   } catch (error) {

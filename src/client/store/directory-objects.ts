@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
-import { readFailure, SvcError, systemCodeOf, writeFailure } from '../../base/errors.ts';
+import { isSvcError, readFailure, SvcError, systemCodeOf, writeFailure } from '../../base/errors.ts';
 import { makeDirectory } from '../../base/files/directory.ts';
 import { syncDirectory, whileBusy, writeFlushed } from '../../base/files/durable.ts';
 import { withLock } from '../../base/files/lock.ts';
 import { linkIfFree, linkUnlessTaken, NO_LINKS } from '../../base/files/target.ts';
-import { foreignObject, type ObjectStore, type ObjectStoreOptions } from './objects.ts';
+import { foreignObject, type ObjectStore, type ObjectStoreOptions, readOnlyPlace } from './objects.ts';
 import type { StoredFile } from './store.ts';
 
 /**
@@ -34,6 +34,10 @@ export class DirectoryObjects implements ObjectStore {
       syncDirectory(path.dirname(target));
       return isCreated ? 'created' : 'exists';
     } catch (error) {
+      const { noun, alone } = this.#options;
+      // A folder that cannot be made is an error of svc, whose cause is that of the system.
+      const code = systemCodeOf(isSvcError(error) ? error.cause : error);
+      if (!alone && READ_ONLY.has(code ?? '')) throw readOnlyPlace(this.name, noun, error);
       throw writeFailure(target, error);
     } finally {
       whileBusy(() => fs.rmSync(draft, { force: true }));
@@ -107,6 +111,9 @@ export class DirectoryObjects implements ObjectStore {
     return path.join(this.name, ...name.split('/'));
   }
 }
+
+/** Error codes of the system for a directory that this machine may only read. */
+const READ_ONLY: ReadonlySet<string> = new Set(['EACCES', 'EROFS']);
 
 // Windows has neither O_NOFOLLOW nor O_NONBLOCK.
 const READ_FLAGS = fs.constants.O_RDONLY | (fs.constants.O_NOFOLLOW ?? 0) | (fs.constants.O_NONBLOCK ?? 0);

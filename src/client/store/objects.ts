@@ -12,6 +12,7 @@ export interface ObjectStore {
   /**
    * Creates an object if its name is free, and returns when it is durable. `exists` may be due to an earlier attempt of
    * this very call whose response was lost: reading the object tells.
+   * @throws ReadOnlyPlace if this machine may create nothing there
    * @throws SvcError `config` if the place cannot create objects under this condition; `network`, `server` if it is not
    *   known whether the object was created
    */
@@ -30,6 +31,17 @@ export interface ObjectStoreOptions {
    * since machines that share it could create an object twice.
    */
   readonly alone?: { readonly file: string; readonly host: LockHost } | undefined;
+}
+
+/** The error for a place in which this machine may create nothing. */
+export class ReadOnlyPlace extends SvcError {}
+
+/** Returns the error for a place that this machine may only read. */
+export function readOnlyPlace(place: string, noun: string, cause: unknown): ReadOnlyPlace {
+  return new ReadOnlyPlace('config', `this machine may only read the ${noun} in ${place}; nothing was sent`, {
+    hint: 'Allow it to create files there (in a bucket s3:PutObject), or run the command on a machine that may.',
+    cause,
+  });
 }
 
 /** Returns the error for an object that svc did not write. */

@@ -1,8 +1,8 @@
 import { SvcError } from '../../../base/errors.ts';
 import { createTransport } from '../../http/transport.ts';
-import { foreignObject, type ObjectStore, type ObjectStoreOptions } from '../objects.ts';
+import { foreignObject, type ObjectStore, type ObjectStoreOptions, readOnlyPlace } from '../objects.ts';
 import type { StoredFile, StoreHost } from '../store.ts';
-import { s3Error } from './s3-error.ts';
+import { s3Error, type S3Refusal } from './s3-error.ts';
 import { listObjects } from './read.ts';
 import { bytesBody, drain, S3Requests } from './requests.ts';
 import { parseBucketLocation, s3Settings } from './settings.ts';
@@ -46,13 +46,14 @@ export class S3Objects implements ObjectStore {
         path: name,
         body,
         headers: { 'if-none-match': '*' },
-        wanted: [409, 412, 501],
+        wanted: [403, 409, 412, 501],
       });
       if (refusal === undefined) {
         await drain(response);
         return (await this.#hasBytes(name, bytes)) ? 'created' : 'exists';
       }
       if (refusal.status === 412) return 'exists';
+      if (refusal.status === 403) throw this.#forbidden(refusal);
       if (refusal.status === 501) throw this.#withoutCondition();
       // 409 means that another write of the same name is under way, which may still fail.
       if (attempt === ATTEMPTS)
@@ -96,6 +97,12 @@ export class S3Objects implements ObjectStore {
     throw new SvcError('server', `${this.name}: the store confirmed ${name}, and does not show it`, {
       retryable: true,
     });
+  }
+
+  /** A 403 is also the response to credentials that are wrong or have expired. */
+  #forbidden(refusal: S3Refusal): SvcError {
+    const error = s3Error(refusal);
+    return error.code === 'forbidden' ? readOnlyPlace(this.name, this.#noun, error) : error;
   }
 
   #withoutCondition(): SvcError {

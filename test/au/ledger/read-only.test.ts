@@ -1,0 +1,127 @@
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
+import { BUCKET } from '../../support/bucket-signature.ts';
+import { BucketServer } from '../../support/bucket-server.ts';
+import { errorIn, type HereResult } from '../../support/run-here.ts';
+import { type Machine, openMachine } from '../commands/machine.ts';
+
+const SUBMIT = 'au submit tokens.csv --cycle 2026-12';
+
+/** A machine that may write to the ledger of the tenant, and one that may only read it, with the same file. */
+interface Pair extends Machine {
+  readonly on: (
+    which: 'writer' | 'reader',
+    line: string,
+    env?: Readonly<Record<string, string>>,
+  ) => Promise<HereResult>;
+}
+
+async function bucketPair(): Promise<Pair> {
+  const machine = await openMachine();
+  const bucket = await BucketServer.start();
+  onTestFinished(() => bucket.close());
+  let mayWrite = true;
+  bucket.now = () => machine.clock.now();
+  bucket.hook = (incoming, outgoing, proceed) => {
+    if (incoming.method !== 'PUT' || mayWrite) return proceed();
+    incoming.resume();
+    outgoing.writeHead(403, { 'content-type': 'application/xml' });
+    return outgoing.end('<Error><Code>AccessDenied</Code><Message>Access Denied</Message></Error>');
+  };
+  const shared = { SVC_LEDGER: `s3://${BUCKET.name}/shared`, ...bucket.environment };
+  const on: Pair['on'] = async (which, line, env = {}) => {
+    mayWrite = which === 'writer';
+    return machine.svc(line, { ...shared, SVC_STATE_DIR: machine.path(which), ...env });
+  };
+  return { ...machine, on };
+}
+
+/** As above, with a directory. The superuser may write everywhere. */
+async function directoryPair(): Promise<Pair> {
+  const machine = await openMachine();
+  const ledger = machine.path('ledger');
+  mkdirSync(ledger);
+  const allow = (mode: number): void => {
+    for (const entry of readdirSync(ledger, { recursive: true, withFileTypes: true }))
+      if (entry.isDirectory()) chmodSync(join(entry.parentPath, entry.name), mode);
+    chmodSync(ledger, mode);
+  };
+  onTestFinished(() => allow(0o755));
+  const on: Pair['on'] = async (which, line, env = {}) => {
+    allow(which === 'writer' ? 0o755 : 0o555);
+    return machine.svc(line, { SVC_LEDGER: ledger, SVC_STATE_DIR: machine.path(which), ...env });
+  };
+  return { ...machine, on };
+}
+
+const isSuperuser = process.getuid?.() === 0 || process.platform === 'win32';
+
+const PLACES = [
+  { place: 'a bucket', openPair: bucketPair },
+  { place: 'a directory', openPair: directoryPair },
+];
+
+describe.each(isSuperuser ? PLACES.slice(0, 1) : PLACES)('a ledger in $place', ({ openPair }) => {
+  it('a machine that may only read the ledger shows what is open, and sends nothing', async () => {
+    const pair = await openPair();
+    const { on } = pair;
+    const begun = await on('writer', SUBMIT);
+    expect(begun.code, begun.stderr).toBe(0);
+    const shown = await on('reader', 'au status -o json');
+    expect(shown.code, shown.stderr).toBe(0);
+    expect(JSON.parse(shown.stdout)).toMatchObject([{ cycle: '2026-12', status: 'completed' }]);
+    writeFileSync(pair.path('work/more.csv'), `${exampleRequestFile()}one-more,27,01,\n`);
+    const refused = await on('reader', 'au submit more.csv --cycle 2026-12');
+    expect([refused.code, pair.uploads()], refused.stderr).toEqual([3, 1]);
+    expect(errorIn(refused)['message']).toContain('this machine may only read the ledger');
+    // It must not send them with a ledger of its own either.
+    const alone = await on('reader', 'au submit more.csv --cycle 2026-12', { SVC_LEDGER: '' });
+    expect([alone.code, pair.uploads()], alone.stderr).toEqual([3, 1]);
+    const allowed = await on('writer', 'au submit more.csv --cycle 2026-12');
+    expect([allowed.code, pair.uploads()], allowed.stderr).toEqual([0, 2]);
+  });
+
+  it.each([`${SUBMIT} --wait`, 'au download {job} --out results.csv'])(
+    'R85: a machine that may only read the ledger delivers no results whose new tokens it does not have, and the same command does later: %s',
+    async (line) => {
+      const pair = await openPair();
+      const { on } = pair;
+      const { job } = JSON.parse((await on('writer', SUBMIT)).stdout) as { job: string };
+      const typed = line.replace('{job}', job).replace('results.csv', pair.path('work/results.csv'));
+      const results = pair.path(line.includes('--wait') ? 'work/tokens.results.csv' : 'work/results.csv');
+      const refused = await on('reader', typed);
+      expect(refused.code, refused.stderr).toBe(3);
+      expect(errorIn(refused)).toMatchObject({
+        message: expect.stringContaining(`the results of job ${job} were not delivered`),
+        next: `svc au download ${job}`,
+      });
+      expect(existsSync(results)).toBe(false);
+      const read = await on('writer', `au download ${job} --out ${pair.path('work/read.csv')}`);
+      expect(read.code, read.stderr).toBe(0);
+      const done = await on('reader', typed);
+      expect(done.code, done.stderr).toBe(0);
+      expect(readFileSync(results, 'utf8').split('\n').length).toBeGreaterThan(10);
+      expect(pair.uploads()).toBe(1);
+    },
+  );
+
+  it('a machine that may only read the ledger enters what it sent before once it may write', async () => {
+    const pair = await openPair();
+    const { on } = pair;
+    const own = await pair.svc(SUBMIT, { SVC_STATE_DIR: pair.path('reader') });
+    expect(own.code, own.stderr).toBe(0);
+    // A ledger without settings must be begun by a machine that may write.
+    const unbegun = await on('reader', 'au status');
+    expect(unbegun.code, unbegun.stderr).toBe(3);
+    expect((await on('writer', 'au status')).code).toBe(0);
+    expect((await on('reader', 'au status')).code).toBe(0);
+    // The same state directory, on a machine that may write now.
+    const entered = await on('writer', 'au sync', { SVC_STATE_DIR: pair.path('reader') });
+    expect(entered.code, entered.stderr).toBe(0);
+    rmSync(pair.path('work/tokens.results.csv'), { force: true });
+    const joined = await on('writer', SUBMIT);
+    expect([joined.code, pair.uploads()], joined.stderr).toEqual([0, 1]);
+  });
+});
