@@ -58,8 +58,9 @@ export class RowSet {
 
   /** Makes a set of keys in any order. Repeated keys count once. */
   static of(keys: Iterable<bigint>): RowSet {
-    const sorted = BigUint64Array.from(keys).toSorted();
-    return new RowSet(sorted.filter((key, at) => at === 0 || key !== sorted[at - 1]));
+    return new RowSet(
+      withoutRepeats(keys instanceof BigUint64Array ? keys.toSorted() : BigUint64Array.from(keys).toSorted()),
+    );
   }
 
   /** Reads a set. `name` is its place in messages. @throws SvcError `config` if the bytes are no set */
@@ -115,15 +116,28 @@ export class RowSet {
 
   /** Returns the bytes of the set: each key big-endian, in ascending order. */
   bytes(): Uint8Array {
-    const bytes = Buffer.alloc(this.keys.length * KEY_BYTES);
-    for (const [at, key] of this.keys.entries()) bytes.writeBigUInt64BE(key, at * KEY_BYTES);
-    return bytes;
+    const bytes = Buffer.from(this.keys.slice().buffer);
+    return HIGH === 1 ? bytes.swap64() : bytes;
   }
 
   /** Returns the name of the set: the SHA-256 of its bytes, hexadecimal. */
   name(): string {
     return sha256Of(this.bytes());
   }
+}
+
+/** Moves each different key of a sorted array to its front, and returns these. */
+function withoutRepeats(sorted: BigUint64Array): BigUint64Array {
+  // Each key is compared as two halves, because reading it as one number would allocate memory.
+  const halves = halvesOf(sorted);
+  let end = 0;
+  for (let at = 0; at < halves.length; at += 2) {
+    if (at > 0 && halves[at] === halves[end - 2] && halves[at + 1] === halves[end - 1]) continue;
+    halves[end] = halves[at] ?? 0;
+    halves[end + 1] = halves[at + 1] ?? 0;
+    end += 2;
+  }
+  return sorted.subarray(0, end / 2);
 }
 
 /** Returns the keys as pairs of 32-bit numbers. */
