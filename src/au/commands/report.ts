@@ -52,11 +52,11 @@ export const report = defineCommand({
     const made = await makeReport(context, { ...input, ...files });
     const { tenant, trend } = await subjectOf(context, resolvePath(context, files.results));
     if (trend?.jump !== undefined) context.notices.warn(trend.jump);
-    if (trend) context.notices.note(trend.text);
+    if (trend && !isDrawn(context)) context.notices.note(trend.text);
     if (isDrawn(context)) {
       const { palette, unicode, plain, out } = context;
       const columns = out.isTerminal ? out.width : Infinity;
-      await out.write(drawReport(made, { palette, unicode, plain, columns, tenant }));
+      await out.write(drawReport(made, { palette, unicode, plain, columns, tenant, trend }));
     } else {
       const warning = dominanceWarning(made.codes, wholeOf(made), tenant);
       if (warning !== undefined) context.notices.warn(warning);

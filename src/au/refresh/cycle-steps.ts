@@ -98,8 +98,8 @@ export class CycleSteps {
     const counted = await countedFile({ file, sha256, bytes }, rows, this.#actions);
     const counts = { ...counted, file: this.#directory.results, compared: true, rows };
     this.#counts = counts;
-    if (record !== undefined) await noteOddities(this.#context, record, counts, rows);
-    if (isDrawn(this.#context)) await drawResults(this.#context, rows, counts);
+    const trend = record && (await noteOddities(this.#context, record, counts, rows));
+    if (isDrawn(this.#context)) await drawResults(this.#context, rows, counts, trend);
     return counts;
   }
 

@@ -6,6 +6,7 @@ import { REHEARSAL_WARNING } from '../../schema/account-updater-files.ts';
 import { namedCounts } from '../result-codes.ts';
 import {
   CLASS_NAMES,
+  comparedClass,
   dominanceWarning,
   percentOf,
   type Report,
@@ -49,8 +50,8 @@ export function reportPage(report: Report, subject: PageSubject): string {
     .flatMap((odd) => (odd === undefined ? [] : `<p class="odd"><strong>${escapeHtml(odd)}</strong></p>\n`))
     .join('');
   const body = `${first}<p>${escapeHtml(file)}: ${countText(rows, 'row')}</p>
-${of === '' ? '' : `<p>${escapeHtml(of)}</p>\n`}${trend ? `<p>${escapeHtml(trend.text)}</p>\n` : ''}<p class="soft">${begun}Made ${timeTag(madeAt)}</p>
-${requestSection(report, submitted)}${classSection(report)}${stepSection(report)}${codeSection(report)}${columnSection(report)}`;
+${of === '' ? '' : `<p>${escapeHtml(of)}</p>\n`}<p class="soft">${begun}Made ${timeTag(madeAt)}</p>
+${requestSection(report, submitted)}${classSection(report, trend)}${stepSection(report)}${codeSection(report)}${columnSection(report)}`;
   return htmlPage({ title, heading }, body);
 }
 
@@ -100,12 +101,13 @@ function columnSection({ extra_columns: names }: Report): string {
   return `<section><h2>Unknown columns</h2><p>${items}</p></section>\n`;
 }
 
-function classSection(report: Report): string {
+function classSection(report: Report, trend: Trend | undefined): string {
   const { updated, warned, errors: error, unknown, request } = report;
   const counts = { updated, warned, error, unknown };
-  const bars = CLASS_NAMES.map(([kind, name]): Bar => ({ kind, name, count: counts[kind] })).filter(
-    ({ kind, count }) => kind !== 'unknown' || count > 0,
-  );
+  const bars = CLASS_NAMES.map(([kind, name]): Bar => {
+    const compared = comparedClass(kind);
+    return { kind, name, count: counts[kind], before: compared && trend?.last[compared] };
+  }).filter(({ kind, count }) => kind !== 'unknown' || count > 0);
   if (request) bars.push({ kind: 'unchanged', name: 'unchanged', count: request.unchanged });
   return chartSection({ id: 'classes', title: 'By class', caption: 'Rows by class' }, bars, report);
 }
@@ -118,9 +120,9 @@ function stepSection(report: Report): string {
   return chartSection({ id: 'steps', title: 'What to do', caption: 'Rows by what to do' }, bars, report);
 }
 
-/** Returns the text at the end of a bar: "1,234 (12.3%)". */
-function wordsOf(count: number, report: Report): string {
-  return `${formatNumber(count)} (${percentOf(count, report)})`;
+/** Returns the text at the end of a bar: "1,234 (12.3%)", or with the last cycle "1,234 (12.3%; 2026-12: 1.2%)". */
+function wordsOf({ count, before }: Bar, report: Report): string {
+  return `${formatNumber(count)} (${percentOf(count, report)}${before === undefined ? '' : `; ${before}`})`;
 }
 
 /** A bar of a chart. `kind` is the CSS class that colors it. */
@@ -128,6 +130,8 @@ interface Bar {
   readonly name: string;
   readonly count: number;
   readonly kind: string;
+  /** The share in the last cycle, with its name. */
+  readonly before?: string | undefined;
 }
 
 const ROW = 42;
@@ -143,7 +147,7 @@ function chartSection(
   bars: readonly Bar[],
   report: Report,
 ): string {
-  const description = bars.map(({ name, count }) => `${name}: ${wordsOf(count, report)}`).join('; ');
+  const description = bars.map((bar) => `${bar.name}: ${wordsOf(bar, report)}`).join('; ');
   return `<section><h2>${title}</h2>
 <svg class="chart" role="img" aria-labelledby="${id}-title ${id}-desc" width="100%" height="${bars.length * ROW}">
 <title id="${id}-title">${caption}</title>
@@ -153,11 +157,12 @@ ${bars.map((bar, at) => chartBar(bar, at * ROW, report)).join('')}</svg>
 `;
 }
 
-function chartBar({ name, count, kind }: Bar, top: number, report: Report): string {
+function chartBar(shown: Bar, top: number, report: Report): string {
+  const { name, count, kind } = shown;
   const width = count === 0 ? 0 : Math.max(0.5, (count / wholeOf(report)) * 100);
   const text = top + 14;
   const bar = top + BAR_TOP;
-  return `<text x="0" y="${text}">${escapeHtml(name)}</text><text class="end" x="100%" y="${text}">${escapeHtml(wordsOf(count, report))}</text>
+  return `<text x="0" y="${text}">${escapeHtml(name)}</text><text class="end" x="100%" y="${text}">${escapeHtml(wordsOf(shown, report))}</text>
 <rect class="track" x="0" y="${bar}" width="100%" height="${BAR_HEIGHT}" rx="2"/><rect class="${kind}" x="0" y="${bar}" width="${width.toFixed(2)}%" height="${BAR_HEIGHT}" rx="2"/>
 `;
 }

@@ -7,6 +7,7 @@ import { type CodeCount, GROUPS, namedCounts, type ResultClass, type ResultSumma
 import type { RunRecord } from '../run/record.ts';
 import { tenantOf } from '../run/run-view.ts';
 import type { MatchedBy, Reconciliation } from './reconcile.ts';
+import type { ComparedClass, Trend } from './trend.ts';
 
 export interface Report extends Omit<ResultSummary, 'codes' | 'extraColumns'> {
   readonly file: string;
@@ -57,6 +58,12 @@ export const CLASS_NAMES: readonly (readonly [kind: ResultClass, name: string])[
   ['unknown', 'unknown'],
 ];
 
+/** The name of a class in a comparison with the last cycle. Unknown codes are not compared. */
+export function comparedClass(kind: string): ComparedClass | undefined {
+  if (kind === 'error') return 'errors';
+  return kind === 'updated' || kind === 'warned' ? kind : undefined;
+}
+
 const TONES: Readonly<Record<ResultClass, Tone>> = { updated: 'good', warned: 'warn', error: 'bad', unknown: 'accent' };
 const BAR_COLUMNS = 16;
 const CODE_COLUMNS = 40;
@@ -67,6 +74,8 @@ interface ChartOptions {
   readonly plain: boolean;
   /** The tenant of the results, if known. */
   readonly tenant?: string | undefined;
+  /** The comparison with the last cycle, if known. */
+  readonly trend?: Trend | undefined;
   /** The available width; infinite if lines must not be broken. */
   readonly columns: number;
 }
@@ -92,7 +101,9 @@ export function drawReport(report: Report, options: ChartOptions): string {
 function groupLines(name: string, codes: readonly ReportCode[], report: Report, options: ChartOptions): string[] {
   const total = codes.reduce((sum, { count }) => sum + count, 0);
   const tone = options.palette[TONES[codes[0]?.class ?? 'unknown']];
-  const title = tone(`${name}: ${formatNumber(total)} (${percentOf(total, report)})`);
+  const compared = comparedClass(codes[0]?.class ?? 'unknown');
+  const before = compared && options.trend ? `; ${options.trend.last[compared]}` : '';
+  const title = tone(`${name}: ${formatNumber(total)} (${percentOf(total, report)}${before})`);
   return [title, ...codeLines(codes, options, { all: report.codes, margin: '  ' }), ''];
 }
 

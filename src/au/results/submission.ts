@@ -15,7 +15,7 @@ import { countResults } from './download.ts';
 import type { Threshold } from './fail-on.ts';
 import { codeLines, dominanceWarning } from './report-view.ts';
 import { failOnMet } from './results-errors.ts';
-import { trendOf } from './trend.ts';
+import { type Trend, trendOf } from './trend.ts';
 
 /** A submitted request file, with its results if the command waited for them. */
 export type Submission = Omit<ReturnType<typeof submissionOf>, 'run' | 'status'> & {
@@ -99,26 +99,30 @@ export async function showResults(
   failOn?: Threshold,
 ): Promise<void> {
   const results = await countedResults(record, actionsOf(context, []));
-  await noteOddities(context, record, results);
+  const trend = await noteOddities(context, record, results);
   const done = { ...submissionOf(record, 'results'), results };
   if (isDrawn(context)) {
     await print({ ...done, results: { file: results.file } });
-    await drawResults(context, done.rows, results);
+    await drawResults(context, done.rows, results, trend);
   } else await print(done);
   checkThreshold(results, record.input.rows, failOn);
 }
 
-/** Warns of results that are wrong as a whole or differ much from the last cycle, and compares them with it. */
+/**
+ * Warns of results that are wrong as a whole or differ much from the last cycle, and compares them with it. Returns the
+ * comparison, which is a line of the chart where one is drawn.
+ */
 export async function noteOddities(
   context: Context,
   record: RunRecord,
   results: Results,
   rows = record.input.rows,
-): Promise<void> {
+): Promise<Trend | undefined> {
   const warning = dominanceWarning(results.codes, rows, tenantOf(context, record));
   const trend = await trendOf(context, record, { ...results, rows });
   for (const odd of [warning, trend?.jump]) if (odd !== undefined) context.notices.warn(odd);
-  if (trend) context.notices.note(trend.text);
+  if (trend && !isDrawn(context)) context.notices.note(trend.text);
+  return trend;
 }
 
 /** Counts the results of a run. `actions` are the operator's choices for result codes. */
@@ -156,16 +160,18 @@ export function checkThreshold(results: Results, rows: number, failOn?: Threshol
   if (met > rows * failOn.share) throw failOnMet(met, failOn, results);
 }
 
-/** Draws the results as a chart with one bar per result code and its action. */
+/** Draws the results as a chart with one bar per result code and its action, below the shares of the last cycle. */
 export async function drawResults(
   { palette, unicode, plain, out }: Context,
   rows: number,
   { updated, warned, errors, unknown, unchanged, codes }: Results,
+  trend?: Trend,
 ): Promise<void> {
   const columns = out.isTerminal ? out.width : Infinity;
   const unknownWords = unknown > 0 ? `, ${formatNumber(unknown)} with unknown codes` : '';
   const total = `${countText(rows, 'row')}: ${formatNumber(updated)} updated, ${countText(warned, 'warning')}, ${countText(errors, 'error')}, ${formatNumber(unchanged)} unchanged${unknownWords}`;
   const title = wrapWords(total, columns).map((line) => palette.strong(line));
   const lines = codeLines(codes, { palette, unicode, plain, columns });
-  await out.write(['', ...title, '', ...lines, ''].join('\n'));
+  const shares = trend === undefined ? [] : wrapWords(trend.text, columns);
+  await out.write(['', ...title, ...shares, '', ...lines, ''].join('\n'));
 }

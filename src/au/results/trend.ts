@@ -3,14 +3,17 @@ import { countText, fixedPercent } from '../../cli/output/time.ts';
 import type { ResultCounts, RunRecord } from '../run/record.ts';
 import { everyRecord } from '../run/run-view.ts';
 
-/** A comparison of a run's results with the tenant's last cycle, in words. */
+/** A comparison of results with the tenant's last cycle. */
 export interface Trend {
+  /** The share of each class now and, in brackets, in the last cycle: `updated 45.2% (2026-12: <0.1%), …`. */
   readonly text: string;
-  /**
-   * A warning about a share that differs greatly from the last cycle, because the export or the profile may be wrong.
-   */
+  /** The share of each class in the last cycle, as a table shows it beside that of now: `2026-12: <0.1%`. */
+  readonly last: Readonly<Record<ComparedClass, string>>;
+  /** A warning that errors or warnings rose much, or updates fell much, because the export or the profile may be wrong. */
   readonly jump: string | undefined;
 }
+
+export type ComparedClass = (typeof CLASSES)[number];
 
 /** Compares the results of a run with the cycle before; undefined if no earlier cycle was counted. */
 export async function trendOf(
@@ -53,32 +56,30 @@ function isSameTenant(a: RunRecord, b: RunRecord): boolean {
 
 const CLASSES = ['updated', 'warned', 'errors'] as const;
 
-/**
- * The criteria for a jump of a class: at least this many rows in one of the cycles, and shares that differ by more than
- * this factor.
- */
+/** The criteria for a jump of a class: at least this many rows have it, and their share changed by more than this factor. */
 const FEWEST_ROWS = 50;
 const FACTOR = 3;
 
 function compareCycles(now: CycleCounts, last: CycleCounts & { readonly cycle: string }): Trend {
-  const shares = CLASSES.map((name) => ({ name, now: now[name] / now.rows, last: last[name] / last.rows }));
-  const words = shares.map((share) => `${share.name} ${fixedPercent(share.now)} (${fixedPercent(share.last)})`);
-  const jumped = shares.find(
-    (share) =>
-      Math.max(now[share.name], last[share.name]) >= FEWEST_ROWS &&
-      Math.max(share.now, share.last) > FACTOR * Math.min(share.now, share.last),
+  const before = (name: ComparedClass): string => `${last.cycle}: ${fixedPercent(last[name] / last.rows)}`;
+  const jumped = CLASSES.find((name) =>
+    // More updates than usual need no look at the export.
+    name === 'updated' ? hasRisen(name, last, now) : hasRisen(name, now, last),
   );
   return {
-    text: `in brackets, cycle ${last.cycle}: ${words.join(', ')}`,
-    jump: jumped && jumpText(jumped.name, now, { ...jumped, cycle: last.cycle }),
+    text: CLASSES.map((name) => `${name} ${fixedPercent(now[name] / now.rows)} (${before(name)})`).join(', '),
+    last: { updated: before('updated'), warned: before('warned'), errors: before('errors') },
+    jump: jumped && jumpText(jumped, now, last),
   };
 }
 
-function jumpText(
-  name: (typeof CLASSES)[number],
-  now: CycleCounts,
-  share: { readonly now: number; readonly last: number; readonly cycle: string },
-): string {
-  const rows = `${name}: ${countText(now[name], 'row')} (${fixedPercent(share.now)})`;
-  return `${rows}, far from the ${fixedPercent(share.last)} of cycle ${share.cycle}: is the profile wrong, or the export?`;
+/** Tells whether one cycle has many more rows of a class than another one. */
+function hasRisen(name: ComparedClass, more: CycleCounts, fewer: CycleCounts): boolean {
+  return more[name] >= FEWEST_ROWS && more[name] / more.rows > (FACTOR * fewer[name]) / fewer.rows;
+}
+
+function jumpText(name: ComparedClass, now: CycleCounts, last: CycleCounts & { readonly cycle: string }): string {
+  const rows = `${name}: ${countText(now[name], 'row')} (${fixedPercent(now[name] / now.rows)})`;
+  const before = fixedPercent(last[name] / last.rows);
+  return `${rows}, far from the ${before} of cycle ${last.cycle}: is the profile wrong, or the export?`;
 }

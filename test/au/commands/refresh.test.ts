@@ -757,7 +757,9 @@ describe('svc au refresh', () => {
     const next = await desk.svc(later);
     expect(next.code, next.stderr).toBe(0);
     expect(rowOf(next)).toMatchObject({ rows: ROWS.length - 7 });
-    expect(next.stderr).toContain('in brackets, cycle 2026-12: updated');
+    expect(next.stderr).toMatch(/^updated \d+\.\d% \(2026-12: \d+\.\d%\), warned /m);
+    const page = readFileSync(desk.home.file('refresh/2027-01/report.html'), 'utf8');
+    expect(page).toMatch(/\d+ \(\d+\.\d%; 2026-12: \d+\.\d%\)/);
   });
 
   it.each([

@@ -1,5 +1,6 @@
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
+import { trendOf } from '../../../src/au/results/trend.ts';
 import { openQuickDesk, type QuickDesk } from '../commands/support.ts';
 
 const WEEK = 7 * 86_400_000;
@@ -8,7 +9,7 @@ const WEEK = 7 * 86_400_000;
 async function twoCycles(edit: (desk: QuickDesk) => void): Promise<QuickDesk> {
   const desk = await openQuickDesk();
   const first = await desk.svc('au submit tokens.csv --cycle 2026-01 --wait --out one.csv');
-  expect(first.stderr).not.toContain('in brackets');
+  expect(first.stderr).not.toContain('(2026-');
   await desk.clock.advance(4 * WEEK);
   edit(desk);
   return desk;
@@ -16,7 +17,7 @@ async function twoCycles(edit: (desk: QuickDesk) => void): Promise<QuickDesk> {
 
 it('the results of a cycle are shown beside the shares of the last one: submit, wait, sync, report, page and summary', async () => {
   const desk = await twoCycles(() => undefined);
-  const shares = /in brackets, cycle 2026-01: updated \d+\.\d% \(\d+\.\d%\), warned .*, errors /;
+  const shares = /updated \d+\.\d% \(2026-01: \d+\.\d%\), warned .*, errors /;
   const submitted = await desk.svc('au submit tokens.csv --cycle 2026-02 --wait --out two.csv --summary sum.md');
   expect([submitted.code, submitted.stderr]).toEqual([0, expect.stringMatching(shares)]);
   expect(readFileSync(desk.home.file('sum.md'), 'utf8')).toMatch(shares);
@@ -24,11 +25,16 @@ it('the results of a cycle are shown beside the shares of the last one: submit, 
   expect((await desk.svc(`au wait ${run}`)).stderr).toMatch(shares);
   const report = await desk.svc('au report two.csv --html report.html');
   expect([report.code, report.stderr]).toEqual([0, expect.stringMatching(shares)]);
-  expect(readFileSync(desk.home.file('report.html'), 'utf8')).toMatch(shares);
+  // A table shows it in the line of its class.
+  const bar = /\d+ \(\d+\.\d%; 2026-01: \d+\.\d%\)/;
+  expect(readFileSync(desk.home.file('report.html'), 'utf8')).toMatch(bar);
+  const table = await desk.svc('au report two.csv -o table');
+  expect(table.stdout).toMatch(/^updated: \d+ \(\d+\.\d%; 2026-01: \d+\.\d%\)$/m);
+  expect(table.stderr).not.toMatch(shares);
   await desk.clock.advance(4 * WEEK);
   await desk.svc('au submit tokens.csv --cycle 2026-03');
   const synced = await desk.svc('au sync');
-  expect([synced.code, synced.stderr]).toEqual([0, expect.stringContaining('in brackets, cycle 2026-02')]);
+  expect([synced.code, synced.stderr]).toEqual([0, expect.stringContaining('(2026-02: ')]);
 });
 
 it('a share of at least 50 rows that is three times that of the last cycle is said first', async () => {
@@ -56,5 +62,29 @@ it('a run of another tenant, of no cycle, or of an earlier version without count
       change(run, (record) => Object.assign(record, { tenant_id: 'another', counts: undefined }));
   });
   const { code, stderr } = await desk.svc('au submit tokens.csv --cycle 2026-02 --wait --out two.csv');
-  expect([code, stderr.includes('in brackets')]).toEqual([0, false]);
+  expect([code, stderr.includes('(2026-01: ')]).toEqual([0, false]);
+});
+
+it.each([
+  ['more errors', { updated: 10, warned: 0, errors: 5 }, 'errors'],
+  ['fewer updates', { updated: 400, warned: 0, errors: 60 }, 'updated'],
+  ['fewer errors and more updates', { updated: 1, warned: 0, errors: 900 }, undefined],
+  ['a share within a factor of three', { updated: 30, warned: 0, errors: 21 }, undefined],
+])('a comparison with the last cycle warns only of a turn for the worse (%s)', async (_, counts, name) => {
+  const desk = await openQuickDesk();
+  await desk.svc('au submit tokens.csv --cycle 2026-01 --wait --out one.csv');
+  const [run = ''] = desk.runIds();
+  desk.change(run, (record) => {
+    Object.assign(record, { counts });
+    Object.assign(record.input, { rows: 1_000 });
+  });
+  const now = {
+    ...desk.record(run),
+    cycle: '2026-02',
+    created_at: '2999-01-01T00:00:00Z',
+    input: { ...desk.record(run).input, rows: 1_000 },
+  };
+  const context = { system: { env: desk.home.environment(desk.env), home: desk.home.path, platform: 'linux' } };
+  const trend = await trendOf(context as never, now, { updated: 60, warned: 0, errors: 60 });
+  expect(trend?.jump?.split(':')[0]).toBe(name);
 });
