@@ -28,11 +28,24 @@ export function readableCycles(context: Context, parent: string): RefreshDirecto
  */
 export async function openCycles(context: Context, parent: string): Promise<string[]> {
   const open: string[] = [];
-  for (const directory of readableCycles(context, parent)) {
-    const { writing, exec } = directory.steps;
-    if (writing || exec || (await openRequests(context, directory)) > 0) open.push(directory.cycle);
-  }
+  for (const directory of readableCycles(context, parent))
+    if (await isOpenCycle(context, directory)) open.push(directory.cycle);
   return open;
+}
+
+/** Returns the cycles below a directory that are not open and were last recorded before a time, in epoch milliseconds. */
+export async function oldCycles(context: Context, parent: string, before: number): Promise<RefreshDirectory[]> {
+  const old: RefreshDirectory[] = [];
+  for (const directory of readableCycles(context, parent)) {
+    const { mtimeMs } = fs.statSync(directory.resolve(directory.record));
+    if (mtimeMs < before && !(await isOpenCycle(context, directory))) old.push(directory);
+  }
+  return old;
+}
+
+async function isOpenCycle(context: Context, directory: RefreshDirectory): Promise<boolean> {
+  const { writing, exec } = directory.steps;
+  return writing === true || exec === 'due' || (await openRequests(context, directory)) > 0;
 }
 
 /** Counts the requests of a cycle whose results its files do not have. An abandoned one is over. */

@@ -85,16 +85,18 @@ class Refresh {
     const steps = new RequestSteps(this.#context, this.#directory, place, this.#input);
     const { status, run, reason } = await steps.advance((begun) => (this.#run = begun));
     if (reason) reasons.push(reason);
-    const row = (concluded?: Concluded): RefreshRow => ({
-      ...NOTHING_KNOWN,
-      rows: run?.record.input.rows ?? 0,
-      ...concluded,
-      cycle: this.#input.cycle,
-      status: status ?? '',
-      new_rows: newRows ?? null,
-      run: this.#directory.requests[place]?.run ?? null,
-      request: this.#directory.filesOf(place).request,
-    });
+    const row = (concluded?: Concluded): RefreshRow => {
+      const { rows, ...files } = concluded ?? { rows: run?.record.input.rows ?? 0, ...NOTHING_KNOWN };
+      return {
+        cycle: this.#input.cycle,
+        status: status ?? '',
+        rows,
+        new_rows: newRows ?? null,
+        run: this.#directory.requests[place]?.run ?? null,
+        request: this.#directory.filesOf(place).request,
+        ...files,
+      };
+    };
     const results = reasons.every(isKnown) ? await cycleResults(this.#context, this.#directory) : undefined;
     if (status !== undefined && results !== undefined) {
       this.#steps = new CycleSteps(this.#context, this.#directory, this.#input, results);

@@ -441,6 +441,7 @@ describe('svc au refresh', () => {
       next: `${CYCLE}/next.csv`,
       exclusions: 'refresh/exclusions.csv',
     });
+    expect(Object.keys(rowOf(done)).slice(0, 7)).toEqual('cycle status rows new_rows run request results'.split(' '));
     expect(read('request.csv').split('\n').slice(1)).toEqual([...ROWS, '']);
     const files = [
       'next.csv',

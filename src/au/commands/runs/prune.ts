@@ -2,10 +2,12 @@ import { EXIT_CODES, isSvcError, SvcError } from '../../../base/errors.ts';
 import { type Context, defineCommand } from '../../../cli/app/command.ts';
 import { warnOf } from '../../../cli/app/hint.ts';
 import { flag, value } from '../../../cli/app/parameter.ts';
-import { listPrinter, oneBatch } from '../../../cli/app/print.ts';
+import { type ListPrinter, listPrinter, oneBatch } from '../../../cli/app/print.ts';
+import { serviceOf } from '../../../cli/app/service.ts';
 import { positiveDuration } from '../../../cli/app/value-parsers.ts';
 import { countText, formatBytes, isoTime } from '../../../cli/output/time.ts';
 import type { View } from '../../../cli/output/view.ts';
+import { oldCycles } from '../../refresh/open-cycles.ts';
 import { removeOrphanedSpool } from '../../request/spool.ts';
 import { type OldRun, oldRun, pruneRun } from '../../run/prune.ts';
 import { everyRun } from '../../run/recorded-runs.ts';
@@ -27,7 +29,7 @@ const prunedRunView: View<ReturnType<typeof prunedRun>> = {
 
 export const prune = defineCommand({
   description:
-    'Removes the results that ended runs keep in their directories, and after 35 days the copies of their request files: both contain tokens. Open runs, unclear runs and the files named with --out stay.',
+    'Removes the results that ended runs keep in their directories, and after 35 days the copies of their request files: both contain tokens. Open runs, unclear runs and the files named with --out stay; cycles of au refresh are listed with the command that removes them.',
   details:
     'Only runs that have been completed, failed or abandoned for longer than --older-than are pruned, never those whose outcome at the service is unknown or whose record cannot be read. The record of a run stays, without any token: submitting the same file again is still recognized, and results that the service still has can be downloaded again.',
   examples: [
@@ -47,30 +49,55 @@ export const prune = defineCommand({
       });
     const print = await listPrinter(context, prunedRunView);
     const before = context.clock.now() - olderThan;
-    const { runs, unreadable } = await everyRun(context);
-    // A run whose record is unreadable may be old enough to prune.
-    const code = unreadable.length > 0 ? EXIT_CODES.config : 0;
-    const old = runs.flatMap((run) => oldRun(run, before, context.clock.now()) ?? []);
-    if (!dryRun) await removeOrphanedSpool(context.system);
-    await print(oneBatch(old.map(prunedRun)));
-    if (old.length === 0) {
-      if (code === 0) context.notices.note('no runs to prune');
-      return code;
-    }
-    const bytes = old.reduce((sum, run) => sum + run.bytes, 0);
-    const what = `the files of ${countText(old.length, 'run')} (${formatBytes(bytes)})`;
-    if (dryRun) {
-      context.notices.note(`dry run: ${what} would be removed`);
-      return code;
-    }
-    if (!(await context.prompts().confirm(`Remove ${what}?`, 'Pass --yes.'))) {
-      context.notices.note('nothing was removed');
-      return code;
-    }
-    const failed = await pruneAll(context, old, before);
-    return failed === 0 ? code : failed;
+    const code = await pruneRuns(context, { before, dryRun, print });
+    await noteOldCycles(context, before);
+    return code;
   },
 });
+
+interface Pruning {
+  readonly before: number;
+  readonly dryRun: boolean;
+  readonly print: ListPrinter<ReturnType<typeof prunedRun>>;
+}
+
+async function pruneRuns(context: Context, { before, dryRun, print }: Pruning): Promise<number> {
+  const { runs, unreadable } = await everyRun(context);
+  // A run whose record is unreadable may be old enough to prune.
+  const code = unreadable.length > 0 ? EXIT_CODES.config : 0;
+  const old = runs.flatMap((run) => oldRun(run, before, context.clock.now()) ?? []);
+  if (!dryRun) await removeOrphanedSpool(context.system);
+  await print(oneBatch(old.map(prunedRun)));
+  if (old.length === 0) {
+    if (code === 0) context.notices.note('no runs to prune');
+    return code;
+  }
+  const bytes = old.reduce((sum, run) => sum + run.bytes, 0);
+  const what = `the files of ${countText(old.length, 'run')} (${formatBytes(bytes)})`;
+  if (dryRun) {
+    context.notices.note(`dry run: ${what} would be removed`);
+    return code;
+  }
+  if (!(await context.prompts().confirm(`Remove ${what}?`, 'Pass --yes.'))) {
+    context.notices.note('nothing was removed');
+    return code;
+  }
+  const failed = await pruneAll(context, old, before);
+  return failed === 0 ? code : failed;
+}
+
+/** Names the directories of old cycles with the command that removes them, because their files are the operator's. */
+async function noteOldCycles(context: Context, before: number): Promise<void> {
+  const parent = serviceOf(context) === 'sandbox' ? 'refresh-sandbox' : 'refresh';
+  const old = await oldCycles(context, parent, before);
+  if (old.length === 0) return;
+  const have = old.length === 1 ? 'has' : 'have';
+  context.notices.note(
+    `${countText(old.length, 'cycle')} in ${parent} ${have} not been written to for as long, and ${have} tokens; to remove ${old.length === 1 ? 'it' : 'them'}:`,
+  );
+  const remove = context.system.platform === 'win32' ? 'Remove-Item -Recurse' : 'rm -r';
+  for (const { path: directory } of old) context.notices.command(`${remove} ${directory}`);
+}
 
 function prunedRun({ run: { record }, ended, files, bytes }: OldRun) {
   return {

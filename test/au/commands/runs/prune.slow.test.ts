@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { openDesk, openQuickDesk, type QuickDesk } from '../support.ts';
@@ -36,6 +36,24 @@ function contentOf(directory: string): string {
     .map((name) => readFileSync(join(directory, name), 'utf8'))
     .join('\n');
 }
+
+describe('svc au runs prune and cycles of svc au refresh', () => {
+  it('svc au runs prune removes the results in the run of an old cycle, and names the directory of the cycle without removing it', async () => {
+    const desk = await openQuickDesk();
+    const line = 'au refresh tokens.csv --cycle 2020-01 --fail-on err=60%';
+    const run = await submitted(desk, line);
+    const results = readFileSync(desk.home.file('refresh/2020-01/results.csv'), 'utf8');
+    expect((await desk.svc(`${PRUNE} --yes`)).stderr).not.toContain('rm -r');
+    age(desk, run);
+    utimesSync(desk.home.file('refresh/2020-01/refresh.json'), new Date(OLD), new Date(OLD));
+    const pruned = await desk.svc(`${PRUNE} --yes`);
+    expect(pruned.code, pruned.stderr).toBe(0);
+    expect(pruned.stderr).toContain('1 cycle in refresh has not been written to for as long');
+    expect(pruned.stderr).toContain('  rm -r refresh/2020-01\n');
+    expect(existsSync(join(directoryOf(desk, run), 'results.csv'))).toBe(false);
+    expect(readFileSync(desk.home.file('refresh/2020-01/results.csv'), 'utf8')).toBe(results);
+  });
+});
 
 describe('svc au runs prune', () => {
   it('R58: svc au runs prune removes the results of an old run, and submitting its file again still does not pay twice', async () => {
