@@ -387,7 +387,7 @@ describe('tokens that results of a cycle made which nobody delivered', () => {
     expect(desk.record(run).parts).toMatchObject([{ state: 'created' }]);
     desk.service.listsNoneAfterCreation = false;
     desk.service.unfinished.clear();
-    rowOf(await desk.svc(`au resume ${run}`));
+    expect(await desk.svc(`au resume ${run}`)).toMatchObject({ code: 11 });
     expect(sent(desk).slice(ROWS.length)).toEqual(['one-more,27,01,']);
   });
 
@@ -445,7 +445,7 @@ describe('a job that seemed to be gone', () => {
       });
       desk.service.misses = misses;
       const again = await desk.svc(`au resume ${desk.run}`);
-      expect([again.code, desk.uploads()], again.stderr).toEqual([0, 1]);
+      expect([again.code, desk.uploads()], again.stderr).toEqual([11, 1]);
       expect(desk.record(desk.run).parts).toMatchObject([{ state: 'uploaded', job: desk.job }]);
       write(desk, 'more.csv', ...ROWS.slice(4, 9));
       rowOf(await desk.svc(`au submit more.csv ${CYCLE} --wait`));
