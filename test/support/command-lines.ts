@@ -28,7 +28,7 @@ export const COMMAND_LINES: Readonly<Record<string, string>> = {
   '3ds challenge-result': '3ds challenge-result {authenticated}',
   '3ds run': '3ds run --token {card} --expect successful',
   '3ds test': '3ds test suite.yaml',
-  'au refresh': 'au refresh export.csv --cycle 2026-12 --begin --fail-on err=60%',
+  'au refresh': 'au refresh export.csv --cycle 2026-12 --begin --next --fail-on err=60%',
   'au submit': 'au submit other.csv --wait --begin',
   'au prepare': 'au prepare tokens.csv --out prepared.csv',
   'au check': 'au check tokens.csv',

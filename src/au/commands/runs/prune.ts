@@ -7,7 +7,6 @@ import { serviceOf } from '../../../cli/app/service.ts';
 import { positiveDuration } from '../../../cli/app/value-parsers.ts';
 import { countText, formatBytes, isoTime } from '../../../cli/output/time.ts';
 import type { View } from '../../../cli/output/view.ts';
-import { oldCycles } from '../../refresh/open-cycles.ts';
 import { removeOrphanedSpool } from '../../request/spool.ts';
 import { type OldRun, oldRun, pruneRun } from '../../run/prune.ts';
 import { everyRun } from '../../run/recorded-runs.ts';
@@ -88,6 +87,7 @@ async function pruneRuns(context: Context, { before, dryRun, print }: Pruning): 
 
 /** Names the directories of old cycles with the command that removes them, because their files are the operator's. */
 async function noteOldCycles(context: Context, before: number): Promise<void> {
+  const { oldCycles } = await import('../../refresh/open-cycles.ts');
   const parent = serviceOf(context) === 'sandbox' ? 'refresh-sandbox' : 'refresh';
   const old = await oldCycles(context, parent, before);
   if (old.length === 0) return;
