@@ -29,6 +29,7 @@ const FOR_ERRORS = {
   'src/cli/output/error-report.ts': 'src/cli/app/execute.ts',
   'src/cli/app/hint.ts': 'src/cli/app/execute.ts',
   'src/cli/output/formats.ts': 'src/cli/app/execute.ts',
+  'src/cli/output/program-name.ts': 'src/cli/app/execute.ts',
   'src/cli/output/view.ts': 'src/cli/app/execute.ts',
 };
 

@@ -35,7 +35,7 @@ function rowOf({ code, stdout, stderr }: HereResult): Record<string, unknown> {
 describe('svc au refresh --rehearse', () => {
   it('a rehearsal goes through the whole month, and says first and last, in its page and its summary that outcomes are invented', async () => {
     const { svc, home } = await openExport();
-    const done = await svc(`${REHEARSE} --summary summary.md`);
+    const done = await svc(`${REHEARSE} --next --summary summary.md`);
     const row = rowOf(done);
     expect(row).toMatchObject({ rows: ROWS, replace: 'rehearsal/2026-12/todo/replace.csv' });
     const lines = done.stderr.trimEnd().split('\n');

@@ -38,7 +38,7 @@ async function refreshed(options: { readonly answer?: readonly string[] }, ...ro
     else proceed();
   };
   const desk = await merchantDesk({ intercept }, { 'e.csv': ['customer,token,expiration,merchant_id', ...rows] });
-  const done = await desk.svc('au refresh e.csv --cycle 2026-12 --keep customer --fail-on err=100%');
+  const done = await desk.svc('au refresh e.csv --cycle 2026-12 --keep customer --next --fail-on err=100%');
   const read = (name: string): string[] => {
     const file = desk.home.file(`refresh/2026-12/${name}`);
     return existsSync(file) ? readFileSync(file, 'utf8').trimEnd().split('\n') : [];
