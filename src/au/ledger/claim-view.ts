@@ -1,7 +1,9 @@
 import { cleanText } from '../../cli/output/text.ts';
-import type { View } from '../../cli/output/view.ts';
+import { statusAmong, type View } from '../../cli/output/view.ts';
+import { JOB_STATUSES } from '../../schema/account-updater-files.ts';
 import { toneOf } from '../run/run-view.ts';
 import { byText, isDone } from './claims.ts';
+import { UNKNOWN } from './cycle-view.ts';
 import type { ClaimEntry, Entry } from './entry.ts';
 
 /** A job of a cycle, as the ledger and the service have it. */
@@ -26,12 +28,12 @@ export const claimView: View<ClaimRow> = {
   fields: ['job', 'status', 'rows', 'created_at', 'by', 'file', 'results_read', 'freed'],
   columns: [
     { path: 'job', kind: 'id' },
-    { path: 'status', kind: 'status', paint: toneOf },
+    { path: 'status', kind: 'status', show: statusAmong([...JOB_STATUSES, UNKNOWN]), paint: toneOf },
     { path: 'rows', kind: 'number' },
-    { path: 'created_at', kind: 'time', priority: 2 },
-    { path: 'by', kind: 'text', priority: 1 },
-    { path: 'file', kind: 'text', priority: 3 },
-    { path: 'freed', kind: 'text', priority: 4, repeats: ({ freed }) => freed === null },
+    { path: 'created_at', kind: 'time', priority: 1 },
+    { path: 'by', kind: 'text', priority: 4 },
+    { path: 'file', kind: 'text', priority: 2 },
+    { path: 'freed', kind: 'text', priority: 3, repeats: ({ freed }) => freed === null },
   ],
 };
 
