@@ -10,6 +10,8 @@ import { World } from '../support/world.ts';
 const commands = (await allCommands()).map(({ words, command }) => [words, command.changes ?? false] as const);
 /** Command lines that change something at the service, for commands whose usual line does not. */
 const CHANGING: Readonly<Record<string, string>> = { api: 'api POST /account-updater/jobs', 'au sync': 'au sync' };
+/** Commands that go on with a run, for which one must have been begun. */
+const RESUMING = new Set(['au resume', 'au wait', 'au sync']);
 const home = mkdtempSync(join(tmpdir(), 'svc-production-'));
 const dirs = { SVC_CONFIG_DIR: join(home, 'config'), SVC_CACHE_DIR: join(home, 'cache') };
 /** An environment whose profile has keys and is known to belong to a production tenant. */
@@ -66,10 +68,10 @@ describe('the mark of the tenant', () => {
       let argv = CHANGING[words]?.split(' ');
       let before = world.requests.length;
       const { stderr } = await world.copy(async (run, directory) => {
-        if (words === 'au sync' || words === 'au resume') {
+        if (RESUMING.has(words)) {
           const submission = ['au', 'submit', 'upload.csv'];
           await run('au submit', [], { env, argv: submission, intercept: refuseJob });
-          if (words === 'au resume') argv = ['au', 'resume', runOfProfile(directory)];
+          if (words !== 'au sync') argv = [...words.split(' '), runOfProfile(directory)];
         }
         before = world.requests.length;
         return run(words, [], { env, ...(argv && { argv }) });
