@@ -5,8 +5,6 @@ export const THREE_DS_HABITS: Habits = {
   commands: [
     ['3ds list', '3ds show <session>', 'The service does not list sessions.'],
     ['3ds result', '3ds challenge-result <session>'],
-    ['3ds wait', '3ds challenge-result <session> --wait'],
-    ['3ds cards', 'sandbox cards --3ds'],
   ],
   extraWords: [
     ['3ds authenticate', '3ds authenticate <session> --file <file>'],

@@ -3,9 +3,7 @@ import type { Habits } from '../cli/app/habits.ts';
 /** What people type out of habit with other tools, for the Account Updater. */
 export const AU_HABITS: Habits = {
   commands: [
-    ['get jobs', 'au jobs'],
     ['cancel', 'au abandon <run>', 'Jobs cannot be canceled at the service.'],
-    ['batches', 'au jobs'],
     ['au cancel', 'au abandon <run>', 'Jobs cannot be canceled at the service.'],
     ['au delete', 'au abandon <run>', 'Jobs cannot be deleted at the service.'],
     ['au jobs list', 'au jobs'],
@@ -14,14 +12,11 @@ export const AU_HABITS: Habits = {
     ['au watch', 'au jobs --watch'],
     ['au start', 'au submit <file>'],
     ['au send', 'au submit <file>'],
-    ['au apply', 'au submit <file>'],
     ['au run', 'au submit <file>'],
     ['au run list', 'au runs'],
-    ['au poll', 'au resume <job>'],
     ['au results', 'au download <job>'],
     ['au runs delete', 'au runs prune --older-than <duration>'],
     ['au runs show', 'au status <run>'],
-    ['au runs watch', 'au resume <run> --wait'],
     ['au runs cancel', 'au abandon <run>'],
   ],
   extraWords: [

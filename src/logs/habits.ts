@@ -3,12 +3,7 @@ import type { Habits } from '../cli/app/habits.ts';
 /** What people type out of habit with other tools, for audit logs. */
 export const LOGS_HABITS: Habits = {
   commands: [
-    ['get logs', 'logs'],
-    ['follow', 'logs tail'],
     ['logs show', 'logs --entity-id <id>', 'A log entry has no id.'],
-    ['logs query', 'logs'],
-    ['logs filter-log-events', 'logs'],
-    ['logs export', 'logs archive <dir>'],
     ['logs delete', 'logs archive <dir> --keep <months>', 'Logs cannot be deleted at the service, only in an archive.'],
   ],
   options: [

@@ -3,12 +3,7 @@ import type { Habits } from '../cli/app/habits.ts';
 /** What people type out of habit with other tools, for the tenant. */
 export const TENANT_HABITS: Habits = {
   commands: [
-    ['get tenant', 'tenant show'],
-    ['apply', 'tenant update --file <file>'],
     ['tenant list', 'tenant show', 'A key belongs to one tenant.'],
-    ['tenant edit', 'tenant update --set <setting>=<value>'],
-    ['tenant rename', 'tenant update --name <name>'],
-    ['tenant apply', 'tenant update --file <file>'],
     ['tenant import', 'tenant update --file <file>'],
     ['tenant switch', 'profile use <name>'],
     ['tenant create', '', 'A tenant is created at the service, not with a key of another tenant.'],

@@ -80,7 +80,9 @@ describe('the habits of other tools', () => {
 
   it.each([
     ['profile new', 'login --profile <name>'],
-    ['tenant patch', 'tenant update --set <setting>=<value>'],
+    ['tenant patch', 'tenant update'],
+    ['profile edit', 'profile set <setting>'],
+    ['logs export', 'logs archive'],
     ['logs rm', 'logs archive <dir> --keep <months>'],
     ['sandbox clear', 'sandbox reset'],
     ['events resend', 'events replay <journal>'],
@@ -88,6 +90,14 @@ describe('the habits of other tools', () => {
   ])('svc %s, a word for one that svc has, is answered with svc %s', async (typed, command) => {
     expect(await mistake(...typed.split(' '))).toMatchObject({ code: 'usage', next: command.split(' ') });
   });
+
+  it.each(['sandbox advance', 'events forward', 'tenant rename', 'au poll', '3ds wait', 'completion tcsh'])(
+    'svc %s, a word that nothing is like, is answered with the commands of its group',
+    async (typed) => {
+      const [group = ''] = typed.split(' ');
+      expect(await mistake(...typed.split(' '))).toMatchObject({ code: 'usage', next: [group, '--help'] });
+    },
+  );
 
   it('a word at the start that is like the verb of a group is not answered with a command that removes everything', async () => {
     expect(await mistake('clear')).toMatchObject({ next: ['--help'] });
