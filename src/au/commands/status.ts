@@ -6,6 +6,7 @@ import { listPrinter, oneBatch, recordPrinter } from '../../cli/app/print.ts';
 import { text } from '../../cli/app/value-parsers.ts';
 import { claimRow, claimView } from '../ledger/claim-view.ts';
 import { cycleView, UNKNOWN } from '../ledger/cycle-view.ts';
+import type { Ledger } from '../ledger/ledger.ts';
 import { isJobId } from '../run/job.ts';
 import { explainMissing, jobView } from '../run/job-view.ts';
 import type { Polled } from '../run/poll-parts.ts';
@@ -72,12 +73,7 @@ async function printCycles(context: Context): Promise<number> {
   const opened = await ledgerOfKey(client, new CommandLedger(context));
   const rows = opened === undefined ? [] : await openCycles(client, opened[1]);
   await print(oneBatch(rows));
-  if (rows.length === 0)
-    context.notices.note(
-      opened === undefined
-        ? 'the service shows no job of this tenant'
-        : 'no job is open: somebody read the results of each job in the ledger',
-    );
+  if (rows.length === 0) await noteNoneOpen(context, opened?.[1]);
   else
     noteNext(context, 'to get the results of a cycle, whichever machine sent it', [
       'au',
@@ -88,6 +84,15 @@ async function printCycles(context: Context): Promise<number> {
   return rows.some(({ status: of }) => of === UNKNOWN) ? EXIT_CODES.outcome_unknown : 0;
 }
 
+/** Says why no cycle is shown. A ledger without any job may not be the one that the other machines use. */
+async function noteNoneOpen(context: Context, ledger: Ledger | undefined): Promise<void> {
+  if (ledger === undefined) return context.notices.note('the service shows no job of this tenant');
+  if ((await ledger.cycleNames()).length > 0)
+    return context.notices.note('no job is open: somebody read the results of each job in the ledger');
+  context.notices.note(`the ledger in ${ledger.name} has no job: what was sent without it is not known here`);
+  noteNext(context, 'to see the jobs of the service', ['au', 'jobs']);
+}
+
 /** Shows the jobs of a cycle, each read from the service now. */
 async function printCycle(context: Context, name: string): Promise<number> {
   const { namedCycle } = await import('../ledger/named-cycle.ts');
@@ -95,7 +100,10 @@ async function printCycle(context: Context, name: string): Promise<number> {
   const print = await listPrinter(context, claimView);
   const client = await context.client();
   const { entries } = await namedCycle(context, client, name);
-  const claims = entries.filter((entry) => entry.kind === 'claim');
+  // A job that turned out to have its file was claimed again.
+  const claims = [
+    ...new Map(entries.flatMap((entry) => (entry.kind === 'claim' ? [[entry.job, entry] as const] : []))).values(),
+  ];
   const jobs = await findJobs(client, new Set(claims.map(({ job }) => job)));
   const rows = claims.map((claim) => claimRow(claim, entries, jobs.get(claim.job)?.status ?? UNKNOWN));
   await print(oneBatch(rows));

@@ -2,7 +2,7 @@ import { cleanText } from '../../cli/output/text.ts';
 import { statusAmong, type View } from '../../cli/output/view.ts';
 import { JOB_STATUSES } from '../../schema/account-updater-files.ts';
 import { toneOf } from '../run/run-view.ts';
-import { byText, isDone } from './claims.ts';
+import { byText, isDone, stands } from './claims.ts';
 import { UNKNOWN } from './cycle-view.ts';
 import type { ClaimEntry, Entry } from './entry.ts';
 
@@ -39,7 +39,7 @@ export const claimView: View<ClaimRow> = {
 
 /** Returns the row of a claim. `status` is what the service said of its job. */
 export function claimRow(claim: ClaimEntry, entries: readonly Entry[], status: string): ClaimRow {
-  const release = entries.filter((entry) => entry.kind === 'release').find(({ job }) => job === claim.job);
+  const releases = entries.filter((entry) => entry.kind === 'release').filter(({ job }) => job === claim.job);
   return {
     job: claim.job,
     status,
@@ -48,6 +48,6 @@ export function claimRow(claim: ClaimEntry, entries: readonly Entry[], status: s
     by: byText(claim),
     file: cleanText(claim.file.name),
     results_read: isDone(entries, claim.job),
-    freed: release?.why ?? null,
+    freed: stands(entries, claim.job) ? null : (releases.at(-1)?.why ?? null),
   };
 }

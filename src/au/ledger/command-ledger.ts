@@ -258,8 +258,8 @@ export class CommandLedger {
   ): Promise<void> {
     const unread = standingClaims(entries).filter(({ job }) => !isDone(entries, job) && !this.#looked.has(job));
     for (const claim of unread) {
-      this.#looked.add(claim.job);
       if ((await findJob(client, claim.job))?.status === 'completed') await read(claim);
+      this.#looked.add(claim.job);
     }
   }
 

@@ -177,7 +177,7 @@ export async function readWithProgress<T>(
     shown?.done();
     return found;
   } catch (error) {
-    // How far a refused file was read is no news beside what is wrong with it.
+    // The error says what is wrong with a refused file, so that a line about its progress would only distract.
     if (isSvcError(error, 'refused_input')) shown?.drop();
     else shown?.fail();
     throw error;

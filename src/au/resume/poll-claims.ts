@@ -2,11 +2,14 @@ import { SvcError } from '../../base/errors.ts';
 import { countText } from '../../cli/output/time.ts';
 import type { Client } from '../../client/api/client.ts';
 import { pollUntil, type WakeUp } from '../../client/api/poll.ts';
+import { ReadOnlyPlace } from '../../client/store/objects.ts';
 import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
-import { byText, isDone } from '../ledger/claims.ts';
+import { byText, isDone, standingClaims, stands } from '../ledger/claims.ts';
 import { knownText } from '../ledger/claim-errors.ts';
 import type { ClaimEntry } from '../ledger/entry.ts';
+import type { LedgerCycle } from '../ledger/ledger.ts';
 import type { NamedCycle } from '../ledger/named-cycle.ts';
+import { RowSet } from '../ledger/row-set.ts';
 import { settleClaim } from '../ledger/settle-claims.ts';
 import { pollReporter, type RunOptions } from '../run/job.ts';
 import { MISSING_MS } from '../run/part.ts';
@@ -67,7 +70,9 @@ export async function pollClaims(
       since: claims[0]?.created_at,
     })),
   });
-  const reason = worstOf(await Promise.all(claims.map((claim) => reasonOf(client, cycle, claim, seen))));
+  const reasons: (SvcError | undefined)[] = [];
+  for (const claim of claims) reasons.push(await reasonOf(client, cycle, claim, seen));
+  const reason = worstOf([...reasons, ...(await freedRows(cycle))]);
   const because = outage ?? timeUp;
   return {
     progress: progressOf(claims, seen),
@@ -101,11 +106,10 @@ async function reasonOf(
       next: ['au', 'resume', name, '--wait'],
       facts: { ...facts, job_status: status },
     });
-  const spare = new SpareJob(client);
-  const { end } = await settleClaim(client, cycle, { claim, isDone: false }, { newer: () => spare.get() });
+  const end = await endOf(client, cycle, claim, status);
   if (end !== undefined)
     return new SvcError('job_failed', `${what} ${end === 'failed' ? 'failed' : 'was deleted without its file'}`, {
-      hint: 'Nothing was billed for that job, and its rows are free. Submit their file again:',
+      hint: 'Nothing was billed for that job. Submit its file again, which sends the rows in another one:',
       next: ['au', 'submit', '<file>', '--cycle', name],
       facts,
     });
@@ -119,4 +123,51 @@ async function reasonOf(
       facts,
     },
   );
+}
+
+/** Ends the claim of a job that failed or certainly never got its file. Undefined if neither is known. */
+async function endOf(
+  client: Client,
+  cycle: LedgerCycle,
+  claim: ClaimEntry,
+  status: string | undefined,
+): Promise<'failed' | 'gone' | undefined> {
+  const spare = new SpareJob(client);
+  try {
+    return (await settleClaim(client, cycle, { claim, isDone: false }, { newer: () => spare.get() })).end;
+  } catch (error) {
+    // A machine that may only read the ledger frees no rows, and still says what the service said.
+    if (!(error instanceof ReadOnlyPlace)) throw error;
+    return status === 'failed' ? 'failed' : undefined;
+  }
+}
+
+/** Returns an error for each job whose rows were freed before, and that no other job has. */
+async function freedRows({ name, cycle, entries }: NamedCycle): Promise<SvcError[]> {
+  const standing = standingClaims(entries);
+  const ended = new Map(
+    entries.flatMap((entry) => (entry.kind === 'claim' && !stands(entries, entry.job) ? [[entry.job, entry]] : [])),
+  );
+  if (ended.size === 0 || standing.some(({ row_set: set }) => set === null)) return [];
+  const sets = await Promise.all(standing.flatMap(({ row_set: set }) => (set ? [cycle.rowSet(set)] : [])));
+  const sent = RowSet.union(sets);
+  const errors: SvcError[] = [];
+  for (const { job, row_set: set, file } of ended.values()) {
+    if (set === null) continue;
+    const rows = await cycle.rowSet(set);
+    const left = rows.size - rows.shared(sent);
+    if (left === 0) continue;
+    errors.push(
+      new SvcError(
+        'job_failed',
+        `no job has ${countText(left, 'row')} of ${file.name}: job ${job} ended without results`,
+        {
+          hint: 'The results of the cycle would lack them. Submit the file again, which sends them in another job:',
+          next: ['au', 'submit', '<file>', '--cycle', name],
+          facts: { job, cycle: name, rows: left },
+        },
+      ),
+    );
+  }
+  return errors;
 }

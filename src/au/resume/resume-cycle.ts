@@ -2,7 +2,7 @@ import path from 'node:path';
 import { SvcError } from '../../base/errors.ts';
 import { inspectTarget } from '../../base/files/target.ts';
 import type { Context } from '../../cli/app/command.ts';
-import { option } from '../../cli/app/hint.ts';
+import { option, warnOf } from '../../cli/app/hint.ts';
 import { isDrawn, recordPrinter } from '../../cli/app/print.ts';
 import { openSummary, type Summarize } from '../../cli/app/summary.ts';
 import { countText } from '../../cli/output/time.ts';
@@ -19,7 +19,7 @@ import { checkThreshold, countedFile, drawResults, type Results } from '../resul
 import { jobsOf } from '../run/recorded-runs.ts';
 import type { RunDirectory } from '../run/run-directory.ts';
 import { shownPath, toneOf } from '../run/run-view.ts';
-import { exitCodeOf, outcomeOf, resumable } from '../run/verdict.ts';
+import { exitCodeOf, type Outcome, outcomeOf, resumable } from '../run/verdict.ts';
 import { showRun } from '../send/show-progress.ts';
 import { summaryTitle } from '../wait/describe-run.ts';
 import { listenForJobs } from '../wait/events-option.ts';
@@ -75,9 +75,8 @@ export async function resumeCycle(context: Context, typed: string, input: Resume
   const round = { exec: undefined, failOn: undefined, stale: undefined, summarize, wakeUpFor, wait: input.wait };
   const outcomes = await resumeRuns(context, runs, round);
   // A run that still waits has jobs of the cycle, which are polled here.
-  const ofRuns = exitCodeOf([...outcomes.values()].filter((outcome) => outcome !== 'pending'));
-  await deliverCycle(context, client, cycle, { ...input, out, summarize, wakeUpFor, print });
-  return ofRuns;
+  const ofRuns = [...outcomes.values()].filter((outcome) => outcome !== 'pending');
+  return deliverCycle(context, client, cycle, { ...input, out, summarize, wakeUpFor, print, ofRuns });
 }
 
 /** Returns the open runs of this machine that have jobs of the cycle, or rows to send in it. */
@@ -92,9 +91,12 @@ interface Delivery extends Pick<ResumeInput, 'wait' | 'force' | 'failOn'> {
   readonly summarize: Summarize;
   readonly wakeUpFor: Awaited<ReturnType<typeof listenForJobs>> | undefined;
   readonly print: (row: ResumedCycle) => Promise<void>;
+  /** What became of the runs of this machine. */
+  readonly ofRuns: readonly Outcome[];
 }
 
-async function deliverCycle(context: Context, client: Client, named: NamedCycle, how: Delivery): Promise<void> {
+/** Resolves to the exit code of the worst of the runs of this machine, where nothing of the cycle is worse. */
+async function deliverCycle(context: Context, client: Client, named: NamedCycle, how: Delivery): Promise<number> {
   // What the runs of this machine sent or settled just now counts.
   const cycle = { ...named, entries: [...(await named.cycle.read())] };
   const claims = standingClaims(cycle.entries);
@@ -106,6 +108,7 @@ async function deliverCycle(context: Context, client: Client, named: NamedCycle,
     });
   const rows = claims.reduce((sum, claim) => sum + claim.rows, 0);
   const jobs = claims.map(({ job }) => job);
+  const ofRuns = exitCodeOf(how.ofRuns);
   let status = 'not completed';
   const work = async (): Promise<void> => {
     const wakeUp = how.wakeUpFor?.({ parts: jobs.map((job) => ({ job })) });
@@ -119,12 +122,14 @@ async function deliverCycle(context: Context, client: Client, named: NamedCycle,
     ];
     const polling = pollClaims(client, cycle, claims, { wait: how.wait, wakeUp, onEvent: showRun(context) });
     const { progress, reason } = await resumable(again, `cycle ${cycle.name}`, polling);
-    status = reason === undefined ? 'completed' : outcomeOf(reason) === 'pending' ? 'pending' : 'not completed';
+    status = statusFor(ofRuns, reason);
     const row = { cycle: cycle.name, status, rows, jobs, progress };
-    if (reason !== undefined) {
-      await how.print(row);
-      throw reason;
-    }
+    const isWorst =
+      reason !== undefined && exitCodeOf([...how.ofRuns, outcomeOf(reason)]) === exitCodeOf([outcomeOf(reason)]);
+    if (reason !== undefined || ofRuns !== 0) await how.print(row);
+    if (reason !== undefined && isWorst) throw reason;
+    if (reason !== undefined) warnOf(context, `cycle ${cycle.name}`, reason);
+    if (reason !== undefined || ofRuns !== 0) return;
     const written = await resumable(again, `cycle ${cycle.name}`, writeResults(context, client, cycle, claims, how));
     const counted = await countedFile(written, rows, actionsOf(context, []));
     const results = { ...counted, compared: written.compared };
@@ -142,6 +147,13 @@ async function deliverCycle(context: Context, client: Client, named: NamedCycle,
       ['jobs', jobs.join(', ')],
     ],
   }));
+  return ofRuns;
+}
+
+/** Returns the status of a cycle: completed only if nothing of this machine failed either. */
+function statusFor(ofRuns: number, reason: SvcError | undefined): string {
+  if (reason === undefined) return ofRuns === 0 ? 'completed' : 'not completed';
+  return outcomeOf(reason) === 'pending' ? 'pending' : 'not completed';
 }
 
 /** Writes the results of all jobs into one file, in the order in which the ledger has the jobs. */
@@ -190,6 +202,6 @@ async function downloadJob(
   await downloadResults(client, job, file, {
     rowsSent: rows,
     onEvent: showRun(context),
-    onAccepted: (accepted) => ledger.enterResults(tenant, job, accepted),
+    onAccepted: (accepted) => ledger.enterDelivered(tenant, job, accepted),
   });
 }

@@ -46,8 +46,12 @@ const OPTIONS: readonly (readonly [keyof ResumeInput, option: string, of: readon
 export function checkResumeOptions(input: ResumeInput, resumed: Resumed): void {
   if (input.out === '-')
     throw new SvcError('usage', '--out must be a file: the summary is written to standard output', {
-      hint: 'Give a file name, or download the results once they are there:',
-      next: ['au', 'download', input.of ?? '<run>', '--out', '-'],
+      hint:
+        resumed === 'cycle' ? 'Give a file name:' : 'Give a file name, or download the results once they are there:',
+      next:
+        resumed === 'cycle'
+          ? ['au', 'resume', input.of ?? '<cycle>', '--wait', '--out', '<file>']
+          : ['au', 'download', input.of ?? '<run>', '--out', '-'],
     });
   for (const [name, option, of] of OPTIONS) {
     if (of.includes(resumed) || input[name] === undefined || input[name] === false) continue;

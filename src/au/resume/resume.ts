@@ -11,7 +11,7 @@ import { resumeNamedRun } from './resume-run.ts';
 
 const VIEWS = [resumedRunView, submissionView, resumedCycleView, jobView];
 
-/** What holds for every command that resumes something. */
+/** The permissions, exit codes and fields that resume, wait and sync share. */
 export const resumeFacts = {
   permissions: ['account-updater:job:create', 'account-updater:job:read'],
   exitCodes: [

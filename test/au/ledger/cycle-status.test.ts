@@ -42,6 +42,15 @@ it('svc au status shows the open cycles of the ledger on a machine that sent not
   expect(done.stderr).toContain('no job is open');
 });
 
+it('svc au status says that a ledger without any job is not the one that the other machines use', async () => {
+  const { on, home, svc } = await openSharing();
+  expect(await on('runner', 'au submit tokens.csv --cycle 2026-12')).toMatchObject({ code: 0 });
+  const alone = await svc('au status', { SVC_STATE_DIR: home.file('alone') });
+  expect([alone.code, alone.stdout]).toEqual([0, '']);
+  expect(alone.stderr).toMatch(/^the ledger in .* has no job: what was sent without it is not known here$/m);
+  expect(alone.stderr).toContain('svc au jobs');
+});
+
 it('svc au status ends with 9 for a cycle with a job that the service does not know', async () => {
   const { on, service } = await openSharing();
   expect(await on('runner', 'au submit tokens.csv --cycle 2026-12')).toMatchObject({ code: 0 });

@@ -96,6 +96,13 @@ describe('a cycle that other machines sent', () => {
     const told = await on('fresh', 'au resume 2026-12');
     expect([told.code, uploads()], told.stderr).toEqual([10, 2]);
     expect(told.stderr).toContain(service.failed);
+    // The cycle is not complete while no job has these rows, although the failure was shown before.
+    const again = await on('laptop', 'au resume 2026-12 --wait');
+    expect([again.code, JSON.parse(again.stdout.trim().split('\n}\n').at(-1) ?? '')], again.stderr).toEqual([
+      10,
+      expect.objectContaining({ status: 'not completed' }),
+    ]);
+    expect(again.stderr).toContain('no job has 20 rows of first.csv');
     expect(await on('fresh', 'au submit first.csv --cycle 2026-12')).toMatchObject({ code: 0 });
     expect(uploads()).toBe(3);
   });
@@ -163,7 +170,7 @@ it.each([
   ['au resume 2026-12 --stale 8d', '--stale is about all open runs, and this is a cycle'],
   ['au resume 9027a766-81b5-4e90-a497-22000941becd --fail-on err', 'and this is a job'],
   ['au resume --events 0', '--events is about the wait and needs --wait'],
-  ['au resume 2026-12 --out -', '--out must be a file'],
+  ['au resume 2026-12 --out -', 'svc au resume 2026-12 --wait --out <file>'],
 ])('an option that means nothing for what is resumed is refused: svc %s', async (line, message) => {
   const { svc } = await openQuickDesk();
   const told = await svc(line);
