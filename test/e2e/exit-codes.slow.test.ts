@@ -102,7 +102,7 @@ describe('exit codes', () => {
   });
 
   it('R55: exit code 5: a job that is not there', async () => {
-    const run = await atSandbox(['au', 'status', 'no-such-job']);
+    const run = await atSandbox(['au', 'status', '0b1c2d3e-4f50-4a61-8b72-9c83ad94be05']);
     expect(run.code).toBe(5);
     expect(errorOf(run)).toMatchObject({ code: 'job_expired', status: 404 });
   });

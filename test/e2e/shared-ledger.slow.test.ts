@@ -103,15 +103,13 @@ class Tenant {
     return machine;
   }
 
-  /** Kills a machine at one of its requests. */
-  killAt(
-    child: ChildProcess,
-    { request, death }: { readonly request: number; readonly death: (typeof DEATHS)[number] },
-  ) {
+  /** Kills a machine at one of its requests, by number, or at the upload. */
+  killAt(child: ChildProcess, { request, death }: RequestDeath) {
     let seen = 0;
     this.onRequest = (incoming, outgoing, proceed) => {
       seen += 1;
-      if (seen !== request) return proceed();
+      const isUpload = incoming.method === 'PUT' && UPLOAD.test(incoming.url ?? '');
+      if (request === 'upload' ? !isUpload : seen !== request) return proceed();
       if (death === 'answered') {
         outgoing.on('finish', () => child.kill('SIGKILL'));
         return proceed();
@@ -405,6 +403,9 @@ function newTokensIn(results: string): string[] {
   return lines.flatMap((line) => line.split(',')[at] || []);
 }
 
+/** The address of an upload. */
+const UPLOAD = /^\/store\/requests\//;
+
 /** What becomes of the request at which a machine dies. */
 const DEATHS = ['lost', 'arrived', 'answered'] as const;
 
@@ -413,11 +414,13 @@ describe('a machine that dies', () => {
     const outcomes: string[] = [];
     const works = Array.from({ length: KILLS }, (_, seed) => async () => {
       const death = pick(DEATHS, randomOf(seed + 1));
-      outcomes.push(await survives('bucket', { request: 1 + ((seed * 7) % REQUESTS), death }));
+      // One of them is between the claim and the end of the upload, however many requests come before.
+      const at: RequestDeath =
+        seed === 0 ? { request: 'upload', death: 'lost' } : { request: 1 + ((seed * 7) % REQUESTS), death };
+      outcomes.push(await survives('bucket', at));
     });
     await sideBySide(works);
     expect(outcomes).toHaveLength(KILLS);
-    // Some of the requests are between the claim and the end of the upload.
     expect(new Set(outcomes)).toContain('11, 0 uploads; 9, 0 uploads; 0, 1 upload');
   }, 600_000);
 
@@ -431,7 +434,12 @@ describe('a machine that dies', () => {
   }, 600_000);
 });
 
-type Death = { readonly request: number; readonly death: (typeof DEATHS)[number] } | { readonly ms: number };
+interface RequestDeath {
+  readonly request: number | 'upload';
+  readonly death: (typeof DEATHS)[number];
+}
+
+type Death = RequestDeath | { readonly ms: number };
 
 /**
  * Kills a submission and repeats it on a machine with an empty state directory: at once, and if the file was not sent, after

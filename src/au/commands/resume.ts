@@ -1,7 +1,6 @@
 import { defineCommand } from '../../cli/app/command.ts';
-import { resumeFacts, resumeNamed } from '../resume/resume.ts';
+import { resumeFacts, resumeNamed, resumeRequest } from '../resume/resume.ts';
 import { resumeParameters } from '../resume/resume-parameters.ts';
-import { jobOrListRequest } from '../send/first-requests.ts';
 
 export const resume = defineCommand({
   description:
@@ -18,5 +17,5 @@ export const resume = defineCommand({
   ...resumeFacts,
   parameters: resumeParameters,
   run: resumeNamed,
-  request: (context, { of }) => jobOrListRequest(context, of),
+  request: (context, { of }) => resumeRequest(context, of),
 });

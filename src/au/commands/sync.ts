@@ -1,7 +1,6 @@
 import { defineCommand } from '../../cli/app/command.ts';
-import { resumeFacts, resumeNamed } from '../resume/resume.ts';
+import { resumeFacts, resumeNamed, resumeRequest } from '../resume/resume.ts';
 import { resumeParameters } from '../resume/resume-parameters.ts';
-import { jobOrListRequest } from '../send/first-requests.ts';
 
 const { of: _, ...parameters } = resumeParameters;
 
@@ -11,5 +10,5 @@ export const sync = defineCommand({
   ...resumeFacts,
   parameters,
   run: (context, input) => resumeNamed(context, { ...input, of: undefined }),
-  request: (context) => jobOrListRequest(context, undefined),
+  request: (context) => resumeRequest(context, undefined),
 });

@@ -1,7 +1,6 @@
 import { defineCommand } from '../../cli/app/command.ts';
-import { resumeFacts, resumeNamed } from '../resume/resume.ts';
+import { resumeFacts, resumeNamed, resumeRequest } from '../resume/resume.ts';
 import { resumeParameters } from '../resume/resume-parameters.ts';
-import { jobOrListRequest } from '../send/first-requests.ts';
 
 const { wait: _, ...parameters } = resumeParameters;
 
@@ -14,5 +13,5 @@ export const wait = defineCommand({
   ...resumeFacts,
   parameters,
   run: (context, input) => resumeNamed(context, { ...input, wait: true }),
-  request: (context, { of }) => jobOrListRequest(context, of),
+  request: (context, { of }) => resumeRequest(context, of),
 });

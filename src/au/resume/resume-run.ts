@@ -98,8 +98,9 @@ async function requireResumable(context: Context, run: RunDirectory): Promise<vo
   requireHere(context, run);
   if (statusOf(record) === 'abandoned')
     throw new SvcError('usage', `${record.id} was abandoned`, {
-      hint: 'To resume it, undo that first:',
+      hint: 'To resume it, undo that first. The results of what was uploaded can be downloaded as it is:',
       next: ['au', 'abandon', name, '--undo'],
+      alternatives: [['au', 'download', name]],
       facts: { run: record.id, abandoned_at: record.abandoned_at },
     });
   if (isUntouched(record)) await requireNotReplaced(context, run);

@@ -1,9 +1,10 @@
-import type { CommandFacts, Context } from '../../cli/app/command.ts';
+import type { CommandFacts, Context, PreviewRequest } from '../../cli/app/command.ts';
 import { submissionView } from '../results/submission.ts';
 import { isJobId } from '../run/job.ts';
 import { jobView } from '../run/job-view.ts';
 import { namedRun } from '../run/recorded-runs.ts';
-import { resumedRunView, resumeAll } from './resume-all.ts';
+import { jobOrListRequest } from '../send/first-requests.ts';
+import { dueRuns, resumedRunView, resumeAll } from './resume-all.ts';
 import { resumeCycle, resumedCycleView } from './resume-cycle.ts';
 import { resumeJob } from './resume-job.ts';
 import { checkResumeOptions, type ResumeInput } from './resume-parameters.ts';
@@ -42,4 +43,10 @@ export async function resumeNamed(context: Context, input: ResumeInput): Promise
   else if (resumed === 'job') await resumeJob(context, of, input);
   else return resumeCycle(context, of, input);
   return undefined;
+}
+
+/** Returns the first request, for `--curl`. Without an argument, that is one for the first run that is open. */
+export async function resumeRequest(context: Context, of: string | undefined): Promise<PreviewRequest> {
+  const [first] = of === undefined ? (await dueRuns(context, undefined)).runs : [];
+  return jobOrListRequest(context, first?.name ?? of);
 }

@@ -168,7 +168,7 @@ describe('the end of the time', () => {
     await home.svc(['au', 'submit', 'tokens.csv', '--out', 'place/r.csv'], { env });
     const first = await home.svc(['au', 'wait', runIds()[0] ?? '', '--timeout', '3s'], { env });
     expect(first.code, first.stderr).toBe(11);
-    const command = /svc (au wait [\w-]+)/.exec(first.stderr)?.[1] ?? '';
+    const command = /svc (au resume [\w-]+ --wait)/.exec(first.stderr)?.[1] ?? '';
     await clock.advance(2 * 3_600_000);
     expect(await home.svc(command.split(' '), { env })).toMatchObject({ code: 0 });
     expect(existsSync(home.file('place/r.csv'))).toBe(true);

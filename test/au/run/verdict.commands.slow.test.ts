@@ -402,8 +402,8 @@ const ENDINGS: readonly Ending[] = [
     name: 'unfinished: its file is still to be uploaded',
     open: () =>
       changedTo({ state: 'planned', job: undefined, sent: undefined, earlier_jobs: [{ job: 'gone', ended: 'gone' }] }),
-    // Submit, resume and sync upload the file, and its job is then pending.
-    codes: { submit: 11, resume: 11, wait: 5, sync: 11, download: 5, status: 0 },
+    // All but download and status upload the file, and its job is then pending.
+    codes: { submit: 11, resume: 11, wait: 11, sync: 11, download: 5, status: 0 },
   },
   { name: 'a dead key', open: () => withEnv({ SVC_PRIVATE_API_KEY: 'no-such-key' }), codes: all(4) },
   { name: 'the service down', open: () => withEnv({ SVC_BASE_URL: NO_PORT }), codes: all(8) },

@@ -84,7 +84,10 @@ describe('a command that uploads nothing, where every response is a refusal', ()
     async (command) => {
       const { desk, run } = await openRefused('', 1);
       const { code, stdout } = await desk.svc(LINES[command].replace('RUN', run));
-      expect([code, JSON.parse(stdout)]).toMatchObject([command === 'sync' ? 11 : 0, { status: 'pending' }]);
+      expect([code, JSON.parse(stdout)]).toMatchObject([
+        command === 'sync' || command === 'resume' ? 11 : 0,
+        { status: 'pending' },
+      ]);
       const job = desk.record(run).parts[0]?.job ?? '';
       const last = desk.sandbox.ledger().at(-1);
       expect(last).toMatchObject({ method: 'GET', path: expect.stringContaining(job) as string, status: 200 });
