@@ -8,7 +8,7 @@ import type { Todo } from './todo.ts';
 /**
  * Runs the command of `--exec` for the new tokens of a cycle, unless it succeeded with this very file before, or a request
  * of the cycle is open. Its standard input is what the refresh prints, as JSON. Its output goes to stderr.
- * @returns the error if the command fails, or failed before and was not typed again: it is due until it succeeds
+ * @returns the error if the command fails, or is due from an earlier refresh and was not typed again
  */
 export async function applyTodo(
   context: Context,
@@ -59,11 +59,15 @@ export async function isDue(
   return directory.applied?.sha256 !== (await directory.hash(replace));
 }
 
-/** Returns the error for new tokens that the command of an earlier refresh did not apply. */
+/** Returns the error for new tokens that an earlier refresh did not apply, because its command failed or a threshold was met. */
 function stillDue(replace: string, again: readonly string[]): SvcError {
-  return new SvcError('local', `${replace} is not applied: the command of --exec did not succeed, and is due again`, {
-    hint: 'Run the refresh with it again. If the new tokens were applied in another way, --exec true records that.',
-    next: [...again, '--exec', '<command>'],
-    facts: { file: replace },
-  });
+  return new SvcError(
+    'local',
+    `${replace} is not applied: the command of --exec has not succeeded with it, and is due`,
+    {
+      hint: 'Run the refresh with it again. If the new tokens were applied in another way, --exec true records that.',
+      next: [...again, '--exec', '<command>'],
+      facts: { file: replace },
+    },
+  );
 }

@@ -82,8 +82,7 @@ export class CycleSteps {
     const problem = threshold ?? (await this.#unless(() => this.#exclude()));
     const todo = await writeTodo(this.#context, this.#directory, this.#results, this.#actions);
     const failure = problem ?? (todo.changed.length > 0 ? changedTodo(todo.changed, this.#input.again) : undefined);
-    const isToApply = failure === undefined && (await isDue(this.#context, this.#directory, todo, this.#input));
-    if (failure === undefined || failure === threshold) this.#end(isToApply);
+    if (failure === undefined || failure === threshold) await this.#end(todo);
     const row = (): RefreshRow => rowOf(this.#concluded(counts, todo));
     const ofExec = failure ? undefined : await applyTodo(this.#context, this.#directory, todo, row(), this.#input);
     await print(row());
@@ -300,8 +299,9 @@ export class CycleSteps {
   }
 
   /** Records that all files are written, and in the same step that the command of `--exec` is due. */
-  #end(isToApply: boolean): void {
+  async #end(todo: Todo): Promise<void> {
     const { steps } = this.#directory;
+    const isToApply = await isDue(this.#context, this.#directory, todo, this.#input);
     if (steps.writing === undefined && !isToApply) return;
     steps.writing = undefined;
     if (isToApply) steps.exec = 'due';

@@ -24,7 +24,7 @@ export function readableCycles(context: Context, parent: string): RefreshDirecto
 
 /**
  * Returns the names of the cycles below a directory that are to be gone on with: a request is under way, a kill came while
- * their files were written, or the command of `--exec` failed.
+ * their files were written, or the command of `--exec` is due.
  */
 export async function openCycles(context: Context, parent: string): Promise<string[]> {
   const open: string[] = [];

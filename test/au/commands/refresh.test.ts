@@ -345,7 +345,7 @@ describe('the command of --exec', () => {
     expect([without.code, errorIn(without)], without.stderr).toEqual([
       1,
       expect.objectContaining({
-        message: `${CYCLE}/todo/replace.csv is not applied: the command of --exec did not succeed, and is due again`,
+        message: `${CYCLE}/todo/replace.csv is not applied: the command of --exec has not succeeded with it, and is due`,
         next: expect.stringContaining('--exec') as string,
       }),
     ]);
@@ -354,6 +354,23 @@ describe('the command of --exec', () => {
     expect(await desk.svc('au refresh')).toMatchObject({ code: 2 });
     expect(await refresh(...ENOUGH)).toMatchObject({ code: 0 });
     expect(desk.uploads()).toBe(1);
+  });
+
+  it('the command of --exec stays due after a threshold, so that au refresh alone goes on with its cycle', async () => {
+    const { desk, refresh } = await openRefresh();
+    const took = desk.home.file('took');
+    const command = `cat "$SVC_REPLACE" > ${took}`;
+    expect(await refresh('--fail-on', 'err=1%', '--exec', command)).toMatchObject({ code: 10 });
+    expect(await desk.svc(['au', 'refresh', '--fail-on', 'err=1%', '--exec', command])).toMatchObject({ code: 10 });
+    const without = await desk.svc(['au', 'refresh', ...ENOUGH]);
+    expect([without.code, errorIn(without)['file']], without.stderr).toEqual([1, `${CYCLE}/todo/replace.csv`]);
+    expect(existsSync(took)).toBe(false);
+    const done = await desk.svc(['au', 'refresh', ...ENOUGH, '--exec', command]);
+    expect([done.code, rowOf(done)['applied_at']], done.stderr).toEqual([0, expect.any(String)]);
+    expect(existsSync(took)).toBe(true);
+    expect(await desk.svc('au refresh')).toMatchObject({ code: 2 });
+    expect(await refresh('--fail-on', 'err=1%', '--exec', command)).toMatchObject({ code: 10 });
+    expect(await desk.svc('au refresh')).toMatchObject({ code: 2 });
   });
 
   it('the command of --exec is not run while a request is pending, and has no key in its environment', async () => {
