@@ -1,7 +1,7 @@
 import { isSvcError, SvcError } from '../../base/errors.ts';
 import { writeWhole } from '../../base/files/draft.ts';
 import type { Context } from '../../cli/app/command.ts';
-import { option } from '../../cli/app/hint.ts';
+import { option, warnOf } from '../../cli/app/hint.ts';
 import { isDrawn } from '../../cli/app/print.ts';
 import { countText } from '../../cli/output/time.ts';
 import { fileSource } from '../../client/transfer/source.ts';
@@ -81,12 +81,14 @@ export class CycleSteps {
     const threshold = met(() => checkThreshold(counts, counts.rows, this.#input.failOn)) ?? this.#oneError(counts);
     const problem = threshold ?? (await this.#unless(() => this.#exclude()));
     const todo = await writeTodo(this.#context, this.#directory, this.#results, this.#actions);
-    const failure = problem ?? (todo.changed.length > 0 ? changedTodo(todo.changed, this.#input.again) : undefined);
-    if (failure === undefined || failure === threshold) await this.#end(todo);
+    const changed = todo.changed.length > 0 ? changedTodo(todo.changed, this.#input.again) : undefined;
+    if (problem && changed) warnOf(this.#context, `cycle ${this.#directory.cycle}`, changed);
+    const failure = problem ?? changed;
+    await this.#end(todo, failure === undefined || failure === threshold);
     const row = (): RefreshRow => rowOf(this.#concluded(counts, todo));
     const ofExec = failure ? undefined : await applyTodo(this.#context, this.#directory, todo, row(), this.#input);
     await print(row());
-    await this.#noteTodo(todo);
+    if (!todo.changed.includes(todo.replace)) await this.#noteTodo(todo);
     const reason = failure ?? ofExec;
     if (reason !== undefined) throw reason;
   }
@@ -126,8 +128,11 @@ export class CycleSteps {
     const isDone = isNoted && steps.reported?.results_sha256 === sha256 && steps.excluded?.results_sha256 === sha256;
     if (here === sha256 && isDone) return;
     const isOwn = here === undefined || here === sha256 || [...directory.written(file), ...of.values()].includes(here);
-    // Nothing is missing in a file that would be written as it was before somebody changed it.
-    if (!isOwn && isDone && directory.has(directory.report)) return;
+    // Without newer results, nothing but this file would be written.
+    if (!isOwn && isDone && directory.has(directory.report))
+      return this.#context.notices.warn(
+        `${file} was changed after the refresh wrote it, and stays as it is: the counts are of the results themselves. Move it away, and the refresh writes it again`,
+      );
     if (!isOwn) throw directory.written(file).length > 0 ? this.#changedResults() : directory.foreign(file);
     directory.noteWritten(file, [...directory.written(file), sha256]);
     steps.writing = true;
@@ -146,15 +151,11 @@ export class CycleSteps {
 
   #changedResults(): SvcError {
     const { results } = this.#directory;
-    return new SvcError(
-      'config',
-      `${results} was changed after the refresh wrote it, and would be written otherwise now`,
-      {
-        hint: 'The files of the cycle were left as they are. Move the changed file away, and run the same command again:',
-        next: this.#input.again,
-        facts: { file: results },
-      },
-    );
+    return new SvcError('config', `${results} was changed after the refresh wrote it`, {
+      hint: 'The files of the cycle were left as they are. Move the changed file away, and run the same command again:',
+      next: this.#input.again,
+      facts: { file: results },
+    });
   }
 
   async #report(counts: CycleCounts): Promise<void> {
@@ -298,12 +299,12 @@ export class CycleSteps {
     }
   }
 
-  /** Records that all files are written, and in the same step that the command of `--exec` is due. */
-  async #end(todo: Todo): Promise<void> {
+  /** Records whether all files are written, and in the same step that the command of `--exec` is due. */
+  async #end(todo: Todo, isWritten: boolean): Promise<void> {
     const { steps } = this.#directory;
     const isToApply = await isDue(this.#context, this.#directory, todo, this.#input);
-    if (steps.writing === undefined && !isToApply) return;
-    steps.writing = undefined;
+    if (!isToApply && !(isWritten && steps.writing)) return;
+    if (isWritten) steps.writing = undefined;
     if (isToApply) steps.exec = 'due';
     this.#directory.save();
   }
@@ -341,18 +342,14 @@ export class CycleSteps {
   }
 }
 
-/** Returns the error for files with what to do that somebody changed, and that would be written otherwise now. */
+/** Returns the error for files with what to do that somebody changed, which are neither replaced nor applied. */
 function changedTodo(files: readonly string[], again: readonly string[]): SvcError {
-  const are = files.length === 1 ? 'was' : 'were';
-  return new SvcError(
-    'config',
-    `${files.join(', ')} ${are} changed after the refresh wrote ${files.length === 1 ? 'it' : 'them'}, and would be written otherwise now`,
-    {
-      hint: 'Nothing of it was replaced; everything else is written. Move the changed files away, and run the same command again:',
-      next: again,
-      facts: { files },
-    },
-  );
+  const [was, it] = files.length === 1 ? ['was', 'it'] : ['were', 'them'];
+  return new SvcError('config', `${files.join(', ')} ${was} changed after the refresh wrote ${it}`, {
+    hint: `Nothing of ${it} is replaced or given to --exec. Move ${it} away, and run the same command again, which writes ${it} anew:`,
+    next: again,
+    facts: { files },
+  });
 }
 
 /** Returns the error of a check, or undefined if it passed. */

@@ -163,8 +163,7 @@ class TodoFiles {
       const written = directory.written(file);
       if (here === sha256) continue;
       if (here === undefined || written.includes(here)) ready.push({ file, draft, sha256 });
-      // Nothing is missing in a file that would be written as it was before somebody changed it.
-      else if (sha256 === undefined || !written.includes(sha256)) changed.push(file);
+      else changed.push(file);
     }
     for (const { file, sha256 } of ready)
       directory.noteWritten(file, [...directory.written(file), ...(sha256 ? [sha256] : [])]);

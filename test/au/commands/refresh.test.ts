@@ -99,13 +99,15 @@ describe('the files with what to do after a cycle', () => {
     expect(all.length).toBeGreaterThan(first.length);
   });
 
-  it('the files with what to do after a cycle stay where somebody changed one, which ends with 3 once there are newer rows', async () => {
+  it('the files with what to do after a cycle stay where somebody changed one, which ends with 3 and names it', async () => {
     const { desk, refresh, read } = await openRefresh();
     writeFileSync(desk.home.file('export.csv'), exportOf(ROWS.slice(0, 4)));
     expect(await refresh(...ENOUGH)).toMatchObject({ code: 0 });
     const replace = desk.home.file(`${CYCLE}/todo/replace.csv`);
     writeFileSync(replace, 'mine');
-    expect(await refresh(...ENOUGH)).toMatchObject({ code: 0 });
+    const changed = await refresh(...ENOUGH);
+    expect([changed.code, errorIn(changed)['files']]).toEqual([3, [`${CYCLE}/todo/replace.csv`]]);
+    expect(changed.stderr).not.toContain('new tokens: ');
     writeFileSync(desk.home.file('export.csv'), exportOf());
     const refused = await refresh('--add', ...ENOUGH);
     expect([refused.code, readFileSync(replace, 'utf8')], refused.stderr).toEqual([3, 'mine']);
@@ -272,7 +274,11 @@ describe('the files of a whole cycle', () => {
     expect(await refresh(...ENOUGH)).toMatchObject({ code: 0 });
     const results = desk.home.file(`${CYCLE}/results.csv`);
     writeFileSync(results, 'mine');
-    expect(await refresh(...ENOUGH)).toMatchObject({ code: 0 });
+    const warned = await refresh(...ENOUGH);
+    expect([warned.code, warned.stderr]).toEqual([
+      0,
+      expect.stringContaining(`warning: ${CYCLE}/results.csv was changed after the refresh wrote it`),
+    ]);
     writeFileSync(desk.home.file('export.csv'), exportOf());
     const refused = await refresh('--add', ...ENOUGH);
     expect([refused.code, read('results.csv'), errorIn(refused)['file']]).toEqual([3, 'mine', `${CYCLE}/results.csv`]);
@@ -371,6 +377,27 @@ describe('the command of --exec', () => {
     expect(await desk.svc('au refresh')).toMatchObject({ code: 2 });
     expect(await refresh('--fail-on', 'err=1%', '--exec', command)).toMatchObject({ code: 10 });
     expect(await desk.svc('au refresh')).toMatchObject({ code: 2 });
+  });
+
+  it('the command of --exec is not run with a replace.csv that somebody changed, and stays due', async () => {
+    const { desk, refresh, read } = await openRefresh();
+    expect(await refresh(...ENOUGH)).toMatchObject({ code: 0 });
+    const [replace, took] = [desk.home.file(`${CYCLE}/todo/replace.csv`), desk.home.file('took')];
+    const whole = read('todo/replace.csv');
+    writeFileSync(replace, whole.split('\n').slice(0, 3).join('\n'));
+    const command = `cat "$SVC_REPLACE" > ${took}`;
+    const refused = await refresh(...ENOUGH, '--exec', command);
+    expect([refused.code, rowOf(refused)['applied_at'], existsSync(took)], refused.stderr).toEqual([3, null, false]);
+    expect(errorIn(refused)['files']).toEqual([`${CYCLE}/todo/replace.csv`]);
+    const met = await refresh('--fail-on', 'err=1%');
+    expect([met.code, met.stderr]).toEqual([
+      10,
+      expect.stringContaining(`warning: cycle 2026-12: ${CYCLE}/todo/replace.csv was changed`),
+    ]);
+    rmSync(replace);
+    expect(await desk.svc(['au', 'refresh', ...ENOUGH])).toMatchObject({ code: 1 });
+    expect(await desk.svc(['au', 'refresh', ...ENOUGH, '--exec', command])).toMatchObject({ code: 0 });
+    expect(readFileSync(took, 'utf8')).toBe(whole);
   });
 
   it('the command of --exec is not run while a request is pending, and has no key in its environment', async () => {
