@@ -100,13 +100,28 @@ async function withResultsOfOthers(
   lost: readonly number[],
 ): Promise<readonly Source[]> {
   const file = directory.resolve(directory.results);
-  const sha256 = (await hashOf(file)) ?? '';
-  const isWhole = directory.steps.reported !== undefined && directory.written(directory.results).includes(sha256);
-  if (!isWhole) throw lostResults(directory, lost[0] ?? 0);
+  const sha256 = await wholeResults(directory);
+  if (sha256 === undefined) throw lostResults(directory, lost[0] ?? 0);
   const others = sources.filter(({ places, sha256: own }) =>
     places.every((place) => directory.requests[place]?.report_of !== own),
   );
   return [...others, { places: lost, file, sha256 }].toSorted((a, b) => Math.max(...a.places) - Math.max(...b.places));
+}
+
+/** Returns the hash of the results of the whole cycle; undefined if their file is not as the refresh wrote it. */
+async function wholeResults(directory: RefreshDirectory): Promise<string | undefined> {
+  const { results, steps } = directory;
+  const sha256 = await hashOf(directory.resolve(results));
+  const isWhole = sha256 !== undefined && steps.reported !== undefined && directory.written(results).includes(sha256);
+  return isWhole ? sha256 : undefined;
+}
+
+/** Tells whether the files of the cycle had results of a request that nothing here has now: its run is on another machine. */
+export async function areLost(context: Context, directory: RefreshDirectory, place: number): Promise<boolean> {
+  const { run = '', report_of: of } = directory.requests[place] ?? {};
+  if (of === undefined || (await runHere(context, run)) !== undefined) return false;
+  if ((await wholeResults(directory)) !== undefined) return false;
+  return (await hashOf(directory.resolve(directory.olderResults(place)))) !== of;
 }
 
 function lostResults(directory: RefreshDirectory, place: number): SvcError {

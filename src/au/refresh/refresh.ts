@@ -10,7 +10,7 @@ import { worstOf } from '../run/verdict.ts';
 import type { RunDirectory } from '../run/run-directory.ts';
 import { describeRun, summaryTitle } from '../wait/describe-run.ts';
 import { confirmCycle } from './confirm-cycle.ts';
-import { cycleResults } from './cycle-results.ts';
+import { areLost, cycleResults } from './cycle-results.ts';
 import { type Concluded, CycleSteps } from './cycle-steps.ts';
 import { prepareAside, reportNewRows } from './new-rows.ts';
 import {
@@ -109,8 +109,12 @@ class Refresh {
   /** Goes on with requests that were submitted before and are not completed. Returns why some are not. */
   async #finishEarlier(place: number): Promise<SvcError[]> {
     const reasons: SvcError[] = [];
-    for (const [index, { run, report_of: of, export: typed }] of this.#directory.requests.entries()) {
-      if (index === place || run === undefined || of !== undefined) continue;
+    for (const [index, known] of this.#directory.requests.entries()) {
+      const { run, export: typed } = known;
+      if (index === place || run === undefined) continue;
+      // Machines that share a ledger get the results of each other's jobs.
+      if (await areLost(this.#context, this.#directory, index)) known.report_of = undefined;
+      if (known.report_of !== undefined) continue;
       // The operator decided that an abandoned run gets nothing more.
       const recorded = await runHere(this.#context, run);
       if (recorded && statusOf(recorded.record) === 'abandoned') continue;

@@ -692,6 +692,29 @@ describe('svc au refresh', () => {
     expect([read('results.csv'), desk.uploads()]).toEqual([results, 2]);
   });
 
+  it('svc au refresh gets the results of each request that another machine submitted, once results.csv is gone', async () => {
+    const { desk, read } = await openRefresh();
+    mkdirSync(desk.home.file('ledger'));
+    const refreshOn = (machine: string, ...words: string[]) =>
+      desk.svc(['au', 'refresh', ...words, '--cycle', '2026-12', '--fail-on', 'err=100%'], {
+        SVC_STATE_DIR: desk.home.file(machine),
+        SVC_LEDGER: desk.home.file('ledger'),
+      });
+    const exported = ['export.csv', '--map', 'token=Card Ref', '--add'];
+    writeFileSync(desk.home.file('export.csv'), exportOf(ROWS.slice(0, 20)));
+    expect(await refreshOn('runner', ...exported)).toMatchObject({ code: 0 });
+    writeFileSync(desk.home.file('export.csv'), exportOf(ROWS.slice(20), MORE));
+    expect(await refreshOn('runner', ...exported)).toMatchObject({ code: 0 });
+    const [results, replace] = [read('results.csv'), read('todo/replace.csv')];
+    rmSync(desk.home.file(`${CYCLE}/results.csv`));
+    const done = await refreshOn('laptop');
+    expect([done.code, rowOf(done)['rows']], done.stderr).toEqual([0, ROWS.length + 1]);
+    expect([read('results.csv'), read('todo/replace.csv'), desk.uploads()]).toEqual([results, replace, 2]);
+    rmSync(desk.home.file(`${CYCLE}/results.csv`));
+    expect(await refreshOn('runner')).toMatchObject({ code: 0 });
+    expect([read('results.csv'), desk.uploads()]).toEqual([results, 2]);
+  });
+
   it('svc au refresh leaves an earlier request of the cycle alone once its run was abandoned', async () => {
     const { desk, refresh } = await openRefresh({ processingMs: 60_000 });
     expect(await refresh('--no-wait')).toMatchObject({ code: 11 });
