@@ -31,7 +31,8 @@ export class RowsTaken extends SvcError {}
 export async function claimRows(ledger: Ledger, claiming: Claiming): Promise<void> {
   const { job, rows } = claiming;
   const cycle = ledger.cycle(claiming.cycle);
-  if (isClaimed(await cycle.read(), job.id, rows)) return;
+  // The claim of an earlier attempt may be known from a copy, which a restored ledger does not have.
+  if (isClaimed(await cycle.read(), job.id, rows)) return cycle.requireComplete();
   await ledger.mark(job.id, claiming.cycle);
   const times = { created_at: serviceTime(job, job.created_at), expires_at: serviceTime(job, job.expires_at) };
   const body = claimBody(claiming, await cycle.createRowSet(rows), times);

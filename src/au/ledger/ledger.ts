@@ -227,6 +227,7 @@ export class LedgerCycle {
       if (!isSvcError(error, 'config')) throw error;
       return this.#entries;
     });
+    await this.#requireNewest();
     const bytes = await readObject(this.#objects, this.#nameOf(number), MAX_ENTRY_BYTES);
     const job = this.#cutName(number);
     if (found.length !== number - 1 || bytes === undefined || !isCut(bytes))
@@ -247,7 +248,7 @@ export class LedgerCycle {
    * @throws SvcError `network`, `server` if the store does not tell
    */
   async append(wanted: (entries: readonly Entry[]) => Promise<EntryBody | undefined>): Promise<boolean> {
-    await this.#requireComplete();
+    await this.requireComplete();
     for (;;) {
       const number = (await this.read()).length + 1;
       const body = await wanted(this.#entries);
@@ -341,9 +342,11 @@ export class LedgerCycle {
   /**
    * Compares the store with the entries that this machine knows, before rows are sent. A list shows numbers beyond a
    * missing one; what it does not show is read.
+   * @throws SvcError `config` if an entry is missing, or the newest one is another
    */
-  async #requireComplete(): Promise<void> {
+  async requireComplete(): Promise<void> {
     const known = (await this.read()).length;
+    await this.#requireNewest();
     const prefix = `${this.#top}/`;
     const listed = new Set<number>();
     for await (const { path } of this.#objects.list(prefix)) {
@@ -357,6 +360,19 @@ export class LedgerCycle {
       if ((await readObject(this.#objects, name, MAX_ENTRY_BYTES)) === undefined)
         throw damagedLedger(`${this.#objects.name}/${name}`, 'it is missing');
     }
+  }
+
+  /**
+   * Compares the newest entry that this machine knows with the store, which may have been restored to an older time and
+   * have gone on from there. The hashes prove the entries before it. One that is missing is found by its number.
+   */
+  async #requireNewest(): Promise<void> {
+    const [number, last] = [this.#entries.length, this.#last];
+    if (number === 0) return;
+    const name = this.#nameOf(number);
+    const bytes = await readObject(this.#objects, name, MAX_ENTRY_BYTES);
+    if (bytes !== undefined && sha256Of(bytes) !== last)
+      throw damagedLedger(`${this.#objects.name}/${name}`, 'it is not the one that this machine read');
   }
 
   /** Tells whether a copy of the next entry is sound. */

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { claimAgain, type Claiming, claimRows, RowsTaken } from '../../../src/au/ledger/claim-rows.ts';
 import { endClaim, standingClaims } from '../../../src/au/ledger/claims.ts';
 import { keyOfNewToken, RowSet } from '../../../src/au/ledger/row-set.ts';
-import type { CreateFault } from '../../support/memory-objects.ts';
+import { type CreateFault, MemoryObjects } from '../../support/memory-objects.ts';
 import { UUID } from '../rows.ts';
 import { claimBody } from './entries.ts';
 import { claim, claimOf, Machines, oneClaim } from './machines.ts';
@@ -158,6 +158,18 @@ describe('rows that another job has', () => {
       if (name.includes('/rows/')) machines.objects.objects.delete(name);
     expect(await refusalOf(machines, ['c'])).toMatchObject({ exitCode: 3 });
     expect(await machines.entries()).toEqual(['claim job-1']);
+  });
+
+  it('R83: the claim of an earlier attempt does not count if the restored ledger has another in its place', async () => {
+    const machines = new Machines();
+    const cache = new MemoryObjects();
+    const runner = await machines.open('runner-7', cache);
+    const job = await claim(runner, ['a', 'b']);
+    for (const name of machines.objects.objects.keys())
+      if (!name.endsWith('ledger.json')) machines.objects.objects.delete(name);
+    await claim(await machines.open('laptop'), ['a', 'b']);
+    const again = await machines.open('runner-7', cache);
+    await expect(claimRows(again.ledger, await claimOf(again, job, ['a', 'b']))).rejects.toMatchObject({ exitCode: 3 });
   });
 
   it('R58: among machines that claim overlapping files at once, each row has at most one claim', async () => {

@@ -46,6 +46,13 @@ async function addLate(objects: MemoryObjects, cache?: MemoryObjects) {
   return { error, isSame };
 }
 
+/** Restores a ledger to its first two entries, and adds others up to a number from a machine that read nothing before. */
+async function restoreAndGoOn(objects: MemoryObjects, newest: number): Promise<void> {
+  for (const number of [3, 4]) objects.objects.delete(nameOf(number));
+  const cycle = (await open(objects, 'other')).cycle('2026-12');
+  for (let number = 3; number <= newest; number += 1) await cycle.append(async () => claimBody(`other-${number}`));
+}
+
 /** Returns what `addLate` returns for a damaged ledger. */
 function refused(problem: string) {
   const message = expect.stringContaining(problem) as string;
@@ -241,6 +248,48 @@ describe('a damaged ledger', () => {
     await jobsOf(objects, cache);
     for (const number of [1, 2, 3]) objects.objects.delete(nameOf(number));
     expect(await addLate(objects, cache)).toMatchObject(refused('00000001.json: it is missing'));
+  });
+
+  it.each([3, 4, 5])(
+    'R83: a ledger that was restored to 2 entries and went on to %i takes no other from a machine that read 4',
+    async (newest) => {
+      const objects = await threeClaims();
+      await (await open(objects)).cycle('2026-12').append(async () => claimBody('job-4'));
+      const cache = new MemoryObjects();
+      const before = (await open(objects, 'late', cache)).cycle('2026-12');
+      expect(await before.read()).toHaveLength(4);
+      await restoreAndGoOn(objects, newest);
+      const problem = { 3: 'is missing', 4: 'is not the one that this machine read', 5: 'does not follow' }[newest];
+      expect(await addLate(objects, cache)).toMatchObject(refused(problem ?? ''));
+      // A process that read the entries itself compares them as well, as there are no copies of the ledger of one machine.
+      const error: unknown = await before.append(async () => claimBody('job-9')).catch((reason: unknown) => reason);
+      expect(error).toMatchObject(refused(problem ?? '').error);
+      expect(objects.text(nameOf(newest))).toContain(`other-${newest}`);
+    },
+  );
+
+  it('R83: an entry of a restored ledger is not abandoned by a machine that read others before it', async () => {
+    const objects = await threeClaims();
+    const cache = new MemoryObjects();
+    await jobsOf(objects, cache);
+    await restoreAndGoOn(objects, 3);
+    objects.put(nameOf(4), '');
+    const cycle = (await open(objects, 'late', cache)).cycle('2026-12');
+    await expect(cycle.abandonCut(4, 'made up')).rejects.toMatchObject(
+      refused('is not the one that this machine read').error,
+    );
+    expect(objects.objects.has(nameOf(5))).toBe(false);
+  });
+
+  it('before it adds an entry, a machine reads the newest one that it knows, and lists the others', async () => {
+    const objects = await threeClaims();
+    const cache = new MemoryObjects();
+    await jobsOf(objects, cache);
+    const cycle = (await open(objects, 'again', cache)).cycle('2026-12');
+    objects.requests = [];
+    expect(await cycle.append(async () => undefined)).toBe(false);
+    const end = `read ${nameOf(4)}`;
+    expect(objects.requests).toEqual([end, `read ${nameOf(3)}`, `list ${CYCLE}/`, end]);
   });
 
   it.each<readonly [string, (objects: MemoryObjects) => void]>([

@@ -27,9 +27,9 @@ export class Machines {
   readonly service = new FakeService(this.clock);
   readonly objects = new MemoryObjects();
 
-  /** Returns a machine that never used the ledger before. */
-  async open(host: string): Promise<Machine> {
-    const ledger = await Ledger.open(this.objects, 'ours', { clock: this.clock, who: { ...WHO, host } });
+  /** Returns a machine with the copies that it kept of the ledger; without any, one that never used it before. */
+  async open(host: string, cache?: MemoryObjects): Promise<Machine> {
+    const ledger = await Ledger.open(this.objects, 'ours', { clock: this.clock, who: { ...WHO, host }, cache });
     return { ledger, client: this.service.client(new AbortController().signal, () => undefined) };
   }
 
