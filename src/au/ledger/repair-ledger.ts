@@ -9,12 +9,17 @@ import { MAX_SET_BYTES } from './row-set.ts';
 /** What was found of an object of a ledger that is not as svc wrote it. */
 export interface RepairedObject {
   readonly object: string;
-  /** `changed` has other bytes than it had, and `cut` only the first of them. Neither is replaced. */
-  readonly status: 'put_back' | 'missing' | 'cut' | 'changed';
+  /**
+   * `changed` has other bytes than it had, and `cut` only the first of them. `forked` is an entry of the ledger in whose
+   * place this machine read another one. None of them is replaced.
+   */
+  readonly status: 'put_back' | 'missing' | 'cut' | 'changed' | 'forked';
   /** The hash of this machine's copy of a cut or changed object, and null without a copy. */
   readonly sha256: string | null;
   /** The name by which the operator can abandon a cut last entry of which this machine has no copy, or else null. */
   readonly abandon: string | null;
+  /** The job whose claim this machine read in the place of a forked entry, or else null. */
+  readonly job: string | null;
 }
 
 /**
@@ -41,6 +46,18 @@ export async function repairLedger(
   return repair.found;
 }
 
+type Bytes = Uint8Array | undefined;
+
+/** What the entries of a cycle so far tell about the next one. */
+interface Before {
+  /** The hash of the last entry as it stands, and undefined after one that nobody here has. */
+  previous: string | null | undefined;
+  /** Whether the ledger went on without entries that this machine read. */
+  isForked: boolean;
+  /** Whether no object has to be restored first. */
+  mayPutBack: boolean;
+}
+
 class Repair {
   readonly found: RepairedObject[] = [];
   readonly #objects: ObjectStore;
@@ -54,11 +71,10 @@ class Repair {
   /** Repairs the entries of a cycle up to a number, and then the sets that they name. */
   async cycle(top: string, newest: number): Promise<void> {
     const sets = new Set<string>();
-    // Undefined after an entry that nobody here has.
-    let previous: string | null | undefined = null;
+    const before: Before = { previous: null, isForked: false, mayPutBack: true };
     for (let number = 1; number <= newest; number += 1) {
-      const bytes: Uint8Array | undefined = await this.#entry(top, number, previous);
-      previous = bytes && sha256Of(bytes);
+      const bytes = await this.#entry(top, number, before);
+      before.previous = bytes && sha256Of(bytes);
       const entry = bytes && parsed(bytes);
       if (entry?.kind === 'claim' && entry.row_set !== null) sets.add(entry.row_set);
       if (entry?.kind === 'done' && entry.born !== null) sets.add(entry.born);
@@ -66,52 +82,54 @@ class Repair {
     for (const name of sets) await this.settle(`${top}/rows/${name}`, MAX_SET_BYTES, (it) => sha256Of(it) === name);
   }
 
-  /** Repairs one entry. Returns its bytes as they stand now, or undefined if they are not known. */
-  async #entry(top: string, number: number, previous: string | null | undefined): Promise<Uint8Array | undefined> {
-    const [name, next] = [number, number + 1].map((each) => `${top}/${entryName(each)}`) as [string, string];
+  /** Repairs one entry, and notes what it tells about the next. Returns its bytes, or undefined if they are not known. */
+  async #entry(top: string, number: number, before: Before): Promise<Bytes> {
+    const [object, next] = [number, number + 1].map((each) => `${top}/${entryName(each)}`) as [string, string];
     const after = await this.#read(next, MAX_ENTRY_BYTES);
-    const named = after && parsed(after)?.previous;
-    const follows = (bytes: Uint8Array): boolean => {
-      const entry = parsed(bytes);
-      return entry !== undefined && (previous === undefined || entry.previous === previous);
-    };
-    const cut = cutName(top, number);
-    const isSound = (bytes: Uint8Array): boolean =>
-      follows(bytes) || abandonedClaim({ name: cut, previous: previous ?? null, bytes }, after) !== undefined;
+    const copy = await readCopy(this.#cache, object, MAX_ENTRY_BYTES);
+    // Copies follow each other, and not the entries of a ledger that went on without them.
+    const own = copy && (before.isForked ? parsed(copy) : follows(copy, before.previous)) ? copy : undefined;
     // A copy that another entry follows than the one that was read would not fit either.
-    const isNamed = (bytes: Uint8Array): boolean => follows(bytes) && (!named || sha256Of(bytes) === named);
-    return this.settle(name, MAX_ENTRY_BYTES, isSound, { isNamed, cut: after === undefined ? cut : null });
-  }
-
-  /**
-   * Compares an object with this machine's copy, and puts it back if it is missing. Returns the bytes that stand, or
-   * undefined if they are not known.
-   */
-  async settle(
-    object: string,
-    most: number,
-    isSound: (bytes: Uint8Array) => boolean,
-    { isNamed = isSound, cut = null }: { isNamed?: (bytes: Uint8Array) => boolean; cut?: string | null } = {},
-  ): Promise<Uint8Array | undefined> {
-    const copy = await readCopy(this.#cache, object, most);
-    const kept = copy && isNamed(copy) ? copy : undefined;
-    let stored = await this.#read(object, most);
-    if (stored === undefined && kept !== undefined) {
-      const made = await this.#objects.create(object, kept);
-      if (made === 'created') {
-        this.#report({ object, status: 'put_back' });
-        return kept;
-      }
-      stored = await this.#read(object, most);
-    }
+    const named = after && parsed(after)?.previous;
+    const kept = own && !before.isForked && (!named || sha256Of(own) === named) ? own : undefined;
+    const stored = await this.#readOrPutBack(object, MAX_ENTRY_BYTES, before.mayPutBack ? kept : undefined);
     if (stored === undefined) {
-      this.#report({ object, status: 'missing' });
+      this.#report(own && before.isForked ? forked(object, own) : { object, status: 'missing' });
+      before.isForked ||= own !== kept;
       return undefined;
     }
-    if (isSound(stored) && (kept === undefined || Buffer.compare(stored, kept) === 0)) return stored;
-    const status = most === MAX_ENTRY_BYTES && isCut(stored) ? 'cut' : 'changed';
+    const cut = { name: cutName(top, number), previous: before.previous ?? null, bytes: stored };
+    const isSound = follows(stored, before.previous) || abandonedClaim(cut, after) !== undefined;
+    if (own ? Buffer.compare(stored, own) === 0 : isSound) return stored;
+    if (parsed(stored) && (own || before.isForked)) {
+      this.#report(forked(object, own));
+      before.isForked = true;
+      return stored;
+    }
+    const abandon = after === undefined && isCut(stored) && kept === undefined ? cut.name : null;
     const sha256 = kept ? sha256Of(kept) : null;
-    this.#report({ object, status, sha256, abandon: status === 'cut' && sha256 === null ? cut : null });
+    this.#report({ object, status: isCut(stored) ? 'cut' : 'changed', sha256, abandon });
+    before.mayPutBack &&= own === undefined;
+    return kept;
+  }
+
+  /** Compares the settings or a set of rows with this machine's copy, and puts it back if it is missing. */
+  async settle(object: string, most: number, isSound: (bytes: Uint8Array) => boolean): Promise<void> {
+    const copy = await readCopy(this.#cache, object, most);
+    const kept = copy && isSound(copy) ? copy : undefined;
+    const stored = await this.#readOrPutBack(object, most, kept);
+    if (stored === undefined) return this.#report({ object, status: 'missing' });
+    if (isSound(stored) && (kept === undefined || Buffer.compare(stored, kept) === 0)) return;
+    const sha256 = kept ? sha256Of(kept) : null;
+    this.#report({ object, status: most === SETTINGS_BYTES && isCut(stored) ? 'cut' : 'changed', sha256 });
+  }
+
+  /** Reads an object, or puts it back from a copy if it is missing. Returns the bytes that stand. */
+  async #readOrPutBack(object: string, most: number, kept: Bytes): Promise<Bytes> {
+    const stored = await this.#read(object, most);
+    if (stored !== undefined || kept === undefined) return stored;
+    if ((await this.#objects.create(object, kept)) === 'exists') return this.#read(object, most);
+    this.#report({ object, status: 'put_back' });
     return kept;
   }
 
@@ -120,8 +138,9 @@ class Repair {
     status,
     sha256 = null,
     abandon = null,
+    job = null,
   }: Pick<RepairedObject, 'object' | 'status'> & Partial<RepairedObject>): void {
-    this.found.push({ object: `${this.#objects.name}/${object}`, status, sha256, abandon });
+    this.found.push({ object: `${this.#objects.name}/${object}`, status, sha256, abandon, job });
   }
 
   /** Reads an object. What svc cannot have written counts as an object with other bytes. */
@@ -133,6 +152,18 @@ class Repair {
       throw error;
     }
   }
+}
+
+/** Returns an entry in whose place this machine read another one, with the job that the other one claims. */
+function forked(object: string, own: Bytes): Pick<RepairedObject, 'object' | 'status' | 'job'> {
+  const entry = own && parsed(own);
+  return { object, status: 'forked', job: entry?.kind === 'claim' ? entry.job : null };
+}
+
+/** Tells whether an entry follows another one, or any if that one is not known. */
+function follows(bytes: Uint8Array, previous: string | null | undefined): boolean {
+  const entry = parsed(bytes);
+  return entry !== undefined && (previous === undefined || entry.previous === previous);
 }
 
 function parsed(bytes: Uint8Array): Entry | undefined {
@@ -151,11 +182,13 @@ export function remainingDamage(found: readonly RepairedObject[]): SvcError | un
   if (first === undefined) return undefined;
   const abandon = left.find((each) => each.abandon !== null)?.abandon;
   const hints = [
+    left.some(({ status }) => status === 'forked') &&
+      'The ledger was restored to an older time and went on without entries that this machine read. Remove none of the entries above, and put none of the older ones in their place: each names rows that may have been paid for. Send no more rows of this cycle until somebody has compared its jobs with those in the column job, which are not in the ledger.',
     left.some(({ status }) => status === 'missing') &&
       'Run this command on each machine that used the ledger: it puts back what that machine has a copy of. What none of them has comes from a backup or an older version of the bucket.',
-    left.some(({ status, sha256 }) => status !== 'missing' && sha256 !== null) &&
-      'An object that exists is never replaced: whoever administers the place of the ledger removes exactly the objects with a hash below, and this command then puts back what this machine read.',
-    left.some(({ status, sha256 }) => status !== 'missing' && sha256 === null) &&
+    left.some(({ status, sha256 }) => isBad(status) && sha256 !== null) &&
+      "An object that exists is never replaced: whoever administers the place of the ledger removes exactly the objects above that are cut or changed and have a hash, which is that of this machine's copy, and this command then puts the copies back.",
+    left.some(({ status, sha256 }) => isBad(status) && sha256 === null) &&
       'Of an object that is cut or changed this machine has no copy: run this command on the other machines, or let whoever administers the place of the ledger restore an older version.',
     abandon &&
       'Only if no machine and no backup has a cut last entry, free its rows with the command below, whatever they were: those that were sent are then paid for twice.',
@@ -167,4 +200,8 @@ export function remainingDamage(found: readonly RepairedObject[]): SvcError | un
     next: abandon ? ['au', 'abandon', abandon] : undefined,
     facts: { damaged: left },
   });
+}
+
+function isBad(status: RepairedObject['status']): boolean {
+  return status === 'cut' || status === 'changed';
 }

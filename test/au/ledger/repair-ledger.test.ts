@@ -106,7 +106,6 @@ describe('the repair of a ledger', () => {
   });
 
   it.each([
-    ['changed', (text: string) => text.replace('job-2', 'job-8')],
     ['changed', () => '<html></html>'],
     ['changed', () => ' '.repeat(70_000)],
     ['cut', (text: string) => text.slice(0, 40)],
@@ -118,7 +117,9 @@ describe('the repair of a ledger', () => {
       const [good, bad] = [objects.text(nameOf(2)), damage(objects.text(nameOf(2)))];
       objects.put(nameOf(2), bad);
       const found = await repairLedger(objects, cache, 'ours');
-      expect(found).toEqual([{ object: `memory/${nameOf(2)}`, status, sha256: sha256Of(good), abandon: null }]);
+      expect(found).toEqual([
+        { object: `memory/${nameOf(2)}`, status, sha256: sha256Of(good), abandon: null, job: null },
+      ]);
       expect(objects.text(nameOf(2))).toBe(bad);
       expect(remainingDamage(found)).toMatchObject({
         code: 'config',
@@ -145,6 +146,64 @@ describe('the repair of a ledger', () => {
     const { objects } = await threeClaims();
     objects.objects.delete(nameOf(2));
     expect(await repairLedger(objects, undefined, 'ours')).toMatchObject([{ status: 'missing' }]);
+  });
+});
+
+/** Restores a ledger to its first entry. Another machine adds entries up to a number. */
+async function goOnFrom({ objects }: Place, newest: number): Promise<void> {
+  for (const number of [2, 3]) objects.objects.delete(nameOf(number));
+  const cycle = (await open({ objects, cache: new MemoryObjects() })).cycle('2026-12');
+  for (let number = 2; number <= newest; number += 1)
+    await cycle.append(async () => claimBody(`other-${number}`, { row_set: null }));
+}
+
+describe('a ledger that was restored and went on without a machine', () => {
+  const none = { sha256: null, abandon: null };
+
+  it.each([2, 3, 4])(
+    'R83: a ledger that was restored and went on to entry %i is forked: nothing is put back or to be removed',
+    async (newest) => {
+      const place = await threeClaims();
+      await goOnFrom(place, newest);
+      const before = new Map(place.objects.objects);
+      const found = await repairLedger(place.objects, place.cache, 'ours');
+      expect(found).toEqual([
+        { object: `memory/${nameOf(2)}`, status: 'forked', job: 'job-2', ...none },
+        { object: `memory/${nameOf(3)}`, status: 'forked', job: 'job-3', ...none },
+      ]);
+      expect(place.objects.objects).toEqual(before);
+      const { hint, next } = remainingDamage(found) ?? {};
+      expect(hint).toContain('Remove none of the entries above');
+      expect(hint).not.toMatch(/removes|Run this command|restore an older/);
+      expect(next).toBeUndefined();
+      expect(await repaired({ ...place, cache: new MemoryObjects() })).toEqual({});
+    },
+  );
+
+  it('R83: a newer entry is forked, and not changed, although an older one was put back after it', async () => {
+    const place = await threeClaims();
+    await goOnFrom(place, 2);
+    place.objects.put(nameOf(3), place.cache.text(nameOf(3)));
+    expect(await repaired(place)).toEqual({ [nameOf(2)]: 'forked' });
+  });
+
+  it('R83: a whole entry in the place of the one that a machine read is forked, even if the next one names the copy', async () => {
+    const place = await threeClaims();
+    place.objects.put(nameOf(2), place.objects.text(nameOf(2)).replace('job-2', 'job-8'));
+    expect(await repairLedger(place.objects, place.cache, 'ours')).toEqual([
+      { object: `memory/${nameOf(2)}`, status: 'forked', job: 'job-2', ...none },
+    ]);
+  });
+
+  it('R83: no entry is put back after one that is not the copy of this machine', async () => {
+    const place = await threeClaims();
+    const before = new Map(place.objects.objects);
+    place.objects.put(nameOf(2), '<html></html>');
+    place.objects.objects.delete(nameOf(3));
+    expect(await repaired(place)).toEqual({ [nameOf(2)]: 'changed', [nameOf(3)]: 'missing' });
+    place.objects.objects.delete(nameOf(2));
+    expect(await repaired(place)).toEqual({ [nameOf(2)]: 'put_back', [nameOf(3)]: 'put_back' });
+    expect(place.objects.objects).toEqual(before);
   });
 });
 

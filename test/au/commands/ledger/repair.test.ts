@@ -1,4 +1,4 @@
-import { readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { exampleRequestFile } from '../../../../src/emulator/vault/cards.ts';
@@ -46,7 +46,7 @@ describe('svc au ledger repair', () => {
     expect(errorIn(refused)).toMatchObject({ next: 'svc au ledger repair' });
     const other = await on('empty', 'au ledger repair -o json');
     expect(other.code, other.stderr).toBe(3);
-    const missing = { object: machine.entry(1), status: 'missing', sha256: null, abandon: null };
+    const missing = { object: machine.entry(1), status: 'missing', sha256: null, abandon: null, job: null };
     expect(JSON.parse(other.stdout)).toEqual([missing]);
     expect(errorIn(other)['hint']).toContain('Never remove the ledger');
     const repaired = await on('first', 'au ledger repair -o json');
@@ -57,6 +57,26 @@ describe('svc au ledger repair', () => {
     expect(whole.stderr).toContain('nothing is missing in the ledger');
     const done = await on('empty', SUBMIT);
     expect([done.code, machine.uploads()], done.stderr).toEqual([0, 3]);
+  });
+
+  it('R83: svc au ledger repair removes and replaces nothing in a ledger that was restored and went on without this machine', async () => {
+    const machine = await sharing();
+    const { on } = machine;
+    const lost = JSON.parse(readFileSync(machine.entry(3), 'utf8')) as { readonly job: string };
+    rmSync(machine.entry(3));
+    // This machine does not know that the rows of the second file were sent.
+    const submitted = await on('empty', SUBMIT);
+    expect([submitted.code, machine.uploads()], submitted.stderr).toEqual([0, 3]);
+    const claim = readFileSync(machine.entry(3), 'utf8');
+    const refused = await on('first', SUBMIT);
+    expect([refused.code, machine.uploads()], refused.stderr).toEqual([3, 3]);
+    const found = await on('first', 'au ledger repair -o json');
+    expect(found.code, found.stderr).toBe(3);
+    const forked = { object: machine.entry(3), status: 'forked', sha256: null, abandon: null, job: lost.job };
+    expect(JSON.parse(found.stdout)).toEqual([forked]);
+    expect(errorIn(found)['hint']).toContain('Remove none of the entries above');
+    expect(errorIn(found)['hint']).not.toContain('removes exactly');
+    expect(readFileSync(machine.entry(3), 'utf8')).toBe(claim);
   });
 
   it('R83: svc au ledger repair names the command that frees the rows of a cut last entry, which sends them then', async () => {
