@@ -124,21 +124,12 @@ async function deliverCycle(context: Context, client: Client, named: NamedCycle,
     const { progress, reason } = await resumable(again, `cycle ${cycle.name}`, polling);
     status = statusFor(ofRuns, reason);
     const row = { cycle: cycle.name, status, rows, jobs, progress };
-    const isWorst =
-      reason !== undefined && exitCodeOf([...how.ofRuns, outcomeOf(reason)]) === exitCodeOf([outcomeOf(reason)]);
-    if (reason !== undefined || ofRuns !== 0) await how.print(row);
-    if (reason !== undefined && isWorst) throw reason;
-    if (reason !== undefined) warnOf(context, `cycle ${cycle.name}`, reason);
-    if (reason !== undefined || ofRuns !== 0) return;
+    if (reason !== undefined || ofRuns !== 0) {
+      await how.print(row);
+      return endUnfinished(context, cycle.name, reason, how.ofRuns);
+    }
     const written = await resumable(again, `cycle ${cycle.name}`, writeResults(context, client, cycle, claims, how));
-    const counted = await countedFile(written, rows, actionsOf(context, []));
-    const results = { ...counted, compared: written.compared };
-    if (isDrawn(context)) {
-      await how.print({ ...row, results: { file: results.file } });
-      await drawResults(context, rows, results);
-    } else await how.print({ ...row, results });
-    context.notices.success(`cycle ${cycle.name} completed: results in ${results.file}`);
-    checkThreshold(results, rows, how.failOn);
+    await showResults(context, row, written, how);
   };
   await how.summarize(work, () => ({
     title: summaryTitle(status),
@@ -148,6 +139,31 @@ async function deliverCycle(context: Context, client: Client, named: NamedCycle,
     ],
   }));
   return ofRuns;
+}
+
+/** Ends with the error of the cycle, or warns of it if something is worse that became of a run of this machine. */
+function endUnfinished(context: Context, name: string, reason: SvcError | undefined, ofRuns: readonly Outcome[]): void {
+  if (reason === undefined) return;
+  const own = exitCodeOf([outcomeOf(reason)]);
+  if (exitCodeOf([...ofRuns, outcomeOf(reason)]) === own) throw reason;
+  warnOf(context, `cycle ${name}`, reason);
+}
+
+/** Shows the results of a cycle, as data for programs or as a chart for people. Then checks `--fail-on`. */
+async function showResults(
+  context: Context,
+  row: ResumedCycle,
+  written: Awaited<ReturnType<typeof writeResults>>,
+  { print, failOn }: Delivery,
+): Promise<void> {
+  const counted = await countedFile(written, row.rows, actionsOf(context, []));
+  const results = { ...counted, compared: written.compared };
+  if (isDrawn(context)) {
+    await print({ ...row, results: { file: results.file } });
+    await drawResults(context, row.rows, results);
+  } else await print({ ...row, results });
+  context.notices.success(`cycle ${row.cycle} completed: results in ${results.file}`);
+  checkThreshold(results, row.rows, failOn);
 }
 
 /** Returns the status of a cycle: completed only if nothing of this machine failed either. */
