@@ -213,8 +213,12 @@ export class LedgerCycle {
       const number = this.#entries.length + 1;
       const bytes = await this.#get(this.#nameOf(number), MAX_ENTRY_BYTES, (kept) => this.#follows(kept));
       if (bytes === undefined) return this.#entries;
-      if (isCut(bytes)) await this.#addCut(bytes, number);
-      else this.#add(bytes, number);
+      if (isCut(bytes)) {
+        await this.#addCut(bytes, number);
+        continue;
+      }
+      await this.#passCut(bytes, number);
+      this.#add(bytes, number);
     }
   }
 
@@ -327,6 +331,19 @@ export class LedgerCycle {
     if (claim === undefined) return this.#add(bytes, number);
     this.#entries.push(claim);
     this.#last = sha256Of(bytes);
+  }
+
+  /**
+   * Passes an entry that is cut in the store and that the operator abandoned, if this machine has a whole copy of it. The
+   * copy keeps its rows from being sent by this machine. `next` is the entry after it.
+   */
+  async #passCut(next: Uint8Array, number: number): Promise<void> {
+    const before = this.#entries.at(-1);
+    if (before === undefined || this.#entries.length >= number || this.#follows(next)) return;
+    const bytes = await readObject(this.#objects, this.#nameOf(number - 1), MAX_ENTRY_BYTES);
+    if (this.#entries.length >= number || bytes === undefined || !isCut(bytes)) return;
+    const cut = { name: this.#cutName(number - 1), previous: before.previous, bytes };
+    if (abandonedClaim(cut, next) !== undefined) this.#last = sha256Of(bytes);
   }
 
   /** Adds what was read under a number, unless other work of this process did meanwhile. */

@@ -1,6 +1,7 @@
 import { isSvcError, SvcError } from '../../base/errors.ts';
 import { sha256Of } from '../../base/files/draft.ts';
 import type { ObjectStore } from '../../client/store/objects.ts';
+import { byText } from './claims.ts';
 import { abandonedClaim, isCut } from './cut-entry.ts';
 import { type Entry, MAX_ENTRY_BYTES, parseEntry } from './entry.ts';
 import { cutName, entryName, readCopy, SETTINGS_BYTES, settingsName } from './ledger.ts';
@@ -11,15 +12,18 @@ export interface RepairedObject {
   readonly object: string;
   /**
    * `changed` has other bytes than it had, and `cut` only the first of them. `forked` is an entry of the ledger in whose
-   * place this machine read another one. None of them is replaced.
+   * place this machine read another one. `freed` is a cut claim that the operator abandoned, and that this machine has.
+   * None of them is replaced.
    */
-  readonly status: 'put_back' | 'missing' | 'cut' | 'changed' | 'forked';
+  readonly status: 'put_back' | 'missing' | 'cut' | 'changed' | 'forked' | 'freed';
   /** The hash of this machine's copy of a cut or changed object, and null without a copy. */
   readonly sha256: string | null;
   /** The name by which the operator can abandon a cut last entry of which this machine has no copy, or else null. */
   readonly abandon: string | null;
-  /** The job whose claim this machine read in the place of a forked entry, or else null. */
+  /** The job whose claim this machine read in the place of a forked or freed entry, or else null. */
   readonly job: string | null;
+  /** Who abandoned a freed entry, or else null. */
+  readonly freed_by: string | null;
 }
 
 /**
@@ -94,15 +98,22 @@ class Repair {
     const kept = own && !before.isForked && (!named || sha256Of(own) === named) ? own : undefined;
     const stored = await this.#readOrPutBack(object, MAX_ENTRY_BYTES, before.mayPutBack ? kept : undefined);
     if (stored === undefined) {
-      this.#report(own && before.isForked ? forked(object, own) : { object, status: 'missing' });
+      if (own && before.isForked) this.#report({ object, status: 'forked', job: claimedJob(own) });
+      else this.#report({ object, status: 'missing' });
       before.isForked ||= own !== kept;
       return undefined;
     }
     const cut = { name: cutName(top, number), previous: before.previous ?? null, bytes: stored };
-    const isSound = follows(stored, before.previous) || abandonedClaim(cut, after) !== undefined;
+    const abandoned = abandonedClaim(cut, after);
+    const isSound = follows(stored, before.previous) || abandoned !== undefined;
     if (own ? Buffer.compare(stored, own) === 0 : isSound) return stored;
+    if (abandoned) {
+      const job = claimedJob(own);
+      if (job !== null) this.#report({ object, status: 'freed', job, freed_by: byText(abandoned) });
+      return stored;
+    }
     if (parsed(stored) && (own || before.isForked)) {
-      this.#report(forked(object, own));
+      this.#report({ object, status: 'forked', job: claimedJob(own) });
       before.isForked = true;
       return stored;
     }
@@ -139,8 +150,9 @@ class Repair {
     sha256 = null,
     abandon = null,
     job = null,
+    freed_by = null,
   }: Pick<RepairedObject, 'object' | 'status'> & Partial<RepairedObject>): void {
-    this.found.push({ object: `${this.#objects.name}/${object}`, status, sha256, abandon, job });
+    this.found.push({ object: `${this.#objects.name}/${object}`, status, sha256, abandon, job, freed_by });
   }
 
   /** Reads an object. What svc cannot have written counts as an object with other bytes. */
@@ -154,10 +166,10 @@ class Repair {
   }
 }
 
-/** Returns an entry in whose place this machine read another one, with the job that the other one claims. */
-function forked(object: string, own: Bytes): Pick<RepairedObject, 'object' | 'status' | 'job'> {
-  const entry = own && parsed(own);
-  return { object, status: 'forked', job: entry?.kind === 'claim' ? entry.job : null };
+/** Returns the job that a copy claims, or null if it is no claim. */
+function claimedJob(copy: Bytes): string | null {
+  const entry = copy && parsed(copy);
+  return entry?.kind === 'claim' ? entry.job : null;
 }
 
 /** Tells whether an entry follows another one, or any if that one is not known. */
@@ -178,8 +190,10 @@ function parsed(bytes: Uint8Array): Entry | undefined {
 /** Returns the error for what could not be put back; undefined if nothing remains. */
 export function remainingDamage(found: readonly RepairedObject[]): SvcError | undefined {
   const left = found.filter(({ status }) => status !== 'put_back');
-  const [first] = left;
-  if (first === undefined) return undefined;
+  const damaged = left.filter(({ status }) => status !== 'freed');
+  const freed = left.find(({ status }) => status === 'freed');
+  const [first] = damaged;
+  if (first === undefined) return freed && freedError(freed, left);
   const abandon = left.find((each) => each.abandon !== null)?.abandon;
   const hints = [
     left.some(({ status }) => status === 'forked') &&
@@ -194,12 +208,25 @@ export function remainingDamage(found: readonly RepairedObject[]): SvcError | un
       'Only if no machine and no backup has a cut last entry, free its rows with the command below, whatever they were: those that were sent are then paid for twice.',
     'Never remove the ledger: the rows that it names would be paid for again.',
   ];
-  const more = left.length > 1 ? ` and ${left.length - 1} more` : '';
+  const more = damaged.length > 1 ? ` and ${damaged.length - 1} more` : '';
   return new SvcError('config', `the ledger is damaged: ${first.object} is ${first.status}${more}; nothing was sent`, {
     hint: hints.filter(Boolean).join(' '),
     next: abandon ? ['au', 'abandon', abandon] : undefined,
     facts: { damaged: left },
   });
+}
+
+/** Returns the error for rows that were freed because no machine seemed to have their entry, although this one has it. */
+function freedError({ object, job, freed_by: by }: RepairedObject, all: readonly RepairedObject[]): SvcError {
+  return new SvcError(
+    'config',
+    `the rows of job ${job} were freed by ${by}, although this machine has ${object} whole`,
+    {
+      hint: 'Those that were sent may be paid for twice. This machine does not send them again, and goes on; other machines send them if a file has them. See what became of the job:',
+      next: ['au', 'status', job ?? ''],
+      facts: { damaged: all },
+    },
+  );
 }
 
 function isBad(status: RepairedObject['status']): boolean {

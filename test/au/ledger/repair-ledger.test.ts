@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { standingClaims } from '../../../src/au/ledger/claims.ts';
 import { Ledger } from '../../../src/au/ledger/ledger.ts';
 import { remainingDamage, type RepairedObject, repairLedger } from '../../../src/au/ledger/repair-ledger.ts';
 import { RowSet } from '../../../src/au/ledger/row-set.ts';
@@ -118,7 +119,7 @@ describe('the repair of a ledger', () => {
       objects.put(nameOf(2), bad);
       const found = await repairLedger(objects, cache, 'ours');
       expect(found).toEqual([
-        { object: `memory/${nameOf(2)}`, status, sha256: sha256Of(good), abandon: null, job: null },
+        { object: `memory/${nameOf(2)}`, status, sha256: sha256Of(good), abandon: null, job: null, freed_by: null },
       ]);
       expect(objects.text(nameOf(2))).toBe(bad);
       expect(remainingDamage(found)).toMatchObject({
@@ -158,7 +159,7 @@ async function goOnFrom({ objects }: Place, newest: number): Promise<void> {
 }
 
 describe('a ledger that was restored and went on without a machine', () => {
-  const none = { sha256: null, abandon: null };
+  const none = { sha256: null, abandon: null, freed_by: null };
 
   it.each([2, 3, 4])(
     'R83: a ledger that was restored and went on to entry %i is forked: nothing is put back or to be removed',
@@ -230,6 +231,24 @@ describe('a cut last entry that no machine has', () => {
       expect(await repaired(place)).toEqual({});
     },
   );
+
+  it('R83: a cut last entry that was abandoned is known to the machine that has it, which does not send its rows again', async () => {
+    const place = await threeClaims();
+    const { objects, cache } = place;
+    objects.put(nameOf(3), '{"version":1,"prev');
+    const other = (await open({ objects, cache: new MemoryObjects() })).cycle('2026-12');
+    await other.abandonCut(3, 'made up');
+    const found = await repairLedger(objects, cache, 'ours');
+    expect(found).toMatchObject([{ status: 'freed', job: 'job-3', freed_by: 'ci@runner-7' }]);
+    expect(remainingDamage(found)).toMatchObject({ exitCode: 3, next: ['au', 'status', 'job-3'] });
+    for (let time = 4; time < 7; time += 1) {
+      const cycle = (await open(place)).cycle('2026-12');
+      expect(standingClaims(await cycle.read()).map(({ job }) => job)).toContain('job-3');
+      expect(await cycle.append(async () => claimBody(`job-${time}`, { row_set: null }))).toBe(true);
+    }
+    expect(await readBy(objects)).toContain('claim job-6');
+    expect(await repaired(place)).toEqual({ [nameOf(3)]: 'freed' });
+  });
 
   it.each([1, 2, 3])('R83: an entry that is whole or not the last is not abandoned: %i', async (number) => {
     const place = await threeClaims();

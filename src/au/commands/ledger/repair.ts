@@ -6,7 +6,7 @@ import type { RepairedObject } from '../../ledger/repair-ledger.ts';
 
 const repairView: View<RepairedObject> = {
   name: 'object',
-  fields: ['object', 'status', 'sha256', 'abandon', 'job'],
+  fields: ['object', 'status', 'sha256', 'abandon', 'job', 'freed_by'],
   columns: [
     { path: 'object', kind: 'text' },
     { path: 'status', kind: 'status' },
@@ -22,7 +22,9 @@ export const repair = defineCommand({
     'Run it on each machine that used the ledger. A cut or changed object stays: whoever administers the place of the ledger restores it, or removes exactly that object and runs this command again. A forked entry has the number of another one that this machine read, because the ledger was restored to an older time and went on: remove neither. A cut last entry that nobody has may have been a claim of any row, until svc au abandon <cycle>/<number>.',
   examples: [['svc au ledger repair', 'after the message that the ledger is damaged']],
   permissions: ['account-updater:job:read'],
-  exitCodes: [[3, 'something is damaged of which this machine has no copy, or that exists']],
+  exitCodes: [
+    [3, 'something is damaged of which this machine has no copy, or that exists, or rows of its entries were freed'],
+  ],
   fields: repairView.fields,
   parameters: {},
   async run(context) {

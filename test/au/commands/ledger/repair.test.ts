@@ -46,7 +46,14 @@ describe('svc au ledger repair', () => {
     expect(errorIn(refused)).toMatchObject({ next: 'svc au ledger repair' });
     const other = await on('empty', 'au ledger repair -o json');
     expect(other.code, other.stderr).toBe(3);
-    const missing = { object: machine.entry(1), status: 'missing', sha256: null, abandon: null, job: null };
+    const missing = {
+      object: machine.entry(1),
+      status: 'missing',
+      sha256: null,
+      abandon: null,
+      job: null,
+      freed_by: null,
+    };
     expect(JSON.parse(other.stdout)).toEqual([missing]);
     expect(errorIn(other)['hint']).toContain('Never remove the ledger');
     const repaired = await on('first', 'au ledger repair -o json');
@@ -72,7 +79,14 @@ describe('svc au ledger repair', () => {
     expect([refused.code, machine.uploads()], refused.stderr).toEqual([3, 3]);
     const found = await on('first', 'au ledger repair -o json');
     expect(found.code, found.stderr).toBe(3);
-    const forked = { object: machine.entry(3), status: 'forked', sha256: null, abandon: null, job: lost.job };
+    const forked = {
+      object: machine.entry(3),
+      status: 'forked',
+      sha256: null,
+      abandon: null,
+      job: lost.job,
+      freed_by: null,
+    };
     expect(JSON.parse(found.stdout)).toEqual([forked]);
     expect(errorIn(found)['hint']).toContain('Remove none of the entries above');
     expect(errorIn(found)['hint']).not.toContain('removes exactly');
@@ -98,6 +112,24 @@ describe('svc au ledger repair', () => {
     const { code, stderr } = await on('empty', SUBMIT);
     expect([code, machine.uploads()], stderr).toEqual([0, 3]);
     expect((await on('empty', 'au abandon 2026-12/00000003 --yes')).code).toBe(5);
+  });
+
+  it('R83: svc au ledger repair names the job of a cut entry that was abandoned although this machine has it, which goes on', async () => {
+    const machine = await sharing();
+    const { on } = machine;
+    const { job } = JSON.parse(readFileSync(machine.entry(3), 'utf8')) as { readonly job: string };
+    writeFileSync(machine.entry(3), '{"version":1,"prev');
+    const freed = await on('empty', 'au abandon 2026-12/00000003 --yes');
+    expect(freed.code, freed.stderr).toBe(0);
+    const found = await on('first', 'au ledger repair -o json');
+    expect(found.code, found.stderr).toBe(3);
+    expect(JSON.parse(found.stdout)).toMatchObject([{ object: machine.entry(3), status: 'freed', job }]);
+    expect(errorIn(found)).toMatchObject({ next: `svc au status ${job}` });
+    expect(errorIn(found)['message']).toContain('were freed by ');
+    expect((await on('first', `au status ${job}`)).code).toBe(0);
+    const done = await on('first', `${SUBMIT} -o json`);
+    expect([done.code, machine.uploads()], done.stderr).toEqual([0, 3]);
+    expect(JSON.parse(done.stdout)).toMatchObject({ sent: 2, left_out: 4 });
   });
 
   it('R83: svc au ledger repair of the ledger of one machine says what is missing, and that no other place has it', async () => {
