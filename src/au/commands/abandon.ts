@@ -75,9 +75,11 @@ async function releaseCut(context: Context, name: string): Promise<boolean> {
   if (cycle === undefined || fs.existsSync(name)) return false;
   const tenant = await tenantOfKey(await context.client());
   if (tenant === undefined) return false;
+  const ledger = new CommandLedger(context);
+  await ledger.requireCut(tenant, cycle, Number(number));
   context.notices.warn(`entry ${name} of the ledger is cut: any row of cycle ${cycle} may have been paid for with it`);
   if (!(await isConfirmed(context, `Free the rows of entry ${name}?`))) return true;
-  await new CommandLedger(context).abandonCut(tenant, cycle, Number(number));
+  await ledger.abandonCut(tenant, cycle, Number(number));
   context.notices.success(`the rows of entry ${name} are free: the next submission of them sends them again`);
   return true;
 }

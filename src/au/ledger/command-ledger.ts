@@ -324,6 +324,11 @@ export class CommandLedger {
     return repairLedger(shared?.objects ?? (await openOwnLedgers(this.#context, root)), shared?.cache, tenant);
   }
 
+  /** Checks that an entry is the last of its cycle and is cut. @throws SvcError `not_found` */
+  async requireCut(tenant: string, cycle: string, number: number): Promise<void> {
+    await (await this.open(tenant)).cycle(cycle).requireCut(number);
+  }
+
   /** Ends the claim that a cut last entry of a cycle may have been, on the operator's word. */
   async abandonCut(tenant: string, cycle: string, number: number): Promise<void> {
     await (await this.open(tenant)).cycle(cycle).abandonCut(number, 'the operator; no machine has the entry');

@@ -223,21 +223,30 @@ export class LedgerCycle {
   }
 
   /**
-   * Ends the claim that a cut last entry may have been, on the operator's word. `proof` says what the operator was shown.
-   * @throws SvcError `not_found` if the last entry of the cycle is another one or is not cut
+   * Checks that an entry is the last of its cycle and is cut. Returns what is there of it.
+   * @throws SvcError `not_found` for any other entry, `config` if this machine read others before it
    */
-  async abandonCut(number: number, proof: string): Promise<void> {
+  async requireCut(number: number): Promise<Uint8Array> {
     const found = await this.read().catch((error: unknown) => {
       if (!isSvcError(error, 'config')) throw error;
       return this.#entries;
     });
     await this.#requireNewest();
     const bytes = await readObject(this.#objects, this.#nameOf(number), MAX_ENTRY_BYTES);
+    const next = await readObject(this.#objects, this.#nameOf(number + 1), MAX_ENTRY_BYTES);
+    if (found.length === number - 1 && bytes !== undefined && isCut(bytes) && next === undefined) return bytes;
+    throw new SvcError('not_found', `${this.#cutName(number)} is not the last entry of its cycle, or is not cut`, {
+      next: ['au', 'ledger', 'repair'],
+    });
+  }
+
+  /**
+   * Ends the claim that a cut last entry may have been, on the operator's word. `proof` says what the operator was shown.
+   * @throws SvcError as `requireCut`
+   */
+  async abandonCut(number: number, proof: string): Promise<void> {
+    const bytes = await this.requireCut(number);
     const job = this.#cutName(number);
-    if (found.length !== number - 1 || bytes === undefined || !isCut(bytes))
-      throw new SvcError('not_found', `${job} is not the last entry of its cycle, or is not cut`, {
-        next: ['au', 'ledger', 'repair'],
-      });
     const { clock, who } = this.#host;
     const common = { previous: sha256Of(bytes), at: new Date(clock.now()).toISOString(), by: who };
     const name = this.#nameOf(number + 1);

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { exampleRequestFile } from '../../../../src/emulator/vault/cards.ts';
@@ -113,6 +113,20 @@ describe('svc au ledger repair', () => {
     expect([code, machine.uploads()], stderr).toEqual([0, 3]);
     expect((await on('empty', 'au abandon 2026-12/00000003 --yes')).code).toBe(5);
   });
+
+  it.each(['2026-12/00000003', '2026-12/00000002', '2026-12/00000004', 'nosuch/00000001'])(
+    'svc au abandon %s, which is not cut, says so and asks nothing',
+    async (name) => {
+      const machine = await sharing();
+      for (const line of [`au abandon ${name}`, `au abandon ${name} --yes`]) {
+        const { code, stderr } = await machine.on('first', line);
+        expect(code, stderr).toBe(5);
+        expect(stderr).toContain(`${name} is not the last entry of its cycle, or is not cut`);
+        expect(stderr).not.toContain('may have been paid for');
+      }
+      expect(existsSync(machine.entry(4))).toBe(false);
+    },
+  );
 
   it('R83: svc au ledger repair names the job of a cut entry that was abandoned although this machine has it, which goes on', async () => {
     const machine = await sharing();
