@@ -4,7 +4,7 @@ import type { Client } from '../../client/api/client.ts';
 import { pollUntil, type WakeUp } from '../../client/api/poll.ts';
 import { ReadOnlyPlace } from '../../client/store/objects.ts';
 import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
-import { byText, isDone, standingClaims, stands } from '../ledger/claims.ts';
+import { byText, isDone, standingClaims } from '../ledger/claims.ts';
 import { knownText } from '../ledger/claim-errors.ts';
 import type { ClaimEntry } from '../ledger/entry.ts';
 import type { LedgerCycle } from '../ledger/ledger.ts';
@@ -32,6 +32,8 @@ export interface PolledClaims {
   readonly progress: string;
   /** Why the cycle has no results yet: the worst of its jobs; undefined if all are completed. */
   readonly reason: SvcError | undefined;
+  /** The error for rows whose job ended without results, and that no other job has; undefined if there are none. */
+  readonly unsent: SvcError | undefined;
 }
 
 /**
@@ -72,11 +74,12 @@ export async function pollClaims(
   });
   const reasons: (SvcError | undefined)[] = [];
   for (const claim of claims) reasons.push(await reasonOf(client, cycle, claim, seen));
-  const reason = worstOf([...reasons, ...(await freedRows(cycle))]);
+  const reason = worstOf(reasons);
   const because = outage ?? timeUp;
   return {
     progress: progressOf(claims, seen),
     reason: reason && because && reason.code === 'pending' ? after(because, reason) : reason,
+    unsent: await unsentRows(cycle),
   };
 }
 
@@ -142,32 +145,34 @@ async function endOf(
   }
 }
 
-/** Returns an error for each job whose rows were freed before, and that no other job has. */
-async function freedRows({ name, cycle, entries }: NamedCycle): Promise<SvcError[]> {
+/**
+ * Returns the error for rows that a job had which failed or never got its file, and that no other job has. Rows that the
+ * operator freed are left to the operator.
+ */
+async function unsentRows({ name, cycle, entries }: NamedCycle): Promise<SvcError | undefined> {
   const standing = standingClaims(entries);
+  const freed = entries.flatMap((entry) => (entry.kind === 'release' && entry.why !== 'operator' ? entry.job : []));
   const ended = new Map(
-    entries.flatMap((entry) => (entry.kind === 'claim' && !stands(entries, entry.job) ? [[entry.job, entry]] : [])),
+    entries.flatMap((entry) => (entry.kind === 'claim' && freed.includes(entry.job) ? [[entry.job, entry]] : [])),
   );
-  if (ended.size === 0 || standing.some(({ row_set: set }) => set === null)) return [];
-  const sets = await Promise.all(standing.flatMap(({ row_set: set }) => (set ? [cycle.rowSet(set)] : [])));
-  const sent = RowSet.union(sets);
-  const errors: SvcError[] = [];
+  if (ended.size === 0 || standing.some(({ row_set: set }) => set === null)) return undefined;
+  const sent = RowSet.union(
+    await Promise.all(standing.flatMap(({ row_set: set }) => (set ? [cycle.rowSet(set)] : []))),
+  );
   for (const { job, row_set: set, file } of ended.values()) {
     if (set === null) continue;
     const rows = await cycle.rowSet(set);
     const left = rows.size - rows.shared(sent);
-    if (left === 0) continue;
-    errors.push(
-      new SvcError(
+    if (left > 0)
+      return new SvcError(
         'job_failed',
         `no job has ${countText(left, 'row')} of ${file.name}: job ${job} ended without results`,
         {
-          hint: 'The results of the cycle would lack them. Submit the file again, which sends them in another job:',
+          hint: 'The results of the cycle lack them. Submit the file again, which sends them in another job:',
           next: ['au', 'submit', '<file>', '--cycle', name],
           facts: { job, cycle: name, rows: left },
         },
-      ),
-    );
+      );
   }
-  return errors;
+  return undefined;
 }

@@ -121,8 +121,8 @@ async function deliverCycle(context: Context, client: Client, named: NamedCycle,
       ...(how.force ? ['--force'] : []),
     ];
     const polling = pollClaims(client, cycle, claims, { wait: how.wait, wakeUp, onEvent: showRun(context) });
-    const { progress, reason } = await resumable(again, `cycle ${cycle.name}`, polling);
-    status = statusFor(ofRuns, reason);
+    const { progress, reason, unsent } = await resumable(again, `cycle ${cycle.name}`, polling);
+    status = statusFor(ofRuns, reason ?? unsent);
     const row = { cycle: cycle.name, status, rows, jobs, progress };
     if (reason !== undefined || ofRuns !== 0) {
       await how.print(row);
@@ -130,6 +130,7 @@ async function deliverCycle(context: Context, client: Client, named: NamedCycle,
     }
     const written = await resumable(again, `cycle ${cycle.name}`, writeResults(context, client, cycle, claims, how));
     await showResults(context, row, written, how);
+    if (unsent) throw unsent;
   };
   await how.summarize(work, () => ({
     title: summaryTitle(status),
@@ -162,7 +163,8 @@ async function showResults(
     await print({ ...row, results: { file: results.file } });
     await drawResults(context, row.rows, results);
   } else await print({ ...row, results });
-  context.notices.success(`cycle ${row.cycle} completed: results in ${results.file}`);
+  if (row.status === 'completed') context.notices.success(`cycle ${row.cycle} completed: results in ${results.file}`);
+  else context.notices.note(`the results of the jobs that are completed are in ${results.file}`);
   checkThreshold(results, row.rows, failOn);
 }
 

@@ -96,11 +96,14 @@ describe('a cycle that other machines sent', () => {
     const told = await on('fresh', 'au resume 2026-12');
     expect([told.code, uploads()], told.stderr).toEqual([10, 2]);
     expect(told.stderr).toContain(service.failed);
-    // The cycle is not complete while no job has these rows, although the failure was shown before.
+    // The other rows have results. The cycle is not complete while no job has these, although the failure was shown before.
     const again = await on('laptop', 'au resume 2026-12 --wait');
     expect([again.code, JSON.parse(again.stdout.trim().split('\n}\n').at(-1) ?? '')], again.stderr).toEqual([
       10,
-      expect.objectContaining({ status: 'not completed' }),
+      expect.objectContaining({
+        status: 'not completed',
+        results: expect.objectContaining({ file: '2026-12.results.csv' }),
+      }),
     ]);
     expect(again.stderr).toContain('no job has 20 rows of first.csv');
     expect(await on('fresh', 'au submit first.csv --cycle 2026-12')).toMatchObject({ code: 0 });
