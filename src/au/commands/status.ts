@@ -19,7 +19,7 @@ import { showRun } from '../send/show-progress.ts';
 
 export const status = defineCommand({
   description:
-    'Without an argument, the cycles of the ledger with jobs whose results nobody has read, whichever machine sent them.',
+    'Without an argument, shows the cycles with jobs whose results no machine has read yet, whichever machine sent them. A part of a run is what it sends in one job.',
   examples: [
     ['svc au status', 'what is open, on any machine that shares the ledger'],
     ['svc au status 2026-12', 'the jobs of a cycle, and who sent them'],
@@ -27,7 +27,7 @@ export const status = defineCommand({
     ['svc au status 5f0c…', 'one job, with its errors if it failed'],
   ],
   permissions: ['account-updater:job:read'],
-  exitCodes: [[9, 'a job that has its file is not found']],
+  exitCodes: [[9, 'the service does not find a job that has its file']],
   paged: true,
   fields: [...new Set([...partView.fields, ...jobView.fields, ...cycleView.fields, ...claimView.fields])],
   parameters: {
@@ -88,7 +88,7 @@ async function printCycles(context: Context): Promise<number> {
 async function noteNoneOpen(context: Context, ledger: Ledger | undefined): Promise<void> {
   if (ledger === undefined) return context.notices.note('the service shows no job of this tenant');
   if ((await ledger.cycleNames()).length > 0)
-    return context.notices.note('no job is open: somebody read the results of each job in the ledger');
+    return context.notices.note('no job is open: the results of each job in the ledger were read');
   context.notices.note(`the ledger in ${ledger.name} has no job: what was sent without it is not known here`);
   noteNext(context, 'to see the jobs of the service', ['au', 'jobs']);
 }

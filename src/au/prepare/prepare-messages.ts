@@ -50,7 +50,8 @@ export function explainPrepared(
     notices.note(
       `  first expiration: ${firstDate.read}, sent as year ${firstDate.sent.year}, month ${firstDate.sent.month}`,
     );
-  if (kept.length > 0) notices.note(`  columns kept in ${files.keep}: ${shownNames(kept)}`);
+  const keptIn = files.keep === undefined ? '' : ` in ${files.keep}`;
+  if (kept.length > 0) notices.note(`  columns kept${keptIn}: ${shownNames(kept)}`);
   if (leftOut.length > 0) notices.note(`  columns left out: ${shownNames(leftOut)}`);
   if ((columns.expiration ?? columns.expiration_year ?? columns.expiration_month) === undefined)
     notices.note(`  ${WITHOUT_EXPIRATION}; columns seen: ${shownNames([...Object.values(columns), ...leftOut])}`);

@@ -151,9 +151,11 @@ async function endOf(
  */
 async function unsentRows({ name, cycle, entries }: NamedCycle): Promise<SvcError | undefined> {
   const standing = standingClaims(entries);
-  const freed = entries.flatMap((entry) => (entry.kind === 'release' && entry.why !== 'operator' ? entry.job : []));
+  const freed = new Set(
+    entries.flatMap((entry) => (entry.kind === 'release' && entry.why !== 'operator' ? entry.job : [])),
+  );
   const ended = new Map(
-    entries.flatMap((entry) => (entry.kind === 'claim' && freed.includes(entry.job) ? [[entry.job, entry]] : [])),
+    entries.flatMap((entry) => (entry.kind === 'claim' && freed.has(entry.job) ? [[entry.job, entry]] : [])),
   );
   if (ended.size === 0 || standing.some(({ row_set: set }) => set === null)) return undefined;
   const sent = RowSet.union(
