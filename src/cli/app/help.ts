@@ -1,7 +1,7 @@
 import type { System } from '../../base/system.ts';
 import { withProgramName } from '../output/program-name.ts';
 import { wrapWords } from '../output/text.ts';
-import { type Command, commandsBehind, type Example, type Group, type Program } from './command.ts';
+import { type Command, commandsBehind, type Example, type Group, type OwnExitCode, type Program } from './command.ts';
 import { GLOBAL_PARAMETERS, type Globals } from './global-parameters.ts';
 import type { Parameter, Parameters } from './parameter.ts';
 import type { About, HelpRequest } from './invocation.ts';
@@ -142,10 +142,16 @@ export function commandPage(command: Command, words: string): Page {
       { title: 'Arguments', rows: positional.map((argument) => [argument.syntax, described(argument)]) },
       { title: 'Options', rows: optionRows(parameters) },
       { title: 'Exit codes', rows: special.map(([code, meaning]): Row => [String(code), meaning]) },
+      { title: 'Exit codes', line: special.length === 0 ? usualCodes(exitCodes) : undefined },
       { title: 'Permissions of the key', line: permissions?.join(', ') },
       { title: 'Global options', line: GLOBAL_LINE },
     ],
   };
+}
+
+/** Lists exit codes that mean the same for every command; undefined without any. */
+function usualCodes(codes: readonly (number | OwnExitCode)[]): string | undefined {
+  return codes.length === 0 ? undefined : `${codes.join(', ')} (svc help exit-codes)`;
 }
 
 const GLOBAL_LINE = '-o, --fields, --jq, --profile, --sandbox …: svc help output';
