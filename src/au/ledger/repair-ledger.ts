@@ -93,7 +93,7 @@ class Repair {
     const copy = await readCopy(this.#cache, object, MAX_ENTRY_BYTES);
     // Copies follow each other, and not the entries of a ledger that went on without them.
     const own = copy && (before.isForked ? parsed(copy) : follows(copy, before.previous)) ? copy : undefined;
-    // A copy that another entry follows than the one that was read would not fit either.
+    // If the next entry of the ledger names another hash, the copy does not belong here.
     const named = after && parsed(after)?.previous;
     const kept = own && !before.isForked && (!named || sha256Of(own) === named) ? own : undefined;
     const stored = await this.#readOrPutBack(object, MAX_ENTRY_BYTES, before.mayPutBack ? kept : undefined);
