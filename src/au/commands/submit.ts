@@ -1,5 +1,5 @@
 import { type Context, defineCommand, Preview } from '../../cli/app/command.ts';
-import { noteNext, option } from '../../cli/app/hint.ts';
+import { noteNext } from '../../cli/app/hint.ts';
 import { argument, flag, type Input, reading, suggesting, value, writing } from '../../cli/app/parameter.ts';
 import { recordPrinter } from '../../cli/app/print.ts';
 import { openSummary, summaryParameter } from '../../cli/app/summary.ts';
@@ -10,7 +10,7 @@ import { failOnParameter } from '../results/fail-on.ts';
 import { showResults, type Submission, submissionOf, submissionView } from '../results/submission.ts';
 import { cycleName } from '../run/cycle-name.ts';
 import { describeRun } from '../wait/describe-run.ts';
-import { eventsParameter, eventsWords, type JobWakeUp, listenForJobs } from '../wait/events-option.ts';
+import { eventsParameter, type JobWakeUp, listenForJobs } from '../wait/events-option.ts';
 import { execParameter, runExec } from '../wait/exec-option.ts';
 import { statusOf } from '../run/record.ts';
 import type { RunDirectory } from '../run/run-directory.ts';
@@ -20,7 +20,7 @@ import { firstChange, firstRequest } from '../send/first-requests.ts';
 import { type Decision, FileSubmission } from '../send/submit-file.ts';
 import { pollEarlierJobs, requireJoinedFiles } from '../send/upload-run.ts';
 import { holdRun, resumable } from '../run/verdict.ts';
-import { checkWaitOptions } from '../wait/wait-options.ts';
+import { checkWaitOptions, continuingWords } from '../wait/wait-options.ts';
 
 const parameters = {
   file: reading(argument('<file|->', 'a request file, or - for standard input', text), ['.csv']),
@@ -140,7 +140,7 @@ async function sendFile(
   const { basis, failure } = await holdRun(context, run, async () => {
     submission.take(run, out);
     const poll = pollEarlierJobs(context, run);
-    await resumable(resumeWords(run, input), run.record.id, submission.upload(run));
+    await resumable(continuingWords(run, input), run.record.id, submission.upload(run));
     if (wait) await requireJoinedFiles(context, run);
     if (wait || (wasCompleted && input.out !== undefined))
       await finishRun(context, run, { out, force }, { wakeUp: wakeUpFor?.(run.record), exec });
@@ -163,19 +163,4 @@ async function showSubmitted(
 ): Promise<void> {
   await show(submitted);
   if (run.record.parts.some(({ state }) => state === 'failed')) throw failedRunError(run);
-}
-
-/** Returns the command that continues an interrupted upload. */
-function resumeWords(run: RunDirectory, input: SubmitInput): string[] {
-  const { wait, out, force, failOn, events, exec, summary } = input;
-  return [
-    ...run.resumeWords,
-    ...(wait ? ['--wait'] : []),
-    ...option('--out', out),
-    ...(force ? ['--force'] : []),
-    ...option('--fail-on', failOn?.words),
-    ...option('--events', eventsWords(events)),
-    ...option('--exec', exec),
-    ...option('--summary', summary),
-  ];
 }

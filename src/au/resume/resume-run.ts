@@ -1,7 +1,6 @@
 import path from 'node:path';
 import { SvcError } from '../../base/errors.ts';
 import type { Context } from '../../cli/app/command.ts';
-import { option } from '../../cli/app/hint.ts';
 import { recordPrinter } from '../../cli/app/print.ts';
 import { serviceOf } from '../../cli/app/service.ts';
 import { openSummary } from '../../cli/app/summary.ts';
@@ -10,7 +9,7 @@ import { finishRun } from '../wait/deliver.ts';
 import { checkDestination } from '../results/merge.ts';
 import { showResults, type Submission, submissionOf, submissionView } from '../results/submission.ts';
 import { describeRun } from '../wait/describe-run.ts';
-import { eventsWords, listenForJobs } from '../wait/events-option.ts';
+import { listenForJobs } from '../wait/events-option.ts';
 import { runExec } from '../wait/exec-option.ts';
 import { requestToUpload } from '../run/part-source.ts';
 import { isUntouched, type RunRecord, statusOf } from '../run/record.ts';
@@ -22,6 +21,7 @@ import { resultsPath } from '../run/run-view.ts';
 import { applyToRun } from '../run/run.ts';
 import { confirmRows, partsToUpload, pollEarlierJobs, requireJoinedFiles, uploadRun } from '../send/upload-run.ts';
 import { holdRun, resumable } from '../run/verdict.ts';
+import { continuingWords } from '../wait/wait-options.ts';
 import type { ResumeInput } from './resume-parameters.ts';
 
 /** Uploads what is left of a run and polls its jobs once, or waits for them with `--wait`. Then gets its results. */
@@ -65,7 +65,7 @@ async function resumeRun(
       takeUp(context, run.record, input);
       run.save();
       const poll = pollEarlierJobs(context, run);
-      await resumable(again(run, input), run.record.id, uploadRun(context, run));
+      await resumable(continuingWords(run, input), run.record.id, uploadRun(context, run));
       if (wait) await requireJoinedFiles(context, run);
       const seen = wait ? undefined : await poll();
       if (wait || isReady(run.record))
@@ -142,18 +142,4 @@ function takeUp(context: Context, record: RunRecord, input: ResumeInput): void {
     cycle: undefined,
     onlyRecorded: onlyRecorded || noUnrecordedJobs || record.no_unrecorded_jobs === true,
   });
-}
-
-/** Returns the command that continues an interrupted upload. */
-function again(run: RunDirectory, { wait, out, force, failOn, events, exec, summary }: ResumeInput): string[] {
-  return [
-    ...run.resumeWords,
-    ...(wait ? ['--wait'] : []),
-    ...option('--out', out),
-    ...(force ? ['--force'] : []),
-    ...option('--fail-on', failOn?.words),
-    ...option('--events', eventsWords(events)),
-    ...option('--exec', exec),
-    ...option('--summary', summary),
-  ];
 }

@@ -1,4 +1,8 @@
 import { SvcError } from '../../base/errors.ts';
+import { option } from '../../cli/app/hint.ts';
+import type { Threshold } from '../results/fail-on.ts';
+import type { RunDirectory } from '../run/run-directory.ts';
+import { type EventsAddress, eventsWords } from './events-option.ts';
 
 interface WaitOptions {
   readonly wait: boolean;
@@ -23,4 +27,32 @@ export function checkWaitOptions({ wait, out, failOn, exec, events }: WaitOption
   ];
   for (const [given, message] of problems)
     if (given !== undefined) throw new SvcError('usage', message, { hint: 'Add --wait.' });
+}
+
+/** The options of a command that an interrupt or the time limit ended, as they were typed. */
+interface InterruptedOptions {
+  readonly wait: boolean;
+  readonly out: string | undefined;
+  readonly force: boolean;
+  readonly failOn: Threshold | undefined;
+  readonly events: EventsAddress | undefined;
+  readonly exec: string | undefined;
+  readonly summary: string | undefined;
+}
+
+/** Returns the command that continues an interrupted upload with the same options. */
+export function continuingWords(
+  run: RunDirectory,
+  { wait, out, force, failOn, events, exec, summary }: InterruptedOptions,
+): string[] {
+  return [
+    ...run.resumeWords,
+    ...(wait ? ['--wait'] : []),
+    ...option('--out', out),
+    ...(force ? ['--force'] : []),
+    ...option('--fail-on', failOn?.words),
+    ...option('--events', eventsWords(events)),
+    ...option('--exec', exec),
+    ...option('--summary', summary),
+  ];
 }
