@@ -54,7 +54,7 @@ type Bytes = Uint8Array | undefined;
 
 /** What the entries of a cycle so far tell about the next one. */
 interface Before {
-  /** The hash of the last entry as it stands, and undefined after one that nobody here has. */
+  /** The hash of the previous entry, in hexadecimal; null before the first entry, undefined if its bytes are unknown. */
   previous: string | null | undefined;
   /** Whether the ledger went on without entries that this machine read. */
   isForked: boolean;

@@ -346,7 +346,7 @@ export class CycleSteps {
 function changedTodo(files: readonly string[], again: readonly string[]): SvcError {
   const [was, it] = files.length === 1 ? ['was', 'it'] : ['were', 'them'];
   return new SvcError('config', `${files.join(', ')} ${was} changed after the refresh wrote ${it}`, {
-    hint: `Nothing of ${it} is replaced or given to --exec. Move ${it} away, and run the same command again, which writes ${it} anew:`,
+    hint: `svc neither replaces ${it} nor passes ${it} to --exec. Move ${it} away, and run the same command again, which writes ${it} again:`,
     next: again,
     facts: { files },
   });

@@ -231,7 +231,7 @@ async function requireUnchanged(
   if (!directory.has(request) || (await directory.hash(request)) === known.request_sha256) return;
   if (await isOlder(directory, known, files)) return;
   throw new SvcError('config', `${request} was changed after it was prepared`, {
-    hint: 'Nothing was submitted now. Move the file away, and run the same command again, which makes it anew:',
+    hint: 'Nothing was submitted now. Move the file away, and run the same command again, which creates it again:',
     next: again,
     facts: { file: request },
   });

@@ -96,7 +96,7 @@ const refreshSchema = z.looseObject({
   writing: z.optional(z.literal(true)),
   exec: z.optional(z.literal('due')),
   applied: z.optional(z.looseObject({ sha256: z.string(), at: z.string() })),
-  // Version 1 had the hashes of the files in `todo/` alone, and names of its own for the results of each request.
+  // Version 1 contained hashes only for the files in `todo/`, and gave the results of each request a numbered name.
   todo: z.optional(z.record(z.string(), z.array(z.string()))),
   requests: z.array(
     z.looseObject({
