@@ -17,9 +17,11 @@ const kind = process.argv[4] ?? 'uuid';
 // Each script reads `source`, the file in argv[2], and sets `bytes`.
 const MEASURED = {
   read: `for await (const chunk of source) bytes += chunk.length;`,
-  check: `const { checkRequestFile, fileSource } = await import(process.argv[3]);
+  check: `const { checkRequestFile, fileSource, openOverflowFile } = await import(process.argv[3]);
     source.destroy();
-    const check = await checkRequestFile((await fileSource(process.argv[2])).open());
+    const system = { pid: process.pid, isAlive: () => true, env: { SVC_STATE_DIR: process.argv[6] } };
+    const openOverflow = () => openOverflowFile({ system, onClose() {} });
+    const check = await checkRequestFile((await fileSource(process.argv[2])).open(), { openOverflow });
     if (!check.ok) throw new Error(JSON.stringify(check.problems));
     bytes = check.bytes;`,
   // A run does the same with its request file, so that it uploads exactly the bytes that it checked.
@@ -51,7 +53,12 @@ try {
 async function bundle() {
   const root = fileURLToPath(new URL('..', import.meta.url));
   const entry = join(directory, 'entry.ts');
-  const names = ['au/request/check-request-file', 'client/transfer/source', 'base/files/durable'];
+  const names = [
+    'au/request/check-request-file',
+    'au/request/overflow-file',
+    'client/transfer/source',
+    'base/files/durable',
+  ];
   writeFileSync(
     entry,
     names.map((name) => `export * from ${JSON.stringify(join(root, `src/${name}.ts`))};`).join('\n'),
@@ -93,7 +100,7 @@ async function measureOne(name, code) {
     ${code}
     writeFileSync(process.argv[5], JSON.stringify({ seconds: (performance.now() - start) / 1000, bytes }));`,
   );
-  const args = [script, file, join(directory, 'bundle.mjs'), import.meta.resolve('csv-parse'), told];
+  const args = [script, file, join(directory, 'bundle.mjs'), import.meta.resolve('csv-parse'), told, directory];
   const { mb } = await runNode(args, plainEnvironment(directory));
   const { seconds, bytes } = JSON.parse(readFileSync(told, 'utf8'));
   return { speed: bytes / 1e6 / seconds, mb };

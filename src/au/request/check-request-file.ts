@@ -14,7 +14,8 @@ import {
 import { LineBlocks, type LineReader } from './request-lines.ts';
 import { type CheckedHeader, checkForCards, checkHeader, checkRow, LINE_TOO_LONG } from './request-rules.ts';
 import { isUuid } from './row-key.ts';
-import { type HashShare, RowRepeats } from './row-repeats.ts';
+import type { Overflow } from './row-buckets.ts';
+import { RowRepeats } from './row-repeats.ts';
 
 export interface CheckOptions {
   /** The limits of one upload. Default: the limits of the service. */
@@ -22,10 +23,8 @@ export interface CheckOptions {
   readonly signal?: AbortSignal | undefined;
   /** Called with the bytes read so far, after every chunk. */
   readonly onProgress?: ((bytes: number) => void) | undefined;
-  /** The share of rows in which repeats are searched. Default: all rows. */
-  readonly share?: HashShare | undefined;
-  /** The number of different rows of the share after which repeats are no longer found. */
-  readonly mostCompared?: number | undefined;
+  /** Opens a place for hashes of rows that are too many for memory. Default: memory takes all. */
+  readonly openOverflow?: (() => Promise<Overflow>) | undefined;
   /** Checks every row without the fast path. The result is the same. For tests and measurements. */
   readonly disableFastPath?: boolean | undefined;
 }
@@ -45,6 +44,7 @@ export async function checkRequestFile(
   for await (const chunk of source) {
     options.signal?.throwIfAborted();
     blocks.feed(chunk);
+    await scan.relieveMemory();
     bytes += chunk.length;
     options.onProgress?.(bytes);
   }
@@ -65,8 +65,8 @@ class RequestFileScan implements LineReader {
   #line = 0;
   #rows = 0;
 
-  constructor({ limits = REQUEST_LIMITS, disableFastPath = false, mostCompared, share }: CheckOptions) {
-    this.#repeats = new RowRepeats(mostCompared, share);
+  constructor({ limits = REQUEST_LIMITS, disableFastPath = false, openOverflow }: CheckOptions) {
+    this.#repeats = new RowRepeats(openOverflow);
     this.#limits = limits;
     this.#disableFastPath = disableFastPath;
     this.#parts = new Parts(limits);
@@ -101,7 +101,11 @@ class RequestFileScan implements LineReader {
     this.#parts.hash(line);
   }
 
-  finish(bytes: number): RequestFileCheck {
+  async relieveMemory(): Promise<void> {
+    await this.#repeats.relieve();
+  }
+
+  async finish(bytes: number): Promise<RequestFileCheck> {
     if (bytes === 0) this.#problems.add(1, [{ rule: 'empty_file', problem: 'the file is empty' }]);
     else if (this.#rows === 0 && this.#problems.count === 0)
       this.#problems.add(1, [{ rule: 'no_rows', problem: 'the file has no row below its header' }]);
@@ -115,7 +119,7 @@ class RequestFileScan implements LineReader {
       problems: first,
       problemCount: count,
       problemsByRule: byRule,
-      duplicates: this.#repeats.found(),
+      duplicates: await this.#repeats.found(),
       attachedDigits: { count: this.#attachedDigits.count, first: this.#attachedDigits.first },
       exceeds: { bytes: bytes > this.#limits.bytes, rows: this.#rows > this.#limits.rows },
       headerBytes: count === 0 ? headerBytes : 0,

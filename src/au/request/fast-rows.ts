@@ -146,7 +146,7 @@ function lastLetter(bytes: Uint8Array, start: number, end: number): number | und
 const rehearsal = Buffer.from(REHEARSAL_PREFIX);
 
 function isRehearsed(bytes: Uint8Array, start: number): boolean {
-  return rehearsal.every((byte, at) => bytes[start + at] === byte);
+  return bytes[start] === rehearsal[0] && rehearsal.every((byte, at) => bytes[start + at] === byte);
 }
 
 const DASH = 45;

@@ -7,12 +7,11 @@ import { simpleColumns, type View } from '../../cli/output/view.ts';
 import { fileSource, type UploadSource } from '../../client/transfer/source.ts';
 import { MAX_REQUEST_FILE_ROWS } from '../../schema/account-updater-files.ts';
 import { spoolFile, spoolInput } from './spool.ts';
-import { allRepeats } from './all-repeats.ts';
 import { annotate } from './annotations.ts';
 import { checkRequestFile } from './check-request-file.ts';
 import { type FileKind, recognizeFile } from './file-kind.ts';
+import { openOverflowFile } from './overflow-file.ts';
 import type { Problem, RequestFileCheck } from './request-file.ts';
-import type { HashShare } from './row-repeats.ts';
 import { spoolRows } from './spool-rows.ts';
 import { withoutLines } from './without-lines.ts';
 import { wrongRequest } from './wrong-file.ts';
@@ -124,16 +123,15 @@ export const STANDARD_INPUT = 'standard input';
 export async function checkFile(context: Context, typed: string, path?: string): Promise<CheckedFile> {
   const name = typed === '-' ? STANDARD_INPUT : typed;
   const file = path ?? (typed === '-' ? await copyInput(context) : typed);
-  const check = (label: string, share?: HashShare): Promise<RequestFileCheck> =>
-    readWithProgress(context, label, file, (pieces, shown) => checkRequestFile(pieces, { ...shown, share }));
-  const once = await check('check');
-  const duplicates = once.ok ? await allRepeats(once, (share) => check('compare rows', share)) : once.duplicates;
-  const found = { ...once, duplicates };
+  const openOverflow = () => openOverflowFile(context);
+  const found = await readWithProgress(context, 'check', file, (pieces, shown) =>
+    checkRequestFile(pieces, { ...shown, openOverflow }),
+  );
   annotate(context, typed, found);
-  const { ok } = found;
+  const { ok, duplicates } = found;
   const isRepeating = ok && duplicates.count > 0;
   const sent = isRepeating
-    ? await checkRequestFile(withoutLines((await fileSource(file)).open(), duplicates.lines))
+    ? await checkRequestFile(withoutLines((await fileSource(file)).open(), duplicates.lines), { openOverflow })
     : found;
   if (ok) for (const warning of explainWarnings(found, sent)) context.notices.warn(`${name}: ${warning}`);
   const kind = found.problemsByRule.wrong_file === undefined ? undefined : await recognizeFile(file);

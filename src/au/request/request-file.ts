@@ -119,8 +119,6 @@ export interface RepeatedRows {
   readonly first: readonly { readonly line: number; readonly firstLine: number }[];
   /** The lines of all rows. */
   readonly lines: readonly number[];
-  /** Whether all rows were compared with each other. */
-  readonly isComplete: boolean;
   /** Whether rows differ in their merchants, so that a token may occur in several rows. */
   readonly hasSeveralMerchants: boolean;
 }

@@ -3,6 +3,7 @@ import { pipeline } from 'node:stream/promises';
 import { writeFailure } from '../../base/errors.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { fileSource, type UploadSource } from '../../client/transfer/source.ts';
+import { openOverflowFile } from './overflow-file.ts';
 import { createSpool } from './spool.ts';
 import { checkRequestFile } from './check-request-file.ts';
 import type { RequestFileCheck } from './request-file.ts';
@@ -31,6 +32,7 @@ export async function spoolRows(
     context.signal.throwIfAborted();
     throw writeFailure(file, error);
   }
-  const check = await checkRequestFile((await fileSource(file)).open(), { signal: context.signal });
+  const openOverflow = () => openOverflowFile(context);
+  const check = await checkRequestFile((await fileSource(file)).open(), { signal: context.signal, openOverflow });
   return { path: file, check, source: await fileSource(file, { sha256: check.sha256 }) };
 }

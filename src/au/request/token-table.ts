@@ -72,6 +72,13 @@ export class TokenTable {
     return before;
   }
 
+  /** Removes all tokens. */
+  clear(): void {
+    if (this.size > 0) this.#table.fill(0);
+    this.size = 0;
+    this.isFull = false;
+  }
+
   #hashOf(token: string): Int32Array {
     if (token !== this.#hashed) hashToken(this.#hash, token);
     this.#hashed = token;
@@ -129,7 +136,7 @@ export class TokenTable {
 }
 
 /** Returns the number of slots for a number of tokens. */
-export function slotsFor(tokens: number): number {
+function slotsFor(tokens: number): number {
   return Math.ceil(tokens / LOAD);
 }
 

@@ -1,8 +1,8 @@
 import { SvcError } from '../../base/errors.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { fileSource, hashFile } from '../../client/transfer/source.ts';
-import { allRepeats } from '../request/all-repeats.ts';
 import { checkRequestFile } from '../request/check-request-file.ts';
+import { openOverflowFile } from '../request/overflow-file.ts';
 import { spoolRows } from '../request/spool-rows.ts';
 import { withoutLines } from '../request/without-lines.ts';
 import { spoolFile } from '../request/spool.ts';
@@ -38,10 +38,8 @@ export async function findRequest(
 
 async function withoutRepeated(context: Context, file: string) {
   const source = await fileSource(file);
-  const { lines } = await allRepeats(await checkRequestFile(source.open()), (share) =>
-    checkRequestFile(source.open(), { share }),
-  );
-  return spoolRows(context, withoutLines(source.open(), lines));
+  const { duplicates } = await checkRequestFile(source.open(), { openOverflow: () => openOverflowFile(context) });
+  return spoolRows(context, withoutLines(source.open(), duplicates.lines));
 }
 
 /** Finds the rows of a run, and warns if its copy is damaged and another file is read. */

@@ -173,7 +173,6 @@ describe('the gate for request files', () => {
         { line: 9, firstLine: 7 },
       ],
       lines: [4, 6, 8, 9],
-      isComplete: true,
       hasSeveralMerchants: true,
     });
   });

@@ -2,39 +2,69 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { RepeatedRows } from '../../../src/au/request/request-file.ts';
 import { isUuid, rowKey } from '../../../src/au/request/row-key.ts';
+import type { Overflow } from '../../../src/au/request/row-buckets.ts';
 import { RowRepeats } from '../../../src/au/request/row-repeats.ts';
 
 type Row = readonly [token: string, merchant: string];
 
-function takenRows(rows: readonly Row[], most?: number): RepeatedRows {
-  const repeats = new RowRepeats(most);
+/** A place for hashes that counts what is appended to it. */
+class MemoryOverflow implements Overflow {
+  readonly #words: number[] = [];
+  moves = 0;
+  isReleased = false;
+
+  append(pieces: readonly Int32Array[]): Promise<number> {
+    const at = this.#words.length * 4;
+    for (const piece of pieces) this.#words.push(...piece);
+    this.moves += 1;
+    return Promise.resolve(at);
+  }
+
+  read(at: number, words: Int32Array): Promise<void> {
+    words.set(this.#words.slice(at / 4, at / 4 + words.length));
+    return Promise.resolve();
+  }
+
+  release(): Promise<void> {
+    this.isReleased = true;
+    return Promise.resolve();
+  }
+}
+
+async function takenRows(rows: readonly Row[], overflow?: MemoryOverflow, most?: number): Promise<RepeatedRows> {
+  const repeats = new RowRepeats(overflow && (() => Promise.resolve(overflow)), most);
   for (const [at, [token, merchant]] of rows.entries()) {
     const bytes = Buffer.from(`<${token}>${merchant}>`);
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
     const end = 1 + Buffer.byteLength(token);
     repeats.add(view, { start: 1, end, isUuid: isUuid(token) }, { start: end + 1, end: bytes.length - 1 }, at + 2);
+    await repeats.relieve();
   }
   return repeats.found();
 }
 
-function taken(names: readonly string[], most?: number): RepeatedRows {
-  return takenRows(
-    names.map((name) => [name, '']),
-    most,
+function taken(names: readonly string[]): Promise<RepeatedRows> {
+  return takenRows(names.map((name) => [name, '']));
+}
+
+/** Returns the repeats among names, found by comparing each with all. */
+function repeatsAmong(names: readonly string[]): RepeatedRows['first'] {
+  return names.flatMap((name, at) =>
+    names.indexOf(name) === at ? [] : [{ line: at + 2, firstLine: names.indexOf(name) + 2 }],
   );
 }
 
 const UUID = '5f0c1b5e-9d4a-4f7b-8e21-00000000000a';
 
 describe('repeated rows', () => {
-  it('R39: rows are the same exactly if their keys are the same: token and merchant, a UUID in either case', () => {
+  it('R39: rows are the same exactly if their keys are the same: token and merchant, a UUID in either case', async () => {
     const token = fc.constantFrom('a', 'A', 'ab', UUID, UUID.toUpperCase(), `${UUID}b`, `${UUID.toUpperCase()}b`, 'é');
     const merchant = fc.constantFrom('', 'a', 'A', 'b', 'merchant-1', 'merchant-2', UUID, UUID.toUpperCase());
-    fc.assert(
-      fc.property(fc.array(fc.tuple(token, merchant), { maxLength: 100 }), (rows) => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.tuple(token, merchant), { maxLength: 100 }), async (rows) => {
         const keys = rows.map(([token, merchant]) => rowKey(token, merchant));
         const repeats = keys.flatMap((key, at) => (keys.indexOf(key) === at ? [] : [at + 2]));
-        const found = takenRows(rows);
+        const found = await takenRows(rows);
         expect(found.lines).toEqual(repeats);
         expect(found.hasSeveralMerchants).toBe(new Set(rows.map(([, merchant]) => merchant)).size > 1);
       }),
@@ -42,20 +72,17 @@ describe('repeated rows', () => {
     );
   });
 
-  it('R39: repeated tokens are counted as a set counts them', () => {
+  it('R39: repeated tokens are counted as a set counts them', async () => {
     const name = fc.oneof(
       fc.string({ maxLength: 3 }),
       fc.string({ minLength: 1, maxLength: 40 }),
       fc.nat(50).map(String),
     );
-    fc.assert(
-      fc.property(fc.array(name, { maxLength: 400 }), (names) => {
-        const tokens = taken(names);
+    await fc.assert(
+      fc.asyncProperty(fc.array(name, { maxLength: 400 }), async (names) => {
+        const tokens = await taken(names);
         expect(tokens.count).toBe(names.length - new Set(names).size);
-        const repeats = names.flatMap((name, at) =>
-          names.indexOf(name) === at ? [] : [{ line: at + 2, firstLine: names.indexOf(name) + 2 }],
-        );
-        expect(tokens.first).toEqual(repeats.slice(0, 20));
+        expect(tokens.first).toEqual(repeatsAmong(names).slice(0, 20));
       }),
       { numRuns: 300 },
     );
@@ -73,23 +100,40 @@ describe('repeated rows', () => {
       (at: number) =>
         `${'a'.repeat(at % 600)}${String.fromCharCode(33 + (at % 90))}${'a'.repeat(Math.floor(at / 600))}`,
     ],
-  ])('the search for repeated tokens finds none among 100,000 different names made of %s', (_, name) => {
+  ])('the search for repeated tokens finds none among 100,000 different names made of %s', async (_, name) => {
     const names = [...new Set(Array.from({ length: 100_000 }, (_, at) => name(at)))];
     expect(names.length).toBeGreaterThan(90_000);
-    expect(taken(names).count).toBe(0);
+    expect((await taken(names)).count).toBe(0);
   });
 
-  it('the search for repeated tokens keeps what it knows while it grows', () => {
+  it('the search for repeated tokens keeps what it knows while it grows', async () => {
     const names = Array.from({ length: 40_000 }, (_, at) => `tok_${at}`);
-    const tokens = taken([...names, ...names]);
-    expect([tokens.count, tokens.isComplete]).toEqual([40_000, true]);
+    const tokens = await taken([...names, ...names]);
+    expect(tokens.count).toBe(40_000);
     expect(tokens.first[0]).toEqual({ line: 40_002, firstLine: 2 });
   });
 
-  it('the search for repeated tokens remembers a bounded number of rows, and finds repeats of those in all others', () => {
-    const names = Array.from({ length: 1_000 }, (_, at) => `tok_${at % 600}`);
-    const tokens = taken(['tok_0', ...names], 512);
-    expect(tokens.isComplete).toBe(false);
-    expect(tokens.count).toBe(401);
+  it('R39: repeats are found wherever they are, also among rows that were moved out of memory', async () => {
+    const some = Array.from({ length: 90_000 }, (_, at) => `tok_${at}`);
+    const names = [...some, 'tok_89999', 'tok_0', ...some.slice(40_000, 60_000), 'tok_last', 'tok_last', 'tok_0'];
+    const overflow = new MemoryOverflow();
+    const found = await takenRows(
+      names.map((name) => [name, '']),
+      overflow,
+      10_000,
+    );
+    expect(overflow).toMatchObject({ moves: 6, isReleased: true });
+    expect(found.first.slice(0, 3)).toEqual([
+      { line: 90_002, firstLine: 90_001 },
+      { line: 90_003, firstLine: 2 },
+      { line: 90_004, firstLine: 40_002 },
+    ]);
+    expect(found.lines).toEqual([...Array.from({ length: 20_002 }, (_, at) => 90_002 + at), 110_005, 110_006]);
+  });
+
+  it('rows stay in memory while there are few', async () => {
+    const overflow = new MemoryOverflow();
+    await takenRows([['tok_1', '']], overflow);
+    expect(overflow).toMatchObject({ moves: 0, isReleased: false });
   });
 });
