@@ -1,5 +1,5 @@
 // Draws small changes of the sources, and prints those that no test notices:
-//   npm run mutants -- --files 'src/au/run/*.ts' --count 20 --seed 1
+//   npm run mutants -- --files 'src/au/run/*.ts' --files 'src/au/send/*.ts' --count 20 --seed 1
 // 1. The type checker rejects some changes. All others are put into one copy of the project, in `src` and in the built
 //    program, each behind a switch, so that trying one takes no build.
 // 2. The tests run without a change. They must pass, and show which of them reach each change.
@@ -15,7 +15,7 @@ import { build, filesOf, makeWorkplace, reachingTests, removeWorkplace, runTests
 
 const { values } = parseArgs({
   options: {
-    files: { type: 'string', default: 'src/**/*.ts' },
+    files: { type: 'string', multiple: true, default: ['src/**/*.ts'] },
     count: { type: 'string', default: '20' },
     seed: { type: 'string', default: '1' },
     tests: { type: 'string', default: '100' },
@@ -51,7 +51,8 @@ try {
 
 /** Draws changes, numbered from 1. The same seed draws the same. */
 function drawChanges() {
-  const paths = filesOf(project, values.files).filter((path) => path.endsWith('.ts') && !path.endsWith('.d.ts'));
+  const found = values.files.flatMap((pattern) => filesOf(project, pattern));
+  const paths = found.filter((path) => path.endsWith('.ts') && !path.endsWith('.d.ts'));
   const all = paths.flatMap((path) => changesIn(path, readFileSync(path, 'utf8')));
   const random = randomFrom(Number(values.seed));
   const drawn = new Set();
