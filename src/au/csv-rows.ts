@@ -117,7 +117,8 @@ export class CsvRows {
     if (split.fault === 'open') return this.#keepOpen(line);
     this.#open = undefined;
     if (split.fault !== undefined) return this.#fail(split.fault);
-    this.#take({ ...split, line: this.#start, endsWithReturn, isConverted: this.#isConverted });
+    const { cells, hasPaddedQuotes } = split;
+    this.#take({ cells, line: this.#start, endsWithReturn, hasPaddedQuotes, isConverted: this.#isConverted });
   }
 
   #keepOpen(lines: string): void {
@@ -145,6 +146,8 @@ export function splitCells(
   row: string,
   { delimiter = ',', allowsPadding = false, allowsInnerQuotes = false }: CsvForm = {},
 ): SplitCells {
+  const quoted = allQuoted(row, delimiter);
+  if (quoted !== undefined) return { cells: quoted, hasPaddedQuotes: false };
   const cells: string[] = [];
   let hasPaddedQuotes = false;
   const contentAt = (from: number): number => (allowsPadding ? behindSpaces(row, from, delimiter) : from);
@@ -168,6 +171,13 @@ export function splitCells(
     at = end;
   }
   return { cells, hasPaddedQuotes };
+}
+
+/** Returns the cells of a row that are all quoted and contain no quote, as most programs quote; otherwise undefined. */
+function allQuoted(row: string, delimiter: string): readonly string[] | undefined {
+  if (row.length < 2 || !row.startsWith('"') || !row.endsWith('"')) return undefined;
+  const cells = row.slice(1, -1).split(`"${delimiter}"`);
+  return cells.some((cell) => cell.includes('"')) ? undefined : cells;
 }
 
 function behindSpaces(row: string, from: number, delimiter: string): number {

@@ -17,6 +17,10 @@ function quoted(text: string): string {
   return /[",;\n]/.test(text) ? ` "${text.replaceAll('"', '""')}" ` : text;
 }
 
+function quotedAlways(text: string): string {
+  return `"${text.replaceAll('"', '""')}"`;
+}
+
 /** Returns the rows that are not empty, without the spaces around their cells. */
 function trimmed(rows: readonly (readonly string[])[]): string[][] {
   return rows.map((cells) => cells.map((cell) => cell.trim())).filter((cells) => cells.join('') !== '');
@@ -28,9 +32,10 @@ describe('the rows of a CSV file', () => {
     const file = fc.array(fc.array(cell, { minLength: 1, maxLength: 4 }), { minLength: 1, maxLength: 5 });
     const delimiters = fc.constantFrom(',', ';', '\t');
     const sizes = fc.integer({ min: 1, max: 20 });
+    const forms = fc.record({ quote: fc.constantFrom(quoted, quotedAlways), allowsInnerQuotes: fc.boolean() });
     fc.assert(
-      fc.property(file, delimiters, sizes, fc.boolean(), (all, delimiter, size, allowsInnerQuotes) => {
-        const text = all.map((cells) => cells.map(quoted).join(delimiter)).join('\n');
+      fc.property(file, delimiters, sizes, forms, (all, delimiter, size, { quote, allowsInnerQuotes }) => {
+        const text = all.map((cells) => cells.map(quote).join(delimiter)).join('\n');
         const expected = parse(text, { delimiter, trim: true, relax_column_count: true, skip_empty_lines: false });
         const { rows, stop } = read(text, { delimiter, allowsInnerQuotes }, size);
         expect(stop).toBeUndefined();
