@@ -161,6 +161,13 @@ describe.skipIf(POSTGRES_PROGRAMS === undefined)(`the SQL of the page about resu
     expect(await cards()).toEqual(before);
   });
 
+  it('R91: the SQL of the page refuses the new tokens of a rehearsal', async () => {
+    const { code, stdout, stderr } = await update(DECEMBER.replace('b2', 'rehearsal-0123456789abcdef'));
+    expect({ code, stdout }).toEqual({ code: 3, stdout: '' });
+    expect(stderr).toMatch(/ERROR: {2}these tokens were invented in a rehearsal; nothing was updated\n$/);
+    expect(await cards()).toEqual(['a|27|01', 'b|27|01', 'c|27|01', 'd|27|01']);
+  });
+
   it.each([
     ['a kept column that it does not name', `customer,${HEADER}C-1,secret,a2,,,UPD_ACCT_NUMBER\n`],
     ['a row that is cut short', `${DECEMBER}secret,`],

@@ -5,13 +5,14 @@ import { describe, expect, it } from 'vitest';
 import { isNode, nodesOf, textOf, type Node } from '../support/syntax.ts';
 
 /** The numbers of the promises to the operator. */
-const PROMISES = numbers(1, 90);
+const PROMISES = numbers(1, 91);
+const PAGE = fileURLToPath(new URL('promises.md', import.meta.url));
+const WIDTH = 120;
 
 /** A promise as promises.md describes it. */
 interface Row {
   readonly promise: string;
   readonly text: string;
-  readonly tests: readonly Proof[];
   readonly failsWhen: string;
 }
 
@@ -22,7 +23,8 @@ interface Proof {
 }
 
 const proofs = findProofs(fileURLToPath(new URL('../', import.meta.url)));
-const rows = rowsOf(readFileSync(new URL('promises.md', import.meta.url), 'utf8'));
+const page = readFileSync(PAGE, 'utf8');
+const rows = rowsOf(page);
 
 describe('the promises', () => {
   it('the promises are all written down, in order and once, with what would break them', () => {
@@ -31,26 +33,26 @@ describe('the promises', () => {
     expect(unexplained.map(({ promise }) => promise)).toEqual([]);
   });
 
-  it('each name tests that exist and begin with their number', () => {
-    const missing = rows.flatMap(({ promise, tests }) => tests.filter((test) => !exists(promise, test)));
-    const empty = rows.filter(({ tests }) => tests.length === 0);
-    expect([...missing, ...empty]).toEqual([]);
+  it('the promises have tests that begin with their number', () => {
+    const unproven = rows.filter(({ promise }) => proofsOf(promise).length === 0);
+    expect(unproven.map(({ promise }) => promise)).toEqual([]);
   });
 
   it('the promises include the number of every test', () => {
-    const written = new Set(rows.map(({ promise }) => promise));
-    const others = proofs.filter(({ name }) => promisesIn(name).some((promise) => !written.has(promise)));
+    const others = proofs.filter(({ name }) => promisesIn(name).some((promise) => !PROMISES.includes(promise)));
     expect(others).toEqual([]);
+  });
+
+  it('the page of promises counts their tests; vitest -u writes it', async () => {
+    const [introduction = ''] = page.split(/^## /m);
+    await expect(`${introduction.trimEnd()}\n${rows.map(sectionOf).join('')}`).toMatchFileSnapshot(PAGE);
   });
 });
 
 describe('the reading of promises', () => {
-  it('the reading of promises takes a number, a text, tests and what would break them', () => {
-    const text = `# Promises\n\nIn general.\n\n## R01\n\nIt holds\nalways.\n\n- \`a.test.ts\`: R01 holds\n\nFails when\nit drops.\n`;
-    const test = { file: 'a.test.ts', name: 'R01 holds' };
-    expect(rowsOf(text)).toEqual([
-      { promise: 'R01', text: 'It holds always.', tests: [test], failsWhen: 'Fails when it drops.' },
-    ]);
+  it('the reading of promises takes a number, a text and what would break them', () => {
+    const text = `# Promises\n\nIn general.\n\n## R01\n\nIt holds\nalways.\n\nFails when\nit drops.\n\n1 test: a\n`;
+    expect(rowsOf(text)).toEqual([{ promise: 'R01', text: 'It holds always.', failsWhen: 'Fails when it drops.' }]);
   });
 
   it('the reading of promises takes tests by name in every way of writing them', () => {
@@ -72,14 +74,8 @@ function numbers(first: number, last: number): string[] {
 function rowsOf(text: string): Row[] {
   const sections = text.split(/^## /m).slice(1);
   return sections.map((section) => {
-    const [promise = '', words = '', ...rest] = section.trim().split(/\n\n+/);
-    const named = [...section.matchAll(/^- `([^`]+)`: (.+)$/gm)];
-    return {
-      promise,
-      text: words.replaceAll('\n', ' '),
-      tests: named.map(([, file = '', name = '']) => ({ file, name })),
-      failsWhen: rest.at(-1)?.replaceAll('\n', ' ') ?? '',
-    };
+    const [promise = '', words = '', failsWhen = ''] = section.trim().split(/\n\n+/);
+    return { promise, text: words.replaceAll('\n', ' '), failsWhen: failsWhen.replaceAll('\n', ' ') };
   });
 }
 
@@ -87,9 +83,30 @@ function isExplained({ text, failsWhen }: Row): boolean {
   return /^\S.{20,}\.$/.test(text) && /^Fails when .{20,}\.$/.test(failsWhen);
 }
 
-function exists(promise: string, { file, name }: Proof): boolean {
-  if (!promisesIn(name).includes(promise)) return false;
-  return proofs.some((proof) => proof.file === file && proof.name.startsWith(name));
+function proofsOf(promise: string): Proof[] {
+  return proofs.filter(({ name }) => promisesIn(name).includes(promise));
+}
+
+/** Returns the section of a promise: its text, what would break it, and how many tests prove it in which files. */
+function sectionOf({ promise, text, failsWhen }: Row): string {
+  const counts = new Map<string, number>();
+  for (const { file } of proofsOf(promise)) counts.set(file, (counts.get(file) ?? 0) + 1);
+  const files = [...counts].toSorted(([one], [other]) => (one < other ? -1 : 1));
+  const names = files.map(([file, count]) => `\`${file}\`${count === 1 ? '' : ` (${count})`}`);
+  const total = proofsOf(promise).length;
+  const tests = `${total} ${total === 1 ? 'test' : 'tests'}: ${names.join(', ')}`;
+  return `\n## ${promise}\n\n${[text, failsWhen, tests].map(wrapped).join('\n\n')}\n`;
+}
+
+/** Breaks a paragraph between words. */
+function wrapped(text: string): string {
+  const lines = [''];
+  for (const word of text.split(' ')) {
+    const line = lines.at(-1) ?? '';
+    if (line !== '' && line.length + 1 + word.length > WIDTH) lines.push(word);
+    else lines[lines.length - 1] = line === '' ? word : `${line} ${word}`;
+  }
+  return lines.join('\n');
 }
 
 /** Finds every test whose name begins with the number of a promise. */

@@ -84,7 +84,7 @@ function countIn(link: string, what: string): string | undefined {
     return new RegExp(`^const ${name} = ([\\d_]+);`, 'm').exec(text)?.[1]?.replace('_', '');
   }
   const section = text.split(`## ${anchor.toUpperCase()}\n`)[1]?.split('\n## ')[0] ?? '';
-  return String(section.split('\n').filter((line) => line.startsWith('- ')).length);
+  return /^(\d+) tests?: /m.exec(section)?.[1];
 }
 
 /** Tells whether a block is run. `account` marks blocks that need a live key, `by-hand` blocks that may never end. */

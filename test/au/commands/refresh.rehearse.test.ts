@@ -54,7 +54,7 @@ describe('svc au refresh --rehearse', () => {
     expect((await svc('au check rehearsal/2026-12/next.csv')).code).toBe(13);
   });
 
-  it('a rehearsal leaves nothing outside its directory, and does not read the list of closed accounts', async () => {
+  it('R91: a rehearsal leaves nothing outside its directory, and does not read the list of closed accounts', async () => {
     const desk = await openExport();
     for (const parent of ['refresh', 'refresh-sandbox']) {
       mkdirSync(desk.home.file(parent));
@@ -67,7 +67,7 @@ describe('svc au refresh --rehearse', () => {
       expect(readFileSync(desk.home.file(join(parent, 'exclusions.csv')), 'utf8')).toBe(`token\n${TOKENS[0]}\n`);
   });
 
-  it('the month after a rehearsal in the same directory sends the same rows as without it', async () => {
+  it('R91: the month after a rehearsal in the same directory sends the same rows as without it', async () => {
     const [rehearsed, plain] = [await openExport(), await openExport()];
     rowOf(await rehearsed.svc(REHEARSE));
     expect(rehearsed.uploads()).toBe(0);
@@ -76,7 +76,7 @@ describe('svc au refresh --rehearse', () => {
     expect(plain.received()).toHaveLength(1);
   });
 
-  it('the month of the sandbox after a rehearsal has all rows', async () => {
+  it('R91: the month of the sandbox after a rehearsal has all rows', async () => {
     const { svc, home } = await openExport();
     rowOf(await svc(REHEARSE));
     expect(rowOf(await svc(`--sandbox ${MONTH} --fail-on err=100%`))).toMatchObject({ rows: ROWS, errors: ROWS });
@@ -129,7 +129,7 @@ describe('svc au refresh --rehearse', () => {
     for (const command of [next, ...alternatives]) expect(command).toMatch(/ au refresh .* --rehearse$/);
   });
 
-  it('results of a rehearsal make no request and leave out no card', async () => {
+  it('R91: results of a rehearsal make no request and leave out no card', async () => {
     const { svc, home } = await openExport();
     rowOf(await svc(REHEARSE));
     const refused = await svc(
