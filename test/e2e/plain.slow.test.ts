@@ -17,20 +17,6 @@ const PICTURES: Readonly<Record<string, readonly string[]>> = {
   'cli/output/live-line.ts': ['au submit tokens.csv --wait --cycle another --begin --out again.csv --force'],
 };
 
-const TABLES = [
-  'tenant show',
-  'logs -n 3',
-  'logs entity-types',
-  'logs tail --since 1d --max 2',
-  'au jobs',
-  'au runs',
-  'commands',
-  'profile',
-  'sandbox cards',
-  'sandbox requests -n 3',
-  'explain attempted',
-];
-
 const home = new Home();
 
 beforeAll(async () => {
@@ -52,7 +38,7 @@ async function seen(line: string, env: Readonly<Record<string, string>>, ...more
 }
 
 describe('--plain', () => {
-  it.each([...Object.values(PICTURES).flat(), ...TABLES])(
+  it.each(Object.values(PICTURES).flat())(
     '--plain gives svc %s in words and numbers: no color, no drawing, nothing repainted',
     async (line) => {
       const text = await seen(line, {}, '--plain');

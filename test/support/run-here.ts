@@ -23,6 +23,8 @@ export interface HereOptions {
   readonly clock?: Clock;
   /** The home directory; by default an empty one that is removed when the test ends. */
   readonly home?: string;
+  /** The width of the terminal that the run believes to print to; by default it prints to none. */
+  readonly columns?: number | undefined;
   /** Replaces the stream that collects the output. */
   readonly stdout?: Writable;
   /** The platform that the run believes it is on; Linux by default. */
@@ -38,11 +40,12 @@ export interface HereResult {
   readonly stderr: string;
 }
 
-/** Runs a command line in this process with streams that are no terminal. */
+/** Runs a command line in this process. Its input is no terminal. */
 export async function svcHere(argv: readonly string[], options: HereOptions = {}): Promise<HereResult> {
   const home = options.home ?? temporaryHome();
-  const stdout = new Kept();
-  const stderr = new Kept();
+  const terminal = options.columns === undefined ? {} : { isTTY: true, columns: options.columns };
+  const stdout = Object.assign(new Kept(), terminal);
+  const stderr = Object.assign(new Kept(), terminal);
   const { baseUrl, env, input, cwd = home, clock = new FakeClock() } = options;
   const { signal = new AbortController().signal } = options;
   const service = baseUrl === undefined ? {} : { SVC_BASE_URL: baseUrl.href, SVC_API_KEY: KEY, SVC_PACING: 'off' };

@@ -20,7 +20,7 @@ const PRIVATE_KEY = 'sandbox-private-key';
 export type Respond = (request: IncomingMessage, response: ServerResponse) => void;
 
 /** How a command is run in a world. */
-export interface WorldOptions extends Pick<HereOptions, 'env' | 'input' | 'stdout' | 'clock'> {
+export interface WorldOptions extends Pick<HereOptions, 'env' | 'input' | 'stdout' | 'clock' | 'columns'> {
   /** Responds in place of the sandbox, which is then not started. */
   readonly respond?: Respond;
   /** Responds in place of the sandbox to some requests, and returns whether it did. */

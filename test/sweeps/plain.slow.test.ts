@@ -18,7 +18,7 @@ describe('for a screen reader', () => {
   it.each(commands.filter((words) => !LASTING.has(words) && !DOCUMENTS.has(words) && !words.startsWith('completion ')))(
     'svc %s --plain has words and numbers alone: no columns, no drawing, no dash for what is missing',
     async (words) => {
-      const { stdout, stderr } = await world.run(words, ['-o', 'table', '--plain']);
+      const { stdout, stderr } = await world.run(words, ['-o', 'table', '--plain'], { columns: 80 });
       const text = `${stdout}${stderr}`;
       expect(text).toMatch(/^[\n\x20-\x7e]*$/);
       expect(text).not.toMatch(/\S {2,}\S|: -$|^ *[-+] |[#|]{2}|\.{4}/m);

@@ -1,6 +1,6 @@
 import type { Context } from '../../cli/app/command.ts';
 import { drawBar } from '../../cli/output/bars.ts';
-import { cleanText, hangingIndent } from '../../cli/output/text.ts';
+import { cleanText, hangingIndent, wrapWords } from '../../cli/output/text.ts';
 import { fixedPercent, countText, formatNumber } from '../../cli/output/time.ts';
 import { fieldPaths, type Palette, type Tone, type View } from '../../cli/output/view.ts';
 import { type CodeCount, GROUPS, namedCounts, type ResultClass, type ResultSummary } from '../result-codes.ts';
@@ -82,18 +82,20 @@ interface ChartOptions {
 
 /** Draws the report for people: one bar per result code, by class, with the action for the code. */
 export function drawReport(report: Report, options: ChartOptions): string {
-  const { palette } = options;
+  const { palette, columns } = options;
   const title = `${cleanText(report.file)}: ${countText(report.rows, 'row')}`;
+  const broken = (text: string): string[] => wrapWords(text, columns);
   const groups = CLASS_NAMES.flatMap(([kind, name]) => {
     const codes = report.codes.filter((code) => code.class === kind);
     return codes.length === 0 ? [] : groupLines(name, codes, report, options);
   });
   const warning = dominanceWarning(report.codes, wholeOf(report), options.tenant);
-  const first = warning === undefined ? [] : [palette.bad(cleanText(warning)), ''];
-  const lines = [...first, palette.strong(title), '', ...groups, ...stepLines(report, options)];
-  if (report.request) lines.push(...requestLines(report, report.request), '');
+  const first = warning === undefined ? [] : [...broken(cleanText(warning)).map(palette.bad), ''];
+  const titles = broken(title).map(palette.strong);
+  const lines = [...first, ...titles, '', ...groups, ...stepLines(report, options)];
+  if (report.request) lines.push(...requestLines(report, report.request).flatMap(broken), '');
   if (report.extra_columns.length > 0)
-    lines.push(`unknown columns: ${report.extra_columns.map((name) => cleanText(name)).join(', ')}`, '');
+    lines.push(...broken(`unknown columns: ${report.extra_columns.map((name) => cleanText(name)).join(', ')}`), '');
   for (const { file, rows } of report.split ?? []) lines.push(`${cleanText(file)}: ${countText(rows, 'row')}`);
   return `${lines.join('\n').trimEnd()}\n`;
 }

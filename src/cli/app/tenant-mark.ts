@@ -20,6 +20,9 @@ export function factsOf({ id, name, type }: Pick<Tenant, 'id' | 'name' | 'type'>
   return { id, name: name ?? '(no readable name)', type: type ?? 'unknown' };
 }
 
+/** The spaces on both sides of the mark of a type. */
+const MARGINS = 2;
+
 /** Returns the mark of the tenant's type, such as TEST or PRODUCTION, safe for a terminal. */
 export function tenantMark(type: string, palette: Palette): string {
   const word = cleanText(type).toUpperCase();
@@ -27,9 +30,11 @@ export function tenantMark(type: string, palette: Palette): string {
   return palette === plainPalette ? word : palette[tenantTone(type)](palette.strong(` ${word} `));
 }
 
-/** Returns the tenant's mark, name and id on one line, safe for a terminal. */
-export function headline({ type, name, id }: TenantFacts, palette: Palette): string {
-  return `${tenantMark(type, palette)} ${palette.strong(cleanText(name))} (${cleanText(id)})`;
+/** Returns the tenant's mark, name and id, safe for a terminal: on one line, or if that is too narrow, on two. */
+export function headline({ type, name, id }: TenantFacts, palette: Palette, columns = Infinity): string {
+  const words = [cleanText(type), cleanText(name), `(${cleanText(id)})`];
+  const isTooWide = words.join(' ').length + MARGINS > columns;
+  return `${tenantMark(type, palette)} ${palette.strong(cleanText(name))}${isTooWide ? '\n' : ' '}(${cleanText(id)})`;
 }
 
 /** Names the tenant in a question: `PRODUCTION tenant "Acme"`. */
@@ -61,13 +66,18 @@ function isHarmless({ system, settings }: Settled): boolean {
 }
 
 /** Writes the tenant that a command is about to change to stderr. Skips harmless tenants and marks unknown ones. */
-export function reportTenant(context: Settled & Pick<Context, 'notices' | 'noticePalette'>, read?: TenantFacts): void {
-  const { settings, notices, noticePalette } = context;
+export function reportTenant(
+  context: Settled & Pick<Context, 'notices' | 'noticePalette' | 'noticeColumns'>,
+  read?: TenantFacts,
+): void {
+  const { settings, notices, noticePalette, noticeColumns } = context;
   if (!notices.shows('normal') || (read === undefined && isHarmless(context))) return;
   const tenant = read ?? tenantInUse(context);
   const { profile, baseUrl } = settings;
   const where = `profile ${cleanText(profile.value)}, ${baseUrl === undefined ? '' : baseUrlText(baseUrl.value)}`;
-  const line = tenant ? headline(tenant, noticePalette) : `${tenantMark('unknown tenant', noticePalette)} ${where}`;
+  const line = tenant
+    ? headline(tenant, noticePalette, noticeColumns)
+    : `${tenantMark('unknown tenant', noticePalette)} ${where}`;
   notices.report(`${line}\n`);
 }
 

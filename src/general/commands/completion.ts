@@ -1,8 +1,9 @@
 import path from 'node:path';
 import { SvcError } from '../../base/errors.ts';
-import { type CommandSpec, defineCommand, entry, type GroupSpec } from '../../cli/app/command.ts';
+import { type CommandSpec, type Context, defineCommand, entry, type GroupSpec } from '../../cli/app/command.ts';
 import { choice, flag } from '../../cli/app/parameter.ts';
 import { isDrawn, recordPrinter } from '../../cli/app/print.ts';
+import { wrapWords } from '../../cli/output/text.ts';
 import type { View } from '../../cli/output/view.ts';
 import { ownMember } from '../../schema/own-member.ts';
 import { installTargetFor, put, type InstallStatus } from '../completion/installed.ts';
@@ -51,10 +52,15 @@ const install = defineCommand({
     const { file, next } = installTargetFor(shell, context.system);
     const script = shellNamed(shell)?.script() ?? '';
     const status = file === undefined ? 'nothing to write' : put(file, script, { dryRun, force });
-    if (isDrawn(context)) await context.out.write(`${sentence(shell, file, status)}: ${next}\n`);
+    if (isDrawn(context)) await context.out.write(`${linesOf(context, sentence(shell, file, status), next)}\n`);
     else await print({ shell, file: file ?? null, status, next });
   },
 });
+
+/** Returns what was done and what is next: on one line, or broken between words where that is too narrow. */
+function linesOf({ out, plain }: Context, done: string, next: string): string {
+  return wrapWords(`${done}: ${next}`, out.isTerminal && !plain ? out.width - 2 : Infinity).join('\n  ');
+}
 
 function sentence(shell: ShellName, file: string | undefined, status: InstallStatus): string {
   if (file === undefined) return `completion for ${shell} is not installed yet`;

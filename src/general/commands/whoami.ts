@@ -190,7 +190,7 @@ function drawIdentity(identity: Identity, context: Context): string {
     ([name, from]) => from !== 'default' && !/^(?:profile|base_url)$/.test(name),
   );
   const lines = [
-    ...(tenant === null ? [] : [headline(tenant, palette), '']),
+    ...(tenant === null ? [] : [headline(tenant, palette, columns), '']),
     line('profile', `${profile} (${where})`),
     ...KEY_TYPES.flatMap((kind) => keyLines(identity, kind, context).map(([label, text]) => line(label, text))),
     ...set.map(([name, from]) => line(name.replace('_', ' '), `set by ${from}`)),
