@@ -1,17 +1,11 @@
-import { createHash } from 'node:crypto';
 import fs from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { systemClock } from '../../src/base/system.ts';
-import { openStore } from '../../src/client/store/open-store.ts';
-import { ARCHIVE } from '../../src/logs/archive/records/record.ts';
 import type { Log } from '../../src/schema/log.ts';
 import { buildArchive, filesIn, TENANT } from '../logs/archive/build.ts';
-import { BucketServer } from '../support/bucket-server.ts';
-import { BUCKET } from '../support/bucket-signature.ts';
 import { type Block, readBlocks } from '../support/readme-blocks.ts';
 
 const PAGE = fileURLToPath(new URL('../../docs/archive-sql.md', import.meta.url));
@@ -91,23 +85,13 @@ const byOperation = tally(
   (log) => `${dayOf(log)} ${log.operation}`,
 );
 
-const httpfs = await canLoad('httpfs');
-const noBucket = httpfs ? '' : ' (skipped: the extension httpfs is not installed)';
-const clickHouse = optional('chdb');
-const noClickHouse = clickHouse === undefined ? ' (skipped: the package chdb is not installed)' : '';
+/** ClickHouse as a package, which .ci/packages installs. It is too large to be a dependency of all who work on this project. */
+const clickHouse = loadClickHouse();
+const noClickHouse = clickHouse === undefined ? ' (skipped: .ci/packages did not install it)' : '';
 
-async function canLoad(extension: string): Promise<boolean> {
+function loadClickHouse(): { query: (sql: string, format: string) => string } | undefined {
   try {
-    await (await connect()).run(`LOAD ${extension}`);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-function optional(name: string): { query: (sql: string, format: string) => string } | undefined {
-  try {
-    return createRequire(import.meta.url)(name) as ReturnType<typeof optional>;
+    return createRequire(new URL('../../.cache/ci/clickhouse/', import.meta.url))('chdb') as typeof clickHouse;
   } catch {
     return undefined;
   }
@@ -130,44 +114,13 @@ describe('an archive is queried in place with the SQL in docs', () => {
     connection.closeSync();
   });
 
-  it('by DuckDB, over a bucket: what follows the secret, over a directory', async () => {
+  it('by DuckDB, as over a bucket: what follows the secret, over a directory', async () => {
     const [top, connection] = [await archive(), await connect()];
     const block = marked('bucket');
     // The whole block parses. Its first three statements set up an extension, which needs a network.
     expect((await connection.extractStatements(inPlace(block))).count).toBe(4);
     const query = { ...block!, text: block!.text.slice(block!.text.indexOf('SELECT')) };
     expect(tallied(await run(connection, query, [`'s3://bucket/audit/`, `'${top}/`])).get('2026-01-06 read')).toBe(60);
-    connection.closeSync();
-  });
-
-  it.skipIf(!httpfs)(`by DuckDB, over a bucket${noBucket}`, async () => {
-    const [top, connection] = [await archive(), await connect()];
-    const bucket = await BucketServer.start();
-    onTestFinished(() => bucket.close());
-    const env = { ...bucket.environment, SVC_STATE_DIR: path.join(top, '.state') };
-    const signal = new AbortController().signal;
-    const process = { cwd: top, pid: 1, isAlive: () => true, clock: systemClock, signal } as const;
-    const store = await openStore(
-      { env, bucketWork: () => path.join(top, '.state'), ...process },
-      `s3://${BUCKET.name}/audit`,
-      ARCHIVE,
-    );
-    for (const file of filesIn(top).filter((name) => name.endsWith('.jsonl.gz'))) {
-      const bytes = fs.readFileSync(path.join(top, file));
-      const sha256 = createHash('sha256').update(bytes).digest('hex');
-      await store.create(file, { path: path.join(top, file), bytes: bytes.length, sha256 });
-    }
-    const rows = await run(
-      connection,
-      marked('bucket'),
-      ['INSTALL httpfs;', ''],
-      ['the-key-id', BUCKET.accessKeyId],
-      ['the-secret', BUCKET.secretAccessKey],
-      [`'store.example'`, `'${new URL(bucket.url).host}'`],
-      ['USE_SSL true', 'USE_SSL false'],
-      ['s3://bucket/', `s3://${BUCKET.name}/`],
-    );
-    expect(tallied(rows).get('2026-01-06 read')).toBe(60);
     connection.closeSync();
   });
 
