@@ -3,9 +3,9 @@ import { createRequire } from 'node:module';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Log } from '../../src/schema/log.ts';
-import { buildArchive, filesIn, TENANT } from '../logs/archive/build.ts';
+import { buildArchive, TENANT } from '../logs/archive/build.ts';
 import { type Block, readBlocks } from '../support/readme-blocks.ts';
 
 const PAGE = fileURLToPath(new URL('../../docs/archive-sql.md', import.meta.url));

@@ -94,5 +94,26 @@ it('R84: a file of an earlier run whose rows are unknown is not sent by another 
   expect(errorIn(other)).toMatchObject({
     message: expect.stringContaining('are not known: no copy of them was found'),
   });
+  // Its own machine knows the run, and goes on with it.
+  const own = await desk.svc('au submit tokens.csv', desk.machine('runner'));
+  expect(own.code, own.stderr).toBe(0);
   expect(desk.uploads()).toBe(1);
 });
+
+it.each(['au resume', 'au submit other.csv'])(
+  'R84: a machine that sent a file before it shared a ledger enters it with the next svc %s',
+  async (line) => {
+    const desk = await openSharing();
+    const [header = '', first = ''] = readFileSync(desk.home.file('tokens.csv'), 'utf8').split('\n');
+    writeFileSync(desk.home.file('other.csv'), `${header}\n${first.replace(/^.{8}/, '00000000')}\n`);
+    const { SVC_STATE_DIR: state } = desk.machine('runner');
+    const sent = await desk.svc('au submit tokens.csv --wait', { SVC_STATE_DIR: state });
+    expect(sent.code, sent.stderr).toBe(0);
+    const next = await desk.svc(line, desk.machine('runner'));
+    expect(next.code, next.stderr).toBe(0);
+    const before = desk.uploads();
+    const other = await desk.svc('au submit tokens.csv', desk.machine('laptop'));
+    expect(other.code, other.stderr).toBe(0);
+    expect(desk.uploads()).toBe(before);
+  },
+);

@@ -133,6 +133,12 @@ describe('the repair of a ledger', () => {
     },
   );
 
+  it('R83: the repair of a ledger says of its settings, and not of a set of rows, that they are cut short', async () => {
+    const place = await threeClaims();
+    for (const name of ['ours/ledger.json', setOf(1)]) place.objects.put(name, '{');
+    expect(await repaired(place)).toEqual({ 'ours/ledger.json': 'cut', [setOf(1)]: 'changed' });
+  });
+
   it('R83: the repair of a ledger names a changed entry and a changed set of which this machine has no copy', async () => {
     const { objects } = await threeClaims();
     objects.put(nameOf(3), objects.text(nameOf(3)).replace(/"previous":"./, '"previous":"0'));

@@ -1,6 +1,7 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
+import { openMachine } from '../commands/machine.ts';
 import { openQuickDesk } from '../commands/support.ts';
 
 it('svc au resume --wait waits for every open run, and writes the results of each', async () => {
@@ -22,4 +23,18 @@ it('svc au resume --wait waits for every open run, and writes the results of eac
     .map((line) => JSON.parse(line) as { readonly outcome: string });
   expect(outcomes.map(({ outcome }) => outcome)).toEqual(['done', 'done']);
   expect(['one', 'two'].map((name) => existsSync(desk.home.file(`${name}.results.csv`)))).toEqual([true, true]);
+});
+
+it('svc au resume counts the open runs of other profiles, which it leaves alone', async () => {
+  const machine = await openMachine();
+  const [header = ''] = exampleRequestFile().split('\n');
+  writeFileSync(machine.path('work/more.csv'), `${header}\none-more,,,\n`);
+  for (const file of ['tokens.csv', 'more.csv'])
+    expect(await machine.svc(`au submit ${file} --profile other`)).toMatchObject({ code: 0 });
+  const { code, stderr } = await machine.svc('au resume');
+  expect(code, stderr).toBe(0);
+  expect(stderr).toContain('no open runs of this profile; 2 open runs of profile other');
+  const others = await machine.svc('au resume --profile other');
+  expect(others.code, others.stderr).toBe(0);
+  expect(others.stdout.trimEnd().split('\n')).toHaveLength(2);
 });

@@ -59,6 +59,7 @@ describe('a cycle that other machines sent', () => {
     const waited = await on('fresh', 'au resume 2026-12 --wait');
     expect(waited.code, waited.stderr).toBe(0);
     expect(JSON.parse(waited.stdout)).toMatchObject({ cycle: '2026-12', status: 'completed', rows: 40, jobs });
+    expect(waited.stderr).toContain('cycle 2026-12 completed: results in 2026-12.results.csv');
     await on('runner', 'au resume');
     await on('laptop', 'au resume');
     expect(results('2026-12.results.csv')).toEqual([...results('first.results.csv'), ...results('second.results.csv')]);
@@ -91,7 +92,7 @@ describe('a cycle that other machines sent', () => {
   });
 
   it('a cycle with a job that failed ends with 10, its rows are free, and the next submission sends them', async () => {
-    const { on, jobs, service, uploads } = await openHalves();
+    const { on, home, jobs, service, uploads } = await openHalves();
     service.failed = jobs[0] ?? '';
     const told = await on('fresh', 'au resume 2026-12');
     expect([told.code, uploads()], told.stderr).toEqual([10, 2]);
@@ -106,8 +107,13 @@ describe('a cycle that other machines sent', () => {
       }),
     ]);
     expect(again.stderr).toContain('no job has 20 rows of first.csv');
+    expect(again.stderr).toContain('the results of the jobs that are completed are in 2026-12.results.csv');
+    writeFileSync(home.file('some.csv'), `${[HEADER, ...ROWS.slice(0, 7)].join('\n')}\n`);
+    expect(await on('fresh', 'au submit some.csv --cycle 2026-12')).toMatchObject({ code: 0 });
+    const left = await on('laptop', 'au resume 2026-12 --wait --force');
+    expect([left.code, left.stderr.includes('no job has 13 rows of first.csv')], left.stderr).toEqual([10, true]);
     expect(await on('fresh', 'au submit first.csv --cycle 2026-12')).toMatchObject({ code: 0 });
-    expect(uploads()).toBe(3);
+    expect(uploads()).toBe(4);
   });
 
   it('a cycle with a job that the service does not know ends with 9 and frees nothing', async () => {
@@ -169,6 +175,11 @@ it.each(['au resume 2026-13', 'au status 2026-13', 'au resume no*cycle'])(
 
 it.each([
   ['au resume --out all.csv', '--out is about a run or a cycle, and none is named'],
+  ['au resume --out all.csv', 'none is named","hint":"Name one of what is open:","next":"svc au status"'],
+  [
+    'au resume 2026-12 --stale 8d',
+    'this is a cycle","hint":"See what is recorded on this machine:","next":"svc au runs"',
+  ],
   ['au resume 2026-12 --exec true', '--exec is about all open runs or a run, and this is a cycle'],
   ['au resume 2026-12 --stale 8d', '--stale is about all open runs, and this is a cycle'],
   ['au resume 9027a766-81b5-4e90-a497-22000941becd --fail-on err', 'and this is a job'],

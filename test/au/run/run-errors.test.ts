@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { unknownOutcomeError } from '../../../src/au/run/run-errors.ts';
+import { unfinishedError, unknownOutcomeError } from '../../../src/au/run/run-errors.ts';
 import { part, runOf } from './parts.ts';
 
 const NOON = Date.UTC(2026, 0, 5, 12);
@@ -63,3 +63,39 @@ describe('an outcome that is unknown', () => {
     });
   });
 });
+
+describe('a run that is not finished', () => {
+  it.each([
+    ['sent nothing', runOf(part('planned')), 'nothing of run', ['au', 'resume', 'run-1']],
+    [
+      'sent a part',
+      runOf(part('uploaded', 'stored'), part('planned', undefined, { number: 2 })),
+      'has yet to upload the file of part 2',
+      ['au', 'resume', 'run-1'],
+    ],
+    [
+      'was abandoned before it sent anything',
+      abandoned(part('planned')),
+      'has yet to upload its file',
+      ['au', 'download', 'run-1'],
+    ],
+    [
+      'was abandoned later',
+      abandoned(part('uploaded', 'stored'), part('planned', undefined, { number: 2 })),
+      'has yet to upload the file of part 2',
+      ['au', 'download', 'run-1'],
+    ],
+  ])(
+    'a run that is not finished, and %s, is an error that names what is left and the next command',
+    (_, run, said, next) => {
+      const error = unfinishedError(run);
+      expect(error.message).toContain(said);
+      expect(error).toMatchObject({ code: 'job_expired', next });
+    },
+  );
+});
+
+function abandoned(...parts: Parameters<typeof runOf>): ReturnType<typeof runOf> {
+  const run = runOf(...parts);
+  return { ...run, record: { ...run.record, abandoned_at: iso(NOON) } };
+}

@@ -174,6 +174,18 @@ describe('a file of a cycle', () => {
     expect(desk.uploads()).toBe(1);
   });
 
+  it('a file of a cycle takes results that another run of this machine has, and does not download them again', async () => {
+    const desk = await submittedDesk();
+    const downloads = (): number =>
+      desk.sandbox.ledger().filter(({ method, path }) => method === 'GET' && path.startsWith('/store/results/')).length;
+    rowOf(await desk.svc(`au submit tokens.csv ${CYCLE} --wait`));
+    expect(downloads()).toBe(1);
+    write(desk, 'same.csv', ...ROWS.slice(0, 6).toReversed());
+    rowOf(await desk.svc(`au submit same.csv ${CYCLE} --wait`));
+    expect(column(desk, 'same.results.csv', 'token')).toEqual(column(desk, 'tokens.results.csv', 'token').toReversed());
+    expect(downloads()).toBe(1);
+  });
+
   it('R79: a file of a cycle that changed since it was submitted sends its new rows only', async () => {
     const desk = await submittedDesk();
     write(desk, 'tokens.csv', ...ROWS.slice(0, 7));

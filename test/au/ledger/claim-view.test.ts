@@ -1,0 +1,26 @@
+import { expect, it } from 'vitest';
+import { claimRow } from '../../../src/au/ledger/claim-view.ts';
+import type { ClaimEntry, Entry } from '../../../src/au/ledger/entry.ts';
+import { claimBody, WHO } from './entries.ts';
+
+const COMMON = { version: 1, previous: null, at: '2026-12-01T05:00:00Z', by: { ...WHO } } as const;
+
+function claimed(job: string): ClaimEntry {
+  return { ...COMMON, ...claimBody(job) };
+}
+
+function released(job: string, why: 'failed' | 'gone'): Entry {
+  return { ...COMMON, kind: 'release', job, why, proof: 'made up' };
+}
+
+it('the row of a claim says why its own rows are free, and not those of another job', () => {
+  const entries = [
+    claimed('one'),
+    claimed('two'),
+    released('one', 'failed'),
+    released('two', 'gone'),
+    claimed('three'),
+  ];
+  const freed = ['one', 'two', 'three'].map((job) => claimRow(claimed(job), entries, 'failed').freed);
+  expect(freed).toEqual(['failed', 'gone', null]);
+});
