@@ -1,7 +1,9 @@
 import { readFileSync } from 'node:fs';
+import type { ServerResponse } from 'node:http';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { RunEvent } from '../../../src/au/run/job.ts';
 import type { RunDirectory } from '../../../src/au/run/run-directory.ts';
+import { captureResponse } from '../../../src/emulator/faults/intercept.ts';
 import { settleUploads } from '../../../src/au/send/upload-parts.ts';
 import {
   answerLost,
@@ -15,6 +17,7 @@ import {
 } from '../support.ts';
 
 const JOBS = /\/jobs$/;
+const LIST = /\/jobs(?:\?|$)/;
 const STORE = /^\/store\//;
 const HEADER = 'token,expiration_year,expiration_month,merchant_id';
 const HOUR = 3_600_000;
@@ -138,11 +141,21 @@ describe('the creation of a job', () => {
   });
 });
 
+/** Puts an item without an id into a list of jobs. */
+function withUnreadable(outgoing: ServerResponse): void {
+  captureResponse(outgoing, (body) => {
+    const list = JSON.parse(body.toString()) as { data: unknown[] };
+    const text = JSON.stringify({ ...list, data: [{ status: 'completed' }, ...list.data] });
+    outgoing.setHeader('content-length', Buffer.byteLength(text)).end(text);
+  });
+}
+
 /** Creates a run whose file was sent completely, without a response from the store. */
-async function doubtful(): Promise<RunDirectory> {
+async function doubtful(isListUnreadable = () => false): Promise<RunDirectory> {
   let isBroken = true;
   bench = await openBench((incoming, outgoing, proceed) => {
     if (incoming.url === '/tenants/self') return refuseWith(403)(incoming, outgoing, proceed);
+    if (incoming.method === 'GET' && LIST.test(incoming.url ?? '') && isListUnreadable()) withUnreadable(outgoing);
     if (incoming.method !== 'PUT' || !isBroken) return proceed();
     isBroken = false;
     incoming.resume().on('end', () => outgoing.destroy());
@@ -175,6 +188,28 @@ describe('an upload in doubt', () => {
     expect(run.record.parts).toMatchObject([{ state: 'uploaded', earlier_jobs: [{ ended: 'gone' }] }]);
     expect(uploads()).toEqual([run.record.parts[0]?.job]);
   });
+
+  it.each([
+    [0, 'outcome_unknown'],
+    [1, 'bad_response'],
+    [2, 'bad_response'],
+    [3, 'bad_response'],
+  ])(
+    'R58: an upload in doubt is not uploaded again while a list has an item that may be its job, after %i lists without one',
+    async (readable, code) => {
+      let lists = -Infinity;
+      const run = await doubtful(() => (lists += 1) > readable);
+      await bench.clock.advance(HOUR);
+      await expect(upload(run, true)).rejects.toMatchObject({ code: 'outcome_unknown' });
+      await bench.clock.advance(16 * 60_000);
+      lists = 0;
+      await expect(upload(run, true)).rejects.toMatchObject({ code });
+      expect(uploads()).toEqual([]);
+      lists = -Infinity;
+      await upload(run, true);
+      expect(uploads()).toEqual([run.record.parts[0]?.job]);
+    },
+  );
 
   it('an upload in doubt is settled by one read where an earlier process was cut off', async () => {
     const run = await doubtful();
