@@ -6,6 +6,7 @@ import { machineAhead } from '../../../../src/client/http/request.ts';
 import { FakeClock } from '../../../support/clock.ts';
 import { svcHere } from '../../../support/run-here.ts';
 import { startLogServer } from '../../commands/log-server.ts';
+import { bundleOf } from '../../evidence/bundles.ts';
 
 /** The service's time in these tests. */
 const NOW = Date.UTC(2026, 0, 5, 12);
@@ -49,6 +50,11 @@ async function verified(audit: string) {
   return { code, rows: rows.map((line) => JSON.parse(line) as Record<string, unknown>) };
 }
 
+async function evidencePageOf(audit: string): Promise<string> {
+  const { top } = await bundleOf({ top: audit });
+  return fs.readFileSync(path.join(top, 'report.html'), 'utf8');
+}
+
 describe('the clock on record', () => {
   it.each([
     [300_000, '5m', 'ahead of'],
@@ -71,6 +77,7 @@ describe('the clock on record', () => {
       to: records[1]?.written_at,
     });
     expect((await svcHere(['logs', 'verify', audit, '-o', 'table'])).stdout).toContain(`up to ${span} ${direction}`);
+    expect(await evidencePageOf(audit)).toContain('differed from the service, see below');
   });
 
   it.each([0, 999, 1_900, -900])('a record says nothing of a difference of %i ms', async (aheadMs) => {
@@ -78,6 +85,7 @@ describe('the clock on record', () => {
     await archive(aheadMs);
     for (const record of recordsIn(manifest)) expect(record).not.toHaveProperty('clock_ahead_ms');
     expect((await verified(audit)).rows.map(({ kind }) => kind)).not.toContain('clock');
+    expect(await evidencePageOf(audit)).toContain('within two seconds of the service');
   });
 
   it('R77: a changed, added or removed difference in a record is a finding of verify', async () => {
