@@ -4,6 +4,7 @@ import { createRenderer } from '../../../src/cli/app/print.ts';
 import type { OutputFormat } from '../../../src/cli/config/values.ts';
 import { printList, printRecord } from '../../../src/cli/output/output.ts';
 import type { View } from '../../../src/cli/output/view.ts';
+import { svcHere } from '../../support/run-here.ts';
 import { outputOver, Sink } from '../output/streams.ts';
 
 interface Row {
@@ -64,5 +65,15 @@ describe('printRecord', () => {
     const sink = new Sink();
     await printRecord(outputOver(sink), await createRenderer('table', { view }), { id: 'x' });
     expect(sink.text).toBe('id  x\n');
+  });
+});
+
+describe('colors on a terminal', () => {
+  it('colors on a terminal are in tables, and never in formats for programs', async () => {
+    const [table, jsonl] = await Promise.all(
+      ['table', 'jsonl'].map((output) => svcHere(['profile', 'list', '-o', output], { columns: 80 })),
+    );
+    expect(table?.stdout).toContain('\u001b[');
+    expect(jsonl?.stdout).not.toContain('\u001b[');
   });
 });
