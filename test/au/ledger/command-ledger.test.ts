@@ -117,3 +117,14 @@ it.each(['au resume', 'au submit other.csv'])(
     expect(desk.uploads()).toBe(before);
   },
 );
+
+it('the embedded sandbox has a ledger apart from that of the service', async () => {
+  const desk = await openQuickDesk();
+  const ledgers = (): string[] => readdirSync(desk.home.file('state/ledger')).toSorted();
+  const env = { SVC_STATE_DIR: desk.home.file('state') };
+  expect(await desk.svc('--sandbox au submit tokens.csv', env)).toMatchObject({ code: 0 });
+  expect(ledgers()).toEqual(['sandbox']);
+  expect(await desk.svc('au submit tokens.csv', env)).toMatchObject({ code: 0 });
+  expect(ledgers()).toHaveLength(2);
+  expect(desk.uploads()).toBe(1);
+});

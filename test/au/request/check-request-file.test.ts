@@ -67,6 +67,7 @@ const FIXTURES: readonly Fixture[] = [
   ['an empty token', rows(',26,12,M'), '2:token_empty:token'],
   ['a token of spaces', rows('  ,26,12,M'), '2:token_empty:token'],
   ['a quoted empty token', rows('"",26,12,M'), '2:token_empty:token'],
+  ['a byte order mark before a row', rows('\ufeffx,26,12,'), '2:invisible_character:token'],
   ['a token with a word like rehearsal', rows('rehearsals-01,26,12,')],
   ['empty cells only', rows(',,,'), '2:token_empty:token'],
   ['a year of one digit', rows('x,6,12,M'), '2:year:expiration_year'],

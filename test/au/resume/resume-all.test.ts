@@ -38,3 +38,18 @@ it('svc au resume counts the open runs of other profiles, which it leaves alone'
   expect(others.code, others.stderr).toBe(0);
   expect(others.stdout.trimEnd().split('\n')).toHaveLength(2);
 });
+
+it('svc au resume goes on with a run although its file has other rows by now, and was submitted again', async () => {
+  const machine = await openMachine();
+  expect(await machine.svc('au submit tokens.csv')).toMatchObject({ code: 0 });
+  const [header = ''] = exampleRequestFile().split('\n');
+  writeFileSync(machine.path('work/tokens.csv'), `${header}\none-more,,,\n`);
+  expect(await machine.svc('au submit tokens.csv')).toMatchObject({ code: 0 });
+  const { code, stdout, stderr } = await machine.svc('au resume');
+  expect(code, stderr).toBe(0);
+  const rows = stdout.trimEnd().split('\n');
+  expect(rows.map((row) => JSON.parse(row) as object)).toMatchObject([
+    { rows: 1, outcome: 'done' },
+    { rows: 40, outcome: 'done' },
+  ]);
+});

@@ -1,8 +1,9 @@
 import type { ServerResponse } from 'node:http';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { type Part, partOf } from '../../../src/au/run/part.ts';
-import { TenantProof, type TenantRelation } from '../../../src/au/run/tenant-proof.ts';
+import { standingOf, TenantProof, type TenantRelation } from '../../../src/au/run/tenant-proof.ts';
 import { openBench } from '../support.ts';
+import { recordOf } from './parts.ts';
 
 const [OURS, THEIRS] = ['tenant-a', 'tenant-b'];
 
@@ -46,7 +47,7 @@ async function proofAgainst({ job: one = 404, list = [], self = 403 }: Script) {
   });
   onTestFinished(() => bench.close());
   const lists = (): number => bench.calls('GET', /^\/account-updater\/jobs\?/);
-  return { proof: new TenantProof(bench.client), methods, lists };
+  return { client: bench.client, proof: new TenantProof(bench.client), methods, lists };
 }
 
 describe('whether a key belongs to the tenant of a run', () => {
@@ -73,6 +74,23 @@ describe('whether a key belongs to the tenant of a run', () => {
     expect(await proof.relationOf({ parts: [PART], tenant_id: OURS })).toBe(relation);
     expect([...methods]).toEqual(['GET']);
   });
+
+  it.each<[string, Partial<Part>, string]>([
+    ['had no file yet', { state: 'created', sent: undefined }, 'blank'],
+    ['has a file in the store', {}, 'unknown'],
+    [
+      'has a job that failed with its file',
+      { state: 'created', sent: undefined, earlier_jobs: [{ job: 'job-0', ended: 'failed' }] },
+      'unknown',
+    ],
+  ])(
+    'R58: the tenant of a key that sees no jobs may be that of a run only if the run %s: %s',
+    async (_, more, standing) => {
+      const { client } = await proofAgainst({});
+      const record = recordOf(partOf({ ...PART, ...more }));
+      expect(await standingOf({ client, record })).toBe(standing);
+    },
+  );
 
   it('R58: the tenant of a key is unknown for a run that never had a job or a tenant', async () => {
     const planned = partOf({ ...PART, job: undefined, state: 'planned' });
