@@ -31,12 +31,17 @@ function svc(...argv: readonly string[]): ReturnType<Place['svc']> {
 }
 
 /** Creates a session and authenticates it with the template of an authentication type. */
-async function authenticated(token: string, session: string, type: string): ReturnType<Place['svc']> {
+async function authenticated(
+  token: string,
+  session: string,
+  type: string,
+  ...more: readonly string[]
+): ReturnType<Place['svc']> {
   const created = await svc('3ds', 'create', '--token', token, '--type', session);
   expect(created.stderr).toMatch(/^  svc 3ds authenticate /m);
   const { id } = JSON.parse(created.stdout) as { id: string };
   const template = await svc('3ds', 'template', type, '--session-type', session);
-  return svc('3ds', 'authenticate', id, '--file', place.file('body.json', template.stdout));
+  return svc('3ds', 'authenticate', id, '--file', place.file('body.json', template.stdout), ...more);
 }
 
 /** The expected exit code and status of each test card, found by words in the name of its scenario. */
@@ -52,6 +57,17 @@ const OUTCOMES: readonly (readonly [words: RegExp, code: number, status: string 
 ];
 
 describe('3DS against the sandbox', () => {
+  it('3DS against the sandbox shows people no authentication value, and programs all of them', async () => {
+    const [card] = sandboxThreeDsCards().filter(({ scenario }) => /frictionless/i.test(scenario));
+    const run = await authenticated(card?.token ?? '', 'customer', 'payment-transaction');
+    const response = JSON.parse(run.stdout) as { authentication_value?: string };
+    expect(response.authentication_value).toMatch(/\w{10}/);
+    expect(run.stdout).not.toContain('(hidden)');
+    const again = await authenticated(card?.token ?? '', 'customer', 'payment-transaction', '-o', 'table');
+    expect(again.stdout).toMatch(/authentication.value +\(hidden\)/);
+    expect(again.stderr).toContain('are hidden; use -o json to see them');
+  });
+
   it('R57: every test card leads from a template to its outcome', async () => {
     const cards = new Map(sandboxThreeDsCards().map((card) => [card.scenario, card]));
     expect(cards.size).toBeGreaterThan(10);
