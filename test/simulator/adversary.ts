@@ -71,6 +71,10 @@ export class Adversary {
   #older: ReadonlySet<string> = new Set();
   /** Returns the parts of all runs as they are recorded now. */
   recorded: () => readonly Part[] = () => [];
+  /** Tells whether a ledger binds rows to a job. */
+  isClaimed: (job: string) => boolean = () => true;
+  /** Jobs to which an upload began that no ledger knew. */
+  readonly unclaimed: string[] = [];
   /** Passes a request of the other tenant to its service. */
   theirs: ((incoming: IncomingMessage, outgoing: ServerResponse) => void) | undefined;
 
@@ -95,7 +99,8 @@ export class Adversary {
       isReplayed: pseudo.some((headers) => 'x-replayed' in headers),
       denies: process === undefined ? undefined : this.#weather?.denies,
     };
-    this.#noteStored(incoming, outgoing);
+    const [, uploaded] = REQUEST_PATH.exec(url) ?? [];
+    if (method === 'PUT' && uploaded !== undefined) this.#noteUpload(uploaded, process, outgoing);
     const answer = (): void => {
       if (this.#isDenied(method, url, trouble)) return deny(outgoing, trouble.denies);
       const other = method === 'POST' ? this.#otherJob(trouble) : undefined;
@@ -152,9 +157,8 @@ export class Adversary {
     return `sandbox-${kind}-key${Number(rotation) === this.rotations ? '' : '-expired'}`;
   }
 
-  #noteStored({ method, url = '' }: IncomingMessage, outgoing: ServerResponse): void {
-    const [, job] = REQUEST_PATH.exec(url) ?? [];
-    if (method !== 'PUT' || job === undefined) return;
+  #noteUpload(job: string, process: SimulatedProcess | undefined, outgoing: ServerResponse): void {
+    if (process !== undefined && !this.isClaimed(job)) this.unclaimed.push(job);
     outgoing.once('finish', () => {
       if (outgoing.statusCode < 300) this.stored.add(job);
     });

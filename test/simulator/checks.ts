@@ -41,15 +41,21 @@ const REQUEST_FILES: ReadonlySet<string> = new Set(['tokens.csv', 'other.csv', '
 
 /** Throws if a result file in the home differs from the results of the service. */
 export function checkResultFiles(world: World): void {
-  // Results that could not be compared with their tokens may be delivered, even false ones.
-  if (recordedParts(world.home).some(({ results }) => results?.compared === false)) return;
   const results = [world.ours, world.theirs].flatMap(resultsOf);
-  const isDivided = recordedParts(world.home).some((part) => part.rows_file !== undefined);
+  for (const home of world.homes) checkResultsIn(home, results, world.sharedLedger !== undefined);
+}
+
+/** `isShared` says whether other machines, or records that are lost, may have sent some of the rows. */
+function checkResultsIn(home: string, results: readonly string[], isShared: boolean): void {
+  const parts = recordedParts(home);
+  // Results that could not be compared with their tokens may be delivered, even false ones.
+  if (!isShared && parts.some((part) => part.results?.compared === false)) return;
+  const isDivided = isShared || parts.some((part) => part.rows_file !== undefined);
   const lines = new Set(isDivided ? results.flatMap((text) => text.split('\n')) : []);
-  for (const name of readdirSync(world.home)) {
+  for (const name of readdirSync(home)) {
     // Left-out rows whose result is an error are a request file too.
     if (!name.endsWith('.csv') || name.endsWith('.fix.csv') || REQUEST_FILES.has(name)) continue;
-    const kept = readFileSync(join(world.home, name), 'utf8');
+    const kept = readFileSync(join(home, name), 'utf8');
     // Results of a file whose rows are in several jobs have lines of each, in the order of the file.
     if (isDivided && kept.split('\n').every((line) => lines.has(line))) continue;
     if (!isMadeOf(kept, results)) throw new Error(`${name} is not what the service made`);
@@ -72,21 +78,20 @@ function headed(rows: string): string {
 /** Throws if a command created a job that no record names, and nothing in this world explains that. */
 export function checkCreations(
   world: World,
-  { code, process, stderr, hadCompany }: Ended,
+  { code, process, home, stderr, hadCompany }: Ended,
   { ending, fullAt, faults = [] }: Circumstances,
 ): void {
   // Another process may get the rows after a job was created for them.
   if (hadCompany) return;
-  if (code === undefined || ending !== undefined || fullAt !== undefined || !areReadable(world.home)) return;
+  if (code === undefined || ending !== undefined || fullAt !== undefined || !areReadable(home)) return;
   // Without a true list of jobs, the tool cannot know whose key it has, and may create a job in vain.
   if (faults.length > 0 || world.adversary.isTroubled) return;
   // A new job gets no file once its creation shows that the rows may have been submitted before.
   if (stderr.includes('the ledger does not know')) return;
-  const known = new Set(recordedParts(world.home).flatMap(jobsOf));
+  const known = new Set(recordedParts(home).flatMap(jobsOf));
   const lost = world.adversary.created.get(process)?.filter((job) => !known.has(job)) ?? [];
   // One job without a file may be made for a run, to prove that another one was removed.
-  if (lost.length > recordsIn(world.home).records.length)
-    throw new Error(`jobs ${lost.join(', ')} were created for nothing`);
+  if (lost.length > recordsIn(home).records.length) throw new Error(`jobs ${lost.join(', ')} were created for nothing`);
 }
 
 function resultsOf(directory: string): string[] {

@@ -1,20 +1,14 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { uploadsTaken } from '../au/support.ts';
+import { checkCycleResults, checkFileResults, tokenOf } from './cycle-results.ts';
+import { CYCLE } from './cycles.ts';
 import type { Circumstances } from './history.ts';
 import type { Ended } from './process.ts';
-import { jobsOf, recordsIn } from './records.ts';
+import { claimsIn } from './records.ts';
 import type { World } from './world.ts';
 
-/** A row that a tenant's service accepted in a cycle. */
-interface Taken {
-  readonly row: string;
-  readonly isError: boolean;
-  /** Whether its job failed, so that nobody pays for the row. */
-  readonly isFailed: boolean;
-}
-
-/** Checks that each tenant pays once per token, merchant and cycle. */
+/** Checks that each tenant pays once per token, merchant and cycle, whatever machine sends the row. */
 export class CyclePayments {
   readonly #world: World;
   constructor(world: World) {
@@ -22,38 +16,49 @@ export class CyclePayments {
   }
 
   /** Notes a command before it runs. Returns the rows of the file that it submits. */
-  note(argv: readonly string[]): readonly string[] {
-    return argv[1] === 'submit' ? rowsOf(join(this.#world.home, argv[2] ?? '')) : [];
+  note(argv: readonly string[], home: string): readonly string[] {
+    return argv[1] === 'submit' ? rowsOf(resolve(home, argv[2] ?? '')) : [];
   }
 
   /** Checks that a command billed no row too often, and that a file counted as submitted was really sent. */
-  check(argv: readonly string[], rows: readonly string[], { code }: Ended, keys: Circumstances['keys']): void {
+  check(argv: readonly string[], rows: readonly string[], ended: Ended, keys: Circumstances['keys']): void {
+    const [unclaimed] = this.#world.adversary.unclaimed;
+    if (unclaimed !== undefined) throw new Error(`the upload to job ${unclaimed} began, and no ledger had its claim`);
     for (const directory of [this.#world.ours, this.#world.theirs])
-      for (const [key, taken] of this.#takenAt(directory)) {
-        const paid = taken.filter(({ isFailed }) => !isFailed);
-        if (paid.length > 1) throw new Error(`row ${key} was paid for ${paid.length} times`);
+      for (const [key, jobs] of this.#takenAt(directory)) {
+        const paid = this.#paid(jobs);
+        if (paid.length > 1) throw new Error(`row ${key} was paid for ${paid.length} times: ${paid.join(' ')}`);
       }
-    if (code !== 0 || argv[1] !== 'submit') return;
+    if (ended.code !== 0) return;
     const sent = this.#takenAt(keys === 'theirs' ? this.#world.theirs : this.#world.ours);
-    const missing = rows.find((row) => !sent.has(`${cycleOf(argv)} ${keyOf(row)}`));
-    if (missing !== undefined) throw new Error(`row ${missing} was never sent, and the file counts as submitted`);
+    const jobsOf = (row: string): readonly string[] | undefined => sent.get(`${cycleOf(argv)} ${keyOf(row)}`);
+    if (argv[1] === 'submit') {
+      const missing = rows.find((row) => jobsOf(row) === undefined);
+      if (missing !== undefined) throw new Error(`row ${missing} was never sent, and the file counts as submitted`);
+      const jobOf = (row: string): string | undefined => this.#paid(jobsOf(row) ?? []).at(-1);
+      if (argv.includes('--wait') && keys === undefined) checkFileResults(this.#world, argv, rows, { ended, jobOf });
+    }
+    if (argv[1] !== 'resume' || argv[2] !== CYCLE || ended.hadCompany) return;
+    const ofCycle = [...sent].flatMap(([key, jobs]) => (key.startsWith(`${CYCLE} `) ? this.#paid(jobs) : []));
+    checkCycleResults(this.#world, argv, { ended, jobs: new Set(ofCycle) });
   }
 
-  /** Returns the rows that a tenant's service accepted, by cycle, token and merchant. */
-  #takenAt(directory: string): Map<string, Taken[]> {
-    const cycles = new Map<string, string>();
-    for (const { parts, cycle = '' } of recordsIn(this.#world.home).records)
-      for (const job of parts.flatMap(jobsOf)) cycles.set(job, cycle);
-    const taken = new Map<string, Taken[]>();
-    for (const job of uploadsTaken(directory)) {
+  /** Nobody pays for a job that failed. */
+  #paid(jobs: readonly string[]): string[] {
+    return jobs.filter((job) => !this.#world.adversary.failed.has(job));
+  }
+
+  /** Returns the jobs whose files a tenant's service accepted, by cycle, token and merchant of each of their rows. */
+  #takenAt(directory: string): Map<string, string[]> {
+    const cycles = new Map(claimsIn(this.#world).map(({ job, cycle }) => [job, cycle]));
+    const taken = new Map<string, string[]>();
+    // Another system submitted the first file before any process began.
+    for (const job of uploadsTaken(directory).slice(1)) {
       const cycle = cycles.get(job);
-      if (cycle === undefined) continue;
-      const isFailed = this.#world.adversary.failed.has(job);
-      const errors = errorsOf(join(directory, 'files', `result-${job}.csv`));
+      if (cycle === undefined) throw new Error(`job ${job} got its file, and no claim of a ledger names it`);
       for (const row of rowsOf(join(directory, 'files', `request-${job}.csv`))) {
         const key = `${cycle} ${keyOf(row)}`;
-        const isError = errors.has(row.split(',')[0] ?? '');
-        taken.set(key, [...(taken.get(key) ?? []), { row, isError, isFailed }]);
+        taken.set(key, [...(taken.get(key) ?? []), job]);
       }
     }
     return taken;
@@ -65,15 +70,10 @@ function cycleOf(argv: readonly string[]): string {
 }
 
 function keyOf(row: string): string {
-  const [token, , , merchant] = row.split(',');
-  return `${token} ${merchant}`;
+  const [, , , merchant] = row.split(',');
+  return `${tokenOf(row)} ${merchant}`;
 }
 
 function rowsOf(file: string): string[] {
   return existsSync(file) ? readFileSync(file, 'utf8').split('\n').slice(1).filter(Boolean) : [];
-}
-
-/** Returns the tokens whose result is an error. */
-function errorsOf(file: string): Set<string> {
-  return new Set(rowsOf(file).flatMap((row) => (row.includes(',ERR_') ? [row.split(',')[0] ?? ''] : [])));
 }

@@ -1,8 +1,8 @@
 import type { Circumstances, Step } from './history.ts';
 import type { Chance } from './random.ts';
 
-const CREATE = 'POST /account-updater/jobs';
-const PUT = 'PUT /store/requests/*';
+export const CREATE = 'POST /account-updater/jobs';
+export const PUT = 'PUT /store/requests/*';
 
 export const CYCLE = '2026-01';
 
@@ -17,7 +17,7 @@ const OTHERS = ['au sync', 'au sync', 'au resume RUN', 'au abandon RUN --yes', '
 
 /** Draws steps with files of one cycle that share rows, submitted by two tenants and several processes. */
 export function cycleSteps(chance: Chance): Step[] {
-  const first = [write(chance, 'tokens.csv'), ...takenOver(chance)];
+  const first = [writeRows(chance, 'tokens.csv'), ...takenOver(chance)];
   return [...first, ...Array.from({ length: chance.between(2, 7) }, () => anyStep(chance)).flat()];
 }
 
@@ -35,9 +35,9 @@ function anyStep(chance: Chance): Step[] {
   const file = chance.oneOf(['tokens.csv', 'other.csv'] as const);
   const isWritten = chance.happens(0.6);
   const submitted = submission(chance, how, file);
-  if (!chance.happens(0.25)) return isWritten ? [write(chance, file), submitted] : [submitted];
+  if (!chance.happens(0.25)) return isWritten ? [writeRows(chance, file), submitted] : [submitted];
   const meanwhile = submission(chance, {}, file === 'tokens.csv' ? 'other.csv' : 'tokens.csv');
-  return [write(chance, file), { ...submitted, inBackground: true }, meanwhile];
+  return [writeRows(chance, file), { ...submitted, inBackground: true }, meanwhile];
 }
 
 function submission(chance: Chance, how: Circumstances, file = 'tokens.csv'): Extract<Step, { readonly do: 'run' }> {
@@ -45,13 +45,13 @@ function submission(chance: Chance, how: Circumstances, file = 'tokens.csv'): Ex
 }
 
 /** Draws a file with a range of the rows, sometimes in reverse order, some with another expiration. */
-function write(chance: Chance, file: 'tokens.csv' | 'other.csv'): Step {
+export function writeRows(chance: Chance, file: 'tokens.csv' | 'other.csv', on = 0): Step {
   const start = chance.between(0, ROWS - 3);
   const end = chance.between(start + 1, ROWS - 1);
   const range = Array.from({ length: end - start + 1 }, (_, index) => start + index);
   const rows = chance.happens(0.3) ? range.toReversed() : range;
   const changed = chance.happens(0.3) ? rows.filter(() => chance.happens(0.5)) : [];
-  return { do: 'write', file, rows, changed };
+  return { do: 'write', file, rows, changed, ...(on > 0 && { on }) };
 }
 
 function circumstancesOf(chance: Chance): Circumstances {

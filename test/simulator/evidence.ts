@@ -6,7 +6,7 @@ import { needsFile, type RunRecord, statusOf } from '../../src/au/run/record.ts'
 import { RESULT_COLUMNS } from '../../src/schema/account-updater-files.ts';
 import type { Circumstances } from './history.ts';
 import type { Ended } from './process.ts';
-import { jobsOf, recordsIn, knownDirectories } from './records.ts';
+import { claimsIn, jobsOf, recordedParts, recordsIn, knownDirectories } from './records.ts';
 import type { World } from './world.ts';
 
 /** A command, its circumstances and how it ended. */
@@ -16,6 +16,8 @@ export interface Setting {
   readonly how: Circumstances;
   /** Whether the operator ever accepted unproven results, whose bytes may be wrong. */
   readonly isVouchedFor: boolean;
+  /** Whether anything ever went wrong in this world, up to the end of the command. */
+  readonly wasTroubled: boolean;
   /** The hash of the submitted file, taken before the command ran. */
   readonly sha256: string | undefined;
 }
@@ -24,6 +26,7 @@ export interface Setting {
 export function checkExitCode(world: World, setting: Setting): void {
   const { argv, ended } = setting;
   if (argv[0] !== 'au' || ended.code === undefined || argv.includes('--dry-run')) return;
+  if (world.sharedLedger !== undefined) checkCause(world, setting);
   if (ended.code === 11) checkPending(world, setting);
   if (ended.code === 4 || ended.code === 7 || ended.code === 8) checkTrouble(world, setting);
   if (ended.code !== 0) return;
@@ -38,9 +41,23 @@ export function checkExitCode(world: World, setting: Setting): void {
 function checkPending(world: World, setting: Setting): void {
   const { ended } = setting;
   const told = world.adversary.told.get(ended.process) ?? new Map<string, string>();
-  const ours = new Set(recordsIn(world.home).records.flatMap(({ parts }) => parts.flatMap(jobsOf)));
+  const claimed = claimsIn(world).map(({ job }) => job);
+  const ours = new Set([...recordedParts(ended.home).flatMap(jobsOf), ...claimed]);
   const isPending = [...told].some(([job, status]) => ours.has(job) && status !== 'completed' && status !== 'failed');
   if (!isPending && !ended.hadCompany) throw failure(setting, 'but nobody said that anything is pending');
+}
+
+/** Throws if a command on a machine with a shared ledger ends with an exit code that nothing in this world explains. */
+function checkCause(world: World, setting: Setting): void {
+  const { code, stderr, hadCompany } = setting.ended;
+  // Every machine has the ledger and claims before it uploads.
+  if (stderr.includes('that the ledger does not know')) throw failure(setting, 'but the ledger knows every job');
+  if (code === 3 && !(hadCompany && stderr.includes(' is locked by ')))
+    throw failure(setting, 'but nobody damaged the ledger');
+  if (code === 6) throw failure(setting, 'but all files are of one cycle');
+  if (code === 9 && !setting.wasTroubled) throw failure(setting, 'but nothing ever went wrong');
+  if (code === 10 && world.adversary.failed.size === 0) throw failure(setting, 'but no job failed');
+  if (code === 12) throw failure(setting, 'but all results were true');
 }
 
 /** Throws if the exit code blames the service though nothing in this world went wrong. */
@@ -58,7 +75,7 @@ function checkSubmitted(world: World, setting: Setting): void {
   if (ended.stderr.includes('nothing was submitted')) return;
   // Only stdout counts, because notices on stderr name other runs too.
   const said = ended.stdout;
-  const run = recordsIn(world.home).records.find(({ input, id }) => input.sha256 === sha256 && said.includes(id));
+  const run = recordsIn(ended.home).records.find(({ input, id }) => input.sha256 === sha256 && said.includes(id));
   if (run !== undefined) checkUploaded(world, setting, run.id);
 }
 
@@ -66,7 +83,7 @@ function checkSubmitted(world: World, setting: Setting): void {
 function checkUploaded(world: World, setting: Setting, name: string): void {
   const { argv, ended } = setting;
   if (ended.stderr.includes('nothing was submitted')) return;
-  const run = recordsIn(world.home, knownDirectories(world.home)).records.find(({ id }) => id === name);
+  const run = recordsIn(ended.home, knownDirectories(ended.home)).records.find(({ id }) => id === name);
   if (run === undefined) return;
   if (needsFile(run)) throw failure(setting, `but parts of ${run.id} have yet to be uploaded`);
   if (argv.includes('--wait')) checkResults(world, setting, run.id);
@@ -75,44 +92,46 @@ function checkUploaded(world: World, setting: Setting, name: string): void {
 /** Throws if a run at the address of the command is still open. */
 function checkNothingOpen(world: World, setting: Setting): void {
   const address = world.addressOf(setting.how.at);
-  const open = recordsIn(world.home, knownDirectories(world.home)).records.find(
+  const { home } = setting.ended;
+  const open = recordsIn(home, knownDirectories(home)).records.find(
     (record) =>
       record.base_url === address &&
       record.abandoned_at === undefined &&
       statusOf(record) === 'open' &&
-      !isNotSent(world, record),
+      !isNotSent(home, record),
   );
   if (open !== undefined) throw failure(setting, `but ${open.id} is open`);
 }
 
 /** Tells whether a run sent nothing and a newer run has its content or its path. The tool leaves such a run alone. */
-function isNotSent(world: World, { id, parts, input, created_at: created }: RunRecord): boolean {
+function isNotSent(home: string, { id, parts, input, created_at: created }: RunRecord): boolean {
   const isUntouched = parts.every((part) => jobsOf(part).length === 0);
-  const others = recordsIn(world.home).records.filter((other) => other.id !== id && other.created_at >= created);
+  const others = recordsIn(home).records.filter((other) => other.id !== id && other.created_at >= created);
   return isUntouched && others.some((other) => other.input.sha256 === input.sha256 || other.input.path === input.path);
 }
 
 /** Throws if results that count as complete differ from what the service made of the run's own jobs. */
 function checkResults(world: World, setting: Setting, name: string): void {
   const { argv, how, ended, isVouchedFor } = setting;
-  const run = recordsIn(world.home).records.find(({ id }) => id === basename(name));
+  const { home } = ended;
+  const run = recordsIn(home).records.find(({ id }) => id === basename(name));
   if (run?.out === undefined || isVouchedFor || how.keys === 'theirs' || run.abandoned_at !== undefined) return;
   const out = argv.includes('--out') ? (argv[argv.indexOf('--out') + 1] ?? '') : run.out;
-  const file = join(out.startsWith('/') ? '' : world.home, out);
+  const file = join(out.startsWith('/') ? '' : home, out);
   const made = run.parts.map((part) => madeOf(world, part));
   // Results that cannot be compared may be delivered with a warning.
   const isCompared = !ended.stderr.includes('were not compared with the tokens');
   if (!existsSync(file) || made.includes(undefined) || !isCompared) return;
   const isDivided = run.parts.some((part) => part.rows_file !== undefined);
   const all = made.map((text = '') => text.slice(text.indexOf('\n') + 1));
-  const rows = isDivided ? inOrderOf(world, run, all) : all;
+  const rows = isDivided ? inOrderOf(home, run, all) : all;
   if (readFileSync(file, 'utf8') !== `${RESULT_COLUMNS.join(',')}\n${rows.join('')}`)
     throw failure(setting, `but ${basename(file)} is not what the service made of ${run.id}`);
 }
 
 /** Returns the lines of results about the tokens of a run's request, in the order of its rows. */
-function inOrderOf(world: World, { id }: RunRecord, results: readonly string[]): string[] {
-  const directory = knownDirectories(world.home).find((each) => basename(each) === id) ?? '';
+function inOrderOf(home: string, { id }: RunRecord, results: readonly string[]): string[] {
+  const directory = knownDirectories(home).find((each) => basename(each) === id) ?? '';
   const tokens = linesOf(readFileSync(join(directory, 'run-request.csv'), 'utf8'))
     .map(tokenOf)
     .slice(1);
@@ -142,7 +161,7 @@ function failure({ argv, ended }: Setting, but: string): Error {
 
 /** Throws if a part counts as uploaded though its job never got it, or has the results of an earlier job. */
 export function checkRecords(world: World): void {
-  for (const { id, parts } of recordsIn(world.home).records)
+  for (const { id, parts } of world.homes.flatMap((home) => recordsIn(home).records))
     for (const part of parts) {
       const name = `part ${part.number} of ${id}`;
       if (sentOf(part) === 'stored' && !isStored(world, part))

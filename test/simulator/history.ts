@@ -2,10 +2,16 @@ import type { Denial } from './adversary.ts';
 import { cycleSteps } from './cycles.ts';
 import type { Ending } from './process.ts';
 import { operatorSteps } from './habits.ts';
+import { machineSteps } from './machines.ts';
 import { Chance } from './random.ts';
 
+/** Where something happens: the number of a machine, which is 0 for the first. */
+interface Place {
+  readonly on?: number;
+}
+
 /** The circumstances of a process: how it is started, and what goes wrong for it. */
-export interface Circumstances {
+export interface Circumstances extends Place {
   /** Faults of its exchanges in the tool's own syntax. The effect `stale` repeats an earlier response. */
   readonly faults?: readonly string[];
   readonly ending?: Ending;
@@ -24,7 +30,7 @@ export interface Circumstances {
 export type Step =
   | ({
       readonly do: 'run';
-      /** The words after `svc`; RUN stands for the newest run. */
+      /** The words after `svc`; RUN stands for the newest run of the machine, JOB for the newest job of a ledger. */
       readonly type: string;
       /** Whether the next step begins before the command ends. */
       readonly inBackground?: boolean;
@@ -34,16 +40,18 @@ export type Step =
   /** Types the printed command with this number, even a costly one. `back` skips later processes that printed any. */
   | ({ readonly do: 'hint'; readonly number: number; readonly back?: number } & Circumstances)
   /** Restores the state directory as it was before the last `commands` commands. */
-  | { readonly do: 'restore'; readonly commands: number }
+  | ({ readonly do: 'restore'; readonly commands: number } & Place)
+  /** Loses the state directory. */
+  | ({ readonly do: 'lose' } & Place)
   /** Removes the first row of the request file, or of the export from which it is prepared. */
   | { readonly do: 'edit'; readonly file: 'tokens.csv' | 'export.csv' }
   /** Writes a request file with these rows of the example. The `changed` ones get another expiration. */
-  | {
+  | ({
       readonly do: 'write';
       readonly file: 'tokens.csv' | 'other.csv';
       readonly rows: readonly number[];
       readonly changed: readonly number[];
-    }
+    } & Place)
   /** Gives two request files each other's name. */
   | { readonly do: 'swap' }
   /** Replaces the keys of the tenant. Later commands get the new ones. */
@@ -67,6 +75,8 @@ export interface Weather {
 /** The seed and the steps of a world. Everything that happens in it follows from them. */
 export interface History {
   readonly seed: number;
+  /** The number of machines, which share a ledger. One machine, unless given, has its own. */
+  readonly machines?: number;
   readonly steps: readonly Step[];
 }
 
@@ -144,13 +154,14 @@ const LOGS = lines(`
 `);
 
 /** The main subject of a history. */
-export type Subject = 'submissions' | 'operators' | 'cycles' | 'logs';
+export type Subject = 'submissions' | 'operators' | 'cycles' | 'machines' | 'logs';
 
 /** Returns the history of a seed. */
 export function historyOf(subject: Subject, seed: number): History {
   const chance = new Chance(seed);
   if (subject === 'operators') return { seed, steps: operatorSteps(chance) };
   if (subject === 'cycles') return { seed, steps: cycleSteps(chance) };
+  if (subject === 'machines') return { seed, ...machineSteps(chance) };
   if (subject === 'logs') return { seed, steps: Array.from({ length: chance.between(2, 6) }, () => logStep(chance)) };
   const opening = chance.happens(0.6) ? accident(chance) : [];
   const rest = Array.from({ length: chance.between(1, 4) }, () => submissionStep(chance));

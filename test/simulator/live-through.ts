@@ -3,7 +3,12 @@ import { type History, historyOf, type Subject } from './history.ts';
 import { shrink } from './shrink.ts';
 import { simulate } from './story.ts';
 
-const { SOAK_MINUTES = '10', SEED } = process.env;
+const { SOAK_MINUTES = '10', SEED, HISTORIES } = process.env;
+
+/** Returns how many histories to run: those of the environment variable HISTORIES, or the usual number. */
+export function historiesOr(usual: number): number {
+  return Number(HISTORIES ?? usual);
+}
 
 /** Runs the histories of the seeds from 1 to `count`, or only of the seed in the environment variable SEED. */
 export async function liveThrough(subject: Subject, count: number): Promise<void> {

@@ -8,7 +8,8 @@ const real = { ...fs };
 /** A name that was created, moved or removed, and the directories that must be flushed to make this permanent. */
 interface NameChange {
   readonly directories: Set<number>;
-  readonly undo: () => void;
+  /** Undoes the change in the directories that were not flushed. */
+  readonly undo: (unflushed: ReadonlySet<number>) => void;
   /** The link that keeps the file which had the name before. */
   readonly kept?: string | undefined;
 }
@@ -81,7 +82,12 @@ export class UnflushedChanges {
       if (content !== undefined && chance.happens(0.7)) real.writeFileSync(path, content);
     }
     const first = chance.happens(0.5) ? 0 : chance.between(0, this.#names.length);
-    for (const { undo } of this.#names.slice(first).toReversed()) undo();
+    for (const { undo, directories } of this.#names.slice(first).toReversed()) undo(directories);
+    this.settle();
+  }
+
+  /** Makes all changes permanent. */
+  settle(): void {
     for (const { kept } of this.#names) if (kept) real.rmSync(kept, { force: true });
     this.#names = [];
     this.#contents.clear();
@@ -120,16 +126,14 @@ export class UnflushedChanges {
     const source = resolve(from);
     const target = resolve(to);
     const kept = this.#keep(target);
-    return () =>
-      this.#note(
-        [source, target],
-        () => {
-          real.mkdirSync(dirname(source), { recursive: true });
-          if (real.existsSync(target)) real.renameSync(target, source);
-          if (kept !== undefined) real.renameSync(kept, target);
-        },
-        kept,
-      );
+    const undo = (unflushed: ReadonlySet<number>): void => {
+      real.mkdirSync(dirname(source), { recursive: true });
+      // Once the new directory is flushed, the file has its new name, and at most the old one too.
+      if (!unflushed.has(real.statSync(dirname(target)).ino)) return linkAgain(target, source);
+      if (real.existsSync(target)) real.renameSync(target, source);
+      if (kept !== undefined) real.renameSync(kept, target);
+    };
+    return () => this.#note([source, target], undo, kept);
   }
 
   #beforeRemoval(path: string): () => void {
@@ -155,7 +159,7 @@ export class UnflushedChanges {
     return kept;
   }
 
-  #note(paths: readonly string[], undo: () => void, kept?: string): void {
+  #note(paths: readonly string[], undo: NameChange['undo'], kept?: string): void {
     if (!paths.every((path) => path.startsWith(this.#root))) return;
     const directories = new Set(paths.map((path) => real.statSync(dirname(path)).ino));
     this.#names.push({ directories, undo, kept });
@@ -163,6 +167,10 @@ export class UnflushedChanges {
 }
 
 function nothing(): void {}
+
+function linkAgain(from: string, to: string): void {
+  if (real.lstatSync(from, { throwIfNoEntry: false })?.isFile() && !real.existsSync(to)) real.linkSync(from, to);
+}
 
 function isSettled({ directories }: NameChange): boolean {
   return directories.size === 0;

@@ -25,6 +25,8 @@ export interface Start {
   readonly argv: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   readonly home: string;
+  /** The number of the machine. */
+  readonly on: number;
   readonly time: Time;
   readonly network: WorldNetwork;
   readonly chance: Chance;
@@ -49,6 +51,9 @@ export interface Ended {
   /** The number of its steps. */
   readonly steps: number;
   readonly process: SimulatedProcess;
+  /** The machine on which it ran, and its home. */
+  readonly on: number;
+  readonly home: string;
   /** Whether another process ran at the same time. */
   readonly hadCompany: boolean;
 }
@@ -139,7 +144,8 @@ export class ToolProcess implements SimulatedProcess {
     for (const wire of this.#wires) wire.destroy();
     const stdout = this.#stdout.text;
     const stderr = this.#stderr.text;
-    return { code, stdout, stderr, steps: this.#steps, process: this, hadCompany: this.hadCompany };
+    const { on, home } = this.#start;
+    return { code, stdout, stderr, steps: this.#steps, process: this, on, home, hadCompany: this.hadCompany };
   }
 
   #system(): Parameters<typeof main>[1] {

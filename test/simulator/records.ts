@@ -1,8 +1,10 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Part } from '../../src/au/run/part.ts';
+import type { ClaimEntry } from '../../src/au/ledger/entry.ts';
 import { parseRecord } from '../../src/au/run/parse-record.ts';
 import type { RunRecord } from '../../src/au/run/record.ts';
+import type { World } from './world.ts';
 
 /** The tool's state directory, which contains all runs except one that a command puts elsewhere with `--run-dir`. */
 export const STATE = '.local/state/svc';
@@ -61,6 +63,34 @@ export function areReadable(home: string): boolean {
 function recordIn(directory: string): RunRecord | undefined {
   try {
     return parseRecord(readFileSync(join(directory, 'run.json'), 'utf8'), 'run.json');
+  } catch {
+    return undefined;
+  }
+}
+
+/** A claim of a ledger, with the name of its cycle. */
+export type Claimed = Pick<ClaimEntry, 'job'> & { readonly cycle: string };
+
+/** Returns the claims in the ledgers of a world, in the order of each cycle. */
+export function claimsIn({ homes, sharedLedger }: Pick<World, 'homes' | 'sharedLedger'>): Claimed[] {
+  const own = homes.map((home) => join(home, STATE, 'ledger'));
+  return [...own, sharedLedger ?? ''].filter(existsSync).flatMap(claimsOf);
+}
+
+function claimsOf(ledger: string): Claimed[] {
+  const names = readdirSync(ledger, { recursive: true, encoding: 'utf8' }).toSorted();
+  return names.flatMap((name) => {
+    // What a machine keeps of a shared ledger is a copy.
+    const [, cycle] = /^[^/]+\/cycles\/([^/]+)\/\d+\.json$/.exec(name) ?? [];
+    if (cycle === undefined) return [];
+    const entry = entryIn(join(ledger, name));
+    return entry?.kind === 'claim' && entry.job !== undefined ? [{ job: entry.job, cycle }] : [];
+  });
+}
+
+function entryIn(file: string): { readonly kind?: string; readonly job?: string } | undefined {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8')) as { kind?: string; job?: string };
   } catch {
     return undefined;
   }

@@ -21,10 +21,11 @@ export async function shrink(history: History, breaks: (history: History) => Pro
   return smallest;
 }
 
-function* smallerThan({ seed, steps }: History): Generator<History> {
-  for (const at of steps.keys()) yield { seed, steps: steps.toSpliced(at, 1) };
+function* smallerThan(history: History): Generator<History> {
+  const { steps } = history;
+  for (const at of steps.keys()) yield { ...history, steps: steps.toSpliced(at, 1) };
   for (const [at, step] of steps.entries())
-    for (const simpler of simplerThan(step)) yield { seed, steps: steps.with(at, simpler) };
+    for (const simpler of simplerThan(step)) yield { ...history, steps: steps.with(at, simpler) };
 }
 
 function* simplerThan(step: Step): Generator<Step> {

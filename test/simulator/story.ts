@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import { exampleRequestFile } from '../../src/emulator/vault/cards.ts';
 import { checkCreations, checkEnd, checkNothingLeaked, checkResultFiles } from './checks.ts';
 import { checkExitCode, checkRecords } from './evidence.ts';
@@ -9,9 +9,10 @@ import { LogWatch } from './log-watch.ts';
 import { printedCommands } from './operator.ts';
 import { CyclePayments } from './cycle-payments.ts';
 import { CYCLE } from './cycles.ts';
+import { RESUME_CYCLE } from './machines.ts';
 import { Payments } from './payments.ts';
 import type { Ended, Ending } from './process.ts';
-import { runDirectories } from './records.ts';
+import { claimsIn, runDirectories } from './records.ts';
 import { World } from './world.ts';
 
 const FILE = 'tokens.csv';
@@ -33,7 +34,7 @@ function endOf(words: readonly string[], how: 'resume' | 'hint'): Circumstances 
  * promise is broken, throws an error with the promise and the story.
  */
 export async function simulate(history: History): Promise<string> {
-  const world = await World.begin(history.seed);
+  const world = await World.begin(history.seed, history.machines);
   const story = new Story(world);
   try {
     if (history.steps.some(losesPower)) world.noteChanges();
@@ -57,7 +58,11 @@ class Story {
   readonly #ended: Ended[] = [];
   /** Whether the operator ever accepted unproven results. */
   #isVouchedFor = false;
+  /** Whether anything ever went wrong. */
+  #wasTroubled = false;
   #keepsBackups = false;
+  /** The rows that files of the cycle ever had. */
+  readonly #written = new Set<number>();
 
   constructor(world: World) {
     this.#world = world;
@@ -65,9 +70,11 @@ class Story {
     this.#payments = new Payments(world);
     const request = world.requestFile(exampleRequestFile());
     const [header = '', ...rows] = request.trimEnd().split('\n');
-    world.writeFile(FILE, request);
-    world.writeFile(OTHER, [header, ...rows.toReversed(), ''].join('\n'));
-    world.writeFile(EXPORT, request.replaceAll(',', ';'));
+    for (const on of world.machines.keys()) {
+      world.writeFile(FILE, request, on);
+      world.writeFile(OTHER, [header, ...rows.toReversed(), ''].join('\n'), on);
+      world.writeFile(EXPORT, request.replaceAll(',', ';'), on);
+    }
   }
 
   get #last(): Ended | undefined {
@@ -75,7 +82,7 @@ class Story {
   }
 
   get text(): string {
-    return this.#told.join('\n').replaceAll(this.#world.home, '~');
+    return this.#world.homes.reduce((text, home) => text.replaceAll(home, '~'), this.#told.join('\n'));
   }
 
   async tell(steps: readonly Step[]): Promise<void> {
@@ -85,6 +92,7 @@ class Story {
     await Promise.all(this.#background);
     this.#weather({ faults: [] });
     const isAbout = (group: string): boolean => steps.some((step) => step.do === 'run' && step.type.startsWith(group));
+    if (this.#world.machines.length > 1) return this.#endMachines();
     if (this.#cyclePayments !== undefined) await this.#endCycle();
     else if (isAbout('au submit')) await this.#endSubmission();
     // The checks after these two commands show that no forgotten run is sent again.
@@ -96,7 +104,9 @@ class Story {
     if (step.do !== 'run' && step.do !== 'resume' && step.do !== 'hint') return this.#change(step);
     const words = this.#wordsOf(step);
     if (words === undefined) return;
-    const running = this.#run(words, step.do === 'run' ? step : { ...endOf(words, step.do), ...step });
+    // A printed command is typed where it was printed.
+    const how = step.do === 'run' ? step : { ...endOf(words, step.do), on: this.#last?.on ?? 0, ...step };
+    const running = this.#run(words, how);
     if (step.do !== 'run' || !step.inBackground) return void (await running);
     this.#background.push(running);
     // A failure is thrown at the end of the story, unless an earlier one already ended it.
@@ -113,7 +123,9 @@ class Story {
       case 'damage':
         return this.#damage(step.to);
       case 'restore':
-        return this.#restore(step.commands);
+        return this.#restore(step);
+      case 'lose':
+        return this.#lose(step.on);
       case 'edit':
         return this.#edit(step.file);
       case 'write':
@@ -130,12 +142,21 @@ class Story {
     }
   }
 
-  async #restore(commands: number): Promise<void> {
+  async #restore({ commands, on }: Extract<Step, { do: 'restore' }>): Promise<void> {
     await Promise.allSettled(this.#background);
-    this.#told.push(`the state directory is as it was before ${commands} commands`);
-    this.#world.backups.restore(commands);
+    this.#told.push(`the state directory${machineText(on)} is as it was before ${commands} commands`);
+    this.#world.machine(on).restoreState(commands);
+    this.#wasTroubled = true;
     this.#world.adversary.recordsChanged();
     this.#payments.restored();
+  }
+
+  async #lose(on: number | undefined): Promise<void> {
+    await Promise.allSettled(this.#background);
+    this.#told.push(`the state directory${machineText(on)} is lost`);
+    this.#world.machine(on).loseState();
+    this.#wasTroubled = true;
+    this.#world.adversary.recordsChanged();
   }
 
   /** Removes the first row of a file that has enough rows. */
@@ -146,16 +167,19 @@ class Story {
     if (rows.length > 2) writeFileSync(file, [header, ...rows].join('\n'));
   }
 
-  #write({ file, rows, changed }: Extract<Step, { do: 'write' }>): void {
-    this.#told.push(`${file} has the rows ${rows.join(' ')}; changed: ${changed.join(' ') || 'none'}`);
+  #write({ file, rows, changed, on }: Extract<Step, { do: 'write' }>): void {
+    this.#told.push(
+      `${file}${machineText(on)} has the rows ${rows.join(' ')}; changed: ${changed.join(' ') || 'none'}`,
+    );
     const [header = '', ...all] = exampleRequestFile().trimEnd().split('\n');
     const lines = rows.map((number) => {
+      this.#written.add(number);
       const [token = '', year = '', month = ''] = (all[number] ?? '').split(',');
       // The vault does not know such a token, so its result is an error.
       const name = number % 3 === 0 ? token.replace(/^.{8}/, '00000000') : token;
       return changed.includes(number) ? `${name},39,12,` : `${name},${year},${month},`;
     });
-    this.#world.writeFile(file, [header, ...lines, ''].join('\n'));
+    this.#world.writeFile(file, [header, ...lines, ''].join('\n'), on);
   }
 
   #swap(): void {
@@ -185,12 +209,14 @@ class Story {
   #wordsOf(step: Extract<Step, { do: 'run' | 'resume' | 'hint' }>): string[] | undefined {
     if (step.do === 'resume') return this.#printed();
     if (step.do === 'hint') return this.#hint(step);
-    const run = step.type.includes('RUN') ? this.#newestRun() : '';
-    return run === undefined ? undefined : step.type.replace('RUN', run).split(' ');
+    const run = step.type.includes('RUN') ? this.#newestRun(step.on) : '';
+    const job = step.type.includes('JOB') ? claimsIn(this.#world).at(-1)?.job : '';
+    if (run === undefined || job === undefined) return undefined;
+    return step.type.replace('RUN', run).replace('JOB', job).split(' ');
   }
 
-  #newestRun(): string | undefined {
-    const runs = runDirectories(this.#world.home).map((directory) => basename(directory));
+  #newestRun(on?: number): string | undefined {
+    const runs = runDirectories(this.#world.machine(on).home).map((directory) => basename(directory));
     return runs.findLast((name) => name.startsWith('run-'));
   }
 
@@ -205,14 +231,16 @@ class Story {
     this.#told.push(`the record of ${run} is damaged: ${to}`);
   }
 
-  async #run(argv: readonly string[], how: Circumstances = {}): Promise<Ended> {
+  async #run(words: readonly string[], how: Circumstances = {}): Promise<Ended> {
+    const { home, backups } = this.#world.machine(how.on);
+    const argv = this.#world.machines.length > 1 ? words.map((word) => pathIn(home, word)) : words;
     const number = this.#told.push('') - 1;
     const world = this.#world;
-    const rows = this.#cyclePayments?.note(argv) ?? [];
+    const rows = this.#cyclePayments?.note(argv, home) ?? [];
     this.#payments.note(argv, world.isBusy);
     this.#isVouchedFor ||= argv.includes('--accept-unproven');
-    const sha256 = this.#hashOfFile(argv);
-    if (this.#keepsBackups) world.backups.keep();
+    const sha256 = hashOfFile(argv, home);
+    if (this.#keepsBackups) backups.keep();
     const ended = await world.start(argv, this.#keys(how.keys), how);
     this.#told[number] = lineOf(argv, ended, how);
     this.#ended.push(ended);
@@ -224,7 +252,16 @@ class Story {
     if (!this.#isVouchedFor) checkResultFiles(world);
     checkCreations(world, ended, how);
     checkRecords(world);
-    checkExitCode(world, { argv, ended, how, sha256, isVouchedFor: this.#isVouchedFor });
+    const { faults, ending, skewMs } = how;
+    this.#wasTroubled ||= [faults, ending, skewMs].some((each) => each !== undefined) || world.adversary.isTroubled;
+    checkExitCode(world, {
+      argv,
+      ended,
+      how,
+      sha256,
+      isVouchedFor: this.#isVouchedFor,
+      wasTroubled: this.#wasTroubled,
+    });
     return ended;
   }
 
@@ -235,13 +272,6 @@ class Story {
     if (key === '') return {};
     const [privateKey, management] = ['private', 'management'].map((kind) => key.replace('KIND', kind));
     return { SVC_PRIVATE_API_KEY: privateKey ?? '', SVC_MANAGEMENT_API_KEY: management ?? '' };
-  }
-
-  /** Returns the hash of the file that a command submits; undefined if it submits none. */
-  #hashOfFile(argv: readonly string[]): string | undefined {
-    const file = join(this.#world.home, argv[2] ?? '');
-    if (argv[1] !== 'submit' || !existsSync(file)) return undefined;
-    return createHash('sha256').update(readFileSync(file)).digest('hex');
   }
 
   /** Returns the printed command that the operator types next. Only with `mayPay` can it bill rows again. */
@@ -292,6 +322,42 @@ class Story {
     throw new Error('the cycle never came to its end');
   }
 
+  /**
+   * Submits the file of each machine after all trouble, then every row that any file had, and gets the results of the
+   * whole cycle on each machine.
+   */
+  async #endMachines(): Promise<void> {
+    const submit = `au submit ${FILE} --cycle ${CYCLE} --wait --timeout 1h --force`;
+    await this.#endWithAll([submit]);
+    this.#write({ do: 'write', file: FILE, rows: [...this.#written], changed: [] });
+    await this.#endWithAll([submit, RESUME_CYCLE, 'au resume', 'au status']);
+  }
+
+  /** Runs commands on each machine until each ends with 0 on all of them. */
+  async #endWithAll(lines: readonly string[]): Promise<void> {
+    const left = new Set(lines);
+    for (let round = 0; left.size > 0; round += 1) {
+      if (round === LAST_ROUNDS) throw new Error('the machines never came to their end');
+      for (const line of left) {
+        const codes: unknown[] = [];
+        for (const on of this.#world.machines.keys())
+          codes.push(await this.#endWith(line, on, round > LAST_ROUNDS / 2));
+        if (codes.every((code) => code === 0)) left.delete(line);
+        else break;
+      }
+      if (left.size > 0) await this.#pass(60);
+    }
+  }
+
+  /** Runs a command, and the one that it prints unless it ends with 0. Returns the exit code of the first. */
+  async #endWith(line: string, on: number, mayAbandon: boolean): Promise<number | undefined> {
+    const { code } = await this.#run(line.split(' '), { on });
+    const typable = typableIn(this.#last as Ended).filter((words) => words.every((word) => !PAYS.has(word)));
+    const printed = typable.findLast((words) => mayAbandon || words[1] !== 'abandon');
+    if (code !== 0 && printed !== undefined) await this.#run(printed, { on });
+    return code;
+  }
+
   #hasResults(): boolean {
     const names = ['tokens.results.csv', 'results.csv'];
     return this.#last?.code === 0 && names.some((name) => existsSync(join(this.#world.home, name)));
@@ -326,14 +392,31 @@ const OTHER_KEYS = {
   none: '',
 } as const;
 
+/** Returns the hash of the file that a command submits; undefined if it submits none. */
+function hashOfFile(argv: readonly string[], home: string): string | undefined {
+  const file = resolve(home, argv[2] ?? '');
+  if (argv[1] !== 'submit' || !existsSync(file)) return undefined;
+  return createHash('sha256').update(readFileSync(file)).digest('hex');
+}
+
+/** Machines of one world run in one process of the test, whose working directory is not theirs. */
+function pathIn(home: string, word: string): string {
+  return word.endsWith('.csv') ? resolve(home, word) : word;
+}
+
+function machineText(on = 0): string {
+  return on === 0 ? '' : ` of machine ${on + 1}`;
+}
+
 function losesPower(step: Step): boolean {
   return (step.do === 'run' || step.do === 'resume') && step.ending?.power === true;
 }
 
 function lineOf(argv: readonly string[], { code, steps, stderr }: Ended, how: Circumstances): string {
   const end = code === undefined ? 'was killed' : `ended with ${code}`;
-  const { faults = [], ending, keys, at, skewMs, fullAt, fullFor } = how;
+  const { faults = [], ending, keys, at, skewMs, fullAt, fullFor, on = 0 } = how;
   const circumstances = [
+    ...(on === 0 ? [] : [`on machine ${on + 1}`]),
     ...faults,
     ...(ending === undefined ? [] : [endingText(ending)]),
     ...(fullAt === undefined ? [] : [`with a disk that is full from step ${fullAt} on, for ${fullFor ?? 'all'} steps`]),

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import type { Server } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,14 +6,13 @@ import type { RunningSandbox } from '../../src/emulator/running-sandbox.ts';
 import { startSandbox } from '../support/sandbox.ts';
 import { acceptSecondUpload, Adversary } from './adversary.ts';
 import { Auditor } from './auditor.ts';
-import { Backups } from './backups.ts';
 import { type Actor, runAs } from './context.ts';
 import type { Circumstances } from './history.ts';
+import { Machine } from './machine.ts';
 import { DEAF_PORT, WorldNetwork } from './network.ts';
-import { UnflushedChanges } from './power.ts';
 import { type Ended, ToolProcess } from './process.ts';
 import { Chance } from './random.ts';
-import { recordedParts } from './records.ts';
+import { claimsIn, recordedParts } from './records.ts';
 import { Time } from './time.ts';
 
 // A file system in memory if there is one, because renames on a disk take longer than everything else.
@@ -30,35 +29,33 @@ const LIMITED_ROWS = 15;
 /** The number of made-up log entries from the day before a world begins. */
 const LOG_COUNT = 200;
 
-/** A world: its time, its network, two tenants at one address, and a home in which processes run. */
+/** The names of the homes, of which none begins another. */
+const HOMES = ['home', 'second', 'third'];
+
+/** A world: its time, its network, two tenants at one address, and the machines on which processes run. */
 export class World {
   readonly time = new Time(START);
-  readonly home: string;
+  readonly machines: readonly Machine[];
   readonly network: WorldNetwork;
   readonly adversary = new Adversary(this.time);
-  readonly backups: Backups;
   readonly #chance: Chance;
   readonly #directory: string;
-  readonly #alive = new Map<number, ToolProcess>();
   readonly #services: RunningSandbox[] = [];
   #pids = FIRST_PID;
-  #disk: UnflushedChanges | undefined;
-  /** Resolves when the machine has started again after a loss of power. */
-  #outage: Promise<void> | undefined;
 
-  private constructor(seed: number) {
+  private constructor(seed: number, machines: number) {
     this.#chance = new Chance(seed);
     this.network = new WorldNetwork((wire, { process }) => {
       if (process instanceof ToolProcess) process.hasConnected(wire);
     });
     this.#directory = mkdtempSync(join(DISK, 'svc-world-'));
-    this.home = join(this.#directory, 'home');
-    this.backups = new Backups(this.home, join(this.#directory, 'backups'));
-    mkdirSync(this.home);
+    this.machines = HOMES.slice(0, machines).map(
+      (name) => new Machine(join(this.#directory, name), join(this.#directory, `of-${name}`)),
+    );
   }
 
-  static async begin(seed: number): Promise<World> {
-    const world = new World(seed);
+  static async begin(seed: number, machines = 1): Promise<World> {
+    const world = new World(seed, machines);
     process.chdir(world.home);
     const { intercept } = world.adversary;
     const pickupMs = world.#chance.oneOf([250, 250, 60_000, 700_000]);
@@ -71,7 +68,8 @@ export class World {
     // Another system of each tenant submits a file, whose job the tool must leave alone.
     for (const key of ['sandbox-private-key-account-updater-only', 'their-private-key'])
       await world.time.until(world.auditor.submit(key));
-    world.adversary.recorded = () => recordedParts(world.home);
+    world.adversary.isClaimed = (job) => claimsIn(world).some((claim) => claim.job === job);
+    world.adversary.recorded = () => world.homes.flatMap(recordedParts);
     return world;
   }
 
@@ -95,20 +93,36 @@ export class World {
     return join(this.#directory, 'theirs');
   }
 
-  /** Starts to note unflushed changes, so that the world can lose its power. */
-  noteChanges(): void {
-    this.#disk = new UnflushedChanges(this.home, join(this.#directory, 'kept'));
+  get homes(): readonly string[] {
+    return this.machines.map(({ home }) => home);
   }
 
-  /** Kills every process. A minute later, the machine starts again without some of the unflushed changes. */
-  #losePower(): void {
-    for (const process of this.#alive.values()) process.die();
-    this.#outage ??= (async () => {
-      await this.time.clock().sleep(60_000);
-      runAs(undefined, () => this.#disk?.lose(this.#chance.split()));
+  /** The home of the first machine. */
+  get home(): string {
+    return this.machine().home;
+  }
+
+  machine(number = 0): Machine {
+    const found = this.machines[number];
+    if (found === undefined) throw new Error(`this world has no machine ${number}`);
+    return found;
+  }
+
+  /** The directory of the ledger that the machines share; undefined for one machine, which has its own. */
+  get sharedLedger(): string | undefined {
+    return this.machines.length > 1 ? join(this.#directory, 'ledger') : undefined;
+  }
+
+  /** Starts to note unflushed changes, so that machines can lose their power. */
+  noteChanges(): void {
+    for (const machine of this.machines) machine.noteChanges();
+  }
+
+  #losePower(machine: Machine): void {
+    machine.losePower(this.time, (disk) => {
+      runAs(undefined, () => disk?.lose(this.#chance.split()));
       this.adversary.recordsChanged();
-      this.#outage = undefined;
-    })();
+    });
   }
 
   get url(): string {
@@ -123,7 +137,11 @@ export class World {
 
   /** Whether a process runs now. */
   get isBusy(): boolean {
-    return this.#alive.size > 0;
+    return this.#running.length > 0;
+  }
+
+  get #running(): ToolProcess[] {
+    return this.machines.flatMap(({ alive }) => [...alive.values()]);
   }
 
   get auditor(): Auditor {
@@ -136,43 +154,51 @@ export class World {
     return `${lines.slice(0, this.#chance.oneOf([9, 9, 2 * LIMITED_ROWS, lines.length - 1])).join('\n')}\n`;
   }
 
-  writeFile(name: string, text: string): void {
-    writeFileSync(join(this.home, name), text);
+  writeFile(name: string, text: string, on = 0): void {
+    writeFileSync(join(this.machine(on).home, name), text);
   }
 
   /** Runs a command to its end. It progresses only while somebody waits with `time.until`. */
   async start(argv: readonly string[], env: Readonly<Record<string, string>>, how: Circumstances): Promise<Ended> {
-    await this.#outage;
+    const { on = 0 } = how;
+    const machine = this.machine(on);
+    await machine.outage;
     const pid = (this.#pids += 1);
-    const { home, time, network } = this;
+    const { time, network, sharedLedger: ledger } = this;
     const chance = this.#chance.split();
     const started = new ToolProcess({
       argv,
-      env: { SVC_BASE_URL: this.addressOf(how.at), SVC_PACING: 'off', ...env },
-      home,
+      env: {
+        SVC_BASE_URL: this.addressOf(how.at),
+        SVC_PACING: 'off',
+        ...(ledger !== undefined && { SVC_LEDGER: ledger }),
+        ...env,
+      },
+      home: machine.home,
+      on,
       time,
       network,
       chance,
       pid,
-      isAlive: (other) => this.#alive.has(other),
+      isAlive: (other) => machine.alive.has(other),
       skewMs: how.skewMs ?? 0,
       ending: how.ending,
       fullAt: how.fullAt,
       fullFor: how.fullFor,
-      disk: this.#disk,
-      losePower: () => this.#losePower(),
+      disk: machine.disk,
+      losePower: () => this.#losePower(machine),
     });
-    started.hadCompany = this.#alive.size > 0;
-    for (const other of this.#alive.values()) other.hadCompany = true;
+    started.hadCompany = this.isBusy;
+    for (const other of this.#running) other.hadCompany = true;
     this.adversary.trouble(started, how.faults ?? [], chance.between(1, 1_000_000));
-    this.#alive.set(pid, started);
-    const ended = await started.run().finally(() => this.#alive.delete(pid));
-    await this.#outage;
+    machine.alive.set(pid, started);
+    const ended = await started.run().finally(() => machine.alive.delete(pid));
+    await machine.outage;
     return ended;
   }
 
   async end(): Promise<void> {
-    for (const left of this.#alive.values()) left.die();
+    for (const left of this.#running) left.die();
     for (const service of this.#services) await this.time.until(service.close());
     process.chdir(tmpdir());
     rmSync(this.#directory, { recursive: true, force: true });

@@ -1,0 +1,111 @@
+import { CYCLE, CREATE, PUT, writeRows } from './cycles.ts';
+import type { Circumstances, History, Step } from './history.ts';
+import type { Ending } from './process.ts';
+import type { Chance } from './random.ts';
+
+const JOB = 'GET /account-updater/jobs/*';
+const JOBS = 'GET /account-updater/jobs';
+const RESULT = 'GET /store/results/*';
+
+/** The file into which a machine writes the results of the whole cycle. */
+const CYCLE_RESULTS = 'cycle.csv';
+export const RESUME_CYCLE = `au resume ${CYCLE} --wait --timeout 1h --out ${CYCLE_RESULTS} --force`;
+
+/** The options with which a file of the cycle is submitted. A repeated choice is drawn more often. */
+const CHOICES = ['', '', ' --timeout 3s', ' --wait --timeout 20m --force', ' --wait --timeout 2h --force'];
+
+/** Other commands on what any of the machines sent. */
+const OTHERS = [
+  'au resume',
+  'au resume',
+  'au resume RUN',
+  `au resume ${CYCLE}`,
+  RESUME_CYCLE,
+  'au resume JOB --wait --timeout 20m',
+  'au status',
+  `au status ${CYCLE}`,
+  'au status RUN',
+  'au download JOB --out copy.csv --force',
+  'au download RUN --out copy.csv --force',
+  'au runs',
+];
+
+/** What goes wrong for one process, which never sends a job away that has its file. */
+const EFFECTS: readonly (readonly [string, readonly string[]])[] = [
+  [PUT, ['503', '403', 'reset', 'reset,applied', 'hang,applied', '500,applied', '503,applied', 'latency=90s']],
+  [CREATE, ['503', '403', 'reset', 'reset,applied', 'hang,applied', '500,applied']],
+  [JOB, ['404', '503', 'reset', 'hang', 'stale']],
+  [JOBS, ['503', 'stale', 'reset']],
+  [RESULT, ['503', 'reset=300', 'truncate=300']],
+  ['* /**', ['503', 'reset', '429,retry-after=2', '401']],
+];
+
+/** What goes wrong for every process for a while. */
+const WEATHERS: readonly (readonly string[])[] = [
+  [`404@${JOB}`, `stale@${JOBS}`],
+  [`503@${JOBS}:0.5`],
+  [`503,applied@${PUT}`],
+  [`reset,applied@${PUT}`, `404@${JOB}`],
+  [],
+];
+
+/** Draws the days of two or three machines that share a ledger and files of one cycle, and lose their memories. */
+export function machineSteps(chance: Chance): Pick<History, 'machines' | 'steps'> {
+  const machines = chance.between(2, 3);
+  const first = Array.from({ length: machines }, (_, on) => writeRows(chance, 'tokens.csv', on));
+  const rest = Array.from({ length: chance.between(3, 8) }, () => anyStep(chance, machines));
+  return { machines, steps: [...first, ...rest.flat()] };
+}
+
+function anyStep(chance: Chance, machines: number): Step[] {
+  const on = chance.between(0, machines - 1);
+  if (chance.happens(0.15)) return [{ do: 'pass', minutes: chance.oneOf([1, 20, 61, 61, 80, 24 * 60]) }];
+  if (chance.happens(0.08)) return [{ do: 'lose', on }];
+  if (chance.happens(0.06)) return [{ do: 'restore', commands: chance.between(1, 3), on }];
+  if (chance.happens(0.06)) return [{ do: 'weather', faults: chance.oneOf(WEATHERS) }];
+  if (chance.happens(0.1)) return [{ do: 'resume', ...circumstancesOf(chance) }];
+  if (chance.happens(0.35)) return atOnce(chance, machines);
+  if (chance.happens(0.3)) return [{ do: 'run', type: chance.oneOf(OTHERS), on, ...circumstancesOf(chance) }];
+  return [...written(chance, on), submission(chance, on)];
+}
+
+/** Draws commands of all machines that run at the same moment. */
+function atOnce(chance: Chance, machines: number): Step[] {
+  const writes = Array.from({ length: machines }, (_, on) => written(chance, on)).flat();
+  const runs = Array.from({ length: machines }, (_, on): Step => {
+    const type = chance.oneOf(OTHERS);
+    const run = chance.happens(0.8) ? submission(chance, on) : ({ do: 'run', type, on } as const);
+    return { ...run, inBackground: on < machines - 1 };
+  });
+  return [...writes, ...runs];
+}
+
+function written(chance: Chance, on: number): Step[] {
+  return chance.happens(0.4) ? [writeRows(chance, 'tokens.csv', on)] : [];
+}
+
+function submission(chance: Chance, on: number): Extract<Step, { readonly do: 'run' }> {
+  const type = `au submit tokens.csv --cycle ${CYCLE}${chance.oneOf(CHOICES)}`;
+  return { do: 'run', type, on, ...circumstancesOf(chance) };
+}
+
+function circumstancesOf(chance: Chance): Circumstances {
+  return {
+    ...(chance.happens(0.3) ? { faults: [faultOf(chance)] } : {}),
+    ...(chance.happens(0.3) ? { ending: endingOf(chance) } : {}),
+    ...(chance.happens(0.15) ? { skewMs: chance.oneOf([-26, -1, 1, 26]) * 3_600_000 } : {}),
+  };
+}
+
+function faultOf(chance: Chance): string {
+  const [call, effects] = chance.oneOf(EFFECTS);
+  const first = chance.between(1, 3);
+  return `${chance.oneOf(effects)}@${call}:${chance.oneOf([`#${first}`, `#${first}-`, '0.3'])}`;
+}
+
+function endingOf(chance: Chance): Ending {
+  const how = chance.oneOf(['before', 'before', 'after', 'after', 'SIGTERM'] as const);
+  const power = chance.happens(0.2) ? { power: true } : {};
+  if (chance.happens(0.4)) return { step: chance.between(1, 200), how, ...power };
+  return { step: chance.between(1, 30), since: chance.oneOf(['POST', 'PUT'] as const), how, ...power };
+}
