@@ -1,8 +1,8 @@
-import { SvcError } from '../../base/errors.ts';
+import { type ErrorDetails, SvcError } from '../../base/errors.ts';
 import { countText, formatDuration, formatNumber, isoTime, utcTime } from '../../cli/output/time.ts';
 import { byText } from './claims.ts';
 import type { ClaimEntry } from './entry.ts';
-import { provableFrom } from './proof-of-absence.ts';
+import { provableFrom, provableUntil } from './proof-of-absence.ts';
 import type { Taken } from './settle-claims.ts';
 
 /** The file that is to be sent, in the words of messages. */
@@ -40,13 +40,21 @@ export function doubtError(file: NamedFile, { claim, rows }: Taken, now: number)
   return new SvcError(
     'outcome_unknown',
     `whether the service has ${countText(rows, 'row')} of ${file.name} (job ${claim.job}, sent by ${byText(claim)}) ${knownText(claim, now)}; nothing was sent`,
-    {
-      hint: 'Run the same command again after that.',
-      next: ['au', 'status', claim.job],
-      retryable: true,
-      facts: { job: claim.job, rows, ...settledAfter(claim, now) },
-    },
+    { ...doubtDetails(claim, now), facts: { job: claim.job, rows, ...settledAfter(claim, now) } },
   );
+}
+
+/** Returns what to do about a claim whose job the service does not find: wait for a proof, or decide without one. */
+export function doubtDetails(claim: ClaimEntry, now: number): ErrorDetails {
+  const next = ['au', 'status', claim.job];
+  if (now <= provableUntil(claim))
+    return { hint: 'Run the same command again after that. Nothing is sent until then.', next, retryable: true };
+  return {
+    hint: 'Find out what became of the job. Only if its file was not processed, free its rows with the second of these commands and submit them again: rows that were processed are then paid for twice.',
+    next,
+    alternatives: [['au', 'abandon', claim.job]],
+    retryable: false,
+  };
 }
 
 /** Returns the error for a job of the cycle whose rows are unknown, so that any row of the file may be among them. */
@@ -65,7 +73,9 @@ export function unknownRowsError(file: NamedFile, claim: ClaimEntry): SvcError {
 }
 
 /** Says when it is known whether the service has the rows of a claim whose job it does not find. */
-export function knownText(claim: Pick<ClaimEntry, 'expires_at'>, now: number): string {
+export function knownText(claim: Pick<ClaimEntry, 'created_at' | 'expires_at'>, now: number): string {
+  if (now > provableUntil(claim))
+    return 'cannot be proven any more: the service does not find the job, and may have forgotten it after 7 days';
   const from = provableFrom(claim);
   return from !== undefined && from > now
     ? `is known at ${utcTime(from)}`

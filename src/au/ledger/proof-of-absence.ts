@@ -21,6 +21,11 @@ export function provableFrom({ expires_at: expires }: Pick<ClaimEntry, 'expires_
   return end === undefined ? undefined : end + UNDER_WAY_MS;
 }
 
+/** Returns when the absence of a claim's job begins to prove nothing, because the service may have forgotten the job. */
+export function provableUntil({ created_at: at }: Pick<ClaimEntry, 'created_at'>): number {
+  return (parseTime(at) ?? -Infinity) + REMEMBERED_MS;
+}
+
 /**
  * Proves that the job of a claim was removed without a file: two lists show a newer job and not this one. All times are
  * those that the service gave to the jobs, so that no clock of a machine counts. Returns the proof in words, or undefined.
@@ -34,7 +39,7 @@ export async function proofOfAbsence(
   const created = parseTime(claim.created_at);
   const newerAt = parseTime(newer.created_at ?? '');
   if (from === undefined || created === undefined || newerAt === undefined) return undefined;
-  if (newerAt < from || newerAt > created + REMEMBERED_MS) return undefined;
+  if (newerAt < from || newerAt > provableUntil(claim)) return undefined;
   for (const size of PAGE_SIZES) if (!(await isAbsent(client, claim.job, newer.id, created, size))) return undefined;
   return `two lists show job ${newer.id}, created ${newer.created_at}, and not job ${claim.job}`;
 }

@@ -4,7 +4,7 @@ import { findJob } from '../run/job.ts';
 import { endClaim, isDone, standingClaims, stands } from './claims.ts';
 import type { ClaimEntry } from './entry.ts';
 import type { LedgerCycle } from './ledger.ts';
-import { proofOfAbsence, provableFrom } from './proof-of-absence.ts';
+import { proofOfAbsence, provableFrom, provableUntil } from './proof-of-absence.ts';
 import type { RowSet } from './row-set.ts';
 
 /** A standing claim that has some of the rows. */
@@ -94,7 +94,7 @@ async function endOf(
   if (ended?.has(job)) return { why: 'gone', proof: `the record of this machine: job ${job} never had its file` };
   const from = provableFrom(claim);
   // A proof needs another job, which is created only if the proof can succeed.
-  if (from === undefined || client.now() < from) return undefined;
+  if (from === undefined || client.now() < from || client.now() > provableUntil(claim)) return undefined;
   const created = await newer?.();
   const proof = created && (await proofOfAbsence(client, claim, created));
   return proof === undefined ? undefined : { why: 'gone', proof };

@@ -5,7 +5,7 @@ import { pollUntil, type WakeUp } from '../../client/api/poll.ts';
 import { ReadOnlyPlace } from '../../client/store/objects.ts';
 import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
 import { byText, isDone, standingClaims } from '../ledger/claims.ts';
-import { knownText } from '../ledger/claim-errors.ts';
+import { doubtDetails, knownText } from '../ledger/claim-errors.ts';
 import type { ClaimEntry } from '../ledger/entry.ts';
 import type { LedgerCycle } from '../ledger/ledger.ts';
 import type { NamedCycle } from '../ledger/named-cycle.ts';
@@ -119,12 +119,7 @@ async function reasonOf(
   return new SvcError(
     'outcome_unknown',
     `whether the service has the rows of ${what.slice(0, -1)} ${knownText(claim, client.now())}`,
-    {
-      hint: 'Run the same command again after that. Nothing is sent until then.',
-      next: ['au', 'status', job],
-      retryable: true,
-      facts,
-    },
+    { ...doubtDetails(claim, client.now()), facts },
   );
 }
 

@@ -40,7 +40,9 @@ const partSchema = z
     end: count,
     bytes: count,
     sha256: string,
-    joined: z.optional(z.looseObject({ rows: count, by: string, provable_at: optionalString })),
+    joined: z.optional(
+      z.looseObject({ rows: count, by: string, provable_at: optionalString, provable_until: optionalString }),
+    ),
     state: z.enum(PART_STATES),
     job: optionalString,
     creating_since: optionalString,

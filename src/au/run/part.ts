@@ -33,6 +33,8 @@ export interface JoinedJob {
   readonly by: string;
   /** When the ledger can prove that the job was removed without its file, in the service's time. */
   readonly provable_at?: string | undefined;
+  /** Until when it can, because the service may forget the job later. */
+  readonly provable_until?: string | undefined;
 }
 
 /** The members that stay when a part gets another job. */
@@ -402,7 +404,8 @@ function lose(before: Asked, { clocks, absent }: Events['not found']): Part {
   // Only the ledger ends the claim of another run's job.
   const isOwn = part.joined === undefined;
   if (isOwn && (sentOf(part) === 'some' || (absent && mayBeUnprocessed(part, clocks)))) return detached(part, 'gone');
-  const unprovable = part.unprovable ?? (sentOf(part) === 'all' && isTooOld(part, clocks) ? true : undefined);
+  const isDoubtful = !isOwn || sentOf(part) === 'all';
+  const unprovable = part.unprovable ?? (isDoubtful && isTooOld(part, clocks) ? true : undefined);
   const still = { ...part, unprovable, errors: undefined };
   if (still.sent !== 'stored') return { ...still, state: 'unknown', sent: 'all' };
   if (isLongMissing(part, clocks)) return { ...still, state: 'unknown', sent: 'stored' };
@@ -424,7 +427,9 @@ const PROOF_MS = 7 * DAY_MS;
 
 /** Tells whether one of the clocks is past the time in which a missing job proves something. */
 function isTooOld(part: Part, { service, here }: Clocks): boolean {
-  return Math.max(service, here) > addressEnd(part) - UPLOAD_LIFE_MS + PROOF_MS;
+  const { joined } = part;
+  const end = joined ? Date.parse(joined.provable_until ?? '') : addressEnd(part) - UPLOAD_LIFE_MS + PROOF_MS;
+  return Math.max(service, here) > end;
 }
 
 /** Returns when the upload address of a part's job expires, or NaN if that is unknown. */
@@ -440,7 +445,8 @@ function addressEnd({ sent_at: sentAt = '', expires_at: expiresAt }: Part): numb
 export function doubtEnd(part: Part): number | undefined {
   if (part.joined !== undefined) {
     const { provable_at: provable } = part.joined;
-    return part.state === 'unknown' && provable !== undefined ? Date.parse(provable) : undefined;
+    const isProvable = part.state === 'unknown' && provable !== undefined && !part.unprovable;
+    return isProvable ? Date.parse(provable) : undefined;
   }
   const expires = addressEnd(part);
   if (part.state !== 'unknown' || part.sent !== 'all' || part.unprovable || Number.isNaN(expires)) return undefined;

@@ -63,7 +63,7 @@ export function unknownOutcomeError({ record, name }: NamedRun): SvcError {
 function reasonOf(part: Part): string {
   const end = doubtEnd(part);
   if (part.joined !== undefined)
-    return `${part.joined.by} was to send it, and the service does not find the job${end === undefined ? '' : `; svc au resume settles it, after ${doubtTime(end)} at the latest`}`;
+    return `${part.joined.by} was to send it, and the service does not find the job${end === undefined ? (part.unprovable ? ', which proves nothing more than 7 days after its creation' : '') : `; svc au resume settles it, after ${doubtTime(end)} at the latest`}`;
   if (end !== undefined)
     return `all of it was sent, and no response said that it was stored; svc au resume settles it, after ${doubtTime(end)} at the latest`;
   if (part.missing_since === undefined) return 'all of it was sent, and the job is still pending';

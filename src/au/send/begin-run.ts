@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import path from 'node:path';
 import type { Division } from '../ledger/divide-rows.ts';
 import { byText } from '../ledger/claims.ts';
-import { provableFrom } from '../ledger/proof-of-absence.ts';
+import { provableFrom, provableUntil } from '../ledger/proof-of-absence.ts';
 import type { RequestFileCheck } from '../request/request-file.ts';
 import { joinedPart, type Part } from '../run/part.ts';
 import { plannedParts, type RunRecord } from '../run/record.ts';
@@ -81,7 +81,10 @@ export function dividedParts({ joined, free }: Division, first: number): Divided
     const joinedJob = {
       rows: claim.rows,
       by: byText(claim),
-      ...(provable === undefined ? {} : { provable_at: new Date(provable).toISOString() }),
+      ...(provable !== undefined && {
+        provable_at: new Date(provable).toISOString(),
+        provable_until: new Date(provableUntil(claim)).toISOString(),
+      }),
     };
     // A claim has at most what one job takes, so that its rows are one slice.
     for (const slice of plannedParts(file.check, number, name))

@@ -134,6 +134,7 @@ describe('a claim whose job the service does not find', () => {
     await machines.clock.advance(8 * DAY);
     expect(words(await settle(await machines.open('laptop'), ['a', 'b']))).toEqual(['job-1 2 not found']);
     expect(await machines.entries()).toEqual(['claim job-1']);
+    expect(machines.service.jobs).toHaveLength(1);
   });
 
   it('R58: a claim whose results were read stands although the service has forgotten its job', async () => {

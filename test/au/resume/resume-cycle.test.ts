@@ -128,6 +128,23 @@ describe('a cycle that other machines sent', () => {
     expect(shown.code, shown.stderr).toBe(9);
   });
 
+  it('a cycle whose lost job is older than a week names the command that frees its rows, on any machine', async () => {
+    const { on, jobs, service, clock, uploads } = await openHalves();
+    service.forgotten = jobs[0] ?? '';
+    expect((await on('fresh', 'au submit first.csv --cycle 2026-12')).code).toBe(9);
+    await clock.advance(8 * 24 * HOUR_MS);
+    for (const line of ['au resume 2026-12', 'au submit first.csv --cycle 2026-12']) {
+      const told = await on('fresh', line);
+      expect(told.code, told.stderr).toBe(9);
+      expect(told.stderr).toContain(`svc au abandon ${service.forgotten}`);
+      expect(told.stderr).not.toContain('settles it');
+    }
+    expect(uploads()).toBe(2);
+    expect(await on('fresh', `au abandon ${service.forgotten} --yes`)).toMatchObject({ code: 0 });
+    expect(await on('fresh', 'au submit first.csv --cycle 2026-12')).toMatchObject({ code: 0 });
+    expect(uploads()).toBe(3);
+  });
+
   it('a result file that exists is refused before any request, and replaced with --force', async () => {
     const { on, home, results } = await openHalves();
     writeFileSync(home.file('2026-12.results.csv'), 'mine\n');

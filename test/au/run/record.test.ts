@@ -80,7 +80,12 @@ describe('the record of a run', () => {
   });
 
   it('the record of a run names the rows of divided parts, and no other file', () => {
-    const joined = { rows: 9, by: 'ci@runner-7', provable_at: '2026-01-05T13:15:01.000Z' };
+    const joined = {
+      rows: 9,
+      by: 'ci@runner-7',
+      provable_at: '2026-01-05T13:15:01.000Z',
+      provable_until: '2026-01-12T12:00:00.000Z',
+    };
     const withRows = (name: string): string =>
       JSON.stringify({ ...RECORD, parts: [{ ...RECORD.parts[0]!, rows_file: name, joined }] });
     expect(parseRecord(withRows('rows-0001.csv'), 'run.json').parts).toMatchObject([
