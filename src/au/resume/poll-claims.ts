@@ -65,7 +65,7 @@ export async function pollClaims(
   const { seen, outage, timeUp } = await pollUntil(client, {
     poll,
     isDone: (jobs) => !wait || isOver(jobs),
-    limitMs: () => LONGEST_WAIT_MS,
+    limitMs: () => (wait ? LONGEST_WAIT_MS : 0),
     wakeUp,
     onPoll: pollReporter<Jobs>(client, `cycle ${cycle.name}`, onEvent, (jobs) => ({
       status: progressOf(claims, jobs),

@@ -13,12 +13,14 @@ const [HEADER = '', ...ROWS] = exampleRequestFile().trimEnd().split('\n');
 
 /** Two machines that sent the halves of a file in one cycle, with a third one that only shares their ledger. */
 async function openHalves() {
-  const service = { forgotten: '', failed: '' };
+  // Reads get a response as long as `responses` is not used up.
+  const service = { forgotten: '', failed: '', responses: Infinity };
   const shown = (job: { readonly id?: string }) =>
     job.id === service.failed ? { ...job, status: 'failed', errors: ['made up'] } : job;
   const desk = await openQuickDesk({
     processingMs: HOUR_MS,
     intercept: (incoming, outgoing, proceed) => {
+      if (incoming.method === 'GET' && (service.responses -= 1) < 0) return void outgoing.writeHead(503).end();
       if (service.forgotten && incoming.url?.endsWith(service.forgotten)) {
         outgoing
           .writeHead(404, { 'content-type': 'application/problem+json' })
@@ -143,6 +145,17 @@ describe('a cycle that other machines sent', () => {
     expect(await on('fresh', `au abandon ${service.forgotten} --yes`)).toMatchObject({ code: 0 });
     expect(await on('fresh', 'au submit first.csv --cycle 2026-12')).toMatchObject({ code: 0 });
     expect(uploads()).toBe(3);
+  });
+
+  it('R14: a cycle is polled once without --wait, also while the service does not respond', async () => {
+    const { on, service, clock } = await openHalves();
+    expect(await on('fresh', 'au status 2026-12')).toMatchObject({ code: 0 });
+    // The tenant of the key is known, and then nothing of its jobs.
+    service.responses = 1;
+    const before = clock.now();
+    const told = await on('fresh', 'au resume 2026-12');
+    expect(told.code, told.stderr).toBe(8);
+    expect(clock.now() - before).toBeLessThan(HOUR_MS);
   });
 
   it('a result file that exists is refused before any request, and replaced with --force', async () => {
