@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { SvcError } from '../../base/errors.ts';
+import { isSvcError, SvcError } from '../../base/errors.ts';
 import { inspectTarget } from '../../base/files/target.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { option, warnOf } from '../../cli/app/hint.ts';
@@ -76,7 +76,14 @@ export async function resumeCycle(context: Context, typed: string, input: Resume
   const outcomes = await resumeRuns(context, runs, round);
   // A run that still waits has jobs of the cycle, which are polled here.
   const ofRuns = [...outcomes.values()].filter((outcome) => outcome !== 'pending');
-  return deliverCycle(context, client, cycle, { ...input, out, summarize, wakeUpFor, print, ofRuns });
+  try {
+    return await deliverCycle(context, client, cycle, { ...input, out, summarize, wakeUpFor, print, ofRuns });
+  } catch (error) {
+    // The time limit passed while a run of this machine was under way, as the service said in this command.
+    if (!isSvcError(error, 'timeout') || ofRuns.length === outcomes.size) throw error;
+    endUnfinished(context, cycle.name, error.with({ code: 'pending' }), ofRuns);
+    return exitCodeOf(ofRuns);
+  }
 }
 
 /** Returns the open runs of this machine that have jobs of the cycle, or rows to send in it. */

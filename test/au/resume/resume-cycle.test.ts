@@ -158,6 +158,13 @@ describe('a cycle that other machines sent', () => {
     expect(clock.now() - before).toBeLessThan(HOUR_MS);
   });
 
+  it('R72: a cycle with a run that is under way at the end of the time ends with 11, on the machine that sent the run', async () => {
+    const { on } = await openHalves();
+    const told = await on('runner', 'au resume 2026-12 --wait --timeout 10m');
+    expect(told.code, told.stderr).toBe(11);
+    expect(told.stderr).toContain('au resume 2026-12 --wait');
+  });
+
   it('a result file that exists is refused before any request, and replaced with --force', async () => {
     const { on, home, results } = await openHalves();
     writeFileSync(home.file('2026-12.results.csv'), 'mine\n');
