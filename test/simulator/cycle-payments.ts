@@ -1,12 +1,17 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import { uploadsTaken } from '../au/support.ts';
 import { checkCycleResults, checkFileResults, tokenOf } from './cycle-results.ts';
 import { CYCLE } from './cycles.ts';
 import type { Circumstances } from './history.ts';
 import type { Ended } from './process.ts';
-import { claimsIn } from './records.ts';
+import { claimsIn, recordsIn, runDirectories } from './records.ts';
 import type { World } from './world.ts';
+
+interface Delivered {
+  readonly file: string;
+  readonly rows: readonly string[];
+}
 
 /** Checks that each tenant pays once per token, merchant and cycle, whatever machine sends the row. */
 export class CyclePayments {
@@ -32,15 +37,33 @@ export class CyclePayments {
     if (ended.code !== 0) return;
     const sent = this.#takenAt(keys === 'theirs' ? this.#world.theirs : this.#world.ours);
     const jobsOf = (row: string): readonly string[] | undefined => sent.get(`${cycleOf(argv)} ${keyOf(row)}`);
-    if (argv[1] === 'submit') {
-      const missing = rows.find((row) => jobsOf(row) === undefined);
-      if (missing !== undefined) throw new Error(`row ${missing} was never sent, and the file counts as submitted`);
-      const jobOf = (row: string): string | undefined => this.#paid(jobsOf(row) ?? []).at(-1);
-      if (argv.includes('--wait') && keys === undefined) checkFileResults(this.#world, argv, rows, { ended, jobOf });
+    const missing = argv[1] === 'submit' ? rows.find((row) => jobsOf(row) === undefined) : undefined;
+    if (missing !== undefined) throw new Error(`row ${missing} was never sent, and the file counts as submitted`);
+    const delivered = keys === undefined ? this.#delivered(argv, rows, ended) : undefined;
+    if (delivered !== undefined) {
+      const jobOf = (row: string): string | undefined => this.#paid(sent.get(`${CYCLE} ${keyOf(row)}`) ?? []).at(-1);
+      const but = `'svc ${argv.join(' ')}' ended with 0, but the results are others`;
+      checkFileResults(this.#world, delivered.file, delivered.rows, { jobOf, but });
     }
     if (argv[1] !== 'resume' || argv[2] !== CYCLE || ended.hadCompany) return;
     const ofCycle = [...sent].flatMap(([key, jobs]) => (key.startsWith(`${CYCLE} `) ? this.#paid(jobs) : []));
     checkCycleResults(this.#world, argv, { ended, jobs: new Set(ofCycle) });
+  }
+
+  /** Returns the file of the cycle's results with which a command ended, and the rows of its request; undefined if none. */
+  #delivered(argv: readonly string[], rows: readonly string[], { home }: Ended): Delivered | undefined {
+    if (argv[1] === 'submit') {
+      // Another command on the machine may submit a changed file, and write results with the same name.
+      const isUnchanged = this.note(argv, home).join() === rows.join();
+      const file = resolve(home, (argv[2] ?? '').replace(/\.csv$/, '.results.csv'));
+      return argv.includes('--wait') && cycleOf(argv) === CYCLE && isUnchanged ? { file, rows } : undefined;
+    }
+    if (argv[1] !== 'download') return undefined;
+    const directory = runDirectories(home).find((each) => basename(each) === argv[2]) ?? '';
+    const run = recordsIn(home, [directory]).records.find(({ cycle }) => cycle === CYCLE);
+    const out = argv[argv.indexOf('--out') + 1] ?? '';
+    if (run === undefined || !argv.includes('--out')) return undefined;
+    return { file: resolve(home, out), rows: rowsOf(join(directory, 'run-request.csv')) };
   }
 
   /** Nobody pays for a job that failed. */

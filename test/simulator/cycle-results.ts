@@ -1,6 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { RESULT_COLUMNS } from '../../src/schema/account-updater-files.ts';
 import { CYCLE } from './cycles.ts';
 import type { Ended } from './process.ts';
 import type { World } from './world.ts';
@@ -8,16 +7,53 @@ import type { World } from './world.ts';
 /** Returns the job that the tenant paid for a row of a request file; undefined if there is none. */
 export type JobOfRow = (row: string) => string | undefined;
 
-/** Throws if the results with which a submission ended are not those that the service made of the rows of its file. */
+/** Throws if results are not those that the service made of the rows of a file. `but` says whose results they are. */
 export function checkFileResults(
   world: World,
-  argv: readonly string[],
+  file: string,
   rows: readonly string[],
-  { ended, jobOf }: { readonly ended: Ended; readonly jobOf: JobOfRow },
+  { jobOf, but }: { readonly jobOf: JobOfRow; readonly but: string },
 ): void {
-  const results = resolve(ended.home, (argv[2] ?? '').replace(/\.csv$/, '.results.csv'));
-  const lines = rows.flatMap((row) => resultsOf(world, jobOf(row)).filter((line) => tokenOf(line) === tokenOf(row)));
-  expectLines(results, lines, `'svc ${argv.join(' ')}' ended with 0, but the results of its file are others`);
+  const found = grouped(linesIn(file), tokenOf);
+  const byToken = grouped(rows, tokenOf);
+  for (const [token, lines] of found)
+    if (!byToken.has(token)) throw new Error(`${but}: ${lines.join(' ')} was not requested`);
+  for (const [token, own] of byToken) {
+    const jobs = [...grouped(own, jobOf)];
+    const made = jobs.flatMap(([job]) => resultsOf(world, job).filter((line) => tokenOf(line) === token));
+    const least = jobs.reduce((sum, [job, of]) => sum + leastOf(world, job, of), 0);
+    const lines = found.get(token) ?? [];
+    if (lines.length < least || !isPartOf(lines, made))
+      throw new Error(`${but}: ${lines.join(' ')} instead of at least ${least} of ${made.join(' ')}`);
+  }
+  // The rows of a token for several merchants are not next to each other.
+  if (
+    byToken.size === rows.length &&
+    [...found.keys()].join() !== [...byToken.keys()].filter((one) => found.has(one)).join()
+  )
+    throw new Error(`${but}: they are in another order`);
+}
+
+function grouped<K>(lines: readonly string[], keyOf: (line: string) => K): Map<K, string[]> {
+  const groups = new Map<K, string[]>();
+  for (const line of lines) groups.set(keyOf(line), [...(groups.get(keyOf(line)) ?? []), line]);
+  return groups;
+}
+
+function isPartOf(some: readonly string[], all: readonly string[]): boolean {
+  const left = [...all];
+  return some.every((one) => left.includes(one) && left.splice(left.indexOf(one), 1).length === 1);
+}
+
+/**
+ * Returns how many results a job has at least of some of its rows with the same token. Results name no merchant, so that
+ * it is not known which rows have none.
+ */
+function leastOf(world: World, job: string | undefined, own: readonly string[]): number {
+  const token = tokenOf(own[0] ?? '');
+  const all = linesIn(join(world.ours, 'files', `request-${job}.csv`)).filter((row) => tokenOf(row) === token);
+  const results = resultsOf(world, job).filter((line) => tokenOf(line) === token);
+  return Math.max(0, results.length - (all.length - own.length));
 }
 
 /** Throws if the results of the whole cycle are not those of all its jobs. */
@@ -29,18 +65,19 @@ export function checkCycleResults(
   const out = argv.includes('--out') ? (argv[argv.indexOf('--out') + 1] ?? '') : `${CYCLE}.results.csv`;
   const lines = [...jobs].flatMap((job) => resultsOf(world, job));
   const but = `'svc ${argv.join(' ')}' ended with 0, but the results of the cycle are others`;
-  expectLines(resolve(ended.home, out), lines, but, { isSorted: true });
-}
-
-function expectLines(file: string, lines: readonly string[], but: string, { isSorted = false } = {}): void {
-  const found = existsSync(file) ? readFileSync(file, 'utf8').trimEnd().split('\n') : [];
-  const wanted = [RESULT_COLUMNS.join(','), ...lines];
-  const [one, other] = isSorted ? [found.toSorted(), wanted.toSorted()] : [found, wanted];
-  if (one.join('\n') !== other.join('\n')) throw new Error(`${but}: ${found.join(' ')} instead of ${wanted.join(' ')}`);
+  // Without --out, the file is in the working directory, which all machines have in common.
+  const directory = argv.includes('--out') ? ended.home : world.home;
+  const found = linesIn(resolve(directory, out));
+  if (found.toSorted().join() !== lines.toSorted().join())
+    throw new Error(`${but}: ${found.join(' ')} instead of ${lines.join(' ')}`);
 }
 
 function resultsOf({ ours }: World, job: string | undefined): string[] {
-  const file = join(ours, 'files', `result-${job}.csv`);
+  return linesIn(join(ours, 'files', `result-${job}.csv`));
+}
+
+/** Returns the lines of a file below its header. */
+function linesIn(file: string): string[] {
   return existsSync(file) ? readFileSync(file, 'utf8').split('\n').slice(1).filter(Boolean) : [];
 }
 

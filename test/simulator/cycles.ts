@@ -6,6 +6,9 @@ export const PUT = 'PUT /store/requests/*';
 
 export const CYCLE = '2026-01';
 
+/** The number of the first row for another merchant, and how many such numbers there are. */
+export const OTHER_MERCHANT = 100;
+
 /** The number of different rows in request files. */
 const ROWS = 12;
 
@@ -45,7 +48,11 @@ function submission(chance: Chance, how: Circumstances, file = 'tokens.csv'): Ex
 }
 
 /** Draws a file with a range of the rows, sometimes in reverse order, some with another expiration. */
-export function writeRows(chance: Chance, file: 'tokens.csv' | 'other.csv', on = 0): Step {
+export function writeRows(
+  chance: Chance,
+  file: 'tokens.csv' | 'other.csv',
+  on = 0,
+): Extract<Step, { readonly do: 'write' }> {
   const start = chance.between(0, ROWS - 3);
   const end = chance.between(start + 1, ROWS - 1);
   const range = Array.from({ length: end - start + 1 }, (_, index) => start + index);

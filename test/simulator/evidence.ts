@@ -113,6 +113,8 @@ function isNotSent(home: string, { id, parts, input, created_at: created }: RunR
 /** Throws if results that count as complete differ from what the service made of the run's own jobs. */
 function checkResults(world: World, setting: Setting, name: string): void {
   const { argv, how, ended, isVouchedFor } = setting;
+  // The results of files whose rows have several merchants are compared by row.
+  if (world.sharedLedger !== undefined) return;
   const { home } = ended;
   const run = recordsIn(home).records.find(({ id }) => id === basename(name));
   if (run?.out === undefined || isVouchedFor || how.keys === 'theirs' || run.abandoned_at !== undefined) return;

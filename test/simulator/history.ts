@@ -45,12 +45,17 @@ export type Step =
   | ({ readonly do: 'lose' } & Place)
   /** Removes the first row of the request file, or of the export from which it is prepared. */
   | { readonly do: 'edit'; readonly file: 'tokens.csv' | 'export.csv' }
-  /** Writes a request file with these rows of the example. The `changed` ones get another expiration. */
+  /**
+   * Writes a request file with these rows of the example. A number from 100 on is a row of the same token for another
+   * merchant, and one from 200 on for a third. The `changed` ones get another expiration, and the tokens of `capitals` are
+   * written in capitals.
+   */
   | ({
       readonly do: 'write';
       readonly file: 'tokens.csv' | 'other.csv';
       readonly rows: readonly number[];
       readonly changed: readonly number[];
+      readonly capitals?: readonly number[];
     } & Place)
   /** Gives two request files each other's name. */
   | { readonly do: 'swap' }

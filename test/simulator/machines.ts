@@ -1,4 +1,4 @@
-import { CYCLE, CREATE, PUT, writeRows } from './cycles.ts';
+import { CREATE, CYCLE, OTHER_MERCHANT, PUT, writeRows } from './cycles.ts';
 import type { Circumstances, History, Step } from './history.ts';
 import type { Ending } from './process.ts';
 import type { Chance } from './random.ts';
@@ -52,7 +52,7 @@ const WEATHERS: readonly (readonly string[])[] = [
 /** Draws the days of two or three machines that share a ledger and files of one cycle, and lose their memories. */
 export function machineSteps(chance: Chance): Pick<History, 'machines' | 'steps'> {
   const machines = chance.between(2, 3);
-  const first = Array.from({ length: machines }, (_, on) => writeRows(chance, 'tokens.csv', on));
+  const first = Array.from({ length: machines }, (_, on) => writeFile(chance, on));
   const rest = Array.from({ length: chance.between(3, 8) }, () => anyStep(chance, machines));
   return { machines, steps: [...first, ...rest.flat()] };
 }
@@ -81,7 +81,21 @@ function atOnce(chance: Chance, machines: number): Step[] {
 }
 
 function written(chance: Chance, on: number): Step[] {
-  return chance.happens(0.4) ? [writeRows(chance, 'tokens.csv', on)] : [];
+  return chance.happens(0.4) ? [writeFile(chance, on)] : [];
+}
+
+/** Draws a file with some tokens in capitals, which are the same tokens, and some rows for several merchants. */
+function writeFile(chance: Chance, on: number): Step {
+  const written = writeRows(chance, 'tokens.csv', on);
+  const rows = chance.happens(0.4) ? written.rows.flatMap((row) => forMerchants(chance, row)) : written.rows;
+  const capitals = chance.happens(0.4) ? rows.filter(() => chance.happens(0.5)) : [];
+  return { ...written, rows, ...(capitals.length > 0 && { capitals }) };
+}
+
+/** Draws the rows of a token: for the first merchant, for another, or for both. */
+function forMerchants(chance: Chance, row: number): number[] {
+  const other = chance.between(1, 2) * OTHER_MERCHANT + row;
+  return chance.oneOf([[row], [row], [other], [row, other]]);
 }
 
 function submission(chance: Chance, on: number): Extract<Step, { readonly do: 'run' }> {

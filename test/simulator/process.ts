@@ -48,8 +48,9 @@ export interface Ended {
   readonly code: number | undefined;
   readonly stdout: string;
   readonly stderr: string;
-  /** The number of its steps. */
+  /** The number of its steps, and how long it ran. */
   readonly steps: number;
+  readonly tookMs: number;
   readonly process: SimulatedProcess;
   /** The machine on which it ran, and its home. */
   readonly on: number;
@@ -136,6 +137,7 @@ export class ToolProcess implements SimulatedProcess {
 
   async run(): Promise<Ended> {
     const { time, network, chance } = this.#start;
+    const started = time.now();
     const actor: Actor = { time, network, chance, process: this };
     const death = new Promise<undefined>((resolve) => (this.#announceDeath = () => resolve(undefined)));
     const work = runAs(actor, () => main(this.#start.argv, this.#system()));
@@ -145,7 +147,9 @@ export class ToolProcess implements SimulatedProcess {
     const stdout = this.#stdout.text;
     const stderr = this.#stderr.text;
     const { on, home } = this.#start;
-    return { code, stdout, stderr, steps: this.#steps, process: this, on, home, hadCompany: this.hadCompany };
+    const { hadCompany } = this;
+    const tookMs = time.now() - started;
+    return { code, stdout, stderr, steps: this.#steps, tookMs, process: this, on, home, hadCompany };
   }
 
   #system(): Parameters<typeof main>[1] {

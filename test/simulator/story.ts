@@ -2,13 +2,14 @@ import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { exampleRequestFile } from '../../src/emulator/vault/cards.ts';
-import { checkCreations, checkEnd, checkNothingLeaked, checkResultFiles } from './checks.ts';
+import { SANDBOX_MERCHANT_ID } from '../../src/schema/account-updater-files.ts';
+import { checkCreations, checkDuration, checkEnd, checkNothingLeaked, checkResultFiles } from './checks.ts';
 import { checkExitCode, checkRecords } from './evidence.ts';
 import { ARCHIVE, type Circumstances, type History, type Step, TAIL, type Weather } from './history.ts';
 import { LogWatch } from './log-watch.ts';
 import { printedCommands } from './operator.ts';
 import { CyclePayments } from './cycle-payments.ts';
-import { CYCLE } from './cycles.ts';
+import { CYCLE, OTHER_MERCHANT } from './cycles.ts';
 import { RESUME_CYCLE } from './machines.ts';
 import { Payments } from './payments.ts';
 import type { Ended, Ending } from './process.ts';
@@ -19,6 +20,9 @@ const FILE = 'tokens.csv';
 /** Another request file, and the export from which one is prepared. */
 const OTHER = 'other.csv';
 const EXPORT = 'export.csv';
+
+/** The merchants of rows: the tenant has not configured the last, so that each of its results is an error. */
+const MERCHANTS = ['', SANDBOX_MERCHANT_ID, 'another-shop'];
 
 /** How often the operator tries after all trouble is over. */
 const LAST_ROUNDS = 12;
@@ -167,17 +171,25 @@ class Story {
     if (rows.length > 2) writeFileSync(file, [header, ...rows].join('\n'));
   }
 
-  #write({ file, rows, changed, on }: Extract<Step, { do: 'write' }>): void {
+  async #write({ file, rows, changed, capitals = [], on }: Extract<Step, { do: 'write' }>): Promise<void> {
+    const machine = this.#world.machine(on);
+    await machine.outage;
+    // A command that runs has read the file before.
+    if (machine.alive.size > 0) await this.#world.time.clock().sleep(1);
+    const inCapitals = capitals.length === 0 ? '' : `; in capitals: ${capitals.join(' ')}`;
     this.#told.push(
-      `${file}${machineText(on)} has the rows ${rows.join(' ')}; changed: ${changed.join(' ') || 'none'}`,
+      `${file}${machineText(on)} has the rows ${rows.join(' ')}; changed: ${changed.join(' ') || 'none'}${inCapitals}`,
     );
     const [header = '', ...all] = exampleRequestFile().trimEnd().split('\n');
     const lines = rows.map((number) => {
       this.#written.add(number);
-      const [token = '', year = '', month = ''] = (all[number] ?? '').split(',');
+      const place = number % OTHER_MERCHANT;
+      const [token = '', year = '', month = ''] = (all[place] ?? '').split(',');
+      const merchant = MERCHANTS[(number - place) / OTHER_MERCHANT] ?? '';
       // The vault does not know such a token, so its result is an error.
-      const name = number % 3 === 0 ? token.replace(/^.{8}/, '00000000') : token;
-      return changed.includes(number) ? `${name},39,12,` : `${name},${year},${month},`;
+      const known = place % 3 === 0 ? token.replace(/^.{8}/, '00000000') : token;
+      const name = capitals.includes(number) ? known.toUpperCase() : known;
+      return changed.includes(number) ? `${name},39,12,${merchant}` : `${name},${year},${month},${merchant}`;
     });
     this.#world.writeFile(file, [header, ...lines, ''].join('\n'), on);
   }
@@ -246,6 +258,7 @@ class Story {
     this.#ended.push(ended);
     this.#logs.note(argv, ended, how);
     checkEnd(argv, ended, how);
+    checkDuration(argv, ended);
     checkNothingLeaked(world, ended);
     if (this.#cyclePayments) this.#cyclePayments.check(argv, rows, ended, how.keys);
     else this.#payments.check(ended, how);
@@ -329,7 +342,7 @@ class Story {
   async #endMachines(): Promise<void> {
     const submit = `au submit ${FILE} --cycle ${CYCLE} --wait --timeout 1h --force`;
     await this.#endWithAll([submit]);
-    this.#write({ do: 'write', file: FILE, rows: [...this.#written], changed: [] });
+    await this.#write({ do: 'write', file: FILE, rows: [...this.#written], changed: [] });
     await this.#endWithAll([submit, RESUME_CYCLE, 'au resume', 'au status']);
   }
 
