@@ -1,6 +1,6 @@
 import { isSvcError, SvcError } from '../../base/errors.ts';
 import { exactMembers } from '../../base/json/exact.ts';
-import { countText } from '../../cli/output/time.ts';
+import { countText, parseTime } from '../../cli/output/time.ts';
 import type { Client } from '../../client/api/client.ts';
 import { pollUntil } from '../../client/api/poll.ts';
 import type { AccountUpdaterJob, ListedJob } from '../../schema/account-updater.ts';
@@ -12,6 +12,9 @@ import { MISSING_MS } from '../run/part.ts';
 
 /** The time after a request for a job within which the job may have been created. */
 const CREATION_MS = 10 * MINUTE_MS;
+
+/** How many of the newest jobs are compared with the ledger. */
+const PAGE_SIZE = 100;
 
 /** How far before the newest listed job to look for jobs that the ledger does not know. */
 const UNKNOWN_MS = 30 * DAY_MS;
@@ -77,10 +80,21 @@ function isStrictAbout({ ledger, onlyRecorded }: Beginning): boolean {
   return onlyRecorded || ledger.isShared;
 }
 
-/** Reads the newest page until it shows a job that was just created, because a lagging list proves nothing. */
+/**
+ * Tells whether a page is not older than a job: it shows the job, or only later ones, such as those of another system that
+ * were created since. Whose key created the job must then be known without the list.
+ */
+function isAsNewAs(job: AccountUpdaterJob, page: readonly ListedJob[]): boolean {
+  if (page.some(({ id }) => id === job.id)) return true;
+  const created = parseTime(job.created_at ?? '') ?? NaN;
+  const isLater = ({ created_at: at }: ListedJob): boolean => (parseTime(at ?? '') ?? NaN) >= created;
+  return Boolean(job.created_by) && page.length === PAGE_SIZE && page.every(isLater);
+}
+
+/** Reads the newest page until it is not older than the job of the upload, because a lagging list proves nothing. */
 async function listWith(client: Client, beginning: Beginning): Promise<readonly ListedJob[]> {
   const { job, random, again, run } = beginning;
-  const isListed = (jobs: readonly ListedJob[]): boolean => jobs.some((each) => each.id === job.id);
+  const isListed = (jobs: readonly ListedJob[]): boolean => isAsNewAs(job, jobs);
   const { seen: listed } = await pollUntil(client, {
     poll: () => newestJobs(client, beginning),
     isDone: isListed,
@@ -99,7 +113,7 @@ async function listWith(client: Client, beginning: Beginning): Promise<readonly 
 /** Reads the newest jobs of the list. Returns an empty list if this key may not read it and nothing depends on it. */
 async function newestJobs(client: Client, beginning: Beginning): Promise<readonly ListedJob[]> {
   try {
-    return await client.accountUpdater.list({ pageSize: 100 }).first(100);
+    return await client.accountUpdater.list({ pageSize: PAGE_SIZE }).first(PAGE_SIZE);
   } catch (error) {
     const isOptional = !isStrictAbout(beginning) && beginning.unclearSince.length === 0;
     if (isOptional && isSvcError(error, 'forbidden', 'not_found')) return [];

@@ -177,6 +177,25 @@ describe('a state directory that is older than what was submitted', () => {
   });
 });
 
+describe('a hundred jobs that another system of the tenant created after the job of a file', () => {
+  it('R74: a hundred later jobs of another system do not stop an upload that goes on', async () => {
+    const machine = await openMachine();
+    machine.fault = (incoming, outgoing, proceed) =>
+      incoming.method === 'PUT' ? refuseWith(403)(incoming, outgoing, proceed) : proceed();
+    const begun = await machine.svc(ALONE);
+    expect(begun.code, begun.stderr).toBe(4);
+    machine.fault = undefined;
+    await machine.clock.advance(60_000);
+    const headers = { 'svc-api-key': 'sandbox-private-key-account-updater-only' };
+    const create = async (): Promise<number> =>
+      (await fetch(`${machine.ours.url}/account-updater/jobs`, { method: 'POST', headers })).status;
+    expect(new Set(await Promise.all(Array.from({ length: 100 }, create)))).toEqual(new Set([201]));
+    const { code, stderr } = await machine.svc(ALONE);
+    expect(code, stderr).toBe(0);
+    expect(machine.uploads()).toBe(1);
+  });
+});
+
 describe('two state directories of one tenant without a shared ledger', () => {
   it('R74: two state directories of one tenant without a shared ledger do not both pay: the second, being empty, ends with 9 until --begin', async () => {
     const machine = await openMachine();
