@@ -71,6 +71,8 @@ export class Adversary {
   #older: ReadonlySet<string> = new Set();
   /** Returns the parts of all runs as they are recorded now. */
   recorded: () => readonly Part[] = () => [];
+  /** Jobs of other systems, which no process of the tool created. */
+  readonly strangers = new Set<string>();
   /** Tells whether a ledger binds rows to a job. */
   isClaimed: (job: string) => boolean = () => true;
   /** Jobs to which an upload began that no ledger knew. */
@@ -244,8 +246,12 @@ export class Adversary {
     const jobs = shown.data ?? [shown];
     for (const job of jobs) {
       if (job.status !== 'completed') continue;
-      // Jobs that a bystander reads were completed before any process began, and do not fail.
-      const mayFail = process !== undefined && !this.#completed.has(job.id) && this.failed.size < this.failing;
+      // The jobs of other systems do not fail.
+      const mayFail =
+        process !== undefined &&
+        !this.strangers.has(job.id) &&
+        !this.#completed.has(job.id) &&
+        this.failed.size < this.failing;
       if (mayFail) this.failed.add(job.id);
       this.#completed.add(job.id);
       if (!this.failed.has(job.id)) continue;

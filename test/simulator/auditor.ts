@@ -24,22 +24,26 @@ export class Auditor {
     return texts;
   }
 
-  /** Submits an empty file before any process begins, so that the list of jobs shows whose key it is. */
-  async submit(key: string): Promise<void> {
-    await runAs(this.#actor, async () => {
-      const client = new Client(this.#url);
-      const headers = { 'svc-api-key': key };
-      const created = await client.request({ path: '/account-updater/jobs', method: 'POST', headers });
-      const { upload_url: url } = (await created.body.json()) as { upload_url: string };
-      await client.destroy();
-      const store = new Client(new URL(url).origin);
-      const { pathname, search } = new URL(url);
-      const header = 'token,expiration_year,expiration_month,merchant_id\n';
-      const put = await store.request({ path: pathname + search, method: 'PUT', body: header });
-      await put.body.dump();
-      await store.destroy();
+  /** Submits empty files with a key. Returns their jobs. */
+  async submit(key: string, count: number): Promise<string[]> {
+    return runAs(this.#actor, async () => {
+      const service = new Client(this.#url);
+      const jobs: string[] = [];
+      for (let number = 0; number < count; number += 1) {
+        const headers = { 'svc-api-key': key };
+        const created = await service.request({ path: '/account-updater/jobs', method: 'POST', headers });
+        const { id, upload_url: url } = (await created.body.json()) as { id: string; upload_url: string };
+        const store = new Client(new URL(url).origin);
+        const { pathname, search } = new URL(url);
+        const header = 'token,expiration_year,expiration_month,merchant_id\n';
+        const put = await store.request({ path: pathname + search, method: 'PUT', body: header });
+        await put.body.dump();
+        await store.destroy();
+        jobs.push(id);
+      }
+      await service.destroy();
+      return jobs;
     });
-    await this.get('/account-updater/jobs', key);
   }
 
   /** Returns the body of a successful response. */

@@ -61,6 +61,8 @@ export type Step =
   | { readonly do: 'swap' }
   /** Replaces the keys of the tenant. Later commands get the new ones. */
   | { readonly do: 'rotate' }
+  /** Submits a hundred files of another system of the tenant, so that the first page of the list has no other job. */
+  | { readonly do: 'crowd' }
   /** Turns all completed jobs of the service into failed ones. */
   | { readonly do: 'fail' }
   | { readonly do: 'pass'; readonly minutes: number }

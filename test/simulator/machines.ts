@@ -43,6 +43,7 @@ const EFFECTS: readonly (readonly [string, readonly string[]])[] = [
 /** What goes wrong for every process for a while. */
 const WEATHERS: readonly (readonly string[])[] = [
   [`404@${JOB}`, `stale@${JOBS}`],
+  [`404@${JOB}`],
   [`503@${JOBS}:0.5`],
   [`503,applied@${PUT}`],
   [`reset,applied@${PUT}`, `404@${JOB}`],
@@ -63,6 +64,7 @@ function anyStep(chance: Chance, machines: number): Step[] {
   if (chance.happens(0.08)) return [{ do: 'lose', on }];
   if (chance.happens(0.06)) return [{ do: 'restore', commands: chance.between(1, 3), on }];
   if (chance.happens(0.06)) return [{ do: 'weather', faults: chance.oneOf(WEATHERS) }];
+  if (chance.happens(0.05)) return [{ do: 'crowd' }];
   if (chance.happens(0.1)) return [{ do: 'resume', ...circumstancesOf(chance) }];
   if (chance.happens(0.35)) return atOnce(chance, machines);
   if (chance.happens(0.3)) return [{ do: 'run', type: chance.oneOf(OTHERS), on, ...circumstancesOf(chance) }];

@@ -88,8 +88,8 @@ export class Payments {
 
   #paidAt(directory: string): Map<string, string[]> {
     const paid = new Map<string, string[]>();
-    // Another system submitted the first file before any process began.
-    for (const job of uploadsTaken(directory).slice(1)) {
+    for (const job of uploadsTaken(directory)) {
+      if (this.#world.adversary.strangers.has(job)) continue;
       if (this.#world.adversary.failed.has(job)) continue;
       const text = readFileSync(join(directory, 'files', `request-${job}.csv`), 'utf8');
       for (const row of rowsOf(text)) paid.set(row, [...(paid.get(row) ?? []), job]);

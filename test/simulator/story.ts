@@ -140,6 +140,9 @@ class Story {
         this.#told.push('the keys are replaced');
         this.#world.adversary.rotations += 1;
         return undefined;
+      case 'crowd':
+        this.#told.push('another system submits a hundred files');
+        return this.#world.submitAsStranger(100);
       case 'fail':
         this.#told.push('jobs that were completed have failed');
         return this.#world.adversary.failCompleted();

@@ -29,6 +29,9 @@ const LIMITED_ROWS = 15;
 /** The number of made-up log entries from the day before a world begins. */
 const LOG_COUNT = 200;
 
+/** The key of another system of the tenant. */
+const STRANGER_KEY = 'sandbox-private-key-account-updater-only';
+
 /** The names of the homes, of which none begins another. */
 const HOMES = ['home', 'second', 'third'];
 
@@ -66,8 +69,11 @@ export class World {
     const server = world.network.servers[1] as Server;
     world.adversary.theirs = (incoming, outgoing) => void server.emit('request', incoming, outgoing);
     // Another system of each tenant submits a file, whose job the tool must leave alone.
-    for (const key of ['sandbox-private-key-account-updater-only', 'their-private-key'])
-      await world.time.until(world.auditor.submit(key));
+    for (const key of [STRANGER_KEY, 'their-private-key']) {
+      await world.time.until(world.submitAsStranger(1, key));
+      // The list of jobs shows whose key it is.
+      await world.time.until(world.auditor.get('/account-updater/jobs', key));
+    }
     world.adversary.isClaimed = (job) => claimsIn(world).some((claim) => claim.job === job);
     world.adversary.recorded = () => world.homes.flatMap(recordedParts);
     return world;
@@ -142,6 +148,11 @@ export class World {
 
   get #running(): ToolProcess[] {
     return this.machines.flatMap(({ alive }) => [...alive.values()]);
+  }
+
+  /** Submits files as another system of the tenant. */
+  async submitAsStranger(count: number, key = STRANGER_KEY): Promise<void> {
+    for (const job of await this.auditor.submit(key, count)) this.adversary.strangers.add(job);
   }
 
   get auditor(): Auditor {
