@@ -7,7 +7,7 @@ import { RESULT_COLUMNS } from '../../schema/account-updater-files.ts';
 import { tokenKey } from '../request/row-key.ts';
 import { openSpool } from '../request/spool-output.ts';
 import { TokenTable } from '../request/token-table.ts';
-import { readResults } from '../result-codes.ts';
+import { readResults, type ResultRow } from '../result-codes.ts';
 import { hashOf } from '../results/download.ts';
 import { keepResults } from '../results/merge.ts';
 import { extraColumns, resultLine } from '../results/merge-in-order.ts';
@@ -43,8 +43,8 @@ interface Source extends CycleSource {
 }
 
 /**
- * Joins the results of the requests of a cycle. Where a token has results of two requests, the later ones count. Returns
- * undefined if no request has results.
+ * Joins the results of the requests of a cycle. A result that two requests share counts once, and a token has several if
+ * its rows for several merchants are in several requests. Returns undefined if no request has results.
  * @throws SvcError `config` if results that the files of the cycle have are no longer found
  */
 export async function cycleResults(context: Context, directory: RefreshDirectory): Promise<CycleResults | undefined> {
@@ -140,16 +140,21 @@ async function* joinedRows(files: readonly string[]): AsyncGenerator<string> {
   yield csvRow([...RESULT_COLUMNS, ...extra]);
   for (const [index, file] of files.entries())
     for await (const rows of readResults((await fileSource(file)).open())) {
-      const own = rows.filter(({ token }) => newest.get(tokenKey(token)) === index + 1);
+      const own = rows.filter((row) => newest(row) === index + 1);
       yield own.map((row) => resultLine(row, extra)).join('');
     }
 }
 
-/** Returns the number of the last file, starting at 1, that has a token. */
-export async function newestOf(files: readonly string[]): Promise<Pick<TokenTable, 'get'>> {
+/** Returns a function that returns the number of the last file, starting at 1, that has the same result. */
+export async function newestOf(files: readonly string[]): Promise<(row: ResultRow) => number> {
   const newest = new TokenTable({ words: 3 });
   for (const [index, file] of files.entries())
     for await (const rows of readResults((await fileSource(file)).open()))
-      for (const { token } of rows) newest.set(tokenKey(token), index + 1);
-  return newest;
+      for (const row of rows) newest.set(resultKey(row), index + 1);
+  return (row) => newest.get(resultKey(row));
+}
+
+/** Results name no merchant, so that those of two rows of a token differ in what they say at most. */
+function resultKey(row: ResultRow): string {
+  return [tokenKey(row.token), ...RESULT_COLUMNS.slice(1).map((name) => row[name])].join('\0');
 }

@@ -7,7 +7,6 @@ import { csvRow, excelSafeRows } from '../../cli/output/csv.ts';
 import { countText } from '../../cli/output/time.ts';
 import { fileSource } from '../../client/transfer/source.ts';
 import { RESULT_COLUMNS } from '../../schema/account-updater-files.ts';
-import { tokenKey } from '../request/row-key.ts';
 import { type Actions, groupOf, readResults, type ResultRow, type RowGroup } from '../result-codes.ts';
 import { type KeptColumns, openKept } from '../results/kept-columns.ts';
 import { ResultRows } from '../results/result-rows.ts';
@@ -51,8 +50,8 @@ export async function writeTodo(
       for await (const rows of readResults((await fileSource(source.file)).open()))
         for (const row of rows) {
           const place = placeOf(row.token);
-          // Where a token has results in two requests, the later ones count.
-          if (newest !== undefined && newest.get(tokenKey(row.token)) !== index + 1) continue;
+          // A result that two requests share counts once.
+          if (newest !== undefined && newest(row) !== index + 1) continue;
           const group = row.new_token === '' ? groupOf(row.result_code, false, actions) : 'replace';
           if (group === 'replace' && place === undefined) leftOut += 1;
           else if (isWritten(group)) await files.add(group, row, kept.cellsAt(row.token, place));

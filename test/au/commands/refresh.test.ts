@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { withLock } from '../../../src/base/files/lock.ts';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
+import { SANDBOX_MERCHANT_ID } from '../../../src/schema/account-updater-files.ts';
 import { FakeClock } from '../../support/clock.ts';
 import { errorIn, type HereResult } from '../../support/run-here.ts';
 import { openQuickDesk, type QuickDesk } from './support.ts';
@@ -225,6 +226,24 @@ describe('the files of a whole cycle', () => {
       expect(statSync(desk.home.file(join(CYCLE, name))).mode & 0o777, name).toBe(0o600);
     expect(filesIn(desk).filter((name) => name.includes('-2'))).toEqual(['request-2.csv']);
     expect(readFileSync(desk.home.file(`.local/state/svc/runs/${first}/results.csv`), 'utf8')).toBe(own);
+  });
+
+  it('the files of a whole cycle have the results of a token for each merchant, also from two requests', async () => {
+    const { desk, read } = await openRefresh();
+    const [token = '', year = '', month = ''] = exampleRequestFile().split('\n')[1]?.split(',') ?? [];
+    const refreshFor = async (merchant: string): Promise<void> => {
+      const row = [token, year, month, merchant].join(';');
+      writeFileSync(desk.home.file('shop.csv'), `token;expiration_year;expiration_month;merchant_id\n${row}\n`);
+      const done = await desk.svc('au refresh shop.csv --cycle 2026-12 --add');
+      expect(done.code, done.stderr).toBe(0);
+    };
+    await refreshFor('');
+    await refreshFor(SANDBOX_MERCHANT_ID);
+    expect(desk.uploads()).toBe(2);
+    for (const name of ['results.csv', 'todo/replace.csv']) {
+      const made = tableOf(read(name)).map(({ new_token: made }) => made);
+      expect([made.length, new Set(made).size], name).toEqual([2, 2]);
+    }
   });
 
   it('the files of a whole cycle are those of its results so far while a request is pending', async () => {
