@@ -162,7 +162,9 @@ function isKnown({ code }: SvcError): boolean {
 function collectIn(reasons: SvcError[]): (error: unknown) => void {
   return (error) => {
     if (!isSvcError(error)) throw error;
-    reasons.push(error);
+    // The time limit passed during the wait, so that what the service said of the job counts.
+    const isOver = error.code === 'timeout' && reasons.some(({ code }) => code === 'pending');
+    if (!isOver) reasons.push(error);
   };
 }
 

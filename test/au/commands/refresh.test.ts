@@ -668,6 +668,16 @@ describe('svc au refresh', () => {
     expect(desk.uploads()).toBe(2);
   });
 
+  it('R72: svc au refresh ends with 11 when the time passes while a request is pending and another has results', async () => {
+    const { desk, refresh } = await openRefresh({ processingMs: 3_600_000 });
+    writeFileSync(desk.home.file('export.csv'), exportOf(ROWS.slice(0, 20)));
+    expect(await refresh('--no-wait', ...ENOUGH)).toMatchObject({ code: 11 });
+    await desk.clock.advance(7_200_000);
+    writeFileSync(desk.home.file('export.csv'), exportOf(ROWS, MORE));
+    const told = await refresh('--add', '--timeout', '10m', ...ENOUGH);
+    expect(told.code, told.stderr).toBe(11);
+  });
+
   it('svc au refresh finishes an earlier request of the cycle before it goes on with another export', async () => {
     const { desk, refresh } = await openRefresh({ processingMs: 60_000 });
     expect(await refresh('--no-wait', ...ENOUGH)).toMatchObject({ code: 11 });
