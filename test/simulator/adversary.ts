@@ -51,6 +51,8 @@ export class Adversary {
   failing = 0;
   /** The status of each job in the last response about it that a process got. */
   readonly told = new WeakMap<SimulatedProcess, Map<string, string>>();
+  /** Jobs that a response to a process ever showed as under way. */
+  readonly toldUnderWay = new WeakMap<SimulatedProcess, Set<string>>();
   /** Jobs that a response to a process ever showed as waiting for their file. */
   readonly toldPending = new WeakMap<SimulatedProcess, Set<string>>();
   /** Jobs whose upload got a successful response, even from a gateway that stored nothing. */
@@ -230,6 +232,8 @@ export class Adversary {
     const { data, ...job } = JSON.parse(body.toString()) as Partial<Job> & { data?: Job[] };
     for (const { id, status = '' } of data ?? [job]) if (id !== undefined) told.set(id, status);
     this.told.set(process, told);
+    const underWay = [...told].filter(([, status]) => status !== 'completed' && status !== 'failed').map(([id]) => id);
+    this.toldUnderWay.set(process, new Set([...(this.toldUnderWay.get(process) ?? []), ...underWay]));
     const pending = [...told].filter(([, status]) => status === 'pending').map(([id]) => id);
     this.toldPending.set(process, new Set([...(this.toldPending.get(process) ?? []), ...pending]));
   }

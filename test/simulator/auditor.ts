@@ -24,25 +24,23 @@ export class Auditor {
     return texts;
   }
 
-  /** Submits empty files with a key. Returns their jobs. */
-  async submit(key: string, count: number): Promise<string[]> {
+  /** Submits empty files with a key. Notes each of their jobs before it gets its file. */
+  async submit(key: string, count: number, note: (job: string) => void): Promise<void> {
     return runAs(this.#actor, async () => {
       const service = new Client(this.#url);
-      const jobs: string[] = [];
       for (let number = 0; number < count; number += 1) {
         const headers = { 'svc-api-key': key };
         const created = await service.request({ path: '/account-updater/jobs', method: 'POST', headers });
         const { id, upload_url: url } = (await created.body.json()) as { id: string; upload_url: string };
+        note(id);
         const store = new Client(new URL(url).origin);
         const { pathname, search } = new URL(url);
         const header = 'token,expiration_year,expiration_month,merchant_id\n';
         const put = await store.request({ path: pathname + search, method: 'PUT', body: header });
         await put.body.dump();
         await store.destroy();
-        jobs.push(id);
       }
       await service.destroy();
-      return jobs;
     });
   }
 

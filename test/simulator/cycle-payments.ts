@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { uploadsTaken } from '../au/support.ts';
-import { checkCycleResults, checkFileResults, tokenOf } from './cycle-results.ts';
+import { checkCycleResults, checkFileResults, madeBy, tokenOf } from './cycle-results.ts';
 import { CYCLE } from './cycles.ts';
 import type { Circumstances } from './history.ts';
 import type { Ended } from './process.ts';
@@ -22,22 +22,30 @@ export class CyclePayments {
 
   /** Notes a command before it runs. Returns the rows of the file that it submits. */
   note(argv: readonly string[], home: string): readonly string[] {
-    return argv[1] === 'submit' ? rowsOf(resolve(home, argv[2] ?? '')) : [];
+    const file = resolve(home, argv[2] ?? '');
+    // An export has semicolons.
+    if (argv[1] === 'refresh') return rowsOf(file).map((row) => row.replaceAll(';', ','));
+    return argv[1] === 'submit' ? rowsOf(file) : [];
   }
 
   /** Checks that a command billed no row too often, and that a file counted as submitted was really sent. */
   check(argv: readonly string[], rows: readonly string[], ended: Ended, keys: Circumstances['keys']): void {
     const [unclaimed] = this.#world.adversary.unclaimed;
     if (unclaimed !== undefined) throw new Error(`the upload to job ${unclaimed} began, and no ledger had its claim`);
-    for (const directory of [this.#world.ours, this.#world.theirs])
-      for (const [key, jobs] of this.#takenAt(directory)) {
+    for (const directory of [this.#world.ours, this.#world.theirs]) {
+      const taken = this.#takenAt(directory);
+      for (const [key, jobs] of taken) {
         const paid = this.#paid(jobs);
+        const [, token = ''] = key.split(' ');
+        if (this.#isMade(token, taken)) throw new Error(`row ${key} was sent, and results of its cycle made its token`);
         if (paid.length > 1) throw new Error(`row ${key} was paid for ${paid.length} times: ${paid.join(' ')}`);
       }
+    }
     if (ended.code !== 0) return;
     const sent = this.#takenAt(keys === 'theirs' ? this.#world.theirs : this.#world.ours);
     const jobsOf = (row: string): readonly string[] | undefined => sent.get(`${cycleOf(argv)} ${keyOf(row)}`);
-    const missing = argv[1] === 'submit' ? rows.find((row) => jobsOf(row) === undefined) : undefined;
+    // A token that results of the cycle made is up to date.
+    const missing = rows.find((row) => jobsOf(row) === undefined && !this.#isMade(tokenOf(row), sent));
     if (missing !== undefined) throw new Error(`row ${missing} was never sent, and the file counts as submitted`);
     const delivered = keys === undefined ? this.#delivered(argv, rows, ended) : undefined;
     if (delivered !== undefined) {
@@ -45,7 +53,8 @@ export class CyclePayments {
       const but = `'svc ${argv.join(' ')}' ended with 0, but the results are others`;
       checkFileResults(this.#world, delivered.file, delivered.rows, { jobOf, but });
     }
-    if (argv[1] !== 'resume' || argv[2] !== CYCLE || ended.hadCompany) return;
+    const isWhole = (argv[1] === 'resume' && argv[2] === CYCLE) || argv[1] === 'refresh';
+    if (!isWhole || ended.hadCompany) return;
     const ofCycle = [...sent].flatMap(([key, jobs]) => (key.startsWith(`${CYCLE} `) ? this.#paid(jobs) : []));
     checkCycleResults(this.#world, argv, { ended, jobs: new Set(ofCycle) });
   }
@@ -64,6 +73,12 @@ export class CyclePayments {
     const out = argv[argv.indexOf('--out') + 1] ?? '';
     if (run === undefined || !argv.includes('--out')) return undefined;
     return { file: resolve(home, out), rows: rowsOf(join(directory, 'run-request.csv')) };
+  }
+
+  /** Tells whether results of the jobs that got these rows made a token. */
+  #isMade(token: string, taken: ReadonlyMap<string, readonly string[]>): boolean {
+    const jobs = new Set([...taken.values()].flat());
+    return [...jobs].some((job) => madeBy(this.#world, job).has(token));
   }
 
   /** Nobody pays for a job that failed. */

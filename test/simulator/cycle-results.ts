@@ -1,5 +1,6 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { RESULT_COLUMNS } from '../../src/schema/account-updater-files.ts';
 import { CYCLE } from './cycles.ts';
 import type { Ended } from './process.ts';
 import type { World } from './world.ts';
@@ -62,18 +63,52 @@ export function checkCycleResults(
   argv: readonly string[],
   { ended, jobs }: { readonly ended: Ended; readonly jobs: ReadonlySet<string> },
 ): void {
-  const out = argv.includes('--out') ? (argv[argv.indexOf('--out') + 1] ?? '') : `${CYCLE}.results.csv`;
   const lines = [...jobs].flatMap((job) => resultsOf(world, job));
   const but = `'svc ${argv.join(' ')}' ended with 0, but the results of the cycle are others`;
-  // Without --out, the file is in the working directory, which all machines have in common.
-  const directory = argv.includes('--out') ? ended.home : world.home;
-  const found = linesIn(resolve(directory, out));
-  if (found.toSorted().join() !== lines.toSorted().join())
+  const found = linesIn(wholeResults(world, argv, ended));
+  // A refresh joins requests, which may share results, so that equal results of two merchants count once.
+  const comparable = (all: readonly string[]): readonly string[] =>
+    argv[1] === 'refresh' ? [...new Set(all.map((line) => line.toLowerCase()))] : all;
+  if (comparable(found).toSorted().join() !== comparable(lines).toSorted().join())
     throw new Error(`${but}: ${found.join(' ')} instead of ${lines.join(' ')}`);
 }
 
 function resultsOf({ ours }: World, job: string | undefined): string[] {
   return linesIn(join(ours, 'files', `result-${job}.csv`));
+}
+
+/** Returns the file with the results of the whole cycle. */
+function wholeResults({ home, sharedFolder }: World, argv: readonly string[], ended: Ended): string {
+  if (argv[1] === 'refresh') return join(sharedFolder, CYCLE, 'results.csv');
+  // Without --out, the file is in the working directory, which all machines have in common.
+  if (!argv.includes('--out')) return join(home, `${CYCLE}.results.csv`);
+  return resolve(ended.home, argv[argv.indexOf('--out') + 1] ?? '');
+}
+
+/** Returns the tokens that the results of a job made. */
+export function madeBy(world: World, job: string): Set<string> {
+  return new Set(resultsOf(world, job).flatMap((line) => newTokenOf(line)?.toLowerCase() ?? []));
+}
+
+/** Returns the new tokens by the old ones, in all results of some directories. */
+export function newTokensIn(directories: readonly string[]): Map<string, string> {
+  const files = directories
+    .filter(existsSync)
+    .flatMap((directory) =>
+      readdirSync(directory).flatMap((name) =>
+        /results\.csv$|^cycle\.csv$/.test(name) ? [join(directory, name)] : [],
+      ),
+    );
+  const made = new Map<string, string>();
+  for (const line of files.flatMap(linesIn)) {
+    const token = newTokenOf(line);
+    if (token !== undefined) made.set(tokenOf(line), token);
+  }
+  return made;
+}
+
+function newTokenOf(line: string): string | undefined {
+  return line.split(',')[RESULT_COLUMNS.indexOf('new_token')] || undefined;
 }
 
 /** Returns the lines of a file below its header. */

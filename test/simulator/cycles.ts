@@ -1,4 +1,4 @@
-import type { Circumstances, Step } from './history.ts';
+import type { Circumstances, Step, WrittenFile } from './history.ts';
 import type { Chance } from './random.ts';
 
 export const CREATE = 'POST /account-updater/jobs';
@@ -48,11 +48,7 @@ function submission(chance: Chance, how: Circumstances, file = 'tokens.csv'): Ex
 }
 
 /** Draws a file with a range of the rows, sometimes in reverse order, some with another expiration. */
-export function writeRows(
-  chance: Chance,
-  file: 'tokens.csv' | 'other.csv',
-  on = 0,
-): Extract<Step, { readonly do: 'write' }> {
+export function writeRows(chance: Chance, file: WrittenFile, on = 0): Extract<Step, { readonly do: 'write' }> {
   const start = chance.between(0, ROWS - 3);
   const end = chance.between(start + 1, ROWS - 1);
   const range = Array.from({ length: end - start + 1 }, (_, index) => start + index);

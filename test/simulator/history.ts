@@ -4,6 +4,7 @@ import type { Ending } from './process.ts';
 import { operatorSteps } from './habits.ts';
 import { machineSteps } from './machines.ts';
 import { Chance } from './random.ts';
+import { refreshSteps } from './refreshes.ts';
 
 /** Where something happens: the number of a machine, which is 0 for the first. */
 interface Place {
@@ -25,6 +26,9 @@ export interface Circumstances extends Place {
   readonly fullAt?: number;
   readonly fullFor?: number;
 }
+
+/** A request file, or an export from which one is prepared. */
+export type WrittenFile = 'tokens.csv' | 'other.csv' | 'export.csv';
 
 /** A step of a history, taken by an operator, by cron or by bad luck. */
 export type Step =
@@ -52,11 +56,13 @@ export type Step =
    */
   | ({
       readonly do: 'write';
-      readonly file: 'tokens.csv' | 'other.csv';
+      readonly file: WrittenFile;
       readonly rows: readonly number[];
       readonly changed: readonly number[];
       readonly capitals?: readonly number[];
     } & Place)
+  /** Replaces the tokens of a file with the new ones in the results that the machine has. */
+  | ({ readonly do: 'apply'; readonly file: WrittenFile } & Place)
   /** Gives two request files each other's name. */
   | { readonly do: 'swap' }
   /** Replaces the keys of the tenant. Later commands get the new ones. */
@@ -161,13 +167,14 @@ const LOGS = lines(`
 `);
 
 /** The main subject of a history. */
-export type Subject = 'submissions' | 'operators' | 'cycles' | 'machines' | 'logs';
+export type Subject = 'submissions' | 'operators' | 'cycles' | 'machines' | 'refreshes' | 'logs';
 
 /** Returns the history of a seed. */
 export function historyOf(subject: Subject, seed: number): History {
   const chance = new Chance(seed);
   if (subject === 'operators') return { seed, steps: operatorSteps(chance) };
   if (subject === 'cycles') return { seed, steps: cycleSteps(chance) };
+  if (subject === 'refreshes') return { seed, ...refreshSteps(chance) };
   if (subject === 'machines') return { seed, ...machineSteps(chance) };
   if (subject === 'logs') return { seed, steps: Array.from({ length: chance.between(2, 6) }, () => logStep(chance)) };
   const opening = chance.happens(0.6) ? accident(chance) : [];

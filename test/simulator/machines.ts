@@ -65,9 +65,10 @@ function anyStep(chance: Chance, machines: number): Step[] {
   if (chance.happens(0.06)) return [{ do: 'restore', commands: chance.between(1, 3), on }];
   if (chance.happens(0.06)) return [{ do: 'weather', faults: chance.oneOf(WEATHERS) }];
   if (chance.happens(0.05)) return [{ do: 'crowd' }];
-  if (chance.happens(0.1)) return [{ do: 'resume', ...circumstancesOf(chance) }];
+  if (chance.happens(0.08)) return [{ do: 'apply', file: 'tokens.csv', on }, submission(chance, on)];
+  if (chance.happens(0.1)) return [{ do: 'resume', ...machineCircumstances(chance) }];
   if (chance.happens(0.35)) return atOnce(chance, machines);
-  if (chance.happens(0.3)) return [{ do: 'run', type: chance.oneOf(OTHERS), on, ...circumstancesOf(chance) }];
+  if (chance.happens(0.3)) return [{ do: 'run', type: chance.oneOf(OTHERS), on, ...machineCircumstances(chance) }];
   return [...written(chance, on), submission(chance, on)];
 }
 
@@ -87,9 +88,11 @@ function written(chance: Chance, on: number): Step[] {
 }
 
 /** Draws a file with some tokens in capitals, which are the same tokens, and some rows for several merchants. */
-function writeFile(chance: Chance, on: number): Step {
-  const written = writeRows(chance, 'tokens.csv', on);
-  const rows = chance.happens(0.4) ? written.rows.flatMap((row) => forMerchants(chance, row)) : written.rows;
+export function writeFile(chance: Chance, on: number, file: 'tokens.csv' | 'export.csv' = 'tokens.csv'): Step {
+  const written = writeRows(chance, file, on);
+  // What belongs to which merchant is not known of a job that another machine sent, so that exports have one merchant.
+  const hasMerchants = file === 'tokens.csv' && chance.happens(0.4);
+  const rows = hasMerchants ? written.rows.flatMap((row) => forMerchants(chance, row)) : written.rows;
   const capitals = chance.happens(0.4) ? rows.filter(() => chance.happens(0.5)) : [];
   return { ...written, rows, ...(capitals.length > 0 && { capitals }) };
 }
@@ -102,10 +105,11 @@ function forMerchants(chance: Chance, row: number): number[] {
 
 function submission(chance: Chance, on: number): Extract<Step, { readonly do: 'run' }> {
   const type = `au submit tokens.csv --cycle ${CYCLE}${chance.oneOf(CHOICES)}`;
-  return { do: 'run', type, on, ...circumstancesOf(chance) };
+  return { do: 'run', type, on, ...machineCircumstances(chance) };
 }
 
-function circumstancesOf(chance: Chance): Circumstances {
+/** Draws what goes wrong for a command on one of several machines. */
+export function machineCircumstances(chance: Chance): Circumstances {
   return {
     ...(chance.happens(0.3) ? { faults: [faultOf(chance)] } : {}),
     ...(chance.happens(0.3) ? { ending: endingOf(chance) } : {}),

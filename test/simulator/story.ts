@@ -11,6 +11,8 @@ import { printedCommands } from './operator.ts';
 import { CyclePayments } from './cycle-payments.ts';
 import { CYCLE, OTHER_MERCHANT } from './cycles.ts';
 import { RESUME_CYCLE } from './machines.ts';
+import { REFRESH } from './refreshes.ts';
+import { newTokensIn, tokenOf } from './cycle-results.ts';
 import { Payments } from './payments.ts';
 import type { Ended, Ending } from './process.ts';
 import { claimsIn, runDirectories } from './records.ts';
@@ -96,7 +98,9 @@ class Story {
     await Promise.all(this.#background);
     this.#weather({ faults: [] });
     const isAbout = (group: string): boolean => steps.some((step) => step.do === 'run' && step.type.startsWith(group));
-    if (this.#world.machines.length > 1) return this.#endMachines();
+    if (isAbout('au refresh')) return this.#endMachines(EXPORT, `${REFRESH} --timeout 1h`);
+    if (this.#world.machines.length > 1)
+      return this.#endMachines(FILE, `au submit ${FILE} --cycle ${CYCLE} --wait --timeout 1h --force`);
     if (this.#cyclePayments !== undefined) await this.#endCycle();
     else if (isAbout('au submit')) await this.#endSubmission();
     // The checks after these two commands show that no forgotten run is sent again.
@@ -140,6 +144,8 @@ class Story {
         this.#told.push('the keys are replaced');
         this.#world.adversary.rotations += 1;
         return undefined;
+      case 'apply':
+        return this.#apply(step);
       case 'crowd':
         this.#told.push('another system submits a hundred files');
         return this.#world.submitAsStranger(100);
@@ -194,7 +200,17 @@ class Story {
       const name = capitals.includes(number) ? known.toUpperCase() : known;
       return changed.includes(number) ? `${name},39,12,${merchant}` : `${name},${year},${month},${merchant}`;
     });
-    this.#world.writeFile(file, [header, ...lines, ''].join('\n'), on);
+    const text = [header, ...lines, ''].join('\n');
+    this.#world.writeFile(file, file === EXPORT ? text.replaceAll(',', ';') : text, on);
+  }
+
+  #apply({ file, on }: Extract<Step, { do: 'apply' }>): void {
+    this.#told.push(`${file}${machineText(on)} gets the new tokens`);
+    const { home } = this.#world.machine(on);
+    const made = newTokensIn([home, join(this.#world.sharedFolder, CYCLE)]);
+    const lines = readFileSync(join(home, file), 'utf8').split('\n');
+    const applied = lines.map((line) => line.replace(/^[^,;]+/, (token) => made.get(tokenOf(token)) ?? token));
+    this.#world.writeFile(file, applied.join('\n'), on);
   }
 
   #swap(): void {
@@ -227,7 +243,11 @@ class Story {
     const run = step.type.includes('RUN') ? this.#newestRun(step.on) : '';
     const job = step.type.includes('JOB') ? claimsIn(this.#world).at(-1)?.job : '';
     if (run === undefined || job === undefined) return undefined;
-    return step.type.replace('RUN', run).replace('JOB', job).split(' ');
+    return this.#typed(step.type.replace('RUN', run).replace('JOB', job));
+  }
+
+  #typed(line: string): string[] {
+    return line.replace('FOLDER', this.#world.sharedFolder).split(' ');
   }
 
   #newestRun(on?: number): string | undefined {
@@ -342,10 +362,9 @@ class Story {
    * Submits the file of each machine after all trouble, then every row that any file had, and gets the results of the
    * whole cycle on each machine.
    */
-  async #endMachines(): Promise<void> {
-    const submit = `au submit ${FILE} --cycle ${CYCLE} --wait --timeout 1h --force`;
+  async #endMachines(file: typeof FILE | typeof EXPORT, submit: string): Promise<void> {
     await this.#endWithAll([submit]);
-    await this.#write({ do: 'write', file: FILE, rows: [...this.#written], changed: [] });
+    await this.#write({ do: 'write', file, rows: [...this.#written], changed: [] });
     await this.#endWithAll([submit, RESUME_CYCLE, 'au resume', 'au status']);
   }
 
@@ -367,7 +386,7 @@ class Story {
 
   /** Runs a command, and the one that it prints unless it ends with 0. Returns the exit code of the first. */
   async #endWith(line: string, on: number, mayAbandon: boolean): Promise<number | undefined> {
-    const { code } = await this.#run(line.split(' '), { on });
+    const { code } = await this.#run(this.#typed(line), { on });
     const typable = typableIn(this.#last as Ended).filter((words) => words.every((word) => !PAYS.has(word)));
     const printed = typable.findLast((words) => mayAbandon || words[1] !== 'abandon');
     if (code !== 0 && printed !== undefined) await this.#run(printed, { on });

@@ -119,6 +119,11 @@ export class World {
     return this.machines.length > 1 ? join(this.#directory, 'ledger') : undefined;
   }
 
+  /** The refresh directory that the machines have in common. */
+  get sharedFolder(): string {
+    return join(this.#directory, 'refresh');
+  }
+
   /** Starts to note unflushed changes, so that machines can lose their power. */
   noteChanges(): void {
     for (const machine of this.machines) machine.noteChanges();
@@ -152,7 +157,7 @@ export class World {
 
   /** Submits files as another system of the tenant. */
   async submitAsStranger(count: number, key = STRANGER_KEY): Promise<void> {
-    for (const job of await this.auditor.submit(key, count)) this.adversary.strangers.add(job);
+    await this.auditor.submit(key, count, (job) => this.adversary.strangers.add(job));
   }
 
   get auditor(): Auditor {
@@ -191,7 +196,8 @@ export class World {
       network,
       chance,
       pid,
-      isAlive: (other) => machine.alive.has(other),
+      // A lock in the shared folder may be that of another machine.
+      isAlive: (other) => this.machines.some(({ alive }) => alive.has(other)),
       skewMs: how.skewMs ?? 0,
       ending: how.ending,
       fullAt: how.fullAt,

@@ -1,0 +1,37 @@
+import { afterAll, beforeAll, describe, it, vi } from 'vitest';
+import { historiesOr, liveThrough, repeat, soak } from './live-through.ts';
+import { enterWorlds } from './worlds.ts';
+
+// A low limit splits even small files into several parts.
+vi.mock('../../src/schema/account-updater-files.ts', async (original) => ({
+  ...(await original<object>()),
+  MAX_REQUEST_FILE_ROWS: 4,
+}));
+
+const HISTORIES = historiesOr(100);
+
+let leave: () => void;
+
+beforeAll(async () => {
+  leave = await enterWorlds();
+});
+
+afterAll(() => leave());
+
+describe('in simulated worlds machines share a ledger and a refresh directory', () => {
+  it(
+    `R84 and R85: a refresh goes on without its state, and sends no token that its cycle made, in ${HISTORIES} histories`,
+    { timeout: HISTORIES * 10_000 },
+    async ({ expect }) => {
+      await expect(liveThrough('refreshes', HISTORIES)).resolves.toBeUndefined();
+    },
+  );
+
+  it('the same way each time', { timeout: 60_000 }, async ({ expect }) => {
+    for (let seed = 1; seed <= 5; seed += 1) await expect(repeat('refreshes', seed)).resolves.toBeUndefined();
+  });
+
+  it.runIf(process.env['SOAK'])('for as long as a soak lasts', { timeout: 0 }, async ({ expect }) => {
+    await expect(soak('refreshes')).resolves.toBeUndefined();
+  });
+});
