@@ -32,7 +32,7 @@ export async function repeat(subject: Subject, seed: number): Promise<void> {
 }
 
 /** Runs a history. If it breaks a promise, fails with its seed and the smallest history that still breaks it. */
-async function live(subject: Subject, seed: number): Promise<void> {
+export async function live(subject: Subject, seed: number): Promise<void> {
   const history = historyOf(subject, seed);
   const problem = await problemOf(history);
   if (problem === undefined) return;

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, it, vi } from 'vitest';
-import { liveThrough, repeat, soak } from './live-through.ts';
+import { live, liveThrough, repeat, soak } from './live-through.ts';
 import { enterWorlds } from './worlds.ts';
 
 // A low limit splits even small files into several parts.
@@ -26,6 +26,12 @@ describe('in simulated worlds a file is submitted, crashed, repeated and resumed
       await expect(liveThrough('submissions', HISTORIES)).resolves.toBeUndefined();
     },
   );
+
+  it('R58: a doubt while a gateway denies every job is settled, and its rows are sent once, in the history of seed 1516003700', async ({
+    expect,
+  }) => {
+    await expect(live('submissions', 1_516_003_700)).resolves.toBeUndefined();
+  });
 
   it('the same way each time', { timeout: 60_000 }, async ({ expect }) => {
     for (let seed = 1; seed <= 5; seed += 1) await expect(repeat('submissions', seed)).resolves.toBeUndefined();
