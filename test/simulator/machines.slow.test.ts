@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, it, vi } from 'vitest';
-import { historiesOr, liveThrough, repeat, soak } from './live-through.ts';
+import { historiesOr, liveThrough, soak } from './live-through.ts';
 import { enterWorlds } from './worlds.ts';
 
 // A low limit splits even small files into several parts.
@@ -8,6 +8,7 @@ vi.mock('../../src/schema/account-updater-files.ts', async (original) => ({
   MAX_REQUEST_FILE_ROWS: 4,
 }));
 
+// HISTORIES sets their number. Machines race at the same moment, so that a seed may have to be tried several times.
 const HISTORIES = historiesOr(100);
 
 let leave: () => void;
@@ -26,10 +27,6 @@ describe('in simulated worlds machines share a ledger, and lose their state dire
       await expect(liveThrough('machines', HISTORIES)).resolves.toBeUndefined();
     },
   );
-
-  it('the same way each time', { timeout: 60_000 }, async ({ expect }) => {
-    for (let seed = 1; seed <= 5; seed += 1) await expect(repeat('machines', seed)).resolves.toBeUndefined();
-  });
 
   it.runIf(process.env['SOAK'])('for as long as a soak lasts', { timeout: 0 }, async ({ expect }) => {
     await expect(soak('machines')).resolves.toBeUndefined();

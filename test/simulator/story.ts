@@ -88,7 +88,9 @@ class Story {
   }
 
   get text(): string {
-    return this.#world.homes.reduce((text, home) => text.replaceAll(home, '~'), this.#told.join('\n'));
+    const { homes, sharedFolder } = this.#world;
+    const text = this.#told.join('\n').replaceAll(sharedFolder, 'FOLDER');
+    return homes.reduce((shown, home) => shown.replaceAll(home, '~'), text);
   }
 
   async tell(steps: readonly Step[]): Promise<void> {
