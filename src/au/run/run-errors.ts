@@ -62,10 +62,12 @@ export function unknownOutcomeError({ record, name }: NamedRun): SvcError {
 
 function reasonOf(part: Part): string {
   const end = doubtEnd(part);
-  if (part.joined !== undefined)
-    return `${part.joined.by} was to send it, and the service does not find the job${end === undefined ? (part.unprovable ? ', which proves nothing more than 7 days after its creation' : '') : `; svc au resume settles it, after ${doubtTime(end)} at the latest`}`;
-  if (end !== undefined)
-    return `all of it was sent, and no response said that it was stored; svc au resume settles it, after ${doubtTime(end)} at the latest`;
+  const settled = end === undefined ? '' : `; svc au resume settles it, after ${doubtTime(end)} at the latest`;
+  if (part.joined !== undefined) {
+    const old = part.unprovable ? ', which proves nothing more than 7 days after its creation' : '';
+    return `${part.joined.by} was to send it, and the service does not find the job${old}${settled}`;
+  }
+  if (end !== undefined) return `all of it was sent, and no response said that it was stored${settled}`;
   if (part.missing_since === undefined) return 'all of it was sent, and the job is still pending';
   const stored = sentOf(part) === 'stored' ? 'it was stored' : 'all of it was sent';
   const old = part.unprovable ? ', which proves nothing more than 7 days after the upload' : '';

@@ -41,6 +41,14 @@ describe('the errors about claims', () => {
       expect(after.message).toContain('is not known yet: the service does not find the job');
       expect(after.facts).not.toHaveProperty('settled_after');
     }
-    expect(knownText({ expires_at: null }, PROVABLE)).toContain('is not known yet');
+    expect(knownText({ ...CLAIM, expires_at: null }, PROVABLE)).toContain('is not known yet');
+  });
+
+  it('the errors about claims name the command that frees the rows, once a week has passed and nothing can be proven', () => {
+    const week = Date.parse('2026-12-08T05:00:00Z');
+    const [inTime, late] = [week, week + 2_000].map((now) => doubtError(FILE, TAKEN, now));
+    expect(inTime).toMatchObject({ retryable: true, alternatives: [] });
+    expect(late).toMatchObject({ retryable: false, alternatives: [['au', 'abandon', 'job-1']] });
+    expect(late?.message).toContain('cannot be proven any more');
   });
 });
