@@ -1,5 +1,4 @@
-import fs from 'node:fs/promises';
-import { writeFailure, wrongSize } from '../../base/errors.ts';
+import { ScratchFile } from '../../base/files/scratch-file.ts';
 import type { Context } from '../../cli/app/command.ts';
 import type { Overflow } from './row-buckets.ts';
 import { createSpool } from './spool.ts';
@@ -11,28 +10,14 @@ import { createSpool } from './spool.ts';
  */
 export async function openOverflowFile(context: Pick<Context, 'system' | 'onClose'>): Promise<Overflow> {
   const spooled = await createSpool(context.system);
-  context.onClose(() => spooled.remove());
-  const file = await fs.open(spooled.path, 'wx+', 0o600).catch((error: unknown) => {
-    throw writeFailure(spooled.path, error);
-  });
-  let size = 0;
-  return {
-    async append(pieces) {
-      const at = size;
-      size += pieces.reduce((bytes, piece) => bytes + piece.byteLength, 0);
-      const { bytesWritten } = await file.writev(pieces).catch((error: unknown) => {
-        throw writeFailure(spooled.path, error);
-      });
-      if (at + bytesWritten !== size) throw wrongSize(spooled.path, at + bytesWritten, size);
-      return at;
-    },
-    async read(at, words) {
-      const { bytesRead } = await file.read(words, 0, words.byteLength, at);
-      if (bytesRead !== words.byteLength) throw wrongSize(spooled.path, at + bytesRead, size);
-    },
-    async release() {
-      await file.close();
-      await spooled.remove();
-    },
+  const file = await ScratchFile.create(spooled.path);
+  let isReleased = false;
+  const release = async (): Promise<void> => {
+    if (isReleased) return;
+    isReleased = true;
+    await file.close();
+    await spooled.remove();
   };
+  context.onClose(release);
+  return { append: (pieces) => file.append(pieces), read: (at, words) => file.read(at, words), release };
 }
