@@ -51,6 +51,7 @@ function isPartOf(some: readonly string[], all: readonly string[]): boolean {
  * it is not known which rows have none.
  */
 function leastOf(world: World, job: string | undefined, own: readonly string[]): number {
+  if (job === undefined) return 0;
   const token = tokenOf(own[0] ?? '');
   const all = linesIn(join(world.ours, 'files', `request-${job}.csv`)).filter((row) => tokenOf(row) === token);
   const results = resultsOf(world, job).filter((line) => tokenOf(line) === token);
