@@ -24,9 +24,12 @@ export class Auditor {
     return texts;
   }
 
-  /** Submits empty files with a key. Notes each of their jobs before it gets its file. */
+  /**
+   * Submits empty files with a key, and reads the list of jobs, which shows whose key it is. Notes each job before it gets
+   * its file.
+   */
   async submit(key: string, count: number, note: (job: string) => void): Promise<void> {
-    return runAs(this.#actor, async () => {
+    await runAs(this.#actor, async () => {
       const service = new Client(this.#url);
       for (let number = 0; number < count; number += 1) {
         const headers = { 'svc-api-key': key };
@@ -42,6 +45,7 @@ export class Auditor {
       }
       await service.destroy();
     });
+    await this.get('/account-updater/jobs', key);
   }
 
   /** Returns the body of a successful response. */
