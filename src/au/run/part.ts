@@ -166,6 +166,8 @@ interface Events {
    * This run may send the rows.
    */
   readonly freed: object;
+  /** The ledger binds other rows to the job. The record is older than what was uploaded to it, and was restored since. */
+  readonly 'of other rows': object;
   /** The upload is about to begin. */
   readonly sending: { readonly at: number; readonly expiresAt: string | null | undefined };
   /** How much the store may have: `all` before the last bytes are sent, `some` after it clearly refused them. */
@@ -242,6 +244,7 @@ const LIFE: Life = {
   },
   forgotten: { created: forget },
   freed: { uploaded: free, unknown: free, completed: free, failed: free },
+  'of other rows': { created: loseJob, uploaded: loseJob, unknown: loseJob, completed: loseJob, failed: loseJob },
   sending: { created: send, uploading: (part, event) => send(unsent(part, 'sending'), event) },
   sent: { uploading: (part, { sent }) => ({ ...part, sent }) },
   stored: { uploading: (part) => ({ ...part, state: 'uploaded', sent: 'stored' }) },
@@ -348,6 +351,12 @@ function free(part: Parts['uploaded' | 'unknown' | 'completed' | 'failed']): Par
   const isOwn = part.joined === undefined;
   if (isOwn && part.state !== 'unknown' && part.state !== 'uploaded') return refuse(part, 'freed');
   return { ...part, ...NO_JOB, joined: undefined, state: 'planned' };
+}
+
+function loseJob(part: Parts['created' | 'uploaded' | 'unknown' | 'completed' | 'failed']): Part {
+  // What this record began to send belongs to its own claim.
+  if (part.joined !== undefined || part.sent_at !== undefined) return refuse(part, 'of other rows');
+  return { ...part, ...NO_JOB, state: 'planned' };
 }
 
 /** Begins an upload. Earlier requests for jobs were already checked, so `creating_since` is no longer needed. */

@@ -14,6 +14,7 @@ import { requireOwnTenant } from '../run/tenant-proof.ts';
 import { verdictOf } from '../run/verdict.ts';
 import { divideParts, mayHaveEnded, settleJoined } from './divide-parts.ts';
 import { resultsReader } from './read-results.ts';
+import { giveUpReusedJobs } from './reused-jobs.ts';
 import { showRun } from './show-progress.ts';
 import { SpareJob } from './spare-job.ts';
 import { retryFailed, uploadParts } from './upload-parts.ts';
@@ -98,10 +99,12 @@ export async function confirmRows(context: Context, rows: number, jobs: number, 
  */
 export async function uploadRun(context: Context, run: RunDirectory, choice: UploadChoice = {}): Promise<void> {
   const { record } = run;
+  const { ledger = new CommandLedger(context) } = choice;
+  await giveUpReusedJobs(run, ledger);
   if (partsToUpload(record.parts, choice).length === 0) return;
   const client = await context.client();
   if (record.tenant_id !== undefined) await requireOwnTenant({ client, record });
-  const { ledger = new CommandLedger(context), spare = new SpareJob(client) } = choice;
+  const { spare = new SpareJob(client) } = choice;
   await settleJoined(client, run, { ledger, spare, retriesFailed: choice.retriesFailed });
   if (partsToUpload(record.parts, choice).length === 0) return;
   await repairCopy(context, run);

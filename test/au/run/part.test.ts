@@ -49,6 +49,7 @@ const STATES: Readonly<Record<string, Part>> = {
   'uploading, sent all': { ...SLICE, state: 'uploading', ...SENDING, sent: 'all' },
   'uploading, sent all, missing': { ...SLICE, state: 'uploading', ...SENDING, sent: 'all', ...MISSING },
   uploaded: { ...SLICE, state: 'uploaded', ...STORED },
+  'uploaded, not by this record': { ...SLICE, state: 'uploaded', job: 'job-1', sent: 'stored', seen: 'processing' },
   'uploaded, missing': { ...SLICE, state: 'uploaded', ...STORED, ...MISSING },
   'unknown, sent all': { ...SLICE, state: 'unknown', ...SENDING, sent: 'all' },
   'unknown, sent all, missing': { ...SLICE, state: 'unknown', ...SENDING, sent: 'all', ...MISSING },
@@ -92,6 +93,7 @@ const EVENTS: Readonly<Record<string, PartEvent>> = {
   'created, an earlier request unclear': { kind: 'created', job: JOB, wasUnclear: true },
   forgotten: { kind: 'forgotten' },
   freed: { kind: 'freed' },
+  'of other rows': { kind: 'of other rows' },
   sending: { kind: 'sending', at: NOON + MINUTE, expiresAt: null },
   'sent some': { kind: 'sent', sent: 'some' },
   'sent all': { kind: 'sent', sent: 'all' },
@@ -292,6 +294,8 @@ describe('a part, in every state, by every event', () => {
         // The ledger says so, and binds the rows to no job.
         (event === 'freed' &&
           (before.joined !== undefined || before.state === 'unknown' || before.state === 'uploaded')) ||
+        // The ledger binds other rows to the job, and this record sent nothing to it.
+        (event === 'of other rows' && before.joined === undefined && before.sent_at === undefined) ||
         // Of the job of another run, only the ledger tells.
         (before.joined === undefined &&
           sentOf(before) === 'all' &&
@@ -309,8 +313,9 @@ describe('a part, in every state, by every event', () => {
 
   it('R58: a part forgets no job that an upload was begun for, nor that its file was sent', () => {
     for (const { name, before, event, after } of POSSIBLE) {
-      // The ledger keeps a job whose claim ended.
-      const isForgotten = (event === 'forgotten' && before.sent_at === undefined) || event === 'freed';
+      // The ledger keeps a job whose claim ended, or which has other rows.
+      const isUnsent = ['forgotten', 'of other rows'].includes(event) && before.sent_at === undefined;
+      const isForgotten = isUnsent || event === 'freed';
       const kept = isForgotten ? jobsOf(before).filter((job) => job !== 'job-1') : jobsOf(before);
       expect([name, jobsOf(after)]).toEqual([name, expect.arrayContaining(kept)]);
     }
