@@ -1,6 +1,8 @@
+import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { uploadsTaken } from '../au/support.ts';
+import type { RunRecord } from '../../src/au/run/record.ts';
 import { checkCycleResults, checkFileResults, madeBy, tokenOf } from './cycle-results.ts';
 import { CYCLE } from './cycles.ts';
 import type { Circumstances } from './history.ts';
@@ -62,9 +64,15 @@ export class CyclePayments {
   /** Returns the file of the cycle's results with which a command ended, and the rows of its request; undefined if none. */
   #delivered(argv: readonly string[], rows: readonly string[], { home }: Ended): Delivered | undefined {
     if (argv[1] === 'submit') {
+      const sha256 = createHash('sha256')
+        .update(readFileSync(resolve(home, argv[2] ?? '')))
+        .digest('hex');
       // Another command on the machine may submit a changed file, and write results with the same name.
       const isUnchanged = this.note(argv, home).join() === rows.join();
-      const file = resolve(home, (argv[2] ?? '').replace(/\.csv$/, '.results.csv'));
+      // Another command may have recorded where the results of the run go.
+      const isOwn = ({ input, cycle }: RunRecord): boolean => input.sha256 === sha256 && cycle === CYCLE;
+      const out = recordsIn(home).records.findLast(isOwn)?.out ?? (argv[2] ?? '').replace(/\.csv$/, '.results.csv');
+      const file = resolve(home, out);
       return argv.includes('--wait') && cycleOf(argv) === CYCLE && isUnchanged ? { file, rows } : undefined;
     }
     if (argv[1] !== 'download') return undefined;
