@@ -13,7 +13,7 @@ import { MISSING_MS } from '../run/part.ts';
 /** The time after a request for a job within which the job may have been created. */
 const CREATION_MS = 10 * MINUTE_MS;
 
-/** How many of the newest jobs are compared with the ledger. */
+/** How many of the newest jobs are compared with the ledger, at least. */
 const PAGE_SIZE = 100;
 
 /** How far before the newest listed job to look for jobs that the ledger does not know. */
@@ -81,20 +81,21 @@ function isStrictAbout({ ledger, onlyRecorded }: Beginning): boolean {
 }
 
 /**
- * Tells whether a page is not older than a job: it shows the job, or only later ones, such as those of another system that
- * were created since. Whose key created the job must then be known without the list.
+ * Tells whether the listed jobs are not older than the job of the upload: they include it, or a full page has only later
+ * ones, such as those of another system. Such a page does not show who created the job, so that the job itself must say it,
+ * and proves nothing about a request that got no response before.
  */
-function isAsNewAs(job: AccountUpdaterJob, page: readonly ListedJob[]): boolean {
-  if (page.some(({ id }) => id === job.id)) return true;
+function isAsNewAs({ job, unclearSince }: Beginning, listed: readonly ListedJob[]): boolean {
+  if (listed.some(({ id }) => id === job.id)) return true;
+  if (!job.created_by || unclearSince.length > 0 || listed.length < PAGE_SIZE) return false;
   const created = parseTime(job.created_at ?? '') ?? NaN;
-  const isLater = ({ created_at: at }: ListedJob): boolean => (parseTime(at ?? '') ?? NaN) >= created;
-  return Boolean(job.created_by) && page.length === PAGE_SIZE && page.every(isLater);
+  return listed.every(({ created_at: at }) => (parseTime(at ?? '') ?? NaN) >= created);
 }
 
 /** Reads the newest page until it is not older than the job of the upload, because a lagging list proves nothing. */
 async function listWith(client: Client, beginning: Beginning): Promise<readonly ListedJob[]> {
   const { job, random, again, run } = beginning;
-  const isListed = (jobs: readonly ListedJob[]): boolean => isAsNewAs(job, jobs);
+  const isListed = (jobs: readonly ListedJob[]): boolean => isAsNewAs(beginning, jobs);
   const { seen: listed } = await pollUntil(client, {
     poll: () => newestJobs(client, beginning),
     isDone: isListed,
@@ -110,10 +111,19 @@ async function listWith(client: Client, beginning: Beginning): Promise<readonly 
   });
 }
 
-/** Reads the newest jobs of the list. Returns an empty list if this key may not read it and nothing depends on it. */
+/**
+ * Reads the newest jobs of the list: a page, or as far back as a request without a response may have created a job. Returns
+ * an empty list if this key may not read it and nothing depends on it.
+ */
 async function newestJobs(client: Client, beginning: Beginning): Promise<readonly ListedJob[]> {
+  const since = Math.min(...beginning.unclearSince) - MINUTE_MS;
+  const jobs: ListedJob[] = [];
   try {
-    return await client.accountUpdater.list({ pageSize: PAGE_SIZE }).first(PAGE_SIZE);
+    for await (const { items } of client.accountUpdater.list({ pageSize: PAGE_SIZE }).pages()) {
+      jobs.push(...items);
+      if (jobs.length >= PAGE_SIZE && items.some(({ created_at: at }) => !(Date.parse(at ?? '') >= since))) break;
+    }
+    return jobs;
   } catch (error) {
     const isOptional = !isStrictAbout(beginning) && beginning.unclearSince.length === 0;
     if (isOptional && isSvcError(error, 'forbidden', 'not_found')) return [];

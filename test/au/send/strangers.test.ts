@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { captureResponse } from '../../../src/emulator/faults/intercept.ts';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
+import type { ListedJob } from '../../../src/schema/account-updater.ts';
 import { errorIn } from '../../support/run-here.ts';
 import { type Machine, openMachine } from '../commands/machine.ts';
 import type { RecordOnDisk } from '../recorded-run.ts';
@@ -15,6 +16,9 @@ const ALONE = `${SUBMIT} --only-recorded`;
 
 /** The moment at which the state directory was copied. */
 type Copied = 'before' | 'planned' | 'creating' | 'uploading';
+
+/** Another key of the same tenant. */
+const OTHER_KEY = 'sandbox-private-key-account-updater-only';
 
 const isCreation = ({ method, url = '' }: IncomingMessage): boolean => method === 'POST' && url.endsWith('/jobs');
 
@@ -177,24 +181,56 @@ describe('a state directory that is older than what was submitted', () => {
   });
 });
 
+/** Begins an upload whose job another system's jobs follow, and changes the list from then on. */
+async function followed(change: (jobs: ListedJob[]) => ListedJob[]): Promise<Machine> {
+  const machine = await openMachine();
+  machine.fault = (incoming, outgoing, proceed) =>
+    incoming.method === 'PUT' ? refuseWith(403)(incoming, outgoing, proceed) : proceed();
+  const begun = await machine.svc(ALONE);
+  expect(begun.code, begun.stderr).toBe(4);
+  await machine.clock.advance(60_000);
+  const own = await listOf(machine);
+  const headers = { 'svc-api-key': OTHER_KEY };
+  const create = async (): Promise<number> =>
+    (await fetch(`${machine.ours.url}/account-updater/jobs`, { method: 'POST', headers })).status;
+  expect(new Set(await Promise.all(Array.from({ length: 100 }, create)))).toEqual(new Set([201]));
+  const others = (await listOf(machine)).map((job) => Object.assign(job, { status: 'processing' }));
+  machine.fault = (incoming, outgoing, proceed) => {
+    if (incoming.method === 'GET' && /\/jobs(\?|$)/.test(incoming.url ?? '')) {
+      const list = { data: change(others), pagination: { next: null, page_size: 100 } };
+      return void outgoing.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(list));
+    }
+    proceed();
+  };
+  expect(own).toHaveLength(1);
+  return machine;
+}
+
 describe('a hundred jobs that another system of the tenant created after the job of a file', () => {
   it('R74: a hundred later jobs of another system do not stop an upload that goes on', async () => {
-    const machine = await openMachine();
-    machine.fault = (incoming, outgoing, proceed) =>
-      incoming.method === 'PUT' ? refuseWith(403)(incoming, outgoing, proceed) : proceed();
-    const begun = await machine.svc(ALONE);
-    expect(begun.code, begun.stderr).toBe(4);
-    machine.fault = undefined;
-    await machine.clock.advance(60_000);
-    const headers = { 'svc-api-key': 'sandbox-private-key-account-updater-only' };
-    const create = async (): Promise<number> =>
-      (await fetch(`${machine.ours.url}/account-updater/jobs`, { method: 'POST', headers })).status;
-    expect(new Set(await Promise.all(Array.from({ length: 100 }, create)))).toEqual(new Set([201]));
+    const machine = await followed((jobs) => jobs);
     const { code, stderr } = await machine.svc(ALONE);
     expect(code, stderr).toBe(0);
     expect(machine.uploads()).toBe(1);
   });
+
+  it.each<[string, (jobs: ListedJob[]) => ListedJob[]]>([
+    ['only 99 later jobs', (jobs) => jobs.slice(1)],
+    ['an earlier job', (jobs) => jobs.with(99, { ...jobs[99], created_at: '2026-11-02T03:59:59.000Z' })],
+    ['a job without a time', (jobs) => jobs.with(50, { ...jobs[50], created_at: null })],
+  ])('R74: a list with %s and not the job of the upload proves nothing, and nothing is sent', async (_, change) => {
+    const machine = await followed(change);
+    const { code, stderr } = await machine.svc(ALONE);
+    expect(code, stderr).toBe(8);
+    expect(machine.uploads()).toBe(0);
+  });
 });
+
+/** Returns the newest page of our tenant's jobs. */
+async function listOf({ ours }: Machine): Promise<ListedJob[]> {
+  const response = await fetch(`${ours.url}/account-updater/jobs?size=100`, { headers: { 'svc-api-key': OTHER_KEY } });
+  return ((await response.json()) as { data: ListedJob[] }).data;
+}
 
 describe('two state directories of one tenant without a shared ledger', () => {
   it('R74: two state directories of one tenant without a shared ledger do not both pay: the second, being empty, ends with 9 until --begin', async () => {
