@@ -154,7 +154,7 @@ export async function newestOf(files: readonly string[]): Promise<(row: ResultRo
   return (row) => newest.get(resultKey(row));
 }
 
-/** Results name no merchant, so that those of two rows of a token differ in what they say at most. */
+/** Results name no merchant, so that two rows of a token can be told apart only by the rest of their results. */
 function resultKey(row: ResultRow): string {
   return [tokenKey(row.token), ...RESULT_COLUMNS.slice(1).map((name) => row[name])].join('\0');
 }

@@ -98,10 +98,18 @@ class Refresh {
       };
     };
     const results = reasons.every(isKnown) ? await cycleResults(this.#context, this.#directory) : undefined;
+    let isPrinted = false;
+    const printOnce = async (shown: RefreshRow): Promise<void> => {
+      isPrinted = true;
+      await print(shown);
+    };
     if (status !== undefined && results !== undefined) {
       this.#steps = new CycleSteps(this.#context, this.#directory, this.#input, results);
-      await this.#steps.finish(row, print).catch(collectIn(reasons));
-    } else if (status !== undefined) await print(row());
+      await this.#steps.finish(row, printOnce).catch(collectIn(reasons));
+    }
+    // Without results of the cycle, or with a time limit that ended before they were written, the row says what is known.
+    const isOver = this.#context.signal.aborted && worstOf(reasons)?.code === 'pending';
+    if (status !== undefined && !isPrinted && (results === undefined || isOver)) await print(row());
     const worst = worstOf(reasons);
     if (worst) throw worst;
   }
@@ -162,7 +170,7 @@ function isKnown({ code }: SvcError): boolean {
 function collectIn(reasons: SvcError[]): (error: unknown) => void {
   return (error) => {
     if (!isSvcError(error)) throw error;
-    // The time limit passed during the wait, so that what the service said of the job counts.
+    // The service had said before that the job is under way, so that the exit code is that of pending.
     const isOver = error.code === 'timeout' && reasons.some(({ code }) => code === 'pending');
     if (!isOver) reasons.push(error);
   };

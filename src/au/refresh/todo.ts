@@ -54,7 +54,7 @@ export async function writeTodo(
           if (newest !== undefined && newest(row) !== index + 1) continue;
           const group = row.new_token === '' ? groupOf(row.result_code, false, actions) : 'replace';
           if (group === 'replace' && place === undefined) leftOut += 1;
-          else if (isWritten(group)) await files.add(group, row, kept.cellsAt(row.token, place));
+          else if (isWritten(group)) await files.add(group, row, kept.cellsAt(row.token, place, source.places));
         }
     }
     const todo = await files.finish();
@@ -92,32 +92,42 @@ function unknownRows(count: number, replace: string): string {
   return `${countText(count, 'new token')} ${are} not in ${replace}: ${their} old ${tokens} ${count === 1 ? 'has' : 'have'} rows of several merchants, and the results do not show which row got it`;
 }
 
-/** The kept columns of all requests of a cycle. A token has those of the last request that has it. */
+/** The kept columns of a request, by its place in the cycle. */
+interface KeptOfRequest {
+  readonly kept: KeptColumns;
+  readonly request: number;
+}
+
+/** The kept columns of all requests of a cycle. */
 class CycleKept {
   readonly names: readonly string[];
   /** The files of kept columns, newest first, each with the places of its columns among all names. */
-  readonly #files: readonly { readonly kept: KeptColumns; readonly places: readonly number[] }[];
+  readonly #files: readonly (KeptOfRequest & { readonly places: readonly number[] })[];
 
-  private constructor(files: readonly KeptColumns[]) {
-    this.names = [...new Set(files.flatMap(({ names }) => names))];
+  private constructor(files: readonly KeptOfRequest[]) {
+    this.names = [...new Set(files.flatMap(({ kept }) => kept.names))];
     this.#files = files
       .toReversed()
-      .map((kept) => ({ kept, places: this.names.map((name) => kept.names.indexOf(name)) }));
+      .map(({ kept, request }) => ({ kept, request, places: this.names.map((name) => kept.names.indexOf(name)) }));
   }
 
   static async open(context: Context, directory: RefreshDirectory, places: readonly number[]): Promise<CycleKept> {
-    const files: KeptColumns[] = [];
-    for (const place of places.toSorted((a, b) => a - b)) {
-      const { keep } = directory.filesOf(place);
+    const files: KeptOfRequest[] = [];
+    for (const request of places.toSorted((a, b) => a - b)) {
+      const { keep } = directory.filesOf(request);
       const kept = await openKept(context, directory.has(keep) ? keep : undefined);
-      if (kept) files.push(kept);
+      if (kept) files.push({ kept, request });
     }
     return new CycleKept(files);
   }
 
-  /** Returns the cells of a token's row at this place among its rows. */
-  cellsAt(token: string, place: number | undefined): readonly string[] {
-    const found = this.#files.find(({ kept }) => kept.has(token));
+  /**
+   * Returns the cells of a token's row at this place among its rows. They are those of the requests whose results are
+   * written, because another request may have the token for another merchant. If these have none, another one counts.
+   */
+  cellsAt(token: string, place: number | undefined, requests: readonly number[]): readonly string[] {
+    const having = this.#files.filter(({ kept }) => kept.has(token));
+    const found = having.find(({ request }) => requests.includes(request)) ?? having[0];
     const cells = found?.kept.cellsAt(token, place) ?? [];
     return this.names.map((_, at) => cells[found?.places[at] ?? -1] ?? '');
   }

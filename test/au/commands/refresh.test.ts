@@ -232,9 +232,9 @@ describe('the files of a whole cycle', () => {
     const { desk, read } = await openRefresh();
     const [token = '', year = '', month = ''] = exampleRequestFile().split('\n')[1]?.split(',') ?? [];
     const refreshFor = async (merchant: string): Promise<void> => {
-      const row = [token, year, month, merchant].join(';');
-      writeFileSync(desk.home.file('shop.csv'), `token;expiration_year;expiration_month;merchant_id\n${row}\n`);
-      const done = await desk.svc('au refresh shop.csv --cycle 2026-12 --add');
+      const row = [token, year, month, merchant, `card of ${merchant}`].join(';');
+      writeFileSync(desk.home.file('shop.csv'), `token;expiration_year;expiration_month;merchant_id;card\n${row}\n`);
+      const done = await desk.svc('au refresh shop.csv --cycle 2026-12 --add --keep card');
       expect(done.code, done.stderr).toBe(0);
     };
     await refreshFor('');
@@ -244,6 +244,8 @@ describe('the files of a whole cycle', () => {
       const made = tableOf(read(name)).map(({ new_token: made }) => made);
       expect([made.length, new Set(made).size], name).toEqual([2, 2]);
     }
+    const cards = tableOf(read('todo/replace.csv')).map(({ card }) => card);
+    expect(cards).toEqual(['card of', `card of ${SANDBOX_MERCHANT_ID}`]);
   });
 
   it('the files of a whole cycle are those of its results so far while a request is pending', async () => {
@@ -676,6 +678,7 @@ describe('svc au refresh', () => {
     writeFileSync(desk.home.file('export.csv'), exportOf(ROWS, MORE));
     const told = await refresh('--add', '--timeout', '10m', ...ENOUGH);
     expect(told.code, told.stderr).toBe(11);
+    expect(JSON.parse(told.stdout)).toMatchObject({ cycle: '2026-12', status: 'pending', results: null });
   });
 
   it('svc au refresh finishes an earlier request of the cycle before it goes on with another export', async () => {
