@@ -139,8 +139,12 @@ export async function resumeRuns(
   const once = { ...round, wait: false };
   const outcomes = await advanceAll(context, runs, once);
   if (!round.wait) return outcomes;
-  const pending = runs.filter(({ record }) => outcomes.get(record.id) === 'pending');
-  return new Map([...outcomes, ...(await advanceAll(context, pending, round))]);
+  for (const run of runs.filter(({ record }) => outcomes.get(record.id) === 'pending')) {
+    // A run that was polled stays pending when the time limit is reached.
+    if (context.signal.aborted) break;
+    outcomes.set(run.record.id, await runOnce(context, run, round));
+  }
+  return outcomes;
 }
 
 async function advanceAll(

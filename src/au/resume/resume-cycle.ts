@@ -79,7 +79,7 @@ export async function resumeCycle(context: Context, typed: string, input: Resume
   try {
     return await deliverCycle(context, client, cycle, { ...input, out, summarize, wakeUpFor, print, ofRuns });
   } catch (error) {
-    // The time limit passed while a run of this machine was under way, as the service said in this command.
+    // The time limit ended the wait, and the service had said before that a run of this machine is under way.
     if (!isSvcError(error, 'timeout') || ofRuns.length === outcomes.size) throw error;
     endUnfinished(context, cycle.name, error.with({ code: 'pending' }), ofRuns);
     return exitCodeOf(ofRuns);

@@ -93,6 +93,15 @@ describe('a cycle that other machines sent', () => {
     expect(await on('fresh', 'au resume 2026-12 --wait')).toMatchObject({ code: 0 });
   });
 
+  it('a cycle of which this machine sent two files ends with 11 when the time passes, and says of neither that it was not polled', async () => {
+    const { on, home } = await openHalves();
+    writeFileSync(home.file('made-up.csv'), `${HEADER}\none-more,,,\n`);
+    expect(await on('runner', 'au submit made-up.csv --cycle 2026-12')).toMatchObject({ code: 0 });
+    const told = await on('runner', 'au resume 2026-12 --wait --timeout 10m');
+    expect(told.code, told.stderr).toBe(11);
+    expect(told.stderr).not.toContain('not polled');
+  });
+
   it('a cycle with a job that failed ends with 10, its rows are free, and the next submission sends them', async () => {
     const { on, home, jobs, service, uploads } = await openHalves();
     service.failed = jobs[0] ?? '';
