@@ -167,7 +167,7 @@ interface Events {
    */
   readonly freed: object;
   /** The ledger binds other rows to the job. The record is older than what was uploaded to it, and was restored since. */
-  readonly 'of other rows': object;
+  readonly reassigned: object;
   /** The upload is about to begin. */
   readonly sending: { readonly at: number; readonly expiresAt: string | null | undefined };
   /** How much the store may have: `all` before the last bytes are sent, `some` after it clearly refused them. */
@@ -244,7 +244,7 @@ const LIFE: Life = {
   },
   forgotten: { created: forget },
   freed: { uploaded: free, unknown: free, completed: free, failed: free },
-  'of other rows': { created: loseJob, uploaded: loseJob, unknown: loseJob, completed: loseJob, failed: loseJob },
+  reassigned: { created: giveUpJob, uploaded: giveUpJob, unknown: giveUpJob, completed: giveUpJob, failed: giveUpJob },
   sending: { created: send, uploading: (part, event) => send(unsent(part, 'sending'), event) },
   sent: { uploading: (part, { sent }) => ({ ...part, sent }) },
   stored: { uploading: (part) => ({ ...part, state: 'uploaded', sent: 'stored' }) },
@@ -353,9 +353,9 @@ function free(part: Parts['uploaded' | 'unknown' | 'completed' | 'failed']): Par
   return { ...part, ...NO_JOB, joined: undefined, state: 'planned' };
 }
 
-function loseJob(part: Parts['created' | 'uploaded' | 'unknown' | 'completed' | 'failed']): Part {
-  // What this record began to send belongs to its own claim.
-  if (part.joined !== undefined || part.sent_at !== undefined) return refuse(part, 'of other rows');
+function giveUpJob(part: Parts['created' | 'uploaded' | 'unknown' | 'completed' | 'failed']): Part {
+  // A job to which this record began to send has the rows of this record.
+  if (part.joined !== undefined || part.sent_at !== undefined) return refuse(part, 'reassigned');
   return { ...part, ...NO_JOB, state: 'planned' };
 }
 

@@ -27,7 +27,6 @@ import { tenantOfKey } from '../run/tenant-proof.ts';
 import { beginRun } from './begin-run.ts';
 import { inCycleSince } from './cycle-age.ts';
 import { resultsReader } from './read-results.ts';
-import { giveUpReusedJobs } from './reused-jobs.ts';
 import { SpareJob } from './spare-job.ts';
 import { confirmRows, partsToUpload, uploadRun } from './upload-run.ts';
 
@@ -149,7 +148,6 @@ export class FileSubmission {
   async upload(run: RunDirectory, { pollOnce = false } = {}): Promise<void> {
     const { record } = run;
     const { notices } = this.#context;
-    await giveUpReusedJobs(run, this.#ledger);
     if (statusOf(record) === 'completed')
       return notices.note(
         `this file was already submitted ${submittedAt(this.#context, record)} (${record.id}, completed); nothing was sent`,

@@ -100,7 +100,7 @@ export async function confirmRows(context: Context, rows: number, jobs: number, 
 export async function uploadRun(context: Context, run: RunDirectory, choice: UploadChoice = {}): Promise<void> {
   const { record } = run;
   const { ledger = new CommandLedger(context) } = choice;
-  await giveUpReusedJobs(run, ledger);
+  await giveUpReusedJobs(context, run, ledger);
   if (partsToUpload(record.parts, choice).length === 0) return;
   const client = await context.client();
   if (record.tenant_id !== undefined) await requireOwnTenant({ client, record });

@@ -93,7 +93,7 @@ const EVENTS: Readonly<Record<string, PartEvent>> = {
   'created, an earlier request unclear': { kind: 'created', job: JOB, wasUnclear: true },
   forgotten: { kind: 'forgotten' },
   freed: { kind: 'freed' },
-  'of other rows': { kind: 'of other rows' },
+  reassigned: { kind: 'reassigned' },
   sending: { kind: 'sending', at: NOON + MINUTE, expiresAt: null },
   'sent some': { kind: 'sent', sent: 'some' },
   'sent all': { kind: 'sent', sent: 'all' },
@@ -295,7 +295,7 @@ describe('a part, in every state, by every event', () => {
         (event === 'freed' &&
           (before.joined !== undefined || before.state === 'unknown' || before.state === 'uploaded')) ||
         // The ledger binds other rows to the job, and this record sent nothing to it.
-        (event === 'of other rows' && before.joined === undefined && before.sent_at === undefined) ||
+        (event === 'reassigned' && before.joined === undefined && before.sent_at === undefined) ||
         // Of the job of another run, only the ledger tells.
         (before.joined === undefined &&
           sentOf(before) === 'all' &&
@@ -314,7 +314,7 @@ describe('a part, in every state, by every event', () => {
   it('R58: a part forgets no job that an upload was begun for, nor that its file was sent', () => {
     for (const { name, before, event, after } of POSSIBLE) {
       // The ledger keeps a job whose claim ended, or which has other rows.
-      const isUnsent = ['forgotten', 'of other rows'].includes(event) && before.sent_at === undefined;
+      const isUnsent = ['forgotten', 'reassigned'].includes(event) && before.sent_at === undefined;
       const isForgotten = isUnsent || event === 'freed';
       const kept = isForgotten ? jobsOf(before).filter((job) => job !== 'job-1') : jobsOf(before);
       expect([name, jobsOf(after)]).toEqual([name, expect.arrayContaining(kept)]);

@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import type { CommandLedger } from '../../../src/au/ledger/command-ledger.ts';
 import type { ClaimEntry } from '../../../src/au/ledger/entry.ts';
 import type { Part } from '../../../src/au/run/part.ts';
+import type { Context } from '../../../src/cli/app/command.ts';
 import type { RunDirectory } from '../../../src/au/run/run-directory.ts';
 import { giveUpReusedJobs } from '../../../src/au/send/reused-jobs.ts';
 import { claimBody, WHO } from '../ledger/entries.ts';
@@ -21,7 +22,11 @@ async function compared(before: Part, sha256: string | undefined): Promise<Part 
   const cycle = { read: async () => [claim] };
   const ledger = { open: async () => ({ cycleOfJob: async () => (sha256 === undefined ? undefined : cycle) }) };
   const run = { record: recordOf(before), save: () => undefined };
-  await giveUpReusedJobs(run as unknown as RunDirectory, ledger as unknown as CommandLedger);
+  await giveUpReusedJobs(
+    { notices: { warn: () => undefined } } as unknown as Context,
+    run as unknown as RunDirectory,
+    ledger as unknown as CommandLedger,
+  );
   return run.record.parts[0];
 }
 
