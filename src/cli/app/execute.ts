@@ -174,7 +174,7 @@ function reportFailure(
     debug: terminal.notices.shows('debug'),
     ...names,
     palette: terminal.noticePalette,
-    columns: terminal.noticeColumns,
+    columns: terminal.noticeColumns(),
     adviceFor: optionAdvice,
     writeCommand: (words) => nextCommand(words, globals, system),
     wordsOf: (words) => nextWords(words, globals, system),

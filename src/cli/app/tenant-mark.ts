@@ -6,7 +6,7 @@ import type { Settings } from '../config/settings.ts';
 import { baseUrlText } from '../config/values.ts';
 import { jsonLine } from '../output/formats.ts';
 import type { Prompts } from '../output/prompt.ts';
-import { cleanText } from '../output/text.ts';
+import { cleanText, hangingIndent } from '../output/text.ts';
 import { type Palette, plainPalette, type Tone } from '../output/view.ts';
 import type { Context } from './command.ts';
 
@@ -74,11 +74,11 @@ export function reportTenant(
   if (!notices.shows('normal') || (read === undefined && isHarmless(context))) return;
   const tenant = read ?? tenantInUse(context);
   const { profile, baseUrl } = settings;
+  if (tenant) return notices.report(`${headline(tenant, noticePalette, noticeColumns())}\n`);
   const where = `profile ${cleanText(profile.value)}, ${baseUrl === undefined ? '' : baseUrlText(baseUrl.value)}`;
-  const line = tenant
-    ? headline(tenant, noticePalette, noticeColumns)
-    : `${tenantMark('unknown tenant', noticePalette)} ${where}`;
-  notices.report(`${line}\n`);
+  const mark = 'unknown tenant';
+  const lead = `${tenantMark(mark, noticePalette)} `;
+  notices.report(`${hangingIndent(lead, mark.length + MARGINS + 1, where, noticeColumns())}\n`);
 }
 
 interface Asking extends Settled, Pick<Context, 'reportTenant'> {

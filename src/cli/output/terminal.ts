@@ -32,8 +32,8 @@ export interface Terminal {
   readonly palette: Palette;
   /** Colors of stderr, for the error report. */
   readonly noticePalette: Palette;
-  /** The width of the terminal on stderr; infinite where it is none, or does not know its size. */
-  readonly noticeColumns: number;
+  /** Returns the width that the terminal on stderr has now; infinity where it is none, or does not know its size. */
+  readonly noticeColumns: () => number;
   /** Everything but data, on stderr. */
   readonly notices: Messages;
   /** Shows long work on a terminal, plain lines elsewhere. */
@@ -83,7 +83,7 @@ export async function openTerminal(system: System, settings: TerminalSettings): 
     out,
     palette: await createPalette(paint, env, out),
     noticePalette,
-    noticeColumns: (stderr.isTTY === true && !plain && stderr.columns) || Infinity,
+    noticeColumns: () => (stderr.isTTY === true && !plain && stderr.columns) || Infinity,
     notices,
     progress,
     prompts: () => new Prompts({ stdin: () => system.stdin, out: bare, env, noInput, yes, signal, live }),

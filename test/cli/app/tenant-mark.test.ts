@@ -39,7 +39,7 @@ async function marked(...where: Parameters<typeof place>): Promise<string> {
   const sink = new Sink();
   const notices = new Messages(outputOver(sink), 'normal');
   const noticePalette = await createPalette('always', {}, { isTerminal: true });
-  reportTenant({ ...place(...where), notices, noticePalette, noticeColumns: Infinity });
+  reportTenant({ ...place(...where), notices, noticePalette, noticeColumns: () => Infinity });
   await notices.settled();
   return sink.text;
 }
