@@ -4,6 +4,7 @@ import { writeFailure } from '../../base/errors.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { fileSource, type UploadSource } from '../../client/transfer/source.ts';
 import { checkRequestFile } from '../request/check-request-file.ts';
+import { openOverflowFile } from '../request/overflow-file.ts';
 import { REQUEST_HEADER, type RequestFileCheck } from '../request/request-file.ts';
 import { readRequest } from '../request/request-lines.ts';
 import { createSpool } from '../request/spool.ts';
@@ -113,7 +114,9 @@ class RowsFile {
     }
     this.#requireWritten();
     const { signal } = this.#context;
-    return { path: this.#path, check: await checkRequestFile((await fileSource(this.#path)).open(), { signal }) };
+    const openOverflow = () => openOverflowFile(this.#context);
+    const check = await checkRequestFile((await fileSource(this.#path)).open(), { signal, openOverflow });
+    return { path: this.#path, check };
   }
 
   async #open(): Promise<ReturnType<typeof createWriteStream>> {

@@ -30,7 +30,7 @@ export interface CheckOptions {
 }
 
 /**
- * Reads a request file once, with constant memory. Finds all problems, the parts to upload, and the hashes. Lines may
+ * Reads a request file once, with constant memory if it may use an overflow. Finds all problems, the parts to upload, and the hashes. Lines may
  * end with LF or CRLF, even mixed, and the last line may have no end. The boundaries of the chunks do not affect the
  * result.
  */

@@ -15,8 +15,11 @@ export async function openOverflowFile(context: Pick<Context, 'system' | 'onClos
   const release = async (): Promise<void> => {
     if (isReleased) return;
     isReleased = true;
-    await file.close();
-    await spooled.remove();
+    try {
+      await file.close();
+    } finally {
+      await spooled.remove();
+    }
   };
   context.onClose(release);
   return { append: (pieces) => file.append(pieces), read: (at, words) => file.read(at, words), release };

@@ -1,5 +1,5 @@
 import fs from 'node:fs/promises';
-import { writeFailure, wrongSize } from '../errors.ts';
+import { readFailure, writeFailure, wrongSize } from '../errors.ts';
 
 /** A private file (0600) that is written and read in pieces while it is open. Its owner removes it. */
 export class ScratchFile {
@@ -31,9 +31,11 @@ export class ScratchFile {
     return at;
   }
 
-  /** Fills `words` with what begins at an offset in bytes. @throws SvcError `local` for a file that is shorter */
+  /** Fills `words` with what begins at an offset in bytes. @throws SvcError `local`, also for a file that is shorter */
   async read(at: number, words: Int32Array): Promise<void> {
-    const { bytesRead } = await this.#file.read(words, 0, words.byteLength, at);
+    const { bytesRead } = await this.#file.read(words, 0, words.byteLength, at).catch((error: unknown) => {
+      throw readFailure(this.#path, error);
+    });
     if (bytesRead !== words.byteLength) throw wrongSize(this.#path, at + bytesRead, this.#size);
   }
 
