@@ -8,8 +8,9 @@ vi.mock('../../src/schema/account-updater-files.ts', async (original) => ({
   MAX_REQUEST_FILE_ROWS: 4,
 }));
 
-// HISTORIES sets their number. Machines race at the same moment, so that a seed may have to be tried several times.
-const HISTORIES = historiesOr(100);
+// HISTORIES sets their number. Machines race at the same moment, so that a seed may have to be tried several times. A soak
+// lives through many more.
+const HISTORIES = historiesOr(30);
 
 let leave: () => void;
 

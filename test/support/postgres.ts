@@ -60,6 +60,8 @@ export class Postgres {
   /** Runs psql to its end. */
   run(input: string, ...argv: readonly string[]): Promise<Finished> {
     const child = this.start(...argv);
+    // A psql that runs a statement may end before its input does.
+    child.stdin.on('error', () => undefined);
     child.stdin.end(input);
     return finished(child);
   }
