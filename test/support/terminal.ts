@@ -51,9 +51,10 @@ export class TerminalSession {
     this.exited = new Promise((resolve) => {
       this.#pty.onData((data) => {
         this.raw += data;
+        const { length } = this.raw;
         this.#screen.write(data, () => {
           this.#changed();
-          const code = this.#takeEnding();
+          const code = this.#takeEnding(length);
           if (code !== undefined) resolve({ exitCode: code });
         });
       });
@@ -121,11 +122,14 @@ export class TerminalSession {
     }
   }
 
-  /** Returns the exit code once the shell that stays behind has reported it, and ends that shell. */
-  #takeEnding(): number | undefined {
+  /**
+   * Returns the exit code once the shell that stays behind has reported it, and ends that shell. Only the first `shown`
+   * characters of the output are on the screen yet.
+   */
+  #takeEnding(shown: number): number | undefined {
     const at = this.raw.lastIndexOf(ENDING);
     const end = this.raw.indexOf('\u0007', at);
-    if (at === -1 || end === -1) return undefined;
+    if (at === -1 || end === -1 || end >= shown) return undefined;
     const code = Number(this.raw.slice(at + ENDING.length, end));
     this.raw = this.raw.slice(0, at);
     this.#pty.kill('SIGKILL');
