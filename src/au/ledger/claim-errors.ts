@@ -47,8 +47,10 @@ export function doubtError(file: NamedFile, { claim, rows }: Taken, now: number)
 /** Returns what to do about a claim whose job the service does not find: wait for a proof, or decide without one. */
 export function doubtDetails(claim: ClaimEntry, now: number): ErrorDetails {
   const next = ['au', 'status', claim.job];
-  if (now <= provableUntil(claim))
-    return { hint: 'Run the same command again after that. Nothing is sent until then.', next, retryable: true };
+  if (now <= provableUntil(claim)) {
+    const when = (provableFrom(claim) ?? now) > now ? 'after that' : 'later';
+    return { hint: `Run the same command again ${when}. Nothing is sent until then.`, next, retryable: true };
+  }
   return {
     hint: 'Find out what became of the job. Only if its file was not processed, free its rows with the second of these commands and submit them again: rows that were processed are then paid for twice.',
     next,

@@ -23,7 +23,7 @@ export function provableFrom({ expires_at: expires }: Pick<ClaimEntry, 'expires_
 
 /** Returns when the absence of a claim's job begins to prove nothing, because the service may have forgotten the job. */
 export function provableUntil({ created_at: at }: Pick<ClaimEntry, 'created_at'>): number {
-  return (parseTime(at) ?? -Infinity) + REMEMBERED_MS;
+  return (parseTime(at) ?? Date.parse(at)) + REMEMBERED_MS;
 }
 
 /**

@@ -36,10 +36,12 @@ describe('the errors about claims', () => {
     const before = doubtError(FILE, TAKEN, PROVABLE - 1);
     expect(before.message).toContain('is known at 2026-12-01 06:15');
     expect(before.facts).toMatchObject({ settled_after: '2026-12-01T06:15:01.000Z' });
+    expect(before.hint).toContain('Run the same command again after that.');
     for (const now of [PROVABLE, PROVABLE + 1]) {
       const after = doubtError(FILE, TAKEN, now);
       expect(after.message).toContain('is not known yet: the service does not find the job');
       expect(after.facts).not.toHaveProperty('settled_after');
+      expect(after.hint).toContain('Run the same command again later.');
     }
     expect(knownText({ ...CLAIM, expires_at: null }, PROVABLE)).toContain('is not known yet');
   });

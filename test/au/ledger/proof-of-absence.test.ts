@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { proofOfAbsence, provableFrom } from '../../../src/au/ledger/proof-of-absence.ts';
+import { proofOfAbsence, provableFrom, provableUntil } from '../../../src/au/ledger/proof-of-absence.ts';
 import type { ClaimEntry } from '../../../src/au/ledger/entry.ts';
 import type { Client } from '../../../src/client/api/client.ts';
 import { type Page, Pages } from '../../../src/client/api/pages.ts';
@@ -147,4 +147,9 @@ describe('the time from which a job can be proven gone', () => {
     expect(provableFrom({ expires_at: '2026-12-01T06:00:00' })).toBe(Date.parse('2026-12-01T06:15:01Z'));
     for (const expires of [null, 'soon', '']) expect(provableFrom({ expires_at: expires })).toBeUndefined();
   });
+});
+
+it('the absence of a job proves something for a week, in whatever form the ledger has the time of its creation', () => {
+  for (const created of ['2026-12-01T05:00:00.000Z', 'Tue, 01 Dec 2026 05:00:00 GMT'])
+    expect(provableUntil({ created_at: created })).toBe(Date.parse('2026-12-08T05:00:00.000Z'));
 });
