@@ -9,6 +9,9 @@ const { SOAK, SOAK_MINUTES = '10', SEED } = process.env;
 
 const HISTORIES = 5_000;
 
+/** Seeds of histories that are so rare that a soak found them. Each history showed the mistake before it was mended. */
+const RARE: Readonly<Partial<Record<Plant, number>>> = { 'both claims': 527_517_245 };
+
 describe('a model of machines that share a ledger', () => {
   it('no row is paid for twice or lost, and no exit code is false', { timeout: 600_000 }, () => {
     const { finding, ...tally } = SEED === undefined ? check(1, HISTORIES) : check(Number(SEED), 1);
@@ -25,9 +28,14 @@ describe('a model of machines that share a ledger', () => {
     'a history finds it when %s is planted: %s',
     { timeout: 600_000 },
     (plant) => {
-      expect(check(1, 2 * HISTORIES, { plant: plant as Plant }).finding).toBeDefined();
+      const seed = RARE[plant as Plant] ?? 1;
+      expect(check(seed, 2 * HISTORIES, { plant: plant as Plant }).finding).toBeDefined();
     },
   );
+
+  it.each(Object.entries(RARE))('no row is paid for twice in the rare history of %s, seed %i', (_, seed) => {
+    expect(textOf(check(seed, 1).finding)).toBe('');
+  });
 
   it.runIf(SOAK)('for as long as a soak lasts', { timeout: 0 }, () => {
     const end = performance.now() + Number(SOAK_MINUTES) * 60_000;

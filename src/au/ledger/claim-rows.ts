@@ -25,14 +25,18 @@ export class RowsTaken extends SvcError {}
 
 /**
  * Binds the rows of a part to its job, before the first byte is sent.
- * @throws RowsTaken if another job has some of the rows, SvcError `job_expired` if the job's own claim has ended, `conflict`
- *   if the job has other rows
+ * @throws RowsTaken if another job has some of the rows, SvcError `pending` if the job has them too, `job_expired` if the
+ *   job's own claim has ended, `conflict` if the job has other rows
  */
 export async function claimRows(ledger: Ledger, claiming: Claiming): Promise<void> {
   const { job, rows } = claiming;
   const cycle = ledger.cycle(claiming.cycle);
-  // The claim of an earlier attempt may be known from a copy, which a restored ledger does not have.
-  if (isClaimed(await cycle.read(), job.id, rows)) return cycle.requireComplete();
+  const claimed = await cycle.read();
+  if (isClaimed(claimed, job.id, rows)) {
+    // The claim of an earlier attempt may be known from a copy, which a restored ledger does not have.
+    await cycle.requireComplete();
+    return requireOnlyClaim(cycle, claiming, claimed);
+  }
   await ledger.mark(job.id, claiming.cycle);
   const times = { created_at: serviceTime(job, job.created_at), expires_at: serviceTime(job, job.expires_at) };
   const body = claimBody(claiming, await cycle.createRowSet(rows), times);
@@ -60,21 +64,55 @@ export async function claimAgain(ledger: Ledger, claiming: ClaimingAgain): Promi
   await ledger.mark(id, claiming.cycle);
 }
 
+/**
+ * Checks that no other job has rows of a job's own claim. Another ledger that was entered here may have brought a claim of
+ * them, and so may a job that was taken for gone and has its file. Of two jobs without a file, neither gets one.
+ * @throws SvcError `pending`
+ */
+async function requireOnlyClaim(
+  cycle: LedgerCycle,
+  { job, rows, file }: Claiming,
+  entries: readonly Entry[],
+): Promise<void> {
+  const others = standingClaims(entries).filter((claim) => claim.job !== job.id);
+  const other = await claimWithRows(cycle, others, rows);
+  if (other === undefined) return;
+  throw new SvcError(
+    'pending',
+    `jobs ${job.id} and ${other.job} both have rows of ${file.name}, so nothing was sent to either`,
+    {
+      hint: `Job ${job.id} ends without a file within an hour. Then run the same command again: it sends the rows, unless the other job has them.`,
+      next: ['au', 'status', other.job],
+      facts: { jobs: [job.id, other.job] },
+    },
+  );
+}
+
+/** Returns the first claim that has some of the rows. */
+async function claimWithRows(
+  cycle: LedgerCycle,
+  claims: readonly ClaimEntry[],
+  rows: RowSet,
+): Promise<ClaimEntry | undefined> {
+  for (const claim of claims)
+    if (claim.row_set === null || rows.shared(await cycle.rowSet(claim.row_set)) > 0) return claim;
+  return undefined;
+}
+
 /** Checks that no claim has the rows, and that no results of the cycle made their tokens. @throws RowsTaken */
 async function requireFree(
   cycle: LedgerCycle,
   { rows, tokens, file }: Claiming,
   entries: readonly Entry[],
 ): Promise<void> {
-  for (const { job, row_set: set } of standingClaims(entries)) {
-    if (set !== null && rows.shared(await cycle.rowSet(set)) === 0) continue;
-    throw new RowsTaken('conflict', `job ${job} got rows of ${file.name} meanwhile; nothing was sent`, {
+  const taken = await claimWithRows(cycle, standingClaims(entries), rows);
+  if (taken !== undefined)
+    throw new RowsTaken('conflict', `job ${taken.job} got rows of ${file.name} meanwhile; nothing was sent`, {
       hint: 'Run the same command again: it sends the other rows, and goes on with that job.',
-      next: ['au', 'status', job],
+      next: ['au', 'status', taken.job],
       retryable: true,
-      facts: { job },
+      facts: { job: taken.job },
     });
-  }
   const born = newTokenSets(entries);
   if (born.length === 0) return;
   const own = await tokens();

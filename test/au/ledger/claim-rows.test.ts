@@ -36,6 +36,21 @@ describe('claiming rows again', () => {
   });
 });
 
+describe('rows that two claims have', () => {
+  it('R58: rows that two claims have are sent to neither job until one of the claims ends', async () => {
+    const machines = await oneClaim();
+    const runner = await machines.open('runner-7');
+    const own = await claimOf(runner, { id: 'job-1', status: 'pending' }, ['a', 'b']);
+    const other = await claimOf(runner, { id: 'job-2', status: 'pending' }, ['b', 'c']);
+    await claimRows(runner.ledger, own);
+    await claimAgain(runner.ledger, { ...other, job: { id: 'job-2', created_at: '2026-12-01T05:00:00Z' } });
+    for (const claiming of [own, other])
+      await expect(claimRows(runner.ledger, claiming)).rejects.toMatchObject({ code: 'pending', exitCode: 11 });
+    await endClaim(runner.ledger.cycle('2026-12'), 'job-2', { kind: 'release', job: 'job-2', why: 'gone', proof: '' });
+    await expect(claimRows(runner.ledger, own)).resolves.toBeUndefined();
+  });
+});
+
 describe('claiming free rows', () => {
   it('claiming free rows marks the job, then stores the rows, then the claim that names both', async () => {
     const machines = await oneClaim();

@@ -3,7 +3,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { BucketServer } from '../../support/bucket-server.ts';
 import { errorIn } from '../../support/run-here.ts';
 import { openQuickDesk } from '../commands/support.ts';
-import { DAY } from './machines.ts';
+import { DAY, MINUTE } from './machines.ts';
 
 it('R84: the wait for results outlasts a time in which the ledger cannot be reached', async () => {
   const desk = await openQuickDesk();
@@ -51,8 +51,8 @@ it('R84: a machine that is killed while it enters what it sent lets no other mac
 });
 
 /** A desk and the environments of machines that share a ledger in a directory. */
-async function openSharing() {
-  const desk = await openQuickDesk();
+async function openSharing(options: Parameters<typeof openQuickDesk>[0] = {}) {
+  const desk = await openQuickDesk(options);
   const ledger = desk.home.file('ledger');
   mkdirSync(ledger);
   const machine = (name: string) => ({ SVC_STATE_DIR: desk.home.file(name), SVC_LEDGER: ledger });
@@ -99,6 +99,37 @@ it('R84: a file of an earlier run whose rows are unknown is not sent by another 
   expect(own.code, own.stderr).toBe(0);
   expect(desk.uploads()).toBe(1);
 });
+
+it.each([
+  ['nothing of either file', false],
+  ["the laptop's file", true],
+] as const)(
+  'R58: a row that two machines claimed before they shared a ledger is sent once, when the service has %s',
+  async (_, isPaid) => {
+    let isRefused = true;
+    const desk = await openSharing({
+      intercept: ({ method, url }, outgoing, proceed) =>
+        isRefused && method === 'PUT' && url?.includes('/store/') ? outgoing.writeHead(403).end() : proceed(),
+    });
+    const submit = 'au submit tokens.csv --cycle 2026-12';
+    const [runner, { SVC_LEDGER: ledger, ...laptop }] = [desk.machine('runner'), desk.machine('laptop')];
+    const refused = await desk.svc(submit, runner);
+    expect(refused.code, refused.stderr).not.toBe(0);
+    isRefused = !isPaid;
+    const alone = await desk.svc(submit, laptop);
+    expect(alone.code === 0, alone.stderr).toBe(isPaid);
+    isRefused = false;
+    const shared = await desk.svc(submit, { ...laptop, SVC_LEDGER: ledger });
+    expect([shared.code, desk.uploads()], shared.stderr).toEqual([isPaid ? 0 : 11, Number(isPaid)]);
+    const own = await desk.svc(submit, runner);
+    expect([own.code, desk.uploads()], own.stderr).toEqual([11, Number(isPaid)]);
+    await desk.clock.advance(80 * MINUTE);
+    for (const machine of [runner, { ...laptop, SVC_LEDGER: ledger }]) {
+      const last = await desk.svc(`${submit} --wait --out results.csv --force`, machine);
+      expect([last.code, desk.uploads()], last.stderr).toEqual([0, 1]);
+    }
+  },
+);
 
 it.each(['au resume', 'au submit other.csv'])(
   'R84: a machine that sent a file before it shared a ledger enters it with the next svc %s',

@@ -19,6 +19,7 @@ export const MISTAKES = {
   'no last look': 'claims that others made meanwhile are not read before the command ends',
   'no mark': 'a local ledger is moved without a mark',
   'mark unseen': 'nobody looks whether the local ledger moved before bytes leave',
+  'both claims': 'a machine uploads to its claim although another claim has some of the rows',
   'moved twice': 'a claim is moved although the shared ledger has it',
 } as const;
 

@@ -183,11 +183,16 @@ class Command {
     return undefined;
   }
 
-  /** Uploads to a job that this directory claimed and whose last bytes never left. */
+  /**
+   * Uploads to a job that this directory claimed and whose last bytes never left. A ledger that moved can bring a second
+   * claim of the same rows: neither job gets its file then, so that both claims end and the rows are claimed once more.
+   */
   *#goOn(claim: Claim): Steps<void> {
     const { disk } = this.machine.directory;
     // The record is read under the lock that #upload takes before its first step.
     if (this.#isLockedByOther(claim.job)) return;
+    const others = this.#standing(this.#known()).filter(({ job }) => job !== claim.job);
+    if (others.some(({ rows }) => shares(rows, claim.rows)) && !this.world.has('both claims')) return;
     const sent = disk.parts[claim.job];
     if (sent === 'none' || sent === 'some' || this.world.has('take over')) yield* this.#upload(claim.job, claim.rows);
   }
