@@ -53,7 +53,7 @@ function isPartOf(some: readonly string[], all: readonly string[]): boolean {
 function leastOf(world: World, job: string | undefined, own: readonly string[]): number {
   if (job === undefined) return 0;
   const token = tokenOf(own[0] ?? '');
-  const all = linesIn(join(world.ours, 'files', `request-${job}.csv`)).filter((row) => tokenOf(row) === token);
+  const all = rowsOf(world, job).filter((row) => tokenOf(row) === token);
   const results = resultsOf(world, job).filter((line) => tokenOf(line) === token);
   return Math.max(0, results.length - (all.length - own.length));
 }
@@ -67,11 +67,24 @@ export function checkCycleResults(
   const lines = [...jobs].flatMap((job) => resultsOf(world, job));
   const but = `'svc ${argv.join(' ')}' ended with 0, but the results of the cycle are others`;
   const found = linesIn(wholeResults(world, argv, ended));
-  // A refresh joins requests, which may share results, so that equal results of two merchants count once.
-  const comparable = (all: readonly string[]): readonly string[] =>
-    argv[1] === 'refresh' ? [...new Set(all.map((line) => line.toLowerCase()))] : all;
+  const isClear = (line: string): boolean => [...jobs].every((job) => isAnswered(world, job, tokenOf(line)));
+  // A refresh joins requests, which may share results. Where it is not known whose they are, equal ones count once.
+  const comparable = (all: readonly string[]): readonly string[] => {
+    const [clear, unclear] = [all.filter(isClear), all.filter((line) => !isClear(line))];
+    return argv[1] === 'refresh' ? [...clear, ...new Set(unclear)].map((line) => line.toLowerCase()) : all;
+  };
   if (comparable(found).toSorted().join() !== comparable(lines).toSorted().join())
     throw new Error(`${but}: ${found.join(' ')} instead of ${lines.join(' ')}`);
+}
+
+/** Tells whether each row of a token in a job has a result. */
+function isAnswered(world: World, job: string, token: string): boolean {
+  const isOfToken = (line: string): boolean => tokenOf(line) === token;
+  return rowsOf(world, job).filter(isOfToken).length === resultsOf(world, job).filter(isOfToken).length;
+}
+
+function rowsOf({ ours }: World, job: string): string[] {
+  return linesIn(join(ours, 'files', `request-${job}.csv`));
 }
 
 function resultsOf({ ours }: World, job: string | undefined): string[] {

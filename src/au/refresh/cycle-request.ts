@@ -51,17 +51,29 @@ function keyOf(row: RequestRow): string {
   return rowKey(row.token, cellsOf(row)[3] ?? '');
 }
 
-/** Returns the path of a request file as it was prepared: in the directory of the cycle, or the copy that its run keeps. */
 async function requestAt(context: Context, directory: RefreshDirectory, place: number): Promise<string> {
+  const found = await findRequest(context, directory, place);
+  if (found !== undefined) return found;
+  const { request } = directory.filesOf(place);
+  throw new SvcError('local', `${request} is not as it was prepared, and no run on this machine has a copy of it`, {
+    hint: 'The files of the cycle were left as they are. Put the file back from a copy, and run the same command again.',
+    facts: { file: request },
+  });
+}
+
+/**
+ * Returns the path of a request file as it was prepared: in the directory of the cycle, or the copy that its run keeps.
+ * Undefined if both are gone.
+ */
+export async function findRequest(
+  context: Context,
+  directory: RefreshDirectory,
+  place: number,
+): Promise<string | undefined> {
   const { request } = directory.filesOf(place);
   const known = directory.requests[place];
   if (directory.has(request) && (await directory.hash(request)) === known?.request_sha256)
     return directory.resolve(request);
   const run = known?.run === undefined ? undefined : await runHere(context, known.run);
-  const copy = run && (await readableRequest(context, run));
-  if (copy !== undefined) return copy;
-  throw new SvcError('local', `${request} is not as it was prepared, and no run on this machine has a copy of it`, {
-    hint: 'The files of the cycle were left as they are. Put the file back from a copy, and run the same command again.',
-    facts: { file: request },
-  });
+  return run && readableRequest(context, run);
 }

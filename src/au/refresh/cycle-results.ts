@@ -4,17 +4,17 @@ import type { Context } from '../../cli/app/command.ts';
 import { csvRow } from '../../cli/output/csv.ts';
 import { fileSource } from '../../client/transfer/source.ts';
 import { RESULT_COLUMNS } from '../../schema/account-updater-files.ts';
-import { tokenKey } from '../request/row-key.ts';
 import { openSpool } from '../request/spool-output.ts';
-import { TokenTable } from '../request/token-table.ts';
-import { readResults, type ResultRow } from '../result-codes.ts';
+import { readResults } from '../result-codes.ts';
 import { hashOf } from '../results/download.ts';
 import { keepResults } from '../results/merge.ts';
 import { extraColumns, resultLine } from '../results/merge-in-order.ts';
 import { type RunRecord, statusOf } from '../run/record.ts';
 import type { RunDirectory } from '../run/run-directory.ts';
 import { holdRun } from '../run/verdict.ts';
+import { findRequest } from './cycle-request.ts';
 import { type RefreshDirectory, runHere } from './refresh-directory.ts';
+import { type ResultSource, SharedResults } from './shared-results.ts';
 
 /** The results of all requests of a cycle that have some. */
 export interface CycleResults {
@@ -24,6 +24,8 @@ export interface CycleResults {
   readonly bytes: number;
   /** The files that its rows are from, oldest first. */
   readonly sources: readonly CycleSource[];
+  /** Which of these rows count; undefined for one file, whose rows all do. */
+  readonly shared: SharedResults | undefined;
   /** The hash of each request's own results, by the place of the request. */
   readonly of: ReadonlyMap<number, string>;
   /** The newest of their runs that is recorded on this machine. */
@@ -43,8 +45,8 @@ interface Source extends CycleSource {
 }
 
 /**
- * Joins the results of the requests of a cycle. A result that two requests share counts once, and a token has several if
- * its rows for several merchants are in several requests. Returns undefined if no request has results.
+ * Joins the results of the requests of a cycle. A row that two requests share has its results once, and a token has several
+ * if its rows for several merchants are in several requests. Returns undefined if no request has results.
  * @throws SvcError `config` if results that the files of the cycle have are no longer found
  */
 export async function cycleResults(context: Context, directory: RefreshDirectory): Promise<CycleResults | undefined> {
@@ -57,13 +59,21 @@ export async function cycleResults(context: Context, directory: RefreshDirectory
   const record = sources.findLast((source) => source.record !== undefined)?.record;
   if (all.length === 1) {
     const { size: bytes } = await fileSource(first.file);
-    return { path: first.file, sha256: first.sha256, bytes, sources: all, of, record };
+    return { path: first.file, sha256: first.sha256, bytes, sources: all, shared: undefined, of, record };
   }
   const path = await openSpool(context);
+  const requested: ResultSource[] = [];
+  for (const { places, file } of all) {
+    const [place = 0] = places;
+    // The file of the whole cycle, where the results of requests are that are lost, has those of other requests too.
+    const request = lost.includes(place) ? undefined : await findRequest(context, directory, place);
+    requested.push({ file, request });
+  }
+  const shared = await SharedResults.of(requested);
   const joined = await writeWhole(path, true, async (draft) => {
-    for await (const lines of joinedRows(all.map(({ file }) => file))) await draft.write(lines);
+    for await (const lines of joinedRows(all, shared)) await draft.write(lines);
   });
-  return { path, ...joined, sources: all, of, record };
+  return { path, ...joined, sources: all, shared, of, record };
 }
 
 /** Finds the results of each request, and the places of requests whose results only the files of the cycle have. */
@@ -134,27 +144,15 @@ function lostResults(directory: RefreshDirectory, place: number): SvcError {
   });
 }
 
-async function* joinedRows(files: readonly string[]): AsyncGenerator<string> {
-  const extra = await extraColumns(files);
-  const newest = await newestOf(files);
+async function* joinedRows(sources: readonly CycleSource[], shared: SharedResults): AsyncGenerator<string> {
+  const extra = await extraColumns(sources.map(({ file }) => file));
   yield csvRow([...RESULT_COLUMNS, ...extra]);
-  for (const [index, file] of files.entries())
-    for await (const rows of readResults((await fileSource(file)).open())) {
-      const own = rows.filter((row) => newest(row) === index + 1);
-      yield own.map((row) => resultLine(row, extra)).join('');
-    }
-}
-
-/** Returns a function that returns the number of the last file, starting at 1, that has the same result. */
-export async function newestOf(files: readonly string[]): Promise<(row: ResultRow) => number> {
-  const newest = new TokenTable({ words: 3 });
-  for (const [index, file] of files.entries())
+  for (const [index, { file }] of sources.entries()) {
+    const counts = shared.counting(index);
     for await (const rows of readResults((await fileSource(file)).open()))
-      for (const row of rows) newest.set(resultKey(row), index + 1);
-  return (row) => newest.get(resultKey(row));
-}
-
-/** Results name no merchant, so that two rows of a token can be told apart only by the rest of their results. */
-function resultKey(row: ResultRow): string {
-  return [tokenKey(row.token), ...RESULT_COLUMNS.slice(1).map((name) => row[name])].join('\0');
+      yield rows
+        .filter(counts)
+        .map((row) => resultLine(row, extra))
+        .join('');
+  }
 }

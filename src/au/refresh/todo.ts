@@ -10,7 +10,7 @@ import { RESULT_COLUMNS } from '../../schema/account-updater-files.ts';
 import { type Actions, groupOf, readResults, type ResultRow, type RowGroup } from '../result-codes.ts';
 import { type KeptColumns, openKept } from '../results/kept-columns.ts';
 import { ResultRows } from '../results/result-rows.ts';
-import { type CycleResults, type CycleSource, newestOf } from './cycle-results.ts';
+import type { CycleResults, CycleSource } from './cycle-results.ts';
 import type { RefreshDirectory } from './refresh-directory.ts';
 
 /** The columns of the file with new tokens, after the kept ones. Programs read it, also when it has no rows. */
@@ -37,21 +37,20 @@ export interface Todo {
 export async function writeTodo(
   context: Context,
   directory: RefreshDirectory,
-  { sources, of }: CycleResults,
+  { sources, shared, of }: CycleResults,
   actions: Actions,
 ): Promise<Todo> {
   const kept = await CycleKept.open(context, directory, [...of.keys()]);
   const files = new TodoFiles(context, directory, kept.names);
   let leftOut = 0;
   try {
-    const newest = sources.length > 1 ? await newestOf(sources.map(({ file }) => file)) : undefined;
     for (const [index, source] of sources.entries()) {
       const placeOf = await placesOf(directory, source);
+      const counts = shared?.counting(index);
       for await (const rows of readResults((await fileSource(source.file)).open()))
         for (const row of rows) {
           const place = placeOf(row.token);
-          // A result that two requests share counts once.
-          if (newest !== undefined && newest(row) !== index + 1) continue;
+          if (counts?.(row) === false) continue;
           const group = row.new_token === '' ? groupOf(row.result_code, false, actions) : 'replace';
           if (group === 'replace' && place === undefined) leftOut += 1;
           else if (isWritten(group)) await files.add(group, row, kept.cellsAt(row.token, place, source.places));

@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, s
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { withLock } from '../../../src/base/files/lock.ts';
+import { TEST_CARDS } from '../../../src/emulator/seed/test-cards.ts';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
 import { SANDBOX_MERCHANT_ID } from '../../../src/schema/account-updater-files.ts';
 import { FakeClock } from '../../support/clock.ts';
@@ -9,6 +10,9 @@ import { errorIn, type HereResult } from '../../support/run-here.ts';
 import { openQuickDesk, type QuickDesk } from './support.ts';
 
 const ROWS = exampleRequestFile().trimEnd().split('\n').slice(1);
+const TOKENS = ROWS.map((row) => row.slice(0, row.indexOf(',')));
+/** The row whose card's holder is to be contacted. */
+const CONTACT = TEST_CARDS.findIndex(({ code }) => code === 'WRN_CONTACT_CARDHOLDER');
 const HEADER = 'Card Ref;Customer;Valid Until';
 const CYCLE = 'refresh/2026-12';
 const MORE = '0b1c2d3e-4f50-4a61-8b72-9c83ad94be05;C-99;11/2031';
@@ -246,6 +250,24 @@ describe('the files of a whole cycle', () => {
     }
     const cards = tableOf(read('todo/replace.csv')).map(({ card }) => card);
     expect(cards).toEqual(['card of', `card of ${SANDBOX_MERCHANT_ID}`]);
+  });
+
+  it('the files of a whole cycle have a result of each merchant of a token, also equal ones, and that of a shared row once', async () => {
+    const { desk, read } = await openRefresh();
+    const [contact = '', other = ''] = [TOKENS[CONTACT], TOKENS[0]];
+    const refreshWith = async (...rows: readonly string[]): Promise<HereResult> => {
+      const lines = ['token;expiration_month;expiration_year;merchant_id;card', ...rows, ''];
+      writeFileSync(desk.home.file('shop.csv'), lines.join('\n'));
+      return desk.svc('au refresh shop.csv --cycle 2026-12 --add --keep card');
+    };
+    const cards = (): unknown[] => tableOf(read('todo/contact.csv')).map(({ card }) => card);
+    const [ann, ben] = [`${contact};05;28;;Ann`, `${contact};05;28;${SANDBOX_MERCHANT_ID};Ben`];
+    expect(rowOf(await refreshWith(ann))).toMatchObject({ rows: 1, warned: 1, unchanged: 0 });
+    expect(rowOf(await refreshWith(ben))).toMatchObject({ rows: 2, warned: 2, unchanged: 0 });
+    expect(cards()).toEqual(['Ann', 'Ben']);
+    const all = await refreshWith(ann, `${other};05;28;;Cy`, ben);
+    expect(rowOf(all), all.stderr).toMatchObject({ rows: 3, updated: 1, warned: 2, unchanged: 0 });
+    expect([desk.uploads(), cards()]).toEqual([3, ['Ann', 'Ben']]);
   });
 
   it('the files of a whole cycle are those of its results so far while a request is pending', async () => {
