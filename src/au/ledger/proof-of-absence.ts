@@ -12,8 +12,11 @@ const REMEMBERED_MS = 7 * DAY_MS;
 /** How long a list may take to show a job that was just created. */
 const LAG_MS = 2 * MINUTE_MS;
 
-/** Two lists are read, because a job can be missing between two pages, and then stands elsewhere with another size. */
-const PAGE_SIZES = [100, 99];
+/** The sizes of pages that are tried until enough lists count. */
+const PAGE_SIZES = [100, 99, 83, 71];
+
+/** The number of lists that must not show the job. */
+const LISTS = 2;
 
 /** Returns when it can be proven that the job of a claim never got its file; undefined if it never can. */
 export function provableFrom({ expires_at: expires }: Pick<ClaimEntry, 'expires_at'>): number | undefined {
@@ -28,7 +31,8 @@ export function provableUntil({ created_at: at }: Pick<ClaimEntry, 'created_at'>
 
 /**
  * Proves that the job of a claim was removed without a file: two lists show a newer job and not this one. All times are
- * those that the service gave to the jobs, so that no clock of a machine counts. Returns the proof in words, or undefined.
+ * those that the service gave to the jobs, so that no clock of a machine counts. A job can be missing between two pages, so
+ * that a list in which this job would be there does not count. Returns the proof in words, or undefined.
  */
 export async function proofOfAbsence(
   client: Client,
@@ -40,28 +44,45 @@ export async function proofOfAbsence(
   const newerAt = parseTime(newer.created_at ?? '');
   if (from === undefined || created === undefined || newerAt === undefined) return undefined;
   if (newerAt < from || newerAt > provableUntil(claim)) return undefined;
-  for (const size of PAGE_SIZES) if (!(await isAbsent(client, claim.job, newer.id, created, size))) return undefined;
-  return `two lists show job ${newer.id}, created ${newer.created_at}, and not job ${claim.job}`;
+  let lists = 0;
+  for (const size of PAGE_SIZES) {
+    const listed = await listSince(client, newer.id, created, size);
+    if (listed === undefined || !listed.ids.has(newer.id) || listed.ids.has(claim.job)) return undefined;
+    if (!listed.isBetweenPages) lists += 1;
+    if (lists === LISTS) return `two lists show job ${newer.id}, created ${newer.created_at}, and not job ${claim.job}`;
+  }
+  return undefined;
 }
 
-async function isAbsent(client: Client, job: string, newer: string, since: number, size: number): Promise<boolean> {
+/** The jobs of a list back to a time. */
+interface Listed {
+  readonly ids: ReadonlySet<string>;
+  /** Whether a job of that time would be the last of a page or the first of the next one. */
+  readonly isBetweenPages: boolean;
+}
+
+/** Reads the list until it shows the newer job. Returns undefined for a list that proves nothing. */
+async function listSince(client: Client, newer: string, since: number, size: number): Promise<Listed | undefined> {
   const { seen } = await pollUntil(client, {
-    poll: () => idsSince(client, since, size),
-    isDone: (ids) => ids === undefined || ids.has(newer),
+    poll: () => readSince(client, since, size),
+    isDone: (listed) => listed === undefined || listed.ids.has(newer),
     limitMs: () => LAG_MS,
   });
-  return seen !== undefined && seen.has(newer) && !seen.has(job);
+  return seen;
 }
 
 /**
- * Returns the ids of the listed jobs back to a time. Returns undefined for a list that proves nothing: one that is not
- * newest first, that has an item without id or time, or a page that is not full although another follows.
+ * Reads the list back to a time. Returns undefined for one that proves nothing: one that is not newest first, that has an
+ * item without id or time, or a page that is not full although another follows.
  */
-async function idsSince(client: Client, since: number, size: number): Promise<ReadonlySet<string> | undefined> {
+async function readSince(client: Client, since: number, size: number): Promise<Listed | undefined> {
   const ids = new Set<string>();
   let last = Infinity;
+  let isBetweenPages = false;
   for await (const { items, next } of client.accountUpdater.list({ pageSize: size }).pages()) {
     if (items.length > size || (next !== undefined && items.length < size)) return undefined;
+    const first = parseTime(items[0]?.created_at ?? '') ?? -Infinity;
+    if (ids.size > 0 && first <= since && since <= last) isBetweenPages = true;
     for (const { id, created_at: at } of items) {
       const created = parseTime(at ?? '');
       if (!id || created === undefined || created > last) return undefined;
@@ -70,5 +91,5 @@ async function idsSince(client: Client, since: number, size: number): Promise<Re
     }
     if (last < since) break;
   }
-  return ids;
+  return { ids, isBetweenPages };
 }

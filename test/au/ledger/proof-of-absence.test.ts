@@ -62,6 +62,26 @@ describe('the proof that a job is gone without its file', () => {
     expect([sizes, waitedMs]).toEqual([[100, 99], 0]);
   });
 
+  it.each([
+    [100, [100, 99, 83]],
+    [99, [100, 99, 83, 71]],
+    [98, [100, 99, 83]],
+    [97, [100, 99]],
+  ])(
+    'R58: the proof that a job is gone leaves out a list in which the job could be lost between pages, after %i newer ones',
+    async (newer, read) => {
+      const all = [...jobs(newer), jobAt('twin', CLAIM.created_at), jobAt('older', '2026-12-01T04:00:00Z')];
+      const { proof, sizes } = await prove((size) => paged(all, size));
+      expect([proof, sizes]).toEqual([expect.any(String), read]);
+    },
+  );
+
+  it('R58: a job is not proven gone where it could be lost between pages of any size', async () => {
+    const twins = Array.from({ length: 300 }, (_, index) => jobAt(`twin-${index}`, CLAIM.created_at));
+    const { proof, sizes } = await prove((size) => paged([...jobs(1), ...twins], size));
+    expect([proof, sizes]).toEqual([undefined, [100, 99, 83, 71]]);
+  });
+
   it('the proof that a job is gone waits up to two minutes until a list shows the newer job', async () => {
     const late = await prove((size, attempt) => paged(attempt < 4 ? jobs(5).slice(1) : jobs(5), size));
     expect(late.proof).toBeDefined();

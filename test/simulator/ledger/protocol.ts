@@ -4,6 +4,7 @@ import {
   type Ending,
   type Entry,
   HOUR,
+  JobList,
   KEPT,
   type Machine,
   type NewJob,
@@ -427,24 +428,35 @@ function* createJob(): Steps<NewJob> {
   throw new Unreachable('post');
 }
 
+/** The sizes of pages that are tried until enough lists count. */
+const PAGE_SIZES = [7, 6, 5, 4];
+
 /**
  * Proves that a job never got its file: two lists show a newer job of the same tenant, and not this one. All times are
- * those that the service gave to the jobs. The page sizes differ, since a job can be lost between two pages.
+ * those that the service gave to the jobs. A job can be lost between two pages, so that a list in which the job would be
+ * there does not count.
  */
 function* provesGone(world: World, claim: Claim, newer: NewJob): Steps<boolean> {
   if (newer.created < claim.expires + GRACE) return false;
   // Later, the service may have forgotten a job that did get its file.
   if (newer.created > claim.created + KEPT && !world.has('old list frees')) return false;
-  const sizes = world.has('one list frees') ? [7] : [7, 6];
-  for (const size of sizes) if (!(yield* isMissing(world, claim, newer, size))) return false;
-  return true;
-}
-
-function* isMissing(world: World, claim: Claim, newer: NewJob, size: number): Steps<boolean> {
-  for (let attempt = 0; attempt < 4; attempt += 1) {
-    const list = yield { what: 'list', size };
-    if (list instanceof Map && (list.has(newer.id) || world.has('any list frees'))) return !list.has(claim.job);
-    yield { what: 'sleep', minutes: 2 };
+  let missing = 0;
+  for (const size of PAGE_SIZES) {
+    const list = yield* jobList(world, newer, size);
+    if (list === undefined || list.has(claim.job)) return false;
+    const isBetween = list.borders.some(({ last, first }) => first <= claim.created && claim.created <= last);
+    if (!isBetween || world.has('between pages')) missing += 1;
+    if (missing === 2) return true;
   }
   return false;
+}
+
+/** Reads the jobs until a list shows the newer one. */
+function* jobList(world: World, newer: NewJob, size: number): Steps<JobList | undefined> {
+  for (let attempt = 0; attempt < 4; attempt += 1) {
+    const list = yield { what: 'list', size };
+    if (list instanceof JobList && (list.has(newer.id) || world.has('any list frees'))) return list;
+    yield { what: 'sleep', minutes: 2 };
+  }
+  return undefined;
 }

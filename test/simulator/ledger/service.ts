@@ -1,5 +1,5 @@
 import type { Chance } from '../random.ts';
-import { DAY, HOUR, KEPT, type NewJob, type Row, type Status } from './types.ts';
+import { DAY, HOUR, JobList, KEPT, type NewJob, type Row, type Status } from './types.ts';
 
 /** A job, and the truth about it. */
 export interface Job extends NewJob {
@@ -68,15 +68,19 @@ export class Service {
   }
 
   /** Lists the jobs, newest first. A job of the same moment as the one before it may be lost between two pages. */
-  list(size: number): ReadonlyMap<string, Status> {
+  list(size: number): JobList {
     const { now, lag, isCalm, omits, random } = this.#weather;
     const at = now() - lag();
     const all = [...this.jobs.values()].filter((job) => this.#statusAt(job, at)).toReversed();
     const isLost = (job: Job, place: number): boolean =>
       !isCalm() && place > 0 && place % size === 0 && all[place - 1]?.created === job.created;
-    const listed = new Map<string, Status>();
+    const listed = new JobList();
     for (const [place, job] of all.entries()) {
       const status = this.#statusAt(job, at);
+      if (place > 0 && place % size === 0) {
+        const first = isLost(job, place) ? all[place + 1] : job;
+        listed.borders.push({ last: all[place - 1]?.created ?? Infinity, first: first?.created ?? -Infinity });
+      }
       if (status && !isLost(job, place) && !(omits && random.happens(1 / 4))) listed.set(job.id, status);
     }
     return listed;

@@ -37,6 +37,12 @@ export type Entry = { readonly id: string; readonly n: number } & (
 
 export type Claim = Extract<Entry, { kind: 'claim' }>;
 
+/** A list of jobs, newest first. */
+export class JobList extends Map<string, Status> {
+  /** For each two pages, when the last job of the first one and the first job of the second one were created. */
+  readonly borders: { readonly last: number; readonly first: number }[] = [];
+}
+
 /** What a machine does to the world outside its process, one step at a time. */
 export type Step =
   | { readonly what: 'disk'; readonly act: () => void }
@@ -63,7 +69,7 @@ export type Response =
   | Status
   | NewJob
   | Entry
-  | ReadonlyMap<string, Status>
+  | JobList
   | readonly string[];
 
 /** A machine's work is a generator: between any two steps another machine may run, time may pass, or it may be killed. */
