@@ -90,8 +90,7 @@ function written(chance: Chance, on: number): Step[] {
 /** Draws a file with some tokens in capitals, which are the same tokens, and some rows for several merchants. */
 export function writeFile(chance: Chance, on: number, file: 'tokens.csv' | 'export.csv' = 'tokens.csv'): Step {
   const written = writeRows(chance, file, on);
-  // What belongs to which merchant is not known of a job that another machine sent, so that exports have one merchant.
-  const hasMerchants = file === 'tokens.csv' && chance.happens(0.4);
+  const hasMerchants = chance.happens(0.4);
   const rows = hasMerchants ? written.rows.flatMap((row) => forMerchants(chance, row)) : written.rows;
   const capitals = chance.happens(0.4) ? rows.filter(() => chance.happens(0.5)) : [];
   return { ...written, rows, ...(capitals.length > 0 && { capitals }) };

@@ -1,5 +1,6 @@
 import { SvcError } from '../../base/errors.ts';
 import { countText, fixedPercent, formatNumber } from '../../cli/output/time.ts';
+import { MORE_RESULTS } from '../results/results-errors.ts';
 import type { Reconciliation } from '../results/reconcile.ts';
 
 /** The error for results in another order of more rows than fit in memory. */
@@ -23,11 +24,12 @@ export function notOfTheRequest(
   { request, results }: { readonly request: string; readonly results: string },
   { notRequested, duplicates }: Pick<Reconciliation, 'notRequested' | 'duplicates'>,
 ): SvcError {
+  const why = duplicates > 0 && notRequested === 0 ? `${MORE_RESULTS} ` : '';
   return new SvcError(
     'checksum_mismatch',
     `no row of ${request} matches ${countText(notRequested + duplicates, 'row')} of ${results}: nothing was written`,
     {
-      hint: 'Check that the two files belong together:',
+      hint: `${why}Check that the two files belong together:`,
       next: ['au', 'report', results, '--request', request],
       facts: { not_requested: notRequested, duplicates },
     },

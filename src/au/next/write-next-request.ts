@@ -23,10 +23,11 @@ import { reconcileFile, type Rereadable } from '../results/reconcile.ts';
 import { ShownReading } from '../results/show-reading.ts';
 import { shownCode } from '../results/report-view.ts';
 import { notOfTheRequest, notProven, tooManyToFix } from './next-errors.ts';
+import type { MatchOptions } from '../results/result-rows.ts';
 import { indexResults, nextRequest, type NextRow, resultsInOrder } from './next-request.ts';
 
 /** The files to read and to write, and how. Names are as typed. */
-export interface NextFiles {
+export interface NextFiles extends MatchOptions {
   readonly request: string;
   readonly results: string;
   /** The output file, or - for standard output; undefined to add closed accounts to the list of exclusions alone. */
@@ -155,7 +156,11 @@ async function requireTargets(
   }
 }
 
-async function matchedResults(context: Context, { request, results: name }: NextFiles, reading: ShownReading) {
+async function matchedResults(
+  context: Context,
+  { request, results: name, mayHaveMore }: NextFiles,
+  reading: ShownReading,
+) {
   await requireRequestAndResults(context, {
     request,
     results: name,
@@ -166,7 +171,8 @@ async function matchedResults(context: Context, { request, results: name }: Next
   const results = await fileSource(resolvePath(context, name));
   const shown = reading.ofRequest(file, request);
   const { found, source } = await reconcileFile(shown, results);
-  if (found.notRequested + found.duplicates > 0) throw notOfTheRequest({ request, results: name }, found);
+  const repeated = mayHaveMore ? 0 : found.duplicates;
+  if (found.notRequested + repeated > 0) throw notOfTheRequest({ request, results: name }, found);
   // A repeated token takes its result from any position, so that no row keeps an old token.
   const isInOrder = found.matchedBy === 'order' && !(await repeatsTokens(source, { ...file, ...shown }));
   const answers = await (isInOrder ? resultsInOrder(results.open()) : indexResults(results.open()));

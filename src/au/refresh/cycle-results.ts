@@ -10,6 +10,7 @@ import { hashOf } from '../results/download.ts';
 import { keepResults } from '../results/merge.ts';
 import { extraColumns, resultLine } from '../results/merge-in-order.ts';
 import { type RunRecord, statusOf } from '../run/record.ts';
+import type { MatchOptions } from '../results/result-rows.ts';
 import type { RunDirectory } from '../run/run-directory.ts';
 import { holdRun } from '../run/verdict.ts';
 import { findRequest } from './cycle-request.ts';
@@ -33,7 +34,7 @@ export interface CycleResults {
 }
 
 /** A file with the proven results of a request, or of those whose runs are on another machine. */
-export interface CycleSource {
+export interface CycleSource extends MatchOptions {
   /** The places of the requests. */
   readonly places: readonly number[];
   readonly file: string;
@@ -63,11 +64,11 @@ export async function cycleResults(context: Context, directory: RefreshDirectory
   }
   const path = await openSpool(context);
   const requested: ResultSource[] = [];
-  for (const { places, file } of all) {
-    const [place = 0] = places;
-    // The file of the whole cycle, where the results of requests are that are lost, has those of other requests too.
-    const request = lost.includes(place) ? undefined : await findRequest(context, directory, place);
-    requested.push({ file, request });
+  for (const { places, file, mayHaveMore } of all) {
+    // The file of the whole cycle, where the results of requests are that are lost, has those of others too.
+    const isWhole = places.some((place) => lost.includes(place));
+    const requests = await requestsAt(context, directory, isWhole ? reportedPlaces(directory) : places);
+    requested.push({ file, requests, mayHaveMore });
   }
   const shared = await SharedResults.of(requested);
   const joined = await writeWhole(path, true, async (draft) => {
@@ -85,9 +86,16 @@ async function findSources(context: Context, directory: RefreshDirectory) {
     const run = await runHere(context, name);
     const found = run && (await resultsOfRun(context, run, directory.resolve(directory.results)));
     const older = directory.olderResults(place);
-    if (found) sources.push({ places: [place], file: found.file, sha256: found.sha256, record: run.record });
+    if (found)
+      sources.push({
+        places: [place],
+        file: found.file,
+        sha256: found.sha256,
+        record: run.record,
+        mayHaveMore: run.record.parts.some(({ joined }) => joined !== undefined),
+      });
     else if (of !== undefined && (await hashOf(directory.resolve(older))) === of)
-      sources.push({ places: [place], file: directory.resolve(older), sha256: of });
+      sources.push({ places: [place], file: directory.resolve(older), sha256: of, mayHaveMore: true });
     else if (of !== undefined) lost.push(place);
   }
   return { sources, lost };
@@ -115,7 +123,9 @@ async function withResultsOfOthers(
   const others = sources.filter(({ places, sha256: own }) =>
     places.every((place) => directory.requests[place]?.report_of !== own),
   );
-  return [...others, { places: lost, file, sha256 }].toSorted((a, b) => Math.max(...a.places) - Math.max(...b.places));
+  return [...others, { places: lost, file, sha256, mayHaveMore: true }].toSorted(
+    (a, b) => Math.max(...a.places) - Math.max(...b.places),
+  );
 }
 
 /** Returns the hash of the results of the whole cycle; undefined if their file is not as the refresh wrote it. */
@@ -142,6 +152,26 @@ function lostResults(directory: RefreshDirectory, place: number): SvcError {
     next: ['au', 'download', run, '--out', directory.olderResults(place)],
     facts: { file: results, run },
   });
+}
+
+/** Returns the paths of the requests at some places; undefined if one is not readable. */
+async function requestsAt(
+  context: Context,
+  directory: RefreshDirectory,
+  places: readonly number[],
+): Promise<readonly string[] | undefined> {
+  const requests: string[] = [];
+  for (const place of places) {
+    const request = await findRequest(context, directory, place);
+    if (request === undefined) return undefined;
+    requests.push(request);
+  }
+  return requests;
+}
+
+/** Returns the places of the requests whose results are in the file of the whole cycle. */
+function reportedPlaces({ requests }: RefreshDirectory): readonly number[] {
+  return [...requests.entries()].flatMap(([place, { report_of: of }]) => (of === undefined ? [] : [place]));
 }
 
 async function* joinedRows(sources: readonly CycleSource[], shared: SharedResults): AsyncGenerator<string> {

@@ -189,7 +189,7 @@ export class CycleSteps {
       force: true,
       subject: await this.#subject(counts),
     });
-    requireReconciled(made);
+    requireReconciled(made, { mayHaveMore: this.#mayHaveMore });
     steps.reported = { results_sha256: sha256, rows: counts.rows };
     this.#directory.save();
   }
@@ -285,7 +285,13 @@ export class CycleSteps {
       cycle,
       actions: this.#actions,
       force: true,
+      mayHaveMore: this.#mayHaveMore,
     });
+  }
+
+  /** Whether a token may have more results than rows: another machine's job may have it for several merchants. */
+  get #mayHaveMore(): boolean {
+    return this.#results.sources.some(({ mayHaveMore }) => mayHaveMore === true);
   }
 
   /** Returns the error of a step after which the others go on. */

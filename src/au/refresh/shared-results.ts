@@ -1,29 +1,29 @@
 import { fileSource } from '../../client/transfer/source.ts';
-import { RESULT_COLUMNS } from '../../schema/account-updater-files.ts';
 import { merchantOf, readRequest } from '../request/request-lines.ts';
 import { rowKey, tokenKey } from '../request/row-key.ts';
 import { TokenTable } from '../request/token-table.ts';
 import { readResults, type ResultRow } from '../result-codes.ts';
-import { ResultRows } from '../results/result-rows.ts';
+import type { Rereadable } from '../results/reconcile.ts';
+import { contentKey, type MatchOptions, ResultRows } from '../results/result-rows.ts';
 
-/** A file of results, and the request that they are of, if that is readable. */
-export interface ResultSource {
+/** A file of results, and the requests that they are of; undefined if one of these is not readable. */
+export interface ResultSource extends MatchOptions {
   readonly file: string;
-  readonly request: string | undefined;
+  readonly requests: readonly string[] | undefined;
 }
 
 /** Returns what the results of a file are known by, one after the other. Two with the same key are of the same row. */
 type KeyOf = (row: ResultRow) => string;
 
 /**
- * Decides which results count where requests of a cycle share rows: of the results of a row, those in the last file. Results
+ * Decides which results count where requests of a cycle share rows: the results of a row in the last file that has it. Results
  * name no merchant. Where it is not known which row of a token a result belongs to, equal results are taken to be of the
- * same row.
+ * same rows, so that those of the file with most of them count.
  */
 export class SharedResults {
   readonly #keyed: readonly (() => KeyOf)[];
-  /** The number of the last file, starting at 1, with results of a row. */
-  readonly #last = new TokenTable({ words: 3 });
+  /** The number of the file, starting at 1, whose results of a row count. */
+  readonly #counting = new TokenTable({ words: 3 });
 
   private constructor(keyed: readonly (() => KeyOf)[]) {
     this.#keyed = keyed;
@@ -32,10 +32,19 @@ export class SharedResults {
   /** Reads the files of a cycle, oldest first. */
   static async of(sources: readonly ResultSource[]): Promise<SharedResults> {
     const shared = new SharedResults(await keysOf(sources));
+    const most = new TokenTable({ words: 3 });
     for (const [index, { file }] of sources.entries()) {
-      const keyOf = shared.#keyed[index]?.();
+      const keyOf = shared.#keyed[index]?.() ?? contentKey;
+      const own = new TokenTable({ words: 3 });
       for await (const rows of readResults((await fileSource(file)).open()))
-        for (const row of rows) if (keyOf) shared.#last.set(keyOf(row), index + 1);
+        for (const row of rows) {
+          const key = keyOf(row);
+          const count = own.get(key) + 1;
+          own.set(key, count);
+          if (count < most.get(key)) continue;
+          most.set(key, count);
+          shared.#counting.set(key, index + 1);
+        }
     }
     return shared;
   }
@@ -43,15 +52,14 @@ export class SharedResults {
   /** Returns a function that takes the results of a file one after the other, and tells whether they count. */
   counting(index: number): (row: ResultRow) => boolean {
     const keyOf = this.#keyed[index]?.();
-    return (row) => keyOf !== undefined && this.#last.get(keyOf(row)) === index + 1;
+    return (row) => keyOf !== undefined && this.#counting.get(keyOf(row)) === index + 1;
   }
 }
 
 async function keysOf(sources: readonly ResultSource[]): Promise<readonly (() => KeyOf)[]> {
-  const requests = sources.flatMap(({ request }) => request ?? []);
   // Without a request, any token may have rows for several merchants.
-  if (requests.length < sources.length) return sources.map(() => () => contentKey);
-  const several = await withSeveralMerchants(requests);
+  if (sources.some(({ requests }) => requests === undefined)) return sources.map(() => () => contentKey);
+  const several = await withSeveralMerchants(new Set(sources.flatMap(({ requests = [] }) => requests)));
   if (several.size === 0)
     return sources.map(
       () =>
@@ -71,12 +79,8 @@ async function keysOf(sources: readonly ResultSource[]): Promise<readonly (() =>
   });
 }
 
-function contentKey(row: ResultRow): string {
-  return [tokenKey(row.token), ...RESULT_COLUMNS.slice(1).map((name) => row[name])].join('\0');
-}
-
 /** Returns the tokens that have rows for several merchants in the requests together. */
-async function withSeveralMerchants(requests: readonly string[]): Promise<ReadonlySet<string>> {
+async function withSeveralMerchants(requests: Iterable<string>): Promise<ReadonlySet<string>> {
   const numbers = new Map<string, number>();
   const first = new TokenTable({ words: 3 });
   const several = new Set<string>();
@@ -92,29 +96,36 @@ async function withSeveralMerchants(requests: readonly string[]): Promise<Readon
   return several;
 }
 
-/** The results of a request, for tokens with several merchants. */
+/** The results of one request or of several, for tokens with several merchants. */
 class PlacedResults {
   /** The tokens with results of which it is not known to which rows they belong. */
   readonly unplaced: ReadonlySet<string>;
-  readonly #rows: ResultRows;
+  readonly #placing: ResultRows['placing'];
   readonly #merchants: ReadonlyMap<string, readonly string[]>;
 
-  private constructor(rows: ResultRows, merchants: ReadonlyMap<string, readonly string[]>, unplaced: Set<string>) {
-    this.#rows = rows;
+  private constructor(
+    placing: ResultRows['placing'],
+    merchants: ReadonlyMap<string, readonly string[]>,
+    unplaced: ReadonlySet<string>,
+  ) {
+    this.#placing = placing;
     this.#merchants = merchants;
     this.unplaced = unplaced;
   }
 
-  static async of({ file, request = '' }: ResultSource, tokens: ReadonlySet<string>): Promise<PlacedResults> {
-    const [requested, results] = [await fileSource(request), await fileSource(file)];
-    const merchants = new Map<string, string[]>();
-    for await (const rows of readRequest(requested.open()))
-      for (const row of rows) {
-        const key = tokenKey(row.token);
-        if (tokens.has(key)) merchants.set(key, [...(merchants.get(key) ?? []), merchantOf(row)]);
-      }
+  static async of(
+    { file, requests = [], ...options }: ResultSource,
+    tokens: ReadonlySet<string>,
+  ): Promise<PlacedResults> {
+    const results = await fileSource(file);
+    const merchants = await merchantsIn(requests, tokens);
+    const [only] = requests;
+    const placing =
+      only !== undefined && requests.length === 1
+        ? await placingIn(only, results, options)
+        : () => (token: string) => (merchants.get(tokenKey(token))?.length === 1 ? 0 : undefined);
     const unplaced = new Set<string>();
-    const placed = new PlacedResults(await ResultRows.match(requested, results), merchants, unplaced);
+    const placed = new PlacedResults(placing, merchants, unplaced);
     const merchantOfNext = placed.placing();
     for await (const rows of readResults(results.open()))
       for (const { token } of rows) {
@@ -126,7 +137,29 @@ class PlacedResults {
 
   /** Returns a function that returns the merchant of each result, one after the other; undefined if it is not known. */
   placing(): (token: string) => string | undefined {
-    const placeOf = this.#rows.placing();
+    const placeOf = this.#placing();
     return (token) => this.#merchants.get(tokenKey(token))?.[placeOf(token) ?? -1];
   }
+}
+
+/** Returns the merchants of some tokens in the order of their rows. Requests can share rows, which count once. */
+async function merchantsIn(
+  requests: readonly string[],
+  tokens: ReadonlySet<string>,
+): Promise<ReadonlyMap<string, readonly string[]>> {
+  const merchants = new Map<string, string[]>();
+  for (const request of requests)
+    for await (const rows of readRequest((await fileSource(request)).open()))
+      for (const row of rows) {
+        const key = tokenKey(row.token);
+        if (!tokens.has(key)) continue;
+        const known = merchants.get(key) ?? [];
+        if (!known.includes(merchantOf(row))) merchants.set(key, [...known, merchantOf(row)]);
+      }
+  return merchants;
+}
+
+async function placingIn(request: string, results: Rereadable, options: MatchOptions): Promise<ResultRows['placing']> {
+  const rows = await ResultRows.match(await fileSource(request), results, options);
+  return () => rows.placing();
 }

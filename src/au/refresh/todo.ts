@@ -69,13 +69,13 @@ export async function writeTodo(
  */
 async function placesOf(
   directory: RefreshDirectory,
-  { places, file }: CycleSource,
+  { places, file, mayHaveMore }: CycleSource,
 ): Promise<(token: string) => number | undefined> {
   const requests = places.map((place) => directory.filesOf(place).request).filter((name) => directory.has(name));
   const placing: ((token: string) => number | undefined)[] = [];
   for (const request of requests) {
-    const rows = await ResultRows.match(await fileSource(directory.resolve(request)), await fileSource(file));
-    placing.push(rows.placing());
+    const source = await fileSource(directory.resolve(request));
+    placing.push((await ResultRows.match(source, await fileSource(file), { mayHaveMore })).placing());
   }
   return (token) => {
     const found = placing.map((placeOf) => placeOf(token));

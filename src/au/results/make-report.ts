@@ -29,7 +29,7 @@ import { type KeptColumns, openKept } from './kept-columns.ts';
 import { reconcileFile, type Rereadable } from './reconcile.ts';
 import type { PageSubject } from './report-page.ts';
 import { type Report, type ReportRequest, wholeOf } from './report-view.ts';
-import { ResultRows } from './result-rows.ts';
+import { type MatchOptions, ResultRows } from './result-rows.ts';
 import { ShownReading } from './show-reading.ts';
 import { onlyCounted, unmatchedRows } from './results-errors.ts';
 import { trendOf } from './trend.ts';
@@ -139,14 +139,15 @@ async function compare(file: Requested, results: Rereadable, reading: ShownReadi
 }
 
 /**
- * Checks the comparison with the request.
+ * Checks the comparison with the request. `mayHaveMore` allows more results of a token than it has rows.
  * @throws SvcError `checksum_mismatch` for a result row without a request row, `truncated` for a request too large to
  *   compare
  */
-export function requireReconciled({ file, request }: Report): void {
+export function requireReconciled({ file, request }: Report, { mayHaveMore = false }: MatchOptions = {}): void {
   if (request === null) return;
   if (request.matched_by === 'count') throw onlyCounted(file, request);
-  if (request.not_requested + request.duplicates > 0) throw unmatchedRows(file, request);
+  const repeated = mayHaveMore ? 0 : request.duplicates;
+  if (request.not_requested + repeated > 0) throw unmatchedRows(file, request);
 }
 
 async function writePage(

@@ -74,7 +74,7 @@ async function headOf(part: string, rows: PartRows): Promise<Head | undefined> {
         await cursor.close();
         return undefined;
       }
-      const number = numberOf(row.token);
+      const number = numberOf(row);
       const next = async (): Promise<Head | undefined> => {
         await cursor.advance();
         return current();
@@ -90,8 +90,8 @@ async function isInOrder(source: AsyncIterable<Uint8Array>, part: PartRows): Pro
   const numberOf = part.numbering();
   let last = 0;
   for await (const rows of readResults(source))
-    for (const { token } of rows) {
-      const number = numberOf(token);
+    for (const row of rows) {
+      const number = numberOf(row);
       if (number !== 0 && number < last) return false;
       last = Math.max(last, number);
     }
@@ -103,7 +103,7 @@ async function sortedHead(source: AsyncIterable<Uint8Array>, part: PartRows): Pr
   const found: { readonly row: ResultRow; readonly number: number }[] = [];
   for await (const rows of readResults(source))
     for (const row of rows) {
-      const number = numberOf(row.token);
+      const number = numberOf(row);
       if (number !== 0) found.push({ row, number });
     }
   const sorted = found.toSorted((one, other) => one.number - other.number);

@@ -181,8 +181,9 @@ async function rowsOf(run: RunDirectory, parts: readonly Part[]): Promise<readon
     const results = await fileSource(run.resultsFile(part));
     // A part whose rows are damaged may have any row of the request.
     const own = job ?? (await uploadedRows(part, run, file)) ?? whole;
-    const of = job ? PartRows.ofJob(own, results, part.rows, numberOf) : PartRows.of(own, part.rows, numberOf);
-    found.push(await of);
+    if (job) found.push(await PartRows.ofJob(own, results, part.rows, numberOf));
+    else if (part.joined) found.push(await PartRows.ofUnknownJob(own, part.rows, numberOf));
+    else found.push(await PartRows.of(own, part.rows, numberOf));
   }
   return found;
 }

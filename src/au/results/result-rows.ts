@@ -1,8 +1,14 @@
+import { RESULT_COLUMNS } from '../../schema/account-updater-files.ts';
 import { merchantOf, readRequest } from '../request/request-lines.ts';
 import { tokenKey } from '../request/row-key.ts';
 import { TokenTable } from '../request/token-table.ts';
-import { readResults } from '../result-codes.ts';
+import { readResults, type ResultRow } from '../result-codes.ts';
 import { reconcile, type Rereadable } from './reconcile.ts';
+
+export interface MatchOptions {
+  /** Whether a token may have results of other rows, because another machine sent it for several merchants in one job. */
+  readonly mayHaveMore?: boolean | undefined;
+}
 
 /**
  * Finds the row of a request to which each result belongs. Results name no merchant, so that those of a token with several
@@ -10,7 +16,7 @@ import { reconcile, type Rereadable } from './reconcile.ts';
  * token has one.
  */
 export class ResultRows {
-  /** For each token with several rows, the number of them. */
+  /** For each token with several rows or results, the number of its rows. */
   readonly #rows: ReadonlyMap<string, number>;
   readonly #known: ReadonlySet<string>;
 
@@ -19,9 +25,17 @@ export class ResultRows {
     this.#known = known;
   }
 
-  /** Reads a request, and the results too if a token has several rows. */
-  static async match(request: Rereadable, results: Rereadable): Promise<ResultRows> {
-    const rows = (await hasSeveralMerchants(request)) ? await repeatedTokens(request) : new Map<string, number>();
+  /** Reads a request, and the results too if a token has several rows or may have more results than rows. */
+  static async match(
+    request: Rereadable,
+    results: Rereadable,
+    { mayHaveMore = false }: MatchOptions = {},
+  ): Promise<ResultRows> {
+    const rows = (await hasSeveralMerchants(request))
+      ? await repeatedTokens(tokensOfRequest(request))
+      : new Map<string, number>();
+    if (mayHaveMore)
+      for (const key of (await repeatedTokens(tokensOfResults(results))).keys()) rows.set(key, rows.get(key) ?? 1);
     if (rows.size === 0) return new ResultRows(rows, new Set());
     const { matchedBy } = await reconcile(request, results);
     const found = matchedBy === 'order' ? await countResults(results, rows) : new Map<string, number>();
@@ -57,6 +71,11 @@ export class ResultRows {
   }
 }
 
+/** Returns what equal results of a token have in common: all that the service says of a row. */
+export function contentKey(row: ResultRow): string {
+  return [tokenKey(row.token), ...RESULT_COLUMNS.slice(1).map((name) => row[name])].join('\0');
+}
+
 /** Tells whether rows differ in their merchant. A token has one row for each merchant, so that it has only one otherwise. */
 async function hasSeveralMerchants(request: Rereadable): Promise<boolean> {
   let first: string | undefined;
@@ -69,15 +88,21 @@ async function hasSeveralMerchants(request: Rereadable): Promise<boolean> {
   return false;
 }
 
-async function repeatedTokens(request: Rereadable): Promise<Map<string, number>> {
+/** Returns the tokens that occur several times, with the number of times. */
+async function repeatedTokens(tokens: AsyncIterable<readonly string[]>): Promise<Map<string, number>> {
   const all = new TokenTable({ words: 3 });
   const repeated = new Map<string, number>();
-  for await (const rows of readRequest(request.open()))
-    for (const { token } of rows) {
-      const key = tokenKey(token);
-      if (all.setIfAbsent(key, 1) !== 0) repeated.set(key, (repeated.get(key) ?? 1) + 1);
-    }
+  for await (const keys of tokens)
+    for (const key of keys) if (all.setIfAbsent(key, 1) !== 0) repeated.set(key, (repeated.get(key) ?? 1) + 1);
   return repeated;
+}
+
+async function* tokensOfRequest(request: Rereadable): AsyncGenerator<readonly string[]> {
+  for await (const rows of readRequest(request.open())) yield rows.map(({ token }) => tokenKey(token));
+}
+
+async function* tokensOfResults(results: Rereadable): AsyncGenerator<readonly string[]> {
+  for await (const rows of readResults(results.open())) yield rows.map(({ token }) => tokenKey(token));
 }
 
 async function countResults(
@@ -85,10 +110,7 @@ async function countResults(
   wanted: ReadonlyMap<string, number>,
 ): Promise<ReadonlyMap<string, number>> {
   const found = new Map<string, number>();
-  for await (const rows of readResults(results.open()))
-    for (const { token } of rows) {
-      const key = tokenKey(token);
-      if (wanted.has(key)) found.set(key, (found.get(key) ?? 0) + 1);
-    }
+  for await (const keys of tokensOfResults(results))
+    for (const key of keys) if (wanted.has(key)) found.set(key, (found.get(key) ?? 0) + 1);
   return found;
 }

@@ -11,16 +11,21 @@ export function onlyCounted(file: string, { file: request, rows }: ReportRequest
   });
 }
 
+/** Why a token can have more results than the request has rows of it. */
+export const MORE_RESULTS =
+  'A token has more results than rows: another machine may have sent it for several merchants in one job.';
+
 /** The error for result rows without a row of the request. */
 export function unmatchedRows(file: string, request: ReportRequest): SvcError {
   const { not_requested, duplicates, mismatches } = request;
   const first = mismatches.slice(0, 3).map(({ row }) => row);
   const rows = `${first.join(', ')}${mismatches.length > 3 ? ' …' : ''}`;
+  const why = duplicates > 0 && not_requested === 0 ? `${MORE_RESULTS} ` : '';
   return new SvcError(
     'checksum_mismatch',
     `no row of ${request.file} matches ${countText(not_requested + duplicates, 'row')} of ${file}: ${rows}`,
     {
-      hint: 'Check that the two files belong together; else contact support with the job id.',
+      hint: `${why}Check that the two files belong together; else contact support with the job id.`,
       facts: { not_requested, duplicates, mismatches },
     },
   );

@@ -3,9 +3,9 @@ import { RESULT_COLUMNS } from '../../schema/account-updater-files.ts';
 import { merchantOf, readRequest, type RequestRow } from '../request/request-lines.ts';
 import { rowKey, tokenKey } from '../request/row-key.ts';
 import { TokenTable } from '../request/token-table.ts';
-import { readResults } from '../result-codes.ts';
+import { readResults, type ResultRow } from '../result-codes.ts';
 import type { Rereadable } from './reconcile.ts';
-import { ResultRows } from './result-rows.ts';
+import { contentKey, ResultRows } from './result-rows.ts';
 
 type NumberOf = (row: RequestRow) => number;
 
@@ -15,6 +15,8 @@ export class PartRows {
   readonly #first: TokenTable;
   /** The numbers of the further rows of tokens with several merchants. */
   readonly #further = new Map<string, number[]>();
+  /** Whether the job has rows that are not known, so that a token can have more results than rows. */
+  #mayHaveMore = false;
 
   private constructor(expected: number) {
     this.#first = new TokenTable({ words: 3, expected });
@@ -47,20 +49,29 @@ export class PartRows {
     return found;
   }
 
+  /** Reads the rows that a part has of another machine's job, whose other rows are not known. */
+  static async ofUnknownJob(part: Rereadable, expected: number, numberOf: NumberOf): Promise<PartRows> {
+    const found = await PartRows.of(part, expected, numberOf);
+    found.#mayHaveMore = true;
+    return found;
+  }
+
   has(token: string): boolean {
     return this.#first.get(tokenKey(token)) !== 0;
   }
 
   /**
    * Returns a function that numbers results one after the other: the next result of a token is that of its next row. The
-   * number is 0 for a result of another file.
+   * number is 0 for a result of another file, and for one more of equal results than a token has rows.
    */
-  numbering(): (token: string) => number {
+  numbering(): (result: ResultRow) => number {
     const taken = new Map<string, number>();
-    return (token) => {
-      const key = tokenKey(token);
+    const equal = this.#mayHaveMore ? new TokenTable({ words: 3 }) : undefined;
+    return (result) => {
+      const key = tokenKey(result.token);
       const first = Math.max(0, this.#first.get(key) - 1);
       const further = this.#further.get(key);
+      if (equal && addTo(equal, contentKey(result)) > 1 + (further?.length ?? 0)) return 0;
       if (further === undefined) return first;
       const before = taken.get(key) ?? 0;
       taken.set(key, before + 1);
@@ -75,6 +86,13 @@ export class PartRows {
     if (further) further.push(number);
     else this.#further.set(key, [number]);
   }
+}
+
+/** Adds one to a number in a table. Returns the sum. */
+function addTo(table: TokenTable, key: string): number {
+  const sum = table.get(key) + 1;
+  table.set(key, sum);
+  return sum;
 }
 
 /** Returns a function that finds the number of a row in a request by token and merchant, starting at 1; 0 for any other. */

@@ -270,6 +270,28 @@ describe('the files of a whole cycle', () => {
     expect([desk.uploads(), cards()]).toEqual([3, ['Ann', 'Ben']]);
   });
 
+  it("the files of a whole cycle leave out no other token where another machine's job has one for two merchants", async () => {
+    const { desk, read } = await openRefresh();
+    mkdirSync(desk.home.file('ledger'));
+    const machine = (name: string) => ({ SVC_STATE_DIR: desk.home.file(name), SVC_LEDGER: desk.home.file('ledger') });
+    const [updated = '', other = ''] = TOKENS;
+    const contact = TOKENS[CONTACT] ?? '';
+    const both = [updated, contact].flatMap((token) => [`${token},28,05,`, `${token},28,05,${SANDBOX_MERCHANT_ID}`]);
+    writeFileSync(desk.home.file('all.csv'), [exampleRequestFile().split('\n')[0], ...both, ''].join('\n'));
+    const sent = await desk.svc('au submit all.csv --cycle 2026-12 --wait', machine('runner'));
+    expect(sent.code, sent.stderr).toBe(0);
+    const rows = [updated, other, contact].map((token) => `${token};28;05;card of ${token}`);
+    const header = 'token;expiration_year;expiration_month;card';
+    writeFileSync(desk.home.file('shop.csv'), [header, ...rows, ''].join('\n'));
+    const done = await desk.svc('au refresh shop.csv --cycle 2026-12 --keep card --next', machine('laptop'));
+    expect(done.code, done.stderr).toBe(0);
+    expect(rowOf(done)).toMatchObject({ rows: 3, warned: 1, new_tokens: 1 });
+    const tokensOf = (name: string): unknown[] => tableOf(read(name)).map(({ card, token }) => [card, token]);
+    expect(tokensOf('todo/replace.csv')).toEqual([[`card of ${other}`, other]]);
+    expect(tokensOf('todo/contact.csv')).toEqual([[`card of ${contact}`, contact]]);
+    expect(tableOf(read('results.csv')).filter(({ token }) => token === updated)).toHaveLength(2);
+  });
+
   it('the files of a whole cycle are those of its results so far while a request is pending', async () => {
     const { desk, refresh, read } = await openRefresh({ processingMs: 60_000 });
     writeFileSync(desk.home.file('export.csv'), exportOf(ROWS.slice(0, 20)));

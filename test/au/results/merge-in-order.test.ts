@@ -75,6 +75,17 @@ describe('results of several jobs', () => {
     expect(found.map((line) => line.replaceAll(/,+/g, ' ').trim())).toEqual(['a FIRST', 'b', 'a SECOND', 'c']);
   });
 
+  it("results of another machine's job are as many equal ones as a token has rows, and all that differ", async () => {
+    const whole = request(['a', 'b', 'b', 'c']);
+    const [source, differing] = [await fileSource(whole), lineOf('c').replace(/,$/, ',OTHER')];
+    const rows = await PartRows.ofUnknownJob(source, 0, await rowNumbersOf(source, 0));
+    const lines = [...['a', 'b', 'a', 'b', 'b', 'c'].map(lineOf), differing];
+    let text = '';
+    for await (const piece of mergedInOrder([file([RESULT_HEADER, ...lines, ''].join('\n'))], [rows])) text += piece;
+    const expected = ['a', 'b', 'b', 'c'].map(lineOf);
+    expect(text.trimEnd().split(/\r?\n/)).toEqual([RESULT_HEADER, ...expected, differing]);
+  });
+
   it('results of several jobs belong to a token in capitals if it is a UUID', async () => {
     expect(await merged(['T', UUID.toUpperCase()], [UUID, 't', 'T'])).toEqual(['T', UUID]);
   });

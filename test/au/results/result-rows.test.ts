@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ResultRows } from '../../../src/au/results/result-rows.ts';
+import { type MatchOptions, ResultRows } from '../../../src/au/results/result-rows.ts';
 import { RESULT_COLUMNS } from '../../../src/schema/account-updater-files.ts';
 import { HEADER } from '../rows.ts';
 
@@ -13,9 +13,13 @@ function source(...lines: readonly string[]) {
 }
 
 /** Places the results of these tokens among the rows of a request. */
-async function placesOf(rows: readonly string[], tokens: readonly string[]): Promise<(number | undefined)[]> {
+async function placesOf(
+  rows: readonly string[],
+  tokens: readonly string[],
+  options: MatchOptions = {},
+): Promise<(number | undefined)[]> {
   const results = source(RESULT_COLUMNS.join(','), ...tokens.map((token) => `${token},,,,,,UPD_PAN`));
-  const placeOf = (await ResultRows.match(source(HEADER, ...rows), results)).placing();
+  const placeOf = (await ResultRows.match(source(HEADER, ...rows), results, options)).placing();
   return tokens.map((token) => placeOf(token));
 }
 
@@ -28,5 +32,11 @@ describe('the rows of results', () => {
     ['merchants with commas', ['a,,,"M,1"', 'a,,,"N,1"'], ['a'], [undefined]],
   ])('the rows of results are found or not known: %s', async (_, rows, tokens, places) => {
     expect(await placesOf(rows, tokens)).toEqual(places);
+  });
+
+  it('the rows of results are not known for a token that has more results than rows, where another job may have made them', async () => {
+    const rows = ['a,,,M1', 'b,,,M1'];
+    expect(await placesOf(rows, ['a', 'b', 'a'], { mayHaveMore: true })).toEqual([undefined, 0, undefined]);
+    expect(await placesOf(rows, ['a', 'b'], { mayHaveMore: true })).toEqual([0, 0]);
   });
 });
