@@ -1,6 +1,6 @@
 import { SvcError } from '../../base/errors.ts';
 import { countText, isoTime } from '../../cli/output/time.ts';
-import { doubtEnd, type Part, sentOf } from './part.ts';
+import { doubtEnd, isMissing, type Part, sentOf } from './part.ts';
 import { doubtTime, isMissingUpload, isUntouched, needsFile, progressOf, statusOf } from './record.ts';
 import type { Polled } from './poll-parts.ts';
 import type { RunDirectory } from './run-directory.ts';
@@ -36,11 +36,12 @@ function sendWords({ record, submitWords, requestFile }: NamedRun): readonly str
 export function unknownOutcomeError({ record, name }: NamedRun): SvcError {
   const unknown = record.parts.filter(({ state }) => state === 'unknown');
   const problems = unknown.map((part) => `part ${part.number} (job ${part.job}): ${reasonOf(part)}`);
-  const ends = unknown.map(doubtEnd);
-  const hasEnd = ends.every((end) => end !== undefined);
+  const ends = unknown.flatMap((part) => doubtEnd(part) ?? []);
+  // A doubt that a later poll can end is left to it: its rows are not freed.
+  const endless = unknown.filter((part) => doubtEnd(part) === undefined);
   const message = `outcome unknown: the service may have the file of ${problems.join('; of ')}`;
   const facts = { run: record.id, jobs: unknown.map(({ job }) => job), problems };
-  if (hasEnd)
+  if (endless.length === 0)
     return new SvcError('outcome_unknown', message, {
       hint: 'Resuming finds the file as soon as its job shows it, or proves that the job was deleted without it and uploads the file. Until then nothing is sent again.',
       next: ['au', 'resume'],
@@ -49,15 +50,19 @@ export function unknownOutcomeError({ record, name }: NamedRun): SvcError {
       facts: { ...facts, settled_after: isoTime(Math.max(...ends)) },
     });
   return new SvcError('outcome_unknown', message, {
-    hint: 'Find out what happened: later polls may settle it. Only if the file was not processed, free its rows with the last of these commands and submit the file again: rows that were processed are then paid for twice.',
+    hint: `Find out what happened: later polls may settle it. ${freeHint(endless.length)} and submit the file again: rows that were processed are then paid for twice.`,
     next: ['au', 'status', name],
-    alternatives: [
-      ['au', 'jobs'],
-      ['au', 'abandon', unknown[0]?.job ?? ''],
-    ],
+    alternatives: [['au', 'jobs'], ...endless.map(({ job = '' }) => ['au', 'abandon', job])],
     retryable: false,
     facts,
   });
+}
+
+/** Says which rows the operator may free, where one command for each of `jobs` jobs is printed last. */
+function freeHint(jobs: number): string {
+  return jobs === 1
+    ? 'Only if the file was not processed, free its rows with the last of these commands'
+    : 'Only for jobs whose files were not processed, free their rows with the commands that name them';
 }
 
 function reasonOf(part: Part): string {
@@ -65,7 +70,9 @@ function reasonOf(part: Part): string {
   const settled = end === undefined ? '' : `; svc au resume settles it, after ${doubtTime(end)} at the latest`;
   if (part.joined !== undefined) {
     const old = part.unprovable ? ', which proves nothing more than 7 days after its creation' : '';
-    return `${part.joined.by} was to send it, and the service does not find the job${old}${settled}`;
+    const isPending = part.seen === 'pending' && !isMissing(part);
+    const said = isPending ? 'the job is still pending' : `the service does not find the job${old}`;
+    return `${part.joined.by} was to send it, and ${said}${settled}`;
   }
   if (end !== undefined) return `all of it was sent, and no response said that it was stored${settled}`;
   if (part.missing_since === undefined) return 'all of it was sent, and the job is still pending';

@@ -15,13 +15,14 @@ describe('an outcome that is unknown', () => {
   it('R58: an outcome that is unknown is an error that names each part, why, and every way out', () => {
     const parts = [
       part('unknown', 'all', { expires_at: 'some day' }),
-      part('unknown', 'all', { number: 2, job: 'job-2', expires_at: 'some day', missing_since: iso(NOON) }),
+      // A later poll ends this doubt, so that nothing frees its rows.
+      part('unknown', 'all', { number: 2, job: 'job-2', expires_at: iso(NOON + HOUR), missing_since: iso(NOON) }),
       part('uploaded', 'stored', { number: 3 }),
       part('unknown', 'stored', { number: 4, job: 'job-4', missing_since: iso(NOON) }),
     ];
     const problems = [
       'part 1 (job job-1): all of it was sent, and the job is still pending',
-      'part 2 (job job-2): all of it was sent, and the job has not been found since 2026-01-05T12:00:00.000Z',
+      `part 2 (job job-2): ${settledBy('13:15:01')}`,
       'part 4 (job job-4): it was stored, and the job has not been found since 2026-01-05T12:00:00.000Z',
     ];
     expect(unknownOutcomeError(runOf(...parts))).toMatchObject({
@@ -31,6 +32,7 @@ describe('an outcome that is unknown', () => {
       alternatives: [
         ['au', 'jobs'],
         ['au', 'abandon', 'job-1'],
+        ['au', 'abandon', 'job-4'],
       ],
       facts: { run: 'run-20260105-0a1b2c3d-4e5f', jobs: ['job-1', 'job-2', 'job-4'], problems },
       retryable: false,
@@ -61,6 +63,26 @@ describe('an outcome that is unknown', () => {
       },
       retryable: true,
     });
+  });
+});
+
+describe('the job of another run that is in doubt', () => {
+  const joined = { rows: 1, by: 'root@vm', provable_at: iso(NOON + HOUR), provable_until: iso(NOON + 7 * 24 * HOUR) };
+
+  it.each([
+    ['was never polled', {}, 'the service does not find the job'],
+    ['is pending', { seen: 'pending' }, 'the job is still pending'],
+    ['was pending before', { seen: 'pending', missing_since: iso(NOON) }, 'the service does not find the job'],
+  ] as const)('the job of another run that is in doubt, and %s, is said to be as it was found', (_, seen, said) => {
+    const { message } = unknownOutcomeError(runOf(part('unknown', 'all', { joined, ...seen })));
+    expect(message).toContain(`root@vm was to send it, and ${said}; svc au resume settles it`);
+  });
+
+  it('R58: the job of another run that is in doubt for ever can be abandoned, and the hint says so of one job', () => {
+    const parts = [part('unknown', 'all', { joined, unprovable: true })];
+    const { hint, alternatives } = unknownOutcomeError(runOf(...parts));
+    expect(alternatives.at(-1)).toEqual(['au', 'abandon', 'job-1']);
+    expect(hint).toContain('Only if the file was not processed, free its rows with the last of these commands');
   });
 });
 
