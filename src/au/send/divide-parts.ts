@@ -12,7 +12,7 @@ import { settleClaim } from '../ledger/settle-claims.ts';
 import { findJob } from '../run/job.ts';
 import { partSource } from '../run/part-source.ts';
 import { apply, type EarlierJob, type Part } from '../run/part.ts';
-import { recordPoll, workOn } from '../run/poll-parts.ts';
+import { Polled, recordPoll, workOn } from '../run/poll-parts.ts';
 import { applyToRun } from '../run/run.ts';
 import type { RunDirectory } from '../run/run-directory.ts';
 import { tenantOfKey } from '../run/tenant-proof.ts';
@@ -134,6 +134,15 @@ export async function settleJoined(
     apply(part, { kind: 'freed' });
     run.save();
   }
+}
+
+/**
+ * Polls the jobs of other runs whose files are in doubt, so that the command says of them what it read: a job may be there
+ * again, and the absence of an old one proves nothing any more. The caller must have locked the run.
+ */
+export async function pollJoinedDoubts(client: Client, run: RunDirectory): Promise<void> {
+  const doubtful = run.record.parts.filter((part) => part.joined !== undefined && part.state === 'unknown');
+  if (doubtful.length > 0) await Polled.once(workOn(client, run), doubtful);
 }
 
 /** Returns why the claim of a part's job ended, before this or now; undefined if it stands. */

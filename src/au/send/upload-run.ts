@@ -12,7 +12,7 @@ import type { RunDirectory } from '../run/run-directory.ts';
 import { everyRecord } from '../run/run-view.ts';
 import { requireOwnTenant } from '../run/tenant-proof.ts';
 import { verdictOf } from '../run/verdict.ts';
-import { divideParts, mayHaveEnded, settleJoined } from './divide-parts.ts';
+import { divideParts, mayHaveEnded, pollJoinedDoubts, settleJoined } from './divide-parts.ts';
 import { resultsReader } from './read-results.ts';
 import { giveUpReusedJobs } from './reused-jobs.ts';
 import { showRun } from './show-progress.ts';
@@ -114,6 +114,7 @@ export async function uploadRun(context: Context, run: RunDirectory, choice: Upl
   let expired = 0;
   for (let division = 1; ; division += 1) {
     await divideParts(context, client, run, { ledger, spare, file, begin: choice.begin });
+    await pollJoinedDoubts(client, run);
     const read = resultsReader(context, client, ledger);
     const how = { onEvent, pollOnce: choice.pollOnce, others: await everyRecord(context), ledger, spare, read };
     try {

@@ -1,0 +1,88 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { captureResponse } from '../../../src/emulator/faults/intercept.ts';
+import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
+import { errorIn, type HereResult } from '../../support/run-here.ts';
+import { openQuickDesk } from '../commands/support.ts';
+
+const DAY = 86_400_000;
+const NOT_FOUND = '{"title":"Not Found","status":404}';
+const ALL = 'au submit all.csv --cycle 2026-12';
+const [HEADER = '', ...ROWS] = exampleRequestFile().trimEnd().split('\n');
+
+/** A machine that shares the ledger of another one, which sent two halves of a file. The service can forget any job. */
+async function openHalves() {
+  const service = { forgotten: new Set<string>() };
+  const desk = await openQuickDesk({
+    processingMs: 30 * DAY,
+    intercept: (incoming, outgoing, proceed) => {
+      const { method, url = '' } = incoming;
+      const refuse = (status: number): void => {
+        outgoing.writeHead(status, { 'content-type': 'application/problem+json' }).end(NOT_FOUND);
+      };
+      if (method === 'GET' && [...service.forgotten].some((job) => url.endsWith(job))) return refuse(404);
+      if (method === 'GET' && /\/account-updater\/jobs(?:\?|$)/.test(url))
+        captureResponse(outgoing, (body) => {
+          const answer = JSON.parse(body.toString()) as { readonly data: readonly { readonly id: string }[] };
+          const data = answer.data.filter(({ id }) => !service.forgotten.has(id));
+          const text = JSON.stringify({ ...answer, data });
+          outgoing.setHeader('content-length', Buffer.byteLength(text)).end(text);
+        });
+      proceed();
+    },
+  });
+  mkdirSync(desk.home.file('ledger'));
+  const on = (machine: string, line: string): Promise<HereResult> =>
+    desk.svc(line, { SVC_STATE_DIR: desk.home.file(machine), SVC_LEDGER: desk.home.file('ledger') });
+  const write = (file: string, rows: readonly string[]): void =>
+    writeFileSync(desk.home.file(file), `${[HEADER, ...rows].join('\n')}\n`);
+  const jobs: string[] = [];
+  for (const [file, rows] of [
+    ['first.csv', ROWS.slice(0, 20)],
+    ['second.csv', ROWS.slice(20)],
+  ] as const) {
+    write(file, rows);
+    const { code, stdout, stderr } = await on('other', `au submit ${file} --cycle 2026-12`);
+    expect(code, stderr).toBe(0);
+    jobs.push((JSON.parse(stdout) as { readonly job: string }).job);
+  }
+  write('all.csv', ROWS);
+  // The store has passed the files on.
+  await desk.clock.advance(60_000);
+  return { ...desk, svc: (line: string) => on('here', line), service, jobs };
+}
+
+describe('rows of jobs that another run sent, and that the service does not find', () => {
+  it('R58: rows of jobs that another run sent, and that the service does not find after a week, have a command each that frees them, and which works', async () => {
+    const { svc, service, jobs, clock, uploads, received } = await openHalves();
+    for (const job of jobs) service.forgotten.add(job);
+    await clock.advance(8 * DAY);
+    const commands = jobs.map((job) => `svc au abandon ${job}`);
+    // No other command polls the jobs in between.
+    for (let time = 0; time < 2; time += 1) {
+      const told = await svc(ALL);
+      expect(told.code, told.stderr).toBe(9);
+      expect(told.stderr).not.toContain('settles it');
+      expect(errorIn(told)).toMatchObject({ retryable: false, alternatives: ['svc au jobs', ...commands] });
+    }
+    expect(uploads()).toBe(2);
+    for (const command of commands) {
+      const freed = await svc(`${command.replace('svc ', '')} --yes`);
+      expect(freed.code, freed.stderr).toBe(0);
+    }
+    expect(await svc(ALL)).toMatchObject({ code: 0 });
+    const sent = received()
+      .slice(jobs.length)
+      .flatMap((text) => text.trimEnd().split('\n').slice(1));
+    expect(sent.toSorted()).toEqual(ROWS.toSorted());
+  });
+
+  it('R72: rows of jobs that another run sent, and that the service finds again, end the doubt of the next submission', async () => {
+    const { svc, service, jobs, uploads } = await openHalves();
+    for (const job of jobs) service.forgotten.add(job);
+    expect(await svc(ALL)).toMatchObject({ code: 9 });
+    service.forgotten.clear();
+    const found = await svc(ALL);
+    expect([found.code, uploads()], found.stderr).toEqual([0, 2]);
+  });
+});
