@@ -8,6 +8,7 @@ import { type Context, defineCommand } from '../../cli/app/command.ts';
 import { noteNext } from '../../cli/app/hint.ts';
 import { argument, flag } from '../../cli/app/parameter.ts';
 import { recordPrinter } from '../../cli/app/print.ts';
+import { serviceOf } from '../../cli/app/service.ts';
 import { text } from '../../cli/app/value-parsers.ts';
 import { countText, formatNumber } from '../../cli/output/time.ts';
 import { removePartialFiles } from '../results/download.ts';
@@ -55,18 +56,29 @@ export const abandon = defineCommand({
 async function releaseJob(context: Context, job: string): Promise<boolean> {
   if (!isUuid(job) || fs.existsSync(job)) return false;
   const client = await context.client();
-  const tenant = await tenantOfKey(client);
+  const shown = await tenantOfKey(client);
+  const tenant = shown ?? (await recordedTenant(context, job));
   if (tenant === undefined) return false;
   const ledger = new CommandLedger(context);
   if (!(await ledger.hasClaim(tenant, job))) return false;
   const found = await findJob(client, job);
-  const said = found === undefined ? 'does not know it' : `says that it is ${found.status}`;
+  const unknown = shown === undefined ? 'shows no job of this key' : 'does not know it';
+  const said = found === undefined ? unknown : `says that it is ${found.status}`;
   context.notices.warn(`the rows of job ${job} may have been paid for: the service ${said}`);
   if (!(await isConfirmed(context, `Free the rows of job ${job}?`))) return true;
   await ledger.release(tenant, job, `the operator; the service ${said}`);
   await freeParts(context, job);
   context.notices.success(`the rows of job ${job} are free: the next submission of them sends them again`);
   return true;
+}
+
+/** Returns the tenant of a job as a run on this machine names it, where the service has forgotten all jobs of the tenant. */
+async function recordedTenant(context: Context, job: string): Promise<string | undefined> {
+  const { runs } = await everyRun(context);
+  const baseUrl = serviceOf(context);
+  const isWaiting = ({ record }: RunDirectory): boolean =>
+    record.base_url === baseUrl && record.parts.some((part) => part.job === job);
+  return runs.find(isWaiting)?.record.tenant_id;
 }
 
 /** Frees the rows of a cut entry of the ledger. Returns whether the name is one of such an entry. */
@@ -190,7 +202,7 @@ async function setAside(context: Context, unreadable: UnreadableRun): Promise<Ru
   const entries = root === undefined ? [] : indexEntriesOf(root, directory);
   const target = moveToDamaged(directory, clock.now());
   for (const entry of entries) fs.rmSync(entry, { force: true });
-  notices.success(`moved to ${target}; its file can be submitted as if it had never been submitted`);
+  notices.success(`moved to ${target}; its file can be submitted again, without the rows that the ledger has`);
   const unknown = Object.fromEntries(runView.fields.map((name) => [name, null])) as Record<keyof RunRow, null>;
   return { ...unknown, run: path.basename(directory), status: 'damaged', progress: target };
 }

@@ -12,7 +12,7 @@ const [HEADER = '', ...ROWS] = exampleRequestFile().trimEnd().split('\n');
 
 /** A machine that shares the ledger of another one, which sent two halves of a file. The service can forget any job. */
 async function openHalves() {
-  const service = { forgotten: new Set<string>() };
+  const service = { forgotten: new Set<string>(), isNameless: false };
   const desk = await openQuickDesk({
     processingMs: 30 * DAY,
     intercept: (incoming, outgoing, proceed) => {
@@ -20,6 +20,7 @@ async function openHalves() {
       const refuse = (status: number): void => {
         outgoing.writeHead(status, { 'content-type': 'application/problem+json' }).end(NOT_FOUND);
       };
+      if (url.startsWith('/tenants/self') && service.isNameless) return refuse(403);
       if (method === 'GET' && [...service.forgotten].some((job) => url.endsWith(job))) return refuse(404);
       if (method === 'GET' && /\/account-updater\/jobs(?:\?|$)/.test(url))
         captureResponse(outgoing, (body) => {
@@ -84,5 +85,24 @@ describe('rows of jobs that another run sent, and that the service does not find
     service.forgotten.clear();
     const found = await svc(ALL);
     expect([found.code, uploads()], found.stderr).toEqual([0, 2]);
+  });
+});
+
+describe('a job to abandon while the service shows no job of the key', () => {
+  it('R58: a job to abandon while the service shows no job of the key is found by the run that waits for it', async () => {
+    const { svc, service, jobs, clock } = await openHalves();
+    const [job = ''] = jobs;
+    for (const each of jobs) service.forgotten.add(each);
+    await clock.advance(8 * DAY);
+    expect(await svc(ALL)).toMatchObject({ code: 9 });
+    // Jobs without a file, by which the tenant is known, are deleted meanwhile.
+    await clock.advance(DAY);
+    service.isNameless = true;
+    const asked = await svc(`au abandon ${job}`);
+    expect(asked.code, asked.stderr).toBe(2);
+    expect(asked.stderr).toContain('may have been paid for: the service shows no job of this key');
+    const freed = await svc(`au abandon ${job} --yes`);
+    expect(freed.code, freed.stderr).toBe(0);
+    expect(freed.stderr).toContain(`the rows of job ${job} are free`);
   });
 });
