@@ -21,8 +21,8 @@ interface Submitted {
 export class Payments {
   readonly #world: World;
   readonly #submitted = new Map<string, Submitted>();
-  /** The number of abandoned runs. The tool accepts the file of such a run as if it were new. */
-  #abandoned = 0;
+  /** The jobs and runs that the operator abandoned. The rows of such a job can be sent again, and those of a run cannot. */
+  readonly #abandoned = new Set<string>();
   /** Whether a backup ever replaced the records. */
   #isRestored = false;
 
@@ -32,7 +32,7 @@ export class Payments {
 
   /** Notes a command before it runs. */
   note(argv: readonly string[], hasCompany: boolean): void {
-    if (argv[1] === 'abandon') this.#abandoned += 1;
+    if (argv[1] === 'abandon') this.#abandoned.add(argv[2] ?? '');
     // A job that the operator ignores may have any of the files.
     if (argv[1] === 'ignore') for (const each of this.#submitted.values()) each.again += 1;
     if (argv[1] !== 'submit' || argv.includes('--dry-run')) return;
@@ -59,7 +59,7 @@ export class Payments {
     const isListTrue = faults.length === 0 && keys === undefined && !this.#world.adversary.isTroubled;
     const excess = new Map<Submitted, number>();
     for (const [row, jobs] of this.#paid()) {
-      const most = this.#most(row);
+      const most = this.#most(row) + jobs.filter((job) => this.#abandoned.has(job)).length;
       if (jobs.length <= most) continue;
       const waiting = this.#world.adversary.toldPending.get(process);
       // The tool cannot know that a job has a file while the service shows it as waiting for one.
@@ -77,7 +77,7 @@ export class Payments {
   #most(row: string): number {
     const contents = [...this.#submitted.values()].filter(({ rows }) => rows.has(row));
     const wanted = contents.reduce((sum, { cycles, again }) => sum + cycles.size + again, 0);
-    return Math.max(1, wanted) + this.#abandoned;
+    return Math.max(1, wanted);
   }
 
   /** Returns the rows that the tenants are billed for, each with its jobs in upload order. Failed jobs are free. */

@@ -319,6 +319,13 @@ class Story {
     return commands.find((words) => words.every((word) => !PAYS.has(word)) && words[1] !== 'abandon');
   }
 
+  /** Returns the printed commands that the operator types next: one, or each that frees the rows of a job. */
+  #nextCommands(mayPay: boolean): string[][] {
+    const printed = this.#printed(mayPay);
+    if (printed === undefined || this.#last === undefined) return [];
+    return printed[1] === 'abandon' ? typableIn(this.#last).filter(([, verb]) => verb === 'abandon') : [printed];
+  }
+
   /** Returns the printed command that a step names, or the last one if there are fewer. */
   #hint({ number, back = 0 }: { readonly number: number; readonly back?: number }): string[] | undefined {
     const printed = this.#ended.map(typableIn).filter((commands) => commands.length > 0);
@@ -336,8 +343,7 @@ class Story {
       const mayPay = round > LAST_ROUNDS / 2;
       await this.#run(submit);
       for (let chain = 0; chain < 3 && !this.#hasResults(); chain += 1) {
-        const printed = this.#printed(mayPay);
-        if (printed !== undefined) await this.#run(printed);
+        for (const printed of this.#nextCommands(mayPay)) await this.#run(printed);
       }
       if (mayPay && !this.#hasResults()) await this.#run([...submit, '--begin']);
       if (this.#hasResults()) return;

@@ -33,6 +33,12 @@ describe('in simulated worlds a file is submitted, crashed, repeated and resumed
     await expect(live('submissions', 1_516_003_700)).resolves.toBeUndefined();
   });
 
+  it('R58: a doubt about jobs that the service forgot ends on the word of the operator, in the history of seed 108797685', async ({
+    expect,
+  }) => {
+    await expect(live('submissions', 108_797_685)).resolves.toBeUndefined();
+  });
+
   it('the same way each time', { timeout: 60_000 }, async ({ expect }) => {
     for (let seed = 1; seed <= 5; seed += 1) await expect(repeat('submissions', seed)).resolves.toBeUndefined();
   });
