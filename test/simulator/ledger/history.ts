@@ -184,7 +184,7 @@ function keep({ directory: { disk, kept } }: Machine): void {
 }
 
 function textOf(response: Response): string {
-  if (response instanceof JobList) return [...response].map(([id, status]) => `${id}:${String(status)}`).join(' ');
+  if (response instanceof JobList) return [...response].map(([id, status]) => `${id}:${status}`).join(' ');
   return typeof response === 'object' ? JSON.stringify(response) : String(response);
 }
 
