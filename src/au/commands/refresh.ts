@@ -131,6 +131,7 @@ async function cycleToGoOnWith(
   const [cycle] = open;
   const rehearsing = context.isRehearsal ? ['--rehearse'] : [];
   if (cycle !== undefined && open.length === 1) return cycle;
+  if (cycle === undefined && name === undefined) await refuseOpenElsewhere(context, parent);
   if (cycle === undefined)
     throw new SvcError('usage', name === undefined ? `no cycle in ${parent} is open` : '--cycle is missing', {
       hint:
@@ -143,6 +144,18 @@ async function cycleToGoOnWith(
     hint: 'Say which one to go on with:',
     next: ['au', 'refresh', '--cycle', cycle, ...rehearsing],
     alternatives: open.slice(1).map((other) => ['au', 'refresh', '--cycle', other].concat(rehearsing)),
+  });
+}
+
+/** Refuses to propose another cycle while one is open that other machines began. @throws SvcError `usage` */
+async function refuseOpenElsewhere(context: Context, parent: string): Promise<void> {
+  const { cyclesOfOthers } = await import('../resume/cycles-of-others.ts');
+  const [cycle, ...others] = context.isRehearsal ? [] : await cyclesOfOthers(context);
+  if (cycle === undefined) return;
+  throw new SvcError('usage', `no cycle in ${parent} is open, and other machines have jobs in cycle ${cycle}`, {
+    hint: 'Name the export to make the files of the cycle here too, or get its results:',
+    next: ['au', 'resume', cycle, '--wait'],
+    alternatives: others.map((other) => ['au', 'resume', other, '--wait']),
   });
 }
 

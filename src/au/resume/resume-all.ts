@@ -18,6 +18,7 @@ import { recordedRuns } from '../run/recorded-runs.ts';
 import type { FoundRuns, RunDirectory } from '../run/run-directory.ts';
 import { runRow, runView } from '../run/run-view.ts';
 import { exitCodeOf, holdRun, type Outcome, outcomeOf } from '../run/verdict.ts';
+import { cyclesOfOthers } from './cycles-of-others.ts';
 import type { ResumeInput } from './resume-parameters.ts';
 
 /** Returns a recorded run with its outcome in this command. */
@@ -50,8 +51,20 @@ export async function resumeAll(context: Context, input: ResumeInput): Promise<n
   const shown = [...runs, ...left.map(({ run }) => run)];
   await print(oneBatch(shown.map(({ record }) => resumedRun(record, outcomes.get(record.id)))));
   if (dryRun) return undefined;
-  // A run whose record is unreadable may still be open.
-  return exitCodeOf([...outcomes.values(), ...unreadable.map(() => 'unreadable' as const)]);
+  const others = context.signal.aborted ? [] : await cyclesOfOthers(context);
+  for (const cycle of others)
+    noteNext(context, `cycle ${cycle} has jobs of other machines whose results nobody has read; to get them`, [
+      'au',
+      'resume',
+      cycle,
+      '--wait',
+    ]);
+  return exitCodeOf([
+    ...outcomes.values(),
+    // A run whose record is unreadable may still be open.
+    ...unreadable.map(() => 'unreadable' as const),
+    ...others.map(() => 'pending' as const),
+  ]);
 }
 
 interface DueRuns extends FoundRuns {

@@ -1,3 +1,4 @@
+import fs from 'node:fs';
 import path from 'node:path';
 import { isSvcError, SvcError } from '../../base/errors.ts';
 import { inspectTarget } from '../../base/files/target.ts';
@@ -11,9 +12,11 @@ import type { Client } from '../../client/api/client.ts';
 import { standingClaims } from '../ledger/claims.ts';
 import type { ClaimEntry } from '../ledger/entry.ts';
 import { type NamedCycle, namedCycle } from '../ledger/named-cycle.ts';
+import { recognizeFile } from '../request/file-kind.ts';
+import { openSpool } from '../request/spool-output.ts';
 import { createSpool, type Spooled } from '../request/spool.ts';
 import { actionsOf } from '../results/action-option.ts';
-import { downloadResults } from '../results/download.ts';
+import { downloadResults, hashOf } from '../results/download.ts';
 import { mergeResults } from '../results/merge.ts';
 import { checkThreshold, countedFile, drawResults, type Results } from '../results/submission.ts';
 import { jobsOf } from '../run/recorded-runs.ts';
@@ -60,7 +63,8 @@ export const resumedCycleView: View<ResumedCycle> = {
 export async function resumeCycle(context: Context, typed: string, input: ResumeInput): Promise<number> {
   const print = await recordPrinter(context, resumedCycleView);
   const out = input.out ?? `${typed.toLowerCase()}.results.csv`;
-  await inspectTarget(out, input.force);
+  // A result file may be that of an earlier command, and then stays.
+  if (input.force || !(await isResultFile(out))) await inspectTarget(out, input.force);
   const client = await context.client();
   const cycle = await namedCycle(context, client, typed);
   const runs = await runsOfCycle(context, cycle);
@@ -84,6 +88,11 @@ export async function resumeCycle(context: Context, typed: string, input: Resume
     endUnfinished(context, cycle.name, error.with({ code: 'pending' }), ofRuns);
     return exitCodeOf(ofRuns);
   }
+}
+
+async function isResultFile(name: string): Promise<boolean> {
+  const stat = await fs.promises.stat(name).catch(() => undefined);
+  return stat?.isFile() === true && (await recognizeFile(name)) === 'results';
 }
 
 /** Returns the open runs of this machine that have jobs of the cycle, or rows to send in it. */
@@ -206,14 +215,30 @@ async function writeResults(
       files.push(spool.path);
       compared = false;
     }
-    const target = await inspectTarget(out, force);
-    const merged = await mergeResults(files, path.resolve(target.path), { overwrite: force, mark: cycle.name });
+    const merged = await mergeInto(context, files, cycle.name, { out, force });
     if (!compared)
       context.notices.note('the results were not compared with the tokens of a request: this machine does not have it');
-    return { file: shownPath(path.resolve(target.path)), ...merged, compared };
+    return { ...merged, compared };
   } finally {
     for (const spool of spooled) await spool.remove();
   }
+}
+
+/** Merges results into a file. An existing file with the same bytes stays. @throws SvcError `usage` for any other one */
+async function mergeInto(
+  context: Context,
+  files: readonly string[],
+  mark: string,
+  { out, force }: Pick<Delivery, 'out' | 'force'>,
+) {
+  if (!force && (await isResultFile(out))) {
+    const spool = await openSpool(context);
+    const merged = await mergeResults(files, spool, { overwrite: true, mark });
+    if ((await hashOf(out)) !== merged.sha256) await inspectTarget(out, false);
+    return { file: shownPath(path.resolve(out)), ...merged };
+  }
+  const target = path.resolve((await inspectTarget(out, force)).path);
+  return { file: shownPath(target), ...(await mergeResults(files, target, { overwrite: force, mark })) };
 }
 
 /** Downloads the results of one job, and enters the tokens that they made before anybody can use them. */

@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
 import { RESULT_COLUMNS } from '../../../src/schema/account-updater-files.ts';
@@ -181,6 +181,34 @@ describe('a cycle that other machines sent', () => {
     expect(readFileSync(home.file('2026-12.results.csv'), 'utf8')).toBe('mine\n');
     expect(await on('fresh', 'au resume 2026-12 --wait --force')).toMatchObject({ code: 0 });
     expect(results('2026-12.results.csv').length).toBeGreaterThan(30);
+  });
+
+  it('results of a cycle that an earlier command wrote stay and end with 0, unless somebody changed them', async () => {
+    const { on, home } = await openHalves();
+    const file = home.file('2026-12.results.csv');
+    expect(await on('fresh', 'au resume 2026-12 --wait')).toMatchObject({ code: 0 });
+    const { ino } = statSync(file);
+    const again = await on('fresh', 'au resume 2026-12 --wait');
+    expect([again.code, statSync(file).ino], again.stderr).toEqual([0, ino]);
+    const changed = readFileSync(file, 'utf8').split('\n').slice(0, 4).join('\n');
+    writeFileSync(file, changed);
+    expect(await on('fresh', 'au resume 2026-12 --wait')).toMatchObject({ code: 2 });
+    expect(readFileSync(file, 'utf8')).toBe(changed);
+  });
+
+  it('svc au resume without a name ends with 11 and the command for a cycle whose jobs only other machines sent', async () => {
+    const { on } = await openHalves();
+    const open = await on('fresh', 'au resume');
+    expect(open.code, open.stderr).toBe(11);
+    expect(open.stderr).toContain('svc au resume 2026-12 --wait');
+    const own = await on('runner', 'au resume --wait');
+    expect([own.code, own.stderr.includes('svc au resume 2026-12 --wait')], own.stderr).toEqual([11, true]);
+    const unnamed = await on('fresh', 'au refresh');
+    expect(unnamed.code).toBe(2);
+    expect(unnamed.stderr).toContain('"next":"svc au resume 2026-12 --wait"');
+    expect(await on('fresh', 'au resume 2026-12 --wait')).toMatchObject({ code: 0 });
+    const read = await on('fresh', 'au resume');
+    expect([read.code, read.stderr], read.stderr).toEqual([0, expect.stringContaining('no open runs')]);
   });
 
   it('a machine that sent a part of a cycle gets the results of its file and of the cycle', async () => {
