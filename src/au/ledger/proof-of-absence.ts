@@ -12,11 +12,8 @@ const REMEMBERED_MS = 7 * DAY_MS;
 /** How long a list may take to show a job that was just created. */
 const LAG_MS = 2 * MINUTE_MS;
 
-/** The sizes of pages that are tried until enough lists count. */
+/** The sizes of pages that are tried until two lists prove it. */
 const PAGE_SIZES = [100, 99, 83, 71];
-
-/** The number of lists that must not show the job. */
-const LISTS = 2;
 
 /** Returns when it can be proven that the job of a claim never got its file; undefined if it never can. */
 export function provableFrom({ expires_at: expires }: Pick<ClaimEntry, 'expires_at'>): number | undefined {
@@ -32,7 +29,8 @@ export function provableUntil({ created_at: at }: Pick<ClaimEntry, 'created_at'>
 /**
  * Proves that the job of a claim was removed without a file: two lists show a newer job and not this one. All times are
  * those that the service gave to the jobs, so that no clock of a machine counts. A job can be missing between two pages, so
- * that a list in which this job would be there does not count. Returns the proof in words, or undefined.
+ * that the second list must have on one page what was on both sides of the job's place in the first one. Returns the proof
+ * in words, or undefined.
  */
 export async function proofOfAbsence(
   client: Client,
@@ -44,28 +42,38 @@ export async function proofOfAbsence(
   const newerAt = parseTime(newer.created_at ?? '');
   if (from === undefined || created === undefined || newerAt === undefined) return undefined;
   if (newerAt < from || newerAt > provableUntil(claim)) return undefined;
-  let lists = 0;
+  const lists: Listed[] = [];
   for (const size of PAGE_SIZES) {
     const listed = await listSince(client, newer.id, created, size);
-    if (listed === undefined || !listed.ids.has(newer.id) || listed.ids.has(claim.job)) return undefined;
-    if (!listed.isBetweenPages) lists += 1;
-    if (lists === LISTS) return `two lists show job ${newer.id}, created ${newer.created_at}, and not job ${claim.job}`;
+    if (listed === undefined || !listed.pages.has(newer.id) || listed.pages.has(claim.job)) return undefined;
+    if (lists.some((earlier) => showsAll(earlier, listed)))
+      return `two lists show job ${newer.id}, created ${newer.created_at}, and not job ${claim.job}`;
+    lists.push(listed);
   }
   return undefined;
 }
 
+/** What stands for the end of a list, which no job has as its id. */
+const END = '';
+
 /** The jobs of a list back to a time. */
 interface Listed {
-  readonly ids: ReadonlySet<string>;
-  /** Whether a job of that time would be the last of a page or the first of the next one. */
-  readonly isBetweenPages: boolean;
+  /** The number of the page that each job is on. */
+  readonly pages: ReadonlyMap<string, number>;
+  /** The jobs on both sides of each place between two pages where a job of that time could be missing. */
+  readonly gaps: readonly (readonly [string, string])[];
+}
+
+/** Tells whether a later list would show each job that an earlier one may miss between its pages. */
+function showsAll({ gaps }: Listed, { pages }: Listed): boolean {
+  return gaps.every(([before, after]) => pages.has(before) && pages.get(before) === pages.get(after));
 }
 
 /** Reads the list until it shows the newer job. Returns undefined for a list that proves nothing. */
 async function listSince(client: Client, newer: string, since: number, size: number): Promise<Listed | undefined> {
   const { seen } = await pollUntil(client, {
     poll: () => readSince(client, since, size),
-    isDone: (listed) => listed === undefined || listed.ids.has(newer),
+    isDone: (listed) => listed === undefined || listed.pages.has(newer),
     limitMs: () => LAG_MS,
   });
   return seen;
@@ -76,20 +84,23 @@ async function listSince(client: Client, newer: string, since: number, size: num
  * item without id or time, or a page that is not full although another follows.
  */
 async function readSince(client: Client, since: number, size: number): Promise<Listed | undefined> {
-  const ids = new Set<string>();
-  let last = Infinity;
-  let isBetweenPages = false;
+  const pages = new Map<string, number>();
+  const gaps: (readonly [string, string])[] = [];
+  let [last, lastAt, page] = [END, Infinity, 0];
   for await (const { items, next } of client.accountUpdater.list({ pageSize: size }).pages()) {
     if (items.length > size || (next !== undefined && items.length < size)) return undefined;
-    const first = parseTime(items[0]?.created_at ?? '') ?? -Infinity;
-    if (ids.size > 0 && first <= since && since <= last) isBetweenPages = true;
+    const [first] = items;
+    const firstAt = parseTime(first?.created_at ?? '') ?? -Infinity;
+    if (page > 0 && firstAt <= since && since <= lastAt) gaps.push([last, first?.id || END]);
     for (const { id, created_at: at } of items) {
       const created = parseTime(at ?? '');
-      if (!id || created === undefined || created > last) return undefined;
-      ids.add(id);
-      last = created;
+      if (!id || created === undefined || created > lastAt) return undefined;
+      pages.set(id, page);
+      [last, lastAt] = [id, created];
     }
-    if (last < since) break;
+    if (next === undefined) pages.set(END, page);
+    if (lastAt < since) break;
+    page += 1;
   }
-  return { ids, isBetweenPages };
+  return { pages, gaps };
 }

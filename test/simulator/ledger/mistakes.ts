@@ -10,7 +10,7 @@ export const MISTAKES = {
   'old list frees': 'a list frees the rows of a job that may be older than the service remembers',
   'take over': 'a machine uploads to a job that another machine claimed',
   'no condition': 'the store ignores the condition of a write',
-  'between pages': 'a list counts even where the job would be between two of its pages',
+  'between pages': 'two lists count even where the job would be between two pages of both',
   'new tokens late': 'results are delivered before the new tokens stand in the ledger',
   'repeated rows': 'a row that stands twice in a file is sent twice',
   'green early': 'exit 0 once everything is claimed',

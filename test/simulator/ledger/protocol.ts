@@ -428,27 +428,32 @@ function* createJob(): Steps<NewJob> {
   throw new Unreachable('post');
 }
 
-/** The sizes of pages that are tried until enough lists count. */
+/** The sizes of pages that are tried until two lists prove it. */
 const PAGE_SIZES = [7, 6, 5, 4];
 
 /**
  * Proves that a job never got its file: two lists show a newer job of the same tenant, and not this one. All times are
- * those that the service gave to the jobs. A job can be lost between two pages, so that a list in which the job would be
- * there does not count.
+ * those that the service gave to the jobs. A job can be lost between two pages, so that the second list must have on one
+ * page what was on both sides of its place in the first one.
  */
 function* provesGone(world: World, claim: Claim, newer: NewJob): Steps<boolean> {
   if (newer.created < claim.expires + GRACE) return false;
   // Later, the service may have forgotten a job that did get its file.
   if (newer.created > claim.created + KEPT && !world.has('old list frees')) return false;
-  let missing = 0;
+  const lists: JobList[] = [];
   for (const size of PAGE_SIZES) {
     const list = yield* jobList(world, newer, size);
     if (list === undefined || list.has(claim.job)) return false;
-    const isBetween = list.borders.some(({ last, first }) => first <= claim.created && claim.created <= last);
-    if (!isBetween || world.has('between pages')) missing += 1;
-    if (missing === 2) return true;
+    if (lists.some((earlier) => world.has('between pages') || showsAll(earlier, list, claim.created))) return true;
+    lists.push(list);
   }
   return false;
+}
+
+/** Tells whether a later list would show each job of a moment that an earlier one may have lost between its pages. */
+function showsAll({ borders }: JobList, { pages }: JobList, created: number): boolean {
+  const gaps = borders.filter(({ first, last }) => first <= created && created <= last);
+  return gaps.every(({ ids: [before, after] }) => pages.has(before) && pages.get(before) === pages.get(after));
 }
 
 /** Reads the jobs until a list shows the newer one. */

@@ -78,11 +78,17 @@ export class Service {
     for (const [place, job] of all.entries()) {
       const status = this.#statusAt(job, at);
       if (place > 0 && place % size === 0) {
-        const first = isLost(job, place) ? all[place + 1] : job;
-        listed.borders.push({ last: all[place - 1]?.created ?? Infinity, first: first?.created ?? -Infinity });
+        const [last, first] = [all[place - 1], isLost(job, place) ? all[place + 1] : job];
+        listed.borders.push({
+          ids: [last?.id ?? '', first?.id ?? ''],
+          last: last?.created ?? Infinity,
+          first: first?.created ?? -Infinity,
+        });
       }
+      listed.pages.set(job.id, Math.floor(place / size));
       if (status && !isLost(job, place) && !(omits && random.happens(1 / 4))) listed.set(job.id, status);
     }
+    listed.pages.set('', Math.floor((all.length - 1) / size));
     return listed;
   }
 

@@ -37,10 +37,12 @@ export type Entry = { readonly id: string; readonly n: number } & (
 
 export type Claim = Extract<Entry, { kind: 'claim' }>;
 
-/** A list of jobs, newest first. */
+/** A list of jobs, newest first, in pages. */
 export class JobList extends Map<string, Status> {
-  /** For each two pages, when the last job of the first one and the first job of the second one were created. */
-  readonly borders: { readonly last: number; readonly first: number }[] = [];
+  /** The page that each job is on. The end of the list has no id. */
+  readonly pages = new Map<string, number>();
+  /** For each two pages, the last job of the first one and the first job of the second one, and when they were created. */
+  readonly borders: { readonly ids: readonly [string, string]; readonly last: number; readonly first: number }[] = [];
 }
 
 /** What a machine does to the world outside its process, one step at a time. */
