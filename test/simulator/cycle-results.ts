@@ -67,8 +67,10 @@ export function checkCycleResults(
   const lines = [...jobs].flatMap((job) => resultsOf(world, job));
   const but = `'svc ${argv.join(' ')}' ended with 0, but the results of the cycle are others`;
   const found = linesIn(wholeResults(world, argv, ended));
-  const isClear = (line: string): boolean => [...jobs].every((job) => isAnswered(world, job, tokenOf(line)));
-  // A refresh joins requests, which may share results. Where it is not known whose they are, equal ones count once.
+  const isClear = (line: string): boolean =>
+    [...jobs].every((job) => isAnswered(world, job, tokenOf(line))) &&
+    [...jobs].filter((job) => resultsOf(world, job).some((other) => tokenOf(other) === tokenOf(line))).length === 1;
+  // A refresh joins requests, which may share jobs. Where it is not known whose results they are, equal ones count once.
   const comparable = (all: readonly string[]): readonly string[] => {
     const [clear, unclear] = [all.filter(isClear), all.filter((line) => !isClear(line))];
     return argv[1] === 'refresh' ? [...clear, ...new Set(unclear)].map((line) => line.toLowerCase()) : all;

@@ -1,3 +1,4 @@
+import { csvRow, csvRows } from '../../cli/output/csv.ts';
 import { RESULT_COLUMNS } from '../../schema/account-updater-files.ts';
 import { merchantOf, readRequest } from '../request/request-lines.ts';
 import { tokenKey } from '../request/row-key.ts';
@@ -34,10 +35,14 @@ export class ResultRows {
     const rows = (await hasSeveralMerchants(request))
       ? await repeatedTokens(tokensOfRequest(request))
       : new Map<string, number>();
+    const more = new Set<string>();
     if (mayHaveMore)
-      for (const key of (await repeatedTokens(tokensOfResults(results))).keys()) rows.set(key, rows.get(key) ?? 1);
+      for (const [key, count] of await repeatedTokens(tokensOfResults(results))) {
+        if (count > (rows.get(key) ?? 1)) more.add(key);
+        rows.set(key, rows.get(key) ?? 1);
+      }
     if (rows.size === 0) return new ResultRows(rows, new Set());
-    const { matchedBy } = await reconcile(request, results);
+    const { matchedBy } = await reconcile(request, more.size === 0 ? results : withoutTokens(results, more));
     const found = matchedBy === 'order' ? await countResults(results, rows) : new Map<string, number>();
     const known = [...rows].filter(([key, count]) => found.get(key) === count).map(([key]) => key);
     return new ResultRows(rows, new Set(known));
@@ -103,6 +108,19 @@ async function* tokensOfRequest(request: Rereadable): AsyncGenerator<readonly st
 
 async function* tokensOfResults(results: Rereadable): AsyncGenerator<readonly string[]> {
   for await (const rows of readResults(results.open())) yield rows.map(({ token }) => tokenKey(token));
+}
+
+/** Leaves out the results of some tokens. */
+function withoutTokens(results: Rereadable, tokens: ReadonlySet<string>): Rereadable {
+  return {
+    async *open() {
+      yield Buffer.from(csvRow(RESULT_COLUMNS));
+      for await (const rows of readResults(results.open())) {
+        const others = rows.filter(({ token }) => !tokens.has(tokenKey(token)));
+        yield Buffer.from(csvRows(others.map((row) => RESULT_COLUMNS.map((name) => row[name]))));
+      }
+    },
+  };
 }
 
 async function countResults(

@@ -38,5 +38,8 @@ describe('the rows of results', () => {
     const rows = ['a,,,M1', 'b,,,M1'];
     expect(await placesOf(rows, ['a', 'b', 'a'], { mayHaveMore: true })).toEqual([undefined, 0, undefined]);
     expect(await placesOf(rows, ['a', 'b'], { mayHaveMore: true })).toEqual([0, 0]);
+    // Other tokens are still matched in order.
+    const others = ['a,,,M1', 'b,,,M1', 'b,,,M2'];
+    expect(await placesOf(others, ['a', 'b', 'a', 'b'], { mayHaveMore: true })).toEqual([undefined, 0, undefined, 1]);
   });
 });
