@@ -60,6 +60,23 @@ const PROJECT = {
   `,
 };
 
+/** Test files beside those of the project. The last one repeats a part of the first one. */
+const BOUNDS = {
+  'test/bounds.test.ts': `
+    import { describe, expect, it } from 'vitest';
+    import { isLarge } from '../src/size.ts';
+
+    describe('up to 10 bytes', () => it('is not large', () => expect(isLarge(10)).toBe(false)));
+    describe('from 11 bytes on', () => it('is large', () => expect(isLarge(11)).toBe(true)));
+  `,
+  'test/again.test.ts': `
+    import { expect, it } from 'vitest';
+    import { isLarge } from '../src/size.ts';
+
+    it('is large from 11 bytes on', () => expect(isLarge(11)).toBe(true));
+  `,
+};
+
 describe('npm run mutants', { timeout: 180_000 }, () => {
   it('npm run mutants names the changes that no test notices, in src and in the built program', () => {
     const { status, lines } = draw(PROJECT);
@@ -92,6 +109,41 @@ describe('npm run mutants', { timeout: 180_000 }, () => {
     );
     expect(same).toEqual(one);
     expect(other).not.toEqual(one);
+  });
+
+  it('npm run mutants --without a test file names the changes that no other test notices', () => {
+    const { status, lines } = draw({ ...PROJECT, ...BOUNDS }, '--without', 'test/bounds.test.ts');
+    expect(lines).toEqual([
+      '2 of 2 changes in 1 files, seed 1',
+      'the type checker rejects 0',
+      'the suite notices 2 of 2',
+      '3 test files pass without a change',
+      'src/size.ts:3:14 noticed by the suite alone: `bytes > 10` as `(bytes) >= (10)`; other test files that reach it: 3',
+      '1 noticed by others too, 1 by the suite alone',
+    ]);
+    expect(status).toBe(0);
+  });
+
+  it('npm run mutants --without a block of a test file tries the other tests of that file too', () => {
+    const { 'test/bounds.test.ts': bounds } = BOUNDS;
+    const words = ['--without', 'test/bounds.test.ts', '--named', 'from 11 bytes on'];
+    expect(draw({ ...PROJECT, 'test/bounds.test.ts': bounds }, ...words).lines.slice(2)).toEqual([
+      'the suite notices 1 of 2',
+      '3 test files pass without a change',
+      'src/size.ts:3:22 noticed by the suite alone: `10` as `10 + 1`; other test files that reach it: 3',
+      '0 noticed by others too, 1 by the suite alone',
+    ]);
+  });
+
+  it('npm run mutants --suite-last tries only what the nearest tests do not notice with a slow test file', () => {
+    const words = ['--without', 'test/bounds.test.ts', '--suite-last'];
+    expect(draw({ ...PROJECT, ...BOUNDS }, ...words).lines.slice(2)).toEqual([
+      'the nearest other test files notice 1 of 2',
+      'the suite notices 1 of 1',
+      '3 test files pass without a change',
+      'src/size.ts:3:14 noticed by the suite alone: `bytes > 10` as `(bytes) >= (10)`; other test files that reach it: 3',
+      '0 noticed by others too, 1 by the suite alone',
+    ]);
   });
 
   it('npm run mutants can put all changes of every source file into its text at once', async () => {

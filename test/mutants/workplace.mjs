@@ -38,9 +38,14 @@ function record(line) {
 }
 `;
 
-/** Says which test file runs, to the switch in the worker and to that in the programs that the test starts. */
+/**
+ * Says which test file runs, to the switch in the worker and to that in the programs that the test starts. A property
+ * that fails is not tried with smaller values, which can take minutes.
+ */
 const setupText = (state) => `
 import { writeFileSync } from 'node:fs';
+import { configureGlobal, readConfigureGlobal } from 'fast-check';
+configureGlobal({ ...readConfigureGlobal(), endOnFailure: true });
 globalThis.svcTestFile = globalThis.__vitest_worker__.filepath;
 writeFileSync(${JSON.stringify(state)} + '/test', globalThis.svcTestFile);
 `;
@@ -106,12 +111,13 @@ export function build({ copy, state }, changes) {
 
 /**
  * Runs test files with one change on, or with none for the number 0. Resolves to whether they passed, and what was
- * printed. Tests that take longer than `limitMs` fail.
+ * printed. `names` is a pattern for the full names of the tests to run. Tests that take longer than `limitMs` fail.
  */
-export async function runTests({ copy, state }, number, files, { limitMs = 3_600_000 } = {}) {
+export async function runTests({ copy, state }, number, files, { limitMs = 3_600_000, names = '' } = {}) {
   writeFileSync(join(state, 'number'), String(number));
   // One file at a time, so that the switch in a program that a test starts knows which test that is.
   const options = ['--config', 'mutants.config.mjs', '--maxWorkers=1', '--no-file-parallelism', '--bail=1'];
+  if (names !== '') options.push('--testNamePattern', names);
   const child = spawn(process.execPath, ['node_modules/vitest/vitest.mjs', 'run', ...options, ...files], {
     cwd: copy,
     env: Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('VITEST'))),
@@ -136,10 +142,10 @@ function endTests() {
   if (running !== undefined) process.kill(-running.pid, 'SIGKILL');
 }
 
-/** Returns the test files that have reached each change, by its number. */
+/** Returns the test files that have reached each change, by its number. Each process of a test records it. */
 export function reachingTests({ copy, state }) {
   const tests = new Map();
   for (const [, number, file] of readFileSync(join(state, 'reached'), 'utf8').matchAll(/^(\d+) (.+)$/gm))
-    tests.set(Number(number), [...(tests.get(Number(number)) ?? []), relative(copy, file)]);
-  return tests;
+    tests.set(Number(number), (tests.get(Number(number)) ?? new Set()).add(relative(copy, file)));
+  return new Map(Array.from(tests, ([number, files]) => [number, [...files]]));
 }
