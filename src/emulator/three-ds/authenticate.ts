@@ -89,7 +89,7 @@ function amountText(amount: string, exponent: number, currency: string): string 
 }
 
 /** Checks the body of an authenticate request: a 400 names every violation. Unknown members are ignored. */
-export function checkAuthenticate(body: unknown, sessionType: SessionType): AuthenticateRequest {
+function checkAuthenticate(body: unknown, sessionType: SessionType): AuthenticateRequest {
   const list = ownValue(body, ['message_extensions']);
   if (Array.isArray(list) && list.length > MAX_EXTENSIONS)
     throw invalid('message_extensions', `Must have at most ${MAX_EXTENSIONS} items.`);
