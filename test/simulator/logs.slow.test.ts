@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, it } from 'vitest';
-import { liveThrough, repeat, soak } from './live-through.ts';
+import { live, liveThrough, repeat, soak } from './live-through.ts';
 import { enterWorlds } from './worlds.ts';
 
 const HISTORIES = 60;
@@ -20,6 +20,12 @@ describe('in simulated worlds logs are archived and followed', () => {
       await expect(liveThrough('logs', HISTORIES)).resolves.toBeUndefined();
     },
   );
+
+  it('R28: a tail that resumes after its service was in 2030 returns new entries at once, in the history of seed 2064472262', async ({
+    expect,
+  }) => {
+    await expect(live('logs', 2_064_472_262)).resolves.toBeUndefined();
+  });
 
   it('the same way each time', { timeout: 60_000 }, async ({ expect }) => {
     for (let seed = 1; seed <= 5; seed += 1) await expect(repeat('logs', seed)).resolves.toBeUndefined();

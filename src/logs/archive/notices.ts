@@ -27,7 +27,9 @@ export class ArchiveNotices extends FollowNotices {
       );
     if (now + CLOCK_SLACK_MS < readTo) {
       const behind = formatDuration(readTo - now);
-      notices.warn(`the clock is ${behind} behind the end of the archive: nothing is read until then`);
+      notices.warn(
+        `the clock is ${behind} behind the end of the archive: the Date header of the service is or was wrong`,
+      );
     }
   }
 

@@ -1,5 +1,5 @@
 import { SECOND_MS, wholeSecond } from '../../cli/output/time.ts';
-import { HOUR_MS, MINUTE_MS } from '../../schema/durations.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../schema/durations.ts';
 import { type Entry, NO_TIME, type TailState, type TimeRange } from '../entry.ts';
 import { type Found, type LogSource, readSettled, TooManyPages } from '../read-range.ts';
 import { type Poll, pollBackfill } from './poll.ts';
@@ -104,7 +104,8 @@ export class CatchUpReader {
     if (this.#keepsLonger || (this.#gapFrom ?? known) >= edge) return;
     this.#gapFrom ??= known;
     const oldest = Math.min(...entries.map(({ at }) => at), NO_TIME);
-    if (oldest === NO_TIME && readTo < edge) return;
+    // No entry shows the end of the gap, so a false Date header may: of 2030, when this machine's clock says 2026.
+    if (oldest === NO_TIME && (readTo < edge || edge > this.#source.clock.now() + DAY_MS)) return;
     const gap = { from: this.#gapFrom, to: Math.min(oldest, edge) };
     this.#keepsLonger = oldest < edge;
     this.#gapFrom = undefined;

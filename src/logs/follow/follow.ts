@@ -4,7 +4,9 @@ import type { Log } from '../../schema/log.ts';
 import { byTime, type Entry, NO_TIME, type TailPosition, TailState, type TimeRange } from '../entry.ts';
 import type { LogSource } from '../read-range.ts';
 import { CatchUpReader } from './catch-up.ts';
+import { checkPosition } from './check-position.ts';
 import { EntryRate, LiveWindow, MOST_PER_SECOND, type Poll, PollRate, SelfEventFilter } from './poll.ts';
+import { SteadySource } from './steady-source.ts';
 
 /** The options of a tail. Durations are in milliseconds. */
 export interface TailOptions {
@@ -76,7 +78,7 @@ const MAX_INCOMPLETE = 10;
  * Outages do not end it. A refused key does, and so do pages that can never be read completely.
  */
 export class Tail {
-  readonly #source: LogSource;
+  readonly #source: SteadySource;
   readonly #options: TailOptions;
   readonly #state: TailState;
   readonly #catchUp: CatchUpReader;
@@ -100,16 +102,18 @@ export class Tail {
   #incomplete = 0;
   /** The start of an outage or lag, and the number of entries shown before it. */
   #behind: { at: number; shown: number } | undefined;
-  #hasRead = false;
+  /** The start of the current read of the log, and of the last one that succeeded, by this machine's clock. */
+  #readingAt = 0;
+  #readAt: number | undefined;
 
   constructor(source: LogSource, options: TailOptions) {
-    this.#source = source;
+    this.#source = new SteadySource(source);
     this.#options = options;
     this.#state = new TailState(options.begin);
     const { overlapMs, retentionMs, mostPerSecond = MOST_PER_SECOND, untilPresent: isOnce = false } = options;
     const onGap = (gap: TimeRange): void => this.#report({ kind: 'gap', ...gap });
-    this.#catchUp = new CatchUpReader(source, this.#state, { overlapMs, retentionMs, onGap });
-    this.#live = new LiveWindow(source, this.#state, { overlapMs, mostPerSecond, isOnce });
+    this.#catchUp = new CatchUpReader(this.#source, this.#state, { overlapMs, retentionMs, onGap });
+    this.#live = new LiveWindow(this.#source, this.#state, { overlapMs, mostPerSecond, isOnce });
     this.#rate = new PollRate(options.intervalMs);
     this.#entryRate = new EntryRate(mostPerSecond);
     this.#startedAt = source.clock.now();
@@ -137,11 +141,15 @@ export class Tail {
     // Only a tail in delayed mode leaves such a position, so this one continues in that mode.
     if (newest !== undefined && settled === knownTo) this.#delay(true);
     while (this.#leftMs() > 0) {
+      const check = await this.#attempt(this.#checkClock());
+      if (check === 'over') return;
+      if (check === 'failed') continue;
       const { isBehind } = this.#catchUp;
       if (isBehind) this.#behind ??= { at: this.#source.clock.now(), shown: this.#shown };
-      const poll = await this.#poll(isBehind);
+      const poll = await this.#attempt(this.#poll(isBehind));
       if (poll === 'over') return;
       if (poll === 'failed') continue;
+      this.#noteRead();
       const counted = this.#counted;
       const news = this.#news;
       const { readTo } = this.#state;
@@ -162,15 +170,30 @@ export class Tail {
     }
   }
 
-  async #poll(isBehind: boolean): Promise<Poll | 'over' | 'failed'> {
-    if (!this.#live.isSettling) this.#polled = { at: this.#source.clock.now(), requests: 0, shown: this.#shown };
-    const work = isBehind || this.#catchUp.isDelayed ? this.#catchUp.poll() : this.#live.poll();
+  #poll(isBehind: boolean): Promise<Poll> {
+    const now = this.#source.clock.now();
+    if (!this.#live.isSettling) this.#polled = { at: now, requests: 0, shown: this.#shown };
+    this.#readingAt = now;
+    return isBehind || this.#catchUp.isDelayed ? this.#catchUp.poll() : this.#live.poll();
+  }
+
+  async #checkClock(): Promise<void> {
+    const { overlapMs } = this.#options;
+    const sinceReadMs = this.#readAt === undefined ? undefined : this.#source.clock.now() - this.#readAt;
+    this.#selfEvents.requested(await this.#source.follow(this.#state.settled));
+    this.#selfEvents.requested(await checkPosition(this.#source, this.#state, { overlapMs, sinceReadMs }));
+  }
+
+  #noteRead(): void {
+    this.#readAt = this.#readingAt;
+    this.#failures = 0;
+    this.#incomplete = 0;
+  }
+
+  /** Awaits work on the service. An outage is waited out. */
+  async #attempt<T>(work: Promise<T>): Promise<T | 'over' | 'failed'> {
     try {
-      const poll = await this.#whileTimeLasts(work);
-      this.#hasRead = true;
-      this.#failures = 0;
-      this.#incomplete = 0;
-      return poll;
+      return await this.#whileTimeLasts(work);
     } catch (error) {
       this.#source.signal.throwIfAborted();
       if (!this.#isOutage(error)) throw error;
@@ -186,7 +209,7 @@ export class Tail {
   // A first request that fails permanently shows wrong settings, not an outage.
   #isOutage(error: unknown): error is Error {
     if (!isSvcError(error, ...OUTAGE) || this.#options.untilPresent === true) return false;
-    return this.#hasRead || error.retryable || error.code === 'truncated';
+    return this.#readAt !== undefined || error.retryable || error.code === 'truncated';
   }
 
   async #waitOut(reason: string): Promise<void> {
@@ -279,7 +302,7 @@ export class Tail {
   }
 
   // Ends a slow poll at the requested end of the tail.
-  async #whileTimeLasts(work: Promise<Poll>): Promise<Poll | 'over'> {
+  async #whileTimeLasts<T>(work: Promise<T>): Promise<T | 'over'> {
     const { clock, signal } = this.#source;
     const left = this.#startedAt + (this.#options.forMs ?? Infinity) - clock.now();
     return left === Infinity ? work : within(work, left, { clock, signal });

@@ -262,13 +262,15 @@ describe('svc logs archive', () => {
     expect(fs.existsSync(place)).toBe(false);
   });
 
-  it('svc logs archive reads nothing while the clock is before the end of the archive, and continues later', async () => {
+  it("svc logs archive fails while the service's clock is before the end of the archive, and continues later", async () => {
     server.logs.push(entry(5_000, 'one'));
     await summary();
     server.aheadMs = -3 * HOUR;
     const back = await archive();
-    expect(back).toMatchObject({ code: 0, stderr: expect.stringMatching(/the clock is (2h 59m|3h) behind/) });
-    expect(JSON.parse(back.stdout)).toMatchObject({ entries: 0, record: 1 });
+    expect(back).toMatchObject({ code: 8, stderr: expect.stringMatching(/the clock is (2h 59m|3h) behind/) });
+    expect(errorIn(back)).toMatchObject({
+      message: expect.stringMatching(/^the service's clock shows .*, before the position in the log, /),
+    });
     server.aheadMs = 0;
     server.logs.push(entry(2_000, 'two'));
     expect(await summary()).toMatchObject({ entries: 1, record: 2 });

@@ -1,0 +1,67 @@
+import { SECOND_MS, wholeSecond } from '../../cli/output/time.ts';
+import type { Page } from '../../client/api/pages.ts';
+import type { Log } from '../../schema/log.ts';
+import type { TimeRange } from '../entry.ts';
+import type { LogSource } from '../read-range.ts';
+
+/** The largest jump of the service's clock that is believed at once. Servers of one service may differ by seconds. */
+export const BELIEVED_JUMP_MS = 30 * SECOND_MS;
+
+/**
+ * A source whose time survives false `Date` headers. A jump backwards is believed, because it only lets entries be read
+ * again. A jump forwards would let a reader skip entries, so it is believed only once an entry is newer than the old time.
+ */
+export class SteadySource implements LogSource {
+  readonly clock: LogSource['clock'];
+  readonly signal: AbortSignal;
+  readonly #source: LogSource;
+  /** How far the service's clock is ahead of this machine's; undefined before the first response. */
+  #aheadMs: number | undefined;
+
+  constructor(source: LogSource) {
+    this.#source = source;
+    this.clock = source.clock;
+    this.signal = source.signal;
+  }
+
+  now(): number {
+    return this.#aheadMs === undefined ? this.#source.now() : this.clock.now() + this.#aheadMs;
+  }
+
+  async *pages(range: TimeRange, pageSize: number): AsyncGenerator<Page<Log>> {
+    for await (const page of this.#source.pages(range, pageSize)) {
+      this.#aheadMs ??= this.#learnedMs;
+      yield page;
+    }
+  }
+
+  /** Reads one entry at most, to learn the service's time. Returns whether there was one. */
+  async probe(range: TimeRange): Promise<boolean> {
+    for await (const { items } of this.pages(range, 1)) return items.length > 0;
+    return false;
+  }
+
+  /**
+   * Follows the service's clock, which had reached `settled` before. Returns the number of requests: one after a jump
+   * forwards, to look for a newer entry. @throws SvcError
+   */
+  async follow(settled: number): Promise<number> {
+    if (this.#aheadMs === undefined) return 0;
+    if (!this.#isJump) {
+      this.#aheadMs = this.#learnedMs;
+      return 0;
+    }
+    const from = wholeSecond(this.now()) + BELIEVED_JUMP_MS;
+    const isProven = await this.probe({ from, to: wholeSecond(this.#source.now()) + SECOND_MS });
+    if (isProven || settled >= from) this.#aheadMs = this.#learnedMs;
+    return 1;
+  }
+
+  get #learnedMs(): number {
+    return this.#source.now() - this.clock.now();
+  }
+
+  get #isJump(): boolean {
+    return this.#aheadMs !== undefined && this.#learnedMs - this.#aheadMs > BELIEVED_JUMP_MS;
+  }
+}
