@@ -21,7 +21,7 @@ beforeEach(async () => {
   onTestFinished(() => fs.rmSync(cwd, { recursive: true, force: true }));
   server = await startLogServer();
   onTestFinished(() => server.close());
-  server.aheadMs = NOW - Date.now();
+  server.now = new Date(NOW).toISOString();
   server.logs.push(
     ...Array.from({ length: 250 }, (_, index) => entry((index + 1) * 60_000, 'read', 'b'.repeat(36))),
     entry(5 * HOUR, 'delete', 'c'.repeat(36)),
