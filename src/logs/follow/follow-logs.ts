@@ -6,6 +6,7 @@ import type { Log } from '../../schema/log.ts';
 import { beginAt, DEFAULT_OVERLAP_MS, DEFAULT_RETENTION_MS, type TailPosition } from '../entry.ts';
 import { serviceLogs } from '../read-range.ts';
 import { Tail, type TailOptions } from './follow.ts';
+import { BELIEVED_JUMP_MS } from './steady-source.ts';
 
 type LogSubject = Pick<LogFilter, 'entityType' | 'entityId'>;
 
@@ -39,11 +40,22 @@ export async function beginNow(
   timeOf: (now: number) => number,
 ): Promise<TailPosition> {
   const startedAt = client.clock.now();
+  let aheadMs = await learnAhead(client, subject);
+  // A false header would let the tail begin in the future, where it loses entries. A wrong clock of this machine stays wrong.
+  if (Math.abs(aheadMs) > BELIEVED_JUMP_MS) {
+    const again = await learnAhead(client, subject);
+    if (Math.abs(again) < Math.abs(aheadMs)) aheadMs = again;
+  }
+  return beginAt(wholeSecond(timeOf(startedAt + aheadMs)));
+}
+
+/** Returns the milliseconds by which the service's clock is ahead of this machine's, which a request learns, if possible. */
+async function learnAhead(client: Client, subject: LogSubject): Promise<number> {
   try {
     await client.logs.list(subject, { pageSize: 1 }).pages().next();
   } catch (error) {
     client.signal.throwIfAborted();
     if (!isSvcError(error) || !error.retryable) throw error;
   }
-  return beginAt(wholeSecond(timeOf(startedAt + (client.now() - client.clock.now()))));
+  return client.now() - client.clock.now();
 }

@@ -1,5 +1,5 @@
-import { isSvcError } from '../../base/errors.ts';
-import { SECOND_MS, wholeSecond } from '../../cli/output/time.ts';
+import { isSvcError, SvcError } from '../../base/errors.ts';
+import { SECOND_MS, utcTime, wholeSecond } from '../../cli/output/time.ts';
 import type { Log } from '../../schema/log.ts';
 import { byTime, type Entry, NO_TIME, type TailPosition, Tally, type TimeRange } from '../entry.ts';
 import { type Found, type LogSource, readOnce, readSettled, TooManyPages } from '../read-range.ts';
@@ -41,6 +41,7 @@ const PAGE = 100;
 /** The targeted entries in a range, so that it rarely has more pages than allowed. */
 const WANTED = 560;
 const CLOCK_LEEWAY_MS = 2 * SECOND_MS;
+const MAX_CORRECTIONS = 5;
 
 /**
  * Finds the last entries by time. The service promises no order, so ranges are read backwards from the present. Each is
@@ -67,6 +68,7 @@ class BackwardReader {
   #to: number;
   #widthMs = FIRST_MS;
   #isFirst = true;
+  #corrections = 0;
   #newest: number | undefined;
   #read = 0;
   #requests = 0;
@@ -124,19 +126,34 @@ class BackwardReader {
     };
   }
 
-  /** Reads a range; undefined if the first response showed that this machine's clock is wrong. */
-  async #readRange(range: TimeRange): Promise<Found | undefined> {
+  /**
+   * Reads the first range; undefined if the response showed another time of the service. The next read then begins there,
+   * and confirms it, because a wrong header of one response must not decide which entries are the last ones.
+   */
+  async #readFirst(range: TimeRange): Promise<Found | undefined> {
     const { clock } = this.#source;
     const offset = this.#source.now() - clock.now();
-    if (this.#isFirst) {
-      this.#requests += 1;
-      const found = await readOnce(this.#source, range, { maxPages: 1 });
-      this.#isFirst = false;
-      if (Math.abs(this.#source.now() - clock.now() - offset) <= CLOCK_LEEWAY_MS) return found;
+    this.#requests += 1;
+    const found = await readOnce(this.#source, range, { maxPages: 1 }).catch((error: unknown) => {
+      if (!(error instanceof TooManyPages)) throw error;
+      return error;
+    });
+    if (Math.abs(this.#source.now() - clock.now() - offset) > CLOCK_LEEWAY_MS) {
+      this.#corrections += 1;
+      this.#isFirst = this.#corrections < MAX_CORRECTIONS;
       this.#end = wholeSecond(this.#source.now());
+      if (this.#end <= this.#floor) throw clockBefore(this.#end, this.#floor);
       this.#toEnd();
       return undefined;
     }
+    if (found instanceof TooManyPages) throw found;
+    this.#isFirst = false;
+    return found;
+  }
+
+  /** Reads a range; undefined if the first response showed that this machine's clock is wrong. */
+  async #readRange(range: TimeRange): Promise<Found | undefined> {
+    if (this.#isFirst) return this.#readFirst(range);
     const { overlapMs, retentionMs } = this.#options;
     const isStable = (): boolean =>
       range.to <= this.#end - overlapMs && range.from > this.#source.now() - retentionMs + CLOCK_LEEWAY_MS;
@@ -198,4 +215,12 @@ class BackwardReader {
     this.#options.onEvent?.({ kind: 'caught up', afterMs, entries: this.#matches.length });
     this.#outage = undefined;
   }
+}
+
+function clockBefore(now: number, since: number): SvcError {
+  const words = `the service's clock shows ${utcTime(now)}, before the time to read from, ${utcTime(since)}`;
+  return new SvcError('bad_response', words, {
+    hint: 'Its Date header, that of a gateway or the clock of this machine is wrong.',
+    retryable: true,
+  });
 }

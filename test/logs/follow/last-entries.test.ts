@@ -135,7 +135,63 @@ describe('the last entries', () => {
       expect(Math.abs(last.position.readTo - START)).toBeLessThan(60 * SECOND);
     },
   );
+
+  it.each([-56 * 365 * 24, -1, 4 * 365 * 24])(
+    'R25: the last entries are those of the present when the first Date header is %i hours off',
+    async (hours) => {
+      const source = withOffsets(serviceOf([ago(30 * SECOND, 'two'), ago(20 * SECOND, 'one')]), [hours * HOUR, 0]);
+      const last = await lastEntries(source, { ...OPTIONS, count: 2 });
+      expect(last.logs.map(({ message }) => message)).toEqual(['two', 'one']);
+      expect(Math.abs(last.position.readTo - START)).toBeLessThan(60 * SECOND);
+    },
+  );
+
+  it('R25: the last entries are those of the present when this machine is hours behind, in a busy time of the log', async () => {
+    const busy = Array.from({ length: 200 }, (_, index) => ago(3 * HOUR + 5 * SECOND, `entry ${index}`));
+    const service = serviceOf([...busy, ago(SECOND, 'one')]);
+    const source = withOffsets(service, [0], -3 * HOUR);
+    const last = await lastEntries(source, { ...OPTIONS, count: 1 });
+    expect(last.logs.map(({ message }) => message)).toEqual(['one']);
+  });
+
+  it('reading backwards goes on when each response shows another time', async () => {
+    const offsets = Array.from({ length: 100 }, (_, index) => ((index + 1) % 2) * HOUR);
+    const last = await lastEntries(withOffsets(serviceOf([ago(20 * SECOND, 'one')]), offsets), {
+      ...OPTIONS,
+      count: 1,
+    });
+    expect(last.logs).toHaveLength(1);
+    expect(last.requests).toBeLessThan(20);
+  });
+
+  it('R70: reading backwards fails while the Date header is before the time to read from', async () => {
+    const source = withOffsets(serviceOf([ago(SECOND, 'one')]), [-56 * 365 * 24 * HOUR]);
+    const reading = lastEntries(source, { ...OPTIONS, since: START - HOUR });
+    await expect(reading).rejects.toMatchObject({
+      code: 'bad_response',
+      message: expect.stringMatching(/^the service's clock shows 1970-.*, before the time to read from, 2026-/),
+    });
+  });
 });
+
+/** Returns a source whose nth response has a `Date` header that is wrong by the nth offset, or by the last one. */
+function withOffsets(service: ModelService, offsets: readonly number[], machineMs = 0): LogSource {
+  let responses = 0;
+  let offset = 0;
+  const clock = { now: () => service.now() + machineMs, sleep: (ms: number) => service.clock.sleep(ms) };
+  return {
+    clock,
+    signal: service.signal,
+    now: () => clock.now() + offset,
+    async *pages(...request) {
+      for await (const page of service.pages(...request)) {
+        offset = (offsets[responses] ?? offsets.at(-1) ?? 0) - machineMs;
+        responses += 1;
+        yield page;
+      }
+    },
+  };
+}
 
 function timeIn(name: string): string {
   return name.slice(0, 20);
