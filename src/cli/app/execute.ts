@@ -11,7 +11,7 @@ import { Preview } from './command.ts';
 import { type ContextDeps, createContext } from './context.ts';
 import type { Globals } from './global-parameters.ts';
 import { isJsonLog } from './trace-log.ts';
-import { nextCommand, nextWords, optionAdvice } from './hint.ts';
+import { nextCommand, nextWords, optionAdvice, type ServiceNamed } from './hint.ts';
 import type { RunRequest } from './invocation.ts';
 import { withNearFile } from './files/near-file.ts';
 import { refuseOwnInput } from './files/own-input.ts';
@@ -45,13 +45,23 @@ export async function execute(parsed: Parsed, argv: readonly string[], system: S
         reportFailure(error, { system, terminal, globals: own, requestedFormat, command: parsed.words, profile: name }),
     });
   } catch (error) {
+    if (parsed.kind === 'mistake') return await reportMistake(error, argv, { system, terminal, requestedFormat });
     const reporting = { system, terminal, globals, requestedFormat };
-    if (parsed.kind === 'mistake') return reportFailure(error, { ...reporting, command: undefined });
     const shown = withHelp(withNearFile(error, argv, parsed, system), parsed);
     return reportFailure(shown, { ...reporting, command: parsed.words });
   } finally {
     await terminal.close();
   }
+}
+
+/** Reports a command line that could not be parsed. The command that it suggests is for the service that was typed. */
+async function reportMistake(
+  error: unknown,
+  argv: readonly string[],
+  reporting: Pick<ErrorReporting, 'system' | 'terminal' | 'requestedFormat'>,
+): Promise<number> {
+  const { serviceIn } = await import('./mended-line.ts');
+  return reportFailure(error, { ...reporting, globals: serviceIn(argv), command: undefined });
 }
 
 /** Adds the help of the command to a usage error that names no other command, and --force where a file exists. */
@@ -152,7 +162,7 @@ function outputIn(argv: readonly string[]): string | undefined {
 interface ErrorReporting {
   readonly system: System;
   readonly terminal: Terminal;
-  readonly globals: Globals | undefined;
+  readonly globals: ServiceNamed | undefined;
   readonly requestedFormat: RequestedFormat;
   readonly command: string | undefined;
   readonly profile?: string;

@@ -70,10 +70,12 @@ export function nextWords(
   const [group] = words;
   const isElsewhere =
     words.includes('--profile') ||
+    words.includes('--sandbox') ||
     ABOUT_NO_SERVICE.has(group) ||
     (ABOUT_KEYS.has(group) && (globals?.sandbox || globals?.profile === SANDBOX_PROFILE));
-  const options = globals === undefined || isElsewhere ? [] : serviceOptions(globals);
-  return [programName(system), ...options, ...words];
+  if (globals === undefined || isElsewhere) return [programName(system), ...words];
+  const named = words.includes('--base-url') ? { ...globals, baseUrl: undefined } : globals;
+  return [programName(system), ...serviceOptions(named), ...words];
 }
 
 type Named = Pick<Globals, 'sandbox' | 'profile' | 'baseUrl' | 'output' | 'fields' | 'jq' | 'time'>;
@@ -90,7 +92,8 @@ export function typedCommand(words: readonly string[], globals: Named, system: S
   return written([programName(system), ...serviceOptions(globals), ...words, ...form], system);
 }
 
-type ServiceNamed = Pick<Globals, 'sandbox' | 'profile' | 'baseUrl'>;
+/** The options that name the service. */
+export type ServiceNamed = Pick<Globals, 'sandbox' | 'profile' | 'baseUrl'>;
 
 function serviceOptions({ sandbox, profile, baseUrl }: ServiceNamed): string[] {
   // A value that is no name or address may be a key that was pasted into the wrong place.

@@ -19,6 +19,7 @@ import {
   typedPath,
   withValue,
 } from './place.ts';
+import { mendedLine, type TypedWord, typedWords } from './mended-line.ts';
 import { TOPICS } from './topics.ts';
 import { asOption, type CommandHabit, commandHabit, extraWord, unexpectedArgument } from './unexpected-argument.ts';
 import { unknownOption } from './unknown-option.ts';
@@ -42,7 +43,7 @@ async function describe(error: CommanderError, place: Place): Promise<Mistake> {
   const { parser } = place;
   switch (error.code) {
     case 'commander.unknownOption':
-      return unknownOption(error, place);
+      return isWordOfGroup(place) ? excessArgument(place) : unknownOption(error, place);
     case 'commander.unknownCommand':
       return unknownCommand(parser.args, parser.commands, place);
     case 'commander.excessArguments':
@@ -62,11 +63,22 @@ async function describe(error: CommanderError, place: Place): Promise<Mistake> {
 
 // The default command of a group takes no arguments, so an argument there is a mistyped command.
 function excessArgument(place: Place): Promise<Mistake> {
-  const { parser, words, argv } = place;
+  const { parser, words } = place;
   const group = parser.parent;
-  if (parser.registeredArguments.length === 0 && group?.parent && !argv.includes(parser.name()))
+  if (group && isDefaultOf(group, place))
     return unknownCommand(parser.args, group.commands, { ...place, words: words.replace(/ \S+$/, '') });
   return unexpectedArgument(place);
+}
+
+/** Tells whether a mistyped command was taken for an argument of the group's default command, which has no such option. */
+function isWordOfGroup(place: Place): boolean {
+  const [word] = place.parser.args;
+  return word !== undefined && !word.startsWith('-') && isDefaultOf(place.parser.parent, place);
+}
+
+/** Tells whether the parser is at the default command of a group, which was not typed and takes no arguments. */
+function isDefaultOf(group: Place['parser'] | null, { parser, argv }: Place): boolean {
+  return parser.registeredArguments.length === 0 && Boolean(group?.parent) && !argv.includes(parser.name());
 }
 
 async function unknownCommand(
@@ -83,14 +95,16 @@ async function unknownCommand(
   const habit = commandHabit(habits, [...path, ...typed], path.length + 1);
   if (habit !== undefined) return { ...what, ...insteadOf(habit) };
   const main = await commandAt(path, tree);
-  const option = main && (await asOption(word, [], path, place, main.parameters));
+  const option = main && (await asOption(word, path, place, main.parameters));
   if (option !== undefined) return { message: option.shown ? message(`"${word}"`) : what.message, ...option.instead };
   const same = path.length === 0 ? undefined : await bySameWord(word, path, names, place);
   if (same !== undefined) return { ...what, ...same };
   const elsewhere = await commandsNamed(word, tree);
+  if (elsewhere.length === 1) return { ...what, next: await withTypedRest(elsewhere[0] ?? [], path.length + 1, place) };
   if (elsewhere.length > 0) return { ...what, next: elsewhere[0], alternatives: elsewhere.slice(1) };
   const meant = nearest(word, names);
-  if (meant !== undefined) return { ...what, hint: questionOf(meant), next: [...path, meant] };
+  if (meant !== undefined)
+    return { ...what, hint: questionOf(meant), next: await withTypedRest([...path, meant], path.length + 1, place) };
   const similar = await commandsNamed(word, tree, path.length === 0);
   if (similar.length > 0) return { ...what, next: similar[0], alternatives: similar.slice(1) };
   return Object.hasOwn(TOPICS, word) ? { ...what, next: ['help', word] } : what;
@@ -100,25 +114,24 @@ function insteadOf([, command, why]: CommandHabit): Partial<Mistake> {
   return { hint: why, next: command === '' ? undefined : command.split(' ') };
 }
 
+/** Returns the typed line with another command in place of its first words. */
+async function withTypedRest(path: readonly string[], typed: number, place: Place): Promise<string[]> {
+  const { parameters = {} } = (await commandAt(path, place.tree)) ?? {};
+  return mendedLine(place, { path, typed, parameters });
+}
+
 /** Finds the command of a group, or the habit, for another word that means the same. */
 async function bySameWord(
   word: string,
   path: readonly string[],
   names: readonly string[],
-  { habits, tree }: Place,
+  place: Place,
 ): Promise<Partial<Mistake> | undefined> {
   const same = SAME_WORDS.filter((words) => words.includes(word)).flat();
-  const habit = same.map((one) => commandHabit(habits, [...path, one], path.length + 1)).find(Boolean);
+  const habit = same.map((one) => commandHabit(place.habits, [...path, one], path.length + 1)).find(Boolean);
   if (habit !== undefined) return insteadOf(habit);
   const name = names.find((one) => same.includes(one));
-  return name === undefined ? undefined : { next: [...path, name, ...(await requiredWords([...path, name], tree))] };
-}
-
-/** Returns a placeholder for each argument that a command needs. */
-async function requiredWords(path: readonly string[], tree: readonly Entry[]): Promise<string[]> {
-  const command = await commandAt(path, tree);
-  const needed = argumentsOf(command?.parameters ?? {}).filter(({ syntax }) => syntax.startsWith('<'));
-  return needed.map(({ syntax }) => placeholder(syntax));
+  return name === undefined ? undefined : { next: await withTypedRest([...path, name], path.length + 1, place) };
 }
 
 /** Returns the commands of all groups that have this name, or one like it. */
@@ -142,22 +155,30 @@ async function invalidChoice({ message }: CommanderError, place: Place): Promise
   const choices = list.split(', ');
   const what = { message: `${option ?? `<${argument}>`} must be one of ${list}, not ${typedWord(typed, choices)}` };
   const path = await typedPath(place);
-  const before = option === undefined ? path : [...path, option];
+  const { parameters = {} } = (await commandAt(path, place.tree)) ?? {};
+  const wrong = typedWords(place.argv, parameters).findLast((word) =>
+    option === undefined ? word.text === typed : word.value === typed && isNamed(word, option),
+  );
+  const mended = (words: readonly string[]): string[] =>
+    mendedLine(place, { path, parameters, instead: new Map(wrong && [[wrong.at, words]]) });
   const [key = ''] = typed.toLowerCase().split('=');
   const habits = Object.entries(ownMember(place.habits.choices, option ?? '') ?? {});
   const habit = habits.find(([, words]) => words.split(' ').includes(key))?.[0];
-  const other = option === '--output' ? await optionNamed(habit ?? `--${key}`, path, place) : undefined;
-  if (other !== undefined) return { ...what, hint: questionOf(other[0] ?? ''), next: [...path, ...other] };
+  const other = option === '--output' ? optionNamed(habit ?? `--${key}`, parameters) : undefined;
+  if (other !== undefined) return { ...what, hint: questionOf(other[0] ?? ''), next: mended(other) };
   const meant = habit ?? nearest(typed, choices);
   if (meant === undefined) return what;
-  return { ...what, hint: questionOf(meant), next: [...before, meant] };
+  return { ...what, hint: questionOf(meant), next: mended(option === undefined ? [meant] : [option, meant]) };
+}
+
+function isNamed({ parameter }: TypedWord, option: string): boolean {
+  return parameter !== undefined && optionWords(parameter).includes(option);
 }
 
 /** Finds an option with the name of a format, such as `--html` for `-o html`. */
-async function optionNamed(option: string, path: readonly string[], { tree }: Place): Promise<string[] | undefined> {
-  const command = await commandAt(path, tree);
-  const parameters: Parameters = { ...command?.parameters, ...GLOBAL_PARAMETERS };
-  return parameterOf(option, parameters) && withValue(option, parameters);
+function optionNamed(option: string, parameters: Parameters): string[] | undefined {
+  const all: Parameters = { ...parameters, ...GLOBAL_PARAMETERS };
+  return parameterOf(option, all) && withValue(option, all);
 }
 
 async function missingArgument({ message }: CommanderError, place: Place): Promise<Mistake> {
@@ -165,7 +186,6 @@ async function missingArgument({ message }: CommanderError, place: Place): Promi
   const positional = argumentsOf(place.parameters);
   const parameter = positional.find(({ syntax }) => syntax.replace(/\.\.\.>$/, '>') === `<${name}>`);
   if (parameter === undefined) return { message: message.replace(/^error: /, '') };
-  const required = positional.filter(({ syntax }) => syntax.startsWith('<')).map(({ syntax }) => placeholder(syntax));
   const path = await typedPath(place);
   const [typed = ''] = place.parser.args;
   if (isFile(place, typed) && positional[0]?.file === undefined) {
@@ -178,21 +198,26 @@ async function missingArgument({ message }: CommanderError, place: Place): Promi
   }
   return {
     message: `${parameter.syntax} is missing: ${parameter.description}`,
-    next: [...path, ...required],
+    next: mendedLine(place, { path, parameters: place.parameters }),
     alternatives: [[...path, '--help']],
   };
 }
 
 async function missingValue({ message }: CommanderError, place: Place): Promise<Mistake> {
   const syntax = /option '(.*)' argument missing$/.exec(message)?.[1] ?? '';
-  const parameters: Parameters = { ...place.parameters, ...GLOBAL_PARAMETERS };
-  const parameter = Object.values(parameters).find((one) => one.syntax === syntax);
+  const path = await typedPath(place);
+  const { parameters = {} } = (await commandAt(path, place.tree)) ?? {};
+  const parameter = Object.values({ ...parameters, ...GLOBAL_PARAMETERS }).find((one) => one.syntax === syntax);
   if (parameter === undefined) return { message: message.replace(/^error: /, '') };
   const option = optionWords(parameter).at(-1) ?? '';
   const name = nameOf(syntax);
   const values = parameter.choices === undefined ? parameter.description : parameter.choices.join(', ');
   return {
     message: `${option} needs ${/^[aeio]/.test(name) ? 'an' : 'a'} ${name}: ${values}`,
-    next: [...(await typedPath(place)), option, placeholder(syntax)],
+    next: mendedLine(place, {
+      path,
+      parameters,
+      instead: new Map([[place.argv.length - 1, [option, placeholder(syntax)]]]),
+    }),
   };
 }

@@ -1,7 +1,6 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import type { Command as Parser } from 'commander';
-import { isShowable } from '../../base/security/typed-word.ts';
 import type { Meaning } from '../glossary/glossary.ts';
 import { type Command, type Entry, isGroup, isNamed } from './command.ts';
 import type { Habits } from './habits.ts';
@@ -100,16 +99,4 @@ export function nameOf(syntax: string): string {
 
 export function argumentsOf(parameters: Parameters): Parameter<unknown>[] {
   return Object.values(parameters).filter(({ kind }) => kind === 'argument');
-}
-
-/**
- * Returns the arguments for the command to run instead: typed words that cannot be a secret, and placeholders for the
- * others and for required ones.
- */
-export function argumentWords(place: Place, parameters: Parameters, typed: readonly string[]): string[] {
-  return argumentsOf(parameters).flatMap(({ syntax }, at) => {
-    const word = typed[at];
-    if (word === undefined) return syntax.startsWith('<') ? [placeholder(syntax)] : [];
-    return [isShowable(word) || isFile(place, word) ? word : placeholder(syntax)];
-  });
 }

@@ -1,19 +1,19 @@
 import { isShowable, typedWord } from '../../base/security/typed-word.ts';
 import { GLOBAL_PARAMETERS } from './global-parameters.ts';
 import type { Habits } from './habits.ts';
+import { mendedLine, typedWords } from './mended-line.ts';
 import { optionWords, type Parameter, type Parameters } from './parameter.ts';
-import { argumentsOf, argumentWords, isFile, type Mistake, parameterOf, type Place, placeholder } from './place.ts';
+import { argumentsOf, isFile, type Mistake, parameterOf, type Place, placeholder } from './place.ts';
 import { optionsFor } from './value-kind.ts';
 
 /** Explains an argument that the command does not take: it may be the value of an option, or belong elsewhere. */
 export async function unexpectedArgument(place: Place): Promise<Mistake> {
   const { parser, words, habits, parameters } = place;
   const at = argumentsOf(parameters).length;
-  const typed = parser.args.slice(0, at);
   const extra = parser.args[at] ?? '';
   const path = words.split(' ').slice(1);
   const habit = commandHabit(habits, [...path, extra], path.length + 1);
-  const option = habit === undefined ? await asOption(extra, typed, path, place, parameters) : undefined;
+  const option = habit === undefined ? await asOption(extra, path, place, parameters) : undefined;
   const shown = option?.shown === true ? `"${extra}"` : typedWord(extra);
   const message = `unexpected argument ${shown} for '${words}'`;
   if (habit !== undefined) return { message, hint: habit[2], next: habit[1].split(' ') };
@@ -56,7 +56,6 @@ export function extraWord(place: Place, extra: string): Partial<Mistake> {
  */
 export async function asOption(
   word: string,
-  typed: readonly string[],
   path: readonly string[],
   place: Place,
   parameters: Parameters,
@@ -65,10 +64,11 @@ export async function asOption(
   const found = optionsFor(word, free, await place.meanings(), (one) => isFile(place, one));
   if (found === undefined) return undefined;
   const isId = found.shape === 'id';
-  const before = [...path, ...argumentWords(place, parameters, typed)];
-  const commands = found.options
-    .slice(0, 3)
-    .map((option) => before.concat(optionWords(option).at(-1) ?? '', isId ? placeholder(option.syntax) : word));
+  const { at = -1 } = typedWords(place.argv, parameters).findLast(({ text }) => text === word) ?? {};
+  const commands = found.options.slice(0, 3).map((option) => {
+    const words = [optionWords(option).at(-1) ?? '', isId ? placeholder(option.syntax) : word];
+    return mendedLine(place, { path, parameters, instead: new Map([[at, words]]) });
+  });
   const [next, ...alternatives] = commands;
   const hint = isId ? 'An id is the value of an option.' : undefined;
   return { shown: !isId, instead: { hint, next, ...(isId && { alternatives }) } };
@@ -86,11 +86,14 @@ function asOneWord(extra: string, place: Place): Partial<Mistake> | undefined {
   if (parameter?.kind !== 'value' || !isShowable(value) || !/^[a-z]{1,20}$|^\d{1,5}$/i.test(extra)) return undefined;
   const one = [`${value} ${extra}`, `${value}-${extra}`].find((text) => isTaken(parameter, text));
   if (one === undefined) return undefined;
-  const path = place.words.split(' ').slice(1);
-  const typed = place.parser.args.filter((word) => word !== extra);
+  const { parameters, words } = place;
+  const instead = new Map([
+    [at - 2, [name, one]],
+    [at, []],
+  ]);
   return {
     hint: `${name} takes one word, or one text in quotes.`,
-    next: [...path, ...argumentWords(place, place.parameters, typed), name, one],
+    next: mendedLine(place, { path: words.split(' ').slice(1), parameters, instead }),
   };
 }
 

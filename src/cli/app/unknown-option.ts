@@ -1,20 +1,27 @@
 import type { CommanderError } from 'commander';
-import { isShowable, nearest, questionOf, typedOption } from '../../base/security/typed-word.ts';
+import { nearest, questionOf, typedOption } from '../../base/security/typed-word.ts';
 import type { Meaning } from '../glossary/glossary.ts';
 import { GLOBAL_PARAMETERS } from './global-parameters.ts';
 import { KEY_OPTIONS, VERSION_WORDS } from './habits.ts';
 import { optionWords, type Parameter, type Parameters, takesValue } from './parameter.ts';
-import { argumentWords, type Mistake, parameterOf, type Place, placeholder, typedPath, withValue } from './place.ts';
+import { mendedLine, valueShown } from './mended-line.ts';
+import { type Mistake, parameterOf, type Place, typedPath, withValue } from './place.ts';
 import { isListed, isOfKind, optionsFor } from './value-kind.ts';
 
 /** An option as typed, in its place. */
 interface Typed {
+  readonly place: Place;
+  /** The index of the option in the typed line. */
+  readonly at: number;
   readonly name: string;
   /** The text after `=`, or the next word if it is no option. */
   readonly value: string | undefined;
+  /** Whether the value is the next word. */
+  readonly isApart: boolean;
   /** The words before it that are arguments. */
   readonly before: readonly string[];
   readonly path: readonly string[];
+  /** The options that the command takes, and its arguments. */
   readonly parameters: Parameters;
 }
 
@@ -24,7 +31,7 @@ export async function unknownOption({ message }: CommanderError, place: Place): 
   const { name, path, parameters } = typed;
   const known = knownOptions(typed);
   if (parameterOf(name, parameters) !== undefined)
-    return { message: `${name} takes no value`, next: [...path, ...argumentsFor(typed, place), name] };
+    return { message: `${name} takes no value`, next: mended(typed, [name]) };
   const ofOtherTools = place.habits.options.flatMap(([words]) => words.split(' '));
   const wrong = typedOption(name, [...known, ...KEY_OPTIONS, ...ofOtherTools]);
   const what = { message: `unknown option ${wrong} for '${place.words}'` };
@@ -48,9 +55,13 @@ async function typedIn(message: string, place: Place): Promise<Typed> {
   const { args } = place.parser;
   const at = args.indexOf(text);
   const after = at < 0 ? undefined : args[at + 1];
+  const isApart = rest.length === 0 && after?.startsWith('-') === false;
   return {
+    place,
+    at: place.argv.lastIndexOf(text),
     name,
-    value: rest.length > 0 ? rest.join('=') : after?.startsWith('-') === false ? after : undefined,
+    value: isApart ? after : rest.length > 0 ? rest.join('=') : undefined,
+    isApart,
     before: args.slice(0, Math.max(at, 0)),
     path: await typedPath(place),
     parameters: { ...place.parameters, ...GLOBAL_PARAMETERS },
@@ -62,28 +73,42 @@ function knownOptions({ path, parameters }: Typed): string[] {
   return own.concat(Object.values(parameters).flatMap(optionWords));
 }
 
-function argumentsFor({ before }: Typed, place: Place): string[] {
-  return before.length === 0 ? [] : argumentWords(place, place.parameters, before);
+/**
+ * Returns the typed line with other words in place of the option. They contain the value that stood apart from it, unless
+ * it remains an argument.
+ */
+function mended({ place, at, path, isApart }: Typed, words: readonly string[], remains = !isApart): string[] {
+  const value: readonly (readonly [number, readonly string[]])[] = remains ? [] : [[at + 1, []]];
+  return mendedLine(place, { path, parameters: place.parameters, instead: new Map([[at, words], ...value]) });
+}
+
+/** Returns the typed line with a known option, or an argument such as `<dir>`, in place of the typed option. */
+function withOption(option: string, typed: Typed, meanings: readonly Meaning[]): string[] {
+  const { value, before, parameters } = typed;
+  const parameter = parameterOf(option, parameters);
+  if (option.startsWith('<') && value !== undefined && before.length === 0) return mended(typed, [], true);
+  if (parameter?.kind === 'flag') return mended(typed, [option], true);
+  return mended(typed, withTyped(option, typed, meanings));
 }
 
 /** Understands `--filter operation=delete`, where the command has an option `--operation`. */
-function assigned({ value = '', path, parameters }: Typed): Partial<Mistake> | undefined {
+function assigned(typed: Typed): Partial<Mistake> | undefined {
+  const { value = '', parameters, place } = typed;
   const [, name = '', wanted = ''] = /^([a-z][a-z_-]*)=(.+)$/i.exec(value) ?? [];
   const option = `--${name.replaceAll('_', '-')}`;
   const parameter = name === '' ? undefined : parameterOf(option, parameters);
   if (parameter === undefined || !takesValue(parameter)) return undefined;
-  const shown = isShowable(wanted) ? wanted : placeholder(parameter.syntax);
-  return { hint: questionOf(option), next: [...path, option, shown] };
+  return { hint: questionOf(option), next: mended(typed, [option, valueShown(wanted, parameter, place)]) };
 }
 
 function fromHabit(typed: Typed, { habits }: Place, meanings: readonly Meaning[]): Partial<Mistake> | undefined {
-  const { name, path } = typed;
+  const { name } = typed;
   const habit = habits.options.find(([words]) => words.split(' ').includes(name));
   if (habit === undefined) return undefined;
   const [, options, why] = habit;
   const [meant, ...others] = meantBy(typed, options, meanings);
   if (meant === undefined) return why === undefined ? undefined : { hint: why };
-  const commandOf = (option: string): string[] => [...path, ...withTyped(option, typed, meanings)];
+  const commandOf = (option: string): string[] => withOption(option, typed, meanings);
   const hint = why ?? (meant.startsWith('<') ? `The ${meant} stands alone.` : questionOf(textOf(meant)));
   return { hint, next: commandOf(meant), ...(others.length > 0 && { alternatives: others.map(commandOf) }) };
 }
@@ -115,15 +140,13 @@ function textOf(option: string): string {
  * value that was typed.
  */
 function byLetters(typed: Typed, known: readonly string[], meanings: readonly Meaning[]): Partial<Mistake> | undefined {
-  const { name, value, path, parameters } = typed;
+  const { name, value, parameters } = typed;
   const alike = known.filter((option) => {
     const parameter = parameterOf(option, parameters);
     return parameter === undefined ? value === undefined : isLikely(parameter, name, value, meanings);
   });
   const meant = nearest(name, known, 1) ?? nearest(name, alike);
-  return meant === undefined
-    ? undefined
-    : { hint: questionOf(meant), next: [...path, ...withTyped(meant, typed, meanings)] };
+  return meant === undefined ? undefined : { hint: questionOf(meant), next: withOption(meant, typed, meanings) };
 }
 
 /** Tells whether an option can have been meant although its name is not nearly the typed one. */
@@ -154,17 +177,21 @@ function isOpen({ kind, choices, parse }: Parameter<unknown>): boolean {
  * own name is a value.
  */
 function byValue(typed: Typed, meanings: readonly Meaning[]): Partial<Mistake> | undefined {
-  const { path, parameters } = typed;
+  const { parameters } = typed;
   const value = typed.value ?? typed.name.replace(/^--/, '');
   const found = optionsFor(value, Object.values(parameters), meanings, () => false);
   const option = found?.shape === 'listed' ? found.options[0] : undefined;
   const name = option && optionWords(option).at(-1);
-  return name && value ? { hint: questionOf(name), next: [...path, name, value] } : undefined;
+  return name && value ? { hint: questionOf(name), next: mended(typed, [name, value]) } : undefined;
 }
 
-/** Returns an option as words, with the typed value if it is one that the option lists; else with a placeholder. */
-function withTyped(option: string, { value = '', parameters }: Typed, meanings: readonly Meaning[]): string[] {
+/** Returns an option as words, with the typed value if the option takes it and it cannot be a secret; else a placeholder. */
+function withTyped(option: string, { value = '', parameters, place }: Typed, meanings: readonly Meaning[]): string[] {
   const parameter = parameterOf(option, parameters);
-  const isShown = parameter !== undefined && !option.includes(' ') && isListed(parameter, value, meanings);
-  return isShown ? [option, value] : withValue(option, parameters);
+  if (parameter === undefined || option.includes(' ') || value === '' || !takesValue(parameter))
+    return withValue(option, parameters);
+  if (isListed(parameter, value, meanings)) return [option, value];
+  return isOpen(parameter) || isOfKind(parameter, value, meanings)
+    ? [option, valueShown(value, parameter, place)]
+    : withValue(option, parameters);
 }

@@ -53,7 +53,7 @@ function listedWords({ choices, suggest }: Parameter<unknown>, meanings: readonl
 }
 
 /** Tells whether a word can only be a time: a date, a clock time, a duration or the name of a day. */
-function isTime(word: string): boolean {
+export function isTime(word: string): boolean {
   return /^(?:\d{4}-\d\d(?:-\d\d)?|\d\d:\d\d|\d{1,4}[smhdw]|yesterday|today)$/.test(word);
 }
 

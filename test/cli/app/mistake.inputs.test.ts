@@ -6,7 +6,7 @@ import { isSvcError } from '../../../src/base/errors.ts';
 import { parse } from '../../../src/cli/app/run.ts';
 import { PROGRAM } from '../../../src/tree.ts';
 import { PUBLISHED_TEST_CARDS } from '../../support/card-numbers.ts';
-import { svcIn } from '../../support/run-here.ts';
+import { errorIn, svcIn } from '../../support/run-here.ts';
 
 const ID = '4707c78a-ef35-487e-a67c-cc101d1d4c49';
 const directory = mkdtempSync(join(tmpdir(), 'svc-wrong-input-'));
@@ -23,25 +23,29 @@ async function mistake(line: string): Promise<{ next: string; message: string; h
   return { next: (error.next ?? []).join(' '), message: error.message, hint: error.hint };
 }
 
+async function suggested(line: string): Promise<unknown> {
+  return errorIn(await svcIn(directory, [...line.split(' '), '-o', 'json']))['next'];
+}
+
 describe('a wrong input', () => {
   it.each([
     // An option that is spelled alike is suggested only for a value that it takes.
     ['logs --action delete', 'logs --operation delete'],
     ['logs --operaton delete', 'logs --operation delete'],
     ['logs --opration', 'logs --operation <name>'],
-    ['logs --sinc 2h', 'logs --since <time>'],
+    ['logs --sinc 2h', 'logs --since 2h'],
     ['logs --out x', 'logs --help'],
-    ['logs archive --out audit', 'logs archive <dir>'],
-    ['au refresh t.csv --cycle c --out x', 'au refresh --out-dir <dir>'],
+    ['logs archive --out audit', 'logs archive audit'],
+    ['au refresh t.csv --cycle c --out x', 'au refresh t.csv --cycle c --out-dir x'],
     ['au check t.csv --wait', 'au check --help'],
     // An option of another tool.
     ['tenant delete --force', 'tenant delete --confirm <tenant>'],
-    ['api POST /x -f a=1', 'api --set <a.b=text>'],
-    ['api POST /x -f', 'api --set <a.b=text>'],
+    ['api POST /x -f a=1', 'api POST <path> --set <a.b=text>'],
+    ['api POST /x -f', 'api POST <path> --set <a.b=text>'],
     ['logs --type card', 'logs --entity-type card'],
     ['logs --format json', 'logs --output json'],
     ['logs --json', 'logs --output json'],
-    ['logs --json a,b', 'logs --fields <a,b.c>'],
+    ['logs --json a,b', 'logs --fields a,b'],
     ['logs -o name', 'logs --fields <a,b.c>'],
     ['logs -o custom-columns=a,b', 'logs --fields <a,b.c>'],
     ['logs -o jsonpath={.id}', 'logs --jq <expression>'],
@@ -112,6 +116,54 @@ describe('a wrong input', () => {
   });
 });
 
+describe('a line with one wrong word', () => {
+  it.each([
+    ['au sumbit t.csv --cycle 2026-12 --wait', 'au submit t.csv --cycle 2026-12 --wait'],
+    ['au sumbit --wait', 'au submit --wait <file>'],
+    ['submit t.csv -o json', 'au submit t.csv -o json'],
+    ['tenant rm --dry-run', 'tenant delete --dry-run'],
+    ['3ds create --token abc --type custmer', '3ds create --token abc --type customer'],
+    ['tenant update --nmae X --yes', 'tenant update --name X --yes'],
+    ['logs --operation create --limt=3 -q', 'logs --operation create --limit 3 -q'],
+    ['logs --wdie --all', 'logs --wide --all'],
+    ['3ds template payment -q', '3ds template payment-transaction -q'],
+    ['logs --operation create --since', 'logs --operation create --since <time>'],
+    ['au download --out r.csv', 'au download --out r.csv <job>'],
+  ])('svc %s is suggested with that word mended: svc %s', async (line, next) => {
+    expect((await mistake(line)).next).toBe(next);
+  });
+
+  it('the suggested command is for the service that was typed', async () => {
+    expect(await suggested('--sandbox tenant rm')).toBe('svc --sandbox tenant delete -o json');
+    expect(await suggested('-p prod logs --limt 3')).toBe('svc --profile prod logs --limit 3 -o json');
+    expect(await suggested('tenant rm --base-url=https://a.example')).toBe(
+      'svc --base-url https://a.example tenant delete -o json',
+    );
+    expect(await suggested('-p prod logs --endpoint https://a.example')).toBe(
+      'svc --profile prod logs --base-url <url> -o json',
+    );
+    expect(await suggested('--sandbox logs --profle x')).toBe('svc logs --profile x -o json');
+    expect(await suggested('--sandbox -p prod logs')).toBe('svc logs --help');
+  });
+
+  it('R05: a typed value that may be a secret is left out of the suggested command', async () => {
+    const key = 'key_7Qz4Xw91';
+    for (const line of [
+      `lgos ${key}`,
+      `au sumbit ${key} --cycle ${key}`,
+      `tenant rm --confirm ${key} --key ${key} --api-key=${key}`,
+      `3ds create --token ${key} --type custmer`,
+      `tenant update --nmae ${key} --set a=${key}`,
+      `tenant update --set a=${key} --name`,
+      `3ds show --since ${key} ${key}`,
+    ])
+      expect(JSON.stringify(await mistake(line))).not.toContain(key);
+    expect((await mistake(`3ds create --token ${key} --type custmer`)).next).toBe(
+      '3ds create --token <id> --type customer',
+    );
+  });
+});
+
 describe('help and names that come in another order', () => {
   it.each([
     ['--help au submit', 'au submit'],
@@ -125,7 +177,7 @@ describe('help and names that come in another order', () => {
 
   it('svc account-updater is svc au', async () => {
     expect(await parse(['account-updater', 'jobs', '--all'], PROGRAM)).toMatchObject({ kind: 'run', words: 'au jobs' });
-    expect((await mistake('account-updater jobs --limt 3')).next).toBe('au jobs --limit <n>');
+    expect((await mistake('account-updater jobs --limt 3')).next).toBe('au jobs --limit 3');
   });
 });
 
