@@ -24,13 +24,11 @@ const BEFORE_THE_LEDGER = 'another state directory, since this ledger is new';
 
 export type JobsLedger = Pick<CommandLedger, 'isShared' | 'open'>;
 
-/** An upload that is about to begin, and what may stop it. */
-export interface Beginning {
+/** What may stop an upload. */
+export interface Comparing {
   readonly ledger: JobsLedger;
-  /** The tenant of the job. */
+  /** The tenant of the key. */
   readonly tenant: string;
-  /** The job that gets the file, whose creator is the key in use. */
-  readonly job: AccountUpdaterJob;
   /** Jobs that records on this machine name. */
   readonly known: ReadonlySet<string>;
   /** Whether an unknown job stops the upload although no other machine has the ledger. */
@@ -39,11 +37,18 @@ export interface Beginning {
   readonly begin: boolean;
   /** Times since which there may be an unknown job of this very file, because a request got no response. */
   readonly unclearSince: readonly number[];
-  /** The command that goes on later, and the one that begins the ledger with `--begin`, as words. */
-  readonly again: readonly string[];
+  /** The command that begins the ledger with `--begin`, as words. */
   readonly words: readonly string[];
   /** The run of the file, if it has one. */
   readonly run?: string | undefined;
+}
+
+/** An upload that is about to begin. */
+export interface Beginning extends Comparing {
+  /** The job that gets the file, whose creator is the key in use. */
+  readonly job: AccountUpdaterJob;
+  /** The command that goes on later, as words. */
+  readonly again: readonly string[];
   readonly random?: (() => number) | undefined;
 }
 
@@ -53,30 +58,76 @@ export interface Beginning {
  * @throws SvcError `outcome_unknown` for an unknown job that may contain the rows of the file
  */
 export async function compareJobs(client: Client, beginning: Beginning): Promise<readonly string[]> {
-  const { job, known, unclearSince, begin } = beginning;
+  const { job, unclearSince } = beginning;
   const isStrict = isStrictAbout(beginning);
   const newest =
     isStrict || unclearSince.length > 0 ? await listWith(client, beginning) : await newestJobs(client, beginning);
-  const mayBeOwn = ownership(job, newest);
-  const unrecorded = newest.filter(
-    (each) => mayBeOwn(each) && each.status !== 'pending' && !(each.id && known.has(each.id)),
-  );
-  const ledger = await beginning.ledger.open(beginning.tenant);
-  const unknown: ListedJob[] = [];
-  for (const each of unrecorded) if (!each.id || !(await ledger.isMarked(each.id))) unknown.push(each);
-  const doubtful = unknown.filter((each) => mayComeOfUnclear(each, unclearSince));
-  if (doubtful.length > 0)
-    throw strangersError(doubtful, 'a request of this run that got no recorded response', beginning);
-  const isBegun = await ledger.isBegun();
-  const later = withinLedger(unknown, newest, isBegun ? ledger : undefined);
-  if (later.length > 0 && (isBegun ? isStrict : !begin))
-    throw strangersError(later, isBegun ? OUTSIDE_THE_LEDGER : BEFORE_THE_LEDGER, beginning);
+  const { ledger, isBegun, later, refusal } = await compareListed(beginning, newest, ownership(job, newest));
+  if (refusal) throw refusal;
   if (!isBegun) await ledger.begin();
   return later.map(nameOf);
 }
 
+/**
+ * Compares the newest jobs with the ledger for a dry run, which creates no job that would show whose jobs this key creates.
+ * A job that a record names shows it, or that all listed jobs have one creator; else returns the jobs that may stop the
+ * upload.
+ * @throws SvcError `outcome_unknown` as `compareJobs`
+ */
+export async function previewComparison(client: Client, comparing: Comparing): Promise<readonly string[]> {
+  const newest = await newestJobs(client, comparing);
+  const recorded = creatorsOf(newest.filter(({ id }) => id && comparing.known.has(id)));
+  const creators = recorded.size > 0 ? recorded : creatorsOf(newest);
+  const mayBeOwn = ({ created_by: by }: ListedJob): boolean => creators.size > 0 && (!by || creators.has(by));
+  const { refusal, refused } = await compareListed(comparing, newest, mayBeOwn);
+  if (refusal && creators.size === 1) throw refusal;
+  return refused.map(nameOf);
+}
+
+function creatorsOf(jobs: readonly ListedJob[]): ReadonlySet<string> {
+  return new Set(jobs.flatMap(({ created_by: by }) => by || []));
+}
+
+/** The unknown jobs, and which of them stop the upload. */
+interface Compared {
+  readonly ledger: Ledger;
+  readonly isBegun: boolean;
+  readonly later: readonly ListedJob[];
+  readonly refused: readonly ListedJob[];
+  readonly refusal?: SvcError;
+}
+
+/** Finds the listed jobs that the ledger does not know, and why they stop the upload, if they do. */
+async function compareListed(
+  comparing: Comparing,
+  newest: readonly ListedJob[],
+  mayBeOwn: (job: ListedJob) => boolean,
+): Promise<Compared> {
+  const { known, unclearSince, begin } = comparing;
+  const unrecorded = newest.filter(
+    (each) => mayBeOwn(each) && each.status !== 'pending' && !(each.id && known.has(each.id)),
+  );
+  const ledger = await comparing.ledger.open(comparing.tenant);
+  const unknown: ListedJob[] = [];
+  for (const each of unrecorded) if (!each.id || !(await ledger.isMarked(each.id))) unknown.push(each);
+  const doubtful = unknown.filter((each) => mayComeOfUnclear(each, unclearSince));
+  const isBegun = await ledger.isBegun();
+  const stoppedBy = (refused: readonly ListedJob[], cause: string): Compared => ({
+    ledger,
+    isBegun,
+    later: [],
+    refused,
+    refusal: strangersError(refused, cause, comparing),
+  });
+  if (doubtful.length > 0) return stoppedBy(doubtful, 'a request of this run that got no recorded response');
+  const later = withinLedger(unknown, newest, isBegun ? ledger : undefined);
+  if (later.length > 0 && (isBegun ? isStrictAbout(comparing) : !begin))
+    return stoppedBy(later, isBegun ? OUTSIDE_THE_LEDGER : BEFORE_THE_LEDGER);
+  return { ledger, isBegun, later, refused: [] };
+}
+
 /** Who shares a ledger says that every job of this key is in it. */
-function isStrictAbout({ ledger, onlyRecorded }: Beginning): boolean {
+function isStrictAbout({ ledger, onlyRecorded }: Comparing): boolean {
   return onlyRecorded || ledger.isShared;
 }
 
@@ -115,7 +166,7 @@ async function listWith(client: Client, beginning: Beginning): Promise<readonly 
  * Reads the newest jobs of the list: a page, or as far back as a request without a response may have created a job. Returns
  * an empty list if this key may not read it and nothing depends on it.
  */
-async function newestJobs(client: Client, beginning: Beginning): Promise<readonly ListedJob[]> {
+async function newestJobs(client: Client, beginning: Comparing): Promise<readonly ListedJob[]> {
   const since = Math.min(...beginning.unclearSince) - MINUTE_MS;
   const jobs: ListedJob[] = [];
   try {
@@ -137,7 +188,7 @@ function mayComeOfUnclear({ created_at: at }: ListedJob, unclearSince: readonly 
   return unclearSince.some((since) => isUnknown || (created >= since - MINUTE_MS && created <= since + CREATION_MS));
 }
 
-function strangersError(jobs: readonly ListedJob[], cause: string, beginning: Beginning): SvcError {
+function strangersError(jobs: readonly ListedJob[], cause: string, beginning: Comparing): SvcError {
   const { ledger, words, run } = beginning;
   const ids = jobs.flatMap(({ id }) => id || []);
   const shown = jobs.map((job) => {

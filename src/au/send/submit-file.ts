@@ -1,9 +1,11 @@
 import path from 'node:path';
 import fs from 'node:fs';
+import { isSvcError } from '../../base/errors.ts';
 import { makeDirectory } from '../../base/files/directory.ts';
 import { withLock } from '../../base/files/lock.ts';
 import { isOn } from '../../base/system.ts';
 import type { Context } from '../../cli/app/command.ts';
+import { option } from '../../cli/app/hint.ts';
 import { recordPrinter } from '../../cli/app/print.ts';
 import { serviceOf } from '../../cli/app/service.ts';
 import type { Client } from '../../client/api/client.ts';
@@ -19,12 +21,13 @@ import { checkedFileRow, checkedFileView, type RequestFile, STANDARD_INPUT } fro
 import { checkDestination } from '../results/merge.ts';
 import { findOutdated, findRun, isExactly, requireRecent } from '../run/find-run.ts';
 import { isUntouched, type RunRecord, statusOf } from '../run/record.ts';
-import { everyRun, jobsOf, runsRoot } from '../run/recorded-runs.ts';
+import { everyRun, jobsOf, knownJobs, runsRoot } from '../run/recorded-runs.ts';
 import { applyToRun } from '../run/run.ts';
 import { removeUnborn, type RunDirectory, runNames } from '../run/run-directory.ts';
-import { isOnThisMachine, tenantText } from '../run/run-view.ts';
+import { everyRecord, isOnThisMachine, tenantText } from '../run/run-view.ts';
 import { tenantOfKey } from '../run/tenant-proof.ts';
 import { beginRun } from './begin-run.ts';
+import { previewComparison } from './compare-jobs.ts';
 import { inCycleSince } from './cycle-age.ts';
 import { resultsReader } from './read-results.ts';
 import { SpareJob } from './spare-job.ts';
@@ -87,16 +90,19 @@ export class FileSubmission {
   async decide(): Promise<Decision> {
     const { dryRun } = this.#input;
     if (!dryRun) await this.#ledger.enterRuns();
-    this.#tenant = dryRun ? await this.#tenantWithoutRequest() : await this.#tenantOfKey();
+    const seen = dryRun ? await this.#tenantIfKey() : undefined;
+    this.#tenant = dryRun ? (seen ?? (await this.#tenantWithoutRequest())) : await this.#tenantOfKey();
     if (this.#tenant !== undefined) await this.#input.checkTenant?.(this.#tenant);
     const known = await this.#findRun();
     const out = this.#input.out ?? recordedOut(known) ?? defaultOut(this.#input.file);
     if (this.#input.wait || this.#input.out !== undefined)
       await checkDestination(this.#context, known, { out, force: this.#input.force });
-    if (known && !dryRun) requireRecent(known, (await this.#context.client()).now());
+    const client = dryRun ? undefined : await this.#context.client();
+    if (known) requireRecent(known, this.#now(client));
     const division = known && !isUntouched(known.record) ? undefined : await this.#divide();
     if (division && division.free === undefined && division.joined.length === 0) return { kind: 'nothing new' };
     if (dryRun) {
+      if (seen !== undefined) await this.#previewComparison(seen, known, division);
       await this.#showPlan(known, division);
       return { kind: 'planned' };
     }
@@ -184,6 +190,46 @@ export class FileSubmission {
     const tenant = await tenantOfKey(await this.#context.client());
     if (tenant !== undefined) return tenant;
     return this.#ledger.tenantOf(await (await this.#spareJob()).get());
+  }
+
+  /** Returns the tenant that the key's reads show; undefined without a key. */
+  async #tenantIfKey(): Promise<string | undefined> {
+    try {
+      return await tenantOfKey(await this.#context.client());
+    } catch (error) {
+      if (isSvcError(error, 'key_missing')) return undefined;
+      throw error;
+    }
+  }
+
+  /**
+   * Compares the newest jobs with the ledger, where something would be sent, and warns of those of which a dry run cannot
+   * tell whether they stop the upload.
+   * @throws SvcError `outcome_unknown` where the upload would stop
+   */
+  async #previewComparison(
+    tenant: string,
+    known: RunDirectory | undefined,
+    division: Division | undefined,
+  ): Promise<void> {
+    const record = known && !isUntouched(known.record) ? known.record : undefined;
+    const parts = record && partsToUpload(record.parts, RETRIES);
+    if (parts ? parts.length === 0 : division && division.free === undefined) return;
+    const { cycle, begin, onlyRecorded } = this.#input;
+    const jobs = await previewComparison(await this.#context.client(), {
+      ledger: this.#ledger,
+      tenant,
+      known: knownJobs(await everyRecord(this.#context), this.#place.baseUrl === 'sandbox'),
+      onlyRecorded,
+      begin,
+      unclearSince: record?.parts.flatMap(({ creating_since: since }) => (since ? [Date.parse(since)] : [])) ?? [],
+      words: [...this.#words, ...option('--cycle', cycle), ...(onlyRecorded ? ['--only-recorded'] : [])],
+      run: record?.id,
+    });
+    if (jobs.length > 0)
+      this.#context.notices.warn(
+        `the ledger does not know ${countText(jobs.length, 'job')}, which stop the upload if this key created them: ${jobs.join(', ')}`,
+      );
   }
 
   /** A dry run may have no key, so that it takes the tenant of the last check of this profile, or of its newest run. */
