@@ -119,7 +119,7 @@ export function changeFromFile({ value, lineOf }: { value: unknown; lineOf: Line
   if (name !== undefined && typeof name !== 'string')
     throw refusedValue(`name must be a string${inLine(lineOf(['name']))}`);
   return {
-    name: name === undefined ? undefined : asInput(() => checkTenantName(name)),
+    name: name === undefined ? undefined : asInput(() => checkTenantName(name), lineOf(['name'])),
     settings: new Map(
       Object.entries(objectIn(settings ?? {}, 'settings')).flatMap((one) =>
         settingIn(one, lineOf(['settings', one[0]])),
@@ -154,12 +154,17 @@ function asInput<T>(check: () => T, line?: number): T {
     return check();
   } catch (error) {
     if (!(error instanceof SvcError)) throw error;
-    const { code, message, hint } = refusedValue(error.message + inLine(line), error.hint);
+    const text = error.message.replace(/; nothing was sent$/, '');
+    const { code, message, hint } = refusedValue(text + inLine(line), error.hint);
     throw error.with({ code, message, hint });
   }
 }
 
-/** Checks a new name of the tenant: not blank, at most 200 characters (code points), no control characters. */
+/**
+ * Checks a new name of the tenant: not blank, at most 200 characters (code points), no control characters and no card
+ * number.
+ * @throws SvcError `usage` or `refused_input`, without the name
+ */
 export function checkTenantName(name: string): string {
   const length = Array.from(name).length;
   if (name.trim() === '') throw new SvcError('usage', 'the name of the tenant must not be empty');
@@ -169,6 +174,11 @@ export function checkTenantName(name: string): string {
   }
   if (/[\p{Cc}\p{Cs}]/u.test(name))
     throw new SvcError('usage', 'the name of the tenant must not contain control characters');
+  if (containsCardNumber(name, 'cell'))
+    throw refusedValue(
+      'the name of the tenant contains what looks like a card number',
+      'Leave card data out of the name.',
+    );
   return name;
 }
 

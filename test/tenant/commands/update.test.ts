@@ -199,6 +199,21 @@ describe('what can be asked for', () => {
     expect(errorIn(result)['message']).toContain(words);
   });
 
+  it.each(['4111 1111 1111 1111', 'Acme 4111111111111111', '4111-1111-1111-1111'])(
+    'R06: a name with a card number, %s, is refused before anything is sent',
+    async (name) => {
+      const typed = await update(['--name', name, '--yes']);
+      const inFile = await update(['--file', '-', '--yes'], {}, `type: test\nname: "${name}"\n`);
+      for (const { code, server, stderr } of [typed, inFile]) {
+        expect([code, server.connections]).toEqual([13, 0]);
+        expect(stderr).not.toContain('1111');
+      }
+      const said = 'the name of the tenant contains what looks like a card number';
+      expect(errorIn(typed)['message']).toBe(`${said}; nothing was sent`);
+      expect(errorIn(inFile)['message']).toBe(`${said} (line 2); nothing was sent`);
+    },
+  );
+
   it.each([
     ['fingerprint_tokens', 'yes'],
     ['disable_ephemeral_proxy', 'TRUE'],
