@@ -22,7 +22,8 @@ export const ignore = defineCommand({
     const ledger = new CommandLedger(context);
     await ledger.requireForeign(job);
     const question = `Ignore job ${job.id}? Its rows are sent again if a file has them.`;
-    if (!(await context.prompts().confirm(question, 'Pass --yes.'))) return context.notices.note('nothing was changed');
+    const isYes = await context.prompts().confirm(question, 'Pass --yes.', ['au', 'ignore', job.id, '--yes']);
+    if (!isYes) return context.notices.note('nothing was changed');
     await ledger.ignore(job);
     context.notices.success(`job ${job.id} is ignored from now on`);
     return print(job);

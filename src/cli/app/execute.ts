@@ -47,7 +47,7 @@ export async function execute(parsed: Parsed, argv: readonly string[], system: S
   } catch (error) {
     if (parsed.kind === 'mistake') return await reportMistake(error, argv, { system, terminal, requestedFormat });
     const reporting = { system, terminal, globals, requestedFormat };
-    const shown = withHelp(withNearFile(error, argv, parsed, system), parsed);
+    const shown = await withYes(withHelp(withNearFile(error, argv, parsed, system), parsed), argv, parsed, system);
     return reportFailure(shown, { ...reporting, command: parsed.words });
   } finally {
     await terminal.close();
@@ -70,6 +70,19 @@ function withHelp(error: unknown, { words, command }: RunRequest): unknown {
   const isForced = 'force' in command.parameters && error.message.endsWith(' exists');
   const hint = isForced ? 'Give another name, or add --force to replace it.' : error.hint;
   return error.with({ hint, next: [...words.split(' ').filter(Boolean), '--help'] });
+}
+
+/** Adds the typed command with --yes where nobody could be asked and --yes is enough. */
+async function withYes(
+  error: unknown,
+  argv: readonly string[],
+  { words, command }: RunRequest,
+  { cwd }: Pick<System, 'cwd'>,
+): Promise<unknown> {
+  if (!isSvcError(error, 'input_needed') || error.hint !== 'Pass --yes.' || error.commands.length > 0) return error;
+  const { mendedLine } = await import('./mended-line.ts');
+  const line = mendedLine({ argv, cwd }, { path: words.split(' '), parameters: command.parameters });
+  return error.with({ next: [...line, '--yes'] });
 }
 
 /** The requested output format, as far as it is known yet. */

@@ -109,8 +109,8 @@ function serviceOptions({ sandbox, profile, baseUrl }: ServiceNamed): string[] {
 /** Returns an option with its value, repeated for several values; nothing for an option that was not given. */
 export function option(name: string, value: string | readonly string[] | undefined): string[] {
   const values = typeof value === 'string' ? [value] : (value ?? []);
-  // A value that begins with a dash would be read as another option.
-  return values.flatMap((one) => (one.startsWith('-') ? [`${name}=${one}`] : [name, one]));
+  // A value that begins with a dash would be read as another option, unless it is the dash of standard input.
+  return values.flatMap((one) => (/^-./.test(one) ? [`${name}=${one}`] : [name, one]));
 }
 
 function written(words: readonly string[], system: ShellHost): string {

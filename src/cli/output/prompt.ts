@@ -20,6 +20,13 @@ export interface PromptOptions {
   readonly live?: LiveLine | undefined;
 }
 
+interface Asking {
+  readonly instead: string;
+  readonly next?: readonly string[] | undefined;
+  readonly echo?: boolean;
+  readonly choices?: string;
+}
+
 /**
  * Questions to the person at the terminal. Where prompting is not possible they throw `input_needed` at once; `instead`
  * is the imperative hint that names the flag to give: "Pass --yes." Ctrl-C throws `interrupted`.
@@ -39,17 +46,17 @@ export class Prompts {
 
   /** Asks for a secret: nothing that is typed shows. */
   async promptHidden(question: string, instead: string): Promise<string> {
-    return this.#ask(question, instead, false);
+    return this.#ask(question, { instead, echo: false });
   }
 
   async promptText(question: string, instead: string): Promise<string> {
-    return this.#ask(question, instead, true);
+    return this.#ask(question, { instead });
   }
 
-  /** Asks yes or no; no is the default. */
-  async confirm(question: string, instead: string): Promise<boolean> {
+  /** Asks yes or no; no is the default. `next` is the command that needs no answer, if the typed line does not show it. */
+  async confirm(question: string, instead: string, next?: readonly string[]): Promise<boolean> {
     if (this.#options.yes) return true;
-    const answer = await this.#ask(question, instead, true, ' [y/N]');
+    const answer = await this.#ask(question, { instead, next, choices: ' [y/N]' });
     return /^y(?:es)?$/i.test(answer.trim());
   }
 
@@ -58,11 +65,11 @@ export class Prompts {
     return !this.canAsk || this.confirm(question, '');
   }
 
-  async #ask(question: string, instead: string, echo: boolean, choices = ''): Promise<string> {
+  async #ask(question: string, { instead, next, echo = true, choices = '' }: Asking): Promise<string> {
     const { live, signal } = this.#options;
     signal.throwIfAborted();
     const text = cleanText(question, 'keep');
-    if (!this.canAsk) throw new SvcError('input_needed', `cannot prompt: ${text}`, { hint: instead });
+    if (!this.canAsk) throw new SvcError('input_needed', `cannot prompt: ${text}`, { hint: instead, next });
     live?.hide();
     try {
       return await this.#readLine(`${text}${choices} `, echo);

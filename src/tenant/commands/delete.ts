@@ -27,15 +27,18 @@ const deleteTenant = defineCommand({
   changes: true,
   parameters,
   async run(context, input): Promise<Result> {
-    if (input.confirm === undefined && !context.prompts().canAsk) {
+    const isAsked = input.confirm === undefined && !input.dryRun;
+    if (isAsked && !context.prompts().canAsk) {
       const yes = context.globals.yes ? '; --yes is not enough for this' : '';
-      throw cannotConfirm('deleting a tenant', `cannot prompt${yes}`, { hint: INSTEAD });
+      const hint = `${INSTEAD} To see which tenant it is:`;
+      const next = ['tenant', 'delete', ...(input.production ? ['--production'] : []), '--dry-run'];
+      throw cannotConfirm('deleting a tenant', `cannot prompt${yes}`, { hint, next });
     }
     const client = await context.client();
     const tenant = await client.tenant.read();
     checkIntent(tenant, input);
     await context.reportTenant(factsOf(tenant));
-    if (input.confirm === undefined) await askForName(context, tenant);
+    if (isAsked) await askForName(context, tenant);
     if (input.dryRun) return new Preview((await import('../../client/api/resources.ts')).deleteTenantRequest());
     await client.tenant.delete(['tenant', 'show']);
     context.notices.success(`deleted the ${describeTenant(factsOf(tenant))} (${tenant.id})`);

@@ -1,4 +1,5 @@
 import { SvcError } from '../../base/errors.ts';
+import { isShowable } from '../../base/security/typed-word.ts';
 import { exactMembers } from '../../base/json/exact.ts';
 import { type Context, defineCommand, Preview } from '../../cli/app/command.ts';
 import { readDataFile } from '../../cli/app/files/data-file.ts';
@@ -13,6 +14,8 @@ import {
   type Suggestion,
   value,
 } from '../../cli/app/parameter.ts';
+import { option } from '../../cli/app/hint.ts';
+import { placeholder } from '../../cli/app/place.ts';
 import { recordPrinter } from '../../cli/app/print.ts';
 import { describeTenant, factsOf } from '../../cli/app/tenant-mark.ts';
 import { nameValue, text } from '../../cli/app/value-parsers.ts';
@@ -54,7 +57,7 @@ async function settingsAndValues(): Promise<Suggestion[]> {
   );
 }
 
-type ChangeInput = Omit<Input<typeof parameters>, 'allowUnknown'>;
+type ChangeInput = Input<typeof parameters>;
 
 export const update = defineCommand({
   description:
@@ -83,6 +86,7 @@ export const update = defineCommand({
       return print(before);
     }
     await showDifference(context, before, fields);
+    checkCanConfirm(context, input);
     if (input.dryRun) {
       const { updateTenantRequest } = await import('../../client/api/resources.ts');
       if (context.globals.curl) return new Preview(updateTenantRequest(body));
@@ -131,10 +135,10 @@ async function readChange(context: Context, input: ChangeInput): Promise<TenantC
   const { changeFromFile, checkSettingValue, checkTenantName, unknownSettings } = await import('../change.ts');
   if (name !== undefined) checkTenantName(name);
   for (const setting of set) checkSettingValue(setting.name, setting.value);
+  const base = file === undefined ? undefined : changeFromFile(await readDataFile(context, file));
   // Only the tenant can tell whether a setting that svc does not know is misspelled, so it is read first.
   const names = set.map((setting) => setting.name);
   if (unknownSettings(names, []).length === 0) checkCanConfirm(context, input);
-  const base = file === undefined ? undefined : changeFromFile(await readDataFile(context, file));
   return {
     name: name ?? base?.name,
     settings: new Map([...(base?.settings ?? []), ...set.map((one) => [one.name, one.value] as const)]),
@@ -144,9 +148,27 @@ async function readChange(context: Context, input: ChangeInput): Promise<TenantC
 }
 
 /** Refuses an update that cannot be confirmed, before anything is read. */
-function checkCanConfirm({ globals, prompts }: Context, { file, dryRun }: ChangeInput): void {
+function checkCanConfirm({ globals, prompts }: Context, input: ChangeInput): void {
+  const { file, dryRun } = input;
   if (globals.yes || dryRun || (file !== '-' && prompts().canAsk)) return;
   const why = file === '-' ? 'standard input contains the change' : 'cannot prompt';
   const hint = 'Pass --yes, or see the difference only:';
-  throw cannotConfirm('an update', why, { hint, next: ['tenant', 'update', '--dry-run'] });
+  throw cannotConfirm('an update', why, { hint, next: [...typedChange(input), '--dry-run'] });
+}
+
+/** Returns the update as typed, with a placeholder for a text that may be a secret. */
+function typedChange({ name, set, file, allowUnknown }: ChangeInput): string[] {
+  const { name: nameSyntax, set: setSyntax } = parameters;
+  const isShown = name !== undefined && name.split(' ').every((word) => isShowable(word) || /^\d{1,5}$/.test(word));
+  const settings = set.map((one) =>
+    isShowable(one.value) ? `${one.name}=${one.value}` : placeholder(setSyntax.syntax),
+  );
+  return [
+    'tenant',
+    'update',
+    ...option('--name', isShown ? name : name && placeholder(nameSyntax.syntax)),
+    ...option('--set', settings),
+    ...option('--file', file),
+    ...(allowUnknown ? ['--allow-unknown'] : []),
+  ];
 }

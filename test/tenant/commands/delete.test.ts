@@ -47,6 +47,16 @@ describe('svc tenant delete, for a script', () => {
     expect(errorIn(result)).toMatchObject({ code: 'input_needed', hint: expect.stringContaining('--confirm') });
   });
 
+  it('R62: svc tenant delete shows its request with --dry-run in a pipe, without --confirm', async () => {
+    const { code, stdout, server } = await remove(['--dry-run']);
+    expect([code, methods(server)]).toEqual([0, 'GET']);
+    expect(stdout).toContain('DELETE');
+    const refused = await remove([]);
+    expect(errorIn(refused)['next']).toBe('svc tenant delete --dry-run');
+    const production = await remove(['--production']);
+    expect(errorIn(production)['next']).toBe('svc tenant delete --production --dry-run');
+  });
+
   it.each([
     ['a production tenant', PRODUCTION],
     ['a tenant of a new type', { ...TENANT, type: 'staging' }],

@@ -163,6 +163,31 @@ describe('svc tenant update', () => {
     }
   });
 
+  it.each([
+    [['--name', 'Acme QA'], "tenant update --name 'Acme QA' --dry-run"],
+    [
+      ['--set', 'deduplicate_tokens=true', '--name', 'B'],
+      'tenant update --name B --set deduplicate_tokens=true --dry-run',
+    ],
+    [['--file', '-'], 'tenant update --file - --dry-run'],
+    [['--set', 'brand_new_setting=on'], 'tenant update --set brand_new_setting=on --dry-run'],
+    [['--name', KEY], 'tenant update --name <name> --dry-run'],
+    [['--set', `brand_new_setting=${KEY}`], 'tenant update --set <setting=value> --dry-run'],
+  ])('R54: an update %j that nobody can confirm is printed as a dry run', async (argv, next) => {
+    const result = await update(argv, {}, '{"name":"B"}');
+    expect(result.code).toBe(2);
+    expect(errorIn(result)['next']).toBe(`svc ${next}`);
+    expect(result.stderr).not.toContain(KEY);
+    expect(result.puts).toEqual([]);
+    if (!next.includes('<'))
+      expect(await update([...argv, '--dry-run'], {}, '{"name":"B"}')).toMatchObject({ code: 0 });
+  });
+
+  it('a file that does not exist is named although nobody can confirm', async () => {
+    const result = await update(['--file', 'nope.yaml']);
+    expect([result.code, errorIn(result)['message']]).toEqual([1, 'nope.yaml does not exist']);
+  });
+
   it('a misspelled setting is named even where the update could not be confirmed', async () => {
     const misspelled = await update(['--set', 'dedup=true']);
     expect(errorIn(misspelled)).toMatchObject({

@@ -21,9 +21,9 @@ const deleteProfile = defineCommand({
     const { config } = readConfig(system);
     if (!Object.hasOwn(config.profiles, name)) throw unknownProfile(name, config);
     if (dryRun) return notices.note(`dry run: would delete profile ${name} and its stored keys`);
-    if (!(await prompts().confirm(`Delete profile ${name} and its stored keys?`, 'Pass --yes.'))) {
+    const question = `Delete profile ${name} and its stored keys?`;
+    if (!(await prompts().confirm(question, 'Pass --yes.', ['profile', 'delete', name, '--yes'])))
       return notices.note('nothing was deleted');
-    }
     await updateConfig(system, (current) => {
       delete current.profiles[name];
       if (current.current === name) delete current.current;
