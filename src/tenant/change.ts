@@ -15,6 +15,7 @@ import {
   fileDiffers,
   fileIsOld,
   fileOfAnother,
+  nothingToCompare,
   refusedValue,
   unknownMember,
   unknownSetting,
@@ -29,6 +30,15 @@ export interface TenantChange {
   readonly expected: ReadonlyMap<string, unknown>;
   /** Returns the line of a member, if the change comes from a file. */
   readonly lineOf?: LineOf | undefined;
+  /** The name of the file in messages, if the change comes from one. */
+  readonly file?: string | undefined;
+}
+
+/** A file with a tenant, or a part of one. */
+interface TenantFile {
+  readonly name: string;
+  readonly value: unknown;
+  readonly lineOf: LineOf;
 }
 
 type LineOf = (path: readonly string[]) => number | undefined;
@@ -63,7 +73,7 @@ export function bodyOf(tenant: Tenant): Changeable {
  * `bad_response` for a tenant whose name or settings cannot be kept
  */
 export function merged(tenant: Tenant, change: TenantChange, allowUnknown: boolean): TenantBody {
-  checkMembers(tenant, change);
+  checkMembers(tenant, change, '; nothing was changed');
   checkReadOnly(tenant, change);
   checkSettingNames(change, Object.keys(tenant.settings ?? {}), allowUnknown);
   const { name, settings } = mergedBody(tenant, change);
@@ -79,7 +89,7 @@ export function merged(tenant: Tenant, change: TenantChange, allowUnknown: boole
  * @throws SvcError `config` for a file about another tenant, `usage` or `refused_input` for unknown names in it
  */
 export function drift(tenant: Tenant, change: TenantChange): FieldDifference[] {
-  checkMembers(tenant, change);
+  checkMembers(tenant, change, '');
   checkSettingNames(change, Object.keys(tenant.settings ?? {}), false);
   const facts = differingFacts(tenant, change).filter(({ path }) => !path.startsWith('modified_'));
   return [...facts, ...differences(bodyOf(tenant), mergedBody(tenant, change))];
@@ -113,21 +123,24 @@ function fieldsOf(tenant: Changeable | Tenant): Map<string, unknown> {
   ]);
 }
 
-/** Reads a change from a file with a tenant or a part of one. Throws `refused_input` for anything else. */
-export function changeFromFile({ value, lineOf }: { value: unknown; lineOf: LineOf }): TenantChange {
+/**
+ * Reads a change from a file with a tenant or a part of one.
+ * @throws SvcError `refused_input` for anything else, also for a file that names nothing
+ */
+export function changeFromFile({ name: file, value, lineOf }: TenantFile): TenantChange {
   const { name, settings, ...expected } = objectIn(value, 'the file');
   if (name !== undefined && typeof name !== 'string')
     throw refusedValue(`name must be a string${inLine(lineOf(['name']))}`);
-  return {
+  const each = Object.entries(objectIn(settings ?? {}, 'settings'));
+  const change: TenantChange = {
     name: name === undefined ? undefined : asInput(() => checkTenantName(name), lineOf(['name'])),
-    settings: new Map(
-      Object.entries(objectIn(settings ?? {}, 'settings')).flatMap((one) =>
-        settingIn(one, lineOf(['settings', one[0]])),
-      ),
-    ),
+    settings: new Map(each.flatMap((one) => settingIn(one, lineOf(['settings', one[0]])))),
     expected: new Map(Object.entries(expected)),
     lineOf,
+    file,
   };
+  if (change.name === undefined && change.settings.size + change.expected.size === 0) throw nothingToCompare(file);
+  return change;
 }
 
 function inLine(line: number | undefined): string {
@@ -225,11 +238,12 @@ function checkSettingNames({ settings, lineOf }: TenantChange, onTenant: readonl
 const READ_ONLY = ['id', 'owner_id', 'type', 'created_by', 'created_at', 'modified_by', 'modified_at'];
 
 /** Checks that a file is about this tenant, and names no members that a tenant does not have. */
-function checkMembers(tenant: Tenant, { expected, lineOf }: TenantChange): void {
+function checkMembers(tenant: Tenant, { expected, lineOf, file = 'the file' }: TenantChange, effect: string): void {
   const known = [...Object.keys(tenant), ...READ_ONLY];
   const unknown = [...expected.keys()].find((key) => !known.includes(key));
-  if (unknown !== undefined) throw unknownMember(unknown, known, inLine(lineOf?.([unknown])));
-  if (expected.has('id') && expected.get('id') !== tenant.id) throw fileOfAnother(tenant.id);
+  if (unknown !== undefined) throw unknownMember(unknown, known, inLine(lineOf?.([unknown])), effect);
+  if (expected.has('id') && expected.get('id') !== tenant.id)
+    throw fileOfAnother(file, expected.get('id'), tenant, effect);
 }
 
 /** Checks members that cannot be changed: a file may contain them only with the tenant's values. */

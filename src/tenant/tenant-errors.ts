@@ -1,4 +1,7 @@
 import { SvcError } from '../base/errors.ts';
+import { describeTenant, factsOf } from '../cli/app/tenant-mark.ts';
+import type { Tenant } from '../schema/tenant.ts';
+import { UUID } from '../schema/uuid.ts';
 import { didYouMean, sentences, typedWord } from '../base/security/typed-word.ts';
 
 /** The error for an update or a deletion that cannot be confirmed. */
@@ -102,18 +105,28 @@ export function unknownSetting(name: string, all: readonly string[], where: stri
 const CHANGEABLE = 'Only name and settings can be changed.';
 
 /** The error for a member of a file that no tenant has. */
-export function unknownMember(name: string, known: readonly string[], where: string): SvcError {
+export function unknownMember(name: string, known: readonly string[], where: string, effect: string): SvcError {
   const what = `${typedWord(name, known)} in the file${where}`;
-  return new SvcError('refused_input', `${what} is not a member of the tenant; nothing was changed`, {
+  return new SvcError('refused_input', `${what} is not a member of the tenant${effect}`, {
     hint: sentences(didYouMean(name, ['name', 'settings', ...known]), CHANGEABLE),
   });
 }
 
-/** The error for a file about another tenant than `tenant`. */
-export function fileOfAnother(tenant: string): SvcError {
-  return new SvcError('config', 'the file is about another tenant; nothing was changed', {
+/** The error for a file about another tenant than that of the key. An id that is none is not shown. */
+export function fileOfAnother(file: string, id: unknown, tenant: Tenant, effect: string): SvcError {
+  const other = typeof id === 'string' && UUID.test(id) ? ` (${id})` : '';
+  const own = `the ${describeTenant(factsOf(tenant))} (${tenant.id})`;
+  return new SvcError('config', `${file} is about another tenant${other}; this key belongs to ${own}${effect}`, {
     hint: 'Check the profile and the file: the key decides which tenant it is.',
-    facts: { tenant },
+    facts: { tenant: tenant.id },
+  });
+}
+
+/** The error for a file that names neither a name nor a setting of a tenant, nor anything else of it. */
+export function nothingToCompare(file: string): SvcError {
+  return new SvcError('refused_input', `${file} names nothing to compare: no name, no setting and no other member`, {
+    hint: "Name what the tenant should have, as 'svc tenant export' does.",
+    next: ['tenant', 'export'],
   });
 }
 

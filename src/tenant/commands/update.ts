@@ -144,6 +144,7 @@ async function readChange(context: Context, input: ChangeInput): Promise<TenantC
     settings: new Map([...(base?.settings ?? []), ...set.map((one) => [one.name, one.value] as const)]),
     expected: base?.expected ?? new Map(),
     lineOf: base?.lineOf,
+    file: base?.file,
   };
 }
 

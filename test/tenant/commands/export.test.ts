@@ -94,13 +94,33 @@ describe('svc tenant diff', () => {
     ['two documents', 'name: A\n---\nname: B\n', 13, 'line 2: a second document', ''],
     ['a list', '- name: A\n', 13, 'the file must be an object', ''],
     ['nothing but comments', '# later\n', 13, 'the file must be an object', ''],
-    ['nothing', '', 13, 'it is empty', ''],
+    ['nothing', '', 13, 'standard input is empty', ''],
     ['deep nesting', `${'- '.repeat(20_000)}a`, 13, '', ''],
     ['deep nesting of flows', `a: ${'['.repeat(20_000)}`, 13, '', ''],
   ])('svc tenant diff refuses %s by line', async (_, file, code, words, requests) => {
     const result = await tenant('diff -', TENANT, file);
     expect([result.code, methods(result.server)], result.stderr).toEqual([code, requests]);
     expect(errorIn(result)['message']).toContain(words);
+  });
+
+  it.each(['{}', 'settings: {}\n', 'settings:\n  deduplicate_tokens: null\n'])(
+    'svc tenant diff and update refuse a file that names nothing to compare: %j',
+    async (file) => {
+      for (const line of ['diff -', 'update --file - --yes']) {
+        const result = await tenant(line, TENANT, file);
+        expect([result.code, methods(result.server)]).toEqual([13, '']);
+        expect(errorIn(result)['message']).toMatch(/^standard input names nothing to compare/);
+      }
+    },
+  );
+
+  it('svc tenant diff names the file, its tenant and that of the key', async () => {
+    const other = '4c0a2f6e-0000-4000-8000-000000000009';
+    const ours = `this key belongs to the TEST tenant "Acme QA" (${TENANT.id})`;
+    const compared = await tenant('diff -', TENANT, `id: ${other}\nname: B\n`);
+    expect(errorIn(compared)['message']).toBe(`standard input is about another tenant (${other}); ${ours}`);
+    const odd = await tenant('update --file - --yes', TENANT, `id: ${KEY}\nname: B\n`);
+    expect(errorIn(odd)['message']).toBe(`standard input is about another tenant; ${ours}; nothing was changed`);
   });
 
   it('R06: svc tenant diff shows no card number and no key that stands in a file', async () => {

@@ -346,7 +346,7 @@ describe('a change from a file', () => {
 
   it.each([
     ['no JSON', '{"name": ', 'is not JSON'],
-    ['nothing', '', 'it is empty'],
+    ['nothing', '', 'standard input is empty'],
     ['a list', '[]', 'must be an object'],
     ['text as settings', '{"settings": "x"}', 'settings must be an object'],
     ['a number as name', '{"name": 5}', 'name must be a string'],

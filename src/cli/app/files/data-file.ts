@@ -52,9 +52,10 @@ function jsonIn(text: string, name: string): unknown {
   } catch (error) {
     if (!(error instanceof JsonFault)) throw error;
     const { line, column } = positionOf(text, error.at);
-    const where = text.trim() === '' ? 'it is empty' : `line ${line}, column ${column}: ${error.message}`;
-    throw new SvcError('refused_input', `${name} is not JSON: ${where}`, {
-      hint: 'Fix it there and run the command again.',
+    const isEmpty = text.trim() === '';
+    const problem = isEmpty ? 'is empty' : `is not JSON: line ${line}, column ${column}: ${error.message}`;
+    throw new SvcError('refused_input', `${name} ${problem}`, {
+      hint: isEmpty ? 'Check that it is the right file.' : 'Fix it there and run the command again.',
       facts: { line, column },
     });
   }
