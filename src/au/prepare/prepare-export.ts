@@ -149,10 +149,14 @@ async function readExport(
   { files, how, maxRejects = NONE, words }: Reading,
 ): Promise<Prepared> {
   return readWithProgress(context, 'prepare', file, async (pieces, shown) => {
-    const prepared = await prepareRequest(pieces, files.outputs(), { ...how, ...shown });
+    const name = typed === '-' ? STANDARD_INPUT : typed;
+    const prepared = await prepareRequest(pieces, files.outputs(), { ...how, ...shown, name });
     if (!isWithinLimit(prepared, maxRejects)) {
       await files.finishOnly('rejects');
-      throw refusedExport(prepared, { typed, rejects: files.names.rejects, orders: dateOrders(how.dateOrder ?? []) });
+      const { rejects } = files.names;
+      // Only `au prepare` has --rejects; `au refresh` names that file itself.
+      const ownRejects = words[1] !== 'prepare';
+      throw refusedExport(prepared, { typed, rejects, ownRejects, orders: dateOrders(how.dateOrder ?? []) });
     }
     return prepared;
   }).catch(async (error: unknown) => {

@@ -88,16 +88,19 @@ interface RefusedExport {
   readonly typed: string;
   /** The file with the refused rows, if there is one. */
   readonly rejects?: string | undefined;
+  /** Whether the command itself names the file with the refused rows, so that no option does. */
+  readonly ownRejects?: boolean | undefined;
   readonly orders: readonly DateOrder[];
 }
 
 /** Returns the error for an export with problems. */
-export function refusedExport(prepared: Prepared, { typed, rejects, orders }: RefusedExport): SvcError {
+export function refusedExport(prepared: Prepared, { typed, rejects, ownRejects, orders }: RefusedExport): SvcError {
   const { problems, problemCount, isUnusable, rows } = prepared;
   const file = typed === '-' ? STANDARD_INPUT : typed;
   const written =
     rejects === undefined ? 'Nothing was written.' : `Only ${rejects} was written; the next attempt replaces it.`;
-  const allow = `${rejects === undefined ? '--rejects rejected.csv ' : ''}--max-rejects ${problemCount}`;
+  const needsName = rejects === undefined && !ownRejects;
+  const allow = `${needsName ? '--rejects rejected.csv ' : ''}--max-rejects ${problemCount}`;
   return new SvcError('refused_input', `${file} is refused: ${countText(problemCount, 'problem')}`, {
     hint: [
       written,

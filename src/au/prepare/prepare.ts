@@ -38,6 +38,8 @@ export interface PrepareOptions {
   readonly exclusions?: TokenList | undefined;
   /** The size of the export in bytes, if known. It allows memory to be allocated in advance. */
   readonly size?: number | undefined;
+  /** The name of the export in messages. */
+  readonly name?: string | undefined;
   readonly signal?: AbortSignal | undefined;
   /** Called with the bytes read so far. */
   readonly onProgress?: ((bytes: number) => void) | undefined;
@@ -97,7 +99,7 @@ async function prepareFrom(
   outputs: PrepareOutputs,
   options: PrepareOptions,
 ): Promise<Omit<Prepared, 'sha256'>> {
-  const head = await readHead(pieces);
+  const head = await readHead(pieces, options);
   const encoding = encodingOf(head);
   const decoder = exportDecoder(encoding);
   const start = decoder.decode(head);
@@ -158,12 +160,16 @@ async function* watched(
 }
 
 /** Reads pieces until the end of the first line. */
-async function readHead(pieces: AsyncGenerator<Uint8Array, void>): Promise<Buffer> {
+async function readHead(pieces: AsyncGenerator<Uint8Array, void>, options: PrepareOptions): Promise<Buffer> {
   let head = Buffer.alloc(0);
   for await (const piece of takeWhile(pieces, () => !head.includes(LF) && head.length <= LONGEST_LINE))
     head = Buffer.concat([head, piece]);
-  if (head.length === 0) throw new SvcError('refused_input', 'the export is empty');
+  if (head.length === 0) throw emptyExport(options);
   return head;
+}
+
+function emptyExport({ name = 'the export' }: PrepareOptions): SvcError {
+  return new SvcError('refused_input', `${name} is empty`, { hint: 'Check that the export is complete.' });
 }
 
 /** Yields pieces while more are wanted. The other pieces remain unread. */
@@ -278,7 +284,7 @@ class ExportReader {
   }
 
   finish(): Pick<Prepared, keyof PreparedRows | 'columns' | 'leftOut' | 'candidates' | 'kept'> {
-    if (this.#rows === undefined) throw new SvcError('refused_input', 'the export is empty');
+    if (this.#rows === undefined) throw emptyExport(this.#options);
     const places = Object.entries(this.#places).map(([column, at]) => [column, this.#names[at] ?? ''] as const);
     const used = new Set([...Object.values(this.#places), ...this.#kept]);
     return {

@@ -76,7 +76,8 @@ describe('svc au prepare', () => {
     const { stdout } = await svcHere(['au', 'prepare', '-', ...MAP], { input: EXPORT });
     expect(stdout).toContain('\nc,29,03,\n');
     const empty = await svcHere(['au', 'prepare', '-'], { input: '' });
-    expect(empty.code).toBe(13);
+    expect([empty.code, errorIn(empty)['message']]).toEqual([13, 'standard input is empty']);
+    expect(errorIn(await withExport('').prepare())['message']).toBe('export.csv is empty');
   });
 
   it('svc au prepare copies a valid request file unchanged, and reports that nothing had to change', async () => {

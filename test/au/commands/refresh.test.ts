@@ -667,6 +667,8 @@ describe('svc au refresh', () => {
     writeFileSync(desk.home.file('export.csv'), exportOf(ROWS, 'x;C;soon'));
     const refused = await refresh();
     expect(refused.code).toBe(13);
+    // The file with the refused rows is in the directory of the cycle, so that --rejects is not an option here.
+    expect(errorIn(refused)['hint']).toMatch(/To leave these rows out, add --max-rejects 1$/);
     expect(existsSync(desk.home.file('refresh'))).toBe(false);
     writeFileSync(desk.home.file('export.csv'), exportOf());
     expect(await refresh(...ENOUGH)).toMatchObject({ code: 0 });
