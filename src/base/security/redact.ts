@@ -60,7 +60,8 @@ const HEADER = new RegExp(
   String.raw`((?<![a-z])(?:` +
     String.raw`(?:svc-api-key|(?:proxy-)?authorization|x-amz-security-token|(?:set-)?cookie)` +
     String.raw`(?:\\?["'][ \t]{0,8}[:=][ \t]{0,8}\\?["']|[ \t]{0,8}[:=][ \t]{0,8})` +
-    String.raw`|(?:svc-api-key|proxy-authorization)\\?["'],\s{0,8}\\?["']))` +
+    // In JSON, a quoted word before a colon is the name of the next member, not the value of a raw header list.
+    String.raw`|(?:svc-api-key|proxy-authorization)\\?["'],\s{0,8}\\?["'](?![a-z_]{1,32}\\?["']\s{0,8}:)))` +
     // The name of a variable, as in a curl command, is no secret.
     String.raw`(?![ \t]{0,8}\$SVC_(?:MANAGEMENT_|PRIVATE_)?API_KEY")` +
     String.raw`(?:digest[^\r\n]*|[^\r\n"'\\]+)`,
