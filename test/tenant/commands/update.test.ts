@@ -179,8 +179,15 @@ describe('svc tenant update', () => {
     expect(errorIn(result)['next']).toBe(`svc ${next}`);
     expect(result.stderr).not.toContain(KEY);
     expect(result.puts).toEqual([]);
-    if (!next.includes('<'))
-      expect(await update([...argv, '--dry-run'], {}, '{"name":"B"}')).toMatchObject({ code: 0 });
+  });
+
+  it.each([
+    ['--name', 'Acme QA'],
+    ['--set', 'brand_new_setting=on'],
+    ['--file', '-'],
+  ])('R54: the printed dry run of an update %s %s runs as printed', async (...argv) => {
+    const { code, puts } = await update([...argv, '--dry-run'], {}, '{"name":"B"}');
+    expect([code, puts]).toEqual([0, []]);
   });
 
   it('a file that does not exist is named although nobody can confirm', async () => {
