@@ -2,7 +2,8 @@ import { SvcError } from '../../base/errors.ts';
 import { didYouMean } from '../../base/security/typed-word.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { assignmentsOf, repeated, suggesting, type Suggestion } from '../../cli/app/parameter.ts';
-import { type ChosenStep, parseChosenStep, RESULT_STEPS } from '../../cli/config/values.ts';
+import { type ChosenStep, doubtfulCode, parseChosenStep, RESULT_STEPS } from '../../cli/config/values.ts';
+import table from '../glossary.json' with { type: 'json' };
 import type { Actions } from '../result-codes.ts';
 
 const STEPS = RESULT_STEPS.join(', ');
@@ -31,7 +32,17 @@ async function codesAndSteps(): Promise<Suggestion[]> {
   return wordsIn(words, 'result code').flatMap(([code, meaning]) => assignmentsOf(code, meaning, steps));
 }
 
-/** Returns the operator's actions by result code. Actions on the command line override actions in the profile. */
-export function actionsOf({ settings }: Pick<Context, 'settings'>, typed: readonly ChosenStep[]): Actions {
+/**
+ * Returns the operator's actions by result code. Actions on the command line override actions in the profile. Warns of a
+ * typed code that is almost one that svc knows; the service may send any code.
+ */
+export function actionsOf(
+  { settings, notices }: Pick<Context, 'settings' | 'notices'>,
+  typed: readonly ChosenStep[],
+): Actions {
+  for (const [code] of typed) {
+    const doubt = doubtfulCode(code, Object.keys(table['result code']));
+    if (doubt !== undefined) notices.warn(`--action: ${doubt}`);
+  }
   return new Map([...Object.entries(settings.stored?.actions ?? {}), ...typed]);
 }

@@ -1,5 +1,6 @@
 import path from 'node:path';
 import { SvcError } from '../../base/errors.ts';
+import { didYouMean, typedWord } from '../../base/security/typed-word.ts';
 import type { Environment } from '../../base/system.ts';
 import { displayHost, isSafeAddress, readAddress } from '../../schema/address.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../schema/durations.ts';
@@ -32,6 +33,12 @@ export function resultCodeProblem(code: string): string | undefined {
   return /^[A-Za-z0-9][A-Za-z0-9_]{0,63}$/.test(code)
     ? undefined
     : 'is no result code: letters, digits and underscores, 64 at most, beginning with a letter or digit';
+}
+
+/** Says which known result code was probably meant by another one; undefined for a known one, or one like none. */
+export function doubtfulCode(code: string, known: readonly string[]): string | undefined {
+  const meant = known.includes(code) ? undefined : didYouMean(code, known);
+  return meant && `${typedWord(code, known)} is not a known result code. ${meant}`;
 }
 
 /** Reads `<code>=<step>`; undefined for anything else. */

@@ -67,6 +67,16 @@ describe('svc au report', () => {
     );
   });
 
+  it('a mistyped result code of --action is warned of, and a code like none is not', async () => {
+    const typed = await report(['--action', 'WRN_OPT_UOT=exclude']);
+    expect(typed.code).toBe(0);
+    expect(typed.stderr).toContain(
+      `warning: --action: "WRN_OPT_UOT" is not a known result code. Did you mean 'WRN_OPT_OUT'?`,
+    );
+    for (const code of ['WRN_OPT_OUT', 'NEW_CODE_OF_2031'])
+      expect((await report(['--action', `${code}=exclude`])).stderr).not.toContain('result code');
+  });
+
   it('svc au report gives programs one record with the same numbers', async () => {
     const result = await report(['--request', 'request.csv', '--action', 'WRN_LATER=exclude']);
     expect(result.code).toBe(0);

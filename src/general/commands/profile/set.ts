@@ -8,6 +8,7 @@ import { KEY_TYPES } from '../../../cli/config/keys.ts';
 import {
   baseUrlText,
   CERTIFICATES,
+  doubtfulCode,
   ledgerLocation,
   OUTPUT_FORMATS,
   parseBaseUrl,
@@ -71,6 +72,12 @@ export const set = defineCommand({
     const { value } = input;
     if (input.setting === 'certificates' && value === 'system')
       (await import('../../../client/http/authorities.ts')).requireSystemStore();
+    if (!input.unset && input.setting.startsWith(ACTION)) {
+      const { wordsOf } = await import('../../every-meaning.ts');
+      const known = wordsOf('result code').map(([code]) => code);
+      const doubt = doubtfulCode(input.setting.slice(ACTION.length), known);
+      if (doubt !== undefined) notices.warn(doubt);
+    }
     const name = settings.profile.value;
     await updateConfig(system, (config) => {
       const profile = { ...config.profiles[name] };
