@@ -121,7 +121,8 @@ function violationsOf(issue: z.core.$ZodIssue, body: unknown, examples: unknown)
   const field = fieldAt(parts.join('.'));
   if (field === undefined) return [{ path: displayPath(parts), rule: 'does not match the interface' }];
   const value = ownValue(body, parts);
-  const example = ownValue(examples, parts) ?? exampleOf(field);
+  // A whole body is too long for an example, and it depends on the type of authentication.
+  const example = parts.length === 0 ? undefined : (ownValue(examples, parts) ?? exampleOf(field));
   if (value === undefined) return [{ path, rule: `is needed: ${field.description}`, example }];
   const meant = typeof value === 'string' ? nearest(value, field.choices ?? []) : undefined;
   return [{ path, rule: ruleOf(field, value), example: meant ?? example, suggestion: meant }];
@@ -156,7 +157,8 @@ function elsewhere(key: string): string | undefined {
 
 function ruleOf(field: Field, value: unknown): string {
   const [kind, isOfKind] = KINDS[field.kind];
-  if (!isOfKind(value)) return `must be ${kind}: ${field.description}`;
+  // The body itself has no description.
+  if (!isOfKind(value)) return field.description === '' ? `must be ${kind}` : `must be ${kind}: ${field.description}`;
   if (field.choices !== undefined) return `must be one of ${field.choices.join(', ')}`;
   return value === '' ? `must not be empty: ${field.description}` : `must be ${field.description}`;
 }

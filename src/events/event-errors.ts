@@ -6,7 +6,7 @@ import { displayTarget } from './report.ts';
 /** The error for a type without a sample. Its name is no secret, but a word that has not even its form may be one. */
 export function unknownType(type: string, isEventType: boolean, known: readonly string[]): SvcError {
   if (!isEventType)
-    return new SvcError('usage', 'this is no event type: a type is words joined by dots, such as tenant.updated');
+    return new SvcError('usage', 'not an event type: a type is words joined by dots, such as tenant.updated');
   return new SvcError('usage', `there is no sample event of type "${type}"`, {
     hint: sentences(
       didYouMean(type, known),

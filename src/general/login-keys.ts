@@ -9,6 +9,7 @@ import type { Profile } from '../cli/config/config-format.ts';
 import { commandName } from '../cli/config/command-name.ts';
 import { checkKeyText, KEY_TYPES, storedAs } from '../cli/config/keys.ts';
 import { baseUrlText } from '../cli/config/values.ts';
+import { countText } from '../cli/output/time.ts';
 import { readInput } from '../cli/app/files/text-file.ts';
 import type { KeyType, TenantFacts } from '../schema/tenant.ts';
 
@@ -128,7 +129,7 @@ async function pipedKeys(context: Context, kinds: readonly KeyType[]): Promise<G
   if (lines.length !== kinds.length) {
     throw new SvcError(
       'usage',
-      `expected ${kinds.length === 1 ? 'one line with the key' : 'two lines, a key each,'} on standard input, got ${lines.length}`,
+      `standard input ${lines.length === 0 ? 'is empty' : `has ${countText(lines.length, 'line')}`}: expected ${kinds.length === 1 ? 'one line with the key' : 'two lines, each with a key'}`,
     );
   }
   return kinds.map((kind, index) => {

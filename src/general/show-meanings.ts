@@ -41,7 +41,13 @@ export function meaningsOf(word: string, meanings: readonly Meaning[], command: 
   const all = 'All known words are listed without a word.';
   const others = `These names contain it: ${containing.join(', ')}.`;
   const guess = first === undefined || containing.length > 1 ? others : questionOf(first);
-  throw new SvcError('usage', `nothing is known by the name ${isPhrase(word) ? `"${word}"` : typedWord(word, names)}`, {
+  const unknown = `svc explain does not know ${isPhrase(word) ? `"${word}"` : typedWord(word, names)}`;
+  if (/^SVC_[A-Z_]{1,40}$/.test(word))
+    throw new SvcError('usage', unknown, {
+      hint: 'The environment variables have a page of help:',
+      next: ['help', 'environment'],
+    });
+  throw new SvcError('usage', unknown, {
     hint: first === undefined ? all : guess,
     next: first === undefined ? command : [...command, first],
   });

@@ -4,6 +4,7 @@ import { SvcError, writeFailure } from '../../base/errors.ts';
 import { makeDirectory } from '../../base/files/directory.ts';
 import { whileBusy } from '../../base/files/durable.ts';
 import { isSamePath } from '../../base/files/names.ts';
+import { typedWord } from '../../base/security/typed-word.ts';
 import { type Context, defineCommand } from '../../cli/app/command.ts';
 import { noteNext } from '../../cli/app/hint.ts';
 import { argument, flag } from '../../cli/app/parameter.ts';
@@ -140,7 +141,7 @@ async function abandonRun(context: Context, name: string, undo: boolean): Promis
 async function requireRun(context: Context, name: string): Promise<RunDirectory> {
   const run = await recordedRun(context, name);
   if (!run)
-    throw new SvcError('not_found', 'this names no run: a job by itself cannot be abandoned', {
+    throw new SvcError('not_found', `no run is named ${typedWord(name)}; a job by itself cannot be abandoned`, {
       hint: 'A job without its file is deleted after an hour; one that has it is processed. Name one of the runs:',
       next: ['au', 'runs'],
     });

@@ -53,8 +53,8 @@ export function tooManyToFix(
   const name = file === '-' ? 'the next request' : file;
   const share = `${formatNumber(fix)} of ${countText(rows, 'row')} of ${name} (${fixedPercent(fix / rows)})`;
   return new SvcError('threshold', `${share} need fixing before they are submitted again`, {
-    hint: 'Each row is billed again. See which rows, or allow a larger share with --fail-on, such as err=50%:',
-    next: ['au', 'report', results],
+    hint: 'Each row is billed again. Write these rows into todo/fix.csv, or allow a larger share with --fail-on, such as err=50%:',
+    next: ['au', 'report', results, '--split-into', 'todo'],
     facts: { fix, rows },
   });
 }

@@ -115,7 +115,8 @@ async function runCommand(
     const result = request ? new Preview(request) : await command.run({ ...context, query }, input);
     if (!(result instanceof Preview)) return result ?? 0;
     const { showPreview } = await import('./preview.ts');
-    await showPreview({ ...context, query }, result.request, dryRun);
+    const hasMore = command.changes || isPaged({ command, input });
+    await showPreview({ ...context, query }, result.request, { dryRun, hasMore });
     return 0;
   } finally {
     await context.close();
@@ -160,7 +161,7 @@ function terminalSettings(system: System, parsed: Parsed, redactor: Redactor): T
   };
 }
 
-function isPaged({ command: { paged }, input }: RunRequest): boolean {
+function isPaged({ command: { paged }, input }: Pick<RunRequest, 'command' | 'input'>): boolean {
   return typeof paged === 'function' ? paged(input) : paged === true;
 }
 

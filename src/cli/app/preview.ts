@@ -11,14 +11,21 @@ import { recordPrinter } from './print.ts';
 /** The address of `svc sandbox start`. The embedded sandbox ends with its command, so its address would be useless. */
 const SANDBOX_ADDRESS = 'http://127.0.0.1:4010';
 
-/** Shows a request without sending it: as a curl command with `--curl`, otherwise as data. */
-export async function showPreview(context: Context, request: PreviewRequest, dryRun: boolean): Promise<void> {
+/**
+ * Shows a request without sending it: as a curl command with `--curl`, otherwise as data. `hasMore` says that the command
+ * sends further requests after a read.
+ */
+export async function showPreview(
+  context: Context,
+  request: PreviewRequest,
+  { dryRun, hasMore }: { readonly dryRun: boolean; readonly hasMore: boolean },
+): Promise<void> {
   const planned = toPlanned(context, request);
   // A dry run reports a missing key; a curl command reads the key from its variable.
   if (dryRun && planned.key !== undefined) await context.key(planned.key);
   await hideKeys(context);
   await (context.globals.curl ? showCurl(context, planned) : showPlan(context, planned));
-  reportNotSent(context, planned);
+  reportNotSent(context, planned, hasMore);
 }
 
 interface Planned extends Pick<DirectRequest, 'body' | 'file' | 'addressShownBy'> {
@@ -76,9 +83,9 @@ async function showCurl(context: Context, planned: Planned): Promise<void> {
   if (isSecret) noteNext(context, 'the address is a secret; to get it', addressShownBy);
 }
 
-function reportNotSent(context: Context, { method, key }: Planned): void {
+function reportNotSent(context: Context, { method, key }: Planned, hasMore: boolean): void {
   const { notices, globals, settings } = context;
-  const more = method === 'GET' ? '; later requests depend on its response' : '';
+  const more = hasMore && method === 'GET' ? '; later requests depend on its response' : '';
   notices.note(globals.curl ? `not sent${more}` : 'dry run: this request was not sent');
   if (settings.sandbox && globals.curl && key !== undefined)
     noteNext(context, 'to run this, start a sandbox (it prints the keys)', ['sandbox', 'start']);

@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { isSvcError, SvcError, systemCodeOf } from '../../base/errors.ts';
+import { isShowable } from '../../base/security/typed-word.ts';
 import type { Environment } from '../../base/system.ts';
 import { type Context, defineCommand } from '../../cli/app/command.ts';
 import { repeated, rest, value } from '../../cli/app/parameter.ts';
@@ -111,7 +112,8 @@ async function runChild({ system, notices, signal }: Context, words: readonly st
     });
   } catch (error) {
     const why = systemCodeOf(error);
-    notices.warn(`the command could not be started (${why ?? 'unknown reason'})`);
+    const name = isShowable(words[0] ?? '') ? ` "${words[0]}"` : '';
+    notices.warn(`the command${name} could not be started (${why ?? 'unknown reason'})`);
     // Windows can start only programs directly; npm and npx are scripts there.
     if (system.platform === 'win32') notices.note(`start a script by its shell: -- cmd /c ${words[0] ?? ''} …`);
     return why === 'ENOENT' ? NOT_FOUND : NOT_RUNNABLE;

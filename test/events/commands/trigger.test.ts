@@ -110,8 +110,8 @@ describe('svc events trigger', () => {
   it.each([
     [[], 'the type of the event is missing'],
     [['tenant.updated', '--type', 'card.expired'], 'two types were given'],
-    [['--type', 'canary'], 'this is no event type'],
-    [['canary key'], 'this is no event type'],
+    [['--type', 'canary'], 'not an event type'],
+    [['canary key'], 'not an event type'],
   ])('svc events trigger %j ends with 2 before anything is sent', async (words, message) => {
     const { code, stderr } = await trigger(...words);
     expect([code, JSON.parse(stderr)]).toEqual([2, expect.objectContaining({ code: 'usage' })]);

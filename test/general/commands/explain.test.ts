@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Meaning } from '../../../src/cli/glossary/glossary.ts';
-import { svcHere } from '../../support/run-here.ts';
+import { errorIn, svcHere } from '../../support/run-here.ts';
 
 async function explained(...words: string[]): Promise<Meaning[]> {
   const { code, stdout } = await svcHere(['explain', ...words, '-o', 'json']);
@@ -60,6 +60,15 @@ describe('svc explain', () => {
     expect(await refusal('event.data.nothing')).toContain('"event.data.nothing"');
     for (const word of ['key 7Qz4', 'ABCdefGHIjklMNOpqrSTu', 'ab '.repeat(14), 'sk_live_abc-def.ghijklmnopq'])
       expect(await refusal(word)).not.toContain(word.trim());
+  });
+
+  it('svc explain leads from the name of a variable to the help on variables', async () => {
+    const { code, stderr } = await svcHere(['explain', 'SVC_TIMEOUT']);
+    expect(code).toBe(2);
+    expect(errorIn({ stderr })).toMatchObject({
+      message: 'svc explain does not know "SVC_TIMEOUT"',
+      next: 'svc help environment',
+    });
   });
 
   it('svc explain 403 names the command that says what the key may do', async () => {

@@ -131,6 +131,14 @@ describe('svc login', () => {
     });
   });
 
+  it.each([
+    ['--private-key-stdin', '', 'standard input is empty: expected one line with the key'],
+    ['--private-key-stdin', 'a\nb\n', 'standard input has 2 lines: expected one line with the key'],
+  ])('svc login %s says what standard input has in place of the key: %j', async (option, input, message) => {
+    const { svc } = await place();
+    expect(errorIn(await svc(`login ${option}`, input))['message']).toBe(message);
+  });
+
   it('svc login stores nothing with --dry-run', async () => {
     const { svc, config } = await place();
     const run = await svc('login --dry-run --private-key-stdin', 'sandbox-private-key');

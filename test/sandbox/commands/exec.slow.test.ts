@@ -67,6 +67,9 @@ describe('svc sandbox exec', () => {
     expect((await exec([], node('process.kill(process.pid, "SIGKILL")'))).code).toBe(137);
     const none = await exec([], ['no-such-command-anywhere']);
     expect([none.code, none.stderr]).toEqual([127, expect.stringContaining('could not be started (ENOENT)')]);
+    expect((await exec([], ['no-such-command'])).stderr).toContain(
+      'the command "no-such-command" could not be started',
+    );
     writeFileSync(home.file('text'), 'no program');
     expect((await exec([], [home.file('text')])).code).toBe(126);
     expect((await home.svc(['sandbox', 'exec'])).code).toBe(2);
