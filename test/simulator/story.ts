@@ -372,7 +372,8 @@ class Story {
    */
   async #endMachines(file: typeof FILE | typeof EXPORT, submit: string): Promise<void> {
     await this.#endWithAll([submit]);
-    await this.#write({ do: 'write', file, rows: [...this.#written], changed: [] });
+    // A history that was made smaller may have written no row, and no file is submitted without any.
+    if (this.#written.size > 0) await this.#write({ do: 'write', file, rows: [...this.#written], changed: [] });
     await this.#endWithAll([submit, RESUME_CYCLE, 'au resume', 'au status']);
   }
 
