@@ -31,7 +31,7 @@ export class LiveLine {
 
   /** The columns of the line. The last column of the terminal stays free, since a full line makes some terminals wrap. */
   get columns(): number {
-    return (this.#stream.columns || 80) - 1;
+    return columnsOf(this.#stream) - 1;
   }
 
   /** Replaces the line by this content, cut to the terminal. The cursor is hidden. */
@@ -71,14 +71,39 @@ export class LiveLine {
   }
 
   #fitted(text: string): string {
-    return cutRoughly(this.#redact(text), this.columns - 2);
+    return cutRoughly(this.#redact(text), Math.max(0, this.columns - 2));
   }
+}
+
+/** Returns the columns of a terminal. One that does not know its size, such as a serial console, reports 0. */
+function columnsOf({ columns }: WriteStream): number {
+  return columns || 80;
+}
+
+/** Returns a view of a terminal for ora, which divides by the columns and with 0 of them would clear lines without end. */
+function withKnownColumns(stream: WriteStream): WriteStream {
+  // ora replaces `write` for a while, of the view and of stderr, and must find the same two when it puts them back.
+  const replaced = new Map<string | symbol, unknown>();
+  return new Proxy(stream, {
+    get(target, name) {
+      if (name === 'columns') return columnsOf(target);
+      if (replaced.has(name)) return replaced.get(name);
+      const member: unknown = Reflect.get(target, name, target);
+      return typeof member === 'function'
+        ? (...args: unknown[]): unknown => Reflect.apply(member, target, args)
+        : member;
+    },
+    set(_, name, next) {
+      replaced.set(name, next);
+      return true;
+    },
+  });
 }
 
 async function createSpinner(stream: WriteStream, unicode: boolean): Promise<Painter> {
   const { default: ora } = await import('ora');
   const spinner = ora({
-    stream,
+    stream: withKnownColumns(stream),
     spinner: unicode ? 'dots' : 'line',
     color: false,
     // svc decides itself whether to draw, and raw input would stop Ctrl-C from being a signal.

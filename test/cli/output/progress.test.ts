@@ -10,7 +10,12 @@ import { ManualClock, Sink } from './streams.ts';
 
 /** A sink with a movable cursor, like a terminal. */
 class Screen extends Sink {
+  #cleared = 0;
+
   clearLine(direction: -1 | 0 | 1): boolean {
+    this.#cleared += 1;
+    // Without this limit, a line of infinite height would keep the test from ending.
+    if (this.#cleared > 1000) throw new Error('cleared more than 1000 lines');
     return clearLine(this, direction);
   }
 
@@ -193,6 +198,17 @@ describe('progress on a terminal', () => {
       expect(Array.from(line).reduce((sum, character) => sum + (character < '\u3000' ? 1 : 2), 0)).toBeLessThan(40);
       expect(line.length).toBeGreaterThan(15);
     }
+  });
+
+  it.each([0, 2])('progress on a terminal that reports %i columns is one line', async (columns) => {
+    const all = set(columns);
+    const wait = all.progress.waiting('job 42');
+    wait.update({ state: 'pending' });
+    const first = await shown(all);
+    while (lastLine(all) === first) await nextTurn();
+    wait.done();
+    expect(first).toMatch(columns === 0 ? /^. job 42: pending, for 1s$/ : /^. $/);
+    expect(all.sink.text).not.toContain('\u001b[1A');
   });
 
   it('progress on a terminal of a wait leaves out the usual time, the next poll and the age, as the width asks', async () => {
