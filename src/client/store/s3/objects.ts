@@ -66,10 +66,11 @@ export class S3Objects implements ObjectStore {
   }
 
   async read(name: string, most: number): Promise<Uint8Array | undefined> {
-    const { response, refusal } = await this.#requests.send({
+    const { body, refusal } = await this.#requests.send({
       method: 'GET',
       action: 's3:GetObject',
       path: name,
+      bodyLimit: most,
       // What another connection shows is what another machine sees.
       fresh: true,
       wanted: [404],
@@ -78,9 +79,8 @@ export class S3Objects implements ObjectStore {
       if (refusal.error.code === 'NoSuchBucket') throw s3Error(refusal);
       return undefined;
     }
-    const { bytes, complete } = await response.read(most);
-    if (!complete) throw foreignObject(this.name, name, `it has more than ${most} bytes`);
-    return bytes;
+    if (!body?.complete) throw foreignObject(this.name, name, `it has more than ${most} bytes`);
+    return body.bytes;
   }
 
   list(prefix: string): AsyncIterable<StoredFile> {

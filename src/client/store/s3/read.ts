@@ -90,10 +90,10 @@ export async function* listObjects(requests: S3Requests, prefix: string, after?:
       ...(after !== undefined && { 'start-after': location.prefix + after }),
       ...(token !== undefined && { 'continuation-token': token }),
     };
-    const { response } = await requests.send({ method: 'GET', action: 's3:ListBucket', path: '', query });
-    const { bytes: body, complete } = await response.read(MAX_PAGE);
-    if (!complete) throw unexpected(requests, 'sends a list larger than it should be');
-    const page = readPage(requests, body.toString('utf8'));
+    const request = { method: 'GET', action: 's3:ListBucket', path: '', query, bodyLimit: MAX_PAGE } as const;
+    const { body } = await requests.send(request);
+    if (!body?.complete) throw unexpected(requests, 'sends a list larger than it should be');
+    const page = readPage(requests, body.bytes.toString('utf8'));
     for (const { key, bytes } of page.objects) {
       if (key.startsWith(location.prefix)) yield { path: key.slice(location.prefix.length), bytes };
     }

@@ -7,6 +7,7 @@ import { VERSION } from '../../../base/version.ts';
 import { displayHost } from '../../../schema/address.ts';
 import { type HttpResponse, type Trace, tracedExchange } from '../../http/exchange.ts';
 import { TransportFailure } from '../../http/failure.ts';
+import type { ReadBody } from '../../http/receiver.ts';
 import { ServiceClock } from '../../http/request.ts';
 import { FILE_LIMITS, mayRetry, type RetryableFailure, retryAfterMs, withRetry } from '../../http/retry.ts';
 import type { Transport } from '../../http/transport.ts';
@@ -62,12 +63,16 @@ export interface S3Request {
   readonly fresh?: boolean | undefined;
   /** Unsuccessful statuses that the caller handles. The body of such a response was already read. */
   readonly wanted?: readonly number[] | undefined;
+  /** The most bytes to read of a successful response. Reading is part of the attempt, so a body that breaks off is requested again. */
+  readonly bodyLimit?: number | undefined;
 }
 
 export interface S3Response {
   readonly response: HttpResponse;
   /** The refusal, if the status is not a success. */
   readonly refusal: S3Refusal | undefined;
+  /** The body of a success, if the request has a limit for it. */
+  readonly body: ReadBody | undefined;
   /** Whether an earlier attempt may have had an effect. */
   readonly wasUnclear: boolean;
 }
@@ -80,7 +85,7 @@ export async function drain(response: HttpResponse): Promise<void> {
 const NOTHING = sha256Of('');
 const MAX_ERROR_BODY = 64 * 1024;
 
-type Outcome = { response: HttpResponse; refusal: S3Refusal | undefined } | { failure: TransportFailure };
+type Outcome = Omit<S3Response, 'wasUnclear'> | { readonly failure: TransportFailure };
 
 interface AttemptHistory {
   unclear: boolean;
@@ -125,7 +130,7 @@ export class S3Requests {
     }
     const { response, refusal } = outcome;
     if (refusal === undefined || request.wanted?.includes(response.status) === true)
-      return { value: { response, refusal, wasUnclear: seen.unclear } };
+      return { value: { ...outcome, wasUnclear: seen.unclear } };
     const error = s3Error(refusal);
     // The response has shown the store's time, which the next signature uses.
     const atOnce = refusal.error.code === 'RequestTimeTooSkewed' && !seen.skewed;
@@ -137,7 +142,7 @@ export class S3Requests {
   }
 
   async #once(
-    { method, action, headers = {}, body, fresh = false }: S3Request,
+    { method, action, headers = {}, body, fresh = false, bodyLimit }: S3Request,
     url: URL,
     attempt: number,
   ): Promise<Outcome> {
@@ -157,12 +162,16 @@ export class S3Requests {
         { clock, trace, attempt },
       );
       this.#storeClock.learn(response.header('date'));
-      if (response.status >= 200 && response.status < 300) return { response, refusal: undefined };
+      if (response.status >= 200 && response.status < 300) {
+        const received = bodyLimit === undefined ? undefined : await response.read(bodyLimit);
+        return { response, refusal: undefined, body: received };
+      }
       const { bytes } = await response.readPartial(MAX_ERROR_BODY);
       const text = bytes.toString('utf8');
       const error = readStoreError(text, (name) => response.header(name));
       const region = response.header('x-amz-bucket-region') ?? elementText(text, 'Region');
-      return { response, refusal: { location, url, action, status: response.status, error, region: plain(region) } };
+      const refusal = { location, url, action, status: response.status, error, region: plain(region) };
+      return { response, refusal, body: undefined };
     } catch (error) {
       if (error instanceof TransportFailure) return { failure: error };
       throw error;
@@ -231,7 +240,8 @@ export async function signedHeaders(
 }
 
 function s3Unreachable(location: BucketLocation, url: URL, failure: TransportFailure): SvcError {
-  return new SvcError('network', `${location.name}: no response from ${displayHost(url)}: ${failure.message}`, {
+  const what = failure.stage === 'body' ? 'an incomplete response' : 'no response';
+  return new SvcError('network', `${location.name}: ${what} from ${displayHost(url)}: ${failure.message}`, {
     hint:
       failure.kind === 'tls'
         ? 'If your network inspects TLS, name its authority in NODE_EXTRA_CA_CERTS.'

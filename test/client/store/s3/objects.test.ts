@@ -40,6 +40,12 @@ async function read(name: string): Promise<string | undefined> {
   return found && Buffer.from(found).toString();
 }
 
+async function names(prefix: string): Promise<string[]> {
+  const found: string[] = [];
+  for await (const { path } of objects.list(prefix)) found.push(path);
+  return found;
+}
+
 /** Responds to the first PUTs with an error, before or after the store has acted. */
 function failPuts(times: number, status: number, code: string): void {
   let failures = 0;
@@ -53,15 +59,25 @@ function failPuts(times: number, status: number, code: string): void {
   };
 }
 
+/** Breaks the bodies of the first GETs off after some bytes. */
+function breakBodies(times: number): void {
+  let broken = 0;
+  meddle = (incoming, outgoing) => {
+    if (incoming.method !== 'GET' || broken === times) return false;
+    broken += 1;
+    outgoing.writeHead(200, { 'content-length': 1_000 });
+    outgoing.write('<ListBucketResult>', () => outgoing.destroy());
+    return true;
+  };
+}
+
 describe('objects in a bucket', () => {
   it('an object is created once and read back', async () => {
     expect(await objects.create('one/1', bytes('first'))).toBe('created');
     expect(await objects.create('one/1', bytes('second'))).toBe('exists');
     expect(await read('one/1')).toBe('first');
     expect(await read('one/2')).toBeUndefined();
-    const names: string[] = [];
-    for await (const { path } of objects.list('one/')) names.push(path);
-    expect(names).toEqual(['one/1']);
+    expect(await names('one/')).toEqual(['one/1']);
   });
 
   it('an object is read over a new connection, which shows what another machine sees', async () => {
@@ -133,6 +149,22 @@ describe('objects in a bucket', () => {
       return true;
     };
     expect(await objects.create('a', bytes('a'))).toBe('created');
+  });
+
+  it('R15: an object or a list whose body breaks off is requested again', async () => {
+    await objects.create('one/1', bytes('first'));
+    breakBodies(4);
+    expect(await read('one/1')).toBe('first');
+    breakBodies(4);
+    expect(await names('one/')).toEqual(['one/1']);
+  });
+
+  it('R22: an object or a list whose body always breaks off is a network error', async () => {
+    breakBodies(Infinity);
+    const failure = { code: 'network', retryable: true, message: expect.stringContaining('an incomplete response') };
+    await expect(objects.read('one/1', 1_000)).rejects.toMatchObject(failure);
+    await expect(names('one/')).rejects.toMatchObject(failure);
+    expect(requests).toHaveLength(10);
   });
 
   it('a larger object than expected is not read into memory', async () => {
