@@ -1,5 +1,5 @@
 import fs from 'node:fs';
-import { SvcError, writeFailure } from '../../base/errors.ts';
+import { isSvcError, SvcError, writeFailure } from '../../base/errors.ts';
 import { type LockHost, withLock } from '../../base/files/lock.ts';
 import type { System } from '../../base/system.ts';
 import type { Trace } from '../http/exchange.ts';
@@ -47,6 +47,15 @@ export interface FileStore {
   remove(path: string): Promise<void>;
   /** Runs `work` as the only writer on this machine. @throws SvcError `config` naming the other writer */
   lock<T>(work: () => Promise<T>): Promise<T>;
+}
+
+/** Removes a file that is harmless. The credentials of a store need not allow removing files. */
+export async function removeIfAllowed(store: FileStore, path: string): Promise<void> {
+  try {
+    await store.remove(path);
+  } catch (error) {
+    if (!isSvcError(error, 'forbidden')) throw error;
+  }
 }
 
 export type StoreHost = Pick<System, 'env' | 'cwd' | 'pid' | 'isAlive' | 'clock' | 'signal'> & {

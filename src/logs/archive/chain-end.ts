@@ -3,7 +3,7 @@ import { isSvcError, SvcError } from '../../base/errors.ts';
 import { sha256OfAll } from '../../base/files/draft.ts';
 import { linkOrCopy } from '../../base/files/target.ts';
 import { isoTime } from '../../cli/output/time.ts';
-import type { FileStore } from '../../client/store/store.ts';
+import { type FileStore, removeIfAllowed } from '../../client/store/store.ts';
 import { DAY_MS } from '../../schema/durations.ts';
 import type { TailPosition, TimeRange } from '../entry.ts';
 import { appendRecord, readReviewsAfter, type RecordDraft } from './records/chain.ts';
@@ -155,7 +155,7 @@ async function dropOwn(store: FileStore, sequence: number, draft: RecordDraft): 
   if (text === undefined) return;
   const named = new Set(pathsNamedBy(parseRecord(text, recordPath(sequence)).record));
   const written = pathsNamedBy(draft).filter((path) => Number.isNaN(sideNumber(path)) || sideNumber(path) === sequence);
-  for (const path of written) if (!named.has(path)) await store.remove(path);
+  for (const path of written) if (!named.has(path)) await removeIfAllowed(store, path);
 }
 
 /** Removes orphaned segments of a committed record. Before the commit, another machine could still commit them. */
@@ -169,9 +169,9 @@ async function removeOrphans(store: FileStore, tenantId: string, record: Archive
   for (const folder of folders) {
     for (const day of days) {
       const found = store.list(`${folder}/date=${day}/${partPrefix(record.sequence)}`);
-      for await (const { path } of found) if (!named.has(path)) await store.remove(path);
+      for await (const { path } of found) if (!named.has(path)) await removeIfAllowed(store, path);
     }
   }
   for await (const { path } of store.list(INDEX))
-    if (indexNumber(path) === record.sequence && !named.has(path)) await store.remove(path);
+    if (indexNumber(path) === record.sequence && !named.has(path)) await removeIfAllowed(store, path);
 }

@@ -55,6 +55,28 @@ async function segments(): Promise<Extract<ArchiveRecord, { kind: 'segments' }>[
 }
 
 describe('the writer of an archive', () => {
+  it('an archive goes on and verifies where the credentials cannot remove files', async () => {
+    store.remove = () => Promise.reject(new SvcError('forbidden', 'the store refuses'));
+    const writer = await writerOn();
+    for (let at = 1; at <= 17; at += 1) {
+      await writer.add([log(NOON + at, `did ${at}`, { actor: '6d2f3d0e-2b1a-4b43-9d3e-0d4c5b6a7f80' })]);
+      await writer.commit(positionAt(NOON + at * 120_000));
+    }
+    const names = [...store.files.keys()].filter((name) => name.startsWith('_index/'));
+    expect(names.map((name) => /\d+-\d+(?=-[^/]*$)/.exec(name)?.[0])).toContain('00000001-00000015');
+    expect(names).toHaveLength(18);
+    for await (const findings of verifyArchive(store, {}, nothingVerified())) expect(findings).toEqual([]);
+  });
+
+  it('a writer reports that another one was faster also where the credentials cannot remove files', async () => {
+    store.remove = () => Promise.reject(new SvcError('forbidden', 'the store refuses'));
+    const [one, other] = [await writerOn(), await writerOn()];
+    await one.add([log(NOON + 1, 'one')]);
+    await one.commit(positionAt(NOON + 2));
+    await other.add([log(NOON + 1, 'other')]);
+    await expect(other.commit(positionAt(NOON + 2))).rejects.toMatchObject({ code: 'conflict' });
+  });
+
   it('the writer puts each day, late entries and entries without a time into separate segments', async () => {
     const writer = await writerOn();
     await writer.add([log(NOON), log(NOON + 1), log(NOON + 13 * HOUR), log(NOON, 'late'), log(0, 'odd')]);

@@ -179,9 +179,11 @@ export class S3Requests {
   }
 }
 
-// 409 means that another writer is writing the object. A body that was sent too slowly results in 400.
+// 409 means that another write of the object is under way. A body that was sent too slowly results in 400.
 function mayRetryRequest({ status, error }: S3Refusal): boolean {
-  return mayRetry({ status }, 'always') || error.code === 'RequestTimeout' || error.code === 'SlowDown';
+  return (
+    status === 409 || mayRetry({ status }, 'always') || error.code === 'RequestTimeout' || error.code === 'SlowDown'
+  );
 }
 
 function plain(region: string | undefined): string | undefined {

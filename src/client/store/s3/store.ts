@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { isSvcError } from '../../../base/errors.ts';
+import { isSvcError, SvcError } from '../../../base/errors.ts';
 import { makeDirectory } from '../../../base/files/directory.ts';
 import { sha256Of, sha256OfAll } from '../../../base/files/draft.ts';
 import { createTransport } from '../../http/transport.ts';
@@ -112,9 +112,9 @@ export class S3Store implements FileStore {
     // is tried, because its error explains more.
     const isUntried = this.#honorsCondition === undefined && body.isText;
     if (isUntried && (await this.#exists(path, [301, 307, 400, 403, 404]))) return false;
-    const sent = await this.#put(path, body, true);
-    const { status } = sent.response;
-    if (status === 412 || status === 409) return sent.wasUnclear && (await this.#isThere(path, body));
+    const sent = await this.#putNew(path, body);
+    if (sent === undefined) return this.#isThere(path, body);
+    if (sent.response.status === 412) return sent.wasUnclear && (await this.#isThere(path, body));
     if (sent.refusal !== undefined) {
       // If the refusal was not about the condition, the write without it is refused too.
       const isMade = await this.#checkAndPut(path, body);
@@ -124,10 +124,22 @@ export class S3Store implements FileStore {
     return !isUntried || this.#probe(path, body);
   }
 
+  // 409 means that another write of the object is under way, which may still fail. Undefined if the object is there afterwards.
+  async #putNew(path: string, body: S3Body): Promise<S3Response | undefined> {
+    try {
+      return await this.#put(path, body, true);
+    } catch (error) {
+      const isBusy = error instanceof SvcError && error.status === 409;
+      // Without the permission to list, a store responds with 403 about an object that does not exist.
+      if (isBusy && (await this.#exists(path, [403, 404]))) return undefined;
+      throw error;
+    }
+  }
+
   // A store may silently ignore the condition. Writing the same bytes again shows this and is harmless.
   async #probe(path: string, body: S3Body): Promise<boolean> {
-    const { response } = await this.#put(path, body, true);
-    this.#honorsCondition = response.status === 412 || response.status === 409;
+    const sent = await this.#putNew(path, body);
+    this.#honorsCondition = sent === undefined || sent.response.status === 412;
     if (this.#honorsCondition) return true;
     this.#distrust();
     return this.#isLast(path, body);
@@ -166,7 +178,7 @@ export class S3Store implements FileStore {
       path,
       body,
       headers: isNew ? { 'if-none-match': '*' } : {},
-      wanted: isNew ? [400, 409, 412, 501] : [],
+      wanted: isNew ? [400, 412, 501] : [],
     });
     if (sent.refusal === undefined) await drain(sent.response);
     else if (sent.refusal.status === 400 && !isAboutCondition(sent.refusal.error.code)) throw s3Error(sent.refusal);

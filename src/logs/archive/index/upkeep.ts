@@ -1,6 +1,6 @@
 import { type ErrorCode, isSvcError } from '../../../base/errors.ts';
 import { sideBySide } from '../../../base/side-by-side.ts';
-import type { FileStore } from '../../../client/store/store.ts';
+import { type FileStore, removeIfAllowed } from '../../../client/store/store.ts';
 import { INDEX, type IndexRef, isCovered, withIndex } from '../records/index-ref.ts';
 import {
   type ArchiveRecord,
@@ -102,7 +102,7 @@ export async function removeMerged(store: FileStore, added: readonly IndexRef[])
     const isOld = merged.some((ref) => isCovered({ from: Number(from), to: Number(to) }, ref) && ref.path !== path);
     if (isOld) old.push(path);
   }
-  for await (const _ of sideBySide(old, READ_AHEAD, (path) => store.remove(path)));
+  for await (const _ of sideBySide(old, READ_AHEAD, (path) => removeIfAllowed(store, path)));
 }
 
 /**

@@ -174,10 +174,41 @@ describe('an archive in a bucket', () => {
     expect(await loose.readText('a')).toBe('one');
   });
 
-  it.each([409, 412])('a writer treats %i as a file that exists', async (status) => {
-    meddle = ({ method }, outgoing) => method === 'PUT' && refuse(outgoing, status, 'Conflict');
+  it('a writer treats 412 as a file that exists', async () => {
+    meddle = ({ method }, outgoing) => method === 'PUT' && refuse(outgoing, 412, 'PreconditionFailed');
     expect(await store.create('a', 'one')).toBe(false);
   });
+
+  it('R15: a write that the store answers with 409 is sent again, since the write that was under way may have failed', async () => {
+    const conflicts = new Map<string, number>();
+    meddle = ({ method, url = '' }, outgoing) => {
+      const count = (conflicts.get(url) ?? 0) + 1;
+      if (method !== 'PUT' || count > 4) return false;
+      conflicts.set(url, count);
+      return refuse(outgoing, 409, 'ConditionalRequestConflict');
+    };
+    expect(await store.create('a', 'one')).toBe(true);
+    await store.lock(async () => expect(await store.create('b', localFile('two'))).toBe(true));
+    await store.replace('head', 'three');
+    expect([await store.readText('a'), await text('b'), await store.readText('head')]).toEqual(['one', 'two', 'three']);
+  });
+
+  it.each([
+    ['theirs', false],
+    ['mine', true],
+    [undefined, expect.objectContaining({ code: 'server', retryable: true, status: 409 })],
+  ])(
+    'a write that is always answered with 409 is judged by the object there afterwards: %s',
+    async (content, outcome) => {
+      if (content !== undefined) await store.replace('a', content);
+      let heads = 0;
+      meddle = ({ method }, outgoing) => {
+        if (method === 'HEAD' && (heads += 1) === 1) return refuse(outgoing, 404, 'NoSuchKey');
+        return method === 'PUT' && refuse(outgoing, 409, 'ConditionalRequestConflict');
+      };
+      expect(await store.create('a', 'mine').catch((error: unknown) => error)).toEqual(outcome);
+    },
+  );
 
   it('a writer recognizes its file when the response to its first attempt was lost', async () => {
     let puts = 0;
