@@ -114,7 +114,7 @@ const MOST_UNANSWERED = 3;
 /**
  * Sends events of a journal again, one after the other, with the body and headers that were received, except for what
  * the journal hides. With `dryRun` it reads and selects, and sends nothing.
- * @throws SvcError `local` when the journal cannot be read; the signal's reason when it aborts
+ * @throws SvcError as `readJournal`; the signal's reason when it aborts
  */
 export async function* replay(
   journal: string,
@@ -124,7 +124,7 @@ export async function* replay(
   signal: AbortSignal,
 ): AsyncGenerator<Replayed> {
   let unanswered = 0;
-  for await (const read of readJournal(journal)) {
+  for await (const read of readJournal(journal, { signal })) {
     if ('problem' in read) {
       yield { kind: 'unreadable', ...read };
       continue;

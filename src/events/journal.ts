@@ -141,12 +141,23 @@ async function isTorn(file: string, size: number): Promise<boolean> {
 /** A line of a journal: an entry, or one that is unreadable, such as the last one of a process that was killed. */
 export type JournalLine = { readonly line: number } & ({ readonly entry: JournalEntry } | { readonly problem: string });
 
-/** Reads a journal line by line, in order. @throws SvcError `local` when the file cannot be read */
-export async function* readJournal(file: string, from = 0): AsyncGenerator<JournalLine> {
+interface ReadOptions {
+  /** The number of bytes to leave out at the beginning. */
+  readonly from?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * Reads a journal line by line, in order.
+ * @throws SvcError `local` when the file cannot be read, `refused_input` for a line that no event is as long as; the
+ * signal's reason when it aborts
+ */
+export async function* readJournal(file: string, { from = 0, signal }: ReadOptions = {}): AsyncGenerator<JournalLine> {
   const stream = nodeFs.createReadStream(file, { start: from });
   let line = 0;
   try {
-    for await (const text of linesOf(stream)) {
+    for await (const text of linesOf(stream, signal)) {
+      if (text === undefined) throw tooLong(file, line + 1);
       line += 1;
       if (text.trim() !== '') yield { line, ...readLine(text) };
     }
@@ -164,20 +175,40 @@ const TAIL_BYTES = 8_000_000;
 export async function* recentIds(file: string): AsyncGenerator<string> {
   const found = await nodeFs.promises.stat(file).catch(() => undefined);
   if (found === undefined || !found.isFile()) return;
-  for await (const read of readJournal(file, Math.max(0, found.size - TAIL_BYTES)))
+  for await (const read of readJournal(file, { from: Math.max(0, found.size - TAIL_BYTES) }))
     if ('entry' in read) yield read.entry.id;
 }
 
-// By line feeds alone: newer versions of Node's readline also split at U+2028, which JSON leaves within a line.
-async function* linesOf(stream: nodeFs.ReadStream): AsyncGenerator<string> {
+/** The most characters of a line: more than the largest event that is received has with all its characters escaped. */
+const MAX_LINE = 16_000_000;
+
+/**
+ * Yields the lines of a file, and undefined for one that is too long, which ends it. Lines end with line feeds alone: newer
+ * versions of Node's readline also split at U+2028, which JSON leaves within a line.
+ */
+async function* linesOf(stream: nodeFs.ReadStream, signal?: AbortSignal): AsyncGenerator<string | undefined> {
   stream.setEncoding('utf8');
-  let rest = '';
+  let pieces: string[] = [];
+  let length = 0;
   for await (const text of stream as AsyncIterable<string>) {
-    const lines = (rest + text).split('\n');
-    rest = lines.pop() ?? '';
+    signal?.throwIfAborted();
+    const [first = '', ...lines] = text.split('\n');
+    const rest = lines.pop();
+    pieces.push(first);
+    length += first.length;
+    if (length > MAX_LINE) return yield undefined;
+    if (rest === undefined) continue;
+    yield pieces.join('');
     yield* lines;
+    [pieces, length] = [[rest], rest.length];
   }
-  if (rest !== '') yield rest;
+  if (length > 0) yield pieces.join('');
+}
+
+function tooLong(file: string, line: number): SvcError {
+  return new SvcError('refused_input', `line ${line} of ${file} is longer than any event`, {
+    hint: "Name a file that 'svc events listen --journal' wrote.",
+  });
 }
 
 function readLine(text: string): { entry: JournalEntry } | { problem: string } {

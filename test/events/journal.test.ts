@@ -93,6 +93,26 @@ describe('the journal', () => {
     expect(idsIn(await gather(readJournal(file)))).toEqual([undefined, undefined, undefined, undefined, 'e']);
   });
 
+  it('a line of the journal that is longer than any event is refused after the lines before it are read', async () => {
+    const piece = 'x'.repeat(1_000_000);
+    writeFileSync(file, `short\n${piece.repeat(15)}\n${piece.repeat(17)}`);
+    const found: number[] = [];
+    const reading = (async () => {
+      for await (const { line } of readJournal(file)) found.push(line);
+    })();
+    await expect(reading).rejects.toMatchObject({
+      code: 'refused_input',
+      message: `line 3 of ${file} is longer than any event`,
+    });
+    expect(found).toEqual([1, 2]);
+  });
+
+  it('R19: reading the journal ends with the command, also within a line', async () => {
+    writeFileSync(file, 'x'.repeat(1_000_000));
+    const reason = new Error('interrupted');
+    await expect(gather(readJournal(file, { signal: AbortSignal.abort(reason) }))).rejects.toBe(reason);
+  });
+
   it('the journal takes away from others a file that they can read', async () => {
     writeFileSync(file, '');
     chmodSync(file, 0o644);

@@ -41,7 +41,7 @@ export const replay = defineCommand({
     ['svc events replay events.jsonl --forward-to http://localhost:3000/webhooks --since 1h', 'the last hour'],
     ['svc events replay events.jsonl --forward-to http://localhost:3000/webhooks --id 5f0c…', 'a single event'],
   ],
-  exitCodes: [5, [8, 'an event did not reach the target'], 130],
+  exitCodes: [5, [8, 'an event did not reach the target'], 13, 130],
   fields: replayView.fields,
   parameters,
   async run(context, input) {
