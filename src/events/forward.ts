@@ -97,14 +97,16 @@ export interface Choice {
   readonly types?: readonly string[] | undefined;
   /** Received at this time or later, in milliseconds since the epoch. */
   readonly since?: number | undefined;
+  /** The first line of the journal, counted from 1. */
+  readonly fromLine?: number | undefined;
 }
 
 /** The outcome for one line of a journal. */
 export type Replayed =
-  | { readonly kind: 'sent'; readonly entry: JournalEntry; readonly result: ForwardResult }
+  | { readonly kind: 'sent'; readonly line: number; readonly entry: JournalEntry; readonly result: ForwardResult }
   | { readonly kind: 'unreadable'; readonly line: number; readonly problem: string }
   /** The target failed too often, so this event and all later ones were not tried. */
-  | { readonly kind: 'given up'; readonly from: JournalEntry };
+  | { readonly kind: 'given up'; readonly line: number; readonly entry: JournalEntry };
 
 /** The header that marks a replayed event, with the time of its first receipt. */
 const REPLAYED_HEADER = 'svc-replayed';
@@ -124,21 +126,21 @@ export async function* replay(
   signal: AbortSignal,
 ): AsyncGenerator<Replayed> {
   let unanswered = 0;
-  for await (const read of readJournal(journal, { signal })) {
+  for await (const read of readJournal(journal, { fromLine: choice.fromLine, signal })) {
     if ('problem' in read) {
       yield { kind: 'unreadable', ...read };
       continue;
     }
     if (!isChosen(read, choice)) continue;
-    if (unanswered >= MOST_UNANSWERED) return yield { kind: 'given up', from: read.entry };
+    if (unanswered >= MOST_UNANSWERED) return yield { kind: 'given up', ...read };
     if (options.dryRun) {
-      yield { kind: 'sent', entry: read.entry, result: { attempts: 0 } };
+      yield { kind: 'sent', ...read, result: { attempts: 0 } };
       continue;
     }
     const result = await forward(target, replayedRequest(read.entry), options, signal);
     signal.throwIfAborted();
     unanswered = result.status === undefined ? unanswered + 1 : 0;
-    yield { kind: 'sent', entry: read.entry, result };
+    yield { kind: 'sent', ...read, result };
   }
 }
 

@@ -17,7 +17,7 @@ export interface JournalEntry {
 
 interface Waiting {
   readonly line: string;
-  readonly resolve: () => void;
+  readonly resolve: (at: number) => void;
   readonly reject: (error: unknown) => void;
 }
 
@@ -28,12 +28,20 @@ export class Journal {
   readonly #redact: (text: string) => string;
   readonly #waiting: Waiting[] = [];
   #writing: Promise<void> | undefined;
+  /** The size of the file in bytes, except for what other processes have added since it was opened. */
+  #size: number;
   /** Whether the file ends within a line. */
   #torn: boolean;
 
-  private constructor(file: string, handle: fs.FileHandle, torn: boolean, redact: (text: string) => string) {
+  private constructor(
+    file: string,
+    handle: fs.FileHandle,
+    { size, torn }: { readonly size: number; readonly torn: boolean },
+    redact: (text: string) => string,
+  ) {
     this.#file = file;
     this.#handle = handle;
+    this.#size = size;
     this.#torn = torn;
     this.#redact = redact;
   }
@@ -45,14 +53,19 @@ export class Journal {
       const handle = await fs.open(file, 'a', 0o600);
       const found = await handle.stat();
       if (found.isFile() && (found.mode & 0o077) !== 0) await handle.chmod(0o600);
-      return new Journal(file, handle, found.isFile() && (await isTorn(file, found.size)), redact);
+      const { size } = found;
+      return new Journal(file, handle, { size, torn: found.isFile() && (await isTorn(file, size)) }, redact);
     } catch (error) {
       throw writeFailure(file, error);
     }
   }
 
-  /** Resolves when the event is safely on disk. @throws SvcError `local` when it cannot be written */
-  append(event: ReceivedEvent): Promise<void> {
+  /**
+   * Appends an event. Resolves when it is safely on disk, to the bytes before its line, of which there may be more if another
+   * process writes to the file too.
+   * @throws SvcError `local` when it cannot be written
+   */
+  append(event: ReceivedEvent): Promise<number> {
     const line = `${JSON.stringify(this.#entryOf(event))}\n`;
     return new Promise((resolve, reject) => {
       this.#waiting.push({ line, resolve, reject });
@@ -81,13 +94,14 @@ export class Journal {
   // Each event is one write; all events that arrive during a sync share the next one.
   async #writeAll(): Promise<void> {
     while (this.#waiting.length > 0) {
-      const written: Waiting[] = [];
+      const written: (Waiting & { readonly at: number })[] = [];
       for (const waiting of this.#waiting.splice(0)) {
-        if (await this.#write(waiting)) written.push(waiting);
+        const at = this.#size + (this.#torn ? 1 : 0);
+        if (await this.#write(waiting)) written.push({ ...waiting, at });
       }
       try {
         if (written.length > 0) await this.#sync();
-        for (const { resolve } of written) resolve();
+        for (const { resolve, at } of written) resolve(at);
       } catch (error) {
         for (const { reject } of written) reject(writeFailure(this.#file, error));
       }
@@ -107,6 +121,8 @@ export class Journal {
       this.#torn ||= done > 0;
       reject(writeFailure(this.#file, error));
       return false;
+    } finally {
+      this.#size += done;
     }
   }
 
@@ -144,6 +160,8 @@ export type JournalLine = { readonly line: number } & ({ readonly entry: Journal
 interface ReadOptions {
   /** The number of bytes to leave out at the beginning. */
   readonly from?: number | undefined;
+  /** The first line to read, counted from 1. */
+  readonly fromLine?: number | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -152,14 +170,17 @@ interface ReadOptions {
  * @throws SvcError `local` when the file cannot be read, `refused_input` for a line that no event is as long as; the
  * signal's reason when it aborts
  */
-export async function* readJournal(file: string, { from = 0, signal }: ReadOptions = {}): AsyncGenerator<JournalLine> {
+export async function* readJournal(
+  file: string,
+  { from = 0, fromLine = 1, signal }: ReadOptions = {},
+): AsyncGenerator<JournalLine> {
   const stream = nodeFs.createReadStream(file, { start: from });
   let line = 0;
   try {
     for await (const text of linesOf(stream, signal)) {
       if (text === undefined) throw tooLong(file, line + 1);
       line += 1;
-      if (text.trim() !== '') yield { line, ...readLine(text) };
+      if (line >= fromLine && text.trim() !== '') yield { line, ...readLine(text) };
     }
   } catch (error) {
     throw readFailure(file, error);
@@ -167,6 +188,22 @@ export async function* readJournal(file: string, { from = 0, signal }: ReadOptio
     stream.destroy();
   }
 }
+
+/** Returns the number of the line of a journal that begins after this many bytes. @throws SvcError `local` when it cannot be read */
+export async function lineAfter(file: string, bytes: number): Promise<number> {
+  let line = 1;
+  if (bytes === 0) return line;
+  const stream = nodeFs.createReadStream(file, { end: bytes - 1 });
+  try {
+    for await (const chunk of stream as AsyncIterable<Buffer>)
+      for (let at = chunk.indexOf(LINE_FEED); at !== -1; at = chunk.indexOf(LINE_FEED, at + 1)) line += 1;
+    return line;
+  } catch (error) {
+    throw readFailure(file, error);
+  }
+}
+
+const LINE_FEED = 10;
 
 // Enough for ten thousand events.
 const TAIL_BYTES = 8_000_000;

@@ -93,8 +93,7 @@ export class Listener {
     this.#capacity -= 1;
     this.#pending += 1;
     try {
-      await this.#journal?.append(received);
-      this.#dispatch(received);
+      this.#dispatch(received, await this.#journal?.append(received));
     } catch (error) {
       // The listener may have been ended meanwhile.
       if (!this.#ending) this.#capacity += 1;
@@ -105,9 +104,9 @@ export class Listener {
     }
   }
 
-  #dispatch(received: ReceivedEvent): void {
+  #dispatch(received: ReceivedEvent, journalBytes: number | undefined): void {
     const repeated = this.#ids.add(received.delivery.event.id);
-    const event = { ...received, repeated, size: received.bytes.length };
+    const event = { ...received, repeated, size: received.bytes.length, journalBytes };
     this.#queue.add(event);
     for (const { add } of this.#sinks) add(event);
   }

@@ -4,7 +4,9 @@ import { noteNext, option } from '../cli/app/hint.ts';
 import { addressProblem } from '../cli/config/values.ts';
 import { isUnsafe } from '../cli/output/text.ts';
 import { countText } from '../cli/output/time.ts';
+import { resolvePath } from '../cli/app/files/typed-path.ts';
 import { displayHost, readAddress } from '../schema/address.ts';
+import type { Choice } from './forward.ts';
 import type { ListenerEvent, Unprocessed } from './sinks.ts';
 
 /** Reads an address that events may go to: https, or http on this machine. @throws SvcError `usage`, without the address */
@@ -76,17 +78,26 @@ export function reportEvent({ notices }: Context, refusals: Refusals): (event: L
 }
 
 /** Reports at the end which events were not processed, and how to send them again. */
-export function reportUnprocessed(context: Context, { target, count, ids, firstAt }: Unprocessed, journal?: string) {
+export async function reportUnprocessed(
+  context: Context,
+  { target, count, ids, journalBytes }: Unprocessed,
+  journal?: string,
+): Promise<void> {
   const events = countText(count, 'event');
   if (target === undefined) return context.notices.warn(`the command failed for ${events}`);
   const where = displayTarget(target);
   if (journal === undefined)
     return context.notices.warn(`${events} did not reach ${where}; with --journal they could be sent again`);
   context.notices.warn(`${events} did not reach ${where}`);
-  // A few events are selected by their ids, many by the time of the first.
-  const isMany = count > ids.length || ids.some((id) => id.length > LONGEST_ID || isUnsafe(id));
-  const selection = isMany ? { since: new Date(firstAt).toISOString() } : { ids };
-  noteNext(context, 'to send them again', replayCommand(journal, where, selection));
+  // A few events are selected by their ids, many by the place of the first in the journal. Times may not be in order there.
+  const isUntypable = (id: string): boolean => id.length > LONGEST_ID || isUnsafe(id) || context.out.redact(id) !== id;
+  const isMany = count > ids.length || ids.some(isUntypable);
+  const { lineAfter } = await import('./journal.ts');
+  const fromLine = await lineAfter(resolvePath(context, journal), journalBytes).catch(() => undefined);
+  // A journal that is gone cannot be sent again.
+  if (fromLine === undefined) return;
+  const selection = { ids: isMany ? [] : ids, fromLine };
+  noteNext(context, `to send them again${targetAdvice(target)}`, replayCommand(journal, target, selection));
 }
 
 // A sender may choose ids of any length.
@@ -97,15 +108,26 @@ function shownId({ event }: Extract<ListenerEvent, { event: unknown }>): string 
   return id.length > LONGEST_ID ? `${id.slice(0, LONGEST_ID)}…` : id;
 }
 
-export interface ReplaySelection {
-  readonly ids?: readonly string[] | undefined;
-  readonly types?: readonly string[] | undefined;
-  /** ISO 8601. */
-  readonly since?: string | undefined;
+/** The words of the command that sends events of a journal again. A target with a query is left to be filled in. */
+export function replayCommand(
+  journal: string,
+  target: URL,
+  { ids = [], types = [], since, fromLine = 1 }: Choice,
+): readonly string[] {
+  const selected = [
+    ...option('--id', [...new Set(ids)]),
+    ...option('--type', types),
+    ...option('--since', since === undefined ? undefined : new Date(since).toISOString()),
+    ...option('--from-line', fromLine > 1 ? String(fromLine) : undefined),
+  ];
+  return ['events', 'replay', journal, '--forward-to', hasQuery(target) ? '<url>' : displayTarget(target), ...selected];
 }
 
-/** The words of the command that sends events of a journal again. */
-export function replayCommand(journal: string, target: string, { ids = [], types = [], since }: ReplaySelection) {
-  const selected = [...option('--id', [...new Set(ids)]), ...option('--type', types), ...option('--since', since)];
-  return ['events', 'replay', journal, '--forward-to', target, ...selected];
+/** Returns how to fill in the target of a replay command, to follow a sentence; empty if the command has the target. */
+export function targetAdvice(target: URL): string {
+  return hasQuery(target) ? ' (<url> is the target with its query, which is not shown)' : '';
+}
+
+function hasQuery({ search }: URL): boolean {
+  return search !== '';
 }

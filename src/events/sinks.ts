@@ -8,6 +8,8 @@ export interface AcceptedEvent extends ReceivedEvent {
   /** Whether an event with this id was received before. */
   readonly repeated: boolean;
   readonly size: number;
+  /** The bytes before it in the journal, if there is one. */
+  readonly journalBytes?: number | undefined;
 }
 
 const MAX_REPORTED_IDS = 5;
@@ -16,8 +18,8 @@ export interface Unprocessed {
   readonly target: URL | undefined;
   readonly count: number;
   readonly ids: readonly string[];
-  /** The time at which the first of them was received, in milliseconds since the epoch. */
-  readonly firstAt: number;
+  /** The bytes before the first of them in the journal; 0 without a journal. */
+  readonly journalBytes: number;
 }
 
 export interface SinkOptions extends ForwardOptions {
@@ -59,10 +61,11 @@ function sink(target: URL | undefined, work: (event: AcceptedEvent, signal: Abor
   const late = new AbortController();
   const abort = (): void => late.abort();
   let unprocessed: Unprocessed | undefined;
-  const fail = ({ receivedAt, delivery }: AcceptedEvent): void => {
-    const { count, ids, firstAt } = unprocessed ?? { count: 0, ids: [], firstAt: receivedAt };
+  const fail = ({ delivery, journalBytes: at = 0 }: AcceptedEvent): void => {
+    const { count, ids, journalBytes } = unprocessed ?? { count: 0, ids: [], journalBytes: at };
     const reported = ids.length < MAX_REPORTED_IDS ? [...ids, delivery.event.id] : ids;
-    unprocessed = { target, count: count + 1, ids: reported, firstAt };
+    // An event that found the queue full fails before those that wait in it.
+    unprocessed = { target, count: count + 1, ids: reported, journalBytes: Math.min(journalBytes, at) };
   };
   const consume = async (): Promise<void> => {
     for await (const event of queue.items()) if (late.signal.aborted || !(await work(event, late.signal))) fail(event);

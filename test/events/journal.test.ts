@@ -4,7 +4,7 @@ import fs from 'node:fs/promises';
 import { setImmediate } from 'node:timers/promises';
 import { afterAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createRedactor } from '../../src/base/security/redact.ts';
-import { Journal, type JournalLine, readJournal, recentIds } from '../../src/events/journal.ts';
+import { Journal, type JournalLine, lineAfter, readJournal, recentIds } from '../../src/events/journal.ts';
 import { ownDirectory, received } from './support.ts';
 
 const plain = (text: string): string => text;
@@ -83,6 +83,17 @@ describe('the journal', () => {
       { line: 2, problem: 'it is truncated or not JSON' },
       { line: 3, entry: { id: 'e3' } },
     ]);
+  });
+
+  it('the journal says after how many bytes each event begins, from which follows its line', async () => {
+    writeFileSync(file, 'first\nsecond, cut o');
+    const journal = await Journal.open(file, plain);
+    const places = await Promise.all(['a', 'ü', 'c'].map((id) => journal.append(received(id))));
+    await journal.close();
+    expect(await Promise.all(places.map((at) => lineAfter(file, at)))).toEqual([3, 4, 5]);
+    expect(idsIn(await gather(readJournal(file, { fromLine: 4 })))).toEqual(['ü', 'c']);
+    const bytes = readFileSync(file);
+    expect(places.map((at) => bytes.subarray(at, at + 2).toString())).toEqual(['{"', '{"', '{"']);
   });
 
   it('the journal reads round lines that are no events', async () => {

@@ -2,10 +2,11 @@ import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/base/system.ts';
 import { readJournal } from '../../src/events/journal.ts';
 import { Listener, type ListenOptions } from '../../src/events/listener.ts';
-import type { AcceptedEvent, ListenerEvent } from '../../src/events/sinks.ts';
+import { createTransport } from '../../src/client/http/transport.ts';
+import { type AcceptedEvent, type ListenerEvent, sinksOf } from '../../src/events/sinks.ts';
 import { FaultServer, type Script } from '../support/fault-server.ts';
 import { answer, silence } from '../support/fault-steps.ts';
-import { delivery, ownDirectory, post, until } from './support.ts';
+import { delivery, ownDirectory, post, received, until } from './support.ts';
 
 const directory = ownDirectory();
 afterAll(() => directory.remove());
@@ -92,12 +93,21 @@ describe('the listener', () => {
     const undone = await listener.finish(soon(50));
     await reading;
     expect(seen).toHaveLength(20);
-    expect(undone).toEqual([
-      { target: hanging.url, count: 20, ids: ['e0', 'e1', 'e2', 'e3', 'e4'], firstAt: seen[0]?.receivedAt },
-    ]);
+    expect(undone).toEqual([{ target: hanging.url, count: 20, ids: ['e0', 'e1', 'e2', 'e3', 'e4'], journalBytes: 0 }]);
     const kept = [];
     for await (const line of readJournal(directory.path('hang.jsonl'))) kept.push(line);
     expect(kept).toHaveLength(20);
+  });
+
+  it('a sink reports the place of the first event in the journal, also where a later one failed before it', async () => {
+    const hanging = await target([silence('request')]);
+    const transport = createTransport();
+    const [sink] = sinksOf({ transport, clock: systemClock, forwardTo: [hanging.url] });
+    // One is under way and 10,000 wait, so that the last one finds the queue full.
+    for (let at = 0; at < 10_002; at += 1)
+      sink?.add({ ...received(`e${at}`), repeated: false, size: 1, journalBytes: 1_000 + at });
+    expect(await sink?.finish(AbortSignal.abort())).toMatchObject({ count: 10_002, journalBytes: 1_000 });
+    await transport.close();
   });
 
   it('the listener passes on what came, keys aside, in order', async () => {

@@ -97,7 +97,8 @@ export const listen = defineCommand({
       reportStart(context, listener, input);
       await printUntilEnd(context, listener, limitMs, () => print(rows(listener)));
     } finally {
-      for (const unprocessed of await finish(context, listener)) reportUnprocessed(context, unprocessed, input.journal);
+      for (const unprocessed of await finish(context, listener))
+        await reportUnprocessed(context, unprocessed, input.journal);
       refusals.end();
     }
     return exitCode(context);

@@ -5,13 +5,13 @@ import { argument, type Input, reading, repeated, suggesting, value } from '../.
 import { listPrinter } from '../../cli/app/print.ts';
 import { resolvePath } from '../../cli/app/files/typed-path.ts';
 import { moment } from '../../cli/app/moment.ts';
-import { text } from '../../cli/app/value-parsers.ts';
+import { integer, text } from '../../cli/app/value-parsers.ts';
 import { isUnsafe } from '../../cli/output/text.ts';
 import { countText } from '../../cli/output/time.ts';
 import type { View } from '../../cli/output/view.ts';
-import type { Replayed } from '../forward.ts';
+import type { Choice, Replayed } from '../forward.ts';
 import type { JournalEntry } from '../journal.ts';
-import { displayTarget, parseTarget, replayCommand } from '../report.ts';
+import { displayTarget, parseTarget, replayCommand, targetAdvice } from '../report.ts';
 
 const replayView: View<ReturnType<typeof rowOf>> = {
   name: 'replayed event',
@@ -32,11 +32,12 @@ const parameters = {
   type: suggesting({ wordsOf: 'event' }, repeated('--type <type>', 'only events of this type', text)),
   dryRun: dryRunParameter,
   since: value('--since <time>', 'only events received from this time on', moment),
+  fromLine: value('--from-line <n>', 'only events from this line of the journal on, counted from 1', integer(1)),
 } as const;
 
 export const replay = defineCommand({
   description:
-    'Sends each event with its original body and headers, without keys, and with a header svc-replayed that says when it was received. Sends all events, unless --id, --type or --since selects some.',
+    'Sends each event with its original body and headers, without keys, and with a header svc-replayed that says when it was received. Sends all events, unless --id, --type, --since or --from-line selects some.',
   examples: [
     ['svc events replay events.jsonl --forward-to http://localhost:3000/webhooks --since 1h', 'the last hour'],
     ['svc events replay events.jsonl --forward-to http://localhost:3000/webhooks --id 5f0c…', 'a single event'],
@@ -47,24 +48,40 @@ export const replay = defineCommand({
   async run(context, input) {
     const target = requiredTarget(context, input);
     const print = await listPrinter(context, replayView);
+    const choice = choiceOf(context, input);
     const tally: Tally = { ...EMPTY_TALLY, failed: [], missing: new Set(input.id) };
+    const replaying = { ...input, target, choice };
     try {
-      await print(rows(context, input, target, tally));
+      await print(rows(context, replaying, tally));
     } catch (error) {
-      throw withResumeHint(error, input, target, tally);
+      throw withResumeHint(error, replaying, tally);
     }
-    report(context, input, target, tally);
+    report(context, replaying, tally);
   },
   async request(context, input) {
-    const url = requiredTarget(context, input);
+    const target = requiredTarget(context, input);
     const { replayedRequest } = await import('../forward.ts');
-    for await (const replayed of replayedEvents(context, { ...input, dryRun: true }, url))
-      if (replayed.kind === 'sent') return { method: 'POST', url, ...replayedRequest(replayed.entry) };
+    const replaying = { ...input, target, choice: choiceOf(context, input), dryRun: true };
+    for await (const replayed of replayedEvents(context, replaying))
+      if (replayed.kind === 'sent') return { method: 'POST', url: target, ...replayedRequest(replayed.entry) };
     throw new SvcError('usage', '--curl has nothing to show: no event matches', { hint: 'Leave --curl out.' });
   },
 });
 
 type ReplayInput = Input<typeof parameters>;
+
+/** A replay: what is sent where. */
+interface Replaying {
+  readonly journal: string;
+  readonly dryRun: boolean;
+  readonly target: URL;
+  readonly choice: Choice;
+}
+
+/** Returns the selected events. A time that is relative to now becomes a fixed one, with which the replay can go on later. */
+function choiceOf({ clock }: Context, { id, type, since, fromLine }: ReplayInput): Choice {
+  return { ids: id, types: type, since: since?.(clock.now()), fromLine };
+}
 
 function requiredTarget(context: Context, { forwardTo, journal }: ReplayInput): URL {
   if (forwardTo !== undefined) return forwardTo;
@@ -75,24 +92,26 @@ function requiredTarget(context: Context, { forwardTo, journal }: ReplayInput): 
   });
 }
 
-async function* rows(context: Context, input: ReplayInput, target: URL, tally: Tally) {
-  for await (const replayed of replayedEvents(context, input, target)) {
-    count(context, input.journal, replayed, tally);
+async function* rows(context: Context, replaying: Replaying, tally: Tally) {
+  for await (const replayed of replayedEvents(context, replaying)) {
+    count(context, replaying.journal, replayed, tally);
     if (replayed.kind === 'sent') yield [rowOf(replayed)];
   }
 }
 
-async function* replayedEvents(context: Context, input: ReplayInput, target: URL): AsyncGenerator<Replayed> {
+async function* replayedEvents(
+  context: Context,
+  { journal, target, choice, dryRun }: Replaying,
+): AsyncGenerator<Replayed> {
   const { clock, system, signal } = context;
   const [{ replay: replayEvents }, { createTransport }] = await Promise.all([
     import('../forward.ts'),
     import('../../client/http/transport.ts'),
   ]);
-  const transport = createTransport(system.env, { readOnly: input.dryRun });
+  const transport = createTransport(system.env, { readOnly: dryRun });
   context.onClose(() => transport.close());
-  const choice = { ids: input.id, types: input.type, since: input.since?.(clock.now()) };
-  const options = { transport, clock, dryRun: input.dryRun };
-  yield* replayEvents(resolvePath(context, input.journal), target, choice, options, signal);
+  const options = { transport, clock, dryRun };
+  yield* replayEvents(resolvePath(context, journal), target, choice, options, signal);
 }
 
 function rowOf({ entry, result }: Extract<Replayed, { kind: 'sent' }>) {
@@ -114,12 +133,23 @@ interface Tally {
   redacted: number;
   unreadable: number;
   stopped: boolean;
-  last: JournalEntry | undefined;
+  /** The line of the first event that failed. */
+  firstFailed: number | undefined;
+  /** The line of the last event that was sent or failed. */
+  last: number | undefined;
   /** Requested ids that were not found yet. */
   readonly missing: Set<string>;
 }
 
-const EMPTY_TALLY = { sent: 0, failedCount: 0, redacted: 0, unreadable: 0, stopped: false, last: undefined };
+const EMPTY_TALLY = {
+  sent: 0,
+  failedCount: 0,
+  redacted: 0,
+  unreadable: 0,
+  stopped: false,
+  firstFailed: undefined,
+  last: undefined,
+};
 
 /** Counts the outcome for one event, and reports unreadable lines. */
 function count({ notices }: Context, journal: string, replayed: Replayed, tally: Tally): void {
@@ -129,63 +159,66 @@ function count({ notices }: Context, journal: string, replayed: Replayed, tally:
       notices.warn(`line ${replayed.line} of ${journal} is skipped: ${replayed.problem}`);
     return;
   }
-  const entry = replayed.kind === 'sent' ? replayed.entry : replayed.from;
+  const { entry, line } = replayed;
   const hasFailed = replayed.kind !== 'sent' || replayed.result.reason !== undefined;
+  if (hasFailed) tally.firstFailed ??= line;
   if (hasFailed && tally.failed.length <= FAILED_KEPT) tally.failed.push(entry);
   if (replayed.kind === 'given up') {
     tally.stopped = true;
     return;
   }
   tally.missing.delete(entry.id);
-  tally.last = entry;
+  tally.last = line;
   if (entry.redacted) tally.redacted += 1;
   if (hasFailed) tally.failedCount += 1;
   else tally.sent += 1;
 }
 
 /** Reports the outcome at the end. @throws SvcError if any event did not reach the target, or was not found */
-function report({ notices }: Context, input: ReplayInput, target: URL, tally: Tally): void {
+function report({ notices }: Context, replaying: Replaying, tally: Tally): void {
+  const { journal, target, dryRun } = replaying;
   const { sent, redacted, unreadable, failedCount, missing } = tally;
   if (unreadable > MAX_REPORTED_UNREADABLE) notices.warn(`${unreadable} lines were skipped in all`);
   if (redacted > 0)
     notices.warn(`sent with [hidden] or masked digits in place of what was received: ${countText(redacted, 'event')}`);
-  if (failedCount > 0) throw failedError(input, target, tally);
+  if (failedCount > 0) throw failedError(replaying, tally);
   if (missing.size > 0) {
-    throw new SvcError('not_found', `no event ${[...missing].join(', ')} was found in ${input.journal}`, {
-      hint: 'Check the id, and that --type and --since do not exclude it.',
+    throw new SvcError('not_found', `no event ${[...missing].join(', ')} was found in ${journal}`, {
+      hint: 'Check the id, and that --type, --since and --from-line do not exclude it.',
     });
   }
   if (sent === 0) return notices.note('no event matches: nothing was sent');
   const where = displayTarget(target);
-  if (input.dryRun) return notices.note(`dry run: ${sent} would be sent to ${where}; nothing was sent`);
+  if (dryRun) return notices.note(`dry run: ${sent} would be sent to ${where}; nothing was sent`);
   notices.success(`${sent} sent to ${where}`);
 }
 
-function failedError(input: ReplayInput, target: URL, tally: Tally): SvcError {
-  const { sent, failedCount, failed, stopped } = tally;
-  const where = displayTarget(target);
+function failedError({ journal, target, choice }: Replaying, tally: Tally): SvcError {
+  const { sent, failedCount, failed, firstFailed, stopped } = tally;
   const rest = stopped ? '; the rest was not tried, since the target does not respond' : '';
   // For many failures, or ids that cannot be typed, the command repeats everything from the first failure.
   const isMany = stopped || failedCount > FAILED_KEPT || failed.some(({ id }) => isUnsafe(id));
-  const selection = isMany ? { types: input.type, since: failed[0]?.received_at } : { ids: failed.map(({ id }) => id) };
-  return new SvcError(
-    'network',
-    `${failedCount} of ${countText(sent + failedCount, 'event')} did not reach ${where}${rest}`,
-    {
-      hint: 'Check that the target is running, then send them again.',
-      next: replayCommand(input.journal, where, selection),
-      facts: { sent, failed: failedCount },
-    },
-  );
+  const ids = isMany ? choice.ids : failed.map(({ id }) => id);
+  const tried = countText(sent + failedCount, 'event');
+  return new SvcError('network', `${failedCount} of ${tried} did not reach ${displayTarget(target)}${rest}`, {
+    hint: `Check that the target is running, then send them again${targetAdvice(target)}.`,
+    next: replayCommand(journal, target, { ...choice, ids, fromLine: firstFailed }),
+    facts: { sent, failed: failedCount },
+  });
 }
 
 /** Adds to the error of an interrupted replay how to resume it. */
-function withResumeHint(error: unknown, input: ReplayInput, target: URL, { last, sent }: Tally): unknown {
-  if (!isSvcError(error, 'hangup', 'interrupted', 'terminated', 'timeout')) return error;
-  const selection = { types: input.type, ids: input.id, since: last?.received_at };
+function withResumeHint(error: unknown, { journal, target, choice, dryRun }: Replaying, tally: Tally): unknown {
+  if (dryRun || !isSvcError(error, 'hangup', 'interrupted', 'terminated', 'timeout')) return error;
+  const { last, firstFailed, sent } = tally;
+  const fromLine = firstFailed ?? (last === undefined ? choice.fromLine : last + 1);
+  const repeats =
+    firstFailed === undefined
+      ? 'an event that was under way is sent again'
+      : 'all from the first that failed are sent again';
   return error.with({
     message: `${error.message}; sent until then: ${countText(sent, 'event')}`,
-    hint: 'To resume; the last event is sent once more.',
-    next: replayCommand(input.journal, displayTarget(target), selection),
+    hint: `To resume${targetAdvice(target)}; ${repeats}.`,
+    next: replayCommand(journal, target, { ...choice, fromLine }),
   });
 }

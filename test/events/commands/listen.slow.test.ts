@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { readFileSync, statSync } from 'node:fs';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { FaultServer, type Script } from '../../support/fault-server.ts';
 import { answer, silence } from '../../support/fault-steps.ts';
@@ -188,6 +188,11 @@ describe('svc events listen', () => {
 
   it('svc events listen lets a target that hangs hold up nothing, and ends on Ctrl-C within its grace', async () => {
     const hanging = await target([silence('request')]);
+    // The last line of an earlier listener is cut off.
+    writeFileSync(
+      home.file('hang.jsonl'),
+      '{"received_at":"2099-01-05T12:00:00Z","id":"early","type":"t","body":"{}"}\n{"rec',
+    );
     const listener = await listen('--journal', 'hang.jsonl', '--forward-to', hanging.url.href);
     for (let at = 0; at < 10; at += 1) await post(listener.url, delivery(`e${at}`));
     await until(() => listener.rows().length === 10);
@@ -196,9 +201,9 @@ describe('svc events listen', () => {
     const { code, stderr } = await listener.ended;
     expect(code).toBe(130);
     expect(stderr).toMatch(
-      /10 events did not reach http:\/\/127\.0\.0\.1:\d+\n[^]* {2}svc events replay hang\.jsonl .*--since 20/,
+      /10 events did not reach http:\/\/127\.0\.0\.1:\d+\n[^]* {2}svc events replay hang\.jsonl --forward-to \S+:\d+ --from-line 3$/m,
     );
-    expect(readFileSync(home.file('hang.jsonl'), 'utf8').trimEnd().split('\n')).toHaveLength(10);
+    expect(readFileSync(home.file('hang.jsonl'), 'utf8').trimEnd().split('\n')).toHaveLength(12);
   });
 
   it('svc events listen runs a command for each event; its output goes to stderr and its failure is reported', async () => {

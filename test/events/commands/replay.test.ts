@@ -1,9 +1,10 @@
 import { appendFileSync, writeFileSync } from 'node:fs';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { SvcError } from '../../../src/base/errors.ts';
 import type { JournalEntry } from '../../../src/events/journal.ts';
 import { FaultServer, type Script } from '../../support/fault-server.ts';
-import { answer } from '../../support/fault-steps.ts';
-import { type HereResult, svcIn } from '../../support/run-here.ts';
+import { answer, silence } from '../../support/fault-steps.ts';
+import { errorIn, type HereResult, svcIn } from '../../support/run-here.ts';
 import { Home } from '../../support/svc.ts';
 import { delivery } from '../support.ts';
 import { rowsIn } from './support.ts';
@@ -33,6 +34,22 @@ function line(id: string, at: number, more: Partial<JournalEntry> = {}): string 
 
 function replay(...argv: string[]): Promise<HereResult> {
   return svcIn(home.path, ['events', 'replay', 'j.jsonl', '--forward-to', new URL('x?k=1', target.url).href, ...argv]);
+}
+
+/** Interrupts a replay while it sends its event with this index, counted from 0. */
+function interrupted(
+  index: number,
+  argv: readonly string[],
+  statusAt: (index: number) => number = () => 200,
+): Promise<HereResult> {
+  const stop = new AbortController();
+  target.play((_, at) => {
+    if (at < index) return answer(statusAt(at));
+    stop.abort(new SvcError('interrupted', 'interrupted'));
+    return silence('request');
+  });
+  const words = ['events', 'replay', 'j.jsonl', '--forward-to', new URL('x?k=1', target.url).href, ...argv];
+  return svcIn(home.path, words, { signal: stop.signal });
 }
 
 function sentIds(): string[] {
@@ -81,6 +98,10 @@ describe('svc events replay', () => {
     ],
     [['--since', '2026-01-05T12:00:02Z', '--id', 'a'], ['a']],
     [['--since', '2026-01-05T13:00:00Z'], []],
+    [
+      ['--from-line', '3'],
+      ['a', 'c'],
+    ],
   ])('svc events replay chooses with %j', async (argv, ids) => {
     const { code } = await replay(...argv);
     expect(code).toBe(0);
@@ -96,7 +117,8 @@ describe('svc events replay', () => {
     expect(JSON.parse(stderr)).toMatchObject({
       code: 'network',
       message: expect.stringContaining('1 of 4 events did not reach'),
-      next: expect.stringMatching(/^svc events replay j\.jsonl --forward-to 'http:\S+\/x\?…' --id b$/),
+      hint: expect.stringContaining('<url> is the target with its query, which is not shown'),
+      next: 'svc events replay j.jsonl --forward-to <url> --id b --from-line 2',
       failed: 1,
       sent: 3,
     });
@@ -106,14 +128,52 @@ describe('svc events replay', () => {
     // The target speaks no TLS, a failure that svc does not retry.
     target.play([{ on: 'connection', act: (socket) => socket.end('no TLS') }]);
     const href = target.url.href.replace('http:', 'https:');
-    writeFileSync(home.file('many.jsonl'), Array.from({ length: 9 }, (_, at) => line(`e${at}`, at)).join(''));
-    const { code, stdout, stderr } = await svcIn(home.path, ['events', 'replay', 'many.jsonl', '--forward-to', href]);
+    writeFileSync(home.file('many.jsonl'), ['c', 'd', 'e', 'f', 'g', 'h'].map((id, at) => line(id, at)).join(''));
+    const type = ['--type', 'account-updater.job.completed'];
+    const argv = ['events', 'replay', 'many.jsonl', '--forward-to', href, ...type];
+    const { code, stdout, stderr } = await svcIn(home.path, argv);
     expect(code).toBe(8);
     expect(rowsIn(stdout).length).toBe(3);
     expect(JSON.parse(stderr)).toMatchObject({
       message: expect.stringContaining('the rest was not tried'),
-      next: expect.stringContaining('--since 2026-01-05T12:00:00.000Z'),
+      next_words: ['svc', ...argv.with(4, href.replace(/\/$/, '')), '--from-line', '2'],
     });
+  });
+
+  it.each<[string, number, string[], string[]]>([
+    ['before the first', 0, ['--since', '2026-01-05T12:00:01Z'], ['--since', '2026-01-05T12:00:01.000Z']],
+    ['in between', 2, ['--id', 'a', '--id', 'b'], ['--id', 'a', '--id', 'b', '--from-line', '3']],
+    ['in a part', 0, ['--from-line', '2'], ['--from-line', '2']],
+  ])('svc events replay goes on with the same selection after an interrupt %s', async (_, index, argv, next) => {
+    expect(errorIn(await interrupted(index, argv))).toMatchObject({
+      code: 'interrupted',
+      next_words: ['svc', 'events', 'replay', 'j.jsonl', '--forward-to', '<url>', ...next],
+    });
+  });
+
+  it('svc events replay that is interrupted after a failure goes on at the event that failed', async () => {
+    const { next_words: next } = errorIn(await interrupted(3, [], (index) => (index === 1 ? 400 : 200)));
+    expect(next).toEqual(['svc', 'events', 'replay', 'j.jsonl', '--forward-to', '<url>', '--from-line', '2']);
+  });
+
+  it('svc events replay goes on by the place in the journal, where the times of a clock that was set back are in no order', async () => {
+    writeFileSync(home.file('j.jsonl'), [5, 6, 3, 4].map((second, at) => line(`e${at}`, second)).join(''));
+    const { next_words: next } = errorIn(await interrupted(2, []));
+    const sent = sentIds().slice(0, 2);
+    target.play([answer(200)]);
+    const before = sentIds().length;
+    const argv = (next as string[]).slice(1).map((word) => (word === '<url>' ? target.url.href : word));
+    expect((await svcIn(home.path, argv)).code).toBe(0);
+    expect([...sent, ...sentIds().slice(before)]).toEqual(['e0', 'e1', 'e2', 'e3']);
+  });
+
+  it('svc events replay names the same ids again where more failed than it lists', async () => {
+    const ids = Array.from({ length: 7 }, (_, at) => `e${at}`);
+    writeFileSync(home.file('j.jsonl'), ['x', ...ids, 'y'].map((id, at) => line(id, at)).join(''));
+    target.play([answer(400)]);
+    const options = ids.flatMap((id) => ['--id', id]);
+    const words = ['svc', 'events', 'replay', 'j.jsonl', '--forward-to', '<url>', ...options, '--from-line', '2'];
+    expect(errorIn(await replay(...options))['next_words']).toEqual(words);
   });
 
   it('svc events replay skips lines that cannot be read, and says which', async () => {
