@@ -105,6 +105,7 @@ export interface Choice {
 export type Replayed =
   | { readonly kind: 'sent'; readonly line: number; readonly entry: JournalEntry; readonly result: ForwardResult }
   | { readonly kind: 'unreadable'; readonly line: number; readonly problem: string }
+  | { readonly kind: 'not chosen' }
   /** The target failed too often, so this event and all later ones were not tried. */
   | { readonly kind: 'given up'; readonly line: number; readonly entry: JournalEntry };
 
@@ -131,7 +132,10 @@ export async function* replay(
       yield { kind: 'unreadable', ...read };
       continue;
     }
-    if (!isChosen(read, choice)) continue;
+    if (!isChosen(read, choice)) {
+      yield { kind: 'not chosen' };
+      continue;
+    }
     if (unanswered >= MOST_UNANSWERED) return yield { kind: 'given up', ...read };
     if (options.dryRun) {
       yield { kind: 'sent', ...read, result: { attempts: 0 } };

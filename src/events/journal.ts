@@ -3,6 +3,7 @@ import fs from 'node:fs/promises';
 import { readFailure, SvcError, systemCodeOf, writeFailure } from '../base/errors.ts';
 import { headersToKeep, type ReceivedEvent, textIn } from '../client/webhooks/received.ts';
 import { isObject, parsedJson } from '../schema/json-value.ts';
+import { wrongJournal } from './wrong-journal.ts';
 
 export interface JournalEntry {
   /** ISO 8601. */
@@ -178,7 +179,7 @@ export async function* readJournal(
   let line = 0;
   try {
     for await (const text of linesOf(stream, signal)) {
-      if (text === undefined) throw tooLong(file, line + 1);
+      if (text === undefined) throw wrongJournal(`line ${line + 1} of ${file} is longer than any event`);
       line += 1;
       if (line >= fromLine && text.trim() !== '') yield { line, ...readLine(text) };
     }
@@ -240,12 +241,6 @@ async function* linesOf(stream: nodeFs.ReadStream, signal?: AbortSignal): AsyncG
     [pieces, length] = [[rest], rest.length];
   }
   if (length > 0) yield pieces.join('');
-}
-
-function tooLong(file: string, line: number): SvcError {
-  return new SvcError('refused_input', `line ${line} of ${file} is longer than any event`, {
-    hint: "Name a file that 'svc events listen --journal' wrote.",
-  });
 }
 
 function readLine(text: string): { entry: JournalEntry } | { problem: string } {

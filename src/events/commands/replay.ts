@@ -12,6 +12,7 @@ import type { View } from '../../cli/output/view.ts';
 import type { Choice, Replayed } from '../forward.ts';
 import type { JournalEntry } from '../journal.ts';
 import { displayTarget, parseTarget, replayCommand, targetAdvice } from '../report.ts';
+import { wrongJournal } from '../wrong-journal.ts';
 
 const replayView: View<ReturnType<typeof rowOf>> = {
   name: 'replayed event',
@@ -132,6 +133,7 @@ interface Tally {
   failedCount: number;
   redacted: number;
   unreadable: number;
+  notChosen: number;
   stopped: boolean;
   /** The line of the first event that failed. */
   firstFailed: number | undefined;
@@ -146,6 +148,7 @@ const EMPTY_TALLY = {
   failedCount: 0,
   redacted: 0,
   unreadable: 0,
+  notChosen: 0,
   stopped: false,
   firstFailed: undefined,
   last: undefined,
@@ -153,6 +156,10 @@ const EMPTY_TALLY = {
 
 /** Counts the outcome for one event, and reports unreadable lines. */
 function count({ notices }: Context, journal: string, replayed: Replayed, tally: Tally): void {
+  if (replayed.kind === 'not chosen') {
+    tally.notChosen += 1;
+    return;
+  }
   if (replayed.kind === 'unreadable') {
     tally.unreadable += 1;
     if (tally.unreadable <= MAX_REPORTED_UNREADABLE)
@@ -176,18 +183,22 @@ function count({ notices }: Context, journal: string, replayed: Replayed, tally:
 
 /** Reports the outcome at the end. @throws SvcError if any event did not reach the target, or was not found */
 function report({ notices }: Context, replaying: Replaying, tally: Tally): void {
-  const { journal, target, dryRun } = replaying;
-  const { sent, redacted, unreadable, failedCount, missing } = tally;
+  const { journal, target, choice, dryRun } = replaying;
+  const { sent, redacted, unreadable, failedCount, notChosen, missing } = tally;
   if (unreadable > MAX_REPORTED_UNREADABLE) notices.warn(`${unreadable} lines were skipped in all`);
   if (redacted > 0)
     notices.warn(`sent with [hidden] or masked digits in place of what was received: ${countText(redacted, 'event')}`);
   if (failedCount > 0) throw failedError(replaying, tally);
+  const isWhole = choice.fromLine === undefined || choice.fromLine === 1;
+  const isWithoutEvent = isWhole && sent + notChosen === 0;
+  if (isWithoutEvent && unreadable > 0) throw wrongJournal(`no line of ${journal} is an event; nothing was sent`);
   if (missing.size > 0) {
     throw new SvcError('not_found', `no event ${[...missing].join(', ')} was found in ${journal}`, {
       hint: 'Check the id, and that --type, --since and --from-line do not exclude it.',
     });
   }
-  if (sent === 0) return notices.note('no event matches: nothing was sent');
+  if (sent === 0)
+    return notices.note(`${isWithoutEvent ? 'the journal is empty' : 'no event matches'}: nothing was sent`);
   const where = displayTarget(target);
   if (dryRun) return notices.note(`dry run: ${sent} would be sent to ${where}; nothing was sent`);
   notices.success(`${sent} sent to ${where}`);

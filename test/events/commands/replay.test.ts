@@ -184,6 +184,30 @@ describe('svc events replay', () => {
     expect(sentIds()).toHaveLength(4);
   });
 
+  it.each([[[]], [['--dry-run']], [['--id', 'a']]])(
+    'svc events replay refuses a file in which no line is an event (%j)',
+    async (argv) => {
+      writeFileSync(home.file('j.jsonl'), 'token,merchant\n1,2\n');
+      const result = await replay(...argv);
+      expect(result.code).toBe(13);
+      expect(errorIn(result)).toMatchObject({
+        code: 'refused_input',
+        message: 'no line of j.jsonl is an event; nothing was sent',
+        hint: "Name a file that 'svc events listen --journal' wrote.",
+      });
+    },
+  );
+
+  it.each([
+    ['', [], 'the journal is empty: nothing was sent\n'],
+    ['\n', [], 'the journal is empty: nothing was sent\n'],
+    [line('a', 0), ['--type', 'other'], 'no event matches: nothing was sent\n'],
+    ['{"received_at', ['--from-line', '2'], 'no event matches: nothing was sent\n'],
+  ])('svc events replay of %j with %j says that there is nothing to send', async (content, argv, words) => {
+    writeFileSync(home.file('j.jsonl'), content);
+    expect(await replay(...argv)).toMatchObject({ code: 0, stderr: words });
+  });
+
   it('svc events replay tells when something went out that the journal hides', async () => {
     writeFileSync(home.file('j.jsonl'), line('a', 0, { redacted: true }));
     expect((await replay()).stderr).toMatch(
