@@ -117,7 +117,8 @@ async function archiveOf({ begin, commits, isDropped = false }: Case) {
   await built.store.lock(async () => {
     const found = await findArchive(built.store);
     const writer = await ArchiveWriter.open(built.store, found!.last, { tenantId: TENANT, now: () => start });
-    await new Retention(0).apply(writer);
+    const { readTo } = writer.position;
+    await new Retention(0).apply(writer, { service: readTo, machine: readTo });
   });
   return built;
 }

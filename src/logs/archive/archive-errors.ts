@@ -1,5 +1,5 @@
 import { SvcError } from '../../base/errors.ts';
-import { countText } from '../../cli/output/time.ts';
+import { countText, formatDuration } from '../../cli/output/time.ts';
 import type { LostFiles } from './lost-files.ts';
 
 /** The error for times whose entries the service no longer had. */
@@ -7,6 +7,19 @@ export function entriesMissing(gaps: number): SvcError {
   return new SvcError('entries_missing', 'entries may be missing: the service no longer had them', {
     hint: 'The gaps are recorded in the archive. Run the command at least once within the retention of the logs.',
     facts: { gaps },
+  });
+}
+
+/** Why `--keep` dropped nothing. */
+export function clocksApart(apartMs: number): string {
+  return `--keep dropped nothing: the clocks of this machine and of the service are ${formatDuration(apartMs)} apart`;
+}
+
+/** The error for a retention that could not tell which months are old. */
+export function nothingDropped(apartMs: number): SvcError {
+  return new SvcError('entries_missing', clocksApart(apartMs), {
+    hint: 'What is new was archived. Correct the clock that is wrong; the next run drops the old months.',
+    next: ['doctor'],
   });
 }
 

@@ -95,7 +95,7 @@ async function runLocked(store: FileStore, client: Client, tenantId: string | un
     isNew: last.record.kind === 'begin' && typeof first.since !== 'string',
     async onCommit() {
       options.onCommit?.(writer.written);
-      damage ??= await retained(writer, options);
+      damage ??= await retained(writer, client, options);
       if (options.follow) await watch.lookIfDue(client.now());
     },
   });
@@ -114,9 +114,13 @@ async function runLocked(store: FileStore, client: Client, tenantId: string | un
 }
 
 /** Applies the retention. Damage is returned instead of thrown, because new entries must be archived regardless. */
-async function retained(writer: ArchiveWriter, { retention, follow }: RunOptions): Promise<SvcError | undefined> {
+async function retained(
+  writer: ArchiveWriter,
+  client: Client,
+  { retention, follow }: RunOptions,
+): Promise<SvcError | undefined> {
   try {
-    await retention?.apply(writer);
+    await retention?.apply(writer, { service: client.now(), machine: client.clock.now() });
     return undefined;
   } catch (error) {
     if (follow || !writer.isWhole || !isSvcError(error, 'checksum_mismatch')) throw error;

@@ -11,6 +11,7 @@ import {
   isDroppedBy,
   isHidden,
   type Segment,
+  UNKNOWN_DAY,
 } from './records/record.ts';
 
 /** The months that retention has dropped, with their counts. */
@@ -23,29 +24,64 @@ export interface Dropped {
 /** The part of an archive writer that retention uses. */
 interface DroppingWriter {
   readonly position: { readonly readTo: number };
-  drop(before: number, by: string): Promise<DroppedMonth[]>;
+  drop(limit: KeepLimit, by: string): Promise<Dropped>;
 }
 
-/** Drops months after a run's commits, whenever the end of the archive has reached another month. */
+/** The present, in epoch milliseconds, by two clocks. */
+export interface Clocks {
+  readonly service: number;
+  readonly machine: number;
+}
+
+/** The latest time from which months are counted back, and the number of whole months kept before it. */
+export interface KeepLimit {
+  readonly end: number;
+  readonly months: number;
+}
+
+/** The largest difference between the two clocks with which months are dropped. */
+const MOST_APART_MS = 86_400_000;
+
+/**
+ * Drops months after a run's commits, whenever the archive has reached another month. Dropped entries are lost, so no clock
+ * alone decides what is old: months count back from the earliest of both clocks, the archive's end and its newest entry.
+ */
 export class Retention {
   readonly #months: number;
+  readonly #onApart: ((apartMs: number) => void) | undefined;
   readonly #dropped: DroppedMonth[] = [];
   #before = -Infinity;
+  #apartMs = 0;
 
-  /** Keeps this number of whole months before the month in which the archive ends. */
-  constructor(months: number) {
+  /**
+   * Keeps this number of whole months before the month in which the archive ends. `onApart` is called when the clocks become
+   * too far apart to drop anything.
+   */
+  constructor(months: number, onApart?: (apartMs: number) => void) {
     this.#months = months;
+    this.#onApart = onApart;
   }
 
   get dropped(): Dropped {
     return { before: this.#before, months: this.#dropped };
   }
 
-  async apply(writer: DroppingWriter): Promise<void> {
-    const before = keptFrom(writer.position.readTo, this.#months);
-    if (before <= this.#before) return;
+  /** The milliseconds between the two clocks if they were too far apart to drop anything; else 0. */
+  get apartMs(): number {
+    return this.#apartMs;
+  }
+
+  async apply(writer: DroppingWriter, { service, machine }: Clocks): Promise<void> {
+    const apartMs = Math.abs(service - machine);
+    const isApart = apartMs > MOST_APART_MS;
+    if (isApart && this.#apartMs === 0) this.#onApart?.(apartMs);
+    this.#apartMs = isApart ? apartMs : 0;
+    if (isApart) return;
+    const limit = { end: Math.min(writer.position.readTo, service, machine), months: this.#months };
+    if (keptFrom(limit.end, limit.months) <= this.#before) return;
+    const { before, months } = await writer.drop(limit, operator());
     this.#before = before;
-    this.#dropped.push(...(await writer.drop(before, operator())));
+    this.#dropped.push(...months);
   }
 }
 
@@ -57,6 +93,8 @@ export function keptFrom(end: number, months: number): number {
 
 /** Segments and files older than the first moment to keep. */
 interface OldSegments {
+  /** The first moment to keep, in epoch milliseconds. */
+  readonly before: number;
   /** Months that no record drops yet. */
   readonly months: DroppedMonth[];
   /** The files to remove: those of these months, and those of earlier ones that a killed run left. */
@@ -64,16 +102,25 @@ interface OldSegments {
 }
 
 /**
- * Finds the months and files to drop. Files that no record lists stay, and so do entries without a readable time.
+ * Finds the months and files to drop, counted back from the end or from the day of the newest entry if that is earlier. Files
+ * that no record lists stay, and so do entries without a readable time.
  * @throws SvcError as `readRecords`
  */
-export async function findOld(store: FileStore, before: number): Promise<OldSegments> {
-  const limit = { before: dayOf(before) };
+export async function findOld(store: FileStore, { end, months }: KeepLimit): Promise<OldSegments> {
   const present = new Set<string>();
-  for await (const { path } of store.list('tenant='))
-    if (isDroppedBy(limit, path) && !isHidden(path)) present.add(path);
+  const latest = { before: dayOf(keptFrom(end, months)) };
+  let newest = '';
+  for await (const { path } of store.list('tenant=')) {
+    if (isHidden(path)) continue;
+    const day = dayIn(path);
+    if (day !== UNKNOWN_DAY && day > newest) newest = day;
+    if (isDroppedBy(latest, path)) present.add(path);
+  }
+  const newestAt = Date.parse(newest);
+  const before = keptFrom(Number.isNaN(newestAt) ? end : Math.min(end, newestAt), months);
+  const limit = { before: dayOf(before) };
   // Most runs find no old file and need not read the chain.
-  if (present.size === 0) return { months: [], paths: [] };
+  if (![...present].some((path) => isDroppedBy(limit, path))) return { before, months: [], paths: [] };
   let listed: Segment[] = [];
   const paths: string[] = [];
   for await (const { record } of readRecords(store)) {
@@ -85,7 +132,7 @@ export async function findOld(store: FileStore, before: number): Promise<OldSegm
   paths.push(...listed.map(({ path }) => path));
   const old: string[] = [];
   for await (const { path } of store.list(INDEX)) if (isDroppedBy(limit, path)) old.push(path);
-  return { months: monthsOf(listed), paths: [...old, ...paths.filter((path) => present.has(path))] };
+  return { before, months: monthsOf(listed), paths: [...old, ...paths.filter((path) => present.has(path))] };
 }
 
 /** The facts that a record of dropped months must match. */

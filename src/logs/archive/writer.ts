@@ -11,8 +11,8 @@ import { otherTenant } from './manifest.ts';
 import { Pending, type PendingLimits } from './pending.ts';
 import { type Stamp, stampOf } from './records/clock.ts';
 import { isoRange } from './records/coverage.ts';
-import type { DroppedMonth, Link, RecordContent } from './records/record.ts';
-import { findOld } from './retention.ts';
+import type { Link, RecordContent } from './records/record.ts';
+import { type Dropped, findOld, type KeepLimit } from './retention.ts';
 import { readPosition } from './side-files.ts';
 import { removeUncommitted } from './uncommitted.ts';
 
@@ -154,18 +154,18 @@ export class ArchiveWriter {
   }
 
   /**
-   * Drops segments of days before `before`. The record is committed before the files are removed, so that the next run can
+   * Drops the segments of months older than the limit. The record is committed before the files are removed, so that the next run can
    * remove what a killed run left. All added entries must be committed before.
    */
-  async drop(before: number, by: string): Promise<DroppedMonth[]> {
-    const old = await findOld(this.#store, before);
+  async drop(limit: KeepLimit, by: string): Promise<Dropped> {
+    const old = await findOld(this.#store, limit);
     const position = this.#position;
     await this.#wholly(async () => {
-      const draft = { kind: 'dropped', before: isoTime(before), months: old.months, by } as const;
+      const draft = { kind: 'dropped', before: isoTime(old.before), months: old.months, by } as const;
       if (old.months.length > 0) await this.#append(() => ({ ...draft, ...this.#stamp() }), position);
       for await (const _ of sideBySide(old.paths, REMOVALS, (path) => this.#store.remove(path)));
     });
-    return old.months;
+    return old;
   }
 
   /** Moves the beginning of the next commit's time range forward. */

@@ -9,7 +9,14 @@ import { countText, formatNumber, isoTime, utcTime } from '../../cli/output/time
 import { simpleColumns, type View } from '../../cli/output/view.ts';
 import type { FileStore } from '../../client/store/store.ts';
 import type { ArchiveRun } from '../archive/archive.ts';
-import { cardNumbersArchived, entriesMissing, filesLost, lostText } from '../archive/archive-errors.ts';
+import {
+  cardNumbersArchived,
+  clocksApart,
+  entriesMissing,
+  filesLost,
+  lostText,
+  nothingDropped,
+} from '../archive/archive-errors.ts';
 import { sumOfMonths } from '../archive/dropped-months.ts';
 import type { LostFiles } from '../archive/lost-files.ts';
 import { ArchiveNotices } from '../archive/notices.ts';
@@ -98,7 +105,7 @@ export const archive = defineCommand({
     [10, 'less than --retention-margin was left'],
     12,
     [13, 'entries have card numbers (with --fail-on-card-number)'],
-    [14, 'entries are missing (with --strict)'],
+    [14, 'entries are missing, or --keep dropped nothing because two clocks disagree (with --strict)'],
     130,
     143,
   ],
@@ -119,8 +126,9 @@ export const archive = defineCommand({
     if (input.dryRun) return showOld(context, store, input.keep);
     const service = serviceOf(context);
     const retentionMs = input.retention ?? DEFAULT_RETENTION_MS;
-    const retention = input.keep === undefined ? undefined : new Retention(input.keep);
     const notices = new ArchiveNotices(context);
+    const warnApart = (apartMs: number): void => context.notices.warn(clocksApart(apartMs));
+    const retention = input.keep === undefined ? undefined : new Retention(input.keep, warnApart);
     const run = await runArchive(store, () => context.client(), {
       service,
       since: input.since,
@@ -147,7 +155,7 @@ export const archive = defineCommand({
     const summary = summaryOf(run, { archive: store.name, service }, hours, retention?.dropped);
     if (isDrawn(context)) await context.out.write(summaryText(context, run, summary));
     else await print(summary);
-    return check(run, input, { archive: store.name, marginBeforeMs });
+    return check(run, input, { archive: store.name, marginBeforeMs, apartMs: retention?.apartMs ?? 0 });
   },
 });
 
@@ -155,7 +163,7 @@ export const archive = defineCommand({
 async function showOld(context: Context, store: FileStore, keep: number | undefined): Promise<number> {
   if (keep === undefined)
     throw new SvcError('usage', '--dry-run shows what --keep would drop', { hint: 'Add --keep, such as --keep 13M.' });
-  const [{ findOld, keptFrom }, { findArchive }] = await Promise.all([
+  const [{ findOld }, { findArchive }] = await Promise.all([
     import('../archive/retention.ts'),
     import('../archive/manifest.ts'),
   ]);
@@ -166,8 +174,8 @@ async function showOld(context: Context, store: FileStore, keep: number | undefi
     context.notices.note('there is no archive yet: nothing would be dropped');
     return 0;
   }
-  const before = keptFrom(Date.parse(found.last.record.position.read_to), keep);
-  const { months } = await findOld(store, before);
+  const end = Math.min(Date.parse(found.last.record.position.read_to), context.clock.now());
+  const { before, months } = await findOld(store, { end, months: keep });
   await print(oneBatch(months));
   context.notices.note(months.length === 0 ? `nothing is older than ${utcTime(before)}` : 'nothing was dropped');
   return 0;
@@ -245,11 +253,16 @@ function summaryText(
 function check(
   run: ArchiveRun,
   input: ArchiveInput,
-  { archive: name, marginBeforeMs }: { readonly archive: string; readonly marginBeforeMs: number },
+  {
+    archive: name,
+    marginBeforeMs,
+    apartMs,
+  }: { readonly archive: string; readonly marginBeforeMs: number; readonly apartMs: number },
 ): number {
   if (run.endedBy) return run.endedBy.exitCode;
   if (run.lost && isLost(run.lost)) throw filesLost(name, run.lost);
   if (input.strict && run.written.gaps.length > 0) throw entriesMissing(run.written.gaps.length);
+  if (input.strict && apartMs > 0) throw nothingDropped(apartMs);
   if (input.failOnCardNumber && run.written.cardNumbers > 0) throw cardNumbersArchived(name, run.written.cardNumbers);
   if (input.retentionMargin === undefined || run.isNew) return 0;
   checkMargin(marginBeforeMs, input.retentionMargin);

@@ -39,7 +39,7 @@ async function keep(store: FileStore, months: number): Promise<Retention> {
     const found = await findArchive(store);
     if (!found) throw new Error('there is no archive');
     const writer = await ArchiveWriter.open(store, found.last, { tenantId: TENANT, now: () => END });
-    await retention.apply(writer);
+    await retention.apply(writer, { service: END, machine: END });
   });
   return retention;
 }

@@ -32,7 +32,9 @@ function env(): Record<string, string> {
 }
 
 function archive(...argv: string[]): Promise<HereResult> {
-  return svcHere(['logs', 'archive', place, ...argv], { baseUrl: new URL(server.url) });
+  // Retention compares this machine's clock with the service's, which is the real one.
+  const clock = argv.includes('--keep') ? { clock: systemClock } : {};
+  return svcHere(['logs', 'archive', place, ...argv], { baseUrl: new URL(server.url), ...clock });
 }
 
 async function summary(...argv: string[]): Promise<ArchiveSummary> {

@@ -285,7 +285,8 @@ describe('svc logs evidence', () => {
     await store.lock(async () => {
       const found = await findArchive(store);
       const writer = await ArchiveWriter.open(store, found!.last, { tenantId: TENANT, now: () => START });
-      await new Retention(0).apply(writer);
+      const { readTo } = writer.position;
+      await new Retention(0).apply(writer, { service: readTo, machine: readTo });
     });
     const { file, made } = await bundled(top);
     expect(made).toMatchObject({ from: '2026-02-01', records: 6, entries: 10, problems: 0 });

@@ -115,10 +115,11 @@ describe('signing a review', () => {
       await sign(store, await reviewOf(store, 'Ana'));
       await sign(store, await reviewOf(store, 'Bo'));
       const readTo = END + 40 * DAY_MS;
+      if (what === 'a drop') await writer.add([entry(readTo - 1)]);
       if (what === 'a gap') await writer.commitGap({ from: END, to: readTo });
       else await writer.commit({ settled: END, readTo, newest: undefined, passed: [] });
       await sign(store, await reviewOf(store, 'Cy'));
-      if (what === 'a drop') await new Retention(0).apply(writer);
+      if (what === 'a drop') await new Retention(0).apply(writer, { service: readTo, machine: readTo });
       expect((await findArchive(store))?.last.record.sequence).toBe(what === 'a drop' ? 6 : 5);
       expect([...store.files.keys()].filter((name) => name.includes('part-00000002'))).toEqual([]);
       await expectIntact(store, 'Ana', 'Bo', 'Cy');
@@ -132,9 +133,9 @@ describe('signing a review', () => {
       const review = await reviewOf(store, 'Ana');
       const writer = await writerOf(store);
       const readTo = END + 40 * DAY_MS;
-      await writer.add(change === 'a drop' ? [] : [entry(START + DAY_MS + 2)]);
+      await writer.add([entry(change === 'a drop' ? readTo - 1 : START + DAY_MS + 2)]);
       await writer.commit({ settled: END, readTo, newest: undefined, passed: [] });
-      if (change === 'a drop') await new Retention(0).apply(writer);
+      if (change === 'a drop') await new Retention(0).apply(writer, { service: readTo, machine: readTo });
       await expect(sign(store, review)).rejects.toMatchObject({ code: 'conflict', exitCode: 6 });
       await expectIntact(store);
     }

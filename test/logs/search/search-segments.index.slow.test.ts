@@ -125,7 +125,7 @@ test('retention also drops index files', async () => {
     { to: march + HOUR, entries: [entry(1, march)] },
   ]);
   const [old = '', kept = ''] = (await readManifest(store)).index.map((ref) => ref.path);
-  const { paths } = await findOld(store, Date.parse('2026-02-01T00:00:00Z'));
+  const { paths } = await findOld(store, { end: march, months: 1 });
   expect(paths.filter((each) => each.startsWith(INDEX))).toEqual([old]);
   expect(kept).toContain('date=2026-03-02');
 });

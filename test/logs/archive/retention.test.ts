@@ -1,0 +1,63 @@
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { beginArchive } from '../../../src/logs/archive/manifest.ts';
+import { Retention } from '../../../src/logs/archive/retention.ts';
+import { ArchiveWriter } from '../../../src/logs/archive/writer.ts';
+import { beginAt } from '../../../src/logs/entry.ts';
+import { TENANT } from './build.ts';
+import { MemoryStore } from './memory-store.ts';
+
+const START = Date.UTC(2025, 7, 20);
+const NEWEST = Date.UTC(2025, 10, 30, 23);
+const END = Date.UTC(2025, 11, 3);
+const YEARS_LATER = Date.UTC(2028, 0, 1);
+
+/** Returns the writer of an archive that ends at the given time and whose newest entry is of November. */
+async function writerTo(readTo: number): Promise<ArchiveWriter> {
+  const work = fs.mkdtempSync(path.join(os.tmpdir(), 'svc-retention-'));
+  onTestFinished(() => fs.rmSync(work, { recursive: true, force: true }));
+  const store = new MemoryStore(work);
+  const subject = { service: 'https://vault.example', tenantId: TENANT };
+  const first = await beginArchive(store, subject, { position: beginAt(START), since: START, now: START });
+  const writer = await ArchiveWriter.open(store, first, { tenantId: TENANT, now: () => readTo });
+  const times = [START, Date.UTC(2025, 8, 20), Date.UTC(2025, 9, 20), NEWEST];
+  await writer.add(times.map((at) => ({ tenant_id: TENANT, created_at: new Date(at).toISOString() })));
+  await writer.commit({ settled: START, readTo, newest: undefined, passed: [] });
+  return writer;
+}
+
+it.each([
+  ["the archive's end, both clocks and the newest entry agree", { end: END, service: END, machine: END }],
+  ['the clocks and the end of the archive are years ahead', YEARS_LATER],
+])('R33: retention counts months back from the newest entry when %s', async (_, at) => {
+  const { end, service, machine } = typeof at === 'number' ? { end: at, service: at, machine: at } : at;
+  const retention = new Retention(1);
+  await retention.apply(await writerTo(end), { service, machine });
+  expect(retention.dropped.months.map(({ month }) => month)).toEqual(['2025-08', '2025-09']);
+  expect(new Date(retention.dropped.before).toISOString()).toBe('2025-10-01T00:00:00.000Z');
+});
+
+it('R33: retention counts months back from the earlier clock, and drops the rest once an entry of the month is there', async () => {
+  const writer = await writerTo(END);
+  const retention = new Retention(1);
+  await retention.apply(writer, { service: Date.UTC(2025, 9, 31, 23), machine: Date.UTC(2025, 10, 1, 12) });
+  expect(retention.dropped.months.map(({ month }) => month)).toEqual(['2025-08']);
+  await retention.apply(writer, { service: END, machine: END });
+  await writer.add([{ tenant_id: TENANT, created_at: new Date(END - 1).toISOString() }]);
+  await writer.commit({ settled: START, readTo: END + 1, newest: undefined, passed: [] });
+  await retention.apply(writer, { service: END, machine: END });
+  expect(retention.dropped.months.map(({ month }) => month)).toEqual(['2025-08', '2025-09', '2025-10']);
+});
+
+it('R33: retention drops nothing while the clocks are more than a day apart, reports it once, and goes on when they agree', async () => {
+  const writer = await writerTo(END);
+  const reported: number[] = [];
+  const retention = new Retention(1, (ms) => reported.push(ms));
+  const day = 86_400_000;
+  for (const service of [END + day + 1, END - day - 1]) await retention.apply(writer, { service, machine: END });
+  expect([retention.dropped.months, reported, retention.apartMs]).toEqual([[], [day + 1], day + 1]);
+  await retention.apply(writer, { service: END + day, machine: END });
+  expect([retention.dropped.months.length, retention.apartMs]).toEqual([2, 0]);
+});

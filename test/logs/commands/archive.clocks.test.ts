@@ -1,0 +1,45 @@
+import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { systemClock } from '../../../src/base/system.ts';
+import { errorIn, type HereResult, svcHere } from '../../support/run-here.ts';
+import { Home } from '../../support/svc.ts';
+import { logAgo, type LogServer, startLogServer } from './log-server.ts';
+
+const DAY = 86_400_000;
+const home = new Home();
+let server: LogServer;
+let place: string;
+let number = 0;
+
+beforeEach(async () => {
+  server = await startLogServer();
+  place = home.file(`clocks-${(number += 1)}`);
+  for (const days of [2, 40, 80]) server.logs.push(logAgo(days * DAY, `${days} days`, { tenant_id: 't-1' }));
+});
+afterEach(() => server.close());
+afterAll(() => home.remove());
+
+function archive(...argv: string[]): Promise<HereResult> {
+  return svcHere(['logs', 'archive', place, ...argv], { baseUrl: new URL(server.url), clock: systemClock });
+}
+
+async function archived(): Promise<string[]> {
+  const found = await svcHere(['logs', 'search', place, '--jq', '.message']);
+  return found.stdout.trimEnd().split('\n');
+}
+
+describe('svc logs archive --keep beside a wrong clock', () => {
+  it("svc logs archive --keep drops nothing when the service's clock is 550 days ahead, and says so", async () => {
+    expect(await archive('--since', '90d', '--retention', '200d')).toMatchObject({ code: 0, stderr: '' });
+    server.aheadMs = 550 * DAY;
+    const apart = /--keep dropped nothing: the clocks of this machine and of the service are (550d|549d 23h) apart/;
+    const { code, stdout, stderr } = await archive('--keep', '1M');
+    expect([code, stderr]).toEqual([0, expect.stringMatching(apart)]);
+    expect(JSON.parse(stdout)).toMatchObject({ dropped: null });
+    const strict = await archive('--keep', '1M', '--strict');
+    expect([strict.code, errorIn(strict)]).toEqual([
+      14,
+      expect.objectContaining({ message: expect.stringMatching(apart), next: 'svc doctor' }),
+    ]);
+    expect(await archived()).toEqual(['80 days', '40 days', '2 days']);
+  });
+});
