@@ -5,6 +5,7 @@ import { DAY_MS } from '../../schema/durations.ts';
 import type { ActorLabels } from '../actor.ts';
 import { isWithin, type Manifest } from '../archive/manifest.ts';
 import { countEntries } from '../archive/open-archive.ts';
+import { isoRange } from '../archive/records/coverage.ts';
 import { dayOf } from '../archive/records/record.ts';
 import { missingOf, untilDay } from '../review/review-rules.ts';
 import { AccessCounts, type AccessRow } from './access.ts';
@@ -72,6 +73,24 @@ export async function countAccess(
 export function daysSince({ coverage }: Pick<Manifest, 'coverage'>, since: number, now: number) {
   const end = coverage.covered().at(-1)?.to ?? now;
   return { from: Math.floor(since / DAY_MS) * DAY_MS, to: untilDay(dayOf(end - 1)) };
+}
+
+/** Time up to the end of yesterday that was not archived. */
+export interface Unarchived {
+  /** The end of the archive; undefined if it covers no time. */
+  readonly end: number | undefined;
+  readonly range: { readonly from: string; readonly to: string; readonly reason: string };
+}
+
+/** Returns the time from `since` to the end of yesterday that is not archived yet. Today cannot be archived completely. */
+export function unarchivedSince(
+  { coverage }: Pick<Manifest, 'coverage'>,
+  since: number,
+  now: number,
+): Unarchived | undefined {
+  const days = { from: Math.floor(since / DAY_MS) * DAY_MS, to: Math.floor(now / DAY_MS) * DAY_MS };
+  const range = coverage.missing(days).find(({ reason }) => reason === 'not archived yet');
+  return range && { end: coverage.covered().at(-1)?.to, range: { ...isoRange(range), reason: range.reason } };
 }
 
 /** Returns the number of findings of each kind. */

@@ -1,9 +1,11 @@
 import type { Context } from '../../cli/app/command.ts';
 import { utcTime } from '../../cli/output/time.ts';
+import { DAY_MS } from '../../schema/durations.ts';
 import { gapText } from '../sentences.ts';
 import type { Coverage } from './records/coverage.ts';
 
 const MAX_GAPS = 5;
+const MOST_BEHIND_MS = 2 * DAY_MS;
 
 /** Reports the parts of a range that the archive does not cover. `newer` says how to get newer entries, if there is a way. */
 export function reportGaps(
@@ -23,6 +25,10 @@ export function reportGaps(
     notices.note(
       `the archive begins at ${utcTime(begin)}${coverage.drops.length > 0 ? ' (older months were dropped by retention)' : ''}`,
     );
-  if (newer !== undefined && Math.min(until, clock.now()) > end)
-    notices.note(`the archive ends at ${utcTime(end)}; ${newer}`);
+  const behindMs = Math.min(until, clock.now()) - end;
+  if (newer === undefined || behindMs <= 0) return;
+  const words = `the archive ends at ${utcTime(end)}; ${newer}`;
+  // An archive that is updated every hour or day also ends before the present.
+  if (behindMs > MOST_BEHIND_MS) notices.warn(words);
+  else notices.note(words);
 }

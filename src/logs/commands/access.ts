@@ -8,7 +8,7 @@ import { utcTime } from '../../cli/output/time.ts';
 import type { View } from '../../cli/output/view.ts';
 import { DAY_MS } from '../../schema/durations.ts';
 import { ACCESS_FIELDS, type AccessRow, remarkOf } from '../access/access.ts';
-import type { Access } from '../access/count-access.ts';
+import type { Access, Unarchived } from '../access/count-access.ts';
 import { actorText } from '../actor.ts';
 import { archiveLocation, openArchive } from '../archive/open-archive.ts';
 import { openPageFile, type PageFile, PAGE_PARAMETERS } from '../review/page-file.ts';
@@ -26,7 +26,7 @@ const parameters = {
     positiveDuration,
   ),
   ...PAGE_PARAMETERS,
-  strict: flag('--strict', 'exit with 14 when the archive does not cover all of the time'),
+  strict: flag('--strict', 'exit with 14 when the archive does not cover all of the time, up to yesterday'),
   ...SIGN_OFF_PARAMETERS,
 } as const;
 
@@ -67,9 +67,9 @@ export const access = defineCommand({
     checkSignOff(input);
     const page = await openPageFile(context, input);
     const print = await listPrinter(context, accessView);
-    const { made, manifest } = await makeAccess(context, input);
+    const { made, manifest, unarchived } = await makeAccess(context, input);
     const pageHash = page === undefined ? undefined : await writePage(context, page, made);
-    const refusal = refusalOf(made, input);
+    const refusal = refusalOf(made, unarchived, input);
     if (input.signOff && refusal === undefined) {
       const { accessFindings } = await import('../access/count-access.ts');
       const { from, to, sha256 } = made;
@@ -77,13 +77,13 @@ export const access = defineCommand({
       await signOff(context, input.dir, reviewed, { ...input, manifest });
     }
     await print(oneBatch(made.rows));
-    await report(context, made);
+    await report(context, made, unarchived);
     if (refusal) throw refusal;
   },
 });
 
 async function makeAccess(context: Context, input: Input<typeof parameters>) {
-  const [{ readManifest }, { countAccess, daysSince }, { knownLabels }] = await Promise.all([
+  const [{ readManifest }, { countAccess, daysSince, unarchivedSince }, { knownLabels }] = await Promise.all([
     import('../archive/manifest.ts'),
     import('../access/count-access.ts'),
     import('../known-labels.ts'),
@@ -97,7 +97,7 @@ async function makeAccess(context: Context, input: Input<typeof parameters>) {
   const dormantMs = input.dormant ?? DEFAULT_DORMANT_MS;
   const labels = await knownLabels(context, manifest.first);
   const made = await countAccess(context, store, manifest, { dir: input.dir, ...days, dormantMs, labels });
-  return { made, manifest };
+  return { made, manifest, unarchived: unarchivedSince(manifest, since, now) };
 }
 
 async function writePage(context: Context, page: PageFile, made: Access): Promise<string> {
@@ -105,12 +105,20 @@ async function writePage(context: Context, page: PageFile, made: Access): Promis
   return page.write(accessPage(made, context.clock.now()));
 }
 
-/** Returns the error for a time of which the archive has nothing, or with `--strict` not all. */
-function refusalOf(made: Access, { strict, signOff: isSigned }: Input<typeof parameters>): SvcError | undefined {
-  const { archive, from, to, missing, rows } = made;
-  const [first] = missing;
+/**
+ * Returns the error for a time of which the archive has nothing, or with `--strict` not all. A time that may still be archived
+ * is not signed off; a gap stays one.
+ */
+function refusalOf(
+  made: Access,
+  unarchived: Unarchived | undefined,
+  { strict, signOff: isSigned }: Input<typeof parameters>,
+): SvcError | undefined {
+  const { archive, from, to, rows } = made;
+  const missing = [...made.missing, ...(unarchived ? [unarchived.range] : [])];
+  const first = strict ? missing[0] : isSigned ? unarchived?.range : undefined;
   const isNothing = rows.length === 0 && from > to;
-  if (!isNothing && (!strict || first === undefined)) return undefined;
+  if (!isNothing && first === undefined) return undefined;
   const unsigned = isSigned ? 'nothing was signed off: ' : '';
   const words = isNothing
     ? `${archive} ends before ${from}`
@@ -122,11 +130,15 @@ function refusalOf(made: Access, { strict, signOff: isSigned }: Input<typeof par
   });
 }
 
-async function report({ notices }: Context, made: Access): Promise<void> {
+async function report({ notices }: Context, made: Access, unarchived: Unarchived | undefined): Promise<void> {
   const { accessSummary, USE_ONLY } = await import('../access/page.ts');
   for (const { from, to, reason } of made.missing)
     if (reason === 'before the archive') notices.note(`the archive begins at ${utcTime(to)}`);
     else notices.warn(`entries may be missing from ${utcTime(from)} to ${utcTime(to)}: ${reason}`);
+  if (unarchived) {
+    const { end } = unarchived;
+    notices.warn(end === undefined ? 'the archive covers no time yet' : `the archive ends at ${utcTime(end)}`);
+  }
   if (made.isFull) notices.note('too many actors to count each: those met last are counted as (others)');
   notices.note(`${made.from} to ${made.to}: ${accessSummary(made)}`);
   notices.note(USE_ONLY);

@@ -29,7 +29,10 @@ export async function countArchive(
   const until = bounds.until ?? (end > (bounds.since ?? -Infinity) ? end : now);
   const begin = manifest.coverage.covered()[0]?.from ?? until;
   const interval = { since: bounds.since ?? Math.min(begin, until), until };
-  reportGaps(context, manifest, interval, "'svc logs archive' updates it");
+  const requested = { since: interval.since, until: bounds.until };
+  // Without a typed time, all that is archived is counted, and nothing after it was requested.
+  const newer = bounds.since === undefined && bounds.until === undefined ? undefined : "'svc logs archive' updates it";
+  reportGaps(context, manifest, requested, newer);
   const counts = new LogCounts();
   const segments = manifest.segments.filter((segment) => isWithin(segment, interval));
   // All other filters are about counted members, so the index suffices for them.

@@ -169,4 +169,22 @@ describe('svc logs access', () => {
     expect((await access(top, '--since', '2026-03-01', '--strict')).code).toBe(14);
     expect((await access(path.join(top, 'none'))).code).toBe(5);
   });
+
+  it('R76: svc logs access warns of an archive that ended before yesterday did, and neither judges nor signs the time after it', async () => {
+    const top = await archive();
+    const run = (days: number, ...argv: string[]) =>
+      svcHere(['logs', 'access', top, '--since', '2026-03-01', ...argv], {
+        clock: new FakeClock({ start: NOW + days * DAY }),
+      });
+    const warning = 'warning: the archive ends at 2026-03-31 06:00:00Z\n';
+    expect(await run(80)).toMatchObject({ code: 0, stderr: expect.stringContaining(warning) });
+    const lacks = `${top} lacks 2026-03-31T06:00:00.000Z to 2026-06-19T00:00:00.000Z (not archived yet)`;
+    const strict = await run(80, '--strict');
+    expect([strict.code, errorIn(strict)['message']]).toEqual([14, lacks]);
+    const unsigned = await run(80, '--sign-off');
+    expect([unsigned.code, errorIn(unsigned)['message']]).toEqual([14, `nothing was signed off: ${lacks}`]);
+    expect(fs.existsSync(path.join(top, recordPath(3)))).toBe(false);
+    const current = await run(0.7, '--strict', '--sign-off');
+    expect([current.code, current.stderr]).toEqual([0, expect.not.stringContaining('ends at')]);
+  });
 });

@@ -282,6 +282,14 @@ describe('svc logs stats of an archive', () => {
     expect((await stats([top, '--since', '1d', '--fields', 'count'])).stdout.split('\n')[0]).toBe('{"count":60}');
   });
 
+  it('svc logs stats warns of an archive that ended before the requested time did', async () => {
+    const { top } = await buildArchive(BEGIN, [{ to: NOW - 3 * DAY, entries: [entryAt(BEGIN, KNOWN)] }]);
+    const ends = 'warning: the archive ends at 2026-02-26';
+    expect((await stats([top, '--since', '7d'])).stderr).toContain(ends);
+    expect((await stats([top, '--since', '2d'])).stderr).toContain(ends);
+    expect((await stats([top])).stderr).not.toContain('ends at');
+  });
+
   it('svc logs stats accepts intervals and filters for an archive', async () => {
     const { top } = await archive();
     const { stdout } = await stats([top, '--since', '29d', '--actor', KNOWN, '-o', 'csv']);
