@@ -2,7 +2,7 @@ import type { Context } from '../../cli/app/command.ts';
 import { listPrinter, oneBatch } from '../../cli/app/print.ts';
 import type { Moment } from '../../cli/app/moment.ts';
 import { DAY_MS } from '../../schema/durations.ts';
-import { readManifest } from '../archive/manifest.ts';
+import { type Manifest, readManifest } from '../archive/manifest.ts';
 import { openArchive } from '../archive/open-archive.ts';
 import { archiveStopped, daysOpen } from './review-errors.ts';
 import { type DayState, type DayStatus, overdue, statusOf } from './status.ts';
@@ -23,12 +23,18 @@ export async function reviewStatus(context: Context, { dir, since, within }: Sta
   const store = await openArchive(context, dir);
   const typed = since?.(now);
   const manifest = await readManifest(store, { since: typed ?? now - STATUS_DAYS * DAY_MS, until: now });
-  const begin = manifest.coverage.covered()[0]?.from ?? now;
+  const begin = beginOf(manifest);
   const days = statusOf(manifest, { since: typed ?? Math.max(begin, now - STATUS_DAYS * DAY_MS), now });
   await print(oneBatch(days));
   const of = (state: DayState): number => days.filter((one) => one.state === state).length;
   context.notices.note(`${of('reviewed')} reviewed, ${of('open')} open, ${of('uncovered')} not in the archive`);
   if (within !== undefined) judge(store.name, overdue(days, now, within), within);
+}
+
+/** Returns the beginning of an archive, also of one that has archived nothing yet. */
+function beginOf({ coverage, last }: Pick<Manifest, 'coverage' | 'last'>): number {
+  // Before the first commit, the archive still ends where it began.
+  return (coverage.covered()[0] ?? coverage.whole())?.from ?? Date.parse(last.record.position.read_to);
 }
 
 function judge(archive: string, late: readonly DayStatus[], within: number): void {

@@ -138,6 +138,15 @@ describe('svc logs review', () => {
     expect([refused.code, errorIn(refused)]).toEqual([2, expect.objectContaining({ message, hint })]);
   });
 
+  it('R76: svc logs review --status lists the days of an archive that never archived anything, and --within ends with 14', async () => {
+    const { top } = await buildArchive(YESTERDAY - 5 * DAY, []);
+    const late = await review(top, '--status', '--within', '3d', '--jq', '.day + " " + .state');
+    const days = ['24', '25', '26', '27', '28'].map((day) => `2026-02-${day} uncovered\n`);
+    expect([late.code, late.stdout]).toEqual([14, `${days.join('')}2026-03-01 uncovered\n`]);
+    expect(errorIn(late)['message']).toBe(`${top} has nothing of 2026-02-24 yet, so nobody can review it`);
+    expect((await review(top, '--status', '--within', '7d')).code).toBe(0);
+  });
+
   it('svc logs review says for each actor what it deleted, names the deleted entities, and uses names read before', async () => {
     const [card, application] = ['3a04dacf-0000-4000-8000-000000000001', '4707c78a-ef35-487e-a67c-cc101d1d4c49'];
     const deletion = { operation: 'delete', entity_id: card, message: 'create instead of delete' };
