@@ -150,11 +150,15 @@ function evidenceOf(file: string, { bundle, plan, facts, written }: Written): Ev
 }
 
 async function verified(context: Context, store: FileStore): Promise<{ result: Verified; problems: Finding[] }> {
-  const { nothingVerified, verifyArchive } = await import('../verify/verify.ts');
+  const [{ nothingVerified, verifyArchive }, { commitWait }] = await Promise.all([
+    import('../verify/verify.ts'),
+    import('../verify/commit-wait.ts'),
+  ]);
   return withProgress(context, 'verify', async (onProgress) => {
     const result = nothingVerified();
     const problems: Finding[] = [];
-    const findings = verifyArchive(store, { signal: context.signal, onProgress }, result);
+    const how = { signal: context.signal, onProgress, commitWait: commitWait(context, store) };
+    const findings = verifyArchive(store, how, result);
     for await (const found of findings) problems.push(...found);
     return { result, problems };
   });

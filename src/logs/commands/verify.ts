@@ -16,7 +16,14 @@ import type { Manifest } from '../archive/manifest.ts';
 import type { DropRecord, ReviewRecord } from '../archive/records/record.ts';
 import { untilDay } from '../review/review-rules.ts';
 import type { Requirement } from '../verify/requirement.ts';
-import { archiveDamaged, hasGaps, monthsDropped, rangesMissing } from '../verify/verify-errors.ts';
+import {
+  archiveDamaged,
+  filesLeft,
+  hasGaps,
+  LEFT_BY_RUN,
+  monthsDropped,
+  rangesMissing,
+} from '../verify/verify-errors.ts';
 import type { Verified } from '../verify/verify.ts';
 import { sumOfMonths } from '../archive/dropped-months.ts';
 import { gapSentence, rangeText, type Sentence, sentencesText, shownTime } from '../sentences.ts';
@@ -85,14 +92,17 @@ export const verify = defineCommand({
     const print = await listPrinter(context, archiveCheckView);
     const { manifestOf, nothingVerified, verifyArchive } = await import('../verify/verify.ts');
     const store = await openArchive(context, dir);
-    const { missingFrom } = await import('../verify/requirement.ts');
-    const outcome: Outcome = { findings: 0, drops: 0, requirement, missing: [], manifestOnly };
+    const [{ missingFrom }, { commitWait }] = await Promise.all([
+      import('../verify/requirement.ts'),
+      import('../verify/commit-wait.ts'),
+    ]);
+    const outcome: Outcome = { findings: 0, drops: 0, leftovers: 0, requirement, missing: [], manifestOnly };
     const manifest = await manifestOf(store);
     const verified = nothingVerified();
     await withProgress(context, 'verify', async (onProgress) => {
       const findings = verifyArchive(
         store,
-        { expect, keep, manifestOnly, signal: context.signal, onProgress },
+        { expect, keep, manifestOnly, signal: context.signal, onProgress, commitWait: commitWait(context, store) },
         verified,
       );
       const judgeCoverage = (coverage: Coverage): void => {
@@ -110,6 +120,8 @@ interface Outcome {
   findings: number;
   /** The number of findings about months that retention should not have dropped. */
   drops: number;
+  /** The number of files that a killed run left or a run is writing. */
+  leftovers: number;
   readonly requirement: Requirement | undefined;
   /** The required ranges that the archive does not cover. */
   missing: readonly MissingRange[];
@@ -145,6 +157,7 @@ async function* rowsOf(
   for await (const found of findings) {
     outcome.findings += found.length;
     outcome.drops += found.filter(({ problem }) => problem === 'dropped').length;
+    outcome.leftovers += found.filter(({ message }) => message === LEFT_BY_RUN).length;
     yield found.map(({ message, ...more }) => checkRow('finding', message, more));
   }
   if (!manifest) judgeCoverage(verified.coverage);
@@ -160,8 +173,10 @@ interface Verifying {
 
 /** Sets the exit code. @throws SvcError `checksum_mismatch` for findings, `entries_missing` for uncovered ranges */
 function judge({ coverage }: Verified, outcome: Outcome, archive: string, strict: boolean): void {
-  const { findings, drops, missing } = outcome;
-  if (findings > 0) throw findings === drops ? monthsDropped(archive, outcome) : archiveDamaged(archive, outcome);
+  const { findings, drops, leftovers, missing } = outcome;
+  if (findings > 0 && findings === drops) throw monthsDropped(archive, outcome);
+  if (findings > 0 && findings === leftovers) throw filesLeft(archive, outcome);
+  if (findings > 0) throw archiveDamaged(archive, outcome);
   const [first] = missing;
   if (first !== undefined) throw rangesMissing(archive, first, missing);
   const gaps = coverage.gaps();
@@ -237,12 +252,15 @@ function reviewSentences({ reviews }: Verified): string[] {
 
 function summaryText(context: Context, found: Verified, outcome: Outcome): string {
   const { begin, clocks, coverage, entries, shared, segments, bytes, sha256: newest } = found;
-  const { findings, manifestOnly } = outcome;
+  const { findings, leftovers, manifestOnly } = outcome;
   const intact = manifestOnly
     ? 'records intact, and the files that they name are there with their sizes; no segment was read'
     : `archive intact: nothing changed, removed, reordered, truncated or added${droppedText(found)}`;
-  const verdict: Sentence =
-    findings === 0 ? ['good', intact] : ['bad', `archive damaged: ${countText(findings, 'problem')}`];
+  const bad =
+    findings === leftovers
+      ? `not named by a record: ${countText(findings, 'file')}; everything else is intact`
+      : `archive damaged: ${countText(findings, 'problem')}`;
+  const verdict: Sentence = findings === 0 ? ['good', intact] : ['bad', bad];
   const text = sentencesText(context, [
     ...(begin ? [`tenant ${begin.tenant_id} of ${begin.service}`] : []),
     `${countText(entries, 'entry')} in ${countText(segments, 'segment')}, ${formatBytes(bytes)}`,

@@ -2,6 +2,7 @@ import type { FileStore, StoredFile } from '../../client/store/store.ts';
 import type { Finding } from '../archive/records/chain.ts';
 import { type ArchiveRecord, isHidden } from '../archive/records/record.ts';
 import { filesNamedBy, namedKinds, SEGMENTS, writtenFor } from '../archive/records/named-files.ts';
+import { LEFT_BY_RUN } from './verify-errors.ts';
 
 /** The files of an archive that no record read so far lists. */
 export class UnlistedFiles {
@@ -35,6 +36,20 @@ export class UnlistedFiles {
     for (const { path } of [...index, ...side]) this.#files.delete(path);
   }
 
+  /** Whether all files are those of one record, so that a run that is about to commit it may have written them. */
+  areOf(sequence: number): boolean {
+    return [...this.#files.values()].every(({ path, irregular }) => !irregular && writtenFor(path) === sequence);
+  }
+
+  /** Forgets files that are gone, such as those of a run that another one overtook. */
+  async forgetRemoved(): Promise<void> {
+    for (const { path } of this.#files.values()) {
+      let isThere = false;
+      for await (const file of this.#store.list(path)) isThere ||= file.path === path;
+      if (!isThere) this.#files.delete(path);
+    }
+  }
+
   remove(path: string): void {
     this.#files.delete(path);
   }
@@ -53,8 +68,7 @@ export class UnlistedFiles {
     return [...this.#files.values()].map(({ path, irregular }) => {
       if (irregular !== undefined)
         return { problem: 'unlisted', path, message: `it is ${irregular}, and no record lists it` };
-      const words = 'no record lists it: a killed run left it; the next commit to the archive removes it';
-      return { problem: 'unlisted', path, message: writtenFor(path) > newest ? words : 'no record lists it' };
+      return { problem: 'unlisted', path, message: writtenFor(path) > newest ? LEFT_BY_RUN : 'no record lists it' };
     });
   }
 }

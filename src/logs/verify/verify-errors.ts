@@ -3,6 +3,10 @@ import { countText, utcTime } from '../../cli/output/time.ts';
 import { isoRange, type MissingRange } from '../archive/records/coverage.ts';
 import type { TimeRange } from '../entry.ts';
 
+/** Why no record lists a file that belongs to the next record. */
+export const LEFT_BY_RUN =
+  'no record lists it: a killed run left it, or a run is writing it; the next commit to the archive removes it';
+
 /** The number of problems, and the required ranges that are missing. */
 interface Problems {
   readonly findings: number;
@@ -15,6 +19,19 @@ export function monthsDropped(archive: string, { findings, missing }: Problems):
     hint: 'If this was your retention, give its --keep here too, such as --keep 13M. Otherwise restore the files from a backup.',
     facts: { findings, ...missingFacts(missing) },
   });
+}
+
+/** The error for files that only an unfinished run explains. */
+export function filesLeft(archive: string, { findings, missing }: Problems): SvcError {
+  return new SvcError(
+    'checksum_mismatch',
+    `the archive at ${archive} has ${countText(findings, 'file')} that no record names`,
+    {
+      hint: 'Everything else is intact. A killed run left them, or a run is still writing; the next run removes or names them. If none ran, the newest record was removed: compare with --expect.',
+      next: ['logs', 'archive', archive],
+      facts: { findings, ...missingFacts(missing) },
+    },
+  );
 }
 
 /** The error for an archive with any other problem. */

@@ -26,6 +26,7 @@ import { dropProblems, keptFrom } from '../archive/retention.ts';
 import { checkSideFiles, contentOf } from '../archive/side-files.ts';
 import { reviewProblems } from '../review/review-rules.ts';
 import { IndexCheck } from './check-index.ts';
+import { awaitCommit, type CommitWait } from './commit-wait.ts';
 import { checkSegment, type ListedSegment } from './check-segment.ts';
 import { type CountedSegment, ListedSegments } from './listed-segments.ts';
 import { SEGMENTS } from '../archive/records/named-files.ts';
@@ -40,6 +41,8 @@ export interface VerifyOptions {
   readonly keep?: number | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly onProgress?: ((done: number, total: number) => void) | undefined;
+  /** How to wait for a commit that explains the only findings; without it, nothing is waited for. */
+  readonly commitWait?: CommitWait | undefined;
 }
 
 /** The totals of a verification. */
@@ -103,12 +106,17 @@ export async function* verifyArchive(
     ...noRecords(),
   };
   const readSegment = segmentReader(state);
+  let others = 0;
   for await (const found of sideBySide(listedSegments(state), READERS, readSegment)) {
     for (const finding of found) if (finding.problem === 'missing') state.segments.addMissing(finding);
-    yield [...takeProblems(state), ...found.filter(({ problem }) => problem !== 'missing')];
+    const findings = [...takeProblems(state), ...found.filter(({ problem }) => problem !== 'missing')];
+    others += findings.length;
+    yield findings;
   }
-  yield (await index?.findings()) ?? [];
+  const indexFindings = (await index?.findings()) ?? [];
+  yield indexFindings;
   await readNewerRecords(state);
+  if (others + indexFindings.length === 0) await awaitNextRecord(state);
   Object.assign(verified, state.segments.total);
   const left = [
     ...takeProblems(state),
@@ -269,6 +277,19 @@ async function readNewerRecords({ store, newest, unlisted, segments }: VerifySta
     if (record.kind === 'segments') for (const { path } of record.segments) unlisted.remove(path);
     if (record.kind === 'dropped') segments.drop(record);
   }
+}
+
+/** Waits for a concurrent run to name the only files that no record lists. */
+async function awaitNextRecord(state: VerifyState): Promise<void> {
+  const { newest, unlisted, segments, problems, options } = state;
+  const areOthers = segments.hasMissing || problems.length > 0;
+  if (options.commitWait === undefined || areOthers || newest === undefined) return;
+  if (unlisted.isEmpty || !unlisted.areOf(newest.sequence + 1)) return;
+  await awaitCommit(options.commitWait, options.signal, async () => {
+    await unlisted.forgetRemoved();
+    await readNewerRecords(state);
+    return unlisted.isEmpty;
+  });
 }
 
 async function recordAt(store: FileStore, sequence: number): Promise<ArchiveRecord | undefined> {

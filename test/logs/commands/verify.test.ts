@@ -2,6 +2,10 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { withLock } from '../../../src/base/files/lock.ts';
+import { findArchive } from '../../../src/logs/archive/manifest.ts';
+import { recordPath } from '../../../src/logs/archive/records/record.ts';
+import { ArchiveWriter } from '../../../src/logs/archive/writer.ts';
 import { FakeClock } from '../../support/clock.ts';
 import { errorIn, svcHere } from '../../support/run-here.ts';
 import { buildArchive, filesIn, TENANT } from '../archive/build.ts';
@@ -36,6 +40,26 @@ function rowsOf(stdout: string): Record<string, unknown>[] {
 
 function verifyAt(now: number, top: string, ...argv: string[]) {
   return svcHere(['logs', 'verify', top, ...argv], { clock: new FakeClock({ start: now }) });
+}
+
+/** Writes the segment of a commit to come, and returns the path of its record and the function that commits it. */
+async function beginCommit() {
+  const { top, store } = await archive();
+  const created_at = new Date(END + 1000).toISOString();
+  const files = new Set(filesIn(top));
+  const found = await findArchive(store);
+  const writer = await ArchiveWriter.open(store, found!.last, { tenantId: TENANT, now: () => END });
+  await store.lock(async () => {
+    await writer.add([{ tenant_id: TENANT, created_at }]);
+    await writer.commit({ settled: END, readTo: END + HOUR, newest: undefined, passed: [] });
+  });
+  const record = path.join(top, recordPath(found!.last.record.sequence + 1));
+  const text = fs.readFileSync(record);
+  const others = filesIn(top).filter((file) => !files.has(file) && !file.startsWith('tenant='));
+  for (const file of others) fs.rmSync(path.join(top, file));
+  const head = { version: 1, sequence: found!.last.record.sequence, sha256: found!.last.sha256 };
+  fs.writeFileSync(path.join(top, '_manifest/head.json'), `${JSON.stringify(head)}\n`);
+  return { top, commit: () => fs.writeFileSync(record, text) };
 }
 
 describe('svc logs verify', () => {
@@ -78,6 +102,48 @@ describe('svc logs verify', () => {
     expect(code).toBe(12);
     expect(stdout).toMatch(/^PROBLEM +PATH +MESSAGE\ncut +tenant=/);
     expect(stdout).toContain('archive damaged: 1 problem\n');
+  });
+
+  describe('beside a run that writes', () => {
+    const holder = { pid: process.pid, isAlive: () => true, signal: new AbortController().signal };
+
+    it('svc logs verify waits for the record of a run that holds the lock, and finds nothing', async () => {
+      const { top, commit } = await beginCommit();
+      const clock = new FakeClock({ auto: false });
+      await withLock(path.join(top, '.lock'), { ...holder, clock }, async () => {
+        const run = svcHere(['logs', 'verify', top], { clock });
+        while (clock.sleeping === 0) await new Promise((resolve) => setImmediate(resolve));
+        commit();
+        await clock.advance(500);
+        expect(await run).toMatchObject({ code: 0, stderr: '' });
+      });
+    });
+
+    it('svc logs verify names what a killed run left without waiting, and does not call it damage', async () => {
+      const { top } = await beginCommit();
+      const clock = new FakeClock();
+      const found = await svcHere(['logs', 'verify', top], { clock });
+      expect([found.code, clock.slept]).toEqual([12, []]);
+      expect(rowsOf(found.stdout)[0]).toMatchObject({
+        problem: 'unlisted',
+        message: expect.stringContaining('killed'),
+      });
+      expect(errorIn(found)).toMatchObject({
+        message: `the archive at ${top} has 1 file that no record names`,
+        next: `svc logs archive ${top}`,
+      });
+      const shown = await svcHere(['logs', 'verify', top, '-o', 'table']);
+      expect(shown.stdout).toMatch(/\nnot named by a record: 1 file; everything else is intact\n$/);
+    });
+
+    it('svc logs verify waits 30 s for a run that holds the lock', async () => {
+      const { top } = await beginCommit();
+      const clock = new FakeClock();
+      await withLock(path.join(top, '.lock'), { ...holder, clock }, async () => {
+        const found = await svcHere(['logs', 'verify', top], { clock });
+        expect([found.code, clock.slept.reduce((sum, ms) => sum + ms, 0)]).toEqual([12, 30_000]);
+      });
+    });
   });
 
   it('svc logs verify exits with 14 for a gap with --strict', async () => {
