@@ -69,7 +69,7 @@ export async function searchArchive(
   if (index.damaged > 0)
     context.notices.note(`${countText(index.damaged, 'file')} of the index could not be used: more was read`);
   const segments = manifest.segments.filter(({ sha256 }) => index.bySegment.get(sha256)?.wanted.length !== 0);
-  let read = 0;
+  const read = { entries: 0, segments: 0 };
   const parts = segments.map((segment) => partToRead(index, segment));
   const shown = await withByteProgress(context, { dir: input.dir, label: 'search', segments: parts }, (onBytes) => {
     const found = searchSegments(store, {
@@ -83,13 +83,14 @@ export async function searchArchive(
       signal: context.signal,
       onBytes,
       onRead: (entries) => {
-        read += entries;
+        read.entries += entries;
+        read.segments += 1;
       },
     });
     return print(shownOf(input, actors, found));
   });
-  const where = `${segments.length} of ${countText(manifest.allSegments, 'segment')}`;
-  await reportFound(context, input, { shown, read, where });
+  const where = `${read.segments} of ${countText(manifest.allSegments, 'segment')}`;
+  await reportFound(context, input, { shown, read: read.entries, where });
 }
 
 async function reportFound(

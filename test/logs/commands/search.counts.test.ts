@@ -1,0 +1,27 @@
+import { expect, it } from 'vitest';
+import type { Log } from '../../../src/schema/log.ts';
+import { FakeClock } from '../../support/clock.ts';
+import { svcHere } from '../../support/run-here.ts';
+import { buildArchive, TENANT } from '../archive/build.ts';
+
+const START = Date.UTC(2026, 0, 5);
+const DAY = 86_400_000;
+
+function entries(from: number): Log[] {
+  return Array.from({ length: 5 }, (_, index) => ({
+    tenant_id: TENANT,
+    operation: 'read',
+    created_at: new Date(from + index * 1000).toISOString(),
+  }));
+}
+
+it('svc logs search --limit counts only the segments and entries that it read', async () => {
+  const { top } = await buildArchive(START, [
+    { to: START + DAY, entries: entries(START) },
+    { to: START + 2 * DAY, entries: entries(START + DAY) },
+  ]);
+  const search = (...argv: string[]) =>
+    svcHere(['logs', 'search', top, ...argv], { clock: new FakeClock({ start: START + 2 * DAY }) });
+  expect((await search('--limit', '3')).stderr).toContain('3 entries found; 5 read, in 1 of 2 segments\n');
+  expect((await search()).stderr).toContain('10 entries found; 10 read, in 2 of 2 segments\n');
+});
