@@ -5,7 +5,7 @@ import type { Log } from '../schema/log.ts';
 const MOST_NEAR = 5;
 /** The most entries that wait for the end of the read, which shows whether only one entity has the beginning. */
 const MOST_HELD = 10_000;
-const SHORTER_THAN_UUID = /^[0-9a-f-]{6,35}$/i;
+const SHORTER_THAN_UUID = /^[0-9a-f-]{1,35}$/i;
 const BEGINNING = /^[0-9a-f]{8}(?:-[0-9a-f-]{0,26})?$/i;
 
 /** Whether an id may be only the beginning of a UUID, which is what tables show. */
@@ -73,15 +73,15 @@ export class RequestedEntity {
     if (this.#isBeginning && near.length === 1) return notices.note(`${this.#typed} is ${near.join('')}`);
     const message = `no entry read is about the entity ${requested}`;
     const found = near.length === 0 ? '' : `ids that begin so: ${near.join(', ')}`;
-    if (mayBeBeginning(requested))
-      throw new SvcError('usage', message, {
-        hint:
-          near.length === 0
-            ? 'An id as tables show it stands for an entity among the entries read: widen the time range, or give the whole id.'
-            : `Give at least eight digits; ${found}`,
-        facts: { near },
-      });
+    if (mayBeBeginning(requested)) throw new SvcError('usage', message, { hint: this.#hint(found), facts: { near } });
     if (near.length > 0) notices.note(`${message}; ${found}`);
+  }
+
+  #hint(found: string): string {
+    if (found !== '') return `Give at least eight digits; ${found}`;
+    return this.#isBeginning
+      ? 'An id as tables show it stands for an entity among the entries read: widen the time range, or give the whole id.'
+      : 'Give at least eight digits of an id, as tables show them, or the whole id.';
   }
 
   #requireOne(): void {

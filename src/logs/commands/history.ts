@@ -11,6 +11,7 @@ import { searchArchive } from '../search/search-archive.ts';
 import { filterOf } from '../entry-filter.ts';
 import { matches } from '../filter.ts';
 import { historyPrinter } from '../history/print-history.ts';
+import { isBeginning } from '../requested-entity.ts';
 import { ENTITY_PARAMETERS, entityFilter, RETENTION_PARAMETERS, firstRequest } from '../options.ts';
 import { logView } from '../view.ts';
 
@@ -122,11 +123,18 @@ async function readArchive(
 }
 
 /** Adds a command for each entity with an id that begins as the typed one. */
-function withWholeIds(error: unknown, { archive, entityType }: HistoryInput): unknown {
+function withWholeIds(error: unknown, { id: typed, archive, entityType }: HistoryInput): unknown {
   const near = isSvcError(error, 'usage') ? error.facts?.['near'] : undefined;
   if (!isSvcError(error) || !Array.isArray(near)) return error;
+  // A history has no time range that could be widened.
+  if (near.length === 0 && isBeginning(typed)) return error.with({ hint: unknownBeginning(archive) });
   const filters = [...option('--archive', archive), ...option('--entity-type', entityType)];
   return error.with({ alternatives: near.map((id) => ['logs', 'history', String(id)].concat(filters)) });
+}
+
+function unknownBeginning(archive: string | undefined): string {
+  const more = archive === undefined ? 'add --archive, or give the whole id' : 'give the whole id';
+  return `An id as tables show it stands for an entity among the entries read: ${more}.`;
 }
 
 /** Whether a command failed before its first request because no key, or no service, is configured. */

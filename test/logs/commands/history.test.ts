@@ -98,6 +98,33 @@ describe('svc logs history', () => {
     expect(errorIn(await withoutKey())).toMatchObject({ exit_code: 2, next: `svc logs history ${CARD} --archive .` });
   });
 
+  it.each(['3', '3a0', '3A04DA', '3a04dac'])(
+    'R78: svc logs history never says that an entity has no entries when it gets only %s of its id',
+    async (typed) => {
+      const archived = await (await historyOf(typed, '--archive', '.')).withoutKey();
+      expect([archived.code, errorIn(archived)['hint']]).toEqual([
+        2,
+        expect.stringMatching(/^Give at least eight digits; ids that begin so: 3a04dacf-/),
+      ]);
+      // A service that filters by the id has no entry of its beginning.
+      server.logs.length = 0;
+      const service = await (await historyOf(typed)).withKey();
+      expect([service.code, service.stdout, errorIn(service)]).toEqual([
+        2,
+        '',
+        expect.objectContaining({ hint: 'Give at least eight digits of an id, as tables show them, or the whole id.' }),
+      ]);
+    },
+  );
+
+  it('svc logs history does not advise to widen a time range, which it does not have', async () => {
+    const begins = 'An id as tables show it stands for an entity among the entries read: ';
+    const live = await (await historyOf('ffffffff')).withKey();
+    expect(errorIn(live)['hint']).toBe(`${begins}add --archive, or give the whole id.`);
+    const archived = await (await historyOf('ffffffff', '--archive', '.')).withoutKey();
+    expect(errorIn(archived)['hint']).toBe(`${begins}give the whole id.`);
+  });
+
   it('svc logs history does not read the archive of another service alone when there is a key', async () => {
     const { withKey } = await history('--archive', '.');
     const result = await withKey();
