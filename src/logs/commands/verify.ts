@@ -161,7 +161,7 @@ async function* rowsOf(
     yield found.map(({ message, ...more }) => checkRow('finding', message, more));
   }
   if (!manifest) judgeCoverage(verified.coverage);
-  if (withSummary) yield [...(manifest ? [] : outcome.missing.map(missingRow)), ...summaryRows(verified)];
+  if (withSummary) yield [...(manifest ? [] : outcome.missing.map(missingRow)), ...summaryRows(verified, outcome)];
 }
 
 /** A running verification. `verified` is complete once all findings were read. */
@@ -187,27 +187,40 @@ function missingRow({ reason, ...range }: MissingRange): ArchiveCheckRow {
   return checkRow('missing', reason, isoRange(range));
 }
 
-function summaryRows(found: Verified): ArchiveCheckRow[] {
+function summaryRows(found: Verified, { findings, leftovers }: Outcome): ArchiveCheckRow[] {
   const { clocks, coverage, records, reviews, segments, entries, bytes, dropped, sha256: newest } = found;
   const covered = coverage.covered().map(isoRange);
   const gaps = coverage.gaps().map(isoRange);
   return [
     ...coverage.drops.map(dropRow),
     ...reviews.map(reviewRow),
-    ...covered.map((range) => checkRow('covered', 'nothing is missing here', range)),
+    ...covered.map((range) =>
+      checkRow('covered', findings === leftovers ? 'nothing is missing here' : BY_RECORDS, range),
+    ),
     ...gaps.map((range) => checkRow('gap', 'entries may be missing here', range)),
     ...clocks.all().map(clockRow),
-    checkRow('archive', `${countText(entries, 'entry')} in ${countText(segments, 'segment')}${droppedText(found)}`, {
-      from: covered[0]?.from ?? null,
-      to: covered.at(-1)?.to ?? null,
-      records,
-      segments,
-      entries,
-      bytes,
-      dropped,
-      sha256: newest ?? null,
-    }),
+    checkRow(
+      'archive',
+      `${countText(entries, 'entry')} in ${countText(segments, 'segment')}${unreadText(found)}${droppedText(found)}`,
+      {
+        from: covered[0]?.from ?? null,
+        to: covered.at(-1)?.to ?? null,
+        records,
+        segments,
+        entries,
+        bytes,
+        dropped,
+        sha256: newest ?? null,
+      },
+    ),
   ];
+}
+
+/** What the records alone prove, while files that they name have problems. */
+const BY_RECORDS = 'covered according to the records';
+
+function unreadText({ unread }: Verified): string {
+  return unread === 0 ? '' : `; ${countText(unread, 'entry')} not read, see the findings`;
 }
 
 function droppedText({ dropped }: Verified): string {
@@ -263,14 +276,16 @@ function summaryText(context: Context, found: Verified, outcome: Outcome): strin
   const verdict: Sentence = findings === 0 ? ['good', intact] : ['bad', bad];
   const text = sentencesText(context, [
     ...(begin ? [`tenant ${begin.tenant_id} of ${begin.service}`] : []),
-    `${countText(entries, 'entry')} in ${countText(segments, 'segment')}, ${formatBytes(bytes)}`,
+    `${countText(entries, 'entry')} in ${countText(segments, 'segment')}, ${formatBytes(bytes)}${unreadText(found)}`,
     ...(shared === 0 ? [] : [`${countText(shared, 'entry')} of other tenants, which share them`]),
     ...coverage.drops.map((drop) => {
       const { message, to, entries: count } = dropRow(drop);
       return `${message}: ${countText(count ?? 0, 'entry')} from before ${to ?? ''}`;
     }),
     ...reviewSentences(found),
-    ...coverage.covered().map((range) => `covered: ${rangeText(context, range)}`),
+    ...coverage
+      .covered()
+      .map((range) => `${findings === leftovers ? 'covered' : BY_RECORDS}: ${rangeText(context, range)}`),
     ...coverage.gaps().map((gap) => gapSentence(context, gap)),
     ...clocks.all().map((difference): Sentence => ['warn', clockText(difference)]),
     `newest hash: ${newest ?? 'none'}`,

@@ -12,7 +12,9 @@ export interface CountedSegment {
 
 /** The segments listed by the records read so far, except dropped ones, with their totals. */
 export class ListedSegments {
-  readonly total = { segments: 0, entries: 0, shared: 0, bytes: 0, dropped: 0 };
+  /** The totals of the segments that are as they were written. `unread` counts the entries of the others. */
+  readonly total = { segments: 0, entries: 0, shared: 0, bytes: 0, dropped: 0, unread: 0 };
+  readonly #unread = new Set<string>();
   /** The listed paths, and the hashes of segments that cannot be listed twice. */
   readonly #listedBefore = new Set<string>();
   /** Findings of missing files by their paths. A finding is void if a later record drops the segment. */
@@ -50,9 +52,19 @@ export class ListedSegments {
     return ofDays.reduce((sum, { entries }) => sum + entries, 0);
   }
 
+  /** Stops counting a segment that is gone or has other bytes, so that its entries were not read. */
+  markUnread(path: string): void {
+    const counted = this.#kept.find((one) => one.path === path);
+    if (counted === undefined || this.#unread.has(path)) return;
+    this.#unread.add(path);
+    this.#count(counted, -1);
+    this.total.unread += counted.entries;
+  }
+
   drop(record: DropRecord): void {
     for (const counted of this.droppedBy(record)) {
-      this.#count(counted, -1);
+      if (this.#unread.delete(counted.path)) this.total.unread -= counted.entries;
+      else this.#count(counted, -1);
       this.total.dropped += counted.entries;
     }
     this.#kept = this.#kept.filter(({ path }) => !isDroppedBy(record, path));

@@ -37,7 +37,8 @@ export function filesLeft(archive: string, { findings, missing }: Problems): Svc
 /** The error for an archive with any other problem. */
 export function archiveDamaged(archive: string, { findings, missing }: Problems): SvcError {
   return new SvcError('checksum_mismatch', `the archive at ${archive} is damaged: ${countText(findings, 'problem')}`, {
-    hint: 'Restore these files from a backup; treat what cannot be restored as lost or tampered with.',
+    hint: 'Restore these files from a backup, then verify again; treat what cannot be restored as lost or tampered with.',
+    next: ['logs', 'verify', archive],
     facts: { findings, ...missingFacts(missing) },
   });
 }

@@ -4,7 +4,7 @@ import type { FileStore } from '../../client/store/store.ts';
 import { unlessDamaged } from '../archive/index/upkeep.ts';
 import { type Manifest, noArchive, readManifest } from '../archive/manifest.ts';
 import { READERS } from '../archive/read-segment.ts';
-import { type ChainState, checkChain, type Finding } from '../archive/records/chain.ts';
+import { type ChainState, checkChain, type Finding, type Problem } from '../archive/records/chain.ts';
 import { ClockDifferences } from '../archive/records/clock.ts';
 import { Coverage } from '../archive/records/coverage.ts';
 import { INDEX } from '../archive/records/index-ref.ts';
@@ -51,6 +51,7 @@ export interface Verified {
   /** The hash of the newest record, which proves everything before it. */
   sha256: string | undefined;
   records: number;
+  /** The segments that are as they were written, and their entries. */
   segments: number;
   entries: number;
   /** The number of entries of other tenants that share them. */
@@ -58,6 +59,8 @@ export interface Verified {
   bytes: number;
   /** The number of entries that retention dropped, by the records that listed them. */
   dropped: number;
+  /** The number of entries that records list in files that are gone or have other bytes. */
+  unread: number;
   readonly coverage: Coverage;
   readonly clocks: ClockDifferences;
   /** The records of signed reviews, in order. */
@@ -66,7 +69,7 @@ export interface Verified {
 
 /** Returns the totals before anything is verified. */
 export function nothingVerified(): Verified {
-  const counts = { records: 0, segments: 0, entries: 0, shared: 0, bytes: 0, dropped: 0 };
+  const counts = { records: 0, segments: 0, entries: 0, shared: 0, bytes: 0, dropped: 0, unread: 0 };
   return {
     begin: undefined,
     sha256: undefined,
@@ -108,7 +111,10 @@ export async function* verifyArchive(
   const readSegment = segmentReader(state);
   let others = 0;
   for await (const found of sideBySide(listedSegments(state), READERS, readSegment)) {
-    for (const finding of found) if (finding.problem === 'missing') state.segments.addMissing(finding);
+    for (const finding of found) {
+      if (UNREAD.has(finding.problem)) state.segments.markUnread(finding.path);
+      if (finding.problem === 'missing') state.segments.addMissing(finding);
+    }
     const findings = [...takeProblems(state), ...found.filter(({ problem }) => problem !== 'missing')];
     others += findings.length;
     yield findings;
@@ -127,6 +133,9 @@ export async function* verifyArchive(
   yield [...left, ...(await foreignFiles(store))];
   if (!state.isExpected) yield [rewritten(state)];
 }
+
+/** The problems of segments whose entries cannot be counted as read. */
+const UNREAD: ReadonlySet<Problem> = new Set(['missing', 'changed', 'cut', 'grown']);
 
 /** The state that the steps of a verification share. */
 interface VerifyState {

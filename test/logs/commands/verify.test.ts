@@ -146,6 +146,33 @@ describe('svc logs verify', () => {
     });
   });
 
+  it('svc logs verify counts only entries that it read, and calls nothing whole by a record whose file is missing', async () => {
+    const entries = (day: number) => [
+      { tenant_id: TENANT, created_at: new Date(START + day * 24 * HOUR).toISOString() },
+    ];
+    const { top } = await buildArchive(START, [
+      { to: START + HOUR, entries: entries(0) },
+      { to: START + 25 * HOUR, entries: [...entries(1), ...entries(1)] },
+    ]);
+    const segment = filesIn(top).find((file) => /^tenant=.*date=2026-01-06/.test(file)) ?? '';
+    fs.rmSync(path.join(top, segment));
+    const { stdout, stderr } = await svcHere(['logs', 'verify', top]);
+    expect(rowsOf(stdout)).toMatchObject([
+      { kind: 'finding', problem: 'missing', path: segment },
+      { kind: 'covered', message: 'covered according to the records' },
+      {
+        kind: 'archive',
+        message: '1 entry in 1 segment; 2 entries not read, see the findings',
+        entries: 1,
+        segments: 1,
+      },
+    ]);
+    expect(errorIn({ stderr })['next']).toBe(`svc logs verify ${top}`);
+    const shown = await svcHere(['logs', 'verify', top, '-o', 'table']);
+    expect(shown.stdout).toMatch(/1 entry in 1 segment, \d+ B; 2 entries not read, see the findings\n/);
+    expect(shown.stdout).toContain('\ncovered according to the records: 2026-01-05 20:00:00Z to');
+  });
+
   it('svc logs verify exits with 14 for a gap with --strict', async () => {
     const { top } = await archive(true);
     expect((await svcHere(['logs', 'verify', top])).code).toBe(0);
