@@ -2,14 +2,15 @@ import type { Log } from '../../schema/log.ts';
 import { type Bucket, emptyBucket, ValueTally } from '../count.ts';
 import { keyOf, type ReviewRow, rowsOf } from './review-row.ts';
 
-const MAX_ROWS = 1_000;
+/** The most groups that are counted one by one. All others are one more row. */
+export const MOST_GROUPS = 1_000;
 /** The entity types whose changes are reported, whoever makes them. */
 const GUARDED: ReadonlySet<string> = new Set(['application', 'applications', 'key', 'keys', 'tenant', 'tenants']);
 
 /** Counts what somebody should look at: deletions, and other changes of applications, keys and the tenant. */
 export class ChangeCounts {
-  readonly #deletions = new ValueTally<string, Bucket>(MAX_ROWS, emptyBucket);
-  readonly #changes = new ValueTally<string, Bucket>(MAX_ROWS, emptyBucket);
+  readonly #deletions = new ValueTally<string, Bucket>(MOST_GROUPS, emptyBucket);
+  readonly #changes = new ValueTally<string, Bucket>(MOST_GROUPS, emptyBucket);
 
   /** Adds an entry, or a bucket of entries that differ only in their times. */
   add(log: Log, bucket: Bucket): void {

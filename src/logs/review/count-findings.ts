@@ -1,4 +1,5 @@
 import { countText, formatNumber } from '../../cli/output/time.ts';
+import { MOST_GROUPS } from './change-counts.ts';
 import type { ReviewRow } from './review-row.ts';
 import type { DayFindings } from './review.ts';
 
@@ -10,7 +11,10 @@ export type FindingKind = 'deletions' | 'changes' | 'new_actors' | 'new_operatio
 
 /** The findings of a day or of an access review, counted. */
 export interface CountedFindings<Kind extends string = string> {
-  /** Deletions and changes: groups of entries with the same type, operation and actor. Other kinds: actors or operations. */
+  /**
+   * Deletions and changes: groups of entries with the same type, operation and actor, of which 1,001 stand for any larger
+   * number. Other kinds: actors or operations.
+   */
   readonly findings: Counts<Kind>;
   /** The number of log entries of each kind. Reviews of access and those that earlier versions recorded do not have it. */
   readonly findings_entries?: Counts<Kind> | null | undefined;
@@ -60,8 +64,11 @@ export function findingText<Kind extends string>(counted: CountedFindings<Kind>,
   if (found === null) return 'unknown';
   if (found === 0) return '0';
   if (OF_ENTRIES.has(kind)) {
-    if (inEntries === null) return countText(found, 'group');
-    return inEntries === found ? formatNumber(found) : `${formatNumber(inEntries)} in ${countText(found, 'group')}`;
+    const groups = found > MOST_GROUPS ? `more than ${countText(MOST_GROUPS, 'group')}` : countText(found, 'group');
+    if (inEntries === null) return groups;
+    return inEntries === found && found <= MOST_GROUPS
+      ? formatNumber(found)
+      : `${formatNumber(inEntries)} in ${groups}`;
   }
   return inEntries === null ? formatNumber(found) : `${formatNumber(found)} with ${countText(inEntries, 'entry')}`;
 }
