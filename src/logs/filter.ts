@@ -59,8 +59,16 @@ export function valuesAmong(input: EntryFilter): readonly string[] {
   return filters.find(({ length }) => length > 0) ?? [];
 }
 
+/** Returns the forms of ids, or none if one of them can be written in more forms, such as `Tok-AbC`. */
 function distinctForms(ids: readonly string[]): string[] {
-  return [...new Set(ids.flatMap(formsOf))];
+  return ids.every(hasFewForms) ? [...new Set(ids.flatMap(formsOf))] : [];
+}
+
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** Whether a service writes an id in lower case or in upper case only. */
+function hasFewForms(id: string): boolean {
+  return UUID.test(id) || id.toLowerCase() === id.toUpperCase();
 }
 
 /** Returns lists of ids. Every match has one id of each list, as its entity or its actor. */

@@ -7,13 +7,25 @@ import { buildArchive, TENANT } from '../archive/build.ts';
 const START = Date.UTC(2026, 0, 5);
 const DAY = 86_400_000;
 
-function entries(from: number): Log[] {
+/** Returns five entries, the first of which is about the entity with this id. */
+function entries(from: number, id?: string): Log[] {
   return Array.from({ length: 5 }, (_, index) => ({
     tenant_id: TENANT,
     operation: 'read',
+    entity_id: index === 0 ? id : undefined,
     created_at: new Date(from + index * 1000).toISOString(),
   }));
 }
+
+it('R78: svc logs search finds an entity by its id in any case, whatever the letters of the id are', async () => {
+  const stored = 'Tok-AbC_1/2';
+  const { top } = await buildArchive(START, [{ to: START + DAY, entries: entries(START, stored) }]);
+  for (const typed of [stored, stored.toLowerCase(), stored.toUpperCase(), 'tok-ABC_1/2']) {
+    const argv = ['logs', 'search', top, '--entity-id', typed];
+    const { code, stdout } = await svcHere(argv, { clock: new FakeClock({ start: START + DAY }) });
+    expect([typed, code, stdout.split('\n').length]).toEqual([typed, 0, 2]);
+  }
+});
 
 it('svc logs search --limit counts only the segments and entries that it read', async () => {
   const { top } = await buildArchive(START, [
