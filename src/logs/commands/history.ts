@@ -4,7 +4,7 @@ import { option } from '../../cli/app/hint.ts';
 import { argument, type Input, reading, value } from '../../cli/app/parameter.ts';
 import { isDrawn } from '../../cli/app/print.ts';
 import { text } from '../../cli/app/value-parsers.ts';
-import { formatDuration, wholeSecond } from '../../cli/output/time.ts';
+import { formatDuration } from '../../cli/output/time.ts';
 import type { Log } from '../../schema/log.ts';
 import type { ActorNames } from '../actor-names.ts';
 import { searchArchive } from '../search/search-archive.ts';
@@ -86,19 +86,23 @@ async function readService(
   { id: entityId, entityType, retention }: HistoryInput,
   { actors, print }: Reading,
 ): Promise<void> {
-  const [{ liveEntries }, { serviceLogs }, entry] = await Promise.all([
+  const [{ liveEntries }, { serviceLogs }, { beginNow }, entry] = await Promise.all([
     import('../search/search-segments.ts'),
     import('../read-range.ts'),
+    import('../follow/follow-logs.ts'),
     import('../entry.ts'),
   ]);
   const input = await filterOf(context, { ...NO_FILTERS, entityType, entityId });
   const client = await context.client();
   const retentionMs = retention ?? entry.DEFAULT_RETENTION_MS;
-  const entries = liveEntries(
-    serviceLogs(client, entityFilter(input)),
-    entry.beginAt(wholeSecond(client.now() - retentionMs)),
-    { overlapMs: entry.DEFAULT_OVERLAP_MS, retentionMs, matches: (log) => matches(log, input), onGap: () => undefined },
-  );
+  // The retention counts back from the service's time, which a request has to show first.
+  const begin = await beginNow(client, entityFilter(input), (now) => now - retentionMs);
+  const entries = liveEntries(serviceLogs(client, entityFilter(input)), begin, {
+    overlapMs: entry.DEFAULT_OVERLAP_MS,
+    retentionMs,
+    matches: (log) => matches(log, input),
+    onGap: () => undefined,
+  });
   const shown = await print(actors.learned(input.entity.only(logsIn(entries.read()))));
   if (shown === 0) context.notices.note('no log entries');
   const source = `from the last ${formatDuration(retentionMs)}`;

@@ -59,36 +59,40 @@ export const list = defineCommand({
   async run(context, typed) {
     if (typed.follow) return (await import('../follow/run-tail.ts')).runTail(context, tailInput(typed));
     const input = await filterOf(context, typed);
-    const interval = intervalOf(input, context.clock.now());
+    // Times that contradict each other end the command before it needs a key.
+    intervalOf(input, context.clock.now());
     const actors = await actorNames(context);
     const { foldedView, foldReads, foldsReads } = await import('../list/fold-reads.ts');
     const folding = actors !== undefined && foldsReads(input) ? foldedView(context, actors) : undefined;
     const print = await listPrinter(context, folding ?? actors?.view ?? logView);
     const client = await context.client();
+    const [{ ServiceInterval }, { pagesByServiceTime }] = await Promise.all([
+      import('../service-interval.ts'),
+      import('../list/pages-by-service-time.ts'),
+    ]);
+    const times = new ServiceInterval(client, input);
     const hiding = input.hideOwnReads ? await import('../list/hide-own-reads.ts') : undefined;
     const own = await hiding?.ownReadsToHide(context);
     const { listSteadily } = await import('../list/list-steadily.ts');
     const { isOldestFirst, newListReading, readList } = await import('../list/read-list.ts');
     const { reportSearched, requireKept, warnOfOldest, withSearched } = await import('../list/list-report.ts');
-    const filter = toFilter(input, interval);
     const isFiltered = isFilteredHere(input) || own !== undefined;
     const most = mostEntries(input, isFiltered);
     const reading = newListReading();
-    const pages = listSteadily(client.logs, filter, {
-      start: input.start,
-      pageSize: pageSizeFor(input, isFiltered),
-      isAhead: input.all,
-      onRestart: () => {
-        reading.isNarrower = true;
-      },
-    });
+    const onRestart = (): void => {
+      reading.isNarrower = true;
+    };
+    const paging = { start: input.start, pageSize: pageSizeFor(input, isFiltered), isAhead: input.all, onRestart };
+    const read = () => listSteadily(client.logs, toFilter(input, times.value), paging);
+    const pages = pagesByServiceTime(times, read, input.start !== undefined);
     const isShown = (log: Log): boolean => matches(log, input) && (own?.shows(log) ?? true);
     const entries = readList(context, pages, { ...most, isFiltered, matches: isShown }, reading);
     const only = input.entity.only(entries);
     const shown = actors?.learned(only) ?? only;
     await print(folding === undefined ? shown : foldReads(shown)).catch((error: unknown) => {
-      throw withSearched(error, input, interval, reading);
+      throw withSearched(error, input, times.value, reading);
     });
+    const interval = times.value;
     reading.malformed.warn(context);
     // The cursor belongs to a narrower list, so it does not continue this command.
     if (reading.isNarrower) reading.next = undefined;

@@ -5,10 +5,12 @@ import type { Log } from '../../schema/log.ts';
 import type { EntryFilter } from '../entry-filter.ts';
 import { DEFAULT_OVERLAP_MS, DEFAULT_RETENTION_MS } from '../entry.ts';
 import { matches, reportFiltered } from '../filter.ts';
+import { beginNow } from '../follow/follow-logs.ts';
 import { lastEntries } from '../follow/last-entries.ts';
 import type { OwnReads } from '../follow/own-reads.ts';
 import { entityFilter, intervalOf, type IntervalInput, type RetentionInput } from '../options.ts';
-import { serviceLogs } from '../read-range.ts';
+import { type LogSource, serviceLogs } from '../read-range.ts';
+import { ServiceInterval } from '../service-interval.ts';
 import { atHalfRate } from './half-rate.ts';
 import { readPastActors } from './past-actors.ts';
 import { type Shift, ShiftCounts } from './shift-counts.ts';
@@ -32,26 +34,30 @@ interface ShiftOptions {
  * have too many. Each is counted once even if pages shift meanwhile. `own` are the reads to count apart or to hide.
  */
 export async function readShift(context: Context, input: ShiftFilter, own: OwnReads | undefined): Promise<Shift> {
-  const { since: typedSince, until } = intervalOf(input, context.clock.now());
-  const since = typedSince ?? (until ?? context.clock.now()) - DAY_MS;
-  const past = input.archive === undefined ? undefined : await readPastActors(context, input.archive, since);
-  const client = await context.client();
+  const { client, times, begin, past } = await openShift(context, input);
   const counts = new ShiftCounts({ own, hidesOwn: input.hideOwnReads === true, past });
   const seen = { read: 0, oldest: Infinity, tenantId: undefined as string | undefined };
   const live = context.progress.watching('logs');
   const count = (log: Log, at: number | undefined): void => {
-    if (at !== undefined && (at < since || at >= (until ?? Infinity))) return;
+    if (at !== undefined && (at < begin() || at >= (times.value.until ?? Infinity))) return;
     seen.read += 1;
     seen.oldest = Math.min(seen.oldest, at ?? Infinity);
     seen.tenantId ??= log.tenant_id ?? undefined;
     if (matches(log, input)) counts.add(log);
   };
-  const back = await lastEntries(atHalfRate(context, serviceLogs(client, entityFilter(input))), {
+  const source = settling(times, atHalfRate(context, serviceLogs(client, entityFilter(input))));
+  const back = await lastEntries(source, {
     count: Infinity,
     // A range may end in the middle of a page.
     mostRead: (input.max ?? MOST_READ) - LEAST_READ + 1,
-    since: wholeSecond(since),
-    until: until === undefined ? undefined : wholeSecond(until + SECOND_MS - 1),
+    // The first response may show other times than this machine's clock.
+    get since() {
+      return wholeSecond(begin());
+    },
+    get until() {
+      const { until } = times.value;
+      return until === undefined ? undefined : wholeSecond(until + SECOND_MS - 1);
+    },
     overlapMs: DEFAULT_OVERLAP_MS,
     retentionMs: input.retention ?? DEFAULT_RETENTION_MS,
     keep: (log) => {
@@ -62,9 +68,11 @@ export async function readShift(context: Context, input: ShiftFilter, own: OwnRe
     },
     onTimeless: (log) => count(log, undefined),
   }).finally(() => live?.fail());
+  times.requireBegun();
   past?.checkTenant(seen.tenantId);
   reportFiltered(context, input, { shown: counts.all.entries, read: seen.read });
   const now = client.now();
+  const [since, until] = [begin(), times.value.until];
   return {
     counts: counts.all,
     findings: counts.findings(),
@@ -75,5 +83,34 @@ export async function readShift(context: Context, input: ShiftFilter, own: OwnRe
     oldest: seen.oldest,
     now,
     tenantId: seen.tenantId,
+  };
+}
+
+/** Opens what a shift is read from, and its times. `begin` returns its beginning. */
+async function openShift(context: Context, input: ShiftFilter) {
+  // Times that contradict each other end the command before it needs a key.
+  intervalOf(input, context.clock.now());
+  const client = await context.client();
+  const times = new ServiceInterval(client, input);
+  const begin = (): number => times.value.since ?? (times.value.until ?? times.now) - DAY_MS;
+  // The archive is read up to the shift, and a shift that seems to be in the future is not read at all.
+  if (input.archive !== undefined || begin() > client.now()) {
+    await beginNow(client, entityFilter(input), (now) => now);
+    times.settle();
+  }
+  const past = input.archive === undefined ? undefined : await readPastActors(context, input.archive, begin());
+  return { client, times, begin, past };
+}
+
+/** Resolves the times of a shift when the first page shows the service's time. */
+function settling(times: ServiceInterval, source: LogSource): LogSource {
+  return {
+    ...source,
+    async *pages(range, pageSize) {
+      for await (const page of source.pages(range, pageSize)) {
+        times.settle();
+        yield page;
+      }
+    },
   };
 }

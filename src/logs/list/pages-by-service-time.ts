@@ -1,0 +1,27 @@
+import type { Page } from '../../client/api/pages.ts';
+import type { Log } from '../../schema/log.ts';
+import type { ServiceInterval } from '../service-interval.ts';
+
+/**
+ * Yields the pages of a list of a time range. If the first response shows that this machine's clock is wrong, the list starts
+ * over with the right times, unless it began at a cursor, which belongs to its times.
+ * @throws SvcError `usage` for a range after the service's time
+ */
+export async function* pagesByServiceTime(
+  interval: ServiceInterval,
+  read: () => AsyncGenerator<Page<Log>>,
+  isAtCursor: boolean,
+): AsyncGenerator<Page<Log>> {
+  const pages = read();
+  try {
+    const first = await pages.next();
+    const isChanged = !isAtCursor && interval.settle();
+    interval.requireBegun();
+    if (isChanged) return yield* read();
+    if (first.done === true) return;
+    yield first.value;
+    yield* pages;
+  } finally {
+    await pages.return(undefined);
+  }
+}
