@@ -65,7 +65,7 @@ export const access = defineCommand({
   parameters,
   async run(context, input) {
     checkSignOff(input);
-    const page = await openPageFile(context, input);
+    const page = await openPageFile(context, input, input.dir);
     const print = await listPrinter(context, accessView);
     const { made, manifest, unarchived } = await makeAccess(context, input);
     const pageHash = page === undefined ? undefined : await writePage(context, page, made);

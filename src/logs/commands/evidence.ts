@@ -1,3 +1,4 @@
+import { requireOutside } from '../archive/outside-archive.ts';
 import { SvcError } from '../../base/errors.ts';
 import { type Sealed, writeWhole } from '../../base/files/draft.ts';
 import { type Context, defineCommand } from '../../cli/app/command.ts';
@@ -75,6 +76,7 @@ export const evidence = defineCommand({
         hint: 'Such as --out evidence.tar.gz.',
       });
     const target = resolvePath(context, input.out);
+    requireOutside(context, { option: '--out', typed: input.out }, input.dir);
     await requireFile(target, input.force);
     const print = await recordPrinter(context, evidenceView);
     const now = context.clock.now();

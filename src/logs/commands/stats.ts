@@ -76,7 +76,7 @@ export const stats = defineCommand({
     if (dir !== undefined) checkOffline(typed);
     const actors = await actorNames(context, dir === undefined ? 'service' : 'archive');
     const print = await statsPrinter(context, actors, filterWords(typed).length > 0);
-    const page = await openPageFile(context, typed);
+    const page = await openPageFile(context, typed, typed.archive);
     const input = await filterOf(context, typed);
     const counted = await count(context, input);
     input.entity.report(context);

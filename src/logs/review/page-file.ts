@@ -4,6 +4,7 @@ import type { Context } from '../../cli/app/command.ts';
 import { requireFile, resolvePath } from '../../cli/app/files/typed-path.ts';
 import { flag, type Input, value, writing } from '../../cli/app/parameter.ts';
 import { text } from '../../cli/app/value-parsers.ts';
+import { requireOutside } from '../archive/outside-archive.ts';
 
 /** The options of a review that can be written as a page. */
 export const PAGE_PARAMETERS = {
@@ -17,14 +18,16 @@ export interface PageFile {
   readonly write: (page: string) => Promise<string>;
 }
 
-/** Checks where the page is to be written; undefined without `--html`. @throws SvcError `usage` */
+/** Checks where the page about an archive is to be written; undefined without `--html`. @throws SvcError `usage` */
 export async function openPageFile(
   context: Context,
   { html, force }: Input<typeof PAGE_PARAMETERS>,
+  archive: string | undefined,
 ): Promise<PageFile | undefined> {
   if (html === undefined) return undefined;
   if (html === '-') throw new SvcError('usage', '--html takes a file', { hint: 'Give a file name.' });
   const file = resolvePath(context, html);
+  if (archive !== undefined) requireOutside(context, { option: '--html', typed: html }, archive);
   await requireFile(file, force);
   return {
     async write(page) {

@@ -7,9 +7,12 @@ import { openPageFile, type PAGE_PARAMETERS } from './page-file.ts';
 import { reviewView } from './views.ts';
 
 /** Opens what a review is written to, before anything is read. @throws SvcError `usage` */
-export async function openReviewOutput(context: Context, options: Input<typeof PAGE_PARAMETERS>) {
+export async function openReviewOutput(
+  context: Context,
+  options: Input<typeof PAGE_PARAMETERS> & { readonly dir: string },
+) {
   const print = await recordPrinter(context, reviewView);
-  const page = await openPageFile(context, options);
+  const page = await openPageFile(context, options, options.dir);
   return {
     /** Writes the page of `--html`, and returns its hash. */
     async writePage(review: Review): Promise<string | undefined> {

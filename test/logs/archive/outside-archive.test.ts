@@ -1,0 +1,41 @@
+import fs from 'node:fs';
+import path from 'node:path';
+import { expect, it } from 'vitest';
+import { FakeClock } from '../../support/clock.ts';
+import { errorIn, svcHere } from '../../support/run-here.ts';
+import { folder } from '../evidence/bundles.ts';
+import { buildArchive, filesIn, TENANT } from './build.ts';
+
+const START = Date.UTC(2026, 2, 1);
+const DAY = 86_400_000;
+
+it.each([
+  ['review', '--html'],
+  ['access', '--html'],
+  ['evidence', '--out'],
+])('R76: svc logs %s writes no file of %s into the archive, however it is named', async (command, option) => {
+  const { top } = await buildArchive(START, [
+    { to: START + DAY, entries: [{ tenant_id: TENANT, created_at: new Date(START).toISOString() }] },
+  ]);
+  const cwd = folder();
+  fs.symlinkSync(top, path.join(cwd, 'link'));
+  const before = filesIn(top);
+  for (const [archive, typed] of [
+    [top, path.join(top, 'x')],
+    ['link', path.join(top, '_manifest', 'x')],
+    [top, 'link/x'],
+  ] as const) {
+    const run = await svcHere(['logs', command, archive, option, typed, '--force'], {
+      clock: new FakeClock({ start: START + 1.5 * DAY }),
+      cwd,
+    });
+    const message = `${option} would write ${typed} into the archive ${archive}`;
+    expect([run.code, errorIn(run)['message'], filesIn(top)]).toEqual([2, message, before]);
+  }
+  const beside = await svcHere(['logs', command, top, option, `${top}-page`], {
+    clock: new FakeClock({ start: START + 1.5 * DAY }),
+    cwd,
+  });
+  fs.rmSync(`${top}-page`);
+  expect(beside.code).toBe(0);
+});
