@@ -14,8 +14,10 @@ export function requireOutside(
   archive: string,
 ): void {
   const top = realPath(path.resolve(cwd, archive));
+  // Without an archive there, the command ends with another error.
+  if (top === undefined || !fs.existsSync(path.join(top, '_manifest'))) return;
   const folder = realPath(path.dirname(path.resolve(cwd, typed)));
-  if (top === undefined || folder === undefined || !`${folder}${path.sep}`.startsWith(`${top}${path.sep}`)) return;
+  if (folder === undefined || !`${folder}${path.sep}`.startsWith(`${top}${path.sep}`)) return;
   throw new SvcError('usage', `${option} would write ${typed} into the archive ${archive}`, {
     hint: `Files that no record names are found by svc logs verify. Give ${option} a file outside the archive.`,
     facts: { file: typed },

@@ -67,7 +67,13 @@ export async function readShift(context: Context, input: ShiftFilter, own: OwnRe
       return false;
     },
     onTimeless: (log) => count(log, undefined),
-  }).finally(() => live?.fail());
+  })
+    .catch((error: unknown) => {
+      // Of a range that begins after the service's time, the error is about the range.
+      times.requireBegun();
+      throw error;
+    })
+    .finally(() => live?.fail());
   times.requireBegun();
   past?.checkTenant(seen.tenantId);
   reportFiltered(context, input, { shown: counts.all.entries, read: seen.read });

@@ -39,17 +39,21 @@ it.each([
   expect(new Date(retention.dropped.before).toISOString()).toBe('2025-10-01T00:00:00.000Z');
 });
 
-it('R33: retention counts months back from the earlier clock, and drops the rest once an entry of the month is there', async () => {
-  const writer = await writerTo(END);
-  const retention = new Retention(1);
-  await retention.apply(writer, { service: Date.UTC(2025, 9, 31, 23), machine: Date.UTC(2025, 10, 1, 12) });
-  expect(retention.dropped.months.map(({ month }) => month)).toEqual(['2025-08']);
-  await retention.apply(writer, { service: END, machine: END });
-  await writer.add([{ tenant_id: TENANT, created_at: new Date(END - 1).toISOString() }]);
-  await writer.commit({ settled: START, readTo: END + 1, newest: undefined, passed: [] });
-  await retention.apply(writer, { service: END, machine: END });
-  expect(retention.dropped.months.map(({ month }) => month)).toEqual(['2025-08', '2025-09', '2025-10']);
-});
+it.each(['service', 'machine'] as const)(
+  'R33: retention counts months back from the earlier clock, that of the %s, and drops the rest once an entry of the month is there',
+  async (earlier) => {
+    const writer = await writerTo(END);
+    const retention = new Retention(1);
+    const later = Date.UTC(2025, 10, 1, 12);
+    await retention.apply(writer, { service: later, machine: later, [earlier]: Date.UTC(2025, 9, 31, 23) });
+    expect(retention.dropped.months.map(({ month }) => month)).toEqual(['2025-08']);
+    await retention.apply(writer, { service: END, machine: END });
+    await writer.add([{ tenant_id: TENANT, created_at: new Date(END - 1).toISOString() }]);
+    await writer.commit({ settled: START, readTo: END + 1, newest: undefined, passed: [] });
+    await retention.apply(writer, { service: END, machine: END });
+    expect(retention.dropped.months.map(({ month }) => month)).toEqual(['2025-08', '2025-09', '2025-10']);
+  },
+);
 
 it('R33: retention drops nothing while the clocks are more than a day apart, reports it once, and goes on when they agree', async () => {
   const writer = await writerTo(END);

@@ -187,10 +187,9 @@ describe('svc logs review', () => {
       { entity_type: 'token' },
       { created_at: '2026-03-01T02:00:00.000Z', actor_id: application },
     ]);
-    await run('--html', 'page.html');
-    expect(fs.readFileSync(path.join(top, 'page.html'), 'utf8')).toContain(
-      `<li><strong>Nightly refresh</strong>: 1 (1 card)</li>`,
-    );
+    const page = path.join(folder(), 'page.html');
+    await run('--html', page);
+    expect(fs.readFileSync(page, 'utf8')).toContain(`<li><strong>Nightly refresh</strong>: 1 (1 card)</li>`);
   });
 
   it('R76: svc logs review states a gap first, prints and counts the findings, and exits with 14', async () => {
