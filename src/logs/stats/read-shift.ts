@@ -67,29 +67,32 @@ export async function readShift(context: Context, input: ShiftFilter, own: OwnRe
       return false;
     },
     onTimeless: (log) => count(log, undefined),
-  })
-    .catch((error: unknown) => {
-      // Of a range that begins after the service's time, the error is about the range.
-      times.requireBegun();
-      throw error;
-    })
-    .finally(() => live?.fail());
-  times.requireBegun();
+  }).finally(() => {
+    live?.fail();
+    // Where the range begins after the service's time, every other error comes of that.
+    times.requireBegun();
+  });
   past?.checkTenant(seen.tenantId);
   reportFiltered(context, input, { shown: counts.all.entries, read: seen.read });
-  const now = client.now();
-  const [since, until] = [begin(), times.value.until];
   return {
     counts: counts.all,
     findings: counts.findings(),
     own: counts.share(),
     hasPast: past !== undefined,
-    requested: { since, until: until ?? now },
-    interval: { since: Math.max(since, back.readFrom), until: until ?? now },
+    ...rangesOf(begin(), times.value.until, { now: client.now(), readFrom: back.readFrom }),
     oldest: seen.oldest,
-    now,
     tenantId: seen.tenantId,
   };
+}
+
+/** Returns the range that was requested, and the one that was read. */
+function rangesOf(
+  since: number,
+  until: number | undefined,
+  { now, readFrom }: Readonly<Record<'now' | 'readFrom', number>>,
+): Pick<Shift, 'requested' | 'interval' | 'now'> {
+  const to = until ?? now;
+  return { requested: { since, until: to }, interval: { since: Math.max(since, readFrom), until: to }, now };
 }
 
 /** Opens what a shift is read from, and its times. `begin` returns its beginning. */
