@@ -403,7 +403,8 @@ class Story {
   }
 
   #hasResults(): boolean {
-    const names = ['tokens.results.csv', 'results.csv'];
+    // A file that was sent under another name before has its results under that name.
+    const names = ['tokens.results.csv', 'other.results.csv', 'results.csv'];
     return this.#last?.code === 0 && names.some((name) => existsSync(join(this.#world.home, name)));
   }
 
