@@ -1,4 +1,4 @@
-import { parseTime } from '../../cli/output/time.ts';
+import { parseTime, wholeSecond } from '../../cli/output/time.ts';
 import type { Client } from '../../client/api/client.ts';
 import { pollUntil } from '../../client/api/poll.ts';
 import { UNDER_WAY_MS } from '../../schema/account-updater-files.ts';
@@ -28,9 +28,9 @@ export function provableUntil({ created_at: at }: Pick<ClaimEntry, 'created_at'>
 
 /**
  * Proves that the job of a claim was removed without a file: two lists show a newer job and not this one. All times are
- * those that the service gave to the jobs, so that no clock of a machine counts. A job can be missing between two pages, so
- * that the second list must have on one page what was on both sides of the job's place in the first one. Returns the proof
- * in words, or undefined.
+ * those that the service gave to the jobs, so that no clock of a machine counts. A job can be missing between two pages of
+ * a list, so that the other list must show the neighbors of that place on one page, and all jobs in the same order. Returns
+ * the proof in words, or undefined.
  */
 export async function proofOfAbsence(
   client: Client,
@@ -44,7 +44,7 @@ export async function proofOfAbsence(
   if (newerAt < from || newerAt > provableUntil(claim)) return undefined;
   const lists: Listed[] = [];
   for (const size of PAGE_SIZES) {
-    const listed = await listSince(client, newer.id, created, size);
+    const listed = await listSince(client, newer.id, wholeSecond(created), size);
     if (listed === undefined || !listed.pages.has(newer.id) || listed.pages.has(claim.job)) return undefined;
     if (lists.some((earlier) => showsAll(earlier, listed)))
       return `two lists show job ${newer.id}, created ${newer.created_at}, and not job ${claim.job}`;
@@ -53,20 +53,28 @@ export async function proofOfAbsence(
   return undefined;
 }
 
-/** What stands for the end of a list, which no job has as its id. */
+/** Takes the place of a job's id at the end of a list. */
 const END = '';
 
 /** The jobs of a list back to a time. */
 interface Listed {
-  /** The number of the page that each job is on. */
+  /** The number of the page that each job is on, in the order of the list. */
   readonly pages: ReadonlyMap<string, number>;
   /** The jobs on both sides of each place between two pages where a job of that time could be missing. */
   readonly gaps: readonly (readonly [string, string])[];
 }
 
 /** Tells whether a later list would show each job that an earlier one may miss between its pages. */
-function showsAll({ gaps }: Listed, { pages }: Listed): boolean {
-  return gaps.every(([before, after]) => pages.has(before) && pages.get(before) === pages.get(after));
+function showsAll(earlier: Listed, { pages }: Listed): boolean {
+  const isSound = earlier.gaps.every(([before, after]) => pages.has(before) && pages.get(before) === pages.get(after));
+  return isSound && hasSameOrder(earlier.pages, pages);
+}
+
+/** Tells whether two lists show their common jobs in the same order. Jobs of one second may change places. */
+function hasSameOrder(one: ReadonlyMap<string, number>, other: ReadonlyMap<string, number>): boolean {
+  const left = [...one.keys()].filter((id) => id !== END && other.has(id));
+  const right = [...other.keys()].filter((id) => id !== END && one.has(id));
+  return left.every((id, at) => id === right[at]);
 }
 
 /** Reads the list until it shows the newer job. Returns undefined for a list that proves nothing. */
@@ -80,7 +88,7 @@ async function listSince(client: Client, newer: string, since: number, size: num
 }
 
 /**
- * Reads the list back to a time. Returns undefined for one that proves nothing: one that is not newest first, that has an
+ * Reads the list back to a second. Returns undefined for one that proves nothing: one that is not newest first, that has an
  * item without id or time, or a page that is not full although another follows.
  */
 async function readSince(client: Client, since: number, size: number): Promise<Listed | undefined> {
@@ -90,8 +98,9 @@ async function readSince(client: Client, since: number, size: number): Promise<L
   for await (const { items, next } of client.accountUpdater.list({ pageSize: size }).pages()) {
     if (items.length > size || (next !== undefined && items.length < size)) return undefined;
     const [first] = items;
-    const firstAt = parseTime(first?.created_at ?? '') ?? -Infinity;
-    if (page > 0 && firstAt <= since && since <= lastAt) gaps.push([last, first?.id || END]);
+    // The list may give whole seconds where the claim has a fraction.
+    const firstAt = wholeSecond(parseTime(first?.created_at ?? '') ?? -Infinity);
+    if (page > 0 && firstAt <= since && since <= wholeSecond(lastAt)) gaps.push([last, first?.id || END]);
     for (const { id, created_at: at } of items) {
       const created = parseTime(at ?? '');
       if (!id || created === undefined || created > lastAt) return undefined;
@@ -99,7 +108,7 @@ async function readSince(client: Client, since: number, size: number): Promise<L
       [last, lastAt] = [id, created];
     }
     if (next === undefined) pages.set(END, page);
-    if (lastAt < since) break;
+    if (wholeSecond(lastAt) < since) break;
     page += 1;
   }
   return { pages, gaps };

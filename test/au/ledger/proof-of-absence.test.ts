@@ -81,6 +81,23 @@ describe('the proof that a job is gone without its file', () => {
     expect([proof, sizes]).toEqual([expect.any(String), [100, 99, 83]]);
   });
 
+  it('R58: a job is not proven gone where the list gives whole seconds, and it is the last of a hundred of its second', async () => {
+    const twins = Array.from({ length: 120 }, (_, index) => jobAt(`twin-${index}`, '2026-12-01T05:00:01Z'));
+    const all = [...jobs(1), ...twins, jobAt('old', '2026-12-01T05:00:01Z')];
+    const claim = { ...CLAIM, created_at: '2026-12-01T05:00:01.900Z' };
+    const { proof } = await prove((size) => paged(all, size), jobAt('new', NOW), claim);
+    expect(proof).toBeUndefined();
+  });
+
+  it('R58: a job is not proven gone by lists that show jobs of one second in different orders', async () => {
+    const twins = Array.from({ length: 150 }, (_, index) => jobAt(`twin-${index}`, CLAIM.created_at));
+    const { proof } = await prove((size) => {
+      const from = 100 - size;
+      return paged([...jobs(1), ...twins.slice(from), ...twins.slice(0, from)], size);
+    });
+    expect(proof).toBeUndefined();
+  });
+
   it('R58: a job is proven gone although a hundred others were created in the same second', async () => {
     const twins = Array.from({ length: 150 }, (_, index) => jobAt(`twin-${index}`, CLAIM.created_at));
     const { proof, sizes } = await prove((size) => paged([...jobs(1), ...twins], size));
