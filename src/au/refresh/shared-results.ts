@@ -12,8 +12,15 @@ export interface ResultSource extends MatchOptions {
   readonly requests: readonly string[] | undefined;
 }
 
-/** Returns what the results of a file are known by, one after the other. Two with the same key are of the same row. */
-type KeyOf = (row: ResultRow) => string;
+/** The key of a result. Two results with the same key belong to the same row. */
+interface ResultKey {
+  readonly key: string;
+  /** Whether the row is known; otherwise the key is what the result says. */
+  readonly isRow: boolean;
+}
+
+/** Returns the keys of the results of a file, called for one after the other. */
+type KeyOf = (row: ResultRow) => ResultKey;
 
 /**
  * Decides which results count where requests of a cycle share rows: the results of a row in the last file that has it. Results
@@ -34,14 +41,14 @@ export class SharedResults {
     const shared = new SharedResults(await keysOf(sources));
     const most = new TokenTable({ words: 3 });
     for (const [index, { file }] of sources.entries()) {
-      const keyOf = shared.#keyed[index]?.() ?? contentKey;
+      const keyOf = shared.#keyed[index]?.() ?? byContent;
       const own = new TokenTable({ words: 3 });
       for await (const rows of readResults((await fileSource(file)).open()))
         for (const row of rows) {
-          const key = keyOf(row);
+          const { key, isRow } = keyOf(row);
           const count = own.get(key) + 1;
           own.set(key, count);
-          if (count < most.get(key)) continue;
+          if (!isRow && count < most.get(key)) continue;
           most.set(key, count);
           shared.#counting.set(key, index + 1);
         }
@@ -52,31 +59,34 @@ export class SharedResults {
   /** Returns a function that takes the results of a file one after the other, and tells whether they count. */
   counting(index: number): (row: ResultRow) => boolean {
     const keyOf = this.#keyed[index]?.();
-    return (row) => keyOf !== undefined && this.#counting.get(keyOf(row)) === index + 1;
+    return (row) => keyOf !== undefined && this.#counting.get(keyOf(row).key) === index + 1;
   }
 }
 
 async function keysOf(sources: readonly ResultSource[]): Promise<readonly (() => KeyOf)[]> {
   // Without a request, any token may have rows for several merchants.
-  if (sources.some(({ requests }) => requests === undefined)) return sources.map(() => () => contentKey);
+  if (sources.some(({ requests }) => requests === undefined)) return sources.map(() => () => byContent);
   const several = await withSeveralMerchants(new Set(sources.flatMap(({ requests = [] }) => requests)));
-  if (several.size === 0)
-    return sources.map(
-      () =>
-        () =>
-        ({ token }) =>
-          tokenKey(token),
-    );
+  if (several.size === 0) return sources.map(() => () => byToken);
   const placed = await Promise.all(sources.map((source) => PlacedResults.of(source, several)));
   const unclear = new Set(placed.flatMap(({ unplaced }) => [...unplaced]));
   return placed.map((results) => () => {
     const merchantOfNext = results.placing();
     return (row) => {
       const key = tokenKey(row.token);
-      if (!several.has(key)) return key;
-      return unclear.has(key) ? contentKey(row) : rowKey(row.token, merchantOfNext(row.token) ?? '');
+      if (!several.has(key)) return { key, isRow: true };
+      if (unclear.has(key)) return byContent(row);
+      return { key: rowKey(row.token, merchantOfNext(row.token) ?? ''), isRow: true };
     };
   });
+}
+
+function byToken({ token }: ResultRow): ResultKey {
+  return { key: tokenKey(token), isRow: true };
+}
+
+function byContent(row: ResultRow): ResultKey {
+  return { key: contentKey(row), isRow: false };
 }
 
 /** Returns the tokens that have rows for several merchants in the requests together. */

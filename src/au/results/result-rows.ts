@@ -76,7 +76,7 @@ export class ResultRows {
   }
 }
 
-/** Returns what equal results of a token have in common: all that the service says of a row. */
+/** Returns a key that equal results share: their token and all that the service says of the row. */
 export function contentKey(row: ResultRow): string {
   return [tokenKey(row.token), ...RESULT_COLUMNS.slice(1).map((name) => row[name])].join('\0');
 }
