@@ -1,9 +1,10 @@
 import { SvcError } from '../../base/errors.ts';
-import { parseTime } from '../../cli/output/time.ts';
+import { parseTime, utcTime } from '../../cli/output/time.ts';
 import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
 import { newTokenSets, standingClaims, stands } from './claims.ts';
 import type { ClaimEntry, Entry, EntryBody } from './entry.ts';
 import type { Ledger, LedgerCycle } from './ledger.ts';
+import { provableFrom } from './proof-of-absence.ts';
 import type { RowSet } from './row-set.ts';
 
 /** The rows of a part, and the job that was created for them. */
@@ -77,11 +78,13 @@ async function requireOnlyClaim(
   const others = standingClaims(entries).filter((claim) => claim.job !== job.id);
   const other = await claimWithRows(cycle, others, rows);
   if (other === undefined) return;
+  const freed = provableFrom({ expires_at: job.expires_at ?? null });
+  const when = freed === undefined ? '' : ` from ${utcTime(freed)} on`;
   throw new SvcError(
     'pending',
     `jobs ${job.id} and ${other.job} both have rows of ${file.name}, so nothing was sent to either`,
     {
-      hint: `Job ${job.id} ends without a file within an hour. Then run the same command again: it sends the rows, unless the other job has them.`,
+      hint: `The jobs end without a file. Submit the file again${when}: its rows are then sent in another job, unless one of these has them.`,
       next: ['au', 'status', other.job],
       facts: { jobs: [job.id, other.job] },
     },

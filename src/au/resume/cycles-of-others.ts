@@ -1,17 +1,25 @@
 import type { Context } from '../../cli/app/command.ts';
 import { CommandLedger } from '../ledger/command-ledger.ts';
 import { openCycles } from '../ledger/cycle-status.ts';
+import type { CycleRow } from '../ledger/cycle-view.ts';
 import { ledgerOfKey } from '../ledger/named-cycle.ts';
-import { jobsOf, recordedRuns } from '../run/recorded-runs.ts';
+import type { Part } from '../run/part.ts';
+import { recordedRuns } from '../run/recorded-runs.ts';
 
-/** Returns the cycles of a shared ledger in which other machines have jobs whose results nobody has read. */
-export async function cyclesOfOthers(context: Context): Promise<readonly string[]> {
+/** Returns the cycles of a shared ledger in which other machines have jobs whose results nobody has read, newest first. */
+export async function cyclesOfOthers(context: Context): Promise<readonly CycleRow[]> {
   const ledger = new CommandLedger(context);
   if (!ledger.isShared) return [];
   const client = await context.client();
   const opened = await ledgerOfKey(client, ledger);
   if (opened === undefined) return [];
-  const own = new Set((await recordedRuns(context)).runs.flatMap(({ record }) => jobsOf(record)));
+  const { runs } = await recordedRuns(context);
+  const own = new Set(runs.flatMap(({ record }) => record.parts).flatMap(everyJobOf));
   const cycles = await openCycles(client, opened[1]);
-  return cycles.filter(({ open_jobs: jobs }) => jobs.some((job) => !own.has(job))).map(({ cycle }) => cycle);
+  return cycles.filter(({ open_jobs: jobs }) => jobs.some((job) => !own.has(job)));
+}
+
+/** Returns the job of a part, and those that it had before. */
+function everyJobOf({ job, earlier_jobs: earlier = [] }: Part): string[] {
+  return [...earlier, ...(job === undefined ? [] : [{ job }])].map((each) => each.job);
 }

@@ -10,6 +10,7 @@ import { hasUnchecked } from '../results/download.ts';
 import type { Threshold } from '../results/fail-on.ts';
 import { advanceRun } from '../wait/advance-run.ts';
 import { CommandLedger } from '../ledger/command-ledger.ts';
+import { UNKNOWN } from '../ledger/cycle-view.ts';
 import { describeRun } from '../wait/describe-run.ts';
 import { type JobWakeUp, listenForJobs } from '../wait/events-option.ts';
 import { laterRun } from '../run/find-run.ts';
@@ -51,21 +52,38 @@ export async function resumeAll(context: Context, input: ResumeInput): Promise<n
   const shown = [...runs, ...left.map(({ run }) => run)];
   await print(oneBatch(shown.map(({ record }) => resumedRun(record, outcomes.get(record.id)))));
   if (dryRun) return undefined;
-  const others = context.signal.aborted ? [] : await cyclesOfOthers(context);
-  for (const cycle of others)
-    noteNext(context, `cycle ${cycle} has jobs of other machines whose results nobody has read; to get them`, [
-      'au',
-      'resume',
-      cycle,
-      '--wait',
-    ]);
   return exitCodeOf([
     ...outcomes.values(),
     // A run whose record is unreadable may still be open.
     ...unreadable.map(() => 'unreadable' as const),
-    ...others.map(() => 'pending' as const),
+    ...(context.signal.aborted ? [] : await outcomesOfOthers(context)),
   ]);
 }
+
+/**
+ * Names the cycles in which other machines have jobs whose results nobody has read. Returns an outcome for each, or one for
+ * the failure to read them, which must not hide what became of this machine's runs.
+ */
+async function outcomesOfOthers(context: Context): Promise<Outcome[]> {
+  try {
+    const cycles = await cyclesOfOthers(context);
+    for (const { cycle } of cycles)
+      noteNext(context, `cycle ${cycle} has jobs of other machines whose results nobody has read; to get them`, [
+        'au',
+        'resume',
+        cycle,
+        '--wait',
+      ]);
+    return cycles.map(({ status }) => OUTCOMES_OF_OTHERS[status] ?? 'pending');
+  } catch (error) {
+    if (!isSvcError(error) || !mayGoOn(context)) throw error;
+    warnOf(context, 'the jobs of other machines', error);
+    return [outcomeOf(error)];
+  }
+}
+
+/** What the worst status of a cycle's jobs means for the exit code, if not that they are pending. */
+const OUTCOMES_OF_OTHERS: Readonly<Record<string, Outcome>> = { failed: 'job_failed', [UNKNOWN]: 'outcome_unknown' };
 
 interface DueRuns extends FoundRuns {
   /** Runs that sent nothing, each with a later run of the same file. Uploading one could bill the same rows twice. */
@@ -185,8 +203,8 @@ async function runOnce(context: Context, run: RunDirectory, round: Round): Promi
     await summarize(work, (error) => describeRun(context, run, error));
   } catch (error) {
     if (!isSvcError(error) || !mayGoOn(context)) throw error;
-    // A pending run needs no warning, because the table shows it.
-    if (error.code !== 'pending') warnOf(context, run.record.id, error);
+    // A pending run needs no warning, because the table shows it, unless two jobs have its rows.
+    if (error.code !== 'pending' || error.facts?.['jobs'] !== undefined) warnOf(context, run.record.id, error);
     outcome = outcomeOf(error);
   }
   return stale !== undefined && isStale(context, run, stale) ? 'stale' : outcome;

@@ -9,7 +9,7 @@ import { openSummary, type Summarize } from '../../cli/app/summary.ts';
 import { countText } from '../../cli/output/time.ts';
 import { fieldPaths, type View } from '../../cli/output/view.ts';
 import type { Client } from '../../client/api/client.ts';
-import { standingClaims } from '../ledger/claims.ts';
+import { isDone, standingClaims } from '../ledger/claims.ts';
 import type { ClaimEntry } from '../ledger/entry.ts';
 import { type NamedCycle, namedCycle } from '../ledger/named-cycle.ts';
 import { recognizeFile } from '../request/file-kind.ts';
@@ -63,10 +63,12 @@ export const resumedCycleView: View<ResumedCycle> = {
 export async function resumeCycle(context: Context, typed: string, input: ResumeInput): Promise<number> {
   const print = await recordPrinter(context, resumedCycleView);
   const out = input.out ?? `${typed.toLowerCase()}.results.csv`;
-  // A result file may be that of an earlier command, and then stays.
-  if (input.force || !(await isResultFile(out))) await inspectTarget(out, input.force);
+  const isResults = await isResultFile(out);
+  if (input.force || !isResults) await inspectTarget(out, input.force);
   const client = await context.client();
   const cycle = await namedCycle(context, client, typed);
+  // Only where all results were read before may the file be that of an earlier command: nothing is read to no purpose.
+  if (!input.force && !isRead(cycle)) await inspectTarget(out, false);
   const runs = await runsOfCycle(context, cycle);
   if (input.dryRun) {
     const claims = standingClaims(cycle.entries);
@@ -88,6 +90,11 @@ export async function resumeCycle(context: Context, typed: string, input: Resume
     endUnfinished(context, cycle.name, error.with({ code: 'pending' }), ofRuns);
     return exitCodeOf(ofRuns);
   }
+}
+
+/** Tells whether somebody read the results of all jobs of a cycle. */
+function isRead({ entries }: NamedCycle): boolean {
+  return standingClaims(entries).every(({ job }) => isDone(entries, job));
 }
 
 async function isResultFile(name: string): Promise<boolean> {
@@ -232,10 +239,8 @@ async function mergeInto(
   { out, force }: Pick<Delivery, 'out' | 'force'>,
 ) {
   if (!force && (await isResultFile(out))) {
-    const spool = await openSpool(context);
-    const merged = await mergeResults(files, spool, { overwrite: true, mark });
-    if ((await hashOf(out)) !== merged.sha256) await inspectTarget(out, false);
-    return { file: shownPath(path.resolve(out)), ...merged };
+    const merged = await mergeResults(files, await openSpool(context), { overwrite: true, mark });
+    if ((await hashOf(out)) === merged.sha256) return { file: shownPath(path.resolve(out)), ...merged };
   }
   const target = path.resolve((await inspectTarget(out, force)).path);
   return { file: shownPath(target), ...(await mergeResults(files, target, { overwrite: force, mark })) };

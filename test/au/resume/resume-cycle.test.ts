@@ -14,13 +14,14 @@ const [HEADER = '', ...ROWS] = exampleRequestFile().trimEnd().split('\n');
 /** Two machines that sent the halves of a file in one cycle, with a third one that only shares their ledger. */
 async function openHalves() {
   // Reads get a response as long as `responses` is not used up.
-  const service = { forgotten: '', failed: '', responses: Infinity };
+  const service = { forgotten: '', failed: '', responses: Infinity, listed: true };
   const shown = (job: { readonly id?: string }) =>
     job.id === service.failed ? { ...job, status: 'failed', errors: ['made up'] } : job;
   const desk = await openQuickDesk({
     processingMs: HOUR_MS,
     intercept: (incoming, outgoing, proceed) => {
       if (incoming.method === 'GET' && (service.responses -= 1) < 0) return void outgoing.writeHead(503).end();
+      if (!service.listed && /\/jobs\?/.test(incoming.url ?? '')) return void outgoing.writeHead(403).end();
       if (service.forgotten && incoming.url?.endsWith(service.forgotten)) {
         outgoing
           .writeHead(404, { 'content-type': 'application/problem+json' })
@@ -194,6 +195,37 @@ describe('a cycle that other machines sent', () => {
     writeFileSync(file, changed);
     expect(await on('fresh', 'au resume 2026-12 --wait')).toMatchObject({ code: 2 });
     expect(readFileSync(file, 'utf8')).toBe(changed);
+  });
+
+  it('R85: a result file is refused before any result is read where some of the cycle were not read', async () => {
+    const { on, home } = await openHalves();
+    const file = home.file('2026-12.results.csv');
+    writeFileSync(file, `${RESULT_COLUMNS.join(',')}\n`);
+    const refused = await on('fresh', 'au resume 2026-12 --wait');
+    expect(refused.code, refused.stderr).toBe(2);
+    expect(readFileSync(file, 'utf8')).toBe(`${RESULT_COLUMNS.join(',')}\n`);
+    // Nothing counts as read that this command did not keep.
+    expect((await on('fresh', 'au status 2026-12')).stdout).not.toContain('"results_read":true');
+  });
+
+  it.each([
+    ['failed', 10],
+    ['forgotten', 9],
+  ] as const)(
+    'svc au resume without a name ends with the worst that other machines have: a job is %s',
+    async (what, code) => {
+      const { on, service, jobs } = await openHalves();
+      service[what] = jobs[0] ?? '';
+      const open = await on('fresh', 'au resume');
+      expect(open.code, open.stderr).toBe(code);
+    },
+  );
+
+  it('svc au resume without a name shows what this machine has also where jobs of other machines cannot be read', async () => {
+    const { on, service } = await openHalves();
+    service.listed = false;
+    const own = await on('runner', 'au resume');
+    expect([own.code, own.stdout], own.stderr).toEqual([4, expect.stringContaining('"outcome":"pending"')]);
   });
 
   it('svc au resume without a name ends with 11 and the command for a cycle whose jobs only other machines sent', async () => {
