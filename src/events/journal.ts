@@ -168,8 +168,8 @@ interface ReadOptions {
 
 /**
  * Reads a journal line by line, in order.
- * @throws SvcError `local` when the file cannot be read, `refused_input` for a line that no event is as long as; the
- * signal's reason when it aborts
+ * @throws SvcError `local` when the file cannot be read, `refused_input` for a line that no event is as long as and for a
+ *   file that ends before the line to begin at; the signal's reason when it aborts
  */
 export async function* readJournal(
   file: string,
@@ -183,6 +183,7 @@ export async function* readJournal(
       line += 1;
       if (line >= fromLine && text.trim() !== '') yield { line, ...readLine(text) };
     }
+    if (fromLine > line + 1) throw wrongJournal(`${file} has no line ${fromLine}: it ends with line ${line}`);
   } catch (error) {
     throw readFailure(file, error);
   } finally {
@@ -190,15 +191,21 @@ export async function* readJournal(
   }
 }
 
-/** Returns the number of the line of a journal that begins after this many bytes. @throws SvcError `local` when it cannot be read */
-export async function lineAfter(file: string, bytes: number): Promise<number> {
+/**
+ * Returns the number of the line of a journal that begins after this many bytes; undefined for a journal that has become
+ * shorter. @throws SvcError `local` when it cannot be read
+ */
+export async function lineAfter(file: string, bytes: number): Promise<number | undefined> {
   let line = 1;
+  let read = 0;
   if (bytes === 0) return line;
   const stream = nodeFs.createReadStream(file, { end: bytes - 1 });
   try {
-    for await (const chunk of stream as AsyncIterable<Buffer>)
+    for await (const chunk of stream as AsyncIterable<Buffer>) {
+      read += chunk.length;
       for (let at = chunk.indexOf(LINE_FEED); at !== -1; at = chunk.indexOf(LINE_FEED, at + 1)) line += 1;
-    return line;
+    }
+    return read < bytes ? undefined : line;
   } catch (error) {
     throw readFailure(file, error);
   }

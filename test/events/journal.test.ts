@@ -92,6 +92,7 @@ describe('the journal', () => {
     await journal.close();
     expect(await Promise.all(places.map((at) => lineAfter(file, at)))).toEqual([3, 4, 5]);
     expect(idsIn(await gather(readJournal(file, { fromLine: 4 })))).toEqual(['ü', 'c']);
+    expect(await lineAfter(file, readFileSync(file).length + 1)).toBeUndefined();
     const bytes = readFileSync(file);
     expect(places.map((at) => bytes.subarray(at, at + 2).toString())).toEqual(['{"', '{"', '{"']);
   });

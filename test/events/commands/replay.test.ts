@@ -208,6 +208,12 @@ describe('svc events replay', () => {
     expect(await replay(...argv)).toMatchObject({ code: 0, stderr: words });
   });
 
+  it('svc events replay refuses a line after the end of the journal, which may have been rotated', async () => {
+    writeFileSync(home.file('j.jsonl'), line('a', 0));
+    const refused = await replay('--from-line', '4');
+    expect([refused.code, refused.stderr]).toEqual([13, expect.stringContaining('has no line 4: it ends with line 1')]);
+  });
+
   it('svc events replay tells when something went out that the journal hides', async () => {
     writeFileSync(home.file('j.jsonl'), line('a', 0, { redacted: true }));
     expect((await replay()).stderr).toMatch(
