@@ -8,7 +8,7 @@ import { sandboxLedger } from '../../cli/app/embedded-sandbox.ts';
 import { serviceOf } from '../../cli/app/service.ts';
 import { requireDirectory } from '../../cli/config/paths.ts';
 import type { Client } from '../../client/api/client.ts';
-import { ReadOnlyPlace } from '../../client/store/objects.ts';
+import { type ObjectStore, ReadOnlyPlace } from '../../client/store/objects.ts';
 import { fileSource, hashFile, type UploadSource } from '../../client/transfer/source.ts';
 import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
 import type { RequestFile } from '../request/open-request-file.ts';
@@ -34,10 +34,12 @@ import { enterResults, enterRun } from './enter-runs.ts';
 import { fileCycle, unknownRowsCycle } from './file-cycle.ts';
 import type { Ledger, LedgerCycle } from './ledger.ts';
 import { openLedgerStore, openOwnLedgers } from './open-store.ts';
+import { PlannedObjects } from './planned-objects.ts';
 import type { RepairedObject } from './repair-ledger.ts';
 import { rowsOf, tokensOf } from './request-rows.ts';
 import { RowSet } from './row-set.ts';
 import { settleClaims, type SettleOptions } from './settle-claims.ts';
+import type { UsedLedger } from './used-ledger.ts';
 
 /** The rows of one job: those of a part, or those of a whole file. */
 interface JobRows {
@@ -109,6 +111,7 @@ export class CommandLedger {
   /** The embedded sandbox belongs to this machine, and shares nothing. */
   readonly #isEmbedded: boolean;
   readonly #location: string | undefined;
+  readonly #isDryRun: boolean;
   readonly #opened = new Map<string, Promise<Ledger>>();
   /** The keys of rows that were read already, by ledger and by the hash of their file. */
   readonly #rows = new Map<string, Promise<RowSet>>();
@@ -117,8 +120,10 @@ export class CommandLedger {
   /** The claims of a process are made one after the other. */
   #last: Promise<unknown> = Promise.resolve();
 
-  constructor(context: Context) {
+  /** A dry run only reads, and remembers no ledger as the one that this machine uses. */
+  constructor(context: Context, { isDryRun = false } = {}) {
     this.#context = context;
+    this.#isDryRun = isDryRun;
     this.#isEmbedded = serviceOf(context) === 'sandbox';
     this.#location = this.#isEmbedded ? undefined : context.settings.ledger.value;
   }
@@ -425,16 +430,19 @@ export class CommandLedger {
   }
 
   async #open(tenant: string): Promise<Ledger> {
-    const { writeUsedLedger } = await import('./used-ledger.ts');
     const { Ledger: Opened } = await import('./ledger.ts');
     const { root, kept, used, shared } = await this.#place(tenant);
     const host = { clock: this.#context.clock, who: who() };
     const openOwn = async (): Promise<Ledger> =>
-      Opened.open(await openOwnLedgers(this.#context, root), tenant, { ...host, isFirstUse: false, isOwn: true });
+      Opened.open(this.#planned(await openOwnLedgers(this.#context, root)), tenant, {
+        ...host,
+        isFirstUse: false,
+        isOwn: true,
+      });
     if (shared === undefined) {
       const ledger = await openOwn();
       const runs = await this.#enterRuns(ledger, tenant, used?.runs ?? [], new Set());
-      if (runs.length > (used?.runs.length ?? 0)) writeUsedLedger(kept, { runs });
+      if (runs.length > (used?.runs.length ?? 0)) await this.#remember(kept, { runs });
       return ledger;
     }
     const { objects, cache } = shared;
@@ -442,7 +450,7 @@ export class CommandLedger {
     const ledger = await Opened.open(objects, tenant, { ...host, cache, isFirstUse });
     if (ledger.isReadOnly) {
       // What this machine has is entered once it may write.
-      writeUsedLedger(kept, { ledger: ledger.name, pending: true, runs: used?.runs ?? [] });
+      await this.#remember(kept, { ledger: ledger.name, pending: true, runs: used?.runs ?? [] });
       return ledger;
     }
     const own = isFirstUse ? await openOwn() : undefined;
@@ -452,8 +460,20 @@ export class CommandLedger {
     const claimed = own ? await claimedJobs(own) : new Set<string>();
     const runs = await this.#enterRuns(ledger, tenant, isFirstUse ? [] : (used?.runs ?? []), claimed);
     if (own) await enterClaims(own, ledger);
-    writeUsedLedger(kept, { ledger: ledger.name, runs });
+    await this.#remember(kept, { ledger: ledger.name, runs });
     return ledger;
+  }
+
+  /** Remembers the ledger of a tenant, except in a dry run, which must not bind this machine to it. */
+  async #remember(kept: string, used: UsedLedger): Promise<void> {
+    if (this.#isDryRun) return;
+    const { writeUsedLedger } = await import('./used-ledger.ts');
+    writeUsedLedger(kept, used);
+  }
+
+  /** Returns the place itself, or in a dry run one that only reads it. */
+  #planned(objects: ObjectStore): ObjectStore {
+    return this.#isDryRun ? new PlannedObjects(objects) : objects;
   }
 
   /** Returns what this machine remembers of a tenant's ledger, and where one is that it shares. @throws SvcError `config` */
@@ -467,7 +487,8 @@ export class CommandLedger {
     if (objects === undefined) return { root, kept, used, shared: undefined };
     // Two ledgers have objects of the same names.
     const seen = path.join(kept, 'seen', sha256Of(objects.name).slice(0, 16));
-    return { root, kept, used, shared: { objects, cache: await openLedgerStore(this.#context, seen) } };
+    const cache = this.#planned(await openLedgerStore(this.#context, seen));
+    return { root, kept, used, shared: { objects: this.#planned(objects), cache } };
   }
 
   /** Returns the directory for the ledgers of this machine, and for what it remembers of shared ones. */

@@ -23,8 +23,13 @@ export async function ledgerOfKey(client: Client, ledger: CommandLedger): Promis
 }
 
 /** Finds a cycle in the ledger. @throws SvcError `not_found` if no row was sent in it */
-export async function namedCycle(context: Context, client: Client, typed: string): Promise<NamedCycle> {
-  const ledger = new CommandLedger(context);
+export async function namedCycle(
+  context: Context,
+  client: Client,
+  typed: string,
+  { dryRun: isDryRun = false } = {},
+): Promise<NamedCycle> {
+  const ledger = new CommandLedger(context, { isDryRun });
   const missing = new SvcError('not_found', 'the ledger has no such cycle, and no run of this name is recorded here', {
     hint: 'Name a cycle, the id of a job, or the id or directory of a run. What is open:',
     next: ['au', 'status'],

@@ -66,7 +66,7 @@ export async function resumeCycle(context: Context, typed: string, input: Resume
   const isResults = await isResultFile(out);
   if (input.force || !isResults) await inspectTarget(out, input.force);
   const client = await context.client();
-  const cycle = await namedCycle(context, client, typed);
+  const cycle = await namedCycle(context, client, typed, input);
   // Only where all results were read before may the file be that of an earlier command: nothing is read to no purpose.
   if (!input.force && !isRead(cycle)) await inspectTarget(out, false);
   const runs = await runsOfCycle(context, cycle);

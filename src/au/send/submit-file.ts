@@ -78,7 +78,7 @@ export class FileSubmission {
     this.#context = context;
     this.#file = file;
     this.#input = input;
-    this.#ledger = new CommandLedger(context);
+    this.#ledger = new CommandLedger(context, { isDryRun: input.dryRun });
   }
 
   /**
@@ -192,13 +192,17 @@ export class FileSubmission {
     return this.#ledger.tenantOf(await (await this.#spareJob()).get());
   }
 
-  /** Returns the tenant that the key's reads show; undefined without a key. */
+  /** Returns the tenant that the key's reads show; undefined without a key, or with a note if the service does not respond. */
   async #tenantIfKey(): Promise<string | undefined> {
     try {
       return await tenantOfKey(await this.#context.client());
     } catch (error) {
       if (isSvcError(error, 'key_missing')) return undefined;
-      throw error;
+      if (!isSvcError(error, 'network', 'server')) throw error;
+      this.#context.notices.note(
+        `the service does not respond (${error.message}), so that its jobs were not compared with the ledger: the plan is what is known here`,
+      );
+      return undefined;
     }
   }
 

@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
 import { errorIn } from '../../support/run-here.ts';
@@ -46,4 +46,31 @@ it('a dry run stops like the command itself for a file that was completed more t
   const real = await machine.svc('au submit tokens.csv');
   expect([dry.code, real.code]).toEqual([6, 6]);
   expect(errorIn(dry)['message']).toBe(errorIn(real)['message']);
+});
+
+it('a dry run leaves an absent shared ledger absent, and does not bind this machine to it', async () => {
+  const machine = await openMachine();
+  expect(await machine.svc('au submit tokens.csv --cycle 2026-12 --wait')).toMatchObject({ code: 0 });
+  const before = readdirSync(machine.path('state'), { recursive: true }).toSorted();
+  writeFileSync(machine.path('work/more.csv'), `${exampleRequestFile().split('\n')[0]}\none-more,,,\n`);
+  const shared = { SVC_LEDGER: machine.path('shared') };
+  for (const line of ['au submit more.csv --cycle 2026-12 --dry-run', 'au resume 2026-12 --dry-run']) {
+    const dry = await machine.svc(line, shared);
+    expect(dry.code, dry.stderr).toBe(0);
+    expect(dry.stderr).toContain('dry run: ');
+  }
+  expect(existsSync(machine.path('shared'))).toBe(false);
+  expect(readdirSync(machine.path('state'), { recursive: true }).toSorted()).toEqual(before);
+  const real = await machine.svc('au submit more.csv --cycle 2026-12');
+  expect(real.code, real.stderr).toBe(0);
+});
+
+it('a dry run with a key and without a response of the service says what is known here', async () => {
+  const machine = await openMachine();
+  expect(await machine.svc('au submit tokens.csv --cycle 2026-12')).toMatchObject({ code: 0 });
+  machine.fault = ({ socket }) => socket.destroy();
+  const dry = await machine.svc('au submit tokens.csv --cycle 2026-12 --dry-run');
+  expect(dry.code, dry.stderr).toBe(0);
+  expect(dry.stderr).toContain('so that its jobs were not compared with the ledger: the plan is what is known here');
+  expect(dry.stderr).toContain('nothing was sent; it would resume run-');
 });
