@@ -80,8 +80,9 @@ async function withYes(
   { cwd }: Pick<System, 'cwd'>,
 ): Promise<unknown> {
   if (!isSvcError(error, 'input_needed') || error.hint !== 'Pass --yes.' || error.commands.length > 0) return error;
-  const { mendedLine } = await import('./mended-line.ts');
-  const line = mendedLine({ argv, cwd }, { path: words.split(' '), parameters: command.parameters });
+  const { mendedLine, separated } = await import('./mended-line.ts');
+  const typed = separated(argv, command.parameters);
+  const line = mendedLine({ argv: typed, cwd }, { path: words.split(' '), parameters: command.parameters });
   return error.with({ next: [...line, '--yes'] });
 }
 

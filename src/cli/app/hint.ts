@@ -2,7 +2,7 @@ import type { SvcError } from '../../base/errors.ts';
 import type { System } from '../../base/system.ts';
 import { readAddress } from '../../schema/address.ts';
 import { programName } from '../output/program-name.ts';
-import { addressProblem, profileNameProblem, SANDBOX_PROFILE } from '../config/values.ts';
+import { baseUrlProblem, profileNameProblem, SANDBOX_PROFILE } from '../config/values.ts';
 import type { Context } from './command.ts';
 import type { Globals } from './global-parameters.ts';
 
@@ -96,14 +96,21 @@ export function typedCommand(words: readonly string[], globals: Named, system: S
 export type ServiceNamed = Pick<Globals, 'sandbox' | 'profile' | 'baseUrl'>;
 
 function serviceOptions({ sandbox, profile, baseUrl }: ServiceNamed): string[] {
-  // A value that is no name or address may be a key that was pasted into the wrong place.
-  const isName = profile === SANDBOX_PROFILE || (profile !== undefined && profileNameProblem(profile) === undefined);
-  const isAddress = baseUrl !== undefined && addressProblem(readAddress(baseUrl)) === undefined;
   return [
     ...(sandbox ? ['--sandbox'] : []),
-    ...option('--profile', isName ? profile : undefined),
-    ...option('--base-url', isAddress ? baseUrl : undefined),
+    ...option('--profile', profile === undefined ? undefined : profileShown(profile)),
+    ...option('--base-url', baseUrl === undefined ? undefined : addressShown(baseUrl)),
   ];
+}
+
+// A value that is no name or address may be a key that was pasted into the wrong place. Without the option, the command
+// would be for another service.
+function profileShown(profile: string): string {
+  return profile === SANDBOX_PROFILE || profileNameProblem(profile) === undefined ? profile : '<name>';
+}
+
+function addressShown(baseUrl: string): string {
+  return baseUrlProblem(readAddress(baseUrl)) === undefined ? baseUrl : '<url>';
 }
 
 /** Returns an option with its value, repeated for several values; nothing for an option that was not given. */

@@ -43,7 +43,7 @@ const NAME_THE_SERVICE: ReadonlySet<unknown> = new Set([
  * each other, it is none.
  */
 export function serviceIn(argv: readonly string[]): ServiceNamed {
-  const words = typedWords(argv, {});
+  const words = typedWords(separated(argv, {}), {});
   const valueOf = (named: Parameter<unknown>) => words.findLast(({ parameter }) => parameter === named)?.value;
   const sandbox = words.some(({ parameter }) => parameter === GLOBAL_PARAMETERS.sandbox);
   const profile = valueOf(GLOBAL_PARAMETERS.profile);
@@ -53,6 +53,29 @@ export function serviceIn(argv: readonly string[]): ServiceNamed {
     profile: isBoth ? undefined : profile,
     baseUrl: valueOf(GLOBAL_PARAMETERS.baseUrl),
   };
+}
+
+/** Returns the typed line with `-y -n` for `-yn`, so that each option of one letter is mended or repeated. */
+export function separated(argv: readonly string[], parameters: Parameters): string[] {
+  const all = { ...parameters, ...GLOBAL_PARAMETERS };
+  const takesNext = (word: string): boolean => {
+    const parameter = parameterOf(word, all);
+    return parameter !== undefined && takesValue(parameter);
+  };
+  const found: string[] = [];
+  for (let at = 0; at < argv.length; at += 1) {
+    let text = argv[at] ?? '';
+    if (text === '--') return [...found, ...argv.slice(at)];
+    for (;;) {
+      const [, name = '', rest = ''] = /^(-[^-])([^=].*)$/s.exec(text) ?? [];
+      if (parameterOf(name, all)?.kind !== 'flag') break;
+      found.push(name);
+      text = `-${rest}`;
+    }
+    found.push(text);
+    if (takesNext(text) && at + 1 < argv.length) found.push(argv[(at += 1)] ?? '');
+  }
+  return found;
 }
 
 /** Splits the typed line into options, with their values, and other words. */
@@ -76,8 +99,9 @@ export function typedWords(argv: readonly string[], parameters: Parameters): Typ
 }
 
 /**
- * Returns the typed line with the mended words, without the options that name the service. A typed value that may be a
- * secret becomes a placeholder (R05), and so does a missing argument that the command needs.
+ * Returns the typed line with the mended words, without the options that name the service. A typed word that may be a
+ * secret becomes a placeholder (R05), and so does a missing argument that the command needs. No word is left out: it may
+ * be the one that made the line harmless, such as a mistyped --dry-run.
  */
 export function mendedLine(place: Pick<Place, 'argv' | 'cwd'>, mend: Mend): string[] {
   const { path: command, typed = command.length, parameters, instead } = mend;
@@ -111,7 +135,10 @@ function argumentAt(positional: readonly Parameter<unknown>[], at: number): Para
 }
 
 function optionShown({ option: name = '', parameter, value }: TypedWord, place: Pick<Place, 'cwd'>): string[] {
-  if (parameter === undefined) return isShowable(name) && !KEY_OPTIONS.includes(name) ? [name] : [];
+  if (parameter === undefined) {
+    const shown = isShowable(name) && !KEY_OPTIONS.includes(name) ? name : '<option>';
+    return value === undefined ? [shown] : [shown, '<value>'];
+  }
   if (NAME_THE_SERVICE.has(parameter)) return [];
   if (!takesValue(parameter)) return [name];
   return value === undefined
@@ -121,7 +148,7 @@ function optionShown({ option: name = '', parameter, value }: TypedWord, place: 
 
 function argumentShown(word: string, parameter: Parameter<unknown> | undefined, place: Pick<Place, 'cwd'>): string[] {
   if (parameter !== undefined) return [valueShown(word, parameter, place)];
-  return isShowable(word) ? [word] : [];
+  return [isShowable(word) ? word : '<word>'];
 }
 
 function canShow(value: string, { extensions = [], suggest }: Parameter<unknown>, place: Pick<Place, 'cwd'>): boolean {

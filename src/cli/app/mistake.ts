@@ -19,7 +19,7 @@ import {
   typedPath,
   withValue,
 } from './place.ts';
-import { mendedLine, type TypedWord, typedWords } from './mended-line.ts';
+import { mendedLine, separated, type TypedWord, typedWords } from './mended-line.ts';
 import { TOPICS } from './topics.ts';
 import { asOption, type CommandHabit, commandHabit, extraWord, unexpectedArgument } from './unexpected-argument.ts';
 import { unknownOption } from './unknown-option.ts';
@@ -28,7 +28,8 @@ import { unknownOption } from './unknown-option.ts';
  * Rewrites the parser's errors. They repeat typed text only if it cannot be a secret, because a key pasted into the
  * wrong place must not be shown (R05). Suggestions contain only names that svc knows.
  */
-export async function explainMistake(error: unknown, place: Place): Promise<unknown> {
+export async function explainMistake(error: unknown, typed: Place): Promise<unknown> {
+  const place = { ...typed, argv: separated(typed.argv, typed.parameters) };
   if (isSvcError(error, 'usage')) return error.with({ next: error.next ?? (await helpFor(place)) });
   if (!(error instanceof CommanderError)) return error;
   const { message, ...rest } = await describe(error, place);

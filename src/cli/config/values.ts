@@ -113,7 +113,7 @@ export function checkProfileName(name: string): void {
  */
 export function parseBaseUrl(text: string, origin: Origin): URL {
   const url = readAddress(text.trim());
-  const problem = problemOf(url);
+  const problem = baseUrlProblem(url);
   if (url === undefined || problem !== undefined) {
     const code = origin.kind === 'flag' ? 'usage' : 'config';
     throw new SvcError(code, `the base URL from ${origin.name} ${problem}`, {
@@ -129,7 +129,8 @@ export function baseUrlText(url: URL): string {
   return displayHost(url) + url.pathname.replace(/\/+$/, '');
 }
 
-function problemOf(url: URL | undefined): string | undefined {
+/** Describes why a base URL is refused, as `addressProblem`. It has no query, which could contain a secret, and no fragment. */
+export function baseUrlProblem(url: URL | undefined): string | undefined {
   if (url?.href.includes('?')) return 'must not contain a query';
   if (url?.href.includes('#')) return 'must not contain a fragment';
   return addressProblem(url);

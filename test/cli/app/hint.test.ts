@@ -84,10 +84,18 @@ describe('the shell', () => {
     );
   });
 
-  it('R05: the next command leaves out a profile or an address that cannot be one, as a pasted key', () => {
+  it('R05: the next command has a placeholder for a profile or an address that cannot be one, as a pasted key', () => {
     const plain = { platform: 'linux', env: {} } as const;
     const pasted = { sandbox: false, profile: 'key7=secret', baseUrl: 'key_prod_7Qx41' };
-    expect(nextCommand(['logs'], pasted, plain)).toBe('svc logs');
+    expect(nextCommand(['logs'], pasted, plain)).toBe('svc --profile <name> --base-url <url> logs');
+    for (const baseUrl of [
+      'https://user:pw@api.example.com',
+      'https://api.example.com/?key=secret',
+      'https://a.b/#key',
+    ])
+      expect(nextCommand(['logs'], { ...pasted, profile: undefined, baseUrl }, plain)).toBe(
+        'svc --base-url <url> logs',
+      );
     const named = { sandbox: false, profile: 'sandbox', baseUrl: 'https://api.example.com' };
     expect(nextCommand(['logs'], named, plain)).toBe('svc --profile sandbox --base-url https://api.example.com logs');
   });

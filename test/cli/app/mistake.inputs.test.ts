@@ -146,6 +146,17 @@ describe('a line with one wrong word', () => {
     expect(await suggested('--sandbox -p prod logs')).toBe('svc logs --help');
   });
 
+  it('no typed word is left out of the suggested command, since it may be the one that made the line harmless', async () => {
+    const { next } = await mistake('au submit a.csv --yes --wiat --dry-run2');
+    expect(next).toBe('au submit a.csv --yes --wait <option>');
+    expect((await mistake('au submit a.csv --wiat --dry-run2=on -yn')).next).toBe(
+      'au submit a.csv --wait <option> <value> -y -n',
+    );
+    expect(await suggested('-yp prod au submit a.csv --wiat')).toBe(
+      'svc --profile prod au submit -y a.csv --wait -o json',
+    );
+  });
+
   it('R05: a typed value that may be a secret is left out of the suggested command', async () => {
     const key = 'key_7Qz4Xw91';
     for (const line of [
