@@ -16,13 +16,16 @@ export class ServiceInterval {
   readonly #begunAt: number;
   #now: number;
   #value: Interval;
-  #isSettled = false;
+  /** How far the service's clock is ahead of this machine's; undefined before the first response. */
+  #aheadMs: number | undefined;
+  /** Whether this machine's clock or a second response confirmed the service's time. */
+  #isCertain = false;
 
   constructor(client: Pick<Client, 'clock' | 'machineAhead' | 'now'>, input: IntervalInput) {
     this.#client = client;
     this.#input = input;
     this.#begunAt = client.clock.now();
-    this.#now = this.#begun();
+    this.#now = this.#begunAt + this.#learnedMs;
     this.#value = intervalOf(input, this.#now);
   }
 
@@ -35,30 +38,60 @@ export class ServiceInterval {
     return this.#now;
   }
 
-  /** Resolves the times by the first response. Returns whether they are others than before. */
+  /** Whether the range seems to begin after the service's time, by one response with which this machine's clock disagrees. */
+  get isInDoubt(): boolean {
+    return !this.#isCertain && !this.#hasBegun;
+  }
+
+  /**
+   * Resolves the times by the newest response. Where the first one and this machine's clock disagree, the second one is
+   * looked at too, because one `Date` header may be wrong. Returns whether what was read until now has to be read again.
+   * @throws SvcError `usage` if the times contradict each other
+   */
   settle(): boolean {
-    if (this.#isSettled) return false;
-    this.#isSettled = true;
+    if (this.#isCertain) return false;
     const { since, until } = this.#value;
-    this.#now = this.#begun();
-    this.#value = intervalOf(this.#input, this.#now);
-    return this.#value.since !== since || this.#value.until !== until;
+    this.#isCertain = this.#aheadMs !== undefined || this.#learnedMs === 0;
+    this.#aheadMs = nearer(this.#aheadMs, this.#learnedMs);
+    this.#now = this.#begunAt + this.#aheadMs;
+    try {
+      this.#value = intervalOf(this.#input, this.#now);
+    } catch (error) {
+      if (this.#isCertain) throw error;
+      return true;
+    }
+    return this.#value.since !== since || this.#value.until !== until || this.isInDoubt;
   }
 
   /** Fails for a range after the service's time, in which nothing can be. @throws SvcError `usage` */
   requireBegun(): void {
-    const { since = -Infinity } = this.#value;
-    const now = this.#client.now();
-    if (since <= now + TOLERATED_CLOCK_MS) return;
-    throw new SvcError('usage', `--since is ${utcTime(since)}, after the service's time (${utcTime(now)})`, {
+    const { since } = this.#value;
+    if (since === undefined || this.#hasBegun) return;
+    const words = `--since is ${utcTime(since)}, after the service's time (${utcTime(this.#serviceNow)})`;
+    throw new SvcError('usage', words, {
       hint: 'Choose an earlier --since. Whether the clock of this machine is wrong:',
       next: ['doctor'],
     });
   }
 
-  #begun(): number {
-    const { clock } = this.#client;
-    const isApart = Math.abs(this.#client.machineAhead()) > TOLERATED_CLOCK_MS;
-    return this.#begunAt + (isApart ? this.#client.now() - clock.now() : 0);
+  get #hasBegun(): boolean {
+    return (this.#value.since ?? -Infinity) <= this.#serviceNow + TOLERATED_CLOCK_MS;
   }
+
+  get #serviceNow(): number {
+    return this.#aheadMs === undefined ? this.#client.now() : this.#client.clock.now() + this.#aheadMs;
+  }
+
+  /** How far the service's clock is ahead, as far as the newest response proves it. */
+  get #learnedMs(): number {
+    const isApart = Math.abs(this.#client.machineAhead()) > TOLERATED_CLOCK_MS;
+    return isApart ? this.#client.now() - this.#client.clock.now() : 0;
+  }
+}
+
+/** Returns the difference of the clocks that counts: the first, unless the second differs and is nearer to this machine's. */
+function nearer(first: number | undefined, second: number): number {
+  if (first === undefined) return second;
+  const isOther = Math.abs(second - first) > TOLERATED_CLOCK_MS;
+  return isOther && Math.abs(second) < Math.abs(first) ? second : first;
 }

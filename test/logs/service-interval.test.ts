@@ -75,3 +75,40 @@ it.each(['list', 'stats'])(
     expect((await svc(-5, command, '--since', '2026-03-02T11:00:00Z')).code).toBe(0);
   },
 );
+
+describe.each([
+  ['three hours ahead', 3 * HOUR],
+  ['of 2030', 4 * 365 * 24 * HOUR],
+  ['of 1970', -NOW],
+])('R25: where the Date header of the first response is %s', (_, aheadMs) => {
+  beforeEach(() => {
+    server.aheadMs = aheadMs;
+    let lists = 0;
+    server.onList = () => {
+      lists += 1;
+      if (lists === 1) queueMicrotask(() => (server.aheadMs = 0));
+    };
+  });
+
+  it.each([
+    [['--since', '2h'], 1],
+    [['--since', '2h', '--until', '2026-03-02T12:00:00Z'], 1],
+    [['--since', '2026-03-02T11:00:00Z'], 1],
+    [['--since', '10h', '--until', '2h'], 2],
+  ])('svc logs %j lists what the service has', async (argv, count) => {
+    const { code, stdout } = await svc(0, 'list', ...argv);
+    expect([code, stdout.split('\n').length - 1]).toEqual([0, count]);
+  });
+
+  it('svc logs stats --since 2h counts what the service has', async () => {
+    const { code, stdout } = await svc(0, 'stats', '--since', '2h', '--strict', '-o', 'jsonl');
+    expect([code, JSON.parse(stdout.split('\n')[0] ?? '')]).toEqual([0, expect.objectContaining({ count: 1 })]);
+  });
+});
+
+it('R25: a list that goes on at a cursor does not judge its times', async () => {
+  const first = await svc(0, 'list', '--since', '2026-03-02T01:00:00Z', '--page-size', '2', '-n', '2');
+  server.aheadMs = -24 * HOUR;
+  const rest = await svc(0, 'list', '--since', '2026-03-02T01:00:00Z', '--page-size', '2', '--start', '2');
+  expect([first.code, rest.code, rest.stdout.trimEnd().split('\n').length]).toEqual([0, 0, 1]);
+});

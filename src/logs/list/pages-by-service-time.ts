@@ -4,7 +4,7 @@ import type { ServiceInterval } from '../service-interval.ts';
 
 /**
  * Yields the pages of a list of a time range. If the first response shows that this machine's clock is wrong, the list starts
- * over with the right times, unless it began at a cursor, which belongs to its times.
+ * over with the right times, and once more if the second response differs. A list that begins at a cursor keeps its times.
  * @throws SvcError `usage` for a range after the service's time
  */
 export async function* pagesByServiceTime(
@@ -12,16 +12,17 @@ export async function* pagesByServiceTime(
   read: () => AsyncGenerator<Page<Log>>,
   isAtCursor: boolean,
 ): AsyncGenerator<Page<Log>> {
-  const pages = read();
-  try {
-    const first = await pages.next();
-    const isChanged = !isAtCursor && interval.settle();
-    interval.requireBegun();
-    if (isChanged) return yield* read();
-    if (first.done === true) return;
-    yield first.value;
-    yield* pages;
-  } finally {
-    await pages.return(undefined);
+  for (;;) {
+    const pages = read();
+    try {
+      const first = await pages.next();
+      if (!isAtCursor && interval.settle()) continue;
+      if (!isAtCursor) interval.requireBegun();
+      if (first.done === true) return;
+      yield first.value;
+      return yield* pages;
+    } finally {
+      await pages.return(undefined);
+    }
   }
 }

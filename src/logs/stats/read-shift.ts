@@ -1,6 +1,7 @@
 import type { Context } from '../../cli/app/command.ts';
 import { countText, parseTime, SECOND_MS, utcTime, wholeSecond } from '../../cli/output/time.ts';
 import { DAY_MS } from '../../schema/durations.ts';
+import type { Client } from '../../client/api/client.ts';
 import type { Log } from '../../schema/log.ts';
 import type { EntryFilter } from '../entry-filter.ts';
 import { DEFAULT_OVERLAP_MS, DEFAULT_RETENTION_MS } from '../entry.ts';
@@ -46,7 +47,7 @@ export async function readShift(context: Context, input: ShiftFilter, own: OwnRe
     if (matches(log, input)) counts.add(log);
   };
   const source = settling(times, atHalfRate(context, serviceLogs(client, entityFilter(input))));
-  const back = await lastEntries(source, {
+  const reading = lastEntries(source, {
     count: Infinity,
     // A range may end in the middle of a page.
     mostRead: (input.max ?? MOST_READ) - LEAST_READ + 1,
@@ -67,11 +68,8 @@ export async function readShift(context: Context, input: ShiftFilter, own: OwnRe
       return false;
     },
     onTimeless: (log) => count(log, undefined),
-  }).finally(() => {
-    live?.fail();
-    // Where the range begins after the service's time, every other error comes of that.
-    times.requireBegun();
-  });
+  }).finally(() => live?.fail());
+  const back = await ifBegun(reading, times, () => settleAgain(times, client, input));
   past?.checkTenant(seen.tenantId);
   reportFiltered(context, input, { shown: counts.all.entries, read: seen.read });
   return {
@@ -104,14 +102,29 @@ async function openShift(context: Context, input: ShiftFilter) {
   const begin = (): number => times.value.since ?? (times.value.until ?? times.now) - DAY_MS;
   // The archive is read up to the shift, and a shift that seems to be in the future is not read at all.
   if (input.archive !== undefined || begin() > client.now()) {
-    await beginNow(client, entityFilter(input), (now) => now);
-    times.settle();
+    await settleAgain(times, client, input);
   }
   const past = input.archive === undefined ? undefined : await readPastActors(context, input.archive, begin());
   return { client, times, begin, past };
 }
 
-/** Resolves the times of a shift when the first page shows the service's time. */
+/** Awaits the reading of a shift. Where the range begins after the service's time, every other error comes of that. */
+async function ifBegun<T>(reading: Promise<T>, times: ServiceInterval, settle: () => Promise<void>): Promise<T> {
+  try {
+    return await reading;
+  } finally {
+    if (times.isInDoubt) await settle();
+    times.requireBegun();
+  }
+}
+
+/** Resolves the times of a shift by a request that only learns the service's time. */
+async function settleAgain(times: ServiceInterval, client: Client, input: ShiftFilter): Promise<void> {
+  await beginNow(client, entityFilter(input), (now) => now);
+  times.settle();
+}
+
+/** Resolves the times of a shift when the first pages show the service's time. */
 function settling(times: ServiceInterval, source: LogSource): LogSource {
   return {
     ...source,
