@@ -74,7 +74,7 @@ async function outcomesOfOthers(context: Context): Promise<Outcome[]> {
         cycle,
         '--wait',
       ]);
-    return cycles.map(({ status }) => OUTCOMES_OF_OTHERS[status] ?? 'pending');
+    return cycles.map(({ status }) => OUTCOMES_OF_OTHERS.get(status) ?? 'pending');
   } catch (error) {
     if (!isSvcError(error) || !mayGoOn(context)) throw error;
     warnOf(context, 'the jobs of other machines', error);
@@ -83,7 +83,10 @@ async function outcomesOfOthers(context: Context): Promise<Outcome[]> {
 }
 
 /** What the worst status of a cycle's jobs means for the exit code, if not that they are pending. */
-const OUTCOMES_OF_OTHERS: Readonly<Record<string, Outcome>> = { failed: 'job_failed', [UNKNOWN]: 'outcome_unknown' };
+const OUTCOMES_OF_OTHERS: ReadonlyMap<string, Outcome> = new Map([
+  ['failed', 'job_failed'],
+  [UNKNOWN, 'outcome_unknown'],
+]);
 
 interface DueRuns extends FoundRuns {
   /** Runs that sent nothing, each with a later run of the same file. Uploading one could bill the same rows twice. */
