@@ -66,20 +66,27 @@ async function releaseJob(context: Context, job: string): Promise<boolean> {
   const unknown = shown === undefined ? 'shows no job of this key' : 'does not know it';
   const said = found === undefined ? unknown : `says that it is ${found.status}`;
   context.notices.warn(`the rows of job ${job} may have been paid for: the service ${said}`);
-  if (!(await isConfirmed(context, `Free the rows of job ${job}?`))) return true;
+  const doubt = `this key shows no jobs; check that it belongs to tenant ${tenant}`;
+  if (shown === undefined) context.notices.warn(doubt);
+  const question = `Free the rows of job ${job}?`;
+  if (!(await isConfirmed(context, shown === undefined ? `${question} (${doubt})` : question))) return true;
   await ledger.release(tenant, job, `the operator; the service ${said}`);
   await freeParts(context, job);
   context.notices.success(`the rows of job ${job} are free: the next submission of them sends them again`);
   return true;
 }
 
-/** Returns the tenant of a job as a run on this machine names it, where the service has forgotten all jobs of the tenant. */
+/**
+ * Returns the tenant of a job as a run of this profile on this machine names it, where the service has forgotten all jobs of
+ * the tenant. The key of another profile may belong to another tenant.
+ */
 async function recordedTenant(context: Context, job: string): Promise<string | undefined> {
   const { runs } = await everyRun(context);
   const baseUrl = serviceOf(context);
-  const isWaiting = ({ record }: RunDirectory): boolean =>
-    record.base_url === baseUrl && record.parts.some((part) => part.job === job);
-  return runs.find(isWaiting)?.record.tenant_id;
+  const profile = context.settings.profile.value;
+  const hasJob = ({ record }: RunDirectory): boolean =>
+    record.profile === profile && record.base_url === baseUrl && record.parts.some((part) => part.job === job);
+  return runs.find(hasJob)?.record.tenant_id;
 }
 
 /** Frees the rows of a cut entry of the ledger. Returns whether the name is one of such an entry. */
