@@ -43,6 +43,12 @@ export interface Comparing {
   readonly run?: string | undefined;
 }
 
+/** A dry run, which has no job that shows the creator. */
+export interface Previewing extends Comparing {
+  /** Jobs of runs of this profile and address. */
+  readonly own: ReadonlySet<string>;
+}
+
 /** An upload that is about to begin. */
 export interface Beginning extends Comparing {
   /** The job that gets the file, whose creator is the key in use. */
@@ -70,17 +76,18 @@ export async function compareJobs(client: Client, beginning: Beginning): Promise
 
 /**
  * Compares the newest jobs with the ledger for a dry run, which creates no job that would show whose jobs this key creates.
- * A job that a record names shows it, or that all listed jobs have one creator; else returns the jobs that may stop the
- * upload.
+ * A job that a run of this profile and address names shows it, or that all listed jobs have one creator and none is of a run
+ * of another profile, whose key may be another one; else returns the jobs that may stop the upload.
  * @throws SvcError `outcome_unknown` as `compareJobs`
  */
-export async function previewComparison(client: Client, comparing: Comparing): Promise<readonly string[]> {
+export async function previewComparison(client: Client, comparing: Previewing): Promise<readonly string[]> {
   const newest = await newestJobs(client, comparing);
-  const recorded = creatorsOf(newest.filter(({ id }) => id && comparing.known.has(id)));
+  const recorded = creatorsOf(newest.filter(({ id }) => id && comparing.own.has(id)));
   const creators = recorded.size > 0 ? recorded : creatorsOf(newest);
   const mayBeOwn = ({ created_by: by }: ListedJob): boolean => creators.size > 0 && (!by || creators.has(by));
   const { refusal, refused } = await compareListed(comparing, newest, mayBeOwn);
-  if (refusal && creators.size === 1) throw refusal;
+  const isOfOthers = recorded.size === 0 && newest.some(({ id }) => id && comparing.known.has(id));
+  if (refusal && creators.size === 1 && !isOfOthers) throw refusal;
   return refused.map(nameOf);
 }
 

@@ -220,10 +220,14 @@ export class FileSubmission {
     const parts = record && partsToUpload(record.parts, RETRIES);
     if (parts ? parts.length === 0 : division && division.free === undefined) return;
     const { cycle, begin, onlyRecorded } = this.#input;
+    const { profile, baseUrl } = this.#place;
+    const records = await everyRecord(this.#context);
+    const here = records.filter((each) => each.profile === profile && each.base_url === baseUrl);
     const jobs = await previewComparison(await this.#context.client(), {
       ledger: this.#ledger,
       tenant,
-      known: knownJobs(await everyRecord(this.#context), this.#place.baseUrl === 'sandbox'),
+      known: knownJobs(records, baseUrl === 'sandbox'),
+      own: new Set(here.flatMap(jobsOf)),
       onlyRecorded,
       begin,
       unclearSince: record?.parts.flatMap(({ creating_since: since }) => (since ? [Date.parse(since)] : [])) ?? [],

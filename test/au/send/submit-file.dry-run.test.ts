@@ -74,3 +74,16 @@ it('a dry run with a key and without a response of the service says what is know
   expect(dry.stderr).toContain('so that its jobs were not compared with the ledger: the plan is what is known here');
   expect(dry.stderr).toContain('nothing was sent; it would resume run-');
 });
+
+it('a dry run does not take the creator of the jobs of another profile for that of its key', async () => {
+  const machine = await openMachine();
+  const [header = ''] = exampleRequestFile().split('\n');
+  for (const name of ['one', 'two']) writeFileSync(machine.path(`work/${name}.csv`), `${header}\n${name}-more,,,\n`);
+  expect(await machine.svc('--profile other au submit tokens.csv --cycle 2026-12')).toMatchObject({ code: 0 });
+  await machine.clock.advance(60_000);
+  const elsewhere = { SVC_STATE_DIR: machine.path('elsewhere') };
+  expect(await machine.svc('au submit one.csv --cycle 2026-12 --begin', elsewhere)).toMatchObject({ code: 0 });
+  const dry = await machine.svc('au submit two.csv --cycle 2026-12 --only-recorded --dry-run');
+  expect(dry.code, dry.stderr).toBe(0);
+  expect(dry.stderr).toContain('the ledger does not know 1 job, which stop the upload if this key created them: ');
+});
