@@ -51,7 +51,7 @@ it('a dry run stops like the command itself for a file that was completed more t
 it('a dry run leaves an absent shared ledger absent, and does not bind this machine to it', async () => {
   const machine = await openMachine();
   expect(await machine.svc('au submit tokens.csv --cycle 2026-12 --wait')).toMatchObject({ code: 0 });
-  const before = readdirSync(machine.path('state'), { recursive: true });
+  const before = readdirSync(machine.path('state'), { recursive: true }).map(String).toSorted();
   writeFileSync(machine.path('work/more.csv'), `${exampleRequestFile().split('\n')[0]}\none-more,,,\n`);
   const shared = { SVC_LEDGER: machine.path('shared') };
   for (const line of ['au submit more.csv --cycle 2026-12 --dry-run', 'au resume 2026-12 --dry-run']) {
@@ -60,7 +60,7 @@ it('a dry run leaves an absent shared ledger absent, and does not bind this mach
     expect(dry.stderr).toContain('dry run: ');
   }
   expect(existsSync(machine.path('shared'))).toBe(false);
-  expect(new Set(readdirSync(machine.path('state'), { recursive: true }))).toEqual(new Set(before));
+  expect(readdirSync(machine.path('state'), { recursive: true }).map(String).toSorted()).toEqual(before);
   const real = await machine.svc('au submit more.csv --cycle 2026-12');
   expect(real.code, real.stderr).toBe(0);
 });
