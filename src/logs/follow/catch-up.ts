@@ -3,6 +3,7 @@ import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../schema/durations.ts';
 import { type Entry, NO_TIME, type TailState, type TimeRange } from '../entry.ts';
 import { type Found, type LogSource, readSettled, TooManyPages } from '../read-range.ts';
 import { type Poll, pollBackfill } from './poll.ts';
+import type { SteadySource } from './steady-source.ts';
 
 export interface CatchUpOptions {
   readonly overlapMs: number;
@@ -21,15 +22,17 @@ const DELAYED_MS = 5 * SECOND_MS;
 export class CatchUpReader {
   /** Whether the reader is in delayed mode, because the log is too busy to be read twice. */
   isDelayed = false;
-  readonly #source: LogSource;
+  readonly #source: SteadySource;
   readonly #state: TailState;
   readonly #options: CatchUpOptions;
   #backfill: Backfill | undefined;
   #reached: number | undefined;
   #gapFrom: number | undefined;
+  /** The time of the oldest entry read since the beginning of the gap. */
+  #oldest = NO_TIME;
   #keepsLonger = false;
 
-  constructor(source: LogSource, state: TailState, options: CatchUpOptions) {
+  constructor(source: SteadySource, state: TailState, options: CatchUpOptions) {
     this.#source = source;
     this.#state = state;
     this.#options = options;
@@ -59,7 +62,11 @@ export class CatchUpReader {
   /** The milliseconds until the next range can be read in delayed mode. */
   get restMs(): number {
     if (this.#backfill?.isReading) return 0;
-    return Math.max(0, this.#state.settled + DELAYED_MS - this.#end);
+    return Math.max(0, this.#plannedTo + DELAYED_MS - this.#end);
+  }
+
+  get #plannedTo(): number {
+    return this.#backfill?.plannedTo ?? this.#state.settled;
   }
 
   /** The time before which no more entries arrive. The service's time is known to the second. */
@@ -78,7 +85,7 @@ export class CatchUpReader {
   async poll(): Promise<Poll> {
     const { overlapMs } = this.#options;
     const { settled, readTo, newest } = this.#state;
-    if (this.isDelayed && !this.#backfill?.isReading && this.#end <= settled)
+    if (!this.#backfill?.isReading && this.#end <= this.#plannedTo)
       return { entries: [], requests: 0, readTo, settleTo: settled, newest };
     this.#backfill ??= new Backfill(this.#source, settled, this.#shape);
     const part = await this.#backfill.next(this.#end);
@@ -101,13 +108,17 @@ export class CatchUpReader {
     const { overlapMs, retentionMs, onGap } = this.#options;
     const edge = this.#source.now() - retentionMs;
     const known = this.#reached ?? Math.max(this.#state.settled, this.#state.readTo - overlapMs);
+    // A false Date header may have shown a later time, in which the gap seemed to be.
+    if ((this.#gapFrom ?? known) >= edge) this.#gapFrom = undefined;
     if (this.#keepsLonger || (this.#gapFrom ?? known) >= edge) return;
+    if (this.#gapFrom === undefined) this.#oldest = NO_TIME;
     this.#gapFrom ??= known;
-    const oldest = Math.min(...entries.map(({ at }) => at), NO_TIME);
+    this.#oldest = Math.min(this.#oldest, ...entries.map(({ at }) => at));
+    if (!this.#source.isConfirmed) return;
     // No entry shows the end of the gap, so a false Date header may: of 2030, when this machine's clock says 2026.
-    if (oldest === NO_TIME && (readTo < edge || edge > this.#source.clock.now() + DAY_MS)) return;
-    const gap = { from: this.#gapFrom, to: Math.min(oldest, edge) };
-    this.#keepsLonger = oldest < edge;
+    if (this.#oldest === NO_TIME && (readTo < edge || edge > this.#source.clock.now() + DAY_MS)) return;
+    const gap = { from: this.#gapFrom, to: Math.min(this.#oldest, edge) };
+    this.#keepsLonger = this.#oldest < edge;
     this.#gapFrom = undefined;
     if (gap.to > gap.from) onGap(gap);
   }
@@ -167,6 +178,10 @@ export class Backfill {
 
   get isReading(): boolean {
     return this.#reads.length > 0;
+  }
+
+  get plannedTo(): number {
+    return this.#plannedTo;
   }
 
   /**

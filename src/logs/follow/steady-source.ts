@@ -17,6 +17,7 @@ export class SteadySource implements LogSource {
   readonly #source: LogSource;
   /** How far the service's clock is ahead of this machine's; undefined before the first response. */
   #aheadMs: number | undefined;
+  #isConfirmed = false;
 
   constructor(source: LogSource) {
     this.#source = source;
@@ -30,9 +31,15 @@ export class SteadySource implements LogSource {
 
   async *pages(range: TimeRange, pageSize: number): AsyncGenerator<Page<Log>> {
     for await (const page of this.#source.pages(range, pageSize)) {
-      this.#aheadMs ??= this.#learnedMs;
+      if (this.#aheadMs === undefined) this.#believe(isNear(this.#learnedMs));
+      else if (isNear(this.#learnedMs - this.#aheadMs)) this.#isConfirmed = true;
       yield page;
     }
+  }
+
+  /** Whether the time is that of two responses, or also that of this machine's clock or of an entry. */
+  get isConfirmed(): boolean {
+    return this.#isConfirmed;
   }
 
   /** Reads one entry at most, to learn the service's time. Returns whether there was one. */
@@ -48,13 +55,19 @@ export class SteadySource implements LogSource {
   async follow(settled: number): Promise<number> {
     if (this.#aheadMs === undefined) return 0;
     if (!this.#isJump) {
-      this.#aheadMs = this.#learnedMs;
+      const isKept = this.#isConfirmed && isNear(this.#learnedMs - this.#aheadMs);
+      this.#believe(isKept || isNear(this.#learnedMs));
       return 0;
     }
     const from = wholeSecond(this.now()) + BELIEVED_JUMP_MS;
     const isProven = await this.probe({ from, to: wholeSecond(this.#source.now()) + SECOND_MS });
-    if (isProven || settled >= from) this.#aheadMs = this.#learnedMs;
+    if (isProven || settled >= from) this.#believe(true);
     return 1;
+  }
+
+  #believe(isConfirmed: boolean): void {
+    this.#aheadMs = this.#learnedMs;
+    this.#isConfirmed = isConfirmed;
   }
 
   get #learnedMs(): number {
@@ -64,4 +77,8 @@ export class SteadySource implements LogSource {
   get #isJump(): boolean {
     return this.#aheadMs !== undefined && this.#learnedMs - this.#aheadMs > BELIEVED_JUMP_MS;
   }
+}
+
+function isNear(differenceMs: number): boolean {
+  return Math.abs(differenceMs) <= BELIEVED_JUMP_MS;
 }

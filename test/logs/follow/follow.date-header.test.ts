@@ -224,6 +224,41 @@ describe('a tail of a service whose Date header is wrong', () => {
     expect(position.settled).toBe(begin.settled);
   });
 
+  it.each([
+    ['of a quiet log', 2, 30 * MINUTE, undefined, 47 * HOUR],
+    ['of a busy log', 500, 10 * SECOND, undefined, WRONG[0][1]],
+    ['that reads a very busy log once', 20_000, 50, 5, WRONG[0][1]],
+  ])('R31: a tail %s reports no gap when only its first header is wrong', async (_, count, everyMs, most, errorMs) => {
+    const happenings = regular(count, everyMs);
+    let responses = 0;
+    const source = new FalseDates(happenings, () => ((responses += 1) === 1 ? errorMs : 0));
+    source.real.time = START + (most === undefined ? 90 * MINUTE : 0);
+    const begin = beginAt(START - 10 * MINUTE);
+    const { events, names, position } = await follow(source, { begin, mostPerSecond: most }, 20 * MINUTE);
+    expect(names.toSorted()).toEqual(namesOf(happenings));
+    expect(events.filter(({ kind }) => kind === 'gap')).toEqual([]);
+    expect(position.readTo).toBeGreaterThan(source.real.time - 2 * MINUTE);
+  });
+
+  it.each([0, WRONG[0][1]])(
+    'R31: a first header that is %i ms wrong leaves the detection of gaps on',
+    async (errorMs) => {
+      const early = regular(100, 5 * SECOND);
+      const late = early.map(({ at, words }) => ({
+        at: at + 30 * HOUR,
+        seenAt: at + 30 * HOUR,
+        words: `late ${words}`,
+      }));
+      let responses = 0;
+      const source = new FalseDates([...early, ...late], () => ((responses += 1) === 1 ? errorMs : 0));
+      source.clock.standStill(START + 10 * MINUTE, 29.9 * HOUR);
+      const { events } = await follow(source, { begin: beginAt(START - 5 * MINUTE) }, 30.3 * HOUR);
+      const gaps = events.flatMap((event) => (event.kind === 'gap' ? [event] : []));
+      expect(gaps).toHaveLength(1);
+      expect(gaps[0]?.from).toBeGreaterThan(START);
+    },
+  );
+
   it('R31: a tail on a machine whose clock stood still for 30 hours reports what retention has removed', async () => {
     const early = regular(100, 5 * SECOND);
     const late = early.map(({ at, words }) => ({ at: at + 30 * HOUR, seenAt: at + 30 * HOUR, words: `late ${words}` }));
