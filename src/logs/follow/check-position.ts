@@ -25,13 +25,14 @@ export async function checkPosition(
   if (state.readTo <= source.now() + toleratedMs) return 0;
   // Without a request, neither this machine's clock nor a false header would ever be corrected.
   await source.probe({ from: settled, to: settled + SECOND_MS });
+  const requests = 1 + (await source.follow(settled));
   const now = source.now();
   if (settled > now + BELIEVED_JUMP_MS) throw clockBehind(now, settled);
-  if (state.readTo <= now + toleratedMs) return 1;
+  if (state.readTo <= now + toleratedMs) return requests;
   const lastRead = sinceReadMs === undefined ? -Infinity : wholeSecond(now - sinceReadMs);
   // The second of the newest entry counts as read, so that a new entry of that second is a late one.
   state.readTo = Math.max(settled, lastRead, wholeSecond(newest) + SECOND_MS);
-  return 1;
+  return requests;
 }
 
 function clockBehind(now: number, settled: number): SvcError {

@@ -9,7 +9,8 @@ export const BELIEVED_JUMP_MS = 30 * SECOND_MS;
 
 /**
  * A source whose time survives false `Date` headers. A jump backwards is believed, because it only lets entries be read
- * again. A jump forwards would let a reader skip entries, so it is believed only once an entry is newer than the old time.
+ * again. A jump forwards would let a reader skip entries, so it is believed only once an entry is newer than the old time, or
+ * this machine's clock agrees.
  */
 export class SteadySource implements LogSource {
   readonly clock: LogSource['clock'];
@@ -75,7 +76,8 @@ export class SteadySource implements LogSource {
   }
 
   get #isJump(): boolean {
-    return this.#aheadMs !== undefined && this.#learnedMs - this.#aheadMs > BELIEVED_JUMP_MS;
+    if (this.#aheadMs === undefined || isNear(this.#learnedMs)) return false;
+    return this.#learnedMs - this.#aheadMs > BELIEVED_JUMP_MS;
   }
 }
 

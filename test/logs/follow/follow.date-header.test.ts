@@ -41,6 +41,7 @@ class MachineClock implements Clock {
   end = Infinity;
   #step = { at: Infinity, ms: 0 };
   #pause = { at: Infinity, ms: 0 };
+  #correctedAt = Infinity;
 
   constructor(real: ModelClock) {
     this.real = real;
@@ -50,13 +51,18 @@ class MachineClock implements Clock {
     this.#step = { at, ms };
   }
 
+  correctAt(at: number): void {
+    this.#correctedAt = at;
+  }
+
   /** Stands still for a time, as on a machine that is suspended. */
   standStill(at: number, ms: number): void {
     this.#pause = { at, ms };
   }
 
   now(): number {
-    return this.real.time + (this.real.time < this.#step.at ? 0 : this.#step.ms);
+    const { time } = this.real;
+    return time + (time < this.#step.at || time >= this.#correctedAt ? 0 : this.#step.ms);
   }
 
   async sleep(ms: number): Promise<void> {
@@ -284,6 +290,23 @@ describe('a tail of a service whose Date header is wrong', () => {
     expect(events.filter(({ kind }) => kind !== 'polled')).toEqual([]);
   });
 
+  it('R28: a tail of a quiet log is at the present again once the clock of a machine that was 2 hours ahead is corrected', async () => {
+    const source = new FalseDates([], rightAlways);
+    source.clock.stepAt(START, 2 * HOUR);
+    source.clock.correctAt(START + 2 * MINUTE);
+    const { position } = await follow(source, {}, 30 * MINUTE);
+    expect(position.readTo).toBeGreaterThan(source.real.time - MINUTE);
+  });
+
+  it('R28: the time that a probe learns decides at once whether the position is in the future', async () => {
+    let responses = 0;
+    const source = new SteadySource(new FalseDates([], () => ((responses += 1) === 1 ? -HOUR : 0)));
+    await source.probe({ from: START, to: START + SECOND });
+    const state = new TailState(beginAt(START));
+    await checkPosition(source, state, { overlapMs: OVERLAP_MS, sinceReadMs: 30 * SECOND });
+    expect(state.readTo).toBe(START);
+  });
+
   it('R33: a position that is taken back stays after the newest entry, before which an archive keeps late entries apart', async () => {
     const newest = START - 10 * SECOND;
     const state = new TailState({ settled: newest - OVERLAP_MS, readTo: START + HOUR, newest, passed: [] });
@@ -296,10 +319,8 @@ describe('a tail of a service whose Date header is wrong', () => {
     let responses = 0;
     const source = new FalseDates([], () => ((responses += 1) === 5 ? WRONG[1][1] : 0));
     const { events } = await follow(source);
-    const [disconnected, caughtUp, ...others] = events.filter(({ kind }) => kind !== 'polled');
-    expect(disconnected).toMatchObject({ kind: 'disconnected', reason: FUTURE });
-    expect(caughtUp).toMatchObject({ kind: 'caught up' });
-    expect(others).toEqual([]);
+    expect(responses).toBeGreaterThan(10);
+    expect(events.filter(({ kind }) => kind !== 'polled')).toEqual([]);
   });
 });
 
