@@ -30,6 +30,7 @@ import { nextCheckpoint, removeOutdated, storePosition } from './side-files.ts';
 
 // Limits the search for orphaned segments after a long pause, so that not every day of a quiet year is listed.
 const MAX_DAYS_BACK_MS = 35 * DAY_MS;
+const MAX_DAYS_AHEAD_MS = 2 * DAY_MS;
 
 /** The end of an archive's chain, where a writer appends records. The caller must have the store's lock. */
 export class ChainEnd {
@@ -107,7 +108,8 @@ export class ChainEnd {
   /** Removes segments that have the newest record's number and that the record does not name. */
   async #clean({ settled, read_to: readTo }: ArchiveRecord['position']): Promise<void> {
     const from = Math.max(Date.parse(settled), Date.parse(readTo) - MAX_DAYS_BACK_MS);
-    const range = { from, to: this.#now() };
+    // A false Date header may say that it is the year 9999.
+    const range = { from, to: Math.min(this.#now(), Date.parse(readTo) + MAX_DAYS_AHEAD_MS) };
     await removeOrphans(this.#store, this.#tenantId, this.#last.record, range);
   }
 
