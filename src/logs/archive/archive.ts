@@ -3,6 +3,7 @@ import { wholeSecond } from '../../cli/output/time.ts';
 import type { Client } from '../../client/api/client.ts';
 import type { FileStore } from '../../client/store/store.ts';
 import { beginAt } from '../entry.ts';
+import { confirmedAhead } from '../follow/follow-logs.ts';
 import { serviceLogs } from '../read-range.ts';
 import { learnTenant, unknownTenant } from './key-tenant.ts';
 import { type LostFiles, LostFilesWatch } from './lost-files.ts';
@@ -69,9 +70,9 @@ export async function runArchive(
 }
 
 async function runLocked(store: FileStore, client: Client, tenantId: string | undefined, options: RunOptions) {
-  const now = client.now();
   const before = await findArchive(store);
   const { first, last } = before ?? (await begun(store, tenantId, client, options));
+  const now = client.now();
   checkSubject(store, { first }, { service: options.service, tenantId });
   const writer = await ArchiveWriter.open(store, last, {
     tenantId: first.tenant_id,
@@ -135,7 +136,9 @@ async function begun(
   { service, since, retentionMs }: RunOptions,
 ): Promise<FoundArchive> {
   if (tenantId === undefined) throw unknownTenant();
-  const now = client.now();
+  // One false Date header must not decide where an archive begins.
+  const aheadMs = await confirmedAhead(client, {}, client.now() - client.clock.now());
+  const now = client.clock.now() + aheadMs;
   const machineAheadMs = client.machineAhead();
   const start = since?.(now);
   if (start !== undefined && start > now)
@@ -177,6 +180,8 @@ async function explained(failure: unknown, store: FileStore, client: Client, { r
     const found = await findArchive(store);
     if (!found) return error;
     const readTo = Date.parse(found.last.record.position.read_to);
+    // A position after the service's time says nothing of the time that is left.
+    if (readTo > client.now()) return error;
     return withMargin(error, marginMs(readTo, retentionMs, client.now()));
   } catch {
     return error;

@@ -40,13 +40,18 @@ export async function beginNow(
   timeOf: (now: number) => number,
 ): Promise<TailPosition> {
   const startedAt = client.clock.now();
-  let aheadMs = await learnAhead(client, subject);
-  // A false header would let the tail begin in the future, where it loses entries. A wrong clock of this machine stays wrong.
-  if (Math.abs(aheadMs) > BELIEVED_JUMP_MS) {
-    const again = await learnAhead(client, subject);
-    if (Math.abs(again) < Math.abs(aheadMs)) aheadMs = again;
-  }
+  const aheadMs = await confirmedAhead(client, subject, await learnAhead(client, subject));
   return beginAt(wholeSecond(timeOf(startedAt + aheadMs)));
+}
+
+/**
+ * Confirms by a second response how far the service's clock is ahead of this machine's, unless the clocks agree. A false header
+ * would let a reader begin in the future, where it loses entries. A wrong clock of this machine stays wrong.
+ */
+export async function confirmedAhead(client: Client, subject: LogSubject, aheadMs: number): Promise<number> {
+  if (Math.abs(aheadMs) <= BELIEVED_JUMP_MS) return aheadMs;
+  const again = await learnAhead(client, subject);
+  return Math.abs(again) < Math.abs(aheadMs) ? again : aheadMs;
 }
 
 /** Returns the milliseconds by which the service's clock is ahead of this machine's, which a request learns, if possible. */
