@@ -30,7 +30,8 @@ import { nextCheckpoint, removeOutdated, storePosition } from './side-files.ts';
 
 // Limits the search for orphaned segments after a long pause, so that not every day of a quiet year is listed.
 const MAX_DAYS_BACK_MS = 35 * DAY_MS;
-const MAX_DAYS_AHEAD_MS = 2 * DAY_MS;
+/** More than any run catches up with, so that a run that was killed leaves no segment after it. */
+const MAX_DAYS_AHEAD_MS = 400 * DAY_MS;
 
 /** The end of an archive's chain, where a writer appends records. The caller must have the store's lock. */
 export class ChainEnd {
