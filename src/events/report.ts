@@ -94,7 +94,7 @@ export async function reportUnprocessed(
   const isMany = count > ids.length || ids.some(isUntypable);
   const { lineAfter } = await import('./journal.ts');
   const fromLine = await lineAfter(resolvePath(context, journal), journalBytes).catch(() => undefined);
-  // A journal that is gone or was rotated has not these events.
+  // A journal that is gone or was rotated no longer contains these events.
   if (fromLine === undefined) return;
   const selection = { ids: isMany ? [] : ids, fromLine };
   noteNext(context, `to send them again${targetAdvice(target)}`, replayCommand(journal, target, selection));

@@ -64,7 +64,7 @@ function sink(target: URL | undefined, work: (event: AcceptedEvent, signal: Abor
   const fail = ({ delivery, journalBytes: at = 0 }: AcceptedEvent): void => {
     const { count, ids, journalBytes } = unprocessed ?? { count: 0, ids: [], journalBytes: at };
     const reported = ids.length < MAX_REPORTED_IDS ? [...ids, delivery.event.id] : ids;
-    // An event that found the queue full fails before those that wait in it.
+    // An event that finds the queue full fails at once, before the events that wait in the queue.
     unprocessed = { target, count: count + 1, ids: reported, journalBytes: Math.min(journalBytes, at) };
   };
   const consume = async (): Promise<void> => {

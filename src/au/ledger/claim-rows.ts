@@ -66,8 +66,8 @@ export async function claimAgain(ledger: Ledger, claiming: ClaimingAgain): Promi
 }
 
 /**
- * Checks that no other job has rows of a job's own claim. Another ledger that was entered here may have brought a claim of
- * them, and so may a job that was taken for gone and has its file. Of two jobs without a file, neither gets one.
+ * Checks that no other job has claimed the same rows. A second claim comes from a ledger that was entered into this one, or
+ * from a job that seemed gone but has its file. While both claims stand, neither job gets a file.
  * @throws SvcError `pending`
  */
 async function requireOnlyClaim(

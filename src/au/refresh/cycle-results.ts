@@ -25,7 +25,7 @@ export interface CycleResults {
   readonly bytes: number;
   /** The files that its rows are from, oldest first. */
   readonly sources: readonly CycleSource[];
-  /** Which of these rows count; undefined for one file, whose rows all do. */
+  /** Decides which rows of these files count; undefined for a single file, all of whose rows count. */
   readonly shared: SharedResults | undefined;
   /** The hash of each request's own results, by the place of the request. */
   readonly of: ReadonlyMap<number, string>;
@@ -65,7 +65,7 @@ export async function cycleResults(context: Context, directory: RefreshDirectory
   const path = await openSpool(context);
   const requested: ResultSource[] = [];
   for (const { places, file, mayHaveMore } of all) {
-    // The file of the whole cycle, where the results of requests are that are lost, has those of others too.
+    // The results of a lost request are in the file of the whole cycle, which contains those of other requests too.
     const isWhole = places.some((place) => lost.includes(place));
     const requests = await requestsAt(context, directory, isWhole ? reportedPlaces(directory) : places);
     requested.push({ file, requests, mayHaveMore });

@@ -15,11 +15,11 @@ export interface ResultSource extends MatchOptions {
 /** The key of a result. Two results with the same key belong to the same row. */
 interface ResultKey {
   readonly key: string;
-  /** Whether the row is known; otherwise the key is what the result says. */
+  /** Whether the key identifies a row of a request; otherwise it is the content of the result. */
   readonly isRow: boolean;
 }
 
-/** Returns the keys of the results of a file, called for one after the other. */
+/** Returns the key of a result. Must be called for every result of a file, in order. */
 type KeyOf = (row: ResultRow) => ResultKey;
 
 /**
@@ -108,7 +108,7 @@ async function withSeveralMerchants(requests: Iterable<string>): Promise<Readonl
 
 /** The results of one request or of several, for tokens with several merchants. */
 class PlacedResults {
-  /** The tokens with results of which it is not known to which rows they belong. */
+  /** The tokens for which it is not known to which row each result belongs. */
   readonly unplaced: ReadonlySet<string>;
   readonly #placing: ResultRows['placing'];
   readonly #merchants: ReadonlyMap<string, readonly string[]>;

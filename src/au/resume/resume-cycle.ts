@@ -67,7 +67,7 @@ export async function resumeCycle(context: Context, typed: string, input: Resume
   if (input.force || !isResults) await inspectTarget(out, input.force);
   const client = await context.client();
   const cycle = await namedCycle(context, client, typed, input);
-  // Only where all results were read before may the file be that of an earlier command: nothing is read to no purpose.
+  // Reading results enters them as read for all machines, so the command stops first if it could not write them.
   if (!input.force && !isRead(cycle)) await inspectTarget(out, false);
   const runs = await runsOfCycle(context, cycle);
   if (input.dryRun) {

@@ -75,9 +75,10 @@ export async function compareJobs(client: Client, beginning: Beginning): Promise
 }
 
 /**
- * Compares the newest jobs with the ledger for a dry run, which creates no job that would show whose jobs this key creates.
- * A job that a run of this profile and address names shows it, or that all listed jobs have one creator and none is of a run
- * of another profile, whose key may be another one; else returns the jobs that may stop the upload.
+ * Compares the newest jobs with the ledger for a dry run. An upload learns the key's creator id from the job that it creates;
+ * a dry run creates none, and learns the id from runs of this profile and address. Without such runs, the id is that of all
+ * listed jobs if they have one creator and no other profile sent any of them. Where the id stays unknown, returns the jobs
+ * that may stop the upload.
  * @throws SvcError `outcome_unknown` as `compareJobs`
  */
 export async function previewComparison(client: Client, comparing: Previewing): Promise<readonly string[]> {
@@ -95,12 +96,16 @@ function creatorsOf(jobs: readonly ListedJob[]): ReadonlySet<string> {
   return new Set(jobs.flatMap(({ created_by: by }) => by || []));
 }
 
-/** The unknown jobs, and which of them stop the upload. */
+/** The listed jobs that the ledger does not know. */
 interface Compared {
   readonly ledger: Ledger;
+  /** Whether the ledger has an entry. */
   readonly isBegun: boolean;
+  /** The jobs that do not stop the upload. */
   readonly later: readonly ListedJob[];
+  /** The jobs that stop the upload. */
   readonly refused: readonly ListedJob[];
+  /** The error that stops the upload; undefined if no job does. */
   readonly refusal?: SvcError;
 }
 

@@ -207,8 +207,8 @@ export class FileSubmission {
   }
 
   /**
-   * Compares the newest jobs with the ledger, where something would be sent, and warns of those of which a dry run cannot
-   * tell whether they stop the upload.
+   * Compares the newest jobs with the ledger if something would be sent. Warns of jobs that may stop the upload where a dry
+   * run cannot tell whose they are.
    * @throws SvcError `outcome_unknown` where the upload would stop
    */
   async #previewComparison(

@@ -71,7 +71,7 @@ export const replay = defineCommand({
 
 type ReplayInput = Input<typeof parameters>;
 
-/** A replay: what is sent where. */
+/** The journal whose selected events are sent, and their target. */
 interface Replaying {
   readonly journal: string;
   readonly dryRun: boolean;

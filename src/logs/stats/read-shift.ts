@@ -108,7 +108,7 @@ async function openShift(context: Context, input: ShiftFilter) {
   return { client, times, begin, past };
 }
 
-/** Awaits the reading of a shift. Where the range begins after the service's time, every other error comes of that. */
+/** Awaits the reading of a shift. Where the range begins after the service's time, every other error is a consequence of that. */
 async function ifBegun<T>(reading: Promise<T>, times: ServiceInterval, settle: () => Promise<void>): Promise<T> {
   try {
     return await reading;
