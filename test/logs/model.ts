@@ -3,6 +3,7 @@ import type { Clock } from '../../src/base/system.ts';
 import type { Page } from '../../src/client/api/pages.ts';
 import type { TimeRange } from '../../src/logs/entry.ts';
 import type { LogSource } from '../../src/logs/read-range.ts';
+import { DAY_MS } from '../../src/schema/durations.ts';
 import type { Log } from '../../src/schema/log.ts';
 
 /** An entry of the model, with the time of its creation and the time from which it is visible. */
@@ -26,6 +27,17 @@ export interface Manner {
   readonly retentionMs: number;
   readonly outages: readonly TimeRange[];
 }
+
+/** A service without failures, which keeps entries for a day. */
+export const CALM: Manner = {
+  order: 'newest first',
+  cursor: 'place',
+  pageShare: 100,
+  failures: 0,
+  expiries: 0,
+  retentionMs: DAY_MS,
+  outages: [],
+};
 
 /** More requests than any history needs, so that a reader without progress fails instead of running forever. */
 const MOST_REQUESTS = 100_000;

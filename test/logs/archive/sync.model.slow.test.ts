@@ -9,7 +9,7 @@ import { ArchiveSync } from '../../../src/logs/archive/sync.ts';
 import { ArchiveWriter } from '../../../src/logs/archive/writer.ts';
 import { beginAt } from '../../../src/logs/entry.ts';
 import type { Log } from '../../../src/schema/log.ts';
-import { type Happening, Killed, logOf, type Manner, ModelClock, ModelService, nameOf } from '../model.ts';
+import { CALM, type Happening, Killed, logOf, type Manner, ModelClock, ModelService, nameOf } from '../model.ts';
 import { readArchive } from './archived.ts';
 import { type Death, MemoryStore } from './memory-store.ts';
 
@@ -205,16 +205,6 @@ function randomFrom(seed: number): () => number {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
   };
 }
-
-const CALM: Manner = {
-  order: 'newest first',
-  cursor: 'place',
-  pageShare: 100,
-  failures: 0,
-  expiries: 0,
-  retentionMs: 24 * HOUR,
-  outages: [],
-};
 
 describe('an archive of a service that does all that a service may do', () => {
   it('R33: an archive contains every entry once, whenever its runs died', { timeout: 600_000 }, async () => {

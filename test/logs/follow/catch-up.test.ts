@@ -5,22 +5,13 @@ import type { TimeRange } from '../../../src/logs/entry.ts';
 import { Backfill } from '../../../src/logs/follow/catch-up.ts';
 import type { LogSource } from '../../../src/logs/read-range.ts';
 import type { Log } from '../../../src/schema/log.ts';
-import { type Happening, type Manner, ModelClock, ModelService } from '../model.ts';
+import { CALM, type Happening, type Manner, ModelClock, ModelService } from '../model.ts';
 
 type ReadRange = Awaited<ReturnType<Backfill['next']>>;
 
 const START = Date.UTC(2026, 0, 5, 12);
 const SECOND = 1000;
 const HOUR = 3_600_000;
-const CALM: Manner = {
-  order: 'newest first',
-  cursor: 'place',
-  pageShare: 100,
-  failures: 0,
-  expiries: 0,
-  retentionMs: 24 * HOUR,
-  outages: [],
-};
 
 /** Returns `count` entries, one every `everyMs`; the last one is `everyMs` before START. */
 function regularEntries(count: number, everyMs: number): Happening[] {

@@ -5,7 +5,7 @@ import { checkPosition } from '../../../src/logs/follow/check-position.ts';
 import { Tail, type TailEvent, type TailOptions } from '../../../src/logs/follow/follow.ts';
 import { SteadySource } from '../../../src/logs/follow/steady-source.ts';
 import type { LogSource } from '../../../src/logs/read-range.ts';
-import { type Happening, Killed, type Manner, ModelClock, ModelService, nameOf } from '../model.ts';
+import { CALM, type Happening, Killed, ModelClock, ModelService, nameOf } from '../model.ts';
 
 const START = Date.UTC(2026, 0, 5, 12);
 const SECOND = 1000;
@@ -22,15 +22,6 @@ const WRONG = [
   ['an hour ahead', HOUR],
   ['an hour behind', -HOUR],
 ] as const;
-const CALM: Manner = {
-  order: 'newest first',
-  cursor: 'place',
-  pageShare: 100,
-  failures: 0,
-  expiries: 0,
-  retentionMs: 24 * HOUR,
-  outages: [],
-};
 
 /** Returns by how many milliseconds the `Date` header of a response at some time after START is wrong. */
 type HeaderError = (age: number) => number;

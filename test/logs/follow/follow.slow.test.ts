@@ -6,20 +6,11 @@ import { checkpointText, parseCheckpoint } from '../../../src/logs/follow/checkp
 import { Tail, type TailEvent, type TailOptions } from '../../../src/logs/follow/follow.ts';
 import type { LogSource } from '../../../src/logs/read-range.ts';
 import type { Log } from '../../../src/schema/log.ts';
-import { type Happening, Killed, logOf, type Manner, ModelClock, ModelService } from '../model.ts';
+import { CALM, type Happening, Killed, logOf, type Manner, ModelClock, ModelService } from '../model.ts';
 
 const START = Date.UTC(2026, 0, 5, 12);
 const SECOND = 1000;
 const HOUR = 3_600_000;
-const CALM: Manner = {
-  order: 'newest first',
-  cursor: 'place',
-  pageShare: 100,
-  failures: 0,
-  expiries: 0,
-  retentionMs: 24 * HOUR,
-  outages: [],
-};
 
 const subject = { service: 'https://a.invalid', entityType: undefined, entityId: undefined };
 

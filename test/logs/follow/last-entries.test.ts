@@ -6,22 +6,23 @@ import { Tail, type TailEvent } from '../../../src/logs/follow/follow.ts';
 import { lastEntries, type LastOptions } from '../../../src/logs/follow/last-entries.ts';
 import type { LogSource } from '../../../src/logs/read-range.ts';
 import type { Log } from '../../../src/schema/log.ts';
-import { type Happening, Killed, logOf, type Manner, ModelClock, ModelService, nameOf } from '../model.ts';
+import {
+  CALM as CALM_DAY,
+  type Happening,
+  Killed,
+  logOf,
+  type Manner,
+  ModelClock,
+  ModelService,
+  nameOf,
+} from '../model.ts';
 
 const START = Date.UTC(2026, 0, 5, 12);
 const SECOND = 1000;
 const HOUR = 3_600_000;
 const OVERLAP = 60 * SECOND;
 const OPTIONS: LastOptions = { count: 10, mostRead: 20_000, overlapMs: OVERLAP, retentionMs: 48 * HOUR };
-const CALM: Manner = {
-  order: 'newest first',
-  cursor: 'place',
-  pageShare: 100,
-  failures: 0,
-  expiries: 0,
-  retentionMs: 48 * HOUR,
-  outages: [],
-};
+const CALM: Manner = { ...CALM_DAY, retentionMs: 48 * HOUR };
 
 function serviceOf(happenings: readonly Happening[], manner: Partial<Manner> = {}, random = (): number => 0.5) {
   return new ModelService(new ModelClock(START), happenings, { ...CALM, ...manner }, random);
