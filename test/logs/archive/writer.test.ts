@@ -33,12 +33,12 @@ afterEach(() => {
   fs.rmSync(work, { recursive: true, force: true });
 });
 
-async function writerOn(at = store, isTenantInDoubt = false): Promise<ArchiveWriter> {
+async function writerOn(at = store, isTenantInDoubt = false, now = NOON + HOUR): Promise<ArchiveWriter> {
   const subject = { service: 'https://vault.example', tenantId: TENANT };
   if (!(await findArchive(at)))
     await beginArchive(at, subject, { position: beginAt(NOON), since: undefined, now: NOON });
   const found = await findArchive(at);
-  return ArchiveWriter.open(at, found!.last, { tenantId: TENANT, isTenantInDoubt, now: () => NOON + HOUR });
+  return ArchiveWriter.open(at, found!.last, { tenantId: TENANT, isTenantInDoubt, now: () => now });
 }
 
 function log(at: number, message = 'did', more: Partial<Log> = {}): Log {
@@ -66,6 +66,20 @@ describe('the writer of an archive', () => {
     expect(names.map((name) => /\d+-\d+(?=-[^/]*$)/.exec(name)?.[0])).toContain('00000001-00000015');
     expect(names).toHaveLength(18);
     for await (const findings of verifyArchive(store, {}, nothingVerified())) expect(findings).toEqual([]);
+  });
+
+  it('a writer lists no more days than a run catches up with, where a false Date header says that it is the year 9999', async () => {
+    const listed: string[] = [];
+    const list = store.list.bind(store);
+    store.list = (prefix) => {
+      listed.push(prefix);
+      return list(prefix);
+    };
+    const writer = await writerOn(store, false, Date.UTC(9999, 11, 31));
+    await writer.add([log(NOON + 1)]);
+    await writer.commit(positionAt(NOON + 2));
+    expect(listed.length).toBeGreaterThan(2 * 400);
+    expect(listed.length).toBeLessThan(3 * 400);
   });
 
   it('a writer reports that another one was faster also where the credentials cannot remove files', async () => {
