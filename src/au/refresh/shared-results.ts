@@ -133,7 +133,7 @@ class PlacedResults {
     const placing =
       only !== undefined && requests.length === 1
         ? await placingIn(only, results, options)
-        : () => (token: string) => (merchants.get(tokenKey(token))?.length === 1 ? 0 : undefined);
+        : await placingOfOnly(merchants, results);
     const unplaced = new Set<string>();
     const placed = new PlacedResults(placing, merchants, unplaced);
     const merchantOfNext = placed.placing();
@@ -167,6 +167,19 @@ async function merchantsIn(
         if (!known.includes(merchantOf(row))) merchants.set(key, [...known, merchantOf(row)]);
       }
   return merchants;
+}
+
+/** Places the results of a token that has one merchant in its requests, unless a row that is in none of them has some too. */
+async function placingOfOnly(
+  merchants: ReadonlyMap<string, readonly string[]>,
+  results: Rereadable,
+): Promise<ResultRows['placing']> {
+  const counts = new Map<string, number>();
+  for await (const rows of readResults(results.open()))
+    for (const key of rows.map(({ token }) => tokenKey(token)))
+      if (merchants.has(key)) counts.set(key, (counts.get(key) ?? 0) + 1);
+  const isKnown = (key: string): boolean => merchants.get(key)?.length === 1 && counts.get(key) === 1;
+  return () => (token) => (isKnown(tokenKey(token)) ? 0 : undefined);
 }
 
 async function placingIn(request: string, results: Rereadable, options: MatchOptions): Promise<ResultRows['placing']> {
