@@ -47,6 +47,9 @@ function checkPending(world: World, setting: Setting): void {
   // A refresh polls the earlier requests of its cycle once, before it waits.
   const wasPending = [...(world.adversary.toldUnderWay.get(ended.process) ?? [])].some((job) => ours.has(job));
   if (argv[1] === 'refresh' && wasPending) return;
+  // A resume names the cycles with jobs of other machines whose results nobody has read.
+  const own = new Set(recordedParts(ended.home).flatMap(jobsOf));
+  if (argv[1] === 'resume' && claimed.some((job) => told.has(job) && !own.has(job))) return;
   if (!isPending && !ended.hadCompany) throw failure(setting, 'but nobody said that anything is pending');
 }
 
