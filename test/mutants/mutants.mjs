@@ -5,7 +5,8 @@
 // 2. The tests run without a change. They must pass, and show which of them reach each change.
 // 3. Each change runs with the tests that reach it, the nearest by name first, until one fails.
 // A change that survives is a question to the reader and not an error: some changes make no difference.
-//   --tests 100   how many test files to try, the nearest first      --slow   the slow tests too
+// Several patterns can each have their number: --files 'src/au/**/*.ts' --count 60 --files 'src/logs/**/*.ts' --count 30
+//   --tests 100   how many test files to try, the nearest first      --slow   slow tests with what the others miss
 // Before test files are removed, this prints the changes that no other test notices:
 //   npm run mutants -- --without test/au/run/verdict.test.ts --count 60 --seed 1
 // Only changes that these files reach are drawn. Each runs with these files, and if they notice it, with the others.
@@ -22,7 +23,7 @@ import { build, filesOf, makeWorkplace, reachingTests, removeWorkplace, runTests
 const { values } = parseArgs({
   options: {
     files: { type: 'string', multiple: true, default: ['src/**/*.ts'] },
-    count: { type: 'string', default: '20' },
+    count: { type: 'string', multiple: true, default: ['20'] },
     seed: { type: 'string', default: '1' },
     tests: { type: 'string', default: '100' },
     slow: { type: 'boolean', default: false },
@@ -32,12 +33,16 @@ const { values } = parseArgs({
   },
 });
 const project = process.cwd();
+const seed = Number(values.seed);
 
 /** How many test files run in each round. The first notice most changes. */
 const ROUNDS = [8, 24, 72, Infinity];
 
-/** How many of the nearest test files run before a slow suite. */
+/** How many of the nearest test files of a change run before a slow suite. */
 const NEAREST = 2;
+
+/** How many of the nearest slow test files run with a change that no other test notices. */
+const NEAREST_SLOW = 8;
 
 /** How many times longer than without a change tests can take before they count as failed. */
 const PATIENCE = 3;
@@ -45,9 +50,11 @@ const SHORTEST_LIMIT_MS = 60_000;
 
 /**
  * Test files that cannot show what a change does: tests of the project read the text of the sources, in which the
- * switches break their rules, and a program that may open too few files cannot read its switch.
+ * switches break their rules, those of this program run no source, and one with too few open files reads no switch.
  */
-const UNFIT = ['test/project/', 'test/e2e/open-files.test.ts'];
+const UNFIT = ['test/project/', 'test/mutants/', 'test/e2e/open-files.test.ts'];
+
+const SLOW = '.slow.test.ts';
 
 /** The test files that may be removed, and patterns for the names of their tests and of all others. */
 const suite = values.without;
@@ -57,23 +64,21 @@ const [namesOfSuite, otherNames] = values.named === '' ? [] : [`^${beginning}`, 
 let workplace = makeWorkplace(project);
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, stop);
 try {
-  const listed = listChanges();
-  const all = suite.length === 0 ? listed : await reachedBySuite(listed);
-  const [count, seed] = [Number(values.count), Number(values.seed)];
-  // Twice as many as are wanted, because the type checker rejects some.
-  const changes = drawn(all, suite.length === 0 ? count : 2 * count, seed);
-  const files = new Set(all.map(({ path }) => path)).size;
-  say(`${changes.length} of ${all.length} changes in ${files} files, seed ${seed}`);
+  const changes = await draw();
   const rejected = rejectedByTypes(workplace.copy, changes);
   say(`the type checker rejects ${rejected.length}`);
   const accepted = changes.filter((change) => !rejected.includes(change));
-  const compiling = drawn(accepted, count, seed);
+  const compiling = suite.length === 0 ? numbered(accepted) : drawn(accepted, Number(values.count[0]), seed);
   build(workplace, compiling);
   let open = compiling;
-  if (values['suite-last']) open = await unnoticedByNearest(open);
+  if (values['suite-last']) open = await unnoticedByNearest(open, testFiles(), NEAREST);
   if (suite.length > 0) open = await noticedBySuite(open);
   await tryAll(open);
   report(open);
+  if (values.slow) {
+    await trySlow(open);
+    report(open);
+  }
 } finally {
   removeWorkplace(workplace);
 }
@@ -83,8 +88,22 @@ function stop() {
   process.exit(1);
 }
 
-function listChanges() {
-  const found = values.files.flatMap((pattern) => filesOf(project, pattern));
+/** Draws the changes to try. For a suite that is twice as many as are wanted, because the type checker rejects some. */
+async function draw() {
+  if (suite.length > 0) return drawnOf(await reachedBySuite(changesOf(values.files)), 2 * Number(values.count[0]));
+  if (values.count.length === 1) return drawnOf(changesOf(values.files), Number(values.count[0]));
+  const groups = values.files.map((pattern, at) => drawnOf(changesOf([pattern]), Number(values.count[at])));
+  return numbered(groups.flat());
+}
+
+function drawnOf(all, count) {
+  const changes = drawn(all, count, seed);
+  say(`${changes.length} of ${all.length} changes in ${new Set(all.map(({ path }) => path)).size} files, seed ${seed}`);
+  return changes;
+}
+
+function changesOf(patterns) {
+  const found = patterns.flatMap((pattern) => filesOf(project, pattern));
   const paths = found.filter((path) => path.endsWith('.ts') && !path.endsWith('.d.ts'));
   return numbered(paths.flatMap((path) => changesIn(path, readFileSync(path, 'utf8'))));
 }
@@ -111,17 +130,18 @@ async function runUnchanged(files, names) {
 }
 
 /** Tries each change with the nearest test files outside the suite, and returns the changes that these do not notice. */
-async function unnoticedByNearest(compiling) {
-  const tests = testFiles(compiling);
-  const files = [...new Set(compiling.flatMap((change) => nearestFirst(tests, [change]).slice(0, NEAREST)))];
+async function unnoticedByNearest(changes, tests, howMany) {
+  const nearestOf = (files, change) => nearestFirst(files, [change]).slice(0, howMany);
+  const files = [...new Set(changes.flatMap((change) => nearestOf(tests, change)))];
+  if (files.length === 0) return changes;
   const limits = { limitMs: await runUnchanged(files, otherNames), names: otherNames };
   const reaching = reachingTests(workplace);
   const open = [];
-  for (const change of compiling) {
+  for (const change of changes) {
     const reached = (reaching.get(change.number) ?? []).filter((file) => files.includes(file));
-    if (!(await fails(change, nearestFirst(reached, [change]).slice(0, NEAREST), limits))) open.push(change);
+    if (!(await fails(change, nearestOf(reached, change), limits))) open.push(change);
   }
-  say(`the nearest other test files notice ${compiling.length - open.length} of ${compiling.length}`);
+  say(`the nearest ${files.length} test files notice ${changes.length - open.length} of ${changes.length}`);
   return open;
 }
 
@@ -135,19 +155,28 @@ async function noticedBySuite(compiling) {
 }
 
 /** Sets `isNoticed` and `reachedBy` of each change. */
-async function tryAll(compiling) {
-  let files = testFiles(compiling);
+async function tryAll(changes) {
+  let files = nearestFirst(testFiles(), changes).slice(0, Number(values.tests));
   for (const size of ROUNDS) {
-    const open = compiling.filter(({ isNoticed }) => !isNoticed);
+    const open = unnoticed(changes);
     if (open.length === 0 || files.length === 0) break;
     await tryRound(open, files.slice(0, size));
     files = files.slice(size);
   }
 }
 
+/** Tries the nearest slow tests with each change that no other test notices. */
+async function trySlow(changes) {
+  const open = await unnoticedByNearest(unnoticed(changes), testFiles(SLOW), NEAREST_SLOW);
+  for (const change of unnoticed(changes)) change.isNoticed = !open.includes(change);
+}
+
+function unnoticed(changes) {
+  return changes.filter(({ isNoticed }) => !isNoticed);
+}
+
 async function tryRound(open, files) {
   const limits = { limitMs: await runUnchanged(files, otherNames), names: otherNames };
-  say(`${files.length} test files pass without a change`);
   const reaching = reachingTests(workplace);
   for (const change of open) {
     change.reachedBy = (reaching.get(change.number) ?? []).filter(canRun);
@@ -155,6 +184,8 @@ async function tryRound(open, files) {
     // The nearest test usually fails, and takes a fraction of the time of all.
     change.isNoticed = (await fails(change, [nearest], limits)) || (await fails(change, others, limits));
   }
+  const noticed = open.filter(({ isNoticed }) => isNoticed).length;
+  say(`${files.length} test files, which pass without a change, notice ${noticed} of ${open.length}`);
 }
 
 async function fails({ number }, files, limits) {
@@ -167,20 +198,17 @@ function canRun(file) {
   return values.named !== '' || !suite.includes(file);
 }
 
-/** Returns the test files to try, the nearest to any of the changes first. */
-function testFiles(compiling) {
-  const files = filesOf(project, 'test/**/*.test.ts').filter(
+/** Returns the test files outside the suite that can notice a change: those that are slow, or all others. */
+function testFiles(kind = '') {
+  return filesOf(project, 'test/**/*.test.ts').filter(
     (path) =>
-      canRun(path) &&
-      !UNFIT.some((beginning) => path.startsWith(beginning)) &&
-      (values.slow || !path.endsWith('.slow.test.ts')),
+      canRun(path) && !UNFIT.some((beginning) => path.startsWith(beginning)) && path.endsWith(SLOW) === (kind === SLOW),
   );
-  return nearestFirst(files, compiling).slice(0, Number(values.tests));
 }
 
 function report(tried) {
   const [verdict, reaching] = suite.length === 0 ? ['survived', ''] : ['noticed by the suite alone', 'other '];
-  const survivors = tried.filter(({ isNoticed }) => !isNoticed);
+  const survivors = unnoticed(tried);
   for (const { path, line, column, from, to, reachedBy = [] } of survivors) {
     const what = to === NOTHING ? `without \`${short(from)}\`` : `\`${short(from)}\` as \`${short(to)}\``;
     const tests =
@@ -190,8 +218,21 @@ function report(tried) {
     say(`${path}:${line}:${column} ${verdict}: ${what}; ${tests}`);
   }
   const noticed = tried.length - survivors.length;
+  if (suite.length === 0) reportFolders(tried);
   if (suite.length === 0) say(`${noticed} noticed, ${survivors.length} survived`);
   else say(`${noticed} noticed by others too, ${survivors.length} by the suite alone`);
+}
+
+function reportFolders(tried) {
+  for (const folder of new Set(tried.map(folderOf))) {
+    const inside = tried.filter((change) => folderOf(change) === folder);
+    say(`${folder}: ${inside.filter(({ isNoticed }) => isNoticed).length} of ${inside.length} noticed`);
+  }
+}
+
+/** Returns the folder below "src" in which the file of a change lies. */
+function folderOf({ path }) {
+  return path.split('/').slice(0, -1).slice(0, 2).join('/');
 }
 
 function short(text) {

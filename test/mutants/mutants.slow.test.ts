@@ -83,7 +83,7 @@ describe('npm run mutants', { timeout: 180_000 }, () => {
     expect(lines.slice(0, 3)).toEqual([
       '11 of 11 changes in 2 files, seed 1',
       'the type checker rejects 1',
-      '2 test files pass without a change',
+      '2 test files, which pass without a change, notice 5 of 10',
     ]);
     expect(lines.slice(3)).toEqual([
       'src/program.ts:7:34 survived: `0` as `0 + 1`; no test reaches it',
@@ -91,6 +91,7 @@ describe('npm run mutants', { timeout: 180_000 }, () => {
       'src/size.ts:3:22 survived: `10` as `10 + 1`; test files that reach it: 2',
       'src/size.ts:11:14 survived: `bytes < 20` as `(bytes) <= (20)`; no test reaches it',
       'src/size.ts:11:22 survived: `20` as `20 + 1`; no test reaches it',
+      'src: 5 of 10 noticed',
       '5 noticed, 5 survived',
     ]);
     expect(status).toBe(0);
@@ -117,7 +118,7 @@ describe('npm run mutants', { timeout: 180_000 }, () => {
       '2 of 2 changes in 1 files, seed 1',
       'the type checker rejects 0',
       'the suite notices 2 of 2',
-      '3 test files pass without a change',
+      '3 test files, which pass without a change, notice 1 of 2',
       'src/size.ts:3:14 noticed by the suite alone: `bytes > 10` as `(bytes) >= (10)`; other test files that reach it: 3',
       '1 noticed by others too, 1 by the suite alone',
     ]);
@@ -129,7 +130,7 @@ describe('npm run mutants', { timeout: 180_000 }, () => {
     const words = ['--without', 'test/bounds.test.ts', '--named', 'from 11 bytes on'];
     expect(draw({ ...PROJECT, 'test/bounds.test.ts': bounds }, ...words).lines.slice(2)).toEqual([
       'the suite notices 1 of 2',
-      '3 test files pass without a change',
+      '3 test files, which pass without a change, notice 0 of 1',
       'src/size.ts:3:22 noticed by the suite alone: `10` as `10 + 1`; other test files that reach it: 3',
       '0 noticed by others too, 1 by the suite alone',
     ]);
@@ -138,12 +139,20 @@ describe('npm run mutants', { timeout: 180_000 }, () => {
   it('npm run mutants --suite-last tries only what the nearest tests do not notice with a slow test file', () => {
     const words = ['--without', 'test/bounds.test.ts', '--suite-last'];
     expect(draw({ ...PROJECT, ...BOUNDS }, ...words).lines.slice(2)).toEqual([
-      'the nearest other test files notice 1 of 2',
+      'the nearest 2 test files notice 1 of 2',
       'the suite notices 1 of 1',
-      '3 test files pass without a change',
+      '3 test files, which pass without a change, notice 0 of 1',
       'src/size.ts:3:14 noticed by the suite alone: `bytes > 10` as `(bytes) >= (10)`; other test files that reach it: 3',
       '0 noticed by others too, 1 by the suite alone',
     ]);
+  });
+
+  it('npm run mutants --slow tries a slow test with what no other test notices', () => {
+    const words = ['--slow', '--files', 'src/size.ts', '--count', '5', '--files', 'src/program.ts', '--count', '6'];
+    const { 'test/bounds.test.ts': bounds } = BOUNDS;
+    const { lines } = draw({ ...PROJECT, 'test/size.slow.test.ts': bounds }, ...words);
+    expect(lines.slice(0, 2)).toEqual(['5 of 5 changes in 1 files, seed 1', '6 of 6 changes in 1 files, seed 1']);
+    expect(lines).toContain('the nearest 1 test files notice 2 of 5');
   });
 
   it('npm run mutants can put all changes of every source file into its text at once', async () => {
@@ -181,7 +190,7 @@ function draw(
   }
   symlinkSync(join(project, 'node_modules'), join(directory, 'node_modules'));
   spawnSync('git', ['init', '--quiet'], { cwd: directory });
-  const args = [join(here, 'mutants.mjs'), '--count', '100', ...options];
+  const args = [join(here, 'mutants.mjs'), ...(options.includes('--count') ? [] : ['--count', '100']), ...options];
   const { status, stdout, stderr } = spawnSync(process.execPath, args, { cwd: directory, encoding: 'utf8' });
   expect(stderr).toBe('');
   return { status, lines: stdout.trimEnd().split('\n') };
