@@ -8,7 +8,6 @@ import { findKey } from './keys.ts';
 import { problem } from './problem.ts';
 import { apiRoutes } from './routes/api.ts';
 import { controlRoutes } from './routes/control.ts';
-import { tenantId } from './seed/logs.ts';
 import { recordAudit, type SandboxEnv, type Service } from './service.ts';
 import { storeRoutes } from './routes/store.ts';
 import { collectMethod, notifyMethod, showChallenge, showMethod, submitChallenge } from './three-ds/pages/challenge.ts';
@@ -37,11 +36,11 @@ export function createApp(service: Service, allowHosts: readonly string[] = []):
 
 function refuseUnknown(service: Service, { req }: Context, refusal: HTTPException): Response {
   const key = findKey(req.header('svc-api-key'), service.tenant);
-  const { start, deleted } = service.state.world;
+  const { tenantId, deleted } = service.state.world;
   if (key !== undefined && !key.expired && !deleted)
     recordAudit(service, key, {
       entityType: 'tenant',
-      entityId: tenantId(start.seed),
+      entityId: tenantId,
       operation: ownMember(OPERATIONS, req.method) ?? 'read',
       message: 'Unknown endpoint refused',
     });

@@ -11,7 +11,6 @@ import { keyOfTenant, MANAGEMENT_KEY, PRIVATE_KEY, SANDBOX_KEYS } from './keys.t
 import { Ledger } from './ledger.ts';
 import type { SandboxOptions } from './options.ts';
 import type { RunningSandbox, SandboxTenant } from './running-sandbox.ts';
-import { tenantId } from './seed/logs.ts';
 import type { SandboxEnv, Service } from './service.ts';
 import { prepareDirectory, statePaths } from './state/journal.ts';
 import { openTenants, tenantOf } from './tenants.ts';
@@ -65,9 +64,14 @@ export async function startSandbox(options: SandboxOptions): Promise<RunningSand
 }
 
 function tenantOfService({ tenant, state }: Service): SandboxTenant {
-  const { seed, tenantType = 'test' } = state.world.start;
+  const { start, tenantId } = state.world;
   const management_key = keyOfTenant(MANAGEMENT_KEY, tenant);
-  return { id: tenantId(seed), type: tenantType, management_key, private_key: keyOfTenant(PRIVATE_KEY, tenant) };
+  return {
+    id: tenantId,
+    type: start.tenantType ?? 'test',
+    management_key,
+    private_key: keyOfTenant(PRIVATE_KEY, tenant),
+  };
 }
 
 function listenTo(server: Server, services: readonly Service[], ledger: Ledger, options: SandboxOptions): void {

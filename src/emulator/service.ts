@@ -4,7 +4,6 @@ import type { Processing } from './account-updater/processing.ts';
 import type { Cursors, Feature, LogOrder } from './options.ts';
 import type { Permission, SandboxKey } from './keys.ts';
 import type { RateLimits } from './limits.ts';
-import { tenantId } from './seed/logs.ts';
 import type { EventOf } from './state/events.ts';
 import type { SandboxState } from './state/state.ts';
 import type { SetOutcome } from './state/world.ts';
@@ -55,7 +54,7 @@ export function auditNote({ state }: Service, subject: AuditSubject, refused: bo
   const { entityType, noun, operation } = subject;
   return {
     entityType,
-    entityId: id?.slice(0, MAX_ID_LENGTH) ?? tenantId(state.world.start.seed),
+    entityId: id?.slice(0, MAX_ID_LENGTH) ?? state.world.tenantId,
     operation,
     message: `${noun} ${refused ? `${operation} refused` : PAST[operation]}`,
   };

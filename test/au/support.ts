@@ -12,7 +12,6 @@ import { fileSource } from '../../src/client/transfer/source.ts';
 import { ACCEPT_SECOND_PUT } from '../../src/emulator/faults/fault.ts';
 import type { Interceptor } from '../../src/emulator/options.ts';
 import type { RunningSandbox } from '../../src/emulator/running-sandbox.ts';
-import { tenantId } from '../../src/emulator/seed/logs.ts';
 import { exampleRequestFile } from '../../src/emulator/vault/cards.ts';
 import { FakeClock } from '../support/clock.ts';
 import { startSandbox } from '../support/sandbox.ts';
@@ -98,7 +97,7 @@ export async function planRun(bench: Bench, parts: number): Promise<RunDirectory
     submitted: check,
     copy,
     cycle: undefined,
-    tenant: tenantId(1),
+    tenant: sandbox.tenants[0]!.id,
     division: undefined,
     now: clock.now(),
   });

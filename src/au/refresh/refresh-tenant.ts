@@ -32,15 +32,23 @@ export async function requireTenant(
 ): Promise<void> {
   const of = tenantOf(directory) ?? (await tenantOfRuns(context, directory));
   if (of === undefined || of === tenant) return;
-  const facts = knownTenant(context.system, context.settings.profile.value, serviceOf(context));
+  const service = serviceOf(context);
+  const elsewhere = [...again, '--out-dir', `${directory.parent}-${tenant.slice(0, 8)}`];
+  const facts = knownTenant(context.system, context.settings.profile.value, service);
   const here = facts?.id === tenant ? tenantText(facts) : tenant;
   throw new SvcError('config', `${directory.parent} has the cycles of tenant ${of}, and this key belongs to ${here}`, {
-    hint: 'Nothing was submitted. Use the profile of that tenant (--profile). For this tenant, use another directory: if it has an exclusions.csv, copy that file there first, because closed accounts are submitted without it.',
-    next: ['profile', 'list'],
-    alternatives: [[...again, '--out-dir', `${directory.parent}-${tenant.slice(0, 8)}`]],
+    ...(service === 'sandbox'
+      ? {
+          hint: 'Nothing was submitted. A reset gives the sandbox a new tenant: use another directory.',
+          next: elsewhere,
+        }
+      : { hint: OTHER_TENANT, next: ['profile', 'list'], alternatives: [elsewhere] }),
     facts: { file: path.join(directory.parent, NAME), tenant: of },
   });
 }
+
+const OTHER_TENANT =
+  'Nothing was submitted. Use the profile of that tenant (--profile). For this tenant, use another directory: if it has an exclusions.csv, copy that file there first, because closed accounts are submitted without it.';
 
 /** Notes whose cycles the directory has, unless that is known. */
 export function noteTenant(directory: Place, tenant: string | undefined): void {

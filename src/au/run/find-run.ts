@@ -39,11 +39,15 @@ export async function findRun(context: Context, file: FileToFind): Promise<RunDi
 }
 
 function isRunOf(record: RunRecord, { check, submitted, cycle, tenant, isSandbox }: FileToFind): boolean {
-  const { input, tenant_id: of } = record;
+  const { input } = record;
   const isFile =
     isExactly(record, submitted) || isExactly(record, check) || input.submitted_sha256 === submitted.sha256;
-  const isOurs = of === undefined || tenant === undefined || of === tenant;
-  return isFile && isOurs && record.cycle === cycle && (record.base_url === 'sandbox') === isSandbox;
+  return isFile && mayBeOf(record, tenant) && record.cycle === cycle && (record.base_url === 'sandbox') === isSandbox;
+}
+
+/** Tells whether a run may belong to a tenant. Either of them may be unknown. */
+function mayBeOf({ tenant_id: of }: RunRecord, tenant: string | undefined): boolean {
+  return of === undefined || tenant === undefined || of === tenant;
 }
 
 /** Tells whether a run submits exactly this file with all its rows. */
@@ -105,7 +109,7 @@ export function requireRecent({ record, submitWords }: RunDirectory, now: number
   );
 }
 
-/** Finds the newest open run of an earlier version of a file. */
+/** Finds the newest open run of an earlier version of a file, at the same tenant. */
 export async function findOutdated(
   context: Context,
   { name, profile, baseUrl, file }: { name: string; profile: string; baseUrl: string; file: FileToFind },
@@ -118,6 +122,7 @@ export async function findOutdated(
       record.input.path === path.resolve(name) &&
       record.profile === profile &&
       record.base_url === baseUrl &&
+      mayBeOf(record, file.tenant) &&
       !isRunOf(record, { ...file, cycle: record.cycle }) &&
       statusOf(record) === 'open',
   );
@@ -143,9 +148,9 @@ export async function laterRun(
 }
 
 function isLater(record: RunRecord, untouched: RunRecord): boolean {
-  const { id, input, created_at: begun, tenant_id: tenant } = record;
+  const { id, input, created_at: begun } = record;
   if (id === untouched.id || begun < untouched.created_at) return false;
-  if (tenant !== undefined && untouched.tenant_id !== undefined && tenant !== untouched.tenant_id) return false;
+  if (!mayBeOf(record, untouched.tenant_id)) return false;
   // Runs in the embedded sandbox have no effect at the service.
   if ((record.base_url === 'sandbox') !== (untouched.base_url === 'sandbox')) return false;
   const { path: file } = untouched.input;

@@ -110,12 +110,15 @@ export function unfinishedError({ record, name, resumeWords }: NamedRun): SvcErr
 export function missingRunError({ record, name }: NamedRun): SvcError {
   const missing = record.parts.filter(isMissingUpload);
   const jobs = missing.map(({ job }) => job);
+  const isSandbox = record.base_url === 'sandbox';
   return new SvcError(
     'outcome_unknown',
     `job ${jobs.join(', ')} of run ${record.id} is not found, though it has its file`,
     {
-      hint: 'The service may lag: try again in a few minutes. Nothing is uploaded again.',
-      next: ['au', 'status', name],
+      hint: isSandbox
+        ? 'If the sandbox was reset since, its jobs were deleted: abandon the run.'
+        : 'The service may lag: try again in a few minutes. Nothing is uploaded again.',
+      next: ['au', isSandbox ? 'abandon' : 'status', name],
       retryable: true,
       facts: { run: record.id, jobs },
     },

@@ -7,7 +7,7 @@ import {
 import { MINUTE_MS } from '../../schema/durations.ts';
 import { CURSOR_QUERY, cursorList, cursorPage, pageSize, readCursor, writeCursor } from '../paging.ts';
 import { notFound } from '../problem.ts';
-import { applicationId, tenantId } from '../seed/logs.ts';
+import { applicationId } from '../seed/logs.ts';
 import type { ApiRoute, Call, Service } from '../service.ts';
 import { type Job, jobStatus, uploadDeadline } from '../state/world.ts';
 import { requestObject, resultObject, signedAddress } from '../store/files.ts';
@@ -85,15 +85,15 @@ async function listJobs({ service, query, now }: Call): Promise<unknown> {
 
 /** Returns a job as in a response. Every read signs new addresses. */
 function jobView(service: Service, job: Job, now: number): AccountUpdaterJob {
-  const { seed, secret } = service.state.world.start;
+  const { start, tenantId } = service.state.world;
   const status = jobStatus(job, now);
   const sign = (method: string, object: string, expires: number): string =>
-    signedAddress(service.origin(), { method, object, expires }, secret);
+    signedAddress(service.origin(), { method, object, expires }, start.secret);
   return {
     id: job.id,
-    tenant_id: tenantId(seed),
+    tenant_id: tenantId,
     status,
-    created_by: applicationId(seed, job.created.application),
+    created_by: applicationId(start.seed, job.created.application),
     created_at: new Date(job.created.at).toISOString(),
     ...(status === 'pending' && {
       expires_at: new Date(uploadDeadline(job)).toISOString(),

@@ -11,7 +11,7 @@ import {
   writeCursor,
 } from '../paging.ts';
 import { invalid } from '../problem.ts';
-import { applicationId, ENTITY_KINDS, isoSeconds, seededLogs, tenantId } from '../seed/logs.ts';
+import { applicationId, ENTITY_KINDS, isoSeconds, seededLogs } from '../seed/logs.ts';
 import type { ApiRoute, Call } from '../service.ts';
 import type { EventOf } from '../state/events.ts';
 import type { World } from '../state/world.ts';
@@ -180,8 +180,7 @@ function* logsOldestFirst(world: World, now: number, filter: LogFilter, position
 
 /** Finds the generated logs and the audit records that can lie in the window of a filter. */
 function windowOf(world: World, now: number, filter: LogFilter) {
-  const { start } = world;
-  const logs = seededLogs(start.seed, start.at, start.logs);
+  const logs = seededLogs(world.start, world.tenantId);
   const from = Math.max(filter.from ?? -Infinity, now - LOG_RETENTION_MS);
   const before = filter.before ?? Infinity;
   const timeOf = (number: number): number => logs.timeOf(number);
@@ -236,7 +235,7 @@ function isAbout(event: EventOf<'audit'>, { entityType, entityId }: LogFilter): 
 function auditLog(world: World, event: EventOf<'audit'>): Log {
   const { seed } = world.start;
   return {
-    tenant_id: tenantId(seed),
+    tenant_id: world.tenantId,
     ...(event.application !== undefined && {
       actor_id: applicationId(seed, event.application),
       actor_type: 'application',

@@ -10,9 +10,8 @@ import { type Application, applicationPageSchema } from '../../schema/vault.ts';
 import { FIRST_TENANT, SANDBOX_KEYS } from '../keys.ts';
 import { OFFSET_QUERY, offsetPage, pageNumber, pageSize } from '../paging.ts';
 import { checkBody } from '../problem.ts';
-import { applicationId, ENTITY_KINDS, ownerId, seededLogs, tenantId } from '../seed/logs.ts';
+import { applicationId, ENTITY_KINDS, ownerId, seededLogs } from '../seed/logs.ts';
 import type { ApiRoute, Call } from '../service.ts';
-import type { EventOf } from '../state/events.ts';
 import { type Job, jobStatus, type World } from '../state/world.ts';
 
 const FIRST_SETTINGS = {
@@ -96,11 +95,11 @@ function knownMembers(body: unknown): object {
   return { ...('name' in body && { name: body.name }), ...('settings' in body && { settings: body.settings }) };
 }
 
-function tenantView({ start, tenantChanges }: World): Tenant {
+function tenantView({ start, tenantId, tenantChanges }: World): Tenant {
   const change = tenantChanges.at(-1);
   const { tenant = FIRST_TENANT } = start;
   return {
-    id: tenantId(start.seed),
+    id: tenantId,
     owner_id: ownerId(start.seed),
     type: start.tenantType ?? 'test',
     name: change?.name ?? (tenant > FIRST_TENANT ? `Sandbox ${tenant}` : 'Sandbox'),
@@ -170,8 +169,8 @@ function activeTokens(world: World, finished: readonly Job[], now: number): numb
 // The latest logs suffice, since all logs concern the same few entities.
 const MOST_LOGS = 20_000;
 
-function seededActivity({ start }: World, from: number, now: number): Set<string> {
-  const logs = seededLogs(start.seed, start.at, start.logs);
+function seededActivity({ start, tenantId }: World, from: number, now: number): Set<string> {
+  const logs = seededLogs(start, tenantId);
   const active = new Set<string>();
   for (let number = Math.max(0, logs.count - MOST_LOGS); number < logs.count; number += 1) {
     const time = logs.timeOf(number);
@@ -182,17 +181,18 @@ function seededActivity({ start }: World, from: number, now: number): Set<string
 }
 
 function listApplications({ service, query }: Call): unknown {
-  const { start } = service.state.world;
-  const applications = Array.from({ length: APPLICATION_COUNT }, (_, index) => application(start, index + 1));
+  const { world } = service.state;
+  const applications = Array.from({ length: APPLICATION_COUNT }, (_, index) => application(world, index + 1));
   return offsetPage(applications, pageNumber(query), pageSize(query));
 }
 
 // The first applications own the sandbox's keys.
-function application({ seed, at }: EventOf<'start'>, number: number): Application {
+function application({ start, tenantId }: World, number: number): Application {
+  const { seed, at } = start;
   const key = SANDBOX_KEYS.find((candidate) => candidate.application === number);
   return {
     id: applicationId(seed, number),
-    tenant_id: tenantId(seed),
+    tenant_id: tenantId,
     name: key?.value.replace(/^sandbox-/, 'Sandbox ').replaceAll('-', ' ') ?? `Application ${number}`,
     type: key?.kind ?? (number % 3 === 0 ? 'management' : 'private'),
     permissions: [...(key?.permissions ?? [])],

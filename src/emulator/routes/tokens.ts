@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type CardToken, cardTokenSchema, createCardTokenSchema } from '../../schema/vault.ts';
 import { invalid, invalidFields } from '../problem.ts';
-import { applicationId, tenantId } from '../seed/logs.ts';
+import { applicationId } from '../seed/logs.ts';
 import type { ApiRoute, Call } from '../service.ts';
 import type { EventOf } from '../state/events.ts';
 import { maskedNumber, positionsOfNumber } from '../vault/cards.ts';
@@ -26,13 +26,13 @@ async function createToken({ service, key, now, json, created }: Call): Promise<
   const card = readCard(await json());
   const nonce = randomUUID();
   const { application } = key;
-  const { tokens, start } = service.state.record({ type: 'token', at: now, nonce, application, ...card });
+  const { tokens, start, tenantId } = service.state.record({ type: 'token', at: now, nonce, application, ...card });
   const { id } = tokens.createdWith(nonce);
   created(id);
   const { firstSix, lastFour, length, month, year } = card;
   return {
     id,
-    tenant_id: tenantId(start.seed),
+    tenant_id: tenantId,
     type: 'card',
     data: {
       number: maskedNumber(firstSix, lastFour, length),

@@ -13,14 +13,23 @@ export const ENTITY_KINDS = [
   kind('card', 'Card', TEST_CARDS.length, 30, cardToken),
   kind('log', 'Log', 0, 0, () => ''),
   kind('proxy', 'Proxy', 6, 12, (seed, index) => uuidOf(seed, NAMESPACE.proxy, index)),
-  kind('tenant', 'Tenant', 1, 4, tenantId),
+  kind('tenant', 'Tenant', 1, 4, () => ''),
   kind('token', 'Token', 400, 30, (seed, index) => uuidOf(seed, NAMESPACE.token, index)),
   kind('webhook', 'Webhook', 3, 3, (seed, index) => uuidOf(seed, NAMESPACE.webhook, index)),
   kind('account_updater_job', 'AccountUpdaterJob', 0, 0, () => ''),
   kind('threeds_session', 'ThreeDSSession', 0, 0, () => ''),
 ];
 
-export function tenantId(seed: number): string {
+/**
+ * Returns the id of a tenant that begins at a time. After a reset it is another one, so that nothing that a client
+ * remembers of the deleted tenant, such as the files that were submitted, counts for the new one.
+ */
+export function newTenantId(seed: number, start: number): string {
+  return uuidOf(seed, NAMESPACE.tenant, Math.floor(start / 2 ** 32), start % 2 ** 32);
+}
+
+/** Returns the id of a tenant that an earlier version began. */
+export function tenantIdOfSeed(seed: number): string {
   return uuidOf(seed, NAMESPACE.tenant);
 }
 
@@ -37,7 +46,8 @@ function kindOf(hash: number): EntityKind | undefined {
   return KIND_BY_WEIGHT[hash % KIND_BY_WEIGHT.length];
 }
 
-function entityId(kind: EntityKind, seed: number, hash: number): string {
+function entityId(kind: EntityKind, { seed, tenant }: People, hash: number): string {
+  if (kind.value === 'tenant') return tenant;
   return idsOf(kind)(seed)[mix(hash) % kind.count] ?? '';
 }
 
@@ -123,9 +133,9 @@ const seededTokens = memoized(
 // A little less than the retention of a day, so that the oldest logs do not vanish at once.
 const SPREAD_MS = 23.5 * HOUR_MS;
 
-/** Returns the generated logs of the day before `start`. Each is computed from its number alone; 0 is the oldest. */
-export function seededLogs(seed: number, start: number, count: number) {
-  const people = peopleOf(seed);
+/** Returns the generated logs of the day before a tenant began. Each is computed from its number alone; 0 is the oldest. */
+export function seededLogs({ seed, at: start, logs: count }: LogOrigin, tenant: string) {
+  const people = peopleOf(seed, tenant);
   const slot = SPREAD_MS / Math.max(count, 1);
   /** Returns the time of a log in milliseconds, in whole seconds, never decreasing with the number. */
   const timeOf = (number: number): number => {
@@ -143,15 +153,23 @@ export function seededLogs(seed: number, start: number, count: number) {
     entityIdOf(number: number): string {
       const hash = hashOf(seed, content(number));
       const kind = kindOf(hash);
-      return kind === undefined ? '' : entityId(kind, seed, hash);
+      return kind === undefined ? '' : entityId(kind, people, hash);
     },
-    logOf: (number: number): Log => makeLog(seed, people, content(number), timeOf(number)),
+    logOf: (number: number): Log => makeLog(people, content(number), timeOf(number)),
   };
 }
 
-function peopleOf(seed: number) {
+/** What generated logs depend on, besides the tenant's id. */
+interface LogOrigin {
+  readonly seed: number;
+  readonly at: number;
+  /** The number of logs. */
+  readonly logs: number;
+}
+
+function peopleOf(seed: number, tenant: string) {
   const applications = [1, 2].map((number) => applicationId(seed, number));
-  return { tenant: tenantId(seed), owner: ownerId(seed), applications };
+  return { seed, tenant, owner: ownerId(seed), applications };
 }
 
 // Some pairs of logs share a second, and some of these are equal in every field, as at the service.
@@ -161,15 +179,15 @@ function isPaired(seed: number, number: number): boolean {
 
 type People = ReturnType<typeof peopleOf>;
 
-function makeLog(seed: number, people: People, number: number, time: number): Log {
-  const hash = hashOf(seed, number);
+function makeLog(people: People, number: number, time: number): Log {
+  const hash = hashOf(people.seed, number);
   const kind = kindOf(hash);
   const operation = OPERATIONS[mix(hash, 1) % OPERATIONS.length] ?? 'read';
   return {
     tenant_id: people.tenant,
     ...actorOf(people, mix(hash, 2)),
     entity_type: kind?.value,
-    entity_id: kind && entityId(kind, seed, hash),
+    entity_id: kind && entityId(kind, people, hash),
     operation,
     message: `${kind?.displayName} ${PAST[operation]}`,
     created_at: isoSeconds(time),

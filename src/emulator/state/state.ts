@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { SandboxOptions } from '../options.ts';
-import { DEFAULT_SEED } from '../seed/logs.ts';
+import { DEFAULT_SEED, newTenantId } from '../seed/logs.ts';
 import type { JournalEvent } from './events.ts';
 import { Journal, prepareDirectory, type StatePaths, statePaths } from './journal.ts';
 import { apply, newWorld, type World } from './world.ts';
@@ -62,7 +62,9 @@ export class SandboxState {
     prepareDirectory(this.#paths);
     const { seed = DEFAULT_SEED, logCount: logs = DEFAULT_LOG_COUNT, tenantType = 'test', tenant } = this.#origins;
     const secret = randomBytes(32).toString('hex');
-    this.#journal.begin({ type: 'start', at: this.#realNow(), seed, secret, logs, tenantType, tenant });
+    const at = this.#realNow();
+    const tenantId = newTenantId(seed, at);
+    this.#journal.begin({ type: 'start', at, seed, secret, logs, tenantType, tenant, tenantId });
     const read = this.#journal.read();
     if (read === undefined) throw new Error(`no journal could be created in ${this.#paths.directory}`);
     return read;

@@ -1,12 +1,14 @@
 import type { JobStatus } from '../../schema/account-updater.ts';
 import { UPLOAD_LIFE_MS } from '../../schema/account-updater-files.ts';
 import { HOUR_MS } from '../../schema/durations.ts';
+import { tenantIdOfSeed } from '../seed/logs.ts';
 import { NAMESPACE, uuidOf } from '../seed/random.ts';
 import type { CreationEvent, EventOf, JournalEvent } from './events.ts';
 
 /** The state of a sandbox, computed from its journal. */
 export interface World {
   readonly start: EventOf<'start'>;
+  readonly tenantId: string;
   clockOffset: number;
   readonly jobs: Created<EventOf<'job'>, Job>;
   /** Oldest first, unless the clock was set back. */
@@ -37,6 +39,7 @@ export interface SetOutcome {
 export function newWorld(start: EventOf<'start'>): World {
   return {
     start,
+    tenantId: start.tenantId ?? tenantIdOfSeed(start.seed),
     clockOffset: 0,
     jobs: new Created(start, NAMESPACE.job, (entity) => ({ ...entity, uploads: 0 })),
     audit: [],

@@ -11,7 +11,7 @@ import {
   CHALLENGE_CANCEL_REASON_CODES,
   CHALLENGE_PREFERENCE_CODES,
 } from '../../schema/three-ds/values.ts';
-import { applicationId, tenantId } from '../seed/logs.ts';
+import { applicationId } from '../seed/logs.ts';
 import { hex, mix, NAMESPACE, uuidOf } from '../seed/random.ts';
 import type { Service } from '../service.ts';
 import type { EventOf } from '../state/events.ts';
@@ -36,20 +36,20 @@ export function createdView(service: Service, session: Session): CreatedSession 
 }
 
 export function sessionView(service: Service, session: Session, now: number): ThreeDsSession {
-  const { seed } = service.state.world.start;
+  const { start, tenantId } = service.state.world;
   const { created, id, authentication } = session;
   return {
     id,
-    tenant_id: tenantId(seed),
+    tenant_id: tenantId,
     type: created.sessionType,
     ...tokenNames(session),
     card_brand: created.network,
     expiration_date: new Date(sessionExpiry(session)).toISOString(),
     created_date: new Date(created.at).toISOString(),
-    created_by: applicationId(seed, created.application),
+    created_by: applicationId(start.seed, created.application),
     ...(authentication !== undefined && {
       modified_date: new Date(authentication.at).toISOString(),
-      modified_by: applicationId(seed, authentication.application),
+      modified_by: applicationId(start.seed, authentication.application),
     }),
     ...deviceView(session),
     version: VERSION,

@@ -3,7 +3,6 @@ import type { WebhookDelivery } from '../../schema/account-updater.ts';
 import { isLoopback, readAddress } from '../../schema/address.ts';
 import type { Ledger } from '../ledger.ts';
 import type { SandboxOptions } from '../options.ts';
-import { tenantId } from '../seed/logs.ts';
 import { NAMESPACE, uuidOf } from '../seed/random.ts';
 import type { Service } from '../service.ts';
 import { deliveryName, isAccepted, type Job, jobStatus, type World } from '../state/world.ts';
@@ -149,19 +148,19 @@ function jobEvents(world: World, job: Job, now: number): TimedEvent[] {
 }
 
 function tenantEvent(world: World, at: number, kind: 'updated' | 'deleted', number: number): TimedEvent {
-  const data = { tenant: { id: tenantId(world.start.seed) } };
+  const data = { tenant: { id: world.tenantId } };
   return timedEvent(world, { topic: 'tenant', kind, at, number, data });
 }
 
 // The id includes the time of the start, so that no old id returns after a reset.
-function timedEvent({ start }: World, { topic, kind, at, number, repeat = 0, data }: EventFacts): TimedEvent {
+function timedEvent({ start, tenantId }: World, { topic, kind, at, number, repeat = 0, data }: EventFacts): TimedEvent {
   const id = (namespace: number): string =>
     uuidOf(start.seed, namespace, start.at % 2 ** 32, KINDS[kind] * 2 ** 20 + repeat, number);
   const body = {
     id: id(NAMESPACE.event),
     type: `${topic}.${kind}`,
     timestamp: new Date(at).toISOString(),
-    tenant_id: tenantId(start.seed),
+    tenant_id: tenantId,
     trace_id: id(NAMESPACE.trace),
     data,
   };

@@ -5,6 +5,8 @@ import { sandboxDirectory, sandboxLedger } from '../../cli/app/embedded-sandbox.
 import { directoryFrom, directoryParameter } from '../server-options.ts';
 
 export const reset = defineCommand({
+  description:
+    'Deletes all state of the sandbox. It then has a new tenant: a file that was submitted before can be submitted again, and an archive of the old tenant takes no logs of the new one.',
   examples: [['svc sandbox reset --yes', 'delete its jobs, files and logs']],
   parameters: { directory: directoryParameter },
   async run(context, input) {
@@ -17,6 +19,6 @@ export const reset = defineCommand({
     // Jobs that are gone must not count as paid for.
     if (path.resolve(directory) === path.resolve(sandboxDirectory(context)))
       fs.rmSync(sandboxLedger(context), { recursive: true, force: true });
-    context.notices.success('sandbox reset');
+    context.notices.success('sandbox reset: it has a new tenant, so that no earlier run or archive belongs to it');
   },
 });

@@ -19,7 +19,6 @@ import { Client } from '../../../src/client/api/client.ts';
 import { fileSource } from '../../../src/client/transfer/source.ts';
 import { ACCEPT_SECOND_PUT } from '../../../src/emulator/faults/fault.ts';
 import type { RunningSandbox } from '../../../src/emulator/running-sandbox.ts';
-import { tenantId } from '../../../src/emulator/seed/logs.ts';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
 import type { AccountUpdaterJob } from '../../../src/schema/account-updater.ts';
 import { FakeClock } from '../../support/clock.ts';
@@ -169,7 +168,7 @@ class World {
       submitted: check,
       copy: `${this.file}.copy`,
       cycle: undefined,
-      tenant: tenantId(1),
+      tenant: sandbox.tenants[0]!.id,
       division: undefined,
       now: clock.now(),
     };

@@ -121,8 +121,33 @@ describe('several sandboxes on one directory', () => {
     const next = await on.process(exampleRequestFile());
     expect(next.status).toBe('completed');
     expect(next.id).not.toBe(job.id);
+    expect(next.tenant_id).not.toBe(job.tenant_id);
     rmSync(on.directory, { recursive: true });
     expect((await on.process(exampleRequestFile())).status).toBe('completed');
+  });
+});
+
+describe('the tenant of a sandbox', () => {
+  it('the tenant has one id in jobs, logs and its own record', async () => {
+    const on = await sandbox({ tenants: ['test', 'production'] });
+    const { tenant_id: id } = await on.createJob();
+    const { data } = await on.json<LogPage>('/logs?size=100&entity_type=tenant', { headers: MANAGEMENT });
+    expect(data.length).toBeGreaterThan(3);
+    for (const log of data) expect([log.tenant_id, log.entity_id]).toEqual([id, id]);
+    expect(await on.json('/tenants/self', { headers: MANAGEMENT })).toMatchObject({ id });
+    expect(on.tenants.map((tenant) => tenant.id === id)).toEqual([true, false]);
+  });
+
+  it('the tenant keeps its id while its journal stays, also where an earlier version recorded none', async () => {
+    const one = await sandbox();
+    await one.close();
+    const two = await sandbox({ directory: one.directory });
+    expect(two.tenants).toEqual(one.tenants);
+    await two.close();
+    const { journal } = statePaths(one.directory);
+    writeFileSync(journal, readFileSync(journal, 'utf8').replace(/,"tenantId":"[^"]+"/, ''));
+    const three = await sandbox({ directory: one.directory });
+    expect(three.tenants[0]?.id).toBe('c7f82314-898e-483b-ada7-09a94e2fdbc0');
   });
 });
 

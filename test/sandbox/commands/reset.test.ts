@@ -1,0 +1,58 @@
+import { writeFileSync } from 'node:fs';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
+import { Home } from '../../support/svc.ts';
+
+let home: Home;
+beforeEach(() => {
+  home = new Home();
+  writeFileSync(home.file('tokens.csv'), exampleRequestFile());
+});
+afterEach(() => home.remove());
+
+const submit = (more = '') => home.svc(`--sandbox au submit tokens.csv ${more}`.trim().split(' '));
+const reset = () => home.svc(['sandbox', 'reset', '--yes']);
+
+describe('svc sandbox reset', () => {
+  it('a file that was submitted before is submitted again after a reset, as a new run and without a warning', async () => {
+    const before = JSON.parse((await submit()).stdout) as { run: string };
+    expect((await reset()).stderr).toMatch(/^sandbox reset: it has a new tenant/);
+    const { code, stdout, stderr } = await submit('--wait --out results.csv');
+    expect(code, stderr).toBe(0);
+    const after = JSON.parse(stdout) as { run: string; sent: number };
+    expect(after).toMatchObject({ status: 'completed', sent: 40 });
+    expect(after.run).not.toBe(before.run);
+    expect(stderr).not.toContain('warning');
+  }, 40_000);
+
+  it('a cycle that was submitted before is submitted again after a reset', async () => {
+    await submit('--cycle 2026-12');
+    await reset();
+    const { code, stdout } = await submit('--cycle 2026-12');
+    expect([code, JSON.parse(stdout)]).toEqual([0, expect.objectContaining({ sent: 40, left_out: 0 })]);
+  }, 40_000);
+
+  it('a run of the deleted tenant is left open, and the error for it names the command that abandons it', async () => {
+    const { run } = JSON.parse((await submit()).stdout) as { run: string };
+    await reset();
+    const lost = await home.svc(['--sandbox', 'au', 'resume', run, '-o', 'json']);
+    expect(lost).toMatchObject({ code: 9, stderr: expect.stringContaining('If the sandbox was reset since') });
+    expect(lost.stderr).toContain(`svc --sandbox au abandon ${run}`);
+    expect((await home.svc(['--sandbox', 'au', 'abandon', run, '--yes'])).code).toBe(0);
+    expect((await home.svc(['--sandbox', 'au', 'resume'])).code).toBe(0);
+  }, 40_000);
+
+  it('a directory of cycles of the deleted tenant is refused, with the command that uses another one', async () => {
+    const line = '--sandbox au refresh tokens.csv --cycle 2026-12 --yes'.split(' ');
+    expect((await home.svc(line)).code).toBe(0);
+    await reset();
+    const refused = await home.svc(line);
+    expect(refused).toMatchObject({
+      code: 3,
+      stderr: expect.stringContaining('A reset gives the sandbox a new tenant'),
+    });
+    const next = /svc (--sandbox au refresh tokens.csv .*--out-dir refresh-sandbox-[0-9a-f]{8})/.exec(refused.stderr);
+    const again = await home.svc([...(next?.[1] ?? '').split(' '), '--yes']);
+    expect(again.code, again.stderr).toBe(0);
+  }, 60_000);
+});
