@@ -92,10 +92,11 @@ export function typedCommand(words: readonly string[], globals: Named, system: S
   return written([programName(system), ...serviceOptions(globals), ...words, ...form], system);
 }
 
-/** The options that name the service. */
+/** The service that a command line names. */
 export type ServiceNamed = Pick<Globals, 'sandbox' | 'profile' | 'baseUrl'>;
 
-function serviceOptions({ sandbox, profile, baseUrl }: ServiceNamed): string[] {
+/** Returns the options that name a service. */
+export function serviceOptions({ sandbox, profile, baseUrl }: ServiceNamed): string[] {
   return [
     ...(sandbox ? ['--sandbox'] : []),
     ...option('--profile', profile === undefined ? undefined : profileShown(profile)),

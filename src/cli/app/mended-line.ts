@@ -2,7 +2,7 @@ import path from 'node:path';
 import { isShowable } from '../../base/security/typed-word.ts';
 import { GLOBAL_PARAMETERS } from './global-parameters.ts';
 import { KEY_OPTIONS } from './habits.ts';
-import { option, type ServiceNamed } from './hint.ts';
+import { option, type ServiceNamed, serviceOptions } from './hint.ts';
 import { type Parameter, type Parameters, takesValue } from './parameter.ts';
 import { argumentsOf, isFile, parameterOf, type Place, placeholder } from './place.ts';
 import { isTime } from './value-kind.ts';
@@ -31,7 +31,7 @@ export interface Mend {
   readonly instead?: ReadonlyMap<number, readonly string[]>;
 }
 
-/** The service is named by whoever prints a command, so that it is named once. */
+/** The options that name the service. They stand before the command, so that each is named once. */
 const NAME_THE_SERVICE: ReadonlySet<unknown> = new Set([
   GLOBAL_PARAMETERS.profile,
   GLOBAL_PARAMETERS.sandbox,
@@ -39,18 +39,18 @@ const NAME_THE_SERVICE: ReadonlySet<unknown> = new Set([
 ]);
 
 /**
- * Returns the service that a line names, for a line that the parser refused. Of a sandbox and a profile, which exclude
- * each other, it is none.
+ * Returns the service that a line names, for a line that the parser refused. A sandbox and a profile exclude each other,
+ * and are both named: with neither of them, the line would be for another service.
  */
 export function serviceIn(argv: readonly string[]): ServiceNamed {
-  const words = typedWords(separated(argv, {}), {});
+  return serviceNamed(typedWords(separated(argv, {}), {}));
+}
+
+function serviceNamed(words: readonly TypedWord[]): ServiceNamed {
   const valueOf = (named: Parameter<unknown>) => words.findLast(({ parameter }) => parameter === named)?.value;
-  const sandbox = words.some(({ parameter }) => parameter === GLOBAL_PARAMETERS.sandbox);
-  const profile = valueOf(GLOBAL_PARAMETERS.profile);
-  const isBoth = sandbox && profile !== undefined;
   return {
-    sandbox: sandbox && !isBoth,
-    profile: isBoth ? undefined : profile,
+    sandbox: words.some(({ parameter }) => parameter === GLOBAL_PARAMETERS.sandbox),
+    profile: valueOf(GLOBAL_PARAMETERS.profile),
     baseUrl: valueOf(GLOBAL_PARAMETERS.baseUrl),
   };
 }
@@ -99,16 +99,18 @@ export function typedWords(argv: readonly string[], parameters: Parameters): Typ
 }
 
 /**
- * Returns the typed line with the mended words, without the options that name the service. A typed word that may be a
- * secret becomes a placeholder (R05), and so does a missing argument that the command needs. No word is left out: it may
- * be the one that made the line harmless, such as a mistyped --dry-run.
+ * Returns the typed line with the mended words. The typed options that name the service come first, also beside a mended
+ * one that excludes them: without them, the line would be for another service. A typed word that may be a secret becomes
+ * a placeholder (R05), and so does a missing argument that the command needs. No word is left out: it may be the one that
+ * made the line harmless, such as a mistyped --dry-run.
  */
 export function mendedLine(place: Pick<Place, 'argv' | 'cwd'>, mend: Mend): string[] {
   const { path: command, typed = command.length, parameters, instead } = mend;
   const line: string[] = [...command];
   const positional = argumentsOf(parameters);
   let seen = 0;
-  for (const word of typedWords(place.argv, parameters)) {
+  const words = typedWords(place.argv, parameters);
+  for (const word of words) {
     const mended = instead?.get(word.at);
     // A word that becomes an option with its value, or part of another value, is no argument any more.
     if (word.option === undefined && (mended === undefined || mended.length === 1)) seen += 1;
@@ -117,7 +119,8 @@ export function mendedLine(place: Pick<Place, 'argv' | 'cwd'>, mend: Mend): stri
     else if (seen > typed) line.push(...argumentShown(word.text, argumentAt(positional, seen - typed - 1), place));
   }
   const missing = positional.slice(Math.max(0, seen - typed)).filter(({ syntax }) => isMissing(syntax, line));
-  return [...line, ...missing.map(({ syntax }) => placeholder(syntax))];
+  const service = serviceNamed(words.filter(({ at }) => !instead?.has(at)));
+  return [...serviceOptions(service), ...line, ...missing.map(({ syntax }) => placeholder(syntax))];
 }
 
 /** Returns a typed value if it cannot be a secret; else the placeholder of its parameter. */

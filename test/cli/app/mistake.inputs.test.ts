@@ -142,9 +142,26 @@ describe('a line with one wrong word', () => {
     expect(await suggested('-p prod logs --endpoint https://a.example')).toBe(
       'svc --profile prod logs --base-url <url> -o json',
     );
-    expect(await suggested('--sandbox logs --profle x')).toBe('svc logs --profile x -o json');
-    expect(await suggested('--sandbox -p prod logs')).toBe('svc logs --help');
+    expect(await suggested('--sandbox -p prod logs')).toBe('svc --sandbox --profile prod logs --help');
   });
+
+  it.each([
+    ['--sandbox logs --profle x', 'svc --sandbox logs --profile x'],
+    ['--sandbox logs --profle=x --all', 'svc --sandbox logs --profile x --all'],
+    ['--sandbox --profle x logs', 'svc --sandbox logs --profile x'],
+    ['--sandbox logs --account x', 'svc --sandbox logs --profile x'],
+    ['--profile a logs --profle b', 'svc --profile a logs --profile b'],
+    ['-p prod logs --sandbx', 'svc --profile prod logs --sandbox'],
+    ['--base-url https://a.example logs --profle x', 'svc --base-url https://a.example logs --profile x'],
+    ['--base-url https://a.example logs --sandbx', 'svc --base-url https://a.example logs --sandbox'],
+    ['--base-url https://a.example logs --sandbox=on', 'svc --base-url https://a.example logs --sandbox'],
+    ['--sandbox -p prod logs -o jsn', 'svc --sandbox --profile prod logs --output json'],
+  ])(
+    'svc %s is suggested for the service that was typed, also beside a mended option that excludes it',
+    async (line, next) => {
+      expect(await suggested(line)).toBe(`${next} -o json`);
+    },
+  );
 
   it('no typed word is left out of the suggested command, since it may be the one that made the line harmless', async () => {
     const { next } = await mistake('au submit a.csv --yes --wiat --dry-run2');
