@@ -127,7 +127,7 @@ export async function* replay(
   signal: AbortSignal,
 ): AsyncGenerator<Replayed> {
   let unanswered = 0;
-  for await (const read of readJournal(journal, { fromLine: choice.fromLine, signal })) {
+  for await (const read of readJournal(journal, { fromLine: choice.fromLine, clock: options.clock, signal })) {
     if ('problem' in read) {
       yield { kind: 'unreadable', ...read };
       continue;

@@ -1,6 +1,9 @@
 import nodeFs from 'node:fs';
 import fs from 'node:fs/promises';
+import { StringDecoder } from 'node:string_decoder';
 import { readFailure, SvcError, systemCodeOf, writeFailure } from '../base/errors.ts';
+import { piecesOf, type Waiting as WaitingForPipe } from '../base/files/read.ts';
+import { systemClock } from '../base/system.ts';
 import { headersToKeep, type ReceivedEvent, textIn } from '../client/webhooks/received.ts';
 import { isObject, parsedJson } from '../schema/json-value.ts';
 import { wrongJournal } from './wrong-journal.ts';
@@ -158,27 +161,25 @@ async function isTorn(file: string, size: number): Promise<boolean> {
 /** A line of a journal: an entry, or one that is unreadable, such as the last one of a process that was killed. */
 export type JournalLine = { readonly line: number } & ({ readonly entry: JournalEntry } | { readonly problem: string });
 
-interface ReadOptions {
+interface ReadOptions extends Partial<WaitingForPipe> {
   /** The number of bytes to leave out at the beginning. */
   readonly from?: number | undefined;
   /** The first line to read, counted from 1. */
   readonly fromLine?: number | undefined;
-  readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * Reads a journal line by line, in order.
+ * Reads a journal line by line, in order. A pipe is read until its writer closes it.
  * @throws SvcError `local` when the file cannot be read, `refused_input` for a line that no event is as long as and for a
  *   file that ends before the line to begin at; the signal's reason when it aborts
  */
 export async function* readJournal(
   file: string,
-  { from = 0, fromLine = 1, signal }: ReadOptions = {},
+  { from, fromLine = 1, clock = systemClock, signal }: ReadOptions = {},
 ): AsyncGenerator<JournalLine> {
-  const stream = nodeFs.createReadStream(file, { start: from });
   let line = 0;
   try {
-    for await (const text of linesOf(stream, signal)) {
+    for await (const text of linesOf(piecesOf(file, { from, clock, signal }), signal)) {
       if (text === undefined) throw wrongJournal(`line ${line + 1} of ${file} is longer than any event`);
       line += 1;
       if (line >= fromLine && text.trim() !== '') yield { line, ...readLine(text) };
@@ -186,8 +187,6 @@ export async function* readJournal(
     if (fromLine > line + 1) throw wrongJournal(`${file} has no line ${fromLine}: it ends with line ${line}`);
   } catch (error) {
     throw readFailure(file, error);
-  } finally {
-    stream.destroy();
   }
 }
 
@@ -231,13 +230,13 @@ const MAX_LINE = 16_000_000;
  * Yields the lines of a file, and undefined for one that is too long, which ends it. Lines end with line feeds alone: newer
  * versions of Node's readline also split at U+2028, which JSON leaves within a line.
  */
-async function* linesOf(stream: nodeFs.ReadStream, signal?: AbortSignal): AsyncGenerator<string | undefined> {
-  stream.setEncoding('utf8');
+async function* linesOf(bytes: AsyncIterable<Buffer>, signal?: AbortSignal): AsyncGenerator<string | undefined> {
+  const decoder = new StringDecoder('utf8');
   let pieces: string[] = [];
   let length = 0;
-  for await (const text of stream as AsyncIterable<string>) {
+  for await (const piece of bytes) {
     signal?.throwIfAborted();
-    const [first = '', ...lines] = text.split('\n');
+    const [first = '', ...lines] = decoder.write(piece).split('\n');
     const rest = lines.pop();
     pieces.push(first);
     length += first.length;

@@ -122,7 +122,7 @@ async function pipedKeys(context: Context, kinds: readonly KeyType[]): Promise<G
     throw new SvcError('input_needed', 'standard input is a terminal: a key typed there would be visible', {
       hint: 'Pipe the key in, or leave the option out: keys typed at the prompt are not echoed.',
     });
-  const lines = (await readInput(stdin, 10_000))
+  const lines = (await readInput(stdin, 10_000, context.signal))
     .toString('utf8')
     .split('\n')
     .filter((line) => line.trim() !== '');

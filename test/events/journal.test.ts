@@ -5,6 +5,7 @@ import { setImmediate } from 'node:timers/promises';
 import { afterAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createRedactor } from '../../src/base/security/redact.ts';
 import { Journal, type JournalLine, lineAfter, readJournal, recentIds } from '../../src/events/journal.ts';
+import { FakeClock } from '../support/clock.ts';
 import { ownDirectory, received } from './support.ts';
 
 const plain = (text: string): string => text;
@@ -123,6 +124,33 @@ describe('the journal', () => {
     writeFileSync(file, 'x'.repeat(1_000_000));
     const reason = new Error('interrupted');
     await expect(gather(readJournal(file, { signal: AbortSignal.abort(reason) }))).rejects.toBe(reason);
+  });
+
+  it('R19: reading a pipe ends with the command, also while nobody writes to it', async () => {
+    execFileSync('mkfifo', [file]);
+    const clock = new FakeClock({ auto: false });
+    const stop = new AbortController();
+    const reading = gather(readJournal(file, { clock, signal: stop.signal }));
+    while (clock.sleeping === 0) await setImmediate();
+    const reason = new Error('interrupted');
+    stop.abort(reason);
+    await expect(reading).rejects.toBe(reason);
+  });
+
+  it('reading a pipe takes what its writer writes, however long that pauses, and ends when that closes it', async () => {
+    execFileSync('mkfifo', [file]);
+    const clock = new FakeClock({ auto: false });
+    const ended: boolean[] = [];
+    const reading = gather(readJournal(file, { clock })).finally(() => ended.push(true));
+    const writer = await fs.open(file, 'w');
+    for (const part of ['first\nsec', 'ond\n\u00e4', 'third']) {
+      while (clock.sleeping === 0) await setImmediate();
+      await writer.write(part);
+      await clock.advance(300_000);
+    }
+    await writer.close();
+    for (; ended.length === 0; await setImmediate()) await clock.advance(20);
+    expect((await reading).map(({ line }) => line)).toEqual([1, 2, 3]);
   });
 
   it('the journal takes away from others a file that they can read', async () => {

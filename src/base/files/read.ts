@@ -14,42 +14,77 @@ export interface Waiting {
 }
 
 /**
- * Reads a file or pipe, at most `most` bytes. A pipe is read until its writer closes it or is silent for a minute. Reads
- * do not block: a pipe without a writer would otherwise keep a thread, and with it the process, alive forever.
- * System errors pass through.
+ * Reads a file or pipe, at most `most` bytes. A pipe is read until its writer closes it or is silent for a minute. System
+ * errors pass through.
  */
 export async function readFileOrPipe(file: string, most: number, { clock, signal }: Waiting): Promise<Buffer> {
+  const pieces: Buffer[] = [];
+  const options = { most, longestSilenceMs: LONGEST_SILENCE_MS, clock, signal };
+  for await (const piece of piecesOf(file, options)) pieces.push(piece);
+  return Buffer.concat(pieces);
+}
+
+interface PieceOptions extends Waiting {
+  /** The number of bytes of a file to leave out at the beginning. */
+  readonly from?: number | undefined;
+  /** The most bytes to read; all of them unless given. */
+  readonly most?: number | undefined;
+  /** How long a pipe may be silent before it counts as read; unless given, it is read until its writer closes it. */
+  readonly longestSilenceMs?: number | undefined;
+}
+
+/**
+ * Yields the bytes of a file or pipe in pieces. Reads do not block: a pipe without a writer would otherwise keep a thread,
+ * and with it the process, alive forever, whatever signal comes. System errors pass through.
+ */
+export async function* piecesOf(
+  file: string,
+  { from = 0, most = Infinity, longestSilenceMs = Infinity, clock, signal }: PieceOptions,
+): AsyncGenerator<Buffer> {
   const handle = await fs.promises.open(file, READ_WITHOUT_WAITING);
   try {
-    const isPipe = (await handle.stat()).isFIFO();
-    const chunks: Buffer[] = [];
+    const found = await handle.stat();
+    // A pipe with a name may not have a writer yet; one without a name, such as that of `<(…)`, had it from the start.
+    let isAwaited = found.isFIFO() && (await hasName(file));
     let length = 0;
     let silentSince = clock.now();
     while (length < most) {
       signal?.throwIfAborted();
-      const chunk = await readNow(handle, most - length);
-      // A pipe that is still empty may not have a writer yet.
-      if (chunk?.length === 0 && !(isPipe && length === 0)) break;
-      if (chunk !== undefined && chunk.length > 0) {
-        chunks.push(chunk);
-        length += chunk.length;
+      const piece = await readNow(handle, Math.min(most - length, PIECE), found.isFile() ? from + length : null);
+      if (piece?.length === 0 && !isAwaited) return;
+      isAwaited &&= piece?.length === 0;
+      if (piece !== undefined && piece.length > 0) {
+        length += piece.length;
+        yield piece;
         silentSince = clock.now();
         continue;
       }
-      if (clock.now() - silentSince >= LONGEST_SILENCE_MS) break;
+      if (clock.now() - silentSince >= longestSilenceMs) return;
       await clock.sleep(POLL_MS, signal);
     }
-    return Buffer.concat(chunks);
   } finally {
     await handle.close();
   }
 }
 
-/** Reads the bytes available now: empty at the end, undefined if more may come. */
-async function readNow(handle: fs.promises.FileHandle, most: number): Promise<Buffer | undefined> {
-  const bytes = Buffer.allocUnsafe(Math.min(most, 65_536));
+const PIECE = 65_536;
+
+function hasName(pipe: string): Promise<boolean> {
+  return fs.promises.realpath(pipe).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** Reads the bytes available now, from a place in a file: empty at the end, undefined if more may come. */
+async function readNow(
+  handle: fs.promises.FileHandle,
+  most: number,
+  position: number | null,
+): Promise<Buffer | undefined> {
+  const bytes = Buffer.allocUnsafe(most);
   try {
-    const { bytesRead } = await handle.read(bytes, 0, bytes.length, null);
+    const { bytesRead } = await handle.read(bytes, 0, bytes.length, position);
     return bytes.subarray(0, bytesRead);
   } catch (error) {
     if (systemCodeOf(error) === 'EAGAIN') return undefined;

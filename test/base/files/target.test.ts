@@ -40,6 +40,21 @@ describe('a file or pipe that is read', () => {
     await expect(reading).rejects.toThrow('interrupted');
   });
 
+  it('a file or pipe that is read is empty when the writer closes the pipe without a byte', async () => {
+    const clock = new FakeClock({ auto: false });
+    const start = clock.now();
+    const ended: boolean[] = [];
+    const reading = readFileOrPipe(pipe, 100, { clock }).finally(() => ended.push(true));
+    const writer = await fs.open(pipe, 'w');
+    while (clock.sleeping === 0) await new Promise((resolve) => setImmediate(resolve));
+    await clock.advance(20);
+    while (clock.sleeping === 0) await new Promise((resolve) => setImmediate(resolve));
+    await writer.close();
+    for (; ended.length === 0; await new Promise((resolve) => setImmediate(resolve))) await clock.advance(20);
+    expect(await reading).toHaveLength(0);
+    expect(clock.now() - start).toBeLessThan(1000);
+  });
+
   it('a file or pipe that is read is waited for while its writer takes its time', async () => {
     const clock = new FakeClock({ auto: false });
     const reading = readFileOrPipe(pipe, 100, { clock });

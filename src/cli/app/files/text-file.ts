@@ -27,21 +27,7 @@ async function bytesOf(context: Context, typed: string, name: string): Promise<B
       hint: 'Pipe the body in, or name its file.',
     });
   }
-  return gathered(stdin, context.signal);
-}
-
-async function gathered(stdin: InputStream, signal: AbortSignal): Promise<Buffer> {
-  // A pipe that stays silent must not keep an interrupted command alive.
-  const stop = (): void => void stdin.destroy();
-  signal.addEventListener('abort', stop, { once: true });
-  try {
-    return await readInput(stdin, LARGEST_BODY).catch((error: unknown) => {
-      throw readFailure('standard input', error);
-    });
-  } finally {
-    signal.removeEventListener('abort', stop);
-    signal.throwIfAborted();
-  }
+  return readInput(stdin, LARGEST_BODY, context.signal);
 }
 
 function tooLong(name: string): SvcError {
@@ -59,8 +45,25 @@ function decoded(bytes: Buffer, name: string): string {
   }
 }
 
-/** Reads standard input to its end. Throws `refused_input` beyond `limit` bytes. */
-export async function readInput(stdin: InputStream, limit: number): Promise<Buffer> {
+/**
+ * Reads standard input to its end.
+ * @throws SvcError `refused_input` beyond `limit` bytes, `local` if it cannot be read; the signal's reason when it aborts
+ */
+export async function readInput(stdin: InputStream, limit: number, signal: AbortSignal): Promise<Buffer> {
+  // A pipe that stays silent must not keep an interrupted command alive.
+  const stop = (): void => void stdin.destroy();
+  signal.addEventListener('abort', stop, { once: true });
+  try {
+    return await gathered(stdin, limit);
+  } catch (error) {
+    throw readFailure('standard input', error);
+  } finally {
+    signal.removeEventListener('abort', stop);
+    signal.throwIfAborted();
+  }
+}
+
+async function gathered(stdin: InputStream, limit: number): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of stdin as AsyncIterable<Buffer | string>) {
