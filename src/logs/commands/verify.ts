@@ -187,7 +187,7 @@ function missingRow({ reason, ...range }: MissingRange): ArchiveCheckRow {
   return checkRow('missing', reason, isoRange(range));
 }
 
-function summaryRows(found: Verified, { findings, leftovers }: Outcome): ArchiveCheckRow[] {
+function summaryRows(found: Verified, outcome: Outcome): ArchiveCheckRow[] {
   const { clocks, coverage, records, reviews, segments, entries, bytes, dropped, sha256: newest } = found;
   const covered = coverage.covered().map(isoRange);
   const gaps = coverage.gaps().map(isoRange);
@@ -195,13 +195,13 @@ function summaryRows(found: Verified, { findings, leftovers }: Outcome): Archive
     ...coverage.drops.map(dropRow),
     ...reviews.map(reviewRow),
     ...covered.map((range) =>
-      checkRow('covered', findings === leftovers ? 'nothing is missing here' : BY_RECORDS, range),
+      checkRow('covered', isReadWhole(outcome) ? 'nothing is missing here' : BY_RECORDS, range),
     ),
     ...gaps.map((range) => checkRow('gap', 'entries may be missing here', range)),
     ...clocks.all().map(clockRow),
     checkRow(
       'archive',
-      `${countText(entries, 'entry')} in ${countText(segments, 'segment')}${unreadText(found)}${droppedText(found)}`,
+      `${countText(entries, 'entry')} in ${countText(segments, 'segment')}${unreadText(found, outcome)}${droppedText(found)}`,
       {
         from: covered[0]?.from ?? null,
         to: covered.at(-1)?.to ?? null,
@@ -216,10 +216,16 @@ function summaryRows(found: Verified, { findings, leftovers }: Outcome): Archive
   ];
 }
 
-/** What the records alone prove, while files that they name have problems. */
+/** Tells whether this run read every entry that the records name, and found each as it was written. */
+function isReadWhole({ findings, leftovers, manifestOnly }: Outcome): boolean {
+  return findings === leftovers && !manifestOnly;
+}
+
+/** What the records alone prove, while files that they name were not read or have problems. */
 const BY_RECORDS = 'covered according to the records';
 
-function unreadText({ unread }: Verified): string {
+function unreadText({ unread }: Verified, { manifestOnly }: Outcome): string {
+  if (manifestOnly) return ' according to the records; no segment was read';
   return unread === 0 ? '' : `; ${countText(unread, 'entry')} not read, see the findings`;
 }
 
@@ -271,12 +277,12 @@ function summaryText(context: Context, found: Verified, outcome: Outcome): strin
     : `archive intact: nothing changed, removed, reordered, truncated or added${droppedText(found)}`;
   const bad =
     findings === leftovers
-      ? `not named by a record: ${countText(findings, 'file')}; everything else is intact`
+      ? `not named by a record: ${countText(findings, 'file')}; ${manifestOnly ? intact : 'everything else is intact'}`
       : `archive damaged: ${countText(findings, 'problem')}`;
   const verdict: Sentence = findings === 0 ? ['good', intact] : ['bad', bad];
   const text = sentencesText(context, [
     ...(begin ? [`tenant ${begin.tenant_id} of ${begin.service}`] : []),
-    `${countText(entries, 'entry')} in ${countText(segments, 'segment')}, ${formatBytes(bytes)}${unreadText(found)}`,
+    `${countText(entries, 'entry')} in ${countText(segments, 'segment')}, ${formatBytes(bytes)}${unreadText(found, outcome)}`,
     ...(shared === 0 ? [] : [`${countText(shared, 'entry')} of other tenants, which share them`]),
     ...coverage.drops.map((drop) => {
       const { message, to, entries: count } = dropRow(drop);
@@ -285,7 +291,7 @@ function summaryText(context: Context, found: Verified, outcome: Outcome): strin
     ...reviewSentences(found),
     ...coverage
       .covered()
-      .map((range) => `${findings === leftovers ? 'covered' : BY_RECORDS}: ${rangeText(context, range)}`),
+      .map((range) => `${isReadWhole(outcome) ? 'covered' : BY_RECORDS}: ${rangeText(context, range)}`),
     ...coverage.gaps().map((gap) => gapSentence(context, gap)),
     ...clocks.all().map((difference): Sentence => ['warn', clockText(difference)]),
     `newest hash: ${newest ?? 'none'}`,
@@ -295,13 +301,16 @@ function summaryText(context: Context, found: Verified, outcome: Outcome): strin
   return findings > 0 ? `\n${text}` : text;
 }
 
-function requirementSentences(context: Context, { requirement, missing }: Outcome): Sentence[] {
+function requirementSentences(context: Context, outcome: Outcome): Sentence[] {
+  const { requirement, missing, findings, leftovers } = outcome;
   if (requirement === undefined) return [];
   const { now, maxAgeMs, since } = requirement;
   if (missing.length > 0)
     return missing.map((range) => ['bad', `missing (${range.reason}): ${rangeText(context, range)}`]);
   const age = `the log was last read at most ${formatDuration(maxAgeMs)} before ${shownTime(context, now)}`;
-  return [['good', since === undefined ? age : `everything since ${shownTime(context, since)} is archived; ${age}`]];
+  const basis = isReadWhole(outcome) ? '' : 'according to the records, ';
+  const text = since === undefined ? age : `everything since ${shownTime(context, since)} is archived; ${age}`;
+  return [findings === leftovers ? ['good', `${basis}${text}`] : `${basis}${text}`];
 }
 
 /** A row of a verification. All rows have the same members, null if they do not apply. The last row is the whole archive. */

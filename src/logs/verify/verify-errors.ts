@@ -7,8 +7,9 @@ import type { TimeRange } from '../entry.ts';
 export const LEFT_BY_RUN =
   'no record lists it: a killed run left it, or a run is writing it; the next commit to the archive removes it';
 
-/** The number of problems, and the required ranges that are missing. */
+/** The number of problems, the required ranges that are missing, and whether no segment was read. */
 interface Problems {
+  readonly manifestOnly: boolean;
   readonly findings: number;
   readonly missing: readonly MissingRange[];
 }
@@ -22,12 +23,12 @@ export function monthsDropped(archive: string, { findings, missing }: Problems):
 }
 
 /** The error for files that only an unfinished run explains. */
-export function filesLeft(archive: string, { findings, missing }: Problems): SvcError {
+export function filesLeft(archive: string, { findings, missing, manifestOnly }: Problems): SvcError {
   return new SvcError(
     'checksum_mismatch',
     `the archive at ${archive} has ${countText(findings, 'file')} that no record names`,
     {
-      hint: 'Everything else is intact. A killed run left them, or a run is still writing; the next run removes or names them. If none ran, the newest record was removed: compare with --expect.',
+      hint: `${manifestOnly ? 'No segment was read.' : 'Everything else is intact.'} A killed run left them, or a run is still writing; the next run removes or names them. If none ran, the newest record was removed: compare with --expect.`,
       next: ['logs', 'archive', archive],
       facts: { findings, ...missingFacts(missing) },
     },

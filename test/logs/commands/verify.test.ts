@@ -305,11 +305,29 @@ describe('svc logs verify', () => {
     expect([code, rowsOf(stdout).map(({ kind }) => kind)]).toEqual([12, ['finding', 'missing', 'covered', 'archive']]);
   });
 
+  it('R76: svc logs verify --manifest-only calls nothing whole, since a segment that was changed in place is not read', async () => {
+    const { top } = await archive();
+    const segment = path.join(top, filesIn(top).find((file) => file.startsWith('tenant=')) ?? '');
+    fs.writeFileSync(segment, Buffer.alloc(fs.statSync(segment).size));
+    const said = async (...more: string[]) => (await verifyAt(END, top, '--manifest-only', ...more)).stdout;
+    expect((await verifyAt(END, top)).code).toBe(12);
+    expect(rowsOf(await said())).toMatchObject([
+      { kind: 'covered', message: 'covered according to the records' },
+      { kind: 'archive', message: expect.stringContaining('according to the records; no segment was read') },
+    ]);
+    const shown = await said('--covers', '1h', '-o', 'table');
+    expect(shown).toContain('\naccording to the records, everything since ');
+    fs.writeFileSync(path.join(top, '_manifest', 'left.json'), '{}');
+    expect(await said('-o', 'table')).not.toMatch(/everything else is intact|nothing is missing/);
+  });
+
   it('R76: svc logs verify --manifest-only compares the names and sizes of files, and reads none of them', async () => {
     const { top } = await archive();
     const segment = path.join(top, filesIn(top).find((file) => file.startsWith('tenant=')) ?? '');
     const shown = await svcHere(['logs', 'verify', top, '--manifest-only', '-o', 'table']);
     expect(shown.stdout).toContain('records intact, and the files that they name are there with their sizes');
+    expect(shown.stdout).toMatch(/ entr(y|ies) in \d+ segments?, .* according to the records; no segment was read\n/);
+    expect(shown.stdout).toContain('\ncovered according to the records: ');
     fs.truncateSync(segment, 10);
     expect(rowsOf((await svcHere(['logs', 'verify', top, '--manifest-only'])).stdout)[0]).toMatchObject({
       problem: 'cut',
