@@ -15,6 +15,7 @@ const KILLS = process.env['SOAK'] === '1' ? 60 : 6;
 const TENANT = 't-1';
 const PLACE = 's3://logs/audit';
 const RECORD = /_manifest\/\d+\.json$/;
+const FIRST_TWO_RECORDS = /_manifest\/0000000[01]\.json$/;
 /** The home directories of three machines, which do not see each other's locks. */
 const homes = [new Home(), new Home(), new Home()] as const;
 let server: LogServer;
@@ -293,15 +294,17 @@ function meetAtRecords(): BucketHook {
   };
 }
 
-/** Delays the first accepted write of a record until this number of writers have sent theirs. */
+/**
+ * Delays each accepted write of the first two records until this number of writers have sent theirs. A machine that the
+ * others outran by a whole record would continue after it, as it should, and succeed too.
+ */
 function meetAtAcceptedRecords(writers: number): BucketHook {
-  let waiting: (() => void)[] | undefined = [];
+  const waiting = new Map<string, (() => void)[]>();
   return ({ method, url = '', headers }, _, proceed) => {
     const isRefused = bucket.conditions !== 'ignored' && headers['if-none-match'] !== undefined;
-    if (method !== 'PUT' || !RECORD.test(url) || isRefused || waiting === undefined) return proceed();
-    waiting.push(proceed);
-    if (waiting.length < writers) return;
-    for (const go of waiting) go();
-    waiting = undefined;
+    if (method !== 'PUT' || !FIRST_TWO_RECORDS.test(url) || isRefused) return proceed();
+    const all = [...(waiting.get(url) ?? []), proceed];
+    waiting.set(url, all.length < writers ? all : []);
+    if (all.length === writers) for (const go of all) go();
   };
 }
