@@ -1,7 +1,8 @@
 import { expect } from 'vitest';
+import type { BrokenPromise } from './broken-promise.ts';
 import { type History, historyOf, type Subject } from './history.ts';
 import { shrink } from './shrink.ts';
-import { simulate } from './story.ts';
+import { BrokenHistory, simulate } from './story.ts';
 
 const { SOAK_MINUTES = '10', SEED, HISTORIES } = process.env;
 
@@ -31,21 +32,21 @@ export async function repeat(subject: Subject, seed: number): Promise<void> {
   expect(await simulate(historyOf(subject, seed)), `seed ${seed}`).toBe(once);
 }
 
-/** Runs a history. If it breaks a promise, fails with its seed and the smallest history that still breaks it. */
+/** Runs a history. If it breaks a promise, fails with its seed and the smallest history that still breaks this promise. */
 export async function live(subject: Subject, seed: number): Promise<void> {
   const history = historyOf(subject, seed);
   const problem = await problemOf(history);
   if (problem === undefined) return;
-  const smallest = await shrink(history, async (smaller) => (await problemOf(smaller)) !== undefined);
-  const shown = (await problemOf(smallest)) ?? problem;
-  expect.fail(`history ${seed} (SEED=${seed} runs it alone) breaks a promise: ${shown}`);
+  const { message, story } = (await shrink({ history, problem }, problemOf)).problem;
+  expect.fail(`history ${seed} (SEED=${seed} runs it alone) breaks a promise: ${message}\n${story}`);
 }
 
-async function problemOf(history: History): Promise<string | undefined> {
+async function problemOf(history: History): Promise<BrokenPromise | undefined> {
   try {
     await simulate(history);
     return undefined;
   } catch (error) {
-    return error instanceof Error ? error.message : String(error);
+    if (error instanceof BrokenHistory) return error;
+    return { message: error instanceof Error ? error.message : String(error), story: '' };
   }
 }

@@ -1,19 +1,34 @@
+import { type BrokenPromise, promiseOf } from './broken-promise.ts';
 import type { History, Step } from './history.ts';
 
 /** The most attempts to shrink a history. Each attempt runs a smaller one. */
 const MOST_ATTEMPTS = 150;
 
-/** Removes steps, faults and other circumstances from a history as long as it still breaks a promise. */
-export async function shrink(history: History, breaks: (history: History) => Promise<boolean>): Promise<History> {
-  let smallest = history;
+/** A history, and the promise that it breaks. */
+interface Failure {
+  readonly history: History;
+  readonly problem: BrokenPromise;
+}
+
+/**
+ * Removes steps, faults and other circumstances from a history as long as it still breaks the same promise. One that
+ * breaks another promise tells another story, and would hide the one to look for.
+ */
+export async function shrink(
+  failure: Failure,
+  problemOf: (history: History) => Promise<BrokenPromise | undefined>,
+): Promise<Failure> {
+  const promise = promiseOf(failure.problem);
+  let smallest = failure;
   let attempts = 0;
   for (let hasShrunk = true; hasShrunk;) {
     hasShrunk = false;
-    for (const smaller of smallerThan(smallest)) {
+    for (const history of smallerThan(smallest.history)) {
       attempts += 1;
       if (attempts > MOST_ATTEMPTS) return smallest;
-      if (!(await breaks(smaller))) continue;
-      smallest = smaller;
+      const problem = await problemOf(history);
+      if (problem === undefined || promiseOf(problem) !== promise) continue;
+      smallest = { history, problem };
       hasShrunk = true;
       break;
     }

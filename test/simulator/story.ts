@@ -3,6 +3,7 @@ import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { exampleRequestFile } from '../../src/emulator/vault/cards.ts';
 import { SANDBOX_MERCHANT_ID } from '../../src/schema/account-updater-files.ts';
+import type { BrokenPromise } from './broken-promise.ts';
 import { checkCreations, checkDuration, checkEnd, checkNothingLeaked, checkResultFiles } from './checks.ts';
 import { checkExitCode, checkRecords } from './evidence.ts';
 import { ARCHIVE, type Circumstances, type History, type Step, TAIL, type Weather } from './history.ts';
@@ -36,8 +37,8 @@ function endOf(words: readonly string[], how: 'resume' | 'hint'): Circumstances 
 }
 
 /**
- * Runs a history, and finishes everything that was begun in it. Returns the story: each command and how it ended. If a
- * promise is broken, throws an error with the promise and the story.
+ * Runs a history, and finishes everything that was begun in it. Returns the story: each command and how it ended.
+ * @throws BrokenHistory if a promise is broken
  */
 export async function simulate(history: History): Promise<string> {
   const world = await World.begin(history.seed, history.machines);
@@ -47,9 +48,19 @@ export async function simulate(history: History): Promise<string> {
     await world.time.until(story.tell(history.steps));
     return story.text;
   } catch (error) {
-    throw new Error(`${error instanceof Error ? error.message : String(error)}\n${story.text}`, { cause: error });
+    throw new BrokenHistory(error, story.text);
   } finally {
     await world.end();
+  }
+}
+
+/** The error of a history that broke a promise. */
+export class BrokenHistory extends Error implements BrokenPromise {
+  readonly story: string;
+
+  constructor(cause: unknown, story: string) {
+    super(cause instanceof Error ? cause.message : String(cause), { cause });
+    this.story = story;
   }
 }
 
