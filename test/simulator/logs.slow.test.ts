@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, it } from 'vitest';
 import { live, liveThrough, repeat, soak } from './live-through.ts';
 import { enterWorlds } from './worlds.ts';
 
-const HISTORIES = 60;
+const HISTORIES = 40;
 
 let leave: () => void;
 

@@ -14,7 +14,7 @@ import { FakeService, type Trouble, TROUBLES } from '../fake-service.ts';
 import { MemoryLedger } from '../ledger/memory-ledger.ts';
 import type { RecordOnDisk } from '../recorded-run.ts';
 
-const HISTORIES = process.env['SOAK'] ? 50_000 : 5_000;
+const HISTORIES = process.env['SOAK'] ? 50_000 : 2_000;
 const HOUR = 3_600_000;
 
 /** A process: its command and its circumstances. */
