@@ -1,5 +1,6 @@
 import type { Chance } from '../random.ts';
 import type { Plant } from './mistakes.ts';
+import { abandonUnpaid, abandonUnseen } from './operator.ts';
 import { command } from './protocol.ts';
 import {
   DAY,
@@ -7,7 +8,6 @@ import {
   type Ending,
   HOUR,
   JobList,
-  KEPT,
   type Machine,
   type Order,
   type Response,
@@ -155,6 +155,7 @@ function advance(world: World, machine: Machine): Ending | undefined {
     machine.running = undefined;
     unlock(machine);
     judge(world, machine, running, value);
+    if (!world.calm && value.code === 9) abandonUnseen(world, machine, running.order, value);
     return value;
   }
   running.response = undefined;
@@ -285,34 +286,13 @@ function finish(world: World, machine: Machine, order: Order): Ending['code'] {
   }
 }
 
-/** The operator gives up claims that nothing can prove any more, after a question to the service's support. */
-function abandonUnpaid(world: World, machine: Machine, cycle: string): void {
-  const entries = machine.directory.disk.entries[`shared/${cycle}`] ?? [];
-  const ended = new Set(
-    entries.flatMap((entry) => (entry.kind === 'release' || entry.kind === 'done' ? entry.job : [])),
-  );
-  for (const entry of entries) {
-    if (entry.kind !== 'claim' || ended.has(entry.job)) continue;
-    const job = world.service.jobs.get(entry.job);
-    if (job === undefined || world.now <= entry.created + KEPT || world.service.isPaid(job)) continue;
-    let n = 1;
-    while (world.store.objects.has(`shared/${cycle}/${n}`)) n += 1;
-    const body = {
-      id: `operator ${n}`,
-      n,
-      kind: 'release',
-      job: entry.job,
-      rows: entry.rows,
-      why: 'operator',
-    } as const;
-    world.store.create(`shared/${cycle}/${n}`, body, world.now);
-    world.count('claims abandoned by the operator');
-  }
-}
-
+/** Checks that no job has two claims at once. A claim that follows the release of its job stands again. */
 function requireOneClaimAJob(world: World, place: string): void {
-  const jobs = [...world.store.objects].flatMap(([name, { body }]) =>
-    name.startsWith(`${place}/`) && body.kind === 'claim' ? [body.job] : [],
-  );
-  if (new Set(jobs).size < jobs.length) world.problem('a job is named by two claims');
+  const claimed = new Set<string>();
+  for (const [name, { body }] of world.store.objects) {
+    if (!name.startsWith(`${place}/`) || !('job' in body) || body.kind === 'done') continue;
+    if (body.kind === 'claim' && claimed.has(body.job)) world.problem('a job is named by two claims');
+    if (body.kind === 'claim') claimed.add(body.job);
+    else claimed.delete(body.job);
+  }
 }

@@ -11,6 +11,7 @@ import {
   type Order,
   type Response,
   type Row,
+  type Sent,
   type Status,
   type Step,
   type Steps,
@@ -65,6 +66,8 @@ class Command {
   readonly #wanted: readonly Row[];
   /** Rows whose job failed: the next command sends them, so that each failure shows. */
   readonly #failed: Row[] = [];
+  /** Jobs whose claims ended, and that this command read to find out whether they have their files after all. */
+  readonly #lookedBack = new Set<string>();
   #spare: NewJob | undefined;
   #place = '';
   readonly world: World;
@@ -107,6 +110,7 @@ class Command {
     for (;;) {
       const part = minus(this.#wanted, [...this.#taken(yield* this.#read()), ...this.#failed]).slice(0, PART_ROWS);
       if (part.length === 0) return;
+      if (yield* this.#claimAgain(part)) continue;
       const job: NewJob = this.#spare ?? (yield* createJob());
       this.#spare = undefined;
       if (this.world.has('upload first')) {
@@ -198,13 +202,63 @@ class Command {
     if (sent === 'none' || sent === 'some' || this.world.has('take over')) yield* this.#upload(claim.job, claim.rows);
   }
 
+  /**
+   * Claims rows again for a job of this directory whose claim ended, and which turns out to have its file: the operator may
+   * have freed its rows while the service did not show it. Returns whether a job has some of the rows.
+   */
+  *#claimAgain(part: readonly Row[]): Steps<boolean> {
+    const { world, machine } = this;
+    const entries = this.#known();
+    for (const claim of entries.filter((entry) => entry.kind === 'claim')) {
+      const { job, rows } = claim;
+      const isOwn = machine.directory.disk.parts[job] !== undefined;
+      if (!isOwn || this.#lookedBack.has(job) || !shares(rows, part) || hasFailed(entries, job)) continue;
+      this.#lookedBack.add(job);
+      const status = yield* readJob(job);
+      if (status !== 'processing' && status !== 'completed') continue;
+      this.seen.set(job, status);
+      // The job has its file, so that no list can prove the opposite later.
+      const id = `again ${job} ${machine.name} ${world.random.next()}`;
+      const again = { ...claim, id, expires: Infinity };
+      yield* this.#append((now) => (this.#stands(now, job) && !world.has('claims twice') ? undefined : again));
+      yield* this.#requireNotMoved();
+      world.count('claims made again');
+      return true;
+    }
+    return false;
+  }
+
   *#doubt(claim: Claim): Steps<void> {
     if (this.world.has('a 404 frees')) {
       if (this.world.now > claim.expires) yield* this.#end(claim, 'gone');
       return;
     }
+    if (this.#isKnownWithoutFile(claim.job)) return yield* this.#letGo(claim);
     this.#spare ??= yield* createJob();
     if (yield* provesGone(this.world, claim, this.#spare)) yield* this.#end(claim, 'gone');
+  }
+
+  /**
+   * Tells whether the record of a machine proves that its job never got the last bytes of a file. Where machines share a
+   * ledger, it proves nothing.
+   */
+  #isKnownWithoutFile(job: string): boolean {
+    const sent = this.machine.directory.disk.parts[job];
+    const isCertain = sent === 'none' || sent === 'some' || sent === 'gone';
+    return this.#place !== 'shared' && isCertain && !this.#isLockedByOther(job);
+  }
+
+  /**
+   * Ends the claim of a job without its file. The record lets go of the job first, so that another process of the machine
+   * does not go on with it.
+   */
+  *#letGo(claim: Claim): Steps<void> {
+    const { locks } = this.machine.directory;
+    if (this.world.has('goes on')) return yield* this.#end(claim, 'gone');
+    locks.set(claim.job, this.machine);
+    yield* this.#record(claim.job, 'gone');
+    yield* this.#end(claim, 'gone');
+    locks.delete(claim.job);
   }
 
   /** Ends a claim, once: a release if its rows are free again, else `done` with the new tokens of its job. */
@@ -214,7 +268,11 @@ class Command {
     const entry: EntryBody = why
       ? { id, kind: 'release', job: claim.job, rows: claim.rows, why }
       : { id, kind: 'done', job: claim.job, rows: claim.rows, born: claim.rows.filter(isUpdated).map(successor) };
-    yield* this.#append((entries) => (isEnded(entries, claim) && !world.has('free rows') ? undefined : entry));
+    yield* this.#append((entries) => {
+      // Results may still be read after a release.
+      const isWanted = !isDone(entries, claim) && (why === undefined || this.#stands(entries, claim.job));
+      return isWanted || world.has('free rows') ? entry : undefined;
+    });
   }
 
   /** Binds rows to a job, without those that were claimed meanwhile. Returns the rows, or undefined if none is left. */
@@ -280,7 +338,7 @@ class Command {
     return yield { what: 'put', job, rows, began };
   }
 
-  *#record(job: string, sent: 'none' | 'some' | 'all' | 'stored'): Steps<void> {
+  *#record(job: string, sent: Sent): Steps<void> {
     const { disk } = this.machine.directory;
     yield { what: 'disk', act: () => (disk.parts[job] = sent) };
   }
@@ -297,9 +355,13 @@ class Command {
     return this.machine.directory.disk.entries[`${this.#place}/${this.order.cycle}`] ?? [];
   }
 
-  /** Returns the claims that stand: those without a release. */
+  /** Returns the claims that stand: those that no later release ends. */
   #standing(entries: readonly Entry[]): Claim[] {
     return standing(this.world, this.machine, entries);
+  }
+
+  #stands(entries: readonly Entry[], job: string): boolean {
+    return this.#standing(entries).some((claim) => claim.job === job);
   }
 
   /** Returns the rows that are not sent: those of standing claims, and the new tokens that the cycle made. */
@@ -319,7 +381,7 @@ function standing(world: World, machine: Machine, entries: readonly Entry[]): Cl
   }
   return claims.filter((claim) => {
     if (world.has('lease') && world.now + machine.clock > claim.at + 2 * HOUR && !isDone(entries, claim)) return false;
-    return releases.every(({ job }) => job !== claim.job);
+    return !releases.some(({ job, n }) => job === claim.job && (n > claim.n || world.has('release is final')));
   });
 }
 
@@ -327,8 +389,9 @@ function standing(world: World, machine: Machine, entries: readonly Entry[]): Cl
 const isDone = (entries: readonly Entry[], claim: Claim): boolean =>
   entries.some((entry) => entry.kind === 'done' && entry.job === claim.job);
 
-const isEnded = (entries: readonly Entry[], claim: Claim): boolean =>
-  entries.some((entry) => (entry.kind === 'done' || entry.kind === 'release') && entry.job === claim.job);
+/** Tells whether some machine saw that a job failed. */
+const hasFailed = (entries: readonly Entry[], job: string): boolean =>
+  entries.some((entry) => entry.kind === 'release' && entry.why === 'failed' && entry.job === job);
 
 type WithoutNumber<E> = E extends Entry ? Omit<E, 'n'> : never;
 type EntryBody = WithoutNumber<Entry>;
@@ -407,16 +470,22 @@ function* move(world: World, machine: Machine, local: string): Steps<void> {
   const mark: Entry = { id: `moved ${local}`, n: 0, kind: 'moved' };
   if (!world.has('no mark')) yield* insist({ what: 'create', name: `${local}/moved`, body: mark });
   const cycles = (yield { what: 'cycles', place: local }) as readonly string[];
-  for (const cycle of cycles)
-    for (const entry of yield* readEntries(machine, local, cycle))
-      yield* append(world, machine, 'shared', cycle, (entries) => (hasSame(world, entries, entry) ? undefined : entry));
+  for (const cycle of cycles) {
+    const entries = yield* readEntries(machine, local, cycle);
+    const jobs = new Set(standing(world, machine, entries).map(({ job }) => job));
+    // Other machines need no claim that ended, and nothing that followed from it.
+    for (const entry of entries)
+      if ('job' in entry && jobs.has(entry.job) && entry.kind !== 'release')
+        yield* append(world, machine, 'shared', cycle, (now) => (hasSame(world, now, entry) ? undefined : entry));
+  }
   yield { what: 'disk', act: () => (disk.at = 'shared') };
 }
 
 /** Tells whether a ledger has an entry of a local one already. Jobs are compared, not rows: what is paid is paid. */
 function hasSame(world: World, entries: readonly Entry[], entry: Entry): boolean {
   if (world.has('moved twice')) return false;
-  return entries.some((each) => each.kind === entry.kind && 'job' in each && 'job' in entry && each.job === entry.job);
+  const ofJob = entries.filter((each) => 'job' in each && 'job' in entry && each.job === entry.job);
+  return entry.kind === 'claim' ? ofJob.length > 0 : ofJob.some(({ kind }) => kind === entry.kind);
 }
 
 /** Creates a job. One without a file costs nothing. */

@@ -77,12 +77,15 @@ export type Response =
 /** A machine's work is a generator: between any two steps another machine may run, time may pass, or it may be killed. */
 export type Steps<T> = Generator<Step, T, Response>;
 
+/** How much of a part was sent to its job, as recorded before each step; `gone` for a job that the record let go. */
+export type Sent = 'none' | 'some' | 'all' | 'stored' | 'gone';
+
 /** What a state directory remembers. */
 export interface Disk {
   /** The entries that were read, by place and cycle. */
   entries: Record<string, Entry[]>;
   /** How much of each part was sent to the job that this directory claimed. */
-  parts: Record<string, 'none' | 'some' | 'all' | 'stored'>;
+  parts: Record<string, Sent>;
   /** Whether the directory began to use the shared ledger. */
   at?: 'shared' | undefined;
 }

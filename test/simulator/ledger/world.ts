@@ -2,11 +2,14 @@ import { Chance } from '../random.ts';
 import type { Plant } from './mistakes.ts';
 import { type Job, Service } from './service.ts';
 import { Store } from './store.ts';
-import { type Claim, HOUR, type Machine, type Order, type Response, type Row, type Step } from './types.ts';
+import { type Claim, type Entry, HOUR, type Machine, type Order, type Response, type Row, type Step } from './types.ts';
 
 /** Every other token is updated: its results name a new token. */
 export const isUpdated = (row: Row): boolean => row < 100 && row % 2 === 1;
 export const successor = (row: Row): Row => row + 100;
+
+/** Gives the operator other numbers than the machines. */
+const OPERATOR = 0x5ca1ab1e;
 
 /** Time, one service and one store, the faults between them and the machines, and what must never happen. */
 export class World {
@@ -25,11 +28,18 @@ export class World {
   calm = false;
   steps = 0;
   kills = 0;
+  /** Draws what the operator does. A history without such an act is the one that its seed always made. */
+  readonly operator: Chance;
+  /** Jobs whose rows the operator freed, until a machine claims them again. */
+  readonly #freed = new Set<string>();
+  /** For each job, the jobs whose rows were free by the operator's word when its rows were claimed. */
+  readonly #freedBefore = new Map<string, ReadonlySet<string>>();
   /** State directories that were lost or restored, so that their records may know less than was sent. */
   readonly restored = new Set<string>();
 
   constructor(seed: number, plant?: Plant) {
     this.random = new Chance(seed);
+    this.operator = new Chance(seed ^ OPERATOR);
     this.#plant = plant;
     this.store = new Store({ ignoresCondition: plant === 'no condition' });
     this.service = new Service({
@@ -60,6 +70,17 @@ export class World {
   problem(text: string): void {
     this.note(`PROBLEM ${text}`);
     this.problems.push(text);
+  }
+
+  /** The operator frees the rows of a claim, which may have been paid for. */
+  free(place: string, cycle: string, { job, rows }: Claim): void {
+    let n = 1;
+    while (this.store.objects.has(`${place}/${cycle}/${n}`)) n += 1;
+    const body = { id: `operator ${n}`, n, kind: 'release', job, rows, why: 'operator' } as const;
+    this.store.create(`${place}/${cycle}/${n}`, body, this.now);
+    this.#freed.add(job);
+    this.note(`the operator frees the rows of ${job}`);
+    this.count('claims abandoned by the operator');
   }
 
   /** Results are delivered: the operator may put their new tokens into the table from which files are made. */
@@ -132,12 +153,27 @@ export class World {
         );
       case 'create':
         if (!machine.mayWrite && step.name.startsWith('shared/')) return 'forbidden';
-        return this.store.create(step.name, step.body, this.now);
+        return this.#create(step.name, step.body);
       case 'get':
         return this.store.read(step.name, this);
       case 'cycles':
         return this.store.cycles(step.place);
     }
+  }
+
+  #create(name: string, entry: Entry): 'created' | 'exists' {
+    const outcome = this.store.create(name, entry, this.now);
+    if (outcome === 'exists' || entry.kind !== 'claim') return outcome;
+    // A claim in a ledger that moved protects nothing: the machine makes it again in the shared one.
+    if (!this.store.objects.has(`${name.split('/', 1).join('')}/moved`)) this.#freed.delete(entry.job);
+    if (!this.#freedBefore.has(entry.job)) this.#freedBefore.set(entry.job, new Set(this.#freed));
+    return outcome;
+  }
+
+  /** Tells whether rows may have two jobs, because those of one of them were free by the operator's word. */
+  #mayBoth(one: string, other: string): boolean {
+    const isFreedBefore = (job: string, later: string): boolean => this.#freedBefore.get(later)?.has(job) === true;
+    return isFreedBefore(one, other) || isFreedBefore(other, one);
   }
 
   #lag(): number {
@@ -157,7 +193,7 @@ export class World {
     this.note(`service accepts ${job.id}: ${cycle} ${rows.join(',')}`);
     const paid = new Set<Row>();
     for (const other of this.service.jobs.values())
-      if (other !== job && other.cycle === cycle && this.service.isPaid(other))
+      if (other !== job && other.cycle === cycle && this.service.isPaid(other) && !this.#mayBoth(job.id, other.id))
         for (const row of other.rows) paid.add(row);
     for (const row of rows) {
       if (row >= 100) this.problem(`new token ${row} is paid for in the cycle ${cycle} that made it`);
