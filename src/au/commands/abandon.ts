@@ -60,8 +60,7 @@ async function releaseJob(context: Context, job: string): Promise<boolean> {
   const shown = await tenantOfKey(client);
   const tenant = shown ?? (await recordedTenant(context, job));
   if (tenant === undefined) return false;
-  const ledger = new CommandLedger(context);
-  if (!(await ledger.hasClaim(tenant, job))) return false;
+  if (!(await new CommandLedger(context, { onlyReads: true }).hasClaim(tenant, job))) return false;
   const found = await findJob(client, job);
   const unknown = shown === undefined ? 'shows no job of this key' : 'does not know it';
   const said = found === undefined ? unknown : `says that it is ${found.status}`;
@@ -70,7 +69,7 @@ async function releaseJob(context: Context, job: string): Promise<boolean> {
   if (shown === undefined) context.notices.warn(doubt);
   const question = `Free the rows of job ${job}?`;
   if (!(await isConfirmed(context, shown === undefined ? `${question} (${doubt})` : question))) return true;
-  await ledger.release(tenant, job, `the operator; the service ${said}`);
+  await new CommandLedger(context).release(tenant, job, `the operator; the service ${said}`);
   await freeParts(context, job);
   context.notices.success(`the rows of job ${job} are free: the next submission of them sends them again`);
   return true;
@@ -95,11 +94,10 @@ async function releaseCut(context: Context, name: string): Promise<boolean> {
   if (cycle === undefined || fs.existsSync(name)) return false;
   const tenant = await tenantOfKey(await context.client());
   if (tenant === undefined) return false;
-  const ledger = new CommandLedger(context);
-  await ledger.requireCut(tenant, cycle, Number(number));
+  await new CommandLedger(context, { onlyReads: true }).requireCut(tenant, cycle, Number(number));
   context.notices.warn(`entry ${name} of the ledger is cut: any row of cycle ${cycle} may have been paid for with it`);
   if (!(await isConfirmed(context, `Free the rows of entry ${name}?`))) return true;
-  await ledger.abandonCut(tenant, cycle, Number(number));
+  await new CommandLedger(context).abandonCut(tenant, cycle, Number(number));
   context.notices.success(`the rows of entry ${name} are free: the next submission of them sends them again`);
   return true;
 }

@@ -8,7 +8,7 @@ export const ignore = defineCommand({
   description:
     'Says that another system submitted a job of this key. From then on the job stops no upload, on this machine and on those that share the ledger.',
   details:
-    'Its rows are not in the ledger: they are sent again if a file has them. If svc sent the job on a machine without the ledger, run a command with the ledger set on that machine instead, which enters its runs.',
+    'Its rows are not in the ledger: they are sent again if a file has them. If svc sent the job on a machine without the ledger, run svc au resume with the ledger set on that machine instead, which enters its runs.',
   examples: [['svc au ignore 5f0c…', 'the job belongs to another system']],
   permissions: ['account-updater:job:read'],
   exitCodes: [3, [5, 'the service does not know the job'], [6, 'svc sent the job itself']],
@@ -19,12 +19,11 @@ export const ignore = defineCommand({
     const { CommandLedger } = await import('../ledger/command-ledger.ts');
     const print = await recordPrinter(context, jobView);
     const job = await explainMissing(context, id, readJob(await context.client(), id));
-    const ledger = new CommandLedger(context);
-    await ledger.requireForeign(job);
+    await new CommandLedger(context, { onlyReads: true }).requireForeign(job);
     const question = `Ignore job ${job.id}? Its rows are sent again if a file has them.`;
     const isYes = await context.prompts().confirm(question, 'Pass --yes.', ['au', 'ignore', job.id, '--yes']);
     if (!isYes) return context.notices.note('nothing was changed');
-    await ledger.ignore(job);
+    await new CommandLedger(context).ignore(job);
     context.notices.success(`job ${job.id} is ignored from now on`);
     return print(job);
   },

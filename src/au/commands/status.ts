@@ -70,7 +70,7 @@ async function printCycles(context: Context): Promise<number> {
   const { ledgerOfKey } = await import('../ledger/named-cycle.ts');
   const print = await listPrinter(context, cycleView);
   const client = await context.client();
-  const opened = await ledgerOfKey(client, new CommandLedger(context));
+  const opened = await ledgerOfKey(client, new CommandLedger(context, { onlyReads: true }));
   const rows = opened === undefined ? [] : await openCycles(client, opened[1]);
   await print(oneBatch(rows));
   if (rows.length === 0) await noteNoneOpen(context, opened?.[1]);
@@ -99,7 +99,7 @@ async function printCycle(context: Context, name: string): Promise<number> {
   const { findJobs } = await import('../run/poll-parts.ts');
   const print = await listPrinter(context, claimView);
   const client = await context.client();
-  const { entries } = await namedCycle(context, client, name);
+  const { entries } = await namedCycle(context, client, name, { onlyReads: true });
   // A job that turned out to have its file was claimed again.
   const claims = [
     ...new Map(entries.flatMap((entry) => (entry.kind === 'claim' ? [[entry.job, entry] as const] : []))).values(),

@@ -111,7 +111,7 @@ export class CommandLedger {
   /** The embedded sandbox belongs to this machine, and shares nothing. */
   readonly #isEmbedded: boolean;
   readonly #location: string | undefined;
-  readonly #isDryRun: boolean;
+  readonly #onlyReads: boolean;
   readonly #opened = new Map<string, Promise<Ledger>>();
   /** The keys of rows that were read already, by ledger and by the hash of their file. */
   readonly #rows = new Map<string, Promise<RowSet>>();
@@ -120,10 +120,10 @@ export class CommandLedger {
   /** The claims of a process are made one after the other. */
   #last: Promise<unknown> = Promise.resolve();
 
-  /** A dry run only reads, and remembers no ledger as the one that this machine uses. */
-  constructor(context: Context, { isDryRun = false } = {}) {
+  /** What only reads begins no ledger, enters nothing, and does not bind this machine to the ledger that is set. */
+  constructor(context: Context, { onlyReads = false } = {}) {
     this.#context = context;
-    this.#isDryRun = isDryRun;
+    this.#onlyReads = onlyReads;
     this.#isEmbedded = serviceOf(context) === 'sandbox';
     this.#location = this.#isEmbedded ? undefined : context.settings.ledger.value;
   }
@@ -464,16 +464,16 @@ export class CommandLedger {
     return ledger;
   }
 
-  /** Remembers the ledger of a tenant, except in a dry run, which must not bind this machine to it. */
+  /** Remembers the ledger of a tenant. From then on, this machine sends nothing without it. */
   async #remember(kept: string, used: UsedLedger): Promise<void> {
-    if (this.#isDryRun) return;
+    if (this.#onlyReads) return;
     const { writeUsedLedger } = await import('./used-ledger.ts');
     writeUsedLedger(kept, used);
   }
 
-  /** Returns the place itself, or in a dry run one that only reads it. */
+  /** Returns the place itself, or one that only reads it. */
   #planned(objects: ObjectStore): ObjectStore {
-    return this.#isDryRun ? new PlannedObjects(objects) : objects;
+    return this.#onlyReads ? new PlannedObjects(objects) : objects;
   }
 
   /** Returns what this machine remembers of a tenant's ledger, and where one is that it shares. @throws SvcError `config` */
@@ -487,8 +487,10 @@ export class CommandLedger {
     if (objects === undefined) return { root, kept, used, shared: undefined };
     // Two ledgers have objects of the same names.
     const seen = path.join(kept, 'seen', sha256Of(objects.name).slice(0, 16));
-    const cache = this.#planned(await openLedgerStore(this.#context, seen));
-    return { root, kept, used, shared: { objects: this.#planned(objects), cache } };
+    const cache = await openLedgerStore(this.#context, seen);
+    if (!this.#onlyReads) return { root, kept, used, shared: { objects, cache } };
+    const planned = new PlannedObjects(objects);
+    return { root, kept, used, shared: { objects: planned, cache: planned.copiesIn(cache) } };
   }
 
   /** Returns the directory for the ledgers of this machine, and for what it remembers of shared ones. */

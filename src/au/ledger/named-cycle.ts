@@ -27,9 +27,9 @@ export async function namedCycle(
   context: Context,
   client: Client,
   typed: string,
-  { dryRun: isDryRun = false } = {},
+  { onlyReads }: { readonly onlyReads: boolean },
 ): Promise<NamedCycle> {
-  const ledger = new CommandLedger(context, { isDryRun });
+  const ledger = new CommandLedger(context, { onlyReads });
   const missing = new SvcError('not_found', 'the ledger has no such cycle, and no run of this name is recorded here', {
     hint: 'Name a cycle, the id of a job, or the id or directory of a run. What is open:',
     next: ['au', 'status'],

@@ -2,8 +2,8 @@ import type { ObjectStore } from '../../client/store/objects.ts';
 import type { StoredFile } from '../../client/store/store.ts';
 
 /**
- * The objects of a place as a command would leave them. What it creates stays in memory, so that a dry run sees what the
- * command itself would see, and the place is only read.
+ * The objects of a place as a command that sends rows would leave them. What is created stays in memory, so that a dry run
+ * and a command that only reads see what that command would see, and the place is only read.
  */
 export class PlannedObjects implements ObjectStore {
   readonly #place: ObjectStore;
@@ -30,5 +30,15 @@ export class PlannedObjects implements ObjectStore {
   async *list(prefix: string): AsyncGenerator<StoredFile> {
     for await (const file of this.#place.list(prefix)) if (!this.#created.has(file.path)) yield file;
     for (const [path, { byteLength: bytes }] of this.#created) if (path.startsWith(prefix)) yield { path, bytes };
+  }
+
+  /** Returns the copies of these objects on this machine. They get none of what is only in memory. */
+  copiesIn(copies: ObjectStore): ObjectStore {
+    return {
+      name: copies.name,
+      create: async (name, bytes) => (this.#created.has(name) ? 'created' : copies.create(name, bytes)),
+      read: (name, most) => copies.read(name, most),
+      list: (prefix) => copies.list(prefix),
+    };
   }
 }

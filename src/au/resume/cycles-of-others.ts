@@ -8,7 +8,7 @@ import { recordedRuns } from '../run/recorded-runs.ts';
 
 /** Returns the cycles of a shared ledger in which other machines have jobs whose results nobody has read, newest first. */
 export async function cyclesOfOthers(context: Context): Promise<readonly CycleRow[]> {
-  const ledger = new CommandLedger(context);
+  const ledger = new CommandLedger(context, { onlyReads: true });
   if (!ledger.isShared) return [];
   const client = await context.client();
   const opened = await ledgerOfKey(client, ledger);

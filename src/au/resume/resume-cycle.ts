@@ -66,7 +66,7 @@ export async function resumeCycle(context: Context, typed: string, input: Resume
   const isResults = await isResultFile(out);
   if (input.force || !isResults) await inspectTarget(out, input.force);
   const client = await context.client();
-  const cycle = await namedCycle(context, client, typed, input);
+  const cycle = await namedCycle(context, client, typed, { onlyReads: input.dryRun });
   // Reading results enters them as read for all machines, so the command stops first if it could not write them.
   if (!input.force && !isRead(cycle)) await inspectTarget(out, false);
   const runs = await runsOfCycle(context, cycle);

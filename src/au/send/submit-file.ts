@@ -78,7 +78,7 @@ export class FileSubmission {
     this.#context = context;
     this.#file = file;
     this.#input = input;
-    this.#ledger = new CommandLedger(context, { isDryRun: input.dryRun });
+    this.#ledger = new CommandLedger(context, { onlyReads: input.dryRun });
   }
 
   /**

@@ -30,7 +30,7 @@ export async function deliverFixFile(context: Context, run: RunDirectory): Promi
   context.notices.note(
     `${countText(rows, 'row')} of ${record.input.name} ${rows === 1 ? 'was' : 'were'} left out although the result is an error: ${shown} has them as they are in ${record.input.name} now`,
   );
-  const ledger = await new CommandLedger(context).open(record.tenant_id ?? '');
+  const ledger = await new CommandLedger(context, { onlyReads: true }).open(record.tenant_id ?? '');
   const cycle = await nextCycle(ledger, { cycle: record.cycle, file: path.basename(record.input.name) });
   // Once such a cycle exists, it may have these rows already: the next one is compared with it before it begins.
   const isFirst = cycle === `${record.cycle}.2` || (record.cycle === undefined && cycle.endsWith('-fix'));

@@ -112,16 +112,18 @@ describe.each(isSuperuser ? PLACES.slice(0, 1) : PLACES)('a ledger in $place', (
     const { on } = pair;
     const own = await pair.svc(SUBMIT, { SVC_STATE_DIR: pair.path('reader') });
     expect(own.code, own.stderr).toBe(0);
+    writeFileSync(pair.path('work/others.csv'), `${exampleRequestFile().split('\n')[0]}\none-more,27,01,\n`);
     // A ledger without settings must be begun by a machine that may write.
-    const unbegun = await on('reader', 'au status');
+    const unbegun = await on('reader', 'au resume');
     expect(unbegun.code, unbegun.stderr).toBe(3);
-    expect((await on('writer', 'au status')).code).toBe(0);
-    expect((await on('reader', 'au status')).code).toBe(0);
+    const others = await on('writer', 'au submit others.csv --cycle 2026-11 --begin --wait');
+    expect(others.code, others.stderr).toBe(0);
+    expect((await on('reader', 'au resume')).code).toBe(0);
     // The same state directory, on a machine that may write now.
     const entered = await on('writer', 'au sync', { SVC_STATE_DIR: pair.path('reader') });
     expect(entered.code, entered.stderr).toBe(0);
     rmSync(pair.path('work/tokens.results.csv'), { force: true });
     const joined = await on('writer', SUBMIT);
-    expect([joined.code, pair.uploads()], joined.stderr).toEqual([0, 1]);
+    expect([joined.code, pair.uploads()], joined.stderr).toEqual([0, 2]);
   });
 });

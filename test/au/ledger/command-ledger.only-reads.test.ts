@@ -1,0 +1,73 @@
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
+import { type Machine, openMachine } from '../commands/machine.ts';
+
+const [HEADER = '', ...ROWS] = exampleRequestFile().trimEnd().split('\n');
+
+/**
+ * A laptop that sent five rows with its own ledger, and a runner that sent the others with a shared one. Returns the laptop,
+ * the job of each, and the environment in which the laptop has the shared ledger set.
+ */
+async function openLaptop(): Promise<{ machine: Machine; jobs: string[]; shared: Record<string, string> }> {
+  const machine = await openMachine();
+  const submit = async (name: string, rows: readonly string[], env: Record<string, string>): Promise<string> => {
+    writeFileSync(machine.path(`work/${name}.csv`), `${[HEADER, ...rows].join('\n')}\n`);
+    const sent = await machine.svc(`au submit ${name}.csv --cycle 2026-12 --begin`, env);
+    expect(sent.code, sent.stderr).toBe(0);
+    return (JSON.parse(sent.stdout) as { readonly job: string }).job;
+  };
+  const shared = { SVC_LEDGER: machine.path('shared') };
+  const theirs = await submit('theirs', ROWS.slice(5), { ...shared, SVC_STATE_DIR: machine.path('runner') });
+  const jobs = [await submit('ours', ROWS.slice(0, 5), {}), theirs];
+  return { machine, jobs, shared };
+}
+
+/** The files below a directory with their content, without the copies of what was read. */
+function filesIn(directory: string): Record<string, string> {
+  if (!existsSync(directory)) return {};
+  const files = readdirSync(directory, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+  const paths = files.map(({ parentPath, name }) => join(parentPath, name)).filter((path) => !path.includes('/seen/'));
+  return Object.fromEntries(paths.map((path) => [path, readFileSync(path, 'utf8')]));
+}
+
+const READING = [
+  { line: 'au status', says: '2026-12' },
+  { line: 'au status 2026-12', says: 'completed' },
+  { line: 'au resume 2026-12 --dry-run', says: 'dry run: it would' },
+  { line: 'au refresh', says: 'other machines have jobs in cycle 2026-12' },
+  { line: 'au abandon {theirs}', says: 'may have been paid for' },
+  { line: 'au ignore {foreign}', says: 'Ignore job' },
+];
+
+it.each(READING)('svc $line reads a shared ledger and does not bind this machine to it', async ({ line, says }) => {
+  const { machine, jobs, shared } = await openLaptop();
+  const foreign = line.includes('{foreign}') ? await createdJob(machine) : '';
+  const before = [filesIn(machine.path('state')), filesIn(machine.path('shared'))];
+  const read = await machine.svc(line.replace('{theirs}', jobs[1] ?? '').replace('{foreign}', foreign), shared);
+  expect(read.stdout + read.stderr).toContain(says);
+  expect([filesIn(machine.path('state')), filesIn(machine.path('shared'))]).toEqual(before);
+  const alone = await machine.svc('au submit ours.csv --cycle 2026-12');
+  expect(alone.code, alone.stderr).toBe(0);
+});
+
+async function createdJob(machine: Machine): Promise<string> {
+  const created = await machine.svc('au create --yes');
+  return (JSON.parse(created.stdout) as { readonly id: string }).id;
+}
+
+it('svc au status shows the jobs of this machine that a shared ledger does not have yet, and copies only what the ledger has', async () => {
+  const { machine, jobs, shared } = await openLaptop();
+  const shown = await machine.svc('au status', shared);
+  const { open_jobs: open } = JSON.parse(shown.stdout) as { readonly open_jobs: string[] };
+  expect(open.toSorted()).toEqual(jobs.toSorted());
+  const seen = readdirSync(machine.path('state/ledger'), { recursive: true }).map(String);
+  expect(seen.filter((path) => /\/seen\/.*\/\d{8}\.json$/.test(path)).map((path) => path.slice(-13))).toEqual([
+    '00000001.json',
+  ]);
+  const bound = await machine.svc('au resume', shared);
+  expect(bound.code, bound.stderr).toBe(11);
+  const alone = await machine.svc('au submit ours.csv --cycle 2026-12');
+  expect(alone.code, alone.stderr).toBe(3);
+});
