@@ -8,7 +8,10 @@ import { heldImports } from './test/simulator/held-imports.config.ts';
 const SLOW = 'test/**/*.slow.test.ts';
 
 /** Tests that replace modules, and therefore need workers that have not loaded these yet. */
-const REPLACING_MODULES = 'test/au/send/upload-parts.model.slow.test.ts';
+const REPLACING_MODULES = [
+  'test/au/commands/prepare.late-repeats.slow.test.ts',
+  'test/au/send/upload-parts.model.slow.test.ts',
+];
 
 /** Tests of rules that do not depend on Node, for which one version of Node suffices. */
 const OWN_RULES = [
@@ -40,10 +43,15 @@ export default defineConfig({
       { extends: true, test: { name: 'fast', include: ['test/**/*.test.ts'], exclude: [SLOW], isolate: false } },
       {
         extends: true,
-        test: { name: 'slow', include: [SLOW], exclude: [REPLACING_MODULES, SIMULATOR, ...OWN_RULES], isolate: false },
+        test: {
+          name: 'slow',
+          include: [SLOW],
+          exclude: [...REPLACING_MODULES, SIMULATOR, ...OWN_RULES],
+          isolate: false,
+        },
       },
-      { extends: true, test: { name: 'rules', include: OWN_RULES, exclude: [REPLACING_MODULES], isolate: false } },
-      { extends: true, test: { name: 'alone', include: [REPLACING_MODULES], isolate: true } },
+      { extends: true, test: { name: 'rules', include: OWN_RULES, exclude: REPLACING_MODULES, isolate: false } },
+      { extends: true, test: { name: 'alone', include: REPLACING_MODULES, isolate: true } },
       { extends: true, plugins: [heldImports()], test: { name: 'simulator', include: [SIMULATOR], isolate: true } },
     ],
   },

@@ -7,6 +7,8 @@ import { resolvePath } from '../../cli/app/files/typed-path.ts';
 import { option } from '../../cli/app/hint.ts';
 import { Exclusions } from '../request/exclusions.ts';
 import { recognizeFile } from '../request/file-kind.ts';
+import { openOverflowFile } from '../request/overflow-file.ts';
+import type { Overflow } from '../request/row-buckets.ts';
 import { copyInput, readWithProgress, STANDARD_INPUT } from '../request/open-request-file.ts';
 import { wrongRequest } from '../request/wrong-file.ts';
 import { copyOut } from '../request/spool-output.ts';
@@ -56,7 +58,8 @@ export async function prepareExport(
   try {
     const file = path ?? (typed === '-' ? await copyInput(context) : resolvePath(context, typed));
     const exclusions = list === undefined ? undefined : await openExclusions(context, list, names, words);
-    let options: PrepareOptions = { ...how, exclusions, now: context.clock.now() };
+    const openOverflow = (): Promise<Overflow> => openOverflowFile(context);
+    let options: PrepareOptions = { ...how, exclusions, now: context.clock.now(), openOverflow };
     const read = (): Promise<Prepared> => readExport(context, typed, file, { files, how: options, maxRejects, words });
     const readAgain = async (first: Prepared, more: PrepareOptions): Promise<Prepared> => {
       await files.discard();
@@ -74,8 +77,10 @@ export async function prepareExport(
       prepared = await readAgain(prepared, {
         columns: [...(how.columns ?? []), { column: 'expiration', name: expiration }],
       });
-    // A row that was written already gets the later date in a second reading.
-    if (prepared.laterDates.size > 0) prepared = await readAgain(prepared, { laterDates: prepared.laterDates });
+    // A row that was written already gets the later date in a second reading, which also leaves out repeats of late rows.
+    const { laterDates, lateRepeats } = prepared;
+    if (laterDates.size > 0 || lateRepeats !== undefined)
+      prepared = await readAgain(prepared, { laterDates, lateRepeats });
     onWhole?.(await files.seal(), prepared);
     const request = await files.finish();
     if (names.request === '-') await copyOut(context, files.path('request'), names.request);

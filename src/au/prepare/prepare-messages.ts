@@ -18,19 +18,8 @@ export function explainPrepared(
   { sha256 }: Sealed,
   files: PreparedNames,
 ): void {
-  const {
-    delimiter,
-    encoding,
-    hasByteOrderMark,
-    columns,
-    kept,
-    leftOut,
-    changes,
-    attachedDigits,
-    comparedTo,
-    rows,
-    firstDate,
-  } = prepared;
+  const { delimiter, encoding, hasByteOrderMark, columns, kept, leftOut, changes, attachedDigits, rows, firstDate } =
+    prepared;
   if (attachedDigits.count > 0) notices.warn(explainAttachedDigits(attachedDigits));
   if (prepared.problemCount > 0) {
     notices.warn(`${countText(prepared.problemCount, 'row')} left out, see ${files.rejects}:`);
@@ -59,8 +48,6 @@ export function explainPrepared(
     const places = [...lines.map(formatNumber), ...(count > lines.length ? ['…'] : [])].join(', ');
     notices.note(`  ${CHANGED[kind]}: ${countText(count, 'row')} (${count === 1 ? 'line' : 'lines'} ${places})`);
   }
-  if (comparedTo !== undefined)
-    notices.warn(`the search for repeated rows covered only the lines up to ${formatNumber(comparedTo)}`);
 }
 
 const WITHOUT_EXPIRATION = 'no expiration column: the service uses what each token stores';

@@ -4,8 +4,10 @@ import { csvRow } from '../../cli/output/csv.ts';
 import { CountedLines, type Rule } from '../request/request-file.ts';
 import { CARD_NUMBER, checkRow } from '../request/request-rules.ts';
 import { isUuid, rowKey } from '../request/row-key.ts';
+import type { Overflow } from '../request/row-buckets.ts';
 import { TokenTable } from '../request/token-table.ts';
 import type { CsvRow } from '../csv-rows.ts';
+import { LateRows, type RepeatedRows } from './late-rows.ts';
 import type { ColumnPlaces } from './prepare-columns.ts';
 import {
   type DateOrder,
@@ -58,10 +60,8 @@ export interface PreparedRows {
   readonly laterDates: ReadonlyMap<string, Expiration>;
   /** The first expiration as it is in the export and as it is sent; undefined without one. */
   readonly firstDate: FirstDate | undefined;
-  /**
-   * The last line that was checked for a repeat; undefined unless there were too many rows to check all lines.
-   */
-  readonly comparedTo: number | undefined;
+  /** The rows that were written more than once, because a repeat came after the table of rows was full; undefined if none were. */
+  readonly lateRepeats: RepeatedRows | undefined;
 }
 
 export interface FirstDate {
@@ -83,10 +83,16 @@ export interface RowOptions {
   readonly orders: readonly DateOrder[];
   /** The expirations to write in place of earlier ones, by the keys of their rows. */
   readonly laterDates: ReadonlyMap<string, Expiration> | undefined;
+  /** The rows that an earlier reading wrote more than once. */
+  readonly lateRepeats: RepeatedRows | undefined;
   /** The operator's list of tokens to leave out. */
   readonly exclusions: TokenList | undefined;
   /** The approximate number of rows. */
   readonly expectedRows: number;
+  /** Opens a place for hashes of rows that are too many for memory. Default: memory takes all. */
+  readonly openOverflow: (() => Promise<Overflow>) | undefined;
+  /** The limit on slots for rows whose repeats are found at once. For tests. */
+  readonly mostSlots: number | undefined;
 }
 
 /** A file of tokens. */
@@ -114,18 +120,24 @@ export class RowPreparer {
   readonly #laterDates = new Map<string, Expiration>();
   #firstDate: FirstDate | undefined;
   readonly #attachedDigits = new CountedLines();
-  #comparedTo: number | undefined;
+  /** Rows that came after the table was full. */
+  readonly #late: LateRows;
+  readonly #lateRepeats: RepeatedRows | undefined;
   #isUnusable = false;
   #rows = 0;
 
-  constructor({ places, names, kept, orders, laterDates, exclusions, expectedRows }: RowOptions) {
+  constructor(options: RowOptions) {
+    const { places, names, kept, orders, laterDates, lateRepeats, exclusions, expectedRows, openOverflow } = options;
+    const { mostSlots = MOST_SLOTS } = options;
     this.#places = places;
     this.#names = names;
     this.#kept = kept;
     this.#dates = new DateReader(orders);
     this.#exclusions = exclusions;
     this.#writtenDates = laterDates;
-    this.#expirations = new TokenTable({ words: 3, expected: expectedRows, mostSlots: MOST_SLOTS });
+    this.#expirations = new TokenTable({ words: 3, expected: expectedRows, mostSlots });
+    this.#late = new LateRows(this.#expirations, openOverflow);
+    this.#lateRepeats = lateRepeats;
   }
 
   /** Tells whether a row has no token, but nothing or a word such as "total" in its place. */
@@ -160,7 +172,7 @@ export class RowPreparer {
     if ('problem' in expiration) return this.refuse(line, expiration);
     const merchant = this.#cell(cells, 'merchant_id');
     const key = rowKey(token, merchant);
-    const text = rowText(token, this.#writtenDates?.get(key) ?? expiration, merchant);
+    const text = rowText(token, this.#latestDate(key) ?? expiration, merchant);
     if (typeof text !== 'string') return this.refuse(line, text);
     // What is sent must not depend on a guess of the encoding.
     if (row.isConverted && !isAscii(Buffer.from(text))) return this.refuse(line, WRONG_BYTES);
@@ -179,7 +191,12 @@ export class RowPreparer {
     return { finding };
   }
 
-  finish(): PreparedRows {
+  /** Moves hashes of rows out of memory if there are many. To be called now and then between rows. */
+  async relieve(): Promise<void> {
+    await this.#late.relieve();
+  }
+
+  async finish(): Promise<PreparedRows> {
     if (this.#rows === 0 && this.#problems.count === 0) {
       const problem = this.#changes.has('excluded_tokens')
         ? 'every row of the export is on the list of exclusions'
@@ -198,7 +215,7 @@ export class RowPreparer {
       attachedDigits: this.#attachedDigits,
       laterDates: this.#laterDates,
       firstDate: this.#firstDate,
-      comparedTo: this.#comparedTo,
+      lateRepeats: await this.#late.repeated(),
     };
   }
 
@@ -230,11 +247,15 @@ export class RowPreparer {
   }
 
   #isRepeated(key: string, expiration: Expiration, line: number): boolean {
-    if (this.#comparedTo !== undefined) return false;
     const date = dateNumber(expiration);
-    const earlier = this.#expirations.setIfAbsent(key, date);
+    const repeat = this.#lateRepeats?.take(key, date);
+    if (repeat !== undefined) {
+      if (repeat === 'later') this.#changed('later_dates', line);
+      return repeat !== 'first';
+    }
+    const earlier = this.#expirations.isFull ? 0 : this.#expirations.setIfAbsent(key, date);
     if (earlier === 0) {
-      if (this.#expirations.isFull) this.#comparedTo = line - 1;
+      if (this.#expirations.isFull && this.#lateRepeats === undefined) this.#late.add(key, date);
       return false;
     }
     if (date > earlier) {
@@ -243,6 +264,11 @@ export class RowPreparer {
       this.#changed('later_dates', line);
     }
     return true;
+  }
+
+  /** Returns the latest expiration of a row that repeats, as an earlier reading found it. */
+  #latestDate(key: string): Expiration | undefined {
+    return expirationOf(this.#lateRepeats?.latestOf(key) ?? 0) ?? this.#writtenDates?.get(key);
   }
 
   #dateIn(cells: readonly string[], sent: Expiration): FirstDate | undefined {
@@ -305,6 +331,17 @@ export function isBlank({ cells }: CsvRow): boolean {
 /** Returns a number that is larger for a later expiration, and 1 for one that is not complete. */
 function dateNumber({ year, month }: Expiration): number {
   return year === '' || month === '' ? 1 : 2 + Number(year) * 12 + Number(month);
+}
+
+function twoDigits(number: number): string {
+  return String(number).padStart(2, '0');
+}
+
+/** Returns the expiration with a number; undefined for one that is not complete. */
+function expirationOf(date: number): Expiration | undefined {
+  if (date <= 1) return undefined;
+  const months = date - 3;
+  return { year: twoDigits(Math.floor(months / 12)), month: twoDigits((months % 12) + 1) };
 }
 
 /**

@@ -4,10 +4,12 @@ import { containsCardNumber } from '../../base/security/card-number.ts';
 import { csvRows } from '../../cli/output/csv.ts';
 import { CR, LF, LONGEST_LINE, REQUEST_HEADER } from '../request/request-file.ts';
 import { checkHeader, utf16Order } from '../request/request-rules.ts';
+import type { Overflow } from '../request/row-buckets.ts';
 import { KEPT_COLUMNS } from '../results/kept-columns.ts';
 import { CSV_FAULTS, type CsvFault, type CsvRow, CsvRows } from '../csv-rows.ts';
 import { type Encoding, exportDecoder } from './export-text.ts';
 import { ExpirationCandidates } from './expiration-candidates.ts';
+import type { RepeatedRows } from './late-rows.ts';
 import {
   type ColumnChoice,
   type ColumnPlaces,
@@ -32,6 +34,12 @@ export interface PrepareOptions {
   readonly now?: number | undefined;
   /** The later expirations that an earlier reading found, by the keys of their rows. */
   readonly laterDates?: ReadonlyMap<string, Expiration> | undefined;
+  /** The rows that an earlier reading wrote more than once. */
+  readonly lateRepeats?: RepeatedRows | undefined;
+  /** Opens a place for hashes of rows that are too many for memory. Default: memory takes all. */
+  readonly openOverflow?: (() => Promise<Overflow>) | undefined;
+  /** The limit on slots for rows whose repeats are found at once. For tests. */
+  readonly mostSlots?: number | undefined;
   /** The names of columns to write to a separate file, for a later join by token. */
   readonly keep?: readonly string[] | undefined;
   /** The operator's list of tokens to leave out. */
@@ -124,6 +132,7 @@ async function prepareFrom(
     const next = decoder.decode(piece);
     rows.feed(next.text, next.converted);
     await reader.writeTo(outputs);
+    await reader.relieve();
     if (rows.stop !== undefined) break;
   }
   const rest = decoder.finish();
@@ -132,7 +141,7 @@ async function prepareFrom(
   reader.takeLast();
   if (rows.stop !== undefined) reader.unreadable(rows.stop);
   await reader.writeTo(outputs);
-  return { ...reader.finish(), encoding, delimiter, hasByteOrderMark: hasMark(head, encoding) };
+  return { ...(await reader.finish()), encoding, delimiter, hasByteOrderMark: hasMark(head, encoding) };
 }
 
 /** The longest row of an export, in characters. */
@@ -283,12 +292,17 @@ class ExportReader {
     this.#rejects.push(() => [String(line), problem, ...this.#names.map(() => '')]);
   }
 
-  finish(): Pick<Prepared, keyof PreparedRows | 'columns' | 'leftOut' | 'candidates' | 'kept'> {
+  /** Moves hashes of rows out of memory if there are many. */
+  async relieve(): Promise<void> {
+    await this.#rows?.relieve();
+  }
+
+  async finish(): Promise<Pick<Prepared, keyof PreparedRows | 'columns' | 'leftOut' | 'candidates' | 'kept'>> {
     if (this.#rows === undefined) throw emptyExport(this.#options);
     const places = Object.entries(this.#places).map(([column, at]) => [column, this.#names[at] ?? ''] as const);
     const used = new Set([...Object.values(this.#places), ...this.#kept]);
     return {
-      ...this.#rows.finish(),
+      ...(await this.#rows.finish()),
       columns: Object.fromEntries(places),
       leftOut: this.#names.filter((_, at) => !used.has(at)),
       candidates: (this.#candidates?.found() ?? []).map((at) => this.#names[at] ?? ''),
@@ -304,7 +318,8 @@ class ExportReader {
   }
 
   #takeHeader(names: readonly string[]): void {
-    const { columns = [], dateOrder = [], keep = [], exclusions, laterDates, noExpiration, now } = this.#options;
+    const { columns = [], dateOrder = [], keep = [], noExpiration, now } = this.#options;
+    const { exclusions, laterDates, lateRepeats, openOverflow, mostSlots } = this.#options;
     this.#names = names;
     this.#places = findColumns(names, columns);
     this.#kept = findKept(names, keep);
@@ -320,8 +335,11 @@ class ExportReader {
       kept: this.#kept,
       orders: dateOrders(dateOrder),
       laterDates,
+      lateRepeats,
       exclusions,
       expectedRows: this.#expectedRows,
+      openOverflow,
+      mostSlots,
     });
   }
 }

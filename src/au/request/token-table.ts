@@ -1,5 +1,6 @@
 const FEWEST_SLOTS = 2 ** 13;
 const LARGE = 2 ** 19;
+const PIECE_SLOTS = 2 ** 16;
 /** The share of used slots at which a table grows. */
 const LOAD = 0.8;
 /** The number of 32-bit words in the hash of a token. */
@@ -48,20 +49,24 @@ export class TokenTable {
 
   /** Returns the value of a token, or 0 for a token that is not in the table. */
   get(token: string): number {
-    return this.#markAt(this.#slotOf(this.#hashOf(token), 0));
+    return this.#markAt(this.#slotOf(this.hashOf(token), 0));
   }
 
   /** Sets the value of a token. Leaves out a new token if the table is full. */
   set(token: string, value: number): void {
-    const hash = this.#hashOf(token);
-    const slot = this.#slotOf(hash, 0);
-    if (this.#markAt(slot) === 0) this.#add(slot, hash, value);
+    this.setHash(this.hashOf(token), value);
+  }
+
+  /** Works like `set`, for a token whose hash begins at `at` in `hashes`. */
+  setHash(hashes: Int32Array, value: number, at = 0): void {
+    const slot = this.#slotOf(hashes, at);
+    if (this.#markAt(slot) === 0) this.#add(slot, hashes, value, at);
     else this.#table[slot + this.#words] = value;
   }
 
   /** Sets the value of a token that is not in the table. Returns the value that it had before, or 0. */
   setIfAbsent(token: string, value: number): number {
-    return this.setHashIfAbsent(this.#hashOf(token), value);
+    return this.setHashIfAbsent(this.hashOf(token), value);
   }
 
   /** Works like `setIfAbsent`, for a token whose hash begins at `at` in `hashes`. */
@@ -72,6 +77,12 @@ export class TokenTable {
     return before;
   }
 
+  /** Yields the slots in pieces, each of the words of a hash and the value; 0 in an empty slot. */
+  *pieces(): Generator<Int32Array, void> {
+    const length = PIECE_SLOTS * this.#slotLength;
+    for (let at = 0; at < this.#table.length; at += length) yield this.#table.subarray(at, at + length);
+  }
+
   /** Removes all tokens. */
   clear(): void {
     if (this.size > 0) this.#table.fill(0);
@@ -79,7 +90,8 @@ export class TokenTable {
     this.isFull = false;
   }
 
-  #hashOf(token: string): Int32Array {
+  /** Returns the hash of a token, which is valid until the next call. */
+  hashOf(token: string): Int32Array {
     if (token !== this.#hashed) hashToken(this.#hash, token);
     this.#hashed = token;
     return this.#hash;
