@@ -222,7 +222,7 @@ export class Adversary {
     const answers = this.#answers.get(path) ?? [];
     this.#answers.set(path, [...answers.slice(0, 3), shown]);
     const given = (isStale ? answers[0] : undefined) ?? shown;
-    this.#tell(process, given);
+    if (isWhole) this.#tell(process, given);
     return given;
   }
 
