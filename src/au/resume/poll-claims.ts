@@ -1,4 +1,4 @@
-import { SvcError } from '../../base/errors.ts';
+import { isSvcError, SvcError } from '../../base/errors.ts';
 import { countText } from '../../cli/output/time.ts';
 import type { Client } from '../../client/api/client.ts';
 import { pollUntil, type WakeUp } from '../../client/api/poll.ts';
@@ -79,7 +79,7 @@ export async function pollClaims(
   return {
     progress: progressOf(claims, seen),
     reason: reason && because && reason.code === 'pending' ? after(because, reason) : reason,
-    unsent: await unsentRows(cycle),
+    unsent: reason === undefined ? await unsentRows(cycle) : undefined,
   };
 }
 
@@ -134,7 +134,8 @@ async function endOf(
   try {
     return (await settleClaim(client, cycle, { claim, isDone: false }, { newer: () => spare.get() })).end;
   } catch (error) {
-    // A machine that may only read the ledger frees no rows, and still says what the service said.
+    // A command that has no time left, or may only read the ledger, frees no rows, and still says what the service said.
+    if (status === 'failed' && isSvcError(error, 'timeout')) return 'failed';
     if (!(error instanceof ReadOnlyPlace)) throw error;
     return status === 'failed' ? 'failed' : undefined;
   }

@@ -128,6 +128,14 @@ describe('a cycle that other machines sent', () => {
     expect(uploads()).toBe(4);
   });
 
+  it('R72: a cycle with a job that failed ends with 10 when the time passes while another job is under way', async () => {
+    const { on, jobs, service } = await openHalves();
+    service.failed = jobs[0] ?? '';
+    const told = await on('fresh', 'au resume 2026-12 --wait --timeout 10m');
+    expect(told.code, told.stderr).toBe(10);
+    expect(told.stderr).toContain(service.failed);
+  });
+
   it('a cycle with a job that the service does not know ends with 9 and frees nothing', async () => {
     const { on, jobs, service, uploads } = await openHalves();
     service.forgotten = jobs[0] ?? '';
