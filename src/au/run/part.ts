@@ -387,7 +387,12 @@ function goBack(part: Parts['planned' | 'creating' | 'created' | 'uploading'], {
 }
 
 function miss<P extends Asked>(part: P, { clocks }: Events['missed']): P {
-  return { ...part, missing_since: part.missing_since ?? iso(Math.max(clocks.service, clocks.here)) };
+  return knowsSince(part, clocks) ? part : { ...part, missing_since: iso(Math.max(clocks.service, clocks.here)) };
+}
+
+/** Tells whether it is known since when a job is missing. A time after both clocks was recorded by a wrong one. */
+export function knowsSince({ missing_since: since = '' }: Part, { service, here }: Clocks): boolean {
+  return Date.parse(since) <= Math.max(service, here);
 }
 
 function find(part: Asked, { job, at }: Events['found']): Part {

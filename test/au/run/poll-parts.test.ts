@@ -150,6 +150,12 @@ describe('a job that is missing', () => {
     expect(events).toEqual([{ kind: 'missing', job: 'job-1' }]);
   });
 
+  it('R58: a job that is missing is so since now where a wrong clock recorded a later time', async () => {
+    const one = part('unknown', 'all', { expires_at: iso(NOON + HOUR), missing_since: iso(NOON + 26 * HOUR) });
+    await recordPoll(workOf(one), one, undefined);
+    expect(one).toMatchObject({ state: 'unknown', missing_since: iso(NOON) });
+  });
+
   it.each([
     [4 * MINUTE, 4 * MINUTE, 'uploaded'],
     [5 * MINUTE, 4 * MINUTE, 'uploaded'],
