@@ -34,7 +34,8 @@ export function checkExitCode(world: World, setting: Setting): void {
   if (argv[1] === 'submit') checkSubmitted(world, setting);
   if (argv[1] === 'resume') checkUploaded(world, setting, argv[2] ?? '');
   if (argv[1] === 'prepare' && argv[2]?.endsWith('.results.csv')) throw failure(setting, 'but that is a result file');
-  if (argv[1] === 'sync') checkNothingOpen(world, setting);
+  // Another command can begin a run after this one has looked for them.
+  if (argv[1] === 'sync' && !ended.hadCompany) checkNothingOpen(world, setting);
   if (argv[1] === 'wait' || argv[1] === 'download') checkResults(world, setting, argv[2] ?? '');
 }
 

@@ -217,7 +217,9 @@ class Story {
     this.#world.writeFile(file, file === EXPORT ? text.replaceAll(',', ';') : text, on);
   }
 
-  #apply({ file, on }: Extract<Step, { do: 'apply' }>): void {
+  async #apply({ file, on }: Extract<Step, { do: 'apply' }>): Promise<void> {
+    // Nobody writes new tokens into an export while a refresh reads it.
+    await Promise.allSettled(this.#background);
     this.#told.push(`${file}${machineText(on)} gets the new tokens`);
     const { home } = this.#world.machine(on);
     const made = newTokensIn([home, join(this.#world.sharedFolder, CYCLE)]);
