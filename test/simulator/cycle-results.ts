@@ -93,13 +93,6 @@ function resultsOf({ ours }: World, job: string | undefined): string[] {
   return linesIn(join(ours, 'files', `result-${job}.csv`));
 }
 
-/** Returns the results of all jobs of the service. */
-export function allResults({ ours }: World): string[] {
-  const directory = join(ours, 'files');
-  const names = existsSync(directory) ? readdirSync(directory) : [];
-  return names.filter((name) => name.startsWith('result-')).flatMap((name) => linesIn(join(directory, name)));
-}
-
 /** Returns the file with the results of the whole cycle. */
 function wholeResults({ home, sharedFolder }: World, argv: readonly string[], ended: Ended): string {
   if (argv[1] === 'refresh') return join(sharedFolder, CYCLE, 'results.csv');

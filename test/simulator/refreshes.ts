@@ -3,8 +3,8 @@ import type { History, Step } from './history.ts';
 import { machineCircumstances, writeFile } from './machines.ts';
 import type { Chance } from './random.ts';
 
-/** The refresh of the cycle. FOLDER stands for the directory that all machines have in common. */
-export const REFRESH = `au refresh export.csv --cycle ${CYCLE} --out-dir FOLDER --add`;
+/** The refresh of the cycle. FOLDER stands for the directory that all machines have in common. Most rows may be errors. */
+export const REFRESH = `au refresh export.csv --cycle ${CYCLE} --out-dir FOLDER --add --fail-on err=100%`;
 
 /** The options of a refresh. A repeated choice is drawn more often. */
 const CHOICES = ['--no-wait', '--no-wait', '--no-wait --timeout 3s', '--timeout 20m', '--timeout 2h'];
