@@ -51,7 +51,7 @@ export const UNMARKED_ENTRY_PARAMETERS = {
 
 /** The options about entries that the service may no longer have. */
 export const RETENTION_PARAMETERS = {
-  retention: value('--retention <duration>', 'how long the service keeps entries (default 24h)', positiveDuration),
+  retention: value('--retention <duration>', 'how long the service keeps logs (default 24h)', positiveDuration),
   strict: flag('--strict', 'exit with 14 when entries may be missing'),
 } as const;
 

@@ -45,7 +45,7 @@ const parameters = {
   ),
   keep: value(
     '--keep <months>',
-    'drop whole months that are older, such as 13M or 2y (default: keep all)',
+    'drop whole months that are older than the newest entry by 13M or 2y, so that a quiet log is kept longer (default: keep all)',
     wholeMonths,
   ),
   failOnCardNumber: conflicting(

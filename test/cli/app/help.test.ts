@@ -107,6 +107,11 @@ describe('help', () => {
     for (const { syntax } of Object.values(GLOBAL_PARAMETERS)) expect(output).toContain(`\n  ${syntax} `);
   });
 
+  it('help on logs archive says that --keep counts from the newest entry, so that a quiet log is kept longer', async () => {
+    const text = (await help(['logs', 'archive'])).replaceAll(/\s+/g, ' ');
+    expect(text).toContain('older than the newest entry by 13M or 2y, so that a quiet log is kept longer');
+  });
+
   it('help uses up to 100 columns of a wide terminal', async () => {
     const text = await help(['au', 'submit'], 200);
     const longest = Math.max(...text.split('\n').map((line) => line.length));
