@@ -69,10 +69,14 @@ export async function countAccess(
   return { archive: store.name, ...content, dormantMs, rows, isFull: counts.isFull, sha256 };
 }
 
-/** Returns the days of an archive from a time on: up to the day of its end. */
-export function daysSince({ coverage }: Pick<Manifest, 'coverage'>, since: number, now: number) {
+/** Returns the days of an archive from a time on: up to the day of its end, or to the last day that is over before its end. */
+export function daysSince(
+  { coverage }: Pick<Manifest, 'coverage'>,
+  { since, now, onlyOver }: { readonly since: number; readonly now: number; readonly onlyOver: boolean },
+) {
   const end = coverage.covered().at(-1)?.to ?? now;
-  return { from: Math.floor(since / DAY_MS) * DAY_MS, to: untilDay(dayOf(end - 1)) };
+  const overAt = Math.floor(Math.min(end, now) / DAY_MS) * DAY_MS;
+  return { from: Math.floor(since / DAY_MS) * DAY_MS, to: onlyOver ? overAt : untilDay(dayOf(end - 1)) };
 }
 
 /** Time up to the end of yesterday that was not archived. */

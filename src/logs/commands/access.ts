@@ -52,7 +52,7 @@ function shownActor(row: AccessRow): string {
 
 export const access = defineCommand({
   description:
-    'Shows who used the service, from an archive: one row per actor with its type, name, first and last entry, reads, changes (all that is neither a read nor a delete), deletes and entity types, whether it is new in this time, and whether it is dormant. The rows are of whole days (UTC), up to the end of the archive. Names come from what earlier commands read. The logs show use, not permissions: compare them with your list of users and keys. --sign-off records in the chain of the archive that you reviewed this.',
+    'Shows who used the service, from an archive: one row per actor with its type, name, first and last entry, reads, changes (all that is neither a read nor a delete), deletes and entity types, whether it is new in this time, and whether it is dormant. The rows are of whole days (UTC), up to the end of the archive, with --sign-off up to yesterday. Names come from what earlier commands read. The logs show use, not permissions: compare them with your list of users and keys. --sign-off records in the chain of the archive that you reviewed this.',
   examples: [
     ['svc logs access audit', 'the last 180 days'],
     ['svc logs access audit --since 90d --dormant 30d --html access.html', 'a quarter as a page, to print or to file'],
@@ -93,7 +93,7 @@ async function makeAccess(context: Context, input: Input<typeof parameters>) {
   if (since > now) throw new SvcError('usage', '--since takes a time in the past', { hint: 'Such as 180d.' });
   const store = await openArchive(context, input.dir);
   const manifest = await readManifest(store);
-  const days = daysSince(manifest, since, now);
+  const days = daysSince(manifest, { since, now, onlyOver: input.signOff });
   const dormantMs = input.dormant ?? DEFAULT_DORMANT_MS;
   const labels = await knownLabels(context, manifest.first);
   const made = await countAccess(context, store, manifest, { dir: input.dir, ...days, dormantMs, labels });
@@ -121,7 +121,9 @@ function refusalOf(
   if (!isNothing && first === undefined) return undefined;
   const unsigned = isSigned ? 'nothing was signed off: ' : '';
   const words = isNothing
-    ? `${archive} ends before ${from}`
+    ? isSigned && unarchived === undefined
+      ? `no day since ${from} is over`
+      : `${archive} ends before ${from}`
     : `${archive} lacks ${first?.from ?? ''} to ${first?.to ?? ''} (${first?.reason ?? ''})`;
   return new SvcError('entries_missing', `${unsigned}${words}`, {
     hint: 'Update the archive, or choose another --since; a gap stays one.',

@@ -124,7 +124,7 @@ describe('svc logs access', () => {
     expect([signed.code, signed.stderr]).toEqual([
       0,
       expect.stringContaining(
-        'signed off 2026-03-01 to 2026-03-31 by Ana (record 3): actors 3, new actors 2, dormant 0',
+        'signed off 2026-03-01 to 2026-03-30 by Ana (record 3): actors 3, new actors 2, dormant 0',
       ),
     ]);
     const file = path.join(top, recordPath(3));
@@ -133,7 +133,7 @@ describe('svc logs access', () => {
       review: {
         of: 'access',
         from: '2026-03-01',
-        to: '2026-03-31',
+        to: '2026-03-30',
         entries: 5,
         missing: [],
         page_sha256: sha256Of(html),
@@ -151,6 +151,25 @@ describe('svc logs access', () => {
       12,
       expect.stringContaining('it reviews 4 entries; the records before it list 5 entries'),
     ]);
+  });
+
+  it('R82: svc logs access --sign-off counts and signs only days that are over, also while their entries go on', async () => {
+    const today = entry('2026-03-31', { created_at: '2026-03-31T05:00:00.000Z', actor_id: 'today' });
+    const { top } = await buildArchive(START, [{ to: NOW, entries: [...ENTRIES, today] }]);
+    const shown = await access(top, '--since', '2026-03-01');
+    expect(rowsIn(shown.stdout)).toEqual(expect.arrayContaining([expect.objectContaining({ actor_id: 'today' })]));
+    const signed = await access(top, '--since', '2026-03-01', '--sign-off');
+    expect([signed.code, signed.stderr, signed.stdout]).toEqual([
+      0,
+      expect.stringContaining('signed off 2026-03-01 to 2026-03-30 by '),
+      expect.not.stringContaining('today'),
+    ]);
+    const early = await access(top, '--since', '1h', '--sign-off');
+    expect([early.code, errorIn(early)['message']]).toEqual([
+      14,
+      'nothing was signed off: no day since 2026-03-31 is over',
+    ]);
+    expect((await svcHere(['logs', 'verify', top])).code).toBe(0);
   });
 
   it('R82: svc logs access --sign-off signs every row: a change of any one changes the hash', async () => {
