@@ -27,7 +27,7 @@ export class RowsTaken extends SvcError {}
 /**
  * Binds the rows of a part to its job, before the first byte is sent.
  * @throws RowsTaken if another job has some of the rows, SvcError `pending` if the job has them too, `job_expired` if the
- *   job's own claim has ended, `conflict` if the job has other rows
+ *   job's own claim has ended, `conflict` if the job has other rows or is of another cycle
  */
 export async function claimRows(ledger: Ledger, claiming: Claiming): Promise<void> {
   const { job, rows } = claiming;
@@ -38,13 +38,25 @@ export async function claimRows(ledger: Ledger, claiming: Claiming): Promise<voi
     await cycle.requireComplete();
     return requireOnlyClaim(cycle, claiming, claimed);
   }
-  await ledger.mark(job.id, claiming.cycle);
+  if (!(await ledger.mark(job.id, claiming.cycle))) throw boundJob(job.id);
   const times = { created_at: serviceTime(job, job.created_at), expires_at: serviceTime(job, job.expires_at) };
   const body = claimBody(claiming, await cycle.createRowSet(rows), times);
   await cycle.append(async (entries) => {
     if (isClaimed(entries, job.id, rows)) return undefined;
     await requireFree(cycle, claiming, entries);
     return body;
+  });
+}
+
+/**
+ * Returns the error for a job to which another file may be sent. The job would count for both files, and the rows of one
+ * of them would never be sent.
+ */
+export function boundJob(job: string): SvcError {
+  return new SvcError('conflict', `job ${job} belongs to another file or to another system; nothing was sent`, {
+    hint: 'Submit the file, which creates another job.',
+    next: ['au', 'status', job],
+    facts: { job },
   });
 }
 

@@ -26,7 +26,7 @@ import {
   undeliveredError,
   unknownRowsError,
 } from './claim-errors.ts';
-import { claimAgain, type ClaimingAgain, claimRows, RowsTaken } from './claim-rows.ts';
+import { boundJob, claimAgain, type ClaimingAgain, claimRows, RowsTaken } from './claim-rows.ts';
 import { endClaim, isDone, standingClaims, stands } from './claims.ts';
 import { type Division, divideRows } from './divide-rows.ts';
 import type { ClaimEntry, Entry, Who } from './entry.ts';
@@ -205,6 +205,9 @@ export class CommandLedger {
     const toName = { name, cycle: undefined, whole: { sha256, source } };
     const named = await this.#name(ledger, toName);
     await requireKnownRows(ledger, named, { ...toName, submitted: request.submitted.sha256 });
+    const bound = standingClaims(await ledger.cycle(named.cycle).read()).find((claim) => claim.job === job.id);
+    // A run goes on with its job, and the bytes of an earlier upload may have other dates for the same rows.
+    if (bound && (bound.run !== '' || bound.sha256 !== sha256)) throw boundJob(job.id);
     await this.#requireFreeFile(client, job, ledger, named, request);
     if (!how.begin) await this.#requireOtherRows(client, ledger, named, request, how);
     const file = { name, sha256, rows: count };

@@ -160,10 +160,14 @@ export class Ledger {
 
   /**
    * Marks a job as one that the ledger knows, with its cycle. The mark of a new job comes before its claim, and that of a
-   * job that may have its file comes after it.
+   * job that may have its file comes after it. A mark is never replaced. Returns whether it is of this cycle.
    */
-  async mark(job: string, cycle: string): Promise<void> {
-    await this.#objects.create(this.#markOf(job), Buffer.from(`${JSON.stringify({ version: 1, cycle })}\n`));
+  async mark(job: string, cycle: string): Promise<boolean> {
+    const name = this.#markOf(job);
+    const bytes = Buffer.from(`${JSON.stringify({ version: 1, cycle })}\n`);
+    if ((await this.#objects.create(name, bytes)) === 'created') return true;
+    if (!(await this.isMarked(job))) throw notShown(this.#objects, name);
+    return (await this.cycleOfJob(job)) === this.cycle(cycle);
   }
 
   /** Marks a job as one of another system. No claim ever names it. */

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
 import { errorIn, type HereResult } from '../../support/run-here.ts';
+import type { Fault } from '../support.ts';
 import { type Machine, openMachine } from './machine.ts';
 
 const MINUTE = 60_000;
@@ -31,6 +32,12 @@ async function upload(machine: Machine, file: string, env = {}, options = ''): P
   const { id } = rowOf(await machine.svc('au create', env));
   return machine.svc(`au upload ${String(id)} ${file} ${options}`.trim(), env);
 }
+
+/** Lets the store refuse every file. */
+const refuseUploads: Fault = ({ method }, outgoing, proceed) => {
+  if (method !== 'PUT') return proceed();
+  outgoing.writeHead(400).end();
+};
 
 describe('the upload of a file to a job', () => {
   it('R74: the upload of a file to a job stops with a shared ledger while the key has a job that the ledger does not know', async () => {
@@ -99,5 +106,36 @@ describe('the upload of a file to a job', () => {
     await machine.clock.advance(15 * DAY);
     write(machine, 'later.csv', ...ROWS.slice(1));
     expect((await upload(machine, 'later.csv')).code).toBe(6);
+  });
+
+  it('R79: the upload of a file to a job sends nothing while the job belongs to another file', async () => {
+    const machine = await openMachine();
+    write(machine, 'first.csv', 'first,27,01,', 'second,27,01,');
+    write(machine, 'turned.csv', 'second,27,01,', 'first,27,01,');
+    write(machine, 'other.csv', 'other,27,01,');
+    const { id } = rowOf(await machine.svc('au create'));
+    machine.fault = refuseUploads;
+    expect((await machine.svc(`au upload ${String(id)} first.csv`)).code).not.toBe(0);
+    machine.fault = undefined;
+    for (const file of ['other.csv', 'turned.csv']) {
+      const refused = await machine.svc(`au upload ${String(id)} ${file} --begin`);
+      expect([refused.code, machine.uploads()], refused.stderr).toEqual([6, 0]);
+      expect(errorIn(refused)).toMatchObject({ code: 'conflict', job: id, next: `svc au status ${String(id)}` });
+    }
+    rowOf(await machine.svc(`au upload ${String(id)} first.csv`));
+    expect(machine.uploads()).toBe(1);
+  });
+
+  it('R79: the upload of a file to a job sends nothing while the job belongs to a run', async () => {
+    const machine = await openMachine();
+    machine.fault = refuseUploads;
+    expect((await machine.svc('au submit tokens.csv')).code).not.toBe(0);
+    machine.fault = undefined;
+    const [part] = machine.record(`state/runs/${machine.runIds()[0] ?? ''}`).parts;
+    const refused = await machine.svc(`au upload ${part?.job ?? ''} tokens.csv`);
+    expect([refused.code, machine.uploads()], refused.stderr).toEqual([6, 0]);
+    expect(errorIn(refused)).toMatchObject({ code: 'conflict', job: part?.job });
+    expect((await machine.svc('au submit tokens.csv')).code).toBe(0);
+    expect(machine.uploads()).toBe(1);
   });
 });

@@ -442,12 +442,19 @@ describe('the marks of jobs', () => {
   it('a job that was marked is known to all machines, with its cycle', async () => {
     const objects = new MemoryObjects();
     const ledger = await open(objects, 'one');
-    await ledger.mark('job-1', '2026-12');
-    await ledger.mark('job-1', '2026-12');
+    for (let time = 0; time < 2; time += 1) expect(await ledger.mark('job-1', '2026-12')).toBe(true);
     const other = await open(objects, 'other');
     expect([await other.isMarked('job-1'), await other.isMarked('job-2')]).toEqual([true, false]);
     expect((await other.cycleOfJob('job-1')) === other.cycle('2026-12')).toBe(true);
     expect(await other.cycleOfJob('job-2')).toBeUndefined();
+  });
+
+  it('a job that is marked for another cycle, or as one of another system, is not marked again', async () => {
+    const ledger = await open(new MemoryObjects());
+    await ledger.mark('job-1', '2026-12');
+    await ledger.ignore('job-2');
+    expect([await ledger.mark('job-1', '2027-01'), await ledger.mark('job-2', '2026-12')]).toEqual([false, false]);
+    expect((await ledger.cycleOfJob('job-1')) === ledger.cycle('2026-12')).toBe(true);
   });
 
   it('a mark without a cycle tells of no claim', async () => {
