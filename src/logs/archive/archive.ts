@@ -39,6 +39,8 @@ export interface RunBegin {
 export interface ArchiveRun extends RunBegin {
   readonly written: Written;
   readonly archivedTo: number;
+  /** The service's time at the end of the run. */
+  readonly endedAt: number;
   readonly record: number;
   readonly sha256: string;
   /** Recorded files that are missing or changed; undefined when a signal ended the run before the search. */
@@ -59,27 +61,35 @@ export async function runArchive(
   const found = await findArchive(store);
   if (found) checkSubject(store, found, options);
   const client = await openClient();
+  const time: KnownTime = { now: () => client.now() };
   try {
     const tenantId = await learnTenant(client, found?.first.tenant_id);
     if (found) checkSubject(store, found, { tenantId });
     else if (tenantId === undefined) throw unknownTenant();
-    return await store.lock(() => runLocked(store, client, tenantId, options));
+    return await store.lock(() => runLocked(store, client, tenantId, options, time));
   } catch (error) {
-    throw await explained(error, store, client, options);
+    throw await explained(error, store, time, options);
   }
 }
 
-async function runLocked(store: FileStore, client: Client, tenantId: string | undefined, options: RunOptions) {
+/** The service's time, as far as it is known. */
+interface KnownTime {
+  now: () => number;
+}
+
+async function runLocked(
+  store: FileStore,
+  client: Client,
+  tenantId: string | undefined,
+  options: RunOptions,
+  time: KnownTime,
+): Promise<ArchiveRun> {
   const before = await findArchive(store);
   const { first, last } = before ?? (await begun(store, tenantId, client, options));
   const now = client.now();
+  const begunAt = client.clock.now();
   checkSubject(store, { first }, { service: options.service, tenantId });
-  const writer = await ArchiveWriter.open(store, last, {
-    tenantId: first.tenant_id,
-    isTenantInDoubt: tenantId === undefined,
-    now: () => client.now(),
-    machineAhead: () => client.machineAhead(),
-  });
+  const writer = await openWriter(store, { first, last }, client, tenantId);
   const begin: RunBegin = {
     isNew: before === undefined,
     tenantId: first.tenant_id,
@@ -100,18 +110,45 @@ async function runLocked(store: FileStore, client: Client, tenantId: string | un
       if (options.follow) await watch.lookIfDue(client.now());
     },
   });
+  time.now = timeOf(sync, client);
   const endedBy = await endOf(sync.run());
   if (damage) throw damage;
   if (endedBy === undefined) await watch.look();
+  const endedAt = time.now();
   return {
     ...begin,
+    now: endedAt - (client.clock.now() - begunAt),
     written: writer.written,
     archivedTo: writer.position.readTo,
+    endedAt,
     record: writer.last.record.sequence,
     sha256: writer.last.sha256,
     lost: watch.lost,
     endedBy,
   };
+}
+
+function openWriter(
+  store: FileStore,
+  { first, last }: FoundArchive,
+  client: Client,
+  tenantId: string | undefined,
+): Promise<ArchiveWriter> {
+  return ArchiveWriter.open(store, last, {
+    tenantId: first.tenant_id,
+    isTenantInDoubt: tenantId === undefined,
+    now: () => client.now(),
+    machineAhead: () => client.machineAhead(),
+  });
+}
+
+/**
+ * Returns a function that returns the service's time during a run. Until it is confirmed, it is not before the one that the
+ * run began with: the later time promises less time until entries are lost.
+ */
+function timeOf({ time }: Pick<ArchiveSync, 'time'>, client: Client): KnownTime['now'] {
+  const aheadMs = client.now() - client.clock.now();
+  return () => (time.isConfirmed ? time.now() : Math.max(time.now(), client.clock.now() + aheadMs));
 }
 
 /** Applies the retention. Damage is returned instead of thrown, because new entries must be archived regardless. */
@@ -173,7 +210,7 @@ async function endOf(work: Promise<void>): Promise<SvcError | undefined> {
 
 const UNEXPLAINED = ['usage', 'config', 'hangup', 'interrupted', 'terminated', 'bug'] as const;
 
-async function explained(failure: unknown, store: FileStore, client: Client, { retentionMs }: RunOptions) {
+async function explained(failure: unknown, store: FileStore, time: KnownTime, { retentionMs }: RunOptions) {
   if (!isSvcError(failure) || isSvcError(failure, ...UNEXPLAINED)) return failure;
   const error = isSvcError(failure, 'checksum_mismatch') ? damageError(failure, store) : failure;
   try {
@@ -181,8 +218,9 @@ async function explained(failure: unknown, store: FileStore, client: Client, { r
     if (!found) return error;
     const readTo = Date.parse(found.last.record.position.read_to);
     // A position after the service's time says nothing of the time that is left.
-    if (readTo > client.now()) return error;
-    return withMargin(error, marginMs(readTo, retentionMs, client.now()));
+    const now = time.now();
+    if (readTo > now) return error;
+    return withMargin(error, marginMs(readTo, retentionMs, now));
   } catch {
     return error;
   }

@@ -51,6 +51,11 @@ export class ArchiveSync {
     });
   }
 
+  /** The service's time, and whether it is confirmed. */
+  get time(): Tail['time'] {
+    return this.#tail.time;
+  }
+
   /**
    * Archives entries until the present, or until the signal. However it ends, accepted entries are committed if possible.
    * @throws SvcError the failure, or the reason of the signal

@@ -147,10 +147,9 @@ export const archive = defineCommand({
     });
     notices.end(run.written);
     const marginBeforeMs = marginMs(run.readTo, retentionMs, run.now);
-    const now = (await context.client()).now();
     const hours = {
       hours_left_before: run.isNew ? null : marginHours(marginBeforeMs),
-      hours_left: marginHours(marginMs(run.archivedTo, retentionMs, now)),
+      hours_left: marginHours(marginMs(run.archivedTo, retentionMs, run.endedAt)),
     };
     const summary = summaryOf(run, { archive: store.name, service }, hours, retention?.dropped);
     if (isDrawn(context)) await context.out.write(summaryText(context, run, summary));

@@ -127,6 +127,11 @@ export class Tail {
     return this.#state.position();
   }
 
+  /** The service's time, and whether it is confirmed. */
+  get time(): Pick<SteadySource, 'now' | 'isConfirmed'> {
+    return this.#source;
+  }
+
   /** Yields the entries until the tail ends. @throws SvcError the failure, or the reason of the signal */
   async *batches(): AsyncGenerator<readonly Log[]> {
     try {

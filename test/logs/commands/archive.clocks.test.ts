@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/base/system.ts';
+import { marginMs } from '../../../src/logs/archive/records/coverage.ts';
 import { errorIn, type HereResult, svcHere } from '../../support/run-here.ts';
 import { Home } from '../../support/svc.ts';
 import { logAgo, type LogServer, startLogServer } from './log-server.ts';
@@ -55,3 +56,43 @@ it.each([3 / 24, 4 * 365, -20_000])(
     expect(server.requests).toBeLessThan(1_000);
   },
 );
+
+describe('the time until entries are lost, twenty hours after the last run', () => {
+  const HOUR = DAY / 24;
+
+  it.each([
+    { header: 'an hour behind', wrongMs: -HOUR },
+    { header: 'in 2030', wrongMs: 4 * 365 * DAY },
+    { header: 'in 1970', wrongMs: -20_000 * DAY },
+    { header: 'an hour behind, beside a machine that is two hours ahead', wrongMs: -HOUR, aheadMs: -2 * HOUR },
+  ])('svc logs archive promises no time that is not left, whichever one Date header is $header', async (wrong) => {
+    const { wrongMs, aheadMs = 0 } = wrong;
+    const clock = { aheadMs: aheadMs - 20 * HOUR, begun: 0, wrong: 0 };
+    Object.defineProperty(server, 'aheadMs', {
+      get: () => clock.aheadMs + (server.requests - clock.begun === clock.wrong ? wrongMs : 0),
+    });
+    for (let last = 1; clock.wrong < last; last = server.requests - clock.begun) {
+      Object.assign(clock, { aheadMs: aheadMs - 20 * HOUR, begun: server.requests, wrong: clock.wrong + 1 });
+      place = home.file(`clocks-${(number += 1)}`);
+      const { wrong: response } = clock;
+      clock.wrong = 0;
+      expect(await archive()).toMatchObject({ code: 0 });
+      Object.assign(clock, { aheadMs, begun: server.requests, wrong: response });
+      const { code, stdout, stderr } = await archive('--retention-margin', '3h');
+      expect([response, code], stderr).toEqual([response, 0]);
+      const { hours_left_before: before = 0, hours_left: after = 0 } = JSON.parse(stdout) as Record<string, number>;
+      expect([response, before], stderr).toEqual([response, expect.closeTo(4, 1)]);
+      expect(after).toBeLessThanOrEqual(24);
+      expect(after).toBeGreaterThan(22.9);
+    }
+    expect(clock.wrong).toBeGreaterThan(1);
+  });
+});
+
+it('entries that are not archived are kept no longer than the service keeps any, wherever its clock is', () => {
+  expect([marginMs(DAY, DAY, DAY / 2), marginMs(DAY, DAY, DAY + 1), marginMs(0, DAY, 3 * DAY)]).toEqual([
+    DAY,
+    DAY - 1,
+    -2 * DAY,
+  ]);
+});

@@ -152,9 +152,12 @@ function rangeOf(from: string, to: string): TimeRange {
   return { from: Date.parse(from), to: Date.parse(to) };
 }
 
-/** Returns the milliseconds until the service deletes unarchived entries; negative if it may have done so already. */
+/**
+ * Returns the milliseconds until the service deletes unarchived entries; negative if it may have done so already. A position
+ * in the future is no longer kept than one of the present.
+ */
 export function marginMs(readTo: number, retentionMs: number, now: number): number {
-  return readTo + retentionMs - now;
+  return retentionMs - Math.max(0, now - readTo);
 }
 
 /** Returns a margin in hours, rounded to hundredths. */
