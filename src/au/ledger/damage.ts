@@ -3,7 +3,19 @@ import { SvcError } from '../../base/errors.ts';
 /** Returns the error for a part of a ledger that is not as svc wrote it. */
 export function damagedLedger(name: string, problem: string): SvcError {
   return new SvcError('config', `the ledger is damaged: ${name}: ${problem}; nothing was sent`, {
-    hint: 'Run the command below on each machine that used this ledger: it puts back what that machine has a copy of. Otherwise restore the object from a backup or an older version of the bucket. Never remove the ledger: the rows that it names would be paid for again.',
+    hint: 'Run the command below on each machine that used this ledger: it puts back what that machine has a copy of. If it names entries as forked, the ledger was restored from a backup and went on: restore nothing then. Otherwise restore the object from a backup or an older version of the bucket. Never remove the ledger: the rows that it names would be paid for again.',
+    next: ['au', 'ledger', 'repair'],
+    facts: { object: name },
+  });
+}
+
+/**
+ * Returns the error for an entry in whose place this machine read another one, or after which it read others. No object of
+ * such a ledger may be put back or removed: both histories name rows that may have been paid for.
+ */
+export function forkedLedger(name: string, problem: string): SvcError {
+  return new SvcError('config', `the ledger has two histories: ${name}: ${problem}; nothing was sent`, {
+    hint: 'It was restored from a backup and went on without entries that this machine read, or two copies of it are in use. Let no machine send rows of this cycle, and restore nothing more. The command below lists the entries, and the jobs of this machine that the ledger does not have, and says how to go on.',
     next: ['au', 'ledger', 'repair'],
     facts: { object: name },
   });

@@ -6,7 +6,7 @@ import type { Clock } from '../../base/system.ts';
 import { type ObjectStore, ReadOnlyPlace } from '../../client/store/objects.ts';
 import { parsedJson } from '../../schema/json-value.ts';
 import { abandonedClaim, isCut } from './cut-entry.ts';
-import { damagedLedger } from './damage.ts';
+import { damagedLedger, forkedLedger } from './damage.ts';
 import { type Entry, type EntryBody, entryBytes, MAX_ENTRY_BYTES, parseEntry, type Who } from './entry.ts';
 import { MAX_SET_BYTES, RowSet } from './row-set.ts';
 
@@ -402,7 +402,7 @@ export class LedgerCycle {
     const name = this.#nameOf(number);
     const bytes = await readObject(this.#objects, name, MAX_ENTRY_BYTES);
     if (bytes !== undefined && sha256Of(bytes) !== last)
-      throw damagedLedger(`${this.#objects.name}/${name}`, 'it is not the one that this machine read');
+      throw forkedLedger(`${this.#objects.name}/${name}`, 'it is not the one that this machine read');
   }
 
   /** Tells whether a copy of the next entry is sound. */

@@ -195,9 +195,10 @@ export function remainingDamage(found: readonly RepairedObject[]): SvcError | un
   const [first] = damaged;
   if (first === undefined) return freed && freedError(freed, left);
   const abandon = left.find((each) => each.abandon !== null)?.abandon;
+  const forked = left.find(({ status, job }) => status === 'forked' && job !== null)?.job ?? undefined;
   const hints = [
     left.some(({ status }) => status === 'forked') &&
-      'The ledger was restored to an older time and went on without entries that this machine read. Remove none of the entries above, and put none of the older ones in their place: each names rows that may have been paid for. Send no more rows of this cycle until somebody has compared its jobs with those in the column job, which are not in the ledger.',
+      'The ledger was restored to an older time and went on without entries that this machine read. Remove none of the entries above, and put none of the older ones in their place: each names rows that may have been paid for. Send no more rows of this cycle, from any machine. The jobs in the column job are not in the ledger: svc au status <job> says whether the service has the file of one, and svc au download <job> gets the tokens that were paid for with it. Then submit the rows that neither these jobs nor those of svc au status <cycle> have, as a file of their own in another cycle.',
     left.some(({ status }) => status === 'missing') &&
       'Run this command on each machine that used the ledger: it puts back what that machine has a copy of. What none of them has comes from a backup or an older version of the bucket.',
     left.some(({ status, sha256 }) => isBad(status) && sha256 !== null) &&
@@ -211,7 +212,7 @@ export function remainingDamage(found: readonly RepairedObject[]): SvcError | un
   const more = damaged.length > 1 ? ` and ${damaged.length - 1} more` : '';
   return new SvcError('config', `the ledger is damaged: ${first.object} is ${first.status}${more}; nothing was sent`, {
     hint: hints.filter(Boolean).join(' '),
-    next: abandon ? ['au', 'abandon', abandon] : undefined,
+    next: abandon ? ['au', 'abandon', abandon] : forked === undefined ? undefined : ['au', 'status', forked],
     facts: { damaged: left },
   });
 }

@@ -182,7 +182,8 @@ describe('a ledger that was restored and went on without a machine', () => {
       const { hint, next } = remainingDamage(found) ?? {};
       expect(hint).toContain('Remove none of the entries above');
       expect(hint).not.toMatch(/removes|Run this command|restore an older/);
-      expect(next).toBeUndefined();
+      expect(hint).toContain('svc au download <job>');
+      expect(next).toEqual(['au', 'status', 'job-2']);
       expect(await repaired({ ...place, cache: new MemoryObjects() })).toEqual({});
     },
   );

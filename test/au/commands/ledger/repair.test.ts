@@ -77,8 +77,14 @@ describe('svc au ledger repair', () => {
     const claim = readFileSync(machine.entry(3), 'utf8');
     const refused = await on('first', SUBMIT);
     expect([refused.code, machine.uploads()], refused.stderr).toEqual([3, 3]);
+    expect(errorIn(refused)).toMatchObject({
+      message: `the ledger has two histories: ${machine.entry(3)}: it is not the one that this machine read; nothing was sent`,
+      hint: expect.stringContaining('It was restored from a backup and went on'),
+      next: 'svc au ledger repair',
+    });
     const found = await on('first', 'au ledger repair -o json');
     expect(found.code, found.stderr).toBe(3);
+    expect(errorIn(found)['next']).toBe(`svc au status ${lost.job}`);
     const forked = {
       object: machine.entry(3),
       status: 'forked',
