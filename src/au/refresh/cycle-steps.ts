@@ -7,7 +7,7 @@ import { countText } from '../../cli/output/time.ts';
 import { fileSource } from '../../client/transfer/source.ts';
 import { writeNextRequest } from '../next/write-next-request.ts';
 import type { Actions } from '../result-codes.ts';
-import { actionsOf } from '../results/action-option.ts';
+import { actionsOf, actionWords } from '../results/action-option.ts';
 import { makeReport, requireReconciled } from '../results/make-report.ts';
 import type { PageSubject } from '../results/report-page.ts';
 import { dominanceWarning } from '../results/report-view.ts';
@@ -177,6 +177,7 @@ export class CycleSteps {
         request,
         '--html',
         page,
+        ...actionWords(this.#input.action),
       ]);
     this.#directory.claim(page);
     const made = await makeReport(this.#context, {
@@ -268,6 +269,7 @@ export class CycleSteps {
       exclusions,
       ...option('--keep', keep),
       ...option('--out', out),
+      ...actionWords(this.#input.action),
     ];
     if (out !== undefined) {
       // No command alone makes it of several requests.

@@ -51,7 +51,7 @@ export async function writeTodo(
         for (const row of rows) {
           const place = placeOf(row.token);
           if (counts?.(row) === false) continue;
-          const group = row.new_token === '' ? groupOf(row.result_code, false, actions) : 'replace';
+          const group = groupOf(row.result_code, row.new_token !== '', actions);
           if (group === 'replace' && place === undefined) leftOut += 1;
           else if (isWritten(group)) await files.add(group, row, kept.cellsAt(row.token, place, source.places));
         }

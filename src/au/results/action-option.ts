@@ -32,6 +32,11 @@ async function codesAndSteps(): Promise<Suggestion[]> {
   return wordsIn(words, 'result code').flatMap(([code, meaning]) => assignmentsOf(code, meaning, steps));
 }
 
+/** Returns the words of a command that choose these actions. */
+export function actionWords(chosen: readonly ChosenStep[]): string[] {
+  return chosen.flatMap(([code, step]) => ['--action', `${code}=${step}`]);
+}
+
 /**
  * Returns the operator's actions by result code. Actions on the command line override actions in the profile. Warns of a
  * typed code that is almost one that svc knows; the service may send any code.

@@ -81,6 +81,26 @@ describe('the files with what to do after a cycle', () => {
     expect(rowOf(done)).toMatchObject({ new_tokens: issued.length, replace: `${CYCLE}/todo/replace.csv` });
   });
 
+  it('the files with what to do after a cycle have the groups of au report, also for codes with a chosen action', async () => {
+    const { desk, refresh, read } = await openRefresh();
+    const chosen = ['--action', 'UPD_PAN=exclude', '--action', 'UPD_EXP_DATE=keep'];
+    const done = await refresh(...ENOUGH, '--next', ...chosen);
+    expect(done.code, done.stderr).toBe(0);
+    const { groups } = rowOf(await desk.svc(['au', 'report', `${CYCLE}/results.csv`, ...chosen]));
+    const written = filesIn(desk, `${CYCLE}/todo`).map((name) => [
+      name.slice(0, -4),
+      tableOf(read(`todo/${name}`)).length,
+    ]);
+    expect({ keep: expect.any(Number) as number, ...Object.fromEntries(written) }).toEqual(groups);
+    expect(rowOf(done)['new_tokens']).toBe((groups as Record<string, number>)['replace']);
+    const excluded = new Set(
+      tableOf(readFileSync(desk.home.file('refresh/exclusions.csv'), 'utf8')).map((row) => row['token']),
+    );
+    expect(tableOf(read('todo/replace.csv')).filter(({ token }) => excluded.has(token))).toEqual([]);
+    const named = commandsOf(done).filter((words) => /^au (?:report|next) /.test(words));
+    expect(named.map((words) => words.endsWith(` ${chosen.join(' ')}`))).toEqual([true, true]);
+  });
+
   it('the files with what to do after a cycle without new tokens are a header, because a program reads it', async () => {
     const { desk, refresh, read } = await openRefresh();
     const unchanged = ROWS.filter((row) => row.startsWith('00000000'));
