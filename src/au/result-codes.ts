@@ -3,7 +3,7 @@ import type { ResultStep } from '../cli/config/values.ts';
 import table from './glossary.json' with { type: 'json' };
 import { asClause } from '../cli/glossary/glossary.ts';
 import { csvRow, excelSafeRows } from '../cli/output/csv.ts';
-import { countText } from '../cli/output/time.ts';
+import { countText, formatNumber } from '../cli/output/time.ts';
 import { type ResultCode as KnownCode, RESULT_COLUMNS } from '../schema/account-updater-files.ts';
 import { ownMember } from '../schema/own-member.ts';
 import { CSV_FAULTS, CsvRows } from './csv-rows.ts';
@@ -258,10 +258,29 @@ const UNKNOWN_CODES: Readonly<Record<ResultClass, Omit<ResultCode, 'class' | 'kn
 /** The operator's actions for result codes, which replace the defaults. */
 export type Actions = ReadonlyMap<string, ResultStep>;
 
-/** Returns the group of a row: the operator's choice for its code, or the default. */
+/**
+ * Returns the group of a row: the operator's choice for its code, or the default. No row without a new token is in
+ * `replace`: one that lacks it is for support, and any other one needs nothing.
+ */
 export function groupOf(code: string, hasNewToken: boolean, actions: Actions): RowGroup {
   const group = actions.get(code) ?? explainResultCode(code).group;
-  return group === 'replace' && !hasNewToken ? 'keep' : group;
+  if (group !== 'replace' || hasNewToken) return group;
+  return lacksNewToken(code, hasNewToken) ? 'support' : 'keep';
+}
+
+/** The codes that mean that a new token was created. */
+const CREATES_TOKEN: ReadonlySet<string> = new Set<KnownCode>(['UPD_PAN', 'UPD_EXP_DATE', 'UPD_CORRECTED']);
+
+/** Tells whether a row lacks the new token that its code says was created. */
+export function lacksNewToken(code: string, hasNewToken: boolean): boolean {
+  return !hasNewToken && CREATES_TOKEN.has(code);
+}
+
+/** Returns a warning about updates of a result file that lack their new tokens; undefined if there are none. */
+export function lostTokensWarning(count: number, file: string): string | undefined {
+  if (count === 0) return undefined;
+  const [rows, say, lack, their] = count === 1 ? ['row', 'says', 'lacks', 'its'] : ['rows', 'say', 'lack', 'their'];
+  return `${formatNumber(count)} ${rows} of ${file} ${say} that a new token was created, and ${lack} it: contact support with the job id, and keep ${their} old token${count === 1 ? '' : 's'} until then`;
 }
 
 /** Describes the action for a code: the operator's choice if it differs from the default. */
@@ -290,6 +309,8 @@ export interface ResultSummary {
   readonly codes: readonly CodeCount[];
   /** Columns that are not in the documented interface; empty for a file without rows. */
   readonly extraColumns: readonly string[];
+  /** The number of updates that lack their new token. */
+  readonly lostTokens: number;
 }
 
 /** The name for all codes after the first thousand. No real result file has that many, but memory stays bounded. */
@@ -305,10 +326,12 @@ export async function summarizeResults(
   const counts = new Map<string, number>();
   const groups = noRows();
   let extraColumns: readonly string[] = [];
+  let lostTokens = 0;
   for await (const rows of readResults(source)) {
     for (const { result_code, new_token, extra, row } of rows) {
       if (row === 1) extraColumns = Object.keys(extra);
       groups[groupOf(result_code, new_token !== '', actions)] += 1;
+      if (lacksNewToken(result_code, new_token !== '')) lostTokens += 1;
       const code = counts.size < MOST_CODES || counts.has(result_code) ? result_code : OTHER_CODES;
       counts.set(code, (counts.get(code) ?? 0) + 1);
     }
@@ -328,6 +351,7 @@ export async function summarizeResults(
     groups,
     codes,
     extraColumns,
+    lostTokens,
   };
 }
 

@@ -1,6 +1,14 @@
 import { csvRow } from '../../cli/output/csv.ts';
 import { ResultCursor } from '../results/reconcile.ts';
-import { type Actions, groupOf, readResults, type ResultRow, type RowGroup, wrongResults } from '../result-codes.ts';
+import {
+  type Actions,
+  groupOf,
+  lacksNewToken,
+  readResults,
+  type ResultRow,
+  type RowGroup,
+  wrongResults,
+} from '../result-codes.ts';
 import type { Exclusions } from '../request/exclusions.ts';
 import { twoDigitMonth, twoDigitYear } from '../prepare/prepare-date.ts';
 import { cellsOf, readRequest, type RequestRow } from '../request/request-lines.ts';
@@ -20,6 +28,8 @@ export interface NextRow {
   readonly code?: string | undefined;
   /** The line of the token in the list of exclusions; undefined unless it was excluded before. */
   readonly excludedOn?: number | undefined;
+  /** Whether the result lacks the new token that its code says was created. */
+  readonly isTokenLost?: boolean | undefined;
 }
 
 /**
@@ -65,7 +75,7 @@ function nextRow(request: RequestRow, result: PackedResult, actions: Actions, is
   const group = groupOf(code, result.new_token !== '', actions);
   if (group === 'exclude') return { request, group, line: '', code };
   const line = group === 'replace' ? replacement(request, result, isRehearsal) : request.line;
-  return { request, group, line, code };
+  return { request, group, line, code, isTokenLost: lacksNewToken(code, result.new_token !== '') };
 }
 
 function replacement(request: RequestRow, result: PackedResult, isRehearsal: boolean): string {

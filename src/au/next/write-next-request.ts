@@ -16,7 +16,7 @@ import { cellsOf, readRequest } from '../request/request-lines.ts';
 import { tokenKey } from '../request/row-key.ts';
 import { TokenSet } from '../request/token-set.ts';
 import { requireRequestAndResults } from '../request/wrong-file.ts';
-import { type Actions, explainResultCode, GROUPS, namedCounts, noRows } from '../result-codes.ts';
+import { type Actions, explainResultCode, GROUPS, lostTokensWarning, namedCounts, noRows } from '../result-codes.ts';
 import { parseThreshold, type Threshold } from '../results/fail-on.ts';
 import { keepFileOf, KEPT_COLUMNS, type KeptColumns, openKept } from '../results/kept-columns.ts';
 import { reconcileFile, type Rereadable } from '../results/reconcile.ts';
@@ -40,6 +40,8 @@ export interface NextFiles extends MatchOptions {
   readonly cycle: string | undefined;
   readonly actions: Actions;
   readonly force: boolean;
+  /** Whether the caller counted the results itself, and warned of what is wrong with them. */
+  readonly isCounted?: boolean | undefined;
 }
 
 /** The next request, with counts of the last request's rows by action. The counts match those of `au report`. */
@@ -88,7 +90,15 @@ export async function writeNextRequest(context: Context, input: NextFiles) {
     const rows = nextRequest(source.open(), answers, actions, { exclusions, isRehearsal: context.isRehearsal });
     const made = { cycle: input.cycle, at: context.clock.now() };
     const exclude = (token: string, code: string): void => exclusions?.add({ token, code, ...made });
-    const counts = await writeRows(rows, { out, excluded, keepFile, kept, exclude, actions, signal: context.signal });
+    const { lostTokens, ...counts } = await writeRows(rows, {
+      out,
+      excluded,
+      keepFile,
+      kept,
+      exclude,
+      actions,
+      signal: context.signal,
+    });
     const list = await exclusions?.draft();
     if (list) files.unshift(list);
     await exclusions?.requireUnchanged();
@@ -97,6 +107,8 @@ export async function writeNextRequest(context: Context, input: NextFiles) {
     for (const file of files) await file.seal();
     for (const file of files) await file.finish(force || file === list);
     kept?.warnOfMissing(context);
+    const lost = input.isCounted ? undefined : lostTokensWarning(lostTokens, input.results);
+    if (lost !== undefined) context.notices.warn(lost);
     if (input.out !== undefined) context.notices.note(countsOf(counts));
     return { file: input.out ?? null, ...counts, excluded_file: input.excluded ?? null, keep_file: keepName ?? null };
   } finally {
@@ -113,7 +125,7 @@ async function openOut(
   return out === '-' ? context.out : begin(out);
 }
 
-type Counts = Awaited<ReturnType<typeof writeRows>>;
+type Counts = Omit<Awaited<ReturnType<typeof writeRows>>, 'lostTokens'>;
 
 /** The largest default share of rows that need fixing. Each of these rows is billed again. */
 const MOST_TO_FIX = parseThreshold('err=20%');
@@ -216,6 +228,7 @@ async function writeRows(
   const groups = noRows();
   let unchanged = 0;
   let before = 0;
+  let lostTokens = 0;
   const byCode = new Map<string, number>();
   await out.write(`${REQUEST_HEADER}\n`);
   await excluded?.write(csvRow(['row', ...REQUEST_COLUMNS, 'result_code', 'reason', ...(kept?.names ?? [])]));
@@ -226,8 +239,9 @@ async function writeRows(
     signal.throwIfAborted();
     const lines: string[] = [];
     const keptRows: string[][] = [];
-    for (const { group, line, request, code = '', excludedOn } of batch) {
+    for (const { group, line, request, code = '', excludedOn, isTokenLost = false } of batch) {
       row += 1;
+      if (isTokenLost) lostTokens += 1;
       const cells = kept?.cellsOf(request.token) ?? [];
       if (group === 'excluded before') {
         before += 1;
@@ -249,7 +263,8 @@ async function writeRows(
     await out.write(lines.join(''));
     if (keptRows.length > 0) await keepFile?.write(csvRows(keptRows));
   }
-  return { rows: left, groups, unchanged, excluded_before: before, excluded_by_code: Object.fromEntries(byCode) };
+  const excluded_by_code = Object.fromEntries(byCode);
+  return { rows: left, groups, unchanged, excluded_before: before, excluded_by_code, lostTokens };
 }
 
 function tokenOf(line: string): string {

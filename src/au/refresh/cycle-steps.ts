@@ -96,7 +96,8 @@ export class CycleSteps {
   async #count(): Promise<CycleCounts> {
     const { path: file, sha256, bytes, record } = this.#results;
     const { rows } = await this.#rows();
-    const counted = await countedFile({ file, sha256, bytes }, rows, this.#actions);
+    const showing = { notices: this.#context.notices, name: this.#directory.results };
+    const counted = await countedFile({ file, sha256, bytes }, rows, this.#actions, showing);
     const counts = { ...counted, file: this.#directory.results, compared: true, rows };
     this.#counts = counts;
     const trend = record && (await noteOddities(this.#context, record, counts, rows));
@@ -189,6 +190,7 @@ export class CycleSteps {
       action: this.#input.action,
       force: true,
       subject: await this.#subject(counts),
+      isCounted: true,
     });
     requireReconciled(made, { mayHaveMore: this.#mayHaveMore });
     steps.reported = { results_sha256: sha256, rows: counts.rows };
@@ -288,6 +290,7 @@ export class CycleSteps {
       actions: this.#actions,
       force: true,
       mayHaveMore: this.#mayHaveMore,
+      isCounted: true,
     });
   }
 

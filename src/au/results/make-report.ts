@@ -13,9 +13,11 @@ import { requireRequestAndResults } from '../request/wrong-file.ts';
 import {
   actionFor,
   type Actions,
+  type CodeCount,
   groupOf,
   GROUPS,
   type Kept,
+  lostTokensWarning,
   type RowGroup,
   splitResults,
   summarizeResults,
@@ -49,6 +51,8 @@ export interface ReportInput {
   readonly force: boolean;
   /** What the results are of, if the caller knows it. Otherwise the run that wrote them says it. */
   readonly subject?: Omit<PageSubject, 'madeAt'> | undefined;
+  /** Whether the caller counted the results itself, and warned of what is wrong with them. */
+  readonly isCounted?: boolean | undefined;
 }
 
 /** Counts a result file, compares it with its request if there is one, and writes the requested files. */
@@ -75,21 +79,12 @@ export async function makeReport(context: Context, input: ReportInput): Promise<
   const compared = requested === undefined ? null : await compare(requested, file, reading);
   const ofRows = directory && requested ? await matchedColumns(kept, requested.source, file) : kept;
   const source = reading.of(file, results);
-  const { codes, extraColumns, ...counts } = await summarizeResults(source.open(), actions);
+  const { codes, extraColumns, lostTokens, ...counts } = await summarizeResults(source.open(), actions);
   const whole = wholeOf({ rows: counts.rows, request: compared });
   const made: Report = {
     file: results,
     ...counts,
-    codes: codes.map(({ code, class: group, count, known, meaning }) => ({
-      code,
-      class: group,
-      count,
-      share: count / whole,
-      known,
-      meaning,
-      action: actionFor(code, actions),
-      group: groupOf(code, true, actions),
-    })),
+    codes: codes.map((code) => reportCode(code, whole, actions)),
     extra_columns: extraColumns,
     request: compared,
     split:
@@ -99,8 +94,16 @@ export async function makeReport(context: Context, input: ReportInput): Promise<
   };
   reading.end();
   kept?.warnOfMissing(context);
+  const lost = input.isCounted ? undefined : lostTokensWarning(lostTokens, results);
+  if (lost !== undefined) context.notices.warn(lost);
   if (page !== undefined) await writePage(context, page, made, input);
   return made;
+}
+
+function reportCode({ code, class: kind, count, known, meaning }: CodeCount, whole: number, actions: Actions) {
+  const share = count / whole;
+  const action = actionFor(code, actions);
+  return { code, class: kind, count, share, known, meaning, action, group: groupOf(code, true, actions) };
 }
 
 /** Refuses to write over a file that is read. */

@@ -4,7 +4,7 @@ import { isDrawn } from '../../cli/app/print.ts';
 import { wrapWords } from '../../cli/output/text.ts';
 import { countText, formatNumber } from '../../cli/output/time.ts';
 import { fieldPaths, type View } from '../../cli/output/view.ts';
-import { actionFor, type Actions, type CodeCount, type ResultSummary } from '../result-codes.ts';
+import { actionFor, type Actions, type CodeCount, lostTokensWarning, type ResultSummary } from '../result-codes.ts';
 import type { ResultsFile } from '../run/part.ts';
 import type { Polled } from '../run/poll-parts.ts';
 import { areCompared, recordedAt, type RunRecord } from '../run/record.ts';
@@ -31,7 +31,7 @@ export type Submission = Omit<ReturnType<typeof submissionOf>, 'run' | 'status'>
 
 /** The counts of a run's results. */
 export interface Results
-  extends Readonly<ResultsFile>, Omit<ResultSummary, 'rows' | 'groups' | 'codes' | 'extraColumns'> {
+  extends Readonly<ResultsFile>, Omit<ResultSummary, 'rows' | 'groups' | 'codes' | 'extraColumns' | 'lostTokens'> {
   /** Rows without a result, because nothing about them changed. */
   readonly unchanged: number;
   /** Whether each result was matched with a requested row of its token. */
@@ -98,7 +98,7 @@ export async function showResults(
   record: RunRecord,
   failOn?: Threshold,
 ): Promise<void> {
-  const results = await countedResults(record, actionsOf(context, []));
+  const results = await countedResults(record, actionsOf(context, []), context);
   const trend = await noteOddities(context, record, results);
   const done = { ...submissionOf(record, 'results'), results };
   if (isDrawn(context)) {
@@ -126,16 +126,35 @@ export async function noteOddities(
 }
 
 /** Counts the results of a run. `actions` are the operator's choices for result codes. */
-export async function countedResults(record: RunRecord, actions: Actions): Promise<Results> {
+export async function countedResults(
+  record: RunRecord,
+  actions: Actions,
+  showing?: Pick<Context, 'notices'>,
+): Promise<Results> {
   const { results, input } = record;
   if (!results) throw new SvcError('bug', 'results were to be shown before they were written');
-  const counted = await countedFile(results, input.rows, actions);
+  const counted = await countedFile(
+    results,
+    input.rows,
+    actions,
+    showing && { ...showing, name: shownPath(results.file) },
+  );
   return { ...counted, file: shownPath(results.file), compared: areCompared(record) };
 }
 
-/** Counts a result file. `rows` is the number of requested rows. */
-export async function countedFile(results: ResultsFile, rows: number, actions: Actions) {
-  const { updated, warned, errors, unknown, unchanged, codes } = await countResults(results.file, rows);
+/**
+ * Counts a result file. `rows` is the number of requested rows. A command that shows the counts gives its notices, which
+ * get a warning about updates without their new token, and the name of the file for it.
+ */
+export async function countedFile(
+  results: ResultsFile,
+  rows: number,
+  actions: Actions,
+  showing?: Pick<Context, 'notices'> & { readonly name: string },
+) {
+  const { updated, warned, errors, unknown, unchanged, codes, lostTokens } = await countResults(results.file, rows);
+  const lost = showing && lostTokensWarning(lostTokens, showing.name);
+  if (lost !== undefined) showing?.notices.warn(lost);
   return {
     ...results,
     updated,

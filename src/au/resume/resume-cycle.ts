@@ -180,7 +180,8 @@ async function showResults(
   written: Awaited<ReturnType<typeof writeResults>>,
   { print, failOn }: Delivery,
 ): Promise<void> {
-  const counted = await countedFile(written, row.rows, actionsOf(context, []));
+  const showing = { notices: context.notices, name: written.file };
+  const counted = await countedFile(written, row.rows, actionsOf(context, []), showing);
   const results = { ...counted, compared: written.compared };
   if (isDrawn(context)) {
     await print({ ...row, results: { file: results.file } });

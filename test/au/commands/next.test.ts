@@ -38,6 +38,14 @@ describe('svc au next', () => {
     expect((await svcHere(words, { cwd })).code).toBe(0);
   });
 
+  it('svc au next keeps the token of an update that lacks its new one, counts it for support and warns of it', async () => {
+    const { next, read } = place({ 'r.csv': `${RESULT_HEADER}\na,27,01,,,,UPD_PAN\nb,27,02,,,,UPD_BRAND_CONV\n` });
+    const { code, stdout, stderr } = await next('--out', 'n.csv');
+    expect([code, read('n.csv')]).toEqual([0, REQUEST]);
+    expect(JSON.parse(stdout)).toMatchObject({ groups: { support: 1, keep: 1 }, unchanged: 4 });
+    expect(stderr).toContain('warning: 1 row of r.csv says that a new token was created, and lacks it');
+  });
+
   it('svc au next puts new tokens in place of old ones, leaves out the excluded, keeps the rest as it was', async () => {
     const { next, read, cwd } = place();
     const { code, stdout, stderr } = await next('--out', 'n.csv', '--excluded', 'd.csv');

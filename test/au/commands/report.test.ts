@@ -67,6 +67,19 @@ describe('svc au report', () => {
     );
   });
 
+  it('an update that lacks its new token is for support, with a warning, and another brand needs none', async () => {
+    const codes = ['UPD_PAN', 'UPD_EXP_DATE', 'UPD_CORRECTED', 'UPD_BRAND_CONV', 'UPD_LATER'];
+    const [header = ''] = RESULTS.split('\n');
+    const rows = codes.map((code, at) => `${'abcde'[at]},27,01,,,,${code},x`);
+    const found = await report(['--split-into', 'todo'], { 'results.csv': [header, ...rows, ''].join('\n') });
+    expect(found.code, found.stderr).toBe(0);
+    expect(data(found)['groups']).toMatchObject({ replace: 0, support: 3, keep: 2 });
+    expect(found.read('todo/support.csv').split('\n').slice(1, -1)).toEqual(rows.slice(0, 3));
+    expect(found.stderr).toContain('warning: 3 rows of results.csv say that a new token was created, and lack it');
+    const chosen = await found.run(['--action', 'UPD_PAN=keep', '--action', 'UPD_CORRECTED=replace']);
+    expect(data(chosen)['groups']).toMatchObject({ support: 2, keep: 3 });
+  });
+
   it('a mistyped result code of --action is warned of, and a code like none is not', async () => {
     const typed = await report(['--action', 'WRN_OPT_UOT=exclude']);
     expect(typed.code).toBe(0);
