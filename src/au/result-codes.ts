@@ -367,6 +367,8 @@ interface SplitRules {
   readonly actions: Actions;
   readonly excelSafe?: boolean;
   readonly kept?: Kept | undefined;
+  /** Called with each row before any row of its batch is yielded. */
+  readonly check?: ((row: ResultRow) => void) | undefined;
 }
 
 /**
@@ -376,7 +378,7 @@ interface SplitRules {
  */
 export async function* splitResults(
   source: AsyncIterable<Uint8Array>,
-  { actions, excelSafe = false, kept = NOTHING_KEPT }: SplitRules,
+  { actions, excelSafe = false, kept = NOTHING_KEPT, check }: SplitRules,
 ): AsyncGenerator<readonly { group: RowGroup; header: string; line: string }[], void> {
   let names: readonly string[] | undefined;
   for await (const rows of readResults(source)) {
@@ -384,6 +386,7 @@ export async function* splitResults(
     const columns = names;
     const lineOf = (cells: readonly string[]): string => (excelSafe ? excelSafeRows(columns, [cells]) : csvRow(cells));
     const header = lineOf(columns);
+    if (check) for (const row of rows) check(row);
     yield rows.map((row) => ({
       group: groupOf(row.result_code, row.new_token !== '', actions),
       header,

@@ -12,13 +12,6 @@ export function tooManyToMatch(most: number): SvcError {
   );
 }
 
-/** The error for results of a rehearsal, of which no request may be made and no card left out. */
-export function inventedResults(row: number): SvcError {
-  return new SvcError('refused_input', `row ${row} of the results has a token that a rehearsal invented`, {
-    hint: 'Nothing was written: no card has this token. Use the results of a job that the service completed.',
-  });
-}
-
 /** The error for results with rows that are not in the request. */
 export function notOfTheRequest(
   { request, results }: { readonly request: string; readonly results: string },

@@ -1,21 +1,13 @@
 import { csvRow } from '../../cli/output/csv.ts';
+import { requireNewToken } from '../results/new-token.ts';
 import { ResultCursor } from '../results/reconcile.ts';
-import {
-  type Actions,
-  groupOf,
-  lacksNewToken,
-  readResults,
-  type ResultRow,
-  type RowGroup,
-  wrongResults,
-} from '../result-codes.ts';
+import { type Actions, groupOf, lacksNewToken, readResults, type ResultRow, type RowGroup } from '../result-codes.ts';
 import type { Exclusions } from '../request/exclusions.ts';
 import { twoDigitMonth, twoDigitYear } from '../prepare/prepare-date.ts';
 import { cellsOf, readRequest, type RequestRow } from '../request/request-lines.ts';
-import { checkRow } from '../request/request-rules.ts';
-import { isSameToken, isUuid, tokenKey } from '../request/row-key.ts';
+import { isSameToken, tokenKey } from '../request/row-key.ts';
 import { TokenTable } from '../request/token-table.ts';
-import { inventedResults, tooManyToMatch } from './next-errors.ts';
+import { tooManyToMatch } from './next-errors.ts';
 
 /** The outcome of one row of a request. */
 export interface NextRow {
@@ -79,21 +71,12 @@ function nextRow(request: RequestRow, result: PackedResult, actions: Actions, is
 }
 
 function replacement(request: RequestRow, result: PackedResult, isRehearsal: boolean): string {
-  const { new_token, new_expiration_year: year, new_expiration_month: month, row } = result;
+  requireNewToken(result, isRehearsal);
+  const { new_token, new_expiration_year: year, new_expiration_month: month } = result;
   const merchant = cellsOf(request)[3] ?? '';
   // An invalid expiration is left out. The service then uses the expiration that it stores with the new token.
   const date = [twoDigitYear(year) ?? '', twoDigitMonth(month) ?? ''];
-  const line = csvRow([new_token, ...date, merchant]).slice(0, -1);
-  // A UUID is valid in any request file, and the other cells were checked or are written here.
-  if (isUuid(new_token)) return line;
-  const [finding] = checkRow(Buffer.from(line)).findings;
-  if (finding === undefined) return line;
-  if (finding.rule === 'rehearsal_token') {
-    if (isRehearsal) return line;
-    throw inventedResults(row);
-  }
-  const what = 'gives a new token that is not allowed in a request file';
-  throw wrongResults(`row ${row} of the results ${what}: ${finding.problem}`);
+  return csvRow([new_token, ...date, merchant]).slice(0, -1);
 }
 
 /** The part of a result row that the next request needs. */

@@ -9,6 +9,7 @@ import { fileSource } from '../../client/transfer/source.ts';
 import { RESULT_COLUMNS } from '../../schema/account-updater-files.ts';
 import { type Actions, groupOf, readResults, type ResultRow, type RowGroup } from '../result-codes.ts';
 import { type KeptColumns, openKept } from '../results/kept-columns.ts';
+import { requireNewToken } from '../results/new-token.ts';
 import { ResultRows } from '../results/result-rows.ts';
 import type { CycleResults, CycleSource } from './cycle-results.ts';
 import type { RefreshDirectory } from './refresh-directory.ts';
@@ -50,6 +51,7 @@ export async function writeTodo(
       for await (const rows of readResults((await fileSource(source.file)).open()))
         for (const row of rows) {
           const place = placeOf(row.token);
+          requireNewToken(row, context.isRehearsal);
           if (counts?.(row) === false) continue;
           const group = groupOf(row.result_code, row.new_token !== '', actions);
           if (group === 'replace' && place === undefined) leftOut += 1;

@@ -1,5 +1,6 @@
 import { SvcError } from '../../base/errors.ts';
 import { LinesAt } from '../../base/files/lines-at.ts';
+import { containsCardNumber } from '../../base/security/card-number.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { reading, value } from '../../cli/app/parameter.ts';
 import { resolvePath } from '../../cli/app/files/typed-path.ts';
@@ -91,6 +92,7 @@ export class KeptColumns {
     const cells = offset === undefined ? [] : cellsIn(this.#lines.lineAt(offset), this.#path);
     const isOfToken = isSameToken(cells[1] ?? '', token);
     if (!isOfToken) this.#missing += 1;
+    else if (cells.some((cell) => containsCardNumber(cell, 'cell'))) throw cardKept(this.#path);
     return this.names.map((_, at) => (isOfToken ? (cells[at + KEPT_COLUMNS.length] ?? '') : ''));
   }
 
@@ -160,6 +162,14 @@ function cellsIn(line: string, path: string): readonly string[] {
   const split = splitCells(line.replace(/^\uFEFF/, '').replace(/\r$/, ''));
   if (split.fault !== undefined) throw notKept(path, 'is malformed');
   return split.cells;
+}
+
+/** The error for a file of kept columns with a card number, which `svc au prepare` never writes. It does not show the number. */
+function cardKept(path: string): SvcError {
+  return new SvcError('refused_input', `${path} contains what looks like a card number`, {
+    hint: 'Remove the number from the file of kept columns, or prepare the export again: svc au prepare --keep.',
+    facts: { file: path },
+  });
 }
 
 function notKept(path: string, problem: string): SvcError {

@@ -17,6 +17,7 @@ import {
   groupOf,
   GROUPS,
   type Kept,
+  type ResultRow,
   lostTokensWarning,
   type RowGroup,
   splitResults,
@@ -29,6 +30,7 @@ import { actionsOf } from './action-option.ts';
 import { hashOf } from './download.ts';
 import { type KeptColumns, openKept } from './kept-columns.ts';
 import { reconcileFile, type Rereadable } from './reconcile.ts';
+import { requireNewToken } from './new-token.ts';
 import type { PageSubject } from './report-page.ts';
 import { type Report, type ReportRequest, wholeOf } from './report-view.ts';
 import { type MatchOptions, ResultRows } from './result-rows.ts';
@@ -87,10 +89,7 @@ export async function makeReport(context: Context, input: ReportInput): Promise<
     codes: codes.map((code) => reportCode(code, whole, actions)),
     extra_columns: extraColumns,
     request: compared,
-    split:
-      directory === undefined
-        ? null
-        : await split(source, directory, { force, excelSafe: context.globals.excelSafe, actions, kept: ofRows }),
+    split: directory === undefined ? null : await split(context, source, directory, { force, actions, kept: ofRows }),
   };
   reading.end();
   kept?.warnOfMissing(context);
@@ -210,7 +209,6 @@ async function requireSplitDirectory(directory: string, force: boolean): Promise
 interface SplitOptions {
   /** Whether to replace or remove files of an earlier split. */
   readonly force: boolean;
-  readonly excelSafe: boolean;
   readonly actions: Actions;
   readonly kept: Kept | undefined;
 }
@@ -227,12 +225,18 @@ async function matchedColumns(
 }
 
 /** Writes a file for each group that has rows. No file appears before all rows are read. */
-async function split(results: Rereadable, directory: string, { force, ...rules }: SplitOptions) {
+async function split(
+  { globals: { excelSafe }, isRehearsal }: Context,
+  results: Rereadable,
+  directory: string,
+  { force, ...rules }: SplitOptions,
+) {
   makeDirectory(directory);
   const fileOf = (group: RowGroup): string => path.join(directory, `${group}.csv`);
   const open = new Map<RowGroup, { readonly file: Draft; rows: number }>();
   try {
-    for await (const rows of splitResults(results.open(), rules)) {
+    const check = (row: ResultRow): void => requireNewToken(row, isRehearsal);
+    for await (const rows of splitResults(results.open(), { ...rules, excelSafe, check })) {
       for (const { group, header, line } of rows) {
         let into = open.get(group);
         if (into === undefined) {

@@ -80,6 +80,22 @@ describe('svc au report', () => {
     expect(data(chosen)['groups']).toMatchObject({ support: 2, keep: 3 });
   });
 
+  it.each([
+    ['a card number', '4111111111111111', 12],
+    ['a token that a rehearsal invented', 'rehearsal-0a1b2c3d', 13],
+  ])('R91 --split-into writes no file with %s as a new token', async (_, token, exit) => {
+    const found = await report(['--split-into', 'todo'], { 'results.csv': RESULTS.replace('b2', token) });
+    expect([found.code, found.stderr.includes(token)], found.stderr).toEqual([exit, false]);
+    expect(readdirSync(join(found.cwd, 'todo'))).toEqual([]);
+  });
+
+  it('--split-into writes no file with a card number of the kept columns', async () => {
+    const kept = 'row,token,note\n1,a,x\n2,b,4111 1111 1111 1111\n';
+    const found = await report(['--split-into', 'todo', '--keep', 'k.csv'], { 'k.csv': kept });
+    expect([found.code, found.stderr.includes('1111')], found.stderr).toEqual([13, false]);
+    expect(readdirSync(join(found.cwd, 'todo'))).toEqual([]);
+  });
+
   it('a mistyped result code of --action is warned of, and a code like none is not', async () => {
     const typed = await report(['--action', 'WRN_OPT_UOT=exclude']);
     expect(typed.code).toBe(0);
