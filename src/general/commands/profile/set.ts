@@ -1,9 +1,16 @@
 import { SvcError } from '../../../base/errors.ts';
-import { defineCommand } from '../../../cli/app/command.ts';
+import { type Context, defineCommand } from '../../../cli/app/command.ts';
 import { noteNext } from '../../../cli/app/hint.ts';
-import { argument, flag, optionalArgument, suggesting, type Suggestion } from '../../../cli/app/parameter.ts';
+import {
+  argument,
+  conflicting,
+  flag,
+  optionalArgument,
+  suggesting,
+  type Suggestion,
+} from '../../../cli/app/parameter.ts';
 import { updateConfig } from '../../../cli/config/config-file.ts';
-import type { Profile } from '../../../cli/config/config-format.ts';
+import { type Profile, storedProfile } from '../../../cli/config/config-format.ts';
 import { KEY_TYPES } from '../../../cli/config/keys.ts';
 import {
   baseUrlText,
@@ -17,7 +24,8 @@ import {
   TIME_STYLES,
 } from '../../../cli/config/values.ts';
 import type { KeyType } from '../../../schema/tenant.ts';
-import { builtInProfile, keyWithoutBaseUrl, unknownSetting, valueOrUnset } from '../../profile-errors.ts';
+import { storeKeyCommand, withoutKeyCommand } from '../../key-command-setting.ts';
+import { builtInProfile, unknownSetting, valueOrUnset } from '../../profile-errors.ts';
 
 /** The profile settings that can be typed. Keys have separate commands. */
 const SETTINGS = [
@@ -59,36 +67,62 @@ export const set = defineCommand({
     ['svc profile set output --unset', 'back to the default'],
   ],
   newProfile: true,
+  exitCodes: [[4, 'the key of a key command was refused; the profile stays'], 5, 8],
   parameters: {
     setting: suggesting(settingNames, argument('<setting>', `one of ${SETTINGS.join(', ')}`)),
     value: suggesting(settingValues, optionalArgument('[value]', 'the new value')),
-    unset: flag('--unset', 'remove the setting'),
+    unset: conflicting(['noCheck'], flag('--unset', 'remove the setting')),
+    noCheck: flag('--no-check', 'store a key command without running it'),
   },
-  async run({ system, settings, notices, globals }, input) {
-    const setting = settingNamed(input.setting);
-    if (!setting) throw unknownSetting(input.setting, SETTINGS);
+  async run(context, input) {
+    const { settings } = context;
+    const { setting: name, value, unset, noCheck } = input;
+    const kind = keyTypeOf(name);
+    const setting = kind ? undefined : settingNamed(name);
+    if (!kind && !setting) throw unknownSetting(name, SETTINGS);
     if (settings.sandbox) throw builtInProfile();
-    if ((input.value === undefined) !== input.unset) throw valueOrUnset(input.setting, setting.example);
-    const { value } = input;
-    if (input.setting === 'certificates' && value === 'system')
+    if ((value === undefined) !== unset) throw valueOrUnset(name, setting?.example ?? 'pass show svc');
+    if (noCheck && !kind) throw new SvcError('usage', '--no-check goes with a key command', { hint: 'Leave it out.' });
+    if (kind && value !== undefined) return storeKeyCommand(context, kind, value, { check: !noCheck });
+    if (name === 'certificates' && value === 'system')
       (await import('../../../client/http/authorities.ts')).requireSystemStore();
-    if (!input.unset && input.setting.startsWith(ACTION)) {
-      const { wordsOf } = await import('../../every-meaning.ts');
-      const known = wordsOf('result code').map(([code]) => code);
-      const doubt = doubtfulCode(input.setting.slice(ACTION.length), known);
-      if (doubt !== undefined) notices.warn(doubt);
-    }
-    const name = settings.profile.value;
-    await updateConfig(system, (config) => {
-      const profile = { ...config.profiles[name] };
-      config.profiles[name] = value === undefined ? setting.remove(profile) : setting.put(value, profile);
-    });
-    notices.success(`${input.unset ? 'removed' : 'set'} ${input.setting} of profile ${name}`);
-    if (input.setting !== 'base_url') return;
-    const again = 'keys stored for another base URL are not sent to this one; to store them again';
-    noteNext({ notices, globals, system }, again, ['login']);
+    if (value !== undefined) await warnOfDoubtfulCode(context, name);
+    await change(context, { name, value, setting, kind });
+    if (name !== 'base_url') return;
+    noteNext(context, 'keys stored for another base URL are not sent to this one; to store them again', ['login']);
   },
 });
+
+/** A typed change of a setting; an undefined value removes it. */
+interface TypedChange {
+  readonly name: string;
+  readonly value: string | undefined;
+  /** Undefined for a key command. */
+  readonly setting: ProfileSetting | undefined;
+  readonly kind: KeyType | undefined;
+}
+
+async function change(
+  { system, settings, notices, clock }: Context,
+  { name, value, setting, kind }: TypedChange,
+): Promise<void> {
+  const profileName = settings.profile.value;
+  await updateConfig(system, (config) => {
+    if (kind) withoutKeyCommand(config, profileName, { kind, now: clock.now() });
+    if (!setting) return;
+    const profile = { ...storedProfile(config, profileName) };
+    config.profiles[profileName] = value === undefined ? setting.remove(profile) : setting.put(value, profile);
+  });
+  notices.success(`${value === undefined ? 'removed' : 'set'} ${name} of profile ${profileName}`);
+}
+
+async function warnOfDoubtfulCode({ notices }: Context, setting: string): Promise<void> {
+  if (!setting.startsWith(ACTION)) return;
+  const { wordsOf } = await import('../../every-meaning.ts');
+  const known = wordsOf('result code').map(([code]) => code);
+  const doubt = doubtfulCode(setting.slice(ACTION.length), known);
+  if (doubt !== undefined) notices.warn(doubt);
+}
 
 /** A setting of a profile, which can be set or removed. Setting throws `usage` for an invalid value. */
 interface ProfileSetting {
@@ -99,10 +133,13 @@ interface ProfileSetting {
 
 const ACTION = 'action.';
 
+/** Returns the type of the key that a setting's command prints; undefined for any other setting. */
+function keyTypeOf(name: string): KeyType | undefined {
+  return KEY_TYPES.find((one) => name === `${one}_key_command`);
+}
+
 function settingNamed(name: string): ProfileSetting | undefined {
   if (name.startsWith(ACTION)) return actionSetting(name.slice(ACTION.length));
-  const kind = KEY_TYPES.find((one) => name === `${one}_key_command`);
-  if (kind) return commandSetting(name, kind);
   switch (name) {
     case 'base_url':
       return plainSetting(name, 'https://api.example.com', (value) =>
@@ -132,22 +169,6 @@ function plainSetting<Name extends 'base_url' | 'output' | 'time' | 'certificate
     example,
     put: (value, profile) => ({ ...profile, [name]: read(value) }),
     remove: (profile) => Object.fromEntries(Object.entries(profile).filter(([member]) => member !== name)),
-  };
-}
-
-function commandSetting(name: string, kind: KeyType): ProfileSetting {
-  return {
-    example: 'pass show svc',
-    put: (command, { base_url, keys, ...profile }) => {
-      if (command.trim() === '')
-        throw new SvcError('usage', `${name} must not be empty`, { hint: 'Remove it with --unset.' });
-      if (base_url === undefined) throw keyWithoutBaseUrl();
-      return { ...profile, base_url, keys: { ...keys, [kind]: { command, base_url } } };
-    },
-    remove: (profile) => {
-      const { [kind]: before, ...others } = profile.keys ?? {};
-      return before?.command === undefined ? profile : { ...profile, keys: others };
-    },
   };
 }
 

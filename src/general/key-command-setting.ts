@@ -1,0 +1,58 @@
+import { SvcError } from '../base/errors.ts';
+import type { Context } from '../cli/app/command.ts';
+import { rememberTenant } from '../cli/config/cache.ts';
+import { type Config, storedProfile } from '../cli/config/config-format.ts';
+import { updateConfig } from '../cli/config/config-file.ts';
+import { withKeyChanges } from '../cli/config/key-history.ts';
+import { fromProfile, parseBaseUrl } from '../cli/config/values.ts';
+import { isoTime } from '../cli/output/time.ts';
+import type { KeyType } from '../schema/tenant.ts';
+import { checkedKey, givenKeys } from './login-keys.ts';
+import { keyWithoutBaseUrl } from './profile-errors.ts';
+
+/**
+ * Stores a key command in the profile in use, after it ran and its key was verified, and records that in the key history.
+ * It replaces a stored key, which may exist nowhere else, so that a mistyped command must change nothing.
+ * @throws SvcError if the command fails or its key is refused; `config` if the profile has no base URL
+ */
+export async function storeKeyCommand(
+  context: Context,
+  kind: KeyType,
+  command: string,
+  { check }: { readonly check: boolean },
+): Promise<void> {
+  const { system, settings, notices, clock } = context;
+  if (command.trim() === '')
+    throw new SvcError('usage', `${kind}_key_command must not be empty`, { hint: 'Remove it with --unset.' });
+  const name = settings.profile.value;
+  const base_url = settings.stored?.base_url;
+  if (base_url === undefined) throw keyWithoutBaseUrl();
+  const options = { managementKeyStdin: false, privateKeyStdin: false, noCheck: !check };
+  const typed = { managementKeyCommand: undefined, privateKeyCommand: undefined, [`${kind}KeyCommand`]: command };
+  const [key] = await givenKeys(context, { ...options, ...typed });
+  const baseUrl = parseBaseUrl(base_url, fromProfile(name));
+  if (key !== undefined) await checkedKey(context, key, { baseUrl, check });
+  let replaced = false;
+  await updateConfig(system, (config) => {
+    const profile = storedProfile(config, name) ?? { base_url };
+    replaced = profile.keys?.[kind]?.value !== undefined;
+    const stored = { ...profile, keys: { ...profile.keys, [kind]: { command, base_url } } };
+    config.profiles[name] = withKeyChanges(stored, [{ at: isoTime(clock.now()), type: kind, event: 'stored' }]);
+  });
+  if (key?.tenant) rememberTenant(system, name, base_url, key.tenant);
+  notices.success(`set ${kind}_key_command of profile ${name}`);
+  if (replaced) notices.note(`it replaces the stored ${kind} key, which is no longer in the config file`);
+}
+
+/** Removes the key command of a profile and records that; returns whether there was one. A stored key stays. */
+export function withoutKeyCommand(
+  config: Config,
+  name: string,
+  { kind, now }: { kind: KeyType; now: number },
+): boolean {
+  const profile = storedProfile(config, name);
+  const { [kind]: before, ...keys } = profile?.keys ?? {};
+  if (profile === undefined || before?.command === undefined || before.value !== undefined) return false;
+  config.profiles[name] = withKeyChanges({ ...profile, keys }, [{ at: isoTime(now), type: kind, event: 'removed' }]);
+  return true;
+}
