@@ -31,10 +31,17 @@ export function readConfig(system: PathsHost): ConfigFile {
   const directory = directoryOf(system, 'config');
   if (directory === undefined) return absent(undefined);
   return readOrAbsent(path.join(directory, CONFIG_FILE_NAME), (code) => {
-    // A home that this user may not enter, as in a container that runs as another user, contains no settings.
-    if (code === 'EACCES') return !system.env['SVC_CONFIG_DIR'] && !isExecutable(directory);
+    if (code === 'EACCES') return isInForeignHome(directory, system.home);
     return code === 'ENOENT' || code === 'ENOTDIR';
   });
+}
+
+/**
+ * Whether a directory is in a home that this user may not enter, as in a container that runs as another user: it contains
+ * no settings of this user. Any other directory that cannot be entered may contain the ledger that prevents paying twice.
+ */
+function isInForeignHome(directory: string, home: string | undefined): boolean {
+  return home !== undefined && directory.startsWith(path.join(home, path.sep)) && !isExecutable(home);
 }
 
 /**

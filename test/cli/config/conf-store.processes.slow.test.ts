@@ -172,4 +172,20 @@ describe('the config file, written by real processes', () => {
     expect(result).toMatchObject({ code: 0, stderr: '' });
     expect(JSON.parse(result.stdout)).toMatchObject({ exists: false });
   });
+
+  it.runIf(AS_ROOT).each([
+    [
+      'XDG_CONFIG_HOME in a directory that it may not enter',
+      (closed: string) => ({ XDG_CONFIG_HOME: closed, HOME: '/' }),
+    ],
+    ['SVC_CONFIG_DIR that it may not enter', (closed: string) => ({ SVC_CONFIG_DIR: closed, HOME: '/' })],
+    ['its own home that somebody else closed below', (closed: string) => ({ HOME: path.dirname(closed) })],
+  ])('R13: the config file is refused, not taken for absent, with %s', async (_, env) => {
+    const home = temporaryDirectory();
+    fs.chmodSync(home, 0o755);
+    const closed = path.join(home, '.config');
+    fs.mkdirSync(path.join(closed, 'svc'), { recursive: true, mode: 0o700 });
+    const result = await children.run(['read'], { env: env(closed), uid: OTHER_UID });
+    expect(result).toMatchObject({ code: 3, stderr: expect.stringContaining('could not be read (EACCES)') });
+  });
 });
