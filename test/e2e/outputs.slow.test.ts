@@ -1,11 +1,15 @@
 import { spawn } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { exampleRequestFile } from '../../src/emulator/vault/cards.ts';
 import { finished, Home, LAUNCHER } from '../support/svc.ts';
 
 const home = new Home();
 afterAll(() => home.remove());
-beforeAll(() => home.svc(['--sandbox', 'logs', 'archive', 'audit']));
+beforeAll(async () => {
+  writeFileSync(home.file('export.csv'), exampleRequestFile());
+  await home.svc(['--sandbox', 'logs', 'archive', 'audit']);
+});
 
 const HELP = [['--help'], ['logs', '--help'], ['--version']].map((words) => words.join(' '));
 
@@ -48,6 +52,9 @@ describe('what is written', () => {
     'completion bash',
     '3ds template top-up',
     'sandbox openapi',
+    '3ds test --print',
+    'au prepare export.csv',
+    'au prepare export.csv --out -',
   ])('R51: %s only prints, and fails before it does anything where its output is closed', async (line) => {
     const { code, stderr } = await shell(`${svc(line.split(' '))} >&-`);
     expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('standard output is closed') });

@@ -42,6 +42,7 @@ export const test = defineCommand({
   exitCodes: [[10, 'a scenario did not end as expected'], 13],
   changes: true,
   fields: scenarioView.fields,
+  onlyPrints: ({ print }) => print === true,
   parameters: {
     suite: reading(optionalArgument('[file|-]', 'scenarios as YAML, or - for standard input'), DOCUMENTS),
     only: suggesting(

@@ -43,6 +43,7 @@ export const prepare = defineCommand({
     ],
     ['svc au prepare export.csv | svc au check -', 'check the request without writing a file'],
   ],
+  onlyPrints: ({ out }) => out === undefined,
   exitCodes: [[3, 'the list of exclusions does not exist'], 13],
   fields: preparedView.fields,
   parameters: {

@@ -39,7 +39,7 @@ export interface CommandFacts {
   /** Set for commands that change something at the service or cost money. Clients of other commands can only read. */
   readonly changes?: true;
   /** Set for commands that leave nothing but what they print, so that a closed standard output stops them. */
-  readonly onlyPrints?: true;
+  readonly onlyPrints?: true | ((input: Readonly<Record<string, unknown>>) => boolean);
   /** Fields of the output that `--fields` can choose. */
   readonly fields?: readonly string[];
 }

@@ -140,8 +140,9 @@ function refuseNothingToShow({ globals, command, words }: RunRequest): void {
 }
 
 // Checked before anything is sent: the address of a new job would be lost, and the job remain.
-function refuseClosedOutput({ command }: RunRequest, system: System): void {
-  if (!command.onlyPrints || !system.isOutputClosed?.()) return;
+function refuseClosedOutput({ command: { onlyPrints }, input }: RunRequest, system: System): void {
+  const isOnly = typeof onlyPrints === 'function' ? onlyPrints(input) : onlyPrints;
+  if (!(isOnly || input['out'] === '-') || !system.isOutputClosed?.()) return;
   throw new SvcError('output', 'standard output is closed, and this command only prints; nothing was done', {
     hint: 'Write to a file or a pipe, or discard the output with >/dev/null.',
   });
