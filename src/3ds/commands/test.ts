@@ -4,14 +4,13 @@ import { type Context, defineCommand, dryRunParameter, Preview, type Result } fr
 import { readDataFile } from '../../cli/app/files/data-file.ts';
 import { warnOf } from '../../cli/app/hint.ts';
 import { DOCUMENTS, flag, optionalArgument, reading, suggesting, value, writing } from '../../cli/app/parameter.ts';
-import { listPrinter, oneBatch } from '../../cli/app/print.ts';
+import { type ListPrinter, listPrinter, oneBatch } from '../../cli/app/print.ts';
 import { openSummary, type Summary, summaryParameter } from '../../cli/app/summary.ts';
 import { confirmCost } from '../../cli/app/tenant-mark.ts';
-import { requireFile, resolvePath } from '../../cli/app/files/typed-path.ts';
 import { text } from '../../cli/app/value-parsers.ts';
-import { escapeHtml } from '../../cli/output/page.ts';
 import type { Client } from '../../client/api/client.ts';
 import { CHALLENGE_CANCEL_REASON_CODES, STATUS_REASONS } from '../../schema/three-ds/values.ts';
+import { openJunitFile } from '../junit-file.ts';
 import {
   challengeTimeoutParameter,
   failedResult,
@@ -61,22 +60,27 @@ export const test = defineCommand({
     const { junit, summary, challengeTimeout } = input;
     if (input.print) return context.out.write(suiteText(await builtInSuite(input.allReasons)));
     const print = await listPrinter(context, scenarioView);
-    const report = junit === undefined ? undefined : resolvePath(context, junit);
-    if (report !== undefined) await requireFile(report, true);
+    const report = await openJunitFile(context, junit);
     const summarize = await openSummary(context, summary);
-    const planned = await readPlanned(context, input);
-    if (input.dryRun) return new Preview(await firstRequest(planned[0]));
-    if (!(await confirmCost(context, 'run the scenarios'))) return context.notices.note('nothing was sent');
-    const client = await context.client();
-    const started = context.clock.now();
-    const results: ScenarioResult[] = [];
-    const work = async (): Promise<void> => {
-      await runAll(context, client, planned, results, challengeTimeout);
-      if (report !== undefined) await writeReport(context, report, results, context.clock.now() - started);
-      await print(oneBatch(results));
-      reportCounts(context, results);
-    };
-    await summarize(work, () => summaryOf(results, planned.length));
+    try {
+      const planned = await readPlanned(context, input);
+      if (input.dryRun) return new Preview(await firstRequest(planned[0]));
+      if (!(await confirmCost(context, 'run the scenarios'))) return context.notices.note('nothing was sent');
+      report?.removeEarlier();
+      const client = await context.client();
+      const started = context.clock.now();
+      const results: ScenarioResult[] = [];
+      const work = async (): Promise<void> => {
+        const failure = await runAll(context, client, planned, results, challengeTimeout);
+        report?.write(withFailed(planned, results, failure), context.clock.now() - started);
+        await printResults(print, results, failure);
+        reportCounts(context, results);
+      };
+      return await summarize(work, () => summaryOf(results, planned.length));
+    } catch (error) {
+      if (!input.dryRun) report?.removeEarlier();
+      throw error;
+    }
   },
   request: async (context, input) => firstRequest((await readPlanned(context, input))[0]),
 });
@@ -111,14 +115,17 @@ async function readPlanned(context: Context, { suite: file, only, allReasons }: 
   });
 }
 
-/** Runs all scenarios, several at once, and collects their results. An error of the key ends them all. */
+/**
+ * Runs all scenarios, several at once, and collects their results. Returns the error that ended them all, such as one of
+ * the key, so that the results until then are written first.
+ */
 async function runAll(
   context: Context,
   client: Client,
   planned: Planned,
   results: ScenarioResult[],
   timeoutMs?: number,
-) {
+): Promise<unknown> {
   const shown = context.progress.watching('3-D Secure scenarios');
   const fatal: unknown[] = [];
   const waiting = planned.entries();
@@ -140,8 +147,7 @@ async function runAll(
   };
   await Promise.all(Array.from({ length: CONCURRENT }, work));
   shown?.done();
-  if (fatal.length > 0) throw fatal[0];
-  context.signal.throwIfAborted();
+  return fatal[0] ?? (context.signal.aborted ? context.signal.reason : undefined);
 }
 
 const ENDING = new Set<string>([
@@ -157,9 +163,21 @@ const ENDING = new Set<string>([
   'terminated',
 ]);
 
-async function writeReport({ out }: Context, file: string, results: ScenarioResult[], ms: number): Promise<void> {
-  const { writeFileAtomicSync } = await import('../../base/files/draft.ts');
-  writeFileAtomicSync(file, out.redact(junitReport(results, ms)));
+/** Returns the result of each scenario. One without a result has the error that ended the suite. */
+function withFailed(planned: Planned, results: readonly ScenarioResult[], failure: unknown): ScenarioResult[] {
+  const error = isSvcError(failure) ? failure : new SvcError('bug', 'the suite ended early');
+  return planned.map((one, at) => results[at] ?? failedResult(one, error));
+}
+
+/** Prints the results of the scenarios that ran, and then fails with the error that ended the suite, if there is one. */
+async function printResults(print: ListPrinter<ScenarioResult>, results: readonly ScenarioResult[], failure: unknown) {
+  const ran = results.filter(Boolean);
+  try {
+    if (ran.length > 0) await print(oneBatch(ran));
+  } catch (error) {
+    throw failure ?? error;
+  }
+  if (failure !== undefined) throw failure;
 }
 
 function reportCounts({ notices }: Context, results: readonly ScenarioResult[]): void {
@@ -241,34 +259,3 @@ function suiteText(suite: readonly Scenario[]): string {
   });
   return `${HEAD}scenarios:\n${lines.join('')}`;
 }
-
-/** Writes results as a JUnit report, which CI systems show. It contains no message of the service. */
-function junitReport(results: readonly ScenarioResult[], ms: number): string {
-  const failures = results.filter(({ result, got }) => result === 'failed' && got !== 'error').length;
-  const errors = results.filter(({ got }) => got === 'error').length;
-  const counts = attributes({ name: '3-D Secure', tests: results.length, failures, errors, time: ms / 1000 });
-  const cases = results.map((result) => `    ${testCase(result)}\n`).join('');
-  return `<?xml version="1.0" encoding="UTF-8"?>\n<testsuites>\n  <testsuite${counts}>\n${cases}  </testsuite>\n</testsuites>\n`;
-}
-
-function testCase({ scenario, result, session, seconds, ...outcome }: ScenarioResult): string {
-  const { expected, expected_reason: wanted, got, reason } = outcome;
-  const head = `<testcase${attributes({ classname: '3ds', name: scenario, time: seconds })}`;
-  if (result === 'passed') return `${head}/>`;
-  const why = reason === null ? '' : ` (${reason})`;
-  const where = session === null ? '' : `; session ${session}`;
-  const message = attributes({
-    message: `expected ${expected}${wanted === null ? '' : ` (${wanted})`}, got ${got}${why}${where}`,
-    type: reason ?? got,
-  });
-  return `${head}><${got === 'error' ? 'error' : 'failure'}${message}/></testcase>`;
-}
-
-function attributes(values: Readonly<Record<string, string | number>>): string {
-  return Object.entries(values)
-    .map(([name, value]) => ` ${name}="${escapeHtml(String(value)).replaceAll(NOT_IN_XML, '?')}"`)
-    .join('');
-}
-
-// Characters that XML cannot represent.
-const NOT_IN_XML = /[\uFFFE\uFFFF]/g;

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -7,6 +7,7 @@ import type { ScenarioResult } from '../../../src/3ds/scenario.ts';
 import type { RunningSandbox } from '../../../src/emulator/running-sandbox.ts';
 import { sandboxThreeDsCards } from '../../../src/emulator/vault/cards.ts';
 import { CHALLENGE_CANCEL_REASON_CODES, STATUS_REASONS } from '../../../src/schema/three-ds/values.ts';
+import { SvcError } from '../../../src/base/errors.ts';
 import { FakeClock } from '../../support/clock.ts';
 import { errorIn, type HereResult, svcHere } from '../../support/run-here.ts';
 import { startSandbox } from '../../support/sandbox.ts';
@@ -50,6 +51,23 @@ function serve(outcome: Reply): void {
     return [200, outcome === 'torn' ? {} : { id: 'session-1', ...(outcome[1] as object), authentication: outcome[1] }];
   });
 }
+
+/** Makes the service authenticate sessions, and from the given authentication on reply otherwise. */
+function serveUntil(limit: number, reply: () => Reply): void {
+  let authentications = 0;
+  scripted.play(({ method, path }) => {
+    if (path === '/3ds/sessions') return [201, { id: 'session-1', type: 'customer' }];
+    if (method === 'POST' && (authentications += 1) >= limit) return reply();
+    return [200, { authentication_status: 'successful' }];
+  });
+}
+
+const TWENTY = JSON.stringify({
+  scenarios: Array.from({ length: 20 }, (_, at) => ({ name: `scenario ${at}`, token: 'a', expect: 'successful' })),
+});
+
+/** The report of an earlier run, in which everything passed. */
+const GREEN = '<?xml version="1.0"?>\n<testsuites>\n  <testsuite name="3-D Secure" failures="0"/>\n</testsuites>\n';
 
 describe('svc 3ds test', () => {
   it('svc 3ds test without a file runs every test card of the sandbox, and each ends as its scenario says', async () => {
@@ -230,12 +248,65 @@ describe('svc 3ds test', () => {
     expect(readFileSync(join(directory, 'error.xml'), 'utf8')).toContain('failures="0" errors="1"');
   });
 
-  it('svc 3ds test ends at once where the key is refused: no table, no report', async () => {
+  it('svc 3ds test ends at once where the key is refused: no table, and a report in which each scenario is an error', async () => {
     scripted.play(() => [401, {}]);
-    const run = await svc('test|--junit|none.xml', '', scripted.url);
+    writeFileSync(join(directory, 'refused.xml'), GREEN);
+    const run = await svc('test|--junit|refused.xml', '', scripted.url);
     expect([run.code, run.stdout, errorIn(run)['code']]).toEqual([4, '', 'unauthorized']);
     expect(scripted.calls.length).toBeLessThanOrEqual(6);
-    expect(() => statSync(join(directory, 'none.xml'))).toThrow('ENOENT');
+    const report = readFileSync(join(directory, 'refused.xml'), 'utf8');
+    expect(report).toContain('tests="42" failures="0" errors="42"');
+    expect(report).toContain('got error (unauthorized-401)" type="unauthorized-401"');
+  });
+
+  it('svc 3ds test prints and reports what ran before an error of the key ended it', async () => {
+    serveUntil(12, () => [403, {}]);
+    const run = await svc('test|-|--junit|cut.xml', TWENTY, scripted.url);
+    const ran = results(run);
+    expect([run.code, errorIn(run)['code']]).toEqual([4, 'forbidden']);
+    expect(ran.length).toBeGreaterThan(0);
+    expect(ran.every(({ result }) => result === 'passed')).toBe(true);
+    expect(readFileSync(join(directory, 'cut.xml'), 'utf8')).toContain(
+      `tests="20" failures="0" errors="${20 - ran.length}"`,
+    );
+  });
+
+  it('svc 3ds test prints and reports what ran before it was interrupted', async () => {
+    const interrupt = new AbortController();
+    writeFileSync(join(directory, 'interrupted.xml'), GREEN);
+    let isEarlierThere = true;
+    serveUntil(12, () => {
+      isEarlierThere = existsSync(join(directory, 'interrupted.xml'));
+      interrupt.abort(new SvcError('interrupted', 'interrupted'));
+      return [200, { authentication_status: 'successful' }];
+    });
+    const argv = ['3ds', 'test', '-', '--junit', 'interrupted.xml'];
+    const baseUrl = new URL(scripted.url);
+    const { signal } = interrupt;
+    const run = await svcHere(argv, { baseUrl, env: KEYS, clock, cwd: directory, input: TWENTY, signal });
+    expect([run.code, errorIn(run)['code'], isEarlierThere]).toEqual([130, 'interrupted', false]);
+    expect(results(run).length).toBeGreaterThan(0);
+    expect(readFileSync(join(directory, 'interrupted.xml'), 'utf8')).toContain('type="interrupted"');
+  });
+
+  it.each([
+    ['its suite is refused', 'test|-|--junit|old.xml', 'scenarios: {}', 13],
+    ['no scenario is chosen', 'test|--only|nope|--junit|old.xml', '', 2],
+  ])('svc 3ds test leaves no report of an earlier run where %s', async (_, line, suite, code) => {
+    scripted.play(() => [500, {}]);
+    writeFileSync(join(directory, 'old.xml'), GREEN);
+    expect((await svc(line, suite, scripted.url)).code).toBe(code);
+    expect(existsSync(join(directory, 'old.xml'))).toBe(false);
+  });
+
+  it('svc 3ds test keeps the report of an earlier run in a dry run, and a file that is no report', async () => {
+    writeFileSync(join(directory, 'kept.xml'), GREEN);
+    writeFileSync(join(directory, 'notes.txt'), 'notes');
+    await svc('test|--dry-run|--junit|kept.xml', '', scripted.url);
+    await svc('test|--dry-run|--only|nope|--junit|kept.xml', '', scripted.url);
+    await svc('test|--only|nope|--junit|notes.txt', '', scripted.url);
+    const kept = ['kept.xml', 'notes.txt'].map((name) => readFileSync(join(directory, name), 'utf8'));
+    expect(kept).toEqual([GREEN, 'notes']);
   });
 
   it('svc 3ds test names every problem of a suite by line, and sends nothing', async () => {

@@ -1,0 +1,72 @@
+import fs from 'node:fs';
+import { writeFailure } from '../base/errors.ts';
+import type { Context } from '../cli/app/command.ts';
+import { requireFile, resolvePath } from '../cli/app/files/typed-path.ts';
+import { escapeHtml } from '../cli/output/page.ts';
+import type { ScenarioResult } from './scenario.ts';
+
+/** The file of a JUnit report. */
+interface JunitFile {
+  /** Removes the report of an earlier run, which a CI system would show as the result of this one. */
+  readonly removeEarlier: () => void;
+  /** Writes the report of this run, which then stays. */
+  readonly write: (results: readonly ScenarioResult[], ms: number) => void;
+}
+
+/** Checks before any request that the report can be written; undefined if none was requested. */
+export async function openJunitFile(context: Context, typed: string | undefined): Promise<JunitFile | undefined> {
+  if (typed === undefined) return undefined;
+  const { writeFileAtomicSync } = await import('../base/files/draft.ts');
+  const file = resolvePath(context, typed);
+  await requireFile(file, true);
+  let isWritten = false;
+  return {
+    removeEarlier: () => {
+      if (!isWritten) removeReport(file);
+    },
+    write: (results, ms) => {
+      writeFileAtomicSync(file, context.out.redact(junitReport(results, ms)));
+      isWritten = true;
+    },
+  };
+}
+
+// A file of another kind is only named by mistake, and no CI system shows it.
+function removeReport(file: string): void {
+  try {
+    if (fs.existsSync(file) && fs.readFileSync(file, 'utf8').includes('<testsuite')) fs.rmSync(file);
+  } catch (error) {
+    throw writeFailure(file, error);
+  }
+}
+
+/** Writes results as a JUnit report, which CI systems show. It contains no message of the service. */
+function junitReport(results: readonly ScenarioResult[], ms: number): string {
+  const failures = results.filter(({ result, got }) => result === 'failed' && got !== 'error').length;
+  const errors = results.filter(({ got }) => got === 'error').length;
+  const counts = attributes({ name: '3-D Secure', tests: results.length, failures, errors, time: ms / 1000 });
+  const cases = results.map((result) => `    ${testCase(result)}\n`).join('');
+  return `<?xml version="1.0" encoding="UTF-8"?>\n<testsuites>\n  <testsuite${counts}>\n${cases}  </testsuite>\n</testsuites>\n`;
+}
+
+function testCase({ scenario, result, session, seconds, ...outcome }: ScenarioResult): string {
+  const { expected, expected_reason: wanted, got, reason } = outcome;
+  const head = `<testcase${attributes({ classname: '3ds', name: scenario, time: seconds })}`;
+  if (result === 'passed') return `${head}/>`;
+  const why = reason === null ? '' : ` (${reason})`;
+  const where = session === null ? '' : `; session ${session}`;
+  const message = attributes({
+    message: `expected ${expected}${wanted === null ? '' : ` (${wanted})`}, got ${got}${why}${where}`,
+    type: reason ?? got,
+  });
+  return `${head}><${got === 'error' ? 'error' : 'failure'}${message}/></testcase>`;
+}
+
+function attributes(values: Readonly<Record<string, string | number>>): string {
+  return Object.entries(values)
+    .map(([name, value]) => ` ${name}="${escapeHtml(String(value)).replaceAll(NOT_IN_XML, '?')}"`)
+    .join('');
+}
+
+// Characters that XML cannot represent.
+const NOT_IN_XML = /[\uFFFE\uFFFF]/g;
