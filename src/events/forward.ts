@@ -104,7 +104,7 @@ export interface Choice {
 /** The outcome for one line of a journal. */
 export type Replayed =
   | { readonly kind: 'sent'; readonly line: number; readonly entry: JournalEntry; readonly result: ForwardResult }
-  | { readonly kind: 'unreadable'; readonly line: number; readonly problem: string }
+  | { readonly kind: 'unreadable'; readonly line: number; readonly problem: string; readonly isTorn: boolean }
   | { readonly kind: 'not chosen' }
   /** The target failed too often, so this event and all later ones were not tried. */
   | { readonly kind: 'given up'; readonly line: number; readonly entry: JournalEntry };

@@ -159,7 +159,13 @@ async function isTorn(file: string, size: number): Promise<boolean> {
 }
 
 /** A line of a journal: an entry, or one that is unreadable, such as the last one of a process that was killed. */
-export type JournalLine = { readonly line: number } & ({ readonly entry: JournalEntry } | { readonly problem: string });
+export type JournalLine = { readonly line: number } & ({ readonly entry: JournalEntry } | UnreadableLine);
+
+interface UnreadableLine {
+  readonly problem: string;
+  /** Whether the line begins as an entry and breaks off, as the write of a killed process does, whose event was not confirmed. */
+  readonly isTorn: boolean;
+}
 
 interface ReadOptions extends Partial<WaitingForPipe> {
   /** The number of bytes to leave out at the beginning. */
@@ -182,7 +188,8 @@ export async function* readJournal(
     for await (const text of linesOf(piecesOf(file, { from, clock, signal }), signal)) {
       if (text === undefined) throw wrongJournal(`line ${line + 1} of ${file} is longer than any event`);
       line += 1;
-      if (line >= fromLine && text.trim() !== '') yield { line, ...readLine(text) };
+      if (line >= fromLine && text.trim() !== '')
+        yield { line, ...readLine(line === 1 ? text.replace(/^\uFEFF/, '') : text) };
     }
     if (fromLine > line + 1) throw wrongJournal(`${file} has no line ${fromLine}: it ends with line ${line}`);
   } catch (error) {
@@ -249,14 +256,19 @@ async function* linesOf(bytes: AsyncIterable<Buffer>, signal?: AbortSignal): Asy
   if (length > 0) yield pieces.join('');
 }
 
-function readLine(text: string): { entry: JournalEntry } | { problem: string } {
+/** How each entry begins. */
+const ENTRY_START = '{"received_at":"';
+
+function readLine(text: string): { entry: JournalEntry } | UnreadableLine {
   const value = parsedJson(text);
   const id = textIn(value, 'id');
   const type = textIn(value, 'type');
   const body = textIn(value, 'body');
   const receivedAt = textIn(value, 'received_at') ?? '';
   if (id === undefined || type === undefined || body === undefined || Number.isNaN(Date.parse(receivedAt)))
-    return { problem: value === undefined ? 'it is truncated or not JSON' : 'it is not an event of a journal' };
+    return value === undefined
+      ? { problem: 'it is truncated or not JSON', isTorn: text.startsWith(ENTRY_START.slice(0, text.length)) }
+      : { problem: 'it is not an event of a journal', isTorn: false };
   const redacted = isObject(value) && value['redacted'] === true;
   return {
     entry: { received_at: receivedAt, id, type, headers: headersIn(value), ...(redacted ? { redacted } : {}), body },

@@ -133,6 +133,8 @@ interface Tally {
   failedCount: number;
   redacted: number;
   unreadable: number;
+  /** The first unreadable line that is more than the end of a killed process's write. */
+  firstDamaged: number | undefined;
   notChosen: number;
   stopped: boolean;
   /** The line of the first event that failed. */
@@ -148,6 +150,7 @@ const EMPTY_TALLY = {
   failedCount: 0,
   redacted: 0,
   unreadable: 0,
+  firstDamaged: undefined,
   notChosen: 0,
   stopped: false,
   firstFailed: undefined,
@@ -162,6 +165,7 @@ function count({ notices }: Context, journal: string, replayed: Replayed, tally:
   }
   if (replayed.kind === 'unreadable') {
     tally.unreadable += 1;
+    if (!replayed.isTorn) tally.firstDamaged ??= replayed.line;
     if (tally.unreadable <= MAX_REPORTED_UNREADABLE)
       notices.warn(`line ${replayed.line} of ${journal} is skipped: ${replayed.problem}`);
     return;
@@ -197,11 +201,24 @@ function report({ notices }: Context, replaying: Replaying, tally: Tally): void 
       hint: 'Check the id, and that --type, --since and --from-line do not exclude it.',
     });
   }
+  if (tally.firstDamaged !== undefined && (choice.ids ?? []).length === 0) throw damagedError(replaying, tally);
   if (sent === 0)
     return notices.note(`${isWithoutEvent ? 'the journal is empty' : 'no event matches'}: nothing was sent`);
   const where = displayTarget(target);
   if (dryRun) return notices.note(`dry run: ${sent} would be sent to ${where}; nothing was sent`);
   notices.success(`${sent} sent to ${where}`);
+}
+
+/** The error for a journal with lines that are neither an event nor the end of a killed process's write. */
+function damagedError(
+  { journal, target, choice, dryRun }: Replaying,
+  { firstDamaged, sent, unreadable }: Tally,
+): SvcError {
+  return new SvcError('refused_input', `${journal} has a line that is not an event: line ${firstDamaged}`, {
+    hint: `${dryRun ? 'Nothing was sent.' : `The other events were sent (${sent}).`} Mend the line, and send the events from there${targetAdvice(target)}.`,
+    next: replayCommand(journal, target, { ...choice, fromLine: firstDamaged }),
+    facts: { line: firstDamaged, sent, unreadable },
+  });
 }
 
 function failedError({ journal, target, choice }: Replaying, tally: Tally): SvcError {

@@ -184,6 +184,21 @@ describe('svc events replay', () => {
     expect(sentIds()).toHaveLength(4);
   });
 
+  it('svc events replay reads an event behind a byte order mark', async () => {
+    writeFileSync(home.file('j.jsonl'), `\uFEFF${line('a', 0)}${line('c', 1)}`);
+    expect(await replay()).toMatchObject({ code: 0 });
+    expect(sentIds()).toEqual(['a', 'c']);
+  });
+
+  it('svc events replay ends with 13 after a line that is damaged, and the command goes on from that line', async () => {
+    writeFileSync(home.file('j.jsonl'), `${line('a', 0)}{"received_at":"2026\n#broken#\n${line('c', 1)}`);
+    const damaged = await replay();
+    expect([damaged.code, sentIds()], damaged.stderr).toEqual([13, ['a', 'c']]);
+    expect(errorIn(damaged)).toMatchObject({ line: 3, sent: 2, unreadable: 2 });
+    expect(errorIn(damaged)['next_words']).toEqual(expect.arrayContaining(['--from-line', '3']));
+    expect(await replay('--id', 'c')).toMatchObject({ code: 0 });
+  });
+
   it.each([[[]], [['--dry-run']], [['--id', 'a']]])(
     'svc events replay refuses a file in which no line is an event (%j)',
     async (argv) => {
