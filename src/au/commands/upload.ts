@@ -29,16 +29,16 @@ export const upload = defineCommand({
     const { source } = checked;
     const client = await context.client();
     const pending = await explainMissing(context, job, readJob(client, job));
+    // A job that has its file already takes no other, so that nothing is claimed for it.
+    const address = uploadAddress(pending, client);
+    const { claimFile } = await import('../send/claim-file.ts');
+    await claimFile(context, client, pending, { file: checked, typed: file, begin, onlyReads: dryRun });
     if (dryRun) {
       const { uploadRequest } = await import('../../client/transfer/upload.ts');
-      const request = uploadRequest(uploadAddress(pending, client), source.size);
+      const request = uploadRequest(address, source.size);
       const addressShownBy = ['au', 'status', '<job>', '--show-urls'];
       return new Preview({ ...request, file: { name: file, bytes: source.size }, addressShownBy });
     }
-    // A job that has its file already takes no other, so that nothing is claimed for it.
-    uploadAddress(pending, client);
-    const { claimFile } = await import('../send/claim-file.ts');
-    await claimFile(context, client, pending, { file: checked, typed: file, begin });
     await uploadToJob(client, pending, source, { onEvent: showRun(context) });
     await print(await readJob(client, job));
   },

@@ -16,6 +16,8 @@ interface JobFile {
   readonly typed: string;
   /** Whether its cycle may begin with rows of another one, and an empty ledger although the key has jobs. */
   readonly begin: boolean;
+  /** Whether the ledger is only read, as by a dry run, which finds out whether the claim would succeed. */
+  readonly onlyReads: boolean;
 }
 
 /**
@@ -27,9 +29,9 @@ export async function claimFile(
   context: Context,
   client: Client,
   job: AccountUpdaterJob,
-  { file, typed, begin }: JobFile,
+  { file, typed, begin, onlyReads }: JobFile,
 ): Promise<void> {
-  const ledger = new CommandLedger(context);
+  const ledger = new CommandLedger(context, { onlyReads });
   const words = ['au', 'upload', job.id, typed];
   await ledger.enterRuns();
   const jobs = await compareJobs(client, {

@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
@@ -65,8 +65,10 @@ describe('the upload of a file to a job', () => {
     const job = await submittedElsewhere(machine);
     const { id } = rowOf(await machine.svc('au create'));
     const line = `au upload ${String(id)} tokens.csv`;
+    const planned = await machine.svc(`${line} --dry-run`);
     const refused = await machine.svc(line);
     expect([refused.code, machine.uploads()], refused.stderr).toEqual([9, 1]);
+    expect([planned.code, errorIn(planned)['unrecorded_jobs']], planned.stderr).toEqual([9, [job]]);
     const { unrecorded_jobs: jobs, alternatives } = errorIn(refused);
     expect(jobs).toEqual([job]);
     expect(alternatives).toContain(`svc au upload ${String(id)} ${machine.path('work/tokens.csv')} --begin`);
@@ -87,6 +89,18 @@ describe('the upload of a file to a job', () => {
     expect(warned.stderr).toMatch(new RegExp(`^warning: .*${job}`, 'm'));
   });
 
+  it('R75: a dry run of the upload of a file to a job claims nothing and begins no ledger', async () => {
+    const machine = await openMachine();
+    const shared = { SVC_LEDGER: machine.path('ledger') };
+    const { id } = rowOf(await machine.svc('au create', shared));
+    const planned = await machine.svc(`au upload ${String(id)} tokens.csv --dry-run`, shared);
+    expect([planned.code, machine.uploads(), existsSync(shared.SVC_LEDGER)], planned.stderr).toEqual([0, 0, false]);
+    const other = await upload(machine, 'tokens.csv', shared);
+    expect([other.code, machine.uploads()], other.stderr).toEqual([0, 1]);
+    const taken = await machine.svc(`au upload ${String(id)} tokens.csv --dry-run`, shared);
+    expect([taken.code, machine.uploads()], taken.stderr).toEqual([6, 1]);
+  });
+
   it('R79: the upload of a file to a job does not begin with rows of an open or young cycle until --begin', async () => {
     const machine = await openMachine();
     rowOf(await machine.svc('au submit tokens.csv --cycle 2026-12 --wait'));
@@ -94,6 +108,7 @@ describe('the upload of a file to a job', () => {
     await machine.clock.advance(DAY);
     const { id } = rowOf(await machine.svc('au create'));
     const line = `au upload ${String(id)} more.csv`;
+    expect((await machine.svc(`${line} --dry-run`)).code).toBe(6);
     const refused = await machine.svc(line);
     expect([refused.code, machine.uploads()], refused.stderr).toEqual([6, 1]);
     const more = machine.path('work/more.csv');
