@@ -50,9 +50,13 @@ export class Journal {
     this.#redact = redact;
   }
 
-  /** Opens or creates a journal. @throws SvcError `local` where that is not possible */
+  /**
+   * Opens or creates a journal.
+   * @throws SvcError `local` where that is not possible, `refused_input` for another file, which stays as it is
+   */
   static async open(file: string, redact: (text: string) => string): Promise<Journal> {
     await refuseSpecial(file);
+    await refuseForeign(file);
     try {
       const handle = await fs.open(file, 'a', 0o600);
       const found = await handle.stat();
@@ -145,6 +149,18 @@ async function refuseSpecial(file: string): Promise<void> {
   const found = await fs.stat(file).catch(() => undefined);
   if (found === undefined || found.isFile() || found.isCharacterDevice()) return;
   throw new SvcError('local', `${file} is not a file`, { hint: 'Name a file for the journal.' });
+}
+
+/** Refuses a file that does not begin with an event, so that a mistyped name changes no other file. */
+async function refuseForeign(file: string): Promise<void> {
+  const found = await fs.stat(file).catch(() => undefined);
+  if (found?.isFile() !== true || found.size === 0) return;
+  for await (const first of readJournal(file)) {
+    if ('entry' in first || first.isTorn) return;
+    throw wrongJournal(
+      `${file} is not a journal of events: ${first.problem} (line ${first.line}); nothing was written`,
+    );
+  }
 }
 
 async function isTorn(file: string, size: number): Promise<boolean> {

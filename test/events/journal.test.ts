@@ -87,7 +87,7 @@ describe('the journal', () => {
   });
 
   it('the journal says after how many bytes each event begins, from which follows its line', async () => {
-    writeFileSync(file, 'first\nsecond, cut o');
+    writeFileSync(file, '{"received_at":"cut\nsecond, cut o');
     const journal = await Journal.open(file, plain);
     const places = await Promise.all(['a', 'ü', 'c'].map((id) => journal.append(received(id))));
     await journal.close();
@@ -151,6 +151,15 @@ describe('the journal', () => {
     await writer.close();
     for (; ended.length === 0; await setImmediate()) await clock.advance(20);
     expect((await reading).map(({ line }) => line)).toEqual([1, 2, 3]);
+  });
+
+  it('the journal refuses another file, and leaves its bytes and its mode as they are', async () => {
+    for (const text of ['token,merchant\n1,2\n', '{"a":1}\n', 'x']) {
+      writeFileSync(file, text);
+      chmodSync(file, 0o644);
+      await expect(Journal.open(file, plain)).rejects.toMatchObject({ code: 'refused_input' });
+      expect([readFileSync(file, 'utf8'), statSync(file).mode & 0o777]).toEqual([text, 0o644]);
+    }
   });
 
   it('the journal takes away from others a file that they can read', async () => {

@@ -82,7 +82,7 @@ export const listen = defineCommand({
     [`svc events listen --exec 'notify-send "$SVC_EVENT_TYPE" "$SVC_JOB_ID"'`, 'run a command for each event'],
     ['svc events listen --max 1 --for 10m -o json', 'wait for one event, ten minutes at most'],
   ],
-  exitCodes: [130, 143],
+  exitCodes: [13, 130, 143],
   fields: eventView.fields,
   parameters,
   async run(context, input) {
