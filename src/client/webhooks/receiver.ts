@@ -78,7 +78,7 @@ async function respond(
     outgoing.writeHead(200, { 'content-length': 0 }).end();
     return;
   }
-  options.onRefused?.(refusal);
+  options.onRefused?.({ status: refusal.status, reason: refusal.reason });
   refuse(incoming, outgoing, refusal);
 }
 
@@ -99,7 +99,7 @@ async function take(
     await accept({ receivedAt: clock.now(), headers, bytes: body.bytes, delivery: read.delivery });
     return undefined;
   } catch (error) {
-    return { status: 503, reason: error instanceof Error ? error.message : 'it could not be stored' };
+    return { status: 503, reason: error instanceof Error ? error.message : NOT_STORED, sent: NOT_STORED };
   }
 }
 
@@ -114,6 +114,9 @@ function refusalReason({ method, headers }: IncomingMessage, allowHosts: Receive
   if (coding.toLowerCase() !== 'identity') return { status: 415, reason: 'its body is compressed' };
   return undefined;
 }
+
+/** The reason for a sender. The operator sees the error, which may name a file of this machine. */
+const NOT_STORED = 'it could not be stored';
 
 const LAST_MOMENT_MS = 500;
 
@@ -180,11 +183,13 @@ async function readBody(
 export interface Refusal {
   readonly status: number;
   readonly reason: string;
+  /** The reason that the sender gets, if it is another one. */
+  readonly sent?: string;
 }
 
 /** Responds with the reason. A sender that is still sending its body must be able to read it. */
-function refuse(incoming: IncomingMessage, outgoing: ServerResponse, { status, reason }: Refusal): void {
-  const text = `${JSON.stringify({ error: reason })}\n`;
+function refuse(incoming: IncomingMessage, outgoing: ServerResponse, { status, reason, sent = reason }: Refusal): void {
+  const text = `${JSON.stringify({ error: sent })}\n`;
   outgoing.writeHead(status, {
     'content-type': 'application/json',
     'content-length': Buffer.byteLength(text),

@@ -93,6 +93,13 @@ describe('the receiver', () => {
     expect(refused).toEqual([{ status: 503, reason: 'the disk is full' }]);
   });
 
+  it('the receiver tells a sender no file of this machine when an event cannot be stored', async () => {
+    await start({ accept: () => Promise.reject(new Error('/srv/journal.jsonl could not be written')) });
+    const { body } = await post(receiver.url, delivery());
+    expect(JSON.parse(body)).toEqual({ error: 'it could not be stored' });
+    expect(refused).toEqual([{ status: 503, reason: '/srv/journal.jsonl could not be written' }]);
+  });
+
   it.each<[string, unknown, { method?: string; headers?: Record<string, string> }, number]>([
     ['no JSON', 'hello', {}, 400],
     ['nothing', '', {}, 400],
