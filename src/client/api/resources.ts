@@ -143,7 +143,10 @@ export function deleteTenantRequest(next?: NextCommand): ApiRequest<void> {
     key: 'management',
     permission: 'tenant:delete',
     subject: 'deleting the tenant',
-    whenUnclear: { hint: 'Check whether the tenant still exists.', next },
+    whenUnclear: {
+      hint: 'Check whether the tenant still exists: the key of a deleted tenant is not accepted (401).',
+      next,
+    },
   };
 }
 

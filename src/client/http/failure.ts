@@ -188,6 +188,11 @@ export function unreadableError(facts: CallFacts, what: string, details: Receive
   );
 }
 
+/** Returns the error for a success that does not confirm that the request took effect. */
+export function unconfirmedError(facts: CallFacts, details: Received): SvcError {
+  return unclearError(facts, `and its response (${details.status}) does not confirm it`, details);
+}
+
 /** Returns the error when the signal ends a sent request: the request may have taken effect, which the error says (R20). */
 export function abortedError(facts: CallFacts, reason: unknown): unknown {
   if (!mayHaveEffect(facts) || !(reason instanceof SvcError)) return reason;

@@ -3,7 +3,7 @@ import { keepSource, listSource, MAX_DEPTH, sourceFrom } from '../../base/json/s
 import { maskCardNumbers } from '../../base/security/card-number.ts';
 import { objectOrUndefined } from '../../schema/json-value.ts';
 import { otherTypes } from '../../schema/other-types.ts';
-import { type CallFacts, type Problem, unreadableError } from './failure.ts';
+import { type CallFacts, type Problem, unconfirmedError, unreadableError } from './failure.ts';
 import type { Shape } from './request.ts';
 
 /** A response that was read completely, or up to a limit. */
@@ -35,6 +35,7 @@ export function readResponse<T>(
   if (!shape) {
     // No body is expected, so T is undefined. The page of another server is refused.
     readAnyResponse(facts, response);
+    refuseUnconfirmed(facts, response);
     return undefined as T;
   }
   const value = parseJson(response);
@@ -48,6 +49,12 @@ export function readResponse<T>(
   if (members.length > 0) onOtherTypes?.(members.map(plainLine));
   if (!isReadByItem) keepSources(data, response.text);
   return data;
+}
+
+/** A 202, or a body where none is documented, may say that something is only requested: the outcome is not known. */
+function refuseUnconfirmed(facts: CallFacts, { status, text }: ReadResponse): void {
+  const isBare = ['', '{}', 'null'].includes(text.trim());
+  if (status === 202 || !isBare) throw unconfirmedError(facts, { status });
 }
 
 /** Keeps the text of an object, or of each object in a list, since a number or a member may be lost in the value. */

@@ -23,7 +23,10 @@ const deleteTenant = defineCommand({
     ['svc tenant delete --confirm 4c0…', 'for a script: only this tenant'],
   ],
   permissions: ['tenant:read', 'tenant:delete'],
-  exitCodes: [[9, "the outcome is unknown: 'svc tenant show' tells whether the tenant still exists"], 130],
+  exitCodes: [
+    [9, "the outcome is unknown: 'svc tenant show' tells whether the tenant still exists (4: its key is gone)"],
+    130,
+  ],
   changes: true,
   parameters,
   async run(context, input): Promise<Result> {
