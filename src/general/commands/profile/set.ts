@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { SvcError } from '../../../base/errors.ts';
 import { type Context, defineCommand } from '../../../cli/app/command.ts';
 import { noteNext } from '../../../cli/app/hint.ts';
@@ -107,12 +108,16 @@ async function change(
   { name, value, setting, kind }: TypedChange,
 ): Promise<void> {
   const profileName = settings.profile.value;
+  let isChanged = true;
   await updateConfig(system, (config) => {
-    if (kind) withoutKeyCommand(config, profileName, { kind, now: clock.now() });
+    if (kind) isChanged = withoutKeyCommand(config, profileName, { kind, now: clock.now() });
     if (!setting) return;
     const profile = { ...storedProfile(config, profileName) };
-    config.profiles[profileName] = value === undefined ? setting.remove(profile) : setting.put(value, profile);
+    const changed = value === undefined ? setting.remove(profile) : setting.put(value, profile);
+    isChanged = value !== undefined || !isDeepStrictEqual(changed, profile);
+    if (isChanged) config.profiles[profileName] = changed;
   });
+  if (!isChanged) return notices.note(`nothing to remove: ${name} is not set in profile ${profileName}`);
   notices.success(`${value === undefined ? 'removed' : 'set'} ${name} of profile ${profileName}`);
 }
 
