@@ -1,5 +1,5 @@
 import { SvcError } from '../base/errors.ts';
-import { didYouMean, sentences, typedWord } from '../base/security/typed-word.ts';
+import { didYouMean, isShowable, sentences, typedWord } from '../base/security/typed-word.ts';
 
 /** The error for a setting that profiles do not have. */
 export function unknownSetting(typed: string, all: readonly string[]): SvcError {
@@ -13,6 +13,14 @@ export function builtInProfile(): SvcError {
   return new SvcError('usage', 'the profile sandbox is built in and has no settings to change', {
     hint: 'Name a stored profile with --profile.',
     next: ['profile', 'list'],
+  });
+}
+
+/** The error for a setting of a new profile whose name is like that of another one. */
+export function mistypedProfile(typed: string, meant: string, [setting, value]: readonly [string, string]): SvcError {
+  return new SvcError('usage', `there is no profile ${typedWord(typed, [meant])}. Did you mean '${meant}'?`, {
+    hint: 'To create a profile of that name, add --create. To set it in the other one:',
+    next: ['profile', 'set', setting, isShowable(value) ? value : '<value>', '--profile', meant],
   });
 }
 

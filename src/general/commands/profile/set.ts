@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { SvcError } from '../../../base/errors.ts';
+import { nearest } from '../../../base/security/typed-word.ts';
 import { type Context, defineCommand } from '../../../cli/app/command.ts';
 import { noteNext } from '../../../cli/app/hint.ts';
 import {
@@ -10,12 +11,14 @@ import {
   suggesting,
   type Suggestion,
 } from '../../../cli/app/parameter.ts';
-import { updateConfig } from '../../../cli/config/config-file.ts';
+import { readConfig, updateConfig } from '../../../cli/config/config-file.ts';
 import { type Profile, storedProfile } from '../../../cli/config/config-format.ts';
 import { KEY_TYPES } from '../../../cli/config/keys.ts';
+import { unknownProfile } from '../../../cli/config/settings.ts';
 import {
   baseUrlText,
   CERTIFICATES,
+  DEFAULT_PROFILE,
   doubtfulCode,
   ledgerLocation,
   OUTPUT_FORMATS,
@@ -26,7 +29,7 @@ import {
 } from '../../../cli/config/values.ts';
 import type { KeyType } from '../../../schema/tenant.ts';
 import { storeKeyCommand, withoutKeyCommand } from '../../key-command-setting.ts';
-import { builtInProfile, unknownSetting, valueOrUnset } from '../../profile-errors.ts';
+import { builtInProfile, mistypedProfile, unknownSetting, valueOrUnset } from '../../profile-errors.ts';
 
 /** The profile settings that can be typed. Keys have separate commands. */
 const SETTINGS = [
@@ -73,6 +76,7 @@ export const set = defineCommand({
     setting: suggesting(settingNames, argument('<setting>', `one of ${SETTINGS.join(', ')}`)),
     value: suggesting(settingValues, optionalArgument('[value]', 'the new value')),
     unset: conflicting(['noCheck'], flag('--unset', 'remove the setting')),
+    create: flag('--create', 'create the profile although its name is like that of another one'),
     noCheck: flag('--no-check', 'store a key command without running it'),
   },
   async run(context, input) {
@@ -83,16 +87,35 @@ export const set = defineCommand({
     if (!kind && !setting) throw unknownSetting(name, SETTINGS);
     if (settings.sandbox) throw builtInProfile();
     if ((value === undefined) !== unset) throw valueOrUnset(name, setting?.example ?? 'pass show svc');
+    const isNew = refuseMistypedProfile(context, input);
     if (noCheck && !kind) throw new SvcError('usage', '--no-check goes with a key command', { hint: 'Leave it out.' });
     if (kind && value !== undefined) return storeKeyCommand(context, kind, value, { check: !noCheck });
     if (name === 'certificates' && value === 'system')
       (await import('../../../client/http/authorities.ts')).requireSystemStore();
     if (value !== undefined) await warnOfDoubtfulCode(context, name);
     await change(context, { name, value, setting, kind });
+    if (isNew) context.notices.note(`the profile ${settings.profile.value} is new`);
     if (name !== 'base_url') return;
     noteNext(context, 'keys stored for another base URL are not sent to this one; to store them again', ['login']);
   },
 });
+
+/**
+ * Returns whether the command creates the profile. A name like that of a stored profile is refused: the setting, such as
+ * the ledger, would not apply where the operator believes it does.
+ */
+function refuseMistypedProfile(
+  { system, settings }: Context,
+  { setting, value, create }: { setting: string; value?: string | undefined; create: boolean },
+): boolean {
+  const { value: name, origin } = settings.profile;
+  if (settings.stored !== undefined || name === DEFAULT_PROFILE) return false;
+  const { config } = readConfig(system);
+  if (value === undefined) throw unknownProfile(name, config, origin.name);
+  const meant = create ? undefined : nearest(name, [...Object.keys(config.profiles), DEFAULT_PROFILE], 2);
+  if (meant !== undefined) throw mistypedProfile(name, meant, [setting, value]);
+  return true;
+}
 
 /** A typed change of a setting; an undefined value removes it. */
 interface TypedChange {

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { temporaryDirectory } from '../../../cli/config/support/system.ts';
-import { svcHere } from '../../../support/run-here.ts';
+import { errorIn, svcHere } from '../../../support/run-here.ts';
 
 it('svc profile set warns of an action for a mistyped result code, and stores it', async () => {
   const typed = await svcHere(['profile', 'set', 'action.WRN_OPT_UOT', 'exclude']);
@@ -26,4 +26,22 @@ it('svc profile set output --unset removes what was set, once', async () => {
   await svcHere(['profile', 'set', 'output', 'json'], { home });
   expect((await svcHere(['profile', 'set', 'output', '--unset'], { home })).stderr).toContain('removed output');
   expect((await svcHere(['profile', 'set', 'output', '--unset'], { home })).stderr).toContain('nothing to remove');
+});
+
+it('svc profile set refuses a new profile whose name is like that of another one, and names that one', async () => {
+  const home = temporaryDirectory();
+  const run = (line: string) => svcHere([...line.split(' '), '-o', 'json'], { home });
+  const first = await run('profile set ledger /mnt/ledger --profile production');
+  expect([first.code, first.stderr]).toEqual([0, expect.stringContaining('the profile production is new')]);
+  for (const [typed, meant] of [
+    ['produciton', 'production'],
+    ['deflaut', 'default'],
+  ] as const) {
+    const refused = await run(`profile set output json --profile ${typed}`);
+    expect([refused.code, errorIn(refused)['next']]).toEqual([2, `svc profile set output json --profile ${meant}`]);
+  }
+  const again = await run('profile set output json --profile production');
+  expect([again.code, again.stderr]).toEqual([0, expect.not.stringContaining('is new')]);
+  expect(await run('profile set output json --profile production2 --create')).toMatchObject({ code: 0 });
+  expect(await run('profile set output --unset --profile other')).toMatchObject({ code: 3 });
 });
