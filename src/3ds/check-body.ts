@@ -67,9 +67,13 @@ function missingViolation(body: unknown, combination: Combination, examples: unk
   });
 }
 
-// These fields legitimately contain long runs of digits, which may look like a card number by chance.
-const DIGITS_BELONG =
-  /^(?:purchase_info\.|merchant_info\.(?:mid|acquirer_bin)$|requestor_info\.id$|cardholder_info\.\w*phone_number\.)/;
+// The acquirer and the card networks assign these ids, and some look like a card number by chance.
+const ASSIGNED = /^(?:merchant_info\.(?:mid|acquirer_bin)|requestor_info\.id)$/;
+/** Fields with digits that may look like a card number by chance, each with the most digits that it really has. */
+const MOST_DIGITS: readonly (readonly [fields: RegExp, most: number])[] = [
+  [/^cardholder_info\.\w*phone_number\./, 15],
+  [/^purchase_info\.amount$/, 13],
+];
 
 function cardNumbers(body: unknown): Violation[] {
   return [...textsIn(body)]
@@ -77,9 +81,11 @@ function cardNumbers(body: unknown): Violation[] {
     .map(({ parts }) => ({ path: displayPath(parts), rule: 'looks like a card number; none may be sent in a body' }));
 }
 
-function mayHoldDigits({ parts, isName }: TextAt): boolean {
+function mayHoldDigits({ parts, isName, text }: TextAt): boolean {
   const path = parts.join('.');
-  return !isName && DIGITS_BELONG.test(path) && fieldAt(path) !== undefined;
+  if (isName || fieldAt(path) === undefined) return false;
+  const digits = text.replaceAll(/\P{Nd}/gu, '').length;
+  return ASSIGNED.test(path) || MOST_DIGITS.some(([fields, most]) => fields.test(path) && digits <= most);
 }
 
 function inOrder(violations: readonly Violation[]): Violation[] {

@@ -16,13 +16,6 @@ export function unknownMethod(typed: string, methods: readonly string[]): SvcErr
   });
 }
 
-/** The error for a card number in the command line. */
-export function cardNumberTyped(): SvcError {
-  return new SvcError('refused_input', 'the command line contains what looks like a card number; nothing was sent', {
-    hint: 'Command lines are visible to others: put it into the body with --file, from a file or a pipe.',
-  });
-}
-
 /** The error for a deletion of the tenant without its own command. */
 export function tenantDeletion(): SvcError {
   return new SvcError('usage', 'deleting the tenant has its own command; nothing was sent', {

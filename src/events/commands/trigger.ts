@@ -19,6 +19,7 @@ import {
   value,
 } from '../../cli/app/parameter.ts';
 import { recordPrinter } from '../../cli/app/print.ts';
+import { refuseTypedCardNumbers } from '../../cli/app/typed-card-number.ts';
 import { text } from '../../cli/app/value-parsers.ts';
 import { fieldPaths, type View } from '../../cli/output/view.ts';
 import { isObject } from '../../schema/json-value.ts';
@@ -94,6 +95,8 @@ export const trigger = defineCommand({
 type TriggerInput = Input<typeof parameters>;
 
 async function deliveryOf(context: Context, { set, setJson, ...input }: TriggerInput): Promise<unknown> {
+  const texts = [input.type ?? '', input.anyType ?? ''];
+  refuseTypedCardNumbers(texts, [...set, ...setJson], 'No event contains one: give another value.');
   const types = await import('../trigger-types.ts');
   const delivery = sampleDelivery(typeOf(input, types), context.clock.now(), types);
   return assigned(delivery, [...set, ...setJson].map(inDelivery));

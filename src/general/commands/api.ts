@@ -1,7 +1,6 @@
 import { SvcError } from '../../base/errors.ts';
 import { exactItem, replaceMembers } from '../../base/json/exact.ts';
 import { sourceFrom, sourceOf } from '../../base/json/source.ts';
-import { containsCardNumber } from '../../base/security/card-number.ts';
 import { type Context, defineCommand, dryRunParameter, Preview } from '../../cli/app/command.ts';
 import { assigned, jsonAssignment, textAssignment } from '../../cli/app/assignment.ts';
 import { readJsonBody } from '../../cli/app/files/data-file.ts';
@@ -20,6 +19,7 @@ import {
 } from '../../cli/app/parameter.ts';
 import { batches, formatOf, listPrinter, oneBatch, recordPrinter } from '../../cli/app/print.ts';
 import { nameValue, text } from '../../cli/app/value-parsers.ts';
+import { refuseTypedCardNumbers } from '../../cli/app/typed-card-number.ts';
 import { DEFAULT_ORIGIN } from '../../cli/config/values.ts';
 import { jsonLine } from '../../cli/output/formats.ts';
 import { type Column, columnFor, isObject, leafPaths, type View } from '../../cli/output/view.ts';
@@ -33,7 +33,7 @@ import {
   readEndpointPath,
 } from '../../client/api/any-endpoint.ts';
 import type { AnyResponse, JsonBody } from '../../client/http/response.ts';
-import { cardNumberTyped, inexactNumber, tenantDeletion, unknownMethod, whichKey } from '../api-errors.ts';
+import { inexactNumber, tenantDeletion, unknownMethod, whichKey } from '../api-errors.ts';
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 
@@ -278,15 +278,9 @@ function inPath<T>(read: () => T): T {
   }
 }
 
-// Other users and shell histories can see the command line, but not a file or a pipe.
 function refuseCardNumbers({ method, path = '', query, set, setJson }: ApiInput): void {
-  const typed = [
-    method,
-    path,
-    ...query.map((one) => one.value),
-    ...[...set, ...setJson].map((one) => JSON.stringify(one)),
-  ];
-  if (typed.some((one) => containsCardNumber(one))) throw cardNumberTyped();
+  const hint = 'Command lines are visible to others: put it into the body with --file, from a file or a pipe.';
+  refuseTypedCardNumbers([method, path, ...query.map((one) => one.value)], [...set, ...setJson], hint);
 }
 
 function checkOptions(method: string, { paginate, file, set, setJson }: ApiInput): void {

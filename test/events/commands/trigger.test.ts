@@ -44,6 +44,16 @@ describe('svc events trigger', () => {
     expect(target.whole('POST')[0]?.headers).toMatchObject({ 'content-type': 'application/json' });
   });
 
+  it.each([
+    ['--set', 'data.job.id=4111111111111111'],
+    ['--set-json', 'data.cards=["4111 1111 1111 1111"]'],
+    ['--set-json', 'data.card=4111111111111111'],
+  ])('R40: svc events trigger sends no card number that %s contains', async (option, assignment) => {
+    const run = await trigger('account-updater.job.completed', option, assignment);
+    expect([run.code, target.whole('POST')]).toEqual([13, []]);
+    expect(run.stdout + run.stderr).not.toContain('1111');
+  });
+
   it('svc events trigger puts values in, of the event or of the whole body', async () => {
     await trigger(
       'account-updater.job.completed',
