@@ -158,25 +158,26 @@ export async function waitForOutcome(context: Context, client: Client, id: strin
     const { seen: last, timeUp } = await pollUntil<Authentication>(context, {
       poll: async () => {
         const result = await resultSoFar(client, id);
-        status = result.authentication_status ?? status;
+        status = result.authentication_status ?? status ?? result.authentication_status;
         return result;
       },
       isDone: (result) => !isOpen(result),
       limitMs: () => (status === 'decoupled_challenge' ? EIGHT_DAYS_MS : HOUR_MS),
-      onPoll: (result, nextMs) => shown.update({ state: stateOf(result), nextPollAt: context.clock.now() + nextMs }),
+      onPoll: (result, nextMs) =>
+        shown.update({ state: stateOf(result, status), nextPollAt: context.clock.now() + nextMs }),
     });
-    if (isOpen(last)) throw stillOpen(id, timeUp ?? new SvcError('pending', 'there is no outcome yet'));
+    if (isOpen(last)) throw stillOpen(id, timeUp ?? new SvcError('pending', 'there is no outcome yet'), status);
     shown.done(last.authentication_status ?? undefined);
     return last;
   } catch (error) {
     shown.fail();
-    throw withResumeHint(error, id);
+    throw withResumeHint(error, id, status);
   }
 }
 
 /**
  * Reads the result of a challenge. While it is open the service may respond with 404; then this returns the authentication
- * in the session, or nothing if the session may not be read.
+ * in the session, with the status null if there is none yet, or nothing if the session may not be read.
  * @throws SvcError `not_found` where the session does not exist either
  */
 export async function resultSoFar({ threeDs }: Client, id: string): Promise<Authentication> {
@@ -186,27 +187,46 @@ export async function resultSoFar({ threeDs }: Client, id: string): Promise<Auth
     if (!isSvcError(error, 'not_found')) throw error;
   }
   try {
-    return memberWithText(await threeDs.read(id), 'authentication') ?? {};
+    const known = memberWithText(await threeDs.read(id), 'authentication');
+    return known?.authentication_status ? known : { ...known, authentication_status: null };
   } catch (error) {
     if (isSvcError(error, 'unauthorized', 'forbidden')) return {};
     throw error;
   }
 }
 
-function stateOf(result: PollResult<Authentication>): string {
-  return 'seen' in result ? (result.seen.authentication_status ?? 'open') : `no response (${result.reason})`;
+function stateOf(result: PollResult<Authentication>, status: Status): string {
+  if (!('seen' in result)) return `no response (${result.reason})`;
+  return result.seen.authentication_status ?? (status === null ? 'not authenticated yet' : 'open');
 }
 
-function withResumeHint(error: unknown, id: string): unknown {
-  // The response before the wait showed an open challenge.
-  if (isSvcError(error, 'timeout')) return stillOpen(id, error);
+/** Whether the session was read and shows that nothing was authenticated yet, as `resultSoFar` returns it. */
+export function isUnauthenticated({ authentication_status: status }: Authentication): boolean {
+  return status === null;
+}
+
+/** The command that authenticates a session. */
+export function authenticateWords(id: string): string[] {
+  return ['3ds', 'authenticate', id, '--file', '<body>'];
+}
+
+type Status = Authentication['authentication_status'];
+
+function withResumeHint(error: unknown, id: string, status: Status): unknown {
+  if (isSvcError(error, 'timeout')) return stillOpen(id, error, status);
   if (!isSvcError(error, 'hangup', 'interrupted', 'terminated')) return error;
-  return error.with({ message: `${error.message}; the challenge continues without svc`, ...resumeHint(id) });
+  const message = `${error.message}; ${status === null ? 'nothing was authenticated yet' : 'the challenge continues without svc'}`;
+  return error.with({ message, ...resumeHint(id) });
 }
 
-function stillOpen(id: string, why: SvcError): SvcError {
-  const message = `the challenge of 3DS session ${id} is still open: ${why.message}`;
-  return why.with({ code: 'pending', message, ...resumeHint(id) });
+// A session without any status yet has no challenge that could be open.
+function stillOpen(id: string, why: SvcError, status: Status): SvcError {
+  if (status !== null) {
+    const message = `the challenge of 3DS session ${id} is still open: ${why.message}`;
+    return why.with({ code: 'pending', message, ...resumeHint(id) });
+  }
+  const message = `nothing was authenticated yet in 3DS session ${id}: ${why.message}`;
+  return why.with({ code: 'pending', message, ...resumeHint(id), next: authenticateWords(id) });
 }
 
 function resumeHint(id: string): ErrorDetails {

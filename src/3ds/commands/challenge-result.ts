@@ -5,8 +5,10 @@ import { text } from '../../cli/app/value-parsers.ts';
 import type { Authentication } from '../../schema/three-ds/session.ts';
 import { isOpen } from '../outcome-lines.ts';
 import {
+  authenticateWords,
   checkOutcome,
   failOnParameter,
+  isUnauthenticated,
   orNewSession,
   reportOutcome,
   reportPage,
@@ -42,6 +44,8 @@ export const challengeResult = defineCommand({
     const { acs_challenge_url: page, authentication_status: status } = first;
     const mustWait = wait && isOpen(first);
     if (mustWait && status === 'challenge' && page) await reportPage(context, page, open);
+    if (mustWait && isUnauthenticated(first))
+      noteNext(context, 'nothing was authenticated yet; to authenticate', authenticateWords(id));
     const result = mustWait ? await orNewSession(waitForOutcome(context, client, id, first)) : first;
     await print(result);
     await reportOutcome(context, client, id, result);

@@ -516,6 +516,23 @@ describe('3ds challenge-result', () => {
     expect(JSON.parse(run.stdout)).toEqual(RESULT);
   });
 
+  it.each([[null], [{}]])(
+    'svc 3ds challenge-result says of a session with the authentication %j that nothing was authenticated, not that a challenge is open',
+    async (authentication) => {
+      script({ [READ]: [200, { ...SESSION, authentication }] });
+      const argv = ['3ds', 'challenge-result', 's1', '--wait'];
+      const run = await place.svc(argv, { server, clock: new FakeClock() });
+      expect([run.code, run.stdout]).toEqual([11, '']);
+      const [first = '', command = ''] = run.stderr.split('\n');
+      expect([first, command.trim()]).toEqual([
+        'nothing was authenticated yet; to authenticate:',
+        'svc 3ds authenticate s1 --file <body>',
+      ]);
+      expect(run.stderr).toContain('nothing was authenticated yet in 3DS session s1');
+      expect(run.stderr).not.toContain('open');
+    },
+  );
+
   it('svc 3ds challenge-result takes the outcome from the session where only that has it', async () => {
     script({ [READ]: [200, SESSION] });
     const run = await place.svc(['3ds', 'challenge-result', 's1', '--wait'], { server });
