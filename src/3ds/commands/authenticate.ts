@@ -22,7 +22,7 @@ import { authenticationView } from '../view.ts';
 
 export const authenticate = defineCommand({
   description:
-    'Reads the session, checks the body against every rule, and sends it once, if it is valid. A currency may be given as USD and is sent as 840. Without --fail-on the exit code is 0 for every outcome; authentication_status says which one it is.',
+    'Reads the session, checks the body against every rule, and sends it once, if it is valid. A session that shows an outcome is authenticated again only after a question, or with --yes. A currency may be given as USD and is sent as 840. Without --fail-on the exit code is 0 for every outcome; authentication_status says which one it is.',
   details:
     'The type of the session decides which bodies are valid. If the key may not read sessions (3ds:session:read), the rules that depend on the type are left to the service.',
   examples: [
@@ -55,10 +55,13 @@ export const authenticate = defineCommand({
     const request = body as AuthenticateRequest;
     if (session !== undefined) {
       warnOfDeprecated(context, session);
-      warnOfState(context, client, session);
+      warnOfExpiry(context, client, session);
     }
+    const earlier = session?.authentication?.authentication_status || undefined;
+    if (earlier !== undefined)
+      context.notices.warn(`the session was authenticated before (${earlier}); the service may want a new one`);
     if (dryRun) return new Preview((await import('../../client/api/resources.ts')).authenticateRequest(id, request));
-    if (!(await confirmed(context, unknown))) return context.notices.note('nothing was sent');
+    if (!(await confirmed(context, unknown, earlier))) return context.notices.note('nothing was sent');
     const result = await orNewSession(client.threeDs.authenticate(id, request, ['3ds', 'show', id]));
     const mustWait = wait && (await reportChallenge(context, client, id, result, open));
     const final = mustWait ? await orNewSession(waitForOutcome(context, client, id, result)) : result;
@@ -92,21 +95,22 @@ function requiredFile(file: string | undefined): string {
   });
 }
 
-/** Asks at most one question: about unknown fields, or else about the cost. */
-async function confirmed(context: Context, paths: readonly string[]): Promise<boolean> {
-  if (paths.length === 0) return confirmCost(context, 'authenticate the session');
+/**
+ * Asks at most one question: about unknown fields and a session that was authenticated before, or else about the cost.
+ */
+async function confirmed(context: Context, paths: readonly string[], earlier: string | undefined): Promise<boolean> {
+  if (paths.length === 0 && earlier === undefined) return confirmCost(context, 'authenticate the session');
   const { globals, notices, prompts } = context;
   if (prompts().canAsk) await context.reportTenant();
-  const what = `unknown fields (${pathWords(paths)})`;
-  if (globals.yes) notices.warn(`sending ${what}`);
-  return prompts().confirm(`Send ${what}?`, 'Pass --yes.');
+  const what = paths.length === 0 ? 'the body' : `unknown fields (${pathWords(paths)})`;
+  const again = earlier === undefined ? '' : ' again';
+  if (globals.yes) notices.warn(`sending ${what}${again}`);
+  return prompts().confirm(`Send ${what}${again}?`, 'Pass --yes.');
 }
 
 // The service decides; the warning names a probable refusal in advance.
-function warnOfState({ notices }: Context, client: Client, session: ThreeDsSession): void {
+function warnOfExpiry({ notices }: Context, client: Client, session: ThreeDsSession): void {
   const expires = Date.parse(session.expiration_date ?? '');
   if (expires <= client.now())
     notices.warn(`the session expired at ${session.expiration_date}; the service may want a new one`);
-  const status = session.authentication?.authentication_status;
-  if (status) notices.warn(`the session was authenticated before (${status}); the service may want a new one`);
 }

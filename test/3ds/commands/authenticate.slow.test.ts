@@ -48,6 +48,9 @@ const SESSION = {
   later: 'kept',
 };
 
+/** The session before it was authenticated. */
+const FRESH = { ...SESSION, authentication: null };
+
 /** Makes the server reply by `METHOD /path`. It uses up a list in order, then repeats the last reply. */
 function script(replies: Readonly<Record<string, Reply | readonly Reply[]>>): void {
   const used = new Map<string, number>();
@@ -176,7 +179,7 @@ describe('3ds show', () => {
 
 describe('3ds authenticate', () => {
   it('svc 3ds authenticate reads the session, sends the body once, and explains what came of it', async () => {
-    script({ [READ]: [200, SESSION], [SEND]: [200, RESULT] });
+    script({ [READ]: [200, FRESH], [SEND]: [200, RESULT] });
     const { code, stdout, stderr } = await authenticate('--set', 'purchase_info.amount=77');
     expect({ code, lines: server.lines }).toEqual({ code: 0, lines: [READ, SEND] });
     expect(server.calls[1]?.body).toEqual(changed(fullBody(), 'purchase_info.amount', '77'));
@@ -189,7 +192,7 @@ describe('3ds authenticate', () => {
   it('svc 3ds authenticate sends unknown fields as they are with --allow-unknown, once that was confirmed', async () => {
     const body = changed(fullBody(), 'purchase_info.new_rate', { deep: ['x', 1] });
     place.file('body.json', body);
-    script({ [READ]: [200, SESSION], [SEND]: [200, RESULT] });
+    script({ [READ]: [200, FRESH], [SEND]: [200, RESULT] });
     expect(await authenticate('--yes')).toMatchObject({ code: 13 });
     const asked = await authenticate('--allow-unknown');
     expect({ code: asked.code, lines: server.lines }).toEqual({ code: 2, lines: [READ, READ] });
@@ -210,7 +213,7 @@ describe('3ds authenticate', () => {
   });
 
   it('svc 3ds authenticate checks as far as it can where the type of the session is new', async () => {
-    script({ [READ]: [200, { ...SESSION, type: 'robot' }], [SEND]: [200, RESULT] });
+    script({ [READ]: [200, { ...FRESH, type: 'robot' }], [SEND]: [200, RESULT] });
     expect(await authenticate()).toMatchObject({ code: 0 });
   });
 
@@ -224,7 +227,7 @@ describe('3ds authenticate', () => {
 
   it('R20: svc 3ds authenticate is sent once, and says how to find out what happened', async () => {
     for (const reply of ['torn', [500, {}], [502, {}], [200, { no: 'status' }]] as const) {
-      script({ [READ]: [200, SESSION], [SEND]: reply });
+      script({ [READ]: [200, FRESH], [SEND]: reply });
       const { code, stderr } = await authenticate();
       expect({ code, lines: server.lines }).toEqual({ code: 9, lines: [READ, SEND] });
       expect(stderr).toContain('svc 3ds show s1');
@@ -235,7 +238,7 @@ describe('3ds authenticate', () => {
     const inner = { message: 'Unknown cardholder account', detail: 'Card range is not enrolled' };
     const body = { title: 'Failed Dependency', detail: 'directory server', error: { error: inner } };
     for (const reply of [body, { error: { error: inner } }, { error: inner }]) {
-      script({ [READ]: [200, SESSION], [SEND]: [424, reply] });
+      script({ [READ]: [200, FRESH], [SEND]: [424, reply] });
       const { code, stderr } = await authenticate();
       expect(code).toBe(6);
       expect(stderr).toMatch(
@@ -246,7 +249,7 @@ describe('3ds authenticate', () => {
   });
 
   it('svc 3ds authenticate says after a 409 that a session can be authenticated only once', async () => {
-    script({ [READ]: [200, SESSION], [SEND]: [409, { title: 'Conflict' }] });
+    script({ [READ]: [200, FRESH], [SEND]: [409, { title: 'Conflict' }] });
     const { code, stderr } = await authenticate();
     expect({ code, lines: server.lines }).toEqual({ code: 6, lines: [READ, SEND] });
     expect(stderr).toMatch(/authenticated once: create a new session.","next":"svc 3ds create --token/s);
@@ -269,7 +272,7 @@ describe('3ds authenticate', () => {
   });
 
   it('svc 3ds authenticate sends the numbers of currencies that are given by their letters', async () => {
-    script({ [READ]: [200, SESSION], [SEND]: [200, RESULT] });
+    script({ [READ]: [200, FRESH], [SEND]: [200, RESULT] });
     place.file('body.json', changed(fullBody(), 'merchant_info.risk_info.gift_card_currency', 'EUR'));
     expect(await authenticate('--set', 'purchase_info.currency=usd')).toMatchObject({ code: 0 });
     expect(server.calls[1]?.body).toMatchObject({
@@ -302,7 +305,7 @@ describe('3ds authenticate', () => {
     'svc 3ds authenticate ends %s with --fail-on %s in exit %i, the result written all the same',
     async (status, failOn, exit) => {
       const result = { ...RESULT, authentication_status: status };
-      script({ [READ]: [200, SESSION], [SEND]: [200, result], [CHALLENGE]: [200, result] });
+      script({ [READ]: [200, FRESH], [SEND]: [200, result], [CHALLENGE]: [200, result] });
       const more = failOn === undefined ? [] : ['--fail-on', failOn];
       for (const run of [
         await authenticate(...more),
@@ -339,7 +342,7 @@ describe('3ds authenticate', () => {
   it('svc 3ds authenticate still explains where the session cannot be read again', async () => {
     script({
       [READ]: [
-        [200, SESSION],
+        [200, FRESH],
         [403, {}],
       ],
       [SEND]: [200, { ...RESULT, authentication_status: 'failed' }],
@@ -364,7 +367,7 @@ describe('3ds authenticate', () => {
   it('svc 3ds authenticate waits to the end of a challenge with --wait, and writes only the outcome', async () => {
     const open = { ...RESULT, authentication_status: 'challenge' };
     script({
-      [READ]: [200, SESSION],
+      [READ]: [200, FRESH],
       [SEND]: [200, open],
       [CHALLENGE]: [
         [200, open],
@@ -375,16 +378,31 @@ describe('3ds authenticate', () => {
     const { code, stdout } = await authenticate('--wait');
     expect({ code, polls: server.lines.filter((line) => line === CHALLENGE).length }).toEqual({ code: 0, polls: 3 });
     expect(JSON.parse(stdout)).toEqual(RESULT);
-    script({ [READ]: [200, SESSION], [SEND]: [200, RESULT] });
+    script({ [READ]: [200, FRESH], [SEND]: [200, RESULT] });
     await authenticate('--wait');
     expect(server.lines).toEqual([READ, SEND]);
   });
 
-  it('svc 3ds authenticate warns of a session that has expired or was used before', async () => {
-    script({ [READ]: [200, { ...SESSION, expiration_date: '2020-01-01T00:00:00Z' }], [SEND]: [200, RESULT] });
+  it('svc 3ds authenticate sends nothing for a session that was authenticated before, unless --yes is given', async () => {
+    for (const status of ['successful', 'challenge', 'brand-new']) {
+      const session = { ...SESSION, authentication: { authentication_status: status } };
+      script({ [READ]: [200, session], [SEND]: [409, {}] });
+      const refused = await authenticate();
+      expect({ code: refused.code, lines: server.lines }).toEqual({ code: 2, lines: [READ] });
+      expect(refused.stderr).toContain(`was authenticated before (${status})`);
+      expect(refused.stderr).toMatch(/"next":"svc 3ds authenticate \S+ --file body.json --yes"/);
+      const sent = await authenticate('--yes');
+      expect({ code: sent.code, sends: server.lines.filter((line) => line === SEND).length }).toEqual({
+        code: 6,
+        sends: 1,
+      });
+    }
+  });
+
+  it('svc 3ds authenticate warns of a session that has expired', async () => {
+    script({ [READ]: [200, { ...FRESH, expiration_date: '2020-01-01T00:00:00Z' }], [SEND]: [200, RESULT] });
     const { stderr } = await authenticate();
     expect(stderr).toContain('expired at 2020-01-01');
-    expect(stderr).toContain('was authenticated before (successful)');
   });
 });
 
@@ -395,7 +413,7 @@ describe('--open', () => {
     const opened = join(place.path, 'opened');
     writeFileSync(join(place.path, 'xdg-open'), `#!/bin/sh\nprintf %s "$#:$1" > '${opened}'\n`, { mode: 0o755 });
     const page = "https://acs.example/c/1;$(touch x)'&a=b";
-    script({ [READ]: [200, SESSION], [SEND]: [200, { ...open, acs_challenge_url: page }] });
+    script({ [READ]: [200, FRESH], [SEND]: [200, { ...open, acs_challenge_url: page }] });
     expect(await authenticateIn({ PATH: place.path }, '--open')).toMatchObject({ code: 0 });
     await expect
       .poll(() => (existsSync(opened) ? readFileSync(opened, 'utf8') : ''))
@@ -403,9 +421,9 @@ describe('--open', () => {
   });
 
   it('svc 3ds --open says so where there is no browser, or no address that may be opened', async () => {
-    script({ [READ]: [200, SESSION], [SEND]: [200, { ...open, acs_challenge_url: 'https://acs.example/' }] });
+    script({ [READ]: [200, FRESH], [SEND]: [200, { ...open, acs_challenge_url: 'https://acs.example/' }] });
     expect((await authenticateIn({ PATH: '/nowhere' }, '--open')).stderr).toContain('open the address yourself');
-    script({ [READ]: [200, SESSION], [SEND]: [200, { ...open, acs_challenge_url: 'file:///etc/passwd' }] });
+    script({ [READ]: [200, FRESH], [SEND]: [200, { ...open, acs_challenge_url: 'file:///etc/passwd' }] });
     expect((await authenticateIn({ PATH: '/nowhere' }, '--open')).stderr).toContain('not opened: ');
   });
 });
