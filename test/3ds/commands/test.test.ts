@@ -202,6 +202,24 @@ describe('svc 3ds test', () => {
     expect(errorIn(run)['next']).toMatch(/^svc .*3ds show [0-9a-f-]{36}$/);
   });
 
+  it('svc 3ds test takes an expected HTTP status of the creation of a session for the outcome, except 500', async () => {
+    for (const [status, expected, code] of [
+      [400, 400, 0],
+      [404, 404, 0],
+      [400, 404, 10],
+      [500, 500, 10],
+    ]) {
+      scripted.play(() => [status ?? 0, {}]);
+      const suite = `scenarios: [{name: a, token: nope, expect: ${expected}}]`;
+      const run = await svc('test|-', suite, scripted.url);
+      expect({ status, expected, code: run.code }).toEqual({ status, expected, code });
+      expect(new Set(scripted.lines)).toEqual(new Set(['POST /3ds/sessions']));
+    }
+    scripted.play(() => [404, {}]);
+    const run = await svc('run|--token|nope|--expect|404', '', scripted.url);
+    expect([run.code, JSON.parse(run.stdout)]).toEqual([0, expect.objectContaining({ got: '404', session: null })]);
+  });
+
   it('R06: svc 3ds test writes a report with statuses, codes and ids only, private, whatever the service and the names say', async () => {
     const secret = 'tok_canary_77 <b> & "issuer says"';
     serve([200, { authentication_status: secret, authentication_status_reason: secret, cardholder_info: secret }]);
