@@ -59,7 +59,8 @@ export async function planScenario(
 ): Promise<PlannedScenario> {
   if (outcome !== undefined) requireSandbox(context, 'an outcome is set at the sandbox');
   const session = { ...(await tokenOf(context, card)), type };
-  const given = file === undefined || file === '-' ? file : path.join(directory, file);
+  const isRelative = file !== undefined && file !== '-' && !path.isAbsolute(file);
+  const given = isRelative ? path.join(directory, file) : file;
   const body = given === undefined ? await exampleFor(type, set) : await readBody(context, given, set, false);
   const { checkBody } = await import('./check-body.ts');
   checkViolations(given ?? 'the example body', checkBody(body, type), false);

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -218,6 +218,19 @@ describe('svc 3ds test', () => {
     scripted.play(() => [404, {}]);
     const run = await svc('run|--token|nope|--expect|404', '', scripted.url);
     expect([run.code, JSON.parse(run.stdout)]).toEqual([0, expect.objectContaining({ got: '404', session: null })]);
+  });
+
+  it('svc 3ds test reads a body with an absolute path where the suite is in another directory', async () => {
+    serve([200, { authentication_status: 'successful' }]);
+    mkdirSync(join(directory, 'suites'), { recursive: true });
+    const body = join(directory, 'absolute.json');
+    writeFileSync(body, (await svc('template|payment-transaction')).stdout);
+    writeFileSync(
+      join(directory, 'suites', 'one.yaml'),
+      `scenarios: [{name: a, token: a, body: '${body}', expect: successful}]`,
+    );
+    const run = await svc('test|suites/one.yaml', '', scripted.url);
+    expect([run.code, run.stderr]).toEqual([0, '1 passed, 0 failed\n']);
   });
 
   it('R06: svc 3ds test writes a report with statuses, codes and ids only, private, whatever the service and the names say', async () => {
