@@ -9,6 +9,7 @@ import type { Client } from '../client/api/client.ts';
 import { type PollResult, pollUntil } from '../client/api/poll.ts';
 import { DAY_MS, HOUR_MS } from '../schema/durations.ts';
 import type { Authentication, AuthenticationResult, ThreeDsSession } from '../schema/three-ds/session.ts';
+import { AUTHENTICATION_STATUSES } from '../schema/three-ds/values.ts';
 import { isOpen, outcomeLines } from './outcome-lines.ts';
 import { outcomeFails } from './three-ds-errors.ts';
 import { maskedResponse, statusTone } from './view.ts';
@@ -235,14 +236,15 @@ function resumeHint(id: string): ErrorDetails {
 
 export const failOnParameter = choice(
   '--fail-on <class>',
-  'exit with 10 when it failed or was rejected (err), or did not succeed (wrn)',
+  'exit with 10 when it failed, was rejected or has an unknown status (err), or did not succeed (wrn)',
   ['err', 'wrn'],
 );
 
 /** @throws SvcError `threshold` where the outcome is one that --fail-on names */
 export function checkOutcome(id: string, { authentication_status: status }: Authentication, failOn?: 'err' | 'wrn') {
   if (failOn === undefined) return;
-  const isError = status === 'failed' || status === 'rejected';
+  const isUnknown = Boolean(status) && !AUTHENTICATION_STATUSES.some((known) => known === status);
+  const isError = status === 'failed' || status === 'rejected' || isUnknown;
   const isGood = status === 'successful' || status === 'attempted';
   if (isGood || (failOn === 'err' && !isError)) return;
   throw outcomeFails(id, status, failOn);

@@ -27,7 +27,7 @@ export const challengeResult = defineCommand({
     ['svc 3ds challenge-result 5f0c… --wait --timeout 10m', 'exit code 11 if it is still open then'],
   ],
   permissions: ['3ds:session:authenticate'],
-  exitCodes: [[10, '--fail-on was met'], [11, 'the challenge is still open'], 130],
+  exitCodes: [[10, '--fail-on was met'], [11, 'the challenge is still open (with --wait)'], 130],
   fields: authenticationView.fields,
   parameters: {
     session: argument('<session>', 'id of a session', text),

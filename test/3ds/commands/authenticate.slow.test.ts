@@ -301,6 +301,7 @@ describe('3ds authenticate', () => {
     ['informational', 'wrn', 10],
     ['challenge', 'wrn', 10],
     ['brand-new', 'wrn', 10],
+    ['brand-new', 'err', 10],
   ])(
     'svc 3ds authenticate ends %s with --fail-on %s in exit %i, the result written all the same',
     async (status, failOn, exit) => {
