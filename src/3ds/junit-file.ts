@@ -1,6 +1,7 @@
 import fs from 'node:fs';
 import { writeFailure } from '../base/errors.ts';
 import type { Context } from '../cli/app/command.ts';
+import { readRegularFileSync } from '../base/files/read.ts';
 import { requireFile, resolvePath } from '../cli/app/files/typed-path.ts';
 import { escapeHtml } from '../cli/output/page.ts';
 import type { ScenarioResult } from './scenario.ts';
@@ -34,7 +35,7 @@ export async function openJunitFile(context: Context, typed: string | undefined)
 // A file of another kind is only named by mistake, and no CI system shows it.
 function removeReport(file: string): void {
   try {
-    if (fs.existsSync(file) && fs.readFileSync(file, 'utf8').includes('<testsuite')) fs.rmSync(file);
+    if (fs.existsSync(file) && readRegularFileSync(file).includes('<testsuite')) fs.rmSync(file);
   } catch (error) {
     throw writeFailure(file, error);
   }
