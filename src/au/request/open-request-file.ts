@@ -230,7 +230,8 @@ export function explainWarnings(
 
 /** Returns the error for a request file with problems. `file` is the name that the operator typed. */
 export function refusedFile(check: Pick<RequestFileCheck, 'problems' | 'problemCount'>, file: string): SvcError {
-  const canBePrepared = file !== STANDARD_INPUT && check.problems.some(isPrepared);
+  const canBePrepared =
+    file !== STANDARD_INPUT && check.problems.some(isPrepared) && !check.problems.some(isRefusedToo);
   return new SvcError('refused_input', `${file} is refused: ${countText(check.problemCount, 'problem')}`, {
     hint: `Fix these lines, then run the command again.${canBePrepared ? ' Or make a request file of it:' : ''}`,
     next: canBePrepared ? ['au', 'prepare', file, '--out', `${file.replace(/\.\w+$/, '')}.prepared.csv`] : undefined,
@@ -243,4 +244,12 @@ function isPrepared({ rule, problem }: Problem): boolean {
   return PREPARED.test(rule) || (rule === 'encoding' && problem.includes('UTF-16'));
 }
 
-const PREPARED = /^(?:header_|byte_order_mark|blank_line|quoted_newline|surrounding_space|year|month)/;
+/** Tells whether `svc au prepare` refuses a problem too, so that it is no way out. */
+function isRefusedToo({ rule, problem }: Problem): boolean {
+  if (rule === 'card_number' || rule === 'quoted_newline') return true;
+  const shown = /^"(.*?)"/.exec(problem)?.[1];
+  if (shown === undefined) return false;
+  return (rule === 'month' && !/^[1-9]$/.test(shown)) || (rule === 'year' && !/^20\d\d$/.test(shown));
+}
+
+const PREPARED = /^(?:header_|byte_order_mark|blank_line|surrounding_space|year|month)/;
