@@ -119,9 +119,10 @@ ${rows}</g>
 `;
 }
 
-/** Replaces a word that is the random id of a job, or has the random part of the id of a run. */
+/** Replaces a word that is the random id of a job or a tenant, or has the random part of the id of a run. */
 function withFixedId(text, before) {
   if (before === 'job') return '5d0c7a1e-93b4-4f6a-8e27-c1f0b2a4d963';
+  if (before === 'tenant') return 'c7f82314-898e-483b-ada7-09a94e2fdbc0';
   return text.replace(/^(run-\d{8}-[0-9a-f]{8})-[0-9a-f]{4}/, '$1-4c2a');
 }
 

@@ -33,9 +33,9 @@ export function readResponse<T>(
   onOtherTypes?: OnOtherTypes,
 ): T {
   if (!shape) {
-    // No body is expected, so T is undefined. The page of another server is refused.
+    // No body is expected, so T is undefined. The page of another server is refused, and a 202 only accepts the request.
     readAnyResponse(facts, response);
-    refuseUnconfirmed(facts, response);
+    if (response.status === 202) throw unconfirmedError(facts, response);
     return undefined as T;
   }
   const value = parseJson(response);
@@ -49,12 +49,6 @@ export function readResponse<T>(
   if (members.length > 0) onOtherTypes?.(members.map(plainLine));
   if (!isReadByItem) keepSources(data, response.text);
   return data;
-}
-
-/** A 202, or a body where none is documented, may say that something is only requested: the outcome is not known. */
-function refuseUnconfirmed(facts: CallFacts, { status, text }: ReadResponse): void {
-  const isBare = ['', '{}', 'null'].includes(text.trim());
-  if (status === 202 || !isBare) throw unconfirmedError(facts, { status });
 }
 
 /** Keeps the text of an object, or of each object in a list, since a number or a member may be lost in the value. */
