@@ -39,6 +39,10 @@ describe('in simulated worlds a file is submitted, crashed, repeated and resumed
     await expect(live('submissions', 108_797_685)).resolves.toBeUndefined();
   });
 
+  it('R58: a doubt outlives no clock that was a day ahead, in the history of seed 810719885', async ({ expect }) => {
+    await expect(live('submissions', 810_719_885)).resolves.toBeUndefined();
+  });
+
   it('the same way each time', { timeout: 60_000 }, async ({ expect }) => {
     for (let seed = 1; seed <= 5; seed += 1) await expect(repeat('submissions', seed)).resolves.toBeUndefined();
   });
