@@ -12,10 +12,10 @@ const ID = '5f0c4b3a-2918-4706-95e4-d3c2b1a09f8e';
 
 /** The commands that read each response. The first of them prints all of it with `-o json`. */
 const READERS: Readonly<Record<string, readonly string[]>> = {
-  '3ds-authenticate': [`3ds authenticate ${ID} --file request.json`],
+  '3ds-authenticate': [`3ds authenticate ${ID} --file request.json --yes`],
   '3ds-challenge-result': [`3ds challenge-result ${ID}`, `3ds challenge-result ${ID} --wait`],
   '3ds-create': ['3ds create --token 5 --type customer'],
-  '3ds-read': [`3ds show ${ID}`, `3ds authenticate ${ID} --file request.json`],
+  '3ds-read': [`3ds show ${ID}`, `3ds authenticate ${ID} --file request.json --yes`],
   applications: ['api GET /applications', 'logs -n 2 -o table'],
   'entity-types': ['logs entity-types'],
   'job-create': ['au create'],
