@@ -194,6 +194,7 @@ describe('counts of results', () => {
       groups: noRows(),
       codes: [],
       extraColumns: [],
+      lostTokens: 0,
     });
   });
 });

@@ -171,8 +171,9 @@ describe('--curl', () => {
   );
 
   it('--curl continues to what would change something with --dry-run', async () => {
-    const { stdout } = await svc('au upload {job} tokens.csv --dry-run --curl');
-    expect(stdout).toMatch(/^curl --request PUT \\\n {2}--upload-file '\S*tokens\.csv' \\\n {2}"\$STORE_URL"\n$/);
+    // The rows of the other files were sent before, so that their upload would be refused.
+    const { stdout } = await svc('au upload {job} upload.csv --dry-run --curl');
+    expect(stdout).toMatch(/^curl --request PUT \\\n {2}--upload-file '\S*upload\.csv' \\\n {2}"\$STORE_URL"\n$/);
     const update = await svc('tenant update --name Other --dry-run --curl');
     expect(update.stdout).toContain('{"name":"Other",');
   });
