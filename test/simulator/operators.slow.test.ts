@@ -8,7 +8,7 @@ vi.mock('../../src/schema/account-updater-files.ts', async (original) => ({
   MAX_REQUEST_FILE_ROWS: 15,
 }));
 
-const HISTORIES = 100;
+const HISTORIES = 50;
 
 let leave: () => void;
 
