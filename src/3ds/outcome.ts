@@ -159,6 +159,7 @@ export async function waitForOutcome(context: Context, client: Client, id: strin
     const { seen: last, timeUp } = await pollUntil<Authentication>(context, {
       poll: async () => {
         const result = await resultSoFar(client, id);
+        // Null, of a session that has no status yet, is more than undefined, of one that may not be read.
         status = result.authentication_status ?? status ?? result.authentication_status;
         return result;
       },

@@ -169,7 +169,10 @@ async function merchantsIn(
   return merchants;
 }
 
-/** Places the results of a token that has one merchant in its requests, unless a row that is in none of them has some too. */
+/**
+ * Places the result of a token that has one merchant in the requests. Where the file has more of its results, some belong to
+ * a row of another request, and none is placed.
+ */
 async function placingOfOnly(
   merchants: ReadonlyMap<string, readonly string[]>,
   results: Rereadable,

@@ -214,9 +214,14 @@ function damagedError(
   { journal, target, choice, dryRun }: Replaying,
   { firstDamaged, sent, unreadable }: Tally,
 ): SvcError {
+  // Its id alone is selected, because the events behind it were sent.
+  const selection = dryRun ? choice : { ids: ['<id>'], fromLine: firstDamaged };
+  const done = dryRun
+    ? 'Nothing was sent. Mend the line first'
+    : `The other events were sent (${sent}). Mend the line, and send its event alone`;
   return new SvcError('refused_input', `${journal} has a line that is not an event: line ${firstDamaged}`, {
-    hint: `${dryRun ? 'Nothing was sent.' : `The other events were sent (${sent}).`} Mend the line, and send the events from there${targetAdvice(target)}.`,
-    next: replayCommand(journal, target, { ...choice, fromLine: firstDamaged }),
+    hint: `${done}${targetAdvice(target)}.`,
+    next: replayCommand(journal, target, selection),
     facts: { line: firstDamaged, sent, unreadable },
   });
 }

@@ -190,13 +190,16 @@ describe('svc events replay', () => {
     expect(sentIds()).toEqual(['a', 'c']);
   });
 
-  it('svc events replay ends with 13 after a line that is damaged, and the command goes on from that line', async () => {
+  it('svc events replay ends with 13 after a line that is damaged, and the command sends the event of the mended line alone', async () => {
     writeFileSync(home.file('j.jsonl'), `${line('a', 0)}{"received_at":"2026\n#broken#\n${line('c', 1)}`);
     const damaged = await replay();
     expect([damaged.code, sentIds()], damaged.stderr).toEqual([13, ['a', 'c']]);
     expect(errorIn(damaged)).toMatchObject({ line: 3, sent: 2, unreadable: 2 });
-    expect(errorIn(damaged)['next_words']).toEqual(expect.arrayContaining(['--from-line', '3']));
+    expect(errorIn(damaged)['next_words']).toEqual(expect.arrayContaining(['--id', '<id>', '--from-line', '3']));
     expect(await replay('--id', 'c')).toMatchObject({ code: 0 });
+    writeFileSync(home.file('j.jsonl'), `${line('a', 0)}{"received_at":"2026\n${line('b', 1)}${line('c', 1)}`);
+    expect(await replay('--id', 'b', '--from-line', '3')).toMatchObject({ code: 0 });
+    expect(sentIds()).toEqual(['a', 'c', 'c', 'b']);
   });
 
   it.each([[[]], [['--dry-run']], [['--id', 'a']]])(
