@@ -11,6 +11,7 @@ export const EXIT_CODES = {
   bug: 1,
   usage: 2,
   input_needed: 2,
+  declined: 2,
   config: 3,
   key_missing: 3,
   key_refused: 3,

@@ -61,7 +61,7 @@ export const authenticate = defineCommand({
     if (earlier !== undefined)
       context.notices.warn(`the session was authenticated before (${earlier}); the service may want a new one`);
     if (dryRun) return new Preview((await import('../../client/api/resources.ts')).authenticateRequest(id, request));
-    if (!(await confirmed(context, unknown, earlier))) return context.notices.note('nothing was sent');
+    await confirm(context, unknown, earlier);
     const result = await orNewSession(client.threeDs.authenticate(id, request, ['3ds', 'show', id]));
     const mustWait = wait && (await reportChallenge(context, client, id, result, open));
     const final = mustWait ? await orNewSession(waitForOutcome(context, client, id, result)) : result;
@@ -98,14 +98,16 @@ function requiredFile(file: string | undefined): string {
 /**
  * Asks at most one question: about unknown fields and a session that was authenticated before, or else about the cost.
  */
-async function confirmed(context: Context, paths: readonly string[], earlier: string | undefined): Promise<boolean> {
-  if (paths.length === 0 && earlier === undefined) return confirmCost(context, 'authenticate the session');
+async function confirm(context: Context, paths: readonly string[], earlier: string | undefined): Promise<void> {
+  const unchanged = 'nothing was sent';
+  if (paths.length === 0 && earlier === undefined)
+    return confirmCost(context, 'authenticate the session', { unchanged });
   const { globals, notices, prompts } = context;
   if (prompts().canAsk) await context.reportTenant();
   const what = paths.length === 0 ? 'the body' : `unknown fields (${pathWords(paths)})`;
   const again = earlier === undefined ? '' : ' again';
   if (globals.yes) notices.warn(`sending ${what}${again}`);
-  return prompts().confirm(`Send ${what}${again}?`, 'Pass --yes.');
+  await prompts().confirm(`Send ${what}${again}?`, unchanged);
 }
 
 // The service decides; the warning names a probable refusal in advance.

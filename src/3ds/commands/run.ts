@@ -108,7 +108,7 @@ export const run = defineCommand({
     const print = await recordPrinter(context, scenarioView);
     const planned = await planOf(context, input);
     if (input.dryRun) return new Preview(await firstRequest(planned));
-    if (!(await confirmCost(context, 'run the scenario'))) return context.notices.note('nothing was sent');
+    await confirmCost(context, 'run the scenario', { unchanged: 'nothing was sent' });
     const client = await context.client();
     const result = await runScenario(context, client, planned, input.challengeTimeout);
     await print(result);

@@ -65,7 +65,7 @@ export const test = defineCommand({
     try {
       const planned = await readPlanned(context, input);
       if (input.dryRun) return new Preview(await firstRequest(planned[0]));
-      if (!(await confirmCost(context, 'run the scenarios'))) return context.notices.note('nothing was sent');
+      await confirmCost(context, 'run the scenarios', { unchanged: 'nothing was sent' });
       report?.removeEarlier();
       const client = await context.client();
       const started = context.clock.now();

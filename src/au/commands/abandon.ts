@@ -46,7 +46,7 @@ export const abandon = defineCommand({
     if (!undo && ((await releaseCut(context, name)) || (await releaseJob(context, name)))) return;
     const unreadable = undo ? undefined : await unreadableRun(context, name);
     const row = unreadable ? await setAside(context, unreadable) : await abandonRun(context, name, undo);
-    if (row) await print(row);
+    await print(row);
   },
 });
 
@@ -68,7 +68,7 @@ async function releaseJob(context: Context, job: string): Promise<boolean> {
   const doubt = `this key shows no jobs; check that it belongs to tenant ${tenant}`;
   if (shown === undefined) context.notices.warn(doubt);
   const question = `Free the rows of job ${job}?`;
-  if (!(await isConfirmed(context, shown === undefined ? `${question} (${doubt})` : question))) return true;
+  await confirm(context, shown === undefined ? `${question} (${doubt})` : question);
   await new CommandLedger(context).release(tenant, job, `the operator; the service ${said}`);
   await freeParts(context, job);
   context.notices.success(`the rows of job ${job} are free: the next submission of them sends them again`);
@@ -96,7 +96,7 @@ async function releaseCut(context: Context, name: string): Promise<boolean> {
   if (tenant === undefined) return false;
   await new CommandLedger(context, { onlyReads: true }).requireCut(tenant, cycle, Number(number));
   context.notices.warn(`entry ${name} of the ledger is cut: any row of cycle ${cycle} may have been paid for with it`);
-  if (!(await isConfirmed(context, `Free the rows of entry ${name}?`))) return true;
+  await confirm(context, `Free the rows of entry ${name}?`);
   await new CommandLedger(context).abandonCut(tenant, cycle, Number(number));
   context.notices.success(`the rows of entry ${name} are free: the next submission of them sends them again`);
   return true;
@@ -116,11 +116,8 @@ function isWaitingFor({ state, job: of }: Part, job: string): boolean {
   return of === job && (state === 'uploaded' || state === 'unknown');
 }
 
-/**
- * Abandons a run after showing what the service may process and bill, or resumes it. Undefined if the operator
- * declined.
- */
-async function abandonRun(context: Context, name: string, undo: boolean): Promise<RunRow | undefined> {
+/** Abandons a run after showing what the service may process and bill, or resumes it. */
+async function abandonRun(context: Context, name: string, undo: boolean): Promise<RunRow> {
   const { notices, clock, system } = context;
   const run = await requireRun(context, name);
   if ((statusOf(run.record) === 'abandoned') !== undo) {
@@ -128,7 +125,7 @@ async function abandonRun(context: Context, name: string, undo: boolean): Promis
     return runRow(run.record);
   }
   if (!undo) for (const line of consequencesOf(run.record)) notices.warn(line);
-  if (!undo && !(await isConfirmed(context, `Abandon ${run.record.id}?`))) return undefined;
+  if (!undo) await confirm(context, `Abandon ${run.record.id}?`);
   await run.hold(system, async () => {
     applyToRun(run.record, undo ? { kind: 'resumed' } : { kind: 'abandoned', at: clock.now() });
     run.save();
@@ -176,10 +173,8 @@ function consequencesOf(record: RunRecord): string[] {
   return lines;
 }
 
-async function isConfirmed({ notices, prompts }: Context, question: string): Promise<boolean> {
-  const isYes = await prompts().confirm(question, 'Pass --yes.');
-  if (!isYes) notices.note('nothing was changed');
-  return isYes;
+async function confirm({ prompts }: Context, question: string): Promise<void> {
+  await prompts().confirm(question, 'nothing was changed');
 }
 
 /** Returns the run of this name or directory if its record is unreadable, or missing where the index locates it. */
@@ -194,16 +189,13 @@ async function unreadableRun(context: Context, name: string): Promise<Unreadable
   return [...found, ...indexed].find((each) => isSamePath(each.directory, directory));
 }
 
-/**
- * Moves a damaged run to the directory `damaged/` beside it, after showing the newest jobs. Undefined if the operator
- * declined.
- */
-async function setAside(context: Context, unreadable: UnreadableRun): Promise<RunRow | undefined> {
+/** Moves a damaged run to the directory `damaged/` beside it, after showing the newest jobs. */
+async function setAside(context: Context, unreadable: UnreadableRun): Promise<RunRow> {
   const { notices, clock } = context;
   const { directory, error } = unreadable;
   notices.warn(error.message);
   await showNewestJobs(context);
-  if (!(await isConfirmed(context, `Move ${directory} to damaged?`))) return undefined;
+  await confirm(context, `Move ${directory} to damaged?`);
   const root = knownRunsRoot(context);
   const entries = root === undefined ? [] : indexEntriesOf(root, directory);
   const target = moveToDamaged(directory, clock.now());

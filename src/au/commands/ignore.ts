@@ -21,8 +21,7 @@ export const ignore = defineCommand({
     const job = await explainMissing(context, id, readJob(await context.client(), id));
     await new CommandLedger(context, { onlyReads: true }).requireForeign(job);
     const question = `Ignore job ${job.id}? Its rows are sent again if a file has them.`;
-    const isYes = await context.prompts().confirm(question, 'Pass --yes.', ['au', 'ignore', job.id, '--yes']);
-    if (!isYes) return context.notices.note('nothing was changed');
+    await context.prompts().confirm(question, 'nothing was changed', ['au', 'ignore', job.id, '--yes']);
     await new CommandLedger(context).ignore(job);
     context.notices.success(`job ${job.id} is ignored from now on`);
     return print(job);

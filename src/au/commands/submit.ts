@@ -102,7 +102,6 @@ async function submitFile(context: Context, input: SubmitInput): Promise<void> {
     await submission.inCycleSince();
     return print(nothingNew(file.name));
   }
-  if (decided.kind === 'declined') return context.notices.note('nothing was submitted');
   if (decided.kind === 'planned') return undefined;
   const { run } = decided;
   const wasCompleted = statusOf(run.record) === 'completed';

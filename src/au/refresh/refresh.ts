@@ -58,7 +58,7 @@ class Refresh {
     const { export: typed, cycle, summarize, asksForCycle } = this.#input;
     const isNew = this.#directory.requests.length === 0;
     const isBegun = this.#directory.requests.some(({ run }) => run !== undefined);
-    if (asksForCycle && isBegun && !(await confirmCycle(this.#context, this.#directory))) return;
+    if (asksForCycle && isBegun) await confirmCycle(this.#context, this.#directory);
     const exported = typed === undefined ? undefined : await openExport(this.#context, typed);
     const isOther = isChanged(this.#directory, exported, this.#input);
     const newRows = isOther ? await reportNewRows(this.#context, this.#directory, exported, this.#input) : undefined;
@@ -66,10 +66,7 @@ class Refresh {
       ? await submittedRequest(this.#context, this.#directory, this.#input)
       : await preparedRequest(this.#context, this.#directory, this.#input, exported);
     const rows = this.#directory.requests[place]?.rows;
-    if (asksForCycle && !isBegun && !(await confirmCycle(this.#context, this.#directory, rows))) {
-      if (isNew) this.#directory.forget();
-      return;
-    }
+    if (asksForCycle && !isBegun) await this.#confirmNew(rows, isNew);
     await summarize(
       () => this.#finish(place, newRows, print),
       (error) =>
@@ -77,6 +74,15 @@ class Refresh {
           ? { title: summaryTitle('nothing was submitted'), facts: [['cycle', cycle]] }
           : describeRun(this.#context, this.#run, error, this.#steps?.counts),
     );
+  }
+
+  async #confirmNew(rows: number | undefined, isNew: boolean): Promise<void> {
+    try {
+      await confirmCycle(this.#context, this.#directory, rows);
+    } catch (error) {
+      if (isNew && isSvcError(error, 'declined')) this.#directory.forget();
+      throw error;
+    }
   }
 
   /** Gets the results of all requests, and writes the files of the cycle unless it is unknown what became of one. */
@@ -130,7 +136,7 @@ class Refresh {
       this.#context.notices.note(`going on with ${request} of this cycle, made of ${typed}`);
       const steps = new RequestSteps(this.#context, this.#directory, index, { ...this.#input, wait: false });
       const reason = await steps.advance().then(reasonOf, (error: unknown) => {
-        if (!isSvcError(error) || this.#context.signal.aborted) throw error;
+        if (!isSvcError(error) || isSvcError(error, 'declined') || this.#context.signal.aborted) throw error;
         return error;
       });
       if (reason === undefined) continue;

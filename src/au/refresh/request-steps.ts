@@ -17,7 +17,7 @@ import { announceStep, noteStep } from './step.ts';
 
 /** How far a request came in this command. */
 export interface Advanced {
-  /** Undefined if nothing was read of its jobs: the operator declined, or another process works on the run. */
+  /** Undefined if nothing was read of its jobs, because another process works on the run. */
   readonly status: string | undefined;
   /** Its run, unless nothing of it was new. */
   readonly run?: RunDirectory | undefined;

@@ -40,8 +40,7 @@ export async function resumeNamedRun(context: Context, run: RunDirectory, input:
     context.notices.note(`dry run: nothing was sent; it would upload ${plan}`);
     return print(submissionOf(record, 'record'));
   }
-  if (parts.length > 0 && !(await confirmRows(context, rows, parts.length)))
-    return context.notices.note('nothing was submitted');
+  if (parts.length > 0) await confirmRows(context, rows, parts.length);
   return resumeRun(context, run, input, { print, out });
 }
 

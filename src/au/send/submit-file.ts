@@ -59,8 +59,7 @@ export type Decision =
   | { readonly kind: 'send'; readonly submission: FileSubmission; readonly run: RunDirectory; readonly out: string }
   /** The tokens of all rows came from results of the cycle. */
   | { readonly kind: 'nothing new' }
-  | { readonly kind: 'planned' }
-  | { readonly kind: 'declined' };
+  | { readonly kind: 'planned' };
 
 /** Failed parts get another job when the operator submits the file again. */
 const RETRIES = { retriesFailed: true };
@@ -85,7 +84,7 @@ export class FileSubmission {
    * Decides what to send, asks the operator before it costs money, and returns the run of the file: one that is recorded
    * here, or a new one. A dry run prints the plan.
    * @throws SvcError `config` for an unreadable record or a damaged ledger, `usage` for a result file that exists,
-   *   `conflict`, `pending` for a cycle that must be confirmed with `--begin`
+   *   `conflict`, `declined`, `pending` for a cycle that must be confirmed with `--begin`
    */
   async decide(): Promise<Decision> {
     const { dryRun } = this.#input;
@@ -106,7 +105,7 @@ export class FileSubmission {
       await this.#showPlan(known, division);
       return { kind: 'planned' };
     }
-    if (!(await this.#confirm(known, division))) return { kind: 'declined' };
+    await this.#confirm(known, division);
     const run = known ?? (await this.#begin(division));
     return { kind: 'send', submission: this, run, out };
   }
@@ -333,15 +332,16 @@ export class FileSubmission {
   }
 
   /** Asks before billable rows are sent. A run that is fully uploaded costs nothing more. */
-  async #confirm(known: RunDirectory | undefined, division: Division | undefined): Promise<boolean> {
+  async #confirm(known: RunDirectory | undefined, division: Division | undefined): Promise<void> {
     const { check } = this.#file;
     if (known && !isUntouched(known.record)) {
       const parts = partsToUpload(known.record.parts, RETRIES).filter(({ joined }) => joined === undefined);
       const rows = parts.reduce((sum, part) => sum + part.rows, 0);
-      return parts.length === 0 || confirmRows(this.#context, rows, parts.length);
+      if (parts.length > 0) await confirmRows(this.#context, rows, parts.length);
+      return;
     }
     const free = division === undefined ? check : division.free?.check;
-    return free === undefined || confirmRows(this.#context, free.rows, free.parts.length, check.rows);
+    if (free !== undefined) await confirmRows(this.#context, free.rows, free.parts.length, check.rows);
   }
 
   async #begin(division: Division | undefined): Promise<RunDirectory> {

@@ -85,11 +85,13 @@ export async function requireJoinedFiles(context: Context, run: RunDirectory): P
 /**
  * Asks for confirmation before billable rows are sent, and before only some rows of a file are sent, whatever the tenant.
  * `of` is the number of all rows if others have been sent.
+ * @throws SvcError `declined`
  */
-export async function confirmRows(context: Context, rows: number, jobs: number, of = rows): Promise<boolean> {
+export async function confirmRows(context: Context, rows: number, jobs: number, of = rows): Promise<void> {
   const { confirmCost } = await import('../../cli/app/tenant-mark.ts');
   const what = of === rows ? countText(rows, 'row') : `only ${formatNumber(rows)} of ${countText(of, 'row')}`;
-  return confirmCost(context, `submit ${what} in ${countText(jobs, 'job')}`, of !== rows);
+  const choice = { unchanged: 'nothing was submitted', isUnexpected: of !== rows };
+  await confirmCost(context, `submit ${what} in ${countText(jobs, 'job')}`, choice);
 }
 
 /**

@@ -86,14 +86,19 @@ interface Asking extends Settled, Pick<Context, 'reportTenant'> {
 }
 
 /**
- * Asks before billable work, if a question is possible. `what` is, for example, `submit 6 rows`. A harmless tenant is
- * asked about only where the operator may not expect what is done.
+ * Asks before billable work, if a question is possible. `what` is, for example, `submit 6 rows`, and `unchanged` what a no
+ * leaves. A harmless tenant is asked about only where the operator may not expect what is done.
+ * @throws SvcError `declined`
  */
-export async function confirmCost(context: Asking, what: string, isUnexpected = false): Promise<boolean> {
+export async function confirmCost(
+  context: Asking,
+  what: string,
+  { unchanged, isUnexpected = false }: { readonly unchanged: string; readonly isUnexpected?: boolean },
+): Promise<void> {
   const isFree = isHarmless(context);
-  if (isFree && !isUnexpected) return true;
+  if (isFree && !isUnexpected) return;
   await context.reportTenant();
   const tenant = tenantInUse(context);
   const who = tenant ? describeTenant(tenant) : isFree ? 'sandbox' : 'UNKNOWN TENANT';
-  return context.prompts().confirmIfPossible(`${who}: ${what}?${isFree ? '' : ' This may be billed.'}`);
+  await context.prompts().confirmIfPossible(`${who}: ${what}?${isFree ? '' : ' This may be billed.'}`, unchanged);
 }

@@ -68,8 +68,9 @@ function forPerson(error: unknown, style: ReportStyle): string {
   const known = asSvcError(error);
   const subject = style.profile === undefined ? '' : `${style.profile}: `;
   const text = fitted(subject + known.message, columns);
-  // Ctrl-C is the operator's own decision, not an error.
-  const lines = [known.code === 'interrupted' ? text : `${palette.bad('error:')} ${text}`];
+  // Ctrl-C and a no are the operator's own decisions, not errors.
+  const isDecision = known.code === 'interrupted' || known.code === 'declined';
+  const lines = [isDecision ? text : `${palette.bad('error:')} ${text}`];
   for (const problem of problemsOf(known)) lines.push(`  ${fitted(problem, columns, '    ')}`);
   const hint = hintOf(known, style);
   if (hint !== undefined) lines.push(`${palette.strong('hint:')} ${fitted(hint, columns)}`);

@@ -53,16 +53,20 @@ export class Prompts {
     return this.#ask(question, { instead });
   }
 
-  /** Asks yes or no; no is the default. `next` is the command that needs no answer, if the typed line does not show it. */
-  async confirm(question: string, instead: string, next?: readonly string[]): Promise<boolean> {
-    if (this.#options.yes) return true;
-    const answer = await this.#ask(question, { instead, next, choices: ' [y/N]' });
-    return /^y(?:es)?$/i.test(answer.trim());
+  /**
+   * Asks yes or no; no is the default, and throws `declined`, so that no script takes it for work that was done.
+   * `unchanged` says what a no leaves, such as "nothing was deleted". `next` is the command that needs no answer, if the
+   * typed line does not show it.
+   */
+  async confirm(question: string, unchanged: string, next?: readonly string[]): Promise<void> {
+    if (this.#options.yes) return;
+    const answer = await this.#ask(question, { instead: 'Pass --yes.', next, choices: ' [y/N]' });
+    requireYes(answer, unchanged);
   }
 
   /** Asks yes or no where somebody can be asked; everywhere else it is yes. */
-  async confirmIfPossible(question: string): Promise<boolean> {
-    return !this.canAsk || this.confirm(question, '');
+  async confirmIfPossible(question: string, unchanged: string): Promise<void> {
+    if (this.canAsk) await this.confirm(question, unchanged);
   }
 
   async #ask(question: string, { instead, next, echo = true, choices = '' }: Asking): Promise<string> {
@@ -103,6 +107,11 @@ export class Prompts {
       if (!echo) await out.write('\n');
     }
   }
+}
+
+/** Throws `declined` unless the answer is yes. `unchanged` says what a no leaves. */
+export function requireYes(answer: string, unchanged: string): void {
+  if (!/^y(?:es)?$/i.test(answer.trim())) throw new SvcError('declined', unchanged);
 }
 
 // readline draws on this. It does not wait, so that its text and ours leave in the order in which they were written.

@@ -51,8 +51,8 @@ export const reset = defineCommand({
     );
     if (kept.length === 0) return notices.note('nothing is kept here');
     if (dryRun) return notices.note(`dry run: ${what} would be removed`);
-    const typed = globals.yes || (await prompts().promptText(`To remove ${what}, type reset:`, 'Pass --yes.'));
-    if (typed !== true && typed.trim() !== 'reset') return notices.note('nothing was removed');
+    const typed = globals.yes ? 'reset' : await prompts().promptText(`To remove ${what}, type reset:`, 'Pass --yes.');
+    if (typed.trim() !== 'reset') throw new SvcError('declined', 'nothing was removed');
     // State is removed last, so that a failure keeps the record of paid work.
     for (const each of kept.toReversed()) remove(each.path);
     for (const kind of ['config', 'cache', 'state'] as const) removeIfEmpty(directoryOf(system, kind));

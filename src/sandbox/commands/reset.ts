@@ -12,8 +12,7 @@ export const reset = defineCommand({
   async run(context, input) {
     const directory = directoryFrom(context, input.directory);
     const question = 'Reset the sandbox? Its jobs, files and logs are deleted.';
-    if (!(await context.prompts().confirm(question, 'Pass --yes.')))
-      return context.notices.note('canceled: nothing was reset');
+    await context.prompts().confirm(question, 'nothing was reset');
     const { resetSandbox } = await import('../../emulator/state/journal.ts');
     resetSandbox(directory);
     // Jobs that are gone must not count as paid for.

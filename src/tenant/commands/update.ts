@@ -93,7 +93,7 @@ export const update = defineCommand({
       context.notices.note('dry run: nothing was sent');
       return print({ ...before, ...exactMembers(before), ...body });
     }
-    if (!(await confirmUpdate(context, before, change))) return context.notices.note('nothing was changed');
+    await confirmUpdate(context, before, change);
     await refuseRace(client, before);
     const after = await client.tenant.update(body, ['tenant', 'show']);
     await print(after);
@@ -111,7 +111,7 @@ async function confirmUpdate({ globals, notices, prompts }: Context, tenant: Ten
   const unknown = unknownSettings(settings.keys(), Object.keys(tenant.settings ?? {}));
   const what = unknown.length === 0 ? '' : ` with unknown settings (${unknown.join(', ')})`;
   if (globals.yes && unknown.length > 0) notices.warn(`updating the tenant${what}`);
-  return prompts().confirm(`Update the ${describeTenant(factsOf(tenant))}${what}?`, 'Pass --yes.');
+  await prompts().confirm(`Update the ${describeTenant(factsOf(tenant))}${what}?`, 'nothing was changed');
 }
 
 /** Rereads the tenant just before it is replaced, so that a concurrent change is not lost. */

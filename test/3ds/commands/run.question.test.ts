@@ -23,7 +23,7 @@ it('svc 3ds authenticate asks for confirmation at a production tenant, but does 
   onTestFinished(() => declined.kill());
   await declined.waitFor('PRODUCTION tenant "Acme": authenticate the session? This may be billed. [y/N]');
   declined.type('n\r');
-  expect((await declined.exited).exitCode).toBe(0);
+  expect((await declined.exited).exitCode).toBe(2);
   expect(declined.screen()).toContain('nothing was sent');
   expect((await svc(`3ds show ${id} --jq .authentication.authentication_status`)).stdout).toMatch(/^(?:null\n)?$/);
   const piped = await svc(line);

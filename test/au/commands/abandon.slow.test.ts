@@ -152,7 +152,7 @@ describe('svc au abandon', () => {
     });
     await session.waitFor('[y/N]');
     session.type('n\r');
-    expect((await session.exited).exitCode).toBe(0);
+    expect((await session.exited).exitCode).toBe(2);
     expect(session.screen()).toContain('nothing was changed');
     expect(desk.record(run).abandoned_at).toBeUndefined();
   });

@@ -54,7 +54,7 @@ describe('svc au refresh on a terminal', () => {
     const declined = onTerminal(desk, line);
     await declined.waitFor(begin);
     declined.type('\r');
-    expect((await declined.exited).exitCode).toBe(0);
+    expect((await declined.exited).exitCode).toBe(2);
     expect([existsSync(desk.home.file('refresh')), desk.uploads()]).toEqual([false, 0]);
     const begun = onTerminal(desk, line);
     await begun.waitFor(begin);

@@ -89,7 +89,7 @@ describe('the question before rows are paid for', () => {
     const declined = onTerminal(desk, 'au submit tokens.csv');
     await declined.waitFor(QUESTION);
     declined.type('\r');
-    expect((await declined.exited).exitCode).toBe(0);
+    expect((await declined.exited).exitCode).toBe(2);
     expect(declined.screen()).toContain('nothing was submitted');
     expect(existsSync(desk.home.file('.local/state/svc/runs'))).toBe(false);
     expect(desk.uploads()).toBe(0);
@@ -132,7 +132,7 @@ describe('the question before only some rows of a file are sent', () => {
     const declined = onTerminal(desk, 'au submit more.csv --cycle 2026-12');
     await declined.waitFor(/submit only 3 of 9 rows in 1 job\? \[y\/N\]/);
     declined.type('\r');
-    expect((await declined.exited).exitCode).toBe(0);
+    expect((await declined.exited).exitCode).toBe(2);
     expect(declined.screen()).toContain('nothing was submitted');
     expect(desk.uploads()).toBe(1);
     const accepted = onTerminal(desk, 'au submit more.csv --cycle 2026-12');

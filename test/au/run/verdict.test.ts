@@ -14,7 +14,7 @@ const ORDER: readonly (readonly [number, readonly Outcome[]])[] = [
   [12, ['checksum_mismatch', 'truncated']],
   [4, ['unauthorized', 'forbidden']],
   [3, ['config', 'key_missing', 'key_refused']],
-  [2, ['usage', 'input_needed']],
+  [2, ['usage', 'input_needed', 'declined']],
   [6, ['rejected', 'conflict']],
   [13, ['refused_input']],
   [5, ['not_found', 'job_expired']],

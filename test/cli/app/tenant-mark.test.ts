@@ -44,15 +44,12 @@ async function marked(...where: Parameters<typeof place>): Promise<string> {
   return sink.text;
 }
 
-async function asked(where: Parameters<typeof place>, isUnexpected?: boolean): Promise<readonly string[]> {
+async function asked(where: Parameters<typeof place>, isUnexpected = false): Promise<readonly string[]> {
   const questions: string[] = [];
-  const prompts = () => ({ confirmIfPossible: async (question: string) => questions.push(question) === 0 });
-  const isYes = await confirmCost(
-    { ...place(...where), prompts, reportTenant: async () => undefined },
-    'submit 6 rows',
-    isUnexpected,
-  );
-  return isYes ? [] : questions;
+  const prompts = () => ({ confirmIfPossible: async (question: string) => void questions.push(question) });
+  const context = { ...place(...where), prompts, reportTenant: async () => undefined };
+  await confirmCost(context, 'submit 6 rows', { unchanged: 'nothing was submitted', isUnexpected });
+  return questions;
 }
 
 describe('the mark of the tenant', () => {

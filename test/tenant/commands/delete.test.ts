@@ -158,18 +158,18 @@ describe('svc tenant update, at a terminal', () => {
   afterAll(() => home.remove());
 
   it.each([
-    ['y\r', 'GET GET PUT', 'updated the tenant B'],
-    ['\r', 'GET', 'nothing was changed'],
+    ['y\r', 'GET GET PUT', 'updated the tenant B', 0],
+    ['\r', 'GET', 'nothing was changed', 2],
   ])(
     'R56: svc tenant update at a terminal asks first, naming a production tenant, and takes %j',
-    async (keys, sent, words) => {
+    async (keys, sent, words, exitCode) => {
       const server = await tenantServer({ reads: [PRODUCTION], put: (body) => json({ ...PRODUCTION, ...body }) });
       const env = home.environment({ SVC_BASE_URL: server.url.href, SVC_API_KEY: KEY });
       const session = new TerminalSession(process.execPath, [LAUNCHER, 'tenant', 'update', '--name', 'B'], { env });
       await session.waitFor('Update the PRODUCTION tenant "Acme"? [y/N]');
       expect(session.raw).toContain('\u001b[31m  - "Acme"');
       session.type(keys);
-      expect(await session.exited).toMatchObject({ exitCode: 0 });
+      expect(await session.exited).toMatchObject({ exitCode });
       await session.waitFor(words);
       expect(methods(server)).toBe(sent);
     },

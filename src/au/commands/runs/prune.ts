@@ -77,10 +77,7 @@ async function pruneRuns(context: Context, { before, dryRun, print }: Pruning): 
     context.notices.note(`dry run: ${what} would be removed`);
     return code;
   }
-  if (!(await context.prompts().confirm(`Remove ${what}?`, 'Pass --yes.'))) {
-    context.notices.note('nothing was removed');
-    return code;
-  }
+  await context.prompts().confirm(`Remove ${what}?`, 'nothing was removed');
   const failed = await pruneAll(context, old, before);
   return failed === 0 ? code : failed;
 }

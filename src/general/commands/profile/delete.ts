@@ -22,8 +22,7 @@ const deleteProfile = defineCommand({
     if (!Object.hasOwn(config.profiles, name)) throw unknownProfile(name, config);
     if (dryRun) return notices.note(`dry run: would delete profile ${name} and its stored keys`);
     const question = `Delete profile ${name} and its stored keys?`;
-    if (!(await prompts().confirm(question, 'Pass --yes.', ['profile', 'delete', name, '--yes'])))
-      return notices.note('nothing was deleted');
+    await prompts().confirm(question, 'nothing was deleted', ['profile', 'delete', name, '--yes']);
     await updateConfig(system, (current) => {
       delete current.profiles[name];
       if (current.current === name) delete current.current;
