@@ -6,7 +6,7 @@
 // 3. Each change runs with the tests that reach it, the nearest by name first, until one fails.
 // A change that survives is a question to the reader and not an error: some changes make no difference.
 // Several patterns can each have their number: --files 'src/au/**/*.ts' --count 60 --files 'src/logs/**/*.ts' --count 30
-//   --tests 100   how many test files to try, the nearest first      --slow   slow tests with what the others miss
+//   --tests 100   how many test files to try with each change, the nearest first      --slow   slow tests with what the others miss
 // Before test files are removed, this prints the changes that no other test notices:
 //   npm run mutants -- --without test/au/run/verdict.test.ts --count 60 --seed 1
 // Only changes that these files reach are drawn. Each runs with these files, and if they notice it, with the others.
@@ -35,8 +35,8 @@ const { values } = parseArgs({
 const project = process.cwd();
 const seed = Number(values.seed);
 
-/** How many test files run in each round. The first notice most changes. */
-const ROUNDS = [8, 24, 72, Infinity];
+/** How many of the nearest test files of a change have run with it after each round. The first notice most changes. */
+const ROUNDS = [4, 16, 64, Infinity];
 
 /** How many of the nearest test files of a change run before a slow suite. */
 const NEAREST = 2;
@@ -156,12 +156,16 @@ async function noticedBySuite(compiling) {
 
 /** Sets `isNoticed` and `reachedBy` of each change. */
 async function tryAll(changes) {
-  let files = nearestFirst(testFiles(), changes).slice(0, Number(values.tests));
-  for (const size of ROUNDS) {
+  const tests = testFiles();
+  const ran = new Set();
+  let limitMs = SHORTEST_LIMIT_MS;
+  for (const size of ROUNDS.map((round) => Math.min(round, Number(values.tests)))) {
     const open = unnoticed(changes);
-    if (open.length === 0 || files.length === 0) break;
-    await tryRound(open, files.slice(0, size));
-    files = files.slice(size);
+    for (const change of open) change.tests = nearestFirst(tests, [change]).slice(0, size);
+    const files = [...new Set(open.flatMap((change) => change.tests))].filter((file) => !ran.has(file));
+    if (files.length > 0) limitMs = Math.max(limitMs, await runUnchanged(files, otherNames));
+    for (const file of files) ran.add(file);
+    await tryRound(open, files.length, { limitMs, names: otherNames });
   }
 }
 
@@ -175,17 +179,19 @@ function unnoticed(changes) {
   return changes.filter(({ isNoticed }) => !isNoticed);
 }
 
-async function tryRound(open, files) {
-  const limits = { limitMs: await runUnchanged(files, otherNames), names: otherNames };
+async function tryRound(open, added, limits) {
   const reaching = reachingTests(workplace);
   for (const change of open) {
     change.reachedBy = (reaching.get(change.number) ?? []).filter(canRun);
-    const [nearest, ...others] = nearestFirst(change.reachedBy, [change]).filter((file) => files.includes(file));
+    const files = change.tests.filter((file) => change.reachedBy.includes(file) && !change.tried?.includes(file));
+    change.tried = change.tests;
     // The nearest test usually fails, and takes a fraction of the time of all.
+    const [nearest, ...others] = files;
     change.isNoticed = (await fails(change, [nearest], limits)) || (await fails(change, others, limits));
   }
   const noticed = open.filter(({ isNoticed }) => isNoticed).length;
-  say(`${files.length} test files, which pass without a change, notice ${noticed} of ${open.length}`);
+  if (added > 0 || noticed > 0)
+    say(`${added} more test files, which pass without a change: ${noticed} of ${open.length} changes noticed`);
 }
 
 async function fails({ number }, files, limits) {

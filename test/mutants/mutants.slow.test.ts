@@ -83,7 +83,7 @@ describe('npm run mutants', { timeout: 180_000 }, () => {
     expect(lines.slice(0, 3)).toEqual([
       '11 of 11 changes in 2 files, seed 1',
       'the type checker rejects 1',
-      '2 test files, which pass without a change, notice 5 of 10',
+      '2 more test files, which pass without a change: 5 of 10 changes noticed',
     ]);
     expect(lines.slice(3)).toEqual([
       'src/program.ts:7:34 survived: `0` as `0 + 1`; no test reaches it',
@@ -118,7 +118,7 @@ describe('npm run mutants', { timeout: 180_000 }, () => {
       '2 of 2 changes in 1 files, seed 1',
       'the type checker rejects 0',
       'the suite notices 2 of 2',
-      '3 test files, which pass without a change, notice 1 of 2',
+      '3 more test files, which pass without a change: 1 of 2 changes noticed',
       'src/size.ts:3:14 noticed by the suite alone: `bytes > 10` as `(bytes) >= (10)`; other test files that reach it: 3',
       '1 noticed by others too, 1 by the suite alone',
     ]);
@@ -130,7 +130,7 @@ describe('npm run mutants', { timeout: 180_000 }, () => {
     const words = ['--without', 'test/bounds.test.ts', '--named', 'from 11 bytes on'];
     expect(draw({ ...PROJECT, 'test/bounds.test.ts': bounds }, ...words).lines.slice(2)).toEqual([
       'the suite notices 1 of 2',
-      '3 test files, which pass without a change, notice 0 of 1',
+      '3 more test files, which pass without a change: 0 of 1 changes noticed',
       'src/size.ts:3:22 noticed by the suite alone: `10` as `10 + 1`; other test files that reach it: 3',
       '0 noticed by others too, 1 by the suite alone',
     ]);
@@ -141,7 +141,7 @@ describe('npm run mutants', { timeout: 180_000 }, () => {
     expect(draw({ ...PROJECT, ...BOUNDS }, ...words).lines.slice(2)).toEqual([
       'the nearest 2 test files notice 1 of 2',
       'the suite notices 1 of 1',
-      '3 test files, which pass without a change, notice 0 of 1',
+      '3 more test files, which pass without a change: 0 of 1 changes noticed',
       'src/size.ts:3:14 noticed by the suite alone: `bytes > 10` as `(bytes) >= (10)`; other test files that reach it: 3',
       '0 noticed by others too, 1 by the suite alone',
     ]);
