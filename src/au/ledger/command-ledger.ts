@@ -6,6 +6,7 @@ import { VERSION } from '../../base/version.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { sandboxLedger } from '../../cli/app/embedded-sandbox.ts';
 import { serviceOf } from '../../cli/app/service.ts';
+import { requireSpelledPlaces } from '../../cli/config/variables.ts';
 import { requireDirectory } from '../../cli/config/paths.ts';
 import type { Client } from '../../client/api/client.ts';
 import { type ObjectStore, ReadOnlyPlace } from '../../client/store/objects.ts';
@@ -120,12 +121,16 @@ export class CommandLedger {
   /** The claims of a process are made one after the other. */
   #last: Promise<unknown> = Promise.resolve();
 
-  /** What only reads begins no ledger, enters nothing, and does not bind this machine to the ledger that is set. */
+  /**
+   * What only reads begins no ledger, enters nothing, and does not bind this machine to the ledger that is set.
+   * @throws SvcError `config` where a misspelled variable may name the ledger or the state directory
+   */
   constructor(context: Context, { onlyReads = false } = {}) {
     this.#context = context;
     this.#onlyReads = onlyReads;
     this.#isEmbedded = serviceOf(context) === 'sandbox';
     this.#location = this.#isEmbedded ? undefined : context.settings.ledger.value;
+    if (!onlyReads && !this.#isEmbedded) requireSpelledPlaces(context.system);
   }
 
   /** Whether machines share the ledger. */

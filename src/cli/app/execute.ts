@@ -4,6 +4,7 @@ import { isOn, type System } from '../../base/system.ts';
 import { keysAtHand } from '../config/keys.ts';
 import { resolveSettings, resolveUsableSettings } from '../config/settings.ts';
 import { OUTPUT_FORMATS } from '../config/values.ts';
+import { misspelledText, misspelledVariables } from '../config/variables.ts';
 import { reportError } from '../output/error-report.ts';
 import { ReaderGone } from '../output/output.ts';
 import { openTerminal, type Terminal, type TerminalSettings } from '../output/terminal.ts';
@@ -32,6 +33,8 @@ export async function execute(parsed: Parsed, argv: readonly string[], system: S
     if (parsed.kind === 'mistake') throw parsed.error;
     refuseNothingToShow(parsed);
     refuseClosedOutput(parsed, system);
+    if (!parsed.command.anySettings)
+      for (const found of misspelledVariables(system)) terminal.notices.warn(misspelledText(found));
     const deps = { system, terminal, redactor };
     const input = withDates(parsed.input, system.clock.now(), (text) => terminal.notices.note(text));
     const request = { ...parsed, input };

@@ -89,7 +89,7 @@ type KeyAgeInput = Input<typeof KEY_AGE_PARAMETERS>;
 
 async function runChecks(context: Context, ageInput: KeyAgeInput): Promise<Finding[]> {
   const { system, settings, globals } = context;
-  const { checkAuthorities, checkConfig, checkDirectories, checkKeyFiles, checkNode, checkSettings } =
+  const { checkAuthorities, checkConfig, checkDirectories, checkKeyFiles, checkNode, checkSettings, checkVariables } =
     await import('../doctor/machine.ts');
   const [inEffect, network, keys, ledger] = await Promise.all([
     checkSettings(system, globals),
@@ -103,6 +103,7 @@ async function runChecks(context: Context, ageInput: KeyAgeInput): Promise<Findi
     checkNode(system),
     config,
     ...(config.result === 'failed' ? [skipped('settings', 'not known until the config is fixed')] : inEffect),
+    ...checkVariables(system),
     ...checkKeyFiles(system),
     ...checkDirectories(system),
     ...ledger,

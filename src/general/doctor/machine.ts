@@ -9,6 +9,7 @@ import { keyFiles } from '../../cli/config/keys.ts';
 import { directoryOf, type PathsHost } from '../../cli/config/paths.ts';
 import { resolveSettings, type SettingFlags } from '../../cli/config/settings.ts';
 import { baseUrlText } from '../../cli/config/values.ts';
+import { misspelledText, misspelledVariables } from '../../cli/config/variables.ts';
 import { failed, failedBy, type Finding, ok, skipped, warning } from './finding.ts';
 
 const OLDEST_NODE = [20, 19] as const;
@@ -19,6 +20,13 @@ export function checkNode({ nodeVersion, platform }: Pick<System, 'nodeVersion' 
   if (major > least || (major === least && minor >= leastMinor)) return ok('node', `${nodeVersion} on ${platform}`);
   const fix = `Install Node ${least}.${leastMinor} or later.`;
   return failed('node', `${nodeVersion} is older than ${least}.${leastMinor}`, fix, 'local');
+}
+
+/** Finds variables whose names are nearly those of svc, which are not read. */
+export function checkVariables(system: Pick<System, 'env' | 'platform'>): Finding[] {
+  return misspelledVariables(system).map((found) =>
+    warning('variable', misspelledText(found), `Rename ${found.name} to ${found.meant}, or unset it.`),
+  );
 }
 
 /** Checks that the state and cache directories are writable, by creating and removing a small file where they exist. */

@@ -1,0 +1,64 @@
+import { SvcError } from '../../base/errors.ts';
+import { nearest } from '../../base/security/typed-word.ts';
+import type { System } from '../../base/system.ts';
+
+/** The environment variables that svc reads, as `svc help environment` lists them. */
+export const VARIABLES: readonly string[] = [
+  'SVC_PROFILE',
+  'SVC_BASE_URL',
+  'SVC_OUTPUT',
+  'SVC_TIME',
+  'SVC_TIMEOUT',
+  'SVC_DEBUG',
+  'SVC_PLAIN',
+  'SVC_PAGER',
+  ...['SVC_MANAGEMENT_API_KEY', 'SVC_PRIVATE_API_KEY', 'SVC_API_KEY'].flatMap((key) => [key, `${key}_FILE`]),
+  'SVC_CONFIG_DIR',
+  'SVC_STATE_DIR',
+  'SVC_LEDGER',
+  'SVC_CACHE_DIR',
+  'SVC_PACING',
+  'SVC_SANDBOX_FAULTS',
+  'SVC_CERTIFICATES',
+];
+
+/** Variables that say where paid work is recorded. Without them, rows can be paid for twice. */
+const OF_PAID_WORK: ReadonlySet<string> = new Set(['SVC_LEDGER', 'SVC_STATE_DIR']);
+
+/** A variable that svc does not read, and the one that was probably meant. */
+export interface Misspelled {
+  readonly name: string;
+  readonly meant: string;
+}
+
+type Variables = Pick<System, 'env' | 'platform'>;
+
+/** Returns the variables that are set and have nearly the name of one that svc reads. Names of other programs are left alone. */
+export function misspelledVariables({ env, platform }: Variables): Misspelled[] {
+  const isKnown = (name: string): boolean => VARIABLES.includes(platform === 'win32' ? name.toUpperCase() : name);
+  const ours = Object.keys(env).filter((name) => /^svc_/i.test(name) && env[name] !== undefined && !isKnown(name));
+  return ours.flatMap((name) => {
+    // A short name of another program, such as SVC_NAME, is soon two edits from one of svc.
+    const meant = nearest(name, VARIABLES, Math.floor(name.length / 5));
+    return meant === undefined ? [] : [{ name, meant }];
+  });
+}
+
+/** Says that a variable is not read, and which one probably was meant. */
+export function misspelledText({ name, meant }: Misspelled): string {
+  return `the variable ${name} is not one of svc and is not read; did you mean ${meant}?`;
+}
+
+/**
+ * Refuses to go on where the place of paid work may have been named under a misspelled variable: this command would know
+ * nothing of it.
+ * @throws SvcError `config`
+ */
+export function requireSpelledPlaces(system: Variables): void {
+  const found = misspelledVariables(system).find(({ meant }) => OF_PAID_WORK.has(meant) && !system.env[meant]);
+  if (found === undefined) return;
+  const { name, meant } = found;
+  throw new SvcError('config', `${name} may be meant as ${meant}, without which rows could be paid for twice`, {
+    hint: `Nothing was sent. Rename it to ${meant}, or unset it.`,
+  });
+}
