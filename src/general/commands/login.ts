@@ -140,9 +140,11 @@ function storedKey({ value: key, command }: GivenKey, base_url: string, now: num
 }
 
 function reportStored(context: Context, url: URL, keys: readonly GivenKey[]): void {
-  const profile = context.settings.profile.value;
+  const { profile, stored } = context.settings;
   const what = keys.map(({ kind, command }) => `the ${kind} key${command === undefined ? '' : ' command'}`);
-  context.notices.success(`stored ${what.join(' and ')} in profile ${profile}, for ${baseUrlText(url)}`);
+  // A mistyped name makes another profile, without the settings of the one that was meant.
+  const where = stored === undefined && profile.origin.kind === 'flag' ? 'the new profile' : 'profile';
+  context.notices.success(`stored ${what.join(' and ')} in ${where} ${profile.value}, for ${baseUrlText(url)}`);
   suggestSecretManager(context, keys);
   const first = keys.some(({ kind }) => kind === 'management') ? ['logs'] : ['au', 'jobs'];
   noteNext(context, 'to begin', first);

@@ -33,6 +33,14 @@ function words(line: string): string[] {
 }
 
 describe('svc login', () => {
+  it('svc login says that the profile it names is new, as a mistyped one is', async () => {
+    const { svc } = await place();
+    const stored = async (): Promise<string> =>
+      (await svc('login -p prdo --management-key-stdin', 'sandbox-management-key\n')).stderr;
+    expect(await stored()).toContain('stored the management key in the new profile prdo, for');
+    expect(await stored()).toContain('stored the management key in profile prdo, for');
+  });
+
   it('svc login tries both keys, names the tenant with its mark, and stores them with the base URL', async () => {
     const { svc, config, url } = await place();
     const input = 'sandbox-management-key\nsandbox-private-key-read-only\n';
