@@ -18,6 +18,7 @@ import { isShown, shownNames } from './prepare-columns.ts';
 import { dateOrders } from './prepare-date.ts';
 import { explainPrepared, refusedExport } from './prepare-messages.ts';
 import type { RejectLimit } from './prepare-options.ts';
+import { refuseMended } from './rejects-file.ts';
 
 /** How to turn an export into a request file. */
 export interface Preparation {
@@ -56,6 +57,7 @@ export async function prepareExport(
   const inputs = namedFiles({ '<export>': typed, '--exclusions': list });
   let files = await PreparedFiles.begin(context, inputs, names, force);
   try {
+    if (!force && names.rejects !== undefined) await refuseMended(files.path('rejects'), names.rejects, how);
     const file = path ?? (typed === '-' ? await copyInput(context) : resolvePath(context, typed));
     const exclusions = list === undefined ? undefined : await openExclusions(context, list, names, words);
     const openOverflow = (): Promise<Overflow> => openOverflowFile(context);

@@ -1,13 +1,12 @@
-import fs from 'node:fs';
 import { SvcError } from '../../base/errors.ts';
 import { Draft, type Sealed } from '../../base/files/draft.ts';
 import { isSamePath } from '../../base/files/names.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { type NamedFile, refuseReplacing } from '../../cli/app/files/own-input.ts';
 import { requireFile, resolvePath } from '../../cli/app/files/typed-path.ts';
-import { fileSource } from '../../client/transfer/source.ts';
 import { openSpool } from '../request/spool-output.ts';
-import { type PrepareOutputs, REJECTS_COLUMNS } from './prepare.ts';
+import type { PrepareOutputs } from './prepare.ts';
+import { isRejectsFile } from './rejects-file.ts';
 
 /** The names of the output files as the operator typed them. A request named `-` goes to standard output. */
 export interface PreparedNames {
@@ -15,8 +14,6 @@ export interface PreparedNames {
   readonly rejects?: string | undefined;
   readonly keep?: string | undefined;
 }
-
-const REJECTS_START = `${REJECTS_COLUMNS.join(',')},`;
 
 type Kind = keyof PreparedNames;
 
@@ -117,15 +114,6 @@ export class PreparedFiles {
     if (draft === undefined) throw new Error(`there is no file for ${kind}`);
     return draft;
   }
-}
-
-/** Tells whether a file begins like a file of refused rows. */
-async function isRejectsFile(path: string): Promise<boolean> {
-  if (fs.statSync(path, { throwIfNoEntry: false })?.isFile() !== true) return false;
-  const { size } = await fileSource(path);
-  const head = await fileSource(path, { start: 0, end: Math.min(size, REJECTS_START.length) });
-  for await (const piece of head.open()) return Buffer.from(piece).toString() === REJECTS_START;
-  return false;
 }
 
 /** Refuses an output file that is also another output file. */

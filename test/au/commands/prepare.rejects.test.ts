@@ -69,6 +69,24 @@ describe('svc au prepare --rejects', () => {
     expect(read('tokens.csv')).not.toContain('t45');
   });
 
+  it('svc au prepare --rejects replaces its file of an earlier attempt, but not one in which rows were mended, without --force', async () => {
+    const { cwd, prepare, read } = place(export100());
+    expect((await prepare(...REJECTS)).code).toBe(13);
+    expect((await prepare(...REJECTS)).code).toBe(13);
+    const mended = read('rejected.csv').replace('soon', '06/2031');
+    writeFileSync(join(cwd, 'rejected.csv'), mended);
+    const refused = await prepare(...REJECTS, '--max-rejects', '3');
+    expect(refused.code).toBe(2);
+    expect(errorIn(refused)).toMatchObject({
+      message: 'rejected.csv has 1 row in which nothing is wrong',
+      next: 'svc au prepare rejected.csv',
+    });
+    expect(read('rejected.csv')).toBe(mended);
+    expect(existsSync(join(cwd, 'tokens.csv'))).toBe(false);
+    expect((await prepare(...REJECTS, '--max-rejects', '3', '--force')).code).toBe(0);
+    expect(read('rejected.csv')).not.toBe(mended);
+  });
+
   it('svc au prepare --rejects writes a file that can be mended and prepared in turn', async () => {
     const { cwd, prepare, read } = place(export100());
     await prepare(...REJECTS, '--max-rejects', '3');

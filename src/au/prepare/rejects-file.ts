@@ -1,0 +1,46 @@
+import fs from 'node:fs';
+import { isSvcError, SvcError } from '../../base/errors.ts';
+import { countText } from '../../cli/output/time.ts';
+import { fileSource } from '../../client/transfer/source.ts';
+import { prepareRequest, type PrepareOptions, REJECTS_COLUMNS } from './prepare.ts';
+
+const START = `${REJECTS_COLUMNS.join(',')},`;
+
+/** Tells whether a file begins like a file of refused rows. */
+export async function isRejectsFile(path: string): Promise<boolean> {
+  if (fs.statSync(path, { throwIfNoEntry: false })?.isFile() !== true) return false;
+  const { size } = await fileSource(path);
+  const head = await fileSource(path, { start: 0, end: Math.min(size, START.length) });
+  for await (const piece of head.open()) return Buffer.from(piece).toString() === START;
+  return false;
+}
+
+/**
+ * Refuses to replace a file of refused rows in which somebody has mended some: no other file has them so. `name` is the
+ * name as it was typed.
+ * @throws SvcError `usage`
+ */
+export async function refuseMended(
+  path: string,
+  name: string,
+  { columns, dateOrder, noExpiration }: PrepareOptions,
+): Promise<void> {
+  if (!(await isRejectsFile(path))) return;
+  const rows = await goodRows(path, { columns, dateOrder, noExpiration });
+  if (rows === 0) return;
+  throw new SvcError('usage', `${name} has ${countText(rows, 'row')} in which nothing is wrong`, {
+    hint: 'It seems to have been mended. Make a request of it before it is replaced, or add --force to replace it:',
+    next: ['au', 'prepare', name],
+  });
+}
+
+/** Counts the rows of a file that could be in a request. A file that is no export has none. */
+async function goodRows(path: string, options: PrepareOptions): Promise<number> {
+  try {
+    const { rows } = await prepareRequest((await fileSource(path)).open(), { request: async () => undefined }, options);
+    return rows;
+  } catch (error) {
+    if (isSvcError(error, 'refused_input')) return 0;
+    throw error;
+  }
+}
