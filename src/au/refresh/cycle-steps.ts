@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { isSvcError, SvcError } from '../../base/errors.ts';
 import { writeWhole } from '../../base/files/draft.ts';
 import type { Context } from '../../cli/app/command.ts';
@@ -19,7 +20,7 @@ import { cycleRequest, type CycleRequest } from './cycle-request.ts';
 import type { CycleResults } from './cycle-results.ts';
 import { countExclusions, exclusionsFor } from './exclusion-list.ts';
 import { openRequests } from './open-cycles.ts';
-import type { RefreshDirectory } from './refresh-directory.ts';
+import type { Made, RefreshDirectory } from './refresh-directory.ts';
 import type { RefreshInput } from './refresh-input.ts';
 import type { PrintRow, RefreshRow } from './refresh-row.ts';
 import { announceStep, noteStep } from './step.ts';
@@ -108,7 +109,27 @@ export class CycleSteps {
   /** Returns the number of rows that the results are of. */
   async #rows(): Promise<{ readonly rows: number }> {
     const { reported } = this.#directory.steps;
-    return reported?.results_sha256 === this.#results.sha256 ? reported : this.#wholeRequest();
+    return this.#isOfThese(reported) ? reported : this.#wholeRequest();
+  }
+
+  /** Tells whether something was made of these results, of these requests and with these actions. */
+  #isOfThese(made: Made | undefined): made is Made {
+    const { results_sha256: sha256, inputs_sha256: inputs = this.#inputs } = made ?? {};
+    return sha256 === this.#results.sha256 && inputs === this.#inputs;
+  }
+
+  /** Returns the record of what is made now, of these results. */
+  #made(rows: number): Made {
+    return { results_sha256: this.#results.sha256, inputs_sha256: this.#inputs, rows };
+  }
+
+  /** The hash of what decides about the files beside the results: rows of a request without an update change no result. */
+  get #inputs(): string {
+    const requests = this.#places.map((place) => this.#directory.requests[place]?.request_sha256);
+    const actions = [...this.#actions].toSorted(([one], [other]) => (one < other ? -1 : 1));
+    return createHash('sha256')
+      .update(JSON.stringify([requests, actions]))
+      .digest('hex');
   }
 
   async #wholeRequest(): Promise<CycleRequest> {
@@ -126,7 +147,7 @@ export class CycleSteps {
     const { results: file, requests, steps } = directory;
     const here = directory.has(file) ? await directory.hash(file) : undefined;
     const isNoted = [...of].every(([place, own]) => requests[place]?.report_of === own);
-    const isDone = isNoted && steps.reported?.results_sha256 === sha256 && steps.excluded?.results_sha256 === sha256;
+    const isDone = isNoted && this.#isOfThese(steps.reported) && this.#isOfThese(steps.excluded);
     if (here === sha256 && isDone) return;
     const isOwn = here === undefined || here === sha256 || [...directory.written(file), ...of.values()].includes(here);
     // Without newer results, nothing but this file would be written.
@@ -161,8 +182,7 @@ export class CycleSteps {
 
   async #report(counts: CycleCounts): Promise<void> {
     const { steps, report: page, results } = this.#directory;
-    const { sha256 } = this.#results;
-    if (steps.reported?.results_sha256 === sha256 && this.#directory.has(page))
+    if (this.#isOfThese(steps.reported) && this.#directory.has(page))
       return noteStep(this.#context, this.#input, 'report', `done before: ${page}`);
     const [place = 0] = this.#places;
     const { request } = this.#directory.filesOf(place);
@@ -193,7 +213,7 @@ export class CycleSteps {
       isCounted: true,
     });
     requireReconciled(made, { mayHaveMore: this.#mayHaveMore });
-    steps.reported = { results_sha256: sha256, rows: counts.rows };
+    steps.reported = this.#made(counts.rows);
     this.#directory.save();
   }
 
@@ -234,23 +254,24 @@ export class CycleSteps {
   /** Adds the closed accounts to the list of exclusions and, with `--next`, writes the next request. */
   async #exclude(): Promise<void> {
     const { steps, next: file, exclusions } = this.#directory;
-    const { sha256 } = this.#results;
-    const hasExcluded = steps.excluded?.results_sha256 === sha256;
-    const done = steps.next?.results_sha256 === sha256 && this.#directory.has(file) ? steps.next : undefined;
+    const hasExcluded = this.#isOfThese(steps.excluded);
+    const done = this.#isOfThese(steps.next) && this.#directory.has(file) ? steps.next : undefined;
     const isOpen = (await openRequests(this.#context, this.#directory)) > 0;
     const out = this.#input.next && !isOpen ? file : undefined;
     if (this.#input.next && isOpen)
       noteStep(this.#context, this.#input, 'next', `${file} is written once no request of the cycle is open`);
     if (out !== undefined && done)
       return noteStep(this.#context, this.#input, 'next', `done before: ${countText(done.rows, 'row')} in ${file}`);
+    if (!this.#input.next && steps.next && !this.#isOfThese(steps.next) && this.#directory.has(file))
+      this.#context.notices.warn(`${file} is of earlier rows or results of the cycle; --next writes it again`);
     if (out === undefined && hasExcluded) return;
     if (this.#input.exclusions === undefined) await exclusionsFor(this.#context, this.#directory, this.#input);
     const made = await this.#writeNext(out);
-    if (out !== undefined) steps.next = { results_sha256: sha256, rows: made.rows };
+    if (out !== undefined) steps.next = this.#made(made.rows);
     const rows = made.groups.exclude + made.excluded_before;
     if (rows > 0 && out === undefined)
       this.#context.notices.note(`${exclusions} leaves ${countText(rows, 'row')} of this cycle out of the next one`);
-    steps.excluded = { results_sha256: sha256, rows };
+    steps.excluded = this.#made(rows);
     const last = this.#directory.requests.at(-1);
     if (last) last.excluded_tokens = await countExclusions(this.#context, exclusions);
     this.#directory.save();
@@ -322,10 +343,8 @@ export class CycleSteps {
 
   #concluded(counts: CycleCounts, { newTokens, replace }: Todo): Concluded {
     const { steps, results, report, next: out, applied, exclusions } = this.#directory;
-    const { sha256 } = this.#results;
-    const hasNext = steps.next?.results_sha256 === sha256 && this.#directory.has(out);
-    const next = hasNext ? steps.next : undefined;
-    const excluded = steps.excluded?.results_sha256 === sha256 ? steps.excluded : undefined;
+    const next = this.#isOfThese(steps.next) && this.#directory.has(out) ? steps.next : undefined;
+    const excluded = this.#isOfThese(steps.excluded) ? steps.excluded : undefined;
     const { rows, updated, warned, errors, unchanged } = counts;
     return {
       rows,

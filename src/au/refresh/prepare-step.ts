@@ -8,6 +8,7 @@ import { countText } from '../../cli/output/time.ts';
 import { fileSource, hashFile } from '../../client/transfer/source.ts';
 import { copyInput } from '../request/open-request-file.ts';
 import { prepareExport } from '../prepare/prepare-export.ts';
+import { statusOf } from '../run/record.ts';
 import { exclusionsFor } from './exclusion-list.ts';
 import { type RefreshDirectory, type Refreshed, type RefreshFiles, runHere } from './refresh-directory.ts';
 import type { RefreshInput } from './refresh-input.ts';
@@ -42,7 +43,7 @@ export async function preparedRequest(
 
 /** Goes on with the last request of a cycle, without its export. @throws SvcError `usage` for a cycle without requests */
 async function lastRequest(context: Context, directory: RefreshDirectory, input: RefreshInput): Promise<number> {
-  const place = directory.requests.length - 1;
+  const place = await newestPlace(context, directory, () => true);
   const known = directory.requests[place];
   if (known === undefined) throw notBegun(directory);
   await takePrepared(context, directory, known, { files: directory.filesOf(place), input });
@@ -58,11 +59,27 @@ export async function submittedRequest(
   directory: RefreshDirectory,
   input: RefreshInput,
 ): Promise<number> {
-  const place = directory.requests.findLastIndex(({ run }) => run !== undefined);
+  const place = await newestPlace(context, directory, ({ run }) => run !== undefined);
   const known = directory.requests[place];
   if (known === undefined) throw notBegun(directory);
   await takePrepared(context, directory, known, { files: directory.filesOf(place), input });
   return place;
+}
+
+/**
+ * Finds the newest request of a kind, before all others one whose run was not abandoned: an abandoned one gets nothing more,
+ * and must not keep the files of the cycle from the results of the others. Returns -1 if there is none.
+ */
+async function newestPlace(
+  context: Context,
+  { requests }: RefreshDirectory,
+  isWanted: (request: Refreshed) => boolean,
+): Promise<number> {
+  for (const [place, request] of [...requests.entries()].toReversed()) {
+    const run = request.run === undefined ? undefined : await runHere(context, request.run);
+    if (isWanted(request) && (run === undefined || statusOf(run.record) !== 'abandoned')) return place;
+  }
+  return requests.findLastIndex(isWanted);
 }
 
 /** Returns the error for a cycle that has no request to go on with. */

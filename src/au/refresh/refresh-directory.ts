@@ -45,9 +45,11 @@ export interface RefreshFiles {
   readonly rejects: string;
 }
 
-/** What was made of the results of a cycle: which results, and the number of its rows. */
+/** What was made of the results of a cycle: which results, what else decided it, and the number of its rows. */
 export interface Made {
   readonly results_sha256: string;
+  /** The SHA-256 of the requests and the actions by result code. Records of early versions lack it. */
+  readonly inputs_sha256?: string | undefined;
   readonly rows: number;
 }
 
@@ -83,7 +85,7 @@ const LOCK = '.refresh.lock';
 
 const VERSION = 2;
 
-const madeSchema = z.looseObject({ results_sha256: z.string(), rows: z.int() });
+const madeSchema = z.looseObject({ results_sha256: z.string(), inputs_sha256: z.optional(z.string()), rows: z.int() });
 
 const refreshSchema = z.looseObject({
   version: z.union([z.literal(1), z.literal(VERSION)]),

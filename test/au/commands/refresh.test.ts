@@ -827,6 +827,25 @@ describe('svc au refresh', () => {
     expect(desk.record(run).results).toBeUndefined();
   });
 
+  it.each(['au refresh', 'au refresh --cycle 2026-12'])(
+    'svc %s writes the results of the cycle after its newest run was abandoned',
+    async (line) => {
+      const { desk, refresh, read } = await openRefresh({ processingMs: 60_000 });
+      expect(await refresh('--no-wait', ...ENOUGH)).toMatchObject({ code: 11 });
+      const [first] = desk.runIds();
+      writeFileSync(desk.home.file('export.csv'), exportOf(ROWS, MORE));
+      expect(await refresh('--add', '--no-wait', ...ENOUGH)).toMatchObject({ code: 11 });
+      const newest = desk.runIds().find((run) => run !== first) ?? '';
+      expect(await desk.svc(`au abandon ${newest} --yes`)).toMatchObject({ code: 0 });
+      await desk.clock.advance(120_000);
+      const done = await desk.svc([...line.split(' '), ...ENOUGH]);
+      expect(done.code, done.stderr).toBe(0);
+      expect(rowOf(done)).toMatchObject({ rows: ROWS.length, status: 'completed', request: `${CYCLE}/request.csv` });
+      expect(read('results.csv')).not.toContain(MORE.split(';')[0]);
+      expect(desk.uploads()).toBe(2);
+    },
+  );
+
   it('svc au refresh prepares the request again that was deleted before it was sent', async () => {
     let mayCreate = false;
     const { desk, refresh } = await openRefresh({

@@ -1,0 +1,76 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { inventedCard } from '../../../src/emulator/vault/invented-card.ts';
+import type { HereResult } from '../../support/run-here.ts';
+import { openQuickDesk } from './support.ts';
+
+const SEED = 7;
+const UUIDS = Array.from({ length: 2000 }, (_, at) => `0b1c2d3e-4f50-4a61-8b72-${String(at).padStart(12, '0')}`);
+const outcomeOf = (token: string): string | undefined => inventedCard(SEED, token, 0)?.update?.code;
+const UNCHANGED = UUIDS.filter((token) => outcomeOf(token) === undefined);
+const WARNED = UUIDS.find((token) => outcomeOf(token) === 'WRN_CONTACT_CARDHOLDER') ?? '';
+
+/** A desk that refreshes an export of these tokens, and reads the files of its cycle. */
+async function openRefresh() {
+  const desk = await openQuickDesk({ acceptTokens: true, seed: SEED });
+  const refresh = (tokens: readonly string[], ...words: string[]): Promise<HereResult> =>
+    refreshTo(tokens, '--next', ...words);
+  const refreshTo = (tokens: readonly string[], ...words: string[]): Promise<HereResult> => {
+    writeFileSync(desk.home.file('export.csv'), ['token', ...tokens, ''].join('\n'));
+    return desk.svc(['au', 'refresh', 'export.csv', '--cycle', '2026-12', ...words]);
+  };
+  const tokensIn = (name: string): string[] => {
+    const rows = readFileSync(desk.home.file(join('refresh', name)), 'utf8')
+      .trimEnd()
+      .split('\n')
+      .slice(1);
+    return rows.map((row) => row.split(',')[0] ?? '');
+  };
+  return {
+    refresh,
+    refreshTo,
+    tokensIn,
+    page: () => readFileSync(desk.home.file('refresh/2026-12/report.html'), 'utf8'),
+  };
+}
+
+function rowOf({ code, stdout, stderr }: HereResult): unknown {
+  expect(code, stderr).toBe(0);
+  return JSON.parse(stdout);
+}
+
+describe('a cycle whose files are to be made again though its results are the same', () => {
+  it('the files of a cycle have rows that are added and have no update, which the results do not show', async () => {
+    const { refresh, tokensIn, page } = await openRefresh();
+    const first = [WARNED, ...UNCHANGED.slice(0, 2)];
+    expect(rowOf(await refresh(first))).toMatchObject({ rows: 3, unchanged: 2, next_rows: 3 });
+    const before = page();
+    const all = [...first, ...UNCHANGED.slice(2, 4)];
+    expect(rowOf(await refresh(all, '--add'))).toMatchObject({ rows: 5, unchanged: 4, next_rows: 5 });
+    expect(tokensIn('2026-12/next.csv').toSorted()).toEqual(all.toSorted());
+    expect(page()).not.toBe(before);
+    expect(rowOf(await refresh(all))).toMatchObject({ rows: 5, next_rows: 5 });
+  });
+
+  it('the files of a cycle are named when next.csv is older than they are and --next is not given', async () => {
+    const { refresh, refreshTo } = await openRefresh();
+    const first = [WARNED, ...UNCHANGED.slice(0, 2)];
+    rowOf(await refresh(first));
+    const added = await refreshTo([...first, ...UNCHANGED.slice(2, 4)], '--add');
+    expect(rowOf(added)).toMatchObject({ rows: 5, next: null });
+    expect(added.stderr).toContain('next.csv is of earlier rows or results of the cycle; --next writes it again');
+    expect((await refresh([...first, ...UNCHANGED.slice(2, 4)])).stderr).not.toContain('earlier rows');
+  });
+
+  it('the files of a cycle follow an action that is chosen after they were written', async () => {
+    const { refresh, tokensIn } = await openRefresh();
+    const tokens = [WARNED, ...UNCHANGED.slice(0, 2)];
+    expect(rowOf(await refresh(tokens))).toMatchObject({ excluded: 0, next_rows: 3 });
+    const chosen = await refresh(tokens, '--action', 'WRN_CONTACT_CARDHOLDER=exclude');
+    expect(rowOf(chosen)).toMatchObject({ excluded: 1, next_rows: 2 });
+    expect(tokensIn('exclusions.csv')).toEqual([WARNED]);
+    expect(tokensIn('2026-12/next.csv')).not.toContain(WARNED);
+    expect(tokensIn('2026-12/todo/exclude.csv')).toEqual([WARNED]);
+  });
+});
