@@ -1,36 +1,13 @@
 import type { Context } from '../../cli/app/command.ts';
 import { countText } from '../../cli/output/time.ts';
-import { prepareExport } from '../prepare/prepare-export.ts';
 import { openRequestFile } from '../request/open-request-file.ts';
-import { openSpool } from '../request/spool-output.ts';
 import { FileSubmission } from '../send/submit-file.ts';
-import { exclusionsFor } from './exclusion-list.ts';
-import { type Export, wordsOf } from './prepare-step.ts';
+import type { Export } from './export.ts';
+import { prepareAside } from './prepare-aside.ts';
 import type { RefreshDirectory } from './refresh-directory.ts';
 import type { RefreshInput } from './refresh-input.ts';
 import { requireTenant } from './refresh-tenant.ts';
 import { submissionOf } from './request-steps.ts';
-
-/** Makes the request of an export in a private file that is removed at the end of the command. Returns its path. */
-export async function prepareAside(
-  context: Context,
-  directory: RefreshDirectory,
-  typed: string,
-  exported: Export | undefined,
-  input: RefreshInput,
-): Promise<string> {
-  const path = await openSpool(context);
-  await prepareExport(context, typed, {
-    how: input.how,
-    maxRejects: input.maxRejects,
-    exclusions: (await exclusionsFor(context, directory, input)).list,
-    names: { request: path, rejects: input.maxRejects && (await openSpool(context)) },
-    path: exported?.path,
-    force: true,
-    words: wordsOf(typed, input.cycle),
-  });
-  return path;
-}
 
 /**
  * Says how many rows of a changed export its cycle does not have, and how to send them. Without the operator's word they are

@@ -1,4 +1,3 @@
-import fs from 'node:fs';
 import { SvcError } from '../../base/errors.ts';
 import { writeWhole } from '../../base/files/draft.ts';
 import type { Context } from '../../cli/app/command.ts';
@@ -6,10 +5,11 @@ import { option } from '../../cli/app/hint.ts';
 import { resolvePath } from '../../cli/app/files/typed-path.ts';
 import { countText } from '../../cli/output/time.ts';
 import { fileSource, hashFile } from '../../client/transfer/source.ts';
-import { copyInput } from '../request/open-request-file.ts';
 import { prepareExport } from '../prepare/prepare-export.ts';
 import { statusOf } from '../run/record.ts';
 import { exclusionsFor } from './exclusion-list.ts';
+import { type Export, wordsOf } from './export.ts';
+import { prepareAside } from './prepare-aside.ts';
 import { type RefreshDirectory, type Refreshed, type RefreshFiles, runHere } from './refresh-directory.ts';
 import type { RefreshInput } from './refresh-input.ts';
 import { announceStep, noteStep } from './step.ts';
@@ -32,7 +32,7 @@ export async function preparedRequest(
   const isKept = known && (isThere || known.run !== undefined || exported === undefined);
   if (isKept && isPrepared(known, exported, input)) {
     if (exported === undefined) context.notices.note(`${typed} is gone: its request was prepared before`);
-    await takePrepared(context, directory, known, { files, input });
+    await takePrepared(context, directory, known, { files, input, exported });
     return place;
   }
   if (known) await requireUnchanged(directory, known, files, input);
@@ -90,13 +90,21 @@ export function notBegun({ cycle, path }: RefreshDirectory): SvcError {
   });
 }
 
+/** A request to go on with, and the export of the command if it is the one that the request was made of. */
+interface Taking {
+  readonly files: RefreshFiles;
+  readonly input: RefreshInput;
+  readonly exported?: Export | undefined;
+}
+
 async function takePrepared(
   context: Context,
   directory: RefreshDirectory,
   known: Refreshed,
-  { files, input }: { readonly files: RefreshFiles; readonly input: RefreshInput },
+  taking: Taking,
 ): Promise<void> {
-  await requireRequest(context, directory, known, { files, input });
+  await requireRequest(context, directory, known, taking);
+  const { files, input } = taking;
   if (known.options.includes('--keep') && !directory.has(files.keep))
     context.notices.warn(`${files.keep} is gone: the files of what to do have none of the columns that it kept`);
   noteStep(context, input, 'prepare', `done before: ${countText(known.rows, 'row')} in ${files.request}`);
@@ -153,19 +161,6 @@ async function makeRequest(
   });
 }
 
-/** An export as it is now. */
-export interface Export {
-  readonly path: string;
-  readonly sha256: string;
-}
-
-/** Reads the export. Returns undefined if there is no such file. */
-export async function openExport(context: Context, typed: string): Promise<Export | undefined> {
-  const path = typed === '-' ? await copyInput(context) : resolvePath(context, typed);
-  if (!fs.existsSync(path)) return undefined;
-  return { path, sha256: await hashFile(path) };
-}
-
 /** Tells whether an export was changed after its cycle began, and the operator does not add its rows. */
 export function isChanged(directory: RefreshDirectory, exported: Export | undefined, input: RefreshInput): boolean {
   const { requests } = directory;
@@ -196,35 +191,57 @@ export function isPrepared(
   return request.export_sha256 === exported.sha256 && request.options.join('\0') === options.join('\0');
 }
 
-/** Returns the command to which an error adds the option that helps. */
-export function wordsOf(name: string, cycle: string): string[] {
-  return ['au', 'refresh', name, '--cycle', cycle];
-}
-
-/** Checks that a prepared request file is still there, or restores it from the copy that its run keeps. */
+/**
+ * Checks that a prepared request file is still there, or restores it: from the copy that its run keeps or, where that run is
+ * on another machine, from the export.
+ */
 async function requireRequest(
   context: Context,
   directory: RefreshDirectory,
   known: Refreshed,
-  { files, input }: { readonly files: RefreshFiles; readonly input: RefreshInput },
+  { files, input, exported }: Taking,
 ): Promise<void> {
   if (directory.has(files.request) && !(await isOlder(directory, known, files)))
     return requireUnchanged(directory, known, files, input);
   const run = known.run === undefined ? undefined : await runHere(context, known.run);
-  const copy = run?.requestFile;
+  const copy = run === undefined ? await madeAgain(context, directory, { input, exported }) : run.requestFile;
   if (copy !== undefined && (await hashFile(copy)) === known.request_sha256) {
     const source = await fileSource(copy);
     await writeWhole(resolvePath(context, files.request), false, async (draft) => {
       for await (const piece of source.open()) await draft.write(piece);
     });
-    context.notices.note(`${files.request} was restored from the copy that ${known.run} keeps`);
+    const from = run === undefined ? input.export : `the copy that ${known.run} keeps`;
+    context.notices.note(`${files.request} was restored from ${from}`);
     return;
   }
-  throw new SvcError('local', `${files.request} is gone`, {
-    hint: run === undefined ? 'Bring back the export, then run the same command again.' : 'Go on with its run:',
-    next: run === undefined ? undefined : ['au', 'resume', run.name, '--wait'],
-    facts: { file: files.request, run: known.run },
+  const facts = { file: files.request, run: known.run };
+  if (run !== undefined)
+    throw new SvcError('local', `${files.request} is gone`, {
+      hint: 'Go on with its run:',
+      next: ['au', 'resume', run.name, '--wait'],
+      facts,
+    });
+  if (exported === undefined)
+    throw new SvcError('local', `${files.request} is gone`, {
+      hint: 'Bring back the export, then run the same command again.',
+      facts,
+    });
+  throw new SvcError('local', `${files.request} is gone, and ${input.export} does not give the same file now`, {
+    hint: 'Put the file back from a copy, and run the same command again. The machine that has its run needs no copy, and the results alone need none either:',
+    next: ['au', 'resume', input.cycle, '--wait'],
+    facts,
   });
+}
+
+/** Makes the request of an export again, in a private file; undefined without an export. */
+async function madeAgain(
+  context: Context,
+  directory: RefreshDirectory,
+  { input, exported }: Pick<Taking, 'input' | 'exported'>,
+): Promise<string | undefined> {
+  const { export: typed } = input;
+  if (typed === undefined || exported === undefined) return undefined;
+  return prepareAside(context, directory, typed, exported, input);
 }
 
 /** Tells whether a kill left the request file of an earlier reading of the export in the place of this one. */

@@ -12,16 +12,10 @@ import { describeRun, summaryTitle } from '../wait/describe-run.ts';
 import { confirmCycle } from './confirm-cycle.ts';
 import { areLost, cycleResults } from './cycle-results.ts';
 import { type Concluded, CycleSteps } from './cycle-steps.ts';
-import { prepareAside, reportNewRows } from './new-rows.ts';
-import {
-  isChanged,
-  isPrepared,
-  notBegun,
-  openExport,
-  placeOf,
-  preparedRequest,
-  submittedRequest,
-} from './prepare-step.ts';
+import { openExport } from './export.ts';
+import { reportNewRows } from './new-rows.ts';
+import { prepareAside } from './prepare-aside.ts';
+import { isChanged, isPrepared, notBegun, placeOf, preparedRequest, submittedRequest } from './prepare-step.ts';
 import { RefreshDirectory, runHere } from './refresh-directory.ts';
 import type { RefreshInput } from './refresh-input.ts';
 import { requireTenant } from './refresh-tenant.ts';
