@@ -193,7 +193,7 @@ export function isPrepared(
 
 /**
  * Checks that a prepared request file is still there, or restores it: from the copy that its run keeps or, where that run is
- * on another machine, from the export.
+ * on another machine or was pruned, from the export.
  */
 async function requireRequest(
   context: Context,
@@ -204,13 +204,14 @@ async function requireRequest(
   if (directory.has(files.request) && !(await isOlder(directory, known, files)))
     return requireUnchanged(directory, known, files, input);
   const run = known.run === undefined ? undefined : await runHere(context, known.run);
-  const copy = run === undefined ? await madeAgain(context, directory, { input, exported }) : run.requestFile;
+  const kept = run?.requestFile;
+  const copy = kept ?? (await madeAgain(context, directory, { input, exported }));
   if (copy !== undefined && (await hashFile(copy)) === known.request_sha256) {
     const source = await fileSource(copy);
     await writeWhole(resolvePath(context, files.request), false, async (draft) => {
       for await (const piece of source.open()) await draft.write(piece);
     });
-    const from = run === undefined ? input.export : `the copy that ${known.run} keeps`;
+    const from = kept === undefined ? input.export : `the copy that ${known.run} keeps`;
     context.notices.note(`${files.request} was restored from ${from}`);
     return;
   }
