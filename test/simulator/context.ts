@@ -1,3 +1,4 @@
+import type { FileHandle } from 'node:fs/promises';
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Server } from 'node:net';
 import type { Duplex } from 'node:stream';
@@ -22,6 +23,8 @@ export interface Network {
 
 /** A process as the disk and the network see it. */
 export interface SimulatedProcess {
+  /** Notes a file that the process has open. */
+  hasOpened(file: FileHandle): void;
   readonly isDead: boolean;
   /**
    * Counts a step that others can see: a change of the disk, or bytes on the wire. `what` is the disk call or the

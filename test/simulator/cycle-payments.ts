@@ -8,6 +8,7 @@ import { CYCLE } from './cycles.ts';
 import type { Circumstances } from './history.ts';
 import type { Ended } from './process.ts';
 import { claimsIn, recordsIn, runDirectories } from './records.ts';
+import { checkRefreshRow } from './refresh-row.ts';
 import type { World } from './world.ts';
 
 interface Delivered {
@@ -57,6 +58,7 @@ export class CyclePayments {
     }
     const isWhole = (argv[1] === 'resume' && argv[2] === CYCLE) || argv[1] === 'refresh';
     if (!isWhole || ended.hadCompany) return;
+    if (argv[1] === 'refresh') checkRefreshRow(this.#world, argv, ended);
     const ofCycle = [...sent].flatMap(([key, jobs]) => (key.startsWith(`${CYCLE} `) ? this.#paid(jobs) : []));
     checkCycleResults(this.#world, argv, { ended, jobs: new Set(ofCycle) });
   }

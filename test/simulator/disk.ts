@@ -1,5 +1,5 @@
 import fs from 'node:fs';
-import { open } from 'node:fs/promises';
+import { type FileHandle, open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { Gzip } from 'node:zlib';
 import { type Actor, actor, Killed, runAs } from './context.ts';
@@ -91,6 +91,7 @@ function readLater(real: Call, name: string): Call {
     const done = name === 'open' ? noteBefore(who, name, this, values) : undefined;
     const result = await hold(who, Reflect.apply(real, this, values));
     done?.(result);
+    if (name === 'open') who?.process?.hasOpened(result as FileHandle);
     return result;
   };
 }

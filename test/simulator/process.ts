@@ -1,3 +1,4 @@
+import type { FileHandle } from 'node:fs/promises';
 import { PassThrough, Writable } from 'node:stream';
 import { type ErrorCode, SvcError } from '../../src/base/errors.ts';
 import { main } from '../../src/main.ts';
@@ -72,6 +73,7 @@ function diskFull(): Error {
 export class ToolProcess implements SimulatedProcess {
   readonly #start: Start;
   readonly #wires = new Set<Wire>();
+  readonly #files = new Set<FileHandle>();
   readonly #signal = new AbortController();
   readonly #stdout = new Kept();
   readonly #stderr = new Kept();
@@ -127,12 +129,19 @@ export class ToolProcess implements SimulatedProcess {
   die(): void {
     this.#isDead = true;
     for (const wire of this.#wires) wire.destroy();
+    for (const file of this.#files) void file.close();
     this.#announceDeath();
   }
 
   hasConnected(wire: Wire): void {
     this.#wires.add(wire);
     wire.once('close', () => this.#wires.delete(wire));
+  }
+
+  /** Lets the system close a file when the process dies. One that is left open at another end is a leak. */
+  hasOpened(file: FileHandle): void {
+    if (this.#isDead) void file.close();
+    this.#files.add(file);
   }
 
   async run(): Promise<Ended> {

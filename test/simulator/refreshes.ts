@@ -29,5 +29,6 @@ function anyStep(chance: Chance): Step[] {
 }
 
 function refresh(chance: Chance, on: number): Extract<Step, { readonly do: 'run' }> {
-  return { do: 'run', type: `${REFRESH} ${chance.oneOf(CHOICES)}`, on, ...machineCircumstances(chance) };
+  const next = chance.happens(0.5) ? ' --next' : '';
+  return { do: 'run', type: `${REFRESH} ${chance.oneOf(CHOICES)}${next}`, on, ...machineCircumstances(chance) };
 }

@@ -56,6 +56,7 @@ export const jobs = defineCommand({
   ],
   permissions: ['account-updater:job:read'],
   paged: ({ watch }) => watch !== true,
+  endsWithReader: true,
   fields: listedJobView.fields,
   parameters: listParameters,
   async run(context, input) {

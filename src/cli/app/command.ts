@@ -40,6 +40,11 @@ export interface CommandFacts {
   readonly changes?: true;
   /** Set for commands that leave nothing but what they print, so that a closed standard output stops them. */
   readonly onlyPrints?: true | ((input: Readonly<Record<string, unknown>>) => boolean);
+  /**
+   * Set for lists and streams, which end as soon as the reader of their output has gone (`| head`). All other commands go on
+   * without output, so that their exit code says what became of the work.
+   */
+  readonly endsWithReader?: true;
   /** Fields of the output that `--fields` can choose. */
   readonly fields?: readonly string[];
 }

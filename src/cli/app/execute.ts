@@ -33,6 +33,7 @@ export async function execute(parsed: Parsed, argv: readonly string[], system: S
     if (parsed.kind === 'mistake') throw parsed.error;
     refuseNothingToShow(parsed);
     refuseClosedOutput(parsed, system);
+    if (!leavesOnlyOutput(parsed) && !parsed.command.endsWithReader) terminal.out.goOnWithoutReader();
     if (!parsed.command.anySettings)
       for (const found of misspelledVariables(system)) terminal.notices.warn(misspelledText(found));
     const deps = { system, terminal, redactor };
@@ -143,12 +144,16 @@ function refuseNothingToShow({ globals, command, words }: RunRequest): void {
 }
 
 // Checked before anything is sent: the address of a new job would be lost, and the job remain.
-function refuseClosedOutput({ command: { onlyPrints }, input }: RunRequest, system: System): void {
-  const isOnly = typeof onlyPrints === 'function' ? onlyPrints(input) : onlyPrints;
-  if (!(isOnly || input['out'] === '-') || !system.isOutputClosed?.()) return;
+function refuseClosedOutput(request: RunRequest, system: System): void {
+  if (!leavesOnlyOutput(request) || !system.isOutputClosed?.()) return;
   throw new SvcError('output', 'standard output is closed, and this command only prints; nothing was done', {
     hint: 'Write to a file or a pipe, or discard the output with >/dev/null.',
   });
+}
+
+/** Whether a command leaves nothing but what it prints. */
+function leavesOnlyOutput({ command: { onlyPrints }, input }: RunRequest): boolean {
+  return input['out'] === '-' || onlyPrints === true || (typeof onlyPrints === 'function' && onlyPrints(input));
 }
 
 function terminalSettings(system: System, parsed: Parsed, redactor: Redactor): TerminalSettings {

@@ -5,7 +5,7 @@ import type { Renderer } from './view.ts';
 
 const DEFAULT_WIDTH = 80;
 
-/** The reader of a pipe closed it (`| head`). The command ends quietly with exit code 0. */
+/** The reader of a pipe closed it (`| head`). A list then ends quietly with exit code 0. */
 export class ReaderGone extends Error {
   override readonly name = 'ReaderGone';
 
@@ -33,6 +33,7 @@ export class Output {
   readonly #options: OutputOptions;
   #gone: AbortController | undefined;
   #failure: Error | undefined;
+  #goesOn = false;
 
   constructor(stream: OutputStream, options: OutputOptions) {
     this.#stream = stream;
@@ -54,8 +55,13 @@ export class Output {
   /** Aborts with a {@link ReaderGone} when the reader has gone, so that requests can stop. */
   get readerGone(): AbortSignal {
     this.#gone ??= new AbortController();
-    if (this.#failure instanceof ReaderGone) this.#gone.abort(this.#failure);
+    if (this.#failure instanceof ReaderGone && !this.#goesOn) this.#gone.abort(this.#failure);
     return this.#gone.signal;
+  }
+
+  /** Drops what is written after the reader has gone, for work whose exit code says more than that it was printed. */
+  goOnWithoutReader(): void {
+    this.#goesOn = true;
   }
 
   /** Bypasses the pager for output that is no table. */
@@ -79,7 +85,7 @@ export class Output {
   }
 
   async #write(data: string | Uint8Array): Promise<void> {
-    if (this.#failure !== undefined) throw this.#failure;
+    if (this.#failure !== undefined) return this.#end(this.#failure);
     if (data.length === 0) return;
     const before = this.#options.after?.();
     if (before !== undefined) await before;
@@ -91,14 +97,18 @@ export class Output {
     try {
       await taken;
     } catch (error) {
-      throw this.#fail(error);
+      this.#end(this.#fail(error));
     }
+  }
+
+  #end(failure: Error): void {
+    if (!(this.#goesOn && failure instanceof ReaderGone)) throw failure;
   }
 
   // The first failure counts: later ones only say that the stream is destroyed.
   #fail(error: unknown): Error {
     this.#failure ??= CLOSED_PIPE.has(systemCodeOf(error)) ? new ReaderGone() : writeError(this.#options.name, error);
-    if (this.#failure instanceof ReaderGone) this.#gone?.abort(this.#failure);
+    if (this.#failure instanceof ReaderGone && !this.#goesOn) this.#gone?.abort(this.#failure);
     return this.#failure;
   }
 }

@@ -82,7 +82,8 @@ export const listen = defineCommand({
     [`svc events listen --exec 'notify-send "$SVC_EVENT_TYPE" "$SVC_JOB_ID"'`, 'run a command for each event'],
     ['svc events listen --max 1 --for 10m -o json', 'wait for one event, ten minutes at most'],
   ],
-  exitCodes: [13, 130, 143],
+  exitCodes: [[1, 'the command of --exec failed'], [8, 'an event did not reach a target'], 13, 130, 143],
+  endsWithReader: true,
   fields: eventView.fields,
   parameters,
   async run(context, input) {
@@ -93,15 +94,16 @@ export const listen = defineCommand({
     const { Listener: ListenerClass } = await import('../listener.ts');
     const refusals = new Refusals(context.notices);
     const listener = await ListenerClass.open({ ...optionsOf(context, input, refusals), ...address });
+    let unprocessed: readonly Unprocessed[] = [];
     try {
       reportStart(context, listener, input);
       await printUntilEnd(context, listener, limitMs, () => print(rows(listener)));
     } finally {
-      for (const unprocessed of await finish(context, listener))
-        await reportUnprocessed(context, unprocessed, input.journal);
+      unprocessed = await finish(context, listener);
+      for (const each of unprocessed) await reportUnprocessed(context, each, input.journal);
       refusals.end();
     }
-    return exitCode(context);
+    return exitCode(context, unprocessed);
   },
 });
 
@@ -197,9 +199,16 @@ async function aborted(signal: AbortSignal): Promise<void> {
   if (!signal.aborted) await once(signal, 'abort');
 }
 
-/** Returns the exit code. A listener ends by a signal, which is no error, but the exit code names it. */
-function exitCode({ signal }: Context): number {
-  if (!signal.aborted) return 0;
+/**
+ * Returns the exit code. A listener ends by a signal, which is no error, but the exit code names it.
+ * @throws SvcError `network` if an event did not reach a target, `local` if the command of one failed
+ */
+function exitCode({ signal }: Context, unprocessed: readonly Unprocessed[]): number {
+  if (!signal.aborted) {
+    if (unprocessed.length === 0) return 0;
+    const isUnreached = unprocessed.some(({ target }) => target !== undefined);
+    throw new SvcError(isUnreached ? 'network' : 'local', 'not every event was processed', { retryable: false });
+  }
   if (isSvcError(signal.reason, 'hangup', 'interrupted', 'terminated')) return signal.reason.exitCode;
   throw signal.reason;
 }

@@ -130,6 +130,7 @@ export const api = defineCommand({
   exitCodes: [[9, 'no response: the request may have taken effect'], 12, 13],
   changes: true,
   paged: true,
+  endsWithReader: true,
   fields: ['*'],
   parameters,
   async run(terminalContext, input) {

@@ -46,6 +46,7 @@ export const history = defineCommand({
   permissions: ['log:read', 'tenant:read'],
   exitCodes: [5, 12],
   paged: true,
+  endsWithReader: true,
   fields: logView.fields,
   parameters,
   async run(context, input) {

@@ -54,6 +54,7 @@ export const list = defineCommand({
   permissions: ['log:read'],
   exitCodes: [[14, 'entries may be missing (with --strict)'], 130, 143],
   paged: ({ follow }) => follow !== true,
+  endsWithReader: true,
   fields: logView.fields,
   parameters,
   async run(context, typed) {

@@ -22,6 +22,7 @@ export const search = defineCommand({
     ['svc logs search audit --card-numbers', 'where the archive has card numbers, without showing any'],
   ],
   exitCodes: [4, 5, 7, 8, [12, 'a file of the archive was changed or is damaged']],
+  endsWithReader: true,
   fields: [...new Set([...logView.fields, ...cardEntryView.fields])],
   parameters: {
     dir: archiveLocation,

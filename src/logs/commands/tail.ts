@@ -32,6 +32,7 @@ export const tail = defineCommand({
   ],
   permissions: ['log:read'],
   exitCodes: [8, [14, 'entries may be missing (with --strict), or a collector refused some'], 130, 143],
+  endsWithReader: true,
   fields: logView.fields,
   parameters: {
     since: value('--since <time>', 'begin here: 2h, 10:00, 2026-01-31 (default: now)', moment),

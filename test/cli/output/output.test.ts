@@ -79,6 +79,17 @@ describe('an output', () => {
     expect(full.readerGone.aborted).toBe(false);
   });
 
+  it('R51: an output that goes on without its reader drops what is written, and still reports other failures', async () => {
+    const gone = outputOver(brokenStream('EPIPE'));
+    gone.goOnWithoutReader();
+    await gone.write('x');
+    await gone.write('y');
+    expect(gone.readerGone.aborted).toBe(false);
+    const full = outputOver(brokenStream('ENOSPC'));
+    full.goOnWithoutReader();
+    expect(isSvcError(await failure(full.write('x')), 'output')).toBe(true);
+  });
+
   it('an output does not crash on an error between two writes, and reports it at the next', async () => {
     const sink = new Sink();
     const out = outputOver(sink);

@@ -167,7 +167,7 @@ describe('svc events listen', () => {
     );
     for (const id of ['a b', 'c']) expect(await post(listener.url, delivery(id))).toMatchObject({ status: 200 });
     const { code, stderr } = await listener.ended;
-    expect(code).toBe(0);
+    expect(code).toBe(8);
     expect(good.whole('POST')).toHaveLength(2);
     expect(statSync(home.file("my events'.jsonl")).mode & 0o777).toBe(0o600);
     expect(stderr).toContain('did not reach');
@@ -215,7 +215,7 @@ describe('svc events listen', () => {
     );
     for (const id of ['a', 'b']) await post(listener.url, delivery(id));
     const { code, stderr } = await listener.ended;
-    expect(code).toBe(0);
+    expect(code).toBe(1);
     expect(listener.rows()).toHaveLength(2);
     expect(stderr).toContain('job j1 is completed');
     expect(stderr).toContain('the command for event b ended with exit code 9');
