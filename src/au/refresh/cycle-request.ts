@@ -65,7 +65,7 @@ async function requestAt(context: Context, directory: RefreshDirectory, place: n
  * Returns the path of a request file as it was prepared: in the directory of the cycle, or the copy that its run keeps.
  * Undefined if both are gone.
  */
-export async function findRequest(
+async function findRequest(
   context: Context,
   directory: RefreshDirectory,
   place: number,
@@ -76,4 +76,19 @@ export async function findRequest(
     return directory.resolve(request);
   const run = known?.run === undefined ? undefined : await runHere(context, known.run);
   return run && readableRequest(context, run);
+}
+
+/** Returns the paths of the requests at some places; undefined if one is not readable. */
+export async function findRequests(
+  context: Context,
+  directory: RefreshDirectory,
+  places: readonly number[],
+): Promise<readonly string[] | undefined> {
+  const requests: string[] = [];
+  for (const place of places) {
+    const request = await findRequest(context, directory, place);
+    if (request === undefined) return undefined;
+    requests.push(request);
+  }
+  return requests;
 }

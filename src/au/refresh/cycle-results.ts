@@ -13,7 +13,7 @@ import { type RunRecord, statusOf } from '../run/record.ts';
 import type { MatchOptions } from '../results/result-rows.ts';
 import type { RunDirectory } from '../run/run-directory.ts';
 import { holdRun } from '../run/verdict.ts';
-import { findRequest } from './cycle-request.ts';
+import { findRequests } from './cycle-request.ts';
 import { type RefreshDirectory, runHere } from './refresh-directory.ts';
 import { type ResultSource, SharedResults } from './shared-results.ts';
 
@@ -67,7 +67,7 @@ export async function cycleResults(context: Context, directory: RefreshDirectory
   for (const { places, file, mayHaveMore } of all) {
     // The results of a lost request are in the file of the whole cycle, which contains those of other requests too.
     const isWhole = places.some((place) => lost.includes(place));
-    const requests = await requestsAt(context, directory, isWhole ? reportedPlaces(directory) : places);
+    const requests = await findRequests(context, directory, isWhole ? reportedPlaces(directory) : places);
     requested.push({ file, requests, mayHaveMore });
   }
   const shared = await SharedResults.of(requested);
@@ -152,21 +152,6 @@ function lostResults(directory: RefreshDirectory, place: number): SvcError {
     next: ['au', 'download', run, '--out', directory.olderResults(place)],
     facts: { file: results, run },
   });
-}
-
-/** Returns the paths of the requests at some places; undefined if one is not readable. */
-async function requestsAt(
-  context: Context,
-  directory: RefreshDirectory,
-  places: readonly number[],
-): Promise<readonly string[] | undefined> {
-  const requests: string[] = [];
-  for (const place of places) {
-    const request = await findRequest(context, directory, place);
-    if (request === undefined) return undefined;
-    requests.push(request);
-  }
-  return requests;
 }
 
 /** Returns the places of the requests whose results are in the file of the whole cycle. */

@@ -90,7 +90,7 @@ function byContent(row: ResultRow): ResultKey {
 }
 
 /** Returns the tokens that have rows for several merchants in the requests together. */
-async function withSeveralMerchants(requests: Iterable<string>): Promise<ReadonlySet<string>> {
+export async function withSeveralMerchants(requests: Iterable<string>): Promise<ReadonlySet<string>> {
   const numbers = new Map<string, number>();
   const first = new TokenTable({ words: 3 });
   const several = new Set<string>();

@@ -7,12 +7,15 @@ import { csvRow, excelSafeRows } from '../../cli/output/csv.ts';
 import { countText } from '../../cli/output/time.ts';
 import { fileSource } from '../../client/transfer/source.ts';
 import { RESULT_COLUMNS } from '../../schema/account-updater-files.ts';
+import { tokenKey } from '../request/row-key.ts';
 import { type Actions, groupOf, readResults, type ResultRow, type RowGroup } from '../result-codes.ts';
 import { type KeptColumns, openKept } from '../results/kept-columns.ts';
 import { requireNewToken } from '../results/new-token.ts';
-import { ResultRows } from '../results/result-rows.ts';
+import { repeatedResults, ResultRows } from '../results/result-rows.ts';
+import { findRequests } from './cycle-request.ts';
 import type { CycleResults, CycleSource } from './cycle-results.ts';
 import type { RefreshDirectory } from './refresh-directory.ts';
+import { withSeveralMerchants } from './shared-results.ts';
 
 /** The columns of the file with new tokens, after the kept ones. Programs read it, also when it has no rows. */
 const REPLACE_COLUMNS = ['token', 'new_token', 'new_expiration_year', 'new_expiration_month', 'result_code'] as const;
@@ -46,7 +49,7 @@ export async function writeTodo(
   let leftOut = 0;
   try {
     for (const [index, source] of sources.entries()) {
-      const placeOf = await placesOf(directory, source);
+      const placeOf = await placesOf(context, directory, source, kept);
       const counts = shared?.counting(index);
       for await (const rows of readResults((await fileSource(source.file)).open()))
         for (const row of rows) {
@@ -67,17 +70,24 @@ export async function writeTodo(
 }
 
 /**
- * Finds the row of its request to which each result belongs. Without the request, tokens are taken to have one row each.
+ * Finds the row of its request to which each result belongs. Where a request is gone, a token is taken to have one row if
+ * it has one result and at most one row of kept columns.
  */
 async function placesOf(
+  context: Context,
   directory: RefreshDirectory,
   { places, file, mayHaveMore }: CycleSource,
+  kept: CycleKept,
 ): Promise<(token: string) => number | undefined> {
-  const requests = places.map((place) => directory.filesOf(place).request).filter((name) => directory.has(name));
+  const results = await fileSource(file);
+  const requests = await findRequests(context, directory, places);
+  if (requests === undefined) {
+    const repeated = await repeatedResults(results);
+    return (token) => (repeated.has(tokenKey(token)) || kept.hasSeveral(token, places) ? undefined : 0);
+  }
   const placing: ((token: string) => number | undefined)[] = [];
   for (const request of requests) {
-    const source = await fileSource(directory.resolve(request));
-    placing.push((await ResultRows.match(source, await fileSource(file), { mayHaveMore })).placing());
+    placing.push((await ResultRows.match(await fileSource(request), results, { mayHaveMore })).placing());
   }
   return (token) => {
     const found = placing.map((placeOf) => placeOf(token));
@@ -105,7 +115,11 @@ class CycleKept {
   /** The files of kept columns, newest first, each with the places of its columns among all names. */
   readonly #files: readonly (KeptOfRequest & { readonly places: readonly number[] })[];
 
-  private constructor(files: readonly KeptOfRequest[]) {
+  /** Tokens whose rows in several requests may be different ones; undefined if any token may be such. */
+  readonly #several: ReadonlySet<string> | undefined;
+
+  private constructor(files: readonly KeptOfRequest[], several: ReadonlySet<string> | undefined) {
+    this.#several = several;
     this.names = [...new Set(files.flatMap(({ kept }) => kept.names))];
     this.#files = files
       .toReversed()
@@ -119,18 +133,31 @@ class CycleKept {
       const kept = await openKept(context, directory.has(keep) ? keep : undefined);
       if (kept) files.push({ kept, request });
     }
-    return new CycleKept(files);
+    const isPartial = files.length > 0 && files.length < places.length;
+    const requests = isPartial ? await findRequests(context, directory, places) : [];
+    return new CycleKept(files, requests && (await withSeveralMerchants(requests)));
   }
 
   /**
    * Returns the cells of a token's row at this place among its rows. They are those of the requests whose results are
-   * written, because another request may have the token for another merchant. If these have none, another one counts.
+   * written. If these kept no columns, another request counts, unless it may have the token for another merchant.
    */
   cellsAt(token: string, place: number | undefined, requests: readonly number[]): readonly string[] {
     const having = this.#files.filter(({ kept }) => kept.has(token));
-    const found = having.find(({ request }) => requests.includes(request)) ?? having[0];
+    const found =
+      having.find(({ request }) => requests.includes(request)) ?? (this.#isOneRow(token) ? having[0] : undefined);
     const cells = found?.kept.cellsAt(token, place) ?? [];
     return this.names.map((_, at) => cells[found?.places[at] ?? -1] ?? '');
+  }
+
+  /** Tells whether all rows of a token in the requests are the same one. */
+  #isOneRow(token: string): boolean {
+    return this.#several?.has(tokenKey(token)) === false;
+  }
+
+  /** Tells whether a token has several rows in the kept columns of one of these requests. */
+  hasSeveral(token: string, requests: readonly number[]): boolean {
+    return this.#files.some(({ kept, request }) => requests.includes(request) && kept.hasSeveral(token));
   }
 }
 

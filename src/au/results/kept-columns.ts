@@ -79,13 +79,32 @@ export class KeptColumns {
     return this.#cellsAt(token, this.#nextOffset(token));
   }
 
-  /** Returns the kept cells of a token's row at a place, counted from 0. The cells are empty if the place is not known. */
+  /**
+   * Returns the kept cells of a token's row at a place in the request, counted from 0. The rows of the file may be in another
+   * order, because each has the number of its row in the request. The cells are empty if the place is not known.
+   */
   cellsAt(token: string, place: number | undefined): readonly string[] {
     if (place === undefined) return this.names.map(() => '');
+    const offsets = this.#offsetsOf(token);
+    return this.#cellsAt(token, offsets[Math.min(place, offsets.length - 1)]);
+  }
+
+  /** Returns the offsets of a token's rows, in the order of the request. */
+  #offsetsOf(token: string): readonly number[] {
     const { numbers, offsets, following } = this.#rows;
-    let row = following[numbers.get(tokenKey(token)) - 1];
-    for (let before = 0; before < place && row !== undefined; before += 1) row = following[row];
-    return this.#cellsAt(token, row === undefined ? undefined : offsets[row]);
+    const last = numbers.get(tokenKey(token)) - 1;
+    if (last === -1) return [];
+    const own: number[] = [];
+    for (let row = following[last] ?? last; ; row = following[row] ?? last) {
+      own.push(offsets[row] ?? 0);
+      if (row === last) break;
+    }
+    if (own.length === 1) return own;
+    const numbered = own.map((offset) => ({
+      offset,
+      number: Number(cellsIn(this.#lines.lineAt(offset), this.#path)[0]),
+    }));
+    return numbered.toSorted((a, b) => a.number - b.number).map(({ offset }) => offset);
   }
 
   #cellsAt(token: string, offset: number | undefined): readonly string[] {
@@ -98,6 +117,12 @@ export class KeptColumns {
 
   has(token: string): boolean {
     return this.#rows.numbers.get(tokenKey(token)) !== 0;
+  }
+
+  /** Tells whether the file has several rows of a token. */
+  hasSeveral(token: string): boolean {
+    const last = this.#rows.numbers.get(tokenKey(token)) - 1;
+    return last !== -1 && this.#rows.following[last] !== last;
   }
 
   #nextOffset(token: string): number | undefined {

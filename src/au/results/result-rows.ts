@@ -76,6 +76,11 @@ export class ResultRows {
   }
 }
 
+/** Returns the keys of the tokens that have several results. */
+export async function repeatedResults(results: Rereadable): Promise<ReadonlySet<string>> {
+  return new Set((await repeatedTokens(tokensOfResults(results))).keys());
+}
+
 /** Returns a key that equal results share: their token and all that the service says of the row. */
 export function contentKey(row: ResultRow): string {
   return [tokenKey(row.token), ...RESULT_COLUMNS.slice(1).map((name) => row[name])].join('\0');

@@ -1,0 +1,95 @@
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
+import { openQuickDesk } from './support.ts';
+
+/** Tokens whose cards have a new number at the sandbox. */
+const [A = '', B = '', C = ''] = exampleRequestFile()
+  .split('\n')
+  .slice(1)
+  .map((row) => row.slice(0, 36));
+const CYCLE = 'refresh/2026-12';
+const BOTH = [`rec1,${A},05/28,M1`, `rec2,${A},05/28,M2`];
+const MORE = `rec3,${B},05/28,M1`;
+const LATER = `rec4,${C},05/28,M1`;
+
+/** A desk whose machines share a ledger and a directory, and a function that refreshes a cycle of an export on one of them. */
+async function openKept() {
+  const desk = await openQuickDesk({ tenants: ['production'], merchants: ['M1', 'M2', 'M3'] });
+  const file = (name: string): string => desk.home.file(`${CYCLE}/${name}`);
+  mkdirSync(desk.home.file('ledger'));
+  const run = async (machine: string, words: readonly string[]): Promise<string> => {
+    const env = { SVC_STATE_DIR: desk.home.file(machine), SVC_LEDGER: desk.home.file('ledger') };
+    const done = await desk.svc(['au', 'refresh', ...words, '--cycle', '2026-12', '--fail-on', 'err=100%'], env);
+    expect(done.code, done.stderr).toBe(0);
+    return done.stderr;
+  };
+  return {
+    desk,
+    file,
+    add: (rows: readonly string[], options: readonly string[] = ['--keep', 'rec'], machine = 'runner') => {
+      writeFileSync(desk.home.file('e.csv'), ['rec,token,expiration,merchant_id', ...rows, ''].join('\n'));
+      return run(machine, ['e.csv', '--add', ...options]);
+    },
+    again: (machine = 'runner') => run(machine, []),
+    /** Returns the kept column, the token and the new token of each row of `replace.csv`. */
+    replaced: () => {
+      const [header = '', ...rows] = readFileSync(file('todo/replace.csv'), 'utf8').trimEnd().split('\n');
+      const names = header.split(',');
+      return rows.map((row) => ['rec', 'token', 'new_token'].map((name) => row.split(',')[names.indexOf(name)] ?? ''));
+    },
+  };
+}
+
+describe('the kept columns of a new token', () => {
+  it.each([
+    ['deleted', (file: string) => rmSync(file)],
+    ['sorted', (file: string) => writeFileSync(file, sorted(readFileSync(file, 'utf8')))],
+    ['edited', (file: string) => writeFileSync(file, readFileSync(file, 'utf8').split('\n').slice(0, 3).join('\n'))],
+  ])(
+    'the kept columns of a new token are those of its merchant, where the request file of an earlier export was %s',
+    async (_, change) => {
+      const { file, add, replaced } = await openKept();
+      await add([...BOTH, MORE]);
+      const before = replaced();
+      expect(before.map(([rec]) => rec)).toEqual(['rec1', 'rec2', 'rec3']);
+      change(file('request.csv'));
+      await add([LATER]);
+      expect(replaced()).toEqual([...before, ['rec4', C, expect.any(String)]]);
+    },
+  );
+
+  it('the kept columns of a new token are those of its merchant, where the file of kept columns was sorted', async () => {
+    const { file, add, replaced } = await openKept();
+    await add(BOTH);
+    const before = replaced();
+    writeFileSync(file('request.keep.csv'), sorted(readFileSync(file('request.keep.csv'), 'utf8')));
+    await add([MORE]);
+    expect(replaced()).toEqual([...before, ['rec3', B, expect.any(String)]]);
+  });
+
+  it('the kept columns of a new token are not those of another merchant, where its own request kept none', async () => {
+    const { add, replaced } = await openKept();
+    await add([BOTH[0] ?? '', MORE]);
+    await add([BOTH[1] ?? '', MORE, LATER], []);
+    const cells = new Set(replaced().map(([rec, token]) => `${rec} ${token}`));
+    expect(cells).toEqual(new Set([`rec1 ${A}`, ` ${A}`, `rec3 ${B}`, ` ${C}`]));
+  });
+
+  it('a new token of several merchants is left out of replace.csv and counted, where no machine has its request', async () => {
+    const { file, add, again, replaced } = await openKept();
+    await add([...BOTH, MORE]);
+    rmSync(file('request.csv'));
+    await add([LATER]);
+    expect(replaced().map(([rec]) => rec)).toEqual(['rec1', 'rec2', 'rec3', 'rec4']);
+    const said = await again('laptop');
+    expect(said).toContain(`2 new tokens are not in ${CYCLE}/todo/replace.csv`);
+    expect(replaced().map(([rec]) => rec)).toEqual(['rec3', 'rec4']);
+  });
+});
+
+/** Reverses the rows below the header. */
+function sorted(text: string): string {
+  const [header = '', ...rows] = text.trimEnd().split('\n');
+  return [header, ...rows.toReversed(), ''].join('\n');
+}
