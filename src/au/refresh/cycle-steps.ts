@@ -18,7 +18,7 @@ import { tenantOf } from '../run/run-view.ts';
 import { applyTodo, isDue } from './apply-todo.ts';
 import { cycleRequest, type CycleRequest } from './cycle-request.ts';
 import type { CycleResults } from './cycle-results.ts';
-import { countExclusions, exclusionsFor } from './exclusion-list.ts';
+import { exclusionsFor, notedExclusions } from './exclusion-list.ts';
 import { openRequests } from './open-cycles.ts';
 import type { Made, RefreshDirectory } from './refresh-directory.ts';
 import type { RefreshInput } from './refresh-input.ts';
@@ -273,7 +273,7 @@ export class CycleSteps {
       this.#context.notices.note(`${exclusions} leaves ${countText(rows, 'row')} of this cycle out of the next one`);
     steps.excluded = this.#made(rows);
     const last = this.#directory.requests.at(-1);
-    if (last) last.excluded_tokens = await countExclusions(this.#context, exclusions);
+    if (last) Object.assign(last, await notedExclusions(this.#context, exclusions));
     this.#directory.save();
   }
 

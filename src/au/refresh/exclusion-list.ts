@@ -3,7 +3,7 @@ import type { Context } from '../../cli/app/command.ts';
 import { resolvePath } from '../../cli/app/files/typed-path.ts';
 import { countText } from '../../cli/output/time.ts';
 import { Exclusions } from '../request/exclusions.ts';
-import type { RefreshDirectory, Refreshed } from './refresh-directory.ts';
+import type { NotedExclusions, RefreshDirectory, Refreshed } from './refresh-directory.ts';
 import type { RefreshInput } from './refresh-input.ts';
 
 type Choice = Pick<RefreshInput, 'exclusions' | 'again'>;
@@ -16,14 +16,15 @@ export async function exclusionsFor(
   context: Context,
   directory: RefreshDirectory,
   { exclusions: choice, again }: Choice,
-): Promise<{ readonly list: string | undefined; readonly noted: Pick<Refreshed, 'exclusions' | 'excluded_tokens'> }> {
+): Promise<{ readonly list: string | undefined; readonly noted: Pick<Refreshed, 'exclusions'> & NotedExclusions }> {
   const { exclusions: list, notedExclusions: before = 0 } = directory;
   if (choice === 'none') {
     context.notices.note(`no row is left out because of ${list} (--exclusions none)`);
-    return { list: undefined, noted: { exclusions: choice, excluded_tokens: 0 } };
+    // A list that is there was not read, so that what earlier cycles noted of it stays true.
+    return { list: undefined, noted: { exclusions: choice, ...(directory.has(list) ? {} : countedAs(context, 0)) } };
   }
   if (!directory.has(list)) {
-    if (before === 0) return { list: undefined, noted: { excluded_tokens: 0 } };
+    if (before === 0) return { list: undefined, noted: countedAs(context, 0) };
     throw new SvcError('config', `${list} is gone; it listed ${countText(before, 'token')} to leave out`, {
       hint: 'Put the file back and run the same command again, or go on without it: the rows that it left out are then submitted and billed.',
       next: again,
@@ -36,10 +37,18 @@ export async function exclusionsFor(
     context.notices.warn(
       `${list} lists ${countText(tokens, 'token')}, and it listed ${before} before: rows of the others are no longer left out`,
     );
-  return { list, noted: { excluded_tokens: tokens } };
+  return { list, noted: countedAs(context, tokens) };
 }
 
-/** Returns the number of tokens on a list of exclusions. */
-export async function countExclusions(context: Context, list: string): Promise<number> {
+/** Counts the tokens on a list of exclusions. */
+export async function notedExclusions(context: Context, list: string): Promise<NotedExclusions> {
+  return countedAs(context, await countExclusions(context, list));
+}
+
+async function countExclusions(context: Context, list: string): Promise<number> {
   return (await Exclusions.open(resolvePath(context, list))).tokens;
+}
+
+function countedAs({ clock }: Context, tokens: number): NotedExclusions {
+  return { excluded_tokens: tokens, excluded_at: new Date(clock.now()).toISOString() };
 }

@@ -32,6 +32,8 @@ export interface Refreshed {
   exclusions?: 'none' | undefined;
   /** The number of tokens on the list of exclusions when this request last read or extended it. */
   excluded_tokens?: number | undefined;
+  /** When they were counted, as an RFC 3339 time. Records of early versions lack it. */
+  excluded_at?: string | undefined;
   /** The id or directory of its run. */
   run?: string | undefined;
   /** The SHA-256 of its results, once the files of the cycle have them. */
@@ -110,6 +112,7 @@ const refreshSchema = z.looseObject({
       rows: z.int(),
       exclusions: z.optional(z.literal('none')),
       excluded_tokens: z.optional(z.int()),
+      excluded_at: z.optional(z.string()),
       run: z.optional(z.string()),
       report_of: z.optional(z.string()),
       own: z.optional(z.array(z.string())),
@@ -119,6 +122,9 @@ const refreshSchema = z.looseObject({
 });
 
 type RecordOnDisk = z.infer<typeof refreshSchema>;
+
+/** The number of tokens on the list of exclusions, and when they were counted. */
+export type NotedExclusions = Pick<Refreshed, 'excluded_tokens' | 'excluded_at'>;
 
 /**
  * The directory of one cycle, below the directory of all cycles. It has a record of its requests, which is written
@@ -191,19 +197,16 @@ export class RefreshDirectory {
   get notedExclusions(): number | undefined {
     const parent = path.dirname(this.resolve(this.path));
     const entries = fs.existsSync(parent) ? fs.readdirSync(parent, { withFileTypes: true }) : [];
-    const records = entries.flatMap((entry) => {
+    const noted = entries.flatMap((entry) => {
       const file = path.join(parent, entry.name, RECORD);
       const stat = entry.isDirectory() ? fs.statSync(file, { throwIfNoEntry: false }) : undefined;
-      return stat?.isFile() ? [{ file, at: stat.mtimeMs }] : [];
-    });
-    for (const { file } of records.toSorted((a, b) => b.at - a.at)) {
+      if (stat?.isFile() !== true) return [];
       const { data } = refreshSchema.safeParse(parsedJson(readRegularFileSync(file)));
-      // Records of early versions have only the number of rows that were left out of the next request.
-      const noted = data?.requests.map((request) => request.excluded_tokens ?? request.next?.excluded);
-      const last = noted?.findLast((count) => count !== undefined);
-      if (last !== undefined) return last;
-    }
-    return undefined;
+      const last = data?.requests.map((request) => notedIn(request, stat)).findLast((each) => each !== undefined);
+      return last === undefined ? [] : [last];
+    });
+    // Of counts at the same time the largest one decides: a needless stop costs less than billed rows of closed accounts.
+    return noted.toSorted((a, b) => a.at - b.at || a.tokens - b.tokens).at(-1)?.tokens;
   }
 
   /**
@@ -243,10 +246,10 @@ export class RefreshDirectory {
         hint: 'Nothing was changed. Restore the file from a copy, or name another directory with --out-dir.',
         facts: { file },
       });
-    this.#take(parsed.data);
+    this.#take(parsed.data, fs.statSync(this.resolve(file)));
   }
 
-  #take(record: RecordOnDisk): void {
+  #take(record: RecordOnDisk, stat: fs.Stats): void {
     const { requests, files, todo = {}, applied, reported, excluded, next, writing, exec } = record;
     const [first] = requests;
     const ofTodo = Object.entries(todo).map(([name, hashes]) => [path.join('todo', name), hashes] as const);
@@ -254,7 +257,9 @@ export class RefreshDirectory {
     Object.assign(this.steps, steps);
     const hashes = first?.report_of === undefined ? [] : [[path.basename(this.results), [first.report_of]] as const];
     this.#own = record.own ?? requests.flatMap(({ own = [] }) => own);
-    this.#requests = requests.map((request) => Object.assign(request, { own: undefined, next: undefined }));
+    this.#requests = requests.map((request) =>
+      Object.assign(request, withTime(notedIn(request, stat)), { own: undefined, next: undefined }),
+    );
     this.#written = files ?? Object.fromEntries([...hashes, ...ofTodo]);
     this.#applied = applied;
   }
@@ -351,6 +356,30 @@ function removeEmpty(directory: string): void {
   } catch {
     // It contains files.
   }
+}
+
+interface Noted {
+  readonly tokens: number;
+  /** Epoch milliseconds. */
+  readonly at: number;
+}
+
+/**
+ * Returns what a request in a record noted of the list of exclusions. Records of early versions lack the time, for which
+ * that of the file is taken. The earliest ones have only the number of rows that were left out of the next request.
+ */
+function notedIn(
+  { excluded_tokens, excluded_at = '', next }: RecordOnDisk['requests'][number],
+  { mtimeMs }: Pick<fs.Stats, 'mtimeMs'>,
+): Noted | undefined {
+  const tokens = excluded_tokens ?? next?.excluded;
+  const at = Date.parse(excluded_at);
+  return tokens === undefined ? undefined : { tokens, at: Number.isNaN(at) ? mtimeMs : at };
+}
+
+/** Returns the members that keep the time of a count when its record is written again for another reason. */
+function withTime(noted: Noted | undefined): NotedExclusions | undefined {
+  return noted && { excluded_tokens: noted.tokens, excluded_at: new Date(noted.at).toISOString() };
 }
 
 /** Returns how far a cycle of version 1 is. With several requests, there were no files of the whole cycle. */

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
 import { errorIn, type HereResult } from '../../support/run-here.ts';
@@ -6,6 +6,8 @@ import { openQuickDesk } from './support.ts';
 
 const LIST = 'refresh/exclusions.csv';
 const JANUARY = 'au refresh export.csv --cycle 2027-01 --fail-on err=100%';
+const DECEMBER = JANUARY.replace('2027-01', '2026-12');
+const NOVEMBER = JANUARY.replace('2027-01', '2026-11');
 /** The number of rows, and of those whose accounts are closed in the first cycle. */
 const ROWS = exampleRequestFile().trimEnd().split('\n').length - 1;
 const CLOSED = 7;
@@ -23,6 +25,26 @@ async function openSecondCycle() {
   // The next month begins later, so that its rows are not taken for those of this one.
   await desk.clock.advance(MONTH_MS);
   return { desk, list, lines };
+}
+
+/** A desk on which a cycle without closed accounts came before one that put some on the list. */
+async function openAfterEmptyCycle() {
+  const desk = await openQuickDesk();
+  const { clock, home } = desk;
+  const lines = exampleRequestFile().trimEnd().split('\n');
+  writeFileSync(home.file('export.csv'), `${lines.slice(0, 3).join('\n')}\n`);
+  expect(rowOf(await desk.svc(NOVEMBER))).toMatchObject({ excluded: 0 });
+  await clock.advance(MONTH_MS);
+  writeFileSync(home.file('export.csv'), exampleRequestFile());
+  expect(rowOf(await desk.svc(DECEMBER))).toMatchObject({ excluded: CLOSED });
+  await clock.advance(MONTH_MS);
+  return { desk, list: home.file(LIST), record: (cycle: string) => home.file(`refresh/${cycle}/refresh.json`) };
+}
+
+/** Removes from a record what records of early versions lack. */
+function withoutTimes(record: string): void {
+  const text = readFileSync(record, 'utf8');
+  writeFileSync(record, text.replaceAll(/^ *"excluded_at": .*\n/gm, ''));
 }
 
 function rowOf({ code, stdout, stderr }: HereResult): Record<string, unknown> {
@@ -89,6 +111,7 @@ describe('svc au refresh and exclusions.csv', () => {
     for (const request of requests)
       Object.assign(request, {
         excluded_tokens: undefined,
+        excluded_at: undefined,
         own: ['report.html', 'next.csv'],
         next: { results_sha256: request['report_of'], rows: ROWS - CLOSED, fix: 0, excluded: CLOSED },
       });
@@ -104,5 +127,49 @@ describe('svc au refresh and exclusions.csv', () => {
     expect((await desk.svc(JANUARY)).code).toBe(3);
     expect(rowOf(await desk.svc(`${JANUARY} --exclusions none`))).toMatchObject({ status: 'completed' });
     expect(desk.uploads()).toBe(2);
+  });
+
+  it('the list of exclusions is missed in a later cycle although the record of an earlier one was written after it', async () => {
+    const { desk, list, record } = await openAfterEmptyCycle();
+    expect(rowOf(await desk.svc('au refresh --cycle 2026-11'))).toMatchObject({ status: 'completed' });
+    utimesSync(record('2026-12'), 1, 1);
+    rmSync(list);
+    expect(errorIn(await desk.svc(JANUARY))).toMatchObject({ code: 'config', file: LIST, tokens: CLOSED });
+    expect(desk.uploads()).toBe(2);
+  });
+
+  it('the list of exclusions of cycles without the time of their counts is known by the record that was written last', async () => {
+    const { desk, list, record } = await openAfterEmptyCycle();
+    for (const [at, cycle] of ['2026-11', '2026-12'].entries()) {
+      withoutTimes(record(cycle));
+      utimesSync(record(cycle), 1 + at, 1 + at);
+    }
+    // A record that is written again keeps the time that it had as a file.
+    expect(rowOf(await desk.svc('au refresh --cycle 2026-11'))).toMatchObject({ status: 'completed' });
+    rmSync(list);
+    expect(errorIn(await desk.svc(JANUARY))).toMatchObject({ code: 'config', tokens: CLOSED });
+  });
+
+  it('the list of exclusions is missed after a cycle that went on without it while it was there', async () => {
+    const { desk, list } = await openSecondCycle();
+    expect((await desk.svc(`${JANUARY} --exclusions none --fail-on err=1%`)).code).toBe(10);
+    rmSync(list);
+    const refused = await desk.svc(JANUARY.replace('2027-01', '2027-02'));
+    expect(errorIn(refused)).toMatchObject({ code: 'config', tokens: CLOSED });
+    expect(desk.uploads()).toBe(2);
+  });
+
+  it('the number of tokens that an early version noted stays in its record when that is written again', async () => {
+    const { desk, list } = await openSecondCycle();
+    const record = desk.home.file('refresh/2026-12/refresh.json');
+    const { requests } = JSON.parse(readFileSync(record, 'utf8')) as { requests: Record<string, unknown>[] };
+    for (const request of requests) {
+      const next = { results_sha256: request['report_of'], rows: ROWS - CLOSED, fix: 0, excluded: CLOSED };
+      Object.assign(request, { excluded_tokens: undefined, excluded_at: undefined, own: ['report.html'], next });
+    }
+    writeFileSync(record, JSON.stringify({ version: 1, cycle: '2026-12', requests }));
+    expect(rowOf(await desk.svc(DECEMBER))).toMatchObject({ status: 'completed' });
+    rmSync(list);
+    expect(errorIn(await desk.svc(JANUARY))).toMatchObject({ code: 'config', tokens: CLOSED });
   });
 });
