@@ -68,10 +68,15 @@ export const nextRequestView: View<NextRequest> = {
  * @throws SvcError `checksum_mismatch` for results of another request
  */
 export async function writeNextRequest(context: Context, input: NextFiles) {
-  const { force, actions } = input;
   await requireTargets(context, input);
-  const exclusions =
-    input.exclusions === undefined ? undefined : await Exclusions.open(resolvePath(context, input.exclusions));
+  if (input.exclusions === undefined) return writeFiles(context, input, undefined);
+  const { system, clock, signal } = context;
+  const host = { pid: system.pid, isAlive: (pid: number) => system.isAlive(pid), clock, signal };
+  return Exclusions.hold(resolvePath(context, input.exclusions), host, (list) => writeFiles(context, input, list));
+}
+
+async function writeFiles(context: Context, input: NextFiles, exclusions: Exclusions | undefined) {
+  const { force, actions } = input;
   const kept = await openKept(context, input.keep);
   const reading = new ShownReading(context, 'next');
   context.onClose(() => reading.end());
@@ -101,10 +106,11 @@ export async function writeNextRequest(context: Context, input: NextFiles) {
     });
     const list = await exclusions?.draft();
     if (list) files.unshift(list);
-    await exclusions?.requireUnchanged();
     // If the disk is full, no file gets its final name.
     reading.end();
     for (const file of files) await file.seal();
+    // The operator may edit the list at any time, so that nothing slow may come between this check and the new list.
+    await exclusions?.requireUnchanged();
     for (const file of files) await file.finish(force || file === list);
     kept?.warnOfMissing(context);
     const lost = input.isCounted ? undefined : lostTokensWarning(lostTokens, input.results);
@@ -164,7 +170,7 @@ async function requireTargets(
     const other = named.slice(index + 1).find((each) => isSamePath(path, each.path, context.system.platform));
     if (other)
       throw new SvcError('usage', `${name} and ${other.name} name the same file`, { hint: 'Give each its own name.' });
-    if (name !== '--exclusions') await requireFile(path, force);
+    await requireFile(path, force || name === '--exclusions');
   }
 }
 

@@ -1,7 +1,9 @@
 import fs from 'node:fs';
+import nodePath from 'node:path';
 import { Readable } from 'node:stream';
 import { SvcError } from '../../base/errors.ts';
 import { Draft } from '../../base/files/draft.ts';
+import { type LockHost, withLock } from '../../base/files/lock.ts';
 import { csvRow } from '../../cli/output/csv.ts';
 import { fileSource, hashFile } from '../../client/transfer/source.ts';
 import { tokenKey } from './row-key.ts';
@@ -46,6 +48,17 @@ export class Exclusions {
     const sha256 = await hashOf(path);
     if (sha256 !== undefined) await readInto(lines, path);
     return new Exclusions(path, lines, sha256);
+  }
+
+  /**
+   * Reads the list to extend it in `work`, while no other process does: of two that read the same list, the later one
+   * would drop what the earlier one added.
+   * @throws SvcError `config` if another process extends it and does not end within 10 seconds
+   */
+  static hold<T>(path: string, host: LockHost, work: (list: Exclusions) => Promise<T>): Promise<T> {
+    const name = nodePath.basename(path);
+    const lock = nodePath.join(nodePath.dirname(path), `.${name}.lock`);
+    return withLock(lock, host, async () => work(await Exclusions.open(path)), { what: name });
   }
 
   /** Returns the line of a token in the file, or 0. Ignores tokens that this command adds. */

@@ -2,9 +2,11 @@ import * as fc from 'fast-check';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { Writable } from 'node:stream';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { GroupCounts } from '../../../src/au/result-codes.ts';
-import { errorIn, svcHere } from '../../support/run-here.ts';
+import { Draft } from '../../../src/base/files/draft.ts';
+import { errorIn, type HereResult, svcHere } from '../../support/run-here.ts';
 
 const HEADER = 'token,expiration_year,expiration_month,merchant_id';
 const REQUEST = `${HEADER}\na,27,01,M1\nb,27,02,"M,2"\nc,27,03,\nd,,,M1\ne,27,05,M1\nf,27,06,M1\n`;
@@ -174,6 +176,7 @@ describe('svc au next', () => {
 
 describe('svc au next --exclusions', () => {
   const LIST = 'token,code,cycle,date\n';
+  const EXTENDING = ['--exclusions', 'closed.csv'];
 
   it('svc au next --exclusions begins a list of what is left out, and leaves the same tokens out of every later request', async () => {
     const { next, read, put, cwd } = place();
@@ -212,6 +215,47 @@ describe('svc au next --exclusions', () => {
     await next('--out', 'n.csv', '--exclusions', 'closed.csv');
     expect(read('closed.csv').match(/^c,/gm)).toHaveLength(1);
     expect(read('n.csv')).toBe(`${HEADER}\n`);
+  });
+
+  it('svc au next --exclusions waits for another process that extends the list, so that no token is lost, and leaves no lock', async () => {
+    const results = `${RESULT_HEADER}\ne,27,05,,,,WRN_CLOSED_ACCOUNT\n`;
+    const { cwd, read } = place({ 'r2.csv': results });
+    const other = () => svcHere(['au', 'next', 'q.csv', 'r2.csv', '--out', 'two.csv', ...EXTENDING], { cwd });
+    let held: HereResult | undefined;
+    const runOther = async (): Promise<void> => {
+      held ??= await other();
+    };
+    // The first process has read the list when it prints the next request.
+    const stdout = new Writable({ write: (_chunk, _encoding, taken) => void runOther().then(() => taken()) });
+    const first = await svcHere(['au', 'next', 'q.csv', 'r.csv', '--out', '-', ...EXTENDING], { cwd, stdout });
+    expect(first.code, first.stderr).toBe(0);
+    expect(held?.code).toBe(3);
+    expect(held && errorIn(held)).toMatchObject({ code: 'config', held_by: process.pid, retryable: true });
+    expect(readdirSync(cwd).toSorted()).toEqual(['closed.csv', 'q.csv', 'r.csv', 'r2.csv']);
+    expect((await other()).code).toBe(0);
+    expect(read('closed.csv')).toMatch(/\nc,WRN_CLOSED_ACCOUNT,.*\ne,WRN_CLOSED_ACCOUNT,.*\n$/);
+  });
+
+  it('svc au next --exclusions keeps a list that was edited while the next request was flushed to disk, and writes nothing', async () => {
+    const { cwd, next, put, read } = place({ 'closed.csv': LIST });
+    const edited = `${LIST}f,,,\n`;
+    const seal = Reflect.get(Draft.prototype, 'seal');
+    const sealing = vi.spyOn(Draft.prototype, 'seal').mockImplementation(function (this: Draft) {
+      if (this.path.includes('n.csv')) put('closed.csv', edited);
+      return seal.call(this);
+    });
+    onTestFinished(() => sealing.mockRestore());
+    expect((await next('--out', 'n.csv', ...EXTENDING)).code).toBe(6);
+    expect(read('closed.csv')).toBe(edited);
+    expect(readdirSync(cwd).toSorted()).toEqual(['closed.csv', 'q.csv', 'r.csv']);
+  });
+
+  it('svc au next --exclusions names the list where its directory is missing', async () => {
+    const { next, cwd } = place();
+    const refused = await next('--out', 'n.csv', '--exclusions', 'gone/closed.csv');
+    expect([refused.code, errorIn(refused)['message']]).toEqual([1, expect.stringContaining('gone/closed.csv')]);
+    expect(refused.stderr).not.toContain('.lock');
+    expect(readdirSync(cwd).toSorted()).toEqual(['q.csv', 'r.csv']);
   });
 
   it.each([

@@ -1,5 +1,6 @@
-import { existsSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { withLock } from '../../../src/base/files/lock.ts';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
 import { errorIn, type HereResult } from '../../support/run-here.ts';
 import { openQuickDesk } from './support.ts';
@@ -171,5 +172,16 @@ describe('svc au refresh and exclusions.csv', () => {
     expect(rowOf(await desk.svc(DECEMBER))).toMatchObject({ status: 'completed' });
     rmSync(list);
     expect(errorIn(await desk.svc(JANUARY))).toMatchObject({ code: 'config', tokens: CLOSED });
+  });
+
+  it('the list of exclusions that another process extends for long ends the refresh with 11, and the same command goes on', async () => {
+    const { desk } = await openSecondCycle();
+    const host = { pid: process.pid, isAlive: () => true, clock: desk.clock, signal: new AbortController().signal };
+    const held = await withLock(desk.home.file('refresh/.exclusions.csv.lock'), host, () => desk.svc(JANUARY));
+    expect([held.code, errorIn(held)], held.stderr).toEqual([11, expect.objectContaining({ held_by: process.pid })]);
+    expect(JSON.parse(held.stdout)).toMatchObject({ excluded: null });
+    expect(rowOf(await desk.svc(JANUARY))).toMatchObject({ status: 'completed', excluded: 0 });
+    expect(readdirSync(desk.home.file('refresh'))).not.toContain('.exclusions.csv.lock');
+    expect(desk.uploads()).toBe(2);
   });
 });
