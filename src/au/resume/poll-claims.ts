@@ -4,12 +4,11 @@ import type { Client } from '../../client/api/client.ts';
 import { pollUntil, type WakeUp } from '../../client/api/poll.ts';
 import { ReadOnlyPlace } from '../../client/store/objects.ts';
 import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
-import { byText, isDone, standingClaims } from '../ledger/claims.ts';
+import { byText, isDone } from '../ledger/claims.ts';
 import { doubtDetails, knownText } from '../ledger/claim-errors.ts';
 import type { ClaimEntry } from '../ledger/entry.ts';
 import type { LedgerCycle } from '../ledger/ledger.ts';
 import type { NamedCycle } from '../ledger/named-cycle.ts';
-import { RowSet } from '../ledger/row-set.ts';
 import { settleClaim } from '../ledger/settle-claims.ts';
 import { pollReporter, type RunOptions } from '../run/job.ts';
 import { MISSING_MS } from '../run/part.ts';
@@ -17,6 +16,7 @@ import { findJobs } from '../run/poll-parts.ts';
 import { after, worstOf } from '../run/verdict.ts';
 import { SpareJob } from '../send/spare-job.ts';
 import { LONGEST_WAIT_MS } from '../wait/wait.ts';
+import { unsentRows } from './unsent-rows.ts';
 
 type Jobs = ReadonlyMap<string, AccountUpdaterJob>;
 
@@ -30,7 +30,7 @@ interface PollClaims extends Pick<RunOptions, 'onEvent'> {
 export interface PolledClaims {
   /** How many jobs have which status, such as "1 processing, 2 completed". */
   readonly progress: string;
-  /** Why the cycle has no results yet: the worst of its jobs; undefined if all are completed. */
+  /** Why the cycle has no results yet: the worst of its jobs and of `unsent`; undefined if all jobs are completed. */
   readonly reason: SvcError | undefined;
   /** The error for rows whose job ended without results, and that no other job has; undefined if there are none. */
   readonly unsent: SvcError | undefined;
@@ -47,6 +47,8 @@ export async function pollClaims(
   { wait, wakeUp, onEvent }: PollClaims,
 ): Promise<PolledClaims> {
   const ids = claims.map(({ job }) => job);
+  // A time limit that ends the wait leaves no time to read the ledger, so it is read before.
+  const unsent = await unsentRows(cycle);
   const missingSince = new Map<string, number>();
   const poll = async (): Promise<Jobs> => {
     const jobs = await findJobs(client, new Set(ids));
@@ -76,11 +78,8 @@ export async function pollClaims(
   for (const claim of claims) reasons.push(await reasonOf(client, cycle, claim, seen));
   const reason = worstOf(reasons);
   const because = outage ?? timeUp;
-  return {
-    progress: progressOf(claims, seen),
-    reason: reason && because && reason.code === 'pending' ? after(because, reason) : reason,
-    unsent: reason === undefined ? await unsentRows(cycle) : undefined,
-  };
+  const ofJobs = reason && because && reason.code === 'pending' ? after(because, reason) : reason;
+  return { progress: progressOf(claims, seen), reason: ofJobs && worstOf([ofJobs, unsent]), unsent };
 }
 
 function progressOf(claims: readonly ClaimEntry[], jobs: Jobs): string {
@@ -139,38 +138,4 @@ async function endOf(
     if (!(error instanceof ReadOnlyPlace)) throw error;
     return status === 'failed' ? 'failed' : undefined;
   }
-}
-
-/**
- * Returns the error for rows that a job had which failed or never got its file, and that no other job has. Rows that the
- * operator freed are left to the operator.
- */
-async function unsentRows({ name, cycle, entries }: NamedCycle): Promise<SvcError | undefined> {
-  const standing = standingClaims(entries);
-  const freed = new Set(
-    entries.flatMap((entry) => (entry.kind === 'release' && entry.why !== 'operator' ? entry.job : [])),
-  );
-  const ended = new Map(
-    entries.flatMap((entry) => (entry.kind === 'claim' && freed.has(entry.job) ? [[entry.job, entry]] : [])),
-  );
-  if (ended.size === 0 || standing.some(({ row_set: set }) => set === null)) return undefined;
-  const sent = RowSet.union(
-    await Promise.all(standing.flatMap(({ row_set: set }) => (set ? [cycle.rowSet(set)] : []))),
-  );
-  for (const { job, row_set: set, file } of ended.values()) {
-    if (set === null) continue;
-    const rows = await cycle.rowSet(set);
-    const left = rows.size - rows.shared(sent);
-    if (left > 0)
-      return new SvcError(
-        'job_failed',
-        `no job has ${countText(left, 'row')} of ${file.name}: job ${job} ended without results`,
-        {
-          hint: 'The results of the cycle lack them. Submit the file again, which sends them in another job:',
-          next: ['au', 'submit', '<file>', '--cycle', name],
-          facts: { job, cycle: name, rows: left },
-        },
-      );
-  }
-  return undefined;
 }

@@ -128,6 +128,44 @@ describe('a cycle that other machines sent', () => {
     expect(uploads()).toBe(4);
   });
 
+  it.each(['au resume 2026-12', 'au resume 2026-12 --wait --timeout 10m'])(
+    'R72: a cycle ends with 10 while no job has rows of one that failed before and another job is under way: svc %s',
+    async (line) => {
+      const { on, jobs, service } = await openHalves();
+      service.failed = jobs[0] ?? '';
+      expect(await on('fresh', 'au resume 2026-12')).toMatchObject({ code: 10 });
+      const told = await on('fresh', line);
+      expect([told.code, JSON.parse(told.stdout)], told.stderr).toEqual([
+        10,
+        expect.objectContaining({ status: 'not completed', jobs: jobs.slice(1), progress: '1 processing' }),
+      ]);
+      expect(told.stderr).toContain('no job has 20 rows of first.csv');
+      expect(told.stderr).toContain('svc au submit <file> --cycle 2026-12');
+    },
+  );
+
+  it('rows of a job that failed are left to the operator who freed them after another job had them, until that sends them again', async () => {
+    const { on, jobs, service, uploads } = await openHalves();
+    const send = async (machine: string): Promise<string> => {
+      const { code, stdout, stderr } = await on(machine, 'au submit first.csv --cycle 2026-12');
+      expect(code, stderr).toBe(0);
+      return (JSON.parse(stdout) as { readonly job: string }).job;
+    };
+    service.failed = jobs[0] ?? '';
+    expect(await on('laptop', 'au resume 2026-12')).toMatchObject({ code: 10 });
+    const second = await send('runner-2');
+    expect(await on('laptop', `au abandon ${second} --yes`)).toMatchObject({ code: 0 });
+    const freed = await on('laptop', 'au resume 2026-12 --wait');
+    expect(freed.code, freed.stderr).toBe(0);
+    expect(freed.stderr).toContain('cycle 2026-12 completed');
+    service.failed = await send('runner-3');
+    expect(uploads()).toBe(4);
+    expect(await on('laptop', 'au resume 2026-12 --force')).toMatchObject({ code: 10 });
+    const failed = await on('laptop', 'au resume 2026-12 --force');
+    expect(failed.code, failed.stderr).toBe(10);
+    expect(failed.stderr).toContain(`no job has 20 rows of first.csv: job ${service.failed} ended without results`);
+  });
+
   it('R72: a cycle with a job that failed ends with 10 when the time passes while another job is under way', async () => {
     const { on, jobs, service } = await openHalves();
     service.failed = jobs[0] ?? '';

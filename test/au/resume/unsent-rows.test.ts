@@ -1,0 +1,92 @@
+import { expect, it } from 'vitest';
+import type { Entry } from '../../../src/au/ledger/entry.ts';
+import { RowSet } from '../../../src/au/ledger/row-set.ts';
+import { unsentRows } from '../../../src/au/resume/unsent-rows.ts';
+import { claimBody, WHO } from '../ledger/entries.ts';
+
+const COMMON = { version: 1, previous: null, at: '2026-12-01T05:00:00Z', by: WHO } as const;
+
+/** A claim of the rows from one number to another. */
+const claim = (job: string, from: number, to: number): Entry => ({
+  ...COMMON,
+  ...claimBody(job, { row_set: `${from} ${to}` }),
+});
+
+/** A claim of which it is unknown which rows it has. */
+const unknownClaim = (job: string): Entry => ({ ...COMMON, ...claimBody(job, { row_set: null }) });
+
+const release = (job: string, why: 'failed' | 'gone' | 'operator'): Entry => ({
+  ...COMMON,
+  kind: 'release',
+  job,
+  why,
+  proof: 'read',
+});
+
+/** Returns the set with this name, which a claim gave it. */
+async function rowSet(name: string): Promise<RowSet> {
+  const [from = 0, to = 0] = name.split(' ').map(Number);
+  return RowSet.of(Array.from({ length: to - from }, (_, at) => BigInt(from + at)));
+}
+
+/** Returns the number of rows that no job has, with the job that ended without results; nothing if there are none. */
+async function unsentIn(...entries: readonly Entry[]): Promise<Readonly<Record<string, unknown>> | undefined> {
+  const { job, rows } = (await unsentRows({ name: '2026-12', entries, cycle: { rowSet } }))?.facts ?? {};
+  return job === undefined ? undefined : { job, rows };
+}
+
+it.each([
+  ['a job that stands', [claim('a', 0, 9)], undefined],
+  ['a job that failed', [claim('a', 0, 9), release('a', 'failed')], { job: 'a', rows: 9 }],
+  ['a job that never got its file', [claim('a', 0, 9), release('a', 'gone')], { job: 'a', rows: 9 }],
+  [
+    'a job that failed, and of which another one has some rows',
+    [claim('a', 0, 9), release('a', 'failed'), claim('b', 0, 4)],
+    { job: 'a', rows: 5 },
+  ],
+  [
+    'a job that turned out to have its file',
+    [claim('a', 0, 9), release('a', 'gone'), claim('b', 20, 30), claim('a', 0, 9)],
+    undefined,
+  ],
+  ['a job that the operator freed', [claim('a', 0, 9), release('a', 'operator')], undefined],
+  [
+    'a job that failed before the operator freed some of its rows in another one',
+    [claim('a', 0, 9), release('a', 'failed'), claim('b', 0, 4), release('b', 'operator')],
+    { job: 'a', rows: 5 },
+  ],
+  [
+    'a job that failed before the operator freed all of its rows in another one',
+    [claim('a', 0, 9), release('a', 'failed'), claim('b', 0, 9), release('b', 'operator')],
+    undefined,
+  ],
+  [
+    'a job that failed after the operator freed its rows in another one',
+    [claim('b', 0, 9), release('b', 'operator'), claim('a', 0, 9), release('a', 'failed')],
+    { job: 'a', rows: 9 },
+  ],
+  [
+    'a job that failed for the second time, after the operator freed its rows in another one',
+    [
+      claim('a', 0, 9),
+      release('a', 'gone'),
+      claim('b', 0, 9),
+      release('b', 'operator'),
+      claim('a', 0, 9),
+      release('a', 'failed'),
+    ],
+    { job: 'a', rows: 9 },
+  ],
+  [
+    'a job that failed while another one may have any row',
+    [claim('a', 0, 9), release('a', 'failed'), unknownClaim('b')],
+    undefined,
+  ],
+  [
+    'a job that failed before one with unknown rows failed',
+    [claim('a', 0, 9), release('a', 'failed'), unknownClaim('b'), release('b', 'failed')],
+    { job: 'a', rows: 9 },
+  ],
+])('the rows of a cycle that no job has are counted: %s', async (_, entries, unsent) => {
+  expect(await unsentIn(...entries)).toEqual(unsent);
+});
