@@ -22,7 +22,7 @@ export type Submission = Omit<ReturnType<typeof submissionOf>, 'run' | 'status'>
   /** The id of the run; null if no row was new and so no run exists. */
   readonly run: string | null;
   readonly status: string;
-  /** When the first job with rows of the file was created; null without such a job. Only `au submit` shows it. */
+  /** When the first job with rows of the file was created; null without such a job, and where the ledger does not say. Only `au submit` shows it. */
   readonly in_cycle_since?: string | null;
   /** Jobs of this key that were in no record when the upload began. */
   readonly unrecorded_jobs?: readonly string[];

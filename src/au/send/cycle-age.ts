@@ -1,7 +1,9 @@
+import { isSvcError } from '../../base/errors.ts';
 import type { Context } from '../../cli/app/command.ts';
+import { readIfPossible } from '../../cli/app/read-if-possible.ts';
 import { formatDuration, isoTime, parseTime } from '../../cli/output/time.ts';
 import { DAY_MS } from '../../schema/durations.ts';
-import type { CommandLedger } from '../ledger/command-ledger.ts';
+import { CommandLedger } from '../ledger/command-ledger.ts';
 import { annotateWarning } from '../request/annotations.ts';
 
 /** The age from which the cycle of a schedule is an old one. A cycle of a month and a late run of it are younger. */
@@ -18,15 +20,14 @@ interface InCycle {
 }
 
 /**
- * Returns when the first job with rows of the file was created. Warns if the newest one is so old that nothing was sent
+ * Returns when the first job with rows of the file was created; null if the ledger does not say so in time. Warns if the newest one is so old that nothing was sent
  * now, and that a schedule may name the same cycle each time.
  */
-export async function inCycleSince(
-  context: Context,
-  ledger: Pick<CommandLedger, 'claimsOf'>,
-  { tenant, name, cycle, jobs }: InCycle,
-): Promise<string | null> {
-  const claims = await ledger.claimsOf(tenant, cycle, jobs);
+export async function inCycleSince(context: Context, { tenant, name, cycle, jobs }: InCycle): Promise<string | null> {
+  const claims = await readIfPossible(context, (limited) =>
+    new CommandLedger(limited, { onlyReads: true }).claimsOf(tenant, cycle, jobs),
+  );
+  if (isSvcError(claims)) return null;
   const times = claims.map((claim) => parseTime(claim.created_at)).filter((time) => time !== undefined);
   if (times.length === 0) return null;
   const age = (await context.client()).now() - Math.max(...times);

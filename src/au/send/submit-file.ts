@@ -168,12 +168,7 @@ export class FileSubmission {
   inCycleSince(run?: RunDirectory): Promise<string | null> {
     const tenant = run?.record.tenant_id ?? this.#tenant ?? '';
     const { cycle } = this.#input;
-    return inCycleSince(this.#context, this.#ledger, {
-      tenant,
-      cycle,
-      name: this.#file.name,
-      jobs: run && jobsOf(run.record),
-    });
+    return inCycleSince(this.#context, { tenant, cycle, name: this.#file.name, jobs: run && jobsOf(run.record) });
   }
 
   get #place(): { readonly profile: string; readonly baseUrl: string } {

@@ -1,6 +1,7 @@
 import path from 'node:path';
 import type { Context } from '../../cli/app/command.ts';
 import { noteNext } from '../../cli/app/hint.ts';
+import { readIfPossible } from '../../cli/app/read-if-possible.ts';
 import { countText } from '../../cli/output/time.ts';
 import { CommandLedger } from '../ledger/command-ledger.ts';
 import { nextCycle } from '../ledger/next-cycle.ts';
@@ -30,12 +31,26 @@ export async function deliverFixFile(context: Context, run: RunDirectory): Promi
   context.notices.note(
     `${countText(rows, 'row')} of ${record.input.name} ${rows === 1 ? 'was' : 'were'} left out although the result is an error: ${shown} has them as they are in ${record.input.name} now`,
   );
-  const ledger = await new CommandLedger(context, { onlyReads: true }).open(record.tenant_id ?? '');
-  const cycle = await nextCycle(ledger, { cycle: record.cycle, file: path.basename(record.input.name) });
+  const billed = `${countText(rows, 'row')}, billed again`;
+  const cycle = await readIfPossible(context, (limited) => unusedCycle(limited, record));
+  if (typeof cycle !== 'string')
+    return noteNext(context, `once they are corrected, submit that file in a cycle with an unused name (${billed})`, [
+      'au',
+      'submit',
+      shown,
+      '--cycle',
+      '<name>',
+    ]);
   // Once such a cycle exists, it may have these rows already: the next one is compared with it before it begins.
   const isFirst = cycle === `${record.cycle}.2` || (record.cycle === undefined && cycle.endsWith('-fix'));
   const words = ['au', 'submit', shown, '--cycle', cycle, ...(isFirst ? ['--begin'] : [])];
-  noteNext(context, `once they are corrected, submit that file (${countText(rows, 'row')}, billed again)`, words);
+  noteNext(context, `once they are corrected, submit that file (${billed})`, words);
+}
+
+/** Returns the next unused name of a cycle for rows of a run. */
+async function unusedCycle(context: Context, { tenant_id: tenant, cycle, input }: RunRecord): Promise<string> {
+  const ledger = await new CommandLedger(context, { onlyReads: true }).open(tenant ?? '');
+  return nextCycle(ledger, { cycle, file: path.basename(input.name) });
 }
 
 /** Returns the path of the file beside the request file, or in this directory if that one is not on this machine. */

@@ -1,13 +1,14 @@
-import { isSvcError, SvcError } from '../../base/errors.ts';
+import { SvcError } from '../../base/errors.ts';
 import { type Clock, type Environment, systemClock } from '../../base/system.ts';
 import { VERSION } from '../../base/version.ts';
 import { isSafeAddress, readAddress } from '../../schema/address.ts';
 import type { KeyType } from '../../schema/tenant.ts';
+import { bestEffort } from '../http/best-effort.ts';
 import { type ApiKey, HttpCore, type ShownPermission } from '../http/core.ts';
 import type { Trace } from '../http/exchange.ts';
 import { KNOWN_RATES, Pacer, type RateLedger } from '../http/pacer.ts';
 import type { ApiRequest } from '../http/request.ts';
-import { BEST_EFFORT_MS, type TimeLimits } from '../http/retry.ts';
+import type { TimeLimits } from '../http/retry.ts';
 import { createTransport, type Transport } from '../http/transport.ts';
 import { AnyEndpoint } from './any-endpoint.ts';
 import { Logs } from './logs.ts';
@@ -117,23 +118,11 @@ export class Client {
    * of a key depends are not made this way.
    * @returns what `read` returns, or its error
    */
-  async bestEffort<T>(read: (endpoints: BestEffortEndpoints) => Promise<T>): Promise<T | SvcError> {
-    const over = new AbortController();
-    const core = this.#core.bestEffort(over.signal);
-    const ended = new Promise<never>((_, reject) => {
-      over.signal.addEventListener('abort', () => reject(over.signal.reason as Error));
+  bestEffort<T>(read: (endpoints: BestEffortEndpoints) => Promise<T>): Promise<T | SvcError> {
+    return bestEffort({ signal: this.signal, trace: this.#trace }, (over) => {
+      const core = this.#core.bestEffort(over);
+      return read({ logs: new Logs(core), any: new AnyEndpoint(core) });
     });
-    const timer = setTimeout(() => over.abort(tooSlow()), BEST_EFFORT_MS);
-    try {
-      return await Promise.race([read({ logs: new Logs(core), any: new AnyEndpoint(core) }), ended]);
-    } catch (error) {
-      this.signal.throwIfAborted();
-      if (!isSvcError(error)) throw error;
-      this.#trace?.({ kind: 'done without', reason: error.message });
-      return error;
-    } finally {
-      clearTimeout(timer);
-    }
   }
 
   /** Returns the service's time in milliseconds since the epoch, learned from its responses. */
@@ -155,10 +144,6 @@ export class Client {
 
 /** The endpoints that best-effort reads use. */
 type BestEffortEndpoints = Pick<Client, 'logs' | 'any'>;
-
-function tooSlow(): SvcError {
-  return new SvcError('timeout', `no response within ${BEST_EFFORT_MS / 1_000} s`);
-}
 
 function safeBase(base: string | URL): URL {
   const url = readAddress(String(base));

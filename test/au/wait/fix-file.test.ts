@@ -1,0 +1,62 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { expect, it, onTestFinished } from 'vitest';
+import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
+import { BucketServer, type BucketHook } from '../../support/bucket-server.ts';
+import { openQuickDesk } from '../commands/support.ts';
+
+const [HEADER = '', ...ROWS] = exampleRequestFile().trimEnd().split('\n');
+
+/**
+ * A desk whose ledger is in a bucket, with a cycle that was delivered. The bucket responds as `later` does once left-out rows
+ * whose result is an error were written.
+ */
+async function bucketDesk(later: BucketHook) {
+  const desk = await openQuickDesk();
+  const bucket = await BucketServer.start();
+  onTestFinished(() => bucket.close());
+  bucket.now = () => desk.clock.now();
+  const fixFile = desk.home.file('more.fix.csv');
+  let asked = 0;
+  bucket.hook = (incoming, outgoing, proceed) => {
+    if (!existsSync(fixFile)) return proceed();
+    asked += 1;
+    return later(incoming, outgoing, proceed);
+  };
+  const env = { ...bucket.environment, SVC_LEDGER: 's3://logs/ledger' };
+  const svc = (line: string | readonly string[]) => desk.svc(line, env);
+  const first = await svc('au submit tokens.csv --cycle 2026-12 --wait');
+  expect(first.code, first.stderr).toBe(0);
+  writeFileSync(desk.home.file('more.csv'), [HEADER, ...ROWS, 'one-more,27,01,', ''].join('\n'));
+  return { ...desk, svc, fixFile, asked: () => asked };
+}
+
+it.each([
+  ['refuses', (_incoming, outgoing) => outgoing.writeHead(403).end()],
+  ['fails', (_incoming, outgoing) => outgoing.writeHead(503).end()],
+  ['does not respond', () => undefined],
+] satisfies [string, BucketHook][])(
+  'R86: a ledger that %s after the results were delivered changes no exit code, and the command names no cycle',
+  async (_, later) => {
+    const { svc, home, fixFile, asked } = await bucketDesk(later);
+    const done = await svc(['au', 'submit', 'more.csv', '--cycle', '2026-12', '--wait', '--exec', 'echo > ran']);
+    expect(done.code, done.stderr).toBe(0);
+    expect(asked()).toBeGreaterThan(0);
+    expect(JSON.parse(done.stdout)).toMatchObject({ sent: 1, in_cycle_since: null, results: { compared: true } });
+    expect(done.stderr).toContain('svc au submit more.fix.csv --cycle <name>');
+    expect(done.stderr).not.toContain('retrying');
+    expect([existsSync(home.file('more.results.csv')), existsSync(home.file('ran'))]).toEqual([true, true]);
+    expect(readFileSync(fixFile, 'utf8')).not.toContain('one-more');
+  },
+);
+
+it('R86: a ledger that fails after svc au resume delivered the results changes no exit code', async () => {
+  const isOver = (): boolean => existsSync(desk.home.file('ran'));
+  const desk = await bucketDesk((_, outgoing, proceed) => (isOver() ? proceed() : outgoing.writeHead(503).end()));
+  const { svc, asked } = desk;
+  expect(await svc('au submit more.csv --cycle 2026-12')).toMatchObject({ code: 0 });
+  // The jobs of other machines are looked for afterwards, which decides about the exit code.
+  const done = await svc(['au', 'resume', '--wait', '--exec', 'echo > ran']);
+  expect([done.code, isOver()], done.stderr).toEqual([0, true]);
+  expect(asked()).toBeGreaterThan(0);
+  expect(done.stderr).toContain('svc au submit more.fix.csv --cycle <name>');
+});
