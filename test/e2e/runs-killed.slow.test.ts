@@ -143,7 +143,7 @@ function checkOutcome(world: World, rows: number, parts: number): void {
   expect(record.results?.sha256).toBe(createHash('sha256').update(merged).digest('hex'));
   expect(merged.toString().split('\n')).toHaveLength(rows + 2);
   // No unfinished file remains beside the results.
-  expect(readdirSync(home.path).filter((name) => name.includes('svc-merge'))).toEqual([]);
+  expect(readdirSync(home.path).filter((name) => name.endsWith('.tmp'))).toEqual([]);
 }
 
 /** Runs the works, a few at a time, and counts the successful ones. */

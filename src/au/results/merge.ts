@@ -20,8 +20,8 @@ import { PartRows, rowNumbersOf } from './rows-of-request.ts';
 
 export interface MergeOptions {
   readonly overwrite: boolean;
-  /** Distinguishes the draft from other drafts. A run always uses the same mark, so crashes leave at most one draft. */
-  readonly mark: string;
+  /** The mark of the drafts of a run, which a caller that has not locked a run leaves out: crashes leave at most one draft. */
+  readonly mark?: string | undefined;
   /** The rows of each part, which have their order, if the parts are not slices of the request. */
   readonly rows?: readonly PartRows[] | undefined;
   /** Called when the draft is complete and flushed to disk, before it gets its final name. */
@@ -37,7 +37,7 @@ export async function mergeResults(
   target: string,
   { overwrite, mark, rows, onWhole }: MergeOptions,
 ): Promise<Sealed> {
-  const draft = await Draft.begin(target, `.${path.basename(target)}.${mark}.svc-merge`);
+  const draft = await Draft.begin(target, mark);
   try {
     const pieces = rows ? mergedInOrder(parts, rows) : inPlace(parts);
     for await (const piece of pieces) await draft.write(piece);

@@ -223,7 +223,7 @@ async function writeResults(
       files.push(spool.path);
       compared = false;
     }
-    const merged = await mergeInto(context, files, cycle.name, { out, force });
+    const merged = await mergeInto(context, files, { out, force });
     if (!compared)
       context.notices.note('the results were not compared with the tokens of a request: this machine does not have it');
     return { ...merged, compared };
@@ -233,18 +233,25 @@ async function writeResults(
 }
 
 /** Merges results into a file. An existing file with the same bytes stays. @throws SvcError `usage` for any other one */
-async function mergeInto(
-  context: Context,
-  files: readonly string[],
-  mark: string,
-  { out, force }: Pick<Delivery, 'out' | 'force'>,
-) {
-  if (!force && (await isResultFile(out))) {
-    const merged = await mergeResults(files, await openSpool(context), { overwrite: true, mark });
-    if ((await hashOf(out)) === merged.sha256) return { file: shownPath(path.resolve(out)), ...merged };
-  }
+async function mergeInto(context: Context, files: readonly string[], { out, force }: Pick<Delivery, 'out' | 'force'>) {
+  const present = force ? undefined : await presentResults(context, files, out);
+  if (present !== undefined) return present;
   const target = path.resolve((await inspectTarget(out, force)).path);
-  return { file: shownPath(target), ...(await mergeResults(files, target, { overwrite: force, mark })) };
+  try {
+    return { file: shownPath(target), ...(await mergeResults(files, target, { overwrite: force })) };
+  } catch (error) {
+    // Another process may have written the same results meanwhile.
+    const written = isSvcError(error, 'usage') ? await presentResults(context, files, out) : undefined;
+    if (written === undefined) throw error;
+    return written;
+  }
+}
+
+/** Returns the merged results if a file has exactly their bytes. */
+async function presentResults(context: Context, files: readonly string[], out: string) {
+  if (!(await isResultFile(out))) return undefined;
+  const merged = await mergeResults(files, await openSpool(context), { overwrite: true });
+  return (await hashOf(out)) === merged.sha256 ? { file: shownPath(path.resolve(out)), ...merged } : undefined;
 }
 
 /** Downloads the results of one job, and enters the tokens that they made before anybody can use them. */

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
-import { type SvcError, writeFailure, wrongSize } from '../errors.ts';
+import { SvcError, writeFailure, wrongSize } from '../errors.ts';
 import { syncDirectory, whileBusy, writeFlushed } from './durable.ts';
 import { moveIntoPlace } from './target.ts';
 
@@ -51,11 +51,17 @@ export class Draft {
     this.#handle = handle;
   }
 
-  /** Begins a draft beside its target. With `name` it replaces an earlier draft of that name. @throws SvcError `local` */
-  static async begin(target: string, name?: string): Promise<Draft> {
-    const draft = name === undefined ? temporaryName(target) : path.join(path.dirname(target), name);
+  /**
+   * Begins a draft beside its target. No two drafts have the same name, so that none gets the name of its target with what
+   * another writer has written so far. With `mark`, earlier drafts of that mark are removed: a caller that crashes and
+   * comes again leaves at most one, and must be the only one with its mark.
+   * @throws SvcError `local`
+   */
+  static async begin(target: string, mark?: string): Promise<Draft> {
+    const marked = mark === undefined ? target : `${target}.${mark}`;
+    const draft = temporaryName(marked);
     try {
-      if (name !== undefined) await fs.promises.rm(draft, { force: true });
+      if (mark !== undefined) removeOrphanedTemporaries(marked);
       return new Draft(target, draft, await fs.promises.open(draft, 'wx', OWNER_ONLY));
     } catch (error) {
       throw writeFailure(target, error);
@@ -93,6 +99,7 @@ export class Draft {
   /** Gives the file its name. @throws SvcError `usage` when it is taken and may not be overwritten, else `local` */
   async finish(overwrite: boolean): Promise<Sealed> {
     const sealed = await this.seal();
+    if (!fs.existsSync(this.path)) throw removedDraft(this.#target);
     moveIntoPlace(this.path, this.#target, overwrite);
     return sealed;
   }
@@ -119,6 +126,12 @@ export class Draft {
     this.#hash.update(bytes);
     this.#bytes += bytes.byteLength;
   }
+}
+
+function removedDraft(target: string): SvcError {
+  return new SvcError('local', `${target} could not be written: another process removed what was to become of it`, {
+    hint: 'See that no other command writes this file, then run the command again.',
+  });
 }
 
 /**

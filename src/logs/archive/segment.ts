@@ -1,5 +1,4 @@
 import { once } from 'node:events';
-import path from 'node:path';
 import { constants, crc32, createDeflateRaw, type DeflateRaw } from 'node:zlib';
 import { Draft } from '../../base/files/draft.ts';
 import type { Log } from '../../schema/log.ts';
@@ -148,7 +147,7 @@ export class SegmentFile {
 
   async #begun(): Promise<Draft> {
     if (this.#draft) return this.#draft;
-    this.#draft = await Draft.begin(this.#file, path.basename(this.#file));
+    this.#draft = await Draft.begin(this.#file);
     // The header includes the compression level, so a file of late entries never has the bytes and name of another file.
     const flag = this.#level === constants.Z_BEST_COMPRESSION ? 2 : 0;
     await this.#draft.write(Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, flag, 3]));

@@ -108,7 +108,7 @@ describe('joining the results of parts', () => {
     const gone = mergeResults([part, join(directory, 'gone.csv')], target, { overwrite: true, mark: 'run-1' });
     await expect(gone).rejects.toMatchObject({ code: 'local' });
     expect(readFileSync(target, 'utf8')).toContain('UPD_PAN');
-    expect(readdirSync(directory).filter((name) => name.includes('svc-merge'))).toEqual([]);
+    expect(readdirSync(directory).filter((name) => name.endsWith('.tmp'))).toEqual([]);
   });
 
   it('the merge of results notes what will be there before it is there', async () => {

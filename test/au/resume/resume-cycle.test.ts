@@ -1,5 +1,6 @@
-import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { describe, expect, it } from 'vitest';
+import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { Draft } from '../../../src/base/files/draft.ts';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
 import { RESULT_COLUMNS } from '../../../src/schema/account-updater-files.ts';
 import { captureResponse } from '../../../src/emulator/faults/intercept.ts';
@@ -7,6 +8,8 @@ import { openQuickDesk } from '../commands/support.ts';
 
 /** The column of the new token in a result file. */
 const NEW_TOKEN = RESULT_COLUMNS.indexOf('new_token');
+
+afterEach(() => vi.restoreAllMocks());
 
 const HOUR_MS = 3_600_000;
 const [HEADER = '', ...ROWS] = exampleRequestFile().trimEnd().split('\n');
@@ -241,6 +244,44 @@ describe('a cycle that other machines sent', () => {
     writeFileSync(file, changed);
     expect(await on('fresh', 'au resume 2026-12 --wait')).toMatchObject({ code: 2 });
     expect(readFileSync(file, 'utf8')).toBe(changed);
+  });
+
+  it('R70: results that a command reports are whole where another one begins to write the same file meanwhile', async () => {
+    const { on, home, results } = await openHalves();
+    const begin = Draft.begin.bind(Draft);
+    let other: Draft | undefined;
+    vi.spyOn(Draft, 'begin').mockImplementation(async (target, mark) => {
+      const draft = await begin(target, mark);
+      if (!target.endsWith('2026-12.results.csv') || other) return draft;
+      other = await begin(target, mark);
+      await other.write(Buffer.from('token\n'));
+      return draft;
+    });
+    const told = await on('fresh', 'au resume 2026-12 --wait');
+    expect([told.code, other === undefined], told.stderr).toEqual([0, false]);
+    const { results: shown } = JSON.parse(told.stdout) as { readonly results: { readonly bytes: number } };
+    expect(statSync(home.file('2026-12.results.csv')).size).toBe(shown.bytes);
+    expect(results('2026-12.results.csv').length).toBeGreaterThan(30);
+    await other?.discard();
+  });
+
+  it('results of a cycle that another command wrote while this one did are the results of both', async () => {
+    const { on, home } = await openHalves();
+    const file = home.file('2026-12.results.csv');
+    const begin = Draft.begin.bind(Draft);
+    let text = 'mine\n';
+    vi.spyOn(Draft, 'begin').mockImplementation((target, mark) => {
+      if (target.endsWith('2026-12.results.csv')) writeFileSync(file, text);
+      return begin(target, mark);
+    });
+    expect(await on('fresh', 'au resume 2026-12 --wait')).toMatchObject({ code: 2 });
+    expect(readFileSync(file, 'utf8')).toBe('mine\n');
+    expect(await on('fresh', 'au resume 2026-12 --wait --out all.csv')).toMatchObject({ code: 0 });
+    text = readFileSync(home.file('all.csv'), 'utf8');
+    rmSync(file);
+    const told = await on('fresh', 'au resume 2026-12 --wait');
+    expect(told.code, told.stderr).toBe(0);
+    expect(readFileSync(file, 'utf8')).toBe(text);
   });
 
   it('R85: a result file is refused before any result is read where some of the cycle were not read', async () => {

@@ -52,6 +52,47 @@ describe.each(Object.entries(WRITERS))('%s', (_name, write) => {
   });
 });
 
+describe('two drafts of one file', () => {
+  it.each(['first', 'second'])('R44: of two drafts of one file, the %s to finish is whole', async (which) => {
+    const file = existing();
+    const [one, other] = [await Draft.begin(file), await Draft.begin(file)];
+    await one.write(Buffer.from('first'));
+    await other.write(Buffer.from('seco'));
+    if (which === 'second') await one.finish(true);
+    const { bytes } = await (which === 'first' ? one : other).finish(true);
+    expect([fs.readFileSync(file, 'utf8'), bytes]).toEqual(which === 'first' ? ['first', 5] : ['seco', 4]);
+    await one.discard();
+    await other.discard();
+    expect(fs.readdirSync(path.dirname(file))).toEqual(['a.json']);
+  });
+
+  it('R44: a draft that another one of its mark replaced never gets its name', async () => {
+    const file = existing();
+    const one = await Draft.begin(file, 'run-1');
+    await one.write(Buffer.from('first'));
+    const other = await Draft.begin(file, 'run-1');
+    await other.write(Buffer.from('seco'));
+    await other.seal();
+    await expect(one.finish(true)).rejects.toMatchObject({
+      code: 'local',
+      message: `${file} could not be written: another process removed what was to become of it`,
+    });
+    await one.discard();
+    expect(fs.readFileSync(file, 'utf8')).toBe('old');
+    await other.finish(true);
+    expect(fs.readFileSync(file, 'utf8')).toBe('seco');
+  });
+
+  it('a draft removes earlier ones of its mark, and no others', async () => {
+    const file = existing();
+    for (const mark of ['run-1', 'run-2', undefined]) await (await Draft.begin(file, mark)).seal();
+    const draft = await Draft.begin(file, 'run-1');
+    expect(fs.readdirSync(path.dirname(file))).toHaveLength(4);
+    await draft.finish(true);
+    expect(fs.readdirSync(path.dirname(file))).toHaveLength(3);
+  });
+});
+
 describe('a draft that meets trouble', () => {
   it('R70: a draft that meets trouble gets no name once a write has failed, even when its writer continues', async () => {
     const file = existing();
