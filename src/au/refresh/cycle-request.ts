@@ -65,11 +65,7 @@ async function requestAt(context: Context, directory: RefreshDirectory, place: n
  * Returns the path of a request file as it was prepared: in the directory of the cycle, or the copy that its run keeps.
  * Undefined if both are gone.
  */
-async function findRequest(
-  context: Context,
-  directory: RefreshDirectory,
-  place: number,
-): Promise<string | undefined> {
+async function findRequest(context: Context, directory: RefreshDirectory, place: number): Promise<string | undefined> {
   const { request } = directory.filesOf(place);
   const known = directory.requests[place];
   if (directory.has(request) && (await directory.hash(request)) === known?.request_sha256)

@@ -4,6 +4,7 @@ import type { Context } from '../../cli/app/command.ts';
 import { csvRow } from '../../cli/output/csv.ts';
 import { fileSource } from '../../client/transfer/source.ts';
 import { RESULT_COLUMNS } from '../../schema/account-updater-files.ts';
+import { spoolFile } from '../request/spool.ts';
 import { openSpool } from '../request/spool-output.ts';
 import { readResults } from '../result-codes.ts';
 import { hashOf } from '../results/download.ts';
@@ -33,11 +34,13 @@ export interface CycleResults {
   readonly record: RunRecord | undefined;
 }
 
-/** A file with the proven results of a request, or of those whose runs are on another machine. */
+/** A file with the proven results of a request, or the file of the whole cycle with those of several. */
 export interface CycleSource extends MatchOptions {
   /** The places of the requests. */
   readonly places: readonly number[];
   readonly file: string;
+  /** Whether a file of several requests has the results in the order of their rows, and none of other rows. */
+  readonly isOrdered?: boolean | undefined;
 }
 
 interface Source extends CycleSource {
@@ -53,21 +56,20 @@ interface Source extends CycleSource {
 export async function cycleResults(context: Context, directory: RefreshDirectory): Promise<CycleResults | undefined> {
   const { sources, lost } = await findSources(context, directory);
   const of = new Map(sources.flatMap(({ places, sha256 }) => places.map((place) => [place, sha256] as const)));
-  const all = lost.length === 0 ? sources : await withResultsOfOthers(directory, sources, lost);
-  const [first] = all;
+  const found = lost.length === 0 ? sources : await withResultsOfOthers(directory, sources, lost);
+  const [first] = found;
   if (first === undefined) return undefined;
   for (const place of lost) of.set(place, directory.requests[place]?.report_of ?? '');
   const record = sources.findLast((source) => source.record !== undefined)?.record;
-  if (all.length === 1) {
+  if (found.length === 1) {
     const { size: bytes } = await fileSource(first.file);
-    return { path: first.file, sha256: first.sha256, bytes, sources: all, shared: undefined, of, record };
+    return { path: first.file, sha256: first.sha256, bytes, sources: found, shared: undefined, of, record };
   }
+  const all = await asCopies(context, found, directory.resolve(directory.results));
   const path = await openSpool(context);
   const requested: ResultSource[] = [];
   for (const { places, file, mayHaveMore } of all) {
-    // The results of a lost request are in the file of the whole cycle, which contains those of other requests too.
-    const isWhole = places.some((place) => lost.includes(place));
-    const requests = await findRequests(context, directory, isWhole ? reportedPlaces(directory) : places);
+    const requests = await findRequests(context, directory, places);
     requested.push({ file, requests, mayHaveMore });
   }
   const shared = await SharedResults.of(requested);
@@ -123,9 +125,25 @@ async function withResultsOfOthers(
   const others = sources.filter(({ places, sha256: own }) =>
     places.every((place) => directory.requests[place]?.report_of !== own),
   );
-  return [...others, { places: lost, file, sha256, mayHaveMore: true }].toSorted(
-    (a, b) => Math.max(...a.places) - Math.max(...b.places),
-  );
+  const whole = {
+    // The file has the results of requests that are not lost too.
+    places: reportedPlaces(directory),
+    file,
+    sha256,
+    mayHaveMore: true,
+    isOrdered: directory.steps.ordered === sha256,
+  };
+  const last = Math.max(...lost);
+  const isBefore = ({ places: [place = 0] }: Source): boolean => place < last;
+  return [...others.filter(isBefore), whole, ...others.filter((source) => !isBefore(source))];
+}
+
+/** Copies the file of the whole cycle where it is a source, because it is replaced before its results are read again. */
+async function asCopies(context: Context, sources: readonly Source[], ofCycle: string): Promise<readonly Source[]> {
+  if (sources.every(({ file }) => file !== ofCycle)) return sources;
+  const copy = await spoolFile(context.system, ofCycle);
+  context.onClose(() => copy.remove());
+  return sources.map((source) => (source.file === ofCycle ? { ...source, file: copy.path } : source));
 }
 
 /** Returns the hash of the results of the whole cycle; undefined if their file is not as the refresh wrote it. */

@@ -60,6 +60,8 @@ interface Steps {
   reported?: Made | undefined;
   excluded?: Made | undefined;
   next?: Made | undefined;
+  /** The SHA-256 of results of the cycle that have the order of the rows of its requests, and none of other rows. */
+  ordered?: string | undefined;
   /** Set while files of the cycle are written. */
   writing?: true | undefined;
   /** Set while the command of `--exec` is yet to succeed with the new tokens. */
@@ -97,6 +99,7 @@ const refreshSchema = z.looseObject({
   reported: z.optional(madeSchema),
   excluded: z.optional(madeSchema),
   next: z.optional(madeSchema),
+  ordered: z.optional(z.string()),
   writing: z.optional(z.literal(true)),
   exec: z.optional(z.literal('due')),
   applied: z.optional(z.looseObject({ sha256: z.string(), at: z.string() })),
@@ -250,10 +253,10 @@ export class RefreshDirectory {
   }
 
   #take(record: RecordOnDisk, stat: fs.Stats): void {
-    const { requests, files, todo = {}, applied, reported, excluded, next, writing, exec } = record;
+    const { requests, files, todo = {}, applied, reported, excluded, next, ordered, writing, exec } = record;
     const [first] = requests;
     const ofTodo = Object.entries(todo).map(([name, hashes]) => [path.join('todo', name), hashes] as const);
-    const steps = record.version === 1 ? stepsOf(requests) : { reported, excluded, next, writing, exec };
+    const steps = record.version === 1 ? stepsOf(requests) : { reported, excluded, next, ordered, writing, exec };
     Object.assign(this.steps, steps);
     const hashes = first?.report_of === undefined ? [] : [[path.basename(this.results), [first.report_of]] as const];
     this.#own = record.own ?? requests.flatMap(({ own = [] }) => own);
@@ -266,7 +269,7 @@ export class RefreshDirectory {
 
   /** Writes the record and flushes it. */
   save(): void {
-    const { reported, excluded, next, writing, exec } = this.steps;
+    const { reported, excluded, next, ordered, writing, exec } = this.steps;
     const record = {
       version: VERSION,
       cycle: this.cycle,
@@ -276,6 +279,7 @@ export class RefreshDirectory {
       reported,
       excluded,
       next,
+      ordered,
       writing,
       exec,
       applied: this.#applied,

@@ -11,10 +11,11 @@ import { tokenKey } from '../request/row-key.ts';
 import { type Actions, groupOf, readResults, type ResultRow, type RowGroup } from '../result-codes.ts';
 import { type KeptColumns, openKept } from '../results/kept-columns.ts';
 import { requireNewToken } from '../results/new-token.ts';
-import { repeatedResults, ResultRows } from '../results/result-rows.ts';
+import { repeatedResults } from '../results/result-rows.ts';
 import { findRequests } from './cycle-request.ts';
 import type { CycleResults, CycleSource } from './cycle-results.ts';
 import type { RefreshDirectory } from './refresh-directory.ts';
+import { type ResultPlaces, resultPlaces, type RowPlace } from './result-places.ts';
 import { withSeveralMerchants } from './shared-results.ts';
 
 /** The columns of the file with new tokens, after the kept ones. Programs read it, also when it has no rows. */
@@ -41,26 +42,30 @@ export interface Todo {
 export async function writeTodo(
   context: Context,
   directory: RefreshDirectory,
-  { sources, shared, of }: CycleResults,
+  results: CycleResults,
   actions: Actions,
 ): Promise<Todo> {
+  const { sources, shared, of } = results;
   const kept = await CycleKept.open(context, directory, [...of.keys()]);
   const files = new TodoFiles(context, directory, kept.names);
   let leftOut = 0;
+  let hasMore = false;
   try {
     for (const [index, source] of sources.entries()) {
-      const placeOf = await placesOf(context, directory, source, kept);
+      const found = await placesOf(context, directory, source, kept);
+      hasMore ||= found.hasMore;
       const counts = shared?.counting(index);
       for await (const rows of readResults((await fileSource(source.file)).open()))
         for (const row of rows) {
-          const place = placeOf(row.token);
+          const place = found.rowOf(row.token);
           requireNewToken(row, context.isRehearsal);
           if (counts?.(row) === false) continue;
           const group = groupOf(row.result_code, row.new_token !== '', actions);
           if (group === 'replace' && place === undefined) leftOut += 1;
-          else if (isWritten(group)) await files.add(group, row, kept.cellsAt(row.token, place, source.places));
+          else if (isWritten(group)) await files.add(group, row, kept.cellsAt(row.token, place));
         }
     }
+    noteOrder(directory, results, hasMore);
     const todo = await files.finish();
     if (leftOut > 0) context.notices.warn(unknownRows(leftOut, todo.replace));
     return todo;
@@ -71,31 +76,33 @@ export async function writeTodo(
 
 /**
  * Finds the row of its request to which each result belongs. Where a request is gone, a token is taken to have one row if
- * it has one result and at most one row of kept columns.
+ * it has one result and no different rows of kept columns.
  */
 async function placesOf(
   context: Context,
   directory: RefreshDirectory,
-  { places, file, mayHaveMore }: CycleSource,
+  source: CycleSource,
   kept: CycleKept,
-): Promise<(token: string) => number | undefined> {
-  const results = await fileSource(file);
-  const requests = await findRequests(context, directory, places);
-  if (requests === undefined) {
-    const repeated = await repeatedResults(results);
-    return (token) => (repeated.has(tokenKey(token)) || kept.hasSeveral(token, places) ? undefined : 0);
-  }
-  const placing: ((token: string) => number | undefined)[] = [];
-  for (const request of requests) {
-    placing.push((await ResultRows.match(await fileSource(request), results, { mayHaveMore })).placing());
-  }
-  return (token) => {
-    const found = placing.map((placeOf) => placeOf(token));
-    return found.reduce<number | undefined>(
-      (last, place) => (last === undefined || place === undefined ? undefined : Math.max(last, place)),
-      0,
-    );
+): Promise<ResultPlaces> {
+  const requests = await findRequests(context, directory, source.places);
+  if (requests !== undefined) return resultPlaces(source, requests);
+  const repeated = await repeatedResults(await fileSource(source.file));
+  return {
+    rowOf: (token) => (repeated.has(tokenKey(token)) ? undefined : kept.onlyRow(token, source.places)),
+    hasMore: true,
   };
+}
+
+/** Records whether the results of the cycle have the order of its requests, in which their rows are found without any run. */
+function noteOrder(directory: RefreshDirectory, { sources, sha256 }: CycleResults, hasMore: boolean): void {
+  // Requests that are gone now were read when this was recorded.
+  if (directory.steps.ordered === sha256) return;
+  const places = sources.flatMap((source) => source.places);
+  const isInOrder = places.every((place, index) => index === 0 || place > (places[index - 1] ?? 0));
+  const ordered = isInOrder && !hasMore ? sha256 : undefined;
+  if (directory.steps.ordered === ordered) return;
+  directory.steps.ordered = ordered;
+  directory.save();
 }
 
 function unknownRows(count: number, replace: string): string {
@@ -109,12 +116,16 @@ interface KeptOfRequest {
   readonly request: number;
 }
 
+interface KeptFile extends KeptOfRequest {
+  /** The place of each of all names among those of this file. */
+  readonly places: readonly number[];
+}
+
 /** The kept columns of all requests of a cycle. */
 class CycleKept {
   readonly names: readonly string[];
   /** The files of kept columns, newest first, each with the places of its columns among all names. */
-  readonly #files: readonly (KeptOfRequest & { readonly places: readonly number[] })[];
-
+  readonly #files: readonly KeptFile[];
   /** Tokens whose rows in several requests may be different ones; undefined if any token may be such. */
   readonly #several: ReadonlySet<string> | undefined;
 
@@ -133,31 +144,37 @@ class CycleKept {
       const kept = await openKept(context, directory.has(keep) ? keep : undefined);
       if (kept) files.push({ kept, request });
     }
-    const isPartial = files.length > 0 && files.length < places.length;
-    const requests = isPartial ? await findRequests(context, directory, places) : [];
+    const requests = files.length > 0 && places.length > 1 ? await findRequests(context, directory, places) : [];
     return new CycleKept(files, requests && (await withSeveralMerchants(requests)));
   }
 
   /**
-   * Returns the cells of a token's row at this place among its rows. They are those of the requests whose results are
-   * written. If these kept no columns, another request counts, unless it may have the token for another merchant.
+   * Returns the cells of a token's row. Where its request kept no columns, another one counts, unless it may have the token
+   * for another merchant. The cells are empty if the row is not known.
    */
-  cellsAt(token: string, place: number | undefined, requests: readonly number[]): readonly string[] {
+  cellsAt(token: string, row: RowPlace | undefined): readonly string[] {
     const having = this.#files.filter(({ kept }) => kept.has(token));
     const found =
-      having.find(({ request }) => requests.includes(request)) ?? (this.#isOneRow(token) ? having[0] : undefined);
-    const cells = found?.kept.cellsAt(token, place) ?? [];
-    return this.names.map((_, at) => cells[found?.places[at] ?? -1] ?? '');
+      having.find(({ request }) => request === row?.request) ?? (this.#isOneRow(token) ? having[0] : undefined);
+    return this.#cellsIn(found, token, row?.place);
+  }
+
+  /** Returns the row of a token whose kept columns are the same in all of its rows of these requests; otherwise undefined. */
+  onlyRow(token: string, requests: readonly number[]): RowPlace | undefined {
+    const having = this.#files.filter(({ kept, request }) => requests.includes(request) && kept.has(token));
+    const cells = new Set(having.map((file) => this.#cellsIn(file, token, 0).join('\0')));
+    if (cells.size > 1 || having.some(({ kept }) => kept.hasSeveral(token))) return undefined;
+    return { request: having[0]?.request ?? requests[0] ?? 0, place: 0 };
+  }
+
+  #cellsIn(file: KeptFile | undefined, token: string, place: number | undefined): readonly string[] {
+    const cells = file?.kept.cellsAt(token, place) ?? [];
+    return this.names.map((_, at) => cells[file?.places[at] ?? -1] ?? '');
   }
 
   /** Tells whether all rows of a token in the requests are the same one. */
   #isOneRow(token: string): boolean {
     return this.#several?.has(tokenKey(token)) === false;
-  }
-
-  /** Tells whether a token has several rows in the kept columns of one of these requests. */
-  hasSeveral(token: string, requests: readonly number[]): boolean {
-    return this.#files.some(({ kept, request }) => requests.includes(request) && kept.hasSeveral(token));
   }
 }
 

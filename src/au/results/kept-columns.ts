@@ -85,8 +85,7 @@ export class KeptColumns {
    */
   cellsAt(token: string, place: number | undefined): readonly string[] {
     if (place === undefined) return this.names.map(() => '');
-    const offsets = this.#offsetsOf(token);
-    return this.#cellsAt(token, offsets[Math.min(place, offsets.length - 1)]);
+    return this.#cellsAt(token, this.#offsetsOf(token)[place]);
   }
 
   /** Returns the offsets of a token's rows, in the order of the request. */

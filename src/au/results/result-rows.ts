@@ -20,10 +20,13 @@ export class ResultRows {
   /** For each token with several rows or results, the number of its rows. */
   readonly #rows: ReadonlyMap<string, number>;
   readonly #known: ReadonlySet<string>;
+  /** Whether a token has more results than rows. */
+  readonly hasMore: boolean;
 
-  private constructor(rows: ReadonlyMap<string, number>, known: ReadonlySet<string>) {
+  private constructor(rows: ReadonlyMap<string, number>, known: ReadonlySet<string>, hasMore: boolean) {
     this.#rows = rows;
     this.#known = known;
+    this.hasMore = hasMore;
   }
 
   /** Reads a request, and the results too if a token has several rows or may have more results than rows. */
@@ -41,11 +44,11 @@ export class ResultRows {
         if (count > (rows.get(key) ?? 1)) more.add(key);
         rows.set(key, rows.get(key) ?? 1);
       }
-    if (rows.size === 0) return new ResultRows(rows, new Set());
+    if (rows.size === 0) return new ResultRows(rows, new Set(), false);
     const { matchedBy } = await reconcile(request, more.size === 0 ? results : withoutTokens(results, more));
     const found = matchedBy === 'order' ? await countResults(results, rows) : new Map<string, number>();
     const known = [...rows].filter(([key, count]) => found.get(key) === count).map(([key]) => key);
-    return new ResultRows(rows, new Set(known));
+    return new ResultRows(rows, new Set(known), more.size > 0);
   }
 
   /**

@@ -4,7 +4,7 @@ import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
 import { openQuickDesk } from './support.ts';
 
 /** Tokens whose cards have a new number at the sandbox. */
-const [A = '', B = '', C = ''] = exampleRequestFile()
+const [A = '', B = '', C = '', D = '', E = ''] = exampleRequestFile()
   .split('\n')
   .slice(1)
   .map((row) => row.slice(0, 36));
@@ -18,9 +18,12 @@ async function openKept() {
   const desk = await openQuickDesk({ tenants: ['production'], merchants: ['M1', 'M2', 'M3'] });
   const file = (name: string): string => desk.home.file(`${CYCLE}/${name}`);
   mkdirSync(desk.home.file('ledger'));
+  const envOf = (machine: string) => ({ SVC_STATE_DIR: desk.home.file(machine), SVC_LEDGER: desk.home.file('ledger') });
   const run = async (machine: string, words: readonly string[]): Promise<string> => {
-    const env = { SVC_STATE_DIR: desk.home.file(machine), SVC_LEDGER: desk.home.file('ledger') };
-    const done = await desk.svc(['au', 'refresh', ...words, '--cycle', '2026-12', '--fail-on', 'err=100%'], env);
+    const done = await desk.svc(
+      ['au', 'refresh', ...words, '--cycle', '2026-12', '--fail-on', 'err=100%'],
+      envOf(machine),
+    );
     expect(done.code, done.stderr).toBe(0);
     return done.stderr;
   };
@@ -31,7 +34,11 @@ async function openKept() {
       writeFileSync(desk.home.file('e.csv'), ['rec,token,expiration,merchant_id', ...rows, ''].join('\n'));
       return run(machine, ['e.csv', '--add', ...options]);
     },
-    again: (machine = 'runner') => run(machine, []),
+    again: (machine = 'runner', options: readonly string[] = []) => run(machine, options),
+    prune: async () => {
+      await desk.clock.advance(3_600_000);
+      expect(await desk.svc('au runs prune --older-than 1m --yes', envOf('runner'))).toMatchObject({ code: 0 });
+    },
     /** Returns the kept column, the token and the new token of each row of `replace.csv`. */
     replaced: () => {
       const [header = '', ...rows] = readFileSync(file('todo/replace.csv'), 'utf8').trimEnd().split('\n');
@@ -40,6 +47,46 @@ async function openKept() {
     },
   };
 }
+
+describe('the new tokens of a cycle', () => {
+  it.each([
+    ['with other tokens', [...BOTH, MORE], [`rec4,${C},05/28,M1`, `rec5,${C},05/28,M2`, `rec6,${D},05/28,M1`]],
+    ['with all rows in another order', [...BOTH, MORE], [LATER, MORE, ...BOTH]],
+    ['with another merchant of a token', [BOTH[0] ?? '', MORE], [LATER, BOTH[1] ?? '']],
+    ['with another merchant of a token and shared rows', [BOTH[0] ?? '', MORE], [LATER, BOTH[1] ?? '', MORE]],
+  ])('the new tokens of a cycle stay the same on each machine after an export %s', async (_, first, second) => {
+    const { desk, file, add, again, replaced } = await openKept();
+    const took = desk.home.file('took');
+    const options = ['--exec', `cat "$SVC_REPLACE" >> ${took}`];
+    await add(first);
+    await add(second, ['--keep', 'rec', ...options], 'laptop');
+    const written = readFileSync(file('todo/replace.csv'), 'utf8');
+    const records = [...first, ...second].map((row) => row.slice(0, 4));
+    expect(new Set(replaced().map(([rec]) => rec))).toEqual(new Set(records));
+    for (const machine of ['laptop', 'desktop', 'runner']) {
+      expect(await again(machine, options), machine).not.toContain('not in');
+      expect(readFileSync(file('todo/replace.csv'), 'utf8'), machine).toBe(written);
+    }
+    expect(readFileSync(took, 'utf8')).toBe(written);
+    await add([`rec9,${E},05/28,M1`], ['--keep', 'rec'], 'desktop');
+    expect(new Set(replaced().map(([rec]) => rec))).toEqual(new Set([...records, 'rec9']));
+  });
+
+  it.each([
+    ['other tokens', [LATER, `rec5,${C},05/28,M2`]],
+    ['fewer merchants of a token', [LATER, MORE, BOTH[0] ?? '']],
+    ['another merchant of a token', [LATER, `rec5,${A},05/28,M3`, BOTH[1] ?? '']],
+  ])('the new tokens of a cycle stay the same after its runs were pruned, with an export of %s', async (_, second) => {
+    const { file, add, again, prune, replaced } = await openKept();
+    await add([...BOTH, MORE]);
+    await add(second);
+    const written = readFileSync(file('todo/replace.csv'), 'utf8');
+    expect(replaced().map(([rec]) => rec)).toEqual(expect.arrayContaining(['rec1', 'rec2', 'rec3', 'rec4']));
+    await prune();
+    expect(await again()).not.toContain('not in');
+    expect(readFileSync(file('todo/replace.csv'), 'utf8')).toBe(written);
+  });
+});
 
 describe('the kept columns of a new token', () => {
   it.each([
