@@ -1,6 +1,6 @@
 import type { Context } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
-import type { HTTPException } from 'hono/http-exception';
+import { HTTPException } from 'hono/http-exception';
 import { Hono } from 'hono/tiny';
 import { isCrossSite, isForThisMachine, type RequestHeaders } from '../schema/address.ts';
 import { ownMember } from '../schema/own-member.ts';
@@ -12,6 +12,9 @@ import { recordAudit, type SandboxEnv, type Service } from './service.ts';
 import { storeRoutes } from './routes/store.ts';
 import { collectMethod, notifyMethod, showChallenge, showMethod, submitChallenge } from './three-ds/pages/challenge.ts';
 import { errorPage, failurePage, type Visit } from './three-ds/pages/page.ts';
+
+/** The system's codes of a disk that takes no more. */
+const NO_ROOM: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);
 
 /** The emulated service, as a function from request to response. */
 export function createApp(service: Service, allowHosts: readonly string[] = []): Hono<SandboxEnv> {
@@ -31,6 +34,13 @@ export function createApp(service: Service, allowHosts: readonly string[] = []):
   for (const [path, methods] of methodsByPath(app))
     app.all(path, (c) => refuseUnknown(service, c, methodNotAllowed(methods)));
   app.notFound((c) => refuseUnknown(service, c, problem(404, 'There is no such path.')));
+  app.onError((error) => {
+    if (error instanceof HTTPException) return error.getResponse();
+    const code = 'code' in error ? String(error.code) : '';
+    const isFull = NO_ROOM.has(code);
+    const detail = isFull ? `The state of the sandbox cannot be written (${code}).` : `A bug: ${error.stack}`;
+    return problem(isFull ? 507 : 500, detail).getResponse();
+  });
   return app;
 }
 

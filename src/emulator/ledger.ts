@@ -109,7 +109,13 @@ export class Ledger {
   }
 
   #write(entry: LedgerEntry): void {
-    if (!this.#closed) writeSync(this.#file, `${JSON.stringify(entry)}\n`);
+    if (this.#closed) return;
+    try {
+      writeSync(this.#file, `${JSON.stringify(entry)}\n`);
+    } catch {
+      // The exchange is over, so that nobody can be told that the disk is full.
+      this.close();
+    }
   }
 
   #traffic(socket: Socket): { received: number; sent: number } {

@@ -51,6 +51,8 @@ export const exec = defineCommand({
     const code = await runChild(context, input.command, sandboxVariables(context.system.env, sandbox));
     const calls = sandbox.ledger().filter(({ event }) => event === undefined);
     context.notices.note(summary(calls));
+    // The child's code would be that of the signal that ended it.
+    if (isSvcError(context.signal.reason, 'timeout')) throw context.signal.reason;
     const wrong = unmet(
       input,
       calls.map(({ at }) => Date.parse(at)),

@@ -77,6 +77,11 @@ describe('svc sandbox exec', () => {
     expect([tooLong.code, tooLong.stderr]).toEqual([126, expect.stringContaining('(ENAMETOOLONG)')]);
   });
 
+  it('R55: svc sandbox exec ends with 8 when its time is over, and not with the code of a signal', async () => {
+    const { code, stderr } = await exec(['--timeout', '300ms'], node('setTimeout(() => {}, 600_000)'));
+    expect([code, JSON.parse(stderr.trimEnd().split('\n').at(-1) ?? '')]).toMatchObject([8, { code: 'timeout' }]);
+  });
+
   it('svc sandbox exec counts requests, errors and the peak', async () => {
     const { stderr } = await exec(
       ['--fault', '503@GET /logs:#2-3', '--fault', 'reset@GET /logs:#4'],
