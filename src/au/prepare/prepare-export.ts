@@ -36,6 +36,8 @@ export interface Preparation {
   readonly words: readonly string[];
   /** Called when the request is complete and flushed to disk, before any file gets its final name. */
   readonly onWhole?: ((request: Sealed, prepared: Prepared) => void) | undefined;
+  /** Called when the file of refused rows is complete and flushed to disk, before it gets its final name. */
+  readonly onRejects?: ((rejects: Sealed) => void) | undefined;
 }
 
 /** A request file that was made of an export. */
@@ -52,7 +54,7 @@ export interface PreparedRequest {
 export async function prepareExport(
   context: Context,
   typed: string,
-  { names, how, exclusions: list, maxRejects, force, path, words, onWhole }: Preparation,
+  { names, how, exclusions: list, maxRejects, force, path, words, onWhole, onRejects }: Preparation,
 ): Promise<PreparedRequest> {
   const inputs = namedFiles({ '<export>': typed, '--exclusions': list });
   let files = await PreparedFiles.begin(context, inputs, names, force);
@@ -62,7 +64,8 @@ export async function prepareExport(
     const exclusions = list === undefined ? undefined : await openExclusions(context, list, names, words);
     const openOverflow = (): Promise<Overflow> => openOverflowFile(context);
     let options: PrepareOptions = { ...how, exclusions, now: context.clock.now(), openOverflow };
-    const read = (): Promise<Prepared> => readExport(context, typed, file, { files, how: options, maxRejects, words });
+    const read = (): Promise<Prepared> =>
+      readExport(context, typed, file, { files, how: options, maxRejects, words, onRejects });
     const readAgain = async (first: Prepared, more: PrepareOptions): Promise<Prepared> => {
       await files.discard();
       files = await PreparedFiles.begin(context, inputs, names, force);
@@ -83,7 +86,9 @@ export async function prepareExport(
     const { laterDates, lateRepeats } = prepared;
     if (laterDates.size > 0 || lateRepeats !== undefined)
       prepared = await readAgain(prepared, { laterDates, lateRepeats });
-    onWhole?.(await files.seal(), prepared);
+    const whole = await files.seal();
+    await noteRejects(files, onRejects);
+    onWhole?.(whole, prepared);
     const request = await files.finish();
     if (names.request === '-') await copyOut(context, files.path('request'), names.request);
     explainPrepared(context, prepared, request, names);
@@ -145,7 +150,12 @@ async function openExclusions(
   });
 }
 
-interface Reading extends Pick<Preparation, 'how' | 'maxRejects' | 'words'> {
+async function noteRejects(files: PreparedFiles, onRejects: Preparation['onRejects']): Promise<void> {
+  const rejects = await files.sealOnly('rejects');
+  if (rejects) onRejects?.(rejects);
+}
+
+interface Reading extends Pick<Preparation, 'how' | 'maxRejects' | 'words' | 'onRejects'> {
   readonly files: PreparedFiles;
 }
 
@@ -153,12 +163,13 @@ async function readExport(
   context: Context,
   typed: string,
   file: string,
-  { files, how, maxRejects = NONE, words }: Reading,
+  { files, how, maxRejects = NONE, words, onRejects }: Reading,
 ): Promise<Prepared> {
   return readWithProgress(context, 'prepare', file, async (pieces, shown) => {
     const name = typed === '-' ? STANDARD_INPUT : typed;
     const prepared = await prepareRequest(pieces, files.outputs(), { ...how, ...shown, name });
     if (!isWithinLimit(prepared, maxRejects)) {
+      await noteRejects(files, onRejects);
       await files.finishOnly('rejects');
       const { rejects } = files.names;
       // Only `au prepare` has --rejects; `au refresh` names that file itself.

@@ -74,6 +74,11 @@ export class PreparedFiles {
     return this.#draft('request').seal();
   }
 
+  /** Completes one draft and describes it. Returns undefined if there is no such file. */
+  async sealOnly(kind: Kind): Promise<Sealed | undefined> {
+    return this.#drafts.get(kind)?.seal();
+  }
+
   /** Gives all drafts their final names, the request last, and describes the request. A kill leaves no request alone. */
   async finish(): Promise<Sealed> {
     const request = await this.seal();

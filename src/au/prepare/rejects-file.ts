@@ -20,13 +20,9 @@ export async function isRejectsFile(path: string): Promise<boolean> {
  * name as it was typed.
  * @throws SvcError `usage`
  */
-export async function refuseMended(
-  path: string,
-  name: string,
-  { columns, dateOrder, noExpiration }: PrepareOptions,
-): Promise<void> {
+export async function refuseMended(path: string, name: string, how: PrepareOptions): Promise<void> {
   if (!(await isRejectsFile(path))) return;
-  const rows = await goodRows(path, { columns, dateOrder, noExpiration });
+  const rows = await goodRows(path, how);
   if (rows === 0) return;
   throw new SvcError('usage', `${name} has ${countText(rows, 'row')} in which nothing is wrong`, {
     hint: 'It seems to have been mended. Make a request of it before it is replaced, or add --force to replace it:',
@@ -35,7 +31,8 @@ export async function refuseMended(
 }
 
 /** Counts the rows of a file that could be in a request. A file that is no export has none. */
-async function goodRows(path: string, options: PrepareOptions): Promise<number> {
+export async function goodRows(path: string, { columns, dateOrder, noExpiration }: PrepareOptions): Promise<number> {
+  const options = { columns, dateOrder, noExpiration };
   try {
     const { rows } = await prepareRequest((await fileSource(path)).open(), { request: async () => undefined }, options);
     return rows;

@@ -9,6 +9,7 @@ import { fileSource } from '../../client/transfer/source.ts';
 import { writeNextRequest } from '../next/write-next-request.ts';
 import type { Actions } from '../result-codes.ts';
 import { actionsOf, actionWords } from '../results/action-option.ts';
+import { keepFileOf } from '../results/kept-columns.ts';
 import { makeReport, requireReconciled } from '../results/make-report.ts';
 import type { PageSubject } from '../results/report-page.ts';
 import { dominanceWarning } from '../results/report-view.ts';
@@ -299,6 +300,7 @@ export class CycleSteps {
       if (isOne) announceStep(this.#context, this.#input, 'next', words);
       else noteStep(this.#context, this.#input, 'next', `of ${this.#places.length} requests: ${out}`);
       this.#directory.claim(out);
+      if (keep !== undefined) this.#directory.claim(keepFileOf(out));
     }
     return writeNextRequest(this.#context, {
       request: (await this.#wholeRequest()).path,

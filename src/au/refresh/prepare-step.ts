@@ -12,6 +12,7 @@ import { type Export, wordsOf } from './export.ts';
 import { prepareAside } from './prepare-aside.ts';
 import { type RefreshDirectory, type Refreshed, type RefreshFiles, runHere } from './refresh-directory.ts';
 import type { RefreshInput } from './refresh-input.ts';
+import { requireReplaceable } from './replaceable-files.ts';
 import { announceStep, noteStep } from './step.ts';
 
 /** Makes the request file of the export, unless an earlier command did. Returns its place in the cycle. */
@@ -125,10 +126,12 @@ async function makeRequest(
   const { how, maxRejects } = input;
   // A file that does not exist is reported as for any other command.
   await fileSource(exported?.path ?? resolvePath(context, input.export));
+  await requireReplaceable(directory, place, input);
   const { list: exclusions, noted } = await exclusionsFor(context, directory, input);
   const keep = how.keep === undefined || how.keep.length === 0 ? undefined : files.keep;
   const replaces = directory.has(files.request) ? await directory.hash(files.request) : undefined;
   const rejects = maxRejects && files.rejects;
+  const earlier = rejects !== undefined && directory.has(rejects) ? [await directory.hash(rejects)] : [];
   announceStep(context, input, 'prepare', [
     'au',
     'prepare',
@@ -147,6 +150,10 @@ async function makeRequest(
     force: true,
     path: exported?.path,
     words: wordsOf(input.export, input.cycle),
+    onRejects: ({ sha256 }) => {
+      directory.noteWritten(files.rejects, [...earlier, sha256]);
+      directory.save();
+    },
     onWhole: (request, { rows }) =>
       directory.put(place, {
         export: input.export,

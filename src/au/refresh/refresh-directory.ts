@@ -265,6 +265,15 @@ export class RefreshDirectory {
     );
     this.#written = files ?? Object.fromEntries([...hashes, ...ofTodo]);
     this.#applied = applied;
+    this.#takeKept();
+  }
+
+  /** Early versions did not record that the files with kept columns belong to the refresh. */
+  #takeKept(): void {
+    for (const place of this.#requests.keys()) this.#ownKept(place);
+    const kept = keepFileOf(this.next);
+    const isKept = this.steps.next !== undefined && this.isOwn(this.filesOf(0).keep);
+    if (isKept && !this.isOwn(kept)) this.#own.push(path.basename(kept));
   }
 
   /** Writes the record and flushes it. */
@@ -290,6 +299,7 @@ export class RefreshDirectory {
   /** Records a request at its place: the place after all others, or that of one that was never submitted. */
   put(place: number, request: Refreshed): void {
     this.#requests[place] = request;
+    this.#ownKept(place);
     this.save();
   }
 
@@ -311,7 +321,8 @@ export class RefreshDirectory {
   /** Checks that a request that is yet to be prepared replaces no file. @throws SvcError `config` */
   requireFree(place: number, hasNext: boolean): void {
     const { request, keep } = this.filesOf(place);
-    const ofCycle = place > 0 ? [] : [this.results, this.report, ...(hasNext ? [this.next] : [])];
+    const ofNext = hasNext ? [this.next, keepFileOf(this.next)] : [];
+    const ofCycle = place > 0 ? [] : [this.results, this.report, ...ofNext];
     for (const file of [request, keep, ...ofCycle]) if (this.has(file)) throw this.foreign(file);
   }
 
@@ -320,11 +331,22 @@ export class RefreshDirectory {
    * @throws SvcError `config` if the file exists and the refresh did not write it
    */
   claim(file: string): void {
-    const name = path.basename(file);
-    if (this.#own.includes(name)) return;
+    if (this.isOwn(file)) return;
     if (this.has(file)) throw this.foreign(file);
-    this.#own.push(name);
+    this.#own.push(path.basename(file));
     this.save();
+  }
+
+  /** Tells whether a file is recorded as one of the refresh. */
+  isOwn(file: string): boolean {
+    return this.#own.includes(path.basename(file));
+  }
+
+  /** Records that the kept columns of a request belong to the refresh. */
+  #ownKept(place: number): void {
+    const { keep } = this.filesOf(place);
+    const isKept = this.#requests[place]?.options.includes('--keep') === true;
+    if (isKept && !this.isOwn(keep)) this.#own.push(path.basename(keep));
   }
 
   /** Removes the record and the only request, which the operator decided not to submit. */

@@ -19,6 +19,7 @@ import { isChanged, isPrepared, notBegun, placeOf, preparedRequest, submittedReq
 import { RefreshDirectory, runHere } from './refresh-directory.ts';
 import type { RefreshInput } from './refresh-input.ts';
 import { requireTenant } from './refresh-tenant.ts';
+import { requireReplaceable } from './replaceable-files.ts';
 import type { PrintRow, RefreshRow } from './refresh-row.ts';
 import { type Advanced, RequestSteps, submissionOf } from './request-steps.ts';
 
@@ -195,6 +196,7 @@ export async function planRefresh(context: Context, input: RefreshInput): Promis
   if (!known) directory.requireFree(place, input.next);
   if (!isPrepared(known, exported, input)) {
     if (typed === undefined) throw notBegun(directory);
+    await requireReplaceable(directory, place, input);
     path = await prepareAside(context, directory, typed, exported, input);
   }
   const file = await openRequestFile(context, request, path);

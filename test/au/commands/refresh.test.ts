@@ -886,7 +886,7 @@ describe('svc au refresh', () => {
     expect(filesIn(desk)).toContain('request.csv');
   });
 
-  it.each(['request.csv', 'results.csv', 'report.html', 'next.csv'])(
+  it.each(['request.csv', 'results.csv', 'report.html', 'next.csv', 'next.keep.csv'])(
     'svc au refresh refuses a directory with a %s that it did not write, before it does anything',
     async (name) => {
       const { desk, refresh, read } = await openRefresh();

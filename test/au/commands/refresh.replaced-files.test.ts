@@ -1,0 +1,133 @@
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { Draft } from '../../../src/base/files/draft.ts';
+import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
+import { errorIn } from '../../support/run-here.ts';
+import { openQuickDesk } from './support.ts';
+
+const CYCLE = 'refresh/2026-12';
+const REJECTED = `${CYCLE}/rejected.csv`;
+const [, ...ROWS] = exampleRequestFile().trimEnd().split('\n');
+const SOON = '0b1c2d3e-4f50-4a61-8b72-9c83ad94be05,soon';
+const LATER = '1b1c2d3e-4f50-4a61-8b72-9c83ad94be05,later';
+const EITHER = '2b1c2d3e-4f50-4a61-8b72-9c83ad94be05,05/06/31';
+
+/** A desk with an export that has a column to keep, and further rows. */
+async function openRefresh(more: readonly string[] = [], options: Parameters<typeof openQuickDesk>[0] = {}) {
+  const desk = await openQuickDesk(options);
+  const rows = ROWS.map((row, index) => `${row.split(',')[0]},,C-${index}`);
+  const text = ['token,expiration,Customer', ...rows, ...more.map((row) => `${row},C`), ''].join('\n');
+  writeFileSync(desk.home.file('export.csv'), text);
+  const refresh = (...words: string[]) =>
+    desk.svc(['au', 'refresh', 'export.csv', '--cycle', '2026-12', '--fail-on', 'err=60%', ...words]);
+  const read = (name: string): string => readFileSync(desk.home.file(name), 'utf8');
+  const write = (name: string, written: string): void => {
+    mkdirSync(desk.home.file(CYCLE), { recursive: true });
+    writeFileSync(desk.home.file(name), written);
+  };
+  return { desk, refresh, read, write };
+}
+
+describe('files of a cycle that are not replaced', () => {
+  it.each(['', ' --dry-run'])(
+    'svc au refresh --max-rejects 1%s does not replace a rejected.csv that is no file of refused rows',
+    async (option) => {
+      const { desk, refresh, read, write } = await openRefresh([SOON]);
+      write(REJECTED, 'mine');
+      const refused = await desk.svc(`au refresh export.csv --cycle 2026-12 --max-rejects 1${option}`);
+      expect([refused.code, errorIn(refused)]).toEqual([3, expect.objectContaining({ file: REJECTED })]);
+      expect([read(REJECTED), desk.uploads()]).toEqual(['mine', 0]);
+      expect((await refresh('--max-rejects', '1')).code).toBe(3);
+      rmSync(desk.home.file(REJECTED));
+      expect((await refresh('--max-rejects', '1')).code).toBe(0);
+      expect(read(REJECTED)).toContain('soon');
+    },
+  );
+
+  it('svc au refresh replaces its refused rows of an earlier attempt, but not rows that were mended in place', async () => {
+    const { desk, refresh, read, write } = await openRefresh([SOON, LATER, EITHER]);
+    // With the order of the date nothing is wrong with the third row that was refused before.
+    for (const words of [[], [], ['--date-order', 'dmy'], ['--date-order', 'dmy']])
+      expect((await refresh('--max-rejects', '1', ...words)).code).toBe(13);
+    const mended = read(REJECTED).replace('soon', '06/2031');
+    write(REJECTED, mended);
+    const refused = await refresh('--date-order', 'dmy', '--max-rejects', '2');
+    expect(refused.code).toBe(3);
+    expect(errorIn(refused)['message']).toBe(`${REJECTED} was changed after the refresh wrote it`);
+    expect([read(REJECTED), desk.uploads()]).toEqual([mended, 0]);
+    renameSync(desk.home.file(REJECTED), desk.home.file('mended.csv'));
+    const done = await refresh('--date-order', 'dmy', '--max-rejects', '2');
+    expect(done.code, done.stderr).toBe(0);
+    const add = await desk.svc(
+      'au refresh mended.csv --cycle 2026-12 --add --max-rejects 1 --fail-on err=60% --no-expiration',
+    );
+    expect([add.code, desk.uploads()], add.stderr).toEqual([0, 2]);
+    expect(read(`${CYCLE}/rejected-2.csv`)).toContain('later');
+  });
+
+  it('svc au refresh replaces its refused rows after it stopped before it replaced them', async () => {
+    const { desk, refresh, read, write } = await openRefresh([SOON]);
+    expect((await refresh('--max-rejects', '0')).code).toBe(13);
+    write('export.csv', read('export.csv').replace('soon', 'later'));
+    const finishing = vi.spyOn(Draft.prototype, 'finish').mockRejectedValueOnce(new Error('stopped'));
+    onTestFinished(() => finishing.mockRestore());
+    expect((await refresh('--max-rejects', '0')).code).not.toBe(13);
+    expect(read(REJECTED)).toContain('soon');
+    expect((await refresh('--max-rejects', '1')).code).toBe(0);
+    expect([read(REJECTED), desk.uploads()]).toEqual([expect.stringContaining('later'), 1]);
+  });
+
+  it('svc au refresh knows the refused rows that an early version did not record by what is wrong with them', async () => {
+    const { desk, refresh, read, write } = await openRefresh([SOON, LATER]);
+    const forget = (): void => rmSync(desk.home.file(`${CYCLE}/refresh.json`));
+    for (const _ of ['first', 'second']) {
+      expect((await refresh('--max-rejects', '1')).code).toBe(13);
+      forget();
+    }
+    const mended = read(REJECTED).replace('soon', '06/2031');
+    write(REJECTED, mended);
+    const refused = await refresh('--max-rejects', '2');
+    expect(errorIn(refused)).toMatchObject({
+      code: 'config',
+      message: `${REJECTED} has 1 row in which nothing is wrong`,
+    });
+    expect(read(REJECTED)).toBe(mended);
+  });
+
+  it('svc au refresh never replaces a next.keep.csv that appeared while the job was pending', async () => {
+    const { desk, refresh, read, write } = await openRefresh([], { processingMs: 60_000 });
+    expect(await refresh('--keep', 'Customer', '--no-wait')).toMatchObject({ code: 11 });
+    write(`${CYCLE}/next.keep.csv`, 'mine');
+    await desk.clock.advance(120_000);
+    const refused = await refresh('--keep', 'Customer', '--next');
+    expect([refused.code, errorIn(refused)['file']]).toEqual([3, `${CYCLE}/next.keep.csv`]);
+    expect(read(`${CYCLE}/next.keep.csv`)).toBe('mine');
+    rmSync(desk.home.file(`${CYCLE}/next.keep.csv`));
+    expect((await refresh('--keep', 'Customer', '--next')).code).toBe(0);
+    expect(read(`${CYCLE}/next.keep.csv`)).toContain('Customer');
+  });
+
+  it('svc au refresh writes the kept columns of an early version, which did not record them, again', async () => {
+    const { desk, refresh, read, write } = await openRefresh();
+    expect((await refresh('--keep', 'Customer', '--next')).code).toBe(0);
+    const record = JSON.parse(read(`${CYCLE}/refresh.json`)) as { own: string[] };
+    expect(record.own.filter((name) => name.includes('.keep.'))).toEqual(['request.keep.csv', 'next.keep.csv']);
+    const own = record.own.filter((name) => !name.includes('.keep.'));
+    write(`${CYCLE}/refresh.json`, JSON.stringify({ ...record, own }));
+    rmSync(desk.home.file(`${CYCLE}/next.csv`));
+    const again = await refresh('--keep', 'Customer', '--next');
+    expect(again.code, again.stderr).toBe(0);
+  });
+
+  it('svc au refresh --keep does not replace a request.keep.csv that appeared beside a request without kept columns', async () => {
+    const { refresh, read, write } = await openRefresh([], {
+      intercept: (_incoming, outgoing) => outgoing.writeHead(403).end(),
+    });
+    expect(await refresh()).toMatchObject({ code: 4 });
+    write(join(CYCLE, 'request.keep.csv'), 'mine');
+    const refused = await refresh('--keep', 'Customer');
+    expect([refused.code, errorIn(refused)['file']]).toEqual([3, `${CYCLE}/request.keep.csv`]);
+    expect(read(`${CYCLE}/request.keep.csv`)).toBe('mine');
+  });
+});
