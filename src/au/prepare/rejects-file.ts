@@ -30,9 +30,20 @@ export async function refuseMended(path: string, name: string, how: PrepareOptio
   });
 }
 
-/** Counts the rows of a file that could be in a request. A file that is no export has none. */
-export async function goodRows(path: string, { columns, dateOrder, noExpiration }: PrepareOptions): Promise<number> {
-  const options = { columns, dateOrder, noExpiration };
+/**
+ * Counts the rows of a file that could be in a request. A file that is no export has none. A date that only the order in
+ * the options makes readable may be the one that was refused before that order was given, so its row does not count.
+ */
+export async function goodRows(
+  path: string,
+  { columns, dateOrder = [], noExpiration }: PrepareOptions,
+): Promise<number> {
+  const rows = await readableRows(path, { columns, dateOrder, noExpiration });
+  if (rows === 0 || dateOrder.length === 0) return rows;
+  return Math.min(rows, await readableRows(path, { columns, noExpiration }));
+}
+
+async function readableRows(path: string, options: PrepareOptions): Promise<number> {
   try {
     const { rows } = await prepareRequest((await fileSource(path)).open(), { request: async () => undefined }, options);
     return rows;

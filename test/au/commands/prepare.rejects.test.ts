@@ -87,6 +87,17 @@ describe('svc au prepare --rejects', () => {
     expect(read('rejected.csv')).not.toBe(mended);
   });
 
+  it('svc au prepare --rejects replaces its file once --date-order reads the dates that were refused, but no row that was mended', async () => {
+    const { cwd, prepare, read } = place('token,exp\nt1,05/06/31\nt2,soon\n');
+    const ordered = [...REJECTS, '--date-order', 'dmy'];
+    expect((await prepare(...REJECTS)).code).toBe(13);
+    const first = read('rejected.csv');
+    expect((await prepare(...ordered)).code).toBe(13);
+    expect(read('rejected.csv')).not.toContain('t1');
+    writeFileSync(join(cwd, 'rejected.csv'), first.replace('soon', '06/2031'));
+    expect((await prepare(...ordered)).code).toBe(2);
+  });
+
   it('svc au prepare --rejects writes a file that can be mended and prepared in turn', async () => {
     const { cwd, prepare, read } = place(export100());
     await prepare(...REJECTS, '--max-rejects', '3');
