@@ -20,13 +20,16 @@ interface InCycle {
 }
 
 /**
- * Returns when the first job with rows of the file was created; null if the ledger does not say so in time. Warns if the newest one is so old that nothing was sent
- * now, and that a schedule may name the same cycle each time.
+ * Returns when the first job with rows of the file was created; null if the ledger does not respond in time. Warns if the
+ * newest one is so old that nothing was sent now, and that a schedule may name the same cycle each time.
+ * @throws SvcError `config` for a damaged ledger, and for one that is not the ledger of this machine
  */
 export async function inCycleSince(context: Context, { tenant, name, cycle, jobs }: InCycle): Promise<string | null> {
   const claims = await readIfPossible(context, (limited) =>
     new CommandLedger(limited, { onlyReads: true }).claimsOf(tenant, cycle, jobs),
   );
+  // Whether a later command pays for rows again depends on this, so that it is no mere addition.
+  if (isSvcError(claims, 'config')) throw claims;
   if (isSvcError(claims)) return null;
   const times = claims.map((claim) => parseTime(claim.created_at)).filter((time) => time !== undefined);
   if (times.length === 0) return null;
