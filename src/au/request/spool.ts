@@ -56,7 +56,8 @@ async function* bounded(input: AsyncIterable<Uint8Array | string>): AsyncGenerat
 }
 
 /**
- * Returns a name for a private file of this process. Its `remove` also removes files whose names begin with that name.
+ * Returns a name for a private file of this process. Its `remove` also removes files whose names begin with that name, and
+ * drafts of them, whose names begin with a dot.
  * Files of killed processes are removed first (R41).
  */
 export async function createSpool(
@@ -72,7 +73,7 @@ export async function createSpool(
   const name = `${system.pid}-${randomBytes(6).toString('hex')}.csv`;
   const remove = async (): Promise<void> => {
     for (const each of await fs.readdir(directory))
-      if (each.startsWith(name)) await fs.rm(path.join(directory, each), { force: true });
+      if (each.replace(/^\./, '').startsWith(name)) await fs.rm(path.join(directory, each), { force: true });
   };
   return { path: path.join(directory, name), remove };
 }
@@ -85,7 +86,7 @@ export async function removeOrphanedSpool(system: System): Promise<void> {
 
 async function removeOrphans(directory: string, system: System): Promise<void> {
   for (const name of await fs.readdir(directory)) {
-    const owner = Number(/^(\d+)-[0-9a-f]{12}\.csv/.exec(name)?.[1] ?? system.pid);
+    const owner = Number(/^\.?(\d+)-[0-9a-f]{12}\.csv/.exec(name)?.[1] ?? system.pid);
     if (owner !== system.pid && !system.isAlive(owner)) await fs.rm(path.join(directory, name), { force: true });
   }
 }
