@@ -55,6 +55,9 @@ export const RETENTION_PARAMETERS = {
   strict: flag('--strict', 'exit with 14 when entries may be missing'),
 } as const;
 
+/** The option of commands that read only an archive, or an archive and the service. */
+export const STRICT_PARAMETER = flag('--strict', 'exit with 14 when the archive does not cover the requested time');
+
 /** Without a default, since the parser gives this option and its negation one value. */
 export const HIDE_OWN_READS: Parameter<boolean | undefined> = {
   ...flag('--hide-own-reads', 'hide own reads of the logs'),

@@ -33,6 +33,15 @@ export function cardNumbersArchived(archive: string, count: number): SvcError {
   });
 }
 
+/** The error for a requested time that an archive does not cover. */
+export function notCovered(archive: string, warnings: readonly string[]): SvcError {
+  return new SvcError('entries_missing', `entries may be missing: ${warnings[0] ?? ''}`, {
+    hint: 'Update the archive, or choose another time; a gap stays one.',
+    next: ['logs', 'archive', archive],
+    facts: { warnings },
+  });
+}
+
 const MAX_NAMED = 10;
 
 /** The error for recorded files that are missing or have another size. */

@@ -2,33 +2,55 @@ import type { Context } from '../../cli/app/command.ts';
 import { utcTime } from '../../cli/output/time.ts';
 import { DAY_MS } from '../../schema/durations.ts';
 import { gapText } from '../sentences.ts';
+import type { Bounds } from './manifest.ts';
 import type { Coverage } from './records/coverage.ts';
 
 const MAX_GAPS = 5;
 const MOST_BEHIND_MS = 2 * DAY_MS;
 
-/** Reports the parts of a range that the archive does not cover. `newer` says how to get newer entries, if there is a way. */
+/** What is read besides the archive, and what the person can do. */
+interface Beyond {
+  /** How to get newer entries. */
+  readonly newer: string;
+  /** Whether nothing after the end of the archive is missing: it is read from the service, or nobody asked for it. */
+  readonly isEndEnough: boolean;
+}
+
+/**
+ * Reports the parts of a range that the archive does not cover, and returns the warnings. A typed time outside of the archive
+ * is one: that nothing was found then proves nothing.
+ */
 export function reportGaps(
   { notices, clock }: Context,
   { coverage }: { readonly coverage: Coverage },
-  { since = -Infinity, until = Infinity }: { since?: number | undefined; until?: number | undefined },
-  newer: string | undefined,
-): void {
-  const gaps = coverage.gaps().filter(({ from, to }) => from < until && to > since);
-  for (const gap of gaps.slice(0, MAX_GAPS)) notices.warn(gapText(gap));
-  if (gaps.length > MAX_GAPS) notices.warn(`and in ${gaps.length - MAX_GAPS} further gaps`);
+  { since, until }: Bounds,
+  { newer, isEndEnough }: Beyond,
+): readonly string[] {
+  const warnings = gapTexts(coverage, { since, until });
   const covered = coverage.covered();
-  const begin = covered[0]?.from;
-  const end = covered.at(-1)?.to;
-  if (begin === undefined || end === undefined) return notices.note('the archive covers no time yet');
-  if (since !== -Infinity && since < begin)
-    notices.note(
-      `the archive begins at ${utcTime(begin)}${coverage.drops.length > 0 ? ' (older months were dropped by retention)' : ''}`,
-    );
-  const behindMs = Math.min(until, clock.now()) - end;
-  if (newer === undefined || behindMs <= 0) return;
-  const words = `the archive ends at ${utcTime(end)}; ${newer}`;
-  // An archive that is updated every hour or day also ends before the present.
-  if (behindMs > MOST_BEHIND_MS) notices.warn(words);
-  else notices.note(words);
+  const begin = covered[0]?.from ?? Infinity;
+  const end = covered.at(-1)?.to ?? -Infinity;
+  if (covered.length === 0 && !isEndEnough) warnings.push('the archive covers no time yet');
+  if (covered.length > 0 && Math.min(since ?? Infinity, until ?? Infinity) < begin) {
+    const dropped = coverage.drops.length > 0 ? ' (older months were dropped by retention)' : '';
+    warnings.push(`the archive begins at ${utcTime(begin)}${dropped}`);
+  }
+  const notes: string[] = [];
+  const behindMs = Math.min(until ?? Infinity, clock.now()) - end;
+  if (covered.length > 0 && behindMs > 0 && !isEndEnough) {
+    const isTypedAfter = until !== undefined || (since !== undefined && since >= end);
+    // An archive that is updated every hour or day also ends before the present.
+    const isOutside = isTypedAfter || behindMs > MOST_BEHIND_MS;
+    (isOutside ? warnings : notes).push(`the archive ends at ${utcTime(end)}; ${newer}`);
+  }
+  for (const warning of warnings) notices.warn(warning);
+  for (const note of notes) notices.note(note);
+  return warnings;
+}
+
+function gapTexts(coverage: Coverage, { since = -Infinity, until = Infinity }: Bounds): string[] {
+  const gaps = coverage.gaps().filter(({ from, to }) => from < until && to > since);
+  const texts = gaps.slice(0, MAX_GAPS).map(gapText);
+  if (gaps.length > MAX_GAPS) texts.push(`and in ${gaps.length - MAX_GAPS} further gaps`);
+  return texts;
 }

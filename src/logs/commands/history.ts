@@ -1,4 +1,4 @@
-import { isSvcError } from '../../base/errors.ts';
+import { isSvcError, SvcError } from '../../base/errors.ts';
 import { type Context, defineCommand } from '../../cli/app/command.ts';
 import { option } from '../../cli/app/hint.ts';
 import { argument, type Input, reading, value } from '../../cli/app/parameter.ts';
@@ -12,7 +12,7 @@ import { filterOf } from '../entry-filter.ts';
 import { matches } from '../filter.ts';
 import { historyPrinter } from '../history/print-history.ts';
 import { isBeginning } from '../requested-entity.ts';
-import { ENTITY_PARAMETERS, entityFilter, RETENTION_PARAMETERS, firstRequest } from '../options.ts';
+import { ENTITY_PARAMETERS, entityFilter, RETENTION_PARAMETERS, firstRequest, STRICT_PARAMETER } from '../options.ts';
 import { logView } from '../view.ts';
 
 const NO_FILTERS = {
@@ -34,6 +34,7 @@ const parameters = {
   ),
   entityType: ENTITY_PARAMETERS.entityType,
   retention: RETENTION_PARAMETERS.retention,
+  strict: STRICT_PARAMETER,
 } as const;
 
 export const history = defineCommand({
@@ -44,13 +45,15 @@ export const history = defineCommand({
     ['svc logs history 3f2c… --entity-type card', 'what the service still has; the type makes it faster'],
   ],
   permissions: ['log:read', 'tenant:read'],
-  exitCodes: [5, 12],
+  exitCodes: [5, 12, [14, 'the archive has a gap, or ended too early (with --strict)']],
   paged: true,
   endsWithReader: true,
   fields: logView.fields,
   parameters,
   async run(context, input) {
     const { id, archive } = input;
+    if (input.strict && archive === undefined)
+      throw new SvcError('usage', '--strict is about an archive', { hint: 'Add --archive, or leave --strict out.' });
     const actors = await namesOf(context, archive);
     const print = await historyPrinter(context, id, actors);
     const read = archive === undefined ? readService : readArchive;
@@ -114,10 +117,10 @@ async function readService(
 /** Prints what an archive has of the entity and, if there is a key, what the service has beyond it. */
 async function readArchive(
   context: Context,
-  { id: entityId, archive: dir = '', entityType, retention }: HistoryInput,
+  { id: entityId, archive: dir = '', entityType, retention, strict }: HistoryInput,
   { actors, print }: Reading,
 ): Promise<void> {
-  const typed = { ...NO_FILTERS, entityType, entityId, retention, dir };
+  const typed = { ...NO_FILTERS, entityType, entityId, retention, strict, dir };
   try {
     await searchArchive(context, { ...typed, live: true }, print, { actors });
   } catch (error) {

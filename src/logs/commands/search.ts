@@ -6,7 +6,13 @@ import type { Log } from '../../schema/log.ts';
 import { archiveLocation } from '../archive/open-archive.ts';
 import { type CardEntry, cardEntry, cardEntryView, hasCardNumber } from '../search/card-members.ts';
 import { searchArchive } from '../search/search-archive.ts';
-import { actorNames, ENTITY_PARAMETERS, INTERVAL_PARAMETERS, UNMARKED_ENTRY_PARAMETERS } from '../options.ts';
+import {
+  actorNames,
+  ENTITY_PARAMETERS,
+  INTERVAL_PARAMETERS,
+  STRICT_PARAMETER,
+  UNMARKED_ENTRY_PARAMETERS,
+} from '../options.ts';
 import { logView } from '../view.ts';
 
 export const search = defineCommand({
@@ -21,7 +27,14 @@ export const search = defineCommand({
     ['svc logs search audit --actor 3f2c… --grep "token .* read"', 'what an actor read, at any time'],
     ['svc logs search audit --card-numbers', 'where the archive has card numbers, without showing any'],
   ],
-  exitCodes: [4, 5, 7, 8, [12, 'a file of the archive was changed or is damaged']],
+  exitCodes: [
+    4,
+    5,
+    7,
+    8,
+    [12, 'a file of the archive was changed or is damaged'],
+    [14, 'the archive does not cover the requested time (with --strict)'],
+  ],
   endsWithReader: true,
   fields: [...new Set([...logView.fields, ...cardEntryView.fields])],
   parameters: {
@@ -31,6 +44,7 @@ export const search = defineCommand({
     ...UNMARKED_ENTRY_PARAMETERS,
     limit: value('-n, --limit <n>', 'stop after this many', integer(1)),
     live: flag('--live', 'add the newer entries that only the service has'),
+    strict: STRICT_PARAMETER,
     cardNumbers: flag('--card-numbers', 'list where card numbers are: ids and members, no numbers'),
   },
   async run(context, { cardNumbers, ...input }) {

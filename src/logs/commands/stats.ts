@@ -7,6 +7,7 @@ import { isoTime } from '../../cli/output/time.ts';
 import { simpleColumns, type View } from '../../cli/output/view.ts';
 import type { ActorNames } from '../actor-names.ts';
 import type { Actor } from '../actor.ts';
+import { notCovered } from '../archive/archive-errors.ts';
 import { type Interval, type LogCounts, OTHERS, type StatsRow } from '../count.ts';
 import { filterOf } from '../entry-filter.ts';
 import { filterWords } from '../filter.ts';
@@ -87,6 +88,7 @@ export const stats = defineCommand({
     if (counted.counts.hasOtherActors)
       context.notices.note('too many actors to count each: those met last are counted as (others)');
     await print(counted);
+    requireCovered(typed, counted);
     if (counted.shift === undefined) return;
     if (page !== undefined) await page.write(await pageOf(context, input, counted.shift));
     const { requireShift } = await import('../stats/require-shift.ts');
@@ -109,18 +111,25 @@ interface Counted {
   /** The service of the archive whose entries were counted. */
   readonly service?: string;
   readonly shift?: Shift;
+  /** What was warned of the time that the archive does not cover. */
+  readonly uncovered?: readonly string[];
   /** The own reads that were left out. */
   readonly hidden?: OwnReads | undefined;
 }
 
 /** Refuses options of a shift for an archive. @throws SvcError `usage` */
-function checkOffline({ archive, hideOwnReads, max, html, force, retention, strict }: StatsInput): void {
-  const live = { archive, 'hide-own-reads': hideOwnReads, max, html, force, retention, strict };
+function checkOffline({ archive, hideOwnReads, max, html, force, retention }: StatsInput): void {
+  const live = { archive, 'hide-own-reads': hideOwnReads, max, html, force, retention };
   const used = Object.entries(live).find(([, given]) => given !== undefined && given !== false);
   if (used !== undefined)
     throw new SvcError('usage', `--${used[0]} is about entries read from the service`, {
       hint: 'Leave it out, or leave out the archive.',
     });
+}
+
+/** @throws SvcError `entries_missing` with `--strict` for a time that the archive does not cover */
+function requireCovered({ dir = '', strict }: StatsInput, { uncovered = [] }: Counted): void {
+  if (strict && uncovered.length > 0) throw notCovered(dir, uncovered);
 }
 
 /** Finds the own reads to hide, or to count apart for people. What programs get does not depend on it. */

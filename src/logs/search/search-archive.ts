@@ -27,6 +27,8 @@ export interface SearchInput
   readonly limit: number | undefined;
   /** Whether to add the newer entries that only the service has. */
   readonly live: boolean;
+  /** Whether it is an error that the archive does not cover the requested time. */
+  readonly strict: boolean;
   readonly retention?: number | undefined;
   /** How to get entries that are newer than the archive, if it is another way than `--live`. */
   readonly newer?: string;
@@ -41,7 +43,10 @@ export interface SearchView {
   readonly isWanted?: ((log: Log) => boolean) | undefined;
 }
 
-/** Prints the matching entries of an archive, and with `live` those that the service has after its end. */
+/**
+ * Prints the matching entries of an archive, and with `live` those that the service has after its end.
+ * @throws SvcError `entries_missing` with `strict`
+ */
 export async function searchArchive(
   context: Context,
   typed: SearchInput,
@@ -63,11 +68,11 @@ export async function searchArchive(
     actors.service = manifest.first.service;
     actors.isOffline ||= !input.live;
   }
-  const more = position && (await liveOf(context, input, { store, manifest, bounds, position, isWanted }));
-  reportGaps(context, manifest, bounds, input.live ? undefined : (input.newer ?? '--live adds what is newer'));
+  const uncovered: string[] = [];
+  const more = position && (await liveOf(context, input, { store, manifest, bounds, position, isWanted, uncovered }));
+  uncovered.push(...reportUncovered(context, manifest, bounds, input));
   const index = await lookUp(store, manifest.index, idsAmong(input));
-  if (index.damaged > 0)
-    context.notices.note(`${countText(index.damaged, 'file')} of the index could not be used: more was read`);
+  reportDamaged(context, index.damaged);
   const segments = manifest.segments.filter(({ sha256 }) => index.bySegment.get(sha256)?.wanted.length !== 0);
   const read = { entries: 0, segments: 0 };
   const parts = segments.map((segment) => partToRead(index, segment));
@@ -90,19 +95,44 @@ export async function searchArchive(
     return print(shownOf(input, actors, found));
   });
   const where = `${read.segments} of ${countText(manifest.allSegments, 'segment')}`;
-  await reportFound(context, input, { shown, read: read.entries, where });
+  await reportFound(context, input, { shown, read: read.entries, where, uncovered });
+}
+
+function reportUncovered(
+  context: Context,
+  manifest: Manifest,
+  bounds: Bounds,
+  { live, newer = '--live adds what is newer' }: SearchInput,
+): readonly string[] {
+  return reportGaps(context, manifest, bounds, { newer, isEndEnough: live });
+}
+
+function reportDamaged({ notices }: Context, files: number): void {
+  if (files > 0) notices.note(`${countText(files, 'file')} of the index could not be used: more was read`);
+}
+
+interface Found {
+  readonly shown: number;
+  /** The entries read. */
+  readonly read: number;
+  /** The segments in which they were. */
+  readonly where: string;
+  /** What was warned of the time that the archive does not cover. */
+  readonly uncovered: readonly string[];
 }
 
 async function reportFound(
   context: Context,
   input: SearchInput & EntryFilter,
-  { shown, read, where }: { readonly shown: number; readonly read: number; readonly where: string },
+  { shown, read, where, uncovered }: Found,
 ): Promise<void> {
   const { limit, entity, words } = input;
   context.notices.note(`${countText(shown, 'entry')} found; ${formatNumber(read)} read, in ${where}`);
   if (limit !== undefined && shown >= limit) context.notices.note('there may be more: use a larger --limit');
   entity.report(context);
   await words.report(context, input);
+  if (input.strict && uncovered.length > 0)
+    throw (await import('../archive/archive-errors.ts')).notCovered(input.dir, uncovered);
 }
 
 /** Returns the entries of the one entity that was named, whose actors get their names. */
@@ -121,7 +151,16 @@ async function liveOf(
     bounds,
     position,
     isWanted,
-  }: { store: FileStore; manifest: Manifest; bounds: Bounds; position: TailPosition; isWanted: (log: Log) => boolean },
+    uncovered,
+  }: {
+    store: FileStore;
+    manifest: Manifest;
+    bounds: Bounds;
+    position: TailPosition;
+    isWanted: (log: Log) => boolean;
+    /** Takes what is warned of a time that neither the archive nor the service has. */
+    uncovered: string[];
+  },
 ): Promise<EntrySource> {
   const [{ liveEntries }, { checkSubject }, { learnTenant }, { serviceLogs }, { serviceOf }, defaults] =
     await Promise.all([
@@ -140,7 +179,10 @@ async function liveOf(
     overlapMs: defaults.DEFAULT_OVERLAP_MS,
     retentionMs: input.retention ?? defaults.DEFAULT_RETENTION_MS,
     matches: (log) => matches(log, input) && isWanted(log),
-    onGap: (gap) =>
-      context.notices.warn(`${gapText(gap)}: the archive was not updated within the retention of the logs`),
+    onGap: (gap) => {
+      const warning = `${gapText(gap)}: the archive was not updated within the retention of the logs`;
+      context.notices.warn(warning);
+      uncovered.push(warning);
+    },
   });
 }

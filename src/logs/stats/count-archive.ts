@@ -13,6 +13,8 @@ export interface ArchiveCounts {
   readonly interval: Interval;
   readonly service: string;
   readonly tenantId: string;
+  /** What was warned of the time that the archive does not cover. */
+  readonly uncovered: readonly string[];
 }
 
 /** Counts the entries of an archive. @throws SvcError as `readManifest` */
@@ -29,10 +31,10 @@ export async function countArchive(
   const until = bounds.until ?? (end > (bounds.since ?? -Infinity) ? end : now);
   const begin = manifest.coverage.covered()[0]?.from ?? until;
   const interval = { since: bounds.since ?? Math.min(begin, until), until };
-  const requested = { since: interval.since, until: bounds.until };
   // Without a typed time, all that is archived is counted, and nothing after it was requested.
-  const newer = bounds.since === undefined && bounds.until === undefined ? undefined : "'svc logs archive' updates it";
-  reportGaps(context, manifest, requested, newer);
+  const isEndEnough =
+    bounds.since === undefined && bounds.until === undefined && manifest.coverage.covered().length > 0;
+  const uncovered = reportGaps(context, manifest, bounds, { newer: "'svc logs archive' updates it", isEndEnough });
   const counts = new LogCounts();
   const segments = manifest.segments.filter((segment) => isWithin(segment, interval));
   // All other filters are about counted members, so the index suffices for them.
@@ -47,5 +49,5 @@ export async function countArchive(
     },
   });
   const { service, tenant_id: tenantId } = manifest.first;
-  return { counts, interval, service, tenantId };
+  return { counts, interval, service, tenantId, uncovered };
 }
