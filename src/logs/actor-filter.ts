@@ -1,5 +1,5 @@
 import { isSvcError, SvcError } from '../base/errors.ts';
-import { typedWord } from '../base/security/typed-word.ts';
+import { nearest, typedWord } from '../base/security/typed-word.ts';
 import type { Context } from '../cli/app/command.ts';
 import { serviceOf } from '../cli/app/service.ts';
 import { type ApplicationNames, knownApplicationsOf } from '../cli/config/cache.ts';
@@ -12,6 +12,10 @@ const EXAMPLE = '00000000-0000-0000-0000-000000000000';
 const SHOWN_ID = /[ (]([0-9a-f]{8})\)?$/i;
 const FEWEST_CHARACTERS = 6;
 const MOST_SHOWN = 10;
+/** The most actors that are kept to name those with an id that is near to the typed one. */
+const MOST_KEPT = 1_000;
+const MOST_NEAR = 5;
+const MOST_EDITS = 2;
 
 /** Selects the entries of one actor, given by its id or the beginning of its id. */
 export class ActorFilter {
@@ -19,10 +23,33 @@ export class ActorFilter {
   readonly id: string | undefined;
   readonly #beginning: string;
   #met: string | undefined;
+  #isSeen = false;
+  readonly #others = new Set<string>();
 
   constructor(idOrBeginning: string) {
     this.#beginning = idOrBeginning.toLowerCase();
     this.id = UUID.test(idOrBeginning) ? this.#beginning : undefined;
+  }
+
+  /** Notes the actor of an entry that was read, whether or not other filters hide the entry. */
+  see(actorId: unknown): void {
+    if (this.id !== undefined || this.#isSeen || typeof actorId !== 'string') return;
+    const id = actorId.toLowerCase();
+    this.#isSeen = id.startsWith(this.#beginning);
+    if (this.#others.size < MOST_KEPT) this.#others.add(id);
+  }
+
+  /** Reports near ids if no entry read has an actor with the beginning. @throws SvcError `usage` */
+  report(): void {
+    if (this.id !== undefined || this.#isSeen) return;
+    const { length } = this.#beginning;
+    const isNear = (id: string): boolean => nearest(this.#beginning, [id.slice(0, length)], MOST_EDITS) !== undefined;
+    const near = [...this.#others].filter(isNear).slice(0, MOST_NEAR);
+    const found = near.length === 0 ? '' : ` Actors with a similar id: ${near.join(', ')}.`;
+    throw new SvcError('usage', `no entry read is by an actor whose id begins with ${this.#beginning}`, {
+      hint: `The beginning of an id stands for an actor of the entries read: widen the time range, or give the whole id.${found}`,
+      facts: { near },
+    });
   }
 
   /** Whether an id belongs to the actor. @throws SvcError `usage` if the ids of two actors have the same beginning */

@@ -87,6 +87,7 @@ export function matches(log: Log, input: EntryFilter): boolean {
   const { entityId, entityType, actors, entity, words } = input;
   entity.see(log.entity_id);
   words.see(log);
+  for (const actor of actors) actor.see(log.actor_id);
   // The API documents the filter by id only together with a type. A service may ignore an id alone, so svc checks it.
   const isChecked = entityId !== undefined && (entityType === undefined || isBeginning(entityId));
   return (

@@ -11,6 +11,7 @@ import { searchArchive } from '../search/search-archive.ts';
 import { filterOf } from '../entry-filter.ts';
 import { matches } from '../filter.ts';
 import { historyPrinter } from '../history/print-history.ts';
+import { reportFilters } from '../report-filters.ts';
 import { isBeginning } from '../requested-entity.ts';
 import { ENTITY_PARAMETERS, entityFilter, RETENTION_PARAMETERS, firstRequest, STRICT_PARAMETER } from '../options.ts';
 import { logView } from '../view.ts';
@@ -108,10 +109,11 @@ async function readService(
     onGap: () => undefined,
   });
   const shown = await print(actors.learned(input.entity.only(logsIn(entries.read()))));
+  // A mistyped id is an error, and proves nothing about entries.
+  await reportFilters(context, input);
   if (shown === 0) context.notices.note('no log entries');
   const source = `from the last ${formatDuration(retentionMs)}`;
   context.notices.note(`${source}; --archive adds what is older`);
-  input.entity.report(context);
 }
 
 /** Prints what an archive has of the entity and, if there is a key, what the service has beyond it. */

@@ -22,6 +22,7 @@ import {
   NO_HIDE_OWN_READS,
   RETENTION_PARAMETERS,
 } from '../options.ts';
+import { reportFilters } from '../report-filters.ts';
 import { logView } from '../view.ts';
 
 const parameters = {
@@ -100,8 +101,7 @@ export const list = defineCommand({
     reportSearched(context, input, interval, { reading, isFiltered, most });
     if (input.start === undefined && isOldestFirst(reading)) warnOfOldest(context, interval);
     hiding?.reportHidden(context, own, actors);
-    input.entity.report(context);
-    await input.words.report(context, input);
+    await reportFilters(context, input);
     await requireKept(context, interval, input, reading, client.now());
     return 0;
   },

@@ -24,6 +24,7 @@ import {
   HIDE_OWN_READS,
   RETENTION_PARAMETERS,
 } from '../options.ts';
+import { reportFilters } from '../report-filters.ts';
 import { openPageFile, PAGE_PARAMETERS } from '../review/page-file.ts';
 import type { Shift } from '../stats/shift-counts.ts';
 
@@ -80,8 +81,7 @@ export const stats = defineCommand({
     const page = await openPageFile(context, typed, typed.archive);
     const input = await filterOf(context, typed);
     const counted = await count(context, input);
-    input.entity.report(context);
-    await input.words.report(context, input);
+    await reportFilters(context, input);
     if (actors) await nameActors(actors, counted);
     if (counted.hidden) (await import('../list/hide-own-reads.ts')).reportHidden(context, counted.hidden, actors);
     if (counted.counts.entries === 0) context.notices.note('no log entries');

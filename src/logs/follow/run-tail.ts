@@ -12,6 +12,7 @@ import { filterOf } from '../entry-filter.ts';
 import type { TailPosition } from '../entry.ts';
 import { clientFilters, matches } from '../filter.ts';
 import { actorNames, entityFilter, firstRequest } from '../options.ts';
+import { reportFilters } from '../report-filters.ts';
 import { openShipping, type Shipping } from '../otlp/ship.ts';
 import { logView } from '../view.ts';
 import type { Subject } from './checkpoint.ts';
@@ -104,15 +105,8 @@ async function follow(
     const keep = (path: string): void => writeCheckpoint(path, subject, taken);
     notices.end(taken, () => resumeCommands(context, input, taken.settled, keep));
   }
-  await reportFilters(context, input);
+  if (!context.signal.aborted) await reportFilters(context, input);
   return exitCode(context, input, notices.gaps, shipping?.rejected() ?? 0);
-}
-
-/** Says what a filter may mean that no entry matches. @throws SvcError `usage` for a typing error */
-async function reportFilters(context: Context, input: TailFilter): Promise<void> {
-  if (context.signal.aborted) return;
-  input.entity.report(context);
-  await input.words.report(context, input);
 }
 
 interface Opened extends Pick<TailOptions, 'begin' | 'onEvent' | 'onPosition'> {

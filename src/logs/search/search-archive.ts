@@ -17,6 +17,7 @@ import {
   intervalOf,
   type UNMARKED_ENTRY_PARAMETERS,
 } from '../options.ts';
+import { reportFilters } from '../report-filters.ts';
 import { gapText } from '../sentences.ts';
 import type { EntrySource } from './search-segments.ts';
 
@@ -126,11 +127,10 @@ async function reportFound(
   input: SearchInput & EntryFilter,
   { shown, read, where, uncovered }: Found,
 ): Promise<void> {
-  const { limit, entity, words } = input;
+  const { limit } = input;
   context.notices.note(`${countText(shown, 'entry')} found; ${formatNumber(read)} read, in ${where}`);
   if (limit !== undefined && shown >= limit) context.notices.note('there may be more: use a larger --limit');
-  entity.report(context);
-  await words.report(context, input);
+  await reportFilters(context, input);
   if (input.strict && uncovered.length > 0)
     throw (await import('../archive/archive-errors.ts')).notCovered(input.dir, uncovered);
 }
