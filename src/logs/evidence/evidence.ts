@@ -143,7 +143,7 @@ export interface WrittenEvidence {
 
 /**
  * Writes a bundle. The same archive, days and problems result in the same bytes.
- * @throws SvcError `checksum_mismatch` if a file of the archive was changed
+ * @throws SvcError `checksum_mismatch` if a file of the archive was changed, `local` if the bundle cannot be written
  */
 export async function writeEvidence(
   store: FileStore,
@@ -154,14 +154,24 @@ export async function writeEvidence(
   const texts = textsOf(plan, options);
   const files = new BundleFiles(store, plan, options);
   const tar = tarOf(files.read(texts), Date.parse(plan.last.record.written_at));
+  let failure: unknown;
+  const write = async (chunk: Buffer): Promise<void> => {
+    await draft.write(chunk).catch((error: unknown) => {
+      failure ??= error;
+      throw error;
+    });
+  };
   await pipeline(
     Readable.from(tar, { objectMode: false }),
     createGzip(),
     async (chunks: AsyncIterable<Buffer>) => {
-      for await (const chunk of chunks) await draft.write(chunk);
+      for await (const chunk of chunks) await write(chunk);
     },
     { signal: options.signal },
-  );
+  ).catch((error: unknown) => {
+    // A pipeline whose last function fails reports only that its input was aborted, not why the function failed.
+    throw failure ?? error;
+  });
   return { sumsSha256: sha256Of(texts.SHA256SUMS), cardNumbers: files.cardNumbers };
 }
 
