@@ -5,6 +5,7 @@ import type { FileStore } from '../../client/store/store.ts';
 import { beginAt } from '../entry.ts';
 import { confirmedAhead } from '../follow/follow-logs.ts';
 import { serviceLogs } from '../read-range.ts';
+import { workAlone } from '../work-alone.ts';
 import { learnTenant, unknownTenant } from './key-tenant.ts';
 import { type LostFiles, LostFilesWatch } from './lost-files.ts';
 import { beginArchive, checkSubject, findArchive, type FoundArchive } from './manifest.ts';
@@ -51,7 +52,7 @@ export interface ArchiveRun extends RunBegin {
 
 /**
  * Creates or updates an archive. With `follow`, keeps it up to date until a signal arrives.
- * @throws SvcError the failure, with the time left before unarchived entries are lost
+ * @throws SvcError the failure, with the time left before unarchived entries are lost; `pending` while another process writes
  */
 export async function runArchive(
   store: FileStore,
@@ -66,7 +67,8 @@ export async function runArchive(
     const tenantId = await learnTenant(client, found?.first.tenant_id);
     if (found) checkSubject(store, found, { tenantId });
     else if (tenantId === undefined) throw unknownTenant();
-    return await store.lock(() => runLocked(store, client, tenantId, options, time));
+    const work = (): Promise<ArchiveRun> => runLocked(store, client, tenantId, options, time);
+    return await workAlone((alone) => store.lock(alone), work);
   } catch (error) {
     throw await explained(error, store, time, options);
   }

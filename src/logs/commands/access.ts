@@ -59,7 +59,7 @@ export const access = defineCommand({
     ['svc logs access audit -o csv > access.csv', 'for a spreadsheet'],
     ['svc logs access audit --sign-off --note SEC-42', 'record that you reviewed it'],
   ],
-  exitCodes: [5, 6, 12, 14],
+  exitCodes: [5, 6, [11, 'another process signs a review of the archive'], 12, 14],
   paged: true,
   fields: accessView.fields,
   parameters,

@@ -103,9 +103,10 @@ export const archive = defineCommand({
   permissions: ['log:read', 'tenant:read'],
   exitCodes: [
     [10, 'less than --retention-margin was left'],
+    [11, 'another process is at work on the archive'],
     12,
     [13, 'entries have card numbers (with --fail-on-card-number)'],
-    [14, 'entries are missing, or --keep dropped nothing because two clocks disagree (with --strict)'],
+    [14, 'entries are missing, or the clocks made --keep drop nothing (--strict)'],
     130,
     143,
   ],

@@ -49,6 +49,7 @@ export const review = defineCommand({
     5,
     6,
     [10, 'there are deletions, changes, or new actors or operations'],
+    [11, 'another process signs a review of the archive'],
     12,
     [14, 'the archive has nothing of the day, ends before it, or has a gap in it'],
   ],

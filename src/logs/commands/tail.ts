@@ -31,7 +31,13 @@ export const tail = defineCommand({
     ['svc logs tail --since 1h --for 10m -o csv', 'the last hour, and the next ten minutes'],
   ],
   permissions: ['log:read'],
-  exitCodes: [8, [14, 'entries may be missing (with --strict), or a collector refused some'], 130, 143],
+  exitCodes: [
+    8,
+    [11, 'another process is at work on the checkpoint'],
+    [14, 'entries may be missing (with --strict), or a collector refused some'],
+    130,
+    143,
+  ],
   endsWithReader: true,
   fields: logView.fields,
   parameters: {

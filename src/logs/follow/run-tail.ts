@@ -15,6 +15,7 @@ import { actorNames, entityFilter, firstRequest } from '../options.ts';
 import { reportFilters } from '../report-filters.ts';
 import { openShipping, type Shipping } from '../otlp/ship.ts';
 import { logView } from '../view.ts';
+import { workAlone } from '../work-alone.ts';
 import type { Subject } from './checkpoint.ts';
 import type { Tail, TailOptions } from './follow.ts';
 import type { LastEntries } from './last-entries.ts';
@@ -48,7 +49,8 @@ export async function runTail(context: Context, typed: TailInput): Promise<numbe
   if (file === undefined) return work();
   const { system, clock, signal } = context;
   const host = { pid: system.pid, isAlive: (pid: number) => system.isAlive(pid), clock, signal };
-  return withLock(`${file}.lock`, host, work, { waitMs: 0, what: 'the checkpoint' });
+  const options = { waitMs: 0, what: 'the checkpoint' };
+  return workAlone((alone) => withLock(`${file}.lock`, host, alone, options), work);
 }
 
 interface Followed {

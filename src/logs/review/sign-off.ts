@@ -8,6 +8,7 @@ import type { Manifest, SignedReview } from '../archive/manifest.ts';
 import { openArchive } from '../archive/open-archive.ts';
 import { operator, signerText } from '../archive/operator.ts';
 import type { ReviewContent } from '../archive/records/review-content.ts';
+import { workAlone } from '../work-alone.ts';
 import type { Signed } from './sign-review.ts';
 import { findingsText } from './count-findings.ts';
 
@@ -16,7 +17,7 @@ const MAX_CHARACTERS = 500;
 export const SIGN_OFF_PARAMETERS = {
   signOff: flag('--sign-off', 'record in the archive that you reviewed this, when, and what you saw'),
   note: value('--note <text>', 'with --sign-off: a note to record, such as a ticket', recordable),
-  by: value('--by <name>', 'with --sign-off: who reviewed (default: the user and host)', recordable),
+  by: value('--by <name>', 'with --sign-off: who reviewed (default: user and host)', recordable),
 } as const;
 
 export type SignOffInput = Input<typeof SIGN_OFF_PARAMETERS>;
@@ -46,7 +47,7 @@ export type Reviewed = Pick<
   'of' | 'from' | 'to' | 'findings' | 'findings_entries' | 'sha256' | 'page_sha256'
 >;
 
-/** Records a review in the archive that was reviewed, and says so. @throws SvcError as `signReview` */
+/** Records a review in the archive that was reviewed, and says so. @throws SvcError as `signReview` and `workAlone` */
 export async function signOff(
   context: Context,
   dir: string,
@@ -77,7 +78,8 @@ export async function signOff(
     ...(note !== undefined && { note }),
   };
   const store = await openArchive(context, dir, { writer: 'review' });
-  const signed = await store.lock(() => signReview(store, review, context));
+  const sign = (): Promise<Signed> => signReview(store, review, context);
+  const signed = await workAlone((alone) => store.lock(alone), sign);
   report(context, signed);
   return signed;
 }

@@ -377,7 +377,7 @@ describe('svc logs archive --follow', () => {
     const ended = finished(child);
     await until(async () => (await messages()).length === 1);
     const second = await archive();
-    expect(second.code).toBe(3);
+    expect(second.code).toBe(11);
     expect(errorIn(second)['message']).toContain(`is locked by process ${child.pid}`);
     server.logs.push(entry(2_000, 'meanwhile'));
     await until(async () => (await messages()).length === 2);

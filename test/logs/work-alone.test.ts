@@ -1,0 +1,64 @@
+import fs from 'node:fs';
+import path from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { SvcError } from '../../src/base/errors.ts';
+import { thisHost } from '../../src/base/files/lock.ts';
+import { workAlone } from '../../src/logs/work-alone.ts';
+import { FakeClock } from '../support/clock.ts';
+import { errorIn, svcHere } from '../support/run-here.ts';
+import { buildArchive, TENANT } from './archive/build.ts';
+import { startLogServer } from './commands/log-server.ts';
+import { folder } from './evidence/bundles.ts';
+
+const DAY = 86_400_000;
+/** A process that the runs believe to live. */
+const OTHER = 2 ** 30;
+
+function writeLock(file: string, place: string): void {
+  const owner = { pid: OTHER, token: '0123456789abcdef', since: '2026-01-01T00:00:00.000Z', place };
+  fs.writeFileSync(file, JSON.stringify(owner));
+}
+
+it.each([
+  { argv: ['archive', 'ARCHIVE'], lock: '.lock' },
+  { argv: ['review', 'ARCHIVE', '--sign-off'], lock: '.review.lock' },
+  { argv: ['access', 'ARCHIVE', '--sign-off'], lock: '.review.lock' },
+  { argv: ['tail', '--checkpoint', 'ARCHIVE/cp', '--for', '1s'], lock: 'cp.lock' },
+])(
+  'R72: svc logs $argv.0 ends with 11 while a living process has $lock, and with 3 where nobody knows whether it lives',
+  async ({ argv, lock }) => {
+    const server = await startLogServer();
+    onTestFinished(() => server.close());
+    server.tenant = TENANT;
+    const now = Date.now();
+    const { top } = await buildArchive(now - 3 * DAY, [{ to: now }], server.url);
+    const run = () =>
+      svcHere(['logs', ...argv.map((word) => word.replace('ARCHIVE', top)), '-o', 'json'], {
+        baseUrl: new URL(server.url),
+        clock: new FakeClock({ start: now }),
+        cwd: folder(),
+      });
+    const file = path.join(top, lock);
+    writeLock(file, thisHost());
+    const held = await run();
+    expect([held.code, errorIn(held)]).toEqual([
+      11,
+      expect.objectContaining({ code: 'pending', retryable: true, held_by: OTHER }),
+    ]);
+    writeLock(file, 'another machine');
+    const unknown = await run();
+    expect([unknown.code, errorIn(unknown)['code']]).toEqual([3, 'config']);
+    fs.rmSync(file);
+    expect((await run()).code).toBe(0);
+  },
+);
+
+it('R72: work that fails at the lock of another file is not called pending', async () => {
+  const failure = new SvcError('config', 'the configuration is locked', { facts: { held_by: OTHER } });
+  await expect(
+    workAlone(
+      (work) => work(),
+      () => Promise.reject(failure),
+    ),
+  ).rejects.toBe(failure);
+});
