@@ -4,7 +4,7 @@ import { option } from '../cli/app/hint.ts';
 import { flag, type Input, type Parameter, repeated, suggesting, value } from '../cli/app/parameter.ts';
 import { formatOf } from '../cli/app/print.ts';
 import { moment } from '../cli/app/moment.ts';
-import { pattern, positiveDuration, text } from '../cli/app/value-parsers.ts';
+import { pattern, positiveDuration, text, textToSend } from '../cli/app/value-parsers.ts';
 import type { LogFilter } from '../client/api/logs.ts';
 import type { PageOptions } from '../client/api/pages.ts';
 import { isBeginning } from './requested-entity.ts';
@@ -13,9 +13,9 @@ import { isBeginning } from './requested-entity.ts';
 export const ENTITY_PARAMETERS = {
   entityType: suggesting(
     'entity type',
-    value('--entity-type <type>', 'only this type of entity (see logs entity-types)', text),
+    value('--entity-type <type>', 'only this type of entity (see logs entity-types)', textToSend),
   ),
-  entityId: value('--entity-id <id>', 'only the entity with this id', text),
+  entityId: value('--entity-id <id>', 'only the entity with this id', textToSend),
 } as const;
 
 export const INTERVAL_PARAMETERS = {

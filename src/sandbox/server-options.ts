@@ -6,7 +6,7 @@ import type { Context } from '../cli/app/command.ts';
 import { sandboxDirectory } from '../cli/app/embedded-sandbox.ts';
 import { choice, flag, type Input, reading, repeated, suggesting, value } from '../cli/app/parameter.ts';
 import { resolvePath } from '../cli/app/files/typed-path.ts';
-import { hostName, integer, positiveDuration, text, type ValueParser } from '../cli/app/value-parsers.ts';
+import { hostName, integer, positiveDuration, text, textToSend, type ValueParser } from '../cli/app/value-parsers.ts';
 import type { Feature, Interceptor } from '../emulator/options.ts';
 import type { RunningSandbox } from '../emulator/running-sandbox.ts';
 import type { TenantType } from '../schema/tenant.ts';
@@ -36,7 +36,7 @@ export const SERVER_PARAMETERS = {
     { wordsOf: 'tenant type' },
     value('--tenants <types>', 'its tenants, such as test,production (default test)', tenantTypes),
   ),
-  merchantId: repeated('--merchant-id <id>', 'a merchant id of a production tenant', text),
+  merchantId: repeated('--merchant-id <id>', 'a merchant id of a production tenant', textToSend),
   acceptTokens: flag('--accept-tokens', 'each UUID is a card, and its result invented'),
   without: suggesting(
     () => [

@@ -2,7 +2,7 @@ import { isSvcError, SvcError } from '../../base/errors.ts';
 import { type Context, defineCommand, dryRunParameter, Preview, type Result } from '../../cli/app/command.ts';
 import { DOCUMENTS, argument, flag, reading, value } from '../../cli/app/parameter.ts';
 import { confirmCost } from '../../cli/app/tenant-mark.ts';
-import { text } from '../../cli/app/value-parsers.ts';
+import { text, textToSend } from '../../cli/app/value-parsers.ts';
 import type { Client } from '../../client/api/client.ts';
 import type { AuthenticateRequest } from '../../schema/three-ds/authenticate.ts';
 import type { ThreeDsSession } from '../../schema/three-ds/session.ts';
@@ -35,7 +35,7 @@ export const authenticate = defineCommand({
   changes: true,
   fields: authenticationView.fields,
   parameters: {
-    session: argument('<session>', 'id of a session', text),
+    session: argument('<session>', 'id of a session', textToSend),
     file: reading(value('--file <file|->', 'the body, or - for standard input', text), DOCUMENTS),
     ...bodyParameters,
     dryRun: dryRunParameter,

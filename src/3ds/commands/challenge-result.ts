@@ -1,7 +1,7 @@
 import { defineCommand } from '../../cli/app/command.ts';
 import { noteNext } from '../../cli/app/hint.ts';
 import { argument, flag } from '../../cli/app/parameter.ts';
-import { text } from '../../cli/app/value-parsers.ts';
+import { textToSend } from '../../cli/app/value-parsers.ts';
 import type { Authentication } from '../../schema/three-ds/session.ts';
 import { isOpen } from '../outcome-lines.ts';
 import {
@@ -30,7 +30,7 @@ export const challengeResult = defineCommand({
   exitCodes: [[10, '--fail-on was met'], [11, 'the challenge is still open (with --wait)'], 130],
   fields: authenticationView.fields,
   parameters: {
-    session: argument('<session>', 'id of a session', text),
+    session: argument('<session>', 'id of a session', textToSend),
     wait: flag('--wait', 'wait for the outcome of a challenge or decoupled challenge'),
     open: flag('--open', 'open the page of the challenge in the browser, with --wait'),
     failOn: failOnParameter,

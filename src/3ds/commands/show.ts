@@ -1,6 +1,6 @@
 import { argument } from '../../cli/app/parameter.ts';
 import { defineRequestCommand } from '../../cli/app/request-command.ts';
-import { text } from '../../cli/app/value-parsers.ts';
+import { textToSend } from '../../cli/app/value-parsers.ts';
 import { responsePrinter, warnOfDeprecated } from '../outcome.ts';
 import { sessionView } from '../view.ts';
 
@@ -12,7 +12,7 @@ export const show = defineRequestCommand({
   ],
   permissions: ['3ds:session:read'],
   fields: sessionView.fields,
-  parameters: { session: argument('<session>', 'id of a session', text) },
+  parameters: { session: argument('<session>', 'id of a session', textToSend) },
   request: async (_, { session: id }) => (await import('../../client/api/resources.ts')).readSessionRequest(id),
   async printer(context) {
     const print = await responsePrinter(context, sessionView);

@@ -10,7 +10,6 @@ import { noteNext } from '../../cli/app/hint.ts';
 import { argument, flag } from '../../cli/app/parameter.ts';
 import { recordPrinter } from '../../cli/app/print.ts';
 import { serviceOf } from '../../cli/app/service.ts';
-import { text } from '../../cli/app/value-parsers.ts';
 import { countText, formatNumber } from '../../cli/output/time.ts';
 import { removePartialFiles } from '../results/download.ts';
 import { CommandLedger } from '../ledger/command-ledger.ts';
@@ -22,6 +21,7 @@ import { everyRun, knownRunsRoot, recordedRun } from '../run/recorded-runs.ts';
 import { openRuns, RECORD, type RunDirectory, type UnreadableRun } from '../run/run-directory.ts';
 import { indexedRuns, indexEntriesOf } from '../run/runs-elsewhere.ts';
 import { type RunRow, runRow, runView } from '../run/run-view.ts';
+import { runWord } from '../run/run-word.ts';
 import { applyToRun } from '../run/run.ts';
 import { tenantOfKey } from '../run/tenant-proof.ts';
 
@@ -38,7 +38,7 @@ export const abandon = defineCommand({
   exitCodes: [5, [6, 'the run is completed']],
   fields: runView.fields,
   parameters: {
-    run: argument('<run|job>', 'id or directory of a run, or a job whose rows are in the ledger', text),
+    run: argument('<run|job>', 'id or directory of a run, or a job whose rows are in the ledger', runWord),
     undo: flag('--undo', 'reopen an abandoned run'),
   },
   async run(context, { run: name, undo }) {

@@ -22,6 +22,7 @@ import { readableRequest, repairCopy } from '../run/request-copy.ts';
 import type { RunDirectory } from '../run/run-directory.ts';
 import { unfinishedError } from '../run/run-errors.ts';
 import { resultsPath } from '../run/run-view.ts';
+import { runWord } from '../run/run-word.ts';
 import { showRun } from '../send/show-progress.ts';
 import { settleUploads } from '../send/upload-parts.ts';
 import { holdRun, resumable, verdictOf } from '../run/verdict.ts';
@@ -59,7 +60,7 @@ export const download = defineCommand({
   ],
   fields: downloadView.fields,
   parameters: {
-    of: argument('<job|run>', 'id of a job, or id or directory of a run', text),
+    of: argument('<job|run>', 'id of a job, or id or directory of a run', runWord),
     out: writing(value('--out <file|->', 'where to write, or - for standard output (default: results.csv)', text)),
     force: flag('--force', 'replace a file that exists; for a run, download it all again'),
     acceptUnproven: flag('--accept-unproven', 'accept results that were the same each time though a check fails'),

@@ -1,7 +1,7 @@
 import { defineCommand } from '../../cli/app/command.ts';
 import { argument } from '../../cli/app/parameter.ts';
 import { recordPrinter } from '../../cli/app/print.ts';
-import { text } from '../../cli/app/value-parsers.ts';
+import { textToSend } from '../../cli/app/value-parsers.ts';
 import { explainMissing, jobRequest, jobView } from '../run/job-view.ts';
 
 export const ignore = defineCommand({
@@ -13,7 +13,7 @@ export const ignore = defineCommand({
   permissions: ['account-updater:job:read'],
   exitCodes: [3, [5, 'the service does not know the job'], [6, 'svc sent the job itself']],
   fields: jobView.fields,
-  parameters: { job: argument('<job>', 'id of a job that svc did not submit', text) },
+  parameters: { job: argument('<job>', 'id of a job that svc did not submit', textToSend) },
   async run(context, { job: id }) {
     const { readJob } = await import('../run/job.ts');
     const { CommandLedger } = await import('../ledger/command-ledger.ts');

@@ -3,7 +3,6 @@ import { type Context, defineCommand } from '../../cli/app/command.ts';
 import { noteNext } from '../../cli/app/hint.ts';
 import { optionalArgument } from '../../cli/app/parameter.ts';
 import { listPrinter, oneBatch, recordPrinter } from '../../cli/app/print.ts';
-import { text } from '../../cli/app/value-parsers.ts';
 import { claimRow, claimView } from '../ledger/claim-view.ts';
 import { cycleView, UNKNOWN } from '../ledger/cycle-view.ts';
 import type { Ledger } from '../ledger/ledger.ts';
@@ -14,6 +13,7 @@ import { isMissingUpload, isUntouched } from '../run/record.ts';
 import { namedRun } from '../run/recorded-runs.ts';
 import { missingRunError } from '../run/run-errors.ts';
 import { partRows, partView } from '../run/run-view.ts';
+import { runWord } from '../run/run-word.ts';
 import { jobOrListRequest } from '../send/first-requests.ts';
 import { showRun } from '../send/show-progress.ts';
 
@@ -31,7 +31,7 @@ export const status = defineCommand({
   paged: true,
   fields: [...new Set([...partView.fields, ...jobView.fields, ...cycleView.fields, ...claimView.fields])],
   parameters: {
-    of: optionalArgument('[cycle|run|job]', 'a cycle, the id or directory of a run, or the id of a job', text),
+    of: optionalArgument('[cycle|run|job]', 'a cycle, the id or directory of a run, or the id of a job', runWord),
   },
   async run(context, { of }) {
     if (of === undefined) return printCycles(context);

@@ -1,7 +1,7 @@
 import { defineCommand, dryRunParameter, Preview, type Result } from '../../cli/app/command.ts';
 import { argument, reading } from '../../cli/app/parameter.ts';
 import { recordPrinter } from '../../cli/app/print.ts';
-import { text } from '../../cli/app/value-parsers.ts';
+import { text, textToSend } from '../../cli/app/value-parsers.ts';
 import { explainMissing, jobView } from '../run/job-view.ts';
 import { beginParameter } from '../send/recorded-option.ts';
 import { showRun } from '../send/show-progress.ts';
@@ -15,7 +15,7 @@ export const upload = defineCommand({
   changes: true,
   fields: jobView.fields,
   parameters: {
-    job: argument('<job>', 'id of a pending job', text),
+    job: argument('<job>', 'id of a pending job', textToSend),
     file: reading(argument('<file|->', 'a request file, or - for standard input', text), ['.csv']),
     begin: beginParameter,
     dryRun: dryRunParameter,

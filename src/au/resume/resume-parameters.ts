@@ -3,12 +3,13 @@ import { flag, type Input, optionalArgument, value, writing } from '../../cli/ap
 import { summaryParameter } from '../../cli/app/summary.ts';
 import { positiveDuration, text } from '../../cli/app/value-parsers.ts';
 import { failOnParameter } from '../results/fail-on.ts';
+import { runWord } from '../run/run-word.ts';
 import { noUnrecordedJobsParameter, onlyRecordedParameter } from '../send/recorded-option.ts';
 import { eventsParameter } from '../wait/events-option.ts';
 import { execParameter } from '../wait/exec-option.ts';
 
 export const resumeParameters = {
-  of: optionalArgument('[cycle|run|job]', 'a cycle, the id or directory of a run, or the id of a job', text),
+  of: optionalArgument('[cycle|run|job]', 'a cycle, the id or directory of a run, or the id of a job', runWord),
   wait: flag('--wait', 'wait until it is completed, and get the results'),
   out: writing(value('--out <file>', 'where to write the results of a run or cycle', text)),
   force: flag('--force', 'replace a result file that exists'),

@@ -1,9 +1,9 @@
 import { SvcError } from '../../base/errors.ts';
-import type { ValueParser } from '../../cli/app/value-parsers.ts';
+import { textToSend, type ValueParser } from '../../cli/app/value-parsers.ts';
 
-/** Parses the name of a cycle, which is not case-sensitive. */
+/** Parses the name of a cycle, which is not case-sensitive, and refuses a card number. */
 export const cycleName: ValueParser<string> = (value) => {
-  const name = value.trim().toLowerCase();
+  const name = textToSend(value).trim().toLowerCase();
   // A cycle is also the name of a directory, where dots alone name another one.
   if (/^[a-z0-9._-]{1,40}$/.test(name) && !/^\.+$/.test(name)) return name;
   throw new SvcError(

@@ -1,14 +1,14 @@
 import fs from 'node:fs';
 import { SvcError } from '../../base/errors.ts';
 import type { Context } from '../../cli/app/command.ts';
-import { text } from '../../cli/app/value-parsers.ts';
+import { runWord } from './run-word.ts';
 import { value } from '../../cli/app/parameter.ts';
 import { recordedRun } from './recorded-runs.ts';
 import { readableRequest } from './request-copy.ts';
 import type { RunDirectory } from './run-directory.ts';
 
 /** The option `--run`, which reads the files of a run instead of named files. */
-export const runParameter = value('--run <run>', 'read the results and the request file of this run', text);
+export const runParameter = value('--run <run>', 'read the results and the request file of this run', runWord);
 
 /** The files that the operator named, as typed. */
 interface NamedFiles {

@@ -201,7 +201,7 @@ function named(parameter: Parameter<unknown>, name: string): (text: string) => u
     try {
       return parameter.parse(text);
     } catch (error) {
-      if (!isSvcError(error, 'usage')) throw error;
+      if (!isSvcError(error, 'usage', 'refused_input')) throw error;
       // A value that may be a secret is left out.
       const typed = /^must (?!not )/.test(error.message) && isShowable(text) ? `, not "${text}"` : '';
       throw error.with({ message: `${name} ${error.message}${typed}` });

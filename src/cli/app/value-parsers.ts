@@ -1,4 +1,5 @@
 import { SvcError } from '../../base/errors.ts';
+import { containsCardNumber, type Strictness } from '../../base/security/card-number.ts';
 import { parseDuration } from '../config/values.ts';
 
 /** Parses the text of an option or argument. Throws a usage error that never repeats the text (R05). */
@@ -8,6 +9,22 @@ export const text: ValueParser<string> = (value) => {
   if (value === '') throw new SvcError('usage', 'must not be empty');
   return value;
 };
+
+/**
+ * Parses a text that is sent to the service or recorded, such as an id or the name of a cycle. A card number is refused,
+ * however its digits are separated.
+ */
+export const textToSend: ValueParser<string> = (value) => withoutCardNumber(value, 'cell');
+
+/** Parses a cursor, in which only digits grouped as people write cards are a card number: its numbers may stand side by side. */
+export const cursor: ValueParser<string> = (value) => withoutCardNumber(value, 'text');
+
+function withoutCardNumber(value: string, strictness: Strictness): string {
+  if (!containsCardNumber(text(value), strictness)) return value;
+  throw new SvcError('refused_input', 'contains what looks like a card number; nothing was sent', {
+    hint: 'Give an id or a name: other users and shell histories can see a command line.',
+  });
+}
 
 export function integer(min: number, max: number = Number.MAX_SAFE_INTEGER): ValueParser<number> {
   const words = max === Number.MAX_SAFE_INTEGER ? `of at least ${min}` : `from ${min} to ${max}`;

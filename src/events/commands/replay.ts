@@ -5,7 +5,7 @@ import { argument, type Input, reading, repeated, suggesting, value } from '../.
 import { listPrinter } from '../../cli/app/print.ts';
 import { resolvePath } from '../../cli/app/files/typed-path.ts';
 import { moment } from '../../cli/app/moment.ts';
-import { integer, text } from '../../cli/app/value-parsers.ts';
+import { integer, text, textToSend } from '../../cli/app/value-parsers.ts';
 import { isUnsafe } from '../../cli/output/text.ts';
 import { countText } from '../../cli/output/time.ts';
 import type { View } from '../../cli/output/view.ts';
@@ -29,7 +29,7 @@ const replayView: View<ReturnType<typeof rowOf>> = {
 const parameters = {
   journal: reading(argument('<journal>', "a file that 'svc events listen --journal' wrote", text), ['.jsonl']),
   forwardTo: value('--forward-to <url>', 'send the events there; https, or loopback', parseTarget),
-  id: repeated('--id <id>', 'only the event with this id', text),
+  id: repeated('--id <id>', 'only the event with this id', textToSend),
   type: suggesting({ wordsOf: 'event' }, repeated('--type <type>', 'only events of this type', text)),
   dryRun: dryRunParameter,
   since: value('--since <time>', 'only events received from this time on', moment),

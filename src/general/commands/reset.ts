@@ -3,11 +3,11 @@ import path from 'node:path';
 import { isSettled, remove } from '../../au/run/prune.ts';
 import { everyRun } from '../../au/run/recorded-runs.ts';
 import { entriesIn } from '../../au/run/run-directory.ts';
+import { runWord } from '../../au/run/run-word.ts';
 import { SvcError } from '../../base/errors.ts';
 import { type Context, defineCommand } from '../../cli/app/command.ts';
 import { flag, repeated } from '../../cli/app/parameter.ts';
 import { listPrinter, oneBatch } from '../../cli/app/print.ts';
-import { text } from '../../cli/app/value-parsers.ts';
 import { directoryOf, KEPT_BELOW, KEPT_NAMES } from '../../cli/config/paths.ts';
 import { countText } from '../../cli/output/time.ts';
 import { simpleColumns, type View } from '../../cli/output/view.ts';
@@ -36,7 +36,7 @@ export const reset = defineCommand({
   exitCodes: [5, [6, 'a run is not over: name it with --forget'], 130],
   fields: keptView.fields,
   parameters: {
-    forget: repeated('--forget <run>', 'remove this run although it is not over', text),
+    forget: repeated('--forget <run>', 'remove this run although it is not over', runWord),
     dryRun: flag('--dry-run', 'show what would be removed, and remove nothing'),
   },
   async run(context, { forget, dryRun }) {

@@ -2,13 +2,13 @@ import { SvcError } from '../../base/errors.ts';
 import { type Context, defineCommand, dryRunParameter, Preview, type Result } from '../../cli/app/command.ts';
 import { flag, type Input, value } from '../../cli/app/parameter.ts';
 import { describeTenant, factsOf } from '../../cli/app/tenant-mark.ts';
-import { text } from '../../cli/app/value-parsers.ts';
+import { textToSend } from '../../cli/app/value-parsers.ts';
 import { cleanText } from '../../cli/output/text.ts';
 import type { Tenant } from '../../schema/tenant.ts';
 import { cannotConfirm, confirmsAnother, nameDiffers, notATestTenant } from '../tenant-errors.ts';
 
 const parameters = {
-  confirm: value('--confirm <tenant id>', 'the id of the tenant, instead of typing its name', text),
+  confirm: value('--confirm <tenant id>', 'the id of the tenant, instead of typing its name', textToSend),
   dryRun: dryRunParameter,
   production: flag('--production', 'required for a production tenant'),
 } as const;
