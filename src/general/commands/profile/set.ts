@@ -95,7 +95,7 @@ export const set = defineCommand({
     if (value !== undefined) await warnOfDoubtfulCode(context, name);
     await change(context, { name, value, setting, kind });
     if (isNew) context.notices.note(`the profile ${settings.profile.value} is new`);
-    if (name !== 'base_url') return;
+    if (name !== 'base_url' || !hasKeyOfAnother(context)) return;
     noteNext(context, 'keys stored for another base URL are not sent to this one; to store them again', ['login']);
   },
 });
@@ -115,6 +115,12 @@ function refuseMistypedProfile(
   const meant = create ? undefined : nearest(name, [...Object.keys(config.profiles), DEFAULT_PROFILE], 2);
   if (meant !== undefined) throw mistypedProfile(name, meant, [setting, value]);
   return true;
+}
+
+/** Tells whether the profile, whose base URL has just changed, has a key that was stored with another one. */
+function hasKeyOfAnother({ system, settings }: Context): boolean {
+  const { base_url: baseUrl, keys = {} } = storedProfile(readConfig(system).config, settings.profile.value) ?? {};
+  return Object.values(keys).some((key) => key.base_url !== baseUrl);
 }
 
 /** A typed change of a setting; an undefined value removes it. */

@@ -45,3 +45,16 @@ it('svc profile set refuses a new profile whose name is like that of another one
   expect(await run('profile set output json --profile production2 --create')).toMatchObject({ code: 0 });
   expect(await run('profile set output --unset --profile other')).toMatchObject({ code: 3 });
 });
+
+it('svc profile set base_url says that keys are not sent to it only where a key has another one', async () => {
+  const home = temporaryDirectory();
+  const run = (line: string, input = '') => svcHere(line.split(' '), { home, input });
+  const said = 'keys stored for another base URL are not sent to this one';
+  const first = await run('profile set base_url https://one.example');
+  expect([first.code, first.stderr]).toEqual([0, expect.not.stringContaining(said)]);
+  await run('login --no-check --management-key-stdin', 'a-key-of-one');
+  expect((await run('profile set base_url https://one.example')).stderr).not.toContain(said);
+  expect((await run('profile set base_url https://two.example')).stderr).toContain(said);
+  expect((await run('profile set base_url --unset')).stderr).toContain(said);
+  expect((await run('profile set base_url https://one.example/')).stderr).not.toContain(said);
+});
