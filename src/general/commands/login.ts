@@ -121,18 +121,26 @@ async function store(
   const name = settings.profile.value;
   await updateConfig(system, (config) => {
     const now = clock.now();
-    const changes = keys.map(({ kind: type, value, command }) => {
+    const before = config.profiles[name] ?? {};
+    // The age of a key counts from when it was first stored.
+    const changed = keys.filter((key) => !isStored(before.keys?.[key.kind], key, baseUrl));
+    const changes = changed.map(({ kind: type, value, command }) => {
       const key = command === undefined ? value : undefined;
       return { at: isoTime(now), type, event, key };
     });
-    const before = config.profiles[name] ?? {};
-    const stored = Object.fromEntries(keys.map((key) => [key.kind, storedKey(key, baseUrl, now)]));
+    const stored = Object.fromEntries(changed.map((key) => [key.kind, storedKey(key, baseUrl, now)]));
     const after = { ...before, base_url: baseUrl, keys: { ...before.keys, ...stored } };
     config.profiles[name] = withKeyChanges(after, changes);
     config.current ??= name;
   });
   const tenant = keys.find((key) => key.tenant !== undefined)?.tenant;
   if (tenant) rememberTenant(system, name, baseUrl, tenant);
+}
+
+/** Tells whether a profile already has this key, or this command, for the same base URL. */
+function isStored(before: StoredKey | undefined, { value, command }: GivenKey, baseUrl: string): boolean {
+  if (before === undefined || before.base_url !== baseUrl) return false;
+  return command === undefined ? before.value === value : before.command === command;
 }
 
 function storedKey({ value: key, command }: GivenKey, base_url: string, now: number): StoredKey {

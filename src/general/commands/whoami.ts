@@ -50,7 +50,7 @@ const keyHistoryView: View<KeyHistoryRow> = {
 
 export const whoami = defineCommand({
   description:
-    'Tries every read that changes nothing. The sandbox also says which changes a key may make; elsewhere only what an earlier response has shown is known, marked as seen. Exit code 0 when the service knows at least one key. --max-key-age counts from the time when svc stored a key; the service does not say when it was created.',
+    'Tries every read that changes nothing. The sandbox also says which changes a key may make; elsewhere only what an earlier response has shown is known, marked as seen. Exit code 0 when the service knows every configured key, and there is at least one. --max-key-age counts from the time when svc stored a key; the service does not say when it was created.',
   details:
     '--history shows when the keys of the profile were stored, rotated and removed, each with a keyed hash, never a key. It reads only the config file, which also contains this history, so it proves nothing against somebody who edits that file.',
   examples: [
@@ -60,8 +60,8 @@ export const whoami = defineCommand({
     ['svc whoami --history', 'when the stored keys were replaced'],
   ],
   exitCodes: [
-    [3, 'there is no key'],
-    [4, 'the service refuses the keys'],
+    [3, 'there is no key, or one cannot be read'],
+    [4, 'the service refuses a key'],
     5,
     7,
     8,
@@ -87,8 +87,8 @@ export const whoami = defineCommand({
     await (isShort ? context.out.write(drawIdentity(row, context)) : print(row));
     if (row.tenant && row.base_url !== null && !context.settings.sandbox && !hasEnvironmentKey(context))
       rememberTenant(context.system, row.profile, row.base_url, row.tenant);
-    if (!keys.some(({ check, failure }) => check !== undefined && failure === undefined))
-      throw worst(keys) ?? new SvcError('bug', 'no key failed, and none is good');
+    const failure = failureOf(context, keys);
+    if (failure !== undefined) throw failure;
     if (maxKeyAge !== undefined) checkKeyAges(context, maxKeyAge, strict);
   },
 });
@@ -157,6 +157,20 @@ function keyRowOf({ system, settings }: Context, kind: KeyType, keys: readonly K
 
 function triedOf(name: string, keys: readonly KeyReport[]): Tried | undefined {
   return keys.flatMap(({ check }) => check?.tried ?? []).find(({ permission }) => permission.name === name);
+}
+
+/** Returns the failure that ends the command. Beside a good key, the other one may be missing, but not unusable. */
+function failureOf(context: Context, keys: readonly KeyReport[]): SvcError | undefined {
+  const isKnown = keys.some(({ check, failure }) => check !== undefined && failure === undefined);
+  return worst(isKnown ? keys.filter((key) => !isAbsent(context, key)) : keys);
+}
+
+/** Tells whether there is no key of this type: none at all, or only one that serves as the key of the other type. */
+function isAbsent({ system, settings }: Context, { check, failure }: KeyReport): boolean {
+  if (failure?.code === 'key_missing') return true;
+  const [management, own] = KEY_TYPES.map((type) => keyOrigin(system, settings, type));
+  const isShared = management?.kind === 'environment' && management.name === own?.name;
+  return check?.verdict === 'other kind' && isShared;
 }
 
 // A refusal by the service outweighs a key that could not be checked, which outweighs a missing key.

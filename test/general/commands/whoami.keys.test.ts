@@ -100,6 +100,34 @@ describe('the age of a key', () => {
 });
 
 describe('the history of keys', () => {
+  it('a login with the stored key and base URL changes neither its age nor the history', async () => {
+    const { svc, clock, config } = await operator();
+    const login = 'login --management-key-stdin --private-key-stdin';
+    await svc(login, { input: 'sandbox-management-key\nsandbox-private-key' });
+    const before = config();
+    await clock.advance(100 * DAY_MS);
+    expect((await svc(login, { input: 'sandbox-management-key\nsandbox-private-key' })).code).toBe(0);
+    expect(config()).toBe(before);
+    expect((await svc('whoami --max-key-age 90d')).code).toBe(10);
+    await svc(login, { input: 'sandbox-management-key-read-only\nsandbox-private-key' });
+    const events = rowsOf(await svc('whoami --history -o json')).map(({ type, at }) => [type, String(at).slice(0, 10)]);
+    expect(events).toEqual([
+      ['management', '2026-01-05'],
+      ['private', '2026-01-05'],
+      ['management', '2026-04-15'],
+    ]);
+  });
+
+  it('a login with the stored key and another base URL stores it again', async () => {
+    const { svc, clock, edit } = await operator();
+    await svc('login --management-key-stdin', { input: 'sandbox-management-key' });
+    edit((text) => text.replaceAll(/"base_url": "[^"]*"/g, '"base_url": "https://earlier.example"'));
+    await clock.advance(100 * DAY_MS);
+    await svc('login --management-key-stdin', { input: 'sandbox-management-key' });
+    expect((await svc('whoami --max-key-age 90d')).code).toBe(0);
+    expect(rowsOf(await svc('whoami --history -o json'))).toHaveLength(2);
+  });
+
   it('svc whoami --history shows when each key was stored, rotated and removed, by keyed hashes and never the key', async () => {
     const { svc, clock, config } = await operator();
     await svc('login --management-key-stdin', { input: 'sandbox-management-key' });
@@ -151,5 +179,28 @@ describe('the history of keys', () => {
       exit_code: 3,
       message: expect.stringContaining('events should be a list in brackets'),
     });
+  });
+});
+
+describe('a key that cannot be used beside a good one', () => {
+  it('R87: svc whoami ends with 4 or 3 although the other key is good, after it printed both', async () => {
+    const { svc } = await operator();
+    await svc('login --management-key-stdin', { input: 'sandbox-management-key' });
+    for (const [more, code, state] of [
+      [{ SVC_PRIVATE_API_KEY: 'sandbox-private-key-expired' }, 4, 'refused'],
+      [{ SVC_PRIVATE_API_KEY: 'sandbox-management-key' }, 4, 'other kind'],
+      [{ SVC_PRIVATE_API_KEY_FILE: '/nonexistent' }, 3, 'unusable'],
+    ] as const)
+      for (const line of ['whoami -o json', 'whoami -o json --max-key-age 90d --strict']) {
+        const run = await svc(line, { more });
+        expect([line, run.code, errorIn(run)['exit_code']]).toEqual([line, code, code]);
+        expect(JSON.parse(run.stdout)).toMatchObject({ management_key: { state: 'accepted' }, private_key: { state } });
+      }
+  });
+
+  it('svc whoami ends with 0 where a key is missing, or one variable has the only key', async () => {
+    const { svc } = await operator();
+    for (const more of [{ SVC_PRIVATE_API_KEY: 'sandbox-private-key' }, { SVC_API_KEY: 'sandbox-private-key' }])
+      expect(await svc('whoami -o json', { more: { ...more } })).toMatchObject({ code: 0, stderr: '' });
   });
 });
