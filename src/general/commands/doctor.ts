@@ -1,5 +1,5 @@
 import { once as untilEvent } from 'node:events';
-import { isSvcError, type SvcError } from '../../base/errors.ts';
+import { isSvcError, SvcError } from '../../base/errors.ts';
 import { VERSION } from '../../base/version.ts';
 import { detailOf, inspectKey, type KeyReport } from '../../cli/app/check-key.ts';
 import { type Context, defineCommand, PROFILES_PARAMETER } from '../../cli/app/command.ts';
@@ -15,7 +15,17 @@ import type { KeyType } from '../../schema/tenant.ts';
 import { agedText, checkKeyAgeOptions, KEY_AGE_PARAMETERS, keyAge, REPLACE, UNKNOWN_HINT } from '../key-age.ts';
 import { ALL_STEPS_MS } from '../doctor/connection.ts';
 import { type Verdict, verdictOf } from '../doctor/verdict.ts';
-import { exitCodeOf, failed, failedBy, type Finding, ok, type Result, skipped, warning } from '../doctor/finding.ts';
+import {
+  failed,
+  failedBy,
+  type Failure,
+  type Finding,
+  ok,
+  type Result,
+  skipped,
+  warning,
+  worstOf,
+} from '../doctor/finding.ts';
 
 type FindingRow = Omit<Finding, 'next'> & { readonly next: string | null };
 
@@ -54,9 +64,10 @@ export const doctor = defineCommand({
       context.notices.note(verdict.text);
       await print(oneBatch(rows));
     }
-    const [counts, isGood] = summary(findings);
-    context.notices[isGood ? 'success' : 'failure'](counts);
-    return exitCodeOf(findings);
+    const counts = summary(findings);
+    const worst = worstOf(findings);
+    if (worst !== undefined) throw checksFailed(worst, counts, context);
+    context.notices.success(counts);
   },
 });
 
@@ -73,9 +84,9 @@ function drawVerdict({ text, isGood }: Verdict, { palette, out, plain }: Context
   return `${lines.map((line) => (isGood ? palette.strong(line) : palette.bad(line))).join('\n')}\n\n`;
 }
 
-function rowOf({ next, code, ...finding }: Finding, { globals, settings, system }: Context): FindingRow {
-  // The name of a missing profile may be a key in the wrong place (R05).
-  const named = settings.profile.value === globals.profile ? globals : { ...globals, profile: undefined };
+function rowOf({ next, code, ...finding }: Finding, context: Context): FindingRow {
+  const { globals, system } = context;
+  const named = hasNamedProfile(context) ? globals : { ...globals, profile: undefined };
   return { ...finding, next: next ? nextCommand(next, named, system) : null, code };
 }
 
@@ -140,12 +151,28 @@ async function checkPath({ system, settings, clock, signal }: Context): Promise<
   return checkNetwork({ baseUrl, env: system.env, clock, signal, userAgent: `svc/${VERSION}` });
 }
 
-function summary(findings: readonly Finding[]): readonly [counts: string, isGood: boolean] {
+/** Returns the error that ends the command. The drawn findings already name the failed check and its fix. */
+function checksFailed({ check, found, fix, next, code }: Failure, counts: string, context: Context): SvcError {
+  if (isDrawn(context)) return new SvcError(code, counts);
+  const isNamed = hasNamedProfile(context) || next === undefined || next.includes('--profile');
+  return new SvcError(code, `${check}: ${found} (${counts})`, {
+    hint: fix ?? undefined,
+    next: isNamed ? next : [...next, '--profile', '<name>'],
+    facts: { check },
+  });
+}
+
+/** Whether --profile, if it was given, names a stored profile. The name of a missing one may be a key in the wrong place (R05). */
+function hasNamedProfile({ globals, settings }: Context): boolean {
+  return globals.profile === undefined || settings.profile.value === globals.profile;
+}
+
+function summary(findings: readonly Finding[]): string {
   const count = (result: Finding['result']): number => findings.filter((finding) => finding.result === result).length;
   const failures = count('failed');
   const warnings = count('warning');
-  if (failures + warnings === 0) return ['no problems found', true];
-  return [`${failures} failed, ${countText(warnings, 'warning')}`, failures === 0];
+  if (failures + warnings === 0) return 'no problems found';
+  return `${failures} failed, ${countText(warnings, 'warning')}`;
 }
 
 /** The findings about both keys, and the finding about a server that responds to every read as no service does. */

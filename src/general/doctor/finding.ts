@@ -38,7 +38,11 @@ export function failedBy(check: string, error: unknown): Finding {
   return { ...failed(check, message, fix, code), next };
 }
 
-/** Returns 0, or the highest exit code of the failures. */
-export function exitCodeOf(findings: readonly Finding[]): number {
-  return Math.max(0, ...findings.map(({ code }) => (code === null ? 0 : EXIT_CODES[code])));
+/** A finding of a failed check. */
+export type Failure = Finding & { readonly code: ErrorCode };
+
+/** Returns the first failure with the highest exit code; undefined if no check failed. */
+export function worstOf(findings: readonly Finding[]): Failure | undefined {
+  const failures = findings.filter((finding): finding is Failure => finding.code !== null);
+  return failures.toSorted((a, b) => EXIT_CODES[b.code] - EXIT_CODES[a.code])[0];
 }

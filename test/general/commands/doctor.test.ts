@@ -1,0 +1,62 @@
+import { describe, expect, it } from 'vitest';
+import { errorIn, type HereOptions, KEY, startSandboxHere, svcHere } from '../../support/run-here.ts';
+
+/** Returns the options of a run with a private key that is no longer valid. */
+async function withExpiredKey(): Promise<HereOptions> {
+  const { baseUrl, env } = await startSandboxHere();
+  return { baseUrl, env: { ...env, SVC_PRIVATE_API_KEY: 'sandbox-private-key-expired' } };
+}
+
+describe('the error of svc doctor', () => {
+  it.each(['json', 'jsonl', 'csv', 'yaml'])(
+    'svc doctor -o %s ends with the worst finding as an error',
+    async (format) => {
+      const run = await svcHere(['doctor', '-o', format], await withExpiredKey());
+      expect([run.code, errorIn(run)]).toEqual([
+        4,
+        expect.objectContaining({
+          code: 'unauthorized',
+          exit_code: 4,
+          message: expect.stringMatching(/^private key: .+ \(1 failed, 1 warning\)$/),
+          hint: expect.any(String),
+          check: 'private key',
+        }),
+      ]);
+      expect(run.stdout).toContain('account-updater:job:read');
+    },
+  );
+
+  it('svc doctor names the next command of the worst finding', async () => {
+    const run = await svcHere(['doctor', '-o', 'json'], {
+      baseUrl: new URL('http://127.0.0.1:9'),
+      env: { SVC_API_KEY: '' },
+    });
+    const worst = (JSON.parse(run.stdout) as Record<string, unknown>[]).find(({ code }) => code === 'network');
+    expect([run.code, errorIn(run)['exit_code'], errorIn(run)['hint']]).toEqual([8, 8, worst?.['fix']]);
+    const { baseUrl } = await startSandboxHere();
+    const withoutKeys = await svcHere(['doctor', '-o', 'json'], { baseUrl, env: { SVC_API_KEY: '' } });
+    expect(errorIn(withoutKeys)).toMatchObject({
+      exit_code: 3,
+      code: 'key_missing',
+      next: expect.stringMatching(/svc login/),
+    });
+  });
+
+  it('svc doctor on a terminal ends with the counts, without the fix that the findings name', async () => {
+    const run = await svcHere(['doctor', '-o', 'table'], { ...(await withExpiredKey()), columns: 100 });
+    expect([run.code, run.stderr]).toEqual([4, expect.stringMatching(/error:\S* 1 failed, 1 warning\n$/)]);
+    expect(run.stderr).not.toMatch(/hint:|private key/);
+  });
+
+  it('R05: svc doctor repeats no key that was typed as a profile', async () => {
+    const run = await svcHere(['doctor', '-p', KEY, '-o', 'json'], await withExpiredKey());
+    expect(run.code).not.toBe(0);
+    expect(run.stdout + run.stderr).not.toContain(KEY);
+    expect(errorIn(run)['next']).toBe('svc login --profile <name>');
+  });
+
+  it('svc doctor prints no error where nothing fails', async () => {
+    const run = await svcHere(['doctor', '-o', 'json'], await startSandboxHere());
+    expect([run.code, run.stderr]).toEqual([0, expect.stringMatching(/0 failed, 1 warning\n$/)]);
+  });
+});
