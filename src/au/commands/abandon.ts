@@ -10,9 +10,11 @@ import { noteNext } from '../../cli/app/hint.ts';
 import { argument, flag } from '../../cli/app/parameter.ts';
 import { recordPrinter } from '../../cli/app/print.ts';
 import { serviceOf } from '../../cli/app/service.ts';
-import { countText, formatNumber } from '../../cli/output/time.ts';
+import { cleanText } from '../../cli/output/text.ts';
+import { countText, formatNumber, isoTime } from '../../cli/output/time.ts';
+import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
 import { removePartialFiles } from '../results/download.ts';
-import { CommandLedger } from '../ledger/command-ledger.ts';
+import { CommandLedger, type JobClaim } from '../ledger/command-ledger.ts';
 import { isUuid } from '../request/row-key.ts';
 import { findJob, nameOf } from '../run/job.ts';
 import { apply, type Part } from '../run/part.ts';
@@ -29,13 +31,13 @@ export const abandon = defineCommand({
   description:
     'For a run that will not continue. Nothing is canceled at the service: jobs that have their file are processed and may be billed. Their results can still be downloaded, and --undo reopens the run.',
   details:
-    'With a job, frees rows that may have been paid for: the claim of that job ends on your word, where nothing can be proven. A run whose record cannot be read is moved to a directory named damaged beside it, after the newest jobs of the tenant have been shown.',
+    'With a job, frees rows that may have been paid for: the claim of that job ends on your word, where nothing can be proven. A job that is processing or completed keeps its rows. A run whose record cannot be read is moved to a directory named damaged beside it, after the newest jobs of the tenant have been shown.',
   examples: [
     ['svc au abandon run-20260131-0a1b2c3d-4e5f', 'show what the service has of it, and ask'],
     ['svc au abandon run-20260131-0a1b2c3d-4e5f --undo', 'resume it'],
     ['svc au download run-20260131-0a1b2c3d-4e5f', 'download the results of what was uploaded'],
   ],
-  exitCodes: [5, [6, 'the run is completed']],
+  exitCodes: [5, [6, 'the run is completed, or the service has the file of the job']],
   fields: runView.fields,
   parameters: {
     run: argument('<run|job>', 'id or directory of a run, or a job whose rows are in the ledger', runWord),
@@ -43,25 +45,33 @@ export const abandon = defineCommand({
   },
   async run(context, { run: name, undo }) {
     const print = await recordPrinter(context, runView);
-    if (!undo && ((await releaseCut(context, name)) || (await releaseJob(context, name)))) return;
+    const freed = undo ? undefined : ((await releaseCut(context, name)) ?? (await releaseJob(context, name)));
+    if (freed) return print(freed);
     const unreadable = undo ? undefined : await unreadableRun(context, name);
     const row = unreadable ? await setAside(context, unreadable) : await abandonRun(context, name, undo);
-    await print(row);
+    return print(row);
   },
 });
 
 /**
  * Frees the rows of a job on the operator's word, where nothing can be proven: a job whose rows are in the ledger.
- * Returns whether the name is one of such a job.
+ * Returns undefined if the name is not one of such a job.
+ * @throws SvcError `conflict` for a job that has its file
  */
-async function releaseJob(context: Context, job: string): Promise<boolean> {
-  if (!isUuid(job) || fs.existsSync(job)) return false;
+async function releaseJob(context: Context, job: string): Promise<RunRow | undefined> {
+  if (!isUuid(job) || fs.existsSync(job)) return undefined;
   const client = await context.client();
   const shown = await tenantOfKey(client);
   const tenant = shown ?? (await recordedTenant(context, job));
-  if (tenant === undefined) return false;
-  if (!(await new CommandLedger(context, { onlyReads: true }).hasClaim(tenant, job))) return false;
+  if (tenant === undefined) return undefined;
+  const claimed = await new CommandLedger(context, { onlyReads: true }).claimOfJob(tenant, job);
+  if (claimed === undefined) return undefined;
+  if (!claimed.stands) {
+    context.notices.note(`the rows of job ${job} are free already: the next submission of them sends them again`);
+    return freedRow(context, claimed);
+  }
   const found = await findJob(client, job);
+  requireReleasable(claimed, found);
   const unknown = shown === undefined ? 'shows no job of this key' : 'does not know it';
   const said = found === undefined ? unknown : `says that it is ${found.status}`;
   context.notices.warn(`the rows of job ${job} may have been paid for: the service ${said}`);
@@ -69,10 +79,50 @@ async function releaseJob(context: Context, job: string): Promise<boolean> {
   if (shown === undefined) context.notices.warn(doubt);
   const question = `Free the rows of job ${job}?`;
   await confirm(context, shown === undefined ? `${question} (${doubt})` : question);
-  await new CommandLedger(context).release(tenant, job, `the operator; the service ${said}`);
+  const ledger = new CommandLedger(context);
+  // The job may have got its file while the question was open.
+  requireReleasable((await ledger.claimOfJob(tenant, job)) ?? claimed, await findJob(client, job));
+  await ledger.release(tenant, job, `the operator; the service ${said}`);
   await freeParts(context, job);
   context.notices.success(`the rows of job ${job} are free: the next submission of them sends them again`);
-  return true;
+  return freedRow(context, claimed);
+}
+
+/**
+ * Checks that the rows of a job may not have been paid for, as far as the service says so. A claim of unknown rows keeps
+ * every file of its cycle from being sent, so it can be released although its job is completed.
+ * @throws SvcError `conflict`
+ */
+function requireReleasable({ claim, wasRead }: JobClaim, found: AccountUpdaterJob | undefined): void {
+  const { job, row_set: rows } = claim;
+  const hasUnknownRows = rows === null;
+  const isProcessing = found?.status === 'processing';
+  const isCompleted = !hasUnknownRows && (found?.status === 'completed' || wasRead);
+  if (!isProcessing && !isCompleted) return;
+  const why = isProcessing ? 'the service is processing it' : 'it is completed';
+  throw new SvcError('conflict', `the rows of job ${job} are not free: ${why}`, {
+    hint: 'They are paid for, and stay in their cycle. Another cycle sends them again. To get the results:',
+    next: isProcessing ? ['au', 'resume', job, '--wait'] : ['au', 'download', job],
+    facts: { job },
+  });
+}
+
+/** Returns a job whose rows were freed, like a run that was abandoned. */
+function freedRow({ clock, settings }: Context, { claim, cycle }: JobClaim): RunRow {
+  return {
+    run: claim.run === '' ? null : cleanText(claim.run),
+    profile: settings.profile.value,
+    status: 'abandoned',
+    recorded_at: isoTime(clock.now()),
+    created_at: claim.created_at,
+    cycle,
+    file: cleanText(claim.file.name),
+    rows: claim.rows,
+    jobs: [claim.job],
+    job_count: 1,
+    progress: 'rows are free',
+    compared: null,
+  };
 }
 
 /**
@@ -88,18 +138,18 @@ async function recordedTenant(context: Context, job: string): Promise<string | u
   return runs.find(hasJob)?.record.tenant_id;
 }
 
-/** Frees the rows of a cut entry of the ledger. Returns whether the name is one of such an entry. */
-async function releaseCut(context: Context, name: string): Promise<boolean> {
+/** Frees the rows of a cut entry of the ledger. Returns undefined if the name is not one of such an entry. */
+async function releaseCut(context: Context, name: string): Promise<RunRow | undefined> {
   const [, cycle, number] = /^([a-z0-9][a-z0-9._-]*)\/(\d{8})$/.exec(name) ?? [];
-  if (cycle === undefined || fs.existsSync(name)) return false;
+  if (cycle === undefined || fs.existsSync(name)) return undefined;
   const tenant = await tenantOfKey(await context.client());
-  if (tenant === undefined) return false;
+  if (tenant === undefined) return undefined;
   await new CommandLedger(context, { onlyReads: true }).requireCut(tenant, cycle, Number(number));
   context.notices.warn(`entry ${name} of the ledger is cut: any row of cycle ${cycle} may have been paid for with it`);
   await confirm(context, `Free the rows of entry ${name}?`);
   await new CommandLedger(context).abandonCut(tenant, cycle, Number(number));
   context.notices.success(`the rows of entry ${name} are free: the next submission of them sends them again`);
-  return true;
+  return { ...emptyRow(), status: 'abandoned', cycle, progress: `entry ${number} of the ledger is free` };
 }
 
 /** Lets the runs on this machine send rows again that they sent to a job. Results that were downloaded stay. */
@@ -143,10 +193,14 @@ async function abandonRun(context: Context, name: string, undo: boolean): Promis
 async function requireRun(context: Context, name: string): Promise<RunDirectory> {
   const run = await recordedRun(context, name);
   if (!run)
-    throw new SvcError('not_found', `no run is named ${typedWord(name)}; a job by itself cannot be abandoned`, {
-      hint: 'A job without its file is deleted after an hour; one that has it is processed. Name one of the runs:',
-      next: ['au', 'runs'],
-    });
+    throw new SvcError(
+      'not_found',
+      `no run is named ${typedWord(name)}, and no rows of such a job were found in the ledger`,
+      {
+        hint: 'A job without its file is deleted after an hour; one that has it is processed. Name one of the runs:',
+        next: ['au', 'runs'],
+      },
+    );
   if (statusOf(run.record) !== 'completed') return run;
   throw new SvcError('conflict', `run ${run.record.id} is completed: there is nothing to abandon`, {
     next: ['au', 'download', run.name],
@@ -201,8 +255,12 @@ async function setAside(context: Context, unreadable: UnreadableRun): Promise<Ru
   const target = moveToDamaged(directory, clock.now());
   for (const entry of entries) fs.rmSync(entry, { force: true });
   notices.success(`moved to ${target}; its file can be submitted again, without the rows that the ledger has`);
-  const unknown = Object.fromEntries(runView.fields.map((name) => [name, null])) as Record<keyof RunRow, null>;
-  return { ...unknown, run: path.basename(directory), status: 'damaged', progress: target };
+  return { ...emptyRow(), run: path.basename(directory), status: 'damaged', progress: target };
+}
+
+/** Returns a row without any value. */
+function emptyRow(): RunRow {
+  return Object.fromEntries(runView.fields.map((name) => [name, null])) as Record<keyof RunRow, null>;
 }
 
 /** Lists the newest jobs of the tenant, because one of them may contain the rows of the damaged run. */

@@ -49,6 +49,17 @@ interface JobRows {
   readonly source: Pick<UploadSource, 'open'>;
 }
 
+/** The newest claim of a job, and what became of it. */
+export interface JobClaim {
+  readonly claim: ClaimEntry;
+  /** The name of the cycle that has the claim. */
+  readonly cycle: string;
+  /** Whether the rows of the claim are not sent again. */
+  readonly stands: boolean;
+  /** Whether somebody read the results of the job. */
+  readonly wasRead: boolean;
+}
+
 /** A file and its cycle, as the operator named them. */
 interface SubmittedFile {
   readonly name: string;
@@ -347,10 +358,13 @@ export class CommandLedger {
     await (await this.open(tenant)).cycle(cycle).abandonCut(number, 'the operator; no machine has the entry');
   }
 
-  /** Tells whether a job has rows that are not sent again. */
-  async hasClaim(tenant: string, job: string): Promise<boolean> {
+  /** Returns the newest claim of a job; undefined if the ledger has none. */
+  async claimOfJob(tenant: string, job: string): Promise<JobClaim | undefined> {
     const cycle = await (await this.open(tenant)).cycleOfJob(job);
-    return cycle !== undefined && stands(await cycle.read(), job);
+    const entries = (await cycle?.read()) ?? [];
+    const claim = entries.findLast((entry) => entry.kind === 'claim' && entry.job === job);
+    if (cycle === undefined || claim?.kind !== 'claim') return undefined;
+    return { claim, cycle: cycle.name, stands: stands(entries, job), wasRead: isDone(entries, job) };
   }
 
   /** Returns the claims of some jobs of a cycle, or all of its claims. The first job shows the cycle of a file without one. */

@@ -211,6 +211,11 @@ export class LedgerCycle {
     this.#top = `${ledger}/cycles/${folder}`;
   }
 
+  /** The name of the cycle, as the ledger has it. */
+  get name(): string {
+    return this.#top.slice(this.#top.lastIndexOf('/') + 1);
+  }
+
   /** Reads to the first number that does not exist. A list never tells the end, because it may lag. */
   async read(): Promise<readonly Entry[]> {
     for (;;) {

@@ -1,11 +1,101 @@
+import { rmSync, writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
+import { captureResponse } from '../../../src/emulator/faults/intercept.ts';
+import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
 import { errorIn, svcHere } from '../../support/run-here.ts';
+import { openQuickDesk, type QuickDesk } from './support.ts';
 
 async function refusal(word: string): Promise<unknown> {
   return errorIn(await svcHere(['--sandbox', 'au', 'abandon', word]))['message'];
 }
 
 it('svc au abandon names the word that is no run, unless it may be a secret', async () => {
-  expect(await refusal('nope')).toBe('no run is named "nope"; a job by itself cannot be abandoned');
+  expect(await refusal('nope')).toBe('no run is named "nope", and no rows of such a job were found in the ledger');
   expect(await refusal('key_7Qz4Xw91')).not.toContain('7Qz4');
+});
+
+/** What the service says of a job in its next reads; the last one stays. Without any, the service says what is true. */
+interface Said {
+  statuses: string[];
+}
+
+async function sentDesk(options = ''): Promise<QuickDesk & { readonly job: string; readonly said: Said }> {
+  const said: Said = { statuses: [] };
+  const desk = await openQuickDesk({
+    intercept: (incoming, outgoing, proceed) => {
+      const isRead = incoming.method === 'GET' && /\/jobs\/[^/]+$/.test(incoming.url ?? '');
+      const status = isRead && said.statuses.length > 1 ? said.statuses.shift() : said.statuses[0];
+      if (!isRead || status === undefined) return proceed();
+      if (status === 'forgotten') {
+        const problem = { 'content-type': 'application/problem+json' };
+        return void outgoing.writeHead(404, problem).end('{"title":"Not Found","status":404}');
+      }
+      captureResponse(outgoing, (body) => {
+        const text = JSON.stringify({ ...(JSON.parse(body.toString()) as object), status });
+        outgoing.setHeader('content-length', Buffer.byteLength(text)).end(text);
+      });
+      return proceed();
+    },
+  });
+  const { code, stdout, stderr } = await desk.svc(`au submit tokens.csv --cycle 2026-12${options}`);
+  expect(code, stderr).toBe(0);
+  return { ...desk, said, job: (JSON.parse(stdout) as { readonly job: string }).job };
+}
+
+it.each([
+  { status: 'completed', next: 'svc au download' },
+  { status: 'processing', next: 'svc au resume' },
+])('R79: svc au abandon frees no rows of a job that is $status', async ({ status, next }) => {
+  const desk = await sentDesk();
+  desk.said.statuses = [status];
+  const refused = await desk.svc(`au abandon ${desk.job} --yes`);
+  expect(refused, refused.stderr).toMatchObject({ code: 6, stdout: '' });
+  expect(errorIn(refused)).toMatchObject({ job: desk.job, next: expect.stringContaining(`${next} ${desk.job}`) });
+  desk.said.statuses = [];
+  await desk.svc('au submit tokens.csv --cycle 2026-12 --wait');
+  expect(desk.uploads()).toBe(1);
+});
+
+it('R79: svc au abandon frees no rows of a job whose results were read, although the service does not find it', async () => {
+  const desk = await sentDesk(' --wait');
+  desk.said.statuses = ['forgotten'];
+  expect(await desk.svc(`au abandon ${desk.job} --yes`)).toMatchObject({ code: 6, stdout: '' });
+});
+
+it.each(['pending', 'failed', 'forgotten'])(
+  'svc au abandon frees the rows of a job that is %s, prints them like a run, and says later that they are free',
+  async (status) => {
+    const desk = await sentDesk();
+    desk.said.statuses = [status];
+    for (const says of ['are free: the next submission', 'are free already']) {
+      const { code, stdout, stderr } = await desk.svc(`au abandon ${desk.job} --yes`);
+      expect(code, stderr).toBe(0);
+      expect(stderr).toContain(`the rows of job ${desk.job} ${says}`);
+      expect(JSON.parse(stdout)).toMatchObject({
+        status: 'abandoned',
+        cycle: '2026-12',
+        jobs: [desk.job],
+        job_count: 1,
+      });
+    }
+    expect((await desk.svc('au submit tokens.csv --cycle 2026-12')).code).toBe(0);
+    expect(desk.uploads()).toBe(2);
+  },
+);
+
+it('R79: svc au abandon looks at the job again after the question', async () => {
+  const desk = await sentDesk();
+  desk.said.statuses = ['pending', 'completed'];
+  expect(await desk.svc(`au abandon ${desk.job} --yes`)).toMatchObject({ code: 6, stdout: '' });
+});
+
+it('svc au abandon frees a completed job whose rows are unknown, since no file of its cycle could be sent otherwise', async () => {
+  const desk = await sentDesk(' --wait');
+  desk.removeCopy(desk.runIds()[0] ?? '');
+  rmSync(desk.home.file('.local/state/svc/ledger'), { recursive: true });
+  writeFileSync(desk.home.file('tokens.csv'), `${exampleRequestFile().split('\n', 2).join('\n')}\n`);
+  const stopped = await desk.svc('au submit tokens.csv --cycle 2026-12');
+  expect(errorIn(stopped)).toMatchObject({ alternatives: [`svc au abandon ${desk.job}`] });
+  expect(await desk.svc(`au abandon ${desk.job} --yes`)).toMatchObject({ code: 0 });
+  expect(await desk.svc('au submit tokens.csv --cycle 2026-12')).toMatchObject({ code: 0 });
 });

@@ -37,7 +37,7 @@ const READING = [
   { line: 'au status 2026-12', says: 'completed' },
   { line: 'au resume 2026-12 --dry-run', says: 'dry run: it would' },
   { line: 'au refresh', says: 'other machines have jobs in cycle 2026-12' },
-  { line: 'au abandon {theirs}', says: 'may have been paid for' },
+  { line: 'au abandon {theirs}', says: 'it is completed' },
   { line: 'au ignore {foreign}', says: 'Ignore job' },
 ];
 
