@@ -12,6 +12,7 @@ import {
   DEFAULT_ORIGIN,
   DEFAULT_PROFILE,
   ledgerLocation,
+  NO_LEDGER,
   type Origin,
   OUTPUT_FORMATS,
   type OutputFormat,
@@ -92,7 +93,7 @@ export async function resolveSettings(system: PathsHost, flags: SettingFlags, ne
     output: read(output, choice(OUTPUT_FORMATS)) ?? NONE,
     time: read(time, choice(TIME_STYLES)) ?? NONE,
     certificates: read({ variable: 'SVC_CERTIFICATES', stored: stored?.certificates }, choice(CERTIFICATES)) ?? NONE,
-    ledger: read({ variable: 'SVC_LEDGER', stored: stored?.ledger }, ledgerLocation) ?? NONE,
+    ledger: read({ variable: 'SVC_LEDGER', stored: stored?.ledger }, sharedLedger) ?? NONE,
     timeoutMs: typed('--timeout', flags.timeout) ?? read({ variable: 'SVC_TIMEOUT' }, duration) ?? NONE,
     maxWaitMs: typed('--max-wait', flags.maxWait) ?? DEFAULT_MAX_WAIT,
     configFile,
@@ -151,6 +152,10 @@ function choice<T extends string>(values: readonly T[]): Parse<T> {
     if (found === undefined) throw badValue(origin, `must be one of ${values.join(', ')}`);
     return found;
   };
+}
+
+function sharedLedger(text: string, origin: Origin): string | undefined {
+  return origin.kind === 'environment' && text.trim() === NO_LEDGER ? undefined : ledgerLocation(text, origin);
 }
 
 function duration(text: string, origin: Origin): number {

@@ -82,6 +82,9 @@ export function ledgerLocation(text: string, { kind, name }: Origin): string {
   );
 }
 
+/** The value of `SVC_LEDGER` for a command that shares no ledger, although its profile names one. */
+export const NO_LEDGER = 'none';
+
 /** The profile that always exists: the embedded sandbox. It is built in and never stored. */
 export const SANDBOX_PROFILE = 'sandbox';
 

@@ -7,7 +7,7 @@ import { isShowable } from '../../base/security/typed-word.ts';
 import type { Environment } from '../../base/system.ts';
 import { type Context, defineCommand } from '../../cli/app/command.ts';
 import { repeated, rest, value } from '../../cli/app/parameter.ts';
-import { parseDuration } from '../../cli/config/values.ts';
+import { NO_LEDGER, parseDuration } from '../../cli/config/values.ts';
 import { countText } from '../../cli/output/time.ts';
 import type { LedgerEntry } from '../../emulator/ledger.ts';
 import type { RunningSandbox } from '../../emulator/running-sandbox.ts';
@@ -24,7 +24,7 @@ const COMPARE: Readonly<Record<Expectation['operator'], (seen: number, wanted: n
 
 export const exec = defineCommand({
   description:
-    'Starts a sandbox on a free port, sets SVC_BASE_URL, SVC_MANAGEMENT_API_KEY and SVC_PRIVATE_API_KEY for the command, runs it, and ends with its exit code. The sandbox starts empty and is removed afterwards, unless --directory is given.',
+    'Starts a sandbox on a free port, sets SVC_BASE_URL, SVC_MANAGEMENT_API_KEY and SVC_PRIVATE_API_KEY for the command, and SVC_LEDGER so that it shares no ledger, runs it, and ends with its exit code. The sandbox starts empty and is removed afterwards, unless --directory is given.',
   examples: [
     ['svc sandbox exec -- ./nightly-job.sh', 'run a job against a sandbox instead of the service'],
     ["svc sandbox exec --expect 'GET /logs>=1' --max-rate 10/10s -- ./export.sh", 'a gate for CI'],
@@ -141,6 +141,8 @@ function sandboxVariables(env: Environment, { url, keys }: RunningSandbox): Envi
   const without = [env['NO_PROXY'] ?? env['no_proxy'] ?? '', ...direct].filter(Boolean).join(',');
   return {
     SVC_PROFILE: undefined,
+    // An unset variable would leave the ledger of the stored profile, which other machines share.
+    SVC_LEDGER: NO_LEDGER,
     ...(proxied && { NO_PROXY: without, no_proxy: without }),
     SVC_BASE_URL: url,
     SVC_MANAGEMENT_API_KEY: management.value,

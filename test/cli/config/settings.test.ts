@@ -57,6 +57,15 @@ describe('settings', () => {
     });
   });
 
+  it('the ledger of a profile is not used where SVC_LEDGER is none, which no profile can store', async () => {
+    const profiles = { shared: { ledger: '/mnt/ledger' }, wrong: { ledger: 'none' } };
+    const ledgerOf = async (profile: string, env: Record<string, string>) =>
+      (await resolveSettings(system({ profiles }, env), { profile })).ledger.value;
+    expect(await ledgerOf('shared', {})).toBe('/mnt/ledger');
+    expect(await ledgerOf('shared', { SVC_LEDGER: 'none' })).toBeUndefined();
+    await expect(ledgerOf('wrong', {})).rejects.toMatchObject({ code: 'config' });
+  });
+
   it('settings come from the profile before the defaults, and an empty variable is none', async () => {
     const empty = { SVC_BASE_URL: '', SVC_OUTPUT: '', SVC_TIME: '', SVC_TIMEOUT: '', SVC_PROFILE: '' };
     expect(await shown(system({ profiles: PROFILES, current: 'prod' }, empty), {})).toEqual({
