@@ -149,6 +149,12 @@ export class CommandLedger {
     return this.#location !== undefined;
   }
 
+  /** Tells whether this machine used a ledger that machines share, for any tenant. @throws SvcError `config` */
+  async wasShared(): Promise<boolean> {
+    const { sharedLedgersUsed } = await import('./used-ledger.ts');
+    return sharedLedgersUsed(this.#root()).size > 0;
+  }
+
   /**
    * Finds out which rows of a file are free, and divides the others by the claims that have them. The rows of jobs that
    * failed elsewhere become free, and are not sent by this command. Without a client, no job is read.
@@ -500,9 +506,9 @@ export class CommandLedger {
 
   /** Returns what this machine remembers of a tenant's ledger, and where one is that it shares. @throws SvcError `config` */
   async #place(tenant: string) {
-    const { readUsedLedger, requireSameLedger } = await import('./used-ledger.ts');
+    const { folderOfTenant, readUsedLedger, requireSameLedger } = await import('./used-ledger.ts');
     const root = this.#root();
-    const kept = path.join(root, /^[\w-]{1,80}$/.test(tenant) ? tenant : 'other');
+    const kept = path.join(root, folderOfTenant(tenant));
     const used = readUsedLedger(kept);
     const objects = this.#location === undefined ? undefined : await openLedgerStore(this.#context, this.#location);
     requireSameLedger(used, objects?.name);

@@ -1,3 +1,4 @@
+import fs from 'node:fs';
 import path from 'node:path';
 import * as z from 'zod/mini';
 import { readFailure, refuseNewer, SvcError, systemCodeOf } from '../../base/errors.ts';
@@ -44,6 +45,24 @@ export function readUsedLedger(directory: string): UsedLedger | undefined {
     `${file} is damaged, so the shared ledger of this tenant is not known; nothing was sent`,
     { hint: 'Remove this file, and set the ledger that the other machines use.', facts: { file } },
   );
+}
+
+/** Returns the shared ledgers that a state directory used, by the folder of their tenant. `root` contains these folders. */
+export function sharedLedgersUsed(root: string): ReadonlyMap<string, UsedLedger> {
+  let folders: readonly string[];
+  try {
+    folders = fs.readdirSync(root);
+  } catch (error) {
+    if (['ENOENT', 'ENOTDIR'].includes(systemCodeOf(error) ?? '')) return new Map();
+    throw readFailure(root, error);
+  }
+  const used = folders.map((folder) => [folder, readUsedLedger(path.join(root, folder))] as const);
+  return new Map(used.flatMap(([folder, each]) => (each?.ledger === undefined ? [] : [[folder, each]])));
+}
+
+/** Returns the folder of a tenant in a state directory. */
+export function folderOfTenant(tenant: string): string {
+  return /^[\w-]{1,80}$/.test(tenant) ? tenant : 'other';
 }
 
 export function writeUsedLedger(directory: string, { ledger, pending, runs }: UsedLedger): void {

@@ -6,13 +6,16 @@ import { ledgerOfKey } from '../ledger/named-cycle.ts';
 import type { Part } from '../run/part.ts';
 import { recordedRuns } from '../run/recorded-runs.ts';
 
-/** Returns the cycles of a shared ledger in which other machines have jobs whose results nobody has read, newest first. */
+/**
+ * Returns the cycles of a shared ledger in which other machines have jobs whose results nobody has read, newest first.
+ * @throws SvcError `config` where this machine shares a ledger for the tenant of the key, and that ledger is not set
+ */
 export async function cyclesOfOthers(context: Context): Promise<readonly CycleRow[]> {
   const ledger = new CommandLedger(context, { onlyReads: true });
-  if (!ledger.isShared) return [];
+  if (!ledger.isShared && !(await ledger.wasShared())) return [];
   const client = await context.client();
   const opened = await ledgerOfKey(client, ledger);
-  if (opened === undefined) return [];
+  if (opened === undefined || !ledger.isShared) return [];
   const { runs } = await recordedRuns(context);
   const own = new Set(runs.flatMap(({ record }) => record.parts).flatMap(everyJobOf));
   const cycles = await openCycles(client, opened[1]);

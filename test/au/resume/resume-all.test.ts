@@ -53,3 +53,19 @@ it('svc au resume goes on with a run although its file has other rows by now, an
     { rows: 40, outcome: 'done' },
   ]);
 });
+
+it.each(['au resume', 'au resume --wait', 'au sync', 'au wait'])(
+  'svc %s ends with 3 without the ledger that this machine shares, and with 0 for a tenant without one',
+  async (line) => {
+    const machine = await openMachine();
+    const shared = { SVC_LEDGER: machine.path('shared') };
+    expect(await machine.svc('au submit tokens.csv --cycle 2026-12 --wait', shared)).toMatchObject({ code: 0 });
+    expect(await machine.svc(line, shared)).toMatchObject({ code: 0 });
+    const told = await machine.svc(line);
+    expect(told.code, told.stderr).toBe(3);
+    expect(told.stderr).toContain(`ledger is ${machine.path('shared')}, and no ledger is set`);
+    const other = await machine.tenant(2);
+    const elsewhere = await machine.svc(line, { SVC_BASE_URL: other.url });
+    expect(elsewhere.code, elsewhere.stderr).toBe(0);
+  },
+);
