@@ -136,7 +136,6 @@ function unlessImplied(finding: Finding, config: Finding, network: readonly Find
 }
 
 async function checkSharedLedger(context: Context): Promise<Finding[]> {
-  if (context.settings.ledger.value === undefined) return [];
   const { checkLedger } = await import('../doctor/ledger.ts');
   return checkLedger(context);
 }

@@ -1,23 +1,73 @@
-import { requireCondition, SETTINGS_BYTES } from '../../au/ledger/ledger.ts';
+import path from 'node:path';
+import { isSvcError, SvcError } from '../../base/errors.ts';
+import { requireCondition, SETTINGS_BYTES, settingsName } from '../../au/ledger/ledger.ts';
 import { openLedgerStore } from '../../au/ledger/open-store.ts';
+import { folderOfTenant, requireSameLedger, sharedLedgersUsed, type UsedLedger } from '../../au/ledger/used-ledger.ts';
+import { tenantOfKey } from '../../au/run/tenant-proof.ts';
 import type { Context } from '../../cli/app/command.ts';
-import { failedBy, type Finding, ok } from './finding.ts';
+import { directoryOf } from '../../cli/config/paths.ts';
+import type { ObjectStore } from '../../client/store/objects.ts';
+import { ALL_STEPS_MS } from './connection.ts';
+import { failedBy, type Finding, ok, warning } from './finding.ts';
 
-/** Checks that the place of the ledger can be read, and that it creates no object twice. Leaves it as it is. */
+/**
+ * Checks that the place of the ledger can be read, that it creates no object twice, and that it is the one that this
+ * machine used before. Leaves it as it is.
+ */
 export async function checkLedger(context: Context): Promise<Finding[]> {
   const { value: location, origin } = context.settings.ledger;
-  if (location === undefined) return [];
   try {
-    const objects = await openLedgerStore(context, location);
-    for await (const { path } of objects.list('')) {
-      if (!/^[^/]+\/ledger\.json$/.test(path)) continue;
-      const bytes = await objects.read(path, SETTINGS_BYTES);
-      if (bytes === undefined) continue;
-      await requireCondition(objects, path, bytes);
-      return [ok('ledger', `${objects.name} (${origin.name}), creates no object twice`)];
-    }
-    return [ok('ledger', `${objects.name} (${origin.name}), begins with the first upload`)];
+    const used = usedLedgers(context);
+    const tenant = used.size > 0 ? await tenantShown(context) : null;
+    const ofKey = [...used].filter(([folder]) => tenant === undefined || (tenant && folder === folderOfTenant(tenant)));
+    const objects = location === undefined ? undefined : await openLedgerStore(context, location);
+    const isSame = ({ ledger }: UsedLedger): boolean => ledger === objects?.name;
+    if (!ofKey.some(([, each]) => isSame(each))) for (const [, each] of ofKey) requireSameLedger(each, objects?.name);
+    if (objects === undefined) return [];
+    const name = `${objects.name} (${origin.name})`;
+    const hasLedger = await triesLedger(objects, ofKey.length > 0 ? tenant : undefined);
+    if (hasLedger) return [ok('ledger', `${name}, creates no object twice`)];
+    if ([...used.values()].some(isSame)) throw missingLedger(objects.name);
+    const fix = 'If other machines use a ledger already, check that this is its location and that it is mounted.';
+    return [warning('ledger', `${name} has no ledger: the first upload begins one`, fix)];
   } catch (error) {
     return [failedBy('ledger', error)];
   }
+}
+
+/** Returns the shared ledgers that this machine used, by the folder of their tenant. */
+function usedLedgers({ system, settings }: Context): ReadonlyMap<string, UsedLedger> {
+  const state = directoryOf(system, 'state');
+  return state === undefined || settings.sandbox ? new Map() : sharedLedgersUsed(path.join(state, 'ledger'));
+}
+
+/** Returns the tenant of the key; null if the service shows none, undefined if the service does not say. */
+async function tenantShown(context: Context): Promise<string | null | undefined> {
+  const limit = AbortSignal.timeout(ALL_STEPS_MS);
+  try {
+    const client = await context.client({ signal: AbortSignal.any([context.signal, limit]) });
+    return (await tenantOfKey(client)) ?? null;
+  } catch (error) {
+    // The checks of the keys and of the network say why.
+    if (context.signal.aborted || (!isSvcError(error) && !limit.aborted)) throw error;
+    return undefined;
+  }
+}
+
+/** Tries the settings of a tenant's ledger, or those of any. Returns whether there are some. */
+async function triesLedger(objects: ObjectStore, tenant: string | null | undefined): Promise<boolean> {
+  for await (const { path: name } of objects.list('')) {
+    const isWanted = !tenant ? /^[^/]+\/ledger\.json$/.test(name) : name === settingsName(tenant);
+    const bytes = isWanted ? await objects.read(name, SETTINGS_BYTES) : undefined;
+    if (bytes === undefined) continue;
+    await requireCondition(objects, name, bytes);
+    return true;
+  }
+  return false;
+}
+
+function missingLedger(name: string): SvcError {
+  return new SvcError('config', `${name} is the ledger that this machine used, and it is not there`, {
+    hint: 'Check that the directory is mounted, or that the bucket is the same. Upload nothing until it is there.',
+  });
 }

@@ -6,6 +6,7 @@ import { systemClock } from '../../../src/base/system.ts';
 import { openObjects } from '../../../src/client/store/open-objects.ts';
 import { BucketServer } from '../../support/bucket-server.ts';
 import { svcHere } from '../../support/run-here.ts';
+import { openMachine } from '../../au/commands/machine.ts';
 
 const SETTINGS = `{"version":1,"keys":1,"salt":"${'0'.repeat(64)}","created_at":"2026-01-01T00:00:00.000Z"}\n`;
 
@@ -23,8 +24,8 @@ it('svc doctor checks a ledger in a directory, before and after its first use', 
   const place = fs.mkdtempSync(path.join(os.tmpdir(), 'svc-doctor-ledger-'));
   onTestFinished(() => fs.rmSync(place, { recursive: true }));
   expect(await ledgerFinding({ SVC_LEDGER: place })).toMatchObject({
-    result: 'ok',
-    found: `${place} (SVC_LEDGER), begins with the first upload`,
+    result: 'warning',
+    found: `${place} (SVC_LEDGER) has no ledger: the first upload begins one`,
   });
   fs.mkdirSync(path.join(place, 'tenant'));
   fs.writeFileSync(path.join(place, 'tenant', 'ledger.json'), SETTINGS);
@@ -33,6 +34,30 @@ it('svc doctor checks a ledger in a directory, before and after its first use', 
     found: `${place} (SVC_LEDGER), creates no object twice`,
   });
   expect(fs.readdirSync(path.join(place, 'tenant'))).toEqual(['ledger.json']);
+});
+
+it('svc doctor fails where the ledger that this machine used is gone, is not set, or is another one', async () => {
+  const machine = await openMachine();
+  const shared = { SVC_LEDGER: machine.path('shared') };
+  const doctor = async (env: Record<string, string>) => {
+    const { code, stdout } = await machine.svc('doctor -o json', env);
+    const findings = JSON.parse(stdout) as { check: string; result: string; found: string }[];
+    return { exit: code, ...findings.find(({ check }) => check === 'ledger') };
+  };
+  expect(await machine.svc('au submit tokens.csv', shared)).toMatchObject({ code: 0 });
+  expect(await doctor(shared)).toMatchObject({ result: 'ok' });
+  const other = await machine.tenant(2);
+  expect((await doctor({ SVC_BASE_URL: other.url })).result).toBeUndefined();
+  const elsewhere = { SVC_BASE_URL: 'http://127.0.0.1:9' };
+  for (const env of [{}, { SVC_LEDGER: machine.path('other') }, elsewhere])
+    expect(await doctor(env)).toMatchObject({ result: 'failed', found: expect.stringContaining('nothing was sent') });
+  expect(await doctor({})).toMatchObject({ exit: 3 });
+  fs.rmSync(machine.path('shared'), { recursive: true });
+  expect(await doctor(shared)).toMatchObject({
+    exit: 3,
+    result: 'failed',
+    found: `${machine.path('shared')} is the ledger that this machine used, and it is not there`,
+  });
 });
 
 it('svc doctor fails for a bucket that replaces objects that exist', async () => {
