@@ -29,10 +29,16 @@ import { holdRun, resumable, verdictOf } from '../run/verdict.ts';
 
 type Downloaded = ResultsFile & { readonly compared: boolean };
 
-const downloadView: View<Downloaded & { readonly job: string }> = {
+/** The results of a run or of a job; the other one is null. */
+interface DownloadRow extends Downloaded {
+  readonly run: string | null;
+  readonly job: string | null;
+}
+
+const downloadView: View<DownloadRow> = {
   name: 'download',
-  fields: ['job', 'file', 'bytes', 'sha256', 'compared'],
-  columns: simpleColumns({ job: 'id', file: 'text', bytes: 'number', sha256: 'id' }),
+  fields: ['run', 'job', 'file', 'bytes', 'sha256', 'compared'],
+  columns: simpleColumns({ run: 'id', job: 'id', file: 'text', bytes: 'number', sha256: 'id' }),
 };
 
 interface DownloadOptions extends Destination {
@@ -65,17 +71,18 @@ export const download = defineCommand({
     force: flag('--force', 'replace a file that exists; for a run, download it all again'),
     acceptUnproven: flag('--accept-unproven', 'accept results that were the same each time though a check fails'),
   },
-  async run(context, { of, out, ...how }) {
+  async run(context, { of: id, out, ...how }) {
     const print = await recordPrinter(context, downloadView);
-    const run = await namedRun(context, of);
+    const run = await namedRun(context, id);
     const options = { out: out ?? (run ? resultsPath(context, run.record) : 'results.csv'), ...how };
     await requireDestination(context, options, run);
     const { bytes, sha256, compared } = run
       ? await holdRun(context, run, () =>
-          resumable(again(run.name, options), run.record.id, downloadRun(context, run, options)),
+          resumable(again(run.name, options), { run: run.record.id }, downloadRun(context, run, options)),
         )
-      : await downloadJob(context, of, options);
-    if (options.out !== '-') await print({ job: run?.record.id ?? of, file: options.out, bytes, sha256, compared });
+      : await downloadJob(context, id, options);
+    const of = run ? { run: run.record.id, job: null } : { run: null, job: id };
+    if (options.out !== '-') await print({ ...of, file: options.out, bytes, sha256, compared });
   },
   request: (context, { of }) => jobRequest(context, of),
 });
@@ -97,7 +104,7 @@ async function downloadJob(context: Context, job: string, options: DownloadOptio
       ledger.enterDelivered(tenant ?? sent.tenant ?? (await tenantOfKey(client)), job, accepted),
   });
   const explained = explainMissing(context, job, downloading);
-  const result = await resumable(again(job, options), job, explained).catch((error: unknown) => {
+  const result = await resumable(again(job, options), { job }, explained).catch((error: unknown) => {
     throw orAccept(error, job);
   });
   if (!isFile) await copyOut(context, file, out);

@@ -139,7 +139,7 @@ async function sendFile(
   const { basis, failure } = await holdRun(context, run, async () => {
     submission.take(run, out);
     const poll = pollEarlierJobs(context, run);
-    await resumable(continuingWords(run, input), run.record.id, submission.upload(run));
+    await resumable(continuingWords(run, input), { run: run.record.id }, submission.upload(run));
     if (wait) await requireJoinedFiles(context, run);
     if (wait || (wasCompleted && input.out !== undefined))
       await finishRun(context, run, { out, force }, { wakeUp: wakeUpFor?.(run.record), exec });

@@ -144,14 +144,14 @@ async function deliverCycle(context: Context, client: Client, named: NamedCycle,
       ...(how.force ? ['--force'] : []),
     ];
     const polling = pollClaims(client, cycle, claims, { wait: how.wait, wakeUp, onEvent: showRun(context) });
-    const { progress, reason, unsent } = await resumable(again, `cycle ${cycle.name}`, polling);
+    const { progress, reason, unsent } = await resumable(again, { cycle: cycle.name }, polling);
     status = statusFor(ofRuns, reason ?? unsent);
     const row = { cycle: cycle.name, status, rows, jobs, progress };
     if (reason !== undefined || ofRuns !== 0) {
       await how.print(row);
       return endUnfinished(context, cycle.name, reason, how.ofRuns);
     }
-    const written = await resumable(again, `cycle ${cycle.name}`, writeResults(context, client, cycle, claims, how));
+    const written = await resumable(again, { cycle: cycle.name }, writeResults(context, client, cycle, claims, how));
     await showResults(context, row, written, how);
     if (unsent) throw unsent;
   };

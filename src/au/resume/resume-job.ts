@@ -26,7 +26,7 @@ export async function resumeJob(context: Context, job: string, { wait, events, s
     const seen = wait
       ? resumable(
           again,
-          job,
+          { job },
           explainMissing(context, job, waitForJob(client, job, { onEvent: showRun(context), wakeUp })),
         )
       : explainMissing(context, job, readOnce(client, job, print));

@@ -64,7 +64,7 @@ async function resumeRun(
       takeUp(context, run.record, input);
       run.save();
       const poll = pollEarlierJobs(context, run);
-      await resumable(continuingWords(run, input), run.record.id, uploadRun(context, run));
+      await resumable(continuingWords(run, input), { run: run.record.id }, uploadRun(context, run));
       if (wait) await requireJoinedFiles(context, run);
       const seen = wait ? undefined : await poll();
       if (wait || isReady(run.record))

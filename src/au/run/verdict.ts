@@ -80,13 +80,17 @@ export function after(timeUp: SvcError, reason: SvcError): SvcError {
   return reason.with({ message: `${timeUp.message}; ${reason.message}` });
 }
 
+/** What a command works on, as the members of its error name it. */
+type Resumed = { readonly run: string } | { readonly job: string } | { readonly cycle: string };
+
 /** Adds the command that resumes the work to the error of an interrupt or the time limit. */
-export async function resumable<T>(next: readonly string[], id: string, work: Promise<T>): Promise<T> {
+export async function resumable<T>(next: readonly string[], facts: Resumed, work: Promise<T>): Promise<T> {
   try {
     return await work;
   } catch (error) {
     if (!isSvcError(error, 'hangup', 'interrupted', 'terminated', 'timeout')) throw error;
-    throw error.with({ message: `${error.message}; ${id} can be resumed`, hint: undefined, next, facts: { job: id } });
+    const name = 'cycle' in facts ? `cycle ${facts.cycle}` : Object.values(facts).join('');
+    throw error.with({ message: `${error.message}; ${name} can be resumed`, hint: undefined, next, facts });
   }
 }
 

@@ -56,7 +56,7 @@ async function resume(context: Context, run: RunDirectory, { exec, wait, wakeUp 
   const upload = await uploadRest(context, run);
   const how = { onEvent: showRun(context, record), ledger: new CommandLedger(context) };
   if (wait && upload === undefined)
-    await resumable(run.resumeWords, record.id, waitForRun(client, run, { ...how, wakeUp }));
+    await resumable(run.resumeWords, { run: record.id }, waitForRun(client, run, { ...how, wakeUp }));
   else {
     const polled = await pollRun(client, run, how).catch((error: unknown) => {
       if (isSvcError(error)) return { poll: error };

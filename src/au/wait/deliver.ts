@@ -41,7 +41,7 @@ export async function finishRun(
     const client = await context.client();
     const again = ['au', 'resume', run.name, '--wait', ...option('--exec', exec)];
     const how = { onEvent: showRun(context, record), ledger: new CommandLedger(context), wakeUp, again };
-    await resumable(again, record.id, waitForRun(client, run, how));
+    await resumable(again, { run: record.id }, waitForRun(client, run, how));
   }
   if (exec !== undefined && record.results === undefined) applyToRun(record, { kind: 'exec due' });
   else if (exec !== undefined && record.exec === undefined)

@@ -136,9 +136,20 @@ describe('waiting for a job', () => {
     const { id } = await bench.client.accountUpdater.create();
     const waiting = resumable(
       ['au', 'wait', '1'],
-      id,
+      { job: id },
       waitForJob(bench.client, id, { onEvent: () => bench.abort.abort(new SvcError('interrupted', 'interrupted')) }),
     );
     await expect(waiting).rejects.toMatchObject({ code: 'interrupted', exitCode: 130, next: ['au', 'wait', '1'] });
   });
+});
+
+it.each([
+  [{ run: 'run-1' }, 'run-1 can be resumed'],
+  [{ job: 'job-1' }, 'job-1 can be resumed'],
+  [{ cycle: '2026-12' }, 'cycle 2026-12 can be resumed'],
+])('R43: an interrupt of the work on %o names just that', async (of, says) => {
+  const interrupt = new SvcError('interrupted', 'interrupted', { facts: { request: 1 } });
+  const error = await resumable(['au', 'resume'], of, Promise.reject(interrupt)).catch((reason: unknown) => reason);
+  expect(error).toMatchObject({ message: `interrupted; ${says}`, next: ['au', 'resume'] });
+  expect((error as SvcError).facts).toEqual({ request: 1, ...of });
 });

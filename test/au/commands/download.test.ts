@@ -1,0 +1,12 @@
+import { expect, it } from 'vitest';
+import { submittedOnce } from './machine.ts';
+
+it('svc au download names the run or the job whose results it wrote, and never a run as a job', async () => {
+  const { machine, run } = await submittedOnce('--wait');
+  const [job] = machine.record(`state/runs/${run}`).parts.map((part) => part.job);
+  const [ofRun, ofJob] = [machine.path('run.csv'), machine.path('job.csv')];
+  const rowOf = async (words: readonly string[]): Promise<unknown> =>
+    JSON.parse((await machine.svc(['au', 'download', ...words])).stdout) as unknown;
+  expect(await rowOf([run, '--out', ofRun])).toMatchObject({ run, job: null, file: ofRun });
+  expect(await rowOf([job ?? '', '--out', ofJob])).toMatchObject({ run: null, job, file: ofJob });
+});
