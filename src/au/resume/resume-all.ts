@@ -19,6 +19,7 @@ import { recordedRuns } from '../run/recorded-runs.ts';
 import type { FoundRuns, RunDirectory } from '../run/run-directory.ts';
 import { runRow, runView } from '../run/run-view.ts';
 import { exitCodeOf, holdRun, type Outcome, outcomeOf } from '../run/verdict.ts';
+import { optionWords } from '../wait/wait-options.ts';
 import { cyclesOfOthers } from './cycles-of-others.ts';
 import type { ResumeInput } from './resume-parameters.ts';
 
@@ -47,7 +48,8 @@ export async function resumeAll(context: Context, input: ResumeInput): Promise<n
   if (dryRun) showPlan(context, runs);
   else if (runs.length === 0 && unreadable.length === 0) noteNoneOpen(context, elsewhere);
   if (!dryRun) await new CommandLedger(context).enterRuns();
-  const round = { exec, failOn, stale, summarize, wait, wakeUpFor };
+  const again = ['au', 'resume', ...optionWords(input)];
+  const round = { exec, failOn, stale, summarize, wait, wakeUpFor, again };
   const outcomes = dryRun ? new Map<string, Outcome>() : await resumeRuns(context, runs, round);
   const shown = [...runs, ...left.map(({ run }) => run)];
   await print(oneBatch(shown.map(({ record }) => resumedRun(record, outcomes.get(record.id)))));
@@ -158,6 +160,8 @@ export interface Round {
   readonly stale: number | undefined;
   readonly summarize: Summarize;
   readonly wait: boolean;
+  /** The command that continues an interrupted wait. */
+  readonly again: readonly string[];
   readonly wakeUpFor: JobWakeUp | undefined;
 }
 
@@ -198,8 +202,8 @@ async function advanceAll(
 }
 
 async function runOnce(context: Context, run: RunDirectory, round: Round): Promise<Outcome> {
-  const { stale, summarize, exec, failOn, wait, wakeUpFor } = round;
-  const how = { exec, failOn, wait, wakeUp: wakeUpFor?.(run.record) };
+  const { stale, summarize, exec, failOn, wait, wakeUpFor, again } = round;
+  const how = { exec, failOn, wait, again, wakeUp: wakeUpFor?.(run.record) };
   let outcome: Outcome = 'done';
   try {
     const work = (): Promise<void> => holdRun(context, run, () => advanceRun(context, run, how));

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { isSvcError, SvcError } from '../../base/errors.ts';
 import { inspectTarget } from '../../base/files/target.ts';
 import type { Context } from '../../cli/app/command.ts';
-import { option, warnOf } from '../../cli/app/hint.ts';
+import { warnOf } from '../../cli/app/hint.ts';
 import { isDrawn, recordPrinter } from '../../cli/app/print.ts';
 import { openSummary, type Summarize } from '../../cli/app/summary.ts';
 import { countText } from '../../cli/output/time.ts';
@@ -26,6 +26,7 @@ import { exitCodeOf, type Outcome, outcomeOf, resumable } from '../run/verdict.t
 import { showRun } from '../send/show-progress.ts';
 import { summaryTitle } from '../wait/describe-run.ts';
 import { listenForJobs } from '../wait/events-option.ts';
+import { optionWords } from '../wait/wait-options.ts';
 import { pollClaims } from './poll-claims.ts';
 import { dueRuns, resumeRuns } from './resume-all.ts';
 import type { ResumeInput } from './resume-parameters.ts';
@@ -78,12 +79,14 @@ export async function resumeCycle(context: Context, typed: string, input: Resume
   }
   const summarize = await openSummary(context, input.summary);
   const wakeUpFor = input.events && (await listenForJobs(context, input.events));
-  const round = { exec: undefined, failOn: undefined, stale: undefined, summarize, wakeUpFor, wait: input.wait };
+  const again = ['au', 'resume', cycle.name, ...optionWords(input)];
+  const ofCycle = { exec: undefined, failOn: undefined, stale: undefined };
+  const round = { ...ofCycle, summarize, wakeUpFor, wait: input.wait, again };
   const outcomes = await resumeRuns(context, runs, round);
   // A run that still waits has jobs of the cycle, which are polled here.
   const ofRuns = [...outcomes.values()].filter((outcome) => outcome !== 'pending');
   try {
-    return await deliverCycle(context, client, cycle, { ...input, out, summarize, wakeUpFor, print, ofRuns });
+    return await deliverCycle(context, client, cycle, { ...input, out, summarize, wakeUpFor, print, ofRuns, again });
   } catch (error) {
     // The time limit ended the wait, and the service had said before that a run of this machine is under way.
     if (!isSvcError(error, 'timeout') || ofRuns.length === outcomes.size) throw error;
@@ -114,6 +117,8 @@ interface Delivery extends Pick<ResumeInput, 'wait' | 'force' | 'failOn'> {
   readonly summarize: Summarize;
   readonly wakeUpFor: Awaited<ReturnType<typeof listenForJobs>> | undefined;
   readonly print: (row: ResumedCycle) => Promise<void>;
+  /** The command that continues an interrupted one. */
+  readonly again: readonly string[];
   /** What became of the runs of this machine. */
   readonly ofRuns: readonly Outcome[];
 }
@@ -135,23 +140,19 @@ async function deliverCycle(context: Context, client: Client, named: NamedCycle,
   let status = 'not completed';
   const work = async (): Promise<void> => {
     const wakeUp = how.wakeUpFor?.({ parts: jobs.map((job) => ({ job })) });
-    const again = [
-      'au',
-      'resume',
-      cycle.name,
-      '--wait',
-      ...option('--out', how.out),
-      ...(how.force ? ['--force'] : []),
-    ];
     const polling = pollClaims(client, cycle, claims, { wait: how.wait, wakeUp, onEvent: showRun(context) });
-    const { progress, reason, unsent } = await resumable(again, { cycle: cycle.name }, polling);
+    const { progress, reason, unsent } = await resumable(how.again, { cycle: cycle.name }, polling);
     status = statusFor(ofRuns, reason ?? unsent);
     const row = { cycle: cycle.name, status, rows, jobs, progress };
     if (reason !== undefined || ofRuns !== 0) {
       await how.print(row);
       return endUnfinished(context, cycle.name, reason, how.ofRuns);
     }
-    const written = await resumable(again, { cycle: cycle.name }, writeResults(context, client, cycle, claims, how));
+    const written = await resumable(
+      how.again,
+      { cycle: cycle.name },
+      writeResults(context, client, cycle, claims, how),
+    );
     await showResults(context, row, written, how);
     if (unsent) throw unsent;
   };

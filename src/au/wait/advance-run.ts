@@ -26,6 +26,8 @@ interface Advance {
   /** The command to run with the results, from `--exec`. */
   readonly exec?: string | undefined;
   readonly failOn?: Threshold | undefined;
+  /** The command that continues an interrupted wait. Default: the one for the run. */
+  readonly again?: readonly string[] | undefined;
   /** Whether to wait for the jobs, instead of polling them once. */
   readonly wait?: boolean | undefined;
   readonly wakeUp?: WakeUp | undefined;
@@ -50,13 +52,14 @@ export async function advanceRun(context: Context, run: RunDirectory, advance: A
   checkThreshold(await countedResults(record, actionsOf(context, [])), record.input.rows, failOn);
 }
 
-async function resume(context: Context, run: RunDirectory, { exec, wait, wakeUp }: Advance): Promise<void> {
+async function resume(context: Context, run: RunDirectory, advance: Advance): Promise<void> {
   const { record } = run;
+  const { exec, wait, wakeUp, again = [...run.resumeWords, '--wait'] } = advance;
   const client = await context.client();
   const upload = await uploadRest(context, run);
   const how = { onEvent: showRun(context, record), ledger: new CommandLedger(context) };
   if (wait && upload === undefined)
-    await resumable(run.resumeWords, { run: record.id }, waitForRun(client, run, { ...how, wakeUp }));
+    await resumable(again, { run: record.id }, waitForRun(client, run, { ...how, wakeUp }));
   else {
     const polled = await pollRun(client, run, how).catch((error: unknown) => {
       if (isSvcError(error)) return { poll: error };

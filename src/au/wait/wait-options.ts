@@ -35,24 +35,32 @@ interface InterruptedOptions {
   readonly out: string | undefined;
   readonly force: boolean;
   readonly failOn: Threshold | undefined;
+  /** The age of `--stale` in milliseconds. */
+  readonly stale?: number | undefined;
   readonly events: EventsAddress | undefined;
   readonly exec: string | undefined;
   readonly summary: string | undefined;
 }
 
 /** Returns the command that continues an interrupted upload with the same options. */
-export function continuingWords(
-  run: RunDirectory,
-  { wait, out, force, failOn, events, exec, summary }: InterruptedOptions,
-): string[] {
+export function continuingWords(run: RunDirectory, options: InterruptedOptions): string[] {
+  return [...run.resumeWords, ...optionWords(options)];
+}
+
+/** Returns the words of the options of an interrupted command. */
+export function optionWords({ wait, out, force, failOn, stale, events, exec, summary }: InterruptedOptions): string[] {
   return [
-    ...run.resumeWords,
     ...(wait ? ['--wait'] : []),
     ...option('--out', out),
     ...(force ? ['--force'] : []),
     ...option('--fail-on', failOn?.words),
+    ...option('--stale', stale === undefined ? undefined : durationWord(stale)),
     ...option('--events', eventsWords(events)),
     ...option('--exec', exec),
     ...option('--summary', summary),
   ];
+}
+
+function durationWord(ms: number): string {
+  return ms % 1000 === 0 ? `${ms / 1000}s` : `${ms}ms`;
 }
