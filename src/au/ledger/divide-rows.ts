@@ -22,12 +22,19 @@ export interface DividedRows {
   readonly check: RequestFileCheck;
 }
 
+/** The rows of a file that a claim has. */
+export interface JoinedRows extends Taken {
+  readonly file: DividedRows;
+  /** Whether these rows were sorted as the job of the claim has them. */
+  readonly isInOrder?: boolean | undefined;
+}
+
 /** The rows of a file, by what is to be done with them. */
 export interface Division {
   /** The rows that no claim has; undefined if there is none. */
   readonly free: DividedRows | undefined;
   /** The rows that a claim has, for each claim. */
-  readonly joined: readonly (Taken & { readonly file: DividedRows })[];
+  readonly joined: readonly JoinedRows[];
   /** The number of rows whose tokens came from results of the cycle. They are up to date. */
   readonly made: number;
 }
@@ -61,7 +68,7 @@ export async function divideRows(
       for (const file of [free, ...groups]) await file.flush();
     }
   if (made === 0 && groups.every(({ rows }) => rows === 0)) return undefined;
-  const joined: (Taken & { readonly file: DividedRows })[] = [];
+  const joined: JoinedRows[] = [];
   for (const [index, one] of taken.entries()) {
     const file = await groups[index]?.finish();
     if (file) joined.push({ ...one, rows: file.check.rows, file });

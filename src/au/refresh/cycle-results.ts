@@ -10,6 +10,7 @@ import { readResults } from '../result-codes.ts';
 import { hashOf } from '../results/download.ts';
 import { keepResults } from '../results/merge.ts';
 import { extraColumns, resultLine } from '../results/merge-in-order.ts';
+import { anyToken, unorderedTokens } from '../results/unordered-tokens.ts';
 import { type RunRecord, statusOf } from '../run/record.ts';
 import type { MatchOptions } from '../results/result-rows.ts';
 import type { RunDirectory } from '../run/run-directory.ts';
@@ -30,6 +31,8 @@ export interface CycleResults {
   readonly shared: SharedResults | undefined;
   /** The hash of each request's own results, by the place of the request. */
   readonly of: ReadonlyMap<number, string>;
+  /** The places of requests whose results may have the rows of a token in another order. */
+  readonly unordered: ReadonlySet<number>;
   /** The newest of their runs that is recorded on this machine. */
   readonly record: RunRecord | undefined;
 }
@@ -41,6 +44,8 @@ export interface CycleSource extends MatchOptions {
   readonly file: string;
   /** Whether a file of several requests has the results in the order of their rows, and none of other rows. */
   readonly isOrdered?: boolean | undefined;
+  /** The places of the requests whose results may have the rows of a token in another order, if those were not read here. */
+  readonly unordered?: ReadonlySet<number> | undefined;
 }
 
 interface Source extends CycleSource {
@@ -61,29 +66,36 @@ export async function cycleResults(context: Context, directory: RefreshDirectory
   if (first === undefined) return undefined;
   for (const place of lost) of.set(place, directory.requests[place]?.report_of ?? '');
   const record = sources.findLast((source) => source.record !== undefined)?.record;
+  const unordered = new Set(found.flatMap((source) => [...unorderedPlaces(source)]));
   if (found.length === 1) {
     const { size: bytes } = await fileSource(first.file);
-    return { path: first.file, sha256: first.sha256, bytes, sources: found, shared: undefined, of, record };
+    const { file, sha256 } = first;
+    return { path: file, sha256, bytes, sources: found, shared: undefined, of, unordered, record };
   }
   const all = await asCopies(context, found, directory.resolve(directory.results));
   const path = await openSpool(context);
   const requested: ResultSource[] = [];
-  for (const { places, file, mayHaveMore } of all) {
+  for (const { places, file, mayHaveMore, isUnordered } of all) {
     const requests = await findRequests(context, directory, places);
-    requested.push({ file, requests, mayHaveMore });
+    requested.push({ file, requests, mayHaveMore, isUnordered });
   }
   const shared = await SharedResults.of(requested);
   const joined = await writeWhole(path, true, async (draft) => {
     for await (const lines of joinedRows(all, shared)) await draft.write(lines);
   });
-  return { path, ...joined, sources: all, shared, of, record };
+  return { path, ...joined, sources: all, shared, of, unordered, record };
+}
+
+function unorderedPlaces({ places, isUnordered, unordered }: CycleSource): Iterable<number> {
+  return unordered ?? (isUnordered === undefined ? [] : places);
 }
 
 /** Finds the results of each request, and the places of requests whose results only the files of the cycle have. */
 async function findSources(context: Context, directory: RefreshDirectory) {
   const sources: Source[] = [];
   const lost: number[] = [];
-  for (const [place, { run: name, report_of: of }] of directory.requests.entries()) {
+  for (const [place, { run: name, report_of: of, unordered }] of directory.requests.entries()) {
+    const isNoted = unordered === true ? anyToken : undefined;
     if (name === undefined) continue;
     const run = await runHere(context, name);
     const found = run && (await resultsOfRun(context, run, directory.resolve(directory.results)));
@@ -95,9 +107,17 @@ async function findSources(context: Context, directory: RefreshDirectory) {
         sha256: found.sha256,
         record: run.record,
         mayHaveMore: run.record.parts.some(({ joined }) => joined !== undefined),
+        // The rows of the jobs of a pruned run are gone. They were read when its results were reported.
+        isUnordered: run.record.pruned_at !== undefined && of !== undefined ? isNoted : await unorderedTokens(run),
       });
     else if (of !== undefined && (await hashOf(directory.resolve(older))) === of)
-      sources.push({ places: [place], file: directory.resolve(older), sha256: of, mayHaveMore: true });
+      sources.push({
+        places: [place],
+        file: directory.resolve(older),
+        sha256: of,
+        mayHaveMore: true,
+        isUnordered: isNoted,
+      });
     else if (of !== undefined) lost.push(place);
   }
   return { sources, lost };
@@ -125,13 +145,17 @@ async function withResultsOfOthers(
   const others = sources.filter(({ places, sha256: own }) =>
     places.every((place) => directory.requests[place]?.report_of !== own),
   );
+  // The file has the results of requests that are not lost too.
+  const places = reportedPlaces(directory);
+  const unordered = new Set(places.filter((place) => directory.requests[place]?.unordered === true));
   const whole = {
-    // The file has the results of requests that are not lost too.
-    places: reportedPlaces(directory),
+    places,
     file,
     sha256,
     mayHaveMore: true,
     isOrdered: directory.steps.ordered === sha256,
+    isUnordered: unordered.size > 0 ? anyToken : undefined,
+    unordered,
   };
   const last = Math.max(...lost);
   const isBefore = ({ places: [place = 0] }: Source): boolean => place < last;

@@ -144,7 +144,7 @@ export class CycleSteps {
   /** Puts the results into place. The record names the hashes before and after, so that a crash makes no foreign file. */
   async #writeResults(): Promise<void> {
     const directory = this.#directory;
-    const { sha256, path, of } = this.#results;
+    const { sha256, path, of, unordered } = this.#results;
     const { results: file, requests, steps } = directory;
     const here = directory.has(file) ? await directory.hash(file) : undefined;
     const isNoted = [...of].every(([place, own]) => requests[place]?.report_of === own);
@@ -167,7 +167,7 @@ export class CycleSteps {
     directory.noteWritten(file, [sha256]);
     for (const [place, own] of of) {
       const request = requests[place];
-      if (request) request.report_of = own;
+      if (request) Object.assign(request, { report_of: own, unordered: unordered.has(place) || undefined });
     }
     directory.save();
   }

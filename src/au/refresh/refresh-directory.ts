@@ -38,6 +38,8 @@ export interface Refreshed {
   run?: string | undefined;
   /** The SHA-256 of its results, once the files of the cycle have them. */
   report_of?: string | undefined;
+  /** Set if these are in part from another machine's job that may have the rows of a token in another order. */
+  unordered?: true | undefined;
 }
 
 /** The files of a request, as the operator may type them. */
@@ -118,6 +120,7 @@ const refreshSchema = z.looseObject({
       excluded_at: z.optional(z.string()),
       run: z.optional(z.string()),
       report_of: z.optional(z.string()),
+      unordered: z.optional(z.literal(true)),
       own: z.optional(z.array(z.string())),
       next: z.optional(z.looseObject({ results_sha256: z.string(), rows: z.int(), excluded: z.int() })),
     }),

@@ -59,7 +59,7 @@ export class RequestSteps {
     const file = await copyRequestFile(this.#context, request);
     const checkTenant = (tenant: string): Promise<void> =>
       requireTenant(this.#context, this.#directory, tenant, this.#input.again);
-    const submitting = { ...submissionOf(request, this.#input), checkTenant };
+    const submitting = { ...submissionOf(request, this.#input), requests: this.#requests(), checkTenant };
     const decided = await this.#offeringBegin(new FileSubmission(this.#context, file, submitting).decide());
     if (decided.kind === 'nothing new') return { status: 'nothing_new' };
     if (decided.kind !== 'send') {
@@ -85,6 +85,12 @@ export class RequestSteps {
       return { status: error.facts?.['held_by'] === undefined ? 'pending' : undefined, run, reason };
     }
     return { status: shownStatus(run.record), run };
+  }
+
+  /** The request files of the cycle, from which other machines may have sent rows. */
+  #requests(): readonly string[] {
+    const files = this.#directory.requests.map((_, place) => this.#directory.filesOf(place).request);
+    return files.filter((file) => this.#directory.has(file)).map((file) => this.#directory.resolve(file));
   }
 
   async #wait(run: RunDirectory): Promise<void> {

@@ -8,6 +8,7 @@ import { TokenTable } from '../request/token-table.ts';
 import { readResults } from '../result-codes.ts';
 import type { Rereadable } from '../results/reconcile.ts';
 import { ResultRows } from '../results/result-rows.ts';
+import { anyToken } from '../results/unordered-tokens.ts';
 import type { CycleSource } from './cycle-results.ts';
 
 /** The row of a request that a result belongs to. */
@@ -30,19 +31,20 @@ export interface ResultPlaces {
 
 /** Finds the rows of a file of results in its requests, which are given in the order of the places of the source. */
 export async function resultPlaces(
-  { file, places, mayHaveMore, isOrdered = false }: CycleSource,
+  { file, places, mayHaveMore, isUnordered, isOrdered = false, unordered }: CycleSource,
   paths: readonly string[],
 ): Promise<ResultPlaces> {
   const results = await fileSource(file);
   const requests = await Promise.all(paths.map((path) => fileSource(path)));
   const [only] = requests;
   if (only !== undefined && requests.length === 1) {
-    const rows = await ResultRows.match(only, results, { mayHaveMore });
+    const rows = await ResultRows.match(only, results, { mayHaveMore, isUnordered });
     const placeOf = rows.placing();
     return { rowOf: (token) => placed(places[0], placeOf(token)), hasMore: rows.hasMore };
   }
   const joined = await JoinedRequests.of(requests);
-  const ofOne = await joined.matchEach(results);
+  const isUnorderedAt = (index: number): boolean => unordered?.has(places[index] ?? -1) === true;
+  const ofOne = await joined.matchEach(results, isUnorderedAt);
   const ofSeveral = isOrdered ? await joined.match(results) : undefined;
   const rowOf: RowOf = (token) => {
     const { request, place } = (joined.isSplit(token) ? ofSeveral : ofOne)?.(token) ?? {};
@@ -88,11 +90,12 @@ class JoinedRequests {
   }
 
   /** Matches the results of each token whose rows are not split with the last request that has the token. */
-  async matchEach(results: Rereadable): Promise<RowOf> {
+  async matchEach(results: Rereadable, isUnorderedAt: (request: number) => boolean): Promise<RowOf> {
     const placing: ((token: string) => number | undefined)[] = [];
     for (const [index, request] of this.#requests.entries()) {
       const own = onlyTokens(results, (token) => !this.isSplit(token) && this.#lastOf(token) === index);
-      placing.push((await ResultRows.match(request, own, { mayHaveMore: true })).placing());
+      const isUnordered = isUnorderedAt(index) ? anyToken : undefined;
+      placing.push((await ResultRows.match(request, own, { mayHaveMore: true, isUnordered })).placing());
     }
     return (token) => {
       const request = this.#lastOf(token);

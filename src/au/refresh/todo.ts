@@ -97,9 +97,10 @@ async function placesOf(
 function noteOrder(directory: RefreshDirectory, { sources, sha256 }: CycleResults, hasMore: boolean): void {
   // Requests that are gone now were read when this was recorded.
   if (directory.steps.ordered === sha256) return;
+  const isInRequestOrder = sources.every(({ isUnordered }) => isUnordered === undefined);
   const places = sources.flatMap((source) => source.places);
   const isInOrder = places.every((place, index) => index === 0 || place > (places[index - 1] ?? 0));
-  const ordered = isInOrder && !hasMore ? sha256 : undefined;
+  const ordered = isInOrder && isInRequestOrder && !hasMore ? sha256 : undefined;
   if (directory.steps.ordered === ordered) return;
   directory.steps.ordered = ordered;
   directory.save();

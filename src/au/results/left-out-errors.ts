@@ -12,7 +12,8 @@ import type { Part } from '../run/part.ts';
 import { LEFT_OUT_ERRORS, type RunDirectory } from '../run/run-directory.ts';
 import { hashOf } from './download.ts';
 import type { Rereadable } from './reconcile.ts';
-import { ResultRows } from './result-rows.ts';
+import { type MatchOptions, ResultRows } from './result-rows.ts';
+import { anyToken, hasOrderOfJob } from './unordered-tokens.ts';
 
 /** The rows of a run that were left out although their result in the job of another run is an error. */
 export interface LeftOutErrors {
@@ -42,7 +43,7 @@ async function writeTo(run: RunDirectory, target: string, overwrite: boolean): P
     for (const part of run.record.parts.filter(isJoined)) {
       const source = await uploadedRows(part, run);
       if (source === undefined) return undefined;
-      const isWrong = await errorsIn(run.resultsFile(part), source);
+      const isWrong = await errorsIn(run.resultsFile(part), source, hasOrderOfJob(part) ? undefined : anyToken);
       if (isWrong === undefined) return undefined;
       for await (const rows of readRequest(source.open())) {
         const wrong = rows.filter(({ token }) => isWrong(token));
@@ -76,10 +77,14 @@ function isJoined({ joined, state }: Part): boolean {
  * Returns a function that tells of the rows of a part, one after the other, whether their result is an error. All rows of a
  * token are taken for wrong if it is not known which one is. Returns undefined if the results are gone.
  */
-async function errorsIn(file: string, part: Rereadable): Promise<((token: string) => boolean) | undefined> {
+async function errorsIn(
+  file: string,
+  part: Rereadable,
+  isUnordered: MatchOptions['isUnordered'],
+): Promise<((token: string) => boolean) | undefined> {
   if ((await hashOf(file)) === undefined) return undefined;
   const results = await fileSource(file);
-  const rowsOf = await ResultRows.match(part, results);
+  const rowsOf = await ResultRows.match(part, results, { isUnordered });
   const placeOf = rowsOf.placing();
   const errors = new TokenTable({ words: 3 });
   for await (const rows of readResults(results.open()))

@@ -5,7 +5,7 @@ import { inspectTarget } from '../../base/files/target.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { namedFiles, refuseReplacing } from '../../cli/app/files/own-input.ts';
 import { csvRow } from '../../cli/output/csv.ts';
-import { fileSource, type UploadSource } from '../../client/transfer/source.ts';
+import { fileSource } from '../../client/transfer/source.ts';
 import { RESULT_COLUMNS } from '../../schema/account-updater-files.ts';
 import { LF } from '../request/request-file.ts';
 import { readResults } from '../result-codes.ts';
@@ -13,9 +13,10 @@ import type { Part, ResultsFile } from '../run/part.ts';
 import { uploadedRows } from '../run/part-source.ts';
 import type { RunRecord } from '../run/record.ts';
 import { applyToRun } from '../run/run.ts';
-import { listRuns, type RunDirectory } from '../run/run-directory.ts';
+import type { RunDirectory } from '../run/run-directory.ts';
 import { countResults, hashOf, lastByteOf } from './download.ts';
 import { extraColumns, mergedInOrder } from './merge-in-order.ts';
+import { rowsOfJob } from './rows-of-job.ts';
 import { PartRows, rowNumbersOf } from './rows-of-request.ts';
 
 export interface MergeOptions {
@@ -186,16 +187,6 @@ async function rowsOf(run: RunDirectory, parts: readonly Part[]): Promise<readon
     else found.push(await PartRows.of(own, part.rows, numberOf));
   }
   return found;
-}
-
-/** Returns all rows of a job that another run of this machine sent; undefined if that run is not here. */
-async function rowsOfJob(run: RunDirectory, { job }: Part): Promise<UploadSource | undefined> {
-  const { runs } = await listRuns(path.dirname(run.path));
-  for (const other of runs) {
-    const sent = other.record.parts.find((part) => part.job === job && part.joined === undefined);
-    if (sent) return uploadedRows(sent, other);
-  }
-  return undefined;
 }
 
 /** Returns the run's copy of its request, which says which rows are wanted. @throws SvcError `local` without a sound one */

@@ -9,12 +9,14 @@ import { reconcile, type Rereadable } from './reconcile.ts';
 export interface MatchOptions {
   /** Whether a token may have results of other rows, because another machine sent it for several merchants in one job. */
   readonly mayHaveMore?: boolean | undefined;
+  /** Tells by the key of a token whether its results may have another order than its rows have in the request. */
+  readonly isUnordered?: ((key: string) => boolean) | undefined;
 }
 
 /**
  * Finds the row of a request to which each result belongs. Results name no merchant, so that those of a token with several
  * merchants are matched in order. That is possible if all results have the order of the request, and each row of the
- * token has one.
+ * token has one. Where only the order of a token's rows is not known, its results must all be equal.
  */
 export class ResultRows {
   /** For each token with several rows or results, the number of its rows. */
@@ -33,7 +35,7 @@ export class ResultRows {
   static async match(
     request: Rereadable,
     results: Rereadable,
-    { mayHaveMore = false }: MatchOptions = {},
+    { mayHaveMore = false, isUnordered }: MatchOptions = {},
   ): Promise<ResultRows> {
     const rows = (await hasSeveralMerchants(request))
       ? await repeatedTokens(tokensOfRequest(request))
@@ -47,7 +49,10 @@ export class ResultRows {
     if (rows.size === 0) return new ResultRows(rows, new Set(), false);
     const { matchedBy } = await reconcile(request, more.size === 0 ? results : withoutTokens(results, more));
     const found = matchedBy === 'order' ? await countResults(results, rows) : new Map<string, number>();
-    const known = [...rows].filter(([key, count]) => found.get(key) === count).map(([key]) => key);
+    const whole = [...rows].filter(([key, count]) => found.get(key) === count).map(([key]) => key);
+    const unordered = new Set(isUnordered ? whole.filter((key) => isUnordered(key)) : []);
+    const unclear = unordered.size === 0 ? unordered : await unequalResults(results, (key) => unordered.has(key));
+    const known = whole.filter((key) => !unclear.has(key));
     return new ResultRows(rows, new Set(known), more.size > 0);
   }
 
@@ -87,6 +92,24 @@ export async function repeatedResults(results: Rereadable): Promise<ReadonlySet<
 /** Returns a key that equal results share: their token and all that the service says of the row. */
 export function contentKey(row: ResultRow): string {
   return [tokenKey(row.token), ...RESULT_COLUMNS.slice(1).map((name) => row[name])].join('\0');
+}
+
+/** Returns the keys of the tokens whose results are not all equal, of those that are asked for. */
+export async function unequalResults(
+  results: Rereadable,
+  isWanted: (key: string) => boolean,
+): Promise<ReadonlySet<string>> {
+  const first = new Map<string, string>();
+  const found = new Set<string>();
+  for await (const rows of readResults(results.open()))
+    for (const row of rows) {
+      const key = tokenKey(row.token);
+      if (!isWanted(key)) continue;
+      const content = contentKey(row);
+      if ((first.get(key) ?? content) !== content) found.add(key);
+      first.set(key, content);
+    }
+  return found;
 }
 
 /** Tells whether rows differ in their merchant. A token has one row for each merchant, so that it has only one otherwise. */

@@ -41,7 +41,13 @@ const partSchema = z
     bytes: count,
     sha256: string,
     joined: z.optional(
-      z.looseObject({ rows: count, by: string, provable_at: optionalString, provable_until: optionalString }),
+      z.looseObject({
+        rows: count,
+        by: string,
+        in_order: z.optional(z.literal(true)),
+        provable_at: optionalString,
+        provable_until: optionalString,
+      }),
     ),
     state: z.enum(PART_STATES),
     job: optionalString,

@@ -31,6 +31,8 @@ export interface JoinedJob {
   readonly rows: number;
   /** Who sent it, as user@host. */
   readonly by: string;
+  /** Set if the job is known to have the rows of the part in the same order. Older records lack it. */
+  readonly in_order?: true | undefined;
   /** When the ledger can prove that the job was removed without its file, in the service's time. */
   readonly provable_at?: string | undefined;
   /** Until when it can, because the service may forget the job later. */

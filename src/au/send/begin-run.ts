@@ -36,7 +36,7 @@ export function beginRun(root: string, file: NewRun): RunDirectory {
   const day = new Date(file.now).toISOString().slice(0, 10).replaceAll('-', '');
   const id = `run-${day}-${submitted.sha256.slice(0, 8)}-${randomBytes(2).toString('hex')}`;
   const { parts, files } =
-    division === undefined ? { parts: plannedParts(check), files: undefined } : dividedParts(division, 1);
+    division === undefined ? { parts: plannedParts(check), files: undefined } : dividedParts(division, 1, check.sha256);
   const record: RunRecord = {
     version: 2,
     id,
@@ -65,8 +65,11 @@ export interface DividedParts {
   readonly files: ReadonlyMap<string, string>;
 }
 
-/** Returns the parts of divided rows, with numbers from `first` on: those that other jobs have, then those to send. */
-export function dividedParts({ joined, free }: Division, first: number): DividedParts {
+/**
+ * Returns the parts of divided rows, with numbers from `first` on: those that other jobs have, then those to send. `request`
+ * is the hash of the file that was divided.
+ */
+export function dividedParts({ joined, free }: Division, first: number, request: string): DividedParts {
   const parts: Part[] = [];
   const files = new Map<string, string>();
   const rowsFile = (file: string): { readonly number: number; readonly name: string } => {
@@ -75,7 +78,7 @@ export function dividedParts({ joined, free }: Division, first: number): Divided
     files.set(name, file);
     return { number, name };
   };
-  for (const { claim, status, isDone, file } of joined) {
+  for (const { claim, status, isDone, file, isInOrder = false } of joined) {
     const { number, name } = rowsFile(file.path);
     const provable = provableFrom(claim);
     const joinedJob = {
@@ -87,8 +90,11 @@ export function dividedParts({ joined, free }: Division, first: number): Divided
       }),
     };
     // A claim has at most what one job takes, so that its rows are one slice.
-    for (const slice of plannedParts(file.check, number, name))
-      parts.push(joinedPart({ ...slice, joined: joinedJob }, claim.job, status !== undefined || isDone));
+    for (const slice of plannedParts(file.check, number, name)) {
+      const isKnownOrder = isInOrder || claim.sha256 === slice.sha256 || claim.file.sha256 === request;
+      const of = isKnownOrder ? { ...joinedJob, in_order: true as const } : joinedJob;
+      parts.push(joinedPart({ ...slice, joined: of }, claim.job, status !== undefined || isDone));
+    }
   }
   if (free) {
     const { number, name } = rowsFile(free.path);

@@ -29,6 +29,7 @@ import { tenantOfKey } from '../run/tenant-proof.ts';
 import { beginRun } from './begin-run.ts';
 import { previewComparison } from './compare-jobs.ts';
 import { inCycleSince } from './cycle-age.ts';
+import { orderRows } from './order-rows.ts';
 import { resultsReader } from './read-results.ts';
 import { SpareJob } from './spare-job.ts';
 import { confirmRows, partsToUpload, uploadRun } from './upload-run.ts';
@@ -50,6 +51,8 @@ export interface Submitting {
   readonly begin: boolean;
   /** Whether jobs that the ledger does not know stop the upload. */
   readonly onlyRecorded: boolean;
+  /** Request files that other jobs may have been made of, on any machine. They tell in which order a job has its rows. */
+  readonly requests?: readonly string[] | undefined;
   /** Checks the tenant of the key before a run begins. */
   readonly checkTenant?: ((tenant: string) => Promise<void>) | undefined;
 }
@@ -267,8 +270,9 @@ export class FileSubmission {
       const entries = await (await this.#ledger.open(tenant)).cycle(named.cycle).read();
       requireRecentResults(entries, { name, joined: division.joined, words: this.#words, now: this.#now(client) });
     }
-    if (division) this.#reportLeftOut(division, named);
-    return division;
+    if (division === undefined) return undefined;
+    this.#reportLeftOut(division, named);
+    return orderRows(this.#context, division, this.#input.requests ?? []);
   }
 
   #compare(tenant: string, client: Client | undefined, newer?: () => ReturnType<SpareJob['get']>) {

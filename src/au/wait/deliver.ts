@@ -1,13 +1,17 @@
 import { isSvcError, SvcError } from '../../base/errors.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { noteNext, option } from '../../cli/app/hint.ts';
+import { countText } from '../../cli/output/time.ts';
 import type { WakeUp } from '../../client/api/poll.ts';
+import { fileSource } from '../../client/transfer/source.ts';
 import { copyOut } from '../request/spool-output.ts';
 import { actionsOf } from '../results/action-option.ts';
 import { invalidateResults } from '../results/download.ts';
 import { checkDestination, type Destination, keepResults, writeResults } from '../results/merge.ts';
 import { warningOf } from '../results/report-view.ts';
+import { unequalResults } from '../results/result-rows.ts';
 import { countedResults } from '../results/submission.ts';
+import { unorderedTokens } from '../results/unordered-tokens.ts';
 import { CommandLedger } from '../ledger/command-ledger.ts';
 import type { ResultsFile } from '../run/part.ts';
 import { areCompared, needsFile, type RunRecord, statusOf } from '../run/record.ts';
@@ -66,7 +70,20 @@ export async function deliverResults(context: Context, run: RunDirectory, to: De
   const isFile = to.out !== '-';
   const results = isFile ? await writeResults(run, to) : await keepResults(run);
   await copyOut(context, results.file, to.out);
+  await warnOfOrder(context, run, results);
   return results;
+}
+
+/** Warns of tokens whose results may have another order than their rows, because another machine's job has these. */
+async function warnOfOrder({ notices }: Context, run: RunDirectory, { file }: ResultsFile): Promise<void> {
+  const isUnordered = await unorderedTokens(run);
+  if (isUnordered === undefined) return;
+  const { size } = await unequalResults(await fileSource(file), isUnordered);
+  if (size === 0) return;
+  const whose = size === 1 ? 'its rows of several merchants are' : 'their rows of several merchants are';
+  notices.warn(
+    `the results of ${countText(size, 'token')} may be in another order than in ${run.record.input.name}: ${whose} in a job of another machine, and results name no merchant`,
+  );
 }
 
 /** Notes that the results could not be compared with the tokens of their request, and why. */

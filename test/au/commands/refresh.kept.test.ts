@@ -40,8 +40,9 @@ async function openKept() {
       expect(await desk.svc('au runs prune --older-than 1m --yes', envOf('runner'))).toMatchObject({ code: 0 });
     },
     /** Returns the kept column, the token and the new token of each row of `replace.csv`. */
-    replaced: () => {
-      const [header = '', ...rows] = readFileSync(file('todo/replace.csv'), 'utf8').trimEnd().split('\n');
+    replaced: (cycle = CYCLE) => {
+      const text = readFileSync(desk.home.file(`${cycle}/todo/replace.csv`), 'utf8');
+      const [header = '', ...rows] = text.trimEnd().split('\n');
       const names = header.split(',');
       return rows.map((row) => ['rec', 'token', 'new_token'].map((name) => row.split(',')[names.indexOf(name)] ?? ''));
     },
@@ -85,6 +86,46 @@ describe('the new tokens of a cycle', () => {
     await prune();
     expect(await again()).not.toContain('not in');
     expect(readFileSync(file('todo/replace.csv'), 'utf8')).toBe(written);
+  });
+});
+
+/** Another machine that shares the ledger, in its own directory, and an export with the merchants of a token in another order. */
+const TURNED = [BOTH[1] ?? '', MORE, BOTH[0] ?? ''];
+const OWN = ['--keep', 'rec', '--out-dir', 'own'];
+
+describe("the new tokens of another machine's job", () => {
+  it("the new tokens of another machine's job are left out of replace.csv and counted, where it may have the merchants of a token in another order", async () => {
+    const { add, again, replaced } = await openKept();
+    await add([...BOTH, MORE]);
+    for (const said of [await add(TURNED, OWN, 'laptop'), await again('laptop', ['--out-dir', 'own'])])
+      expect(said).toContain('2 new tokens are not in own/2026-12/todo/replace.csv');
+    expect(replaced('own/2026-12').map(([rec]) => rec)).toEqual(['rec3']);
+    // A machine without any of the runs reads the files of the cycle.
+    expect(await again('desktop', ['--out-dir', 'own'])).toContain('2 new tokens are not in');
+    await add([...TURNED, LATER], OWN, 'desktop');
+    expect(new Set(replaced('own/2026-12').map(([rec]) => rec))).toEqual(new Set(['rec3', 'rec4']));
+  });
+
+  it.each([
+    ['the export is the same', [...BOTH, MORE]],
+    ['its rows are these rows in the same order', [...BOTH, MORE, LATER]],
+  ])("the new tokens of another machine's job are those of their merchants, where %s", async (_, rows) => {
+    const { add, replaced } = await openKept();
+    await add([...BOTH, MORE]);
+    const before = replaced();
+    expect(await add(rows, OWN, 'laptop')).not.toContain('not in');
+    expect(replaced('own/2026-12').filter(([rec]) => rec !== 'rec4')).toEqual(before);
+  });
+
+  it("the new tokens of another machine's job are those of their merchants, where the cycle has its request", async () => {
+    const { add, again, replaced } = await openKept();
+    await add([...BOTH, MORE]);
+    const before = sortedRows(replaced());
+    expect(await add([LATER, ...TURNED], ['--keep', 'rec'], 'laptop')).not.toContain('not in');
+    for (const machine of ['laptop', 'desktop', 'runner']) {
+      expect(await again(machine), machine).not.toContain('not in');
+      expect(sortedRows(replaced().filter(([rec]) => rec !== 'rec4')), machine).toEqual(before);
+    }
   });
 });
 
@@ -139,4 +180,8 @@ describe('the kept columns of a new token', () => {
 function sorted(text: string): string {
   const [header = '', ...rows] = text.trimEnd().split('\n');
   return [header, ...rows.toReversed(), ''].join('\n');
+}
+
+function sortedRows(rows: readonly (readonly string[])[]): (readonly string[])[] {
+  return rows.toSorted(([a = ''], [b = '']) => a.localeCompare(b));
 }

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
 import { RESULT_COLUMNS } from '../../../src/schema/account-updater-files.ts';
@@ -159,5 +159,24 @@ describe('left-out errors of a token with two merchants', () => {
     rowOf(await desk.svc('au submit first.csv --cycle 2026-12 --wait'));
     expect(rowOf(await desk.svc('au submit more.csv --cycle 2026-12 --wait'))).toMatchObject({ left_out_errors: 1 });
     expect(readFileSync(desk.home.file('more.fix.csv'), 'utf8')).toBe(`${HEADER}\n${A},28,05,WRONG\n`);
+  });
+
+  it('left-out errors of a token with two merchants are both rows, where the job of another machine may have them in another order', async () => {
+    const desk = await merchantDesk(
+      {},
+      {
+        'first.csv': [HEADER, `${A},28,05,M1`, `${A},28,05,WRONG`, `${B},28,05,M1`],
+        'turned.csv': [HEADER, `${A},28,05,WRONG`, `${A},28,05,M1`, `${B},28,05,M1`],
+      },
+    );
+    mkdirSync(desk.home.file('ledger'));
+    const on = (machine: string) => ({ SVC_STATE_DIR: desk.home.file(machine), SVC_LEDGER: desk.home.file('ledger') });
+    rowOf(await desk.svc('au submit first.csv --cycle 2026-12 --wait', on('runner')));
+    const done = await desk.svc('au submit turned.csv --cycle 2026-12 --wait --out r.csv', on('laptop'));
+    expect(rowOf(done)).toMatchObject({ left_out_errors: 2 });
+    expect(done.stderr).toContain('the results of 1 token may be in another order than in turned.csv');
+    const same = await desk.svc('au submit first.csv --cycle 2026-12 --wait --out s.csv', on('desktop'));
+    expect(rowOf(same)).toMatchObject({ left_out_errors: 1 });
+    expect(same.stderr).not.toContain('another order');
   });
 });

@@ -42,4 +42,13 @@ describe('the rows of results', () => {
     const others = ['a,,,M1', 'b,,,M1', 'b,,,M2'];
     expect(await placesOf(others, ['a', 'b', 'a', 'b'], { mayHaveMore: true })).toEqual([undefined, 0, undefined, 1]);
   });
+
+  it('the rows of results are not known for a token whose rows may have another order, unless its results are equal', async () => {
+    const rows = ['a,,,M1', 'a,,,M2', 'b,,,M1', 'b,,,M2', 'c,,,M1', 'c,,,M2'];
+    const answers = ['a,,,n1,,,UPD_PAN', 'a,,,n2,,,UPD_PAN', 'b,,,n3,,,UPD_PAN', 'b,,,n3,,,UPD_PAN'];
+    const others = ['c,,,n4,,,UPD_PAN', 'c,,,n5,,,UPD_PAN'];
+    const results = source(RESULT_COLUMNS.join(','), ...answers, ...others);
+    const matched = await ResultRows.match(source(HEADER, ...rows), results, { isUnordered: (key) => key !== 'c' });
+    expect(['a', 'b', 'c'].map((token) => matched.isKnown(token))).toEqual([false, true, true]);
+  });
 });
