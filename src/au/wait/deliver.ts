@@ -7,7 +7,7 @@ import { fileSource } from '../../client/transfer/source.ts';
 import { copyOut } from '../request/spool-output.ts';
 import { actionsOf } from '../results/action-option.ts';
 import { invalidateResults } from '../results/download.ts';
-import { checkDestination, type Destination, keepResults, writeResults } from '../results/merge.ts';
+import { checkDestination, type Destination, keepResults, keptResultsOf, writeResults } from '../results/merge.ts';
 import { warningOf } from '../results/report-view.ts';
 import { unequalResults } from '../results/result-rows.ts';
 import { countedResults } from '../results/submission.ts';
@@ -70,7 +70,8 @@ export async function deliverResults(context: Context, run: RunDirectory, to: De
   const isFile = to.out !== '-';
   const results = isFile ? await writeResults(run, to) : await keepResults(run);
   await copyOut(context, results.file, to.out);
-  await warnOfOrder(context, run, results);
+  // A refresh says which new tokens it did not place.
+  if (to.out !== keptResultsOf(run)) await warnOfOrder(context, run, results);
   return results;
 }
 

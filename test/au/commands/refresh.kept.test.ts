@@ -100,10 +100,11 @@ describe("the new tokens of another machine's job", () => {
     for (const said of [await add(TURNED, OWN, 'laptop'), await again('laptop', ['--out-dir', 'own'])])
       expect(said).toContain('2 new tokens are not in own/2026-12/todo/replace.csv');
     expect(replaced('own/2026-12').map(([rec]) => rec)).toEqual(['rec3']);
-    // A machine without any of the runs reads the files of the cycle.
     expect(await again('desktop', ['--out-dir', 'own'])).toContain('2 new tokens are not in');
-    await add([...TURNED, LATER], OWN, 'desktop');
-    expect(new Set(replaced('own/2026-12').map(([rec]) => rec))).toEqual(new Set(['rec3', 'rec4']));
+    // Machines without the runs of earlier requests read the files of the cycle.
+    await add([LATER], OWN, 'tablet');
+    await add([`rec9,${E},05/28,M1`], OWN, 'phone');
+    expect(new Set(replaced('own/2026-12').map(([rec]) => rec))).toEqual(new Set(['rec3', 'rec4', 'rec9']));
   });
 
   it.each([
@@ -117,16 +118,22 @@ describe("the new tokens of another machine's job", () => {
     expect(replaced('own/2026-12').filter(([rec]) => rec !== 'rec4')).toEqual(before);
   });
 
-  it("the new tokens of another machine's job are those of their merchants, where the cycle has its request", async () => {
-    const { add, again, replaced } = await openKept();
-    await add([...BOTH, MORE]);
-    const before = sortedRows(replaced());
-    expect(await add([LATER, ...TURNED], ['--keep', 'rec'], 'laptop')).not.toContain('not in');
-    for (const machine of ['laptop', 'desktop', 'runner']) {
-      expect(await again(machine), machine).not.toContain('not in');
-      expect(sortedRows(replaced().filter(([rec]) => rec !== 'rec4')), machine).toEqual(before);
-    }
-  });
+  it.each([
+    ['all of its rows', TURNED],
+    ['some of its rows', [BOTH[1] ?? '', BOTH[0] ?? '']],
+  ])(
+    "the new tokens of another machine's job are those of their merchants, where the cycle has its request and the export %s",
+    async (_, rows) => {
+      const { add, again, replaced } = await openKept();
+      await add([...BOTH, MORE]);
+      const before = sortedRows(replaced());
+      expect(await add([LATER, ...rows], ['--keep', 'rec'], 'laptop')).not.toContain('not in');
+      for (const machine of ['laptop', 'desktop', 'runner']) {
+        expect(await again(machine), machine).not.toContain('not in');
+        expect(sortedRows(replaced().filter(([rec]) => rec !== 'rec4')), machine).toEqual(before);
+      }
+    },
+  );
 });
 
 describe('the kept columns of a new token', () => {

@@ -165,7 +165,8 @@ describe('left-out errors of a token with two merchants', () => {
     const desk = await merchantDesk(
       {},
       {
-        'first.csv': [HEADER, `${A},28,05,M1`, `${A},28,05,WRONG`, `${B},28,05,M1`],
+        // The rows of other jobs are kept without carriage returns, so that only the hash of the whole file is the same.
+        'first.csv': [HEADER, `${A},28,05,M1`, `${A},28,05,WRONG`, `${B},28,05,M1`].map((row) => `${row}\r`),
         'turned.csv': [HEADER, `${A},28,05,WRONG`, `${A},28,05,M1`, `${B},28,05,M1`],
       },
     );
