@@ -76,6 +76,15 @@ it.each(['list', 'stats'])(
   },
 );
 
+it('svc logs takes a range that begins less than 2 s after the last full second of the service', async () => {
+  for (const [since, code] of [
+    ['2026-03-02T12:29:59Z', 0],
+    ['2026-03-02T12:30:02Z', 0],
+    ['2026-03-02T12:30:03Z', 2],
+  ] as const)
+    expect([since, (await svc(0, 'list', '--since', since)).code]).toEqual([since, code]);
+});
+
 describe.each([
   ['three hours ahead', 3 * HOUR],
   ['of 2030', 4 * 365 * 24 * HOUR],

@@ -330,6 +330,15 @@ describe('a cycle that other machines sent', () => {
     expect([read.code, read.stderr], read.stderr).toEqual([0, expect.stringContaining('no open runs')]);
   });
 
+  it.each([
+    ['fresh', 'dry run: it would poll 2 jobs and write 2026-12.results.csv'],
+    ['runner', 'dry run: it would go on with 1 run of this machine, then poll 2 jobs and write 2026-12.results.csv'],
+  ])('a dry run of a cycle says what the machine %s would do', async (machine, plan) => {
+    const { on } = await openHalves();
+    const { code, stderr } = await on(machine, 'au resume 2026-12 --dry-run');
+    expect([code, stderr]).toEqual([0, expect.stringContaining(plan)]);
+  });
+
   it('a machine that sent a part of a cycle gets the results of its file and of the cycle', async () => {
     const { on, results } = await openHalves();
     const waited = await on('runner', 'au resume 2026-12 --wait --out all.csv');
