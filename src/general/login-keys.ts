@@ -185,7 +185,7 @@ export async function checkedKey(context: Context, key: GivenKey, { baseUrl, che
 
 function reportCheck({ notices, noticePalette, noticeColumns }: Context, check: KeyCheck): void {
   const { kind, tenant, verdict } = check;
-  if (tenant && notices.shows('normal')) notices.report(`${headline(tenant, noticePalette, noticeColumns())}\n`);
+  if (tenant && notices.shows('normal')) notices.drawn(`${headline(tenant, noticePalette, noticeColumns())}\n`);
   if (verdict === 'powerless') {
     const details = new Set(check.tried.flatMap(({ error }) => detailOf(error) ?? []));
     const why = details.size === 0 ? '' : `: ${[...details].join('; ')}`;

@@ -23,7 +23,7 @@ export const tenantView: View<Tenant> = {
 /** Shows on stderr the tenant and each field that would change: its old value after -, its new one after +. */
 export async function showDifference(context: Context, tenant: Tenant, fields: readonly FieldDifference[]) {
   await context.reportTenant(factsOf(tenant));
-  if (context.notices.shows('normal')) context.notices.report(fieldsText(fields, context.noticePalette, context.plain));
+  if (context.notices.shows('normal')) context.notices.drawn(fieldsText(fields, context.noticePalette, context.plain));
 }
 
 export function fieldsText(fields: readonly FieldDifference[], palette: Palette, plain: boolean): string {

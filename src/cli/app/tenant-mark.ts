@@ -74,11 +74,11 @@ export function reportTenant(
   if (!notices.shows('normal') || (read === undefined && isHarmless(context))) return;
   const tenant = read ?? tenantInUse(context);
   const { profile, baseUrl } = settings;
-  if (tenant) return notices.report(`${headline(tenant, noticePalette, noticeColumns())}\n`);
+  if (tenant) return notices.drawn(`${headline(tenant, noticePalette, noticeColumns())}\n`);
   const where = `profile ${cleanText(profile.value)}, ${baseUrl === undefined ? '' : baseUrlText(baseUrl.value)}`;
   const mark = 'unknown tenant';
   const lead = `${tenantMark(mark, noticePalette)} `;
-  notices.report(`${hangingIndent(lead, mark.length + MARGINS + 1, where, noticeColumns())}\n`);
+  notices.drawn(`${hangingIndent(lead, mark.length + MARGINS + 1, where, noticeColumns())}\n`);
 }
 
 interface Asking extends Settled, Pick<Context, 'reportTenant'> {

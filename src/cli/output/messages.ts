@@ -1,3 +1,4 @@
+import { stripVTControlCharacters } from 'node:util';
 import { jsonLine } from './formats.ts';
 import type { Output } from './output.ts';
 import { cleanText, wrapWords } from './text.ts';
@@ -100,6 +101,12 @@ export class Messages {
   /** Writes a finished error report, already safe and with its newline, at every level. */
   report(text: string): void {
     this.#send(text);
+  }
+
+  /** Writes drawn lines, already safe and with their newlines, at every level. A collector gets their text in one record. */
+  drawn(text: string): void {
+    if (this.#form === 'text') this.#send(text);
+    else this.#record(this.#form, { level: 'info', message: stripVTControlCharacters(text).trim() });
   }
 
   /** Whether texts of this level are shown, to skip building a costly one. */

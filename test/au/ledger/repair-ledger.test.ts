@@ -290,8 +290,9 @@ describe('the settings of a ledger', () => {
 
   it('R83: the settings of a ledger with another salt than a machine has read are damage', async () => {
     const { objects, cache } = await threeClaims();
-    const other = (start: string): string => (start === '"salt":"00' ? '"salt":"11' : '"salt":"00');
-    objects.put('ours/ledger.json', objects.text('ours/ledger.json').replace(/"salt":"../, other));
+    const text = objects.text('ours/ledger.json');
+    const start = text.includes('"salt":"00') ? '11' : '00';
+    objects.put('ours/ledger.json', text.replace(/(?<="salt":")../, start));
     await expect(open({ objects, cache })).rejects.toMatchObject({ code: 'config' });
     expect(await repaired({ objects, cache })).toEqual({ 'ours/ledger.json': 'changed' });
   });

@@ -34,6 +34,16 @@ describe('SVC_DEBUG=json', () => {
     for (const { time } of records) expect(time).toMatch(/^\d{4}-\d\d-\d\dT.*Z$/);
   });
 
+  it('SVC_DEBUG=json writes what other commands draw for people as an object too', async () => {
+    const { code, stderr } = await svcHere(['--sandbox', 'tenant', 'update', '--name', 'X', '--yes'], {
+      env: { SVC_DEBUG: 'json' },
+    });
+    expect(code, stderr).toBe(0);
+    const lines = stderr.trimEnd().split('\n');
+    const records = lines.map((line) => JSON.parse(line) as { readonly message?: string });
+    expect(records.some(({ message }) => message?.includes('name') && message.includes('"X"'))).toBe(true);
+  });
+
   it('SVC_DEBUG=json writes each retry with its pause, and the error that ends the command', async () => {
     server.refusal = 503;
     const records = await recordsOf('logs', 'list', '-o', 'table');
