@@ -172,6 +172,7 @@ function wordsOf(typed: Typed, options: readonly string[]): string[] {
     ...option('--out-dir', typed.outDir),
     ...(typed.noWait ? ['--no-wait'] : []),
     ...(typed.add ? ['--add'] : []),
+    ...(typed.begin ? ['--begin'] : []),
     ...(typed.next ? ['--next'] : []),
     ...(typed.onlyRecorded ? ['--only-recorded'] : []),
     ...(typed.rehearse ? ['--rehearse'] : []),

@@ -121,6 +121,13 @@ describe('svc au refresh and exclusions.csv', () => {
     expect(errorIn(await desk.svc(JANUARY))).toMatchObject({ code: 'config', file: LIST, tokens: CLOSED });
   });
 
+  it('the list of exclusions that is missed leaves --begin in the command that goes on', async () => {
+    const { desk, list } = await openSecondCycle();
+    rmSync(list);
+    const { next } = errorIn(await desk.svc(`${JANUARY} --begin`));
+    expect(next).toContain(' --begin');
+  });
+
   it('the list of exclusions is missed before the next request too, once results are there', async () => {
     const { desk, list } = await openSecondCycle();
     expect((await desk.svc(JANUARY.replace('err=100%', 'err=1%'))).code).toBe(10);
