@@ -67,8 +67,9 @@ async function releaseJob(context: Context, job: string): Promise<RunRow | undef
   const claimed = await new CommandLedger(context, { onlyReads: true }).claimOfJob(tenant, job);
   if (claimed === undefined) return undefined;
   if (!claimed.stands) {
-    context.notices.note(`the rows of job ${job} are free already: the next submission of them sends them again`);
-    return freedRow(context, claimed);
+    // Another job may have these rows by now.
+    context.notices.note(`job ${job} holds no rows any more; nothing was changed`);
+    return { ...rowOfClaim(context, claimed), progress: 'holds no rows any more' };
   }
   const found = await findJob(client, job);
   requireReleasable(claimed, found);
@@ -85,7 +86,7 @@ async function releaseJob(context: Context, job: string): Promise<RunRow | undef
   await ledger.release(tenant, job, `the operator; the service ${said}`);
   await freeParts(context, job);
   context.notices.success(`the rows of job ${job} are free: the next submission of them sends them again`);
-  return freedRow(context, claimed);
+  return { ...rowOfClaim(context, claimed), status: 'abandoned', progress: 'rows are free' };
 }
 
 /**
@@ -107,12 +108,12 @@ function requireReleasable({ claim, wasRead }: JobClaim, found: AccountUpdaterJo
   });
 }
 
-/** Returns a job whose rows were freed, like a run that was abandoned. */
-function freedRow({ clock, settings }: Context, { claim, cycle }: JobClaim): RunRow {
+/** Returns the claim of a job in the form of a run. */
+function rowOfClaim({ clock, settings }: Context, { claim, cycle }: JobClaim): RunRow {
   return {
+    ...emptyRow(),
     run: claim.run === '' ? null : cleanText(claim.run),
     profile: settings.profile.value,
-    status: 'abandoned',
     recorded_at: isoTime(clock.now()),
     created_at: claim.created_at,
     cycle,
@@ -120,8 +121,6 @@ function freedRow({ clock, settings }: Context, { claim, cycle }: JobClaim): Run
     rows: claim.rows,
     jobs: [claim.job],
     job_count: 1,
-    progress: 'rows are free',
-    compared: null,
   };
 }
 
