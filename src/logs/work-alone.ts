@@ -1,4 +1,4 @@
-import { isSvcError } from '../base/errors.ts';
+import { isHeld } from '../base/files/lock.ts';
 
 /** Runs work while a lock keeps other processes out. */
 type Lock<T> = (work: () => Promise<T>) => Promise<T>;
@@ -16,7 +16,6 @@ export async function workAlone<T>(lock: Lock<T>, work: () => Promise<T>): Promi
     });
   } catch (error) {
     // The work may fail at the lock of another file, which says nothing about this one.
-    if (isOurs || !isSvcError(error) || error.facts?.['held_by'] === undefined) throw error;
-    throw error.with({ code: 'pending' });
+    throw !isOurs && isHeld(error) ? error.with({ code: 'pending' }) : error;
   }
 }

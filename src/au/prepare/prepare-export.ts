@@ -5,6 +5,7 @@ import type { Context } from '../../cli/app/command.ts';
 import { namedFiles } from '../../cli/app/files/own-input.ts';
 import { resolvePath } from '../../cli/app/files/typed-path.ts';
 import { option } from '../../cli/app/hint.ts';
+import { isYes } from '../../cli/output/prompt.ts';
 import { Exclusions } from '../request/exclusions.ts';
 import { recognizeFile } from '../request/file-kind.ts';
 import { openOverflowFile } from '../request/overflow-file.ts';
@@ -127,7 +128,7 @@ async function askForExpiration(
   for (const name of candidates) {
     // Not a confirmation: --yes must not decide what a column means.
     const answer = await prompts().promptText(`Is the column ${shownNames([name])} the expiration? [y/N]`, '');
-    if (/^y(?:es)?$/i.test(answer.trim())) return name;
+    if (isYes(answer)) return name;
   }
   return undefined;
 }

@@ -68,8 +68,8 @@ export async function submittedRequest(
 }
 
 /**
- * Finds the newest request of a kind, before all others one whose run was not abandoned: an abandoned one gets nothing more,
- * and must not keep the files of the cycle from the results of the others. Returns -1 if there is none.
+ * Finds the newest request of a kind whose run was not abandoned, or the newest one if all were: an abandoned one gets nothing
+ * more, and must not keep the results of the others out of the files of the cycle. Returns -1 if there is none.
  */
 async function newestPlace(
   context: Context,
@@ -235,7 +235,7 @@ async function requireRequest(
       facts,
     });
   throw new SvcError('local', `${files.request} is gone, and ${input.export} does not give the same file now`, {
-    hint: 'Put the file back from a copy, and run the same command again. The machine that has its run needs no copy, and the results alone need none either:',
+    hint: 'Put the file back from a copy and run the same command again, or run it on the machine that has the run. To get the results alone:',
     next: ['au', 'resume', input.cycle, '--wait'],
     facts,
   });

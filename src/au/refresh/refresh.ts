@@ -1,4 +1,5 @@
 import { isSvcError, SvcError } from '../../base/errors.ts';
+import { isHeld } from '../../base/files/lock.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { warnOf } from '../../cli/app/hint.ts';
 import { openRequestFile } from '../request/open-request-file.ts';
@@ -234,7 +235,6 @@ async function heldAsPending(work: Promise<void>): Promise<void> {
   try {
     await work;
   } catch (error) {
-    if (!isSvcError(error, 'config') || error.facts?.['held_by'] === undefined) throw error;
-    throw error.with({ code: 'pending' });
+    throw isHeld(error) ? error.with({ code: 'pending' }) : error;
   }
 }

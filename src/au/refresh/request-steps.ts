@@ -1,4 +1,5 @@
 import { type ErrorCode, isSvcError, SvcError } from '../../base/errors.ts';
+import { isHeld } from '../../base/files/lock.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { copyRequestFile } from '../request/open-request-file.ts';
 import { keptResultsOf } from '../results/merge.ts';
@@ -82,7 +83,7 @@ export class RequestSteps {
       const reason = this.#resumable(error);
       if (error.code !== 'pending') throw reason;
       // While another process works on the run, this command has read nothing of its jobs.
-      return { status: error.facts?.['held_by'] === undefined ? 'pending' : undefined, run, reason };
+      return { status: isHeld(error) ? undefined : 'pending', run, reason };
     }
     return { status: shownStatus(run.record), run };
   }

@@ -1,4 +1,5 @@
 import { EXIT_CODES, type ErrorCode, FAILURES_BY_WEIGHT, isSvcError, SvcError } from '../../base/errors.ts';
+import { isHeld } from '../../base/files/lock.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { isMissing } from './part.ts';
 import type { Polled } from './poll-parts.ts';
@@ -106,13 +107,8 @@ export async function holdRun<T>(
   try {
     return await run.hold(system, work);
   } catch (error) {
-    if (!isSvcError(error) || !isHeld(error)) throw error;
-    throw error.with({ code: 'pending' });
+    throw isHeld(error) ? error.with({ code: 'pending' }) : error;
   }
-}
-
-function isHeld({ facts }: SvcError): boolean {
-  return facts?.['held_by'] !== undefined;
 }
 
 /**

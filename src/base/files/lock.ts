@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { SvcError, systemCodeOf, writeFailure } from '../errors.ts';
+import { isSvcError, SvcError, systemCodeOf, writeFailure } from '../errors.ts';
 import type { System } from '../system.ts';
 import { whileBusy, writeFlushed } from './durable.ts';
 import { readRegularFileSync } from './read.ts';
@@ -71,6 +71,11 @@ function heldError(file: string, what: string, host: LockHost): SvcError {
     retryable: true,
     facts: isAtWork ? { held_by: owner.pid } : undefined,
   });
+}
+
+/** Tells whether work did not begin, or did not go on, because a living process of this machine has a lock. */
+export function isHeld(error: unknown): error is SvcError & { readonly facts: object } {
+  return isSvcError(error) && error.facts?.['held_by'] !== undefined;
 }
 
 // Empty if the owner ran on this machine since its last start.

@@ -111,7 +111,11 @@ export class Prompts {
 
 /** Throws `declined` unless the answer is yes. `unchanged` says what a no leaves. */
 export function requireYes(answer: string, unchanged: string): void {
-  if (!/^y(?:es)?$/i.test(answer.trim())) throw new SvcError('declined', unchanged);
+  if (!isYes(answer)) throw new SvcError('declined', unchanged);
+}
+
+export function isYes(answer: string): boolean {
+  return /^y(?:es)?$/i.test(answer.trim());
 }
 
 // readline draws on this. It does not wait, so that its text and ours leave in the order in which they were written.
