@@ -38,7 +38,9 @@ export function createApp(service: Service, allowHosts: readonly string[] = []):
     if (error instanceof HTTPException) return error.getResponse();
     const code = 'code' in error ? String(error.code) : '';
     const isFull = NO_ROOM.has(code);
-    const detail = isFull ? `The state of the sandbox cannot be written (${code}).` : `A bug: ${error.stack}`;
+    const detail = isFull
+      ? `The state of the sandbox cannot be written (${code}).`
+      : `A bug of the sandbox: ${error.message}`;
     return problem(isFull ? 507 : 500, detail).getResponse();
   });
   return app;

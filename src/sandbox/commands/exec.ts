@@ -24,7 +24,7 @@ const COMPARE: Readonly<Record<Expectation['operator'], (seen: number, wanted: n
 
 export const exec = defineCommand({
   description:
-    'Starts a sandbox on a free port, runs the command with SVC_BASE_URL, both keys and a private SVC_LEDGER set, and ends with its exit code. The sandbox starts empty and is removed afterwards, unless --directory is given.',
+    'Starts a sandbox on a free port, runs the command with SVC_BASE_URL, both keys and SVC_LEDGER=none set, and ends with its exit code. The sandbox starts empty and is removed afterwards, unless --directory is given.',
   examples: [
     ['svc sandbox exec -- ./nightly-job.sh', 'run a job against a sandbox instead of the service'],
     ["svc sandbox exec --expect 'GET /logs>=1' --max-rate 10/10s -- ./export.sh", 'a gate for CI'],
