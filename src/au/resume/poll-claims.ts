@@ -75,7 +75,9 @@ export async function pollClaims(
     })),
   });
   const reasons: (SvcError | undefined)[] = [];
-  for (const claim of claims) reasons.push(await reasonOf(client, cycle, claim, seen));
+  // One new job shows that a list is up to date, for all jobs that are missing there.
+  const spare = new SpareJob(client);
+  for (const claim of claims) reasons.push(await reasonOf(client, cycle, claim, { seen, spare }));
   const reason = worstOf(reasons);
   const because = outage ?? timeUp;
   const ofJobs = reason && because && reason.code === 'pending' ? after(because, reason) : reason;
@@ -96,10 +98,10 @@ async function reasonOf(
   client: Client,
   { name, cycle, entries }: NamedCycle,
   claim: ClaimEntry,
-  jobs: Jobs,
+  { seen, spare }: { readonly seen: Jobs; readonly spare: SpareJob },
 ): Promise<SvcError | undefined> {
   const { job } = claim;
-  const status = jobs.get(job)?.status;
+  const status = seen.get(job)?.status;
   const facts = { job, cycle: name, rows: claim.rows };
   const what = `job ${job} with ${countText(claim.rows, 'row')} of cycle ${name}, sent by ${byText(claim)} as ${claim.file.name},`;
   if (status === 'completed' || (status === undefined && isDone(entries, job))) return undefined;
@@ -108,7 +110,7 @@ async function reasonOf(
       next: ['au', 'resume', name, '--wait'],
       facts: { ...facts, job_status: status },
     });
-  const end = await endOf(client, cycle, claim, status);
+  const end = await endOf(client, cycle, { claim, status, spare });
   if (end !== undefined)
     return new SvcError('job_failed', `${what} ${end === 'failed' ? 'failed' : 'was deleted without its file'}`, {
       hint: 'Nothing was billed for that job. Submit its file again, which sends the rows in another one:',
@@ -126,10 +128,8 @@ async function reasonOf(
 async function endOf(
   client: Client,
   cycle: LedgerCycle,
-  claim: ClaimEntry,
-  status: string | undefined,
+  { claim, status, spare }: { claim: ClaimEntry; status: string | undefined; spare: SpareJob },
 ): Promise<'failed' | 'gone' | undefined> {
-  const spare = new SpareJob(client);
   try {
     return (await settleClaim(client, cycle, { claim, isDone: false }, { newer: () => spare.get() })).end;
   } catch (error) {
