@@ -62,9 +62,10 @@ async function releaseJob(context: Context, job: string): Promise<RunRow | undef
   if (!isUuid(job) || fs.existsSync(job)) return undefined;
   const client = await context.client();
   const shown = await tenantOfKey(client);
-  const tenant = shown ?? (await recordedTenant(context, job));
+  const reading = new CommandLedger(context, { onlyReads: true });
+  const tenant = shown ?? (await recordedTenant(context, job)) ?? (await claimingTenant(reading, job));
   if (tenant === undefined) return undefined;
-  const claimed = await new CommandLedger(context, { onlyReads: true }).claimOfJob(tenant, job);
+  const claimed = await reading.claimOfJob(tenant, job);
   if (claimed === undefined) return undefined;
   if (!claimed.stands) {
     // Another job may have these rows by now.
@@ -135,6 +136,12 @@ async function recordedTenant(context: Context, job: string): Promise<string | u
   const hasJob = ({ record }: RunDirectory): boolean =>
     record.profile === profile && record.base_url === baseUrl && record.parts.some((part) => part.job === job);
   return runs.find(hasJob)?.record.tenant_id;
+}
+
+/** Returns the tenant whose ledger has the claim of a job; undefined if no ledger in the place has. */
+async function claimingTenant(ledger: CommandLedger, job: string): Promise<string | undefined> {
+  for await (const [tenant, found] of ledger.everyTenant()) if (await found.cycleOfJob(job)) return tenant;
+  return undefined;
 }
 
 /** Frees the rows of a cut entry of the ledger. Returns undefined if the name is not one of such an entry. */

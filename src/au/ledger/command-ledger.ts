@@ -155,6 +155,21 @@ export class CommandLedger {
     return sharedLedgersUsed(this.#root()).size > 0;
   }
 
+  /** Returns the ledgers with jobs of all tenants in the place, to be read. */
+  async *everyTenant(): AsyncGenerator<readonly [string, Ledger]> {
+    const context = this.#context;
+    const objects = await (this.#location === undefined
+      ? openOwnLedgers(context, this.#root())
+      : openLedgerStore(context, this.#location));
+    const tenants = new Set<string>();
+    for await (const { path: name } of objects.list('')) {
+      const [, tenant] = /^([^/]+)\/cycles\//.exec(name) ?? [];
+      if (tenant !== undefined) tenants.add(tenant);
+    }
+    const reading = new CommandLedger(context, { onlyReads: true });
+    for (const tenant of tenants) yield [tenant, await reading.open(tenant)];
+  }
+
   /**
    * Finds out which rows of a file are free, and divides the others by the claims that have them. The rows of jobs that
    * failed elsewhere become free, and are not sent by this command. Without a client, no job is read.

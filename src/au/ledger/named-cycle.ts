@@ -3,6 +3,7 @@ import type { Context } from '../../cli/app/command.ts';
 import type { Client } from '../../client/api/client.ts';
 import { cycleName } from '../run/cycle-name.ts';
 import { tenantOfKey } from '../run/tenant-proof.ts';
+import { isDone, standingClaims } from './claims.ts';
 import { CommandLedger } from './command-ledger.ts';
 import type { Entry } from './entry.ts';
 import type { Ledger, LedgerCycle } from './ledger.ts';
@@ -16,10 +17,42 @@ export interface NamedCycle {
   readonly entries: readonly Entry[];
 }
 
-/** Opens the ledger of the key's tenant; undefined if the service has no job of the tenant, and so the ledger no cycle. */
-export async function ledgerOfKey(client: Client, ledger: CommandLedger): Promise<[string, Ledger] | undefined> {
+/**
+ * Opens the ledger of the key's tenant; undefined if the service shows no job of the tenant, and no ledger in the place is
+ * `sought`.
+ * @throws SvcError `outcome_unknown` where one is, and the service does not show whether it is the one of the key
+ */
+export async function ledgerOfKey(
+  client: Client,
+  ledger: CommandLedger,
+  isSought: (ledger: Ledger) => Promise<boolean> = hasOpenJobs,
+): Promise<[string, Ledger] | undefined> {
   const tenant = (await tenantOfKey(client)) ?? (await tenantOfAnyJob(client));
-  return tenant === undefined ? undefined : [tenant, await ledger.open(tenant)];
+  if (tenant !== undefined) return [tenant, await ledger.open(tenant)];
+  for await (const [other, found] of ledger.everyTenant())
+    if (await isSought(found)) throw unknownOwner(other, found.name);
+  return undefined;
+}
+
+function unknownOwner(tenant: string, place: string): SvcError {
+  return new SvcError(
+    'outcome_unknown',
+    `the service shows no job of this key's tenant, so whether that is tenant ${tenant}, which has jobs in ${place}, is not known`,
+    {
+      hint: 'A new job shows the tenant. Without a file, it costs nothing and is deleted within an hour. Create one, then run this command again:',
+      next: ['au', 'create'],
+      facts: { tenant, ledger: place },
+    },
+  );
+}
+
+/** Tells whether a ledger has jobs whose results nobody has read. */
+async function hasOpenJobs(ledger: Ledger): Promise<boolean> {
+  for (const name of await ledger.cycleNames()) {
+    const entries = await ledger.cycle(name).read();
+    if (standingClaims(entries).some(({ job }) => !isDone(entries, job))) return true;
+  }
+  return false;
 }
 
 /** Finds a cycle in the ledger. @throws SvcError `not_found` if no row was sent in it */
@@ -35,8 +68,10 @@ export async function namedCycle(
     next: ['au', 'status'],
   });
   const name = cycleNamed(typed);
-  const opened = name === undefined ? undefined : await ledgerOfKey(client, ledger);
-  if (name === undefined || opened === undefined) throw missing;
+  if (name === undefined) throw missing;
+  const hasCycle = async (found: Ledger): Promise<boolean> => (await found.cycle(name).read()).length > 0;
+  const opened = await ledgerOfKey(client, ledger, hasCycle);
+  if (opened === undefined) throw missing;
   const [tenant, found] = opened;
   const cycle = found.cycle(name);
   const entries = [...(await cycle.read())];

@@ -17,15 +17,16 @@ const [HEADER = '', ...ROWS] = exampleRequestFile().trimEnd().split('\n');
 /** Two machines that sent the halves of a file in one cycle, with a third one that only shares their ledger. */
 async function openHalves() {
   // Reads get a response as long as `responses` is not used up.
-  const service = { forgotten: '', failed: '', responses: Infinity, listed: true };
+  const service = { forgotten: [] as string[], failed: [] as string[], responses: Infinity, listed: true, created: 0 };
   const shown = (job: { readonly id?: string }) =>
-    job.id === service.failed ? { ...job, status: 'failed', errors: ['made up'] } : job;
+    service.failed.includes(job.id ?? '') ? { ...job, status: 'failed', errors: ['made up'] } : job;
   const desk = await openQuickDesk({
     processingMs: HOUR_MS,
     intercept: (incoming, outgoing, proceed) => {
+      if (incoming.method === 'POST') service.created += 1;
       if (incoming.method === 'GET' && (service.responses -= 1) < 0) return void outgoing.writeHead(503).end();
       if (!service.listed && /\/jobs\?/.test(incoming.url ?? '')) return void outgoing.writeHead(403).end();
-      if (service.forgotten && incoming.url?.endsWith(service.forgotten)) {
+      if (service.forgotten.some((job) => incoming.url?.endsWith(job))) {
         outgoing
           .writeHead(404, { 'content-type': 'application/problem+json' })
           .end('{"title":"Not Found","status":404}');
@@ -34,7 +35,7 @@ async function openHalves() {
       if (incoming.method === 'GET' && /\/account-updater\/jobs(?:[/?]|$)/.test(incoming.url ?? ''))
         captureResponse(outgoing, (body) => {
           const answer = JSON.parse(body.toString()) as { readonly data?: readonly { readonly id: string }[] };
-          const data = answer.data?.filter(({ id }) => id !== service.forgotten).map(shown);
+          const data = answer.data?.filter(({ id }) => !service.forgotten.includes(id)).map(shown);
           const text = JSON.stringify(data ? { ...answer, data } : shown(answer as { readonly id?: string }));
           outgoing.setHeader('content-length', Buffer.byteLength(text)).end(text);
         });
@@ -108,10 +109,10 @@ describe('a cycle that other machines sent', () => {
 
   it('a cycle with a job that failed ends with 10, its rows are free, and the next submission sends them', async () => {
     const { on, home, jobs, service, uploads } = await openHalves();
-    service.failed = jobs[0] ?? '';
+    service.failed = jobs.slice(0, 1);
     const told = await on('fresh', 'au resume 2026-12');
     expect([told.code, uploads()], told.stderr).toEqual([10, 2]);
-    expect(told.stderr).toContain(service.failed);
+    expect(told.stderr).toContain(jobs[0]);
     // The other rows have results. The cycle is not complete while no job has these, although the failure was shown before.
     const again = await on('laptop', 'au resume 2026-12 --wait');
     expect([again.code, JSON.parse(again.stdout.trim().split('\n}\n').at(-1) ?? '')], again.stderr).toEqual([
@@ -135,7 +136,7 @@ describe('a cycle that other machines sent', () => {
     'R72: a cycle ends with 10 while no job has rows of one that failed before and another job is under way: svc %s',
     async (line) => {
       const { on, jobs, service } = await openHalves();
-      service.failed = jobs[0] ?? '';
+      service.failed = jobs.slice(0, 1);
       expect(await on('fresh', 'au resume 2026-12')).toMatchObject({ code: 10 });
       const told = await on('fresh', line);
       expect([told.code, JSON.parse(told.stdout)], told.stderr).toEqual([
@@ -154,54 +155,84 @@ describe('a cycle that other machines sent', () => {
       expect(code, stderr).toBe(0);
       return (JSON.parse(stdout) as { readonly job: string }).job;
     };
-    service.failed = jobs[0] ?? '';
+    service.failed = jobs.slice(0, 1);
     expect(await on('laptop', 'au resume 2026-12')).toMatchObject({ code: 10 });
     const second = await send('runner-2');
     expect(await on('laptop', `au abandon ${second} --yes`)).toMatchObject({ code: 0 });
     const freed = await on('laptop', 'au resume 2026-12 --wait');
     expect(freed.code, freed.stderr).toBe(0);
     expect(freed.stderr).toContain('cycle 2026-12 completed');
-    service.failed = await send('runner-3');
+    service.failed = [await send('runner-3')];
     expect(uploads()).toBe(4);
     expect(await on('laptop', 'au resume 2026-12 --force')).toMatchObject({ code: 10 });
     const failed = await on('laptop', 'au resume 2026-12 --force');
     expect(failed.code, failed.stderr).toBe(10);
-    expect(failed.stderr).toContain(`no job has 20 rows of first.csv: job ${service.failed} ended without results`);
+    expect(failed.stderr).toContain(`no job has 20 rows of first.csv: job ${service.failed[0]} ended without results`);
   });
 
   it('R72: a cycle with a job that failed ends with 10 when the time passes while another job is under way', async () => {
     const { on, jobs, service } = await openHalves();
-    service.failed = jobs[0] ?? '';
+    service.failed = jobs.slice(0, 1);
     const told = await on('fresh', 'au resume 2026-12 --wait --timeout 10m');
     expect(told.code, told.stderr).toBe(10);
-    expect(told.stderr).toContain(service.failed);
+    expect(told.stderr).toContain(jobs[0]);
   });
 
   it('a cycle with a job that the service does not know ends with 9 and frees nothing', async () => {
     const { on, jobs, service, uploads } = await openHalves();
-    service.forgotten = jobs[0] ?? '';
+    service.forgotten = jobs.slice(0, 1);
     const told = await on('fresh', 'au resume 2026-12 --wait');
     expect(told.code, told.stderr).toBe(9);
-    expect(told.stderr).toContain(service.forgotten);
+    expect(told.stderr).toContain(jobs[0]);
     const again = await on('fresh', 'au submit first.csv --cycle 2026-12');
     expect(uploads(), again.stderr).toBe(2);
     const shown = await on('fresh', 'au status 2026-12');
     expect(shown.code, shown.stderr).toBe(9);
   });
 
+  it('a service that shows no job, and not whose the key is, hides no cycle of a ledger', async () => {
+    const { on, jobs, service, clock } = await openHalves();
+    service.forgotten = jobs;
+    await clock.advance(2 * HOUR_MS);
+    const lines = ['au resume 2026-12', 'au resume', 'au status 2026-12', 'au status'];
+    for (const line of lines) {
+      const told = await on('fresh', line);
+      expect([line, told.code], told.stderr).toEqual([line, 9]);
+      expect(told.stderr).toContain("shows no job of this key's tenant");
+    }
+    expect(await on('fresh', 'au resume 2026-11')).toMatchObject({ code: 5 });
+    expect(await on('fresh', 'au create')).toMatchObject({ code: 0 });
+    const { created } = service;
+    const told = await on('fresh', 'au resume 2026-12');
+    expect(told.code, told.stderr).toBe(10);
+    // One more job proves that both were deleted.
+    expect(told.stderr).toContain(`job ${jobs[0]} with 20 rows`);
+    expect((await on('fresh', 'au status 2026-12')).stdout).not.toContain('"freed":null');
+    expect(service.created - created).toBe(1);
+  });
+
+  it('a job that the service deleted is freed on any machine, also where the service shows no job', async () => {
+    const { on, jobs, service, clock } = await openHalves();
+    service.forgotten = jobs;
+    await clock.advance(9 * 24 * HOUR_MS);
+    const freed = await on('fresh', `au abandon ${jobs[1]} --yes`);
+    expect(freed.code, freed.stderr).toBe(0);
+    expect(freed.stderr).toContain('this key shows no jobs; check that it belongs to tenant');
+  });
+
   it('a cycle whose lost job is older than a week names the command that frees its rows, on any machine', async () => {
     const { on, jobs, service, clock, uploads } = await openHalves();
-    service.forgotten = jobs[0] ?? '';
+    service.forgotten = jobs.slice(0, 1);
     expect((await on('fresh', 'au submit first.csv --cycle 2026-12')).code).toBe(9);
     await clock.advance(8 * 24 * HOUR_MS);
     for (const line of ['au resume 2026-12', 'au submit first.csv --cycle 2026-12']) {
       const told = await on('fresh', line);
       expect(told.code, told.stderr).toBe(9);
-      expect(told.stderr).toContain(`svc au abandon ${service.forgotten}`);
+      expect(told.stderr).toContain(`svc au abandon ${jobs[0]}`);
       expect(told.stderr).not.toContain('settles it');
     }
     expect(uploads()).toBe(2);
-    expect(await on('fresh', `au abandon ${service.forgotten} --yes`)).toMatchObject({ code: 0 });
+    expect(await on('fresh', `au abandon ${jobs[0]} --yes`)).toMatchObject({ code: 0 });
     expect(await on('fresh', 'au submit first.csv --cycle 2026-12')).toMatchObject({ code: 0 });
     expect(uploads()).toBe(3);
   });
@@ -302,7 +333,7 @@ describe('a cycle that other machines sent', () => {
     'svc au resume without a name ends with the worst that other machines have: a job is %s',
     async (what, code) => {
       const { on, service, jobs } = await openHalves();
-      service[what] = jobs[0] ?? '';
+      service[what] = jobs.slice(0, 1);
       const open = await on('fresh', 'au resume');
       expect(open.code, open.stderr).toBe(code);
     },
