@@ -41,7 +41,7 @@ export class Adversary {
   readonly #troubles = new WeakMap<SimulatedProcess, Trouble>();
   #weather: Weather | undefined;
   readonly #logs: LogOverlay;
-  /** Response bodies by path: the first three and the newest. */
+  /** Response bodies by path, with a word before it for the other tenant: the first three and the newest. */
   readonly #answers = new Map<string, Buffer[]>();
   /** Secrets that were sent where they must never go. */
   readonly leaks: string[] = [];
@@ -109,12 +109,15 @@ export class Adversary {
       if (this.#isDenied(method, url, trouble)) return deny(outgoing, trouble.denies);
       const other = method === 'POST' ? this.#otherJob(trouble) : undefined;
       if (other !== undefined) return this.#answerWith(other, incoming, outgoing);
+      const theirs = THEIR_KEYS[String(key)];
       const isWhole = !Object.hasOwn(outgoing, 'end');
       const [, job] = RESULT_PATH.exec(url) ?? [];
       if (trouble.forgery && isWhole && job !== undefined)
         forge(outgoing, trouble.forgery, (sha256) => this.#noteForged(job, sha256));
-      else changeBody(outgoing, (body) => this.#change(incoming, body, { ...trouble, isWhole }));
-      const theirs = THEIR_KEYS[String(key)];
+      else
+        changeBody(outgoing, (body) =>
+          this.#change(incoming, body, { ...trouble, isWhole, isTheirs: theirs !== undefined }),
+        );
       if (theirs === undefined) {
         if (process !== undefined && key !== undefined) headers['svc-api-key'] = this.#keyBehind(String(key));
         return proceed();
@@ -208,9 +211,9 @@ export class Adversary {
   #change(
     { method = '', url = '' }: IncomingMessage,
     body: Buffer,
-    trouble: Misfortune & { isWhole: boolean },
+    trouble: Misfortune & { isWhole: boolean; isTheirs: boolean },
   ): Buffer {
-    const { process, isStale, isWhole } = trouble;
+    const { process, isStale, isWhole, isTheirs } = trouble;
     if (method === 'POST' && process !== undefined) {
       this.#tell(process, body);
       if (isWhole) this.#noteCreation(process, body);
@@ -219,8 +222,10 @@ export class Adversary {
     if (method !== 'GET' || !url.startsWith('/account-updater/')) return changed;
     const [path = ''] = url.split('?');
     const shown = this.#show(changed, trouble);
-    const answers = this.#answers.get(path) ?? [];
-    this.#answers.set(path, [...answers.slice(0, 3), shown]);
+    // No tenant gets an answer that another one got.
+    const of = isTheirs ? `their ${path}` : path;
+    const answers = this.#answers.get(of) ?? [];
+    this.#answers.set(of, [...answers.slice(0, 3), shown]);
     const given = (isStale ? answers[0] : undefined) ?? shown;
     if (isWhole) this.#tell(process, given);
     return given;

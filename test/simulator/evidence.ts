@@ -6,7 +6,7 @@ import { needsFile, type RunRecord, statusOf } from '../../src/au/run/record.ts'
 import { RESULT_COLUMNS } from '../../src/schema/account-updater-files.ts';
 import type { Circumstances } from './history.ts';
 import type { Ended } from './process.ts';
-import { claimsIn, jobsOf, recordedParts, recordsIn, knownDirectories } from './records.ts';
+import { claimsIn, jobsOf, openJobsIn, recordedParts, recordsIn, knownDirectories } from './records.ts';
 import type { World } from './world.ts';
 
 /** A command, its circumstances and how it ended. */
@@ -32,6 +32,7 @@ export function checkExitCode(world: World, setting: Setting): void {
   if (ended.code !== 0) return;
   if (argv[1] === 'submit') checkSubmitted(world, setting);
   if (argv[1] === 'resume') checkUploaded(world, setting, argv[2] ?? '');
+  if (world.sharedLedger !== undefined && !ended.hadCompany) checkNoneHidden(setting, openJobsIn(world.sharedLedger));
   if (argv[1] === 'prepare' && argv[2]?.endsWith('.results.csv')) throw failure(setting, 'but that is a result file');
   // Another command can begin a run after this one has looked for them.
   if (argv[1] === 'sync' && !ended.hadCompany) checkNothingOpen(world, setting);
@@ -99,6 +100,19 @@ function checkUploaded(world: World, setting: Setting, name: string): void {
   if (run === undefined) return;
   if (needsFile(run)) throw failure(setting, `but parts of ${run.id} have yet to be uploaded`);
   if (argv.includes('--wait')) checkResults(world, setting, run.id);
+}
+
+/** Throws if a command about everything that is open passes over open jobs of the ledger. */
+function checkNoneHidden(setting: Setting, open: readonly string[]): void {
+  const { argv, ended } = setting;
+  const [, command, of = '--'] = argv;
+  if (open.length === 0 || !of.startsWith('--')) return;
+  // A job of this machine that failed was said to before, and is left to the next submission.
+  const own = new Set(recordedParts(ended.home).flatMap(jobsOf));
+  const others = open.filter((job) => !own.has(job));
+  if (command === 'resume' && others.length > 0) throw failure(setting, `but jobs ${others.join(', ')} are open`);
+  const isNoneShown = open.every((job) => !ended.stdout.includes(job));
+  if (command === 'status' && isNoneShown) throw failure(setting, `and did not show jobs ${open.join(', ')}`);
 }
 
 /** Throws if a run at the address of the command is still open. */

@@ -1,7 +1,8 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Part } from '../../src/au/run/part.ts';
-import type { ClaimEntry } from '../../src/au/ledger/entry.ts';
+import { isDone, standingClaims } from '../../src/au/ledger/claims.ts';
+import type { ClaimEntry, Entry } from '../../src/au/ledger/entry.ts';
 import { parseRecord } from '../../src/au/run/parse-record.ts';
 import type { RunRecord } from '../../src/au/run/record.ts';
 import type { World } from './world.ts';
@@ -74,23 +75,38 @@ export type Claimed = Pick<ClaimEntry, 'job'> & { readonly cycle: string };
 /** Returns the claims in the ledgers of a world, in the order of each cycle. */
 export function claimsIn({ homes, sharedLedger }: Pick<World, 'homes' | 'sharedLedger'>): Claimed[] {
   const own = homes.map((home) => join(home, STATE, 'ledger'));
-  return [...own, sharedLedger ?? ''].filter(existsSync).flatMap(claimsOf);
+  const cycles = [...own, sharedLedger ?? ''].flatMap((ledger) => Array.from(entriesIn(ledger)));
+  return cycles.flatMap(([cycle, entries]) =>
+    entries.flatMap((entry) => (entry.kind === 'claim' ? [{ job: entry.job, cycle }] : [])),
+  );
 }
 
-function claimsOf(ledger: string): Claimed[] {
-  const names = readdirSync(ledger, { recursive: true, encoding: 'utf8' }).toSorted();
-  return names.flatMap((name) => {
+/** Returns the jobs of a ledger whose results no machine has read. */
+export function openJobsIn(ledger: string): string[] {
+  return [...entriesIn(ledger).values()].flatMap((entries) =>
+    standingClaims(entries).flatMap(({ job }) => (isDone(entries, job) ? [] : [job])),
+  );
+}
+
+/** Returns the readable entries of each cycle of a ledger. */
+function entriesIn(ledger: string): Map<string, Entry[]> {
+  const cycles = new Map<string, Entry[]>();
+  if (!existsSync(ledger)) return cycles;
+  for (const name of readdirSync(ledger, { recursive: true, encoding: 'utf8' }).toSorted()) {
     // What a machine keeps of a shared ledger is a copy.
     const [, cycle] = /^[^/]+\/cycles\/([^/]+)\/\d+\.json$/.exec(name) ?? [];
-    if (cycle === undefined) return [];
-    const entry = entryIn(join(ledger, name));
-    return entry?.kind === 'claim' && entry.job !== undefined ? [{ job: entry.job, cycle }] : [];
-  });
+    const entry = cycle === undefined ? undefined : entryIn(join(ledger, name));
+    if (cycle === undefined || !entry) continue;
+    const before = cycles.get(cycle);
+    if (before) before.push(entry);
+    else cycles.set(cycle, [entry]);
+  }
+  return cycles;
 }
 
-function entryIn(file: string): { readonly kind?: string; readonly job?: string } | undefined {
+function entryIn(file: string): Entry | undefined {
   try {
-    return JSON.parse(readFileSync(file, 'utf8')) as { kind?: string; job?: string };
+    return JSON.parse(readFileSync(file, 'utf8')) as Entry;
   } catch {
     return undefined;
   }
