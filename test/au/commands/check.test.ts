@@ -56,6 +56,14 @@ describe('svc au check', () => {
     expect(prepared.code === 0, prepared.stderr).toBe(isMended);
   });
 
+  it.each([
+    [['good.csv'], 'the file is valid'],
+    [['good.csv', 'in/twice.csv'], 'all files are valid'],
+  ])('svc au check says of %j that %s', async (files, words) => {
+    const { code, stderr } = await check(files);
+    expect([code, stderr]).toEqual([0, expect.stringContaining(words)]);
+  });
+
   it('svc au check gives one file as one object', async () => {
     const { code, stdout } = await check(['good.csv']);
     expect(code).toBe(0);

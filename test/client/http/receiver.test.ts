@@ -115,6 +115,15 @@ describe('a response as it comes', () => {
     expect(taken).toEqual(['a', 'b']);
   });
 
+  it('a response as it comes fails as it failed first, whatever happens before its reader takes it', async () => {
+    const response = receiver();
+    response.onResponseStart(ANY, 200, {});
+    response.onResponseError(ANY, new Error('reset'));
+    response.onResponseError(ANY, new Error('aborted because of the reset'));
+    response.drop();
+    await expect(gather(response).done).rejects.toThrow(/^reset$/);
+  });
+
   it.each(['aborted', 'dropped'])(
     'R70: a response as it comes fails when it is complete and %s before its reader takes it',
     async (how) => {

@@ -4,6 +4,7 @@ import {
   type AddressSource,
   describeStoreError,
   readStoreError,
+  refusedByStore,
   requireStoreAddress,
 } from '../../../src/client/transfer/store.ts';
 import { failure } from './support.ts';
@@ -61,6 +62,24 @@ describe("a store's error body", () => {
       }),
     );
   });
+});
+
+it.each([
+  [204, 'bad_response'],
+  [399, 'bad_response'],
+  [400, 'rejected'],
+  [403, 'forbidden'],
+  [404, 'not_found'],
+  [408, 'server'],
+  [410, 'not_found'],
+  [416, 'rejected'],
+  [429, 'rate_limited'],
+  [499, 'rejected'],
+  [500, 'server'],
+  [503, 'server'],
+])('R21: an error response of a store with status %i is the error %s', (status, code) => {
+  const url = new URL('https://store.example/a');
+  expect(refusedByStore({ url, doing: 'download', status, error: readStoreError('', none) })).toMatchObject({ code });
 });
 
 describe('a store address', () => {
