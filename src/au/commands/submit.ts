@@ -20,7 +20,7 @@ import { firstChange, firstRequest } from '../send/first-requests.ts';
 import { type Decision, FileSubmission } from '../send/submit-file.ts';
 import { pollEarlierJobs, requireJoinedFiles } from '../send/upload-run.ts';
 import { holdRun, resumable } from '../run/verdict.ts';
-import { checkWaitOptions, continuingWords } from '../wait/wait-options.ts';
+import { checkWaitOptions, continuingWords, optionWords } from '../wait/wait-options.ts';
 
 const parameters = {
   file: reading(argument('<file|->', 'a request file, or - for standard input', text), ['.csv']),
@@ -136,13 +136,14 @@ async function sendFile(
 ): Promise<void> {
   const { wait, exec, force } = input;
   const wasCompleted = statusOf(run.record) === 'completed';
+  const again = ['au', 'resume', run.name, ...optionWords(input)];
   const { basis, failure } = await holdRun(context, run, async () => {
     submission.take(run, out);
     const poll = pollEarlierJobs(context, run);
     await resumable(continuingWords(run, input), { run: run.record.id }, submission.upload(run));
     if (wait) await requireJoinedFiles(context, run);
     if (wait || (wasCompleted && input.out !== undefined))
-      await finishRun(context, run, { out, force }, { wakeUp: wakeUpFor?.(run.record), exec });
+      await finishRun(context, run, { out, force }, { wakeUp: wakeUpFor?.(run.record), exec, again });
     const isDone = statusOf(run.record) === 'completed';
     return {
       basis: isDone ? ('results' as const) : await poll(),

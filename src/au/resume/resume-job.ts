@@ -11,16 +11,18 @@ import { resumable } from '../run/verdict.ts';
 import { showRun } from '../send/show-progress.ts';
 import { summaryTitle } from '../wait/describe-run.ts';
 import { listenForJobs } from '../wait/events-option.ts';
+import { optionWords } from '../wait/wait-options.ts';
 import { waitForJob } from '../wait/wait.ts';
 import type { ResumeInput } from './resume-parameters.ts';
 
 /** Polls one job, with `--wait` until it is completed, and shows it. */
-export async function resumeJob(context: Context, job: string, { wait, events, summary }: ResumeInput): Promise<void> {
+export async function resumeJob(context: Context, job: string, input: ResumeInput): Promise<void> {
+  const { wait, events, summary } = input;
   const print = await recordPrinter(context, jobView);
   const summarize = await openSummary(context, summary);
   const wakeUp = events && (await listenForJobs(context, events))({ parts: [{ job }] });
   const client = await context.client();
-  const again = ['au', 'resume', job, '--wait'];
+  const again = ['au', 'resume', job, ...optionWords(input)];
   let status = 'not completed';
   const work = async (): Promise<void> => {
     const seen = wait

@@ -21,7 +21,7 @@ import { resultsPath } from '../run/run-view.ts';
 import { applyToRun } from '../run/run.ts';
 import { confirmRows, partsToUpload, pollEarlierJobs, requireJoinedFiles, uploadRun } from '../send/upload-run.ts';
 import { holdRun, resumable } from '../run/verdict.ts';
-import { continuingWords } from '../wait/wait-options.ts';
+import { continuingWords, optionWords } from '../wait/wait-options.ts';
 import type { ResumeInput } from './resume-parameters.ts';
 
 /** Uploads what is left of a run and polls its jobs once, or waits for them with `--wait`. Then gets its results. */
@@ -58,6 +58,7 @@ async function resumeRun(
   const { wait, exec, force } = input;
   const summarize = await openSummary(context, input.summary);
   const wakeUpFor = input.events && (await listenForJobs(context, input.events));
+  const again = ['au', 'resume', run.name, ...optionWords(input)];
   const work = async (): Promise<void> => {
     const { polled, failure } = await holdRun(context, run, async () => {
       await requireResumable(context, run);
@@ -68,7 +69,7 @@ async function resumeRun(
       if (wait) await requireJoinedFiles(context, run);
       const seen = wait ? undefined : await poll();
       if (wait || isReady(run.record))
-        await finishRun(context, run, { out, force }, { wakeUp: wakeUpFor?.(run.record), exec });
+        await finishRun(context, run, { out, force }, { wakeUp: wakeUpFor?.(run.record), exec, again });
       return { polled: seen, failure: exec === undefined ? undefined : await runExec(context, run, exec) };
     });
     const { record } = run;

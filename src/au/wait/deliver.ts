@@ -1,6 +1,6 @@
 import { isSvcError, SvcError } from '../../base/errors.ts';
 import type { Context } from '../../cli/app/command.ts';
-import { noteNext, option } from '../../cli/app/hint.ts';
+import { noteNext } from '../../cli/app/hint.ts';
 import { countText } from '../../cli/output/time.ts';
 import type { WakeUp } from '../../client/api/poll.ts';
 import { fileSource } from '../../client/transfer/source.ts';
@@ -27,6 +27,8 @@ import { waitForRun } from './wait.ts';
 interface FinishOptions {
   readonly wakeUp?: WakeUp | undefined;
   readonly exec?: string | undefined;
+  /** The command that continues an interrupted wait. */
+  readonly again?: readonly string[] | undefined;
 }
 
 /** Waits for a fully uploaded run, downloads its results and writes them into one file. */
@@ -34,7 +36,7 @@ export async function finishRun(
   context: Context,
   run: RunDirectory,
   destination: Destination,
-  { wakeUp, exec }: FinishOptions = {},
+  { wakeUp, exec, again = ['au', 'resume', run.name, '--wait'] }: FinishOptions = {},
 ): Promise<void> {
   const { record } = run;
   await requireDestination(context, destination, run);
@@ -43,7 +45,6 @@ export async function finishRun(
   await invalidateResults(run);
   if (statusOf(record) !== 'completed') {
     const client = await context.client();
-    const again = ['au', 'resume', run.name, '--wait', ...option('--exec', exec)];
     const how = { onEvent: showRun(context, record), ledger: new CommandLedger(context), wakeUp, again };
     await resumable(again, { run: record.id }, waitForRun(client, run, how));
   }
