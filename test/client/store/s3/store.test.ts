@@ -259,6 +259,14 @@ describe('an archive in a bucket', () => {
     expect(gets).toBe(3);
   });
 
+  it('a reader gets nothing of an empty object, and an error for a range that an object is too short for', async () => {
+    await store.create('empty', '');
+    expect(await text('empty')).toBe('');
+    await expect(store.readRange('empty', 0, 4)).rejects.toMatchObject({ code: 'checksum_mismatch' });
+    await store.create('four', 'four');
+    await expect(store.readRange('four', 9, 4)).rejects.toThrow('it is too short');
+  });
+
   it('a reader fails when an object changes between two ranges', async () => {
     const content = 'x'.repeat(2_000_000);
     await store.lock(async () => void (await store.create('big', localFile(content))));
@@ -316,6 +324,15 @@ describe('an archive in a bucket', () => {
       return true;
     };
     await expect(paths('')).rejects.toMatchObject({ code: 'bad_response' });
+    meddle = (_, outgoing) => {
+      outgoing.socket?.resetAndDestroy();
+      return true;
+    };
+    await expect(store.readText('a')).rejects.toMatchObject({
+      code: 'network',
+      retryable: true,
+      facts: { system_code: 'ECONNRESET' },
+    });
   });
 
   it.each([301, 307, 400, 403])(
