@@ -73,7 +73,7 @@ export const review = defineCommand({
 
 function checkOptions(input: ReviewInput): void {
   checkSignOff(input);
-  const { status, since, within, signOff: isSigned, html } = input;
+  const { status, since, within, signOff: isSigned, html, strict } = input;
   if (!status && (since !== undefined || within !== undefined))
     throw new SvcError('usage', `${since === undefined ? '--within' : '--since'} is about --status`, {
       hint: 'Add --status, or name one day with --day.',
@@ -81,5 +81,9 @@ function checkOptions(input: ReviewInput): void {
   if (status && (isSigned || html !== undefined || input.day !== undefined))
     throw new SvcError('usage', '--status lists days, and cannot be combined with --day, --html or --sign-off', {
       hint: 'Run the command twice.',
+    });
+  if (status && strict)
+    throw new SvcError('usage', '--strict is about one day, and does not change the exit code of --status', {
+      hint: 'Give --status a --within, such as --within 3d, or leave --status out.',
     });
 }

@@ -21,10 +21,10 @@ export async function reviewStatus(context: Context, { dir, since, within }: Sta
   const print = await listPrinter(context, statusView);
   const now = context.clock.now();
   const store = await openArchive(context, dir);
-  const typed = since?.(now);
-  const manifest = await readManifest(store, { since: typed ?? now - STATUS_DAYS * DAY_MS, until: now });
-  const begin = beginOf(manifest);
-  const days = statusOf(manifest, { since: typed ?? Math.max(begin, now - STATUS_DAYS * DAY_MS), now });
+  const first = since?.(now) ?? now - STATUS_DAYS * DAY_MS;
+  // The first day is judged as a whole, so its earlier segments count too.
+  const manifest = await readManifest(store, { since: Math.floor(first / DAY_MS) * DAY_MS, until: now });
+  const days = statusOf(manifest, { since: since ? first : Math.max(beginOf(manifest), first), now });
   await print(oneBatch(days));
   const of = (state: DayState): number => days.filter((one) => one.state === state).length;
   context.notices.note(`${of('reviewed')} reviewed, ${of('open')} open, ${of('uncovered')} not in the archive`);

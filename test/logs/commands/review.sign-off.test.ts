@@ -267,8 +267,12 @@ describe('svc logs review --status', () => {
       await writer.add([entry(START + DAY + 2 * HOUR)]);
       await writer.commit({ settled: START, readTo: NOW + 1, newest: undefined, passed: [] });
     });
-    const { stdout } = await review(top, '--status', '--jq', 'select(.day == "2026-03-02") | [.state, .late]');
-    expect(JSON.parse(stdout)).toEqual(['open', 1]);
+    // A day is judged as a whole, also where --since is later on that day than the entries.
+    for (const since of [[], ['--since', '2026-03-02T12:00:00Z']]) {
+      const query = 'select(.day == "2026-03-02") | [.state, .entries, .late]';
+      const { stdout } = await review(top, '--status', ...since, '--jq', query);
+      expect(JSON.parse(stdout)).toEqual(['open', 2, 1]);
+    }
     const shown = await review(top, '--day', '2026-03-02', '-o', 'table');
     expect(shown.stdout).toMatch(/the archive has other\s+entries now/);
     expect((await svcHere(['logs', 'verify', top])).code).toBe(0);

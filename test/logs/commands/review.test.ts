@@ -133,6 +133,11 @@ describe('svc logs review', () => {
       '--status lists days, and cannot be combined with --day, --html or --sign-off',
       'Run the command twice.',
     ],
+    [
+      '--status --strict',
+      '--strict is about one day, and does not change the exit code of --status',
+      'Give --status a --within, such as --within 3d, or leave --status out.',
+    ],
   ])('svc logs review %s is refused with a hint that helps', async (line, message, hint) => {
     const refused = await review(await archive(), ...line.split(' '));
     expect([refused.code, errorIn(refused)]).toEqual([2, expect.objectContaining({ message, hint })]);
