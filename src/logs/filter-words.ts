@@ -45,7 +45,8 @@ function requireKnown({ notices }: Context, what: string, name: string, known: R
     throw new SvcError('usage', `unknown ${what} ${typedWord(name, known)}, which no entry read has`, {
       hint: didYouMean(name, known),
     });
-  const words = known.size === 0 ? 'no entry was read' : `known: ${[...known].toSorted().join(', ')}`;
+  const words =
+    known.size === 0 ? 'no entry to compare it with was read' : `known: ${[...known].toSorted().join(', ')}`;
   notices.warn(`unknown ${what} ${typedWord(name, known)}: ${words}`);
 }
 

@@ -47,14 +47,13 @@ function formsOf(id: string): string[] {
 
 /** Returns the values of the most selective filter. Every match contains one of them, so other lines need not be parsed. */
 export function valuesAmong(input: EntryFilter): readonly string[] {
-  const { operation, entityType, actorType } = input;
+  const { operation, entityType } = input;
   const [entity, actors] = wholeIds(input);
+  // Whether the beginning of an id, or a type of actor, is a mistake shows only in entries that do not match.
   const filters = [
     distinctForms(entity),
-    distinctForms(actors),
-    operation,
+    ...(hasBeginning(input) ? [] : [distinctForms(actors), operation]),
     entityType === undefined ? [] : [entityType],
-    actorType,
   ];
   return filters.find(({ length }) => length > 0) ?? [];
 }
@@ -73,13 +72,24 @@ function hasFewForms(id: string): boolean {
 
 /** Returns lists of ids. Every match has one id of each list, as its entity or its actor. */
 export function idsAmong(input: EntryFilter): (readonly string[])[] {
-  return wholeIds(input).filter(({ length }) => length > 0);
+  const [entity, actors] = wholeIds(input);
+  return [entity, isBeginningTyped(input) ? [] : actors].filter(({ length }) => length > 0);
+}
+
+/** Whether the id of the entity may be only the beginning of one. */
+function isBeginningTyped({ entityId }: Pick<EntryFilter, 'entityId'>): boolean {
+  return entityId !== undefined && mayBeBeginning(entityId);
+}
+
+function hasBeginning(input: EntryFilter): boolean {
+  return isBeginningTyped(input) || input.actors.some(({ id }) => id === undefined);
 }
 
 /** Returns the requested ids of entities and actors. A list is empty if one of its ids may be the beginning of another id. */
-function wholeIds({ entityId, actors }: EntryFilter): [entity: readonly string[], actors: readonly string[]] {
+function wholeIds(input: EntryFilter): [entity: readonly string[], actors: readonly string[]] {
+  const { entityId, actors } = input;
   const ids = actors.flatMap(({ id }) => id ?? []);
-  const isWhole = entityId !== undefined && !mayBeBeginning(entityId);
+  const isWhole = entityId !== undefined && !isBeginningTyped(input);
   return [isWhole ? [entityId] : [], ids.length === actors.length ? ids : []];
 }
 

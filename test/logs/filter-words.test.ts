@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { FakeClock } from '../support/clock.ts';
 import { errorIn, svcHere } from '../support/run-here.ts';
+import { buildArchive } from './archive/build.ts';
 import { logAgo, type LogServer, startLogServer } from './commands/log-server.ts';
 
 let server: LogServer;
@@ -25,6 +26,18 @@ describe('the words of filters', () => {
     for (const format of ['jsonl', 'csv', 'table']) {
       const { code, stderr } = await svc(command, option, typed, '-o', format, '--since', '1h');
       expect([format, code, stderr]).toEqual([format, 2, expect.stringContaining(`Did you mean '${meant}'?`)]);
+    }
+  });
+
+  it('R78: a mistyped type of actor ends a search and a count of an archive with 2, although no line has it', async () => {
+    const now = Date.now();
+    const { top } = await buildArchive(now - 3_600_000, [{ to: now, entries: server.logs }]);
+    for (const command of [
+      ['search', top],
+      ['stats', top, '--grep', 'made'],
+    ]) {
+      const { code, stderr } = await svc(...command, '--actor-type', 'users', '-o', 'jsonl');
+      expect([code, stderr]).toEqual([2, expect.stringContaining("Did you mean 'user'?")]);
     }
   });
 
@@ -53,7 +66,7 @@ describe('the words of filters', () => {
   it('R78: an actor type cannot be compared where no entry was read', async () => {
     server.logs.length = 0;
     const none = await svc('list', '--actor-type', 'users');
-    expect([none.code, none.stderr]).toEqual([0, expect.stringContaining('no entry was read')]);
+    expect([none.code, none.stderr]).toEqual([0, expect.stringContaining('no entry to compare it with was read')]);
     expect(errorIn(await svc('list', '--operation', 'deleted'))).toMatchObject({ exit_code: 2 });
   });
 });
