@@ -70,12 +70,13 @@ export async function searchArchive(
     actors.isOffline ||= !input.live;
   }
   const uncovered: string[] = [];
-  const more = position && (await liveOf(context, input, { store, manifest, bounds, position, isWanted, uncovered }));
+  const read = { entries: 0, segments: 0, live: 0 };
+  const known = { store, manifest, bounds, isWanted, uncovered, read };
+  const more = position && (await liveOf(context, input, { ...known, position }));
   uncovered.push(...reportUncovered(context, manifest, bounds, input));
   const index = await lookUp(store, manifest.index, idsAmong(input));
   reportDamaged(context, index.damaged);
   const segments = manifest.segments.filter(({ sha256 }) => index.bySegment.get(sha256)?.wanted.length !== 0);
-  const read = { entries: 0, segments: 0 };
   const parts = segments.map((segment) => partToRead(index, segment));
   const shown = await withByteProgress(context, { dir: input.dir, label: 'search', segments: parts }, (onBytes) => {
     const found = searchSegments(store, {
@@ -95,8 +96,7 @@ export async function searchArchive(
     });
     return print(shownOf(input, actors, found));
   });
-  const where = `${read.segments} of ${countText(manifest.allSegments, 'segment')}`;
-  await reportFound(context, input, { shown, read: read.entries, where, uncovered });
+  await reportFound(context, input, { shown, read, allSegments: manifest.allSegments, uncovered });
 }
 
 function reportUncovered(
@@ -114,10 +114,9 @@ function reportDamaged({ notices }: Context, files: number): void {
 
 interface Found {
   readonly shown: number;
-  /** The entries read. */
-  readonly read: number;
-  /** The segments in which they were. */
-  readonly where: string;
+  /** The entries read of the archive, the segments in which they were, and the entries read from the service. */
+  readonly read: Readonly<Record<'entries' | 'segments' | 'live', number>>;
+  readonly allSegments: number;
   /** What was warned of the time that the archive does not cover. */
   readonly uncovered: readonly string[];
 }
@@ -125,10 +124,13 @@ interface Found {
 async function reportFound(
   context: Context,
   input: SearchInput & EntryFilter,
-  { shown, read, where, uncovered }: Found,
+  { shown, read, allSegments, uncovered }: Found,
 ): Promise<void> {
   const { limit } = input;
-  context.notices.note(`${countText(shown, 'entry')} found; ${formatNumber(read)} read, in ${where}`);
+  const where = `${read.segments} of ${countText(allSegments, 'segment')}`;
+  const fromService = input.live ? `, and ${formatNumber(read.live)} from the service` : '';
+  const words = `${formatNumber(read.entries)} read, in ${where}${fromService}`;
+  context.notices.note(`${countText(shown, 'entry')} found; ${words}`);
   if (limit !== undefined && shown >= limit) context.notices.note('there may be more: use a larger --limit');
   await reportFilters(context, input);
   if (input.strict && uncovered.length > 0)
@@ -152,6 +154,7 @@ async function liveOf(
     position,
     isWanted,
     uncovered,
+    read,
   }: {
     store: FileStore;
     manifest: Manifest;
@@ -160,6 +163,8 @@ async function liveOf(
     isWanted: (log: Log) => boolean;
     /** Takes what is warned of a time that neither the archive nor the service has. */
     uncovered: string[];
+    /** Counts the entries read from the service. */
+    read: { live: number };
   },
 ): Promise<EntrySource> {
   const [{ liveEntries }, { checkSubject }, { learnTenant }, { serviceLogs }, { serviceOf }, defaults] =
@@ -178,7 +183,10 @@ async function liveOf(
     ...bounds,
     overlapMs: defaults.DEFAULT_OVERLAP_MS,
     retentionMs: input.retention ?? defaults.DEFAULT_RETENTION_MS,
-    matches: (log) => matches(log, input) && isWanted(log),
+    matches: (log) => {
+      read.live += 1;
+      return matches(log, input) && isWanted(log);
+    },
     onGap: (gap) => {
       const warning = `${gapText(gap)}: the archive was not updated within the retention of the logs`;
       context.notices.warn(warning);

@@ -1,8 +1,9 @@
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import type { Log } from '../../../src/schema/log.ts';
 import { FakeClock } from '../../support/clock.ts';
 import { svcHere } from '../../support/run-here.ts';
 import { buildArchive, TENANT } from '../archive/build.ts';
+import { startLogServer } from './log-server.ts';
 
 const START = Date.UTC(2026, 0, 5);
 const DAY = 86_400_000;
@@ -36,4 +37,20 @@ it('svc logs search --limit counts only the segments and entries that it read', 
     svcHere(['logs', 'search', top, ...argv], { clock: new FakeClock({ start: START + 2 * DAY }) });
   expect((await search('--limit', '3')).stderr).toContain('3 entries found; 5 read, in 1 of 2 segments\n');
   expect((await search()).stderr).toContain('10 entries found; 10 read, in 2 of 2 segments\n');
+});
+
+it('svc logs search --live also says how many entries it read from the service', async () => {
+  const server = await startLogServer();
+  onTestFinished(() => server.close());
+  const now = START + DAY;
+  server.aheadMs = now - Date.now();
+  server.tenant = TENANT;
+  server.logs.push(...entries(now - 600_000));
+  const { top } = await buildArchive(now - 7_200_000, [{ to: now - 3_600_000 }], new URL(server.url).origin);
+  const here = { baseUrl: new URL(server.url), clock: new FakeClock({ start: now }) };
+  const { code, stderr } = await svcHere(['logs', 'search', top, '--live'], here);
+  expect([code, stderr]).toEqual([
+    0,
+    expect.stringContaining('5 entries found; 0 read, in 0 of 0 segments, and 5 from the service\n'),
+  ]);
 });
