@@ -113,12 +113,16 @@ export function resumeCommands(
     ...option('--overlap', durationText(input.overlap)),
     ...option('--interval', durationText(input.interval)),
     ...retentionWords(input),
+    // Without this, a terminal would hide entries that were shown.
+    ...(input.noHideOwnReads ? ['--no-hide-own-reads'] : []),
   ];
+  // A checkpoint does not go together with this option.
+  const hiding = input.hideOwnReads ? ['--hide-own-reads'] : [];
   const command = (start: readonly string[]): string =>
     typedCommand(['logs', 'tail', ...start, ...options], context.globals, context.system);
   return {
     here: file === undefined ? undefined : command(option('--checkpoint', file)),
-    elsewhere: command(['--since', isoTime(settled)]),
+    elsewhere: command(['--since', isoTime(settled), ...hiding]),
     overlapMs: input.overlap ?? DEFAULT_OVERLAP_MS,
   };
 }

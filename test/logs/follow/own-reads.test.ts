@@ -81,6 +81,15 @@ describe('reads of the logs by the own key, on a terminal', () => {
     },
   );
 
+  it('R65: the printed commands show own reads, or hide them, as the tail did', async () => {
+    const shown = await onScreen('tail', '--for', '20s', '--no-hide-own-reads');
+    expect(shown.stderr.match(/^ {2}svc logs tail .* --no-hide-own-reads( |$)/gm)).toHaveLength(2);
+    const hidden = await onScreen('tail', '--for', '20s', '--hide-own-reads');
+    // A checkpoint does not go together with this option, which is the default on a terminal.
+    expect(hidden.stderr.match(/^ {2}svc logs tail --checkpoint .*/m)?.[0]).not.toContain('--hide-own-reads');
+    expect(hidden.stderr).toMatch(/^ {2}svc logs tail --since \S+ --hide-own-reads$/m);
+  });
+
   it('a tail hides nothing when another actor reads the logs in the same seconds, so that the own key is unknown', async () => {
     server.onList = () => server.logs.push(readOfLogs(OWN), readOfLogs(OTHER));
     const { rows } = await onScreen('tail', '--max', '6');
