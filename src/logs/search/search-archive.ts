@@ -1,24 +1,23 @@
 import type { Context } from '../../cli/app/command.ts';
 import type { Input } from '../../cli/app/parameter.ts';
 import { countText, formatNumber } from '../../cli/output/time.ts';
-import type { FileStore } from '../../client/store/store.ts';
 import type { Log } from '../../schema/log.ts';
 import type { ActorNames } from '../actor-names.ts';
 import type { Manifest } from '../archive/manifest.ts';
-import { openArchive, withByteProgress } from '../archive/open-archive.ts';
+import { withByteProgress } from '../archive/open-archive.ts';
 import { reportGaps } from '../archive/report-gaps.ts';
-import type { TailPosition } from '../entry.ts';
 import { filterOf, type EntryFilter } from '../entry-filter.ts';
 import { idsAmong, isAbout, matches, valuesAmong } from '../filter.ts';
 import {
   entityFilter,
   type ENTITY_PARAMETERS,
+  type intervalOf,
   type INTERVAL_PARAMETERS,
-  intervalOf,
   type UNMARKED_ENTRY_PARAMETERS,
 } from '../options.ts';
 import { reportFilters } from '../report-filters.ts';
 import { gapText } from '../sentences.ts';
+import type { LiveSearch } from './open-search.ts';
 import type { EntrySource } from './search-segments.ts';
 
 export interface SearchInput
@@ -55,24 +54,19 @@ export async function searchArchive(
   { actors, isWanted = () => true }: SearchView = {},
 ): Promise<void> {
   const input = await filterOf(context, typed);
-  const bounds = intervalOf(input, context.clock.now());
-  const [{ readManifest, readManifestAndPosition }, { searchSegments }, { lookUp, partToRead }] = await Promise.all([
-    import('../archive/manifest.ts'),
+  const [{ openSearch }, { searchSegments }, { lookUp, partToRead }] = await Promise.all([
+    import('./open-search.ts'),
     import('./search-segments.ts'),
     import('../archive/index/lookup.ts'),
   ]);
-  const store = await openArchive(context, input.dir);
-  const { position, ...manifest } = input.live
-    ? await readManifestAndPosition(store, bounds)
-    : { ...(await readManifest(store, bounds)), position: undefined };
+  const { store, manifest, bounds, live } = await openSearch(context, input);
   if (actors) {
     actors.service = manifest.first.service;
     actors.isOffline ||= !input.live;
   }
   const uncovered: string[] = [];
   const read = { entries: 0, segments: 0, live: 0 };
-  const known = { store, manifest, bounds, isWanted, uncovered, read };
-  const more = position && (await liveOf(context, input, { ...known, position }));
+  const more = live && (await liveOf(context, input, { ...live, bounds, isWanted, uncovered, read }));
   uncovered.push(...reportUncovered(context, manifest, bounds, input));
   const index = await lookUp(store, manifest.index, idsAmong(input));
   reportDamaged(context, index.damaged);
@@ -143,23 +137,19 @@ function shownOf({ entity }: EntryFilter, actors: ActorNames | undefined, found:
   return actors?.learned(only) ?? only;
 }
 
-/** Opens the service's entries after the end of the archive. The only other request finds the tenant of the key. */
+/** Opens the service's entries after the end of the archive. */
 async function liveOf(
-  context: Context,
+  { notices }: Context,
   input: SearchInput & EntryFilter,
   {
-    store,
-    manifest,
-    bounds,
+    client,
     position,
+    bounds,
     isWanted,
     uncovered,
     read,
-  }: {
-    store: FileStore;
-    manifest: Manifest;
+  }: LiveSearch & {
     bounds: Bounds;
-    position: TailPosition;
     isWanted: (log: Log) => boolean;
     /** Takes what is warned of a time that neither the archive nor the service has. */
     uncovered: string[];
@@ -167,18 +157,11 @@ async function liveOf(
     read: { live: number };
   },
 ): Promise<EntrySource> {
-  const [{ liveEntries }, { checkSubject }, { learnTenant }, { serviceLogs }, { serviceOf }, defaults] =
-    await Promise.all([
-      import('./search-segments.ts'),
-      import('../archive/manifest.ts'),
-      import('../archive/key-tenant.ts'),
-      import('../read-range.ts'),
-      import('../../cli/app/service.ts'),
-      import('../entry.ts'),
-    ]);
-  checkSubject(store, manifest, { service: serviceOf(context) });
-  const client = await context.client();
-  checkSubject(store, manifest, { tenantId: await learnTenant(client, manifest.first.tenant_id) });
+  const [{ liveEntries }, { serviceLogs }, defaults] = await Promise.all([
+    import('./search-segments.ts'),
+    import('../read-range.ts'),
+    import('../entry.ts'),
+  ]);
   return liveEntries(serviceLogs(client, entityFilter(input)), position, {
     ...bounds,
     overlapMs: defaults.DEFAULT_OVERLAP_MS,
@@ -189,7 +172,7 @@ async function liveOf(
     },
     onGap: (gap) => {
       const warning = `${gapText(gap)}: the archive was not updated within the retention of the logs`;
-      context.notices.warn(warning);
+      notices.warn(warning);
       uncovered.push(warning);
     },
   });

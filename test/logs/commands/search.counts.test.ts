@@ -39,18 +39,42 @@ it('svc logs search --limit counts only the segments and entries that it read', 
   expect((await search()).stderr).toContain('10 entries found; 10 read, in 2 of 2 segments\n');
 });
 
-it('svc logs search --live also says how many entries it read from the service', async () => {
+/** A service whose clock shows `now`, with five entries ten minutes old, and an archive of it that ends an hour ago. */
+async function liveArchive(now: number) {
   const server = await startLogServer();
   onTestFinished(() => server.close());
-  const now = START + DAY;
   server.aheadMs = now - Date.now();
   server.tenant = TENANT;
   server.logs.push(...entries(now - 600_000));
   const { top } = await buildArchive(now - 7_200_000, [{ to: now - 3_600_000 }], new URL(server.url).origin);
-  const here = { baseUrl: new URL(server.url), clock: new FakeClock({ start: now }) };
-  const { code, stderr } = await svcHere(['logs', 'search', top, '--live'], here);
+  return (aheadMs: number, ...argv: string[]) =>
+    svcHere(['logs', 'search', top, '--live', ...argv], {
+      baseUrl: new URL(server.url),
+      clock: new FakeClock({ start: now + aheadMs }),
+    });
+}
+
+it('svc logs search --live also says how many entries it read from the service', async () => {
+  const search = await liveArchive(START + DAY);
+  const { code, stderr } = await search(0);
   expect([code, stderr]).toEqual([
     0,
     expect.stringContaining('5 entries found; 0 read, in 0 of 0 segments, and 5 from the service\n'),
   ]);
 });
+
+it.each([
+  ['ahead', DAY],
+  ['behind', -DAY],
+])(
+  "R25: with this machine's clock a day %s, relative times of svc logs search --live count from the service's time",
+  async (_, aheadMs) => {
+    const search = await liveArchive(START + DAY);
+    const { stderr } = await search(aheadMs, '--since', '15m', '--until', '5m');
+    expect(stderr).toContain('5 entries found; ');
+    const late = await search(aheadMs, '--since', '5m');
+    expect(late.stderr).toContain('0 entries found; ');
+    const ahead = await search(aheadMs, '--since', new Date(START + DAY + 3_600_000).toISOString());
+    expect([ahead.code, ahead.stderr]).toEqual([2, expect.stringContaining("after the service's time")]);
+  },
+);
