@@ -35,7 +35,7 @@ export function cardNumbersArchived(archive: string, count: number): SvcError {
 
 /** The error for a requested time that an archive does not cover. */
 export function notCovered(archive: string, warnings: readonly string[]): SvcError {
-  return new SvcError('entries_missing', `entries may be missing: ${warnings[0] ?? ''}`, {
+  return new SvcError('entries_missing', `not all of the requested time is archived: ${warnings[0] ?? ''}`, {
     hint: 'Update the archive, or choose another time; a gap stays one.',
     next: ['logs', 'archive', archive],
     facts: { warnings },

@@ -178,9 +178,9 @@ function judge({ coverage }: Verified, outcome: Outcome, archive: string, strict
   if (findings > 0 && findings === leftovers) throw filesLeft(archive, outcome);
   if (findings > 0) throw archiveDamaged(archive, outcome);
   const [first] = missing;
-  if (first !== undefined) throw rangesMissing(archive, first, missing);
+  if (first !== undefined) throw rangesMissing(archive, first, outcome);
   const gaps = coverage.gaps();
-  if (strict && gaps.length > 0) throw hasGaps(archive, gaps);
+  if (strict && gaps.length > 0) throw hasGaps(archive, gaps, outcome);
 }
 
 function missingRow({ reason, ...range }: MissingRange): ArchiveCheckRow {

@@ -44,21 +44,34 @@ export function archiveDamaged(archive: string, { findings, missing }: Problems)
   });
 }
 
+/** Returns what a verification without findings proves. */
+function intactText({ manifestOnly }: Pick<Problems, 'manifestOnly'>): string {
+  return manifestOnly ? 'The records are intact; no segment was read.' : 'What is archived is intact.';
+}
+
 /** The error for an archive that lacks a required range. */
-export function rangesMissing(archive: string, first: MissingRange, missing: readonly MissingRange[]): SvcError {
+export function rangesMissing(archive: string, first: MissingRange, problems: Problems): SvcError {
+  const { missing } = problems;
+  const intact = intactText(problems);
   const others = missing.length - 1;
   const more = others === 0 ? '' : `, and ${countText(others, 'other range')}`;
+  // Another run of the archive changes nothing about a wrong clock.
+  const advice = isAfterNow(first)
+    ? { hint: `${intact} Correct the clock that is wrong.`, next: ['doctor'] }
+    : {
+        hint: `${intact} Find out why the archive was not updated, then update it; a gap stays one.`,
+        next: ['logs', 'archive', archive],
+      };
   return new SvcError('entries_missing', `the archive at ${archive} ${lackText(first)}${more}`, {
-    hint: 'What is archived is intact. Find out why the archive was not updated, then update it; a gap stays one.',
-    next: ['logs', 'archive', archive],
+    ...advice,
     facts: missingFacts(missing),
   });
 }
 
 /** The error for an archive with gaps. */
-export function hasGaps(archive: string, gaps: readonly TimeRange[]): SvcError {
+export function hasGaps(archive: string, gaps: readonly TimeRange[], problems: Problems): SvcError {
   return new SvcError('entries_missing', `the archive at ${archive} has ${countText(gaps.length, 'gap')}`, {
-    hint: 'What is archived is intact. Archive the logs at least once within their retention.',
+    hint: `${intactText(problems)} Archive the logs at least once within their retention.`,
     facts: { gaps: gaps.map(isoRange) },
   });
 }
@@ -68,8 +81,13 @@ function missingFacts(missing: readonly MissingRange[]): { readonly missing?: re
   return { missing: missing.map(({ reason, ...range }) => Object.assign(isoRange(range), { reason })) };
 }
 
-function lackText({ from, to, reason }: MissingRange): string {
-  return reason === "after this machine's time"
+function isAfterNow({ reason }: MissingRange): boolean {
+  return reason === "after this machine's time";
+}
+
+function lackText(range: MissingRange): string {
+  const { from, to, reason } = range;
+  return isAfterNow(range)
     ? `ends at ${utcTime(to)}, after this machine's time: check the clock`
     : `lacks ${utcTime(from)} to ${utcTime(to)} (${reason})`;
 }

@@ -50,7 +50,7 @@ it.each(['search', 'stats'])(
       const isTold = stderr.includes(`warning: ${warning ?? ''}`);
       expect([argv, code, isTold, stderr === '']).toEqual([argv, 0, warning !== undefined, warning === undefined]);
       const strict = await run('--strict');
-      const isNamed = strict.stderr.includes(`entries may be missing: ${warning ?? ''}`);
+      const isNamed = strict.stderr.includes(`not all of the requested time is archived: ${warning ?? ''}`);
       const expected = [argv, warning === undefined ? 0 : 14, warning !== undefined, stdout];
       expect([argv, strict.code, isNamed, strict.stdout]).toEqual(expected);
     }

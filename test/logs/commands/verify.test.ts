@@ -294,7 +294,10 @@ describe('svc logs verify', () => {
   it('svc logs verify refuses an archive that ends long after the time of this machine, and a requirement in the future', async () => {
     const { top } = await archive();
     const ahead = await verifyAt(END - 3 * HOUR, top, '--max-age', '2h');
-    expect([ahead.code, errorIn(ahead)['message']]).toEqual([14, expect.stringContaining('check the clock')]);
+    expect([ahead.code, errorIn(ahead)]).toEqual([
+      14,
+      expect.objectContaining({ message: expect.stringContaining('check the clock'), next: 'svc doctor' }),
+    ]);
     expect((await verifyAt(START, top, '--covers', '2026-02-01')).code).toBe(2);
   });
 
@@ -317,6 +320,17 @@ describe('svc logs verify', () => {
     ]);
     const shown = await said('--covers', '1h', '-o', 'table');
     expect(shown).toContain('\naccording to the records, everything since ');
+    const late = await verifyAt(END + 5 * HOUR, top, '--manifest-only', '--max-age', '2h');
+    expect([late.code, errorIn(late)['hint']]).toEqual([
+      14,
+      expect.stringMatching(/^The records are intact; no segment was read\. /),
+    ]);
+    const { top: lacking } = await archive(true);
+    const gaps = await verifyAt(END, lacking, '--manifest-only', '--strict');
+    expect([gaps.code, errorIn(gaps)['hint']]).toEqual([
+      14,
+      expect.stringMatching(/^The records are intact; no segment was read\. /),
+    ]);
     fs.writeFileSync(path.join(top, '_manifest', 'left.json'), '{}');
     expect(await said('-o', 'table')).not.toMatch(/everything else is intact|nothing is missing/);
   });
