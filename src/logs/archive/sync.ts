@@ -115,7 +115,9 @@ export class ArchiveSync {
 
   #onEvent(event: TailEvent): void {
     if (event.kind === 'gap') {
-      if (this.#options.isNew && this.#writer.isEmpty) {
+      const { isNew, position } = this.#writer;
+      // Nothing was read before this gap, so the archive begins after it. Entries after it may have been read already.
+      if (this.#options.isNew && isNew && event.from <= position.readTo) {
         this.#writer.beginAt(event.to);
         return;
       }

@@ -86,9 +86,9 @@ export class ArchiveWriter {
     return this.#position;
   }
 
-  /** Whether no entry was added since the archive was begun. */
-  get isEmpty(): boolean {
-    return this.#end.last.record.kind === 'begin' && this.#pending.entries === 0;
+  /** Whether nothing is committed but the beginning of the archive. */
+  get isNew(): boolean {
+    return this.#end.last.record.kind === 'begin';
   }
 
   get isFull(): boolean {

@@ -57,6 +57,21 @@ it.each([3 / 24, 4 * 365, -20_000])(
   },
 );
 
+it.each([1, -1])(
+  "R31: a new archive of a busy log has no gap when this machine's clock is wrong by %d hours",
+  async (hours) => {
+    server.aheadMs = hours * 3_600_000;
+    const edge = Date.now() + server.aheadMs - DAY;
+    // The first range that the archive reads has entries already.
+    for (let at = edge; at < edge + 300_000; at += 5_000)
+      server.logs.push({ tenant_id: 't-1', message: 'busy', created_at: new Date(at).toISOString() });
+    const { code, stdout, stderr } = await archive('--strict');
+    expect([code, stderr]).toEqual([0, '']);
+    expect(JSON.parse(stdout)).toMatchObject({ gaps: [] });
+    expect((await svcHere(['logs', 'verify', place, '--strict'])).code).toBe(0);
+  },
+);
+
 describe('the time until entries are lost, twenty hours after the last run', () => {
   const HOUR = DAY / 24;
 
