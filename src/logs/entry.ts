@@ -9,6 +9,11 @@ import type { Log } from '../schema/log.ts';
 export const DEFAULT_RETENTION_MS = DAY_MS;
 /** The default overlap in milliseconds: how late an entry may arrive. */
 export const DEFAULT_OVERLAP_MS = 120_000;
+/**
+ * The shortest gap that counts at the beginning of a time that somebody asked for: of the last 24 hours, the service always
+ * deletes some entries before the first ones are read.
+ */
+export const LEAST_GAP_MS = 60_000;
 
 /** A log entry with its parsed time and its key. */
 export class Entry {

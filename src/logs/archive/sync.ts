@@ -1,5 +1,5 @@
 import { within } from '../../base/within.ts';
-import type { TailPosition, TimeRange } from '../entry.ts';
+import { LEAST_GAP_MS, type TailPosition, type TimeRange } from '../entry.ts';
 import { Tail, type TailEvent } from '../follow/follow.ts';
 import type { LogSource } from '../read-range.ts';
 import type { ArchiveWriter } from './writer.ts';
@@ -10,7 +10,7 @@ export interface SyncOptions {
   /** The longest time between two commits in milliseconds, while there are entries to commit. */
   readonly everyMs: number;
   readonly follow: boolean;
-  /** Whether the archive is new: entries deleted by the service before it began are then not a gap. */
+  /** Whether the archive begins with all that the service still has: entries deleted before are then not a gap. */
   readonly isNew: boolean;
   readonly onEvent?: ((event: TailEvent) => void) | undefined;
   readonly onCommit?: (() => Promise<void>) | undefined;
@@ -116,8 +116,9 @@ export class ArchiveSync {
   #onEvent(event: TailEvent): void {
     if (event.kind === 'gap') {
       const { isNew, position } = this.#writer;
+      const isShort = event.to - event.from < LEAST_GAP_MS;
       // Nothing was read before this gap, so the archive begins after it. Entries after it may have been read already.
-      if (this.#options.isNew && isNew && event.from <= position.readTo) {
+      if ((this.#options.isNew || isShort) && isNew && event.from <= position.readTo) {
         this.#writer.beginAt(event.to);
         return;
       }

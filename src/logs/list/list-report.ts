@@ -105,11 +105,11 @@ export async function requireKept(
   { more, oldest }: Pick<ListReading, 'more' | 'oldest'>,
   now: number,
 ): Promise<void> {
-  const { DEFAULT_RETENTION_MS } = await import('../entry.ts');
+  const { DEFAULT_RETENTION_MS, LEAST_GAP_MS } = await import('../entry.ts');
   const edge = now - (retention ?? DEFAULT_RETENTION_MS);
   // The service deletes the oldest entries first, so the oldest entry read proves that all later ones exist.
   const to = Math.min(edge, until, more ? Infinity : oldest);
-  if (since === undefined || since >= to) return;
+  if (since === undefined || to - since < LEAST_GAP_MS) return;
   const gap = `entries may be missing from ${utcTime(since)} to ${utcTime(to)}`;
   notices.warn(`${gap}: older than the service keeps them (--retention)`);
   if (strict)

@@ -4,15 +4,12 @@ import { option, typedCommand } from '../../cli/app/hint.ts';
 import { formatPercent, isoTime, utcTime } from '../../cli/output/time.ts';
 import type { MissingText } from '../archive/coverage-text.ts';
 import type { Interval } from '../count.ts';
-import { DEFAULT_RETENTION_MS } from '../entry.ts';
+import { DEFAULT_RETENTION_MS, LEAST_GAP_MS } from '../entry.ts';
 import { filterWords } from '../filter.ts';
 import { requireKept } from '../list/list-report.ts';
 import { type RetentionInput, retentionWords } from '../options.ts';
 import type { ShiftFilter } from './read-shift.ts';
 import type { Shift } from './shift-counts.ts';
-
-/** The shortest gap to report. Retention always deletes some entries while the first ones are read. */
-const LEAST_GAP_MS = 60_000;
 
 /** Returns which part of a shift was read, and its share of the time: undefined if all of it was. */
 export function partText({ requested, interval }: Pick<Shift, 'requested' | 'interval'>): string | undefined {

@@ -72,6 +72,17 @@ it.each([1, -1])(
   },
 );
 
+it('R31: a new archive of the last 24 hours has no gap, and begins with what the service still has', async () => {
+  server.logs.push(logAgo(DAY - 30_000, 'first', { tenant_id: 't-1' }));
+  const { code, stdout, stderr } = await archive('--since', '24h', '--strict');
+  expect([code, stderr]).toEqual([0, '']);
+  expect(JSON.parse(stdout)).toMatchObject({ entries: 1, gaps: [] });
+  const verified = await svcHere(['logs', 'verify', place, '--strict', '-o', 'jsonl']);
+  const [covered] = verified.stdout.split('\n').map((line) => JSON.parse(line || '{}') as Record<string, unknown>);
+  const begun = (JSON.parse(stdout) as { readonly read_from: string }).read_from;
+  expect([verified.code, covered?.['kind'], String(covered?.['from']) > begun]).toEqual([0, 'covered', true]);
+});
+
 describe('the time until entries are lost, twenty hours after the last run', () => {
   const HOUR = DAY / 24;
 
