@@ -134,8 +134,7 @@ async function endOf(
     return (await settleClaim(client, cycle, { claim, isDone: false }, { newer: () => spare.get() })).end;
   } catch (error) {
     // A command that has no time left, or may only read the ledger, frees no rows, and still says what the service said.
-    if (status === 'failed' && isSvcError(error, 'timeout')) return 'failed';
-    if (!(error instanceof ReadOnlyPlace)) throw error;
+    if (!isSvcError(error, 'timeout') && !(error instanceof ReadOnlyPlace)) throw error;
     return status === 'failed' ? 'failed' : undefined;
   }
 }

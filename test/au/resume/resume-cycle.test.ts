@@ -178,17 +178,20 @@ describe('a cycle that other machines sent', () => {
     expect(told.stderr).toContain(jobs[0]);
   });
 
-  it('a cycle with a job that the service does not know ends with 9 and frees nothing', async () => {
-    const { on, jobs, service, uploads } = await openHalves();
-    service.forgotten = jobs.slice(0, 1);
-    const told = await on('fresh', 'au resume 2026-12 --wait');
-    expect(told.code, told.stderr).toBe(9);
-    expect(told.stderr).toContain(jobs[0]);
-    const again = await on('fresh', 'au submit first.csv --cycle 2026-12');
-    expect(uploads(), again.stderr).toBe(2);
-    const shown = await on('fresh', 'au status 2026-12');
-    expect(shown.code, shown.stderr).toBe(9);
-  });
+  it.each(['', ' --timeout 10s'])(
+    'a cycle with a job that the service does not know ends with 9 and frees nothing, with --wait%s',
+    async (limit) => {
+      const { on, jobs, service, uploads } = await openHalves();
+      service.forgotten = jobs.slice(0, 1);
+      const told = await on('fresh', `au resume 2026-12 --wait${limit}`);
+      expect(told.code, told.stderr).toBe(9);
+      expect(told.stderr).toContain(jobs[0]);
+      const again = await on('fresh', 'au submit first.csv --cycle 2026-12');
+      expect(uploads(), again.stderr).toBe(2);
+      const shown = await on('fresh', 'au status 2026-12');
+      expect(shown.code, shown.stderr).toBe(9);
+    },
+  );
 
   it('a service that shows no job, and not whose the key is, hides no cycle of a ledger', async () => {
     const { on, jobs, service, clock } = await openHalves();

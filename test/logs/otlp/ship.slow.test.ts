@@ -51,7 +51,10 @@ describe('svc logs tail --to', () => {
   it('R06: svc logs tail --to sends the headers of the environment, and shows them nowhere', async () => {
     server.logs.push(logAgo(60_000, 'one 4111111111111111'));
     const headers = { OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Bearer%20canary-token-1' };
-    collector.reply = () => ({ status: 200, body: '{"partialSuccess":{"errorMessage":"for Bearer canary-token-1, and canary-token-1 alone"}}' });
+    collector.reply = () => ({
+      status: 200,
+      body: '{"partialSuccess":{"errorMessage":"for Bearer canary-token-1, and canary-token-1 alone"}}',
+    });
     const { code, stderr } = await ship(['--since', '1h', '--max', '1', '--debug'], headers);
     expect(code).toBe(0);
     expect(collector.taken[1]?.headers['authorization']).toBe('Bearer canary-token-1');
