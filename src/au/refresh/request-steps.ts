@@ -61,7 +61,7 @@ export class RequestSteps {
     const checkTenant = (tenant: string): Promise<void> =>
       requireTenant(this.#context, this.#directory, tenant, this.#input.again);
     const submitting = { ...submissionOf(request, this.#input), requests: this.#requests(), checkTenant };
-    const decided = await this.#offeringBegin(new FileSubmission(this.#context, file, submitting).decide());
+    const decided = await offeringBegin(this.#input, new FileSubmission(this.#context, file, submitting).decide());
     if (decided.kind === 'nothing new') return { status: 'nothing_new' };
     if (decided.kind !== 'send') {
       this.#context.notices.note('nothing was submitted');
@@ -116,20 +116,6 @@ export class RequestSteps {
       alternatives: isPending ? [['au', 'resume']] : [],
     });
   }
-
-  /** Replaces the commands that begin or go on with another cycle by those of the refresh. */
-  async #offeringBegin<T>(work: Promise<T>): Promise<T> {
-    try {
-      return await work;
-    } catch (error) {
-      if (!isSvcError(error) || !error.commands.some((words) => words.includes('--begin'))) throw error;
-      const other = error.facts?.['other_cycle'];
-      const goOn = this.#input.again.map((word) =>
-        word === this.#input.cycle && typeof other === 'string' ? other : word,
-      );
-      throw error.with({ next: goOn, alternatives: [[...this.#input.again, '--begin']] });
-    }
-  }
 }
 
 /** Errors that leave a refresh which the same command goes on with. */
@@ -142,4 +128,16 @@ export function submissionOf(
   { dryRun = false }: { readonly dryRun?: boolean } = {},
 ): Submitting {
   return { file, out: undefined, wait: false, force: false, cycle, dryRun, begin, onlyRecorded };
+}
+
+/** Replaces the commands that begin or go on with another cycle by those of the refresh. */
+export async function offeringBegin<T>({ again, cycle }: RefreshInput, work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    if (!isSvcError(error) || !error.commands.some((words) => words.includes('--begin'))) throw error;
+    const other = error.facts?.['other_cycle'];
+    const goOn = again.map((word) => (word === cycle && typeof other === 'string' ? other : word));
+    throw error.with({ next: goOn, alternatives: [[...again, '--begin']] });
+  }
 }

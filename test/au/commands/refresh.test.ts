@@ -1064,6 +1064,18 @@ describe('svc au refresh', () => {
     expect([existsSync(desk.home.file('refresh')), changes]).toEqual([false, 0]);
   });
 
+  it('svc au refresh --dry-run names the refresh, not its request file, where another cycle has the rows', async () => {
+    const { desk, refresh } = await openRefresh();
+    expect(await refresh(...ENOUGH)).toMatchObject({ code: 0 });
+    const words = ['au', 'refresh', 'export.csv', '--cycle', '2027-01', '--map', 'token=Card Ref', '--dry-run'];
+    const planned = await desk.svc(words);
+    expect(planned.code, planned.stderr).toBe(6);
+    expect(errorIn(planned)).toMatchObject({
+      next: "svc au refresh export.csv --cycle 2026-12 --map 'token=Card Ref'",
+      alternatives: ["svc au refresh export.csv --cycle 2027-01 --map 'token=Card Ref' --begin"],
+    });
+  });
+
   it('svc au refresh asks for a cycle, and refuses the record of another one', async () => {
     const { desk, refresh } = await openRefresh();
     const without = await desk.svc('au refresh export.csv');
