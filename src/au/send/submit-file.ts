@@ -240,11 +240,22 @@ export class FileSubmission {
   /** A dry run may have no key, so that it takes the tenant of the last check of this profile, or of its newest run. */
   async #tenantWithoutRequest(): Promise<string | undefined> {
     const { profile, baseUrl } = this.#place;
-    const known = knownTenant(this.#context.system, profile, baseUrl)?.id;
+    const known =
+      baseUrl === 'sandbox' ? await this.#sandboxTenant() : knownTenant(this.#context.system, profile, baseUrl)?.id;
     if (known !== undefined) return known;
     const { runs } = await everyRun(this.#context);
     const newest = runs.find(({ record }) => record.profile === profile && record.base_url === baseUrl);
     return newest?.record.tenant_id;
+  }
+
+  /** Returns the tenant of the embedded sandbox, which is a new one after a reset; undefined if it does not respond. */
+  async #sandboxTenant(): Promise<string | undefined> {
+    try {
+      return (await (await this.#context.client()).tenant.read()).id;
+    } catch (error) {
+      if (isSvcError(error)) return undefined;
+      throw error;
+    }
   }
 
   #findRun(): Promise<RunDirectory | undefined> {

@@ -3,6 +3,7 @@ import { expect, it } from 'vitest';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
 import { errorIn } from '../../support/run-here.ts';
 import { openMachine } from '../commands/machine.ts';
+import { openQuickDesk } from '../commands/support.ts';
 
 it('a dry run without a key knows the run of the tenant at its own address, not with that of the newest run', async () => {
   const machine = await openMachine();
@@ -86,4 +87,15 @@ it('a dry run does not take the creator of the jobs of another profile for that 
   const dry = await machine.svc('au submit two.csv --cycle 2026-12 --only-recorded --dry-run');
   expect(dry.code, dry.stderr).toBe(0);
   expect(dry.stderr).toContain('the ledger does not know 1 job, which stop the upload if this key created them: ');
+});
+
+it('a dry run in the sandbox knows nothing of the tenant before a reset', async () => {
+  const { svc } = await openQuickDesk();
+  expect(await svc('--sandbox au submit tokens.csv --cycle 2026-11 --wait')).toMatchObject({ code: 0 });
+  expect(await svc('sandbox reset --yes')).toMatchObject({ code: 0 });
+  for (const cycle of ['2026-11', '2026-12']) {
+    const dry = await svc(`--sandbox au submit tokens.csv --cycle ${cycle} --dry-run`);
+    expect(dry.code, dry.stderr).toBe(0);
+    expect(dry.stderr).toContain(`first upload of cycle ${cycle}`);
+  }
 });
