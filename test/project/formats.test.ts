@@ -25,7 +25,7 @@ const rows = [...read('docs/upgrading.md').matchAll(/^\| (.+?) +\| (\d+)\b/gm)].
 const READERS: Readonly<Record<string, (text: string) => unknown>> = {
   '`config.json`: profiles and keys': (text) => parseConfig(text, 'file'),
   '`runs/<id>/run.json`: a run': (text) => parseRecord(text, 'file'),
-  'checkpoint of `logs tail` and `logs ship`': (text) => parseCheckpoint('file', text, {} as never),
+  'checkpoint of `logs tail`': (text) => parseCheckpoint('file', text, {} as never),
   'record of a segment in an archive': (text) => parseArchiveRecord(text, 'file'),
 };
 

@@ -176,6 +176,13 @@ describe('help topics', () => {
     expect([...names]).toEqual(['events', 'sandbox']);
   });
 
+  it('the first section of a help topic has nothing but its examples, which are shown as commands', async () => {
+    for (const topic of Object.keys(TOPICS)) {
+      const [first] = (await topicPage(topic as TopicName)).sections;
+      expect(first, topic).toMatchObject({ title: 'Examples', examples: expect.arrayContaining([expect.anything()]) });
+    }
+  });
+
   it('help topics name options and commands that exist', async () => {
     const known = new Set([
       ...Object.values(GLOBAL_PARAMETERS).flatMap(optionWords),
@@ -197,6 +204,11 @@ describe('help topics', () => {
         const [first = '', second = ''] = line.split(' ');
         const isKnown = first === 'help' || commandNames.has(`${first} ${second}`) || commandNames.has(first);
         expect(isKnown || groups.has(first), `${topic}: svc ${line}`).toBe(true);
+      }
+      for (const [, group = '', word = ''] of text.matchAll(/'(?:svc )?([a-z0-9]+)\s+([a-z][a-z-]*)/g)) {
+        const inGroup = commands.map(({ words }) => words).filter((words) => words.startsWith(`${group} `));
+        const isCommand = inGroup.some((words) => `${words} `.startsWith(`${group} ${word} `));
+        expect(inGroup.length === 0 || isCommand, `${topic}: ${group} ${word}`).toBe(true);
       }
     }
   });
