@@ -16,7 +16,8 @@ export async function reviewDay(context: Context, options: DayOptions): Promise<
   await output.writePage(review);
   await output.show(review);
   const { missing, day } = review;
-  const range = options.strict ? missing[0] : failedRange(missing, Date.parse(day), context.clock.now());
-  if (range !== undefined) throw incompleteDay(review, range);
-  if (hasFindings(review)) throw findingsFound(review);
+  const now = context.clock.now();
+  const range = options.strict ? missing[0] : failedRange(missing, Date.parse(day), now);
+  if (range !== undefined) throw incompleteDay(review, range, now);
+  if (hasFindings(review)) throw findingsFound(review, now);
 }

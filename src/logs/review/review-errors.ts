@@ -9,37 +9,79 @@ import type { DayStatus } from './status.ts';
 type LackingRange = Readonly<Record<'from' | 'to' | 'reason', string>>;
 
 /** The error for a day that is not completely archived, so that it cannot be judged. */
-export function incompleteDay(review: Review, range: LackingRange): SvcError {
-  return incomplete(review, range, '');
+export function incompleteDay(review: Review, range: LackingRange, now: number): SvcError {
+  return incomplete(review, range, '', range.reason === 'not archived yet' ? updating(review) : nextStep(review, now));
 }
 
 /** The error for a day that is not completely archived, so that it cannot be signed off. */
-export function unsignedDay(review: Review, range: LackingRange): SvcError {
-  return incomplete(review, range, 'nothing was signed off: ');
+export function unsignedDay(review: Review, range: LackingRange, now: number): SvcError {
+  const isLate = range.reason === 'not archived yet' && endOf(review.day) <= now;
+  return incomplete(review, range, 'nothing was signed off: ', isLate ? updating(review) : nextStep(review, now));
 }
 
-function incomplete(review: Review, { from, to, reason }: LackingRange, before: string): SvcError {
+/** What to do about an error: a hint, and the words of a command. */
+interface NextStep {
+  readonly hint: string;
+  readonly next: readonly string[];
+}
+
+function incomplete(review: Review, range: LackingRange, before: string, step: NextStep): SvcError {
   const { archive, day: date, missing, findings, findings_entries } = review;
+  const { from, to, reason } = range;
   const words = `${archive} does not cover all of ${date}: nothing from ${utcTime(from)} to ${utcTime(to)} (${reason})`;
   const rest = hasFindings(review) ? `; findings to look at in the rest: ${foundText(review)}` : '';
   return new SvcError('entries_missing', `${before}${words}${rest}`, {
-    hint: 'Update the archive and review the day again; a gap stays one.',
-    next: ['logs', 'archive', archive],
+    ...step,
     facts: { missing, findings, findings_entries },
   });
 }
 
-/** The error for a day with findings. */
-export function findingsFound(review: Review): SvcError {
+function updating({ archive }: Review): NextStep {
+  return { hint: 'Update the archive and review the day again.', next: ['logs', 'archive', archive] };
+}
+
+/** Returns what to do about a day that lacks entries now, and about one that can no longer get them. */
+function nextStep({ archive, day: date, missing }: Review, now: number): NextStep {
+  if (endOf(date) > now)
+    return {
+      hint: `Update the archive once the day is over, at ${endText(date)}, then sign it off.`,
+      next: ['logs', 'archive', archive],
+    };
+  const missingMs = missing.reduce((sum, { from, to }) => sum + Date.parse(to) - Date.parse(from), 0);
+  return missingMs < DAY_MS
+    ? {
+        hint: 'No later run can add these entries. A sign-off records what is missing.',
+        next: signOffOf(archive, date),
+      }
+    : {
+        hint: 'No later run can add this day. The days of the archive:',
+        next: ['logs', 'review', archive, '--status'],
+      };
+}
+
+function endOf(date: string): number {
+  return Date.parse(date) + DAY_MS;
+}
+
+function endText(date: string): string {
+  return utcTime(isoTime(endOf(date)));
+}
+
+function signOffOf(archive: string, date: string): readonly string[] {
+  return ['logs', 'review', archive, '--day', date, '--sign-off'];
+}
+
+/** The error for a day with findings. A day that is not over cannot be signed off. */
+export function findingsFound(review: Review, now: number): SvcError {
   const { archive, day: date, findings, findings_entries } = review;
   const isSigned = review.signed.some(({ is_current: isCurrent }) => isCurrent);
-  const signing = ['logs', 'review', archive, '--day', date, '--sign-off'];
+  const isOver = endOf(date) <= now;
+  const later = `See the entries themselves. The day can be signed off once it is over, at ${endText(date)}.`;
+  const unsigned = isOver ? 'See the entries themselves, then sign the day off.' : later;
   return new SvcError('threshold', `${date} has findings to look at: ${foundText(review)}`, {
-    hint: isSigned
-      ? 'The day is signed off; see the entries themselves.'
-      : 'See the entries themselves, then sign the day off.',
-    next: ['logs', 'search', archive, '--since', date, '--until', isoTime(Date.parse(date) + DAY_MS).slice(0, 10)],
-    alternatives: isSigned ? [] : [signing],
+    hint: isSigned ? 'The day is signed off; see the entries themselves.' : unsigned,
+    next: ['logs', 'search', archive, '--since', date, '--until', isoTime(endOf(date)).slice(0, 10)],
+    alternatives: isSigned || !isOver ? [] : [signOffOf(archive, date)],
     facts: { findings, findings_entries },
   });
 }

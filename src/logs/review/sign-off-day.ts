@@ -18,10 +18,11 @@ export async function signOffDay(context: Context, options: SignOffOptions): Pro
   const output = await openReviewOutput(context, options);
   const made = await makeReview(context, options);
   const pageHash = await output.writePage(made.review);
-  const range = options.strict ? made.review.missing[0] : unsignable(made.review, context.clock.now());
+  const now = context.clock.now();
+  const range = options.strict ? made.review.missing[0] : unsignable(made.review, now);
   if (range === undefined) return output.show(await signed(context, options, made, pageHash));
   await output.show(made.review);
-  throw unsignedDay(made.review, range);
+  throw unsignedDay(made.review, range, now);
 }
 
 /** Signs a review, and returns it with the new signature. */

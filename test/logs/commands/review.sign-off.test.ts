@@ -164,13 +164,15 @@ describe('svc logs review --sign-off', () => {
 
   it('R76: svc logs review --sign-off refuses a day that is not over, not archived yet, or not in the archive', async () => {
     const top = await archive(START + 2 * DAY + 20 * HOUR);
-    for (const [day, reason] of [
-      ['2026-03-03', 'not archived yet'],
-      ['today', 'the day is not over'],
-      ['2026-02-01', 'before the archive'],
+    for (const [day, reason, hint, next] of [
+      ['2026-03-03', 'not archived yet', 'Update the archive and review the day again.', `archive ${top}`],
+      ['today', 'the day is not over', 'once the day is over, at 2026-03-05 00:00:00Z', `archive ${top}`],
+      ['2026-02-01', 'before the archive', 'No later run can add this day', `review ${top} --status`],
     ] as const) {
       const { code, stderr } = await review(top, '--day', day, '--sign-off');
-      expect([code, errorIn({ stderr })['message']]).toEqual([14, expect.stringContaining(`(${reason})`)]);
+      const error = errorIn({ stderr });
+      expect([code, error['message']]).toEqual([14, expect.stringContaining(`(${reason})`)]);
+      expect(error).toMatchObject({ hint: expect.stringContaining(hint), next: `svc logs ${next}` });
       expect(stderr).toContain('nothing was signed off');
     }
     expect(fs.existsSync(path.join(top, recordPath(4)))).toBe(false);
@@ -179,7 +181,8 @@ describe('svc logs review --sign-off', () => {
   it('svc logs review --sign-off records a gap of the day, and refuses it with --strict', async () => {
     const top = await archive();
     const strict = await review(top, '--day', '2026-03-03', '--sign-off', '--strict');
-    expect(strict.code).toBe(14);
+    const next = `svc logs review ${top} --day 2026-03-03 --sign-off`;
+    expect([strict.code, errorIn(strict)['next']]).toEqual([14, next]);
     const signed = await review(top, '--day', '2026-03-03', '--sign-off');
     expect([signed.code, signed.stderr]).toEqual([0, expect.stringContaining('entries may be missing in 1 range')]);
     expect(recordOf(top, 4)).toMatchObject({

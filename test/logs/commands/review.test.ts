@@ -208,6 +208,7 @@ describe('svc logs review', () => {
     const rows = await review(top);
     expect([rows.code, errorIn(rows)['code']]).toEqual([14, 'entries_missing']);
     expect(errorIn(rows)).toMatchObject({
+      next: `svc logs review ${top} --day 2026-03-01 --sign-off`,
       findings: { deletions: 1, changes: 1 },
       message: expect.stringContaining(
         '; findings to look at in the rest: deletions 1, changes 1, new actors 1 with 1',
@@ -242,6 +243,19 @@ describe('svc logs review', () => {
       }),
     ]);
     expect((await review(top, '--day', 'today', '--strict')).code).toBe(14);
+  });
+
+  it('svc logs review names the sign-off only for a day that is over', async () => {
+    const deletion = entry(NOW - HOUR, { operation: 'delete' });
+    const { top } = await buildArchive(YESTERDAY, [{ to: NOW, entries: [...DAILY, deletion] }]);
+    const over = await review(top);
+    expect([over.code, errorIn(over)['alternatives']]).toEqual([10, [expect.stringMatching(/ --sign-off$/)]]);
+    const today = await review(top, '--day', 'today');
+    expect([today.code, errorIn(today)['hint'], errorIn(today)['alternatives']]).toEqual([
+      10,
+      'See the entries themselves. The day can be signed off once it is over, at 2026-03-03 00:00:00Z.',
+      undefined,
+    ]);
   });
 
   it('svc logs review --html writes a page for its owner only, which runs and loads nothing', async () => {
