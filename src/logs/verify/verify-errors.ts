@@ -52,20 +52,26 @@ function intactText({ manifestOnly }: Pick<Problems, 'manifestOnly'>): string {
 /** The error for an archive that lacks a required range. */
 export function rangesMissing(archive: string, first: MissingRange, problems: Problems): SvcError {
   const { missing } = problems;
-  const intact = intactText(problems);
   const others = missing.length - 1;
   const more = others === 0 ? '' : `, and ${countText(others, 'other range')}`;
-  // Another run of the archive changes nothing about a wrong clock.
-  const advice = isAfterNow(first)
-    ? { hint: `${intact} Correct the clock that is wrong.`, next: ['doctor'] }
-    : {
-        hint: `${intact} Find out why the archive was not updated, then update it; a gap stays one.`,
-        next: ['logs', 'archive', archive],
-      };
   return new SvcError('entries_missing', `the archive at ${archive} ${lackText(first)}${more}`, {
-    ...advice,
+    ...adviceOn(archive, problems, isAfterNow(first)),
     facts: missingFacts(missing),
   });
+}
+
+/** Returns what to do about ranges that are missing. Another run of the archive changes nothing about a wrong clock or a gap. */
+function adviceOn(archive: string, problems: Problems, isClockWrong: boolean): { hint: string; next?: string[] } {
+  const intact = intactText(problems);
+  if (isClockWrong) return { hint: `${intact} Correct the clock that is wrong.`, next: ['doctor'] };
+  if (problems.missing.some(({ reason }) => reason === 'not archived yet'))
+    return {
+      hint: `${intact} Find out why the archive was not updated, then update it; a gap stays one.`,
+      next: ['logs', 'archive', archive],
+    };
+  return {
+    hint: `${intact} No later run can add what is missing. Once that is explained, give --covers a later time.`,
+  };
 }
 
 /** The error for an archive with gaps. */
