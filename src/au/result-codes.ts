@@ -130,7 +130,8 @@ const NEEDED: readonly ResultColumn[] = ['token', 'result_code'];
 /** Parses the header. @throws SvcError `checksum_mismatch` for a missing or duplicated column */
 function readResultHeader(names: readonly string[]): ResultHeader {
   const missing = NEEDED.filter((column) => !names.includes(column));
-  if (missing.length > 0) throw unreadable(`lacks the column ${missing.join(' and ')}`, { missing });
+  if (missing.length > 0)
+    throw unreadable(`lacks the column${missing.length === 1 ? '' : 's'} ${missing.join(' and ')}`, { missing });
   const seen = new Set<string>();
   const duplicate = names.find((name) => seen.size === seen.add(name).size);
   if (duplicate !== undefined) throw unreadable(`names the column ${JSON.stringify(duplicate)} twice`);

@@ -79,7 +79,7 @@ describe('reading results', () => {
 
   it.each([
     ['the token column', 'result_code\nUPD_PAN\n', 'lacks the column token'],
-    ['both needed columns', 'a,b\n1,2\n', 'lacks the column token and result_code'],
+    ['both needed columns', 'a,b\n1,2\n', 'lacks the columns token and result_code'],
   ])('R47: the reader of results refuses a file without %s', async (_, file, said) => {
     const error = await failure(file);
     expect(isSvcError(error, 'checksum_mismatch')).toBe(true);

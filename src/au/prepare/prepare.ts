@@ -122,7 +122,7 @@ async function prepareFrom(
     for (const line of whole.converted) converted.add(line);
   }
   const header = text.split('\n', 1)[0] ?? '';
-  requireExport(encoding === 'utf-8' ? firstLine(head) : Buffer.from(header.trimEnd()));
+  requireExport(encoding === 'utf-8' ? firstLine(head) : Buffer.from(header.trimEnd()), options);
   const delimiter = delimiterOf(header);
   const reader = new ExportReader(options, expectedRows(head, options.size));
   const form = { delimiter, allowsPadding: true, allowsInnerQuotes: true, longestRow: LONGEST_ROW };
@@ -215,11 +215,11 @@ function firstLine(head: Uint8Array): Uint8Array {
   return line.at(-1) === CR ? line.subarray(0, -1) : line;
 }
 /** Refuses a file that is no export: one that is not text, a result file, or one with a card number in its header. */
-function requireExport(header: Uint8Array): void {
+function requireExport(header: Uint8Array, { name = 'the export' }: PrepareOptions): void {
   const { findings, below } = checkHeader(header);
   const refused = findings.find(({ rule }) => rule === 'card_number' || rule === 'wrong_file');
   const found = refused ?? (below === 'nothing' ? findings[0] : undefined);
-  if (found) throw new SvcError('refused_input', `line 1: ${found.problem}`, { facts: { rule: found.rule } });
+  if (found) throw new SvcError('refused_input', `${name}, line 1: ${found.problem}`, { facts: { rule: found.rule } });
 }
 
 /** Processes the rows of an export, starting with the header. */
@@ -287,7 +287,10 @@ class ExportReader {
 
   unreadable({ why, line }: { readonly why: CsvFault; readonly line: number }): void {
     const problem = `${FAULTS[why]}; nothing below was read`;
-    if (this.#rows === undefined) throw new SvcError('refused_input', `line 1: ${problem}`);
+    if (this.#rows === undefined) {
+      const { name = 'the export' } = this.#options;
+      throw new SvcError('refused_input', `${name}, line 1: ${problem}`);
+    }
     this.#rows.refuse(line, { rule: 'quoting', problem });
     this.#rejects.push(() => [String(line), problem, ...this.#names.map(() => '')]);
   }

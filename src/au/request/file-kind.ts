@@ -20,10 +20,24 @@ const HEAD_BYTES = 16_384;
 
 /** Recognizes a file by its first bytes. @throws SvcError `local` when it cannot be read */
 export async function recognizeFile(path: string): Promise<FileKind | undefined> {
+  return kindOf(await readHead(path));
+}
+
+/**
+ * Tells whether the first line of a file with text has none of some columns. A line that is cut may have had them.
+ * @throws SvcError `local` when it cannot be read
+ */
+export async function lacksColumns(path: string, columns: readonly string[]): Promise<boolean> {
+  const [header = '', ...others] = (await readHead(path)).split(/[\r\n]/, 2);
+  const names = new Set(header.split(',').map(plain));
+  return others.length > 0 && !columns.some((column) => names.has(plain(column)));
+}
+
+async function readHead(path: string): Promise<string> {
   const { size } = await fileSource(path);
   const head = await fileSource(path, { start: 0, end: Math.min(size, HEAD_BYTES) });
-  for await (const piece of head.open()) return kindOf(Buffer.from(piece).toString());
-  return undefined;
+  for await (const piece of head.open()) return Buffer.from(piece).toString();
+  return '';
 }
 
 /** Recognizes a file by its first characters, which contain its whole first line. */

@@ -3,7 +3,7 @@ import { type ErrorDetails, SvcError } from '../../base/errors.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { resolvePath } from '../../cli/app/files/typed-path.ts';
 import { GROUPS } from '../result-codes.ts';
-import { type FileKind, KIND_NAMES, recognizeFile } from './file-kind.ts';
+import { type FileKind, KIND_NAMES, lacksColumns, recognizeFile } from './file-kind.ts';
 
 /** Returns the error for a file of another kind than a command needs. `typed` is `-` for standard input. */
 export function wrongRequest(typed: string, kind: Exclude<FileKind, 'request'>, needed = 'a request file'): SvcError {
@@ -62,10 +62,23 @@ export async function requireRequestAndResults(context: Context, { request, resu
     });
   if (isReadable && requestKind !== undefined && requestKind !== 'request') throw wrongRequest(request, requestKind);
   const fixed = request === undefined ? ['au', 'report', '<results>'] : words(request, '<results>');
+  if (resultsKind === undefined && (await lacksColumns(resolvePath(context, results), NEEDED_OF_RESULTS)))
+    throw notResults(results, fixed);
   // Without a request, the rows that `svc au next` left out can be counted like results.
   const isExpected = resultsKind === 'results' || (resultsKind === 'excluded' && request === undefined);
   if (resultsKind !== undefined && !isExpected) throw wrongResults(results, resultsKind, fixed);
   if (request !== undefined && isSplit(results)) throw partOfResults(results, fixed);
+}
+
+const NEEDED_OF_RESULTS = ['token', 'result_code'];
+
+/** Returns the error for a file without the columns of results, such as a spreadsheet. */
+function notResults(file: string, next: readonly string[]): SvcError {
+  return new SvcError('refused_input', `${file} is not a result file: it lacks the columns token and result_code`, {
+    hint: 'Results are CSV in UTF-8, with commas. Name the result file:',
+    next,
+    facts: { file },
+  });
 }
 
 function wrongResults(file: string, kind: FileKind, next: readonly string[]): SvcError {

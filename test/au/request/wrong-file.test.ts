@@ -91,6 +91,22 @@ describe('a file of another kind', () => {
     expect([has('todo'), has('q.next.csv')]).toEqual([false, false]);
   });
 
+  it('a file without the columns of results is named as no result file', async () => {
+    const { at, run } = place();
+    for (const [name, text] of [
+      ['other.csv', 'a,b\n1,2\n'],
+      ['book.xlsx', 'PK\u0003\u0004\n'],
+    ] as const) {
+      writeFileSync(at(name), text);
+      const refused = { code: 13, message: `${name} is not a result file: it lacks the columns token and result_code` };
+      expect(await run(`au report ${name}`)).toMatchObject({ ...refused, next: 'svc au report <results>' });
+      expect(await run(`au next q.csv ${name}`)).toMatchObject({ ...refused, next: 'svc au next q.csv <results>' });
+    }
+    expect((await run('au prepare book.xlsx'))['message']).toBe(
+      'book.xlsx, line 1: the file is a zip file or an Excel workbook: save it as CSV in UTF-8',
+    );
+  });
+
   it('swapped arguments are an error of usage, with the right command', async () => {
     const { run, has } = place();
     const swapped = { code: 2, message: expect.stringContaining('swapped') };
