@@ -67,3 +67,14 @@ describe('npm run release', () => {
     },
   );
 });
+
+it('CHANGELOG.md describes each subject of a version once', () => {
+  const versions = readFileSync(new URL('../../CHANGELOG.md', import.meta.url), 'utf8')
+    .split(/^## /m)
+    .slice(1);
+  const repeated = versions.flatMap((version) => {
+    const subjects = Array.from(version.matchAll(/^- \*\*(.+?)\*\*/gm), ([, subject]) => subject);
+    return subjects.filter((subject, at) => subjects.indexOf(subject) !== at);
+  });
+  expect(repeated).toEqual([]);
+});
