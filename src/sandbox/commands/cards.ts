@@ -19,10 +19,11 @@ const threeDsCardView: View = {
   name: 'card',
   fields: ['token', 'token_intent', 'network', 'number', 'scenario'],
   columns: [
-    { path: 'token', kind: 'id' },
+    // A card is named by its scenario or number, so that these are readable at 80 columns.
+    { path: 'token', kind: 'id', priority: 0 },
     { path: 'network', kind: 'text', priority: 1 },
     { path: 'number', kind: 'id', priority: 2 },
-    { path: 'scenario', kind: 'text' },
+    { path: 'scenario', kind: 'text', least: 48 },
   ],
 };
 
