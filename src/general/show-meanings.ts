@@ -38,7 +38,7 @@ export function meaningsOf(word: string, meanings: readonly Meaning[], command: 
   const containing = namesWith(plain, names);
   const meant = nearest(plain, names.map(plainName));
   const [first = names.find((name) => plainName(name) === meant)] = containing;
-  const all = 'All known words are listed without a word.';
+  const all = 'Without a word, the command lists all that it knows.';
   const others = `These names contain it: ${containing.join(', ')}.`;
   const guess = first === undefined || containing.length > 1 ? others : questionOf(first);
   const unknown = `svc explain does not know ${isPhrase(word) ? `"${word}"` : typedWord(word, names)}`;

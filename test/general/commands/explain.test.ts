@@ -71,6 +71,10 @@ describe('svc explain', () => {
     });
   });
 
+  it.each(['archive', 'cycle', 'ledger', 'run'])('svc explain %s says what README means by the word', async (word) => {
+    expect(await explained(word)).toEqual([expect.objectContaining({ kind: 'term', name: word })]);
+  });
+
   it('svc explain 403 names the command that says what the key may do', async () => {
     const [forbidden] = await explained('403');
     expect(forbidden?.next).toContain("'svc whoami'");
@@ -80,7 +84,7 @@ describe('svc explain', () => {
     ['sucessful', "Did you mean 'successful'?", ['explain', 'successful']],
     ['opt_out', "Did you mean 'WRN_OPT_OUT'?", ['explain', 'WRN_OPT_OUT']],
     ['expired', 'These names contain it: job_expired, card-expired.', ['explain', 'job_expired']],
-    ['xyzzyx', 'All known words are listed without a word.', ['explain']],
+    ['xyzzyx', 'Without a word, the command lists all that it knows.', ['explain']],
   ])('svc explain refuses %s with what comes nearest', async (word, hint, next) => {
     const { code, stderr } = await svcHere(['explain', word, '-o', 'json']);
     expect(code).toBe(2);
