@@ -166,7 +166,8 @@ export class Adversary {
 
   #noteUpload(job: string, process: SimulatedProcess | undefined, outgoing: ServerResponse): void {
     if (process !== undefined && !this.isClaimed(job)) this.unclaimed.push(job);
-    outgoing.once('finish', () => {
+    // A process may end with the response before the connection has taken all of it, which 'finish' would wait for.
+    outgoing.once('prefinish', () => {
       if (outgoing.statusCode < 300) this.stored.add(job);
     });
   }
