@@ -127,6 +127,11 @@ export class Tail {
     return this.#state.position();
   }
 
+  /** Whether any of the log was read. */
+  get hasRead(): boolean {
+    return this.#readAt !== undefined;
+  }
+
   /** The service's time, and whether it is confirmed. */
   get time(): Pick<SteadySource, 'now' | 'isConfirmed'> {
     return this.#source;

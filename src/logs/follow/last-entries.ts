@@ -21,6 +21,8 @@ export interface LastOptions {
   readonly onTimeless?: ((log: Log) => void) | undefined;
   /** Receives an outage, which is then waited out. Without it, an outage is an error. */
   readonly onEvent?: ((event: TailEvent) => void) | undefined;
+  /** How long an outage is waited out, in milliseconds. Default: until it ends. */
+  readonly patienceMs?: number | undefined;
 }
 
 export interface LastEntries {
@@ -199,12 +201,14 @@ class BackwardReader {
   }
 
   async #waitOut(error: unknown): Promise<void> {
-    const { onEvent } = this.#options;
+    const { onEvent, patienceMs = Infinity } = this.#options;
     if (onEvent === undefined || !isSvcError(error) || !error.retryable) throw error;
     const { clock, signal } = this.#source;
     this.#outage ??= { at: clock.now(), failures: 0 };
     this.#outage.failures += 1;
-    const nextMs = outageDelayMs(this.#outage.failures);
+    const leftMs = this.#outage.at + patienceMs - clock.now();
+    if (leftMs <= 0) throw error;
+    const nextMs = Math.min(outageDelayMs(this.#outage.failures), leftMs);
     if (this.#outage.failures === 1) onEvent({ kind: 'disconnected', reason: error.message, nextMs });
     await clock.sleep(nextMs, signal);
   }

@@ -17,6 +17,8 @@ import type { Resuming } from './start.ts';
 export class FollowNotices {
   /** The number of time ranges in which entries may be missing. */
   gaps = 0;
+  /** Why the newest poll failed; undefined if it did not. */
+  outage: string | undefined;
   protected readonly context: Context;
   readonly #live: WaitProgress | undefined;
   readonly #idle: string;
@@ -34,15 +36,19 @@ export class FollowNotices {
     switch (event.kind) {
       case 'disconnected':
         this.#isDisconnected = true;
+        this.outage = event.reason;
         notices.warn(`disconnected: ${event.reason}; retrying`);
         return this.#live?.update({ state: 'disconnected', nextPollAt: clock.now() + event.nextMs });
       case 'caught up':
         if (this.#isDisconnected) notices.note(this.caughtUp(event));
         this.#isDisconnected = false;
+        this.outage = undefined;
         return;
       case 'catching up':
+        this.outage = undefined;
         return this.#live?.update({ state: `${formatDuration(event.now - event.readTo)} behind` });
       case 'polled':
+        this.outage = undefined;
         this.polled();
         return this.#live?.update({ state: this.#idle + this.hiddenText(), nextPollAt: clock.now() + event.nextMs });
       case 'gap':

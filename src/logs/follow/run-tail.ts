@@ -107,8 +107,23 @@ async function follow(
     const keep = (path: string): void => writeCheckpoint(path, subject, taken);
     notices.end(taken, () => resumeCommands(context, input, taken.settled, keep));
   }
-  if (!context.signal.aborted) await reportFilters(context, input);
+  if (!context.signal.aborted) await requireProof(context, input, notices, last !== undefined || tailing.hasRead);
   return exitCode(context, input, notices.gaps, shipping?.rejected() ?? 0);
+}
+
+/** Fails for a tail whose time is over while the service does not respond, and for a mistyped filter: both prove nothing. */
+async function requireProof(
+  context: Context,
+  input: TailFilter,
+  { outage }: TailNotices,
+  hasRead: boolean,
+): Promise<void> {
+  if (outage === undefined && hasRead) return reportFilters(context, input);
+  const words = outage === undefined ? 'before anything was read' : `during an outage: ${outage}`;
+  throw new SvcError('timeout', `the tail ended ${words}`, {
+    hint: 'The service still has what was not read: a tail that resumes reads it.',
+    retryable: true,
+  });
 }
 
 interface Opened extends Pick<TailOptions, 'begin' | 'onEvent' | 'onPosition'> {

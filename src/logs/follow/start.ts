@@ -81,6 +81,7 @@ export async function readLast(
     retentionMs: input.retention ?? DEFAULT_RETENTION_MS,
     keep: (log) => matches(log, input) && (own?.shows(log) ?? true),
     onEvent: endsAtPresent(context, input) ? undefined : onEvent,
+    patienceMs: Math.min(input.for ?? Infinity, input.idleExit ?? Infinity),
   });
   const { logs, read, readFrom } = last;
   if (logs.length < count && readFrom > 0)

@@ -1,0 +1,63 @@
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { FakeClock } from '../../support/clock.ts';
+import { errorIn, svcHere } from '../../support/run-here.ts';
+import { logAgo, type LogServer, startLogServer } from '../commands/log-server.ts';
+
+let server: LogServer;
+
+beforeEach(async () => {
+  server = await startLogServer();
+  onTestFinished(() => server.close());
+  server.logs.push(logAgo(60_000, 'read'));
+});
+
+/** A clock that calls a function in every pause. */
+class BusyClock extends FakeClock {
+  onSleep: () => void = () => undefined;
+
+  override async sleep(ms: number, signal?: AbortSignal): Promise<void> {
+    this.onSleep();
+    await super.sleep(ms, signal);
+  }
+}
+
+function tail(argv: readonly string[], clock = new BusyClock({ start: Date.now() })) {
+  return svcHere(['logs', 'tail', ...argv, '-o', 'jsonl'], { baseUrl: new URL(server.url), clock });
+}
+
+describe('a tail whose time is over while the service does not respond', () => {
+  it.each([
+    ['--since', '1h', '--for', '2m'],
+    ['--since', '1h', '--idle-exit', '2m'],
+    ['-n', '5', '--for', '2m'],
+    ['-n', '5', '--idle-exit', '2m'],
+  ])('R72: svc logs tail %s %s %s %s ends with 8 when nothing could be read', async (...argv) => {
+    server.refusal = 503;
+    const ended = await tail(argv);
+    expect([ended.code, ended.stdout, errorIn(ended)['message']]).toEqual([
+      8,
+      '',
+      expect.stringMatching(/^the tail ended (before anything was read$|during an outage: )|^the service failed/),
+    ]);
+  });
+
+  it.each([
+    ['and stays away', false, 8],
+    ['and comes back', true, 0],
+  ])('R72: a tail that has read ends with its entries when the service goes away %s', async (_, comesBack, code) => {
+    const clock = new BusyClock({ start: Date.now() });
+    let pauses = 0;
+    clock.onSleep = () => {
+      pauses += 1;
+      if (pauses === 3) server.refusal = 503;
+      if (pauses === 12 && comesBack) server.refusal = undefined;
+    };
+    const ended = await tail(['--since', '1h', '--idle-exit', '30m'], clock);
+    expect([ended.code, ended.stdout.includes('"read"'), ended.stderr.includes('disconnected')]).toEqual([
+      code,
+      true,
+      true,
+    ]);
+    expect(ended.stderr).toContain('resume with\n');
+  });
+});
