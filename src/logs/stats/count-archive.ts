@@ -1,5 +1,6 @@
 import type { Context } from '../../cli/app/command.ts';
-import { isWithin, readManifest } from '../archive/manifest.ts';
+import { countText } from '../../cli/output/time.ts';
+import { isWithin, type Manifest, readManifest } from '../archive/manifest.ts';
 import { countEntries, openArchive } from '../archive/open-archive.ts';
 import { reportGaps } from '../archive/report-gaps.ts';
 import { type Interval, LogCounts } from '../count.ts';
@@ -35,6 +36,7 @@ export async function countArchive(
   const isEndEnough =
     bounds.since === undefined && bounds.until === undefined && manifest.coverage.covered().length > 0;
   const uncovered = reportGaps(context, manifest, bounds, { newer: "'svc logs archive' updates it", isEndEnough });
+  reportTimeless(context, manifest);
   const counts = new LogCounts();
   const segments = manifest.segments.filter((segment) => isWithin(segment, interval));
   // All other filters are about counted members, so the index suffices for them.
@@ -50,4 +52,12 @@ export async function countArchive(
   });
   const { service, tenant_id: tenantId } = manifest.first;
   return { counts, interval, service, tenantId, uncovered };
+}
+
+/** Warns of entries without a readable time, which are in no hour and not counted. A typed time leaves them out anyway. */
+function reportTimeless({ notices }: Context, { segments }: Pick<Manifest, 'segments'>): void {
+  const timeless = segments.filter(({ first }) => first === null).reduce((sum, { entries }) => sum + entries, 0);
+  if (timeless === 0) return;
+  const entries = countText(timeless, 'entry');
+  notices.warn(`not counted: ${entries} without a readable time (created_at), which 'svc logs search' shows last`);
 }

@@ -284,6 +284,17 @@ describe('svc logs stats of an archive', () => {
     expect((await stats([top, '--since', '1d', '--fields', 'count'])).stdout.split('\n')[0]).toBe('{"count":60}');
   });
 
+  it('svc logs stats of an archive warns of entries without a readable time, which it does not count', async () => {
+    const timeless = { ...entryAt(BEGIN, KNOWN), created_at: 'yesterday' };
+    const { top } = await buildArchive(BEGIN, [{ to: NOW, entries: [entryAt(BEGIN, KNOWN), timeless, timeless] }]);
+    const count = (...argv: string[]) =>
+      svcHere(['logs', 'stats', top, '-o', 'jsonl', ...argv], { clock: new FakeClock({ start: NOW }) });
+    const all = await count();
+    expect(JSON.parse(all.stdout.split('\n')[0] ?? '')).toMatchObject({ by: 'all', count: 1 });
+    expect(all.stderr).toContain('warning: not counted: 2 entries without a readable time');
+    expect((await count('--since', new Date(BEGIN).toISOString())).stderr).not.toContain('readable');
+  });
+
   it('svc logs stats warns of an archive that ended before the requested time did', async () => {
     const { top } = await buildArchive(BEGIN, [{ to: NOW - 3 * DAY, entries: [entryAt(BEGIN, KNOWN)] }]);
     const ends = 'warning: the archive ends at 2026-02-26';
