@@ -1,9 +1,9 @@
 import { SvcError } from '../base/errors.ts';
 import type { Context } from '../cli/app/command.ts';
-import { rememberTenant } from '../cli/config/cache.ts';
 import { type Config, storedProfile } from '../cli/config/config-format.ts';
 import { updateConfig } from '../cli/config/config-file.ts';
 import { withKeyChanges } from '../cli/config/key-history.ts';
+import { rememberTenant } from '../cli/config/tenant-of-keys.ts';
 import { fromProfile, parseBaseUrl } from '../cli/config/values.ts';
 import { isoTime } from '../cli/output/time.ts';
 import type { KeyType } from '../schema/tenant.ts';
@@ -33,13 +33,14 @@ export async function storeKeyCommand(
   const baseUrl = parseBaseUrl(base_url, fromProfile(name));
   if (key !== undefined) await checkedKey(context, key, { baseUrl, check });
   let replaced = false;
-  await updateConfig(system, (config) => {
+  const { config: after } = await updateConfig(system, (config) => {
     const profile = storedProfile(config, name) ?? { base_url };
     replaced = profile.keys?.[kind]?.value !== undefined;
     const stored = { ...profile, keys: { ...profile.keys, [kind]: { command, base_url } } };
     config.profiles[name] = withKeyChanges(stored, [{ at: isoTime(clock.now()), type: kind, event: 'stored' }]);
   });
-  if (key?.tenant) rememberTenant(system, name, base_url, key.tenant);
+  const { keys } = storedProfile(after, name) ?? {};
+  if (key?.tenant) rememberTenant(system, { profile: name, baseUrl: base_url, keys }, key.tenant);
   notices.success(`set ${kind}_key_command of profile ${name}`);
   if (replaced) notices.note(`it replaces the stored ${kind} key, which is no longer in the config file`);
 }

@@ -4,10 +4,10 @@ import type { Context } from '../cli/app/command.ts';
 import { conflicting, flag, type Input, value } from '../cli/app/parameter.ts';
 import { headline } from '../cli/app/tenant-mark.ts';
 import { text } from '../cli/app/value-parsers.ts';
-import { knownTenant } from '../cli/config/cache.ts';
 import type { Profile } from '../cli/config/config-format.ts';
 import { commandName } from '../cli/config/command-name.ts';
 import { checkKeyText, KEY_TYPES, storedAs } from '../cli/config/keys.ts';
+import { tenantOfKeys } from '../cli/config/tenant-of-keys.ts';
 import { baseUrlText } from '../cli/config/values.ts';
 import { countText } from '../cli/output/time.ts';
 import { readInput } from '../cli/app/files/text-file.ts';
@@ -200,7 +200,9 @@ function reportCheck({ notices, noticePalette, noticeColumns }: Context, check: 
 
 // The old key may already be revoked, so its tenant is taken from its last check.
 function refuseOtherTenant({ system, settings }: Context, { kind, tenant }: KeyCheck, baseUrl: URL): void {
-  const before = knownTenant(system, settings.profile.value, baseUrlText(baseUrl));
+  const { profile, stored } = settings;
+  const place = { profile: profile.value, baseUrl: baseUrlText(baseUrl), keys: stored?.keys };
+  const before = tenantOfKeys(system, place);
   if (tenant === undefined || before === undefined || tenant.id === before.id) return;
   const names = `tenant ${JSON.stringify(tenant.name)}, and the stored one of ${JSON.stringify(before.name)}`;
   throw new SvcError('usage', `the new ${kind} key is of ${names}; nothing was stored`, {

@@ -2,9 +2,9 @@ import type { Context } from '../cli/app/command.ts';
 import { isForPeople } from '../cli/app/print.ts';
 import type { Config, Profile } from '../cli/config/config-format.ts';
 import { storedAs } from '../cli/config/keys.ts';
+import { tenantOfKeys } from '../cli/config/tenant-of-keys.ts';
 import { SANDBOX_PROFILE } from '../cli/config/values.ts';
 import { tenantTone } from '../cli/app/tenant-mark.ts';
-import { knownTenant } from '../cli/config/cache.ts';
 import type { PathsHost } from '../cli/config/paths.ts';
 import { fieldPaths, isObject, type View } from '../cli/output/view.ts';
 
@@ -72,7 +72,8 @@ export function profileRows(system: PathsHost, config: Config, current: string):
 }
 
 export function profileRow(system: PathsHost, name: string, profile: Profile, current: string) {
-  const tenant = profile.base_url === undefined ? undefined : knownTenant(system, name, profile.base_url);
+  const { base_url: baseUrl, keys } = profile;
+  const tenant = baseUrl === undefined ? undefined : tenantOfKeys(system, { profile: name, baseUrl, keys });
   return {
     name,
     current: name === current,

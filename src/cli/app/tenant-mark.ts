@@ -1,8 +1,8 @@
 import type { Tenant, TenantFacts } from '../../schema/tenant.ts';
-import { knownTenant } from '../config/cache.ts';
 import { hasSandboxKeys, KEY_TYPES, keyOrigin, type KeySettings } from '../config/keys.ts';
 import type { PathsHost } from '../config/paths.ts';
 import type { Settings } from '../config/settings.ts';
+import { tenantOfKeys } from '../config/tenant-of-keys.ts';
 import { baseUrlText } from '../config/values.ts';
 import { jsonLine } from '../output/formats.ts';
 import type { Prompts } from '../output/prompt.ts';
@@ -49,9 +49,9 @@ interface Settled {
 
 /** Returns the tenant of the keys in use, if it is known without a request. */
 export function tenantInUse({ system, settings }: Settled): TenantFacts | undefined {
-  const { sandbox, baseUrl, profile } = settings;
+  const { sandbox, baseUrl, profile, stored } = settings;
   if (sandbox || baseUrl === undefined || hasEnvironmentKey({ system, settings })) return undefined;
-  return knownTenant(system, profile.value, baseUrlText(baseUrl.value));
+  return tenantOfKeys(system, { profile: profile.value, baseUrl: baseUrlText(baseUrl.value), keys: stored?.keys });
 }
 
 /** Tells whether a key comes from the environment. Such a key may belong to any tenant, whatever the profile says. */

@@ -53,16 +53,31 @@ function isNamed(value: unknown): value is Named {
 
 const TENANTS = 'tenants.json';
 
-/** Returns the tenant of a profile's key at this base URL, as of its last check, if any. */
+/** Returns the tenant of a profile at this base URL, as of its last check, if any. It may have other keys by now. */
 export function knownTenant(system: PathsHost, profile: string, baseUrl: string): TenantFacts | undefined {
   const known = readCache(system, TENANTS)[profile];
   return isObject(known) && known['base_url'] === baseUrl ? tenantFacts(known) : undefined;
 }
 
-/** Stores the tenant of a profile; a failure is ignored. */
-export function rememberTenant(system: PathsHost, profile: string, baseUrl: string, tenant: TenantFacts): void {
-  const { id, name, type } = tenant;
-  const known = { base_url: baseUrl, id, name, type };
+/** The keyed hash of the keys that a profile had when its tenant was stored. */
+interface NotedKeys {
+  readonly salt: string;
+  readonly hash: string;
+}
+
+/** Returns the hash of the keys whose tenant was stored; undefined if an earlier version of svc stored it. */
+export function rememberedKeys(system: PathsHost, profile: string): NotedKeys | undefined {
+  const { salt, keys: hash } = objectOrUndefined(readCache(system, TENANTS)[profile]) ?? {};
+  return typeof salt === 'string' && typeof hash === 'string' ? { salt, hash } : undefined;
+}
+
+/** Stores the tenant of a profile and its keys; a failure is ignored. */
+export function writeTenantOf(
+  system: PathsHost,
+  { profile, baseUrl, salt, hash }: NotedKeys & { readonly profile: string; readonly baseUrl: string },
+  { id, name, type }: TenantFacts,
+): void {
+  const known = { base_url: baseUrl, id, name, type, salt, keys: hash };
   writeCache(system, TENANTS, { ...readCache(system, TENANTS), [profile]: known });
 }
 

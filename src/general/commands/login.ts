@@ -2,11 +2,11 @@ import { isAboutKey } from '../../cli/app/check-key.ts';
 import { type Context, defineCommand } from '../../cli/app/command.ts';
 import { noteNext, warnOf } from '../../cli/app/hint.ts';
 import { conflicting, flag } from '../../cli/app/parameter.ts';
-import { rememberTenant } from '../../cli/config/cache.ts';
 import { updateConfig } from '../../cli/config/config-file.ts';
-import type { StoredKey } from '../../cli/config/config-format.ts';
+import { type Profile, type StoredKey, storedProfile } from '../../cli/config/config-format.ts';
 import { withKeyChanges } from '../../cli/config/key-history.ts';
 import { KEY_TYPES } from '../../cli/config/keys.ts';
+import { rememberTenant, tenantOfKeys } from '../../cli/config/tenant-of-keys.ts';
 import { baseUrlText, parseBaseUrl } from '../../cli/config/values.ts';
 import { isoTime } from '../../cli/output/time.ts';
 import {
@@ -60,7 +60,10 @@ export const login = defineCommand({
     const keys = given.length > 0 ? given : await askAll(context, place);
     if (keys.length === 0) throw noKeyGiven();
     if (input.dryRun) return context.notices.note('dry run: nothing was stored');
-    await store(context, baseUrl, keys, input.rotate ? 'rotated' : 'stored');
+    const known = knownTenantOf(context, keys, place);
+    const stored = await store(context, baseUrl, keys, input.rotate ? 'rotated' : 'stored');
+    const { value: profile } = context.settings.profile;
+    if (known) rememberTenant(context.system, { profile, baseUrl: baseUrlText(baseUrl), keys: stored }, known);
     reportStored(context, baseUrl, keys);
     if (input.rotate) context.notices.note('the service still accepts the old keys: revoke them there');
   },
@@ -116,10 +119,10 @@ async function store(
   url: URL,
   keys: readonly GivenKey[],
   event: 'stored' | 'rotated',
-): Promise<void> {
+): Promise<Profile['keys']> {
   const baseUrl = baseUrlText(url);
   const name = settings.profile.value;
-  await updateConfig(system, (config) => {
+  const { config: changedConfig } = await updateConfig(system, (config) => {
     const now = clock.now();
     const before = config.profiles[name] ?? {};
     // The age of a key counts from when it was first stored.
@@ -133,8 +136,19 @@ async function store(
     config.profiles[name] = withKeyChanges(after, changes);
     config.current ??= name;
   });
-  const tenant = keys.find((key) => key.tenant !== undefined)?.tenant;
-  if (tenant) rememberTenant(system, name, baseUrl, tenant);
+  return storedProfile(changedConfig, name)?.keys;
+}
+
+/**
+ * Returns the tenant that the new keys showed. A private key shows none: one that was verified is taken for a key of the
+ * tenant of the other keys, if it replaces none or was typed as a rotation.
+ */
+function knownTenantOf({ system, settings }: Context, keys: readonly GivenKey[], place: LoginTarget) {
+  const shown = keys.find((key) => key.tenant !== undefined)?.tenant;
+  const { profile, stored } = settings;
+  const isAddition = keys.every(({ kind }) => stored?.keys?.[kind] === undefined);
+  if (shown !== undefined || !place.check || !(isAddition || place.replaced !== undefined)) return shown;
+  return tenantOfKeys(system, { profile: profile.value, baseUrl: baseUrlText(place.baseUrl), keys: stored?.keys });
 }
 
 /** Tells whether a profile already has this key, or this command, for the same base URL. */

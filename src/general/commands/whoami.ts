@@ -4,9 +4,9 @@ import { type Context, defineCommand, PROFILES_PARAMETER } from '../../cli/app/c
 import { conflicting, flag } from '../../cli/app/parameter.ts';
 import { isDrawn, listPrinter, oneBatch, recordPrinter } from '../../cli/app/print.ts';
 import { hasEnvironmentKey, headline, tenantTone } from '../../cli/app/tenant-mark.ts';
-import { rememberTenant } from '../../cli/config/cache.ts';
 import { keyEvents, type KnownKeyEvent, unexplainedKeys } from '../../cli/config/key-history.ts';
 import { KEY_TYPES, keyOrigin } from '../../cli/config/keys.ts';
+import { rememberTenant } from '../../cli/config/tenant-of-keys.ts';
 import { baseUrlText } from '../../cli/config/values.ts';
 import { cleanText, hangingIndent } from '../../cli/output/text.ts';
 import { formatDuration, parseTime } from '../../cli/output/time.ts';
@@ -85,8 +85,10 @@ export const whoami = defineCommand({
     const isShort = isDrawn(context);
     if (isShort && keys.every(({ failure }) => failure?.code === 'key_missing')) throw noKeys(context.settings);
     await (isShort ? context.out.write(drawIdentity(row, context)) : print(row));
-    if (row.tenant && row.base_url !== null && !context.settings.sandbox && !hasEnvironmentKey(context))
-      rememberTenant(context.system, row.profile, row.base_url, row.tenant);
+    const { system, settings } = context;
+    const place = { profile: row.profile, baseUrl: row.base_url ?? '', keys: settings.stored?.keys };
+    if (row.tenant && row.base_url !== null && !settings.sandbox && !hasEnvironmentKey(context))
+      rememberTenant(system, place, row.tenant);
     const failure = failureOf(context, keys);
     if (failure !== undefined) throw failure;
     if (maxKeyAge !== undefined) checkKeyAges(context, maxKeyAge, strict);

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { tenantOf } from '../../../src/au/run/run-view.ts';
-import { rememberTenant } from '../../../src/cli/config/cache.ts';
+import { rememberTenant } from '../../../src/cli/config/tenant-of-keys.ts';
 import type { System } from '../../../src/base/system.ts';
 import { recordOf } from './parts.ts';
 
@@ -17,7 +17,8 @@ it('the tenant of a run is named as the profile knows it, unless the profile has
     ['ours', 'TEST Acme (ours)'],
     ['theirs', 'ours'],
   ] as const) {
-    rememberTenant(system, record.profile, record.base_url, { id, name: 'Acme', type: 'test' });
+    const { profile, base_url: baseUrl } = record;
+    rememberTenant(system, { profile, baseUrl, keys: undefined }, { id, name: 'Acme', type: 'test' });
     expect(tenantOf({ system }, record)).toBe(shown);
   }
 });

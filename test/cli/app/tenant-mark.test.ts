@@ -1,10 +1,11 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { Environment } from '../../../src/base/system.ts';
 import { confirmCost, reportTenant, tenantMark } from '../../../src/cli/app/tenant-mark.ts';
-import { rememberTenant } from '../../../src/cli/config/cache.ts';
+import { rememberTenant } from '../../../src/cli/config/tenant-of-keys.ts';
 import type { Settings } from '../../../src/cli/config/settings.ts';
 import { Messages } from '../../../src/cli/output/messages.ts';
 import { createPalette } from '../../../src/cli/output/terminal.ts';
@@ -14,12 +15,10 @@ import { outputOver, Sink } from '../output/streams.ts';
 const home = mkdtempSync(`${tmpdir()}/svc-tenants-`);
 const host = { platform: 'linux', home, cwd: home } as const;
 const URL_TEXT = 'https://service.example';
-rememberTenant({ ...host, env: { SVC_CACHE_DIR: home } }, 'prod', URL_TEXT, {
-  id: '1',
-  name: 'Acme',
-  type: 'production',
-});
-rememberTenant({ ...host, env: { SVC_CACHE_DIR: home } }, 'test', URL_TEXT, { id: '2', name: 'Acme QA', type: 'test' });
+const cached = { ...host, env: { SVC_CACHE_DIR: home } };
+const keys = { private: { value: 'key_of_the_profile', base_url: URL_TEXT } };
+rememberTenant(cached, { profile: 'prod', baseUrl: URL_TEXT, keys }, { id: '1', name: 'Acme', type: 'production' });
+rememberTenant(cached, { profile: 'test', baseUrl: URL_TEXT, keys }, { id: '2', name: 'Acme QA', type: 'test' });
 afterAll(() => rmSync(home, { recursive: true, force: true }));
 
 /** Returns the system and the settings of a command line with this profile and address. */
@@ -92,6 +91,27 @@ describe('the question before something is paid for', () => {
 
   it('the question before something is paid for is asked where the tenant is not known', async () => {
     expect(await asked(['new', URL_TEXT, {}])).toEqual(['UNKNOWN TENANT: submit 6 rows? This may be billed.']);
+  });
+
+  it('the question before something is paid for is asked where a profile has another key than that of the test tenant', async () => {
+    expect(await asked(['test', URL_TEXT, {}, 'key_of_production'])).toEqual([
+      'UNKNOWN TENANT: submit 6 rows? This may be billed.',
+    ]);
+    expect(await marked('test', URL_TEXT, {}, 'key_of_production')).toContain(' UNKNOWN TENANT ');
+  });
+
+  it('the question before something is paid for is asked where an earlier version did not note the keys of a test tenant', async () => {
+    const file = join(home, 'tenants.json');
+    const before = readFileSync(file, 'utf8');
+    const unnoted = { base_url: URL_TEXT, id: '3', name: 'Acme' };
+    const tenants = { prod: { ...unnoted, type: 'production' }, test: { ...unnoted, type: 'test' } };
+    writeFileSync(file, JSON.stringify(tenants));
+    try {
+      expect(await asked(['test', URL_TEXT, {}])).toEqual(['UNKNOWN TENANT: submit 6 rows? This may be billed.']);
+      expect(await asked(['prod', URL_TEXT, {}])).toEqual([expect.stringContaining('PRODUCTION tenant "Acme"')]);
+    } finally {
+      writeFileSync(file, before);
+    }
   });
 
   it('the question before something unexpected is done is asked at a test tenant and at a sandbox too, without a word of a bill', async () => {

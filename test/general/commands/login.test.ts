@@ -88,6 +88,24 @@ describe('svc login', () => {
     expect(hint).toContain(`${url}/v1 has no such path`);
   });
 
+  it('svc login forgets the tenant of the keys before, unless the new keys show it or a private key is only added', async () => {
+    const { svc } = await place();
+    const typeAfter = async (line: string, input: string): Promise<unknown> => {
+      expect(await svc(`login ${line}`, input)).toMatchObject({ code: 0 });
+      const [profile] = JSON.parse((await svc('profile list -o json')).stdout) as Record<string, unknown>[];
+      return profile?.['tenant_type'];
+    };
+    expect(await typeAfter('--management-key-stdin', 'sandbox-management-key')).toBe('test');
+    expect(await typeAfter('--private-key-stdin', 'sandbox-private-key-read-only')).toBe('test');
+    expect(await typeAfter('--private-key-stdin --rotate', 'sandbox-private-key')).toBe('test');
+    expect(await typeAfter('--private-key-stdin --no-check', 'key-of-production-1')).toBe(null);
+    const both = '--management-key-stdin --private-key-stdin';
+    expect(await typeAfter(both, 'sandbox-management-key\nsandbox-private-key-read-only')).toBe('test');
+    expect(await typeAfter('--private-key-stdin', 'sandbox-private-key')).toBe(null);
+    expect(await typeAfter('--management-key-stdin', 'sandbox-management-key-read-only')).toBe('test');
+    expect(await typeAfter('--management-key-stdin --no-check', 'sandbox-management-key')).toBe(null);
+  });
+
   it('svc login works offline with --no-check, and says so when it could not ask', async () => {
     const { svc, config } = await place();
     const at = '--base-url http://127.0.0.1:9 --management-key-stdin';
