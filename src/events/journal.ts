@@ -1,10 +1,11 @@
 import nodeFs from 'node:fs';
 import fs from 'node:fs/promises';
 import { StringDecoder } from 'node:string_decoder';
+import { isDeepStrictEqual } from 'node:util';
 import { readFailure, SvcError, systemCodeOf, writeFailure } from '../base/errors.ts';
 import { piecesOf, type Waiting as WaitingForPipe } from '../base/files/read.ts';
 import { systemClock } from '../base/system.ts';
-import { headersToKeep, type ReceivedEvent, textIn } from '../client/webhooks/received.ts';
+import { headersToForward, headersToKeep, type ReceivedEvent, textIn } from '../client/webhooks/received.ts';
 import { isObject, parsedJson } from '../schema/json-value.ts';
 import { wrongJournal } from './wrong-journal.ts';
 
@@ -15,7 +16,7 @@ export interface JournalEntry {
   readonly type: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  /** Whether something in the body, such as a card number, was hidden because it must not be stored. */
+  /** Whether something in the body or in a forwarded header, such as a card number, was hidden since it must not be stored. */
   readonly redacted?: true | undefined;
 }
 
@@ -89,12 +90,15 @@ export class Journal {
   #entryOf({ receivedAt, headers, bytes, delivery }: ReceivedEvent): JournalEntry {
     const text = bytes.toString('utf8');
     const body = this.#redact(text);
+    const kept = headersToKeep(headers, this.#redact);
+    const isWhole =
+      body === text && isDeepStrictEqual(headersToForward(new Map(Object.entries(kept))), headersToForward(headers));
     return {
       received_at: new Date(receivedAt).toISOString(),
       id: this.#redact(delivery.event.id),
       type: this.#redact(delivery.event.type),
-      headers: headersToKeep(headers, this.#redact),
-      ...(body === text ? {} : { redacted: true }),
+      headers: kept,
+      ...(isWhole ? {} : { redacted: true }),
       body,
     };
   }

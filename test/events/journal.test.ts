@@ -184,6 +184,25 @@ describe('the journal', () => {
     expect(line && 'entry' in line && JSON.parse(line.entry.body)).toMatchObject({ event: { id: 'e1' } });
   });
 
+  it('the journal keeps a signature of any form, and notes an event with a header that is not kept as it came', async () => {
+    const journal = await Journal.open(file, createRedactor().redact);
+    const event = received('e1');
+    const signed = {
+      'x-signature': 'signature=3q2+7w==,t=1',
+      signature: 'sig=deadbeef&v=2',
+      authorization: 'Bearer x',
+    };
+    await journal.append({ ...event, headers: new Map(Object.entries(signed)) });
+    const masked = { 'x-signature': 'signature=4111111111111111', 'x-note': 'https://store.example/?sig=canary' };
+    for (const [name, value] of Object.entries(masked))
+      await journal.append({ ...event, headers: new Map([[name, value]]) });
+    await journal.close();
+    const entries = (await gather(readJournal(file))).flatMap((line) => ('entry' in line ? [line.entry] : []));
+    expect(entries[0]?.headers).toEqual({ ...signed, authorization: '[hidden]' });
+    expect(entries.map(({ redacted = false }) => redacted)).toEqual([false, true, true]);
+    expect(readFileSync(file, 'utf8')).not.toMatch(/canary|4111111111111111/);
+  });
+
   it('the journal says that the disk is full, each time', async () => {
     const journal = await Journal.open('/dev/full', plain);
     for (let time = 0; time < 2; time += 1) {

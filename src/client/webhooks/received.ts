@@ -90,8 +90,18 @@ export function headersToKeep(
   headers: ReadonlyMap<string, string>,
   redact: (text: string) => string,
 ): Record<string, string> {
-  const kept = Array.from(headers, ([name, value]) => [name, SECRET.test(name) ? '[hidden]' : redact(value)]);
+  const kept = Array.from(headers, ([name, value]) => [name, valueToKeep(name, value, redact)]);
   return Object.fromEntries(kept) as Record<string, string>;
+}
+
+function valueToKeep(name: string, value: string, redact: (text: string) => string): string {
+  if (SECRET.test(name)) return '[hidden]';
+  if (!name.includes('signature') || value.includes('?')) return redact(value);
+  // Apart from its name, as in `signature=…`, a signature is not taken for that of a signed address.
+  return value
+    .split(/(?<==)(?=[^=])/)
+    .map(redact)
+    .join('');
 }
 
 /** Returns the headers that are forwarded with an event, such as type and signature, without keys and hop-by-hop ones. */
