@@ -15,6 +15,8 @@ import { countText, formatNumber, isoTime } from '../../cli/output/time.ts';
 import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
 import { removePartialFiles } from '../results/download.ts';
 import { CommandLedger, type JobClaim } from '../ledger/command-ledger.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import { ledgerOfKey } from '../ledger/named-cycle.ts';
 import { isUuid } from '../request/row-key.ts';
 import { findJob, nameOf } from '../run/job.ts';
 import { apply, type Part } from '../run/part.ts';
@@ -56,14 +58,16 @@ export const abandon = defineCommand({
 /**
  * Frees the rows of a job on the operator's word, where nothing can be proven: a job whose rows are in the ledger.
  * Returns undefined if the name is not one of such a job.
- * @throws SvcError `conflict` for a job that has its file
+ * @throws SvcError `conflict` for a job that has its file, `outcome_unknown` if it is not known whether its ledger is that
+ *   of the key
  */
 async function releaseJob(context: Context, job: string): Promise<RunRow | undefined> {
   if (!isUuid(job) || fs.existsSync(job)) return undefined;
   const client = await context.client();
   const shown = await tenantOfKey(client);
   const reading = new CommandLedger(context, { onlyReads: true });
-  const tenant = shown ?? (await recordedTenant(context, job)) ?? (await claimingTenant(reading, job));
+  const hasJob = async (ledger: Ledger): Promise<boolean> => (await ledger.cycleOfJob(job)) !== undefined;
+  const tenant = shown ?? (await recordedTenant(context, job)) ?? (await ledgerOfKey(client, reading, hasJob))?.[0];
   if (tenant === undefined) return undefined;
   const claimed = await reading.claimOfJob(tenant, job);
   if (claimed === undefined) return undefined;
@@ -136,12 +140,6 @@ async function recordedTenant(context: Context, job: string): Promise<string | u
   const hasJob = ({ record }: RunDirectory): boolean =>
     record.profile === profile && record.base_url === baseUrl && record.parts.some((part) => part.job === job);
   return runs.find(hasJob)?.record.tenant_id;
-}
-
-/** Returns the tenant whose ledger has the claim of a job; undefined if no ledger in the place has. */
-async function claimingTenant(ledger: CommandLedger, job: string): Promise<string | undefined> {
-  for await (const [tenant, found] of ledger.everyTenant()) if (await found.cycleOfJob(job)) return tenant;
-  return undefined;
 }
 
 /** Frees the rows of a cut entry of the ledger. Returns undefined if the name is not one of such an entry. */
