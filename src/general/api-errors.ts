@@ -23,10 +23,3 @@ export function tenantDeletion(): SvcError {
     next: ['tenant', 'delete'],
   });
 }
-
-/** The error for a number that JavaScript would change. */
-export function inexactNumber(): SvcError {
-  return new SvcError('refused_input', 'the body contains a number that is too large to be sent exactly', {
-    hint: 'Write it as a string, in quotes.',
-  });
-}

@@ -1,5 +1,6 @@
 import { SvcError } from '../../base/errors.ts';
 import { ownMember } from '../../schema/own-member.ts';
+import { refuseInexactNumber } from './inexact-number.ts';
 import { nameValue, type ValueParser } from './value-parsers.ts';
 
 /** A value to be put into a request body, and where: the names and indexes that lead there. */
@@ -16,12 +17,18 @@ export const textAssignment: ValueParser<Assignment> = (typed) => {
 
 export const jsonAssignment: ValueParser<Assignment> = (typed) => {
   const { name, value } = nameValue(typed);
+  const assignment = { path: pathIn(name), value: jsonIn(value) };
+  refuseInexactNumber(assignment.value);
+  return assignment;
+};
+
+function jsonIn(text: string): unknown {
   try {
-    return { path: pathIn(name), value: JSON.parse(value) as unknown };
+    return JSON.parse(text);
   } catch {
     throw new SvcError('usage', 'must be a path, =, and JSON, such as amount=10 or tags=["a"]');
   }
-};
+}
 
 /** Returns a copy of the body with the values set. Missing objects are created; a list takes an index. */
 export function assigned(body: unknown, assignments: readonly Assignment[]): unknown {

@@ -33,7 +33,7 @@ import {
   readEndpointPath,
 } from '../../client/api/any-endpoint.ts';
 import type { AnyResponse, JsonBody } from '../../client/http/response.ts';
-import { inexactNumber, tenantDeletion, unknownMethod, whichKey } from '../api-errors.ts';
+import { tenantDeletion, unknownMethod, whichKey } from '../api-errors.ts';
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 
@@ -293,17 +293,5 @@ function checkOptions(method: string, { paginate, file, set, setJson }: ApiInput
 
 async function bodyOf(context: Context, { file, set, setJson }: ApiInput): Promise<unknown> {
   const base = file === undefined ? undefined : await readJsonBody(context, file);
-  const body = assigned(base, [...set, ...setJson]);
-  refuseInexact(body);
-  return body;
-}
-
-/** Refuses a number that lost digits when it was read, since another number would be sent. */
-function refuseInexact(value: unknown): void {
-  if (typeof value === 'object' && value !== null) {
-    for (const inner of Object.values(value)) refuseInexact(inner);
-  }
-  if (typeof value !== 'number') return;
-  const isExact = Number.isFinite(value) && (Number.isSafeInteger(value) || !Number.isInteger(value));
-  if (!isExact) throw inexactNumber();
+  return assigned(base, [...set, ...setJson]);
 }

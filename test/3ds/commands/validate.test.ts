@@ -200,6 +200,18 @@ describe('a body that cannot be read', () => {
     expect(await place.svc(['3ds', 'validate', '-'], { input: text })).toMatchObject({ code: 0 });
   });
 
+  it.each(['12345678901234567890', '-9007199254740993', '1e400'])(
+    'a body that cannot be read is one with the number %s, which svc would send as another',
+    async (number) => {
+      const body = JSON.stringify({ ...fullBody(), broadcast_info: { reference: '#' } }).replace('"#"', number);
+      const { code, stderr } = await place.svc(['3ds', 'validate', '-'], { input: body });
+      expect([code, errorOf(stderr)['message']]).toEqual([
+        13,
+        'standard input contains a number that is too large to be sent exactly',
+      ]);
+    },
+  );
+
   it('a body that cannot be read names what is wrong with the file itself', async () => {
     mkdirSync(join(place.path, 'dir'));
     expect((await place.svc(['3ds', 'validate', 'gone.json'])).stderr).toContain('gone.json does not exist');

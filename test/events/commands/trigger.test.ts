@@ -108,6 +108,12 @@ describe('svc events trigger', () => {
     expect(sent()).toMatchObject({ event: { type: 'card.expired', data: { card: { id: 'c7' } } } });
   });
 
+  it('svc events trigger refuses a number that it would send as another', async () => {
+    const { code, stderr } = await trigger('--type', 'a.b', '--set-json', 'data.n={"id":[12345678901234567890]}');
+    expect([code, stderr]).toEqual([13, expect.stringContaining('a number that is too large to be sent exactly')]);
+    expect(target.connections).toBe(0);
+  });
+
   it('svc events trigger names an unknown type as it was typed, digits included', async () => {
     const { code, stderr } = await trigger('network-token.2026.renewed');
     expect(code).toBe(2);

@@ -129,6 +129,11 @@ describe('svc api', () => {
     expect([result.code, result.server.connections]).toEqual([13, 0]);
   });
 
+  it('svc api refuses a number that would lose digits in --set-json before anything is sent', async () => {
+    const result = await api(['POST', '/3ds/sessions', '--set-json', 'a=[12345678901234567890]']);
+    expect([result.code, result.server.connections]).toEqual([13, 0]);
+  });
+
   it('R15 and R20: svc api retries GET, but no other method whose outcome is unknown', async () => {
     const get = await api(['GET', '/logs'], (_, index) => (index < 2 ? answer(503) : json({ done: true })));
     expect([get.code, get.sent.length]).toEqual([0, 3]);

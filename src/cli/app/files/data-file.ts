@@ -4,6 +4,7 @@ import { SvcError } from '../../../base/errors.ts';
 import { ownMember } from '../../../schema/own-member.ts';
 import { JsonFault, plainValue, positionOf, readJson } from '../../config/json-text.ts';
 import type { Context } from '../command.ts';
+import { refuseInexactNumber } from '../inexact-number.ts';
 import { readTextFile } from './text-file.ts';
 
 /** The value in a file, and the line where each member begins. */
@@ -39,11 +40,14 @@ export async function readDataFile(context: Context, typed: string): Promise<Dat
 /**
  * Reads JSON in UTF-8 from a file, or from standard input for `-`; `//` comments are allowed. Messages never quote the
  * content.
- * @throws SvcError `refused_input` with the line of a syntax error; `local` if the file cannot be read
+ * @throws SvcError `refused_input` with the line of a syntax error, or for a number that cannot be sent exactly; `local` if
+ *   the file cannot be read
  */
 export async function readJsonBody(context: Context, typed: string): Promise<unknown> {
   const { name, text } = await readTextFile(context, typed);
-  return jsonIn(text, name);
+  const body = jsonIn(text, name);
+  refuseInexactNumber(body, name);
+  return body;
 }
 
 function jsonIn(text: string, name: string): unknown {
