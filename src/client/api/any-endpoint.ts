@@ -36,6 +36,7 @@ export class AnyEndpoint extends Endpoints {
       const response = await this.core.callAny({ ...request, method: 'GET', query });
       onResponse(response);
       const page = response.body && pageIn(response.body, query);
+      if (page && 'unreadable' in page) throw unreadablePages(request.path, page.unreadable, response.status);
       if (page) return page;
       throw new SvcError('bad_response', `the response to GET ${request.path} is not a list`, {
         status: response.status,
@@ -53,20 +54,38 @@ export function itemsIn({ json, text }: JsonBody): readonly unknown[] | undefine
 }
 
 export function hasMore(body: JsonBody): boolean {
-  return pageIn(body, {})?.next !== undefined;
+  const page = pageIn(body, {});
+  return page !== undefined && ('unreadable' in page || page.next !== undefined);
 }
 
-function pageIn(body: JsonBody, query: Query): Page<unknown> | undefined {
+/** Reads a page; a member of another type than documented, which says how the list goes on, makes it unreadable. */
+function pageIn(body: JsonBody, query: Query): Page<unknown> | { readonly unreadable: string } | undefined {
   const items = itemsIn(body);
   if (items === undefined) return undefined;
   const pagination = objectOrUndefined(objectOrUndefined(body.json)?.['pagination']) ?? {};
   const { next, page_number: number, total_pages: total } = pagination;
   if (typeof next === 'string' && next !== '') return { items, next: `start=${next}` };
+  const odd = Object.entries({ page_number: number, total_pages: total }).find(
+    ([, value]) => !isNumberOrMissing(value),
+  );
+  if (odd !== undefined || (next ?? '') !== '') return { unreadable: odd?.[0] ?? 'next' };
   if (typeof number !== 'number' && typeof total !== 'number') return { items, next: undefined };
   const current = typeof number === 'number' ? number : Number(query['page'] ?? 1);
   // Without a total, the list ends with the first empty page.
   const more = typeof total === 'number' ? current < total : items.length > 0;
   return { items, next: more ? `page=${current + 1}` : undefined };
+}
+
+function isNumberOrMissing(value: unknown): boolean {
+  return typeof value === 'number' || value === undefined || value === null;
+}
+
+function unreadablePages(path: string, member: string, status: number): SvcError {
+  return new SvcError(
+    'bad_response',
+    `the response to GET ${path} has a pagination.${member} of another type than documented, so the list may go on`,
+    { status, hint: 'Request it without paging to see it.' },
+  );
 }
 
 function queryFrom(cursor: string): Query {

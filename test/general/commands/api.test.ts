@@ -304,6 +304,20 @@ describe('svc api --paginate', () => {
     expect([result.code, result.sent.length]).toEqual([12, 2]);
   });
 
+  it.each([
+    [{ next: 17 }, 'next'],
+    [{ next: { after: 'a' } }, 'next'],
+    [{ page_number: '1', total_pages: '3' }, 'page_number'],
+    [{ page_number: 1, total_pages: '3' }, 'total_pages'],
+  ])('R26: svc api --paginate fails when it cannot tell whether the list goes on: %j', async (pagination, member) => {
+    const result = await api(['GET', '/logs', '--paginate'], [json({ pagination, data: [{ n: 1 }] })]);
+    expect([result.code, result.sent.length, result.stdout]).toEqual([8, 1, '']);
+    expect(errorIn(result)['message']).toContain(`pagination.${member} of another type`);
+    const table = await api(['GET', '/logs', '-o', 'csv'], [json({ pagination, data: [{ n: 1 }] })]);
+    expect([table.code, table.stdout]).toEqual([0, 'n\n1\n']);
+    expect(table.stderr).toContain('more results: use --paginate');
+  });
+
   it('svc api --paginate reads a bare array as one page, and refuses a response without a list', async () => {
     const { stdout } = await api(['GET', '/logs', '--paginate'], [json([1, 2])]);
     expect(stdout).toBe('1\n2\n');
