@@ -257,8 +257,15 @@ async function toRequest(context: Context, input: ApiInput): Promise<AnyRequest>
     key,
     query: queryOf([...query, ...input.query.map((one) => [one.name, one.value] as const)]),
     body: await bodyOf(context, input),
-    whenUnclear: { hint: 'Check the current state before you run it again.', next: ['api', 'GET', path] },
+    whenUnclear: { hint: 'Check the current state before you run it again.', next: stateWords(path, input) },
   };
+}
+
+/** Returns the command that reads what a change may have made; undefined for sessions, of which the service has no list. */
+function stateWords(path: string, { key }: ApiInput): readonly string[] | undefined {
+  const read = path.replace(/(\/3ds\/sessions\/[^/]+)\/authenticate$/, '$1');
+  if (isSamePath(read, '/3ds/sessions')) return undefined;
+  return ['api', 'GET', read, ...(key === undefined ? [] : ['--key', key])];
 }
 
 /** Returns the typed method and path. A path alone is read with GET. */

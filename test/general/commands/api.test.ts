@@ -149,6 +149,18 @@ describe('svc api', () => {
     }
   });
 
+  it.each([
+    ['/x/1', ['--key', 'private'], ['api', 'GET', '/x/1', '--key', 'private']],
+    ['/account-updater/jobs', [], ['api', 'GET', '/account-updater/jobs']],
+    ['/3ds/sessions/5f0c/authenticate', [], ['api', 'GET', '/3ds/sessions/5f0c']],
+    ['/3ds/sessions', [], undefined],
+  ])('R20: svc api prints the command that shows what a POST to %s has done', async (path, options, next) => {
+    const unclear = errorIn(await api(['POST', path, ...options], [reset('request')]));
+    expect(unclear['exit_code']).toBe(9);
+    const words = unclear['next_words'] as string[] | undefined;
+    expect(words?.slice(words.indexOf('api'))).toEqual(next);
+  });
+
   it('R20: svc api retries a POST after a 429', async () => {
     const { code, sent } = await api(['POST', '/3ds/sessions'], (_, index) => (index === 0 ? answer(429) : json({})));
     expect([code, sent.length]).toEqual([0, 2]);
