@@ -33,6 +33,7 @@ import {
   readEndpointPath,
 } from '../../client/api/any-endpoint.ts';
 import type { AnyResponse, JsonBody } from '../../client/http/response.ts';
+import { decodedUri } from '../../schema/address.ts';
 import { tenantDeletion, unknownMethod, whichKey } from '../api-errors.ts';
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
@@ -246,7 +247,7 @@ const NOTHING_KNOWN: View = { name: '', fields: [], columns: [] };
 async function toRequest(context: Context, input: ApiInput): Promise<AnyRequest> {
   const { method, typedPath } = endpointIn(input);
   const { path, query } = inPath(() => readEndpointPath(typedPath));
-  refuseCardNumbers(input);
+  refuseCardNumbers(input, [path, ...[...query].flat()]);
   if (method === 'DELETE' && isSamePath(path, '/tenants/self')) throw tenantDeletion();
   const key = input.key ?? keyTypeOf(path);
   if (key === undefined) throw whichKey(path);
@@ -286,9 +287,12 @@ function inPath<T>(read: () => T): T {
   }
 }
 
-function refuseCardNumbers({ method, path = '', query, set, setJson }: ApiInput): void {
+/** `read` is what was typed as the path, in parts: each of them is looked at also as it is without percent-encoding. */
+function refuseCardNumbers({ method, path = '', query, set, setJson }: ApiInput, read: readonly string[]): void {
   const hint = 'Command lines are visible to others: put it into the body with --file, from a file or a pipe.';
-  refuseTypedCardNumbers([method, path, ...query.map((one) => one.value)], [...set, ...setJson], hint);
+  const decoded = read.map((part) => decodedUri(part) ?? part);
+  const texts = [method, path, ...decoded, ...query.flatMap((one) => [one.name, one.value])];
+  refuseTypedCardNumbers(texts, [...set, ...setJson], hint);
 }
 
 function checkOptions(method: string, { paginate, file, set, setJson }: ApiInput): void {

@@ -107,7 +107,10 @@ describe('svc api', () => {
 
   it.each([
     ['the path', ['GET', '/tokens/4111111111111111', '--key', 'private']],
+    ['the path, encoded', ['GET', '/tokens/4111%3111111111111', '--key', 'private']],
+    ['the query of the path, encoded', ['GET', '/logs?q=4111+1111%201111+1111']],
     ['--query', ['GET', '/logs', '--query', 'q=4111 1111 1111 1111']],
+    ['a name of --query', ['GET', '/logs', '--query', '4111111111111111=q']],
     ['--set', ['POST', '/3ds/sessions', '--set', 'a.b=5555-5555-5555-4444']],
     ['--set-json', ['POST', '/3ds/sessions', '--set-json', 'a=378282246310005']],
   ])('R05 and R40: svc api refuses a card number in %s, because other users can see command lines', async (_, argv) => {
