@@ -92,7 +92,8 @@ export function keyFiles({ env, cwd }: Pick<System, 'env' | 'cwd'>): (readonly [
 export function keyVariable({ env }: Pick<System, 'env'>, kind: KeyType): string {
   const own = KEY_VARIABLES[kind][0] ?? '';
   const either = 'SVC_API_KEY';
-  return !env[own] && env[either] ? either : own;
+  // The file of the main variable precedes the other variable, whose key may be of the other kind.
+  return !env[own] && !env[`${own}_FILE`] && env[either] ? either : own;
 }
 
 /** Describes how a profile has a key: `stored`, or the first word of its command; undefined if it has none. */

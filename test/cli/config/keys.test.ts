@@ -2,7 +2,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { isSvcError, type SvcError } from '../../../src/base/errors.ts';
-import { resolveKey, SANDBOX_KEYS } from '../../../src/cli/config/keys.ts';
+import { keyVariable, resolveKey, SANDBOX_KEYS } from '../../../src/cli/config/keys.ts';
 import { resolveSettings, type SettingFlags } from '../../../src/cli/config/settings.ts';
 import type { Setting } from '../../../src/cli/config/values.ts';
 import { MANAGEMENT_KEY, PRIVATE_KEY } from '../../../src/emulator/keys.ts';
@@ -226,4 +226,16 @@ describe('where a key may go', () => {
     const profile = { base_url: undefined, ...STORED };
     expect((await failureOf('private', { profile })).code).toBe('config');
   });
+});
+
+it.each([
+  [{}, 'SVC_PRIVATE_API_KEY'],
+  [{ SVC_API_KEY: 'either' }, 'SVC_API_KEY'],
+  [{ SVC_API_KEY: 'either', SVC_PRIVATE_API_KEY: 'own' }, 'SVC_PRIVATE_API_KEY'],
+  [{ SVC_API_KEY: 'either', SVC_PRIVATE_API_KEY_FILE: 'key' }, 'SVC_PRIVATE_API_KEY'],
+] as const)('a curl command names the variable of the key that svc uses: %j', async (env, name) => {
+  expect(keyVariable({ env }, 'private')).toBe(name);
+  const file = 'own';
+  const used = await keyOf('private', { env, profile: STORED, file });
+  expect(used.value === 'either').toBe(name === 'SVC_API_KEY');
 });
