@@ -127,11 +127,16 @@ async function createSession(
   try {
     return (await threeDs.create(session)).id;
   } catch (error) {
-    const status = isSvcError(error) ? String(error.status) : '';
+    const status = refusalOf(error);
     // An expected 500 is one of the authentication: here it is a failure of the service.
     if (status === expect && status.startsWith('4')) return { refused: status };
     throw error;
   }
+}
+
+/** Returns the HTTP status of a refusal by the service; the page of another server proves no expected status. */
+function refusalOf(error: unknown): string {
+  return isSvcError(error) && error.facts?.['not_from_service'] !== true ? String(error.status) : '';
 }
 
 async function setOutcome({ any }: Client, outcome: string): Promise<void> {
@@ -196,7 +201,7 @@ async function firstOutcome({ threeDs }: Client, id: string, body: AuthenticateR
   try {
     return await threeDs.authenticate(id, body, ['3ds', 'show', id]);
   } catch (error) {
-    const status = isSvcError(error) ? String(error.status) : '';
+    const status = refusalOf(error);
     if (expect !== undefined && [expect, '424', '500'].includes(status)) return status;
     throw error;
   }

@@ -209,15 +209,25 @@ describe('svc 3ds test', () => {
       [400, 404, 10],
       [500, 500, 10],
     ]) {
-      scripted.play(() => [status ?? 0, {}]);
+      scripted.play(() => [status ?? 0, { title: 'no' }]);
       const suite = `scenarios: [{name: a, token: nope, expect: ${expected}}]`;
       const run = await svc('test|-', suite, scripted.url);
       expect({ status, expected, code: run.code }).toEqual({ status, expected, code });
       expect(new Set(scripted.lines)).toEqual(new Set(['POST /3ds/sessions']));
     }
-    scripted.play(() => [404, {}]);
+    scripted.play(() => [404, { title: 'no' }]);
     const run = await svc('run|--token|nope|--expect|404', '', scripted.url);
     expect([run.code, JSON.parse(run.stdout)]).toEqual([0, expect.objectContaining({ got: '404', session: null })]);
+  });
+
+  it.each([403, 404])('R87: an expected %i is none that another server than the service sends', async (status) => {
+    for (const path of ['/3ds/sessions', '/3ds/sessions/s/authenticate']) {
+      scripted.play((call) => (call.path === path ? [status, {}] : [201, { id: 's' }]));
+      const run = await svc(`run|--token|a|--expect|${status}`, '', scripted.url);
+      expect([path, run.code, run.stdout]).toEqual([path, status === 404 ? 5 : 4, '']);
+    }
+    const test = await svc('test|-', 'scenarios: [{name: a, token: a, expect: 404}]', scripted.url);
+    expect(test.code).not.toBe(0);
   });
 
   it('svc 3ds test reads a body with an absolute path where the suite is in another directory', async () => {
