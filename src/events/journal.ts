@@ -113,6 +113,7 @@ export class Journal {
       }
       try {
         if (written.length > 0) await this.#sync();
+        await this.#refuseRemoved();
         for (const { resolve, at } of written) resolve(at);
       } catch (error) {
         for (const { reject } of written) reject(writeFailure(this.#file, error));
@@ -136,6 +137,14 @@ export class Journal {
     } finally {
       this.#size += done;
     }
+  }
+
+  /** Refuses events for a file that somebody removed, which would be lost with the process. */
+  async #refuseRemoved(): Promise<void> {
+    const { nlink, ino } = await this.#handle.stat();
+    // Some file systems count no names, so the name itself decides.
+    if (nlink > 0 || (await fs.stat(this.#file).catch(() => undefined))?.ino === ino) return;
+    throw new SvcError('local', `${this.#file} was removed: start the command again`);
   }
 
   async #sync(): Promise<void> {

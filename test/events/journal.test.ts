@@ -1,5 +1,14 @@
 import { execFileSync } from 'node:child_process';
-import { appendFileSync, chmodSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  chmodSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import fs from 'node:fs/promises';
 import { setImmediate } from 'node:timers/promises';
 import { afterAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
@@ -201,6 +210,17 @@ describe('the journal', () => {
     expect(entries[0]?.headers).toEqual({ ...signed, authorization: '[hidden]' });
     expect(entries.map(({ redacted = false }) => redacted)).toEqual([false, true, true]);
     expect(readFileSync(file, 'utf8')).not.toMatch(/canary|4111111111111111/);
+  });
+
+  it('the journal refuses each event once its file is removed, and goes on in one that was only moved', async () => {
+    const journal = await Journal.open(file, plain);
+    await journal.append(received('e1'));
+    renameSync(file, `${file}.1`);
+    await journal.append(received('e2'));
+    rmSync(`${file}.1`);
+    for (const id of ['e3', 'e4'])
+      await expect(journal.append(received(id))).rejects.toThrow(`${file} was removed: start the command again`);
+    await journal.close();
   });
 
   it('the journal says that the disk is full, each time', async () => {
