@@ -204,17 +204,20 @@ interface ReadOptions extends Partial<WaitingForPipe> {
 }
 
 /**
- * Reads a journal line by line, in order. A pipe is read until its writer closes it.
+ * Reads a journal line by line, in order, to the end that it has now: a listener may add each event that a replay sends. A
+ * pipe is read until its writer closes it.
  * @throws SvcError `local` when the file cannot be read, `refused_input` for a line that no event is as long as and for a
  *   file that ends before the line to begin at; the signal's reason when it aborts
  */
 export async function* readJournal(
   file: string,
-  { from, fromLine = 1, clock = systemClock, signal }: ReadOptions = {},
+  { from = 0, fromLine = 1, clock = systemClock, signal }: ReadOptions = {},
 ): AsyncGenerator<JournalLine> {
   let line = 0;
   try {
-    for await (const text of linesOf(piecesOf(file, { from, clock, signal }), signal)) {
+    const found = await fs.stat(file);
+    const most = found.isFile() ? Math.max(0, found.size - from) : undefined;
+    for await (const text of linesOf(piecesOf(file, { from, most, clock, signal }), signal)) {
       if (text === undefined) throw wrongJournal(`line ${line + 1} of ${file} is longer than any event`);
       line += 1;
       if (line >= fromLine && text.trim() !== '')

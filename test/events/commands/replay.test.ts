@@ -176,6 +176,15 @@ describe('svc events replay', () => {
     expect(errorIn(await replay(...options))['next_words']).toEqual(words);
   });
 
+  it('svc events replay sends each event once to a listener that adds what it receives to the same journal', async () => {
+    target.play((_, at) => {
+      if (at < 20) appendFileSync(home.file('j.jsonl'), line('d', at % 10));
+      return answer(200);
+    });
+    expect(await replay()).toMatchObject({ code: 0, stderr: expect.stringContaining('4 sent to') });
+    expect(sentIds()).toEqual(['a', 'b', 'a', 'c']);
+  });
+
   it('svc events replay skips lines that cannot be read, and says which', async () => {
     appendFileSync(home.file('j.jsonl'), '{"received_at":"2026-01-05T12:00:04Z","id":"d","ty');
     const { code, stderr } = await replay('--debug');
