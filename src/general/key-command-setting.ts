@@ -8,6 +8,7 @@ import { fromProfile, parseBaseUrl } from '../cli/config/values.ts';
 import { isoTime } from '../cli/output/time.ts';
 import type { KeyType } from '../schema/tenant.ts';
 import { checkedKey, givenKeys } from './login-keys.ts';
+import { warnOfOtherKey } from './preceding-variable.ts';
 import { keyWithoutBaseUrl } from './profile-errors.ts';
 
 /**
@@ -42,6 +43,7 @@ export async function storeKeyCommand(
   const { keys } = storedProfile(after, name) ?? {};
   if (key?.tenant) rememberTenant(system, { profile: name, baseUrl: base_url, keys }, key.tenant);
   notices.success(`set ${kind}_key_command of profile ${name}`);
+  warnOfOtherKey(context, kind);
   if (replaced) notices.note(`it replaces the stored ${kind} key, which is no longer in the config file`);
 }
 

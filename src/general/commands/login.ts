@@ -19,6 +19,7 @@ import {
   type LoginTarget,
 } from '../login-keys.ts';
 import { installedSecretManagers } from '../secret-managers.ts';
+import { warnOfOtherKey } from '../preceding-variable.ts';
 import { keyOfAnotherService, noKeyGiven, noKeyToReplace, sandboxNeedsNoKeys } from '../login-errors.ts';
 
 const parameters = {
@@ -167,6 +168,7 @@ function reportStored(context: Context, url: URL, keys: readonly GivenKey[]): vo
   // A mistyped name makes another profile, without the settings of the one that was meant.
   const where = stored === undefined && profile.origin.kind === 'flag' ? 'the new profile' : 'profile';
   context.notices.success(`stored ${what.join(' and ')} in ${where} ${profile.value}, for ${baseUrlText(url)}`);
+  for (const { kind, value, command } of keys) warnOfOtherKey(context, kind, command === undefined ? value : undefined);
   suggestSecretManager(context, keys);
   const first = keys.some(({ kind }) => kind === 'management') ? ['logs'] : ['au', 'jobs'];
   noteNext(context, 'to begin', first);

@@ -106,6 +106,21 @@ describe('svc login', () => {
     expect(await typeAfter('--management-key-stdin --no-check', 'sandbox-management-key')).toBe(null);
   });
 
+  it('svc login says that a variable precedes the key that it stored, unless it is the same key', async () => {
+    const { env } = await place();
+    const { baseUrl } = await startSandboxHere();
+    const login = (type: string, variables: Record<string, string>): Promise<HereResult> =>
+      svcHere(['login', '--base-url', baseUrl.href, `--${type}-key-stdin`], {
+        env: { ...env, ...variables },
+        input: `sandbox-${type}-key`,
+      });
+    const other = await login('private', { SVC_API_KEY: 'canary-of-production' });
+    expect(other.stderr).toContain('SVC_API_KEY is set: commands still use its private key until you unset it');
+    expect(other.stderr).not.toContain('canary');
+    for (const variables of [{}, { SVC_API_KEY: 'sandbox-management-key' }, { SVC_PRIVATE_API_KEY: 'other-key-1' }])
+      expect((await login('management', variables)).stderr).not.toContain(' is set: ');
+  });
+
   it('svc login works offline with --no-check, and says so when it could not ask', async () => {
     const { svc, config } = await place();
     const at = '--base-url http://127.0.0.1:9 --management-key-stdin';

@@ -28,6 +28,7 @@ import {
   TIME_STYLES,
 } from '../../../cli/config/values.ts';
 import type { KeyType } from '../../../schema/tenant.ts';
+import { warnOfOtherValue } from '../../preceding-variable.ts';
 import { storeKeyCommand, withoutKeyCommand } from '../../key-command-setting.ts';
 import { builtInProfile, mistypedProfile, unknownSetting, valueOrUnset } from '../../profile-errors.ts';
 
@@ -94,6 +95,7 @@ export const set = defineCommand({
       (await import('../../../client/http/authorities.ts')).requireSystemStore();
     if (value !== undefined) await warnOfDoubtfulCode(context, name);
     await change(context, { name, value, setting, kind });
+    if (value !== undefined) warnOfOtherValue(context, name, value);
     if (isNew) context.notices.note(`the profile ${settings.profile.value} is new`);
     if (name !== 'base_url' || !hasKeyOfAnother(context)) return;
     noteNext(context, 'keys stored for another base URL are not sent to this one; to store them again', ['login']);

@@ -21,6 +21,42 @@ it.each(['output', 'ledger', 'action.WRN_OPT_OUT', 'management_key_command'])(
   },
 );
 
+it.each([
+  [
+    'output json',
+    { SVC_OUTPUT: 'csv' },
+    'SVC_OUTPUT is set: commands still use its value of output until you unset it',
+  ],
+  ['output json', { SVC_OUTPUT: 'json' }, undefined],
+  ['ledger /ledger', { SVC_LEDGER: 'none' }, 'SVC_LEDGER is set: commands still use its value of ledger'],
+  ['action.WRN_OPT_OUT keep', { SVC_OUTPUT: 'csv' }, undefined],
+])('svc profile set %s says with %j that a variable precedes what it stored', async (line, env, warning) => {
+  const { code, stderr } = await svcHere(['profile', 'set', ...line.split(' ')], { env });
+  expect([code, stderr.includes(' is set: '), stderr]).toEqual([
+    0,
+    warning !== undefined,
+    expect.stringContaining(warning ?? 'of profile default'),
+  ]);
+});
+
+it('svc profile set certificates takes the value of the profile for no variable', async () => {
+  const home = temporaryDirectory();
+  for (const value of ['system', 'node'])
+    expect((await svcHere(['profile', 'set', 'certificates', value], { home })).stderr).not.toContain(' is set: ');
+});
+
+it('svc profile use says that SVC_PROFILE precedes the profile that it chose', async () => {
+  const home = temporaryDirectory();
+  const use = async (name: string): Promise<string> =>
+    (await svcHere(['profile', 'use', 'qa'], { home, env: { SVC_PROFILE: name } })).stderr;
+  await svcHere(['profile', 'set', 'output', 'json', '--profile', 'qa'], { home });
+  await svcHere(['profile', 'set', 'output', 'json', '--profile', 'prod'], { home });
+  expect(await use('prod')).toContain(
+    'SVC_PROFILE is set: commands still use the profile that it names until you unset',
+  );
+  expect(await use('qa')).not.toContain(' is set: ');
+});
+
 it('svc profile set output --unset removes what was set, once', async () => {
   const home = temporaryDirectory();
   await svcHere(['profile', 'set', 'output', 'json'], { home });
