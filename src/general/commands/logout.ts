@@ -6,6 +6,7 @@ import { type Profile, storedProfile } from '../../cli/config/config-format.ts';
 import { withKeyChanges } from '../../cli/config/key-history.ts';
 import { KEY_TYPES } from '../../cli/config/keys.ts';
 import { isoTime } from '../../cli/output/time.ts';
+import { warnOfOtherKey } from '../preceding-variable.ts';
 
 export const logout = defineCommand({
   description:
@@ -38,6 +39,7 @@ export const logout = defineCommand({
       }
     });
     notices.success(`removed ${stored.join(', ')}`);
+    for (const type of KEY_TYPES) warnOfOtherKey({ system, notices, settings }, type);
   },
 });
 

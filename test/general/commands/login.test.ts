@@ -121,6 +121,15 @@ describe('svc login', () => {
       expect((await login('management', variables)).stderr).not.toContain(' is set: ');
   });
 
+  it('svc logout says that a variable still has a key', async () => {
+    const { svc, env } = await place();
+    await svc('login --private-key-stdin', 'sandbox-private-key');
+    const { stderr } = await svcHere(['logout'], { env: { ...env, SVC_PRIVATE_API_KEY: 'other-key-1' } });
+    expect(stderr).toContain('removed the private key of profile default');
+    expect(stderr).toContain('SVC_PRIVATE_API_KEY is set: commands still use its private key until you unset it');
+    expect(stderr).not.toContain('its management key');
+  });
+
   it('svc login works offline with --no-check, and says so when it could not ask', async () => {
     const { svc, config } = await place();
     const at = '--base-url http://127.0.0.1:9 --management-key-stdin';

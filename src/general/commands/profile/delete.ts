@@ -3,7 +3,7 @@ import { defineCommand } from '../../../cli/app/command.ts';
 import { argument, flag, suggesting } from '../../../cli/app/parameter.ts';
 import { readConfig, updateConfig } from '../../../cli/config/config-file.ts';
 import { unknownProfile } from '../../../cli/config/settings.ts';
-import { SANDBOX_PROFILE } from '../../../cli/config/values.ts';
+import { DEFAULT_PROFILE, SANDBOX_PROFILE } from '../../../cli/config/values.ts';
 
 const deleteProfile = defineCommand({
   examples: [['svc profile delete test --yes', 'without a question']],
@@ -23,11 +23,16 @@ const deleteProfile = defineCommand({
     if (dryRun) return notices.note(`dry run: would delete profile ${name} and its stored keys`);
     const question = `Delete profile ${name} and its stored keys?`;
     await prompts().confirm(question, 'nothing was deleted', ['profile', 'delete', name, '--yes']);
+    let wasInUse = false;
     await updateConfig(system, (current) => {
       delete current.profiles[name];
-      if (current.current === name) delete current.current;
+      wasInUse = current.current === name;
+      if (wasInUse) delete current.current;
     });
     notices.success(`deleted profile ${name}`);
+    // The next command may be for another tenant than the operator believes.
+    if (wasInUse && name !== DEFAULT_PROFILE)
+      notices.note(`it was the profile in use; now profile ${DEFAULT_PROFILE} is`);
   },
 });
 
