@@ -3,7 +3,7 @@ import { isSvcError, SvcError } from '../base/errors.ts';
 import type { Context, PreviewRequest } from '../cli/app/command.ts';
 import { value } from '../cli/app/parameter.ts';
 import { positiveDuration } from '../cli/app/value-parsers.ts';
-import { fieldPaths, type View } from '../cli/output/view.ts';
+import { fieldPaths, type Tone, type View } from '../cli/output/view.ts';
 import type { Client } from '../client/api/client.ts';
 import { pollUntil } from '../client/api/poll.ts';
 import { isLoopbackHost } from '../schema/address.ts';
@@ -23,7 +23,7 @@ export const scenarioView: View<ScenarioResult> = {
   name: 'scenario',
   fields: fieldPaths('scenario result expected expected_reason got reason session seconds'),
   columns: [
-    { path: 'result', kind: 'status', paint: (result) => (result === 'failed' ? 'bad' : 'good') },
+    { path: 'result', kind: 'status', paint: resultTone },
     { path: 'scenario', kind: 'text', least: 30 },
     { path: 'expected', kind: 'status', priority: 3 },
     { path: 'got', kind: 'status' },
@@ -158,9 +158,10 @@ function resultOf(
 ) {
   const isExpected = (expect ?? got) === got && (planned.reason === undefined || planned.reason === reason);
   const verdict = isExpected ? 'passed' : 'failed';
+  const ended = isOpen({ authentication_status: got }) ? 'open' : 'completed';
   return {
     scenario: name,
-    result: expect === undefined && planned.reason === undefined ? 'completed' : verdict,
+    result: expect === undefined && planned.reason === undefined ? ended : verdict,
     expected: expect ?? null,
     expected_reason: planned.reason ?? null,
     got: codeIn(got) ?? 'unknown',
@@ -168,6 +169,11 @@ function resultOf(
     session: codeIn(session),
     seconds: Math.round(ms / 100) / 10,
   };
+}
+
+function resultTone(result: unknown): Tone {
+  if (result === 'open') return 'warn';
+  return result === 'failed' ? 'bad' : 'good';
 }
 
 // The service may send any text in place of a code.

@@ -19,6 +19,15 @@ export function unexpectedOutcome({ expected, expected_reason, got, reason, sess
   });
 }
 
+/** The error for a challenge without an outcome, where any outcome was to be shown. */
+export function challengeOpen({ got, session }: Pick<ScenarioOutcome, 'got' | 'session'>): SvcError {
+  return new SvcError('pending', `the challenge is still open (${got})`, {
+    hint: 'Complete it, then read the outcome.',
+    next: ['3ds', 'challenge-result', session ?? '<session>', '--wait'],
+    facts: { session },
+  });
+}
+
 /** The error for a suite with failed scenarios. */
 export function scenariosFailed(passed: number, failed: readonly Pick<ScenarioOutcome, 'session'>[]): SvcError {
   const session = failed.find((one) => one.session !== null)?.session;

@@ -19,7 +19,7 @@ import {
   firstRequest,
 } from '../scenario.ts';
 import { CHALLENGE_REPLIES, isExpectation, isOutcome, REASONS } from '../suite.ts';
-import { unexpectedOutcome } from '../three-ds-errors.ts';
+import { challengeOpen, unexpectedOutcome } from '../three-ds-errors.ts';
 
 const tokenId: ValueParser<string> = (typed) => {
   if (!containsCardNumber(text(typed), 'cell')) return typed;
@@ -100,7 +100,7 @@ export const run = defineCommand({
     ],
   ],
   permissions: ['3ds:session:create', '3ds:session:authenticate', '3ds:session:read'],
-  exitCodes: [9, [10, 'the status is not the expected one'], 13],
+  exitCodes: [9, [10, 'the status is not the expected one'], [11, 'without --expect: the challenge is still open'], 13],
   changes: true,
   fields: scenarioView.fields,
   parameters,
@@ -114,6 +114,7 @@ export const run = defineCommand({
     await print(result);
     const { got, reason } = result;
     if (result.result === 'passed') return context.notices.success(`${got}, as expected`);
+    if (result.result === 'open') throw challengeOpen(result);
     if (result.result !== 'completed') throw unexpectedOutcome(result);
     const why = reason === null ? '' : ` (${reason})`;
     return noteNext(context, `the outcome is ${got}${why}; what it means`, ['explain', got]);

@@ -479,6 +479,14 @@ describe('svc 3ds run', () => {
     expect(scripted.lines.filter((call) => call.startsWith('POST'))).toHaveLength(2);
   });
 
+  it('R43: svc 3ds run without --expect ends with 11 while the challenge is open, and says how to read the outcome', async () => {
+    serve([200, { authentication_status: 'challenge', acs_challenge_url: 'https://issuer.example/acs' }]);
+    const run = await svc('run|--token|a|--challenge-timeout|20s', '', scripted.url);
+    const { result, session } = JSON.parse(run.stdout) as ScenarioResult;
+    expect([run.code, result]).toEqual([11, 'open']);
+    expect(errorIn(run)['next']).toMatch(new RegExp(`3ds challenge-result ${session} --wait$`));
+  });
+
   it('svc 3ds run puts --set into the example body, or into that of a file', async () => {
     serve([200, { authentication_status: 'successful' }]);
     const line = 'run|--token|a|--expect|successful|--set|purchase_info.amount=4200|--set|purchase_info.currency=EUR';
