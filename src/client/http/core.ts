@@ -162,6 +162,7 @@ export class HttpCore {
     outgoing: ExchangeRequest,
     index: number,
   ): Promise<{ value: ReadResponse } | RetryableFailure> {
+    if (index > 0) await facts.request.beforeRepeat?.();
     const outcome = await this.#send(facts, outgoing, index);
     if ('failure' in outcome) {
       const error = noResponseError(facts, outcome.failure);

@@ -35,6 +35,8 @@ export interface ApiRequest<T> {
   readonly itemsOfAnyDepth?: boolean | undefined;
   /** The most attempts, even if the request certainly had no effect; five by default. */
   readonly attempts?: number | undefined;
+  /** Called before each attempt but the first; ends the call if it rejects. The pause before may have been long. */
+  readonly beforeRepeat?: (() => Promise<void>) | undefined;
   /** How to find out what happened when no clear response came. */
   readonly whenUnclear?: Pick<ErrorDetails, 'hint' | 'next'> | undefined;
   /** The requested thing, for messages: `job 3f…`. */

@@ -87,15 +87,16 @@ export const update = defineCommand({
     }
     await showDifference(context, before, fields);
     checkCanConfirm(context, input);
+    const { updateTenantRequest } = await import('../../client/api/resources.ts');
     if (input.dryRun) {
-      const { updateTenantRequest } = await import('../../client/api/resources.ts');
       if (context.globals.curl) return new Preview(updateTenantRequest(body));
       context.notices.note('dry run: nothing was sent');
       return print({ ...before, ...exactMembers(before), ...body });
     }
     await confirmUpdate(context, before, change);
     await refuseRace(client, before);
-    const after = await client.tenant.update(body, ['tenant', 'show']);
+    const request = updateTenantRequest(body, ['tenant', 'show']);
+    const after = await client.send({ ...request, beforeRepeat: () => refuseRace(client, before) });
     await print(after);
     const ignored = differences(body, bodyOf(after)).map((field) => field.path);
     reportResult(context, body, ignored);
@@ -114,7 +115,7 @@ async function confirmUpdate({ globals, notices, prompts }: Context, tenant: Ten
   await prompts().confirm(`Update the ${describeTenant(factsOf(tenant))}${what}?`, 'nothing was changed');
 }
 
-/** Rereads the tenant just before it is replaced, so that a concurrent change is not lost. */
+/** Rereads the tenant just before it is replaced, also after a pause, so that a concurrent change is not lost. */
 async function refuseRace(client: Client, before: Tenant): Promise<void> {
   const { differences } = await import('../change.ts');
   const changed = differences(before, await client.tenant.read()).map(({ path }) => path);

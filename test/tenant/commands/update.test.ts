@@ -144,6 +144,20 @@ describe('svc tenant update', () => {
     expect([code, puts.length]).toEqual([0, 2]);
   });
 
+  it('R56: svc tenant update refuses when the tenant changed during the pause after a 429', async () => {
+    const reads = [TENANT, TENANT, { ...TENANT, name: 'Other' }];
+    const result = await update(['--name', 'B', '--yes'], { reads, put: () => answer(429) });
+    expect([result.code, methods(result.server)]).toEqual([6, 'GET GET PUT GET']);
+    expect(errorIn(result)).toMatchObject({ code: 'conflict', fields: ['name'] });
+  });
+
+  it('R17 and R20: svc tenant update ends with 7 after five refusals, or a longer pause than allowed', async () => {
+    const five = await update(['--name', 'B', '--yes'], { put: () => answer(429) });
+    expect([five.code, five.puts.length]).toEqual([7, 5]);
+    const long = await update(['--name', 'B', '--yes'], { put: () => answer(429, '', { 'retry-after': '3600' }) });
+    expect([long.code, long.puts.length]).toEqual([7, 1]);
+  });
+
   it('svc tenant update shows what the service says against it', async () => {
     const refusal = json({ title: 'Bad', errors: { name: ['is taken'] } }, 400);
     const result = await update(['--name', 'B', '--yes'], { put: () => refusal });
