@@ -88,9 +88,10 @@ export async function resumeCycle(context: Context, typed: string, input: Resume
   try {
     return await deliverCycle(context, client, cycle, { ...input, out, summarize, wakeUpFor, print, ofRuns, again });
   } catch (error) {
-    // The time limit ended the wait, and the service had said before that a run of this machine is under way.
-    if (!isSvcError(error, 'timeout') || ofRuns.length === outcomes.size) throw error;
-    endUnfinished(context, cycle.name, error.with({ code: 'pending' }), ofRuns);
+    if (!isSvcError(error, 'timeout')) throw error;
+    // The service may have said before the time was over that a run of this machine is under way, or something worse.
+    const isPending = ofRuns.length < outcomes.size;
+    endUnfinished(context, cycle.name, isPending ? error.with({ code: 'pending' }) : error, ofRuns);
     return exitCodeOf(ofRuns);
   }
 }

@@ -183,6 +183,8 @@ describe('a cycle that other machines sent', () => {
     async (limit) => {
       const { on, jobs, service, uploads } = await openHalves();
       service.forgotten = jobs.slice(0, 1);
+      const own = await on('runner', `au resume 2026-12 --wait${limit}`);
+      expect(own.code, own.stderr).toBe(9);
       const told = await on('fresh', `au resume 2026-12 --wait${limit}`);
       expect(told.code, told.stderr).toBe(9);
       expect(told.stderr).toContain(jobs[0]);
