@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, it, vi } from 'vitest';
-import { historiesOr, liveThrough, soak } from './live-through.ts';
+import { historiesOr, live, liveThrough, soak } from './live-through.ts';
 import { enterWorlds } from './worlds.ts';
 
 // A low limit splits even small files into several parts.
@@ -28,6 +28,12 @@ describe('in simulated worlds machines share a ledger, and lose their state dire
       await expect(liveThrough('machines', HISTORIES)).resolves.toBeUndefined();
     },
   );
+
+  it('R72: a cycle whose time is over ends with the doubt about its jobs, in the history of seed 1600458518', async ({
+    expect,
+  }) => {
+    await expect(live('machines', 1_600_458_518)).resolves.toBeUndefined();
+  });
 
   it.runIf(process.env['SOAK'])('for as long as a soak lasts', { timeout: 0 }, async ({ expect }) => {
     await expect(soak('machines')).resolves.toBeUndefined();
