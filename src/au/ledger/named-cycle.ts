@@ -18,9 +18,9 @@ export interface NamedCycle {
 }
 
 /**
- * Opens the ledger of the key's tenant; undefined if the service shows no job of the tenant, and no ledger in the place is
- * `sought`.
- * @throws SvcError `outcome_unknown` where one is, and the service does not show whether it is the one of the key
+ * Opens the ledger of the key's tenant; undefined if the service shows no job of the tenant, and `isSought` is true of no
+ * ledger in the place. By default, a ledger with open jobs is sought.
+ * @throws SvcError `outcome_unknown` where one is sought, and the service does not show whether it is that of the key
  */
 export async function ledgerOfKey(
   client: Client,
