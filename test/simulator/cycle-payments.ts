@@ -64,7 +64,9 @@ export class CyclePayments {
   }
 
   /** Returns the file of the cycle's results with which a command ended, and the rows of its request; undefined if none. */
-  #delivered(argv: readonly string[], rows: readonly string[], { home }: Ended): Delivered | undefined {
+  #delivered(argv: readonly string[], rows: readonly string[], { home, stdout }: Ended): Delivered | undefined {
+    // A file of which every token is up to date has no results, and those of an earlier file stay where they are.
+    if (stdout.includes('nothing_new')) return undefined;
     if (argv[1] === 'submit') {
       const sha256 = createHash('sha256')
         .update(readFileSync(resolve(home, argv[2] ?? '')))
