@@ -2,7 +2,27 @@ import { writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { SvcError } from '../../../src/base/errors.ts';
 import { openQuickDesk } from '../commands/support.ts';
-import { errorIn, svcHere } from '../../support/run-here.ts';
+import { errorIn, type HereResult, svcHere } from '../../support/run-here.ts';
+
+/** Opens a desk whose jobs take an hour, and on which a command can be interrupted at its fourth poll of a job. */
+async function openInterrupted() {
+  const interrupt = new AbortController();
+  let polls = -Infinity;
+  const desk = await openQuickDesk({
+    processingMs: 3_600_000,
+    intercept: (incoming, _outgoing, proceed) => {
+      if (incoming.method === 'GET' && /\/jobs\/[^/]+$/.test(incoming.url ?? '') && (polls += 1) === 4)
+        interrupt.abort(new SvcError('interrupted', 'interrupted'));
+      proceed();
+    },
+  });
+  const interrupted = (words: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<HereResult> => {
+    polls = 0;
+    const all = desk.home.environment({ ...desk.env, ...env });
+    return svcHere(words, { home: desk.home.path, env: all, signal: interrupt.signal });
+  };
+  return { desk, interrupted };
+}
 
 const OF_CYCLE = 'au resume 2026-12 --wait --out all.csv --fail-on err=5%';
 
@@ -16,23 +36,11 @@ it.each([
   { line: OF_CYCLE, again: OF_CYCLE, on: 'the machine that sent the file' },
   { line: OF_CYCLE, again: OF_CYCLE, on: 'another machine' },
 ])('R43: an interrupt of svc $line prints the same command again on $on', async ({ line, again, on }) => {
-  const interrupt = new AbortController();
-  let polls = -Infinity;
-  const desk = await openQuickDesk({
-    processingMs: 3_600_000,
-    intercept: (incoming, _outgoing, proceed) => {
-      if (incoming.method === 'GET' && /\/jobs\/[^/]+$/.test(incoming.url ?? '') && (polls += 1) === 4)
-        interrupt.abort(new SvcError('interrupted', 'interrupted'));
-      proceed();
-    },
-  });
+  const { desk, interrupted } = await openInterrupted();
   const shared = { SVC_LEDGER: desk.home.file('ledger') };
   const elsewhere = on === 'another machine' ? { SVC_STATE_DIR: desk.home.file('elsewhere') } : {};
   expect(await desk.svc('au submit tokens.csv --cycle 2026-12', shared)).toMatchObject({ code: 0 });
-  polls = 0;
-  const env = desk.home.environment({ ...desk.env, ...shared, ...elsewhere });
-  const here = { home: desk.home.path, env, signal: interrupt.signal };
-  const ended = await svcHere(line.split(' '), here);
+  const ended = await interrupted(line.split(' '), { ...shared, ...elsewhere });
   expect(ended.code, ended.stderr).toBe(130);
   expect(errorIn(ended)).toMatchObject({ next: `svc ${again}` });
 });
@@ -45,24 +53,13 @@ it.each([
   ['au resume RUN --wait --out r.csv --force --fail-on err=5% --exec true'],
   ['au resume JOB --wait --summary s.md'],
 ])('R43: an interrupt of the wait of svc %s prints a command with the same options', async (line, again = line) => {
-  const interrupt = new AbortController();
-  let polls = -Infinity;
-  const desk = await openQuickDesk({
-    processingMs: 3_600_000,
-    intercept: (incoming, _outgoing, proceed) => {
-      if (incoming.method === 'GET' && /\/jobs\/[^/]+$/.test(incoming.url ?? '') && (polls += 1) === 4)
-        interrupt.abort(new SvcError('interrupted', 'interrupted'));
-      proceed();
-    },
-  });
+  const { desk, interrupted } = await openInterrupted();
   const submitted = await desk.svc('au submit tokens.csv');
   const { run, job } = JSON.parse(submitted.stdout) as { readonly run: string; readonly job: string };
   writeFileSync(desk.home.file('other.csv'), 'token,expiration_year,expiration_month,merchant_id\nother,,,\n');
-  polls = 0;
   const inHome = (words: string): string => words.replaceAll(/\b\w+\.(csv|md)\b/g, (name) => desk.home.file(name));
   const words = inHome(line).replace('RUN', run).replace('JOB', job).split(' ');
-  const here = { home: desk.home.path, env: desk.home.environment(desk.env), signal: interrupt.signal };
-  const ended = await svcHere(words, here);
+  const ended = await interrupted(words);
   expect(ended.code, ended.stderr).toBe(130);
   const resumed = desk.runIds().find((id) => line.includes('RUN') || id !== run) ?? '';
   expect(errorIn(ended)).toMatchObject({ next: `svc ${inHome(again).replace('RUN', resumed).replace('JOB', job)}` });
