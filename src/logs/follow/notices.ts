@@ -144,15 +144,16 @@ export class TailNotices extends FollowNotices {
     );
   }
 
-  /** Reports the end of a tail: the number of entries, and how to resume. */
-  end({ readTo }: TailPosition, resume: () => Resuming): void {
+  /** Reports the end of a tail: the number of entries, up to when they were read if any of the log was, and how to resume. */
+  end({ readTo }: TailPosition, hasRead: boolean, resume: () => Resuming): void {
     const { notices, clock, signal } = this.context;
     this.stop();
     // The reader of the output is gone, as in a pipe to `head`, so it is unknown which entries it has read.
     if (signal.aborted && !isSvcError(signal.reason)) return;
     this.#malformed.warn(this.context);
     const duration = formatDuration(clock.now() - this.#startedAt);
-    notices.note(`${countText(this.#entries, 'entry')} in ${duration}, read up to ${utcTime(readTo)}`);
+    const until = hasRead ? `read up to ${utcTime(readTo)}` : 'and nothing could be read';
+    notices.note(`${countText(this.#entries, 'entry')} in ${duration}, ${until}`);
     if (this.#hidesOwnReads) notices.note(`hidden: ${countText(this.#ownReads, 'read')} by this command itself`);
     this.#reportHidden();
     if (!notices.shows('normal')) return;

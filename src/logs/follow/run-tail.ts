@@ -88,6 +88,7 @@ async function follow(
     taken = position;
   };
   const tailing = await openTail(context, client, input, { begin, last, own, shipping, onEvent, onPosition });
+  const hasRead = (): boolean => last !== undefined || tailing.hasRead;
   reportStart(context, input, kept);
   async function* batches(): AsyncGenerator<readonly Log[]> {
     if (last !== undefined) {
@@ -105,9 +106,9 @@ async function follow(
     if (!context.signal.aborted) throw error;
   } finally {
     const keep = (path: string): void => writeCheckpoint(path, subject, taken);
-    notices.end(taken, () => resumeCommands(context, input, taken.settled, keep));
+    notices.end(taken, hasRead(), () => resumeCommands(context, input, taken.settled, keep));
   }
-  if (!context.signal.aborted) await requireProof(context, input, notices, last !== undefined || tailing.hasRead);
+  if (!context.signal.aborted) await requireProof(context, input, notices, hasRead());
   return exitCode(context, input, notices.gaps, shipping?.rejected() ?? 0);
 }
 
