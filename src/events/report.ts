@@ -17,9 +17,15 @@ export function parseTarget(text: string): URL {
   throw new SvcError('usage', problem ?? '', { hint: 'Give an address such as http://localhost:3000/webhooks.' });
 }
 
-/** Formats a target for display. It shows that there is a query, but not the query itself. */
+/** Formats a target for display. Its query, and parts of its path that may be a secret, are shown as `…`. */
 export function displayTarget(url: URL): string {
-  return displayHost(url) + (url.pathname === '/' ? '' : url.pathname) + (url.search === '' ? '' : '?…');
+  const path = url.pathname.split('/').map((part) => (isSecretLike(part) ? '…' : part));
+  return displayHost(url) + (url.pathname === '/' ? '' : path.join('/')) + (url.search === '' ? '' : '?…');
+}
+
+// Addresses of chat services end with a token in their path, and whoever has it can post there.
+function isSecretLike(part: string): boolean {
+  return part.length >= 16 && !/^[a-z._-]+$/.test(part);
 }
 
 /** The refused requests with one reason that are each reported. Anybody can send any number. */
@@ -108,7 +114,7 @@ function shownId({ event }: Extract<ListenerEvent, { event: unknown }>): string 
   return id.length > LONGEST_ID ? `${id.slice(0, LONGEST_ID)}…` : id;
 }
 
-/** The words of the command that sends events of a journal again. A target with a query is left to be filled in. */
+/** The words of the command that sends events of a journal again. A target that is not shown whole is left to be filled in. */
 export function replayCommand(
   journal: string,
   target: URL,
@@ -120,14 +126,21 @@ export function replayCommand(
     ...option('--since', since === undefined ? undefined : new Date(since).toISOString()),
     ...option('--from-line', fromLine > 1 ? String(fromLine) : undefined),
   ];
-  return ['events', 'replay', journal, '--forward-to', hasQuery(target) ? '<url>' : displayTarget(target), ...selected];
+  return [
+    'events',
+    'replay',
+    journal,
+    '--forward-to',
+    hasHiddenPart(target) ? '<url>' : displayTarget(target),
+    ...selected,
+  ];
 }
 
 /** Returns how to fill in the target of a replay command, to follow a sentence; empty if the command has the target. */
 export function targetAdvice(target: URL): string {
-  return hasQuery(target) ? ' (<url> is the target with its query, which is not shown)' : '';
+  return hasHiddenPart(target) ? ' (<url> is the whole target, of which parts are not shown)' : '';
 }
 
-function hasQuery({ search }: URL): boolean {
-  return search !== '';
+function hasHiddenPart({ search, pathname }: URL): boolean {
+  return pathname.split('/').some(isSecretLike) || search !== '';
 }

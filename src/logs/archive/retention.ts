@@ -126,10 +126,10 @@ export async function findOld(store: FileStore, { end, months }: KeepLimit): Pro
   for await (const { record } of readRecords(store)) {
     if (record.kind === 'segments') listed.push(...record.segments.filter(({ path }) => isDroppedBy(limit, path)));
     if (record.kind !== 'dropped') continue;
-    paths.push(...listed.flatMap(({ path }) => (isDroppedBy(record, path) ? path : [])));
+    for (const { path } of listed) if (isDroppedBy(record, path)) paths.push(path);
     listed = listed.filter(({ path }) => !isDroppedBy(record, path));
   }
-  paths.push(...listed.map(({ path }) => path));
+  for (const { path } of listed) paths.push(path);
   const old: string[] = [];
   for await (const { path } of store.list(INDEX)) if (isDroppedBy(limit, path)) old.push(path);
   return { before, months: monthsOf(listed), paths: [...old, ...paths.filter((path) => present.has(path))] };

@@ -117,11 +117,25 @@ describe('svc events replay', () => {
     expect(JSON.parse(stderr)).toMatchObject({
       code: 'network',
       message: expect.stringContaining('1 of 4 events did not reach'),
-      hint: expect.stringContaining('<url> is the target with its query, which is not shown'),
+      hint: expect.stringContaining('<url> is the whole target, of which parts are not shown'),
       next: 'svc events replay j.jsonl --forward-to <url> --id b --from-line 2',
       failed: 1,
       sent: 3,
     });
+  });
+
+  it.each([
+    'services/T0/9fKq2Lw8Zr4TyB6Vn1',
+    'events/x?key=9fKq2Lw8Zr4TyB6Vn1',
+    '9fKq2Lw8Zr4TyB6Vn1/account-updater-events',
+  ])('svc events replay shows no token in its target %s', async (path) => {
+    target.play(script((id) => (id === 'b' ? 400 : 200)));
+    const argv = ['events', 'replay', 'j.jsonl', '--forward-to', new URL(path, target.url).href];
+    const { code, stdout, stderr } = await svcIn(home.path, argv, { env: { SVC_DEBUG: '1' } });
+    expect(code).toBe(8);
+    expect(stderr).toMatch(/1 of 4 events did not reach http\S+…/);
+    expect(stderr).toContain('--forward-to <url> --id b');
+    expect(stdout + stderr).not.toContain('9fKq2Lw8Zr4TyB6Vn1');
   });
 
   it('svc events replay gives up when the target does not respond at all', async () => {
