@@ -9,7 +9,7 @@ import { isLoopback } from '../../schema/address.ts';
 import type { Log } from '../../schema/log.ts';
 import type { ActorNames } from '../actor-names.ts';
 import { filterOf } from '../entry-filter.ts';
-import type { TailPosition } from '../entry.ts';
+import { LEAST_GAP_MS, type TailPosition } from '../entry.ts';
 import { clientFilters, matches } from '../filter.ts';
 import { actorNames, entityFilter, firstRequest } from '../options.ts';
 import { reportFilters } from '../report-filters.ts';
@@ -87,7 +87,7 @@ async function follow(
     if (file !== undefined) writeCheckpoint(file, subject, position);
     taken = position;
   };
-  const tailing = await openTail(context, client, input, { begin, last, own, shipping, onEvent, onPosition });
+  const tailing = await openTail(context, client, input, { begin, kept, last, own, shipping, onEvent, onPosition });
   const hasRead = (): boolean => last !== undefined || tailing.hasRead;
   reportStart(context, input, kept);
   async function* batches(): AsyncGenerator<readonly Log[]> {
@@ -129,12 +129,13 @@ async function requireProof(
 
 interface Opened extends Pick<TailOptions, 'begin' | 'onEvent' | 'onPosition'> {
   readonly shipping: Shipping | undefined;
+  readonly kept: TailPosition | undefined;
   readonly last: LastEntries | undefined;
   readonly own: OwnReads | undefined;
 }
 
 async function openTail(context: Context, client: Client, input: TailFilter, opened: Opened): Promise<Tail> {
-  const { shipping, last, own, ...options } = opened;
+  const { shipping, kept, last, own, onEvent, ...options } = opened;
   const [{ Tail: Following }, { serviceLogs }, { DEFAULT_OVERLAP_MS, DEFAULT_RETENTION_MS }] = await Promise.all([
     import('./follow.ts'),
     import('../read-range.ts'),
@@ -145,6 +146,7 @@ async function openTail(context: Context, client: Client, input: TailFilter, ope
   const isFiltered = clientFilters(input).length > 0 || input.entityId !== undefined || own !== undefined;
   return new Following(serviceLogs(client, entityFilter(input)), {
     ...options,
+    onEvent: kept === undefined && last === undefined ? exceptShortGapAt(options.begin, onEvent) : onEvent,
     overlapMs: input.overlap ?? DEFAULT_OVERLAP_MS,
     retentionMs: input.retention ?? DEFAULT_RETENTION_MS,
     intervalMs: input.interval,
@@ -158,6 +160,14 @@ async function openTail(context: Context, client: Client, input: TailFilter, ope
     onPass: shipping?.identify,
     keep: isFiltered ? (log) => matches(log, input) && (own?.shows(log) ?? true) : undefined,
   });
+}
+
+// With --since 24h, the service always deletes some entries before the first ones are read.
+function exceptShortGapAt({ settled }: TailPosition, onEvent: TailOptions['onEvent']): TailOptions['onEvent'] {
+  return (event) => {
+    const isExpected = event.kind === 'gap' && event.from === settled && event.to - event.from < LEAST_GAP_MS;
+    if (!isExpected) onEvent?.(event);
+  };
 }
 
 /** Returns how the tail treats entries that look like its own reads, where their actor is unknown. */
