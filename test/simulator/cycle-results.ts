@@ -72,8 +72,9 @@ export function checkCycleResults(
     [...jobs].filter((job) => resultsOf(world, job).some((other) => tokenOf(other) === tokenOf(line))).length === 1;
   // A refresh joins requests, which may share jobs. Where it is not known whose results they are, equal ones count once.
   const comparable = (all: readonly string[]): readonly string[] => {
-    const [clear, unclear] = [all.filter(isClear), all.filter((line) => !isClear(line))];
-    return argv[1] === 'refresh' ? [...clear, ...new Set(unclear)].map((line) => line.toLowerCase()) : all;
+    if (argv[1] !== 'refresh') return all;
+    const same = all.map((line) => line.toLowerCase());
+    return [...same.filter(isClear), ...new Set(same.filter((line) => !isClear(line)))];
   };
   if (comparable(found).toSorted().join() !== comparable(lines).toSorted().join())
     throw new Error(`${but}: ${found.join(' ')} instead of ${lines.join(' ')}`);
