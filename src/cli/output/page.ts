@@ -1,3 +1,4 @@
+import { maskCardNumbers } from '../../base/security/card-number.ts';
 import { ownMember } from '../../schema/own-member.ts';
 import { cleanText } from './text.ts';
 import { text as STYLE } from './page.css';
@@ -42,7 +43,10 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "'": '&#39;',
 };
 
-/** Text for any place in a page, attributes in quotes too; characters that hide or turn text are made visible. */
+/**
+ * Text for any place in a page, attributes in quotes too. Card numbers are masked, as in every output, and characters that
+ * hide or turn text are made visible.
+ */
 export function escapeHtml(text: string): string {
-  return cleanText(text).replaceAll(/[&<>"']/g, (sign) => ownMember(ENTITIES, sign) ?? '');
+  return maskCardNumbers(cleanText(text)).replaceAll(/[&<>"']/g, (sign) => ownMember(ENTITIES, sign) ?? '');
 }

@@ -235,4 +235,12 @@ describe('svc au report', () => {
     expect((await run(['--html', 'r.html'])).code).toBe(2);
     expect((await run(['--html', 'r.html', '--force'])).code).toBe(0);
   });
+
+  it('svc au report masks a card number in a result code on the page too', async () => {
+    const odd = RESULTS.replace('WRN_LATER', '4111111111111111');
+    const { code, read } = await report(['--html', 'r.html'], { 'results.csv': odd });
+    expect(code).toBe(0);
+    expect(read('r.html')).toContain('411111••••••1111');
+    expect(read('r.html')).not.toContain('4111111111111111');
+  });
 });

@@ -50,7 +50,7 @@ interface History {
 
 class Killed extends Error {}
 
-// Disk and store are in memory, so thousands of histories take seconds. The simulator uses real files and sockets.
+// Disk and store are in memory, so thousands of histories take seconds. The simulator runs whole commands.
 const outside = vi.hoisted(() => ({ put: (_options: unknown): unknown => undefined, file: new Uint8Array() }));
 vi.mock('../../../src/client/transfer/upload.ts', () => ({ uploadFile: (options: unknown) => outside.put(options) }));
 vi.mock('../../../src/client/transfer/source.ts', () => ({
