@@ -1,14 +1,14 @@
 import { SvcError } from '../../base/errors.ts';
 import type { Sealed } from '../../base/files/draft.ts';
 import { defineCommand } from '../../cli/app/command.ts';
-import { noteNext } from '../../cli/app/hint.ts';
+import { noteNext, option } from '../../cli/app/hint.ts';
 import { argument, flag, reading, value, writing } from '../../cli/app/parameter.ts';
 import { recordPrinter } from '../../cli/app/print.ts';
 import { text } from '../../cli/app/value-parsers.ts';
 import { simpleColumns, type View } from '../../cli/output/view.ts';
 import { prepareExport } from '../prepare/prepare-export.ts';
 import type { PreparedNames } from '../prepare/prepare-files.ts';
-import { exportParameters } from '../prepare/prepare-options.ts';
+import { exportParameters, exportWords } from '../prepare/prepare-options.ts';
 import type { Prepared } from '../prepare/prepare.ts';
 import { keepFileOf } from '../results/kept-columns.ts';
 
@@ -73,8 +73,18 @@ export const prepare = defineCommand({
         hint: 'The file of kept columns is named after the request file.',
       });
     const names = { request: out, rejects, keep: keep.length === 0 ? undefined : keepFileOf(out) };
-    const words = ['au', 'prepare', typed];
     const how = { columns: map, dateOrder, noExpiration, keep };
+    const words = [
+      'au',
+      'prepare',
+      typed,
+      ...exportWords(how),
+      ...option('--exclusions', exclusions),
+      ...option('--rejects', rejects),
+      ...option('--max-rejects', maxRejects?.words),
+      ...option('--out', out === '-' ? undefined : out),
+      ...(force ? ['--force'] : []),
+    ];
     const { prepared, request } = await prepareExport(context, typed, {
       names,
       how,

@@ -7,9 +7,9 @@ import { recordPrinter } from '../../cli/app/print.ts';
 import { openSummary, summaryParameter } from '../../cli/app/summary.ts';
 import { text } from '../../cli/app/value-parsers.ts';
 import { markSummaries, rehearse, REHEARSAL_STATE, REHEARSALS, requireRehearsal } from '../refresh/rehearsal.ts';
-import type { RefreshInput } from '../refresh/refresh-input.ts';
+import { type RefreshInput, withExport } from '../refresh/refresh-input.ts';
 import { refreshView } from '../refresh/refresh-row.ts';
-import { exportParameters } from '../prepare/prepare-options.ts';
+import { exportParameters, exportWords } from '../prepare/prepare-options.ts';
 import { actionParameter } from '../results/action-option.ts';
 import { failOnParameter } from '../results/fail-on.ts';
 import { cycleName } from '../run/cycle-name.ts';
@@ -76,19 +76,16 @@ async function inputOf(context: Context, typed: Typed): Promise<Omit<RefreshInpu
   const { export: name, map, dateOrder, keep, maxRejects, noWait } = typed;
   const { failOn, action, exclusions, noExpiration } = typed;
   const onlyRecorded = typed.onlyRecorded || typed.noUnrecordedJobs;
-  const options = [
-    ...map.flatMap((column) => option('--map', `${column.column}=${column.name}`)),
-    ...option('--date-order', dateOrder),
-    ...(noExpiration ? ['--no-expiration'] : []),
-    ...option('--keep', keep),
-  ];
+  const how = { columns: map, dateOrder, noExpiration, keep };
+  const options = exportWords(how);
   if (typed.rehearse)
-    requireRehearsal(context, typed, wordsOf({ ...typed, exec: undefined, outDir: undefined }, options));
+    requireRehearsal(context, typed, wordsOf({ ...typed, dryRun: false, exec: undefined, outDir: undefined }, options));
   const parent = typed.outDir ?? usualParent(context);
   const month = new Date(context.clock.now()).toISOString().slice(0, 7);
   const asksForCycle = typed.cycle === undefined && name !== undefined && context.prompts().canAsk;
-  const cycle = typed.cycle ?? (asksForCycle ? month : await cycleToGoOnWith(context, name, { parent, month }));
-  const how = { columns: map, dateOrder, noExpiration, keep };
+  const againIn = (cycle: string): string[] => wordsOf({ ...typed, cycle }, options);
+  const cycle =
+    typed.cycle ?? (asksForCycle ? month : await cycleToGoOnWith(context, name, { parent, month, againIn }));
   return {
     export: name,
     cycle,
@@ -107,7 +104,7 @@ async function inputOf(context: Context, typed: Typed): Promise<Omit<RefreshInpu
     add: typed.add,
     next: typed.next,
     onlyRecorded,
-    again: wordsOf({ ...typed, cycle }, options),
+    again: againIn(cycle),
   };
 }
 
@@ -117,6 +114,13 @@ function usualParent(context: Context): string {
   return serviceOf(context) === 'sandbox' ? 'refresh-sandbox' : 'refresh';
 }
 
+interface Choosing {
+  readonly parent: string;
+  readonly month: string;
+  /** Returns the command as typed, for a cycle. */
+  readonly againIn: (cycle: string) => string[];
+}
+
 /**
  * Returns the one cycle that is open in a directory. An export is never put into a cycle that the operator did not name.
  * @throws SvcError `usage` if there is an export, and for several or no open cycles
@@ -124,12 +128,11 @@ function usualParent(context: Context): string {
 async function cycleToGoOnWith(
   context: Context,
   name: string | undefined,
-  { parent, month }: Readonly<Record<'parent' | 'month', string>>,
+  { parent, month, againIn }: Choosing,
 ): Promise<string> {
   const { openCycles } = await import('../refresh/open-cycles.ts');
   const open = name === undefined ? await openCycles(context, parent) : [];
   const [cycle] = open;
-  const rehearsing = context.isRehearsal ? ['--rehearse'] : [];
   if (cycle !== undefined && open.length === 1) return cycle;
   if (cycle === undefined && name === undefined) await refuseOpenElsewhere(context, parent);
   if (cycle === undefined)
@@ -138,12 +141,12 @@ async function cycleToGoOnWith(
         name === undefined
           ? 'To begin one, name the export and the cycle:'
           : 'Name this refresh, so that a row is paid for only once within it:',
-      next: ['au', 'refresh', name ?? 'export.csv', '--cycle', month, ...rehearsing],
+      next: name === undefined ? withExport(againIn(month)) : againIn(month),
     });
   throw new SvcError('usage', `${parent} has ${open.length} open cycles: ${open.join(', ')}`, {
     hint: 'Say which one to go on with:',
-    next: ['au', 'refresh', '--cycle', cycle, ...rehearsing],
-    alternatives: open.slice(1).map((other) => ['au', 'refresh', '--cycle', other].concat(rehearsing)),
+    next: againIn(cycle),
+    alternatives: open.slice(1).map(againIn),
   });
 }
 
@@ -159,7 +162,7 @@ async function refuseOpenElsewhere(context: Context, parent: string): Promise<vo
   });
 }
 
-/** Returns the command line that goes on with the refresh. */
+/** Returns the command line as typed. It also goes on with the refresh. */
 function wordsOf(typed: Typed, options: readonly string[]): string[] {
   return [
     'au',
@@ -175,6 +178,7 @@ function wordsOf(typed: Typed, options: readonly string[]): string[] {
     ...(typed.begin ? ['--begin'] : []),
     ...(typed.next ? ['--next'] : []),
     ...(typed.onlyRecorded ? ['--only-recorded'] : []),
+    ...(typed.dryRun ? ['--dry-run'] : []),
     ...(typed.rehearse ? ['--rehearse'] : []),
     ...option(
       '--action',

@@ -4,7 +4,6 @@ import type { Sealed } from '../../base/files/draft.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { namedFiles } from '../../cli/app/files/own-input.ts';
 import { resolvePath } from '../../cli/app/files/typed-path.ts';
-import { option } from '../../cli/app/hint.ts';
 import { isYes } from '../../cli/output/prompt.ts';
 import { Exclusions } from '../request/exclusions.ts';
 import { recognizeFile } from '../request/file-kind.ts';
@@ -62,7 +61,7 @@ export async function prepareExport(
   try {
     if (!force && names.rejects !== undefined) await refuseMended(files.path('rejects'), names.rejects, how);
     const file = path ?? (typed === '-' ? await copyInput(context) : resolvePath(context, typed));
-    const exclusions = list === undefined ? undefined : await openExclusions(context, list, names, words);
+    const exclusions = list === undefined ? undefined : await openExclusions(context, list, words);
     const openOverflow = (): Promise<Overflow> => openOverflowFile(context);
     let options: PrepareOptions = { ...how, exclusions, now: context.clock.now(), openOverflow };
     const read = (): Promise<Prepared> =>
@@ -111,7 +110,7 @@ async function askForExpiration(
   words: readonly string[],
 ): Promise<string | undefined> {
   if (candidates.length === 0) return undefined;
-  const lines = candidates.map((name) => [...words, '--map', `expiration=${isShown(name) ? name : 'NAME'}`]);
+  const lines = candidates.map((name) => withMap(words, 'expiration', isShown(name) ? name : 'NAME'));
   const without = [...words, '--no-expiration'];
   const [next = without, ...others] = lines;
   if (!prompts().canAsk)
@@ -133,20 +132,14 @@ async function askForExpiration(
   return undefined;
 }
 
-async function openExclusions(
-  context: Context,
-  typed: string,
-  { request: out }: PreparedNames,
-  words: readonly string[],
-): Promise<Exclusions> {
+async function openExclusions(context: Context, typed: string, words: readonly string[]): Promise<Exclusions> {
   const file = resolvePath(context, typed);
   if (fs.existsSync(file)) return Exclusions.open(file);
   // The name may be misspelled, and rows that nobody wants would then be paid for.
-  const again = [...words, ...option('--out', out === '-' ? undefined : out), '--exclusions'];
   throw new SvcError('config', `${typed} does not exist; nothing was written`, {
     hint: 'Put the file back and run the same command again, or go on without it: the rows that it left out are then in the request.',
-    next: [...again, typed],
-    alternatives: [[...again, 'none']],
+    next: words,
+    alternatives: [words.map((word, at) => (words[at - 1] === '--exclusions' ? 'none' : word))],
     facts: { file: typed },
   });
 }
@@ -207,6 +200,12 @@ function suggestMap(error: unknown, typed: string, words: readonly string[]): un
   return error.with({
     message: `${typed === '-' ? STANDARD_INPUT : typed}: ${error.message}`,
     hint: 'Nothing was written. Name the column:',
-    next: [...words, '--map', `${column}=NAME`],
+    next: withMap(words, column, 'NAME'),
   });
+}
+
+/** Returns a command with this choice of a column in place of another one for it. */
+function withMap(words: readonly string[], column: string, name: string): string[] {
+  const isOther = (at: number): boolean => words[at] === '--map' && words[at + 1]?.startsWith(`${column}=`) === true;
+  return [...words.filter((_, at) => !isOther(at) && !isOther(at - 1)), '--map', `${column}=${name}`];
 }

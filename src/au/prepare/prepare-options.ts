@@ -1,7 +1,9 @@
 import { SvcError } from '../../base/errors.ts';
 import { didYouMean } from '../../base/security/typed-word.ts';
+import { option } from '../../cli/app/hint.ts';
 import { flag, repeated, suggesting, value } from '../../cli/app/parameter.ts';
 import { nameValue, text } from '../../cli/app/value-parsers.ts';
+import type { PrepareOptions } from './prepare.ts';
 import { type ColumnChoice, PREPARED_COLUMNS } from './prepare-columns.ts';
 import { DATE_ORDERS, dateOrders, ORDER_NAMES } from './prepare-date.ts';
 
@@ -35,6 +37,18 @@ export const exportParameters = {
     parseLimit,
   ),
 } as const;
+
+/** Returns the options that say how to read an export, as words of a command line. */
+export function exportWords({ columns = [], dateOrder, noExpiration, keep }: ReadingOptions): string[] {
+  return [
+    ...columns.flatMap(({ column, name }) => option('--map', `${column}=${name}`)),
+    ...option('--date-order', dateOrder),
+    ...(noExpiration === true ? ['--no-expiration'] : []),
+    ...option('--keep', keep),
+  ];
+}
+
+type ReadingOptions = Pick<PrepareOptions, 'columns' | 'dateOrder' | 'noExpiration' | 'keep'>;
 
 /** The largest number of rows that may be left out, or their largest share of all rows, and the limit as typed. */
 export type RejectLimit = Readonly<({ share: number } | { rows: number }) & { words: string }>;

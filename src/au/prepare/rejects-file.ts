@@ -2,6 +2,7 @@ import fs from 'node:fs';
 import { isSvcError, SvcError } from '../../base/errors.ts';
 import { countText } from '../../cli/output/time.ts';
 import { fileSource } from '../../client/transfer/source.ts';
+import { exportWords } from './prepare-options.ts';
 import { prepareRequest, type PrepareOptions, REJECTS_COLUMNS } from './prepare.ts';
 
 const START = `${REJECTS_COLUMNS.join(',')},`;
@@ -26,7 +27,7 @@ export async function refuseMended(path: string, name: string, how: PrepareOptio
   if (rows === 0) return;
   throw new SvcError('usage', `${name} has ${countText(rows, 'row')} in which nothing is wrong`, {
     hint: 'It seems to have been mended. Make a request of it before it is replaced, or add --force to replace it:',
-    next: ['au', 'prepare', name],
+    next: ['au', 'prepare', name, ...exportWords({ ...how, keep: undefined })],
   });
 }
 

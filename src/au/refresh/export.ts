@@ -16,8 +16,3 @@ export async function openExport(context: Context, typed: string): Promise<Expor
   if (!fs.existsSync(path)) return undefined;
   return { path, sha256: await hashFile(path) };
 }
-
-/** Returns the command to which an error adds the option that helps. */
-export function wordsOf(name: string, cycle: string): string[] {
-  return ['au', 'refresh', name, '--cycle', cycle];
-}

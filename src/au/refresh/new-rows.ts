@@ -26,14 +26,16 @@ export async function reportNewRows(
   const checkTenant = (tenant: string): Promise<void> => requireTenant(context, directory, tenant, input.again);
   const submitting = { ...submissionOf(typed, input, { dryRun }), checkTenant };
   const rows = await new FileSubmission(context, file, submitting).countNewRows();
+  const isSame = directory.requests.some((request) => request.export_sha256 === exported?.sha256);
+  const change = isSame ? `${typed} is read with other options than before` : `${typed} has changed`;
   if (rows === undefined) {
-    context.notices.note(`${typed} has changed; without a tenant it is not known how many of its rows are new`);
+    context.notices.note(`${change}; without a tenant it is not known how many of its rows are new`);
     return undefined;
   }
   const are = rows === 1 ? 'is' : 'are';
   context.notices.note(
     rows === 0
-      ? `${typed} has changed, and cycle ${input.cycle} has all of its rows`
+      ? `${change}, and cycle ${input.cycle} has all of its rows${isSame ? ': its files stay as they are' : ''}`
       : `${countText(rows, 'row')} of ${typed} ${are} new in cycle ${input.cycle}: --add submits ${rows === 1 ? 'it' : 'them'}`,
   );
   return rows;

@@ -2,7 +2,7 @@ import type { Context } from '../../cli/app/command.ts';
 import { prepareExport } from '../prepare/prepare-export.ts';
 import { openSpool } from '../request/spool-output.ts';
 import { exclusionsFor } from './exclusion-list.ts';
-import { type Export, wordsOf } from './export.ts';
+import type { Export } from './export.ts';
 import type { RefreshDirectory } from './refresh-directory.ts';
 import type { RefreshInput } from './refresh-input.ts';
 
@@ -22,7 +22,7 @@ export async function prepareAside(
     names: { request: path, rejects: input.maxRejects && (await openSpool(context)) },
     path: exported?.path,
     force: true,
-    words: wordsOf(typed, input.cycle),
+    words: input.again,
   });
   return path;
 }

@@ -8,10 +8,10 @@ import { fileSource, hashFile } from '../../client/transfer/source.ts';
 import { prepareExport } from '../prepare/prepare-export.ts';
 import { statusOf } from '../run/record.ts';
 import { exclusionsFor } from './exclusion-list.ts';
-import { type Export, wordsOf } from './export.ts';
+import type { Export } from './export.ts';
 import { prepareAside } from './prepare-aside.ts';
 import { type RefreshDirectory, type Refreshed, type RefreshFiles, runHere } from './refresh-directory.ts';
-import type { RefreshInput } from './refresh-input.ts';
+import { type RefreshInput, withExport } from './refresh-input.ts';
 import { requireReplaceable } from './replaceable-files.ts';
 import { announceStep, noteStep } from './step.ts';
 
@@ -46,7 +46,7 @@ export async function preparedRequest(
 async function lastRequest(context: Context, directory: RefreshDirectory, input: RefreshInput): Promise<number> {
   const place = await newestPlace(context, directory, () => true);
   const known = directory.requests[place];
-  if (known === undefined) throw notBegun(directory);
+  if (known === undefined) throw notBegun(directory, input);
   await takePrepared(context, directory, known, { files: directory.filesOf(place), input });
   return place;
 }
@@ -62,7 +62,7 @@ export async function submittedRequest(
 ): Promise<number> {
   const place = await newestPlace(context, directory, ({ run }) => run !== undefined);
   const known = directory.requests[place];
-  if (known === undefined) throw notBegun(directory);
+  if (known === undefined) throw notBegun(directory, input);
   await takePrepared(context, directory, known, { files: directory.filesOf(place), input });
   return place;
 }
@@ -84,10 +84,10 @@ async function newestPlace(
 }
 
 /** Returns the error for a cycle that has no request to go on with. */
-export function notBegun({ cycle, path }: RefreshDirectory): SvcError {
+export function notBegun({ cycle, path }: RefreshDirectory, { again }: RefreshInput): SvcError {
   return new SvcError('usage', `${path} has no request of cycle ${cycle} to go on with`, {
     hint: 'Name the export, which begins the cycle:',
-    next: ['au', 'refresh', 'export.csv', '--cycle', cycle],
+    next: withExport(again),
   });
 }
 
@@ -149,7 +149,7 @@ async function makeRequest(
     maxRejects,
     force: true,
     path: exported?.path,
-    words: wordsOf(input.export, input.cycle),
+    words: input.again,
     onRejects: ({ sha256 }) => {
       directory.noteWritten(files.rejects, [...earlier, sha256]);
       directory.save();

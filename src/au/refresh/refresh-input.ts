@@ -36,3 +36,8 @@ export interface RefreshInput {
   readonly again: readonly string[];
   readonly summarize: Summarize;
 }
+
+/** Adds a name in place of the export, for a command that was typed without one. */
+export function withExport([group = '', command = '', ...options]: readonly string[]): string[] {
+  return [group, command, 'export.csv', ...options];
+}

@@ -38,7 +38,7 @@ export async function refreshCycle(context: Context, input: RefreshInput, print:
 class Refresh {
   readonly #context: Context;
   readonly #directory: RefreshDirectory;
-  readonly #input: RefreshInput;
+  #input: RefreshInput;
   /** The run of the request that the command goes on with, and the counts of the cycle, for the summary. */
   #run: RunDirectory | undefined;
   #steps: CycleSteps | undefined;
@@ -61,6 +61,8 @@ class Refresh {
     const place = isOther
       ? await submittedRequest(this.#context, this.#directory, this.#input)
       : await preparedRequest(this.#context, this.#directory, this.#input, exported);
+    // The request was made of standard input, which the next command need not get again.
+    this.#input = { ...this.#input, again: this.#input.again.filter((word) => word !== '-') };
     const rows = this.#directory.requests[place]?.rows;
     if (asksForCycle && !isBegun) await this.#confirmNew(rows, isNew);
     await summarize(
@@ -196,7 +198,7 @@ export async function planRefresh(context: Context, input: RefreshInput): Promis
   let path: string | undefined;
   if (!known) directory.requireFree(place, input.next);
   if (!isPrepared(known, exported, input)) {
-    if (typed === undefined) throw notBegun(directory);
+    if (typed === undefined) throw notBegun(directory, input);
     await requireReplaceable(directory, place, input);
     path = await prepareAside(context, directory, typed, exported, input);
   }

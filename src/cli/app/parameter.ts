@@ -118,7 +118,13 @@ export function repeated<T>(syntax: string, description: string, parse: ValuePar
 
 /** Declares that the command reads the file or directory that is named here, and how names of such files usually end. */
 export function reading<T>(parameter: Parameter<T>, extensions: readonly string[] = []): Parameter<T> {
-  return { ...parameter, file: 'read', extensions };
+  const parse = (text: string): unknown => parameter.parse(parameter.kind === 'argument' ? noOption(text) : text);
+  return { ...parameter, file: 'read', extensions, parse };
+}
+
+// The command after this one names the file too, and would take `-x.csv` for an option.
+function noOption(path: string): string {
+  return /^-./.test(path) ? `./${path}` : path;
 }
 
 /** The ends of the names of files with one document: a body, or settings. */

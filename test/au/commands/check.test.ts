@@ -41,6 +41,16 @@ describe('svc au check', () => {
     expect(await check(['good.csv', 'in/twice.csv'])).toMatchObject({ code: 0 });
   });
 
+  it('svc au check names a file that begins with a dash so that the next command does not take it for an option', async () => {
+    writeFileSync(home.file('-x y.csv'), `\uFEFF${HEADER}a,27,01,\n`);
+    const checked = await check(['--', '-x y.csv']);
+    expect(checked.code).toBe(13);
+    const next = (JSON.parse(checked.stderr.trimEnd().split('\n').at(-1) ?? '') as { next_words: string[] }).next_words;
+    expect(next.slice(1)).toEqual(['au', 'prepare', './-x y.csv', '--out', './-x y.prepared.csv']);
+    const prepared = await svcIn(home.path, next.slice(1));
+    expect(prepared.code, prepared.stderr).toBe(0);
+  });
+
   it.each([
     ['a,27,5,', true],
     ['a,2027,05,', true],

@@ -35,8 +35,10 @@ describe('svc au prepare --exclusions', () => {
     expect(refused.code).toBe(3);
     expect(errorIn(refused)).toMatchObject({
       message: 'closed.csv does not exist; nothing was written',
-      next: 'svc au prepare export.csv --out tokens.csv --exclusions closed.csv',
-      alternatives: ['svc au prepare export.csv --out tokens.csv --exclusions none'],
+      next: 'svc au prepare export.csv --exclusions closed.csv --rejects rejected.csv --max-rejects 1 --out tokens.csv',
+      alternatives: [
+        'svc au prepare export.csv --exclusions none --rejects rejected.csv --max-rejects 1 --out tokens.csv',
+      ],
     });
     expect(readdirSync(cwd)).toEqual(['export.csv']);
   });

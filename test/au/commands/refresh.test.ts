@@ -1071,8 +1071,8 @@ describe('svc au refresh', () => {
     const planned = await desk.svc(words);
     expect(planned.code, planned.stderr).toBe(6);
     expect(errorIn(planned)).toMatchObject({
-      next: "svc au refresh export.csv --cycle 2026-12 --map 'token=Card Ref'",
-      alternatives: ["svc au refresh export.csv --cycle 2027-01 --map 'token=Card Ref' --begin"],
+      next: "svc au refresh export.csv --cycle 2026-12 --map 'token=Card Ref' --dry-run",
+      alternatives: ["svc au refresh export.csv --cycle 2027-01 --map 'token=Card Ref' --dry-run --begin"],
     });
   });
 
@@ -1096,5 +1096,42 @@ describe('svc au refresh', () => {
     expect(done.code, done.stderr).toBe(0);
     expect(await desk.svc(words, {}, exportOf())).toMatchObject({ code: 0 });
     expect(desk.uploads()).toBe(1);
+  });
+
+  it('svc au refresh names a next command that needs no standard input once the request is made', async () => {
+    const { desk } = await openRefresh({ processingMs: 60_000 });
+    const words = ['au', 'refresh', '-', '--cycle', '2026-12', '--map', 'token=Card Ref', ...ENOUGH];
+    const pending = await desk.svc([...words, '--no-wait'], {}, exportOf());
+    expect(pending.code, pending.stderr).toBe(11);
+    const { next_words: next } = errorIn(pending) as { next_words: string[] };
+    expect(next.slice(1, 5)).toEqual(['au', 'refresh', '--cycle', '2026-12']);
+    const done = await desk.svc(next.slice(1).filter((word) => word !== '--no-wait'));
+    expect(done.code, done.stderr).toBe(0);
+    expect(desk.uploads()).toBe(1);
+  });
+
+  it('svc au refresh says that the options of an export changed, not the export', async () => {
+    const { desk, refresh } = await openRefresh();
+    expect((await refresh(...ENOUGH)).code).toBe(0);
+    const again = await refresh('--keep', 'Card Ref', ...ENOUGH);
+    expect(again.stderr).toContain(
+      'export.csv is read with other options than before, and cycle 2026-12 has all of its rows',
+    );
+    expect(desk.uploads()).toBe(1);
+  });
+
+  it.each([
+    ['a column that is not there', ['--map', 'token=Card'], '--map token=NAME'],
+    ['the cycle', ['--map', 'token=Card Ref'], ''],
+  ])('svc au refresh keeps the options typed in the command that names %s', async (what, map, added) => {
+    const { desk } = await openRefresh();
+    const options = ['--no-expiration', '--out-dir', 'months', '--no-wait', '--fail-on', 'err=100%'];
+    const cycle = what === 'the cycle' ? [] : ['--cycle', '2026-12'];
+    const refused = await desk.svc(['au', 'refresh', 'export.csv', ...cycle, ...map, ...options]);
+    const next = String(errorIn(refused)['next']);
+    for (const typed of ['--no-expiration', '--out-dir months', '--no-wait', '--fail-on err=100%', added])
+      expect(next).toContain(typed);
+    expect(next).toMatch(/ --cycle \d{4}-\d\d /);
+    expect(next.match(/--map '?token=/g)).toHaveLength(1);
   });
 });
