@@ -6,6 +6,7 @@ import { text } from '../../cli/app/value-parsers.ts';
 import { actionParameter, actionsOf } from '../results/action-option.ts';
 import { parseThreshold, type Threshold } from '../results/fail-on.ts';
 import { keepParameter } from '../results/kept-columns.ts';
+import { copyOut, openSpool } from '../request/spool-output.ts';
 import { nextRequestView, requireFewToFix, writeNextRequest } from '../next/write-next-request.ts';
 import { filesOfRun, runParameter } from '../run/run-files.ts';
 
@@ -63,10 +64,13 @@ export const next = defineCommand({
       });
     const print = await recordPrinter(context, nextRequestView);
     const actions = actionsOf(context, action);
-    const files = { request, results, out: target, excluded, exclusions, keep };
+    // A pipe must receive nothing of a refused request, so the request is first written to a private file.
+    const file = target === '-' ? await openSpool(context) : target;
+    const files = { request, results, out: file, excluded, exclusions, keep };
     const made = await writeNextRequest(context, { ...files, cycle, actions, force });
     if (target !== '-') await print(made);
     requireFewToFix({ file: target, rows: made.rows, fix: made.groups.fix }, results, failOn);
+    if (target === '-') await copyOut(context, file, target);
   },
 });
 

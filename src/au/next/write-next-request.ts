@@ -30,7 +30,7 @@ import { indexResults, nextRequest, type NextRow, resultsInOrder } from './next-
 export interface NextFiles extends MatchOptions {
   readonly request: string;
   readonly results: string;
-  /** The output file, or - for standard output; undefined to add closed accounts to the list of exclusions alone. */
+  /** The output file; undefined to add closed accounts to the list of exclusions alone. */
   readonly out: string | undefined;
   readonly excluded: string | undefined;
   readonly exclusions: string | undefined;
@@ -88,7 +88,7 @@ async function writeFiles(context: Context, input: NextFiles, exclusions: Exclus
     return file;
   };
   try {
-    const out = await openOut(context, input.out, begin);
+    const out = input.out === undefined ? undefined : await begin(input.out);
     const excluded = input.excluded === undefined ? undefined : await begin(input.excluded);
     const keepName = kept && input.out !== undefined ? keepFileOf(input.out) : undefined;
     const keepFile = keepName === undefined ? undefined : await begin(keepName);
@@ -120,15 +120,6 @@ async function writeFiles(context: Context, input: NextFiles, exclusions: Exclus
   } finally {
     for (const file of files) await file.discard();
   }
-}
-
-async function openOut(
-  context: Context,
-  out: string | undefined,
-  begin: (name: string) => Promise<Draft>,
-): Promise<Pick<Draft, 'write'>> {
-  if (out === undefined) return { write: async () => undefined };
-  return out === '-' ? context.out : begin(out);
 }
 
 type Counts = Omit<Awaited<ReturnType<typeof writeRows>>, 'lostTokens'>;
@@ -216,7 +207,7 @@ function requireProven(results: string): void {
 }
 
 interface Targets {
-  readonly out: Pick<Draft, 'write'>;
+  readonly out: Pick<Draft, 'write'> | undefined;
   readonly excluded: Pick<Draft, 'write'> | undefined;
   /** Receives the kept columns of the written rows. */
   readonly keepFile: Pick<Draft, 'write'> | undefined;
@@ -236,7 +227,7 @@ async function writeRows(
   let before = 0;
   let lostTokens = 0;
   const byCode = new Map<string, number>();
-  await out.write(`${REQUEST_HEADER}\n`);
+  await out?.write(`${REQUEST_HEADER}\n`);
   await excluded?.write(csvRow(['row', ...REQUEST_COLUMNS, 'result_code', 'reason', ...(kept?.names ?? [])]));
   await keepFile?.write(csvRow([...KEPT_COLUMNS, ...(kept?.names ?? [])]));
   let row = 0;
@@ -266,7 +257,7 @@ async function writeRows(
         if (kept) keptRows.push([String(left), tokenOf(line), ...cells]);
       }
     }
-    await out.write(lines.join(''));
+    await out?.write(lines.join(''));
     if (keptRows.length > 0) await keepFile?.write(csvRows(keptRows));
   }
   const excluded_by_code = Object.fromEntries(byCode);

@@ -2,7 +2,6 @@ import * as fc from 'fast-check';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Writable } from 'node:stream';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { GroupCounts } from '../../../src/au/result-codes.ts';
 import { Draft } from '../../../src/base/files/draft.ts';
@@ -105,6 +104,15 @@ describe('svc au next', () => {
       '5 rows in the next request: use the new token 2, consider leaving out 1, leave out 1 (WRN_CLOSED_ACCOUNT 1), fix 1, unchanged 1\n',
     );
     expect((await next('--out', '-', '-o', 'json')).code).toBe(2);
+  });
+
+  it.each([
+    ['too many rows need fixing', 'err=0%', RESULTS, 10],
+    ['a result has a card number for a new token', 'err=50%', RESULTS.replace('a2', '4242424242424242'), 12],
+  ])('svc au next writes nothing to standard output if %s', async (_, failOn, results, code) => {
+    const { cwd, next } = place({ 'r.csv': results });
+    const refused = await next('--out', '-', '--fail-on', failOn);
+    expect([refused.code, refused.stdout, readdirSync(cwd)]).toEqual([code, '', ['q.csv', 'r.csv']]);
   });
 
   it('svc au next does not write over a file unasked', async () => {
@@ -219,19 +227,21 @@ describe('svc au next --exclusions', () => {
 
   it('svc au next --exclusions waits for another process that extends the list, so that no token is lost, and leaves no lock', async () => {
     const results = `${RESULT_HEADER}\ne,27,05,,,,WRN_CLOSED_ACCOUNT\n`;
-    const { cwd, read } = place({ 'r2.csv': results });
+    const { cwd, next, read } = place({ 'r2.csv': results });
     const other = () => svcHere(['au', 'next', 'q.csv', 'r2.csv', '--out', 'two.csv', ...EXTENDING], { cwd });
     let held: HereResult | undefined;
-    const runOther = async (): Promise<void> => {
-      held ??= await other();
-    };
-    // The first process has read the list when it prints the next request.
-    const stdout = new Writable({ write: (_chunk, _encoding, taken) => void runOther().then(() => taken()) });
-    const first = await svcHere(['au', 'next', 'q.csv', 'r.csv', '--out', '-', ...EXTENDING], { cwd, stdout });
+    const seal = Reflect.get(Draft.prototype, 'seal');
+    // The first process has read the list when it completes the next request.
+    const sealing = vi.spyOn(Draft.prototype, 'seal').mockImplementation(async function (this: Draft) {
+      if (this.path.includes('one.csv')) held ??= await other();
+      return seal.call(this);
+    });
+    onTestFinished(() => sealing.mockRestore());
+    const first = await next('--out', 'one.csv', ...EXTENDING);
     expect(first.code, first.stderr).toBe(0);
     expect(held?.code).toBe(3);
     expect(held && errorIn(held)).toMatchObject({ code: 'config', held_by: process.pid, retryable: true });
-    expect(readdirSync(cwd).toSorted()).toEqual(['closed.csv', 'q.csv', 'r.csv', 'r2.csv']);
+    expect(readdirSync(cwd).toSorted()).toEqual(['closed.csv', 'one.csv', 'q.csv', 'r.csv', 'r2.csv']);
     expect((await other()).code).toBe(0);
     expect(read('closed.csv')).toMatch(/\nc,WRN_CLOSED_ACCOUNT,.*\ne,WRN_CLOSED_ACCOUNT,.*\n$/);
   });
