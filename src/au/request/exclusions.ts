@@ -109,16 +109,19 @@ export class Exclusions {
   }
 
   async #writeInto(draft: Draft): Promise<void> {
+    let lineEnd: string | undefined;
     let last = '\n';
     if (this.#sha256 === undefined) await draft.write(csvRow([...COLUMNS]));
     else
       for await (const piece of (await fileSource(this.#path)).open()) {
+        lineEnd ??= /\r\n|[\r\n]/.exec(Buffer.from(piece).toString('latin1'))?.[0];
         last = String.fromCodePoint(piece.at(-1) ?? 10);
         await draft.write(piece);
       }
-    if (last !== '\n') await draft.write('\n');
+    lineEnd ??= '\n';
+    if (last !== '\n' && last !== '\r') await draft.write(lineEnd);
     for (const { token, code, cycle = '', at } of this.#added)
-      await draft.write(csvRow([token, code, cycle, new Date(at).toISOString().slice(0, 10)]));
+      await draft.write(csvRow([token, code, cycle, new Date(at).toISOString().slice(0, 10)]).slice(0, -1) + lineEnd);
   }
 }
 
@@ -129,7 +132,9 @@ async function readInto(lines: TokenTable, path: string): Promise<void> {
   const input = Readable.from(copied(source.open()), { objectMode: false });
   // The operator may have added lines with only a token.
   const lenient = { bom: true, skip_empty_lines: true, trim: true, relax_column_count: true };
-  const parser = parse({ ...lenient, info: true, max_record_size: LONGEST_ROW });
+  // A spreadsheet may have changed the line ends of rows to which later rows were added.
+  const record_delimiter = ['\r\n', '\n', '\r'];
+  const parser = parse({ ...lenient, record_delimiter, info: true, max_record_size: LONGEST_ROW });
   input.once('error', (error) => parser.destroy(error));
   let column: number | undefined;
   try {

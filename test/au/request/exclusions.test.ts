@@ -23,6 +23,31 @@ it('a list of exclusions says on which line a token stands, and in which cycle a
   expect(readFileSync(file, 'utf8').split('\n').slice(-3)).toEqual(['b', 'c,Y,2026-01,2026-01-05', '']);
 });
 
+it.each([
+  ['CRLF', '\r\n'],
+  ['CR', '\r'],
+  ['LF', '\n'],
+])('a list of exclusions with %s line ends gets its new lines with the same ends', async (_, end) => {
+  const file = join(place(), 'closed.csv');
+  const before = ['token,code,cycle,date', 'a,X,,', '"b",X,,"Q"', 'c,X,,'].join(end);
+  writeFileSync(file, before);
+  const list = await Exclusions.open(file);
+  for (const token of ['d', 'e']) list.add({ token, code: 'Y', cycle: undefined, at: NOON });
+  await (await list.draft()).finish(true);
+  expect(readFileSync(file, 'utf8')).toBe([before, 'd,Y,,2026-01-05', 'e,Y,,2026-01-05', ''].join(end));
+  const again = await Exclusions.open(file);
+  expect(['a', 'b', 'c', 'd', 'e'].map((token) => again.lineOf(token))).toEqual([2, 3, 4, 5, 6]);
+});
+
+it('a list of exclusions that was saved with CRLF and then got lines with LF has all its tokens', async () => {
+  const file = join(place(), 'closed.csv');
+  const saved = 'token,code,cycle,date\r\na,X,,\r\n';
+  const added = Array.from({ length: 40_000 }, (_, at) => `t${at},Y,,2026-01-05\n`);
+  writeFileSync(file, saved + added.join(''));
+  const list = await Exclusions.open(file);
+  expect([list.tokens, list.lineOf('t0'), list.lineOf('t39999')]).toEqual([40_001, 3, 40_002]);
+});
+
 it('a list of exclusions that another process changed meanwhile is not replaced', async () => {
   const file = join(place(), 'closed.csv');
   const list = await Exclusions.open(file);
