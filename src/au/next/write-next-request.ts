@@ -16,14 +16,22 @@ import { cellsOf, readRequest } from '../request/request-lines.ts';
 import { tokenKey } from '../request/row-key.ts';
 import { TokenSet } from '../request/token-set.ts';
 import { requireRequestAndResults } from '../request/wrong-file.ts';
-import { type Actions, explainResultCode, GROUPS, lostTokensWarning, namedCounts, noRows } from '../result-codes.ts';
+import {
+  type Actions,
+  explainResultCode,
+  GROUPS,
+  type Kept,
+  lostTokensWarning,
+  namedCounts,
+  noRows,
+} from '../result-codes.ts';
 import { parseThreshold, type Threshold } from '../results/fail-on.ts';
 import { keepFileOf, KEPT_COLUMNS, type KeptColumns, openKept } from '../results/kept-columns.ts';
 import { reconcileFile, type Rereadable } from '../results/reconcile.ts';
 import { ShownReading } from '../results/show-reading.ts';
 import { shownCode } from '../results/report-view.ts';
 import { notOfTheRequest, notProven, tooManyToFix } from './next-errors.ts';
-import type { MatchOptions } from '../results/result-rows.ts';
+import { type MatchOptions, ResultRows } from '../results/result-rows.ts';
 import { indexResults, nextRequest, type NextRow, resultsInOrder } from './next-request.ts';
 
 /** The files to read and to write, and how. Names are as typed. */
@@ -99,7 +107,7 @@ async function writeFiles(context: Context, input: NextFiles, exclusions: Exclus
       out,
       excluded,
       keepFile,
-      kept,
+      kept: kept && { names: kept.names, cellsOf: await cellsByRow(kept, source) },
       exclude,
       actions,
       signal: context.signal,
@@ -112,7 +120,7 @@ async function writeFiles(context: Context, input: NextFiles, exclusions: Exclus
     // The operator may edit the list at any time, so that nothing slow may come between this check and the new list.
     await exclusions?.requireUnchanged();
     for (const file of files) await file.finish(force || file === list);
-    kept?.warnOfMissing(context);
+    kept?.warnOfMissing(context, `; use the file that was kept for ${input.request}`);
     const lost = input.isCounted ? undefined : lostTokensWarning(lostTokens, input.results);
     if (lost !== undefined) context.notices.warn(lost);
     if (input.out !== undefined) context.notices.note(countsOf(counts));
@@ -206,12 +214,19 @@ function requireProven(results: string): void {
   if (results.endsWith('.unproven')) throw notProven(results);
 }
 
+async function cellsByRow(kept: KeptColumns, request: Rereadable): Promise<Kept['cellsOf']> {
+  const rows = await ResultRows.of(request);
+  const placeOf = rows.counting();
+  return (token) => kept.cellsAt(token, placeOf(token), rows.rowsOf(token));
+}
+
 interface Targets {
   readonly out: Pick<Draft, 'write'> | undefined;
   readonly excluded: Pick<Draft, 'write'> | undefined;
   /** Receives the kept columns of the written rows. */
   readonly keepFile: Pick<Draft, 'write'> | undefined;
-  readonly kept: KeptColumns | undefined;
+  /** The kept columns, and a function that returns those of each row of the request in order. */
+  readonly kept: Kept | undefined;
   /** Adds a token to the list of exclusions. */
   readonly exclude: (token: string, code: string) => void;
   readonly actions: Actions;

@@ -49,6 +49,8 @@ export class KeptColumns {
   readonly #rows: RowStarts;
   /** The number of lookups that found no row. */
   #missing = 0;
+  /** The number of lookups that found several rows and not the right one. */
+  #unknown = 0;
 
   private constructor(path: string, names: readonly string[], rows: RowStarts) {
     this.names = names;
@@ -72,20 +74,30 @@ export class KeptColumns {
   }
 
   /**
-   * Returns the kept cells of a token, or empty cells if the file does not contain the token. A token with several
-   * merchants has several rows, which are returned in turn, then the last one repeatedly.
+   * Returns the kept cells of a token if they are the same in all its rows; a token with several merchants has several
+   * rows. Otherwise the cells are empty, as for a token that the file does not contain.
    */
   cellsOf(token: string): readonly string[] {
-    return this.#cellsAt(token, this.#nextOffset(token));
+    const [first, ...others] = this.#offsetsOf(token);
+    const cells = this.#cellsAt(token, first);
+    const isShared = others.every((offset) => this.#cellsAt(token, offset).every((cell, at) => cell === cells[at]));
+    return isShared ? cells : this.#unknownCells();
   }
 
   /**
    * Returns the kept cells of a token's row at a place in the request, counted from 0. The rows of the file may be in another
-   * order, because each has the number of its row in the request. The cells are empty if the place is not known.
+   * order, because each has the number of its row in the request. The cells are empty if the place is not known, or if
+   * the request has another number of rows of the token (`rows`).
    */
-  cellsAt(token: string, place: number | undefined): readonly string[] {
-    if (place === undefined) return this.names.map(() => '');
-    return this.#cellsAt(token, this.#offsetsOf(token)[place]);
+  cellsAt(token: string, place: number | undefined, rows?: number): readonly string[] {
+    const offsets = this.#offsetsOf(token);
+    const isOther = rows !== undefined && offsets.length > 0 && offsets.length !== rows;
+    return place === undefined || isOther ? this.#unknownCells() : this.#cellsAt(token, offsets[place]);
+  }
+
+  #unknownCells(): readonly string[] {
+    this.#unknown += 1;
+    return this.names.map(() => '');
   }
 
   /** Returns the offsets of a token's rows, in the order of the request. */
@@ -124,16 +136,13 @@ export class KeptColumns {
     return last !== -1 && this.#rows.following[last] !== last;
   }
 
-  #nextOffset(token: string): number | undefined {
-    const { numbers, offsets, following } = this.#rows;
-    const last = numbers.get(tokenKey(token)) - 1;
-    const first = following[last] ?? 0;
-    if (last !== -1) following[last] = following[first] ?? 0;
-    return last === -1 ? undefined : offsets[first];
-  }
-
-  warnOfMissing({ notices }: Context): void {
+  /** Warns of rows without kept columns. `hint` says how to find the columns of tokens with several rows. */
+  warnOfMissing({ notices }: Context, hint = ''): void {
     if (this.#missing > 0) notices.warn(`${this.#path} has no columns for ${countText(this.#missing, 'row')}`);
+    if (this.#unknown > 0)
+      notices.warn(
+        `kept columns are left empty in ${countText(this.#unknown, 'row')}: it is not known which rows of ${this.#path} belong to them${hint}`,
+      );
   }
 
   close(): void {

@@ -92,7 +92,7 @@ export async function makeReport(context: Context, input: ReportInput): Promise<
     split: directory === undefined ? null : await split(context, source, directory, { force, actions, kept: ofRows }),
   };
   reading.end();
-  kept?.warnOfMissing(context);
+  kept?.warnOfMissing(context, requested ? '' : '; name the request of the results with --request');
   const lost = input.isCounted ? undefined : lostTokensWarning(lostTokens, results);
   if (lost !== undefined) context.notices.warn(lost);
   if (page !== undefined) await writePage(context, page, made, input);
@@ -220,8 +220,9 @@ async function matchedColumns(
   results: Rereadable,
 ): Promise<Kept | undefined> {
   if (kept === undefined) return undefined;
-  const placeOf = (await ResultRows.match(request, results)).placing();
-  return { names: kept.names, cellsOf: (token) => kept.cellsAt(token, placeOf(token)) };
+  const rows = await ResultRows.match(request, results);
+  const placeOf = rows.placing();
+  return { names: kept.names, cellsOf: (token) => kept.cellsAt(token, placeOf(token), rows.rowsOf(token)) };
 }
 
 /** Writes a file for each group that has rows. No file appears before all rows are read. */

@@ -31,15 +31,18 @@ export class ResultRows {
     this.hasMore = hasMore;
   }
 
+  /** Reads a request, to count the rows of its tokens. */
+  static async of(request: Rereadable): Promise<ResultRows> {
+    return new ResultRows(await rowsByToken(request), new Set(), false);
+  }
+
   /** Reads a request, and the results too if a token has several rows or may have more results than rows. */
   static async match(
     request: Rereadable,
     results: Rereadable,
     { mayHaveMore = false, isUnordered }: MatchOptions = {},
   ): Promise<ResultRows> {
-    const rows = (await hasSeveralMerchants(request))
-      ? await repeatedTokens(tokensOfRequest(request))
-      : new Map<string, number>();
+    const rows = await rowsByToken(request);
     const more = new Set<string>();
     if (mayHaveMore)
       for (const [key, count] of await repeatedTokens(tokensOfResults(results))) {
@@ -71,6 +74,11 @@ export class ResultRows {
     return !this.#rows.has(key) || this.#known.has(key);
   }
 
+  /** Returns the number of rows that the request has of a token. */
+  rowsOf(token: string): number {
+    return this.#rows.get(tokenKey(token)) ?? 1;
+  }
+
   /** Returns a function that counts the rows of the request one after the other, by token, from 0. */
   counting(): (token: string) => number {
     const taken = new Map<string, number>();
@@ -82,6 +90,11 @@ export class ResultRows {
       return place;
     };
   }
+}
+
+/** Returns the number of rows of each token that has several rows in a request. */
+async function rowsByToken(request: Rereadable): Promise<Map<string, number>> {
+  return (await hasSeveralMerchants(request)) ? repeatedTokens(tokensOfRequest(request)) : new Map();
 }
 
 /** Returns the keys of the tokens that have several results. */

@@ -128,3 +128,60 @@ describe('svc au prepare --keep', () => {
     expect(stderr).toContain(message);
   });
 });
+
+describe('kept columns of a token with several merchants', () => {
+  const REQUEST = 'token,expiration_year,expiration_month,merchant_id\nt,,,m1\nt,,,m2\nu,,,m1\n';
+  const SORTED = 'row,token,customer\n2,t,bob\n1,t,alice\n3,u,carol\n';
+  const [HEADER = ''] = RESULTS.split(',extra');
+  const BOTH = `${HEADER}\nt,,,n1,,,UPD_PAN\nt,,,n2,,,UPD_PAN\n`;
+  const ONE = `${HEADER}\nt,,,,,,ERR_INVALID_CONFIG\nu,,,,,,ERR_INVALID_CONFIG\n`;
+
+  function placeOf({ request = REQUEST, results = BOTH, keep = SORTED }) {
+    const found = place();
+    const files = { 'q.csv': request, 'r.csv': results, 'k.csv': keep };
+    for (const [name, text] of Object.entries(files)) writeFileSync(join(found.cwd, name), text);
+    return found;
+  }
+
+  it('au next joins the kept columns of each row, also if their file was sorted', async () => {
+    const { svc, read } = placeOf({});
+    const { code, stderr } = await svc('au next q.csv r.csv --keep k.csv --out n.csv');
+    expect([code, stderr.includes('warning')]).toEqual([0, false]);
+    expect(read('n.keep.csv')).toBe('row,token,customer\n1,n1,alice\n2,n2,bob\n3,u,carol\n');
+  });
+
+  it.each([
+    ['lacks a row', REQUEST.replace('t,,,m1\n', ''), SORTED],
+    ['has one more', REQUEST, SORTED.replace('2,t,bob\n', '')],
+  ])(
+    'au next and au report join no kept columns to a token of which the request %s, and warn',
+    async (_, request, keep) => {
+      const results = `${HEADER}\nt,,,,,,ERR_INVALID_CONFIG\n`;
+      const { svc, read } = placeOf({ request, keep, results });
+      const { code, stderr } = await svc('au next q.csv r.csv --keep k.csv --out n.csv --fail-on err=100%');
+      expect([code, read('n.keep.csv').match(/alice|bob/)]).toEqual([0, null]);
+      expect(stderr).toContain('k.csv belong to them; use the file that was kept for q.csv');
+      const report = await svc('au report r.csv --split-into todo --keep k.csv --request q.csv');
+      expect([report.code, read('todo/fix.csv').match(/alice|bob/)]).toEqual([0, null]);
+      expect(report.stderr).toContain('kept columns are left empty in 1 row');
+    },
+  );
+
+  it('au report without a request joins no kept columns that differ, and names the option that helps', async () => {
+    const { svc, read } = placeOf({ results: ONE });
+    const { code, stderr } = await svc('au report r.csv --split-into todo --keep k.csv');
+    expect([code, read('todo/fix.csv').split('\n').slice(1)]).toEqual([
+      0,
+      ['t,,,,,,ERR_INVALID_CONFIG,', 'u,,,,,,ERR_INVALID_CONFIG,carol', ''],
+    ]);
+    expect(stderr).toContain('kept columns are left empty in 1 row');
+    expect(stderr).toContain('; name the request of the results with --request');
+  });
+
+  it('au report without a request joins kept columns that are the same in all rows of a token', async () => {
+    const { svc, read } = placeOf({ results: ONE, keep: SORTED.replace('alice', 'bob') });
+    const { stderr } = await svc('au report r.csv --split-into todo --keep k.csv');
+    expect(read('todo/fix.csv')).toContain('\nt,,,,,,ERR_INVALID_CONFIG,bob\n');
+    expect(stderr).not.toContain('warning');
+  });
+});
