@@ -1,6 +1,7 @@
 import { SvcError } from '../../base/errors.ts';
 import { Draft } from '../../base/files/draft.ts';
 import { isSamePath } from '../../base/files/names.ts';
+import { compareShare } from '../../base/share.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { namedFiles, refuseReplacing } from '../../cli/app/files/own-input.ts';
 import { requireFile, resolvePath } from '../../cli/app/files/typed-path.ts';
@@ -141,7 +142,7 @@ export function requireFewToFix(
   results: string,
   { share }: Threshold = MOST_TO_FIX,
 ): void {
-  if (fix > rows * share) throw tooManyToFix({ file, rows, fix }, results);
+  if (compareShare(fix, rows, share) > 0) throw tooManyToFix({ file, rows, fix }, results);
 }
 
 /** Describes the counts in a sentence, with the codes of the excluded rows. */

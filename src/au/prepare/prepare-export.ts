@@ -1,6 +1,7 @@
 import fs from 'node:fs';
 import { isSvcError, SvcError } from '../../base/errors.ts';
 import type { Sealed } from '../../base/files/draft.ts';
+import { compareShare } from '../../base/share.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { namedFiles } from '../../cli/app/files/own-input.ts';
 import { resolvePath } from '../../cli/app/files/typed-path.ts';
@@ -183,7 +184,8 @@ function isWithinLimit({ rows, problemCount, isUnusable, changes }: Prepared, li
   if (problemCount === 0) return true;
   if (isUnusable || rows === 0) return false;
   const repeated = changes.find(({ kind }) => kind === 'repeated_tokens')?.count ?? 0;
-  return problemCount <= ('share' in limit ? limit.share * (rows + repeated + problemCount) : limit.rows);
+  if ('rows' in limit) return problemCount <= limit.rows;
+  return compareShare(problemCount, rows + repeated + problemCount, limit.share) <= 0;
 }
 
 /** Returns the error for a file of another known kind, such as a result file; undefined for any other failure. */

@@ -1,4 +1,5 @@
 import { SvcError } from '../../base/errors.ts';
+import { compareShare } from '../../base/share.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { isDrawn } from '../../cli/app/print.ts';
 import { wrapWords } from '../../cli/output/text.ts';
@@ -176,7 +177,7 @@ export function checkThreshold(results: Results, rows: number, failOn?: Threshol
   if (failOn === undefined) return;
   const { errors, warned, unknown } = results;
   const met = failOn.class === 'wrn' ? errors + warned + unknown : errors;
-  if (met > rows * failOn.share) throw failOnMet(met, failOn, results);
+  if (compareShare(met, rows, failOn.share) > 0) throw failOnMet(met, failOn, results);
 }
 
 /** Draws the results as a chart with one bar per result code and its action, below the shares of the last cycle. */

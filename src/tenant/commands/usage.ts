@@ -1,4 +1,5 @@
 import { exactMembers, JsonToken } from '../../base/json/exact.ts';
+import { compareShare } from '../../base/share.ts';
 import { type Context, PROFILES_PARAMETER } from '../../cli/app/command.ts';
 import { value } from '../../cli/app/parameter.ts';
 import { formatOf, isForPeople, listPrinter, oneBatch, recordPrinter } from '../../cli/app/print.ts';
@@ -74,8 +75,7 @@ function checkThreshold({ active, included, share, sent }: MonthlyActive, warnAt
   if (active === undefined || included === undefined || share === undefined) {
     throw usageUnknown(active === undefined ? 'monthly_active_tokens' : 'included_monthly_active_tokens');
   }
-  // Comparing without division avoids rounding, so that exactly the threshold counts as reached.
-  if (active === 0 || active * 100 < warnAt * included) return;
+  if (active === 0 || compareShare(active, included, warnAt / 100) < 0) return;
   const facts = { monthly_active_tokens: active, included_monthly_active_tokens: included, warn_at_percent: warnAt };
   throw usageReached(sent, describeShare(share), facts);
 }
@@ -104,7 +104,11 @@ async function usagePrinter(context: Context, warnAt: number): Promise<(report: 
   };
 }
 
-function monthlyLines({ share, sent }: MonthlyActive, context: Context, warnAt: number): string {
+function monthlyLines(
+  { active = 0, included = 0, share, sent }: MonthlyActive,
+  context: Context,
+  warnAt: number,
+): string {
   const of = sent.included === undefined ? '' : ` of ${sent.included} included`;
   const text = `monthly active tokens: ${sent.active ?? 'not reported'}${of}`;
   const words = wrapWords(text, context.out.isTerminal ? context.out.width : Infinity).join('\n');
@@ -112,13 +116,10 @@ function monthlyLines({ share, sent }: MonthlyActive, context: Context, warnAt: 
   if (!Number.isFinite(share)) return `${words}: ${context.palette.bad('none are included')}\n`;
   if (context.plain) return `${words}: ${formatPercent(share)}\n`;
   const gauge = drawGauge(share, GAUGE_WIDTH, context);
+  const used = compareShare(active, included, warnAt / 100) < 0 ? 'good' : 'warn';
+  const tone: Tone = share > 1 ? 'bad' : used;
   const cut = share > 1 ? ' (the bar ends at 100%)' : '';
-  return `${words}\n${context.palette[toneOf(share, warnAt)](gauge)} ${formatPercent(share)}${cut}\n`;
-}
-
-function toneOf(share: number, warnAt: number): Tone {
-  if (share > 1) return 'bad';
-  return share * 100 >= warnAt ? 'warn' : 'good';
+  return `${words}\n${context.palette[tone](gauge)} ${formatPercent(share)}${cut}\n`;
 }
 
 function usageRows(report: UsageReport): Readonly<Record<string, unknown>>[] {

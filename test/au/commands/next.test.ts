@@ -115,6 +115,21 @@ describe('svc au next', () => {
     expect([refused.code, refused.stdout, readdirSync(cwd)]).toEqual([code, '', ['q.csv', 'r.csv']]);
   });
 
+  it.each([
+    ['29%', 0],
+    ['28.999999%', 10],
+  ])('svc au next with 29 of 100 rows to fix and --fail-on err=%s ends with %i', async (share, code) => {
+    const tokens = Array.from({ length: 100 }, (_, at) => `t${at}`);
+    const { next } = place({
+      'q.csv': `${HEADER}\n${tokens.map((token) => `${token},,,\n`).join('')}`,
+      'r.csv': `${RESULT_HEADER}\n${tokens
+        .slice(0, 29)
+        .map((token) => `${token},,,,,,ERR_INVALID_TOKEN\n`)
+        .join('')}`,
+    });
+    expect((await next('--fail-on', `err=${share}`)).code).toBe(code);
+  });
+
   it('svc au next does not write over a file unasked', async () => {
     const { next, put, read } = place({ 'n.csv': 'mine' });
     expect((await next('--out', 'n.csv')).code).toBe(2);

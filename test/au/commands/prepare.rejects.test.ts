@@ -58,6 +58,15 @@ describe('svc au prepare --rejects', () => {
     expect(read('rejected.csv').split('\n')).toHaveLength(5);
   });
 
+  it.each([
+    ['29%', 0],
+    ['28.999999%', 13],
+  ])('svc au prepare --rejects continues without 29 of 100 rows or not with --max-rejects %s', async (limit, code) => {
+    const rows = Array.from({ length: 100 }, (_, at) => `t${at},${at < 29 ? 'soon' : '05/28'}\n`);
+    const { prepare } = place(`token,exp\n${rows.join('')}`);
+    expect((await prepare(...REJECTS, '--max-rejects', limit)).code).toBe(code);
+  });
+
   it('svc au prepare --rejects says what was left out, and the request has the other rows', async () => {
     const { prepare, read } = place(export100());
     const { stdout, stderr } = await prepare(...REJECTS, '--max-rejects', '5%');

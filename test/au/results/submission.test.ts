@@ -3,6 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { explainResultCode, type GroupCounts, ROW_GROUPS, type RowGroup } from '../../../src/au/result-codes.ts';
+import { parseThreshold } from '../../../src/au/results/fail-on.ts';
+import { checkThreshold, type Results } from '../../../src/au/results/submission.ts';
 import { RESULT_CODES } from '../../../src/schema/account-updater-files.ts';
 import { svcHere } from '../../support/run-here.ts';
 
@@ -62,4 +64,21 @@ it('counts the same groups with the same names in the report, its page, the file
     expect(drawn.stdout).toMatch(new RegExp(`^ {2}${name} +${count} +${share(count)}$`, 'm'));
     expect(made.stderr).toMatch(new RegExp(`[:,] ${name} ${count}(?:,| \\(|\n|$)`));
   }
+});
+
+it('--fail-on with a share allows exactly that share of the rows', () => {
+  const results: Results = {
+    file: 'r.csv',
+    bytes: 1,
+    sha256: '',
+    compared: true,
+    updated: 0,
+    warned: 0,
+    errors: 29,
+    unknown: 0,
+    unchanged: 71,
+    codes: [],
+  };
+  expect(() => checkThreshold(results, 100, parseThreshold('err=29%'))).not.toThrow();
+  expect(() => checkThreshold(results, 100, parseThreshold('err=28.999999%'))).toThrow('29 rows met --fail-on');
 });
