@@ -45,6 +45,7 @@ describe('kept columns', () => {
     ['a request file', 'token,expiration_year,expiration_month,merchant_id\na,,,\n'],
     ['a file without a kept column', 'row,token\n1,a\n'],
     ['a file with an unclosed quote', 'row,token,Name\n1,a,"b\n'],
+    ['a file with carriage returns alone', 'row,token,Name\r1,a,b\r2,c,d\r'],
     ['a file with a line that never ends', `row,token,Name\n${'x'.repeat(600_000)}`],
   ])('kept columns cannot be read from %s', async (_, text) => {
     await expect(KeptColumns.open(write(text))).rejects.toThrow('no file of kept columns');
