@@ -48,7 +48,7 @@ export async function writeTodo(
   const { sources, shared, of } = results;
   const kept = await CycleKept.open(context, directory, [...of.keys()]);
   const files = new TodoFiles(context, directory, kept.names);
-  let leftOut = 0;
+  let withoutKept = 0;
   let hasMore = false;
   try {
     for (const [index, source] of sources.entries()) {
@@ -61,13 +61,13 @@ export async function writeTodo(
           requireNewToken(row, context.isRehearsal);
           if (counts?.(row) === false) continue;
           const group = groupOf(row.result_code, row.new_token !== '', actions);
-          if (group === 'replace' && place === undefined) leftOut += 1;
-          else if (isWritten(group)) await files.add(group, row, kept.cellsAt(row.token, place));
+          if (group === 'replace' && place === undefined && kept.names.length > 0) withoutKept += 1;
+          if (isWritten(group)) await files.add(group, row, kept.cellsAt(row.token, place));
         }
     }
     noteOrder(directory, results, hasMore);
     const todo = await files.finish();
-    if (leftOut > 0) context.notices.warn(unknownRows(leftOut, todo.replace));
+    if (withoutKept > 0) context.notices.warn(unknownRows(withoutKept, todo.replace));
     return todo;
   } finally {
     await files.discard();
@@ -107,8 +107,8 @@ function noteOrder(directory: RefreshDirectory, { sources, sha256 }: CycleResult
 }
 
 function unknownRows(count: number, replace: string): string {
-  const [are, their, tokens] = count === 1 ? ['is', 'its', 'token'] : ['are', 'their', 'tokens'];
-  return `${countText(count, 'new token')} ${are} not in ${replace}: ${their} old ${tokens} ${count === 1 ? 'has' : 'have'} rows of several merchants, and the results do not show which row got it`;
+  const [have, their, tokens] = count === 1 ? ['has', 'its', 'token'] : ['have', 'their', 'tokens'];
+  return `${countText(count, 'new token')} ${have} no kept columns in ${replace}: ${their} old ${tokens} ${have} rows of several merchants, and the results do not show which row got it`;
 }
 
 /** The kept columns of a request, by its place in the cycle. */

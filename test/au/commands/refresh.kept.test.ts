@@ -65,7 +65,7 @@ describe('the new tokens of a cycle', () => {
     const records = [...first, ...second].map((row) => row.slice(0, 4));
     expect(new Set(replaced().map(([rec]) => rec))).toEqual(new Set(records));
     for (const machine of ['laptop', 'desktop', 'runner']) {
-      expect(await again(machine, options), machine).not.toContain('not in');
+      expect(await again(machine, options), machine).not.toContain('no kept columns');
       expect(readFileSync(file('todo/replace.csv'), 'utf8'), machine).toBe(written);
     }
     expect(readFileSync(took, 'utf8')).toBe(written);
@@ -84,7 +84,7 @@ describe('the new tokens of a cycle', () => {
     const written = readFileSync(file('todo/replace.csv'), 'utf8');
     expect(replaced().map(([rec]) => rec)).toEqual(expect.arrayContaining(['rec1', 'rec2', 'rec3', 'rec4']));
     await prune();
-    expect(await again()).not.toContain('not in');
+    expect(await again()).not.toContain('no kept columns');
     expect(readFileSync(file('todo/replace.csv'), 'utf8')).toBe(written);
   });
 });
@@ -94,17 +94,21 @@ const TURNED = [BOTH[1] ?? '', MORE, BOTH[0] ?? ''];
 const OWN = ['--keep', 'rec', '--out-dir', 'own'];
 
 describe("the new tokens of another machine's job", () => {
-  it("the new tokens of another machine's job are left out of replace.csv and counted, where it may have the merchants of a token in another order", async () => {
+  it("the new tokens of another machine's job have no kept columns in replace.csv and are counted, where it may have the merchants of a token in another order", async () => {
     const { add, again, replaced } = await openKept();
     await add([...BOTH, MORE]);
     for (const said of [await add(TURNED, OWN, 'laptop'), await again('laptop', ['--out-dir', 'own'])])
-      expect(said).toContain('2 new tokens are not in own/2026-12/todo/replace.csv');
-    expect(replaced('own/2026-12').map(([rec]) => rec)).toEqual(['rec3']);
-    expect(await again('desktop', ['--out-dir', 'own'])).toContain('2 new tokens are not in');
+      expect(said).toContain('2 new tokens have no kept columns in own/2026-12/todo/replace.csv');
+    expect(replaced('own/2026-12').map(([rec, token]) => [rec, token])).toEqual([
+      ['', A],
+      ['rec3', B],
+      ['', A],
+    ]);
+    expect(await again('desktop', ['--out-dir', 'own'])).toContain('2 new tokens have no kept columns in');
     // Machines without the runs of earlier requests read the files of the cycle.
     await add([LATER], OWN, 'tablet');
     await add([`rec9,${E},05/28,M1`], OWN, 'phone');
-    expect(new Set(replaced('own/2026-12').map(([rec]) => rec))).toEqual(new Set(['rec3', 'rec4', 'rec9']));
+    expect(new Set(replaced('own/2026-12').map(([rec]) => rec))).toEqual(new Set(['', 'rec3', 'rec4', 'rec9']));
   });
 
   it.each([
@@ -114,7 +118,7 @@ describe("the new tokens of another machine's job", () => {
     const { add, replaced } = await openKept();
     await add([...BOTH, MORE]);
     const before = replaced();
-    expect(await add(rows, OWN, 'laptop')).not.toContain('not in');
+    expect(await add(rows, OWN, 'laptop')).not.toContain('no kept columns');
     expect(replaced('own/2026-12').filter(([rec]) => rec !== 'rec4')).toEqual(before);
   });
 
@@ -127,9 +131,9 @@ describe("the new tokens of another machine's job", () => {
       const { add, again, replaced } = await openKept();
       await add([...BOTH, MORE]);
       const before = sortedRows(replaced());
-      expect(await add([LATER, ...rows], ['--keep', 'rec'], 'laptop')).not.toContain('not in');
+      expect(await add([LATER, ...rows], ['--keep', 'rec'], 'laptop')).not.toContain('no kept columns');
       for (const machine of ['laptop', 'desktop', 'runner']) {
-        expect(await again(machine), machine).not.toContain('not in');
+        expect(await again(machine), machine).not.toContain('no kept columns');
         expect(sortedRows(replaced().filter(([rec]) => rec !== 'rec4')), machine).toEqual(before);
       }
     },
@@ -171,15 +175,15 @@ describe('the kept columns of a new token', () => {
     expect(cells).toEqual(new Set([`rec1 ${A}`, ` ${A}`, `rec3 ${B}`, ` ${C}`]));
   });
 
-  it('a new token of several merchants is left out of replace.csv and counted, where no machine has its request', async () => {
+  it('a new token of several merchants has no kept columns in replace.csv and is counted, where no machine has its request', async () => {
     const { file, add, again, replaced } = await openKept();
     await add([...BOTH, MORE]);
     rmSync(file('request.csv'));
     await add([LATER]);
     expect(replaced().map(([rec]) => rec)).toEqual(['rec1', 'rec2', 'rec3', 'rec4']);
     const said = await again('laptop');
-    expect(said).toContain(`2 new tokens are not in ${CYCLE}/todo/replace.csv`);
-    expect(replaced().map(([rec]) => rec)).toEqual(['rec3', 'rec4']);
+    expect(said).toContain(`2 new tokens have no kept columns in ${CYCLE}/todo/replace.csv`);
+    expect(replaced().map(([rec]) => rec)).toEqual(['', '', 'rec3', 'rec4']);
   });
 });
 

@@ -30,15 +30,32 @@ function tokensIn({ home }: QuickDesk, name: string): string[] {
   return lines.map((line) => line.slice(0, 36));
 }
 
+interface Refreshed {
+  readonly answer?: readonly string[];
+  readonly columns?: string;
+  readonly keep?: readonly string[];
+}
+
 /** A desk whose refresh is of an export with customers, and a function that reads one of its files as rows. */
-async function refreshed(options: { readonly answer?: readonly string[] }, ...rows: readonly string[]) {
+async function refreshed(options: Refreshed, ...rows: readonly string[]) {
+  const { columns = 'customer,token,expiration,merchant_id', keep = ['--keep', 'customer'] } = options;
   const intercept: Interceptor = (incoming, outgoing, proceed) => {
     const isResult = incoming.method === 'GET' && incoming.url?.includes('/store/') === true;
     if (isResult && options.answer) outgoing.end([RESULT_COLUMNS.join(','), ...options.answer, ''].join('\n'));
     else proceed();
   };
-  const desk = await merchantDesk({ intercept }, { 'e.csv': ['customer,token,expiration,merchant_id', ...rows] });
-  const done = await desk.svc('au refresh e.csv --cycle 2026-12 --keep customer --next --fail-on err=100%');
+  const desk = await merchantDesk({ intercept }, { 'e.csv': [columns, ...rows] });
+  const done = await desk.svc([
+    'au',
+    'refresh',
+    'e.csv',
+    '--cycle',
+    '2026-12',
+    ...keep,
+    '--next',
+    '--fail-on',
+    'err=100%',
+  ]);
   const read = (name: string): string[] => {
     const file = desk.home.file(`refresh/2026-12/${name}`);
     return existsSync(file) ? readFileSync(file, 'utf8').trimEnd().split('\n') : [];
@@ -116,18 +133,37 @@ describe('the result of a token with two merchants', () => {
     expect(read('next.csv')[3]).toBe(`${A},28,05,WRONG`);
   });
 
-  it('the result of a token with two merchants is left out of replace.csv and counted, where it is not known whose it is', async () => {
+  /** Results without the order of the rows, and with only one of the token that has two rows. */
+  const ONE_OF_TWO = [`${B},28,05,${NEW_B},31,02,UPD_PAN`, `${A},28,05,${NEW_A},31,02,UPD_PAN`];
+
+  it('the result of a token with two merchants is in replace.csv without kept columns and counted, where it is not known whose it is', async () => {
     const { done, read } = await refreshed(
-      { answer: [`${A},28,05,${NEW_A},31,02,UPD_PAN`, `${B},28,05,${NEW_B},31,02,UPD_PAN`] },
+      { answer: ONE_OF_TWO },
       `Ann,${A},05/28,M1`,
       `Ben,${B},05/28,M1`,
       `Cy,${A},05/28,M2`,
     );
-    expect(rowOf(done)).toMatchObject({ rows: 3, updated: 2, new_tokens: 1 });
+    expect(rowOf(done)).toMatchObject({ rows: 3, updated: 2, new_tokens: 2 });
     expect(done.stderr).toContain(
-      '1 new token is not in refresh/2026-12/todo/replace.csv: its old token has rows of several merchants, and the results do not show which row got it',
+      '1 new token has no kept columns in refresh/2026-12/todo/replace.csv: its old token has rows of several merchants, and the results do not show which row got it',
     );
-    expect(read('todo/replace.csv')).toEqual([KEPT.join(','), `Ben,${B},${NEW_B},31,02,UPD_PAN`]);
+    expect(read('todo/replace.csv')).toEqual([
+      KEPT.join(','),
+      `Ben,${B},${NEW_B},31,02,UPD_PAN`,
+      `,${A},${NEW_A},31,02,UPD_PAN`,
+    ]);
+  });
+
+  it('the result of a token with two merchants is in replace.csv without a warning, where no column of the export was kept', async () => {
+    const { done, read } = await refreshed(
+      { answer: ONE_OF_TWO, columns: 'token,expiration,merchant_id', keep: [] },
+      `${A},05/28,M1`,
+      `${B},05/28,M1`,
+      `${A},05/28,M2`,
+    );
+    expect(rowOf(done)).toMatchObject({ rows: 3, updated: 2, new_tokens: 2 });
+    expect(done.stderr).not.toContain('several merchants');
+    expect(read('todo/replace.csv').slice(1)).toEqual([`${B},${NEW_B},31,02,UPD_PAN`, `${A},${NEW_A},31,02,UPD_PAN`]);
   });
 
   it('the error of a token with two merchants is shown without kept columns, where it is not known whose it is', async () => {
