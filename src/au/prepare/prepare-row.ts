@@ -1,11 +1,13 @@
 import { isAscii } from 'node:buffer';
-import { containsCardNumber, inspectCell } from '../../base/security/card-number.ts';
+import { containsCardNumber } from '../../base/security/card-number.ts';
 import { csvRow } from '../../cli/output/csv.ts';
+import { type Content, contentOf } from '../request/cell-content.ts';
 import { CountedLines, type Rule } from '../request/request-file.ts';
 import { CARD_NUMBER, checkRow } from '../request/request-rules.ts';
 import { isUuid, rowKey } from '../request/row-key.ts';
 import type { Overflow } from '../request/row-buckets.ts';
 import { TokenTable } from '../request/token-table.ts';
+import { onOneLine } from '../results/kept-columns.ts';
 import type { CsvRow } from '../csv-rows.ts';
 import { LateRows, type RepeatedRows } from './late-rows.ts';
 import type { ColumnPlaces } from './prepare-columns.ts';
@@ -156,7 +158,7 @@ export class RowPreparer {
     if (isBlank(row)) return this.#dropped('blank_lines', line);
     // Card numbers are refused even in unused columns, because such an export should not be on this machine at all.
     const contents = cells.map((cell) => contentOf(cell));
-    if (contents.includes('card_number')) return this.refuse(line, CARD_NUMBER);
+    if (contents.includes('card_number') || this.#keepsCardNumber(cells)) return this.refuse(line, CARD_NUMBER);
     // A spreadsheet may add empty cells after the last column.
     const width = this.#names.length;
     if (cells.length < width || cells.slice(width).some((cell) => cell !== ''))
@@ -239,6 +241,15 @@ export class RowPreparer {
   #cell(cells: readonly string[], column: keyof ColumnPlaces): string {
     const place = this.#places[column];
     return place === undefined ? '' : (cells[place] ?? '').trim();
+  }
+
+  /** Tells whether a kept cell is a card number once it is on one line. */
+  #keepsCardNumber(cells: readonly string[]): boolean {
+    return this.#kept.some((at) => {
+      const cell = cells[at] ?? '';
+      const written = onOneLine(cell);
+      return written !== cell && contentOf(written) === 'card_number';
+    });
   }
 
   #isHeader(token: string, cells: readonly string[]): boolean {
@@ -362,21 +373,6 @@ function rowText(token: string, { year, month }: Expiration, merchant: string): 
 }
 
 const PLAIN_MERCHANT = /^[\w.-]*$/;
-
-type Content = ReturnType<typeof inspectCell>;
-
-const FEWEST_CARD_DIGITS = 13;
-/**
- * A timestamp, which exports contain in large numbers. Without this pattern, its digits would be searched for card
- * numbers.
- */
-const TIMESTAMP =
-  /^(?:19|20)\d\d-(?:0[1-9]|1[0-2])-[0-3]\d[T ][0-2]\d:[0-5]\d(?::[0-5]\d(?:\.\d{1,9})?)?(?:Z| ?[+-]\d\d(?::?\d\d)?)?$/;
-
-function contentOf(cell: string): Content {
-  if (cell.length < FEWEST_CARD_DIGITS || isUuid(cell) || TIMESTAMP.test(cell)) return 'no_card_number';
-  return inspectCell(cell);
-}
 
 /** The largest number of dates that are cached. An export has a few hundred different ones. */
 const DATES_KEPT = 5_000;

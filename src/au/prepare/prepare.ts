@@ -5,7 +5,7 @@ import { csvRows } from '../../cli/output/csv.ts';
 import { CR, LF, LONGEST_LINE, REQUEST_HEADER } from '../request/request-file.ts';
 import { checkHeader, utf16Order } from '../request/request-rules.ts';
 import type { Overflow } from '../request/row-buckets.ts';
-import { KEPT_COLUMNS } from '../results/kept-columns.ts';
+import { KEPT_COLUMNS, onOneLine } from '../results/kept-columns.ts';
 import { CSV_FAULTS, type CsvFault, type CsvRow, CsvRows } from '../csv-rows.ts';
 import { type Encoding, exportDecoder } from './export-text.ts';
 import { ExpirationCandidates } from './expiration-candidates.ts';
@@ -345,11 +345,6 @@ class ExportReader {
       mostSlots,
     });
   }
-}
-
-/** Puts a cell on one line, so that every row of kept columns is one line and can be read by its offset. */
-function onOneLine(cell: string): string {
-  return cell.trim().replaceAll(/\s*[\r\n]\s*/g, ' ');
 }
 
 function reasonOf({ column, problem }: RowFinding): string {

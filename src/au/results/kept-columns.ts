@@ -1,6 +1,5 @@
 import { SvcError } from '../../base/errors.ts';
 import { LinesAt } from '../../base/files/lines-at.ts';
-import { containsCardNumber } from '../../base/security/card-number.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { reading, value } from '../../cli/app/parameter.ts';
 import { resolvePath } from '../../cli/app/files/typed-path.ts';
@@ -8,6 +7,7 @@ import { text } from '../../cli/app/value-parsers.ts';
 import { countText } from '../../cli/output/time.ts';
 import { fileSource } from '../../client/transfer/source.ts';
 import { splitCells } from '../csv-rows.ts';
+import { contentOf } from '../request/cell-content.ts';
 import { isSameToken, tokenKey } from '../request/row-key.ts';
 import { TokenTable } from '../request/token-table.ts';
 
@@ -125,7 +125,7 @@ export class KeptColumns {
     const cells = offset === undefined ? [] : cellsIn(this.#lines.lineAt(offset), this.#path);
     const isOfToken = isSameToken(cells[1] ?? '', token);
     if (!isOfToken) this.#missing += 1;
-    else if (cells.some((cell) => containsCardNumber(cell, 'cell'))) throw cardKept(this.#path);
+    else if (cells.some((cell) => contentOf(cell) === 'card_number')) throw cardKept(this.#path);
     return this.names.map((_, at) => (isOfToken ? (cells[at + KEPT_COLUMNS.length] ?? '') : ''));
   }
 
@@ -151,6 +151,14 @@ export class KeptColumns {
   close(): void {
     this.#lines.close();
   }
+}
+
+const LINE_END = /[\r\n]/;
+
+/** Puts a cell on one line, so that every row of kept columns is one line and can be read by its offset. */
+export function onOneLine(cell: string): string {
+  const text = cell.trim();
+  return LINE_END.test(text) ? text.replaceAll(/\s*[\r\n]\s*/g, ' ') : text;
 }
 
 /** The offset of each row in a file, and the number of each token's last row, plus one. */

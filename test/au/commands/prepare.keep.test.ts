@@ -54,6 +54,14 @@ describe('svc au prepare --keep', () => {
     expect(read('todo/exclude.csv')).toBe(`${header}\nb,31,05,,,,WRN_CLOSED_ACCOUNT,,C-2,"x, y"\n`);
   });
 
+  it('a kept timestamp whose digits could be those of a card is joined to results', async () => {
+    const { cwd, svc, prepare, read } = place(EXPORT.replace('C-1', '2035-08-25 12:33:12.0384+00:00'));
+    expect((await prepare(...KEEP, '--out', 'tokens.csv')).code).toBe(0);
+    writeFileSync(join(cwd, 'results.csv'), RESULTS);
+    expect((await svc('au report results.csv --split-into todo --keep tokens.keep.csv')).code).toBe(0);
+    expect(read('todo/replace.csv')).toContain(',2035-08-25 12:33:12.0384+00:00,');
+  });
+
   it('the file of svc au prepare --keep is joined by au next to the rows left out, and follows the new tokens', async () => {
     const { cwd, svc, prepare, read } = place();
     await prepare(...KEEP, '--out', 'tokens.csv');
@@ -95,6 +103,17 @@ describe('svc au prepare --keep', () => {
     ).toEqual(['export.csv', 'r.csv']);
     expect(readFileSync(join(cwd, 'r.csv'), 'utf8')).not.toContain('1111');
   });
+
+  it.each(['4111 1111\r\n1111 1111', 'pays with 4111 1111\n1111 1111 still', '4111-1111-\n\n 1111-1111'])(
+    'R40: svc au prepare --keep refuses a card number that the line ends of a kept cell divide: %j',
+    async (note) => {
+      const { prepare, read } = place(EXPORT.replace('two\r\nlines', note));
+      const result = await prepare(...KEEP, '--out', 'tokens.csv', '--rejects', 'r.csv');
+      expect(result.code).toBe(13);
+      expect(errorIn(result)['problems']).toMatchObject([{ line: 2, rule: 'card_number' }]);
+      expect(read('r.csv')).not.toContain('1111');
+    },
+  );
 
   it.each([
     [['--keep', 'Note'], 2, '--keep needs --out'],
