@@ -253,8 +253,8 @@ export class RowPreparer {
   }
 
   #isHeader(token: string, cells: readonly string[]): boolean {
-    if (token !== this.#names[this.#places.token ?? -1]) return false;
-    return this.#names.every((name, at) => cells[at]?.trim() === name);
+    if (onOneLine(token) !== this.#names[this.#places.token ?? -1]) return false;
+    return this.#names.every((name, at) => onOneLine(cells[at] ?? '') === name);
   }
 
   #isRepeated(key: string, expiration: Expiration, line: number): boolean {

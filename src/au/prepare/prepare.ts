@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { SvcError } from '../../base/errors.ts';
 import { containsCardNumber } from '../../base/security/card-number.ts';
 import { csvRows } from '../../cli/output/csv.ts';
-import { CR, LF, LONGEST_LINE, REQUEST_HEADER } from '../request/request-file.ts';
-import { checkHeader, utf16Order } from '../request/request-rules.ts';
+import { CR, type Finding, LF, LONGEST_LINE, REQUEST_HEADER } from '../request/request-file.ts';
+import { CARD_NUMBER, checkHeader, utf16Order } from '../request/request-rules.ts';
 import type { Overflow } from '../request/row-buckets.ts';
 import { KEPT_COLUMNS, onOneLine } from '../results/kept-columns.ts';
 import { CSV_FAULTS, type CsvFault, type CsvRow, CsvRows } from '../csv-rows.ts';
@@ -215,11 +215,15 @@ function firstLine(head: Uint8Array): Uint8Array {
   return line.at(-1) === CR ? line.subarray(0, -1) : line;
 }
 /** Refuses a file that is no export: one that is not text, a result file, or one with a card number in its header. */
-function requireExport(header: Uint8Array, { name = 'the export' }: PrepareOptions): void {
+function requireExport(header: Uint8Array, options: PrepareOptions): void {
   const { findings, below } = checkHeader(header);
   const refused = findings.find(({ rule }) => rule === 'card_number' || rule === 'wrong_file');
   const found = refused ?? (below === 'nothing' ? findings[0] : undefined);
-  if (found) throw new SvcError('refused_input', `${name}, line 1: ${found.problem}`, { facts: { rule: found.rule } });
+  if (found) throw refusedHeader(found, options);
+}
+
+function refusedHeader({ problem, rule }: Finding, { name = 'the export' }: PrepareOptions): SvcError {
+  return new SvcError('refused_input', `${name}, line 1: ${problem}`, { facts: { rule } });
 }
 
 /** Processes the rows of an export, starting with the header. */
@@ -245,7 +249,7 @@ class ExportReader {
   }
 
   take(row: CsvRow): void {
-    if (this.#rows === undefined) return this.#takeHeader(row.cells.map((cell) => cell.trim()));
+    if (this.#rows === undefined) return this.#takeHeader(row.cells.map(onOneLine));
     if (this.#withoutToken !== undefined && !isBlank(row)) {
       const earlier = this.#withoutToken;
       this.#withoutToken = undefined;
@@ -323,6 +327,8 @@ class ExportReader {
   #takeHeader(names: readonly string[]): void {
     const { columns = [], dateOrder = [], keep = [], noExpiration, now } = this.#options;
     const { exclusions, laterDates, lateRepeats, openOverflow, mostSlots } = this.#options;
+    // The check of the first line did not see the other lines of a header.
+    if (names.some((name) => containsCardNumber(name, 'cell'))) throw refusedHeader(CARD_NUMBER, this.#options);
     this.#names = names;
     this.#places = findColumns(names, columns);
     this.#kept = findKept(names, keep);

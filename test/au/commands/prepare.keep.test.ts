@@ -62,6 +62,29 @@ describe('svc au prepare --keep', () => {
     expect(read('todo/replace.csv')).toContain(',2035-08-25 12:33:12.0384+00:00,');
   });
 
+  it.each(['"Customer\nId"', '"Customer \r\n Id"'])(
+    'svc au prepare --keep writes a wrapped name of a column on one line: %j',
+    async (name) => {
+      const wrapped = EXPORT.replace('Customer Id', name).replace('b;C-2', `Card;${name};Note;exp\r\nb;C-2`);
+      const { cwd, svc, prepare, read } = place(wrapped);
+      const prepared = await prepare(...KEEP, '--out', 'tokens.csv');
+      expect(prepared.stderr).toContain('  columns kept in tokens.keep.csv: Customer Id, Note\n');
+      expect(JSON.parse(prepared.stdout)).toMatchObject({ rows: 3 });
+      expect(read('tokens.keep.csv').split('\n')[0]).toBe('row,token,Customer Id,Note');
+      writeFileSync(join(cwd, 'results.csv'), RESULTS);
+      expect((await svc('au report results.csv --split-into todo --keep tokens.keep.csv')).code).toBe(0);
+      expect(read('todo/replace.csv')).toContain(',extra,Customer Id,Note\na,31,05,n,33,01,UPD_PAN,e,C-1,two lines\n');
+    },
+  );
+
+  it('R40: svc au prepare refuses a card number in a wrapped name of a column', async () => {
+    const { prepare } = place(EXPORT.replace('Customer Id', '"Customer\n4111 1111\n1111 1111"'));
+    const result = await prepare('--map', 'token=Card', '--out', 'tokens.csv');
+    expect(result.code).toBe(13);
+    expect(errorIn(result)).toMatchObject({ rule: 'card_number' });
+    expect(result.stderr + result.stdout).not.toContain('1111');
+  });
+
   it('the file of svc au prepare --keep is joined by au next to the rows left out, and follows the new tokens', async () => {
     const { cwd, svc, prepare, read } = place();
     await prepare(...KEEP, '--out', 'tokens.csv');
