@@ -68,6 +68,11 @@ export class CsvRows {
     return this.#fault === undefined ? undefined : { why: this.#fault, line: this.#start };
   }
 
+  /** Whether the text so far ends with a line end. */
+  get endsWithLineEnd(): boolean {
+    return this.#rest === '';
+  }
+
   /** Reads text. `converted` are its lines, counted from 0, in another encoding; such text has whole lines. */
   feed(text: string, converted: ReadonlySet<number> = NONE): void {
     const lines = (this.#rest + text).split(this.#lineEnd);

@@ -147,9 +147,13 @@ export class RowPreparer {
     return isTotalWord(this.#cell(row.cells, 'token')) && !isBlank(row);
   }
 
-  /** Leaves out the last row of an export, which has no token. */
-  takeTotal({ cells, line }: CsvRow): PreparedRow | undefined {
+  /** Leaves out the last row of an export, which has no token, unless the export may be cut off there. */
+  takeTotal({ cells, line }: CsvRow, endsWithLineEnd: boolean): PreparedRow | undefined {
     if (cells.some((cell) => contentOf(cell) === 'card_number')) return this.refuse(line, CARD_NUMBER);
+    if (cells.some((cell) => cell.trim() !== '' && isTotalWord(cell.trim()))) return this.#dropped('total_rows', line);
+    const width = this.#names.length;
+    if (cells.length < width) return this.refuse(line, wrongWidth(cells, width));
+    if (!endsWithLineEnd && this.#places.token === width - 1) return this.refuse(line, EMPTY_TOKEN);
     return this.#dropped('total_rows', line);
   }
 

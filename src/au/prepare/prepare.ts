@@ -137,8 +137,9 @@ async function prepareFrom(
   }
   const rest = decoder.finish();
   rows.feed(rest.text, rest.converted);
+  const { endsWithLineEnd } = rows;
   rows.finish();
-  reader.takeLast();
+  reader.takeLast(endsWithLineEnd);
   if (rows.stop !== undefined) reader.unreadable(rows.stop);
   await reader.writeTo(outputs);
   return { ...(await reader.finish()), encoding, delimiter, hasByteOrderMark: hasMark(head, encoding) };
@@ -259,10 +260,10 @@ class ExportReader {
     else this.#takeRow(this.#rows, row);
   }
 
-  /** Ends the rows: leaves out the last one if it has no token. */
-  takeLast(): void {
+  /** Ends the rows: leaves out the last one if it has no token and is whole. */
+  takeLast(endsWithLineEnd: boolean): void {
     const row = this.#withoutToken;
-    if (row !== undefined) this.#takeMade(row, this.#rows?.takeTotal(row));
+    if (row !== undefined) this.#takeMade(row, this.#rows?.takeTotal(row, endsWithLineEnd));
   }
 
   #takeRow(rows: RowPreparer, row: CsvRow): void {

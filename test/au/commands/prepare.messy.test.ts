@@ -51,6 +51,28 @@ describe('svc au prepare of a messy export', () => {
     },
   );
 
+  it.each([
+    ['c2,05/2', 'columns'],
+    ['c2', 'columns'],
+    ['c2,05/27,', 'token_empty'],
+  ])('svc au prepare of a messy export refuses an export that is cut off in its last row: %s', async (last, rule) => {
+    const { cwd, prepare } = place();
+    writeFileSync(join(cwd, 'export.csv'), `cust,exp,token\nc1,05/27,a\n${last}`);
+    const refused = await prepare();
+    expect(refused.code).toBe(13);
+    expect(errorIn(refused)['problems']).toMatchObject([{ line: 3, rule }]);
+  });
+
+  it.each(['Total', 'Total,,', ',Summe,', '(1 row)', '2,,\n'])(
+    'svc au prepare of a messy export leaves out the last row %j where the token is the last column',
+    async (last) => {
+      const { cwd, prepare } = place();
+      writeFileSync(join(cwd, 'export.csv'), `cust,exp,token\nc1,05/27,a\n${last}`);
+      const { code, stdout } = await prepare();
+      expect({ code, rows: code === 0 && rowsIn(stdout) }).toEqual({ code: 0, rows: ['a,27,05,'] });
+    },
+  );
+
   it.each(['Total,,', ',05/31,9'])(
     'svc au prepare of a messy export refuses the row %s where it is not the last',
     async (row) => {
