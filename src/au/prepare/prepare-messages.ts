@@ -3,7 +3,7 @@ import type { Sealed } from '../../base/files/draft.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { problemLine } from '../../cli/output/error-report.ts';
 import { countText, formatNumber } from '../../cli/output/time.ts';
-import { explainAttachedDigits, STANDARD_INPUT } from '../request/open-request-file.ts';
+import { explainAttachedDigits, placesOf, STANDARD_INPUT } from '../request/open-request-file.ts';
 import { shownNames } from './prepare-columns.ts';
 import type { DateOrder } from './prepare-date.ts';
 import type { PreparedNames } from './prepare-files.ts';
@@ -18,9 +18,10 @@ export function explainPrepared(
   { sha256 }: Sealed,
   files: PreparedNames,
 ): void {
-  const { delimiter, encoding, hasByteOrderMark, columns, kept, leftOut, changes, attachedDigits, rows, firstDate } =
-    prepared;
+  const { delimiter, encoding, hasByteOrderMark, columns, kept, leftOut, changes, rows, firstDate } = prepared;
+  const { attachedDigits, keptRepeats } = prepared;
   if (attachedDigits.count > 0) notices.warn(explainAttachedDigits(attachedDigits));
+  if (keptRepeats && keptRepeats.count > 0) notices.warn(explainKeptRepeats(keptRepeats));
   if (prepared.problemCount > 0) {
     notices.warn(`${countText(prepared.problemCount, 'row')} left out, see ${files.rejects}:`);
     for (const problem of prepared.problems) notices.note(`  ${problemLine(problem)}`);
@@ -48,6 +49,11 @@ export function explainPrepared(
     const places = [...lines.map(formatNumber), ...(count > lines.length ? ['…'] : [])].join(', ');
     notices.note(`  ${CHANGED[kind]}: ${countText(count, 'row')} (${count === 1 ? 'line' : 'lines'} ${places})`);
   }
+}
+
+function explainKeptRepeats(lines: NonNullable<Prepared['keptRepeats']>): string {
+  const [repeat, have] = lines.count === 1 ? ['repeats', 'has'] : ['repeat', 'have'];
+  return `${countText(lines.count, 'row')} (${placesOf(lines)}) ${repeat} the token and merchant of an earlier row and ${have} other kept columns: only those of the earlier row are kept. Match new tokens to your records by the old token, not by the kept columns`;
 }
 
 const WITHOUT_EXPIRATION = 'no expiration column: the service uses what each token stores';

@@ -9,6 +9,7 @@ import type { Overflow } from '../request/row-buckets.ts';
 import { TokenTable } from '../request/token-table.ts';
 import { onOneLine } from '../results/kept-columns.ts';
 import type { CsvRow } from '../csv-rows.ts';
+import { KeptRepeats } from './kept-repeats.ts';
 import { LateRows, type RepeatedRows } from './late-rows.ts';
 import type { ColumnPlaces } from './prepare-columns.ts';
 import {
@@ -58,6 +59,8 @@ export interface PreparedRows {
   readonly changes: readonly Change[];
   /** Lines whose written row contains a longer run of digits that begins or ends with a card number. */
   readonly attachedDigits: Pick<CountedLines, 'count' | 'first'>;
+  /** Lines of repeated rows whose kept cells differ from those of their first rows; undefined where nothing is kept. */
+  readonly keptRepeats: Pick<CountedLines, 'count' | 'first'> | undefined;
   /** The expirations of repeated rows that are later than those of their first rows, by the keys of the rows. */
   readonly laterDates: ReadonlyMap<string, Expiration>;
   /** The first expiration as it is in the export and as it is sent; undefined without one. */
@@ -125,6 +128,7 @@ export class RowPreparer {
   /** Rows that came after the table was full. */
   readonly #late: LateRows;
   readonly #lateRepeats: RepeatedRows | undefined;
+  readonly #keptRepeats: KeptRepeats | undefined;
   #isUnusable = false;
   #rows = 0;
 
@@ -140,6 +144,7 @@ export class RowPreparer {
     this.#expirations = new TokenTable({ words: 3, expected: expectedRows, mostSlots });
     this.#late = new LateRows(this.#expirations, openOverflow);
     this.#lateRepeats = lateRepeats;
+    this.#keptRepeats = kept.length === 0 ? undefined : new KeptRepeats({ expected: expectedRows, mostSlots });
   }
 
   /** Tells whether a row has no token, but nothing or a word such as "total" in its place. */
@@ -183,7 +188,9 @@ export class RowPreparer {
     // What is sent must not depend on a guess of the encoding.
     if (row.isConverted && !isAscii(Buffer.from(text))) return this.refuse(line, WRONG_BYTES);
     if (this.#kept.some((at) => cells[at]?.includes('\uFFFD'))) return this.refuse(line, WRONG_BYTES);
-    if (this.#isRepeated(key, expiration, line)) return this.#dropped('repeated_tokens', line);
+    const isRepeated = this.#isRepeated(key, expiration, line);
+    this.#compareKept(key, row, isRepeated);
+    if (isRepeated) return this.#dropped('repeated_tokens', line);
     this.#firstDate ??= this.#dateIn(cells, expiration);
     this.#note(row, contents, made);
     this.#rows += 1;
@@ -219,6 +226,7 @@ export class RowPreparer {
         return change ? [{ kind, ...change }] : [];
       }),
       attachedDigits: this.#attachedDigits,
+      keptRepeats: this.#keptRepeats?.lines,
       laterDates: this.#laterDates,
       firstDate: this.#firstDate,
       lateRepeats: await this.#late.repeated(),
@@ -279,6 +287,13 @@ export class RowPreparer {
       this.#changed('later_dates', line);
     }
     return true;
+  }
+
+  #compareKept(key: string, { cells, line }: CsvRow, isRepeated: boolean): void {
+    if (this.#keptRepeats === undefined) return;
+    const kept = this.#kept.map((at) => onOneLine(cells[at] ?? ''));
+    if (isRepeated) this.#keptRepeats.takeRepeat(key, kept, line);
+    else this.#keptRepeats.addFirst(key, kept, (this.#lateRepeats?.latestOf(key) ?? 0) !== 0);
   }
 
   /** Returns the latest expiration of a row that repeats, as an earlier reading found it. */

@@ -192,12 +192,16 @@ export function explainCheck(check: RequestFileCheck): string[] {
 }
 
 /** Returns a warning about digits that begin or end like a card number but may be an id. Never shows the digits. */
-export function explainAttachedDigits({ count, first }: RequestFileCheck['attachedDigits']): string {
-  const lines = first.slice(0, 3).map((line) => formatNumber(line));
-  const more = count > lines.length ? ', …' : '';
+export function explainAttachedDigits(lines: RequestFileCheck['attachedDigits']): string {
+  const { count } = lines;
   const have = count === 1 ? 'has' : 'have';
-  const places = `${count === 1 ? 'line' : 'lines'} ${lines.join(', ')}${more}`;
-  return `${countText(count, 'row')} ${have} digits that begin or end like a card number (${places}): check that these are ids`;
+  return `${countText(count, 'row')} ${have} digits that begin or end like a card number (${placesOf(lines)}): check that these are ids`;
+}
+
+/** Names the first of some lines, such as "lines 3, 5, 8, …". */
+export function placesOf({ count, first }: RequestFileCheck['attachedDigits']): string {
+  const lines = first.slice(0, 3).map((line) => formatNumber(line));
+  return `${count === 1 ? 'line' : 'lines'} ${lines.join(', ')}${count > lines.length ? ', …' : ''}`;
 }
 
 /**
