@@ -10,7 +10,7 @@ import { markSummaries, rehearse, REHEARSAL_STATE, REHEARSALS, requireRehearsal 
 import { type RefreshInput, withExport } from '../refresh/refresh-input.ts';
 import { refreshView } from '../refresh/refresh-row.ts';
 import { exportParameters, exportWords } from '../prepare/prepare-options.ts';
-import { actionParameter } from '../results/action-option.ts';
+import { actionParameter, actionWords } from '../results/action-option.ts';
 import { failOnParameter } from '../results/fail-on.ts';
 import { cycleName } from '../run/cycle-name.ts';
 import { firstChange, firstRequest } from '../send/first-requests.ts';
@@ -180,10 +180,7 @@ function wordsOf(typed: Typed, options: readonly string[]): string[] {
     ...(typed.onlyRecorded ? ['--only-recorded'] : []),
     ...(typed.dryRun ? ['--dry-run'] : []),
     ...(typed.rehearse ? ['--rehearse'] : []),
-    ...option(
-      '--action',
-      typed.action.map(([code, step]) => `${code}=${step}`),
-    ),
+    ...actionWords(typed.action),
     ...option('--fail-on', typed.failOn?.words),
     ...option('--exec', typed.exec),
     ...option('--summary', typed.summary),

@@ -45,6 +45,8 @@ export interface NextFiles extends MatchOptions {
   readonly exclusions: string | undefined;
   /** The file with kept columns of the export. */
   readonly keep: string | undefined;
+  /** The options as typed, for the command with the two files in the right places. */
+  readonly options?: readonly string[] | undefined;
   /** The operator's name for the cycle of the results. */
   readonly cycle: string | undefined;
   readonly actions: Actions;
@@ -176,13 +178,13 @@ async function requireTargets(
 
 async function matchedResults(
   context: Context,
-  { request, results: name, mayHaveMore }: NextFiles,
+  { request, results: name, mayHaveMore, options = [] }: NextFiles,
   reading: ShownReading,
 ) {
   await requireRequestAndResults(context, {
     request,
     results: name,
-    words: (ofRequest, ofResults) => ['au', 'next', ofRequest, ofResults],
+    words: (ofRequest, ofResults) => ['au', 'next', ofRequest, ofResults, ...options],
   });
   requireProven(name);
   const file = await openRequestFile(context, resolvePath(context, request));

@@ -4,6 +4,7 @@ import { SvcError, systemCodeOf, writeFailure } from '../../base/errors.ts';
 import { makeDirectory } from '../../base/files/directory.ts';
 import { Draft, writeWhole } from '../../base/files/draft.ts';
 import type { Context } from '../../cli/app/command.ts';
+import { option } from '../../cli/app/hint.ts';
 import { namedFiles, refuseReplacing } from '../../cli/app/files/own-input.ts';
 import { requireFile, resolvePath } from '../../cli/app/files/typed-path.ts';
 import type { ChosenStep } from '../../cli/config/values.ts';
@@ -26,7 +27,7 @@ import {
 import { knownRunsRoot } from '../run/recorded-runs.ts';
 import { listRuns, type RunDirectory } from '../run/run-directory.ts';
 import { tenantOf } from '../run/run-view.ts';
-import { actionsOf } from './action-option.ts';
+import { actionsOf, actionWords } from './action-option.ts';
 import { hashOf } from './download.ts';
 import { type KeptColumns, openKept } from './kept-columns.ts';
 import { reconcileFile, type Rereadable } from './reconcile.ts';
@@ -68,10 +69,17 @@ export async function makeReport(context: Context, input: ReportInput): Promise<
   refuseInputs(context, input, directory);
   if (page !== undefined) await requireFile(page, force);
   if (directory !== undefined) await requireSplitDirectory(directory, force);
+  const options = [
+    ...option('--split-into', splitInto),
+    ...option('--keep', input.keep),
+    ...option('--html', html),
+    ...actionWords(input.action),
+    ...(force ? ['--force'] : []),
+  ];
   await requireRequestAndResults(context, {
     request,
     results,
-    words: (ofRequest, ofResults) => ['au', 'report', ofResults, '--request', ofRequest],
+    words: (ofRequest, ofResults) => ['au', 'report', ofResults, ...option('--request', ofRequest), ...options],
   });
   const reading = new ShownReading(context, 'report');
   context.onClose(() => reading.end());

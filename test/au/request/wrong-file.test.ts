@@ -110,10 +110,13 @@ describe('a file of another kind', () => {
   it('swapped arguments are an error of usage, with the right command', async () => {
     const { run, has } = place();
     const swapped = { code: 2, message: expect.stringContaining('swapped') };
-    expect(await run('au next r.csv q.csv --out n.csv')).toMatchObject({ ...swapped, next: 'svc au next q.csv r.csv' });
-    expect(await run('au report q.csv --request r.csv')).toMatchObject({
+    expect(await run('au next r.csv q.csv --out n.csv --fail-on err=50%')).toMatchObject({
       ...swapped,
-      next: 'svc au report r.csv --request q.csv',
+      next: 'svc au next q.csv r.csv --out n.csv --fail-on err=50%',
+    });
+    expect(await run('au report q.csv --request r.csv --html p.html')).toMatchObject({
+      ...swapped,
+      next: 'svc au report r.csv --request q.csv --html p.html',
     });
     expect(has('n.csv')).toBe(false);
   });
