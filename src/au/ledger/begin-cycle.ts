@@ -5,7 +5,7 @@ import { DAY_MS } from '../../schema/durations.ts';
 import { isDone, standingClaims } from './claims.ts';
 import type { ClaimEntry, Entry } from './entry.ts';
 import { findJob } from '../run/job.ts';
-import { fileCycle } from './file-cycle.ts';
+import { fileCycle, unknownRowsCycle } from './file-cycle.ts';
 import type { Ledger, LedgerCycle } from './ledger.ts';
 import type { RowSet } from './row-set.ts';
 
@@ -29,8 +29,16 @@ export interface OtherCycle {
   readonly shared: number;
 }
 
-/** Returns the newest cycles besides one, newest first, with how many rows they share with a file. */
-export async function otherCycles(ledger: Ledger, except: string, rows: RowSet): Promise<readonly OtherCycle[]> {
+/**
+ * Returns the newest cycles besides one, newest first, with how many rows they share with a file. Of a claim whose rows are
+ * unknown, only the hash of its file is compared.
+ */
+export async function otherCycles(
+  ledger: Ledger,
+  except: string,
+  rows: RowSet,
+  sha256: string,
+): Promise<readonly OtherCycle[]> {
   const found: {
     readonly name: string;
     readonly cycle: LedgerCycle;
@@ -48,17 +56,24 @@ export async function otherCycles(ledger: Ledger, except: string, rows: RowSet):
   return Promise.all(
     newest.map(async ({ name, cycle, entries, began }) => {
       const claims = standingClaims(entries);
-      const shared = await sharedWith(cycle, claims, rows);
+      const shared = await sharedWith(cycle, claims, rows, sha256);
       const openJobs = claims.map(({ job }) => job).filter((job) => !isDone(entries, job));
       return { name, began, shared, openJobs };
     }),
   );
 }
 
-async function sharedWith(cycle: LedgerCycle, claims: readonly ClaimEntry[], rows: RowSet): Promise<number> {
+async function sharedWith(
+  cycle: LedgerCycle,
+  claims: readonly ClaimEntry[],
+  rows: RowSet,
+  sha256: string,
+): Promise<number> {
   let shared = 0;
-  for (const { row_set: set } of claims) if (set !== null) shared += rows.shared(await cycle.rowSet(set));
-  return shared;
+  for (const { row_set: set, file, rows: count } of claims)
+    if (set !== null) shared += rows.shared(await cycle.rowSet(set));
+    else if (file.sha256 === sha256) shared += count;
+  return Math.min(shared, rows.size);
 }
 
 /** The command that begins a cycle, as words. */
@@ -66,6 +81,8 @@ interface Beginning {
   readonly name: string;
   /** The rows of the file. */
   readonly rows: RowSet;
+  /** The SHA-256 of the file. */
+  readonly sha256: string;
   /** The cycle as the operator named it; undefined for a file without one. */
   readonly cycle: string | undefined;
   readonly words: readonly string[];
@@ -83,7 +100,7 @@ interface Beginning {
 export async function requireOtherRows(
   client: Client | undefined,
   others: readonly OtherCycle[],
-  { name, rows, cycle, words, submit = words, now }: Beginning,
+  { name, rows, sha256, cycle, words, submit = words, now }: Beginning,
 ): Promise<void> {
   const isSame = ({ shared }: OtherCycle): boolean => shared > rows.size * SAME_FILE;
   const other = others.find((each) => isSame(each) && (each.openJobs.length > 0 || now - each.began < YOUNG_MS));
@@ -95,7 +112,9 @@ export async function requireOtherRows(
   const began = isOpen ? `which began ${ago} ago and is not completed` : `which began ${ago} ago`;
   const isFile = other.name.startsWith('file-');
   const where = isFile ? 'a submission without a cycle' : `cycle ${other.name}`;
-  const goOn = fileCycle(rows) === other.name ? submit : [...submit, '--cycle', other.name];
+  const goOn = [fileCycle(rows), unknownRowsCycle(sha256)].includes(other.name)
+    ? submit
+    : [...submit, '--cycle', other.name];
   throw new SvcError(
     status === undefined ? 'conflict' : 'pending',
     `${share} are in ${where} too, ${began}; nothing was submitted`,

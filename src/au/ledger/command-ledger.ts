@@ -9,7 +9,7 @@ import { serviceOf } from '../../cli/app/service.ts';
 import { requireSpelledPlaces } from '../../cli/config/variables.ts';
 import { requireDirectory } from '../../cli/config/paths.ts';
 import type { Client } from '../../client/api/client.ts';
-import { type ObjectStore, ReadOnlyPlace } from '../../client/store/objects.ts';
+import { ReadOnlyPlace } from '../../client/store/objects.ts';
 import { fileSource, hashFile, type UploadSource } from '../../client/transfer/source.ts';
 import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
 import type { RequestFile } from '../request/open-request-file.ts';
@@ -32,7 +32,7 @@ import { endClaim, isDone, standingClaims, stands } from './claims.ts';
 import { type Division, divideRows } from './divide-rows.ts';
 import type { ClaimEntry, Entry, Who } from './entry.ts';
 import { enterResults, enterRun } from './enter-runs.ts';
-import { fileCycle, unknownRowsCycle } from './file-cycle.ts';
+import { fileCycle, isFileCycle, unknownRowsCycle } from './file-cycle.ts';
 import type { Ledger, LedgerCycle } from './ledger.ts';
 import { openLedgerStore, openOwnLedgers } from './open-store.ts';
 import { PlannedObjects } from './planned-objects.ts';
@@ -179,7 +179,7 @@ export class CommandLedger {
   async compare(client: Client | undefined, { tenant, file, parts, read, ...how }: ToDivide): Promise<Compared> {
     const ledger = await this.open(tenant);
     const named = await this.#name(ledger, file);
-    await requireKnownRows(ledger, named, file);
+    await this.#requireKnownRows(tenant, ledger, named, file);
     const cycle = ledger.cycle(named.cycle);
     const rows = RowSet.union(await Promise.all(parts.map((part) => this.#rowsOf(ledger, part))));
     const entries = await cycle.read();
@@ -241,7 +241,7 @@ export class CommandLedger {
     const name = path.basename(typed);
     const toName = { name, cycle: undefined, whole: { sha256, source } };
     const named = await this.#name(ledger, toName);
-    await requireKnownRows(ledger, named, { ...toName, submitted: request.submitted.sha256 });
+    await this.#requireKnownRows(tenant, ledger, named, { ...toName, submitted: request.submitted.sha256 });
     const bound = standingClaims(await ledger.cycle(named.cycle).read()).find((claim) => claim.job === job.id);
     // A run goes on with its job, and the bytes of an earlier upload may have other dates for the same rows.
     if (bound && (bound.run !== '' || bound.sha256 !== sha256)) throw boundJob(job.id);
@@ -263,13 +263,13 @@ export class CommandLedger {
     client: Client,
     ledger: Ledger,
     { name, cycle }: NamedFile,
-    { check, source }: RequestFile,
+    { check: { sha256 }, source }: RequestFile,
     { words, submit }: BeginFile,
   ): Promise<void> {
     if ((await ledger.cycle(cycle).read()).length > 0) return;
-    const rows = await this.#rowsOf(ledger, { sha256: check.sha256, source });
-    const others = await otherCycles(ledger, cycle, rows);
-    await requireOtherRows(client, others, { name, rows, cycle: undefined, words, submit, now: client.now() });
+    const rows = await this.#rowsOf(ledger, { sha256, source });
+    const others = await otherCycles(ledger, cycle, rows, sha256);
+    await requireOtherRows(client, others, { name, rows, sha256, cycle: undefined, words, submit, now: client.now() });
   }
 
   /** Checks that no other job has rows of a whole file, and that no results made its tokens. @throws SvcError as `claimFile` */
@@ -442,6 +442,43 @@ export class CommandLedger {
     return once(this.#opened, tenant, () => this.#open(tenant));
   }
 
+  /**
+   * Checks that no earlier job without a cycle has the same file, of which nothing but its hash is known.
+   * @throws SvcError `outcome_unknown`
+   */
+  async #requireKnownRows(
+    tenant: string,
+    ledger: Ledger,
+    named: NamedFile,
+    { whole, submitted, run }: SubmittedFile,
+  ): Promise<void> {
+    // The operator may name the cycle that the file had in the ledger which this machine left.
+    if (named.isNamed && !isFileCycle(named.cycle)) return;
+    const claims: ClaimEntry[] = this.isShared ? await this.#enteredWithoutRows(tenant, ledger, named, whole) : [];
+    for (const sha256 of new Set([whole.sha256, submitted]))
+      claims.push(...standingClaims(await ledger.cycle(unknownRowsCycle(sha256)).read()));
+    const claim = claims.find((each) => run === undefined || each.run !== run);
+    if (claim) throw unknownRowsError(named, claim);
+  }
+
+  /**
+   * Returns the claims of a file's rows that this machine made before it shared the ledger, and that are there without
+   * their rows. Only the ledger that it left shows this if the rows have another order now.
+   */
+  async #enteredWithoutRows(
+    tenant: string,
+    shared: Ledger,
+    { cycle, isNamed }: NamedFile,
+    whole: JobRows,
+  ): Promise<ClaimEntry[]> {
+    const own = await this.#openOwn(tenant, { onlyReads: true });
+    if (!(await own.cycleNames()).some(isFileCycle)) return [];
+    const { enteredWithoutRows } = await import('./move-ledger.ts');
+    const names = [fileCycle(await this.#rowsOf(own, whole)), ...(isNamed ? [cycle] : [])];
+    const entered = await Promise.all(names.map((name) => enteredWithoutRows(own.cycle(name), shared)));
+    return entered.flat();
+  }
+
   async #name(ledger: Ledger, { name, cycle, whole }: Omit<SubmittedFile, 'submitted'>): Promise<NamedFile> {
     if (cycle !== undefined) return { name, cycle, isNamed: true };
     return { name, cycle: fileCycle(await this.#rowsOf(ledger, whole)), isNamed: false };
@@ -474,29 +511,22 @@ export class CommandLedger {
 
   async #open(tenant: string): Promise<Ledger> {
     const { Ledger: Opened } = await import('./ledger.ts');
-    const { root, kept, used, shared } = await this.#place(tenant);
-    const host = { clock: this.#context.clock, who: who() };
-    const openOwn = async (): Promise<Ledger> =>
-      Opened.open(this.#planned(await openOwnLedgers(this.#context, root)), tenant, {
-        ...host,
-        isFirstUse: false,
-        isOwn: true,
-      });
+    const { kept, used, shared } = await this.#place(tenant);
     if (shared === undefined) {
-      const ledger = await openOwn();
+      const ledger = await this.#openOwn(tenant);
       const runs = await this.#enterRuns(ledger, tenant, used?.runs ?? [], new Set());
       if (runs.length > (used?.runs.length ?? 0)) await this.#remember(kept, { runs });
       return ledger;
     }
     const { objects, cache } = shared;
     const isFirstUse = used?.ledger === undefined || used.pending === true;
-    const ledger = await Opened.open(objects, tenant, { ...host, cache, isFirstUse });
+    const ledger = await Opened.open(objects, tenant, { clock: this.#context.clock, who: who(), cache, isFirstUse });
     if (ledger.isReadOnly) {
       // What this machine has is entered once it may write.
       await this.#remember(kept, { ledger: ledger.name, pending: true, runs: used?.runs ?? [] });
       return ledger;
     }
-    const own = isFirstUse ? await openOwn() : undefined;
+    const own = isFirstUse ? await this.#openOwn(tenant) : undefined;
     // A process that is still at work with the ledger of this machine stops before its next upload.
     await own?.close(ledger.name);
     const { claimedJobs, enterClaims } = await import('./move-ledger.ts');
@@ -507,16 +537,19 @@ export class CommandLedger {
     return ledger;
   }
 
+  /** Opens the ledger that this machine has alone, or had before it shared one. */
+  async #openOwn(tenant: string, { onlyReads = this.#onlyReads } = {}): Promise<Ledger> {
+    const { Ledger: Opened } = await import('./ledger.ts');
+    const objects = await openOwnLedgers(this.#context, this.#root());
+    const host = { clock: this.#context.clock, who: who(), isFirstUse: false, isOwn: true };
+    return Opened.open(onlyReads ? new PlannedObjects(objects) : objects, tenant, host);
+  }
+
   /** Remembers the ledger of a tenant. From then on, this machine sends nothing without it. */
   async #remember(kept: string, used: UsedLedger): Promise<void> {
     if (this.#onlyReads) return;
     const { writeUsedLedger } = await import('./used-ledger.ts');
     writeUsedLedger(kept, used);
-  }
-
-  /** Returns the place itself, or one that only reads it. */
-  #planned(objects: ObjectStore): ObjectStore {
-    return this.#onlyReads ? new PlannedObjects(objects) : objects;
   }
 
   /** Returns what this machine remembers of a tenant's ledger, and where one is that it shares. @throws SvcError `config` */
@@ -556,23 +589,6 @@ export class CommandLedger {
     const left = own.filter(({ record }) => !known.includes(record.id));
     for (const run of left.toReversed()) await enterRun(this.#context, ledger, run, claimed);
     return [...known, ...left.map(({ record }) => record.id)];
-  }
-}
-
-/**
- * Checks that no earlier run without a cycle sent the same file, of which nothing but its hash is known.
- * @throws SvcError `outcome_unknown`
- */
-async function requireKnownRows(
-  ledger: Ledger,
-  named: NamedFile,
-  { whole, submitted, run }: SubmittedFile,
-): Promise<void> {
-  if (named.isNamed) return;
-  for (const sha256 of new Set([whole.sha256, submitted])) {
-    const claims = standingClaims(await ledger.cycle(unknownRowsCycle(sha256)).read());
-    const claim = claims.find((each) => run === undefined || each.run !== run);
-    if (claim) throw unknownRowsError(named, claim);
   }
 }
 

@@ -5,6 +5,11 @@ export function fileCycle(rows: RowSet): string {
   return `file-${rows.name().slice(0, 16)}`;
 }
 
+/** Tells whether a cycle may be that of a file without one. Ledgers have different salts, so none finds such a name of another. */
+export function isFileCycle(cycle: string): boolean {
+  return /^file-[0-9a-f]{16}$/.test(cycle);
+}
+
 /** Returns the cycle of a run without one whose rows are unknown, because no copy of its file was found. */
 export function unknownRowsCycle(sha256: string): string {
   return `file-unknown-${sha256.slice(0, 16)}`;

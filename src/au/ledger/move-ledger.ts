@@ -1,5 +1,7 @@
 import { isDone, standingClaims } from './claims.ts';
-import type { Ledger } from './ledger.ts';
+import type { ClaimEntry } from './entry.ts';
+import { isFileCycle, unknownRowsCycle } from './file-cycle.ts';
+import type { Ledger, LedgerCycle } from './ledger.ts';
 
 /** Returns the jobs whose claims stand in a ledger. */
 export async function claimedJobs(own: Ledger): Promise<ReadonlySet<string>> {
@@ -12,13 +14,14 @@ export async function claimedJobs(own: Ledger): Promise<ReadonlySet<string>> {
 /**
  * Enters the claims of a ledger that this machine had alone into the one that it shares from now on, unless the jobs are
  * known there. The rows of a claim whose run is gone cannot be told any more, so that such a claim may have any row of its
- * cycle. Doing it twice changes nothing.
+ * cycle. That of a file without a cycle is found again by the hash of the file. Doing it twice changes nothing.
  */
 export async function enterClaims(own: Ledger, shared: Ledger): Promise<void> {
-  for (const name of await own.cycleNames()) {
-    const entries = await own.cycle(name).read();
+  for (const ownName of await own.cycleNames()) {
+    const entries = await own.cycle(ownName).read();
     for (const claim of standingClaims(entries)) {
       const { job } = claim;
+      const name = isFileCycle(ownName) ? unknownRowsCycle(claim.file.sha256) : ownName;
       const cycle = (await shared.cycleOfJob(job)) ?? shared.cycle(name);
       const { created_at, expires_at, rows, run, part, file, bytes, sha256 } = claim;
       const body = { job, created_at, expires_at, rows, run, part, file, bytes, sha256 };
@@ -31,4 +34,16 @@ export async function enterClaims(own: Ledger, shared: Ledger): Promise<void> {
       await cycle.append(async (now) => (isDone(now, job) ? undefined : { kind: 'done', job, born: null }));
     }
   }
+}
+
+/**
+ * Returns the claims of a cycle of the ledger that this machine had alone which the shared ledger has without their rows.
+ */
+export async function enteredWithoutRows(own: LedgerCycle, shared: Ledger): Promise<readonly ClaimEntry[]> {
+  const entered: ClaimEntry[] = [];
+  for (const { job } of standingClaims(await own.read())) {
+    const claims = standingClaims((await (await shared.cycleOfJob(job))?.read()) ?? []);
+    entered.push(...claims.filter((claim) => claim.job === job && claim.row_set === null));
+  }
+  return entered;
 }

@@ -62,9 +62,9 @@ export async function divideParts(
     read: resultsReader(context, client, ledger),
   });
   if (!isBegun && !begin) {
-    const others = await otherCycles(await ledger.open(tenant), named.cycle, rows);
+    const others = await otherCycles(await ledger.open(tenant), named.cycle, rows, sha256);
     const words = run.submitWords.slice(0, 3);
-    await requireOtherRows(client, others, { name, rows, cycle: record.cycle, words, now: client.now() });
+    await requireOtherRows(client, others, { name, rows, sha256, cycle: record.cycle, words, now: client.now() });
   }
   if (division === undefined) return;
   reportDivision(context, named, division, rows.size);

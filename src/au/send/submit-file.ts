@@ -307,10 +307,13 @@ export class FileSubmission {
   /** Checks the first file of a cycle against the other cycles, and shows for whom the cycle begins. */
   async #reportBeginning(tenant: string, cycle: string, rows: Parameters<typeof otherCycles>[2]): Promise<void> {
     const { notices, system } = this.#context;
-    const { name } = this.#file;
-    const others = await otherCycles(await this.#ledger.open(tenant), cycle, rows);
+    const {
+      name,
+      check: { sha256 },
+    } = this.#file;
+    const others = await otherCycles(await this.#ledger.open(tenant), cycle, rows, sha256);
     const client = this.#input.dryRun ? undefined : await this.#context.client();
-    const beginning = { name, rows, cycle: this.#input.cycle, words: this.#words, now: this.#now(client) };
+    const beginning = { name, rows, sha256, cycle: this.#input.cycle, words: this.#words, now: this.#now(client) };
     if (!this.#input.begin) await requireOtherRows(client, others, beginning);
     if (this.#input.cycle === undefined) return;
     const { profile, baseUrl } = this.#place;

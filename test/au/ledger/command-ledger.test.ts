@@ -100,6 +100,40 @@ it('R84: a file of an earlier run whose rows are unknown is not sent by another 
   expect(desk.uploads()).toBe(1);
 });
 
+it('R58: a file without a cycle that a machine uploaded before it shared a ledger is not sent again', async () => {
+  const desk = await openSharing();
+  const { SVC_STATE_DIR: state } = desk.machine('runner');
+  const created = await desk.svc('au create -o json', { SVC_STATE_DIR: state });
+  const { id } = JSON.parse(created.stdout) as { id: string };
+  const uploaded = await desk.svc(`au upload ${id} tokens.csv`, { SVC_STATE_DIR: state });
+  expect(uploaded.code, uploaded.stderr).toBe(0);
+  const [header = '', ...rows] = readFileSync(desk.home.file('tokens.csv'), 'utf8').trimEnd().split('\n');
+  writeFileSync(desk.home.file('turned.csv'), [header, ...rows.toReversed(), ''].join('\n'));
+  // Only the machine that sent the rows knows them in another order.
+  for (const [line, name] of [
+    ['au submit tokens.csv', 'runner'],
+    ['au submit turned.csv', 'runner'],
+    ['au submit tokens.csv', 'laptop'],
+  ] as const) {
+    const again = await desk.svc(line, desk.machine(name));
+    expect(again.code, again.stderr).toBe(9);
+    expect(errorIn(again)).toMatchObject({
+      message: expect.stringContaining(`the rows of job ${id} in the ledger`),
+      next: `svc au status ${id}`,
+    });
+  }
+  const month = await desk.svc('au submit tokens.csv --cycle 2026-12', desk.machine('laptop'));
+  expect(month.code, month.stderr).toBe(6);
+  expect(errorIn(month)).toMatchObject({
+    message: expect.stringContaining('are in a submission without a cycle too'),
+    next: 'svc au submit tokens.csv',
+  });
+  expect(desk.uploads()).toBe(1);
+  expect((await desk.svc(`au abandon ${id} --yes`, desk.machine('laptop'))).code).toBe(0);
+  expect((await desk.svc('au submit turned.csv', desk.machine('runner'))).code).toBe(0);
+  expect(desk.uploads()).toBe(2);
+});
+
 it.each([
   ['nothing of either file', false],
   ["the laptop's file", true],

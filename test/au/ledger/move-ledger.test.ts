@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { claimRows } from '../../../src/au/ledger/claim-rows.ts';
 import { endClaim } from '../../../src/au/ledger/claims.ts';
+import { unknownRowsCycle } from '../../../src/au/ledger/file-cycle.ts';
 import { Ledger } from '../../../src/au/ledger/ledger.ts';
 import { enterClaims } from '../../../src/au/ledger/move-ledger.ts';
 import { MemoryObjects } from '../../support/memory-objects.ts';
-import { WHO } from './entries.ts';
+import { HASH, WHO } from './entries.ts';
 import { claim, claimOf, type Machine, Machines } from './machines.ts';
 
 /** Opens the ledger that a machine has alone. */
@@ -35,6 +36,21 @@ describe('a machine that begins to share its ledger', () => {
     // The rows are keys of another salt, so that the claim may have any row.
     expect((await ledger.cycle('2026-12').read())[0]).toMatchObject({ row_set: null, rows: 1, run: 'run-1' });
     for (const job of ['job-2', 'job-3', 'job-4']) expect([job, await ledger.isMarked(job)]).toEqual([job, true]);
+  });
+
+  it('a machine that begins to share its ledger enters a file without a cycle by its hash, and names of operators unchanged', async () => {
+    const machines = new Machines();
+    const own = await openOwn(machines, new MemoryObjects());
+    const file = { name: 'tokens.csv', sha256: HASH, rows: 1 };
+    const cycles = ['file-0123456789abcdef', 'file-december', unknownRowsCycle('cd'.repeat(32))];
+    for (const cycle of cycles) await claim(own, ['a'], { cycle, file });
+    const { ledger } = await machines.open('runner-7');
+    await enterClaims(own.ledger, ledger);
+    expect((await ledger.cycleNames()).toSorted()).toEqual([
+      'file-december',
+      unknownRowsCycle(HASH),
+      unknownRowsCycle('cd'.repeat(32)),
+    ]);
   });
 
   it('a machine that begins to share its ledger enters no job that is known there', async () => {
