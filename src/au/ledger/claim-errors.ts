@@ -1,5 +1,6 @@
 import { type ErrorDetails, SvcError } from '../../base/errors.ts';
 import { countText, formatDuration, formatNumber, isoTime, utcTime } from '../../cli/output/time.ts';
+import type { UnreadableRun } from '../run/run-directory.ts';
 import { byText } from './claims.ts';
 import type { ClaimEntry } from './entry.ts';
 import { provableFrom, provableUntil } from './proof-of-absence.ts';
@@ -72,6 +73,17 @@ export function unknownRowsError(file: NamedFile, claim: ClaimEntry): SvcError {
       facts: { job: claim.job, cycle: file.cycle },
     },
   );
+}
+
+/** Returns the error for a run that could not be entered into the ledger, because its record cannot be read. */
+export function notEnteredError({ directory, run, error }: UnreadableRun): SvcError {
+  return error.with({
+    code: 'config',
+    message: `${error.message}. The ledger may not have the rows of this run: nothing was sent`,
+    hint: `${error.hint ?? ''} To submit without it, abandon the run: rows that it sent and that are sent again are paid for twice.`.trimStart(),
+    next: ['au', 'abandon', directory],
+    facts: { directory, ...(run !== undefined && { run }) },
+  });
 }
 
 /** Says when it is known whether the service has the rows of a claim whose job it does not find. */

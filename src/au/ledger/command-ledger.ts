@@ -16,12 +16,14 @@ import type { RequestFile } from '../request/open-request-file.ts';
 import { findJob } from '../run/job.ts';
 import { everyRun } from '../run/recorded-runs.ts';
 import type { RunRecord } from '../run/record.ts';
+import type { UnreadableRun } from '../run/run-directory.ts';
 import type { Part, PartResults } from '../run/part.ts';
 import { otherCycles, requireOtherRows } from './begin-cycle.ts';
 import {
   doubtError,
   failedElsewhere,
   type NamedFile,
+  notEnteredError,
   newTokensError,
   takenError,
   undeliveredError,
@@ -129,6 +131,8 @@ export class CommandLedger {
   readonly #rows = new Map<string, Promise<RowSet>>();
   /** The jobs whose results were looked for already. */
   readonly #looked = new Set<string>();
+  /** The runs of this state directory that cannot be entered, because their records cannot be read. */
+  #unreadable: readonly UnreadableRun[] = [];
   /** The claims of a process are made one after the other. */
   #last: Promise<unknown> = Promise.resolve();
 
@@ -177,7 +181,7 @@ export class CommandLedger {
    *   ledger
    */
   async compare(client: Client | undefined, { tenant, file, parts, read, ...how }: ToDivide): Promise<Compared> {
-    const ledger = await this.open(tenant);
+    const ledger = await this.#openToSend(tenant);
     const named = await this.#name(ledger, file);
     await this.#requireKnownRows(tenant, ledger, named, file);
     const cycle = ledger.cycle(named.cycle);
@@ -202,7 +206,7 @@ export class CommandLedger {
   async claim({ record, part, job, source, sha256, file, client, read }: PartToClaim): Promise<void> {
     const { id, input, cycle } = record;
     const tenant = this.tenantOf(job);
-    const ledger = await this.open(tenant);
+    const ledger = await this.#openToSend(tenant);
     const whole = { sha256: input.sha256, source: await fileSource(file) };
     const named = await this.#name(ledger, { name: path.basename(input.name), cycle, whole });
     const of = { name: named.name, sha256: input.sha256, rows: input.rows };
@@ -235,7 +239,7 @@ export class CommandLedger {
    */
   async claimFile(client: Client, job: AccountUpdaterJob, request: RequestFile, how: BeginFile): Promise<void> {
     const tenant = this.tenantOf(job);
-    const ledger = await this.open(tenant);
+    const ledger = await this.#openToSend(tenant);
     const { name: typed, check, source } = request;
     const { rows: count, bytes, sha256 } = check;
     const name = path.basename(typed);
@@ -443,6 +447,24 @@ export class CommandLedger {
   }
 
   /**
+   * Opens the ledger of a tenant to send rows.
+   * @throws SvcError `config` for a run whose record cannot be read, and which may have sent rows that no ledger has
+   */
+  async #openToSend(tenant: string): Promise<Ledger> {
+    const ledger = await this.open(tenant);
+    if (this.#unreadable.length === 0) return ledger;
+    const [{ enteredRuns }, { claimingRuns }] = await Promise.all([
+      import('./used-ledger.ts'),
+      import('./move-ledger.ts'),
+    ]);
+    const roots = [this.#ownRoot(), sandboxLedger(this.#context)];
+    const entered = new Set([...roots.flatMap(enteredRuns), ...(await claimingRuns(ledger))]);
+    const left = this.#unreadable.find(({ run, directory }) => !entered.has(run ?? path.basename(directory)));
+    if (left) throw notEnteredError(left);
+    return ledger;
+  }
+
+  /**
    * Checks that no earlier job without a cycle has the same file, of which nothing but its hash is known.
    * @throws SvcError `outcome_unknown`
    */
@@ -571,7 +593,10 @@ export class CommandLedger {
 
   /** Returns the directory for the ledgers of this machine, and for what it remembers of shared ones. */
   #root(): string {
-    if (this.#isEmbedded) return sandboxLedger(this.#context);
+    return this.#isEmbedded ? sandboxLedger(this.#context) : this.#ownRoot();
+  }
+
+  #ownRoot(): string {
     return path.join(requireDirectory(this.#context.system, 'state'), 'ledger');
   }
 
@@ -582,7 +607,8 @@ export class CommandLedger {
     known: readonly string[],
     claimed: ReadonlySet<string>,
   ): Promise<readonly string[]> {
-    const { runs } = await everyRun(this.#context);
+    const { runs, unreadable } = await everyRun(this.#context);
+    this.#unreadable = unreadable;
     const own = runs.filter(
       ({ record }) => record.tenant_id === tenant && (record.base_url === 'sandbox') === this.#isEmbedded,
     );

@@ -11,6 +11,14 @@ export async function claimedJobs(own: Ledger): Promise<ReadonlySet<string>> {
   return jobs;
 }
 
+/** Returns the runs that made claims, whatever became of these. */
+export async function claimingRuns(ledger: Ledger): Promise<ReadonlySet<string>> {
+  const runs = new Set<string>();
+  for (const name of await ledger.cycleNames())
+    for (const entry of await ledger.cycle(name).read()) if (entry.kind === 'claim') runs.add(entry.run);
+  return runs;
+}
+
 /**
  * Enters the claims of a ledger that this machine had alone into the one that it shares from now on, unless the jobs are
  * known there. The rows of a claim whose run is gone cannot be told any more, so that such a claim may have any row of its

@@ -49,6 +49,15 @@ export function readUsedLedger(directory: string): UsedLedger | undefined {
 
 /** Returns the shared ledgers that a state directory used, by the folder of their tenant. `root` contains these folders. */
 export function sharedLedgersUsed(root: string): ReadonlyMap<string, UsedLedger> {
+  return new Map([...ledgersUsed(root)].filter(([, { ledger }]) => ledger !== undefined));
+}
+
+/** Returns the runs of all tenants that were entered into their ledgers. */
+export function enteredRuns(root: string): readonly string[] {
+  return [...ledgersUsed(root).values()].flatMap(({ runs }) => runs);
+}
+
+function ledgersUsed(root: string): ReadonlyMap<string, UsedLedger> {
   let folders: readonly string[];
   try {
     folders = fs.readdirSync(root);
@@ -57,7 +66,7 @@ export function sharedLedgersUsed(root: string): ReadonlyMap<string, UsedLedger>
     throw readFailure(root, error);
   }
   const used = folders.map((folder) => [folder, readUsedLedger(path.join(root, folder))] as const);
-  return new Map(used.flatMap(([folder, each]) => (each?.ledger === undefined ? [] : [[folder, each]])));
+  return new Map(used.flatMap(([folder, each]) => (each === undefined ? [] : [[folder, each]])));
 }
 
 /** Returns the folder of a tenant in a state directory. */

@@ -1,4 +1,5 @@
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { BucketServer } from '../../support/bucket-server.ts';
 import { errorIn } from '../../support/run-here.ts';
@@ -99,6 +100,52 @@ it('R84: a file of an earlier run whose rows are unknown is not sent by another 
   expect(own.code, own.stderr).toBe(0);
   expect(desk.uploads()).toBe(1);
 });
+
+it.each([
+  ['damaged', '{"version":2,'],
+  ['of a newer version', '{"version":9}'],
+] as const)(
+  'R58: a run that the ledger does not have stops every submission while its record is %s',
+  async (_, text) => {
+    const desk = await openQuickDesk();
+    const env = { SVC_STATE_DIR: desk.home.file('state') };
+    const [header = '', ...rows] = readFileSync(desk.home.file('tokens.csv'), 'utf8').trimEnd().split('\n');
+    writeFileSync(desk.home.file('other.csv'), [header, ...rows.toReversed(), ''].join('\n'));
+    const cycle = '--cycle 2026-12';
+    expect((await desk.svc(`au submit tokens.csv ${cycle}`, env)).code).toBe(0);
+    const run = readdirSync(desk.home.file('state/runs')).find((name) => name.startsWith('run-')) ?? '';
+    const record = desk.home.file(`state/runs/${run}/run.json`);
+    // A later run, which begins the ledger again, makes the first one older than the ledger.
+    await desk.clock.advance(60_000);
+    const [first = ''] = rows;
+    writeFileSync(desk.home.file('later.csv'), `${header}\n${first.replace(/^.{8}/, '00000000')}\n`);
+    expect((await desk.svc(`au submit later.csv ${cycle}`, env)).code).toBe(0);
+    const whole = readFileSync(record);
+    writeFileSync(record, text);
+    // As long as the ledger has the rows, the record is not needed.
+    const known = await desk.svc(`au submit other.csv ${cycle} --dry-run`, env);
+    expect(known.code, known.stderr).toBe(0);
+    rmSync(desk.home.file('state/ledger'), { recursive: true });
+    const created = JSON.parse((await desk.svc('au create -o json', env)).stdout) as { id: string };
+    for (const line of [
+      `au submit other.csv ${cycle} --dry-run`,
+      `au submit other.csv ${cycle}`,
+      `au upload ${created.id} other.csv`,
+    ]) {
+      const stopped = await desk.svc(line, env);
+      expect(stopped.code, stopped.stderr).toBe(3);
+      expect(errorIn(stopped)).toMatchObject({
+        message: expect.stringContaining('The ledger may not have the rows of this run: nothing was sent'),
+        next: expect.stringContaining('svc au abandon '),
+        directory: path.dirname(record),
+      });
+    }
+    expect(desk.uploads()).toBe(2);
+    writeFileSync(record, whole);
+    const mended = await desk.svc(`au submit other.csv ${cycle}`, env);
+    expect([mended.code, desk.uploads()], mended.stderr).toEqual([0, 2]);
+  },
+);
 
 it('R58: a file without a cycle that a machine uploaded before it shared a ledger is not sent again', async () => {
   const desk = await openSharing();
