@@ -129,6 +129,21 @@ export function madeText(made: number, of: string, file: Pick<NamedFile, 'cycle'
   return `${formatNumber(made)} of ${of} have tokens that results of ${cycleText(file)} made, and are up to date`;
 }
 
+/** Returns the error for results that could not be read, whose new tokens must not be paid for in the cycle that made them. */
+export function unreadError(error: SvcError, job: string): SvcError {
+  return new SvcError(
+    'outcome_unknown',
+    `the results of job ${job} could not be read, and rows with tokens that they made would be billed again: ${error.message}; nothing was sent`,
+    {
+      hint: 'Run the same command again later. If it stays so, get these results once, on any machine that shares the ledger:',
+      next: ['au', 'download', job],
+      retryable: true,
+      facts: { job },
+      cause: error,
+    },
+  );
+}
+
 /**
  * Returns the error for results that a machine must not deliver: their new tokens would be paid for in the cycle that made
  * them, since the ledger does not know them.

@@ -146,6 +146,9 @@ export async function lastByteOf(file: string): Promise<number> {
   return LF;
 }
 
+/** The error for a completed job whose results the service offers nowhere. */
+export class NoAddress extends SvcError {}
+
 async function completedJob(client: Client, id: string): Promise<AccountUpdaterJob> {
   const job = await readJob(client, id);
   if (job.status === 'failed') throw failedError(job);
@@ -158,7 +161,7 @@ async function completedJob(client: Client, id: string): Promise<AccountUpdaterJ
 
 function addressOf({ id, download_url: address }: AccountUpdaterJob, client: Client): URL {
   if (address) return requireStoreAddress(address, id, client);
-  throw new SvcError('bad_response', `job ${id} is completed but came without a download address`, {
+  throw new NoAddress('bad_response', `job ${id} is completed but came without a download address`, {
     next: ['au', 'status', id],
     facts: { job: id },
   });

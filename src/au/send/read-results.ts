@@ -1,11 +1,15 @@
-import { isSvcError } from '../../base/errors.ts';
+import { isSvcError, type SvcError } from '../../base/errors.ts';
 import type { Context } from '../../cli/app/command.ts';
 import type { Client } from '../../client/api/client.ts';
+import { UnprovenDownload } from '../../client/transfer/download.ts';
+import { unreadError } from '../ledger/claim-errors.ts';
 import type { CommandLedger, ReadResults } from '../ledger/command-ledger.ts';
+import type { ClaimEntry } from '../ledger/entry.ts';
+import { provableUntil } from '../ledger/proof-of-absence.ts';
 import { createSpool } from '../request/spool.ts';
-import { downloadResults } from '../results/download.ts';
+import { downloadResults, NoAddress } from '../results/download.ts';
 
-/** Failures that concern the results of one job, which would stop its cycle for good. */
+/** Failures that concern the results of one job, and not the way to the service. */
 const OF_ONE_JOB = [
   'bad_response',
   'checksum_mismatch',
@@ -20,7 +24,8 @@ const OF_ONE_JOB = [
 
 /** Returns a function that reads the results of a completed job, so that the ledger knows the tokens that they made. */
 export function resultsReader(context: Context, client: Client, ledger: CommandLedger): ReadResults {
-  return async (tenant, { job, rows }) => {
+  return async (tenant, claim) => {
+    const { job, rows } = claim;
     const { notices, system } = context;
     notices.note(`reading the results of job ${job}: the ledger does not know yet which tokens they made`);
     const spooled = await createSpool(system);
@@ -31,6 +36,7 @@ export function resultsReader(context: Context, client: Client, ledger: CommandL
       });
     } catch (error) {
       if (!isSvcError(error, ...OF_ONE_JOB)) throw error;
+      if (!areUseless(error, claim, client.now())) throw unreadError(error, job);
       notices.warn(
         `the tokens that job ${job} made are not known, and would be billed if the file has them: ${error.message}`,
       );
@@ -38,4 +44,14 @@ export function resultsReader(context: Context, client: Client, ledger: CommandL
       await spooled.remove();
     }
   };
+}
+
+/**
+ * Tells whether results will not be readable later either: they were the same unusable bytes each time, or they are gone and
+ * the job is so old that the service may have removed them. Such results would stop their cycle for good.
+ */
+function areUseless(error: SvcError, claim: ClaimEntry, now: number): boolean {
+  if (error instanceof UnprovenDownload) return error.kept !== undefined;
+  const areGone = error instanceof NoAddress || error.code === 'not_found';
+  return areGone && now > provableUntil(claim);
 }

@@ -28,6 +28,8 @@ interface Service {
   readonly unfinished: Set<string>;
   /** Whether it gives completed jobs no address of their results. */
   unreadable: boolean;
+  /** Whether its store refuses to give results. */
+  refusesResults: boolean;
   /** Whether it leaves the tenant out of each job. */
   hidesTenant: boolean;
   /** Whether it creates no jobs. */
@@ -50,6 +52,7 @@ async function submittedDesk(options = CYCLE, rows = ROWS.slice(0, 6)): Promise<
     failed: new Set(),
     unfinished: new Set(),
     unreadable: false,
+    refusesResults: false,
     hidesTenant: false,
     createsNone: false,
     misses: 0,
@@ -81,6 +84,10 @@ function changedBy(service: Service): Interceptor {
       return;
     }
     if (method === 'POST' && service.listsNoneAfterCreation) hasCreated = true;
+    if (service.refusesResults && url.startsWith('/store/results/')) {
+      outgoing.writeHead(403).end();
+      return;
+    }
     if (method === 'GET' && service.misses > 0 && /\/account-updater\/jobs\/[^/?]+$/.test(url)) {
       service.misses -= 1;
       outgoing.writeHead(404, { 'content-type': 'application/problem+json' }).end('{"title":"not found"}');
@@ -403,8 +410,30 @@ describe('tokens that results of a cycle made which nobody delivered', () => {
     expect(sent(desk).slice(ROWS.length)).toEqual(['one-more,27,01,']);
   });
 
-  it('results that cannot be read stop no other file of their cycle, and are named in a warning', async () => {
+  it.each(['unreadable', 'refusesResults'] as const)(
+    'R85: tokens that results of a cycle made which nobody delivered are not sent while these cannot be read: %s',
+    async (fault) => {
+      const desk = await submittedDesk(CYCLE, ROWS);
+      const rows = await rowsMadeUnseen(desk);
+      desk.service[fault] = true;
+      write(desk, 'new.csv', ...rows, 'one-more,27,01,');
+      const refused = await desk.svc(`au submit new.csv ${CYCLE}`);
+      expect(refused.code, refused.stderr).toBe(9);
+      expect(errorIn(refused)).toMatchObject({
+        message: expect.stringMatching(`^the results of job ${desk.job} could not be read`),
+        next: `svc au download ${desk.job}`,
+        retryable: true,
+      });
+      expect(desk.uploads()).toBe(1);
+      desk.service[fault] = false;
+      rowOf(await desk.svc(`au submit new.csv ${CYCLE}`));
+      expect(sent(desk).slice(ROWS.length)).toEqual(['one-more,27,01,']);
+    },
+  );
+
+  it('results that a job older than 7 days has no more stop no other file of their cycle, and are named in a warning', async () => {
     const desk = await submittedDesk();
+    await desk.clock.advance(7 * DAY + MINUTE);
     desk.service.unreadable = true;
     write(desk, 'more.csv', ...ROWS.slice(6, 9));
     const done = await desk.svc(`au submit more.csv ${CYCLE}`);
