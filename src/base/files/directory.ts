@@ -6,28 +6,28 @@ import { syncDirectory } from './durable.ts';
 import { refuseWindowsName } from './names.ts';
 
 /**
- * Makes a directory and its missing parents, by default for their owner alone. It works level by level because a
+ * Makes a directory and its missing parents, by default for their owner alone. With `isExact`, the umask does not count. It works level by level because a
  * recursive mkdir never returns for an impossible directory, such as one under /proc. It flushes each parent, since a
  * loss of power could otherwise remove the new directory with everything flushed into it.
  * @throws SvcError `local`
  */
-export function makeDirectory(directory: string, mode = 0o700): void {
+export function makeDirectory(directory: string, mode = 0o700, isExact = mode === 0o700): void {
   refuseWindowsName(directory);
   try {
-    makeLevel(directory, mode);
+    makeLevel(directory, mode, isExact);
   } catch (error) {
     throw writeFailure(directory, error);
   }
 }
 
-function makeLevel(directory: string, mode: number): void {
+function makeLevel(directory: string, mode: number, isExact: boolean): void {
   if (fs.statSync(directory, { throwIfNoEntry: false })?.isDirectory()) return;
   const parent = path.dirname(directory);
-  if (parent !== directory) makeLevel(parent, mode);
+  if (parent !== directory) makeLevel(parent, mode, isExact);
   try {
     fs.mkdirSync(directory, { mode });
     // The umask may also have removed rights of the owner.
-    if (mode === 0o700) fs.chmodSync(directory, mode);
+    if (isExact) fs.chmodSync(directory, mode);
     syncDirectory(parent);
   } catch (error) {
     if (systemCodeOf(error) !== 'EEXIST' || !fs.statSync(directory).isDirectory()) throw error;

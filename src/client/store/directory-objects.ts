@@ -6,7 +6,7 @@ import { makeDirectory } from '../../base/files/directory.ts';
 import { syncDirectory, whileBusy, writeFlushed } from '../../base/files/durable.ts';
 import { withLock } from '../../base/files/lock.ts';
 import { linkIfFree, linkUnlessTaken, NO_LINKS } from '../../base/files/target.ts';
-import { foreignObject, type ObjectStore, type ObjectStoreOptions, readOnlyPlace } from './objects.ts';
+import { closedPlace, foreignObject, type ObjectStore, type ObjectStoreOptions, readOnlyPlace } from './objects.ts';
 import type { StoredFile } from './store.ts';
 
 /**
@@ -23,12 +23,23 @@ export class DirectoryObjects implements ObjectStore {
     this.#options = options;
   }
 
+  /**
+   * The rights of a folder. In a directory that machines share, these are those of the directory, so that each user who may
+   * use it can use all of it. The directory itself is made for its owner alone.
+   */
+  get #mode(): number {
+    const top = this.#options.alone ? undefined : fs.statSync(this.name, { throwIfNoEntry: false });
+    return top === undefined ? OWNER_ONLY : (top.mode & 0o7077) | OWNER_ONLY;
+  }
+
   async create(name: string, bytes: Uint8Array): Promise<'created' | 'exists'> {
     const target = this.#at(name);
     const draft = path.join(path.dirname(target), `.${randomBytes(8).toString('hex')}`);
     try {
-      makeDirectory(path.dirname(target));
-      writeFlushed(draft, bytes);
+      const mode = this.#mode;
+      makeDirectory(path.dirname(target), mode, true);
+      // An object is never changed, so that others need to read it only.
+      writeFlushed(draft, bytes, 0o600 | (mode & 0o044));
       const isCreated = await this.#link(draft, target);
       // Another machine must not find the name again after a loss of power.
       syncDirectory(path.dirname(target));
@@ -56,7 +67,7 @@ export class DirectoryObjects implements ObjectStore {
       return await handle.readFile();
     } catch (error) {
       if (['ENOENT', 'ENOTDIR'].includes(systemCodeOf(error) ?? '')) return undefined;
-      throw readFailure(file, error);
+      throw this.#readFailure(name, error);
     } finally {
       await handle?.close();
     }
@@ -88,8 +99,14 @@ export class DirectoryObjects implements ObjectStore {
         .toSorted((a, b) => (a.name < b.name ? -1 : 1));
     } catch (error) {
       if (['ENOENT', 'ENOTDIR'].includes(systemCodeOf(error) ?? '')) return [];
-      throw readFailure(this.#at(directory), error);
+      throw this.#readFailure(directory, error);
     }
+  }
+
+  #readFailure(name: string, error: unknown): unknown {
+    const { noun, alone } = this.#options;
+    const isClosed = !alone && ['EACCES', 'EPERM'].includes(systemCodeOf(error) ?? '');
+    return isClosed ? closedPlace(this.name, noun, name, error) : readFailure(this.#at(name), error);
   }
 
   async #link(draft: string, target: string): Promise<boolean> {
@@ -111,6 +128,8 @@ export class DirectoryObjects implements ObjectStore {
     return path.join(this.name, ...name.split('/'));
   }
 }
+
+const OWNER_ONLY = 0o700;
 
 /** Error codes of the system for a directory that this machine may only read. */
 const READ_ONLY: ReadonlySet<string> = new Set(['EACCES', 'EROFS']);

@@ -44,6 +44,19 @@ export function readOnlyPlace(place: string, noun: string, cause: unknown): Read
   });
 }
 
+/** Returns the error for a directory of which this user may not read a part. Another user's commands made that part. */
+export function closedPlace(place: string, noun: string, name: string, cause: unknown): SvcError {
+  return new SvcError(
+    'config',
+    `this user may not read the ${noun} in ${place}: ${name === '' ? 'the directory' : name} is closed to it`,
+    {
+      hint: 'Let its owner open all of the directory to those who share it, for example with chmod -R g+rwX,g+s.',
+      facts: { path: name },
+      cause,
+    },
+  );
+}
+
 /** Returns the error for an object that svc did not write. */
 export function foreignObject(place: string, name: string, problem: string): SvcError {
   return new SvcError('checksum_mismatch', `${name} in ${place} is damaged: ${problem}`, { facts: { path: name } });

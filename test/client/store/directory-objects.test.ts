@@ -34,6 +34,10 @@ async function names(prefix = ''): Promise<string[]> {
   return found;
 }
 
+function refuse(): never {
+  throw Object.assign(new Error('permission denied'), { code: 'EACCES' });
+}
+
 describe('objects in a directory', () => {
   it('an object is created once, in private folders, and read back', async () => {
     expect(await objects.create('tenant/cycles/one/00000001.json', bytes('first'))).toBe('created');
@@ -43,6 +47,54 @@ describe('objects in a directory', () => {
     const folder = path.join(top, 'shared/tenant/cycles/one');
     expect(fs.statSync(folder).mode & 0o777).toBe(0o700);
     expect(fs.readdirSync(folder)).toEqual(['00000001.json']);
+  });
+
+  it.each([
+    ['a group', 0o2770, 0o640],
+    ['everyone, who may remove only their own files', 0o1777, 0o644],
+    ['readers', 0o755, 0o644],
+    ['its owner', 0o700, 0o600],
+  ])(
+    'a directory that is shared with %s gives its rights to what is in it, whatever the umask',
+    async (_, mode, file) => {
+      fs.mkdirSync(path.join(top, 'shared'));
+      fs.chmodSync(path.join(top, 'shared'), mode);
+      const before = process.umask(0o077);
+      try {
+        await objects.create('tenant/jobs/a', bytes('a'));
+      } finally {
+        process.umask(before);
+      }
+      for (const [name, rights] of [
+        ['tenant', mode],
+        ['tenant/jobs', mode],
+        ['tenant/jobs/a', file],
+      ] as const)
+        expect((fs.statSync(at(name)).mode & 0o7777).toString(8), name).toBe(rights.toString(8));
+    },
+  );
+
+  it('what only this machine uses is private, whatever the rights of the directory', async () => {
+    fs.chmodSync(top, 0o777);
+    const host = { pid: process.pid, isAlive: () => true, clock: systemClock, signal: new AbortController().signal };
+    const own = new DirectoryObjects(top, { noun: 'ledger', alone: { file: path.join(top, 'lock'), host } });
+    await own.create('jobs/a', bytes('a'));
+    const modes = ['jobs', 'jobs/a'].map((name) => (fs.statSync(path.join(top, name)).mode & 0o777).toString(8));
+    expect(modes).toEqual(['700', '600']);
+  });
+
+  it('a shared directory that another user closed is named, with exit code 3', async () => {
+    await objects.create('tenant/jobs/a', bytes('a'));
+    vi.spyOn(fs.promises, 'lstat').mockImplementation(refuse);
+    vi.spyOn(fs, 'readdirSync').mockImplementation(refuse);
+    const closed = {
+      code: 'config',
+      exitCode: 3,
+      message: expect.stringContaining(`this user may not read the ledger in ${path.join(top, 'shared')}`),
+      hint: expect.stringContaining('chmod -R g+rwX'),
+    };
+    await expect(read('tenant/jobs/a')).rejects.toMatchObject(closed);
+    await expect(names()).rejects.toMatchObject(closed);
   });
 
   it('of many writers at once one creates an object', async () => {
