@@ -1,7 +1,7 @@
 import { SvcError } from '../../base/errors.ts';
 import { parseTime, utcTime } from '../../cli/output/time.ts';
 import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
-import { newTokenSets, standingClaims, stands } from './claims.ts';
+import { hasClaim, newTokenSets, standingClaims, stands } from './claims.ts';
 import type { ClaimEntry, Entry, EntryBody } from './entry.ts';
 import type { Ledger, LedgerCycle } from './ledger.ts';
 import { provableFrom } from './proof-of-absence.ts';
@@ -141,7 +141,7 @@ async function requireFree(
 
 /** Tells whether the rows are bound to the job already, because an earlier attempt did it. */
 function isClaimed(entries: readonly Entry[], job: string, rows: RowSet): boolean {
-  if (!entries.some((entry) => entry.kind === 'claim' && entry.job === job)) return false;
+  if (!hasClaim(entries, job)) return false;
   const own = standingClaims(entries).find((claim) => claim.job === job);
   if (own === undefined)
     throw new SvcError('job_expired', `job ${job} was ended in the ledger: another machine proved that it has no file`);

@@ -30,7 +30,7 @@ import {
   unknownRowsError,
 } from './claim-errors.ts';
 import { boundJob, claimAgain, type ClaimingAgain, claimRows, RowsTaken } from './claim-rows.ts';
-import { endClaim, isDone, standingClaims, stands } from './claims.ts';
+import { endClaim, hasClaim, isDone, standingClaims, stands } from './claims.ts';
 import { type Division, divideRows } from './divide-rows.ts';
 import type { ClaimEntry, Entry, Who } from './entry.ts';
 import { enterResults, enterRun } from './enter-runs.ts';
@@ -320,8 +320,7 @@ export class CommandLedger {
     read: (claim: ClaimEntry) => Promise<void>,
   ): Promise<void> {
     const entries = await cycle.read();
-    const isClaimed = entries.some((entry) => entry.kind === 'claim' && entry.job === job);
-    if (!isClaimed) await this.#readCompleted(client, entries, read);
+    if (!hasClaim(entries, job)) await this.#readCompleted(client, entries, read);
     // The job gets its file from this command, which needs none of its results.
     this.#looked.add(job);
   }
@@ -336,8 +335,7 @@ export class CommandLedger {
     const cycle = await ledger.cycleOfJob(job);
     if (cycle === undefined) return;
     const entries = await cycle.read();
-    const isClaimed = entries.some((entry) => entry.kind === 'claim' && entry.job === job);
-    if (isClaimed && !isDone(entries, job)) await enterResults(ledger, cycle, job, file);
+    if (hasClaim(entries, job) && !isDone(entries, job)) await enterResults(ledger, cycle, job, file);
   }
 
   /** Like `enterResults`, for results that are then delivered. @throws SvcError `config` if this machine may only read the ledger */

@@ -8,7 +8,7 @@ import { uploadedRows } from '../run/part-source.ts';
 import { mayBePaid, type Part } from '../run/part.ts';
 import { findRequest } from '../run/request-copy.ts';
 import type { RunDirectory } from '../run/run-directory.ts';
-import { endClaim, isDone } from './claims.ts';
+import { endClaim, hasClaim, isDone } from './claims.ts';
 import type { EntryBody } from './entry.ts';
 import { fileCycle, unknownRowsCycle } from './file-cycle.ts';
 import type { Ledger, LedgerCycle } from './ledger.ts';
@@ -44,14 +44,12 @@ async function enterPart(
 ): Promise<void> {
   const { job = '' } = part;
   const cycle = (await ledger.cycleOfJob(job)) ?? ledger.cycle(name);
-  const isKnown = (await cycle.read()).some((entry) => entry.kind === 'claim' && entry.job === job);
+  const isKnown = hasClaim(await cycle.read(), job);
   if (!isKnown) {
     const source = await uploadedRows(part, run, request);
     const rows = source && (await rowsOf(ledger.salt, source));
     const body = claimOf(run, part, rows && (await cycle.createRowSet(rows)), rows?.size ?? part.rows);
-    await cycle.append(async (entries) =>
-      entries.some((entry) => entry.kind === 'claim' && entry.job === job) ? undefined : body,
-    );
+    await cycle.append(async (entries) => (hasClaim(entries, job) ? undefined : body));
   }
   // Until its claim stands, other machines must not take the job for a known one: the service has its file.
   await ledger.mark(job, name);

@@ -5,6 +5,7 @@ import { sha256Of } from '../../base/files/draft.ts';
 import type { Clock } from '../../base/system.ts';
 import { type ObjectStore, ReadOnlyPlace } from '../../client/store/objects.ts';
 import { parsedJson } from '../../schema/json-value.ts';
+import { hasClaim } from './claims.ts';
 import { abandonedClaim, isCut } from './cut-entry.ts';
 import { damagedLedger, forkedLedger } from './damage.ts';
 import { type Entry, type EntryBody, entryBytes, MAX_ENTRY_BYTES, parseEntry, type Who } from './entry.ts';
@@ -184,8 +185,17 @@ export class Ledger {
   /** Returns the cycle that a claim binds a job in; undefined for a job that the ledger does not know. */
   async cycleOfJob(job: string): Promise<LedgerCycle | undefined> {
     const bytes = await this.#objects.read(this.#markOf(job), MAX_ENTRY_BYTES);
-    const mark = bytes && markSchema.safeParse(parsedJson(Buffer.from(bytes).toString()));
-    return mark?.success ? this.cycle(mark.data.cycle) : undefined;
+    if (bytes === undefined) return undefined;
+    const mark = markSchema.safeParse(parsedJson(Buffer.from(bytes).toString()));
+    return mark.success ? this.cycle(mark.data.cycle) : this.#cycleWithClaim(job);
+  }
+
+  /** Returns the cycle with a claim of an ignored job, whose mark names none: a run that had it was entered later. */
+  async #cycleWithClaim(job: string): Promise<LedgerCycle | undefined> {
+    // A list may not show yet the cycles that this process added entries to.
+    const cycles = [...this.#cycles.values(), ...(await this.cycleNames()).map((name) => this.cycle(name))];
+    for (const cycle of new Set(cycles)) if (hasClaim(await cycle.read(), job)) return cycle;
+    return undefined;
   }
 
   #markOf(job: string): string {
