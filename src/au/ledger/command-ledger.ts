@@ -364,11 +364,23 @@ export class CommandLedger {
     await (await this.open(this.tenantOf(job))).ignore(job.id);
   }
 
-  /** Puts missing objects of a tenant's ledger back. The ledger of one machine has no copies. */
-  async repair(tenant: string): Promise<RepairedObject[]> {
+  /**
+   * Puts missing objects of a tenant's ledger back. The ledger of one machine has no copies, so that lost claims are entered
+   * again from the runs.
+   */
+  async repair(client: Client, tenant: string): Promise<RepairedObject[]> {
     const { repairLedger } = await import('./repair-ledger.ts');
     const { root, shared } = await this.#place(tenant);
-    return repairLedger(shared?.objects ?? (await openOwnLedgers(this.#context, root)), shared?.cache, tenant);
+    const objects = shared?.objects ?? (await openOwnLedgers(this.#context, root));
+    const found = await repairLedger(objects, shared?.cache, tenant);
+    if (found.some(({ status }) => status !== 'put_back')) return found;
+    const { lostClaims } = await import('./lost-claims.ts');
+    const reading = new CommandLedger(this.#context, { onlyReads: this.#onlyReads || shared !== undefined });
+    const ledger = await reading.open(tenant);
+    const runs = shared === undefined ? (await everyRun(this.#context)).runs : [];
+    const enter = (run: (typeof runs)[number], lost: ReadonlySet<string>): Promise<void> =>
+      enterRun(this.#context, ledger, run, lost);
+    return [...found, ...(await lostClaims(client, ledger, runs, enter))];
   }
 
   /** Checks that an entry is the last of its cycle and is cut. @throws SvcError `not_found` */

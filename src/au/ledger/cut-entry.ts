@@ -1,7 +1,7 @@
 import { isSvcError } from '../../base/errors.ts';
 import { sha256Of } from '../../base/files/draft.ts';
 import { parsedJson } from '../../schema/json-value.ts';
-import { type ClaimEntry, parseEntry } from './entry.ts';
+import { type ClaimEntry, type Entry, parseEntry } from './entry.ts';
 
 /** An entry of which only the beginning is there. Any row of the cycle may have been claimed by it. */
 export interface CutEntry {
@@ -15,6 +15,11 @@ export interface CutEntry {
 export function isCut(bytes: Uint8Array): boolean {
   const text = Buffer.from(bytes).toString();
   return (text === '' || text.startsWith('{')) && parsedJson(text) === undefined;
+}
+
+/** Tells whether an entry takes the place of one that is cut. */
+export function isOfCutEntry(entry: Entry): boolean {
+  return entry.kind === 'claim' && entry.part === 0;
 }
 
 /**

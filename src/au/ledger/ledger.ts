@@ -6,7 +6,7 @@ import type { Clock } from '../../base/system.ts';
 import { type ObjectStore, ReadOnlyPlace } from '../../client/store/objects.ts';
 import { parsedJson } from '../../schema/json-value.ts';
 import { hasClaim } from './claims.ts';
-import { abandonedClaim, isCut } from './cut-entry.ts';
+import { abandonedClaim, isCut, isOfCutEntry } from './cut-entry.ts';
 import { damagedLedger, forkedLedger } from './damage.ts';
 import { type Entry, type EntryBody, entryBytes, MAX_ENTRY_BYTES, parseEntry, type Who } from './entry.ts';
 import { MAX_SET_BYTES, RowSet } from './row-set.ts';
@@ -184,10 +184,41 @@ export class Ledger {
 
   /** Returns the cycle that a claim binds a job in; undefined for a job that the ledger does not know. */
   async cycleOfJob(job: string): Promise<LedgerCycle | undefined> {
+    const mark = await this.#readMark(job);
+    return mark === undefined ? undefined : (mark.cycle ?? this.#cycleWithClaim(job));
+  }
+
+  /**
+   * Tells whether the ledger knows a job that has its file. The claim of such a job was made before its file was sent, so
+   * that a cycle without it has lost entries.
+   * @throws SvcError `config` for a cycle that has lost the claim
+   */
+  async hasSent(job: string): Promise<boolean> {
+    for (const cycle of this.#cycles.values()) if (cycle.hasRead(job)) return true;
+    const mark = await this.#readMark(job);
+    if (mark?.cycle === undefined) return mark !== undefined;
+    await mark.cycle.requireClaim(job);
+    return true;
+  }
+
+  /** Returns the jobs that are marked for a cycle and have no claim there. A job that never got a file is one of them, too. */
+  async unclaimedJobs(): Promise<readonly string[]> {
+    const prefix = `${this.#top}/jobs/`;
+    const unclaimed: string[] = [];
+    for await (const { path } of this.#objects.list(prefix)) {
+      const job = path.slice(prefix.length);
+      const cycle = (await this.#readMark(job))?.cycle;
+      if (cycle !== undefined && !hasClaim(await cycle.read(), job)) unclaimed.push(job);
+    }
+    return unclaimed;
+  }
+
+  /** Reads the mark of a job. That of an ignored job has no cycle. */
+  async #readMark(job: string): Promise<{ readonly cycle?: LedgerCycle } | undefined> {
     const bytes = await this.#objects.read(this.#markOf(job), MAX_ENTRY_BYTES);
     if (bytes === undefined) return undefined;
     const mark = markSchema.safeParse(parsedJson(Buffer.from(bytes).toString()));
-    return mark.success ? this.cycle(mark.data.cycle) : this.#cycleWithClaim(job);
+    return mark.success ? { cycle: this.cycle(mark.data.cycle) } : {};
   }
 
   /** Returns the cycle with a claim of an ignored job, whose mark names none: a run that had it was entered later. */
@@ -239,6 +270,21 @@ export class LedgerCycle {
       await this.#passCut(bytes, number);
       this.#add(bytes, number);
     }
+  }
+
+  /** Tells whether the entries that were read so far have a claim of a job. */
+  hasRead(job: string): boolean {
+    return hasClaim(this.#entries, job);
+  }
+
+  /** Checks that the cycle has a claim of a job that has its file. @throws SvcError `config` */
+  async requireClaim(job: string): Promise<void> {
+    if (hasClaim(await this.read(), job)) return;
+    await this.requireComplete();
+    const entries = await this.read();
+    // The claim may be the cut entry that the operator abandoned.
+    if (hasClaim(entries, job) || entries.some(isOfCutEntry)) return;
+    throw damagedLedger(`${this.#objects.name}/${this.#top}`, `the claim of job ${job} is missing`);
   }
 
   /**

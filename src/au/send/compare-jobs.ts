@@ -116,12 +116,15 @@ async function compareListed(
   mayBeOwn: (job: ListedJob) => boolean,
 ): Promise<Compared> {
   const { known, unclearSince, begin } = comparing;
-  const unrecorded = newest.filter(
-    (each) => mayBeOwn(each) && each.status !== 'pending' && !(each.id && known.has(each.id)),
-  );
   const ledger = await comparing.ledger.open(comparing.tenant);
   const unknown: ListedJob[] = [];
-  for (const each of unrecorded) if (!each.id || !(await ledger.isMarked(each.id))) unknown.push(each);
+  for (const each of newest.filter((one) => mayBeOwn(one) && one.status !== 'pending')) {
+    const isRecorded = each.id && known.has(each.id);
+    // This machine has copies of what it entered into a shared ledger.
+    if (isRecorded && comparing.ledger.isShared) continue;
+    const isKnown = each.id && (await (each.status === 'failed' ? ledger.isMarked(each.id) : ledger.hasSent(each.id)));
+    if (!isKnown && !isRecorded) unknown.push(each);
+  }
   const doubtful = unknown.filter((each) => mayComeOfUnclear(each, unclearSince));
   const isBegun = await ledger.isBegun();
   const stoppedBy = (refused: readonly ListedJob[], cause: string): Compared => ({

@@ -32,10 +32,11 @@ export const repair = defineCommand({
     const { remainingDamage } = await import('../../ledger/repair-ledger.ts');
     const { tenantOfKey } = await import('../../run/tenant-proof.ts');
     const print = await listPrinter(context, repairView);
-    const tenant = await tenantOfKey(await context.client());
+    const client = await context.client();
+    const tenant = await tenantOfKey(client);
     if (tenant === undefined)
       throw new SvcError('bad_response', 'the service does not name the tenant of this key, which the ledger needs');
-    const found = await new CommandLedger(context).repair(tenant);
+    const found = await new CommandLedger(context).repair(client, tenant);
     await print(oneBatch(found));
     const error = remainingDamage(found);
     if (error) throw error;

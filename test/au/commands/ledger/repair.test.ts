@@ -71,7 +71,9 @@ describe('svc au ledger repair', () => {
     const { on } = machine;
     const lost = JSON.parse(readFileSync(machine.entry(3), 'utf8')) as { readonly job: string };
     rmSync(machine.entry(3));
-    // This machine does not know that the rows of the second file were sent.
+    rmSync(join(machine.entry(3), '../../../jobs', lost.job));
+    // The operator of this machine does not know that the rows of the second file were sent.
+    expect((await on('empty', `au ignore ${lost.job} --yes`)).code).toBe(0);
     const submitted = await on('empty', SUBMIT);
     expect([submitted.code, machine.uploads()], submitted.stderr).toEqual([0, 3]);
     const claim = readFileSync(machine.entry(3), 'utf8');

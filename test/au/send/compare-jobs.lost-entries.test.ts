@@ -1,0 +1,66 @@
+import { readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { expect, it } from 'vitest';
+import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
+import { errorIn } from '../../support/run-here.ts';
+import { type Machine, openMachine } from '../commands/machine.ts';
+
+const [HEADER = '', ...ROWS] = exampleRequestFile().trimEnd().split('\n');
+
+/** Opens a machine that submitted a file with three rows of a cycle, and then one with two others. */
+async function submittedTwice(isShared: boolean): Promise<Machine & { readonly env: Record<string, string> }> {
+  const machine = await openMachine();
+  const env = isShared ? { SVC_LEDGER: machine.path('ledger') } : {};
+  const write = (name: string, from: number, to: number): void =>
+    writeFileSync(machine.path(`work/${name}`), [HEADER, ...ROWS.slice(from, to), ''].join('\n'));
+  write('first.csv', 0, 3);
+  write('second.csv', 3, 5);
+  write('more.csv', 1, 8);
+  for (const name of ['first.csv', 'second.csv']) {
+    const { code, stderr } = await machine.svc(`au submit ${name} --cycle 2026-12`, env);
+    expect(code, stderr).toBe(0);
+  }
+  return { ...machine, env };
+}
+
+/** Returns the path of an entry in a directory with ledgers, below the machine's directory. */
+function entryOf(machine: Machine, ledgers: string, number: number): string {
+  const [tenant = ''] = readdirSync(machine.path(ledgers));
+  return machine.path(`${ledgers}/${tenant}/cycles/2026-12/0000000${number}.json`);
+}
+
+const MORE = 'au submit more.csv --cycle 2026-12';
+
+it('R83: without the newest entries of its own ledger, a machine sends nothing until it has entered its runs again', async () => {
+  const machine = await submittedTwice(false);
+  for (const number of [1, 2, 3]) rmSync(entryOf(machine, 'state/ledger', number));
+  for (const line of [MORE, `${MORE} --dry-run`]) {
+    const refused = await machine.svc(line);
+    expect([refused.code, machine.uploads()], refused.stderr).toEqual([3, 2]);
+    expect(errorIn(refused)).toMatchObject({
+      message: expect.stringMatching(/2026-12: the claim of job \S+ is missing; nothing was sent$/),
+      next: 'svc au ledger repair',
+    });
+  }
+  // The commands above entered the newest run, which no command had entered before.
+  const repaired = await machine.svc('au ledger repair -o json');
+  expect(repaired.code, repaired.stderr).toBe(0);
+  expect(JSON.parse(repaired.stdout)).toMatchObject([{ status: 'put_back' }]);
+  const sent = await machine.svc(MORE);
+  expect([sent.code, machine.uploads()], sent.stderr).toEqual([0, 3]);
+  expect(sent.stderr).toContain('other jobs have rows of');
+});
+
+it('R83: without the newest entry of a shared ledger, a machine that never read it sends nothing until another puts it back', async () => {
+  const machine = await submittedTwice(true);
+  const runner = { ...machine.env, SVC_STATE_DIR: machine.path('runner') };
+  rmSync(entryOf(machine, 'ledger', 3));
+  const refused = await machine.svc(MORE, runner);
+  expect([refused.code, machine.uploads()], refused.stderr).toEqual([3, 2]);
+  const unable = await machine.svc('au ledger repair -o json', runner);
+  expect(unable.code, unable.stderr).toBe(3);
+  expect(JSON.parse(unable.stdout)).toMatchObject([{ status: 'missing', job: expect.any(String) }]);
+  const repaired = await machine.svc('au ledger repair', machine.env);
+  expect(repaired.code, repaired.stderr).toBe(0);
+  const sent = await machine.svc(MORE, runner);
+  expect([sent.code, machine.uploads()], sent.stderr).toEqual([0, 3]);
+});
