@@ -4,6 +4,7 @@ import { isSvcError, refuseNewer, SvcError } from '../../base/errors.ts';
 import { sha256Of } from '../../base/files/draft.ts';
 import type { Clock } from '../../base/system.ts';
 import { type ObjectStore, ReadOnlyPlace } from '../../client/store/objects.ts';
+import { parseTime } from '../../cli/output/time.ts';
 import { parsedJson } from '../../schema/json-value.ts';
 import { hasClaim } from './claims.ts';
 import { abandonedClaim, isCut, isOfCutEntry } from './cut-entry.ts';
@@ -34,6 +35,8 @@ const BEGUN = 'begun.json';
 
 const closedSchema = z.looseObject({ ledger: z.string() });
 
+const begunSchema = z.looseObject({ since: z.optional(z.nullable(z.string())) });
+
 const markSchema = z.looseObject({ cycle: z.string() });
 
 export interface LedgerHost {
@@ -58,8 +61,6 @@ export class Ledger {
   readonly #cycles = new Map<string, LedgerCycle>();
   /** Keeps the row keys of two ledgers apart. Tokens are random, so that it need not be secret. */
   readonly salt: string;
-  readonly createdAt: string;
-
   /** Whether the first use showed that this machine may only read the ledger, so that its store was not tried. */
   readonly isReadOnly: boolean;
 
@@ -75,7 +76,6 @@ export class Ledger {
     this.#host = host;
     this.#top = top;
     this.salt = settings.salt;
-    this.createdAt = settings.created_at;
   }
 
   /**
@@ -146,11 +146,31 @@ export class Ledger {
     return begun !== undefined || (this.#host.isOwn === true && (await this.cycleNames()).length > 0);
   }
 
-  /** Notes that the jobs from before the ledger are in it, or are no concern of it. */
-  async begin(): Promise<void> {
+  /**
+   * Notes that the jobs from before the ledger are in it, or are no concern of it. `since` is the time of the first job
+   * that the ledger has, as the service gave it.
+   */
+  async begin(since: string | null | undefined): Promise<void> {
     const { clock, who } = this.#host;
-    const begun = { version: 1, begun_at: new Date(clock.now()).toISOString(), by: who };
+    const begun = { version: 1, since, begun_at: new Date(clock.now()).toISOString(), by: who };
     await this.#objects.create(`${this.#top}/${BEGUN}`, Buffer.from(`${JSON.stringify(begun)}\n`));
+  }
+
+  /**
+   * Returns since when all jobs are in the ledger, in the service's time, because the clock of the machine that began it may
+   * be wrong. Undefined before its first claim.
+   */
+  async since(): Promise<number | undefined> {
+    const bytes = await readObject(this.#objects, `${this.#top}/${BEGUN}`, MAX_ENTRY_BYTES);
+    const { data } = begunSchema.safeParse(bytes && parsedJson(Buffer.from(bytes).toString()));
+    const begun = parseTime(data?.since ?? '');
+    if (begun !== undefined) return begun;
+    // Earlier versions did not note it, and the ledger of one machine begins with the runs that are entered.
+    const claimed: number[] = [];
+    for (const name of await this.cycleNames())
+      for (const entry of await this.cycle(name).read())
+        if (entry.kind === 'claim') claimed.push(parseTime(entry.created_at) ?? Date.parse(entry.created_at));
+    return claimed.length === 0 ? undefined : Math.min(...claimed);
   }
 
   /** Records that this machine moved to another ledger. No entry may be added to this one any more. */

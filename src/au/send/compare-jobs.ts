@@ -70,7 +70,7 @@ export async function compareJobs(client: Client, beginning: Beginning): Promise
     isStrict || unclearSince.length > 0 ? await listWith(client, beginning) : await newestJobs(client, beginning);
   const { ledger, isBegun, later, refusal } = await compareListed(beginning, newest, ownership(job, newest));
   if (refusal) throw refusal;
-  if (!isBegun) await ledger.begin();
+  if (!isBegun) await ledger.begin(job.created_at);
   return later.map(nameOf);
 }
 
@@ -135,7 +135,7 @@ async function compareListed(
     refusal: strangersError(refused, cause, comparing),
   });
   if (doubtful.length > 0) return stoppedBy(doubtful, 'a request of this run that got no recorded response');
-  const later = withinLedger(unknown, newest, isBegun ? ledger : undefined);
+  const later = await withinLedger(unknown, newest, isBegun ? ledger : undefined);
   if (later.length > 0 && (isBegun ? isStrictAbout(comparing) : !begin))
     return stoppedBy(later, isBegun ? OUTSIDE_THE_LEDGER : BEFORE_THE_LEDGER);
   return { ledger, isBegun, later, refused: [] };
@@ -240,15 +240,17 @@ const LEDGER_HINT =
 /**
  * Returns the jobs that are too new to be known from before the ledger. Without a ledger, all of the last weeks count.
  */
-function withinLedger(
+async function withinLedger(
   jobs: readonly ListedJob[],
   newest: readonly ListedJob[],
   ledger: Ledger | undefined,
-): ListedJob[] {
+): Promise<readonly ListedJob[]> {
+  if (jobs.length === 0) return jobs;
   const times = newest.map(({ created_at: at }) => Date.parse(at ?? '')).filter((time) => !Number.isNaN(time));
   const weeks = Math.max(...times) - UNKNOWN_MS;
-  const since = ledger === undefined ? weeks : Math.max(weeks, Date.parse(ledger.createdAt));
-  return jobs.filter(({ created_at: at }) => !(Date.parse(at ?? '') <= since));
+  const since = Math.max(weeks, (await ledger?.since()) ?? weeks);
+  // The list may give whole seconds where the ledger has a fraction.
+  return jobs.filter(({ created_at: at }) => !(Date.parse(at ?? '') < Math.floor(since / 1000) * 1000));
 }
 
 /**

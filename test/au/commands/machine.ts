@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished } from 'vitest';
 import type { RunRecord } from '../../../src/au/run/record.ts';
+import type { Clock } from '../../../src/base/system.ts';
 import type { RunningSandbox } from '../../../src/emulator/running-sandbox.ts';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
 import { FakeClock } from '../../support/clock.ts';
@@ -17,8 +18,8 @@ const PROFILES = { version: 1, profiles: { default: {}, other: {} } };
 export interface Machine {
   readonly clock: FakeClock;
   readonly ours: RunningSandbox;
-  /** Runs a command line with the key of our tenant, or of the tenant at the address in `env`. */
-  svc(line: string | readonly string[], env?: Readonly<Record<string, string>>): Promise<HereResult>;
+  /** Runs a command line with the key of our tenant, or of the tenant at the address in `env`. `time` is a wrong clock. */
+  svc(line: string | readonly string[], env?: Readonly<Record<string, string>>, time?: Clock): Promise<HereResult>;
   /** Returns the number of files that the stores of all tenants received. */
   uploads(): number;
   path(name: string): string;
@@ -59,9 +60,9 @@ export async function openMachine(): Promise<Machine> {
     fault: undefined,
     path,
     tenant: start,
-    svc: (line, env = {}) =>
+    svc: (line, env = {}, time = clock) =>
       svcHere((typeof line === 'string' ? line.split(' ') : line).map(wordAt), {
-        clock,
+        clock: time,
         env: {
           SVC_BASE_URL: ours.url,
           SVC_PRIVATE_API_KEY: 'sandbox-private-key',

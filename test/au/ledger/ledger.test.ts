@@ -67,7 +67,6 @@ describe('opening a ledger', () => {
     expect(one.salt).toMatch(/^[0-9a-f]{64}$/);
     expect([other.salt, (await open(objects)).salt]).toEqual([one.salt, one.salt]);
     expect([...objects.objects.keys()]).toEqual(['ours/ledger.json']);
-    expect(one.createdAt).toBe(new Date(clock.now()).toISOString());
     const elsewhere = await Ledger.open(objects, 'theirs', { clock, who: WHO });
     expect(elsewhere.salt).not.toBe(one.salt);
   });
@@ -435,6 +434,28 @@ describe('the copies of a ledger on a machine', () => {
     const cycle = (await open(objects, 'one', cache)).cycle('2026-12');
     expect(await cycle.append(async () => claimBody('job-4'))).toBe(true);
     expect(await jobsOf(objects, cache)).toHaveLength(4);
+  });
+});
+
+describe('the time since which a ledger has all jobs', () => {
+  it('a ledger has all jobs since the time of the job with which it began, whatever the clock of its machine says', async () => {
+    const ledger = await open(new MemoryObjects());
+    await ledger.begin('2026-12-01T05:00:00Z');
+    expect(await ledger.since()).toBe(Date.UTC(2026, 11, 1, 5));
+  });
+
+  it('a ledger that does not say since when it has all jobs has them since its earliest claim', async () => {
+    const objects = new MemoryObjects();
+    const ledger = await open(objects);
+    objects.put('ours/begun.json', '{"version":1,"begun_at":"2027-06-01T00:00:00.000Z"}');
+    expect(await ledger.since()).toBeUndefined();
+    const claimed = [
+      { cycle: '2026-12', created_at: '2026-12-02T05:00:00Z' },
+      { cycle: 'file-1', created_at: '2026-11-30T05:00:00Z' },
+    ];
+    for (const { cycle, created_at } of claimed)
+      await ledger.cycle(cycle).append(async () => claimBody(`job-${cycle}`, { created_at }));
+    expect(await ledger.since()).toBe(Date.UTC(2026, 10, 30, 5));
   });
 });
 

@@ -23,7 +23,7 @@ function compared(list: readonly ListedJob[], job: AccountUpdaterJob): Promise<r
         return { items: list.slice(from, from + 100), next: from + 100 < list.length ? String(from + 100) : undefined };
       }),
   });
-  const ledger = { hasSent: async () => false, isBegun: async () => true, createdAt: new Date(NOON).toISOString() };
+  const ledger = { hasSent: async () => false, isBegun: async () => true, since: async () => NOON };
   const beginning: Partial<Beginning> = {
     ledger: { isShared: false, open: async () => ledger } as unknown as Beginning['ledger'],
     job,

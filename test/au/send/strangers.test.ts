@@ -6,6 +6,7 @@ import { captureResponse } from '../../../src/emulator/faults/intercept.ts';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
 import type { ListedJob } from '../../../src/schema/account-updater.ts';
 import { errorIn } from '../../support/run-here.ts';
+import { FakeClock } from '../../support/clock.ts';
 import { type Machine, openMachine } from '../commands/machine.ts';
 import type { RecordOnDisk } from '../recorded-run.ts';
 import { type Fault, refuseWith } from '../support.ts';
@@ -245,6 +246,36 @@ describe('two state directories of one tenant without a shared ledger', () => {
     }
     expect(await machine.svc(`${SUBMIT} --begin`, env)).toMatchObject({ code: 0 });
     expect(machine.uploads()).toBe(2);
+  });
+});
+
+describe('a shared ledger that a machine with a wrong clock began', () => {
+  it('R74: a shared ledger that a machine with a wrong clock began in the future does not know a job from outside, which stops the upload', async () => {
+    const machine = await openMachine();
+    const shared = { SVC_LEDGER: machine.path('ledger') };
+    otherFile(machine, 'first.csv', 'one');
+    const ahead = new FakeClock({ start: machine.clock.now() + 10 * DAY });
+    const first = await machine.svc('au submit first.csv', shared, ahead);
+    expect(first.code, first.stderr).toBe(0);
+    await machine.clock.advance(60_000);
+    const outside = { SVC_STATE_DIR: machine.path('outside') };
+    expect(await machine.svc(`${SUBMIT} --begin`, outside)).toMatchObject({ code: 0 });
+    const refused = await machine.svc(SUBMIT, { ...shared, SVC_STATE_DIR: machine.path('runner') });
+    expect([refused.code, machine.uploads()], refused.stderr).toEqual([9, 2]);
+  });
+
+  it('a shared ledger that a machine with a wrong clock began in the past is not stopped by jobs from before it', async () => {
+    const machine = await openMachine();
+    otherFile(machine, 'first.csv', 'one');
+    otherFile(machine, 'second.csv', 'two');
+    expect(await machine.svc(SUBMIT)).toMatchObject({ code: 0 });
+    await machine.clock.advance(DAY);
+    const shared = { SVC_LEDGER: machine.path('ledger'), SVC_STATE_DIR: machine.path('runner') };
+    const behind = new FakeClock({ start: machine.clock.now() - 10 * DAY });
+    const first = await machine.svc('au submit first.csv --begin', shared, behind);
+    expect(first.code, first.stderr).toBe(0);
+    const second = await machine.svc('au submit second.csv', shared);
+    expect(second.code, second.stderr).toBe(0);
   });
 });
 
