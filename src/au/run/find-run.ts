@@ -89,6 +89,11 @@ function requireKept({ record, name }: RunDirectory): void {
   });
 }
 
+/** Says how a file is refreshed regularly. No command shown names a file with another cycle, in which it would be billed again. */
+export function refreshText(now: number): string {
+  return `To refresh the same file regularly, name a cycle each time, such as --cycle ${new Date(now).toISOString().slice(0, 7)}: all of its rows are billed again in it.`;
+}
+
 /** How long after its end a file without a cycle shows its results when it is submitted again. */
 export const RETRY_MS = 7 * DAY_MS;
 
@@ -96,14 +101,14 @@ export const RETRY_MS = 7 * DAY_MS;
  * Checks that a file without a cycle was not completed long ago: a green exit on old results would be false each month.
  * @throws SvcError `conflict`
  */
-export function requireRecent({ record, submitWords }: RunDirectory, now: number): void {
+export function requireRecent({ record, name }: RunDirectory, now: number): void {
   if (record.cycle !== undefined || statusOf(record) !== 'completed' || now - endOf(record) <= RETRY_MS) return;
   throw new SvcError(
     'conflict',
     `this file was submitted ${formatDuration(now - Date.parse(record.created_at))} ago as ${record.id}, which is completed; nothing was submitted now`,
     {
-      hint: 'To refresh the same file regularly, name the cycle, in which all of its rows are billed again:',
-      next: [...submitWords, '--cycle', new Date(now).toISOString().slice(0, 7)],
+      hint: `${refreshText(now)} These results again, without a bill:`,
+      next: ['au', 'download', name],
       facts: { run: record.id, submitted_at: record.created_at, completed_at: new Date(endOf(record)).toISOString() },
     },
   );

@@ -279,7 +279,8 @@ export class FileSubmission {
     if (!isBegun) await this.#reportBeginning(tenant, named.cycle, rows);
     if (division && division.free === undefined && !named.isNamed) {
       const entries = await (await this.#ledger.open(tenant)).cycle(named.cycle).read();
-      requireRecentResults(entries, { name, joined: division.joined, words: this.#words, now: this.#now(client) });
+      const how = { name, cycle: named.cycle, words: this.#words, now: this.#now(client) };
+      requireRecentResults(entries, { ...how, joined: division.joined });
     }
     if (division === undefined) return undefined;
     this.#reportLeftOut(division, named);

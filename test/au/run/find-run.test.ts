@@ -119,7 +119,10 @@ describe('a file that was submitted before', () => {
     const refused = await machine.svc(`${SUBMIT} ${OUT}`);
     expect(refused.code).toBe(6);
     expect(errorIn(refused)).toMatchObject({ run, submitted_at: '2026-11-02T04:00:00.000Z' });
-    expect(refused.stderr).toContain('tokens.csv --cycle 2026-11');
+    expect(errorIn(refused)).toMatchObject({
+      next: `svc au download ${run}`,
+      hint: expect.stringContaining('such as --cycle 2026-11: all of its rows are billed again in it'),
+    });
     expect(existsSync(machine.path('work/results.csv'))).toBe(false);
     expect(machine.uploads()).toBe(1);
     // A month later, the named cycle begins like any other.

@@ -1,0 +1,27 @@
+import { expect, it } from 'vitest';
+import { FakeClock } from '../../support/clock.ts';
+import { errorIn } from '../../support/run-here.ts';
+import { openMachine } from '../commands/machine.ts';
+import { DAY } from './machines.ts';
+
+it.each([
+  { off: -8, later: 6, code: 0 },
+  { off: 30, later: 8, code: 6 },
+])(
+  'a file without a cycle that another machine sent $later days ago ends with $code although the clock of that machine is $off days off',
+  async ({ off, later, code }) => {
+    const machine = await openMachine();
+    const [runner, laptop] = ['runner', 'laptop'].map((name) => ({
+      SVC_LEDGER: machine.path('ledger'),
+      SVC_STATE_DIR: machine.path(name),
+    }));
+    const wrong = new FakeClock({ start: machine.clock.now() + off * DAY });
+    const sent = await machine.svc('au submit tokens.csv --wait --out first.csv', runner, wrong);
+    expect(sent.code, sent.stderr).toBe(0);
+    await machine.clock.advance(later * DAY);
+    const again = await machine.svc('au submit tokens.csv --wait --out results.csv', laptop);
+    expect([again.code, machine.uploads()], again.stderr).toEqual([code, 1]);
+    if (code === 0) return;
+    expect(errorIn(again)).toMatchObject({ message: expect.stringContaining('were sent 8d ago') });
+  },
+);
