@@ -50,8 +50,8 @@ function claimsOfCycle(cycle: string): OpenClaim[] {
   const open = new Map<string, OpenClaim>();
   for (const name of namesIn(cycle).filter((one) => /^\d{8}\.json$/.test(one))) {
     const entry = entryIn(path.join(cycle, name));
-    const { kind, job, at } = entry;
-    if (typeof job !== 'string') continue;
+    const { kind, job, at, delivered } = entry;
+    if (typeof job !== 'string' || delivered === false) continue;
     if (kind !== 'claim') open.delete(job);
     else if (typeof at === 'string') open.set(job, { job, at: Date.parse(at) });
   }

@@ -99,11 +99,11 @@ async function releaseJob(context: Context, job: string): Promise<RunRow | undef
  * every file of its cycle from being sent, so it can be released although its job is completed.
  * @throws SvcError `conflict`
  */
-function requireReleasable({ claim, wasRead }: JobClaim, found: AccountUpdaterJob | undefined): void {
+function requireReleasable({ claim, wasDelivered }: JobClaim, found: AccountUpdaterJob | undefined): void {
   const { job, row_set: rows } = claim;
   const hasUnknownRows = rows === null;
   const isProcessing = found?.status === 'processing';
-  const isCompleted = !hasUnknownRows && (found?.status === 'completed' || wasRead);
+  const isCompleted = !hasUnknownRows && (found?.status === 'completed' || wasDelivered);
   if (!isProcessing && !isCompleted) return;
   const why = isProcessing ? 'the service is processing it' : 'it is completed';
   throw new SvcError('conflict', `the rows of job ${job} are not free: ${why}`, {

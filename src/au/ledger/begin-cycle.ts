@@ -2,7 +2,7 @@ import { SvcError } from '../../base/errors.ts';
 import { countText, fixedPercent, formatDuration, parseTime } from '../../cli/output/time.ts';
 import type { Client } from '../../client/api/client.ts';
 import { DAY_MS } from '../../schema/durations.ts';
-import { isDone, standingClaims } from './claims.ts';
+import { openJobs, standingClaims } from './claims.ts';
 import type { ClaimEntry, Entry } from './entry.ts';
 import { findJob } from '../run/job.ts';
 import { fileCycle, unknownRowsCycle } from './file-cycle.ts';
@@ -57,8 +57,7 @@ export async function otherCycles(
     newest.map(async ({ name, cycle, entries, began }) => {
       const claims = standingClaims(entries);
       const shared = await sharedWith(cycle, claims, rows, sha256);
-      const openJobs = claims.map(({ job }) => job).filter((job) => !isDone(entries, job));
-      return { name, began, shared, openJobs };
+      return { name, began, shared, openJobs: openJobs(entries) };
     }),
   );
 }

@@ -2,7 +2,7 @@ import { cleanText } from '../../cli/output/text.ts';
 import { statusAmong, type View } from '../../cli/output/view.ts';
 import { JOB_STATUSES } from '../../schema/account-updater-files.ts';
 import { toneOf } from '../run/run-view.ts';
-import { byText, isDone, stands } from './claims.ts';
+import { byText, deliveryOf, stands } from './claims.ts';
 import { UNKNOWN } from './cycle-view.ts';
 import type { ClaimEntry, Entry } from './entry.ts';
 
@@ -17,7 +17,7 @@ export interface ClaimRow {
   /** Who sent it, as user@host. */
   readonly by: string;
   readonly file: string;
-  /** Whether somebody read its results. */
+  /** Whether somebody received its results. */
   readonly results_read: boolean;
   /** Why its rows are free: `failed`, `gone`, `operator`; null if they are not. */
   readonly freed: string | null;
@@ -47,7 +47,7 @@ export function claimRow(claim: ClaimEntry, entries: readonly Entry[], status: s
     created_at: claim.created_at,
     by: byText(claim),
     file: cleanText(claim.file.name),
-    results_read: isDone(entries, claim.job),
+    results_read: deliveryOf(entries, claim.job) !== undefined,
     freed: stands(entries, claim.job) ? null : (releases.at(-1)?.why ?? null),
   };
 }

@@ -1,5 +1,5 @@
 import { cleanText } from '../../cli/output/text.ts';
-import type { ClaimEntry, EndBody, Entry } from './entry.ts';
+import type { ClaimEntry, DoneEntry, EndBody, Entry } from './entry.ts';
 import type { LedgerCycle } from './ledger.ts';
 
 /** The most characters of a user and host in a message. */
@@ -34,14 +34,31 @@ export function stands(entries: readonly Entry[], job: string): boolean {
   return standingClaims(entries).some((claim) => claim.job === job);
 }
 
-/** Tells whether somebody read the results of a job. */
+/** Tells whether somebody read the results of a job, so that the service had its file and its new tokens are known. */
 export function isDone(entries: readonly Entry[], job: string): boolean {
   return entries.some((entry) => entry.kind === 'done' && entry.job === job);
 }
 
+/** Returns the entry with which the results of a job were delivered; undefined if nobody received them. */
+export function deliveryOf(entries: readonly Entry[], job: string): DoneEntry | undefined {
+  return entries.filter((entry) => entry.kind === 'done').find((done) => done.job === job && done.delivered !== false);
+}
+
+/** Returns the jobs with standing claims whose results nobody received. */
+export function openJobs(entries: readonly Entry[]): string[] {
+  return standingClaims(entries)
+    .map(({ job }) => job)
+    .filter((job) => deliveryOf(entries, job) === undefined);
+}
+
 /** Returns the names of the sets of tokens that the cycle made. */
 export function newTokenSets(entries: readonly Entry[]): string[] {
-  return entries.flatMap((entry) => (entry.kind === 'done' ? (entry.born ?? []) : []));
+  return [...new Set(entries.flatMap((entry) => (entry.kind === 'done' ? (entry.born ?? []) : [])))];
+}
+
+/** Tells whether an entry adds something: results that were read only for their tokens may be delivered later. */
+function isNews(entries: readonly Entry[], { job, delivered }: Pick<DoneEntry, 'job' | 'delivered'>): boolean {
+  return delivered === false ? !isDone(entries, job) : deliveryOf(entries, job) === undefined;
 }
 
 /**
@@ -52,7 +69,8 @@ export async function endClaim(cycle: LedgerCycle, job: string, end: EndBody): P
   await cycle.append(async (entries) => {
     // Results may still be read after a release, and the operator may free rows whose results were read.
     const wasRead = isDone(entries, job);
-    const isWanted = end.kind === 'done' ? !wasRead : stands(entries, job) && (!wasRead || end.why === 'operator');
+    const isWanted =
+      end.kind === 'done' ? isNews(entries, end) : stands(entries, job) && (!wasRead || end.why === 'operator');
     return isWanted ? end : undefined;
   });
 }

@@ -30,7 +30,7 @@ import {
   unknownRowsError,
 } from './claim-errors.ts';
 import { boundJob, claimAgain, type ClaimingAgain, claimRows, RowsTaken } from './claim-rows.ts';
-import { endClaim, hasClaim, isDone, standingClaims, stands } from './claims.ts';
+import { deliveryOf, endClaim, hasClaim, isDone, standingClaims, stands } from './claims.ts';
 import { type Division, divideRows } from './divide-rows.ts';
 import type { ClaimEntry, Entry, Who } from './entry.ts';
 import { enterResults, enterRun } from './enter-runs.ts';
@@ -58,8 +58,8 @@ export interface JobClaim {
   readonly cycle: string;
   /** Whether the rows of the claim are not sent again. */
   readonly stands: boolean;
-  /** Whether somebody read the results of the job. */
-  readonly wasRead: boolean;
+  /** Whether somebody received the results of the job. */
+  readonly wasDelivered: boolean;
 }
 
 /** A file and its cycle, as the operator named them. */
@@ -326,22 +326,55 @@ export class CommandLedger {
   }
 
   /**
-   * Enters that the results of a job were read, with the tokens that they made, before the results get their name:
-   * whoever has the new tokens could submit them.
+   * Enters that the results of a job are delivered, or only read, with the tokens that they made, before the results get
+   * their name: whoever has the new tokens could submit them. A job is open until its results are delivered.
    */
-  async enterResults(tenant: string | null | undefined, job: string, file: string): Promise<void> {
-    if (!tenant) return;
-    const ledger = await this.open(tenant);
-    const cycle = await ledger.cycleOfJob(job);
-    if (cycle === undefined) return;
-    const entries = await cycle.read();
-    if (hasClaim(entries, job) && !isDone(entries, job)) await enterResults(ledger, cycle, job, file);
+  async enterResults(
+    tenant: string | null | undefined,
+    job: string,
+    file: string,
+    how: { readonly isDelivered: boolean },
+  ): Promise<void> {
+    const claimed = await this.#claimed(tenant, job);
+    if (claimed === undefined) return;
+    const { ledger, cycle, entries } = claimed;
+    if (!isDone(entries, job)) await enterResults(ledger, cycle, job, file, how);
+    else if (how.isDelivered) await this.markDelivered(tenant, job);
   }
 
-  /** Like `enterResults`, for results that are then delivered. @throws SvcError `config` if this machine may only read the ledger */
-  async enterDelivered(tenant: string | null | undefined, job: string, file: string): Promise<void> {
+  /** Enters that results are delivered whose tokens were entered before. The job stays open if this machine may only read. */
+  async markDelivered(tenant: string | null | undefined, job: string): Promise<void> {
+    const { cycle, entries = [] } = (await this.#claimed(tenant, job)) ?? {};
+    const read = entries.filter((entry) => entry.kind === 'done').find((done) => done.job === job);
+    if (cycle === undefined || read === undefined || deliveryOf(entries, job)) return;
     try {
-      await this.enterResults(tenant, job, file);
+      await endClaim(cycle, job, { kind: 'done', job, born: read.born });
+    } catch (error) {
+      if (!(error instanceof ReadOnlyPlace)) throw error;
+    }
+  }
+
+  /** Returns the cycle in which a job has a claim. */
+  async #claimed(tenant: string | null | undefined, job: string) {
+    if (!tenant) return undefined;
+    const ledger = await this.open(tenant);
+    const cycle = await ledger.cycleOfJob(job);
+    const entries = (await cycle?.read()) ?? [];
+    return cycle && hasClaim(entries, job) ? { ledger, cycle, entries } : undefined;
+  }
+
+  /**
+   * Like `enterResults`, for results of which the operator gets all or some.
+   * @throws SvcError `config` if this machine may only read the ledger
+   */
+  async enterDelivered(
+    tenant: string | null | undefined,
+    job: string,
+    file: string,
+    how = { isDelivered: true },
+  ): Promise<void> {
+    try {
+      await this.enterResults(tenant, job, file, how);
     } catch (error) {
       throw error instanceof ReadOnlyPlace ? undeliveredError(error, job) : error;
     }
@@ -399,7 +432,12 @@ export class CommandLedger {
     const entries = (await cycle?.read()) ?? [];
     const claim = entries.findLast((entry) => entry.kind === 'claim' && entry.job === job);
     if (cycle === undefined || claim?.kind !== 'claim') return undefined;
-    return { claim, cycle: cycle.name, stands: stands(entries, job), wasRead: isDone(entries, job) };
+    return {
+      claim,
+      cycle: cycle.name,
+      stands: stands(entries, job),
+      wasDelivered: deliveryOf(entries, job) !== undefined,
+    };
   }
 
   /** Returns the claims of some jobs of a cycle, or all of its claims. The first job shows the cycle of a file without one. */

@@ -1,7 +1,7 @@
 import { cleanText } from '../../cli/output/text.ts';
 import type { Client } from '../../client/api/client.ts';
 import { findJobs } from '../run/poll-parts.ts';
-import { byText, isDone, standingClaims } from './claims.ts';
+import { byText, openJobs, standingClaims } from './claims.ts';
 import type { ClaimEntry } from './entry.ts';
 import { type CycleRow, UNKNOWN } from './cycle-view.ts';
 import type { Ledger } from './ledger.ts';
@@ -18,7 +18,7 @@ export async function openCycles(client: Client, ledger: Ledger): Promise<CycleR
   for (const cycle of await ledger.cycleNames()) {
     const entries = [...(await ledger.cycle(cycle).read())];
     const claims = standingClaims(entries);
-    const open = claims.map(({ job }) => job).filter((job) => !isDone(entries, job));
+    const open = openJobs(entries);
     if (open.length > 0) cycles.push({ cycle, claims, open });
   }
   const jobs = await findJobs(client, new Set(cycles.flatMap(({ open }) => open)));

@@ -8,7 +8,7 @@ import { uploadedRows } from '../run/part-source.ts';
 import { mayBePaid, type Part } from '../run/part.ts';
 import { findRequest } from '../run/request-copy.ts';
 import type { RunDirectory } from '../run/run-directory.ts';
-import { endClaim, hasClaim, isDone } from './claims.ts';
+import { deliveryOf, endClaim, hasClaim } from './claims.ts';
 import type { EntryBody } from './entry.ts';
 import { fileCycle, unknownRowsCycle } from './file-cycle.ts';
 import type { Ledger, LedgerCycle } from './ledger.ts';
@@ -53,23 +53,25 @@ async function enterPart(
   }
   // Until its claim stands, other machines must not take the job for a known one: the service has its file.
   await ledger.mark(job, name);
-  if (part.state !== 'downloaded' || isDone(await cycle.read(), job)) return;
+  if (part.state !== 'downloaded' || deliveryOf(await cycle.read(), job)) return;
   const isKept = (await hashOf(run.resultsFile(part))) === part.results.sha256;
-  await enterResults(ledger, cycle, job, isKept ? run.resultsFile(part) : undefined);
+  await enterResults(ledger, cycle, job, isKept ? run.resultsFile(part) : undefined, { isDelivered: true });
 }
 
 /**
- * Enters that the results of a job were read, with the tokens that they made. Without the file, its tokens are unknown.
+ * Enters that the results of a job were delivered, or only read, with the tokens that they made. Without the file, its tokens
+ * are unknown.
  */
 export async function enterResults(
   ledger: Ledger,
   cycle: LedgerCycle,
   job: string,
   file: string | undefined,
+  { isDelivered }: { readonly isDelivered: boolean },
 ): Promise<void> {
   const tokens = file === undefined ? undefined : await newTokensOf(ledger.salt, file);
   const born = tokens === undefined ? null : await cycle.createRowSet(tokens);
-  await endClaim(cycle, job, { kind: 'done', job, born });
+  await endClaim(cycle, job, { kind: 'done', job, born, ...(!isDelivered && { delivered: false }) });
 }
 
 /** Returns the keys of the tokens that results made; undefined if the results are no CSV table. */

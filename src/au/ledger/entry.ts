@@ -41,8 +41,11 @@ const CLAIM = {
   sha256,
 };
 
-/** Somebody read the results of the job. `born` names the set of new tokens, and is null if they are unknown. */
-const DONE = { kind: z.literal('done'), job, born: z.nullable(sha256) };
+/**
+ * Somebody read the results of the job. `born` names the set of new tokens, and is null if they are unknown. `delivered` is
+ * false if the results were read only to know these tokens; without the member, they were delivered.
+ */
+const DONE = { kind: z.literal('done'), job, born: z.nullable(sha256), delivered: z.optional(z.boolean()) };
 
 /** The rows of the job's claim are free. `proof` says what was read. */
 const RELEASE = { kind: z.literal('release'), job, why: z.enum(['failed', 'gone', 'operator']), proof: text };
@@ -60,6 +63,7 @@ const releaseBody = z.object(RELEASE);
 /** An entry of a cycle. Members that this version does not know are kept. */
 export type Entry = z.infer<typeof entrySchema>;
 export type ClaimEntry = Extract<Entry, { kind: 'claim' }>;
+export type DoneEntry = Extract<Entry, { kind: 'done' }>;
 export type Who = ClaimEntry['by'];
 
 /** What ends a claim, or adds to it. */

@@ -1,4 +1,4 @@
-import { isDone, standingClaims } from './claims.ts';
+import { deliveryOf, endClaim, standingClaims } from './claims.ts';
 import type { ClaimEntry } from './entry.ts';
 import { isFileCycle, unknownRowsCycle } from './file-cycle.ts';
 import type { Ledger, LedgerCycle } from './ledger.ts';
@@ -38,8 +38,8 @@ export async function enterClaims(own: Ledger, shared: Ledger): Promise<void> {
       );
       // Until its claim stands, other machines must not take the job for a known one: the service may have its file.
       await shared.mark(job, name);
-      if (!isDone(entries, job)) continue;
-      await cycle.append(async (now) => (isDone(now, job) ? undefined : { kind: 'done', job, born: null }));
+      // Results that were not delivered are read again, because the names of sets of tokens differ between ledgers.
+      if (deliveryOf(entries, job) !== undefined) await endClaim(cycle, job, { kind: 'done', job, born: null });
     }
   }
 }

@@ -3,7 +3,7 @@ import type { Context } from '../../cli/app/command.ts';
 import type { Client } from '../../client/api/client.ts';
 import { cycleName } from '../run/cycle-name.ts';
 import { tenantOfKey } from '../run/tenant-proof.ts';
-import { isDone, standingClaims } from './claims.ts';
+import { openJobs } from './claims.ts';
 import { CommandLedger } from './command-ledger.ts';
 import type { Entry } from './entry.ts';
 import type { Ledger, LedgerCycle } from './ledger.ts';
@@ -49,8 +49,7 @@ function unknownOwner(tenant: string, place: string): SvcError {
 /** Tells whether a ledger has jobs whose results nobody has read. */
 async function hasOpenJobs(ledger: Ledger): Promise<boolean> {
   for (const name of await ledger.cycleNames()) {
-    const entries = await ledger.cycle(name).read();
-    if (standingClaims(entries).some(({ job }) => !isDone(entries, job))) return true;
+    if (openJobs(await ledger.cycle(name).read()).length > 0) return true;
   }
   return false;
 }

@@ -1,7 +1,7 @@
 import { SvcError } from '../../base/errors.ts';
 import { countText, formatDuration, parseTime } from '../../cli/output/time.ts';
 import { refreshText, RETRY_MS } from '../run/find-run.ts';
-import { byText, isDone } from './claims.ts';
+import { byText, deliveryOf } from './claims.ts';
 import type { DividedRows } from './divide-rows.ts';
 import type { Entry } from './entry.ts';
 import type { Taken } from './settle-claims.ts';
@@ -25,7 +25,7 @@ interface Submitted {
  */
 export function requireRecentResults(entries: readonly Entry[], { name, cycle, joined, words, now }: Submitted): void {
   const sent = joined.map(({ claim: { job, created_at: at } }) =>
-    isDone(entries, job) ? (parseTime(at) ?? now) : now,
+    deliveryOf(entries, job) ? (parseTime(at) ?? now) : now,
   );
   const [first] = joined;
   const last = Math.max(...sent);

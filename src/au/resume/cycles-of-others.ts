@@ -22,7 +22,8 @@ export async function cyclesOfOthers(context: Context): Promise<readonly CycleRo
   return cycles.filter(({ open_jobs: jobs }) => jobs.some((job) => !own.has(job)));
 }
 
-/** Returns the job of a part, and those that it had before. */
-function everyJobOf({ job, earlier_jobs: earlier = [] }: Part): string[] {
+/** Returns the job of a part, and those that it had before. The results of a job of another run may have been needed in part. */
+function everyJobOf({ job, earlier_jobs: earlier = [], joined, state }: Part): string[] {
+  if (joined !== undefined && state === 'downloaded') return [];
   return [...earlier, ...(job === undefined ? [] : [{ job }])].map((each) => each.job);
 }

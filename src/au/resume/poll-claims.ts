@@ -4,7 +4,7 @@ import type { Client } from '../../client/api/client.ts';
 import { pollUntil, type WakeUp } from '../../client/api/poll.ts';
 import { ReadOnlyPlace } from '../../client/store/objects.ts';
 import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
-import { byText, isDone } from '../ledger/claims.ts';
+import { byText, deliveryOf } from '../ledger/claims.ts';
 import { doubtDetails, knownText } from '../ledger/claim-errors.ts';
 import type { ClaimEntry } from '../ledger/entry.ts';
 import type { LedgerCycle } from '../ledger/ledger.ts';
@@ -38,7 +38,7 @@ export interface PolledClaims {
 
 /**
  * Polls the jobs of a cycle's claims, and ends the claims of those that failed or certainly never got their file. A job
- * whose results were read before may be forgotten by the service.
+ * whose results were delivered before may be forgotten by the service.
  */
 export async function pollClaims(
   client: Client,
@@ -62,7 +62,9 @@ export async function pollClaims(
     claims.every(({ job }) => {
       const status = jobs.get(job)?.status;
       if (status !== undefined) return status === 'completed' || status === 'failed';
-      return isDone(cycle.entries, job) || client.clock.now() - (missingSince.get(job) ?? 0) >= MISSING_MS;
+      return (
+        deliveryOf(cycle.entries, job) !== undefined || client.clock.now() - (missingSince.get(job) ?? 0) >= MISSING_MS
+      );
     });
   const { seen, outage, timeUp } = await pollUntil(client, {
     poll,
@@ -104,7 +106,7 @@ async function reasonOf(
   const status = seen.get(job)?.status;
   const facts = { job, cycle: name, rows: claim.rows };
   const what = `job ${job} with ${countText(claim.rows, 'row')} of cycle ${name}, sent by ${byText(claim)} as ${claim.file.name},`;
-  if (status === 'completed' || (status === undefined && isDone(entries, job))) return undefined;
+  if (status === 'completed' || (status === undefined && deliveryOf(entries, job))) return undefined;
   if (status !== undefined && status !== 'failed')
     return new SvcError('pending', `${what} is ${status}`, {
       next: ['au', 'resume', name, '--wait'],

@@ -9,7 +9,7 @@ import { openSummary, type Summarize } from '../../cli/app/summary.ts';
 import { countText } from '../../cli/output/time.ts';
 import { fieldPaths, type View } from '../../cli/output/view.ts';
 import type { Client } from '../../client/api/client.ts';
-import { isDone, standingClaims } from '../ledger/claims.ts';
+import { openJobs, standingClaims } from '../ledger/claims.ts';
 import type { ClaimEntry } from '../ledger/entry.ts';
 import { type NamedCycle, namedCycle } from '../ledger/named-cycle.ts';
 import { recognizeFile } from '../request/file-kind.ts';
@@ -69,7 +69,7 @@ export async function resumeCycle(context: Context, typed: string, input: Resume
   const client = await context.client();
   const cycle = await namedCycle(context, client, typed, { onlyReads: input.dryRun });
   // Reading results enters them as read for all machines, so the command stops first if it could not write them.
-  if (!input.force && !isRead(cycle)) await inspectTarget(out, false);
+  if (!input.force && openJobs(cycle.entries).length > 0) await inspectTarget(out, false);
   const runs = await runsOfCycle(context, cycle);
   if (input.dryRun) {
     const claims = standingClaims(cycle.entries);
@@ -94,11 +94,6 @@ export async function resumeCycle(context: Context, typed: string, input: Resume
     endUnfinished(context, cycle.name, isPending ? error.with({ code: 'pending' }) : error, ofRuns);
     return exitCodeOf(ofRuns);
   }
-}
-
-/** Tells whether somebody read the results of all jobs of a cycle. */
-function isRead({ entries }: NamedCycle): boolean {
-  return standingClaims(entries).every(({ job }) => isDone(entries, job));
 }
 
 async function isResultFile(name: string): Promise<boolean> {
@@ -226,6 +221,8 @@ async function writeResults(
       compared = false;
     }
     const merged = await mergeInto(context, files, { out, force });
+    // A command that ends before the whole file has its name leaves every job open.
+    for (const { job } of claims) await cycle.ledger.markDelivered(cycle.tenant, job);
     if (!compared)
       context.notices.note('the results were not compared with the tokens of a request: this machine does not have it');
     return { ...merged, compared };
@@ -256,7 +253,7 @@ async function presentResults(context: Context, files: readonly string[], out: s
   return (await hashOf(out)) === merged.sha256 ? { file: shownPath(path.resolve(out)), ...merged } : undefined;
 }
 
-/** Downloads the results of one job, and enters the tokens that they made before anybody can use them. */
+/** Downloads the results of one job, and enters the tokens that they made before anybody can use them. They are delivered later. */
 async function downloadJob(
   context: Context,
   client: Client,
@@ -267,6 +264,6 @@ async function downloadJob(
   await downloadResults(client, job, file, {
     rowsSent: rows,
     onEvent: showRun(context),
-    onAccepted: (accepted) => ledger.enterDelivered(tenant, job, accepted),
+    onAccepted: (accepted) => ledger.enterDelivered(tenant, job, accepted, { isDelivered: false }),
   });
 }

@@ -82,12 +82,17 @@ async function collectPart(client: Client, run: RunDirectory, part: Part, option
       overwrite: true,
       ...checks,
       onAccepted: async (file, { tenant_id: tenant, id }) =>
-        options.ledger?.enterDelivered(tenant ?? run.record.tenant_id, id, file),
+        options.ledger?.enterDelivered(tenant ?? run.record.tenant_id, id, file, { isDelivered: isWhole(part) }),
     });
     recordResults(run, part, { bytes, sha256, proof, compared });
   } catch (error) {
     throw error instanceof UnprovenDownload ? recordUnproven(run, part, error) : error;
   }
+}
+
+/** Tells whether a part has all rows of its job. Of the job of another run, a file may have some only. */
+function isWhole({ joined, rows }: Part): boolean {
+  return joined === undefined || rows >= joined.rows;
 }
 
 /** Takes the results of another run's job from that run, if it is on this machine and has them. */

@@ -12,6 +12,7 @@ const BODIES: readonly EntryBody[] = [
   { ...claimBody('job-1'), row_set: null, expires_at: null },
   { kind: 'done', job: 'job-1', born: HASH },
   { kind: 'done', job: 'job-1', born: null },
+  { kind: 'done', job: 'job-1', born: HASH, delivered: false },
   { kind: 'release', job: 'job-1', why: 'failed', proof: 'the service said that job job-1 failed' },
   { kind: 'release', job: 'job-1', why: 'gone', proof: 'two lists' },
   { kind: 'release', job: 'job-1', why: 'operator', proof: '' },

@@ -53,6 +53,16 @@ describe('a machine that begins to share its ledger', () => {
     ]);
   });
 
+  it('a machine that begins to share its ledger does not enter results that nobody received, which are read again', async () => {
+    const machines = new Machines();
+    const own = await openOwn(machines, new MemoryObjects());
+    const { id: job } = await claim(own, ['a']);
+    await endClaim(own.ledger.cycle('2026-12'), job, { kind: 'done', job, born: null, delivered: false });
+    const { ledger } = await machines.open('runner-7');
+    await enterClaims(own.ledger, ledger);
+    expect(await machines.entries()).toEqual(['claim job-1']);
+  });
+
   it('a machine that begins to share its ledger enters no job that is known there', async () => {
     const machines = new Machines();
     const own = await openOwn(machines, new MemoryObjects());

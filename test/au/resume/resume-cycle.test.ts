@@ -17,7 +17,14 @@ const [HEADER = '', ...ROWS] = exampleRequestFile().trimEnd().split('\n');
 /** Two machines that sent the halves of a file in one cycle, with a third one that only shares their ledger. */
 async function openHalves() {
   // Reads get a response as long as `responses` is not used up.
-  const service = { forgotten: [] as string[], failed: [] as string[], responses: Infinity, listed: true, created: 0 };
+  const service = {
+    forgotten: [] as string[],
+    failed: [] as string[],
+    unreadable: [] as string[],
+    responses: Infinity,
+    listed: true,
+    created: 0,
+  };
   const shown = (job: { readonly id?: string }) =>
     service.failed.includes(job.id ?? '') ? { ...job, status: 'failed', errors: ['made up'] } : job;
   const desk = await openQuickDesk({
@@ -25,6 +32,8 @@ async function openHalves() {
     intercept: (incoming, outgoing, proceed) => {
       if (incoming.method === 'POST') service.created += 1;
       if (incoming.method === 'GET' && (service.responses -= 1) < 0) return void outgoing.writeHead(503).end();
+      if (service.unreadable.some((job) => incoming.url?.includes(`/store/results/${job}`)))
+        return void outgoing.writeHead(503).end();
       if (!service.listed && /\/jobs\?/.test(incoming.url ?? '')) return void outgoing.writeHead(403).end();
       if (service.forgotten.some((job) => incoming.url?.endsWith(job))) {
         outgoing
@@ -383,6 +392,63 @@ describe('a cycle that other machines sent', () => {
     const waited = await on('runner', 'au resume 2026-12 --wait --out all.csv');
     expect(waited.code, waited.stderr).toBe(0);
     expect(results('all.csv').slice(0, results('first.results.csv').length)).toEqual(results('first.results.csv'));
+  });
+});
+
+/** Returns the jobs that a machine without a run sees as open, and how it ends when it goes on with everything. */
+async function openOn(on: Awaited<ReturnType<typeof openHalves>>['on'], machine: string): Promise<[string[], number]> {
+  const status = await on(machine, 'au status');
+  const { open_jobs: jobs } = JSON.parse(status.stdout || '{"open_jobs":[]}') as { readonly open_jobs: string[] };
+  return [jobs, (await on(machine, 'au resume')).code];
+}
+
+describe('results that nobody received', () => {
+  it('R84: results that a submission read only for their new tokens stay open until somebody receives them', async () => {
+    const { on, clock, jobs, home, results } = await openHalves();
+    await clock.advance(HOUR_MS);
+    writeFileSync(home.file('made-up.csv'), `${HEADER}\none-more,,,\n`);
+    const sent = await on('fresh', 'au submit made-up.csv --cycle 2026-12 --wait');
+    expect([sent.code, sent.stderr], sent.stderr).toEqual([0, expect.stringContaining('reading the results of job')]);
+    expect(await openOn(on, 'fresh')).toEqual([jobs, 11]);
+    expect(await openOn(on, 'other')).toEqual([jobs, 11]);
+    const received = await on('other', 'au resume 2026-12 --wait');
+    expect(received.code, received.stderr).toBe(0);
+    expect(results('2026-12.results.csv').length).toBeGreaterThan(results('made-up.results.csv').length);
+    expect(await openOn(on, 'fresh')).toEqual([[], 0]);
+  });
+
+  it('R84: the results of a job stay open that another file needed only in part', async () => {
+    const { on, clock, jobs, home } = await openHalves();
+    await clock.advance(HOUR_MS);
+    writeFileSync(home.file('some.csv'), `${[HEADER, ...ROWS.slice(0, 5)].join('\n')}\n`);
+    const some = await on('fresh', 'au submit some.csv --cycle 2026-12 --wait');
+    expect(some.code, some.stderr).toBe(0);
+    expect(await openOn(on, 'fresh')).toEqual([jobs, 11]);
+    writeFileSync(home.file('whole.csv'), `${[HEADER, ...ROWS].join('\n')}\n`);
+    expect(await on('other', 'au submit whole.csv --cycle 2026-12 --wait')).toMatchObject({ code: 0 });
+    expect(await openOn(on, 'fresh')).toEqual([[], 0]);
+  });
+
+  it('R84: every job of a cycle stays open where the results of one of them could not be read', async () => {
+    const { on, clock, service, jobs } = await openHalves();
+    await clock.advance(HOUR_MS);
+    service.unreadable = jobs.slice(1);
+    const failed = await on('fresh', 'au resume 2026-12');
+    expect(failed.code, failed.stderr).toBe(8);
+    expect(await openOn(on, 'other')).toEqual([jobs, 11]);
+  });
+
+  it('the rows of a job can be freed whose results nobody received before the service forgot them', async () => {
+    const { on, clock, service, jobs, home } = await openHalves();
+    await clock.advance(HOUR_MS);
+    writeFileSync(home.file('made-up.csv'), `${HEADER}\none-more,,,\n`);
+    expect(await on('fresh', 'au submit made-up.csv --cycle 2026-12')).toMatchObject({ code: 0 });
+    service.forgotten = jobs.slice(0, 1);
+    await clock.advance(8 * 24 * HOUR_MS);
+    const lost = await on('other', 'au resume 2026-12');
+    expect([lost.code, lost.stderr], lost.stderr).toEqual([9, expect.stringContaining(`au abandon ${jobs[0]}`)]);
+    const freed = await on('other', `au abandon ${jobs[0]} --yes`);
+    expect(freed.code, freed.stderr).toBe(0);
   });
 });
 
