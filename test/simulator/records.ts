@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Part } from '../../src/au/run/part.ts';
-import { isDone, standingClaims } from '../../src/au/ledger/claims.ts';
+import { openJobs } from '../../src/au/ledger/claims.ts';
 import type { ClaimEntry, Entry } from '../../src/au/ledger/entry.ts';
 import { parseRecord } from '../../src/au/run/parse-record.ts';
 import type { RunRecord } from '../../src/au/run/record.ts';
@@ -81,11 +81,9 @@ export function claimsIn({ homes, sharedLedger }: Pick<World, 'homes' | 'sharedL
   );
 }
 
-/** Returns the jobs of a ledger whose results no machine has read. */
+/** Returns the jobs of a ledger whose results nobody received. */
 export function openJobsIn(ledger: string): string[] {
-  return [...entriesIn(ledger).values()].flatMap((entries) =>
-    standingClaims(entries).flatMap(({ job }) => (isDone(entries, job) ? [] : [job])),
-  );
+  return [...entriesIn(ledger).values()].flatMap(openJobs);
 }
 
 /** Returns the readable entries of each cycle of a ledger. */

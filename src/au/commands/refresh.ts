@@ -153,7 +153,9 @@ async function cycleToGoOnWith(
 /** Refuses to propose another cycle while one is open that other machines began. @throws SvcError `usage` */
 async function refuseOpenElsewhere(context: Context, parent: string): Promise<void> {
   const { cyclesOfOthers } = await import('../resume/cycles-of-others.ts');
-  const [cycle, ...others] = context.isRehearsal ? [] : (await cyclesOfOthers(context)).map((row) => row.cycle);
+  const [cycle, ...others] = context.isRehearsal
+    ? []
+    : (await cyclesOfOthers(context, 'shared')).map((row) => row.cycle);
   if (cycle === undefined) return;
   throw new SvcError('usage', `no cycle in ${parent} is open, and other machines have jobs in cycle ${cycle}`, {
     hint: 'Name the export to make the files of the cycle here too, or get its results:',

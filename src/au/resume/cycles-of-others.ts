@@ -1,28 +1,47 @@
 import type { Context } from '../../cli/app/command.ts';
+import { openJobs } from '../ledger/claims.ts';
 import { CommandLedger } from '../ledger/command-ledger.ts';
 import { openCycles } from '../ledger/cycle-status.ts';
 import type { CycleRow } from '../ledger/cycle-view.ts';
+import type { Ledger } from '../ledger/ledger.ts';
 import { ledgerOfKey } from '../ledger/named-cycle.ts';
 import type { Part } from '../run/part.ts';
-import { recordedRuns } from '../run/recorded-runs.ts';
+import { everyRun } from '../run/recorded-runs.ts';
 
 /**
- * Returns the cycles of a shared ledger in which other machines have jobs whose results nobody has read, newest first.
+ * Returns the cycles of the ledger that have jobs without a run on this machine whose results nobody received, newest first:
+ * those of other machines, of `au upload` and of lost runs. With `shared`, only a ledger that machines share is read.
  * @throws SvcError `config` where this machine shares a ledger for the tenant of the key, and that ledger is not set
  */
-export async function cyclesOfOthers(context: Context): Promise<readonly CycleRow[]> {
+export async function cyclesOfOthers(context: Context, where: 'anywhere' | 'shared'): Promise<readonly CycleRow[]> {
   const ledger = new CommandLedger(context, { onlyReads: true });
-  if (!ledger.isShared && !(await ledger.wasShared())) return [];
-  const client = await context.client();
-  const opened = await ledgerOfKey(client, ledger);
-  if (opened === undefined || !ledger.isShared) return [];
-  const { runs } = await recordedRuns(context);
+  const wasShared = ledger.isShared || (await ledger.wasShared());
+  if (where === 'shared' && !wasShared) return [];
+  const { runs } = await everyRun(context);
   const own = new Set(runs.flatMap(({ record }) => record.parts).flatMap(everyJobOf));
+  const hasOthers = async (found: Ledger): Promise<boolean> => {
+    for (const name of await found.cycleNames())
+      if (openJobs(await found.cycle(name).read()).some((job) => !own.has(job))) return true;
+    return false;
+  };
+  // A machine without such a job needs no key.
+  if (!wasShared && !(await isAny(ledger.everyTenant(), hasOthers))) return [];
+  const client = await context.client();
+  const opened = await ledgerOfKey(client, ledger, hasOthers);
+  if (opened === undefined || (where === 'shared' && !ledger.isShared)) return [];
   const cycles = await openCycles(client, opened[1]);
   return cycles.filter(({ open_jobs: jobs }) => jobs.some((job) => !own.has(job)));
 }
 
-/** Returns the job of a part, and those that it had before. The results of a job of another run may have been needed in part. */
+async function isAny(
+  ledgers: AsyncIterable<readonly [string, Ledger]>,
+  isSought: (ledger: Ledger) => Promise<boolean>,
+): Promise<boolean> {
+  for await (const [, ledger] of ledgers) if (await isSought(ledger)) return true;
+  return false;
+}
+
+/** Returns the job of a part, and those that it had before. Of a job of another run, a file may have needed only some results. */
 function everyJobOf({ job, earlier_jobs: earlier = [], joined, state }: Part): string[] {
   if (joined !== undefined && state === 'downloaded') return [];
   return [...earlier, ...(job === undefined ? [] : [{ job }])].map((each) => each.job);

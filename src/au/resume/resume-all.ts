@@ -63,14 +63,14 @@ export async function resumeAll(context: Context, input: ResumeInput): Promise<n
 }
 
 /**
- * Names the cycles in which other machines have jobs whose results nobody has read. Returns an outcome for each, or one for
+ * Names the cycles with jobs without a run on this machine whose results nobody received. Returns an outcome for each, or one for
  * the failure to read them, which must not hide what became of this machine's runs.
  */
 async function outcomesOfOthers(context: Context): Promise<Outcome[]> {
   try {
-    const cycles = await cyclesOfOthers(context);
+    const cycles = await cyclesOfOthers(context, 'anywhere');
     for (const { cycle } of cycles)
-      noteNext(context, `cycle ${cycle} has jobs of other machines whose results nobody has read; to get them`, [
+      noteNext(context, `cycle ${cycle} has jobs without a run here whose results nobody received; to get them`, [
         'au',
         'resume',
         cycle,
@@ -79,7 +79,7 @@ async function outcomesOfOthers(context: Context): Promise<Outcome[]> {
     return cycles.map(({ status }) => OUTCOMES_OF_OTHERS.get(status) ?? 'pending');
   } catch (error) {
     if (!isSvcError(error) || !mayGoOn(context)) throw error;
-    warnOf(context, 'the jobs of other machines', error);
+    warnOf(context, 'the other jobs of the ledger', error);
     return [outcomeOf(error)];
   }
 }
@@ -103,7 +103,8 @@ export async function dueRuns(context: Context, exec: string | undefined): Promi
   const profile = context.settings.profile.value;
   const { runs, unreadable } = await recordedRuns(context);
   const due = runs.filter(({ record }) => isDue(record, exec));
-  const isHere = ({ record }: RunDirectory): boolean => record.base_url === here && record.profile === profile;
+  const isHere = ({ record }: RunDirectory): boolean =>
+    record.profile === profile && [record.base_url, ...(record.also_at ?? [])].includes(here);
   const left: { readonly run: RunDirectory; readonly later: string }[] = [];
   for (const run of due.filter(isHere)) {
     const later = isUntouched(run.record) ? await laterRun(context, run) : undefined;

@@ -1,4 +1,4 @@
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
 import { openMachine } from '../commands/machine.ts';
@@ -52,6 +52,41 @@ it('svc au resume goes on with a run although its file has other rows by now, an
     { rows: 1, outcome: 'done' },
     { rows: 40, outcome: 'done' },
   ]);
+});
+
+it('R72: svc au resume ends with 11 for a job of the own ledger that no run here has: sent with svc au upload, or of a lost run', async () => {
+  const { svc, home } = await openQuickDesk({ processingMs: 3_600_000 });
+  const created = JSON.parse((await svc('au create')).stdout) as { readonly id: string };
+  const uploaded = await svc(`au upload ${created.id} tokens.csv`);
+  expect(uploaded.code, uploaded.stderr).toBe(0);
+  const open = await svc('au resume');
+  const [, name = ''] = /svc au resume (file-\w+) --wait/.exec(open.stderr) ?? [];
+  expect([open.code, name], open.stderr).toEqual([11, expect.stringMatching(/^file-/)]);
+  expect(await svc(`au resume ${name} --wait`)).toMatchObject({ code: 0 });
+  const none = await svc('au resume');
+  expect(none.code, none.stderr).toBe(0);
+  const [header = ''] = exampleRequestFile().split('\n');
+  writeFileSync(home.file('more.csv'), `${header}\none-more,,,\n`);
+  expect(await svc('au submit more.csv --cycle 2026-12')).toMatchObject({ code: 0 });
+  rmSync(home.file('.local/state/svc/runs'), { recursive: true });
+  const lost = await svc('au sync');
+  expect([lost.code, lost.stderr], lost.stderr).toEqual([11, expect.stringContaining('svc au resume 2026-12 --wait')]);
+});
+
+it('svc au resume without a job that it could look for needs no key', async () => {
+  const { svc } = await openQuickDesk();
+  expect(await svc('au submit tokens.csv --wait')).toMatchObject({ code: 0 });
+  const none = await svc('au resume', { SVC_PRIVATE_API_KEY: '', SVC_MANAGEMENT_API_KEY: '' });
+  expect(none.code, none.stderr).toBe(0);
+});
+
+it('svc au resume goes on with a run at another address of its service, once it was submitted there too', async () => {
+  const { svc, sandbox } = await openQuickDesk({ processingMs: 3_600_000 });
+  const there = { SVC_BASE_URL: sandbox.url.replace('127.0.0.1', 'localhost') };
+  expect(await svc('au submit tokens.csv --cycle 2026-12')).toMatchObject({ code: 0 });
+  expect(await svc('au submit tokens.csv --cycle 2026-12', there)).toMatchObject({ code: 0 });
+  const resumed = await svc('au resume', there);
+  expect([resumed.code, resumed.stdout], resumed.stderr).toEqual([11, expect.stringContaining('"outcome":"pending"')]);
 });
 
 it.each(['au resume', 'au resume --wait', 'au sync', 'au wait'])(
