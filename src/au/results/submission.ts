@@ -1,4 +1,5 @@
 import { SvcError } from '../../base/errors.ts';
+import { shownPath } from '../../base/files/names.ts';
 import { compareShare } from '../../base/share.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { isDrawn } from '../../cli/app/print.ts';
@@ -10,7 +11,7 @@ import type { ResultsFile } from '../run/part.ts';
 import type { Polled } from '../run/poll-parts.ts';
 import { areCompared, recordedAt, type RunRecord } from '../run/record.ts';
 import { jobsOf } from '../run/recorded-runs.ts';
-import { shownPath, shownStatus, tenantOf, toneOf } from '../run/run-view.ts';
+import { shownStatus, tenantOf, toneOf } from '../run/run-view.ts';
 import { actionsOf } from './action-option.ts';
 import { countResults } from './download.ts';
 import type { Threshold } from './fail-on.ts';

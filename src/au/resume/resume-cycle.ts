@@ -1,6 +1,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { isSvcError, SvcError } from '../../base/errors.ts';
+import { shownPath } from '../../base/files/names.ts';
 import { inspectTarget } from '../../base/files/target.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { warnOf } from '../../cli/app/hint.ts';
@@ -21,7 +22,7 @@ import { mergeResults } from '../results/merge.ts';
 import { checkThreshold, countedFile, drawResults, type Results } from '../results/submission.ts';
 import { jobsOf } from '../run/recorded-runs.ts';
 import type { RunDirectory } from '../run/run-directory.ts';
-import { shownPath, toneOf } from '../run/run-view.ts';
+import { toneOf } from '../run/run-view.ts';
 import { exitCodeOf, type Outcome, outcomeOf, resumable } from '../run/verdict.ts';
 import { showRun } from '../send/show-progress.ts';
 import { summaryTitle } from '../wait/describe-run.ts';

@@ -5,6 +5,7 @@ import { makeDirectory } from '../../base/files/directory.ts';
 import { removeOrphanedTemporaries, writeFileAtomicSync } from '../../base/files/draft.ts';
 import { draftOf, moveFlushed } from '../../base/files/durable.ts';
 import { isLocked, type LockHost, withLock } from '../../base/files/lock.ts';
+import { shownPath } from '../../base/files/names.ts';
 import { readRegularFileSync } from '../../base/files/read.ts';
 import type { Part } from './part.ts';
 import { recordText, type RunRecord } from './record.ts';
@@ -72,10 +73,13 @@ export class RunDirectory {
     return this.#isUsual() ? this.#record.id : this.path;
   }
 
-  /** The command that submits the run's file again, as the words after `svc`. */
+  /**
+   * The command that submits the run's file again, as the words after `svc`. The name that was typed may be another file in
+   * the current directory.
+   */
   get submitWords(): readonly string[] {
     const { input, cycle } = this.#record;
-    const words = ['au', 'submit', input.path === undefined ? '-' : input.name];
+    const words = ['au', 'submit', input.path === undefined ? '-' : shownPath(input.path)];
     if (cycle !== undefined) words.push('--cycle', cycle);
     return words;
   }

@@ -40,12 +40,6 @@ export function isOnThisMachine(file: string): boolean {
   return fs.existsSync(path.dirname(file));
 }
 
-/** Returns the path of a file relative to the current directory if it is below that. */
-export function shownPath(file: string): string {
-  const here = path.relative('', file);
-  return here.startsWith('..') ? file : here;
-}
-
 /** The status of a run or a part, with the same words everywhere. `unknown`: the service may have its file. */
 export type ShownStatus = 'not sent' | 'pending' | 'completed' | 'failed' | 'abandoned' | 'unknown' | 'damaged';
 

@@ -1,4 +1,5 @@
 import path from 'node:path';
+import { shownPath } from '../../base/files/names.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { noteNext } from '../../cli/app/hint.ts';
 import { readIfPossible } from '../../cli/app/read-if-possible.ts';
@@ -9,7 +10,7 @@ import { writeLeftOutErrors } from '../results/left-out-errors.ts';
 import type { RunRecord } from '../run/record.ts';
 import { applyToRun } from '../run/run.ts';
 import type { RunDirectory } from '../run/run-directory.ts';
-import { isOnThisMachine, shownPath } from '../run/run-view.ts';
+import { isOnThisMachine } from '../run/run-view.ts';
 
 /**
  * Writes the rows that a run left out although their result in the job of another run is an error, and shows the command

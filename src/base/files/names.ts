@@ -46,3 +46,11 @@ export function isSamePath(one: string, other: string, platform = os.platform())
   const b = nodePath.resolve(other);
   return a === b || (ignoresCase && a.normalize().toLowerCase() === b.normalize().toLowerCase());
 }
+
+/** Returns an absolute path as a word of a command: relative to the current directory if the file is below that. */
+export function shownPath(file: string): string {
+  const here = nodePath.relative('', file);
+  if (here.startsWith('..')) return file;
+  // A word that begins with a hyphen would be read as an option.
+  return here.startsWith('-') ? `.${nodePath.sep}${here}` : here;
+}

@@ -1,8 +1,10 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { errorIn, svcHere } from '../../support/run-here.ts';
+import { FakeClock } from '../../support/clock.ts';
+import { errorIn, svcHere, svcIn } from '../../support/run-here.ts';
+import { openQuickDesk } from './support.ts';
 
 it.each([
   ['au submit q.csv --out -', 'svc au download <run> --out -'],
@@ -14,4 +16,27 @@ it.each([
   writeFileSync(join(cwd, 'r.csv'), 'token,result_code\n"open');
   const result = await svcHere(line.split(' '), { cwd, baseUrl: new URL('http://127.0.0.1:9') });
   expect(errorIn(result)).toMatchObject({ next });
+});
+
+it('svc au resume names the submitted file in the command that submits it again, also in a directory with another file of that name', async () => {
+  const desk = await openQuickDesk({
+    intercept(incoming, outgoing, proceed) {
+      const [id] = /[0-9a-f-]{36}$/.exec(incoming.url ?? '') ?? [];
+      if (incoming.method !== 'GET' || id === undefined) return proceed();
+      const failed = JSON.stringify({ id, status: 'failed', errors: ['made up'] });
+      outgoing.writeHead(200, { 'content-type': 'application/json' }).end(failed);
+    },
+  });
+  mkdirSync(desk.home.file('data'));
+  mkdirSync(desk.home.file('other'));
+  for (const name of ['data/tokens.csv', 'other/tokens.csv'])
+    copyFileSync(desk.home.file('tokens.csv'), desk.home.file(name));
+  expect(await desk.svc('au submit data/tokens.csv --cycle 2026-12')).toMatchObject({ code: 0 });
+  const line = ['au', 'resume', desk.runIds()[0] ?? ''];
+  const here = await desk.svc(line);
+  expect(here.code, here.stderr).toBe(10);
+  expect(errorIn(here)).toMatchObject({ next: 'svc au submit data/tokens.csv --cycle 2026-12' });
+  const options = { home: desk.home.path, env: desk.home.environment(desk.env), clock: new FakeClock() };
+  const there = await svcIn(desk.home.file('other'), line, options);
+  expect(errorIn(there)).toMatchObject({ next: `svc au submit ${desk.home.file('data/tokens.csv')} --cycle 2026-12` });
 });

@@ -99,10 +99,12 @@ describe('a run that begins', () => {
 
   it('a run that begins is called by its id where it is recorded as usual, and by its directory elsewhere', async () => {
     const here = beginRun();
-    expect([here.name, here.submitWords]).toEqual([here.record.id, ['au', 'submit', 't.csv']]);
+    expect([here.name, here.submitWords]).toEqual([here.record.id, ['au', 'submit', '/t.csv']]);
     const renamed = join(root, 'run-of-mine');
     renameSync(here.path, renamed);
     expect((await RunDirectory.open(renamed))?.name).toBe(renamed);
+    // A word that begins with a hyphen would be an option.
+    expect(beginRun('d', { path: '-t.csv' }).submitWords).toEqual(['au', 'submit', './-t.csv']);
     const piped = beginRun('c', { path: undefined, cycle: '2026-01' });
     expect(piped.submitWords).toEqual(['au', 'submit', '-', '--cycle', '2026-01']);
   });

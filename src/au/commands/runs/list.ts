@@ -1,4 +1,5 @@
 import { EXIT_CODES } from '../../../base/errors.ts';
+import { shownPath } from '../../../base/files/names.ts';
 import { type Context, defineCommand } from '../../../cli/app/command.ts';
 import { noteNext } from '../../../cli/app/hint.ts';
 import { value } from '../../../cli/app/parameter.ts';
@@ -10,7 +11,7 @@ import { DAY_MS } from '../../../schema/durations.ts';
 import { isOpen, isUntouched, openSince, type RunRecord } from '../../run/record.ts';
 import { everyRun } from '../../run/recorded-runs.ts';
 import type { RunDirectory } from '../../run/run-directory.ts';
-import { runRow, runView, shownPath } from '../../run/run-view.ts';
+import { runRow, runView } from '../../run/run-view.ts';
 
 const localRunView: View<ReturnType<typeof localRun>> = {
   name: 'run',
