@@ -14,6 +14,7 @@ import { cleanText } from '../../cli/output/text.ts';
 import { countText, formatNumber, isoTime } from '../../cli/output/time.ts';
 import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
 import { removePartialFiles } from '../results/download.ts';
+import { byText } from '../ledger/claims.ts';
 import { CommandLedger, type JobClaim } from '../ledger/command-ledger.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { ledgerOfKey } from '../ledger/named-cycle.ts';
@@ -28,6 +29,7 @@ import { type RunRow, runRow, runView } from '../run/run-view.ts';
 import { runWord } from '../run/run-word.ts';
 import { applyToRun } from '../run/run.ts';
 import { tenantOfKey } from '../run/tenant-proof.ts';
+import { holdRun } from '../run/verdict.ts';
 
 export const abandon = defineCommand({
   description:
@@ -39,7 +41,11 @@ export const abandon = defineCommand({
     ['svc au abandon run-20260131-0a1b2c3d-4e5f --undo', 'resume it'],
     ['svc au download run-20260131-0a1b2c3d-4e5f', 'download the results of what was uploaded'],
   ],
-  exitCodes: [5, [6, 'the run is completed, or the service has the file of the job']],
+  exitCodes: [
+    5,
+    [6, 'the run is completed, or the service has the file of the job'],
+    [11, 'another process works on the run, or on the run of the job'],
+  ],
   fields: runView.fields,
   parameters: {
     run: argument('<run|job>', 'id or directory of a run, or a job whose rows are in the ledger', runWord),
@@ -58,8 +64,8 @@ export const abandon = defineCommand({
 /**
  * Frees the rows of a job on the operator's word, where nothing can be proven: a job whose rows are in the ledger.
  * Returns undefined if the name is not one of such a job.
- * @throws SvcError `conflict` for a job that has its file, `outcome_unknown` if it is not known whether its ledger is that
- *   of the key
+ * @throws SvcError `conflict` for a job that has its file, `pending` while a process works on its run, `outcome_unknown` if
+ *   it is not known whether its ledger is that of the key
  */
 async function releaseJob(context: Context, job: string): Promise<RunRow | undefined> {
   if (!isUuid(job) || fs.existsSync(job)) return undefined;
@@ -78,18 +84,25 @@ async function releaseJob(context: Context, job: string): Promise<RunRow | undef
   }
   const found = await findJob(client, job);
   requireReleasable(claimed, found);
+  const runs = await runsWith(context, job);
+  // Whether another process is sending the file is known before the question.
+  await holdRuns(context, runs, async () => undefined);
   const unknown = shown === undefined ? 'shows no job of this key' : 'does not know it';
   const said = found === undefined ? unknown : `says that it is ${found.status}`;
   context.notices.warn(`the rows of job ${job} may have been paid for: the service ${said}`);
+  if (found?.status === 'pending' && runs.length === 0)
+    context.notices.warn(`svc of ${byText(claimed.claim)} may be uploading its file now: make sure that it has ended`);
   const doubt = `this key shows no jobs; check that it belongs to tenant ${tenant}`;
   if (shown === undefined) context.notices.warn(doubt);
   const question = `Free the rows of job ${job}?`;
   await confirm(context, shown === undefined ? `${question} (${doubt})` : question);
   const ledger = new CommandLedger(context);
-  // The job may have got its file while the question was open.
-  requireReleasable((await ledger.claimOfJob(tenant, job)) ?? claimed, await findJob(client, job));
-  await ledger.release(tenant, job, `the operator; the service ${said}`);
-  await freeParts(context, job);
+  await holdRuns(context, runs, async () => {
+    // The job may have got its file while the question was open.
+    requireReleasable((await ledger.claimOfJob(tenant, job)) ?? claimed, await findJob(client, job));
+    await ledger.release(tenant, job, `the operator; the service ${said}`);
+    freeParts(runs, job);
+  });
   context.notices.success(`the rows of job ${job} are free: the next submission of them sends them again`);
   return { ...rowOfClaim(context, claimed), status: 'abandoned', progress: 'rows are free' };
 }
@@ -156,14 +169,28 @@ async function releaseCut(context: Context, name: string): Promise<RunRow | unde
   return { ...emptyRow(), status: 'abandoned', cycle, progress: `entry ${number} of the ledger is free` };
 }
 
-/** Lets the runs on this machine send rows again that they sent to a job. Results that were downloaded stay. */
-async function freeParts(context: Context, job: string): Promise<void> {
+/** Returns the runs on this machine that have a job, and not yet its results. */
+async function runsWith(context: Context, job: string): Promise<RunDirectory[]> {
   const { runs } = await everyRun(context);
-  for (const run of runs.filter(({ record }) => record.parts.some((part) => isWaitingFor(part, job))))
-    await run.hold(context.system, async () => {
-      for (const part of run.record.parts) if (isWaitingFor(part, job)) apply(part, { kind: 'freed' });
-      run.save();
-    });
+  return runs.filter(({ record }) => record.parts.some((part) => part.job === job && part.state !== 'downloaded'));
+}
+
+/** Runs `work` while no other process works on these runs. @throws SvcError `pending` if one does */
+function holdRuns(
+  context: Context,
+  [run, ...others]: readonly RunDirectory[],
+  work: () => Promise<void>,
+): Promise<void> {
+  return run === undefined ? work() : holdRun(context, run, () => holdRuns(context, others, work));
+}
+
+/** Lets the runs on this machine send rows again that they sent to a job. Results that were downloaded stay. */
+function freeParts(runs: readonly RunDirectory[], job: string): void {
+  for (const run of runs) {
+    const parts = run.record.parts.filter((part) => isWaitingFor(part, job));
+    for (const part of parts) apply(part, { kind: 'freed' });
+    if (parts.length > 0) run.save();
+  }
 }
 
 function isWaitingFor({ state, job: of }: Part, job: string): boolean {
@@ -172,7 +199,7 @@ function isWaitingFor({ state, job: of }: Part, job: string): boolean {
 
 /** Abandons a run after showing what the service may process and bill, or resumes it. */
 async function abandonRun(context: Context, name: string, undo: boolean): Promise<RunRow> {
-  const { notices, clock, system } = context;
+  const { notices, clock } = context;
   const run = await requireRun(context, name);
   if ((statusOf(run.record) === 'abandoned') !== undo) {
     notices.note(undo ? `${run.record.id} is not abandoned` : `${run.record.id} is abandoned already`);
@@ -180,7 +207,7 @@ async function abandonRun(context: Context, name: string, undo: boolean): Promis
   }
   if (!undo) for (const line of consequencesOf(run.record)) notices.warn(line);
   if (!undo) await confirm(context, `Abandon ${run.record.id}?`);
-  await run.hold(system, async () => {
+  await holdRun(context, run, async () => {
     applyToRun(run.record, undo ? { kind: 'resumed' } : { kind: 'abandoned', at: clock.now() });
     run.save();
     if (!undo) removePartialFiles(run, run.record.parts);

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { captureResponse } from '../../../src/emulator/faults/intercept.ts';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
 import { errorIn, svcHere } from '../../support/run-here.ts';
-import { openQuickDesk, type QuickDesk } from './support.ts';
+import { openDesk, openQuickDesk, type QuickDesk } from './support.ts';
 
 async function refusal(word: string): Promise<unknown> {
   return errorIn(await svcHere(['--sandbox', 'au', 'abandon', word]))['message'];
@@ -102,4 +102,38 @@ it('svc au abandon frees a completed job whose rows are unknown, since no file o
   expect(errorIn(stopped)).toMatchObject({ alternatives: [`svc au abandon ${desk.job}`] });
   expect(await desk.svc(`au abandon ${desk.job} --yes`)).toMatchObject({ code: 0 });
   expect(await desk.svc('au submit tokens.csv --cycle 2026-12')).toMatchObject({ code: 0 });
+});
+
+it('R79: svc au abandon frees no rows of a job to which a living process is sending its file', async () => {
+  const uploads: (() => void)[] = [];
+  const desk = await openDesk({
+    processingMs: 3_600_000,
+    intercept: (incoming, _outgoing, proceed) => {
+      if (incoming.method !== 'PUT') return proceed();
+      uploads.push(proceed);
+    },
+  });
+  const submitting = desk.svc('au submit tokens.csv --cycle 2026-12');
+  await expect.poll(() => uploads.length, { timeout: 20_000 }).toBe(1);
+  const run = desk.runIds()[0] ?? '';
+  const { job = '' } = desk.record(run).parts[0] ?? {};
+  for (const word of [job, run]) {
+    const refused = await desk.svc(`au abandon ${word} --yes`);
+    expect(refused, refused.stderr).toMatchObject({ code: 11, stdout: '' });
+    expect(refused.stderr).toContain(`run ${run} is locked by process`);
+  }
+  uploads[0]?.();
+  expect(await submitting).toMatchObject({ code: 0 });
+  const again = await desk.svc('au submit tokens.csv --cycle 2026-12');
+  expect(again.code, again.stderr).toBe(0);
+  expect(desk.uploads()).toBe(1);
+}, 40_000);
+
+it('svc au abandon warns that another machine may be uploading the file of a job that is pending', async () => {
+  const desk = await sentDesk();
+  desk.said.statuses = ['pending'];
+  rmSync(desk.home.file('.local/state/svc/runs'), { recursive: true });
+  const { code, stderr } = await desk.svc(`au abandon ${desk.job} --yes`);
+  expect(code, stderr).toBe(0);
+  expect(stderr).toMatch(/warning: svc of \S+@\S+ may be uploading its file now: make sure that it has ended/);
 });
