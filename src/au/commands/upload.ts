@@ -3,12 +3,13 @@ import { argument, reading } from '../../cli/app/parameter.ts';
 import { recordPrinter } from '../../cli/app/print.ts';
 import { text, textToSend } from '../../cli/app/value-parsers.ts';
 import { explainMissing, jobView } from '../run/job-view.ts';
+import { holdRun, resumable } from '../run/verdict.ts';
 import { beginParameter } from '../send/recorded-option.ts';
 import { showRun } from '../send/show-progress.ts';
 
 export const upload = defineCommand({
   description:
-    'The file is checked first. A job that already has its file is left alone, so that nothing is uploaded twice. Like submit, it stops for jobs of the key that the ledger does not know, and for rows of an open or young cycle.',
+    'The file is checked first. A job that already has its file, or may have it, is left alone, so that nothing is uploaded twice. Like submit, it stops for jobs of the key that the ledger does not know, and for rows of an open or young cycle.',
   examples: [['svc au upload 5f0c… tokens.csv', 'then: svc au resume 5f0c… --wait']],
   permissions: ['account-updater:job:read'],
   exitCodes: [[6, 'another job or a young cycle has rows of the file'], 9, 10, 11, 12, 13],
@@ -23,7 +24,7 @@ export const upload = defineCommand({
   async run(context, { job, file, begin, dryRun }): Promise<Result> {
     const { openJobFile } = await import('../request/open-request-file.ts');
     const { readJob } = await import('../run/job.ts');
-    const { uploadAddress, uploadToJob } = await import('../send/upload.ts');
+    const { requireArrived, sentBefore, uploadAddress, uploadToJob } = await import('../send/upload.ts');
     const print = await recordPrinter(context, jobView);
     const checked = await openJobFile(context, file);
     const { source } = checked;
@@ -32,14 +33,20 @@ export const upload = defineCommand({
     // A job that has its file already takes no other, so that nothing is claimed for it.
     const address = uploadAddress(pending, client);
     const { claimFile } = await import('../send/claim-file.ts');
-    await claimFile(context, client, pending, { file: checked, typed: file, begin, onlyReads: dryRun });
+    const sent = await claimFile(context, client, pending, { file: checked, typed: file, begin, onlyReads: dryRun });
     if (dryRun) {
       const { uploadRequest } = await import('../../client/transfer/upload.ts');
       const request = uploadRequest(address, source.size);
       const addressShownBy = ['au', 'status', '<job>', '--show-urls'];
       return new Preview({ ...request, file: { name: file, bytes: source.size }, addressShownBy });
     }
-    await uploadToJob(client, pending, source, { onEvent: showRun(context) });
+    const onEvent = showRun(context);
+    const uploading = holdRun(context, sent, () =>
+      sent.mayBeWhole
+        ? requireArrived(client, job, sentBefore(job), { onEvent })
+        : uploadToJob(client, pending, source, { onEvent, onSent: sent.record }),
+    );
+    await resumable(['au', 'upload', job, file], { job }, uploading);
     await print(await readJob(client, job));
   },
   request: async (_, { job }) => (await import('../../client/api/resources.ts')).readJobRequest(job),

@@ -104,6 +104,8 @@ interface BeginFile {
   readonly words: readonly string[];
   readonly submit: readonly string[];
   readonly read: ReadResults;
+  /** Called before the job gets its claim, unless an earlier command made it. */
+  readonly onClaim: () => void;
 }
 
 /** The rows of a part to bind to a job. */
@@ -251,6 +253,7 @@ export class CommandLedger {
     if (bound && (bound.run !== '' || bound.sha256 !== sha256)) throw boundJob(job.id);
     await this.#requireFreeFile(client, job, ledger, named, request);
     if (!how.begin) await this.#requireOtherRows(client, ledger, named, request, how);
+    if (bound === undefined) how.onClaim();
     const file = { name, sha256, rows: count };
     try {
       const claiming = { job, source, sha256, run: '', part: 1, file, bytes };
@@ -489,6 +492,12 @@ export class CommandLedger {
     });
   }
 
+  /** Returns the directory in which this machine remembers what it did for a tenant. */
+  async placeOf(tenant: string): Promise<string> {
+    const { folderOfTenant } = await import('./used-ledger.ts');
+    return path.join(this.#root(), folderOfTenant(tenant));
+  }
+
   /** Opens the ledger of a tenant. */
   open(tenant: string): Promise<Ledger> {
     return once(this.#opened, tenant, () => this.#open(tenant));
@@ -624,9 +633,9 @@ export class CommandLedger {
 
   /** Returns what this machine remembers of a tenant's ledger, and where one is that it shares. @throws SvcError `config` */
   async #place(tenant: string) {
-    const { folderOfTenant, readUsedLedger, requireSameLedger } = await import('./used-ledger.ts');
+    const { readUsedLedger, requireSameLedger } = await import('./used-ledger.ts');
     const root = this.#root();
-    const kept = path.join(root, folderOfTenant(tenant));
+    const kept = await this.placeOf(tenant);
     const used = readUsedLedger(kept);
     const objects = this.#location === undefined ? undefined : await openLedgerStore(this.#context, this.#location);
     requireSameLedger(used, objects?.name);

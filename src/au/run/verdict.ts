@@ -96,12 +96,12 @@ export async function resumable<T>(next: readonly string[], facts: Resumed, work
 }
 
 /**
- * Runs `work` while the run is locked against other processes.
- * @throws SvcError `pending` if a living process has locked the run, `config` if that cannot be determined
+ * Runs `work` while a run, or the upload to a job, is locked against other processes.
+ * @throws SvcError `pending` if a living process has locked it, `config` if that cannot be determined
  */
 export async function holdRun<T>(
   { system }: Pick<Context, 'system'>,
-  run: RunDirectory,
+  run: Pick<RunDirectory, 'hold'>,
   work: () => Promise<T>,
 ): Promise<T> {
   try {

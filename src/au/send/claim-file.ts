@@ -8,7 +8,9 @@ import { knownJobs } from '../run/recorded-runs.ts';
 import { everyRecord } from '../run/run-view.ts';
 import { compareJobs } from './compare-jobs.ts';
 import { resultsReader } from './read-results.ts';
+import { SentFile } from './sent-file.ts';
 import { showRun } from './show-progress.ts';
+import { sentBefore } from './upload.ts';
 
 interface JobFile {
   readonly file: RequestFile;
@@ -22,7 +24,7 @@ interface JobFile {
 
 /**
  * Binds the rows of a whole file to a job that the operator chose for it, after a search for jobs that the ledger does not
- * know and that may have these rows.
+ * know and that may have these rows. Returns the record of what was sent to the job.
  * @throws SvcError as `compareJobs` and as the ledger's `claimFile`
  */
 export async function claimFile(
@@ -30,13 +32,14 @@ export async function claimFile(
   client: Client,
   job: AccountUpdaterJob,
   { file, typed, begin, onlyReads }: JobFile,
-): Promise<void> {
+): Promise<SentFile> {
   const ledger = new CommandLedger(context, { onlyReads });
+  const tenant = ledger.tenantOf(job);
   const words = ['au', 'upload', job.id, typed];
   await ledger.enterRuns();
   const jobs = await compareJobs(client, {
     ledger,
-    tenant: ledger.tenantOf(job),
+    tenant,
     job,
     known: knownJobs(await everyRecord(context), serviceOf(context) === 'sandbox'),
     onlyRecorded: false,
@@ -47,5 +50,14 @@ export async function claimFile(
   });
   if (jobs.length > 0) showRun(context)({ kind: 'unrecorded', jobs });
   const read = resultsReader(context, client, ledger);
-  await ledger.claimFile(client, job, file, { begin, words, submit: ['au', 'submit', typed], read });
+  const sent = new SentFile(await ledger.placeOf(tenant), job.id);
+  let isNew = false;
+  const onClaim = (): void => {
+    isNew = true;
+    if (!onlyReads) sent.begin();
+  };
+  await ledger.claimFile(client, job, file, { begin, words, submit: ['au', 'submit', typed], read, onClaim });
+  // A dry run ends like the upload itself, which sends nothing.
+  if (onlyReads && !isNew && sent.mayBeWhole) throw sentBefore(job.id);
+  return sent;
 }

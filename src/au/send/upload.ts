@@ -14,6 +14,9 @@ const MAX_TRIES = 4;
 /** The errors with which the store clearly refused the file, so that it has nothing of it. */
 const REFUSED = ['forbidden', 'rejected', 'rate_limited', 'not_found', 'bad_response'] as const;
 
+/** The errors of polls that got no response. */
+const NO_RESPONSE = ['timeout', 'network', 'server', 'rate_limited', 'bad_response'] as const;
+
 /** How long to poll a job for a file that may be in the store. */
 const UNCLEAR_MS = 10 * MINUTE_MS;
 
@@ -33,16 +36,44 @@ export async function uploadToJob(
   client: Client,
   job: AccountUpdaterJob,
   source: UploadSource,
-  options: RunOptions = {},
+  options: PutOptions = {},
 ): Promise<void> {
   try {
     await putFile(client, job, source, options);
   } catch (error) {
     if (!(error instanceof UploadUnclear)) throw error;
-    const found = await pollForFile(client, job.id, options);
-    if (found === undefined || found.status === 'pending') throw error;
-    options.onEvent?.({ kind: 'uploaded', job: job.id });
+    await requireArrived(client, job.id, error, options);
   }
+}
+
+/** Polls a job until it shows the file that it may have. @throws `unclear` if it does not */
+export async function requireArrived(
+  client: Client,
+  job: string,
+  unclear: SvcError,
+  options: RunOptions = {},
+): Promise<void> {
+  const found = await pollForFile(client, job, options).catch((error: unknown) => {
+    // Without a response, the file may still be in the store.
+    if (!isSvcError(error, ...NO_RESPONSE)) throw error;
+    return undefined;
+  });
+  if (found === undefined || found.status === 'pending')
+    throw unclear.with({ next: ['au', 'status', job], facts: { job } });
+  options.onEvent?.({ kind: 'uploaded', job });
+}
+
+/** Returns the error for a job to which an earlier command may have sent the file, so that nothing is sent now. */
+export function sentBefore(job: string): SvcError {
+  return new SvcError(
+    'outcome_unknown',
+    `outcome unknown: job ${job} may have the file from an earlier upload, and does not show it; nothing was sent now`,
+    {
+      hint: 'Read the job later. If it is removed without the file, an hour after it was created, submit the file.',
+      next: ['au', 'status', job],
+      facts: { job },
+    },
+  );
 }
 
 /**

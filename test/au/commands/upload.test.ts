@@ -39,6 +39,12 @@ const refuseUploads: Fault = ({ method }, outgoing, proceed) => {
   outgoing.writeHead(400).end();
 };
 
+/** Lets every file get lost after it was sent whole. */
+const loseFiles: Fault = (incoming, outgoing, proceed) => {
+  if (incoming.method !== 'PUT') return proceed();
+  incoming.resume().on('end', () => outgoing.socket?.destroy());
+};
+
 describe('the upload of a file to a job', () => {
   it('R74: the upload of a file to a job stops with a shared ledger while the key has a job that the ledger does not know', async () => {
     const machine = await openMachine();
@@ -151,6 +157,48 @@ describe('the upload of a file to a job', () => {
     expect([refused.code, machine.uploads()], refused.stderr).toEqual([6, 0]);
     expect(errorIn(refused)).toMatchObject({ code: 'conflict', job: part?.job });
     expect((await machine.svc('au submit tokens.csv')).code).toBe(0);
+    expect(machine.uploads()).toBe(1);
+  });
+
+  it('R36: the upload of a file to a job sends nothing again after a lost response, while the job does not show the file', async () => {
+    const machine = await openMachine();
+    const { id } = rowOf(await machine.svc('au create'));
+    const line = `au upload ${String(id)} tokens.csv`;
+    machine.fault = loseFiles;
+    const first = await machine.svc(line);
+    const unclear = { code: 'outcome_unknown', job: id, next: `svc au status ${String(id)}` };
+    expect([first.code, errorIn(first)], first.stderr).toEqual([9, expect.objectContaining(unclear)]);
+    machine.fault = undefined;
+    for (const repeated of [await machine.svc(line), await machine.svc(`${line} --dry-run`)])
+      expect([repeated.code, errorIn(repeated)], repeated.stderr).toEqual([9, expect.objectContaining(unclear)]);
+    expect(machine.uploads()).toBe(0);
+  });
+
+  it('R36: the upload of a file to a job ends with 9 when a lost response is followed by a service that is away', async () => {
+    const machine = await openMachine();
+    const { id } = rowOf(await machine.svc('au create'));
+    let isAway = false;
+    machine.fault = (incoming, outgoing, proceed) => {
+      if (isAway) return void outgoing.writeHead(503).end();
+      if (incoming.method !== 'PUT') return proceed();
+      isAway = true;
+      loseFiles(incoming, outgoing, proceed);
+    };
+    const first = await machine.svc(`au upload ${String(id)} tokens.csv`);
+    expect([first.code, errorIn(first)['job']], first.stderr).toEqual([9, id]);
+  });
+
+  it('R36: only the machine that claimed a job for a file uploads the file to it', async () => {
+    const machine = await openMachine();
+    const shared = { SVC_LEDGER: machine.path('ledger') };
+    const { id } = rowOf(await machine.svc('au create', shared));
+    const line = `au upload ${String(id)} tokens.csv`;
+    machine.fault = refuseUploads;
+    expect((await machine.svc(line, shared)).code).not.toBe(0);
+    machine.fault = undefined;
+    const elsewhere = await machine.svc(line, { ...shared, SVC_STATE_DIR: machine.path('elsewhere') });
+    expect([elsewhere.code, machine.uploads()], elsewhere.stderr).toEqual([9, 0]);
+    rowOf(await machine.svc(line, shared));
     expect(machine.uploads()).toBe(1);
   });
 });

@@ -1,0 +1,54 @@
+import path from 'node:path';
+import { systemCodeOf, writeFailure } from '../../base/errors.ts';
+import { makeDirectory } from '../../base/files/directory.ts';
+import { writeFileAtomicSync } from '../../base/files/draft.ts';
+import { writeFlushed } from '../../base/files/durable.ts';
+import { type LockHost, withLock } from '../../base/files/lock.ts';
+import { readRegularFileSync } from '../../base/files/read.ts';
+import type { Sent } from '../run/part.ts';
+
+/** How much of its file this machine sent to a job that the operator chose, of which no run has a record. */
+export class SentFile {
+  readonly #file: string;
+  readonly #job: string;
+
+  /** `directory` is where this machine remembers the job's tenant. */
+  constructor(directory: string, job: string) {
+    this.#file = path.join(directory, 'sent', encodeURIComponent(job));
+    this.#job = job;
+  }
+
+  /** Whether the job may have all of the file. Only a record that says otherwise permits an upload. */
+  get mayBeWhole(): boolean {
+    return this.#read() !== 'some';
+  }
+
+  /** Records, before the rows are claimed, that nothing was sent yet. Keeps what an earlier command recorded. */
+  begin(): void {
+    makeDirectory(path.dirname(this.#file));
+    try {
+      writeFlushed(this.#file, 'some');
+    } catch (error) {
+      if (systemCodeOf(error) !== 'EEXIST') throw writeFailure(this.#file, error);
+    }
+  }
+
+  /** Records how much was sent. */
+  readonly record = (sent: Exclude<Sent, 'stored'>): void => {
+    if (sent !== this.#read()) writeFileAtomicSync(this.#file, sent);
+  };
+
+  /** Runs `work` while no other process of this machine sends the file. @throws SvcError `config` if one does */
+  hold<T>(host: LockHost, work: () => Promise<T>): Promise<T> {
+    makeDirectory(path.dirname(this.#file));
+    return withLock(`${this.#file}.lock`, host, work, { waitMs: 0, what: `the upload to job ${this.#job}` });
+  }
+
+  #read(): string | undefined {
+    try {
+      return readRegularFileSync(this.#file);
+    } catch {
+      return undefined;
+    }
+  }
+}
