@@ -1,7 +1,11 @@
-import { defineCommand, dryRunParameter, Preview, type Result } from '../../cli/app/command.ts';
+import { isSvcError } from '../../base/errors.ts';
+import { type Context, defineCommand, dryRunParameter, Preview, type Result } from '../../cli/app/command.ts';
+import { noteNext } from '../../cli/app/hint.ts';
 import { argument, reading } from '../../cli/app/parameter.ts';
 import { recordPrinter } from '../../cli/app/print.ts';
 import { text, textToSend } from '../../cli/app/value-parsers.ts';
+import type { Client } from '../../client/api/client.ts';
+import type { AccountUpdaterJob, ListedJob } from '../../schema/account-updater.ts';
 import { explainMissing, jobView } from '../run/job-view.ts';
 import { holdRun, resumable } from '../run/verdict.ts';
 import { beginParameter } from '../send/recorded-option.ts';
@@ -47,7 +51,22 @@ export const upload = defineCommand({
         : uploadToJob(client, pending, source, { onEvent, onSent: sent.record }),
     );
     await resumable(['au', 'upload', job, file], { job }, uploading);
-    await print(await readJob(client, job));
+    await print(await jobToShow(context, client, pending));
   },
   request: async (_, { job }) => (await import('../../client/api/resources.ts')).readJobRequest(job),
 });
+
+/** Reads a job to show it. The store has its file, whether this succeeds or not. */
+async function jobToShow(context: Context, client: Client, pending: AccountUpdaterJob): Promise<ListedJob> {
+  const { id, tenant_id, created_by, created_at } = pending;
+  const read = await client
+    .bestEffort(({ accountUpdater }) => accountUpdater.read(id))
+    .catch((error: unknown) => {
+      if (isSvcError(error, 'timeout')) return error;
+      throw error;
+    });
+  if (!isSvcError(read)) return read;
+  context.notices.note(`the store has the file, but job ${id} could not be read: ${read.message}`);
+  noteNext(context, 'to see its status', ['au', 'status', id]);
+  return { id, tenant_id, status: null, created_by, created_at };
+}

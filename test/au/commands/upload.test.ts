@@ -201,4 +201,17 @@ describe('the upload of a file to a job', () => {
     rowOf(await machine.svc(line, shared));
     expect(machine.uploads()).toBe(1);
   });
+
+  it('R86: the upload of a file to a job ends with 0 and shows no status when the job cannot be read afterwards', async () => {
+    const machine = await openMachine();
+    const { id } = rowOf(await machine.svc('au create'));
+    machine.fault = ({ method }, outgoing, proceed) => {
+      if (method === 'GET' && machine.uploads() > 0) outgoing.writeHead(503).end();
+      else proceed();
+    };
+    const uploaded = await machine.svc(`au upload ${String(id)} tokens.csv`);
+    expect(rowOf(uploaded)).toMatchObject({ id, status: null });
+    expect(uploaded.stderr).toContain(`the store has the file, but job ${String(id)} could not be read`);
+    expect(uploaded.stderr).not.toContain('Nothing was changed');
+  });
 });
