@@ -17,7 +17,8 @@ import { deliverFixFile } from '../wait/fix-file.ts';
 import { pollRun } from '../wait/poll-run.ts';
 import type { ResultsFile } from '../run/part.ts';
 import { areCompared, isUntouched, statusOf } from '../run/record.ts';
-import { namedRun, recordedRuns } from '../run/recorded-runs.ts';
+import { refuseRequests } from '../run/own-requests.ts';
+import { jobsOf, namedRun, recordedRuns, silentRuns } from '../run/recorded-runs.ts';
 import { readableRequest, repairCopy } from '../run/request-copy.ts';
 import type { RunDirectory } from '../run/run-directory.ts';
 import { unfinishedError } from '../run/run-errors.ts';
@@ -89,6 +90,8 @@ export const download = defineCommand({
 
 async function downloadJob(context: Context, job: string, options: DownloadOptions) {
   const { out, force } = options;
+  const ofJob = (await silentRuns(context)).filter(({ record }) => jobsOf(record).includes(job));
+  refuseRequests(context, { '--out': out }, ofJob);
   const isFile = out !== '-' && (await inspectTarget(out, force)).kind === 'file';
   const file = isFile ? out : await openSpool(context);
   const client = await context.client();

@@ -94,10 +94,10 @@ function parseFixShare(typed: string): Threshold {
 async function filesToRead(
   context: Context,
   run: string | undefined,
-  { request, results }: { readonly request: string | undefined; readonly results: string | undefined },
+  { request, results, out, excluded }: Readonly<Record<'request' | 'results' | 'out' | 'excluded', string | undefined>>,
 ) {
   if (run !== undefined && request === undefined) {
-    const kept = await filesOfRun(context, run);
+    const kept = await filesOfRun(context, run, { out, excluded });
     return { ...kept, name: kept.name ?? 'tokens.csv' };
   }
   if (run === undefined && request !== undefined && results !== undefined)

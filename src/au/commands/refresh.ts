@@ -4,7 +4,7 @@ import { option } from '../../cli/app/hint.ts';
 import { choice, flag, type Input, optionalArgument, reading, suggesting, value } from '../../cli/app/parameter.ts';
 import { serviceOf } from '../../cli/app/service.ts';
 import { recordPrinter } from '../../cli/app/print.ts';
-import { openSummary, summaryParameter } from '../../cli/app/summary.ts';
+import { summaryParameter } from '../../cli/app/summary.ts';
 import { text } from '../../cli/app/value-parsers.ts';
 import { markSummaries, rehearse, REHEARSAL_STATE, REHEARSALS, requireRehearsal } from '../refresh/rehearsal.ts';
 import { type RefreshInput, withExport } from '../refresh/refresh-input.ts';
@@ -12,6 +12,7 @@ import { refreshView } from '../refresh/refresh-row.ts';
 import { exportParameters, exportWords } from '../prepare/prepare-options.ts';
 import { actionParameter, actionWords } from '../results/action-option.ts';
 import { failOnParameter } from '../results/fail-on.ts';
+import { openRunSummary } from '../run/own-requests.ts';
 import { cycleName } from '../run/cycle-name.ts';
 import { firstChange, firstRequest } from '../send/first-requests.ts';
 import { beginParameter, noUnrecordedJobsParameter, onlyRecordedParameter } from '../send/recorded-option.ts';
@@ -57,7 +58,7 @@ export const refresh = defineCommand({
   rehearsal: ({ rehearse }) => (rehearse ? REHEARSAL_STATE : undefined),
   async run(context, typed) {
     const known = await inputOf(context, typed);
-    const summarize = await openSummary(context, typed.summary);
+    const summarize = await openRunSummary(context, typed.summary);
     const input = { ...known, summarize: typed.rehearse ? markSummaries(summarize) : summarize };
     if (typed.dryRun && context.globals.curl) return new Preview(await firstChange());
     const print = await recordPrinter(context, refreshView);

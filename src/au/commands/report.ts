@@ -67,8 +67,8 @@ export const report = defineCommand({
 });
 
 /** Returns the named files, or else the files of the run. @throws SvcError `usage` without either */
-async function filesToRead(context: Context, { results, request, run }: Input<typeof parameters>) {
-  if (run !== undefined) return filesOfRun(context, run, { results, request });
+async function filesToRead(context: Context, { results, request, html, run }: Input<typeof parameters>) {
+  if (run !== undefined) return filesOfRun(context, run, { results, request, html });
   if (results !== undefined) return { results, request };
   throw new SvcError('usage', 'a result file is missing', {
     hint: 'Name a result file, or a run with --run.',

@@ -2,12 +2,13 @@ import { type Context, defineCommand, Preview } from '../../cli/app/command.ts';
 import { noteNext } from '../../cli/app/hint.ts';
 import { argument, flag, type Input, reading, suggesting, value, writing } from '../../cli/app/parameter.ts';
 import { recordPrinter } from '../../cli/app/print.ts';
-import { openSummary, summaryParameter } from '../../cli/app/summary.ts';
+import { summaryParameter } from '../../cli/app/summary.ts';
 import { text } from '../../cli/app/value-parsers.ts';
 import { checkedFileView, copyRequestFile, openRequestFile } from '../request/open-request-file.ts';
 import { finishRun } from '../wait/deliver.ts';
 import { failOnParameter } from '../results/fail-on.ts';
 import { showResults, type Submission, submissionOf, submissionView } from '../results/submission.ts';
+import { openRunSummary } from '../run/own-requests.ts';
 import { cycleName } from '../run/cycle-name.ts';
 import { describeRun } from '../wait/describe-run.ts';
 import { eventsParameter, type JobWakeUp, listenForJobs } from '../wait/events-option.ts';
@@ -91,7 +92,7 @@ async function checkInput(context: Context, input: SubmitInput): Promise<void> {
 async function submitFile(context: Context, input: SubmitInput): Promise<void> {
   checkWaitOptions(input);
   const print = await recordPrinter(context, submissionView);
-  const summarize = await openSummary(context, input.summary);
+  const summarize = await openRunSummary(context, input.summary);
   const file = await (input.dryRun ? openRequestFile : copyRequestFile)(context, input.file);
   // A port that is in use is found before a job is created for the tenant.
   const wakeUpFor = input.events && !input.dryRun ? await listenForJobs(context, input.events) : undefined;

@@ -3,13 +3,13 @@ import { isSvcError, SvcError } from '../../base/errors.ts';
 import { Draft, type Sealed } from '../../base/files/draft.ts';
 import { inspectTarget } from '../../base/files/target.ts';
 import type { Context } from '../../cli/app/command.ts';
-import { namedFiles, refuseReplacing } from '../../cli/app/files/own-input.ts';
 import { csvRow } from '../../cli/output/csv.ts';
 import { fileSource } from '../../client/transfer/source.ts';
 import { RESULT_COLUMNS } from '../../schema/account-updater-files.ts';
 import { LF } from '../request/request-file.ts';
 import { readResults } from '../result-codes.ts';
 import type { Part, ResultsFile } from '../run/part.ts';
+import { refuseRequests } from '../run/own-requests.ts';
 import { uploadedRows } from '../run/part-source.ts';
 import type { RunRecord } from '../run/record.ts';
 import { applyToRun } from '../run/run.ts';
@@ -137,17 +137,12 @@ export function keptResultsOf({ path: directory }: Pick<RunDirectory, 'path'>): 
  * file.
  */
 export async function checkDestination(
-  { system }: Pick<Context, 'system'>,
+  context: Pick<Context, 'system'>,
   run: RunDirectory | undefined,
   { out, force }: Destination,
 ): Promise<void> {
   const record = run?.record;
-  const request = `request of ${run?.name}`;
-  const inputs = namedFiles({
-    [`the ${request}`]: record?.input.path,
-    [`the copy of the ${request}`]: run?.requestFile,
-  });
-  refuseReplacing(system, { name: '--out', typed: out }, inputs);
+  refuseRequests(context, { '--out': out }, run ? [run] : []);
   if (!record || !(await ownResults(record, out))) await inspectTarget(out, force);
 }
 

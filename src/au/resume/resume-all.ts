@@ -3,7 +3,7 @@ import type { Context } from '../../cli/app/command.ts';
 import { noteNext, warnOf } from '../../cli/app/hint.ts';
 import { listPrinter, oneBatch } from '../../cli/app/print.ts';
 import { serviceOf } from '../../cli/app/service.ts';
-import { openSummary, type Summarize } from '../../cli/app/summary.ts';
+import type { Summarize } from '../../cli/app/summary.ts';
 import { countText, formatDuration } from '../../cli/output/time.ts';
 import type { View } from '../../cli/output/view.ts';
 import { hasUnchecked } from '../results/download.ts';
@@ -13,6 +13,7 @@ import { CommandLedger } from '../ledger/command-ledger.ts';
 import { UNKNOWN } from '../ledger/cycle-view.ts';
 import { describeRun } from '../wait/describe-run.ts';
 import { type JobWakeUp, listenForJobs } from '../wait/events-option.ts';
+import { openRunSummary } from '../run/own-requests.ts';
 import { laterRun } from '../run/find-run.ts';
 import { isOpen, isUntouched, needsFile, openSince, type RunRecord } from '../run/record.ts';
 import { recordedRuns } from '../run/recorded-runs.ts';
@@ -41,7 +42,7 @@ export const resumedRunView: View<ReturnType<typeof resumedRun>> = {
 export async function resumeAll(context: Context, input: ResumeInput): Promise<number | undefined> {
   const { exec, failOn, stale, dryRun, wait } = input;
   const print = await listPrinter(context, resumedRunView);
-  const summarize = await openSummary(context, input.summary);
+  const summarize = await openRunSummary(context, input.summary);
   const wakeUpFor = input.events && !dryRun ? await listenForJobs(context, input.events) : undefined;
   const { runs, unreadable, left, elsewhere } = await dueRuns(context, exec);
   for (const { run, later } of left) noteLeft(context, run, later);

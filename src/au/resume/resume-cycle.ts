@@ -6,7 +6,7 @@ import { inspectTarget } from '../../base/files/target.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { warnOf } from '../../cli/app/hint.ts';
 import { isDrawn, recordPrinter } from '../../cli/app/print.ts';
-import { openSummary, type Summarize } from '../../cli/app/summary.ts';
+import type { Summarize } from '../../cli/app/summary.ts';
 import { countText } from '../../cli/output/time.ts';
 import { fieldPaths, type View } from '../../cli/output/view.ts';
 import type { Client } from '../../client/api/client.ts';
@@ -20,7 +20,8 @@ import { actionsOf } from '../results/action-option.ts';
 import { downloadResults, hashOf } from '../results/download.ts';
 import { mergeResults } from '../results/merge.ts';
 import { checkThreshold, countedFile, drawResults, type Results } from '../results/submission.ts';
-import { jobsOf } from '../run/recorded-runs.ts';
+import { openRunSummary, refuseRequests } from '../run/own-requests.ts';
+import { jobsOf, silentRuns } from '../run/recorded-runs.ts';
 import type { RunDirectory } from '../run/run-directory.ts';
 import { toneOf } from '../run/run-view.ts';
 import { exitCodeOf, type Outcome, outcomeOf, resumable } from '../run/verdict.ts';
@@ -69,20 +70,22 @@ export async function resumeCycle(context: Context, typed: string, input: Resume
   if (input.force || !isResults) await inspectTarget(out, input.force);
   const client = await context.client();
   const cycle = await namedCycle(context, client, typed, { onlyReads: input.dryRun });
+  const ofCycle = isOfCycle(cycle);
+  refuseRequests(context, { '--out': out }, (await silentRuns(context)).filter(ofCycle));
   // Reading results enters them as read for all machines, so the command stops first if it could not write them.
   if (!input.force && openJobs(cycle.entries).length > 0) await inspectTarget(out, false);
-  const runs = await runsOfCycle(context, cycle);
+  const runs = (await dueRuns(context, undefined)).runs.filter(ofCycle);
   if (input.dryRun) {
     const claims = standingClaims(cycle.entries);
     const rest = runs.length === 0 ? '' : `go on with ${countText(runs.length, 'run')} of this machine, then `;
     context.notices.note(`dry run: it would ${rest}poll ${countText(claims.length, 'job')} and write ${out}`);
     return 0;
   }
-  const summarize = await openSummary(context, input.summary);
+  const summarize = await openRunSummary(context, input.summary);
   const wakeUpFor = input.events && (await listenForJobs(context, input.events));
   const again = ['au', 'resume', cycle.name, ...optionWords(input)];
-  const ofCycle = { exec: undefined, failOn: undefined, stale: undefined };
-  const round = { ...ofCycle, summarize, wakeUpFor, wait: input.wait, again };
+  const none = { exec: undefined, failOn: undefined, stale: undefined };
+  const round = { ...none, summarize, wakeUpFor, wait: input.wait, again };
   const outcomes = await resumeRuns(context, runs, round);
   // A run that still waits has jobs of the cycle, which are polled here.
   const ofRuns = [...outcomes.values()].filter((outcome) => outcome !== 'pending');
@@ -102,11 +105,10 @@ async function isResultFile(name: string): Promise<boolean> {
   return stat?.isFile() === true && (await recognizeFile(name)) === 'results';
 }
 
-/** Returns the open runs of this machine that have jobs of the cycle, or rows to send in it. */
-async function runsOfCycle(context: Context, { name, entries }: NamedCycle): Promise<RunDirectory[]> {
+/** Returns a function that tells whether a run has jobs of the cycle, or rows to send in it. */
+function isOfCycle({ name, entries }: NamedCycle): (run: RunDirectory) => boolean {
   const jobs = new Set(standingClaims(entries).map(({ job }) => job));
-  const { runs } = await dueRuns(context, undefined);
-  return runs.filter(({ record }) => record.cycle === name || jobsOf(record).some((job) => jobs.has(job)));
+  return ({ record }) => record.cycle === name || jobsOf(record).some((job) => jobs.has(job));
 }
 
 interface Delivery extends Pick<ResumeInput, 'wait' | 'force' | 'failOn'> {

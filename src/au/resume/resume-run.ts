@@ -3,7 +3,6 @@ import { SvcError } from '../../base/errors.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { recordPrinter } from '../../cli/app/print.ts';
 import { serviceOf } from '../../cli/app/service.ts';
-import { openSummary } from '../../cli/app/summary.ts';
 import { countText } from '../../cli/output/time.ts';
 import { finishRun } from '../wait/deliver.ts';
 import { checkDestination } from '../results/merge.ts';
@@ -11,6 +10,7 @@ import { showResults, type Submission, submissionOf, submissionView } from '../r
 import { describeRun } from '../wait/describe-run.ts';
 import { listenForJobs } from '../wait/events-option.ts';
 import { runExec } from '../wait/exec-option.ts';
+import { openRunSummary } from '../run/own-requests.ts';
 import { requestToUpload } from '../run/part-source.ts';
 import { isUntouched, type RunRecord, statusOf } from '../run/record.ts';
 import { laterRun } from '../run/find-run.ts';
@@ -56,7 +56,7 @@ async function resumeRun(
   { print, out }: Shown,
 ): Promise<void> {
   const { wait, exec, force } = input;
-  const summarize = await openSummary(context, input.summary);
+  const summarize = await openRunSummary(context, input.summary);
   const wakeUpFor = input.events && (await listenForJobs(context, input.events));
   const again = ['au', 'resume', run.name, ...optionWords(input)];
   const work = async (): Promise<void> => {

@@ -35,14 +35,23 @@ export async function recordedRuns(context: Warned): Promise<FoundRuns> {
 
 /** Like `recordedRuns`, but includes pruned runs. Warns about each unreadable record and leaves it out. */
 export async function everyRun(context: Warned): Promise<FoundRuns> {
-  const root = knownRunsRoot(context);
-  const found = root === undefined ? [] : await Promise.all([listRuns(root), indexedRuns(root, () => true)]);
+  const found = await foundRuns(context);
   const runs = newestFirst(found.flatMap((each) => each.runs));
   const ids = new Set(runs.map(({ record }) => record.id));
   // A run that was moved into the state directory is still indexed under its former path.
   const unreadable = found.flatMap((each) => each.unreadable).filter(({ run }) => !ids.has(run ?? ''));
   for (const { error } of unreadable) warnOf(context, LEFT_OUT, error);
   return { runs, unreadable };
+}
+
+/** Like `everyRun`, but leaves unreadable records out without a warning. A run can appear twice. */
+export async function silentRuns(context: Pick<Context, 'system'>): Promise<RunDirectory[]> {
+  return (await foundRuns(context)).flatMap(({ runs }) => runs);
+}
+
+async function foundRuns(context: Pick<Context, 'system'>): Promise<readonly FoundRuns[]> {
+  const root = knownRunsRoot(context);
+  return root === undefined ? [] : Promise.all([listRuns(root), indexedRuns(root, () => true)]);
 }
 
 const LEFT_OUT = 'a run is left out';

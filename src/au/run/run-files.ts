@@ -3,6 +3,7 @@ import { SvcError } from '../../base/errors.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { runWord } from './run-word.ts';
 import { value } from '../../cli/app/parameter.ts';
+import { refuseRequests } from './own-requests.ts';
 import { recordedRun } from './recorded-runs.ts';
 import { readableRequest } from './request-copy.ts';
 import type { RunDirectory } from './run-directory.ts';
@@ -14,6 +15,10 @@ export const runParameter = value('--run <run>', 'read the results and the reque
 interface NamedFiles {
   readonly request?: string | undefined;
   readonly results?: string | undefined;
+  /** The files to be written. */
+  readonly out?: string | undefined;
+  readonly excluded?: string | undefined;
+  readonly html?: string | undefined;
 }
 
 /**
@@ -24,6 +29,8 @@ export async function filesOfRun(context: Context, name: string, named: NamedFil
   const run = await recordedRun(context, name);
   if (run === undefined)
     throw new SvcError('not_found', `${name} is no run recorded on this machine`, { next: ['au', 'runs'] });
+  const { out, excluded, html } = named;
+  refuseRequests(context, { '--out': out, '--excluded': excluded, '--html': html }, [run]);
   const { record } = run;
   const results = named.results ?? record.results?.file;
   if (results === undefined || (named.results === undefined && !fs.existsSync(results)))

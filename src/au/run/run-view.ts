@@ -4,7 +4,6 @@ import type { Context } from '../../cli/app/command.ts';
 import { knownTenant } from '../../cli/config/cache.ts';
 import { fieldPaths, type Tone, type View } from '../../cli/output/view.ts';
 import type { TenantFacts } from '../../schema/tenant.ts';
-import { indexedRuns } from './runs-elsewhere.ts';
 import { isUnsent, type Part, type PartState } from './part.ts';
 import {
   areCompared,
@@ -15,14 +14,11 @@ import {
   type RunRecord,
   statusOf,
 } from './record.ts';
-import { knownRunsRoot, jobsOf } from './recorded-runs.ts';
-import { listRuns } from './run-directory.ts';
+import { jobsOf, silentRuns } from './recorded-runs.ts';
 
 /** Returns the readable records of all runs on this machine. */
 export async function everyRecord(context: Pick<Context, 'system'>): Promise<RunRecord[]> {
-  const root = knownRunsRoot(context);
-  const found = root === undefined ? [] : await Promise.all([listRuns(root), indexedRuns(root, () => true)]);
-  return found.flatMap(({ runs }) => runs.map(({ record }) => record));
+  return (await silentRuns(context)).map(({ record }) => record);
 }
 
 /**
