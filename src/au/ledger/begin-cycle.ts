@@ -111,15 +111,17 @@ export async function requireOtherRows(
   const began = isOpen ? `which began ${ago} ago and is not completed` : `which began ${ago} ago`;
   const isFile = other.name.startsWith('file-');
   const where = isFile ? 'a submission without a cycle' : `cycle ${other.name}`;
-  const goOn = [fileCycle(rows), unknownRowsCycle(sha256)].includes(other.name)
-    ? submit
-    : [...submit, '--cycle', other.name];
+  const isSameFile = [fileCycle(rows), unknownRowsCycle(sha256)].includes(other.name);
+  const goOn = isSameFile ? submit : [...submit, '--cycle', other.name];
+  // A file without a cycle that is completed is not always accepted again, and has nothing left to send.
+  const [does, next] =
+    isSameFile && !isOpen ? ['gets the results of', ['au', 'resume', other.name]] : (['continues', goOn] as const);
   throw new SvcError(
     status === undefined ? 'conflict' : 'pending',
     `${share} are in ${where} too, ${began}; nothing was submitted`,
     {
-      hint: `The first of these commands continues ${isFile ? 'that submission' : where}. The second sends all rows of ${name} again${cycle === undefined ? '' : ` in cycle ${cycle}`}, and all of them are billed again.`,
-      next: goOn,
+      hint: `The first of these commands ${does} ${isFile ? 'that submission' : where}. The second sends all rows of ${name} again${cycle === undefined ? '' : ` in cycle ${cycle}`}, and all of them are billed again.`,
+      next,
       alternatives: [[...words, ...(cycle === undefined ? [] : ['--cycle', cycle]), '--begin']],
       facts: { other_cycle: other.name, shared_rows: other.shared, ...(status && { job_status: status }) },
     },

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, renameSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { errorIn } from '../../support/run-here.ts';
+import { errorIn, type HereResult } from '../../support/run-here.ts';
 import { openMachine, submittedOnce } from '../commands/machine.ts';
 import type { Fault } from '../support.ts';
 
@@ -11,6 +11,12 @@ const HIDDEN: Fault = (incoming, outgoing, proceed) =>
 
 const SUBMIT = 'au submit tokens.csv';
 const OUT = '--wait --out results.csv --force';
+
+/** Returns the command that a refused one names. */
+function nextOf(refused: HereResult): string {
+  expect(refused.code, refused.stderr).toBe(6);
+  return String(errorIn(refused)['next']).replace(/^svc /, '');
+}
 
 describe('the same file at the same tenant', () => {
   it('R58: the same file at the same tenant is recognized under another profile name, and is one run', async () => {
@@ -130,6 +136,19 @@ describe('a file that was submitted before', () => {
     const monthly = await machine.svc(`${SUBMIT} --cycle 2026-11`);
     expect(monthly.code, monthly.stderr).toBe(0);
     expect(machine.uploads()).toBe(2);
+  });
+
+  it('a file that was submitted before is refused with commands that succeed, whichever is followed', async () => {
+    const { machine } = await submittedOnce('--wait');
+    await machine.clock.advance(8 * DAY);
+    const again = nextOf(await machine.svc(SUBMIT));
+    const results = nextOf(await machine.svc(`${SUBMIT} --cycle 2026-11`));
+    expect(results).toMatch(/^au resume file-[0-9a-f]{16}$/);
+    expect(await machine.svc(`${results} --out later.csv`)).toMatchObject({ code: 0 });
+    expect(readFileSync(machine.path('work/later.csv'), 'utf8')).toMatch(/^token,/);
+    expect(again).toMatch(/^au download run-/);
+    expect(await machine.svc(`${again} --out again.csv`)).toMatchObject({ code: 0 });
+    expect(machine.uploads()).toBe(1);
   });
 
   it('a file that was submitted before continues with an unfinished run on any day', async () => {
