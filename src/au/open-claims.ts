@@ -33,7 +33,8 @@ function placesOf(own: string): string[] {
 
 /** Returns the names of the cycles that the state directory knows of, except those of files without a cycle. */
 export function cyclesSeen(ledgers: string): string[] {
-  const tops = namesIn(ledgers).flatMap((name) => placesOf(path.join(ledgers, name)));
+  const roots = [ledgers, path.join(ledgers, 'sandbox')];
+  const tops = roots.flatMap((root) => namesIn(root).flatMap((name) => placesOf(path.join(root, name))));
   return tops.flatMap((top) => namesIn(path.join(top, 'cycles'))).filter((name) => !/^(?:file|old)-/.test(name));
 }
 

@@ -9,8 +9,9 @@ import type { Ledger } from '../ledger/ledger.ts';
 import { isJobId } from '../run/job.ts';
 import { explainMissing, jobView } from '../run/job-view.ts';
 import type { Polled } from '../run/poll-parts.ts';
+import { jobOrCycle } from '../ledger/named-cycle.ts';
 import { isMissingUpload, isUntouched } from '../run/record.ts';
-import { namedRun } from '../run/recorded-runs.ts';
+import { runOrCycle } from '../run/recorded-runs.ts';
 import { missingRunError } from '../run/run-errors.ts';
 import { partRows, partView } from '../run/run-view.ts';
 import { runWord } from '../run/run-word.ts';
@@ -35,8 +36,8 @@ export const status = defineCommand({
   },
   async run(context, { of }) {
     if (of === undefined) return printCycles(context);
-    const run = await namedRun(context, of);
-    if (run === undefined) return isJobId(of) ? printJob(context, of) : printCycle(context, of);
+    const run = await runOrCycle(context, of);
+    if (run === undefined) return isJobId(of) ? jobOrCycle(context, of, printJob, printCycle) : printCycle(context, of);
     const print = await listPrinter(context, partView);
     if (isUntouched(run.record)) {
       await print(oneBatch(partRows(run.record)));

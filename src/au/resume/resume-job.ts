@@ -16,7 +16,7 @@ import { waitForJob } from '../wait/wait.ts';
 import type { ResumeInput } from './resume-parameters.ts';
 
 /** Polls one job, with `--wait` until it is completed, and shows it. */
-export async function resumeJob(context: Context, job: string, input: ResumeInput): Promise<void> {
+export async function resumeJob(context: Context, job: string, input: ResumeInput): Promise<undefined> {
   const { wait, events, summary } = input;
   const print = await recordPrinter(context, jobView);
   const summarize = await openRunSummary(context, summary);

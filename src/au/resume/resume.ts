@@ -2,8 +2,9 @@ import type { CommandFacts, Context, PreviewRequest } from '../../cli/app/comman
 import { submissionView } from '../results/submission.ts';
 import { isJobId } from '../run/job.ts';
 import { jobView } from '../run/job-view.ts';
-import { namedRun } from '../run/recorded-runs.ts';
+import { runOrCycle } from '../run/recorded-runs.ts';
 import { jobOrListRequest } from '../send/first-requests.ts';
+import { jobOrCycle } from '../ledger/named-cycle.ts';
 import { dueRuns, resumedRunView, resumeAll } from './resume-all.ts';
 import { resumeCycle, resumedCycleView } from './resume-cycle.ts';
 import { resumeJob } from './resume-job.ts';
@@ -36,12 +37,15 @@ export async function resumeNamed(context: Context, input: ResumeInput): Promise
     checkResumeOptions(input, 'everything');
     return resumeAll(context, input);
   }
-  const run = await namedRun(context, of);
+  const run = await runOrCycle(context, of);
   const resumed = run ? 'run' : isJobId(of) ? 'job' : 'cycle';
   checkResumeOptions(input, resumed);
   if (run) await resumeNamedRun(context, run, input);
-  else if (resumed === 'job') await resumeJob(context, of, input);
-  else return resumeCycle(context, of, input);
+  else if (resumed === 'cycle') return resumeCycle(context, of, input);
+  else {
+    const job = (): Promise<undefined> => resumeJob(context, of, input);
+    return jobOrCycle(context, of, job, () => resumeCycle(context, of, input));
+  }
   return undefined;
 }
 

@@ -1,5 +1,6 @@
 import { SvcError } from '../../base/errors.ts';
 import { textToSend, type ValueParser } from '../../cli/app/value-parsers.ts';
+import { isJobId } from './job.ts';
 
 /** Parses the name of a cycle, which is not case-sensitive, and refuses a card number. */
 export const cycleName: ValueParser<string> = (value) => {
@@ -11,3 +12,15 @@ export const cycleName: ValueParser<string> = (value) => {
     'must be 1 to 40 letters, digits, dots, underscores or hyphens, and not only dots, such as 2026-12',
   );
 };
+
+/**
+ * Checks that a cycle that begins can be named where a run or a job can be named, too.
+ * @throws SvcError `usage`
+ */
+export function requireClearName(cycle: string | undefined): void {
+  if (cycle === undefined || !(isJobId(cycle) || /^(?:run-|-)/.test(cycle))) return;
+  const what = isJobId(cycle) ? 'the id of a job' : cycle.startsWith('-') ? 'an option' : 'the id of a run';
+  throw new SvcError('usage', `no cycle can begin with the name ${cycle}, which looks like ${what}`, {
+    hint: 'Nothing was submitted. Choose another name, such as 2026-12.',
+  });
+}

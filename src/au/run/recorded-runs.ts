@@ -1,10 +1,11 @@
 import fs from 'node:fs';
 import path from 'node:path';
-import { SvcError } from '../../base/errors.ts';
+import { isSvcError, SvcError } from '../../base/errors.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { warnOf } from '../../cli/app/hint.ts';
 import { serviceOf } from '../../cli/app/service.ts';
 import { directoryOf, requireDirectory } from '../../cli/config/paths.ts';
+import { isRunId } from './run-word.ts';
 import { indexedRuns } from './runs-elsewhere.ts';
 import { isUntouched, type RunRecord } from './record.ts';
 import { type FoundRuns, listRuns, newestFirst, RECORD, RunDirectory } from './run-directory.ts';
@@ -67,6 +68,22 @@ export async function namedRun(
   const run = await recordedRun(context, argument);
   if (run) requireHere(context, run);
   return run;
+}
+
+/**
+ * Like `namedRun`, but returns undefined also for a word that only begins like the id of a run, and that no run has: earlier
+ * versions began cycles with such names.
+ */
+export async function runOrCycle(
+  context: Pick<Context, 'system' | 'settings'>,
+  argument: string,
+): Promise<RunDirectory | undefined> {
+  try {
+    return await namedRun(context, argument);
+  } catch (error) {
+    if (!isSvcError(error, 'not_found') || isRunId(argument)) throw error;
+    return undefined;
+  }
 }
 
 /**

@@ -9,6 +9,7 @@ import { isDone, standingClaims } from '../ledger/claims.ts';
 import type { Division } from '../ledger/divide-rows.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { settleClaim } from '../ledger/settle-claims.ts';
+import { requireClearName } from '../run/cycle-name.ts';
 import { findJob } from '../run/job.ts';
 import { partSource } from '../run/part-source.ts';
 import { apply, type EarlierJob, type Part } from '../run/part.ts';
@@ -61,6 +62,7 @@ export async function divideParts(
     newer: () => spare.get(),
     read: resultsReader(context, client, ledger),
   });
+  if (!isBegun) requireClearName(record.cycle);
   if (!isBegun && !begin) {
     const others = await otherCycles(await ledger.open(tenant), named.cycle, rows, sha256);
     const words = run.submitWords.slice(0, 3);

@@ -1,7 +1,7 @@
 import type { Context, PreviewRequest } from '../../cli/app/command.ts';
 import { isJobId } from '../run/job.ts';
 import { jobRequest } from '../run/job-view.ts';
-import { namedRun } from '../run/recorded-runs.ts';
+import { runOrCycle } from '../run/recorded-runs.ts';
 
 /** Returns the first request of a submission: the newest jobs name the tenant, whose ledger is then read. */
 export async function firstRequest(): Promise<PreviewRequest> {
@@ -18,5 +18,5 @@ export async function firstChange(): Promise<PreviewRequest> {
 /** Returns the first request of a command about a job or run, or about a cycle or everything open. */
 export async function jobOrListRequest(context: Context, named: string | undefined): Promise<PreviewRequest> {
   if (named === undefined) return firstRequest();
-  return isJobId(named) || (await namedRun(context, named)) ? jobRequest(context, named) : firstRequest();
+  return isJobId(named) || (await runOrCycle(context, named)) ? jobRequest(context, named) : firstRequest();
 }

@@ -19,6 +19,7 @@ import type { Division } from '../ledger/divide-rows.ts';
 import { annotateWarning } from '../request/annotations.ts';
 import { checkedFileRow, checkedFileView, type RequestFile, STANDARD_INPUT } from '../request/open-request-file.ts';
 import { checkDestination } from '../results/merge.ts';
+import { requireClearName } from '../run/cycle-name.ts';
 import { findOutdated, findRun, isExactly, requireRecent } from '../run/find-run.ts';
 import { isUntouched, type RunRecord, statusOf } from '../run/record.ts';
 import { everyRun, jobsOf, knownJobs, runsRoot } from '../run/recorded-runs.ts';
@@ -271,11 +272,13 @@ export class FileSubmission {
   /** Compares the file with the ledger, and says which rows other jobs have. Undefined if all rows are free. */
   async #divide(): Promise<Division | undefined> {
     const tenant = this.#tenant;
+    if (tenant === undefined) requireClearName(this.#input.cycle);
     if (tenant === undefined) return undefined;
     const { name } = this.#file;
     const client = this.#input.dryRun ? undefined : await this.#context.client();
     const newer = async () => (await this.#spareJob()).get();
     const { named, division, rows, isBegun } = await this.#compare(tenant, client, newer);
+    if (!isBegun) requireClearName(this.#input.cycle);
     if (!isBegun) await this.#reportBeginning(tenant, named.cycle, rows);
     if (division && division.free === undefined && !named.isNamed) {
       const entries = await (await this.#ledger.open(tenant)).cycle(named.cycle).read();

@@ -193,7 +193,7 @@ async function suggestionsOf(suggest: Listed, sources: Sources): Promise<readonl
 function cycles({ system }: Sources): Suggestion[] {
   const state = directoryOf(system, 'state') ?? '';
   const month = new Date().toISOString().slice(0, 7);
-  const seen = cyclesSeen(join(state, 'ledger')).concat(cyclesSeen(join(state, 'ledger', 'sandbox')));
+  const seen = cyclesSeen(join(state, 'ledger'));
   const names = [...new Set(seen)]
     .toSorted()
     .toReversed()

@@ -1,5 +1,6 @@
 import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import * as cycleNames from '../../../src/au/run/cycle-name.ts';
 import { Draft } from '../../../src/base/files/draft.ts';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
 import { RESULT_COLUMNS } from '../../../src/schema/account-updater-files.ts';
@@ -469,6 +470,49 @@ it('svc au status shows the jobs of a cycle, who sent them, and whether somebody
   await on('fresh', 'au resume 2026-12 --wait');
   expect((await rows()).map(({ results_read: wasRead }) => wasRead)).toEqual([true, true]);
 });
+
+const CARRIED = 'a0b1c2d3-0000-4000-8000-00000000000c';
+
+it.each(['run-2026-12', CARRIED, '-x'])(
+  'no cycle begins with the name %s, which looks like a run, a job or an option',
+  async (name) => {
+    const { on, home, uploads } = await openHalves();
+    writeFileSync(home.file('more.csv'), `${HEADER}\none-more,,,\n`);
+    for (const [machine, options] of [
+      ['laptop', ''],
+      ['laptop', ' --begin'],
+      ['fresh', ' --dry-run'],
+    ] as const) {
+      const refused = await on(machine, `au submit more.csv --cycle ${name}${options}`);
+      expect([refused.code, refused.stderr], refused.stderr).toEqual([
+        2,
+        expect.stringContaining(`no cycle can begin with the name ${name}`),
+      ]);
+    }
+    expect(uploads()).toBe(2);
+  },
+);
+
+it.each(['run-2026-12', CARRIED])(
+  'a cycle with the name %s that an earlier version began goes on, and is shown and resumed like any other',
+  async (name) => {
+    const { on, clock, home, results } = await openHalves();
+    writeFileSync(home.file('more.csv'), `${HEADER}\none-more,,,\n`);
+    const begins = vi.spyOn(cycleNames, 'requireClearName').mockReturnValue();
+    expect(await on('laptop', `au submit more.csv --cycle ${name}`)).toMatchObject({ code: 0 });
+    begins.mockRestore();
+    await clock.advance(60_000);
+    writeFileSync(home.file('more.csv'), `${HEADER}\none-more,,,\nanother,,,\n`);
+    const more = await on('laptop', `au submit more.csv --cycle ${name}`);
+    expect(more.code, more.stderr).toBe(0);
+    const shown = await on('laptop', `au status ${name}`);
+    expect([shown.code, shown.stdout.trimEnd().split('\n').length], shown.stderr).toEqual([0, 2]);
+    const resumed = await on('laptop', `au resume ${name} --wait`);
+    expect(resumed.code, resumed.stderr).toBe(0);
+    expect(JSON.parse(resumed.stdout)).toMatchObject({ cycle: name, rows: 2 });
+    expect(results(`${name}.results.csv`)).toHaveLength(2);
+  },
+);
 
 it.each(['au resume 2026-13', 'au status 2026-13', 'au resume no*cycle'])(
   'a word that names no run, job or cycle is said to: svc %s',
