@@ -8,11 +8,12 @@ import { cycleView, UNKNOWN } from '../ledger/cycle-view.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { isJobId } from '../run/job.ts';
 import { explainMissing, jobView } from '../run/job-view.ts';
+import { isMissing } from '../run/part.ts';
 import type { Polled } from '../run/poll-parts.ts';
 import { jobOrCycle } from '../ledger/named-cycle.ts';
 import { isMissingUpload, isUntouched } from '../run/record.ts';
 import { runOrCycle } from '../run/recorded-runs.ts';
-import { missingRunError } from '../run/run-errors.ts';
+import { missingRunError, unknownOutcomeError } from '../run/run-errors.ts';
 import { partRows, partView } from '../run/run-view.ts';
 import { runWord } from '../run/run-word.ts';
 import { jobOrListRequest } from '../send/first-requests.ts';
@@ -28,7 +29,7 @@ export const status = defineCommand({
     ['svc au status 5f0c…', 'one job, with its errors if it failed'],
   ],
   permissions: ['account-updater:job:read'],
-  exitCodes: [[9, 'the service does not find a job that has its file']],
+  exitCodes: [[9, 'the service does not find a job that has its file, or may have it']],
   paged: true,
   fields: [...new Set([...partView.fields, ...jobView.fields, ...cycleView.fields, ...claimView.fields])],
   parameters: {
@@ -61,6 +62,8 @@ export const status = defineCommand({
     });
     await print(oneBatch(partRows(run.record)));
     if (run.record.parts.some(isMissingUpload)) throw missingRunError(run);
+    // After some minutes, the outcome of a job that is not found is unknown.
+    if (run.record.parts.some((part) => part.state === 'unknown' && isMissing(part))) throw unknownOutcomeError(run);
   },
   request: (context, { of }) => jobOrListRequest(context, of),
 });

@@ -96,6 +96,21 @@ describe('a command that uploads nothing, where every response is a refusal', ()
   );
 });
 
+describe('a job that the service does not find', () => {
+  it('R72: a job that the service does not find ends svc au status with 9, however long it is missing', async () => {
+    const { desk, run, refuseWith } = await openRefused('', 1);
+    refuseWith({ status: 404, type: 'application/problem+json', body: '{"title":"Not Found"}' });
+    expect(await desk.svc(`au status ${run}`)).toMatchObject({ code: 9 });
+    await desk.clock.advance(HOUR / 10);
+    for (let poll = 1; poll <= 2; poll += 1) {
+      const { code, stdout, stderr } = await desk.svc(`au status ${run}`);
+      expect(code, stderr).toBe(9);
+      expect(JSON.parse(stdout)).toMatchObject({ status: 'unknown' });
+      expect(desk.record(run).parts[0]).toMatchObject({ state: 'unknown' });
+    }
+  });
+});
+
 describe('what is only recorded', () => {
   it('R72: what is only recorded is printed with the time of the last response, and decides no exit code', async () => {
     const { desk, run, refuseWith } = await openRefused('', 1);
