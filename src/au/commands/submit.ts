@@ -13,7 +13,7 @@ import { cycleName } from '../run/cycle-name.ts';
 import { describeRun } from '../wait/describe-run.ts';
 import { eventsParameter, type JobWakeUp, listenForJobs } from '../wait/events-option.ts';
 import { execParameter, runExec } from '../wait/exec-option.ts';
-import { statusOf } from '../run/record.ts';
+import { isForgottenRun, statusOf } from '../run/record.ts';
 import type { RunDirectory } from '../run/run-directory.ts';
 import { failedRunError } from '../run/run-errors.ts';
 import { beginParameter, noUnrecordedJobsParameter, onlyRecordedParameter } from '../send/recorded-option.ts';
@@ -114,7 +114,8 @@ async function submitFile(context: Context, input: SubmitInput): Promise<void> {
     });
   const work = (): Promise<void> => sendFile(context, input, { ...decided, wakeUpFor, show });
   await summarize(work, (error) => describeRun(context, run, error));
-  if (!input.wait && !wasCompleted) noteNext(context, 'to wait for the results', ['au', 'resume', run.name, '--wait']);
+  if (!input.wait && !wasCompleted && !isForgottenRun(run.record))
+    noteNext(context, 'to wait for the results', ['au', 'resume', run.name, '--wait']);
 }
 
 /** Returns what is shown of a file whose tokens all came from results of its cycle. */

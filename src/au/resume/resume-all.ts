@@ -162,6 +162,8 @@ export interface Round {
   readonly stale: number | undefined;
   readonly summarize: Summarize;
   readonly wait: boolean;
+  /** Whether a job whose results the service does not have any more is a failure. Default: `wait`. */
+  readonly wantsResults?: boolean | undefined;
   /** The command that continues an interrupted wait. */
   readonly again: readonly string[];
   readonly wakeUpFor: JobWakeUp | undefined;
@@ -176,7 +178,7 @@ export async function resumeRuns(
   runs: readonly RunDirectory[],
   round: Round,
 ): Promise<Map<string, Outcome>> {
-  const once = { ...round, wait: false };
+  const once = { ...round, wait: false, wantsResults: round.wait };
   const outcomes = await advanceAll(context, runs, once);
   if (!round.wait) return outcomes;
   for (const run of runs.filter(({ record }) => outcomes.get(record.id) === 'pending')) {
@@ -204,8 +206,8 @@ async function advanceAll(
 }
 
 async function runOnce(context: Context, run: RunDirectory, round: Round): Promise<Outcome> {
-  const { stale, summarize, exec, failOn, wait, wakeUpFor, again } = round;
-  const how = { exec, failOn, wait, again, wakeUp: wakeUpFor?.(run.record) };
+  const { stale, summarize, exec, failOn, wait, wantsResults, wakeUpFor, again } = round;
+  const how = { exec, failOn, wait, wantsResults, again, wakeUp: wakeUpFor?.(run.record) };
   let outcome: Outcome = 'done';
   try {
     const work = (): Promise<void> => holdRun(context, run, () => advanceRun(context, run, how));

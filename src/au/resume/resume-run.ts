@@ -17,7 +17,7 @@ import { laterRun } from '../run/find-run.ts';
 import { requireHere } from '../run/recorded-runs.ts';
 import type { RunDirectory } from '../run/run-directory.ts';
 import { failedRunError, pendingRunError } from '../run/run-errors.ts';
-import { resultsPath } from '../run/run-view.ts';
+import { resultsPath, shownStatus } from '../run/run-view.ts';
 import { applyToRun } from '../run/run.ts';
 import { confirmRows, partsToUpload, pollEarlierJobs, requireJoinedFiles, uploadRun } from '../send/upload-run.ts';
 import { holdRun, resumable } from '../run/verdict.ts';
@@ -78,7 +78,7 @@ async function resumeRun(
     else await print(submissionOf(record, polled));
     if (failure) throw failure;
     if (record.parts.some(({ state }) => state === 'failed')) throw failedRunError(run);
-    if (polled !== undefined && statusOf(record) !== 'completed') throw pendingRunError(run, polled);
+    if (polled !== undefined && shownStatus(record) !== 'completed') throw pendingRunError(run, polled);
   };
   await summarize(work, (error) => describeRun(context, run, error));
 }

@@ -3,7 +3,7 @@ import type { Client } from '../../client/api/client.ts';
 import { UPLOAD_LIFE_MS } from '../../schema/account-updater-files.ts';
 import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
 import { findJob, isReadable, jobPages, type RunOptions } from './job.ts';
-import { apply, type Clocks, knowsSince, mayBeUnprocessed, type Part, sentOf } from './part.ts';
+import { apply, type Clocks, isForgotten, knowsSince, mayBeUnprocessed, type Part, sentOf } from './part.ts';
 import type { RunRecord } from './record.ts';
 import type { RunDirectory } from './run-directory.ts';
 import { isOwnTenant, standingOf } from './tenant-proof.ts';
@@ -46,7 +46,7 @@ export class Polled {
 
   /** The parts whose jobs are under way. */
   get underWay(): readonly Part[] {
-    return this.#record.parts.filter(({ state }) => state === 'uploaded');
+    return this.#record.parts.filter((part) => part.state === 'uploaded' && !isForgotten(part));
   }
 }
 
@@ -80,7 +80,7 @@ export async function recordPoll(work: RunWork, part: Part, job: AccountUpdaterJ
 export async function recordMissingSince(work: RunWork, part: Part): Promise<void> {
   if (knowsSince(part, clocksOf(work))) return;
   if (work.record.tenant_id !== undefined) await isOwnTenant(work);
-  if (sentOf(part) !== 'some') work.onEvent?.({ kind: 'missing', job: part.job ?? '' });
+  if (sentOf(part) !== 'some' && !part.joined?.read) work.onEvent?.({ kind: 'missing', job: part.job ?? '' });
   apply(part, { kind: 'missed', clocks: clocksOf(work) });
 }
 

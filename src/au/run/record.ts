@@ -1,6 +1,15 @@
 import { countText, utcTime } from '../../cli/output/time.ts';
 import type { RequestFileCheck } from '../request/request-file.ts';
-import { doubtEnd, isMissing, isUnsent, type Part, type PartFile, type ResultsFile, todo } from './part.ts';
+import {
+  doubtEnd,
+  isForgotten,
+  isMissing,
+  isUnsent,
+  type Part,
+  type PartFile,
+  type ResultsFile,
+  todo,
+} from './part.ts';
 
 /** A run, with everything needed to resume it on this or another machine. */
 export interface RunRecord {
@@ -103,6 +112,12 @@ export function areCompared({ parts }: Pick<RunRecord, 'parts'>): boolean {
   return parts.every(({ state, results }) => state !== 'downloaded' || results?.compared === true);
 }
 
+/** Tells whether no job of a run is under way, although the service has forgotten one whose results were read. */
+export function isForgottenRun({ parts }: Pick<RunRecord, 'parts'>): boolean {
+  const left = parts.filter(({ state }) => state !== 'downloaded' && state !== 'completed');
+  return left.length > 0 && left.every(isForgotten);
+}
+
 /** Tells whether a part has yet to be uploaded, so that the input file is needed. */
 export function needsFile({ parts }: { readonly parts: readonly Pick<Part, 'state'>[] }): boolean {
   return parts.some((part) => ['create', 'upload', 'settle'].includes(todo(part)));
@@ -150,12 +165,12 @@ export function progressOf({ parts }: Pick<RunRecord, 'parts'>): string {
 }
 
 function seenWord(part: Part): string | undefined {
-  return isMissingUpload(part) ? 'not found' : part.seen;
+  return part.state === 'uploaded' && isMissing(part) ? 'not found' : part.seen;
 }
 
-/** Tells whether the last poll did not find a job that has its file. */
+/** Tells whether the last poll did not find a job that has its file, and whose results nobody has read. */
 export function isMissingUpload(part: Part): boolean {
-  return part.state === 'uploaded' && isMissing(part);
+  return part.state === 'uploaded' && isMissing(part) && !isForgotten(part);
 }
 
 /** Describes how long it may remain unknown whether the service has the file of a part, if that has an end. */

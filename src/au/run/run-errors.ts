@@ -1,6 +1,6 @@
 import { SvcError } from '../../base/errors.ts';
 import { countText, isoTime } from '../../cli/output/time.ts';
-import { doubtEnd, isMissing, type Part, sentOf } from './part.ts';
+import { doubtEnd, isForgotten, isMissing, type Part, sentOf } from './part.ts';
 import { doubtTime, isMissingUpload, isUntouched, needsFile, progressOf, statusOf } from './record.ts';
 import type { Polled } from './poll-parts.ts';
 import type { RunDirectory } from './run-directory.ts';
@@ -119,6 +119,23 @@ export function missingRunError({ record, name }: NamedRun): SvcError {
         ? 'If the sandbox was reset since, its jobs were deleted: abandon the run.'
         : 'The service may lag: try again in a few minutes. Nothing is uploaded again.',
       next: ['au', isSandbox ? 'abandon' : 'status', name],
+      retryable: true,
+      facts: { run: record.id, jobs },
+    },
+  );
+}
+
+/** Returns the error for results that another machine read, and that the service does not have any more. */
+export function forgottenRunError({ record, name }: NamedRun): SvcError {
+  const forgotten = record.parts.filter(isForgotten);
+  const jobs = forgotten.map(({ job }) => job);
+  const by = [...new Set(forgotten.flatMap(({ joined }) => joined?.by ?? []))];
+  return new SvcError(
+    'outcome_unknown',
+    `the service does not find job ${jobs.join(', ')} of run ${record.id}, whose results were read before`,
+    {
+      hint: `It forgets jobs after a while, or may lag. Take the results from the machine that has them; the rows were sent by ${by.join(', ')}. Nothing is sent again.`,
+      next: ['au', 'status', name],
       retryable: true,
       facts: { run: record.id, jobs },
     },

@@ -4,9 +4,10 @@ import type { Context } from '../../cli/app/command.ts';
 import { knownTenant } from '../../cli/config/cache.ts';
 import { fieldPaths, type Tone, type View } from '../../cli/output/view.ts';
 import type { TenantFacts } from '../../schema/tenant.ts';
-import { isUnsent, type Part, type PartState } from './part.ts';
+import { isForgotten, isUnsent, type Part, type PartState } from './part.ts';
 import {
   areCompared,
+  isForgottenRun,
   isMissingUpload,
   isUntouched,
   progressOf,
@@ -43,6 +44,7 @@ export function shownStatus(record: RunRecord): ShownStatus {
   const status = statusOf(record);
   if (status !== 'open') return status;
   if (isUntouched(record)) return 'not sent';
+  if (isForgottenRun(record)) return 'completed';
   return record.parts.some((part) => part.state === 'unknown' || isMissingUpload(part)) ? 'unknown' : 'pending';
 }
 
@@ -136,6 +138,7 @@ export function partRows({ parts }: RunRecord): PartRow[] {
 
 function statusOfPart(part: Part): ShownStatus {
   if (isUnsent(part)) return 'not sent';
+  if (isForgotten(part)) return 'completed';
   return isMissingUpload(part) ? 'unknown' : (STATUS_OF[part.state] ?? 'pending');
 }
 

@@ -1,11 +1,12 @@
 import { EXIT_CODES, type ErrorCode, FAILURES_BY_WEIGHT, isSvcError, SvcError } from '../../base/errors.ts';
 import { isHeld } from '../../base/files/lock.ts';
 import type { Context } from '../../cli/app/command.ts';
-import { isMissing } from './part.ts';
+import { isForgotten, isMissing } from './part.ts';
 import type { Polled } from './poll-parts.ts';
 import { hasUnknown, needsFile } from './record.ts';
 import {
   failedRunError,
+  forgottenRunError,
   missingRunError,
   type NamedRun,
   pendingRunError,
@@ -45,6 +46,8 @@ interface OtherFindings {
 interface Wanted {
   /** Whether to accept partial results. An abandoned run gets no further results. */
   readonly isPartial?: boolean | undefined;
+  /** Whether to accept that the service has forgotten a job whose results another machine read. */
+  readonly isSent?: boolean | undefined;
   /** The command that continues with pending work. Default: `au resume --wait`. */
   readonly again?: readonly string[] | undefined;
 }
@@ -53,7 +56,11 @@ interface Wanted {
  * Returns the worst reason why a run has no results after its jobs were polled in this command; undefined if the
  * results are downloaded.
  */
-export function verdictOf(run: NamedRun, found: Findings, { isPartial, again }: Wanted = {}): SvcError | undefined {
+export function verdictOf(
+  run: NamedRun,
+  found: Findings,
+  { isPartial, isSent, again }: Wanted = {},
+): SvcError | undefined {
   if (found.poll !== undefined) return worstOf([found.upload, found.poll]);
   const { record } = run;
   const ofParts = isPartial
@@ -61,6 +68,7 @@ export function verdictOf(run: NamedRun, found: Findings, { isPartial, again }: 
     : [
         record.parts.some(({ state }) => state === 'failed') ? failedRunError(run) : undefined,
         hasUnknown(record) ? unknownOutcomeError(run) : undefined,
+        !isSent && record.parts.some(isForgotten) ? forgottenRunError(run) : undefined,
         needsFile(record) ? (found.upload ?? unfinishedError(run)) : undefined,
       ];
   const isDone = isPartial || record.parts.every(({ state }) => state === 'downloaded');

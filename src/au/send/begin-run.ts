@@ -84,6 +84,7 @@ export function dividedParts({ joined, free }: Division, first: number, request:
     const joinedJob = {
       rows: claim.rows,
       by: byText(claim),
+      ...(isDone && { read: true as const }),
       ...(provable !== undefined && {
         provable_at: new Date(provable).toISOString(),
         provable_until: new Date(provableUntil(claim)).toISOString(),

@@ -130,7 +130,7 @@ export async function settleJoined(
   for (const part of record.parts.filter(mayHaveEnded)) {
     const opened = await ledger.open(record.tenant_id ?? '');
     const isSeen = part.state === 'failed';
-    const end = await endOfClaim(client, opened, part, spare);
+    const end = await endOfClaim(client, opened, run, part, spare);
     if (end === undefined) continue;
     const failed = end === 'failed' ? await findJob(client, part.job ?? '') : undefined;
     if (failed?.status === 'failed' && !(isSeen && retriesFailed)) {
@@ -151,13 +151,18 @@ export async function pollJoinedDoubts(client: Client, run: RunDirectory): Promi
   if (doubtful.length > 0) await Polled.once(workOn(client, run), doubtful);
 }
 
-/** Returns why the claim of a part's job ended, before this or now; undefined if it stands. */
+/**
+ * Returns why the claim of a part's job ended, before this or now; undefined if it stands. Then notes whether somebody read
+ * the results of the job.
+ */
 async function endOfClaim(
   client: Client,
   ledger: Ledger,
-  { job = '', joined }: Part,
+  run: RunDirectory,
+  part: Part,
   spare: SpareJob,
 ): Promise<'failed' | 'gone' | 'operator' | undefined> {
+  const { job = '', joined, state } = part;
   const cycle = await ledger.cycleOfJob(job);
   if (cycle === undefined) return undefined;
   const entries = [...(await cycle.read())];
@@ -171,6 +176,10 @@ async function endOfClaim(
     { claim, isDone: isDone(entries, job) },
     { newer: () => spare.get() },
   );
+  if (settled.isDone && settled.end === undefined && !joined.read && (state === 'uploaded' || state === 'unknown')) {
+    apply(part, { kind: 'read' });
+    run.save();
+  }
   return settled.end;
 }
 

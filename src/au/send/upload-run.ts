@@ -53,9 +53,14 @@ export function partsToUpload(
 
 /**
  * Returns a function that polls once the jobs that were under way before this command uploaded anything, so that
- * "pending" never stands on the record.
+ * "pending" never stands on the record. Unless results are wanted, the service may have forgotten a job whose results
+ * somebody read.
  */
-export function pollEarlierJobs(context: Context, run: RunDirectory): () => Promise<Polled> {
+export function pollEarlierJobs(
+  context: Context,
+  run: RunDirectory,
+  { wantsResults = false } = {},
+): () => Promise<Polled> {
   const earlier = run.record.parts.filter(({ state }) => state === 'uploaded' || state === 'completed');
   return async () => {
     const client = await context.client();
@@ -63,7 +68,7 @@ export function pollEarlierJobs(context: Context, run: RunDirectory): () => Prom
     const polled = await Polled.once(workOn(client, run, { onEvent: showRun(context, run.record) }), [
       ...new Set([...earlier.filter((part) => run.record.parts.includes(part)), ...joined]),
     ]);
-    const reason = verdictOf(run, { polled });
+    const reason = verdictOf(run, { polled }, { isSent: !wantsResults });
     // Only a job that waits for the file of another machine is not submitted yet.
     const isWaiting = polled.underWay.some((part) => part.joined !== undefined && part.seen === 'pending');
     // The caller shows the run before it fails for a job that failed.
@@ -79,7 +84,7 @@ export function pollEarlierJobs(context: Context, run: RunDirectory): () => Prom
  */
 export async function requireJoinedFiles(context: Context, run: RunDirectory): Promise<void> {
   if (run.record.parts.some((part) => part.joined !== undefined && part.state === 'uploaded'))
-    await pollEarlierJobs(context, run)();
+    await pollEarlierJobs(context, run, { wantsResults: true })();
 }
 
 /**

@@ -9,7 +9,8 @@ import type { Threshold } from '../results/fail-on.ts';
 import { keepResults } from '../results/merge.ts';
 import { checkThreshold, countedResults } from '../results/submission.ts';
 import { trendOf } from '../results/trend.ts';
-import { isOpen, statusOf } from '../run/record.ts';
+import { isForgottenRun, isOpen, statusOf } from '../run/record.ts';
+import { forgottenRunError } from '../run/run-errors.ts';
 import { applyToRun } from '../run/run.ts';
 import { repairCopy } from '../run/request-copy.ts';
 import type { RunDirectory } from '../run/run-directory.ts';
@@ -31,6 +32,8 @@ interface Advance {
   /** Whether to wait for the jobs, instead of polling them once. */
   readonly wait?: boolean | undefined;
   readonly wakeUp?: WakeUp | undefined;
+  /** Whether a job whose results the service does not have any more is a failure. */
+  readonly wantsResults?: boolean | undefined;
 }
 
 /**
@@ -54,7 +57,7 @@ export async function advanceRun(context: Context, run: RunDirectory, advance: A
 
 async function resume(context: Context, run: RunDirectory, advance: Advance): Promise<void> {
   const { record } = run;
-  const { exec, wait, wakeUp, again = [...run.resumeWords, '--wait'] } = advance;
+  const { exec, wait, wakeUp, wantsResults = wait, again = [...run.resumeWords, '--wait'] } = advance;
   const client = await context.client();
   const upload = await uploadRest(context, run);
   const how = { onEvent: showRun(context, record), ledger: new CommandLedger(context) };
@@ -65,9 +68,10 @@ async function resume(context: Context, run: RunDirectory, advance: Advance): Pr
       if (isSvcError(error)) return { poll: error };
       throw error;
     });
-    const reason = verdictOf(run, { upload, ...polled });
+    const reason = verdictOf(run, { upload, ...polled }, { isSent: !wantsResults });
     if (reason !== undefined) throw reason;
   }
+  if (isForgottenRun(record)) context.notices.note(forgottenRunError(run).message);
   if (statusOf(record) !== 'completed') return;
   if (exec !== undefined) applyToRun(record, { kind: 'exec due' });
   const { file } = await deliver(context, run);

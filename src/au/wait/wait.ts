@@ -4,8 +4,8 @@ import type { Client } from '../../client/api/client.ts';
 import { pollUntil, type WakeUp } from '../../client/api/poll.ts';
 import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
 import { DAY_MS } from '../../schema/durations.ts';
-import { apply, isMissing, MISSING_MS } from '../run/part.ts';
-import { progressOf } from '../run/record.ts';
+import { apply, MISSING_MS } from '../run/part.ts';
+import { isMissingUpload, progressOf } from '../run/record.ts';
 import type { RunDirectory } from '../run/run-directory.ts';
 import { after, verdictOf } from '../run/verdict.ts';
 import { failedError, findJob, pollReporter, readJob } from '../run/job.ts';
@@ -98,7 +98,7 @@ export async function waitForRun(client: Client, run: RunDirectory, options: Wai
 
 /** Marks missing jobs at the end of the time, because it is unknown whether the service has their files. */
 function doubtMissing(run: RunDirectory): void {
-  const missing = run.record.parts.filter((part) => part.state === 'uploaded' && isMissing(part));
+  const missing = run.record.parts.filter(isMissingUpload);
   for (const part of missing) apply(part, { kind: 'given up' });
   if (missing.length > 0) run.save();
 }
