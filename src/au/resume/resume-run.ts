@@ -29,8 +29,8 @@ export async function resumeNamedRun(context: Context, run: RunDirectory, input:
   const print = await recordPrinter(context, submissionView);
   await requireResumable(context, run);
   const { record } = run;
-  const out = input.out ?? (input.wait ? resultsPath(context, record) : (record.out ?? 'results.csv'));
-  if (input.wait || input.out !== undefined) await checkDestination(context, run, { out, force: input.force });
+  const out = input.out ?? (input.wait ? resultsPath(context, record) : undefined);
+  if (out !== undefined) await checkDestination(context, run, { out, force: input.force });
   const parts = partsToUpload(record.parts).filter(({ joined }) => joined === undefined);
   // A run of an early version may have lost its file, which must be reported before any question.
   if (parts.length > 0) await requestToUpload(context, run);
@@ -46,7 +46,8 @@ export async function resumeNamedRun(context: Context, run: RunDirectory, input:
 
 interface Shown {
   readonly print: (submission: Submission) => Promise<void>;
-  readonly out: string;
+  /** Where to write the results; undefined for the recorded file, or with the run if that cannot be written. */
+  readonly out: string | undefined;
 }
 
 async function resumeRun(

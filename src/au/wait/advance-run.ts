@@ -1,12 +1,10 @@
 import { isSvcError, type SvcError } from '../../base/errors.ts';
 import type { Context } from '../../cli/app/command.ts';
-import { noteNext } from '../../cli/app/hint.ts';
 import type { WakeUp } from '../../client/api/poll.ts';
 import { actionsOf } from '../results/action-option.ts';
 import { CommandLedger } from '../ledger/command-ledger.ts';
 import { invalidateResults } from '../results/download.ts';
 import type { Threshold } from '../results/fail-on.ts';
-import { keepResults } from '../results/merge.ts';
 import { checkThreshold, countedResults } from '../results/submission.ts';
 import { trendOf } from '../results/trend.ts';
 import { isForgottenRun, isOpen, statusOf } from '../run/record.ts';
@@ -17,7 +15,7 @@ import type { RunDirectory } from '../run/run-directory.ts';
 import { resumable, verdictOf } from '../run/verdict.ts';
 import { showRun } from '../send/show-progress.ts';
 import { uploadRun } from '../send/upload-run.ts';
-import { deliverResults, firstWarning, noteUncompared } from './deliver.ts';
+import { deliverAsRecorded, firstWarning, noteUncompared } from './deliver.ts';
 import { runExec } from './exec-option.ts';
 import { deliverFixFile } from './fix-file.ts';
 import { pollRun } from './poll-run.ts';
@@ -74,7 +72,7 @@ async function resume(context: Context, run: RunDirectory, advance: Advance): Pr
   if (isForgottenRun(record)) context.notices.note(forgottenRunError(run).message);
   if (statusOf(record) !== 'completed') return;
   if (exec !== undefined) applyToRun(record, { kind: 'exec due' });
-  const { file } = await deliver(context, run);
+  const { file } = await deliverAsRecorded(context, run);
   noteUncompared(context, record);
   await deliverFixFile(context, run);
   const warning = await firstWarning(context, record);
@@ -98,20 +96,3 @@ async function uploadRest(context: Context, run: RunDirectory): Promise<SvcError
 
 /** Upload errors after which polling is still useful. */
 const OF_THE_UPLOAD = ['local', 'checksum_mismatch', 'conflict', 'forbidden', 'rejected', 'outcome_unknown'] as const;
-
-/**
- * Writes the results to the recorded file. If the file exists or its directory is gone, keeps them with the run,
- * because nobody can confirm another file.
- */
-async function deliver(context: Context, run: RunDirectory): Promise<{ readonly file: string }> {
-  const { out } = run.record;
-  if (out === undefined) return keepResults(run);
-  try {
-    return await deliverResults(context, run, { out, force: false });
-  } catch (error) {
-    if (!isSvcError(error, 'usage', 'local')) throw error;
-    context.notices.warn(`${run.record.id}: ${error.message}; its results are kept in ${run.path}`);
-    noteNext(context, 'to write them to another file', ['au', 'download', run.name, '--out', '<file>']);
-    return keepResults(run);
-  }
-}

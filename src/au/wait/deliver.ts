@@ -31,15 +31,18 @@ interface FinishOptions {
   readonly again?: readonly string[] | undefined;
 }
 
-/** Waits for a fully uploaded run, downloads its results and writes them into one file. */
+/**
+ * Waits for a fully uploaded run, downloads its results and writes them into one file. Without `out`, they are kept with the
+ * run if the recorded file cannot be written.
+ */
 export async function finishRun(
   context: Context,
   run: RunDirectory,
-  destination: Destination,
+  { out, force }: Pick<Destination, 'force'> & { readonly out: string | undefined },
   { wakeUp, exec, again = ['au', 'resume', run.name, '--wait'] }: FinishOptions = {},
 ): Promise<void> {
   const { record } = run;
-  await requireDestination(context, destination, run);
+  if (out !== undefined) await requireDestination(context, { out, force }, run);
   if (needsFile(record)) throw unfinishedError(run);
   await repairCopy(context, run);
   await invalidateResults(run);
@@ -51,9 +54,28 @@ export async function finishRun(
   if (exec !== undefined && record.results === undefined) applyToRun(record, { kind: 'exec due' });
   else if (exec !== undefined && record.exec === undefined)
     context.notices.note('--exec has nothing to do: the results were written before');
-  await deliverResults(context, run, destination);
+  if (out === undefined) await deliverAsRecorded(context, run, force);
+  else await deliverResults(context, run, { out, force });
   noteUncompared(context, record);
   await deliverFixFile(context, run);
+}
+
+/**
+ * Writes the results to the recorded file. If the file exists or its directory is gone, keeps them with the run,
+ * because nobody can confirm another file.
+ */
+export async function deliverAsRecorded(context: Context, run: RunDirectory, force = false): Promise<ResultsFile> {
+  const { out } = run.record;
+  if (out === undefined) return keepResults(run);
+  try {
+    await checkDestination(context, run, { out, force });
+    return await deliverResults(context, run, { out, force });
+  } catch (error) {
+    if (!isSvcError(error, 'usage', 'local')) throw error;
+    context.notices.warn(`${run.record.id}: ${error.message}; its results are kept in ${run.path}`);
+    noteNext(context, 'to write them to another file', ['au', 'download', run.name, '--out', '<file>']);
+    return keepResults(run);
+  }
 }
 
 /** Checks the destination of the results before any request. `run` may have written the file that exists there. */

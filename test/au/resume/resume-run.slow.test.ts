@@ -58,6 +58,29 @@ describe('svc au resume', () => {
     expect(desk.uploads()).toBe(1);
   });
 
+  it.each(['exists', 'has no directory any more'])(
+    'svc au resume keeps the results with the run if the file that was named first %s',
+    async (why) => {
+      const desk = await openQuickDesk();
+      mkdirSync(desk.home.file('out'));
+      expect(await desk.svc('au submit tokens.csv --out out/r.csv')).toMatchObject({ code: 0 });
+      const [run = ''] = desk.runIds();
+      if (why === 'exists') writeFileSync(desk.home.file('out/r.csv'), 'mine\n');
+      else rmSync(desk.home.file('out'), { recursive: true });
+      const resumed = await desk.svc(`au resume ${run}`);
+      expect(resumed.code, resumed.stderr).toBe(0);
+      const file = join(RUNS, run, 'results.csv');
+      expect(shown(resumed)).toMatchObject({ status: 'completed', results: { file } });
+      expect(resumed.stderr).toContain(`svc au download ${run} --out <file>`);
+      expect(existsSync(desk.home.file(file))).toBe(true);
+      if (why !== 'exists') return;
+      expect(readFileSync(desk.home.file('out/r.csv'), 'utf8')).toBe('mine\n');
+      expect(await desk.svc(`au resume ${run} --wait`)).toMatchObject({ code: 2 });
+      expect(await desk.svc(`au resume ${run} --force`)).toMatchObject({ code: 0 });
+      expect(readFileSync(desk.home.file('out/r.csv'))).toEqual(readFileSync(desk.home.file(file)));
+    },
+  );
+
   it('R80: svc au resume is what a run proposes whose file came through a pipe', async () => {
     let mayCreate = true;
     const desk = await openQuickDesk({
