@@ -108,7 +108,7 @@ async function downloadJob(context: Context, job: string, options: DownloadOptio
   });
   const explained = explainMissing(context, job, downloading);
   const result = await resumable(again(job, options), { job }, explained).catch((error: unknown) => {
-    throw orAccept(error, job);
+    throw orAccept(error, again(job, { ...options, acceptUnproven: true }));
   });
   if (!isFile) await copyOut(context, file, out);
   const isAccepted = result.flaws.length > 0;
@@ -144,9 +144,9 @@ function again(of: string, { out, force, acceptUnproven: accepts }: DownloadOpti
 }
 
 /** Adds to an error how to accept unproven results, if every download attempt returned the same bytes. */
-function orAccept(error: unknown, job: string): unknown {
+function orAccept(error: unknown, next: readonly string[]): unknown {
   if (!isSvcError(error, 'checksum_mismatch') || typeof error.facts?.['kept'] !== 'string') return error;
-  return error.with({ next: ['au', 'download', job, '--accept-unproven'] });
+  return error.with({ next });
 }
 
 /**

@@ -15,13 +15,13 @@ import { eventsParameter, type JobWakeUp, listenForJobs } from '../wait/events-o
 import { execParameter, runExec } from '../wait/exec-option.ts';
 import { isForgottenRun, statusOf } from '../run/record.ts';
 import type { RunDirectory } from '../run/run-directory.ts';
-import { failedRunError } from '../run/run-errors.ts';
+import { failedRunError, sendWords } from '../run/run-errors.ts';
 import { beginParameter, noUnrecordedJobsParameter, onlyRecordedParameter } from '../send/recorded-option.ts';
 import { firstChange, firstRequest } from '../send/first-requests.ts';
 import { type Decision, FileSubmission } from '../send/submit-file.ts';
 import { pollEarlierJobs, requireJoinedFiles } from '../send/upload-run.ts';
 import { holdRun, resumable } from '../run/verdict.ts';
-import { checkWaitOptions, continuingWords, optionWords } from '../wait/wait-options.ts';
+import { checkWaitOptions, continuingWords, keepingOptions, optionWords, waitingWords } from '../wait/wait-options.ts';
 
 const parameters = {
   file: reading(argument('<file|->', 'a request file, or - for standard input', text), ['.csv']),
@@ -97,7 +97,7 @@ async function submitFile(context: Context, input: SubmitInput): Promise<void> {
   // A port that is in use is found before a job is created for the tenant.
   const wakeUpFor = input.events && !input.dryRun ? await listenForJobs(context, input.events) : undefined;
   const onlyRecorded = input.onlyRecorded || input.noUnrecordedJobs;
-  const submission = new FileSubmission(context, file, { ...input, onlyRecorded });
+  const submission = new FileSubmission(context, file, { ...input, onlyRecorded, options: optionWords(input) });
   const decided = await submission.decide();
   if (decided.kind === 'nothing new') {
     await submission.inCycleSince();
@@ -112,7 +112,7 @@ async function submitFile(context: Context, input: SubmitInput): Promise<void> {
       in_cycle_since: await submission.inCycleSince(run),
       ...(wasCompleted && { status: 'already_submitted' }),
     });
-  const work = (): Promise<void> => sendFile(context, input, { ...decided, wakeUpFor, show });
+  const work = (): Promise<void> => keepingOptions(input, sendFile(context, input, { ...decided, wakeUpFor, show }));
   await summarize(work, (error) => describeRun(context, run, error));
   if (!input.wait && !wasCompleted && !isForgottenRun(run.record))
     noteNext(context, 'to wait for the results', ['au', 'resume', run.name, '--wait']);
@@ -141,9 +141,13 @@ async function sendFile(
   const again = ['au', 'resume', run.name, ...optionWords(input)];
   const { basis, failure } = await holdRun(context, run, async () => {
     submission.take(run, out);
-    const poll = pollEarlierJobs(context, run);
-    await resumable(continuingWords(run, input), { run: run.record.id }, submission.upload(run));
-    if (wait) await requireJoinedFiles(context, run);
+    const poll = pollEarlierJobs(context, run, { again: waitingWords(again) });
+    // Only submitting takes --begin, which the run may still need.
+    const continuing = input.begin
+      ? [...sendWords(run), '--begin', ...optionWords(input)]
+      : continuingWords(run, input);
+    await resumable(continuing, { run: run.record.id }, submission.upload(run));
+    if (wait) await requireJoinedFiles(context, run, again);
     if (wait || (wasCompleted && input.out !== undefined))
       await finishRun(context, run, { out, force }, { wakeUp: wakeUpFor?.(run.record), exec, again });
     const isDone = statusOf(run.record) === 'completed';

@@ -24,6 +24,8 @@ interface PollClaims extends Pick<RunOptions, 'onEvent'> {
   /** Whether to poll until no job is under way. */
   readonly wait: boolean;
   readonly wakeUp?: WakeUp | undefined;
+  /** The command that continues the wait. */
+  readonly again: readonly string[];
 }
 
 /** What the service said of the jobs of a cycle. */
@@ -44,7 +46,7 @@ export async function pollClaims(
   client: Client,
   cycle: NamedCycle,
   claims: readonly ClaimEntry[],
-  { wait, wakeUp, onEvent }: PollClaims,
+  { wait, wakeUp, onEvent, again }: PollClaims,
 ): Promise<PolledClaims> {
   const ids = claims.map(({ job }) => job);
   // A time limit that ends the wait leaves no time to read the ledger, so it is read before.
@@ -79,7 +81,7 @@ export async function pollClaims(
   const reasons: (SvcError | undefined)[] = [];
   // One new job shows that a list is up to date, for all jobs that are missing there.
   const spare = new SpareJob(client);
-  for (const claim of claims) reasons.push(await reasonOf(client, cycle, claim, { seen, spare }));
+  for (const claim of claims) reasons.push(await reasonOf(client, cycle, claim, { seen, spare, again }));
   const reason = worstOf(reasons);
   const because = outage ?? timeUp;
   const ofJobs = reason && because && reason.code === 'pending' ? after(because, reason) : reason;
@@ -100,7 +102,7 @@ async function reasonOf(
   client: Client,
   { name, cycle, entries }: NamedCycle,
   claim: ClaimEntry,
-  { seen, spare }: { readonly seen: Jobs; readonly spare: SpareJob },
+  { seen, spare, again }: { readonly seen: Jobs; readonly spare: SpareJob; readonly again: readonly string[] },
 ): Promise<SvcError | undefined> {
   const { job } = claim;
   const status = seen.get(job)?.status;
@@ -108,10 +110,7 @@ async function reasonOf(
   const what = `job ${job} with ${countText(claim.rows, 'row')} of cycle ${name}, sent by ${byText(claim)} as ${claim.file.name},`;
   if (status === 'completed' || (status === undefined && deliveryOf(entries, job))) return undefined;
   if (status !== undefined && status !== 'failed')
-    return new SvcError('pending', `${what} is ${status}`, {
-      next: ['au', 'resume', name, '--wait'],
-      facts: { ...facts, job_status: status },
-    });
+    return new SvcError('pending', `${what} is ${status}`, { next: again, facts: { ...facts, job_status: status } });
   const end = await endOf(client, cycle, { claim, status, spare });
   if (end !== undefined)
     return new SvcError('job_failed', `${what} ${end === 'failed' ? 'failed' : 'was deleted without its file'}`, {

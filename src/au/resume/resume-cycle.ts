@@ -28,7 +28,7 @@ import { exitCodeOf, type Outcome, outcomeOf, resumable } from '../run/verdict.t
 import { showRun } from '../send/show-progress.ts';
 import { summaryTitle } from '../wait/describe-run.ts';
 import { listenForJobs } from '../wait/events-option.ts';
-import { optionWords } from '../wait/wait-options.ts';
+import { optionWords, waitingWords } from '../wait/wait-options.ts';
 import { pollClaims } from './poll-claims.ts';
 import { dueRuns, resumeRuns } from './resume-all.ts';
 import type { ResumeInput } from './resume-parameters.ts';
@@ -139,7 +139,8 @@ async function deliverCycle(context: Context, client: Client, named: NamedCycle,
   let status = 'not completed';
   const work = async (): Promise<void> => {
     const wakeUp = how.wakeUpFor?.({ parts: jobs.map((job) => ({ job })) });
-    const polling = pollClaims(client, cycle, claims, { wait: how.wait, wakeUp, onEvent: showRun(context) });
+    const again = waitingWords(how.again);
+    const polling = pollClaims(client, cycle, claims, { wait: how.wait, wakeUp, onEvent: showRun(context), again });
     const { progress, reason, unsent } = await resumable(how.again, { cycle: cycle.name }, polling);
     status = statusFor(ofRuns, reason ?? unsent);
     const row = { cycle: cycle.name, status, rows, jobs, progress };

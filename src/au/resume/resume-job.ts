@@ -11,7 +11,7 @@ import { resumable } from '../run/verdict.ts';
 import { showRun } from '../send/show-progress.ts';
 import { summaryTitle } from '../wait/describe-run.ts';
 import { listenForJobs } from '../wait/events-option.ts';
-import { optionWords } from '../wait/wait-options.ts';
+import { optionWords, waitingWords } from '../wait/wait-options.ts';
 import { waitForJob } from '../wait/wait.ts';
 import type { ResumeInput } from './resume-parameters.ts';
 
@@ -29,9 +29,9 @@ export async function resumeJob(context: Context, job: string, input: ResumeInpu
       ? resumable(
           again,
           { job },
-          explainMissing(context, job, waitForJob(client, job, { onEvent: showRun(context), wakeUp })),
+          explainMissing(context, job, waitForJob(client, job, { onEvent: showRun(context), wakeUp, again })),
         )
-      : explainMissing(context, job, readOnce(client, job, print));
+      : explainMissing(context, job, readOnce(client, job, { print, again: waitingWords(again) }));
     const found = await seen;
     ({ status } = found);
     await print(found);
@@ -44,14 +44,14 @@ export async function resumeJob(context: Context, job: string, input: ResumeInpu
 async function readOnce(
   client: Client,
   id: string,
-  print: (job: AccountUpdaterJob) => Promise<void>,
+  { print, again }: { print: (job: AccountUpdaterJob) => Promise<void>; again: readonly string[] },
 ): Promise<AccountUpdaterJob> {
   const job = await readJob(client, id);
   if (job.status === 'completed') return job;
   await print(job);
   if (job.status === 'failed') throw failedError(job);
   throw new SvcError('pending', `job ${id} is ${job.status}`, {
-    next: ['au', 'resume', id, '--wait'],
+    next: again,
     facts: { job: id, job_status: job.status },
   });
 }

@@ -21,7 +21,7 @@ import { resultsPath, shownStatus } from '../run/run-view.ts';
 import { applyToRun } from '../run/run.ts';
 import { confirmRows, partsToUpload, pollEarlierJobs, requireJoinedFiles, uploadRun } from '../send/upload-run.ts';
 import { holdRun, resumable } from '../run/verdict.ts';
-import { continuingWords, optionWords } from '../wait/wait-options.ts';
+import { continuingWords, keepingOptions, optionWords, waitingWords } from '../wait/wait-options.ts';
 import type { ResumeInput } from './resume-parameters.ts';
 
 /** Uploads what is left of a run and polls its jobs once, or waits for them with `--wait`. Then gets its results. */
@@ -65,9 +65,9 @@ async function resumeRun(
       await requireResumable(context, run);
       takeUp(context, run.record, input);
       run.save();
-      const poll = pollEarlierJobs(context, run);
+      const poll = pollEarlierJobs(context, run, { again: waitingWords(again) });
       await resumable(continuingWords(run, input), { run: run.record.id }, uploadRun(context, run));
-      if (wait) await requireJoinedFiles(context, run);
+      if (wait) await requireJoinedFiles(context, run, again);
       const seen = wait ? undefined : await poll();
       if (wait || isReady(run.record))
         await finishRun(context, run, { out, force }, { wakeUp: wakeUpFor?.(run.record), exec, again });
@@ -81,7 +81,10 @@ async function resumeRun(
     if (record.parts.some(({ state }) => state === 'failed')) throw failedRunError(run);
     if (polled !== undefined && shownStatus(record) !== 'completed') throw pendingRunError(run, polled);
   };
-  await summarize(work, (error) => describeRun(context, run, error));
+  await summarize(
+    () => keepingOptions(input, work()),
+    (error) => describeRun(context, run, error),
+  );
 }
 
 /** Tells whether every job of a run is completed, so that its results need no wait. */

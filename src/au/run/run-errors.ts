@@ -27,7 +27,11 @@ export function failedRunError(run: NamedRun): SvcError {
 }
 
 /** Returns the command that submits the file of a run again, or the copy of a file that came through a pipe. */
-function sendWords({ record, submitWords, requestFile }: NamedRun): readonly string[] {
+export function sendWords({
+  record,
+  submitWords,
+  requestFile,
+}: Pick<NamedRun, 'record' | 'submitWords' | 'requestFile'>): readonly string[] {
   if (record.input.path !== undefined || requestFile === undefined) return submitWords;
   return submitWords.map((word) => (word === '-' ? requestFile : word));
 }

@@ -52,6 +52,8 @@ export interface Submitting {
   readonly begin: boolean;
   /** Whether jobs that the ledger does not know stop the upload. */
   readonly onlyRecorded: boolean;
+  /** The other options as typed, which printed commands keep. */
+  readonly options?: readonly string[] | undefined;
   /** Request files that other jobs may have been made of, on any machine. They tell in which order a job has its rows. */
   readonly requests?: readonly string[] | undefined;
   /** Checks the tenant of the key before a run begins. */
@@ -298,10 +300,10 @@ export class FileSubmission {
     return this.#ledger.compare(client, { tenant, file, parts: [whole], newer, read });
   }
 
-  /** The command that submits the file without options. */
+  /** The command that submits the file, without its cycle. */
   get #words(): readonly string[] {
     const { name } = this.#file;
-    return ['au', 'submit', name === STANDARD_INPUT ? '-' : name];
+    return ['au', 'submit', name === STANDARD_INPUT ? '-' : name, ...(this.#input.options ?? [])];
   }
 
   #now(client: Client | undefined): number {

@@ -51,15 +51,20 @@ export function partsToUpload(
   );
 }
 
+interface EarlierOptions {
+  readonly wantsResults?: boolean | undefined;
+  readonly again?: readonly string[] | undefined;
+}
+
 /**
  * Returns a function that polls once the jobs that were under way before this command uploaded anything, so that
  * "pending" never stands on the record. Unless results are wanted, the service may have forgotten a job whose results
- * somebody read.
+ * somebody read. `again` is the command that waits for them.
  */
 export function pollEarlierJobs(
   context: Context,
   run: RunDirectory,
-  { wantsResults = false } = {},
+  { wantsResults = false, again }: EarlierOptions = {},
 ): () => Promise<Polled> {
   const earlier = run.record.parts.filter(({ state }) => state === 'uploaded' || state === 'completed');
   return async () => {
@@ -68,7 +73,7 @@ export function pollEarlierJobs(
     const polled = await Polled.once(workOn(client, run, { onEvent: showRun(context, run.record) }), [
       ...new Set([...earlier.filter((part) => run.record.parts.includes(part)), ...joined]),
     ]);
-    const reason = verdictOf(run, { polled }, { isSent: !wantsResults });
+    const reason = verdictOf(run, { polled }, { isSent: !wantsResults, again });
     // Only a job that waits for the file of another machine is not submitted yet.
     const isWaiting = polled.underWay.some((part) => part.joined !== undefined && part.seen === 'pending');
     // The caller shows the run before it fails for a job that failed.
@@ -82,9 +87,13 @@ export function pollEarlierJobs(
  * after its job's address has ended.
  * @throws SvcError `pending` for a job that waits for its file, `outcome_unknown` for one that is not found
  */
-export async function requireJoinedFiles(context: Context, run: RunDirectory): Promise<void> {
+export async function requireJoinedFiles(
+  context: Context,
+  run: RunDirectory,
+  again?: readonly string[],
+): Promise<void> {
   if (run.record.parts.some((part) => part.joined !== undefined && part.state === 'uploaded'))
-    await pollEarlierJobs(context, run, { wantsResults: true })();
+    await pollEarlierJobs(context, run, { wantsResults: true, again })();
 }
 
 /**

@@ -1,4 +1,4 @@
-import { SvcError } from '../../base/errors.ts';
+import { isSvcError, SvcError } from '../../base/errors.ts';
 import { option } from '../../cli/app/hint.ts';
 import type { Threshold } from '../results/fail-on.ts';
 import type { RunDirectory } from '../run/run-directory.ts';
@@ -59,6 +59,23 @@ export function optionWords({ wait, out, force, failOn, stale, events, exec, sum
     ...option('--exec', exec),
     ...option('--summary', summary),
   ];
+}
+
+/** Returns the command that waits with the options of one that may not have waited. */
+export function waitingWords(words: readonly string[]): readonly string[] {
+  return words.includes('--wait') ? words : [...words, '--wait'];
+}
+
+/** Adds the typed options to an error whose next command submits a file that failed. */
+export async function keepingOptions(options: InterruptedOptions, work: Promise<void>): Promise<void> {
+  try {
+    await work;
+  } catch (error) {
+    if (!isSvcError(error, 'job_failed') || error.next?.[1] !== 'submit') throw error;
+    // Without --wait, submit refuses the options about results.
+    const kept = options.wait ? options : { ...options, failOn: undefined, exec: undefined, events: undefined };
+    throw error.with({ next: [...error.next, ...optionWords(kept)] });
+  }
 }
 
 function durationWord(ms: number): string {

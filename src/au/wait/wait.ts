@@ -30,7 +30,7 @@ export const LONGEST_WAIT_MS = 8 * DAY_MS;
  */
 export async function waitForJob(client: Client, id: string, options: WaitOptions = {}): Promise<AccountUpdaterJob> {
   const { clock } = client;
-  const { random, limitMs = LONGEST_WAIT_MS, wakeUp, onEvent } = options;
+  const { random, limitMs = LONGEST_WAIT_MS, wakeUp, onEvent, again = ['au', 'resume', id, '--wait'] } = options;
   const started = clock.now();
   const { seen: job, timeUp } = await pollUntil(client, {
     poll: jobReader(client, id),
@@ -47,7 +47,7 @@ export async function waitForJob(client: Client, id: string, options: WaitOption
   if (job.status !== 'completed') {
     const waited = formatDuration(clock.now() - started);
     const pending = new SvcError('pending', `job ${id} is still ${job.status} after ${waited}`, {
-      next: ['au', 'resume', id, '--wait'],
+      next: again,
       facts: { job: id, job_status: job.status },
     });
     throw timeUp ? after(timeUp, pending) : pending;

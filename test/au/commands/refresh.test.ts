@@ -309,7 +309,12 @@ describe('the files of a whole cycle', () => {
     const tokensOf = (name: string): unknown[] => tableOf(read(name)).map(({ card, token }) => [card, token]);
     const replaced = tokensOf('todo/replace.csv');
     expect(replaced).toHaveLength(3);
-    expect(replaced).toEqual(expect.arrayContaining([[`card of ${other}`, other], ['', updated]]));
+    expect(replaced).toEqual(
+      expect.arrayContaining([
+        [`card of ${other}`, other],
+        ['', updated],
+      ]),
+    );
     expect(tokensOf('todo/contact.csv')).toEqual([[`card of ${contact}`, contact]]);
     expect(tableOf(read('results.csv')).filter(({ token }) => token === updated)).toHaveLength(2);
   });

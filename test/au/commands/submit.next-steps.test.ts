@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { FakeClock } from '../../support/clock.ts';
 import { errorIn, svcHere, svcIn } from '../../support/run-here.ts';
+import { openMachine } from './machine.ts';
 import { openQuickDesk } from './support.ts';
 
 it.each([
@@ -39,4 +40,39 @@ it('svc au resume names the submitted file in the command that submits it again,
   const options = { home: desk.home.path, env: desk.home.environment(desk.env), clock: new FakeClock() };
   const there = await svcIn(desk.home.file('other'), line, options);
   expect(errorIn(there)).toMatchObject({ next: `svc au submit ${desk.home.file('data/tokens.csv')} --cycle 2026-12` });
+});
+
+it('a submission that a young cycle refuses names commands with the options typed', async () => {
+  const machine = await openMachine();
+  expect(await machine.svc('au submit tokens.csv --cycle first-half --wait')).toMatchObject({ code: 0 });
+  const file = machine.path('work/tokens.csv');
+  const typed = `au submit ${file} --wait --out ${machine.path('work/r.csv')} --fail-on err`;
+  const refused = await machine.svc(`${typed} --cycle second-half`);
+  expect([refused.code, errorIn(refused)], refused.stderr).toEqual([
+    6,
+    expect.objectContaining({
+      next: `svc ${typed} --cycle first-half`,
+      alternatives: [`svc ${typed} --cycle second-half --begin`],
+    }),
+  ]);
+});
+
+it('an interrupted submission with --begin names a command with --begin, which resuming does not take', async () => {
+  let isBusy = false;
+  const { svc, uploads } = await openQuickDesk({
+    intercept: ({ method }, outgoing, proceed) =>
+      isBusy && method === 'POST' ? outgoing.writeHead(429, { 'retry-after': '900' }).end() : proceed(),
+  });
+  expect(await svc('au submit tokens.csv --cycle first-half --wait --yes')).toMatchObject({ code: 0 });
+  const line = 'au submit tokens.csv --cycle second-half --wait --out second.csv --begin';
+  isBusy = true;
+  const interrupted = await svc(`${line} --yes --timeout 10m --max-wait 2h`);
+  expect(errorIn(interrupted), interrupted.stderr).toMatchObject({
+    code: 'timeout',
+    next: 'svc au submit tokens.csv --cycle second-half --begin --wait --out second.csv',
+  });
+  isBusy = false;
+  const again = await svc(`${line} --yes`);
+  expect(again.code, again.stderr).toBe(0);
+  expect(uploads()).toBe(2);
 });

@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { captureResponse } from '../../../src/emulator/faults/intercept.ts';
+import { errorIn } from '../../support/run-here.ts';
 import { type Machine, openMachine } from '../commands/machine.ts';
 
 const SUBMIT = 'au submit tokens.csv --cycle 2026-11';
@@ -42,4 +43,17 @@ describe('results that the operator accepts unproven', () => {
       expect(machine.uploads()).toBe(1);
     },
   );
+
+  it('the command that accepts unproven results of a job keeps the file that they were wanted in', async () => {
+    const machine = await openMachine();
+    otherTag(machine);
+    expect(await machine.svc(SUBMIT)).toMatchObject({ code: 0 });
+    await machine.clock.advance(60_000);
+    const job = machine.record(`state/runs/${machine.runIds()[0]}`).parts[0]?.job ?? '';
+    const refused = await machine.svc(`au download ${job} --out wanted.csv`);
+    expect([refused.code, errorIn(refused)['next']], refused.stderr).toEqual([
+      12,
+      `svc au download ${job} --out ${machine.path('work/wanted.csv')} --accept-unproven`,
+    ]);
+  });
 });

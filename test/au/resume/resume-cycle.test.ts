@@ -5,6 +5,7 @@ import { Draft } from '../../../src/base/files/draft.ts';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
 import { RESULT_COLUMNS } from '../../../src/schema/account-updater-files.ts';
 import { captureResponse } from '../../../src/emulator/faults/intercept.ts';
+import { errorIn } from '../../support/run-here.ts';
 import { openQuickDesk } from '../commands/support.ts';
 
 /** The column of the new token in a result file. */
@@ -115,6 +116,29 @@ describe('a cycle that other machines sent', () => {
     const told = await on('runner', 'au resume 2026-12 --wait --timeout 10m');
     expect(told.code, told.stderr).toBe(11);
     expect(told.stderr).not.toContain('not polled');
+  });
+
+  it('a cycle that is under way names a next command with the options typed', async () => {
+    const { on } = await openHalves();
+    const waited = await on('fresh', 'au resume 2026-12 --wait --out all.csv --fail-on err --timeout 10m');
+    expect([waited.code, errorIn(waited)['next']], waited.stderr).toEqual([
+      11,
+      'svc au resume 2026-12 --wait --out all.csv --fail-on err',
+    ]);
+  });
+
+  it('a job of a run that failed names a submission with the options typed', async () => {
+    const { on, service, jobs } = await openHalves();
+    service.failed = [jobs[0] ?? ''];
+    const { stdout } = await on('runner', 'au runs -o csv --fields run');
+    const failed = await on(
+      'runner',
+      `au resume ${stdout.trim().split('\n').at(-1)} --wait --out all.csv --fail-on err`,
+    );
+    expect([failed.code, errorIn(failed)['next']], failed.stderr).toEqual([
+      10,
+      'svc au submit first.csv --cycle 2026-12 --wait --out all.csv --fail-on err',
+    ]);
   });
 
   it('a cycle with a job that failed ends with 10, its rows are free, and the next submission sends them', async () => {

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { errorIn } from '../../support/run-here.ts';
 import { openQuickDesk } from '../commands/support.ts';
 
 it('svc au resume polls a job once and ends with 11 while it is under way, and with 0 once it is completed', async () => {
@@ -17,4 +18,17 @@ it('svc au resume polls a job once and ends with 11 while it is under way, and w
     expect.objectContaining({ id: job, status: 'completed' }),
   ]);
   expect(waited.stderr).toContain(`au download ${job}`);
+});
+
+it('svc au resume of a job names a next command with the options typed', async () => {
+  const desk = await openQuickDesk({ processingMs: 3_600_000 });
+  const { job } = JSON.parse((await desk.svc('au submit tokens.csv')).stdout) as { readonly job: string };
+  const next = `svc au resume ${job} --wait --summary s.md`;
+  for (const line of [`au resume ${job} --summary s.md`, `au resume ${job} --wait --summary s.md --timeout 10m`]) {
+    const pending = await desk.svc(line);
+    expect([pending.code, String(errorIn(pending)['next']).split(' ').toSorted()]).toEqual([
+      11,
+      next.split(' ').toSorted(),
+    ]);
+  }
 });
