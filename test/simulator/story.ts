@@ -14,6 +14,7 @@ import { CYCLE, OTHER_MERCHANT } from './cycles.ts';
 import { RESUME_CYCLE } from './machines.ts';
 import { REFRESH } from './refreshes.ts';
 import { newTokensIn, tokenOf } from './cycle-results.ts';
+import { Deliveries } from './deliveries.ts';
 import { Payments } from './payments.ts';
 import type { Ended, Ending } from './process.ts';
 import { claimsIn, runDirectories } from './records.ts';
@@ -70,6 +71,7 @@ class Story {
   readonly #background: Promise<unknown>[] = [];
   readonly #logs: LogWatch;
   readonly #payments: Payments;
+  readonly #deliveries: Deliveries;
   /** The check of payments by row instead of by file, for histories whose files share rows. */
   #cyclePayments: CyclePayments | undefined;
   readonly #ended: Ended[] = [];
@@ -85,6 +87,7 @@ class Story {
     this.#world = world;
     this.#logs = new LogWatch(world);
     this.#payments = new Payments(world);
+    this.#deliveries = new Deliveries(world);
     const request = world.requestFile(exampleRequestFile());
     const [header = '', ...rows] = request.trimEnd().split('\n');
     for (const on of world.machines.keys()) {
@@ -300,6 +303,7 @@ class Story {
     checkNothingLeaked(world, ended);
     if (this.#cyclePayments) this.#cyclePayments.check(argv, rows, ended, how.keys);
     else this.#payments.check(ended, how);
+    this.#deliveries.check(argv, ended);
     if (!this.#isVouchedFor) checkResultFiles(world);
     checkCreations(world, ended, how);
     checkRecords(world);
