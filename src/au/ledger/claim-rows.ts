@@ -1,8 +1,8 @@
 import { SvcError } from '../../base/errors.ts';
 import { parseTime, utcTime } from '../../cli/output/time.ts';
 import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
-import { hasClaim, newTokenSets, standingClaims, stands } from './claims.ts';
-import type { ClaimEntry, Entry, EntryBody } from './entry.ts';
+import { newTokenSets, standingClaims, stands } from './claims.ts';
+import { type ClaimEntry, type Entry, type EntryBody, hasClaim } from './entry.ts';
 import type { Ledger, LedgerCycle } from './ledger.ts';
 import { provableFrom } from './proof-of-absence.ts';
 import type { RowSet } from './row-set.ts';

@@ -24,11 +24,6 @@ export function standingClaims(entries: readonly Entry[]): ClaimEntry[] {
   return [...standing.values()];
 }
 
-/** Tells whether there is a claim of a job, which may have ended. */
-export function hasClaim(entries: readonly Entry[], job: string): boolean {
-  return entries.some((entry) => entry.kind === 'claim' && entry.job === job);
-}
-
 /** Tells whether the claim of a job stands. */
 export function stands(entries: readonly Entry[], job: string): boolean {
   return standingClaims(entries).some((claim) => claim.job === job);
