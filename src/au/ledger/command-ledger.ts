@@ -32,7 +32,8 @@ import {
 import { boundJob, claimAgain, type ClaimingAgain, claimRows, RowsTaken } from './claim-rows.ts';
 import { deliveryOf, endClaim, isDone, standingClaims, stands } from './claims.ts';
 import { type Division, divideRows } from './divide-rows.ts';
-import { type ClaimEntry, type Entry, hasClaim, type Who } from './entry.ts';
+import type { ClaimEntry, Entry, Who } from './entry.ts';
+import { hasClaim } from './has-claim.ts';
 import { enterResults, enterRun } from './enter-runs.ts';
 import { fileCycle, isFileCycle, unknownRowsCycle } from './file-cycle.ts';
 import type { Ledger, LedgerCycle } from './ledger.ts';

@@ -66,11 +66,6 @@ export type ClaimEntry = Extract<Entry, { kind: 'claim' }>;
 export type DoneEntry = Extract<Entry, { kind: 'done' }>;
 export type Who = ClaimEntry['by'];
 
-/** Tells whether there is a claim of a job, which may have ended. */
-export function hasClaim(entries: readonly Entry[], job: string): boolean {
-  return entries.some((entry) => entry.kind === 'claim' && entry.job === job);
-}
-
 /** What ends a claim, or adds to it. */
 export type EndBody = z.infer<typeof doneBody> | z.infer<typeof releaseBody>;
 export type EntryBody = z.infer<typeof claimBody> | EndBody;

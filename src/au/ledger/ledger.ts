@@ -8,7 +8,8 @@ import { parseTime } from '../../cli/output/time.ts';
 import { parsedJson } from '../../schema/json-value.ts';
 import { abandonedClaim, isCut, isOfCutEntry } from './cut-entry.ts';
 import { damagedLedger, forkedLedger } from './damage.ts';
-import { type Entry, type EntryBody, entryBytes, hasClaim, MAX_ENTRY_BYTES, parseEntry, type Who } from './entry.ts';
+import { type Entry, type EntryBody, entryBytes, MAX_ENTRY_BYTES, parseEntry, type Who } from './entry.ts';
+import { hasClaim } from './has-claim.ts';
 import { MAX_SET_BYTES, RowSet } from './row-set.ts';
 
 /** The most bytes of `ledger.json`. */

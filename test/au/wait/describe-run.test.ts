@@ -42,7 +42,7 @@ describe('the summary of a run', () => {
     expect(submitted).toContain('- **reason**: the time limit');
     const ofJob = readFileSync(desk.home.file('job.md'), 'utf8');
     expect(ofJob).toContain('### Account Updater: not completed\n');
-    expect(ofJob).toContain(`svc au resume ${job} --wait\n`);
+    expect(ofJob).toContain(`svc au resume ${job} --wait --summary job.md\n`);
     expect(statSync(desk.home.file('job.md')).mode & 0o777).toBe(0o600);
   }, 40_000);
 
