@@ -6,9 +6,9 @@ import { syncDirectory } from './durable.ts';
 import { refuseWindowsName } from './names.ts';
 
 /**
- * Makes a directory and its missing parents, by default for their owner alone. With `isExact`, the umask does not count. It works level by level because a
- * recursive mkdir never returns for an impossible directory, such as one under /proc. It flushes each parent, since a
- * loss of power could otherwise remove the new directory with everything flushed into it.
+ * Makes a directory and its missing parents, by default for their owner alone. With `isExact`, the umask does not count. It
+ * works level by level because a recursive mkdir never returns for an impossible directory, such as one under /proc. It
+ * flushes each parent, since a loss of power could otherwise remove the new directory with everything flushed into it.
  * @throws SvcError `local`
  */
 export function makeDirectory(directory: string, mode = 0o700, isExact = mode === 0o700): void {

@@ -17,7 +17,7 @@ const repairView: View<RepairedObject> = {
 
 export const repair = defineCommand({
   description:
-    "Puts entries and sets of rows back that are missing in the tenant's ledger and of which this machine has a copy. An object that exists is never replaced.",
+    "Puts entries and sets of rows back that are missing in the tenant's ledger and of which this machine has a copy. A ledger that one machine has alone has no copies: lost claims are entered again from its runs. An object that exists is never replaced.",
   details:
     'Run it on each machine that used the ledger. A cut or changed object stays: whoever administers the place of the ledger restores it, or removes exactly that object and runs this command again. A forked entry has the number of another one that this machine read, because the ledger was restored to an older time and went on: remove neither. A cut last entry that nobody has may have been a claim of any row, until svc au abandon <cycle>/<number>.',
   examples: [['svc au ledger repair', 'after the message that the ledger is damaged']],
