@@ -18,6 +18,8 @@ async function stuckRun(desk: QuickDesk): Promise<string> {
       delete part.job;
     }
   });
+  // The ledger must not know the job that the run had.
+  rmSync(desk.home.file('.local/state/svc/ledger'), { recursive: true });
   rmSync(desk.home.file('tokens.csv'));
   desk.removeCopy(run);
   return run;
