@@ -65,7 +65,8 @@ describe.runIf(canBuild)('the standalone executable (needs Node 26)', () => {
       'sbom.cdx.json',
       'svc',
     ]);
-    expect(statSync(executable).size).toBeLessThan(has('strip', '--version') ? 130_000_000 : 170_000_000);
+    // The symbols of Node alone are about 40 MB.
+    expect(statSync(executable).size).toBeLessThan(has('strip', '--version') ? 140_000_000 : 180_000_000);
   });
 
   it('the standalone executable does the main job with nothing beside it', () => {
