@@ -49,12 +49,17 @@ function checkPending(world: World, setting: Setting): void {
   // A refresh polls the earlier requests of its cycle once, before it waits.
   const wasPending = [...(world.adversary.toldUnderWay.get(ended.process) ?? [])].some((job) => ours.has(job));
   if (argv[1] === 'refresh' && wasPending) return;
-  // A resume names the cycles with jobs of other machines whose results nobody has read.
-  const own = new Set(recordedParts(ended.home).flatMap(jobsOf));
+  // A resume names the cycles with jobs of other machines whose results nobody received.
+  const own = new Set(recordedParts(ended.home).filter(isReceivedHere).flatMap(jobsOf));
   if (argv[1] === 'resume' && claimed.some((job) => told.has(job) && !own.has(job))) return;
   // A response whose Date header was replaced is not noted as one that the process got.
   const isDated = setting.how.faults?.some((fault) => fault.startsWith('date=')) === true;
   if (!isPending && !isDated && !ended.hadCompany) throw failure(setting, 'but nobody said that anything is pending');
+}
+
+/** Tells whether a run here gets all results of the job of a part. Of another run's job, it may have needed only some. */
+function isReceivedHere({ joined, state }: Part): boolean {
+  return joined === undefined || state !== 'downloaded';
 }
 
 /** Throws if a command on a machine with a shared ledger ends with an exit code that nothing in this world explains. */
