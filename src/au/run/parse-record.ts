@@ -45,7 +45,7 @@ const partSchema = z
         rows: count,
         by: string,
         in_order: z.optional(z.literal(true)),
-        read: z.optional(z.literal(true)),
+        delivered: z.optional(z.literal(true)),
         provable_at: optionalString,
         provable_until: optionalString,
       }),

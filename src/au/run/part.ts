@@ -33,8 +33,8 @@ export interface JoinedJob {
   readonly by: string;
   /** Set if the job is known to have the rows of the part in the same order. Older records lack it. */
   readonly in_order?: true | undefined;
-  /** Set if somebody read the results of the job, as the ledger says: the service may have forgotten the job since. */
-  readonly read?: true | undefined;
+  /** Set if the ledger says that somebody received the results of the job. The service may have forgotten the job since. */
+  readonly delivered?: true | undefined;
   /** When the ledger can prove that the job was removed without its file, in the service's time. */
   readonly provable_at?: string | undefined;
   /** Until when it can, because the service may forget the job later. */
@@ -170,8 +170,8 @@ interface Events {
    * This run may send the rows.
    */
   readonly freed: object;
-  /** The ledger says that somebody read the results of the job of another run. */
-  readonly read: object;
+  /** The ledger says that somebody received the results of another run's job. */
+  readonly delivered: object;
   /** The ledger binds other rows to the job. The record is older than what was uploaded to it, and was restored since. */
   readonly reassigned: object;
   /** The upload is about to begin. */
@@ -250,7 +250,7 @@ const LIFE: Life = {
   },
   forgotten: { created: forget },
   freed: { uploaded: free, unknown: free, completed: free, failed: free },
-  read: { uploaded: noteRead, unknown: noteRead },
+  delivered: { uploaded: noteDelivered, unknown: noteDelivered },
   reassigned: { created: giveUpJob, uploaded: giveUpJob, unknown: giveUpJob, completed: giveUpJob, failed: giveUpJob },
   sending: { created: send, uploading: (part, event) => send(unsent(part, 'sending'), event) },
   sent: { uploading: (part, { sent }) => ({ ...part, sent }) },
@@ -360,9 +360,9 @@ function free(part: Parts['uploaded' | 'unknown' | 'completed' | 'failed']): Par
   return { ...part, ...NO_JOB, joined: undefined, state: 'planned' };
 }
 
-function noteRead(part: Parts['uploaded' | 'unknown']): Part {
-  if (part.joined === undefined) return refuse(part, 'read');
-  const joined = { ...part.joined, read: true } as const;
+function noteDelivered(part: Parts['uploaded' | 'unknown']): Part {
+  if (part.joined === undefined) return refuse(part, 'delivered');
+  const joined = { ...part.joined, delivered: true } as const;
   return { ...part, state: 'uploaded', sent: 'stored', joined, unprovable: undefined };
 }
 
@@ -431,8 +431,8 @@ function lose(before: Asked, { clocks, absent }: Events['not found']): Part {
   // Only the ledger ends the claim of another run's job.
   const isOwn = part.joined === undefined;
   if (isOwn && (sentOf(part) === 'some' || (absent && mayBeUnprocessed(part, clocks)))) return detached(part, 'gone');
-  // A job whose results were read had its file.
-  if (part.joined?.read)
+  // A job whose results were delivered had its file.
+  if (part.joined?.delivered)
     return { ...part, state: 'uploaded', sent: 'stored', unprovable: undefined, errors: undefined };
   const isDoubtful = !isOwn || sentOf(part) === 'all';
   const unprovable = part.unprovable ?? (isDoubtful && isTooOld(part, clocks) ? true : undefined);
@@ -600,9 +600,9 @@ export function isMissing({ missing_since: since }: Part): boolean {
   return since !== undefined;
 }
 
-/** Tells whether the last poll did not find the job of another run whose results somebody read before. */
+/** Tells whether the last poll did not find another run's job whose results were delivered before. */
 export function isForgotten(part: Part): boolean {
-  return part.state === 'uploaded' && part.joined?.read === true && isMissing(part);
+  return part.state === 'uploaded' && part.joined?.delivered === true && isMissing(part);
 }
 
 /** Tells whether the rows of a part may be billed: its file was sent completely, and its job did not fail. */

@@ -80,7 +80,7 @@ export async function recordPoll(work: RunWork, part: Part, job: AccountUpdaterJ
 export async function recordMissingSince(work: RunWork, part: Part): Promise<void> {
   if (knowsSince(part, clocksOf(work))) return;
   if (work.record.tenant_id !== undefined) await isOwnTenant(work);
-  if (sentOf(part) !== 'some' && !part.joined?.read) work.onEvent?.({ kind: 'missing', job: part.job ?? '' });
+  if (sentOf(part) !== 'some' && !part.joined?.delivered) work.onEvent?.({ kind: 'missing', job: part.job ?? '' });
   apply(part, { kind: 'missed', clocks: clocksOf(work) });
 }
 

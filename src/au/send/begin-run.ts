@@ -78,13 +78,13 @@ export function dividedParts({ joined, free }: Division, first: number, request:
     files.set(name, file);
     return { number, name };
   };
-  for (const { claim, status, isDone, file, isInOrder = false } of joined) {
+  for (const { claim, status, isDone, isDelivered, file, isInOrder = false } of joined) {
     const { number, name } = rowsFile(file.path);
     const provable = provableFrom(claim);
     const joinedJob = {
       rows: claim.rows,
       by: byText(claim),
-      ...(isDone && { read: true as const }),
+      ...(isDelivered && { delivered: true as const }),
       ...(provable !== undefined && {
         provable_at: new Date(provable).toISOString(),
         provable_until: new Date(provableUntil(claim)).toISOString(),

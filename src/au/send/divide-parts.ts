@@ -5,7 +5,7 @@ import { fileSource } from '../../client/transfer/source.ts';
 import { otherCycles, requireOtherRows } from '../ledger/begin-cycle.ts';
 import type { CommandLedger } from '../ledger/command-ledger.ts';
 import { madeText, type NamedFile, newTokensError } from '../ledger/claim-errors.ts';
-import { isDone, standingClaims } from '../ledger/claims.ts';
+import { deliveryOf, isDone, standingClaims } from '../ledger/claims.ts';
 import type { Division } from '../ledger/divide-rows.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { settleClaim } from '../ledger/settle-claims.ts';
@@ -152,8 +152,8 @@ export async function pollJoinedDoubts(client: Client, run: RunDirectory): Promi
 }
 
 /**
- * Returns why the claim of a part's job ended, before this or now; undefined if it stands. Then notes whether somebody read
- * the results of the job.
+ * Returns why the claim of a part's job ended, before this or now; undefined if it stands. Also notes in the part
+ * that somebody received the results of the job.
  */
 async function endOfClaim(
   client: Client,
@@ -176,8 +176,9 @@ async function endOfClaim(
     { claim, isDone: isDone(entries, job) },
     { newer: () => spare.get() },
   );
-  if (settled.isDone && settled.end === undefined && !joined.read && (state === 'uploaded' || state === 'unknown')) {
-    apply(part, { kind: 'read' });
+  const isDelivered = settled.end === undefined && deliveryOf(entries, job) !== undefined;
+  if (isDelivered && !joined.delivered && (state === 'uploaded' || state === 'unknown')) {
+    apply(part, { kind: 'delivered' });
     run.save();
   }
   return settled.end;

@@ -79,4 +79,27 @@ describe('a job that the service has forgotten after its results were read', () 
     expect(settled.code, settled.stderr).toBe(0);
     expect(machine.uploads()).toBe(2);
   });
+
+  it('R84: a job that the service has forgotten after its results were read only for their new tokens is no success', async () => {
+    const machine = await openMachine();
+    const env = { SVC_LEDGER: machine.path('ledger') };
+    writeFileSync(machine.path('work/other.csv'), 'token,expiration_year,expiration_month,merchant_id\none,,,\n');
+    const gone = await machine.svc(SUBMIT, { ...env, SVC_STATE_DIR: machine.path('gone') });
+    expect(gone.code, gone.stderr).toBe(0);
+    await machine.clock.advance(10 * 60_000);
+    const reader = await machine.svc('au submit other.csv --cycle 2026-12', {
+      ...env,
+      SVC_STATE_DIR: machine.path('reader'),
+    });
+    expect(reader.code, reader.stderr).toBe(0);
+    expect(reader.stderr).toContain('reading the results of job');
+    const { job } = jobOf(gone);
+    forget(machine, job);
+    for (const line of [SUBMIT, 'au resume']) {
+      const { code, stderr } = await machine.svc(line, env);
+      expect([line, code], stderr).toEqual([line, 9]);
+      await machine.clock.advance(10 * 60_000);
+    }
+    expect(machine.uploads()).toBe(2);
+  });
 });
