@@ -114,7 +114,7 @@ function shownId({ event }: Extract<ListenerEvent, { event: unknown }>): string 
   return id.length > LONGEST_ID ? `${id.slice(0, LONGEST_ID)}…` : id;
 }
 
-/** The words of the command that sends events of a journal again. A target that is not shown whole is left to be filled in. */
+/** The words of the command that sends events of a journal again. A target with hidden parts is printed as `<url>`. */
 export function replayCommand(
   journal: string,
   target: URL,

@@ -85,7 +85,7 @@ async function releaseJob(context: Context, job: string): Promise<RunRow | undef
   const found = await findJob(client, job);
   requireReleasable(claimed, found);
   const runs = await runsWith(context, job);
-  // Whether another process is sending the file is known before the question.
+  // If a process is sending the file, the command ends before it asks.
   await holdRuns(context, runs, async () => undefined);
   const unknown = shown === undefined ? 'shows no job of this key' : 'does not know it';
   const said = found === undefined ? unknown : `says that it is ${found.status}`;

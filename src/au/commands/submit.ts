@@ -142,7 +142,7 @@ async function sendFile(
   const { basis, failure } = await holdRun(context, run, async () => {
     submission.take(run, out);
     const poll = pollEarlierJobs(context, run, { again: waitingWords(again) });
-    // Only submitting takes --begin, which the run may still need.
+    // The run may still need --begin, which only `au submit` takes.
     const continuing = input.begin
       ? [...sendWords(run), '--begin', ...optionWords(input)]
       : continuingWords(run, input);

@@ -30,8 +30,8 @@ export interface OtherCycle {
 }
 
 /**
- * Returns the newest cycles besides one, newest first, with how many rows they share with a file. Of a claim whose rows are
- * unknown, only the hash of its file is compared.
+ * Returns the newest cycles besides one, newest first, with how many rows they share with a file. For a claim whose
+ * rows are unknown, only the hash of its file is compared.
  */
 export async function otherCycles(
   ledger: Ledger,
@@ -113,7 +113,7 @@ export async function requireOtherRows(
   const where = isFile ? 'a submission without a cycle' : `cycle ${other.name}`;
   const isSameFile = [fileCycle(rows), unknownRowsCycle(sha256)].includes(other.name);
   const goOn = isSameFile ? submit : [...submit, '--cycle', other.name];
-  // A file without a cycle that is completed is not always accepted again, and has nothing left to send.
+  // A completed file without a cycle has nothing left to send, and may be refused.
   const [does, next] =
     isSameFile && !isOpen ? ['gets the results of', ['au', 'resume', other.name]] : (['continues', goOn] as const);
   throw new SvcError(

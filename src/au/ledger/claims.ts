@@ -51,7 +51,7 @@ export function newTokenSets(entries: readonly Entry[]): string[] {
   return [...new Set(entries.flatMap((entry) => (entry.kind === 'done' ? (entry.born ?? []) : [])))];
 }
 
-/** Tells whether an entry adds something: results that were read only for their tokens may be delivered later. */
+/** Tells whether a `done` entry says something new. Results that were read only for their tokens can still be delivered. */
 function isNews(entries: readonly Entry[], { job, delivered }: Pick<DoneEntry, 'job' | 'delivered'>): boolean {
   return delivered === false ? !isDone(entries, job) : deliveryOf(entries, job) === undefined;
 }

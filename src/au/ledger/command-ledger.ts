@@ -330,8 +330,9 @@ export class CommandLedger {
   }
 
   /**
-   * Enters that the results of a job are delivered, or only read, with the tokens that they made, before the results get
-   * their name: whoever has the new tokens could submit them. A job is open until its results are delivered.
+   * Records in the ledger that the results of a job are delivered, or only read, and which tokens they made. This happens
+   * before the results get their name, because whoever has the new tokens could submit them. A job is open until its results
+   * are delivered.
    */
   async enterResults(
     tenant: string | null | undefined,
@@ -346,7 +347,7 @@ export class CommandLedger {
     else if (how.isDelivered) await this.markDelivered(tenant, job);
   }
 
-  /** Enters that results are delivered whose tokens were entered before. The job stays open if this machine may only read. */
+  /** Records the delivery of results whose tokens the ledger knows already. It does nothing on a machine that may only read. */
   async markDelivered(tenant: string | null | undefined, job: string): Promise<void> {
     const { cycle, entries = [] } = (await this.#claimed(tenant, job)) ?? {};
     const read = entries.filter((entry) => entry.kind === 'done').find((done) => done.job === job);
@@ -523,7 +524,7 @@ export class CommandLedger {
   }
 
   /**
-   * Checks that no earlier job without a cycle has the same file, of which nothing but its hash is known.
+   * Checks that no earlier job got the same file without a cycle, where the ledger knows only the hash of the file.
    * @throws SvcError `outcome_unknown`
    */
   async #requireKnownRows(
@@ -532,7 +533,7 @@ export class CommandLedger {
     named: NamedFile,
     { whole, submitted, run }: SubmittedFile,
   ): Promise<void> {
-    // The operator may name the cycle that the file had in the ledger which this machine left.
+    // The operator may type the name that the cycle had in this machine's former ledger.
     if (named.isNamed && !isFileCycle(named.cycle)) return;
     const claims: ClaimEntry[] = this.isShared ? await this.#enteredWithoutRows(tenant, ledger, named, whole) : [];
     for (const sha256 of new Set([whole.sha256, submitted]))
@@ -542,8 +543,8 @@ export class CommandLedger {
   }
 
   /**
-   * Returns the claims of a file's rows that this machine made before it shared the ledger, and that are there without
-   * their rows. Only the ledger that it left shows this if the rows have another order now.
+   * Returns the claims of a file's rows that this machine made before it shared a ledger. The shared ledger has them without
+   * their rows, so that only the former ledger shows them once the rows are in another order.
    */
   async #enteredWithoutRows(
     tenant: string,

@@ -17,7 +17,7 @@ export function isCut(bytes: Uint8Array): boolean {
   return (text === '' || text.startsWith('{')) && parsedJson(text) === undefined;
 }
 
-/** Tells whether an entry takes the place of one that is cut. */
+/** Tells whether an entry is the claim that replaces a cut one. */
 export function isOfCutEntry(entry: Entry): boolean {
   return entry.kind === 'claim' && entry.part === 0;
 }

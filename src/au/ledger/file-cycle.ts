@@ -5,7 +5,7 @@ export function fileCycle(rows: RowSet): string {
   return `file-${rows.name().slice(0, 16)}`;
 }
 
-/** Tells whether a cycle may be that of a file without one. Ledgers have different salts, so none finds such a name of another. */
+/** Tells whether a name looks like that of a file without a cycle. It depends on the ledger's salt, so others never find it. */
 export function isFileCycle(cycle: string): boolean {
   return /^file-[0-9a-f]{16}$/.test(cycle);
 }

@@ -147,8 +147,8 @@ export class Ledger {
   }
 
   /**
-   * Notes that the jobs from before the ledger are in it, or are no concern of it. `since` is the time of the first job
-   * that the ledger has, as the service gave it.
+   * Records that every older job is in the ledger or belongs to another system. `since` is when the first job of the ledger
+   * was created, in the service's time.
    */
   async begin(since: string | null | undefined): Promise<void> {
     const { clock, who } = this.#host;
@@ -221,7 +221,7 @@ export class Ledger {
     return true;
   }
 
-  /** Returns the jobs that are marked for a cycle and have no claim there. A job that never got a file is one of them, too. */
+  /** Returns the jobs that are marked for a cycle and have no claim there. This includes jobs that never got a file. */
   async unclaimedJobs(): Promise<readonly string[]> {
     const prefix = `${this.#top}/jobs/`;
     const unclaimed: string[] = [];

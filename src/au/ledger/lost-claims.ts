@@ -5,8 +5,8 @@ import type { Ledger } from './ledger.ts';
 import type { RepairedObject } from './repair-ledger.ts';
 
 /**
- * Finds the jobs that have their file, and whose claim the ledger has lost: the mark of a job remains. Enters the runs of
- * this machine that sent them, and returns what became of each.
+ * Finds jobs that have their file and whose claims the ledger has lost, which their marks show. Enters the claims again from
+ * the runs of this machine, and returns what became of each.
  */
 export async function lostClaims(
   client: Client,

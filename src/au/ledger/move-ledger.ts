@@ -22,7 +22,7 @@ export async function claimingRuns(ledger: Ledger): Promise<ReadonlySet<string>>
 /**
  * Enters the claims of a ledger that this machine had alone into the one that it shares from now on, unless the jobs are
  * known there. The rows of a claim whose run is gone cannot be told any more, so that such a claim may have any row of its
- * cycle. That of a file without a cycle is found again by the hash of the file. Doing it twice changes nothing.
+ * cycle. A file without a cycle is entered under its hash, by which it is found again. Doing it twice changes nothing.
  */
 export async function enterClaims(own: Ledger, shared: Ledger): Promise<void> {
   for (const ownName of await own.cycleNames()) {
@@ -44,9 +44,7 @@ export async function enterClaims(own: Ledger, shared: Ledger): Promise<void> {
   }
 }
 
-/**
- * Returns the claims of a cycle of the ledger that this machine had alone which the shared ledger has without their rows.
- */
+/** Returns the claims of a cycle of this machine's former ledger that the shared ledger has without their rows. */
 export async function enteredWithoutRows(own: LedgerCycle, shared: Ledger): Promise<readonly ClaimEntry[]> {
   const entered: ClaimEntry[] = [];
   for (const { job } of standingClaims(await own.read())) {

@@ -1,12 +1,12 @@
 import { CountedLines } from '../request/request-file.ts';
 import { TokenTable } from '../request/token-table.ts';
 
-/** Finds repeated rows with other kept cells than the first row of their token and merchant, whose cells alone are kept. */
+/** Finds repeated rows whose kept cells differ from those of the first row of their token and merchant, which are kept. */
 export class KeptRepeats {
   readonly lines = new CountedLines();
   /** Hashes of the keys and kept cells of the first rows. */
   readonly #first: TokenTable;
-  /** The same of first rows that came after that table was full, and are repeated. */
+  /** Hashes of repeated first rows that came after the table was full. */
   readonly #late = new TokenTable({ words: 3, hasValues: false });
 
   constructor(options: { readonly expected: number; readonly mostSlots: number }) {

@@ -206,7 +206,7 @@ function suggestMap(error: unknown, typed: string, words: readonly string[]): un
   });
 }
 
-/** Returns a command with this choice of a column in place of another one for it. */
+/** Adds the choice of a column to a command, in place of an earlier choice for it. */
 function withMap(words: readonly string[], column: string, name: string): string[] {
   const isOther = (at: number): boolean => words[at] === '--map' && words[at + 1]?.startsWith(`${column}=`) === true;
   return [...words.filter((_, at) => !isOther(at) && !isOther(at - 1)), '--map', `${column}=${name}`];

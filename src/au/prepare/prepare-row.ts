@@ -152,7 +152,7 @@ export class RowPreparer {
     return isTotalWord(this.#cell(row.cells, 'token')) && !isBlank(row);
   }
 
-  /** Leaves out the last row of an export, which has no token, unless the export may be cut off there. */
+  /** Leaves out a last row without a token as a total, or refuses it if the export may be cut off there. */
   takeTotal({ cells, line }: CsvRow, endsWithLineEnd: boolean): PreparedRow | undefined {
     if (cells.some((cell) => contentOf(cell) === 'card_number')) return this.refuse(line, CARD_NUMBER);
     if (cells.some((cell) => cell.trim() !== '' && isTotalWord(cell.trim()))) return this.#dropped('total_rows', line);

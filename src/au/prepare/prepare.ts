@@ -328,7 +328,7 @@ class ExportReader {
   #takeHeader(names: readonly string[]): void {
     const { columns = [], dateOrder = [], keep = [], noExpiration, now } = this.#options;
     const { exclusions, laterDates, lateRepeats, openOverflow, mostSlots } = this.#options;
-    // The check of the first line did not see the other lines of a header.
+    // A header can have several lines, and the earlier check saw only the first.
     if (names.some((name) => containsCardNumber(name, 'cell'))) throw refusedHeader(CARD_NUMBER, this.#options);
     this.#names = names;
     this.#places = findColumns(names, columns);

@@ -37,7 +37,7 @@ export interface RefreshInput {
   readonly summarize: Summarize;
 }
 
-/** Adds a name in place of the export, for a command that was typed without one. */
+/** Inserts `export.csv` as the export into a command that was typed without one. */
 export function withExport([group = '', command = '', ...options]: readonly string[]): string[] {
   return [group, command, 'export.csv', ...options];
 }

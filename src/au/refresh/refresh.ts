@@ -61,7 +61,7 @@ class Refresh {
     const place = isOther
       ? await submittedRequest(this.#context, this.#directory, this.#input)
       : await preparedRequest(this.#context, this.#directory, this.#input, exported);
-    // The request was made of standard input, which the next command need not get again.
+    // Now that the request exists, the next command does not need standard input again.
     this.#input = { ...this.#input, again: this.#input.again.filter((word) => word !== '-') };
     const rows = this.#directory.requests[place]?.rows;
     if (asksForCycle && !isBegun) await this.#confirmNew(rows, isNew);

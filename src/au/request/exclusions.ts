@@ -132,7 +132,7 @@ async function readInto(lines: TokenTable, path: string): Promise<void> {
   const input = Readable.from(copied(source.open()), { objectMode: false });
   // The operator may have added lines with only a token.
   const lenient = { bom: true, skip_empty_lines: true, trim: true, relax_column_count: true };
-  // A spreadsheet may have changed the line ends of rows to which later rows were added.
+  // A spreadsheet may have saved the list with other line ends before more rows were added.
   const record_delimiter = ['\r\n', '\n', '\r'];
   const parser = parse({ ...lenient, record_delimiter, info: true, max_record_size: LONGEST_ROW });
   input.once('error', (error) => parser.destroy(error));

@@ -198,7 +198,7 @@ export function explainAttachedDigits(lines: RequestFileCheck['attachedDigits'])
   return `${countText(count, 'row')} ${have} digits that begin or end like a card number (${placesOf(lines)}): check that these are ids`;
 }
 
-/** Names the first of some lines, such as "lines 3, 5, 8, …". */
+/** Formats the first few line numbers, such as "lines 3, 5, 8, …". */
 export function placesOf({ count, first }: RequestFileCheck['attachedDigits']): string {
   const lines = first.slice(0, 3).map((line) => formatNumber(line));
   return `${count === 1 ? 'line' : 'lines'} ${lines.join(', ')}${count > lines.length ? ', …' : ''}`;

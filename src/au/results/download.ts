@@ -146,7 +146,7 @@ export async function lastByteOf(file: string): Promise<number> {
   return LF;
 }
 
-/** The error for a completed job whose results the service offers nowhere. */
+/** The error for a completed job without a download address. */
 export class NoAddress extends SvcError {}
 
 async function completedJob(client: Client, id: string): Promise<AccountUpdaterJob> {

@@ -70,7 +70,7 @@ export class KeptColumns {
       else throw notKept(path, 'does not begin with the columns row and token');
     }
     if (names === undefined) throw notKept(path, 'is empty');
-    // Such a file is one line: the cells of all its rows would become names of columns.
+    // With carriage returns alone, the whole file would be read as its header.
     if (rows.offsets.length === 0 && names.some((name) => name.includes('\r')))
       throw notKept(path, 'has lines that end with carriage returns alone');
     return new KeptColumns(path, names, rows);

@@ -24,7 +24,7 @@ export async function cyclesOfOthers(context: Context, where: 'anywhere' | 'shar
       if (openJobs(await found.cycle(name).read()).some((job) => !own.has(job))) return true;
     return false;
   };
-  // A machine without such a job needs no key.
+  // A key is needed only if there is such a job.
   if (!wasShared && !(await isAny(ledger.everyTenant(), hasOthers))) return [];
   const client = await context.client();
   const opened = await ledgerOfKey(client, ledger, hasOthers);
@@ -41,7 +41,7 @@ async function isAny(
   return false;
 }
 
-/** Returns the job of a part, and those that it had before. Of a job of another run, a file may have needed only some results. */
+/** Returns the jobs of a part, but not a downloaded job of another run, of which the file may have needed only some results. */
 function everyJobOf({ job, earlier_jobs: earlier = [], joined, state }: Part): string[] {
   if (joined !== undefined && state === 'downloaded') return [];
   return [...earlier, ...(job === undefined ? [] : [{ job }])].map((each) => each.job);

@@ -162,7 +162,7 @@ export interface Round {
   readonly stale: number | undefined;
   readonly summarize: Summarize;
   readonly wait: boolean;
-  /** Whether a job whose results the service does not have any more is a failure. Default: `wait`. */
+  /** Whether it is a failure that the service no longer has the results of a job. Default: `wait`. */
   readonly wantsResults?: boolean | undefined;
   /** The command that continues an interrupted wait. */
   readonly again: readonly string[];

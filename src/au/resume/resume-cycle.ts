@@ -225,7 +225,7 @@ async function writeResults(
       compared = false;
     }
     const merged = await mergeInto(context, files, { out, force });
-    // A command that ends before the whole file has its name leaves every job open.
+    // Every job stays open until the merged file is complete.
     for (const { job } of claims) await cycle.ledger.markDelivered(cycle.tenant, job);
     if (!compared)
       context.notices.note('the results were not compared with the tokens of a request: this machine does not have it');
@@ -257,7 +257,7 @@ async function presentResults(context: Context, files: readonly string[], out: s
   return (await hashOf(out)) === merged.sha256 ? { file: shownPath(path.resolve(out)), ...merged } : undefined;
 }
 
-/** Downloads the results of one job, and enters the tokens that they made before anybody can use them. They are delivered later. */
+/** Downloads the results of one job and records their new tokens. The job counts as delivered once the merged file is complete. */
 async function downloadJob(
   context: Context,
   client: Client,

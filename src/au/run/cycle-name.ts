@@ -14,7 +14,7 @@ export const cycleName: ValueParser<string> = (value) => {
 };
 
 /**
- * Checks that a cycle that begins can be named where a run or a job can be named, too.
+ * Checks that the name of a new cycle cannot be mistaken for a run, a job or an option.
  * @throws SvcError `usage`
  */
 export function requireClearName(cycle: string | undefined): void {

@@ -89,7 +89,7 @@ function requireKept({ record, name }: RunDirectory): void {
   });
 }
 
-/** Says how a file is refreshed regularly. No command shown names a file with another cycle, in which it would be billed again. */
+/** Explains how to refresh a file regularly, without a command that would bill the whole file again in a new cycle. */
 export function refreshText(now: number): string {
   return `To refresh the same file regularly, name a cycle each time, such as --cycle ${new Date(now).toISOString().slice(0, 7)}: all of its rows are billed again in it.`;
 }

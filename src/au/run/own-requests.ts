@@ -20,7 +20,7 @@ export function refuseRequests(
   for (const file of namedFiles(written)) refuseReplacing(system, file, inputs);
 }
 
-/** Finds the file of `--summary`, which is no request of a run. @throws SvcError `usage` */
+/** Opens the file of `--summary` after a check that it is no request of a run. @throws SvcError `usage` */
 export async function openRunSummary(context: Context, summary: string | undefined): Promise<Summarize> {
   if (summary !== undefined) refuseRequests(context, { '--summary': summary }, await silentRuns(context));
   return openSummary(context, summary);

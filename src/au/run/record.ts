@@ -112,7 +112,7 @@ export function areCompared({ parts }: Pick<RunRecord, 'parts'>): boolean {
   return parts.every(({ state, results }) => state !== 'downloaded' || results?.compared === true);
 }
 
-/** Tells whether no job of a run is under way, although the service has forgotten one whose results were read. */
+/** Tells whether a run waits only for jobs that the service has forgotten after their results were delivered. */
 export function isForgottenRun({ parts }: Pick<RunRecord, 'parts'>): boolean {
   const left = parts.filter(({ state }) => state !== 'downloaded' && state !== 'completed');
   return left.length > 0 && left.every(isForgotten);
@@ -168,7 +168,7 @@ function seenWord(part: Part): string | undefined {
   return part.state === 'uploaded' && isMissing(part) ? 'not found' : part.seen;
 }
 
-/** Tells whether the last poll did not find a job that has its file, and whose results nobody has read. */
+/** Tells whether the last poll did not find a job that has its file and whose results nobody received. */
 export function isMissingUpload(part: Part): boolean {
   return part.state === 'uploaded' && isMissing(part) && !isForgotten(part);
 }

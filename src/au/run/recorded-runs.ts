@@ -71,8 +71,8 @@ export async function namedRun(
 }
 
 /**
- * Like `namedRun`, but returns undefined also for a word that only begins like the id of a run, and that no run has: earlier
- * versions began cycles with such names.
+ * Like `namedRun`, but returns undefined for a word that looks like the id of a run and that no run has: earlier versions
+ * began cycles with such names.
  */
 export async function runOrCycle(
   context: Pick<Context, 'system' | 'settings'>,

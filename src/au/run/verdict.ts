@@ -46,7 +46,7 @@ interface OtherFindings {
 interface Wanted {
   /** Whether to accept partial results. An abandoned run gets no further results. */
   readonly isPartial?: boolean | undefined;
-  /** Whether to accept that the service has forgotten a job whose results another machine read. */
+  /** Whether to accept that the service has forgotten a job whose results another machine received. */
   readonly isSent?: boolean | undefined;
   /** The command that continues with pending work. Default: `au resume --wait`. */
   readonly again?: readonly string[] | undefined;

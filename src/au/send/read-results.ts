@@ -47,8 +47,9 @@ export function resultsReader(context: Context, client: Client, ledger: CommandL
 }
 
 /**
- * Tells whether results will not be readable later either: they were the same unusable bytes each time, or they are gone and
- * the job is so old that the service may have removed them. Such results would stop their cycle for good.
+ * Tells whether reading the results again cannot help: each attempt got the same unusable bytes, or the results are gone and
+ * the job is older than 7 days, so that the service may have removed them. If these results stopped the command too, no
+ * later submission of the cycle could send anything.
  */
 function areUseless(error: SvcError, claim: ClaimEntry, now: number): boolean {
   if (error instanceof UnprovenDownload) return error.kept !== undefined;

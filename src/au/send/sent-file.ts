@@ -7,7 +7,7 @@ import { type LockHost, withLock } from '../../base/files/lock.ts';
 import { readRegularFileSync } from '../../base/files/read.ts';
 import type { Sent } from '../run/part.ts';
 
-/** How much of its file this machine sent to a job that the operator chose, of which no run has a record. */
+/** The record of how much of a file `au upload` sent to a job. No run records such an upload. */
 export class SentFile {
   readonly #file: string;
   readonly #job: string;
@@ -18,7 +18,7 @@ export class SentFile {
     this.#job = job;
   }
 
-  /** Whether the job may have all of the file. Only a record that says otherwise permits an upload. */
+  /** Whether the job may have the whole file. It may, unless the record says that only a part was sent. */
   get mayBeWhole(): boolean {
     return this.#read() !== 'some';
   }

@@ -30,7 +30,7 @@ interface Advance {
   /** Whether to wait for the jobs, instead of polling them once. */
   readonly wait?: boolean | undefined;
   readonly wakeUp?: WakeUp | undefined;
-  /** Whether a job whose results the service does not have any more is a failure. */
+  /** Whether it is a failure that the service no longer has the results of a job. */
   readonly wantsResults?: boolean | undefined;
 }
 

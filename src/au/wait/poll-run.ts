@@ -90,7 +90,7 @@ async function collectPart(client: Client, run: RunDirectory, part: Part, option
   }
 }
 
-/** Tells whether a part has all rows of its job. Of the job of another run, a file may have some only. */
+/** Tells whether a part has all rows of its job. A file may have only some rows of another run's job. */
 function isWhole({ joined, rows }: Part): boolean {
   return joined === undefined || rows >= joined.rows;
 }

@@ -61,7 +61,7 @@ export function optionWords({ wait, out, force, failOn, stale, events, exec, sum
   ];
 }
 
-/** Returns the command that waits with the options of one that may not have waited. */
+/** Adds --wait to a command that lacks it. */
 export function waitingWords(words: readonly string[]): readonly string[] {
   return words.includes('--wait') ? words : [...words, '--wait'];
 }

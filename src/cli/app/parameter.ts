@@ -122,7 +122,7 @@ export function reading<T>(parameter: Parameter<T>, extensions: readonly string[
   return { ...parameter, file: 'read', extensions, parse };
 }
 
-// The command after this one names the file too, and would take `-x.csv` for an option.
+// A printed command would take a file named `-x.csv` for an option.
 function noOption(path: string): string {
   return /^-./.test(path) ? `./${path}` : path;
 }

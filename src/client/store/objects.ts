@@ -44,7 +44,7 @@ export function readOnlyPlace(place: string, noun: string, cause: unknown): Read
   });
 }
 
-/** Returns the error for a directory of which this user may not read a part. Another user's commands made that part. */
+/** Returns the error for a shared directory with a part that another user made and this user may not read. */
 export function closedPlace(place: string, noun: string, name: string, cause: unknown): SvcError {
   return new SvcError(
     'config',
