@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable, Writable } from 'node:stream';
-import { onTestFinished } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import type { Clock } from '../../src/base/system.ts';
 import { main } from '../../src/main.ts';
 import { FakeClock } from './clock.ts';
@@ -90,6 +90,12 @@ function temporaryHome(): string {
 /** Returns the error object that a run in a machine format wrote to stderr as its last line. */
 export function errorIn({ stderr }: Pick<HereResult, 'stderr'>): Record<string, unknown> {
   return JSON.parse(stderr.trimEnd().split('\n').at(-1) ?? '') as Record<string, unknown>;
+}
+
+/** Returns the object that a run printed. Fails unless the run ended with 0. */
+export function rowOf({ code, stdout, stderr }: HereResult): Record<string, unknown> {
+  expect(code, stderr).toBe(0);
+  return JSON.parse(stdout) as Record<string, unknown>;
 }
 
 /** Starts a fresh sandbox, which ends with the test, and returns the options of a run against it. */

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { inventedCard } from '../../../src/emulator/vault/invented-card.ts';
-import type { HereResult } from '../../support/run-here.ts';
+import { type HereResult, rowOf } from '../../support/run-here.ts';
 import { openQuickDesk } from './support.ts';
 
 const SEED = 7;
@@ -33,11 +33,6 @@ async function openRefresh() {
     tokensIn,
     page: () => readFileSync(desk.home.file('refresh/2026-12/report.html'), 'utf8'),
   };
-}
-
-function rowOf({ code, stdout, stderr }: HereResult): unknown {
-  expect(code, stderr).toBe(0);
-  return JSON.parse(stdout);
 }
 
 describe('a cycle whose files are to be made again though its results are the same', () => {

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSyn
 import { describe, expect, it } from 'vitest';
 import { withLock } from '../../../src/base/files/lock.ts';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
-import { errorIn, type HereResult } from '../../support/run-here.ts';
+import { errorIn, rowOf } from '../../support/run-here.ts';
 import { openQuickDesk } from './support.ts';
 
 const LIST = 'refresh/exclusions.csv';
@@ -46,11 +46,6 @@ async function openAfterEmptyCycle() {
 function withoutTimes(record: string): void {
   const text = readFileSync(record, 'utf8');
   writeFileSync(record, text.replaceAll(/^ *"excluded_at": .*\n/gm, ''));
-}
-
-function rowOf({ code, stdout, stderr }: HereResult): Record<string, unknown> {
-  expect(code, stderr).toBe(0);
-  return JSON.parse(stdout) as Record<string, unknown>;
 }
 
 describe('svc au refresh and exclusions.csv', () => {

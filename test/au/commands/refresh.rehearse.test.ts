@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { errorIn, type HereResult } from '../../support/run-here.ts';
+import { errorIn, rowOf } from '../../support/run-here.ts';
 import { openQuickDesk, type QuickDesk } from './support.ts';
 
 const ROWS = 1000;
@@ -25,11 +25,6 @@ async function openExport(): Promise<QuickDesk> {
 function filesOutside({ home }: QuickDesk): string[] {
   const found = readdirSync(home.path, { recursive: true }).map(String);
   return found.filter((name) => !name.startsWith('rehearsal') && statSync(home.file(name)).isFile()).toSorted();
-}
-
-function rowOf({ code, stdout, stderr }: HereResult): Record<string, unknown> {
-  expect(code, stderr).toBe(0);
-  return JSON.parse(stdout) as Record<string, unknown>;
 }
 
 describe('svc au refresh --rehearse', () => {

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
 import { RESULT_COLUMNS } from '../../../src/schema/account-updater-files.ts';
-import type { HereResult } from '../../support/run-here.ts';
+import { rowOf } from '../../support/run-here.ts';
 import { openQuickDesk, type QuickDesk } from './support.ts';
 
 const [HEADER = '', ...ROWS] = exampleRequestFile().trimEnd().split('\n');
@@ -33,11 +33,6 @@ async function deskWith(files: Readonly<Record<string, string>>): Promise<QuickD
   const desk = await openQuickDesk();
   for (const [name, text] of Object.entries(files)) writeFileSync(desk.home.file(name), text);
   return desk;
-}
-
-function rowOf({ code, stdout, stderr }: HereResult): Record<string, unknown> {
-  expect(code, stderr).toBe(0);
-  return JSON.parse(stdout) as Record<string, unknown>;
 }
 
 function read({ home }: QuickDesk, name: string): string {

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
 import { RESULT_COLUMNS } from '../../../src/schema/account-updater-files.ts';
 import type { Interceptor } from '../../../src/emulator/options.ts';
-import type { HereResult } from '../../support/run-here.ts';
+import { rowOf } from '../../support/run-here.ts';
 import { openQuickDesk, type QuickDesk } from './support.ts';
 
 const [HEADER = '', ...ROWS] = exampleRequestFile().trimEnd().split('\n');
@@ -18,11 +18,6 @@ async function merchantDesk(
   const desk = await openQuickDesk({ ...options, tenants: ['production'], merchants: ['M1', 'M2', 'M3'] });
   for (const [name, rows] of Object.entries(files)) writeFileSync(desk.home.file(name), [...rows, ''].join('\n'));
   return desk;
-}
-
-function rowOf({ code, stdout, stderr }: HereResult): Record<string, unknown> {
-  expect(code, stderr).toBe(0);
-  return JSON.parse(stdout) as Record<string, unknown>;
 }
 
 function tokensIn({ home }: QuickDesk, name: string): string[] {

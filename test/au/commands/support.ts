@@ -8,6 +8,7 @@ import type { RunRecord } from '../../../src/au/run/record.ts';
 import type { Interceptor, SandboxOptions } from '../../../src/emulator/options.ts';
 import type { RunningSandbox } from '../../../src/emulator/running-sandbox.ts';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
+import { REQUEST_COLUMNS } from '../../../src/schema/account-updater-files.ts';
 import { FakeClock } from '../../support/clock.ts';
 import { passTime } from '../../support/passing-time.ts';
 import { type HereResult, svcHere } from '../../support/run-here.ts';
@@ -94,6 +95,11 @@ export async function openQuickDesk(options: Omit<SandboxOptions, 'directory'> =
     }
   };
   return { ...workplace, clock, svc };
+}
+
+/** Writes a request file below the home, with a header and these rows. */
+export function writeRows({ home }: Workplace, name: string, ...rows: readonly string[]): void {
+  writeFileSync(home.file(name), [REQUEST_COLUMNS.join(','), ...rows, ''].join('\n'));
 }
 
 /** Finds a file anywhere below a directory. */

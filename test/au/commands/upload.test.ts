@@ -2,18 +2,13 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
-import { errorIn, type HereResult } from '../../support/run-here.ts';
+import { errorIn, type HereResult, rowOf } from '../../support/run-here.ts';
 import type { Fault } from '../support.ts';
 import { type Machine, openMachine } from './machine.ts';
 
 const MINUTE = 60_000;
 const DAY = 86_400_000;
 const [HEADER = '', ...ROWS] = exampleRequestFile().trimEnd().split('\n');
-
-function rowOf({ code, stdout, stderr }: HereResult): Record<string, unknown> {
-  expect(code, stderr).toBe(0);
-  return JSON.parse(stdout) as Record<string, unknown>;
-}
 
 function write(machine: Machine, name: string, ...rows: readonly string[]): void {
   writeFileSync(machine.path(join('work', name)), [HEADER, ...rows, ''].join('\n'));

@@ -1,16 +1,15 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { svcHere } from '../../support/run-here.ts';
-import { openQuickDesk, type QuickDesk } from '../commands/support.ts';
+import { openQuickDesk, type QuickDesk, writeRows } from '../commands/support.ts';
 
-const HEADER = 'token,expiration_year,expiration_month,merchant_id';
 const QUESTION = /ended in ERR_INVALID_TOKEN at .*: is the profile wrong, or the export\?/;
 
 /** Opens a desk whose request file contains only tokens that its tenant does not know. */
 async function wrongDesk(rows: number): Promise<QuickDesk> {
   const desk = await openQuickDesk({ pickupMs: 0 });
   const lines = Array.from({ length: rows }, (_, row) => `token-${row},27,01,`);
-  writeFileSync(desk.home.file('tokens.csv'), [HEADER, ...lines, ''].join('\n'));
+  writeRows(desk, 'tokens.csv', ...lines);
   return desk;
 }
 

@@ -2,7 +2,7 @@ import { appendFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
 import { errorIn } from '../../support/run-here.ts';
-import { openQuickDesk, type QuickDesk } from '../commands/support.ts';
+import { openQuickDesk, type QuickDesk, writeRows } from '../commands/support.ts';
 
 const CYCLE = '--cycle 2026-12';
 const HOUR = 3_600_000;
@@ -10,14 +10,10 @@ const [HEADER = '', ...ROWS] = exampleRequestFile().trimEnd().split('\n');
 
 type RunDesk = QuickDesk & { readonly run: string; readonly copy: string };
 
-function write({ home }: QuickDesk, name: string, ...rows: readonly string[]): void {
-  writeFileSync(home.file(name), [HEADER, ...rows, ''].join('\n'));
-}
-
 /** Opens a desk with a run of these rows, whose copy of them is damaged. */
 async function damagedDesk(rows = ROWS.slice(0, 6), options = CYCLE): Promise<RunDesk> {
   const desk = await openQuickDesk({ processingMs: HOUR, pickupMs: 0 });
-  write(desk, 'tokens.csv', ...rows);
+  writeRows(desk, 'tokens.csv', ...rows);
   const { code, stderr } = await desk.svc(`au submit tokens.csv ${options}`.trim());
   expect(code, stderr).toBe(0);
   const [run = ''] = desk.runIds();
@@ -48,7 +44,7 @@ describe('a run of the cycle whose copy is damaged', () => {
   ])('R79: a damaged copy is not entered in the ledger where the submitted file is intact, %s', async (_, rows) => {
     const desk = await damagedDesk(rows);
     withoutLedger(desk);
-    write(desk, 'more.csv', ...ROWS.slice(0, 1), ...ROWS.slice(5, 9));
+    writeRows(desk, 'more.csv', ...ROWS.slice(0, 1), ...ROWS.slice(5, 9));
     const { code, stderr } = await desk.svc(`au submit more.csv ${CYCLE}`);
     expect(code, stderr).toBe(0);
     expect(stderr).toContain('2 of 5 rows of more.csv are in cycle 2026-12 already');
@@ -58,8 +54,8 @@ describe('a run of the cycle whose copy is damaged', () => {
   it('R79: a damaged copy whose submitted file is gone stops a file, without a command that pays again', async () => {
     const desk = await damagedDesk();
     withoutLedger(desk);
-    write(desk, 'tokens.csv', ...ROWS.slice(0, 5));
-    write(desk, 'more.csv', ...ROWS.slice(4, 9));
+    writeRows(desk, 'tokens.csv', ...ROWS.slice(0, 5));
+    writeRows(desk, 'more.csv', ...ROWS.slice(4, 9));
     const job = desk.record(desk.run).parts[0]?.job ?? '';
     const refused = await desk.svc(`au submit more.csv ${CYCLE}`);
     expect(errorIn(refused)).toMatchObject({ exit_code: 9, job, next: `svc au status ${job}` });
@@ -67,7 +63,7 @@ describe('a run of the cycle whose copy is damaged', () => {
     expect(desk.runIds()).toEqual([desk.run]);
     // The file itself continues its run, which takes another copy.
     await desk.clock.advance(HOUR);
-    write(desk, 'tokens.csv', ...ROWS.slice(0, 6));
+    writeRows(desk, 'tokens.csv', ...ROWS.slice(0, 6));
     expect(await desk.svc(`au submit tokens.csv ${CYCLE} --wait --out results.csv`)).toMatchObject({ code: 0 });
     expect(readFileSync(desk.copy, 'utf8')).toBe([HEADER, ...ROWS.slice(0, 6), ''].join('\n'));
     expect(desk.uploads()).toBe(1);
@@ -102,7 +98,7 @@ describe('the results of a run whose copy is damaged', () => {
       expect(refused.stderr).toContain(`svc au download ${desk.run} --accept-unproven`);
     }
     expect(desk.record(desk.run)).toMatchObject({ parts: [{ state: 'completed', unproven: {} }] });
-    write(desk, 'tokens.csv', ...ROWS.slice(0, 6));
+    writeRows(desk, 'tokens.csv', ...ROWS.slice(0, 6));
     expect(await desk.svc('au sync')).toMatchObject({ code: 0 });
     expect(desk.record(desk.run).parts).toMatchObject([{ state: 'downloaded', results: { compared: true } }]);
   });

@@ -1,21 +1,12 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
-import type { HereResult } from '../../support/run-here.ts';
-import { openQuickDesk, type QuickDesk } from '../commands/support.ts';
+import { rowOf } from '../../support/run-here.ts';
+import { openQuickDesk, type QuickDesk, writeRows } from '../commands/support.ts';
 
 const DAY = 86_400_000;
-const [HEADER = '', ...ROWS] = exampleRequestFile().trimEnd().split('\n');
+const [, ...ROWS] = exampleRequestFile().trimEnd().split('\n');
 const OLD = /nothing was sent: the newest job with rows of .* is \d+d.* old/;
-
-function write({ home }: QuickDesk, name: string, ...rows: readonly string[]): void {
-  writeFileSync(home.file(name), [HEADER, ...rows, ''].join('\n'));
-}
-
-function rowOf({ code, stdout, stderr }: HereResult): Record<string, unknown> {
-  expect(code, stderr).toBe(0);
-  return JSON.parse(stdout) as Record<string, unknown>;
-}
 
 /** Returns the age in milliseconds of what a submission shows. */
 function ageIn({ clock }: QuickDesk, shown: Record<string, unknown>): number {
@@ -25,15 +16,15 @@ function ageIn({ clock }: QuickDesk, shown: Record<string, unknown>): number {
 describe('the age of a file in its cycle', () => {
   it('the age of a file in its cycle is that of the first job with rows of it', async () => {
     const desk = await openQuickDesk();
-    write(desk, 'tokens.csv', ...ROWS.slice(0, 6));
+    writeRows(desk, 'tokens.csv', ...ROWS.slice(0, 6));
     expect(ageIn(desk, rowOf(await desk.svc('au submit tokens.csv --cycle 2026-12')))).toBeLessThan(DAY);
     await desk.clock.advance(2 * DAY);
-    write(desk, 'more.csv', ...ROWS.slice(4, 9));
+    writeRows(desk, 'more.csv', ...ROWS.slice(4, 9));
     expect(ageIn(desk, rowOf(await desk.svc('au submit more.csv --cycle 2026-12')))).toBeGreaterThanOrEqual(2 * DAY);
     // Other rows of the cycle do not count.
-    write(desk, 'others.csv', ...ROWS.slice(9, 12));
+    writeRows(desk, 'others.csv', ...ROWS.slice(9, 12));
     expect(ageIn(desk, rowOf(await desk.svc('au submit others.csv --cycle 2026-12')))).toBeLessThan(DAY);
-    write(desk, 'alone.csv', 'one-more,27,01,');
+    writeRows(desk, 'alone.csv', 'one-more,27,01,');
     expect(ageIn(desk, rowOf(await desk.svc('au submit alone.csv')))).toBeLessThan(DAY);
   });
 
@@ -51,10 +42,10 @@ describe('the age of a file in its cycle', () => {
     expect(rowOf(warned)).toMatchObject({ status: 'already_submitted' });
     expect(warned.stderr).toMatch(OLD);
     // The same rows in another file are not sent either.
-    write(desk, 'same.csv', ...ROWS.toReversed());
+    writeRows(desk, 'same.csv', ...ROWS.toReversed());
     expect((await desk.svc('au submit same.csv --cycle monthly')).stderr).toMatch(OLD);
     // A file with one new row is.
-    write(desk, 'more.csv', ...ROWS, 'one-more,27,01,');
+    writeRows(desk, 'more.csv', ...ROWS, 'one-more,27,01,');
     expect((await desk.svc('au submit more.csv --cycle monthly')).stderr).not.toMatch(OLD);
   });
 
@@ -63,7 +54,7 @@ describe('the age of a file in its cycle', () => {
     rowOf(await desk.svc('au submit tokens.csv --cycle monthly --wait'));
     const [, ...results] = readFileSync(desk.home.file('tokens.results.csv'), 'utf8').trimEnd().split('\n');
     const made = results.map((row) => row.split(',')[3] ?? '').filter(Boolean);
-    write(desk, 'new.csv', ...made.map((token) => `${token},27,01,`));
+    writeRows(desk, 'new.csv', ...made.map((token) => `${token},27,01,`));
     await desk.clock.advance(36 * DAY);
     const { stderr, ...shown } = await desk.svc('au submit new.csv --cycle monthly');
     expect(rowOf({ ...shown, stderr })).toMatchObject({ status: 'nothing_new', in_cycle_since: null });

@@ -3,22 +3,14 @@ import { describe, expect, it } from 'vitest';
 import { captureResponse } from '../../../src/emulator/faults/intercept.ts';
 import type { Interceptor } from '../../../src/emulator/options.ts';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
-import { errorIn, type HereResult } from '../../support/run-here.ts';
+import { errorIn, rowOf } from '../../support/run-here.ts';
 import { openMachine } from '../commands/machine.ts';
-import { openQuickDesk, type QuickDesk } from '../commands/support.ts';
+import { openQuickDesk, type QuickDesk, writeRows } from '../commands/support.ts';
 
 const MINUTE = 60_000;
 const DAY = 86_400_000;
 const CYCLE = '--cycle 2026-12';
 const [HEADER = '', ...ROWS] = exampleRequestFile().trimEnd().split('\n');
-
-function request(...rows: readonly string[]): string {
-  return [HEADER, ...rows, ''].join('\n');
-}
-
-function write({ home }: QuickDesk, name: string, ...rows: readonly string[]): void {
-  writeFileSync(home.file(name), request(...rows));
-}
 
 /** What the service does differently. */
 interface Service {
@@ -59,7 +51,7 @@ async function submittedDesk(options = CYCLE, rows = ROWS.slice(0, 6)): Promise<
     listsNoneAfterCreation: false,
   };
   const desk = await openQuickDesk({ intercept: changedBy(service) });
-  write(desk, 'tokens.csv', ...rows);
+  writeRows(desk, 'tokens.csv', ...rows);
   const { run, job } = rowOf(await desk.svc(`au submit tokens.csv ${options}`.trim()));
   return { ...desk, run: String(run), job: String(job), service };
 }
@@ -104,11 +96,6 @@ function changedBy(service: Service): Interceptor {
   };
 }
 
-function rowOf({ code, stdout, stderr }: HereResult): Record<string, unknown> {
-  expect(code, stderr).toBe(0);
-  return JSON.parse(stdout) as Record<string, unknown>;
-}
-
 /** Returns the rows that the store received, of all jobs in turn. */
 function sent({ received }: QuickDesk): string[] {
   return received().flatMap((text) => text.trimEnd().split('\n').slice(1));
@@ -134,7 +121,7 @@ const tokenOf = (row: string): string => row.split(',')[0] ?? '';
 describe('a file of a cycle', () => {
   it('R79: a file of a cycle whose rows are all new is submitted as it is', async () => {
     const desk = await submittedDesk();
-    write(desk, 'west.csv', ...ROWS.slice(6, 9));
+    writeRows(desk, 'west.csv', ...ROWS.slice(6, 9));
     const { code, stderr } = await desk.svc(`au submit west.csv ${CYCLE}`);
     expect({ code, sent: sent(desk) }).toEqual({ code: 0, sent: ROWS.slice(0, 9) });
     expect(stderr).not.toContain('already');
@@ -143,7 +130,7 @@ describe('a file of a cycle', () => {
   it('R79: a file of a cycle that shares rows with another one ends with 0: they are left out and said, with their job', async () => {
     const desk = await submittedDesk();
     await desk.clock.advance(240_000);
-    write(desk, 'more.csv', ...ROWS.slice(4, 9).toReversed());
+    writeRows(desk, 'more.csv', ...ROWS.slice(4, 9).toReversed());
     const done = await desk.svc(`au submit more.csv ${CYCLE}`);
     expect(rowOf(done)).toMatchObject({ file: 'more.csv' });
     expect(done.stderr).toMatch(
@@ -158,13 +145,13 @@ describe('a file of a cycle', () => {
   it('R79: a file of a cycle delivers the results of the rows that were left out too, in the order of the file', async () => {
     const desk = await submittedDesk();
     const rows = [ROWS[7], ROWS[1], ROWS[8], ROWS[0], ROWS[6], ROWS[5]].map((row) => row ?? '');
-    write(desk, 'more.csv', ...rows);
+    writeRows(desk, 'more.csv', ...rows);
     const done = rowOf(await desk.svc(`au submit more.csv ${CYCLE} --wait`));
     expect(done).toMatchObject({ status: 'completed', results: { compared: true } });
     const tokens = column(desk, 'more.results.csv', 'token');
     expect(tokens).toEqual(rows.map(tokenOf).filter((token) => tokens.includes(token)));
     // The whole cycle at once, in another cycle, gives the same results for these rows.
-    write(desk, 'alone.csv', ...rows);
+    writeRows(desk, 'alone.csv', ...rows);
     rowOf(await desk.svc('au submit alone.csv --cycle other --begin --wait'));
     expect(tokens.toSorted()).toEqual(column(desk, 'alone.results.csv', 'token').toSorted());
     expect(sent(desk).slice(0, 9)).toEqual([...ROWS.slice(0, 6), ROWS[7], ROWS[8], ROWS[6]]);
@@ -172,7 +159,7 @@ describe('a file of a cycle', () => {
 
   it('R79: a file of a cycle with the same rows joins the job that has them, and its results are those of that job', async () => {
     const desk = await submittedDesk();
-    write(desk, 'same.csv', ...ROWS.slice(0, 6).toReversed());
+    writeRows(desk, 'same.csv', ...ROWS.slice(0, 6).toReversed());
     const done = await desk.svc(`au submit same.csv ${CYCLE} --wait`);
     expect(rowOf(done)).toMatchObject({ status: 'completed', results: { compared: true } });
     expect(done.stderr).toContain('all 6 rows of same.csv are in cycle 2026-12 already');
@@ -187,7 +174,7 @@ describe('a file of a cycle', () => {
       desk.sandbox.ledger().filter(({ method, path }) => method === 'GET' && path.startsWith('/store/results/')).length;
     rowOf(await desk.svc(`au submit tokens.csv ${CYCLE} --wait`));
     expect(downloads()).toBe(1);
-    write(desk, 'same.csv', ...ROWS.slice(0, 6).toReversed());
+    writeRows(desk, 'same.csv', ...ROWS.slice(0, 6).toReversed());
     rowOf(await desk.svc(`au submit same.csv ${CYCLE} --wait`));
     expect(column(desk, 'same.results.csv', 'token')).toEqual(column(desk, 'tokens.results.csv', 'token').toReversed());
     expect(downloads()).toBe(1);
@@ -195,14 +182,14 @@ describe('a file of a cycle', () => {
 
   it('R79: a file of a cycle that changed since it was submitted sends its new rows only', async () => {
     const desk = await submittedDesk();
-    write(desk, 'tokens.csv', ...ROWS.slice(0, 7));
+    writeRows(desk, 'tokens.csv', ...ROWS.slice(0, 7));
     rowOf(await desk.svc(`au submit tokens.csv ${CYCLE}`));
     expect(sent(desk)).toEqual(ROWS.slice(0, 7));
   });
 
   it('R79: a file of a cycle may have a token for another merchant, which is another row', async () => {
     const desk = await submittedDesk();
-    write(desk, 'other.csv', ...ROWS.slice(0, 2).map((row) => `${row}merchant-2`));
+    writeRows(desk, 'other.csv', ...ROWS.slice(0, 2).map((row) => `${row}merchant-2`));
     rowOf(await desk.svc(`au submit other.csv ${CYCLE}`));
     expect(desk.uploads()).toBe(2);
   });
@@ -210,7 +197,7 @@ describe('a file of a cycle', () => {
   it('R79: a file of a cycle may have rows with another expiration, or a UUID in capitals: they are the same rows', async () => {
     const desk = await submittedDesk();
     const [first = '', second = ''] = ROWS;
-    write(
+    writeRows(
       desk,
       'more.csv',
       first.replace(tokenOf(first), tokenOf(first).toUpperCase()),
@@ -230,7 +217,7 @@ describe('a file of a cycle', () => {
       [0, 12],
       [2, 14],
     ]) {
-      write(desk, `from${from}.csv`, ...ROWS.slice(from, to));
+      writeRows(desk, `from${from}.csv`, ...ROWS.slice(from, to));
       rowOf(await desk.svc(`au submit from${from}.csv ${CYCLE}`));
     }
     expect(sent(desk)).toEqual(ROWS.slice(0, 14));
@@ -240,7 +227,7 @@ describe('a file of a cycle', () => {
 
   it('R79: a file of a cycle is compared in a dry run too, which shows what would be sent', async () => {
     const desk = await submittedDesk();
-    write(desk, 'more.csv', ...ROWS.slice(4, 9));
+    writeRows(desk, 'more.csv', ...ROWS.slice(4, 9));
     const planned = await desk.svc(`au submit more.csv ${CYCLE} --dry-run`);
     expect(planned.code, planned.stderr).toBe(0);
     expect({ uploads: desk.uploads(), runs: desk.runIds().length }).toEqual({ uploads: 1, runs: 1 });
@@ -248,7 +235,7 @@ describe('a file of a cycle', () => {
 
   it('R79: a file of a cycle resumes its run without sending anything more', async () => {
     const desk = await submittedDesk();
-    write(desk, 'more.csv', ...ROWS.slice(4, 9));
+    writeRows(desk, 'more.csv', ...ROWS.slice(4, 9));
     const { run } = rowOf(await desk.svc(`au submit more.csv ${CYCLE}`));
     for (const options of ['', '--wait', '--wait'])
       expect(rowOf(await desk.svc(`au submit more.csv ${CYCLE} ${options}`.trim()))).toMatchObject({ run });
@@ -258,19 +245,19 @@ describe('a file of a cycle', () => {
   it('R79: a file of a cycle stays recorded although its run was abandoned: its rows are not sent again', async () => {
     const desk = await submittedDesk();
     expect(await desk.svc(`au abandon ${desk.run} --yes`)).toMatchObject({ code: 0 });
-    write(desk, 'more.csv', ...ROWS.slice(4, 9));
+    writeRows(desk, 'more.csv', ...ROWS.slice(4, 9));
     rowOf(await desk.svc(`au submit more.csv ${CYCLE}`));
     expect(sent(desk)).toEqual(ROWS.slice(0, 9));
   });
 
   it('R79 and R75: a file of a cycle that was not sent blocks nothing, and each row is sent once afterwards', async () => {
     const desk = await openQuickDesk();
-    write(desk, 'tokens.csv', ...ROWS.slice(0, 6));
+    writeRows(desk, 'tokens.csv', ...ROWS.slice(0, 6));
     const failed = await desk.svc(`au submit tokens.csv ${CYCLE}`, {
       SVC_PRIVATE_API_KEY: 'sandbox-private-key-read-only',
     });
     expect(failed.code).toBe(4);
-    write(desk, 'more.csv', ...ROWS.slice(0, 3));
+    writeRows(desk, 'more.csv', ...ROWS.slice(0, 3));
     rowOf(await desk.svc(`au submit more.csv ${CYCLE}`));
     rowOf(await desk.svc(`au submit tokens.csv ${CYCLE}`));
     expect(await desk.svc('au sync')).toMatchObject({ code: 0 });
@@ -280,7 +267,7 @@ describe('a file of a cycle', () => {
   it('R79: a file of a cycle of another tenant has other rows, and the tenants do not notice each other', async () => {
     const machine = await openMachine();
     const theirs = { SVC_BASE_URL: (await machine.tenant(7)).url };
-    writeFileSync(machine.path('work/more.csv'), request(...ROWS.slice(4, 9)));
+    writeFileSync(machine.path('work/more.csv'), [HEADER, ...ROWS.slice(4, 9), ''].join('\n'));
     expect(await machine.svc(`au submit tokens.csv ${CYCLE}`)).toMatchObject({ code: 0 });
     const submitted = await machine.svc(`au submit more.csv ${CYCLE}`, theirs);
     expect(submitted.code, submitted.stderr).toBe(0);
@@ -306,7 +293,7 @@ describe('rows of a job that failed', () => {
   it('R79: rows of a job that failed are not sent by the first command that learns of it, and by the next one once', async () => {
     const desk = await submittedDesk();
     desk.service.failed.add(desk.job);
-    write(desk, 'more.csv', ...ROWS.slice(4, 9));
+    writeRows(desk, 'more.csv', ...ROWS.slice(4, 9));
     const told = await desk.svc(`au submit more.csv ${CYCLE}`);
     expect([told.code, desk.uploads()], told.stderr).toEqual([10, 1]);
     expect(told.stderr).toContain(desk.job);
@@ -325,7 +312,7 @@ describe('rows of a job of another run that failed', () => {
     async (first) => {
       const desk = await submittedDesk();
       desk.service.unfinished.add(desk.job);
-      write(desk, 'more.csv', ...ROWS.slice(4, 9));
+      writeRows(desk, 'more.csv', ...ROWS.slice(4, 9));
       const run = String(rowOf(await desk.svc(`au submit more.csv ${CYCLE}`))['run']);
       desk.service.failed.add(desk.job);
       const submitting = `au submit more.csv ${CYCLE}`;
@@ -347,12 +334,12 @@ describe('tokens that results of a cycle made', () => {
     const made = column(desk, 'tokens.results.csv', 'new_token').filter(Boolean);
     expect(made.length).toBeGreaterThan(1);
     const rows = made.map((token) => `${token},27,01,`);
-    write(desk, 'new.csv', ...rows);
+    writeRows(desk, 'new.csv', ...rows);
     const nothing = await desk.svc(`au submit new.csv ${CYCLE} --wait`);
     expect(rowOf(nothing)).toMatchObject({ run: null, status: 'nothing_new', rows: 0, jobs: [] });
     expect(nothing.stderr).toContain('have tokens that results of cycle 2026-12 made, and are up to date');
     expect({ uploads: desk.uploads(), runs: desk.runIds().length }).toEqual({ uploads: 1, runs: 1 });
-    write(desk, 'mixed.csv', ...rows, 'one-more,27,01,');
+    writeRows(desk, 'mixed.csv', ...rows, 'one-more,27,01,');
     rowOf(await desk.svc(`au submit mixed.csv ${CYCLE}`));
     expect(sent(desk).slice(ROWS.length)).toEqual(['one-more,27,01,']);
     // In the next cycle they are rows like others.
@@ -367,13 +354,13 @@ describe('tokens that results of a cycle made which nobody delivered', () => {
     const desk = await submittedDesk(CYCLE, ROWS);
     await desk.clock.advance(MINUTE);
     const rows = await rowsMadeUnseen(desk);
-    write(desk, 'new.csv', ...rows, 'one-more,27,01,');
+    writeRows(desk, 'new.csv', ...rows, 'one-more,27,01,');
     const done = await desk.svc(`au submit new.csv ${CYCLE}`);
     expect(rowOf(done)).toMatchObject({ sent: 1, left_out: rows.length, left_out_errors: 0 });
     expect(done.stderr).toContain(`reading the results of job ${desk.job}`);
     expect(sent(desk).slice(ROWS.length)).toEqual(['one-more,27,01,']);
     // Results are read once, and not where nothing can be sent.
-    write(desk, 'again.csv', ...rows, 'another,27,01,');
+    writeRows(desk, 'again.csv', ...rows, 'another,27,01,');
     for (const line of [`au submit again.csv ${CYCLE}`, `au submit new.csv ${CYCLE}`])
       expect((await desk.svc(line)).stderr).not.toContain(`reading the results of job ${desk.job}`);
     expect(sent(desk).slice(ROWS.length)).toEqual(['one-more,27,01,', 'another,27,01,']);
@@ -385,7 +372,7 @@ describe('tokens that results of a cycle made which nobody delivered', () => {
     // Its job is not finished when the other file is submitted, and no job can be created for that one.
     desk.service.unfinished.add(desk.job);
     desk.service.createsNone = true;
-    write(desk, 'new.csv', ...rows, 'one-more,27,01,');
+    writeRows(desk, 'new.csv', ...rows, 'one-more,27,01,');
     expect((await desk.svc(`au submit new.csv ${CYCLE}`)).code).not.toBe(0);
     desk.service.createsNone = false;
     desk.service.unfinished.clear();
@@ -400,7 +387,7 @@ describe('tokens that results of a cycle made which nobody delivered', () => {
     // The other file is compared while the job is unfinished, and its command ends after it created a job.
     desk.service.unfinished.add(desk.job);
     desk.service.listsNoneAfterCreation = true;
-    write(desk, 'new.csv', ...rows, 'one-more,27,01,');
+    writeRows(desk, 'new.csv', ...rows, 'one-more,27,01,');
     expect((await desk.svc(`au submit new.csv ${CYCLE}`)).code).not.toBe(0);
     const run = desk.runIds().find((id) => id !== desk.run) ?? '';
     expect(desk.record(run).parts).toMatchObject([{ state: 'created' }]);
@@ -416,7 +403,7 @@ describe('tokens that results of a cycle made which nobody delivered', () => {
       const desk = await submittedDesk(CYCLE, ROWS);
       const rows = await rowsMadeUnseen(desk);
       desk.service[fault] = true;
-      write(desk, 'new.csv', ...rows, 'one-more,27,01,');
+      writeRows(desk, 'new.csv', ...rows, 'one-more,27,01,');
       const refused = await desk.svc(`au submit new.csv ${CYCLE}`);
       expect(refused.code, refused.stderr).toBe(9);
       expect(errorIn(refused)).toMatchObject({
@@ -435,7 +422,7 @@ describe('tokens that results of a cycle made which nobody delivered', () => {
     const desk = await submittedDesk();
     await desk.clock.advance(7 * DAY + MINUTE);
     desk.service.unreadable = true;
-    write(desk, 'more.csv', ...ROWS.slice(6, 9));
+    writeRows(desk, 'more.csv', ...ROWS.slice(6, 9));
     const done = await desk.svc(`au submit more.csv ${CYCLE}`);
     rowOf(done);
     expect(done.stderr).toMatch(new RegExp(`^warning: the tokens that job ${desk.job} made are not known`, 'm'));
@@ -454,7 +441,7 @@ describe('results of a job whose tenant the service does not name', () => {
       rowOf(await desk.svc(`au download ${of} --out results.csv`));
       desk.service.hidesTenant = false;
       const made = column(desk, 'results.csv', 'new_token').filter(Boolean);
-      write(desk, 'new.csv', ...made.map((token) => `${token},27,01,`));
+      writeRows(desk, 'new.csv', ...made.map((token) => `${token},27,01,`));
       expect(rowOf(await desk.svc(`au submit new.csv ${CYCLE}`))).toMatchObject({ status: 'nothing_new' });
     },
   );
@@ -463,7 +450,7 @@ describe('results of a job whose tenant the service does not name', () => {
 describe('a divided run whose copy of its request is gone', () => {
   it('R47: a divided run whose copy of its request is gone delivers no results of other files, until the file is submitted again', async () => {
     const desk = await submittedDesk();
-    write(desk, 'more.csv', ...ROWS.slice(4, 9));
+    writeRows(desk, 'more.csv', ...ROWS.slice(4, 9));
     const run = String(rowOf(await desk.svc(`au submit more.csv ${CYCLE}`))['run']);
     rowOf(await desk.svc(`au download ${run} --out first.csv`));
     desk.removeCopy(run);
@@ -488,7 +475,7 @@ describe('a job that seemed to be gone', () => {
       const again = await desk.svc(`au resume ${desk.run}`);
       expect([again.code, desk.uploads()], again.stderr).toEqual([11, 1]);
       expect(desk.record(desk.run).parts).toMatchObject([{ state: 'uploaded', job: desk.job }]);
-      write(desk, 'more.csv', ...ROWS.slice(4, 9));
+      writeRows(desk, 'more.csv', ...ROWS.slice(4, 9));
       rowOf(await desk.svc(`au submit more.csv ${CYCLE} --wait`));
       rowOf(await desk.svc(`au submit tokens.csv ${CYCLE} --wait`));
       expect(sent(desk)).toEqual(ROWS.slice(0, 9));
@@ -512,7 +499,7 @@ describe('a run that was begun before results of its cycle made its tokens', () 
   it('R85: a run that was begun before results of its cycle made its tokens sends nothing, and keeps a record that can be read', async () => {
     const desk = await submittedDesk(`${CYCLE} --wait`, ROWS);
     const made = column(desk, 'tokens.results.csv', 'new_token').filter(Boolean);
-    write(desk, 'new.csv', ...made.map((token) => `${token},27,01,`));
+    writeRows(desk, 'new.csv', ...made.map((token) => `${token},27,01,`));
     await desk.clock.advance(28 * DAY);
     desk.service.createsNone = true;
     expect((await desk.svc('au submit new.csv --cycle 2027-01')).code).not.toBe(0);
@@ -563,7 +550,7 @@ describe('a cycle that begins with the rows of another one', () => {
 
   it('R79: a cycle that begins with a tenth of the rows of another one or less begins', async () => {
     const desk = await submittedDesk();
-    write(desk, 'other.csv', ROWS[0] ?? '', ...ROWS.slice(6, 15));
+    writeRows(desk, 'other.csv', ROWS[0] ?? '', ...ROWS.slice(6, 15));
     rowOf(await desk.svc('au submit other.csv --cycle 2026-13'));
     expect(desk.uploads()).toBe(2);
   });
@@ -575,7 +562,7 @@ describe('a cycle that begins with the rows of another one', () => {
     expect(errorIn(named)['next']).toBe('svc au submit tokens.csv');
     rowOf(await desk.svc('au submit tokens.csv'));
     // Another file without a cycle is not the first one, so that its rows would be paid for again.
-    write(desk, 'more.csv', ...ROWS.slice(0, 7));
+    writeRows(desk, 'more.csv', ...ROWS.slice(0, 7));
     const own = await desk.svc('au submit more.csv');
     expect([11, 6], own.stderr).toContain(own.code);
     const { next } = errorIn(own);
@@ -588,7 +575,7 @@ describe('a cycle that begins with the rows of another one', () => {
 
 /** Submits rows as the file of a cycle, and returns what was said. */
 async function submit(desk: QuickDesk, cycle: string, rows: readonly string[], more = ''): Promise<string> {
-  write(desk, `${cycle}.csv`, ...rows);
+  writeRows(desk, `${cycle}.csv`, ...rows);
   const { code, stderr } = await desk.svc(`au submit ${cycle}.csv --cycle ${cycle} ${more}`.trim());
   expect(code, stderr).toBe(0);
   return stderr;
@@ -602,7 +589,7 @@ describe('the first file of a cycle', () => {
     expect(await submit(desk, '2026-01', ROWS.slice(0, 3))).toMatch(
       /^first upload of cycle 2026-01: profile default, tenant [0-9a-f-]{36}$/m,
     );
-    write(desk, 'more.csv', ...ROWS.slice(3, 5));
+    writeRows(desk, 'more.csv', ...ROWS.slice(3, 5));
     expect((await desk.svc('au submit more.csv --cycle 2026-01')).stderr).not.toContain('first upload');
   });
 

@@ -1,23 +1,14 @@
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
-import type { HereResult } from '../../support/run-here.ts';
-import { openQuickDesk, type QuickDesk } from '../commands/support.ts';
+import { type HereResult, rowOf } from '../../support/run-here.ts';
+import { openQuickDesk, type QuickDesk, writeRows } from '../commands/support.ts';
 
 const DAY = 86_400_000;
 const [HEADER = '', ...ROWS] = exampleRequestFile().trimEnd().split('\n');
 
-function write({ home }: QuickDesk, name: string, rows: readonly string[]): void {
-  writeFileSync(home.file(name), [HEADER, ...rows, ''].join('\n'));
-}
-
 function read({ home }: QuickDesk, name: string): string[] {
   return readFileSync(home.file(name), 'utf8').trimEnd().split('\n');
-}
-
-function rowOf({ code, stdout, stderr }: HereResult): Record<string, unknown> {
-  expect(code, stderr).toBe(0);
-  return JSON.parse(stdout) as Record<string, unknown>;
 }
 
 /** Returns the command that a message shows for a file with left-out rows. */
@@ -38,7 +29,7 @@ const corrected = (row: string): string => `${tokenOf(row)},31,07,`;
 /** A desk on which the results of the example file were delivered. */
 async function deliveredDesk(options = '--cycle 2026-12') {
   const desk = await openQuickDesk();
-  write(desk, 'tokens.csv', ROWS);
+  writeRows(desk, 'tokens.csv', ...ROWS);
   rowOf(await desk.svc(`au submit tokens.csv ${options} --wait`.replace('  ', ' ')));
   const wrong = read(desk, 'tokens.results.csv').filter((row) => row.split(',').at(-1)?.startsWith('ERR_'));
   const tokens = new Set(wrong.map(tokenOf));
@@ -51,11 +42,7 @@ describe('left-out rows whose result is an error', () => {
     const desk = await deliveredDesk();
     const { wrong, isWrong } = desk;
     expect(wrong.length).toBeGreaterThan(3);
-    write(
-      desk,
-      'tokens.csv',
-      ROWS.map((row) => (isWrong(row) ? corrected(row) : row)),
-    );
+    writeRows(desk, 'tokens.csv', ...ROWS.map((row) => (isWrong(row) ? corrected(row) : row)));
     const done = await desk.svc('au submit tokens.csv --cycle 2026-12 --wait --force');
     expect(rowOf(done)).toMatchObject({ sent: 0, left_out: ROWS.length, left_out_errors: wrong.length });
     expect(read(desk, 'tokens.fix.csv')).toEqual([HEADER, ...wrong.map(corrected)]);
@@ -75,7 +62,7 @@ describe('left-out rows whose result is an error', () => {
 
   it('left-out rows are counted as errors only once their results are known', async () => {
     const desk = await deliveredDesk();
-    write(desk, 'more.csv', [...desk.wrong, 'one-more,27,01,']);
+    writeRows(desk, 'more.csv', ...desk.wrong, 'one-more,27,01,');
     const { run, ...submitted } = rowOf(await desk.svc('au submit more.csv --cycle 2026-12'));
     expect(submitted).toMatchObject({ sent: 1, left_out: desk.wrong.length, left_out_errors: null });
     expect(existsSync(desk.home.file('more.fix.csv'))).toBe(false);
@@ -91,7 +78,7 @@ describe('left-out rows whose result is an error', () => {
 
   it('left-out rows without an error leave no file', async () => {
     const desk = await deliveredDesk();
-    write(desk, 'more.csv', [...ROWS.filter((row) => !desk.isWrong(row)), 'one-more,27,01,']);
+    writeRows(desk, 'more.csv', ...ROWS.filter((row) => !desk.isWrong(row)), 'one-more,27,01,');
     const done = await desk.svc('au submit more.csv --cycle 2026-12 --wait');
     expect(rowOf(done)).toMatchObject({ left_out_errors: 0 });
     expect(fixCommand(done)).toBe('');
@@ -102,7 +89,7 @@ describe('left-out rows whose result is an error', () => {
     'left-out rows whose result is an error are written by whatever command delivers the results: %s',
     async (command) => {
       const desk = await deliveredDesk();
-      write(desk, 'more.csv', [...ROWS, 'one-more,27,01,']);
+      writeRows(desk, 'more.csv', ...ROWS, 'one-more,27,01,');
       const { run } = rowOf(await desk.svc('au submit more.csv --cycle 2026-12'));
       const line = { 'au sync': command, 'au resume': `${command} ${String(run)} --wait` }[command];
       const done = await desk.svc(line ?? `${command} ${String(run)} --out results.csv`);
@@ -114,7 +101,7 @@ describe('left-out rows whose result is an error', () => {
 
   it('a file of the operator with the name of the left-out rows stays, and the command names another one', async () => {
     const desk = await deliveredDesk();
-    write(desk, 'more.csv', [...ROWS, 'one-more,27,01,']);
+    writeRows(desk, 'more.csv', ...ROWS, 'one-more,27,01,');
     writeFileSync(desk.home.file('more.fix.csv'), 'mine\n');
     const done = await desk.svc('au submit more.csv --cycle 2026-12 --wait --force');
     rowOf(done);
@@ -126,7 +113,7 @@ describe('left-out rows whose result is an error', () => {
 
   it('left-out rows of a file without a cycle get a cycle that is named after the file', async () => {
     const desk = await deliveredDesk('');
-    write(desk, 'tokens.csv', ROWS.toReversed());
+    writeRows(desk, 'tokens.csv', ...ROWS.toReversed());
     const done = await desk.svc('au submit tokens.csv --wait --force');
     rowOf(done);
     expect(fixCommand(done)).toBe('au submit tokens.fix.csv --cycle tokens-fix --begin');
@@ -146,7 +133,7 @@ describe('left-out rows whose result is an error', () => {
 
   it('R79: no message names the whole file with a cycle in which its left-out rows are paid for again', async () => {
     const desk = await deliveredDesk();
-    write(desk, 'more.csv', [...ROWS, 'one-more,27,01,']);
+    writeRows(desk, 'more.csv', ...ROWS, 'one-more,27,01,');
     await desk.clock.advance(36 * DAY);
     for (const options of ['', '--wait', '--wait']) {
       const { stderr } = await desk.svc(`au submit more.csv --cycle 2026-12 ${options}`.trim());
