@@ -9,3 +9,11 @@ type Editable<T> = T extends readonly (infer Item)[]
   : T extends object
     ? { -readonly [K in keyof T]: Editable<T[K]> }
     : T;
+
+/** Changes the parts of a record to ones without jobs, whose files are still to be uploaded. */
+export function forgetJobs({ parts }: RecordOnDisk): void {
+  for (const part of parts) {
+    part.state = 'planned';
+    delete part.job;
+  }
+}

@@ -3,6 +3,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
 import { LAUNCHER } from '../../support/svc.ts';
 import { TerminalSession } from '../../support/terminal.ts';
+import { forgetJobs } from '../recorded-run.ts';
 import { openQuickDesk, type QuickDesk } from './support.ts';
 
 // Each test starts several processes, which is slow on a busy machine.
@@ -12,12 +13,7 @@ vi.setConfig({ testTimeout: 60_000 });
 async function stuckRun(desk: QuickDesk): Promise<string> {
   await desk.svc('au submit tokens.csv');
   const [run = ''] = desk.runIds();
-  desk.change(run, ({ parts }) => {
-    for (const part of parts) {
-      part.state = 'planned';
-      delete part.job;
-    }
-  });
+  desk.change(run, forgetJobs);
   // The ledger must not know the job that the run had.
   rmSync(desk.home.file('.local/state/svc/ledger'), { recursive: true });
   rmSync(desk.home.file('tokens.csv'));

@@ -20,7 +20,11 @@ import { uploadsTaken } from '../support.ts';
 /** The tool with a new home, a new sandbox and a request file. All are removed when the test ends. */
 export interface Desk extends Workplace {
   /** Runs a command line, split at its spaces, as a process. */
-  readonly svc: (line: string, env?: Readonly<Record<string, string>>) => Promise<Finished>;
+  readonly svc: (
+    line: string,
+    env?: Readonly<Record<string, string>>,
+    input?: string | Uint8Array,
+  ) => Promise<Finished>;
   /** Starts a command line and leaves it running. */
   readonly start: (line: string) => ChildProcessByStdio<Writable, Readable, Readable>;
 }
@@ -65,7 +69,7 @@ export async function openDesk(options: Omit<SandboxOptions, 'directory'> = {}):
   const { home, env } = workplace;
   return {
     ...workplace,
-    svc: (line, more = {}) => home.svc(line.split(' '), { env: { ...env, ...more } }),
+    svc: (line, more = {}, input = '') => home.svc(line.split(' '), { env: { ...env, ...more }, input }),
     start: (line) => home.start(line.split(' '), { env }),
   };
 }

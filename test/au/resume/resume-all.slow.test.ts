@@ -1,13 +1,12 @@
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { RunRecord } from '../../../src/au/run/record.ts';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
 import { FakeClock } from '../../support/clock.ts';
 import { startSandbox } from '../../support/sandbox.ts';
-import type { Finished, Home } from '../../support/svc.ts';
+import type { Home } from '../../support/svc.ts';
 import { type Desk, openDesk } from '../commands/support.ts';
-import type { RecordOnDisk } from '../recorded-run.ts';
+import { forgetJobs } from '../recorded-run.ts';
 
 let desk: Desk;
 let home: Home;
@@ -17,51 +16,29 @@ beforeEach(async () => {
   ({ home } = desk);
 });
 
-function uploads(): number {
-  return desk.uploads();
-}
-
-function svc(line: string, input?: string): Promise<Finished> {
-  return home.svc(line.split(' '), { env: desk.env, ...(input === undefined ? {} : { input }) });
-}
-
 const RUNS = '.local/state/svc/runs';
 /** A request file with other rows than the example. */
 const MORE = `${exampleRequestFile().split('\n')[0]}\none-more,,,\n`;
 
-function runIds(): string[] {
-  return desk.runIds();
-}
-
-function recordIn(place: string): RunRecord {
-  return JSON.parse(readFileSync(home.file(join(place, 'run.json')), 'utf8')) as RunRecord;
-}
-
-function change(place: string, edit: (record: RecordOnDisk) => void): void {
-  const record = JSON.parse(readFileSync(home.file(join(place, 'run.json')), 'utf8')) as RecordOnDisk;
-  edit(record);
-  writeFileSync(home.file(join(place, 'run.json')), JSON.stringify(record));
-}
-
 describe('svc au resume', () => {
   it('svc au resume advances every open run, and two rounds at once do not disturb each other', async () => {
     writeFileSync(home.file('more.csv'), MORE);
-    await svc('au submit tokens.csv');
-    await svc('au submit more.csv');
+    await desk.svc('au submit tokens.csv');
+    await desk.svc('au submit more.csv');
     const line = 'au resume --exec wc>>told';
-    const both = await Promise.all([svc(line), svc(line)]);
+    const both = await Promise.all([desk.svc(line), desk.svc(line)]);
     expect(both.some(({ code }) => code === 0 || code === 11)).toBe(true);
-    expect(await svc(line)).toMatchObject({ code: 0 });
+    expect(await desk.svc(line)).toMatchObject({ code: 0 });
     expect(readFileSync(home.file('told'), 'utf8').trimEnd().split('\n')).toHaveLength(2);
     expect(existsSync(home.file('tokens.results.csv')) && existsSync(home.file('more.results.csv'))).toBe(true);
-    expect(uploads()).toBe(2);
+    expect(desk.uploads()).toBe(2);
   });
 
   it('svc au resume gives --exec the run as au runs shows it, with the counts of its results', async () => {
-    const { stdout } = await svc('au submit tokens.csv');
+    const { stdout } = await desk.svc('au submit tokens.csv');
     const { run, jobs } = JSON.parse(stdout) as { run: string; jobs: string[] };
-    await svc('au resume --exec cat>seen');
-    const [shown] = (await svc('au runs')).stdout.trimEnd().split('\n');
+    await desk.svc('au resume --exec cat>seen');
+    const [shown] = (await desk.svc('au runs')).stdout.trimEnd().split('\n');
     const given = JSON.parse(readFileSync(home.file('seen'), 'utf8')) as object;
     // A list shows a run's age, time left and results file in place of the counts of its results.
     const { age: _age, left: _left, results: _file, ...row } = JSON.parse(shown ?? '') as Record<string, unknown>;
@@ -70,92 +47,85 @@ describe('svc au resume', () => {
   });
 
   it('svc au resume runs a failing --exec again in the next round, and says that it failed', async () => {
-    await svc('au submit tokens.csv');
-    const failed = await svc('au resume --exec false');
+    await desk.svc('au submit tokens.csv');
+    const failed = await desk.svc('au resume --exec false');
     expect(failed.code).toBe(1);
     expect(failed.stderr).toContain('--exec ended with 1');
-    const told = await svc('au resume --exec env');
+    const told = await desk.svc('au resume --exec env');
     expect(told).toMatchObject({ code: 0 });
     expect(told.stderr).toContain(`SVC_RESULTS=${home.file('tokens.results.csv')}`);
     expect(told.stderr).not.toContain('sandbox-private-key');
     expect(told.stdout).not.toContain('SVC_RESULTS');
-    expect((await svc('au resume --exec false')).code).toBe(0);
+    expect((await desk.svc('au resume --exec false')).code).toBe(0);
   });
 
   it('svc au resume is run by au wait and au submit --wait too, once, and again after it failed', async () => {
-    await svc('au submit tokens.csv');
-    const [run = ''] = runIds();
-    const failed = await svc(`au wait ${run} --exec false`);
+    await desk.svc('au submit tokens.csv');
+    const [run = ''] = desk.runIds();
+    const failed = await desk.svc(`au wait ${run} --exec false`);
     expect(failed.code).toBe(1);
     expect(JSON.parse(failed.stdout)).toMatchObject({ run, status: 'completed' });
     expect(failed.stderr).toContain(`svc au resume ${run} --exec <command>`);
     expect(existsSync(home.file('tokens.results.csv'))).toBe(true);
     for (const line of [`au wait ${run}`, 'au resume', `au wait ${run}`])
-      expect(await svc(`${line} --exec wc>>told`)).toMatchObject({ code: 0 });
+      expect(await desk.svc(`${line} --exec wc>>told`)).toMatchObject({ code: 0 });
     writeFileSync(home.file('more.csv'), MORE);
-    expect(await svc('au submit more.csv --wait --exec wc>>told')).toMatchObject({ code: 0 });
+    expect(await desk.svc('au submit more.csv --wait --exec wc>>told')).toMatchObject({ code: 0 });
     expect(readFileSync(home.file('told'), 'utf8').trimEnd().split('\n')).toHaveLength(2);
   });
 
   it('svc au resume keeps results with the run where their place is taken, and overwrites nothing', async () => {
-    await svc('au submit tokens.csv');
+    await desk.svc('au submit tokens.csv');
     writeFileSync(home.file('tokens.results.csv'), 'mine');
-    const { code, stderr } = await svc('au resume');
+    const { code, stderr } = await desk.svc('au resume');
     expect({ code, mine: readFileSync(home.file('tokens.results.csv'), 'utf8') }).toEqual({ code: 0, mine: 'mine' });
     expect(stderr).toContain('its results are kept in');
     expect(stderr).toMatch(/svc au download run-\S+ --out <file>/);
-    expect(existsSync(home.file(join(RUNS, runIds()[0] ?? '', 'results.csv')))).toBe(true);
+    expect(existsSync(home.file(join(RUNS, desk.runIds()[0] ?? '', 'results.csv')))).toBe(true);
   });
 
   it('svc au resume does not submit again by itself what failed', async () => {
-    await svc('au submit tokens.csv');
-    change(join(RUNS, runIds()[0] ?? ''), ({ parts }) => {
+    await desk.svc('au submit tokens.csv');
+    desk.change(desk.runIds()[0] ?? '', ({ parts }) => {
       for (const part of parts) Object.assign(part, { state: 'failed', errors: ['made up'] });
     });
-    expect(await svc('au resume')).toMatchObject({ code: 0 });
-    expect(uploads()).toBe(1);
+    expect(await desk.svc('au resume')).toMatchObject({ code: 0 });
+    expect(desk.uploads()).toBe(1);
     // The service reports that the job did not fail after all, so the run continues.
-    expect(await svc('au submit tokens.csv --wait')).toMatchObject({ code: 0 });
-    expect(uploads()).toBe(1);
+    expect(await desk.svc('au submit tokens.csv --wait')).toMatchObject({ code: 0 });
+    expect(desk.uploads()).toBe(1);
   });
 
   it('svc au resume says why a run of an earlier version, which has no copy of its file, cannot go on, and continues with the others', async () => {
-    await svc('au submit tokens.csv');
+    await desk.svc('au submit tokens.csv');
     writeFileSync(home.file('more.csv'), MORE);
-    await svc('au submit more.csv');
-    const stuck = runIds().find((id) => recordIn(join(RUNS, id)).input.name === 'more.csv') ?? '';
-    change(join(RUNS, stuck), ({ parts }) => {
-      for (const part of parts) {
-        part.state = 'planned';
-        delete part.job;
-      }
-    });
+    await desk.svc('au submit more.csv');
+    const stuck = desk.runIds().find((id) => desk.record(id).input.name === 'more.csv') ?? '';
+    desk.change(stuck, forgetJobs);
     renameSync(home.file('more.csv'), home.file('moved.csv'));
-    rmSync(home.file(join(RUNS, stuck, 'run-request.csv')));
-    const { code, stderr } = await svc('au resume');
+    desk.removeCopy(stuck);
+    const { code, stderr } = await desk.svc('au resume');
     expect(code).toBe(1);
     expect(stderr).toContain('more.csv does not exist');
     expect(existsSync(home.file('tokens.results.csv'))).toBe(true);
     // With the file under its new name, the run goes on.
-    expect(await svc('au submit moved.csv')).toMatchObject({ code: 0 });
-    expect(await svc('au resume')).toMatchObject({ code: 0 });
+    expect(await desk.svc('au submit moved.csv')).toMatchObject({ code: 0 });
+    expect(await desk.svc('au resume')).toMatchObject({ code: 0 });
   });
 });
 
 describe('a place for the results, given at the start', () => {
   it('a place for the results, given at the start is where they go when they are brought later', async () => {
-    const { svc, home } = await openDesk();
-    expect(await svc('au submit tokens.csv --out later.csv')).toMatchObject({ code: 0 });
-    expect(await svc('au resume')).toMatchObject({ code: 0 });
+    expect(await desk.svc('au submit tokens.csv --out later.csv')).toMatchObject({ code: 0 });
+    expect(await desk.svc('au resume')).toMatchObject({ code: 0 });
     expect(readFileSync(home.file('later.csv'), 'utf8')).toMatch(/^token,/);
   });
 
   it('a place for the results, given at the start is refused at the start when something is there already', async () => {
-    const { svc, uploads } = await openDesk();
-    const { code, stderr } = await svc('au submit tokens.csv --out tokens.csv');
+    const { code, stderr } = await desk.svc('au submit tokens.csv --out tokens.csv');
     expect(code).not.toBe(0);
     expect(stderr).toContain('tokens.csv');
-    expect(uploads()).toBe(0);
+    expect(desk.uploads()).toBe(0);
   });
 });
 
@@ -166,7 +136,7 @@ describe('the end of the time', () => {
     const env = { ...desk.env, SVC_BASE_URL: slow.url };
     mkdirSync(home.file('place'));
     await home.svc(['au', 'submit', 'tokens.csv', '--out', 'place/r.csv'], { env });
-    const first = await home.svc(['au', 'wait', runIds()[0] ?? '', '--timeout', '3s'], { env });
+    const first = await home.svc(['au', 'wait', desk.runIds()[0] ?? '', '--timeout', '3s'], { env });
     expect(first.code, first.stderr).toBe(11);
     const command = /svc (au resume [\w-]+ --wait)/.exec(first.stderr)?.[1] ?? '';
     await clock.advance(2 * 3_600_000);

@@ -11,13 +11,11 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { RunRecord } from '../../../src/au/run/record.ts';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
 import { startSandbox } from '../../support/sandbox.ts';
 import { CAN_OBEY_MODES, finished, type Finished, type Home, LAUNCHER } from '../../support/svc.ts';
 import { openMachine, submittedOnce } from '../commands/machine.ts';
 import { type Desk, openDesk } from '../commands/support.ts';
-import type { RecordOnDisk } from '../recorded-run.ts';
 import { uploadsTaken } from '../support.ts';
 
 let desk: Desk;
@@ -28,126 +26,107 @@ beforeEach(async () => {
   ({ home } = desk);
 });
 
-function uploads(): number {
-  return desk.uploads();
-}
-
-function svc(line: string, input?: string): Promise<Finished> {
-  return home.svc(line.split(' '), { env: desk.env, ...(input === undefined ? {} : { input }) });
-}
-
 const RUNS = '.local/state/svc/runs';
 
 /** Returns the directory of the only run. */
 function onlyRun(): string {
-  return join(RUNS, runIds()[0] ?? '');
-}
-
-function runIds(): string[] {
-  return desk.runIds();
-}
-
-function recordIn(place: string): RunRecord {
-  return JSON.parse(readFileSync(home.file(join(place, 'run.json')), 'utf8')) as RunRecord;
-}
-
-function change(place: string, edit: (record: RecordOnDisk) => void): void {
-  const record = JSON.parse(readFileSync(home.file(join(place, 'run.json')), 'utf8')) as RecordOnDisk;
-  edit(record);
-  writeFileSync(home.file(join(place, 'run.json')), JSON.stringify(record));
+  return join(RUNS, desk.runIds()[0] ?? '');
 }
 
 describe('the same file again', () => {
   it('R36: resumes its run, and a completed one sends nothing more', async () => {
-    expect(await svc('au submit tokens.csv')).toMatchObject({ code: 0 });
-    expect(await svc('au submit tokens.csv --wait')).toMatchObject({ code: 0 });
+    expect(await desk.svc('au submit tokens.csv')).toMatchObject({ code: 0 });
+    expect(await desk.svc('au submit tokens.csv --wait')).toMatchObject({ code: 0 });
     const results = readFileSync(home.file('tokens.results.csv'), 'utf8');
-    const third = await svc('au submit tokens.csv --wait');
+    const third = await desk.svc('au submit tokens.csv --wait');
     expect(JSON.parse(third.stdout)).toMatchObject({ status: 'already_submitted' });
     expect(third.stderr).toMatch(/already submitted \d+s ago \(run-\S+, completed\); nothing was sent\n/);
     expect(third).toMatchObject({ code: 0 });
-    expect(uploads()).toBe(1);
+    expect(desk.uploads()).toBe(1);
     expect(readFileSync(home.file('tokens.results.csv'), 'utf8')).toBe(results);
     expect(third.stderr.split('\n').filter((line) => line.includes(', completed)'))).toHaveLength(1);
   });
 
   it('submitting the same file again names the cycle of a file that was submitted before', async () => {
-    await svc('au submit tokens.csv --wait --cycle 2026-12');
-    const again = await svc('au submit tokens.csv --wait --cycle 2026-12');
+    await desk.svc('au submit tokens.csv --wait --cycle 2026-12');
+    const again = await desk.svc('au submit tokens.csv --wait --cycle 2026-12');
     expect(again.code).toBe(0);
     expect(again.stderr).toMatch(/ago in cycle 2026-12 \(run-\S+, completed\); nothing was sent\n/);
   });
 
   it('submitting the same file again shows people its job once, and programs the job and the list', async () => {
-    const shown = await svc('au submit tokens.csv -o table');
+    const shown = await desk.svc('au submit tokens.csv -o table');
     expect(shown.stdout).toMatch(/^job +[0-9a-f-]{36}$/m);
     expect(shown.stdout).not.toMatch(/^jobs/m);
-    const { job, jobs } = JSON.parse((await svc('au submit tokens.csv')).stdout) as { job: string; jobs: string[] };
+    const { job, jobs } = JSON.parse((await desk.svc('au submit tokens.csv')).stdout) as {
+      job: string;
+      jobs: string[];
+    };
     expect(jobs).toEqual([job]);
   });
 
   it('R36: submitting the same file again is one run when two terminals begin it at once', async () => {
-    const both = await Promise.all([svc('au submit tokens.csv'), svc('au submit tokens.csv')]);
+    const both = await Promise.all([desk.svc('au submit tokens.csv'), desk.svc('au submit tokens.csv')]);
     expect(both.every(({ code }) => code === 0 || code === 11)).toBe(true);
     expect(both.some(({ code }) => code === 0)).toBe(true);
     // Two that begin in the same moment may both record a run; the ledger lets one of them send the rows.
-    expect(await svc('au submit tokens.csv')).toMatchObject({ code: 0 });
-    expect(uploads()).toBe(1);
+    expect(await desk.svc('au submit tokens.csv')).toMatchObject({ code: 0 });
+    expect(desk.uploads()).toBe(1);
   });
 
   it('submitting the same file again writes results again that were deleted, from what it keeps or from the service', async () => {
-    await svc('au submit tokens.csv --wait');
+    await desk.svc('au submit tokens.csv --wait');
     const results = readFileSync(home.file('tokens.results.csv'), 'utf8');
     rmSync(home.file('tokens.results.csv'));
-    rmSync(home.file(join(RUNS, runIds()[0] ?? '', 'results-0001.csv')));
-    expect(await svc('au submit tokens.csv --wait')).toMatchObject({ code: 0 });
+    rmSync(home.file(join(RUNS, desk.runIds()[0] ?? '', 'results-0001.csv')));
+    expect(await desk.svc('au submit tokens.csv --wait')).toMatchObject({ code: 0 });
     expect(readFileSync(home.file('tokens.results.csv'), 'utf8')).toBe(results);
-    expect(uploads()).toBe(1);
+    expect(desk.uploads()).toBe(1);
   });
 
   it('R44: submitting the same file again leaves a file alone that is not its own result', async () => {
     writeFileSync(home.file('tokens.results.csv'), 'mine');
-    expect(await svc('au submit tokens.csv --wait')).toMatchObject({ code: 2 });
-    expect(uploads()).toBe(0);
-    expect(await svc('au submit tokens.csv --wait --force')).toMatchObject({ code: 0 });
+    expect(await desk.svc('au submit tokens.csv --wait')).toMatchObject({ code: 2 });
+    expect(desk.uploads()).toBe(0);
+    expect(await desk.svc('au submit tokens.csv --wait --force')).toMatchObject({ code: 0 });
   });
 
   it('submitting the same file again continues with what came through a pipe when it is piped again', async () => {
     const input = exampleRequestFile();
-    expect(await svc('au submit -', input)).toMatchObject({ code: 0 });
-    const again = await svc('au submit - --wait', input);
+    expect(await desk.svc('au submit -', {}, input)).toMatchObject({ code: 0 });
+    const again = await desk.svc('au submit - --wait', {}, input);
     expect(again).toMatchObject({ code: 0 });
-    expect(uploads()).toBe(1);
+    expect(desk.uploads()).toBe(1);
   });
 
   it('submitting the same file again writes results for a device or a pipe, and keeps them with the run', async () => {
-    expect(await svc('au submit tokens.csv --wait --out /dev/null')).toMatchObject({ code: 0 });
-    expect(existsSync(home.file(join(RUNS, runIds()[0] ?? '', 'results.csv')))).toBe(true);
+    expect(await desk.svc('au submit tokens.csv --wait --out /dev/null')).toMatchObject({ code: 0 });
+    expect(existsSync(home.file(join(RUNS, desk.runIds()[0] ?? '', 'results.csv')))).toBe(true);
   });
 });
 
 describe('a file that changed', () => {
   it('a file that changed shares its rows with the open run, so that it is submitted with --begin only, and names that run', async () => {
-    await svc('au submit tokens.csv');
-    const [first = ''] = runIds();
+    await desk.svc('au submit tokens.csv');
+    const [first = ''] = desk.runIds();
     writeFileSync(home.file('tokens.csv'), `${exampleRequestFile()}one-more,,,\n`);
-    const refused = await svc('au submit tokens.csv');
+    const refused = await desk.svc('au submit tokens.csv');
     expect([6, 11], refused.stderr).toContain(refused.code);
-    expect(uploads()).toBe(1);
-    const second = await svc('au submit tokens.csv --begin');
+    expect(desk.uploads()).toBe(1);
+    const second = await desk.svc('au submit tokens.csv --begin');
     expect(second.code, second.stderr).toBe(0);
     expect(second.stderr).toContain(`has changed since run ${first} was started`);
-    expect(runIds()).toHaveLength(2);
+    expect(desk.runIds()).toHaveLength(2);
   });
 });
 
 describe('a run directory', () => {
   it('a run directory that is damaged is left as it is, and named', async () => {
-    await svc('au submit tokens.csv');
-    const [id = ''] = runIds();
+    await desk.svc('au submit tokens.csv');
+    const [id = ''] = desk.runIds();
     writeFileSync(home.file(join(RUNS, id, 'run.json')), '{"version":1');
     for (const line of [`au status ${id}`, 'au submit tokens.csv']) {
-      const { code, stderr } = await svc(line);
+      const { code, stderr } = await desk.svc(line);
       expect(code).toBe(3);
       expect(stderr).toContain('is damaged');
     }
@@ -157,10 +136,10 @@ describe('a run directory', () => {
   it.each(['au runs', 'au sync'])(
     'a run directory that is damaged is never none: %s ends with 3 and does not say so',
     async (line) => {
-      await svc('au submit tokens.csv');
-      const [id = ''] = runIds();
+      await desk.svc('au submit tokens.csv');
+      const [id = ''] = desk.runIds();
       writeFileSync(home.file(join(RUNS, id, 'run.json')), '{"version":1');
-      const { code, stderr } = await svc(line);
+      const { code, stderr } = await desk.svc(line);
       expect(code).toBe(3);
       expect(stderr).toContain('is damaged');
       expect(stderr).not.toMatch(/no (open )?runs/);
@@ -168,16 +147,16 @@ describe('a run directory', () => {
   );
 
   it('a run directory of a newer version asks for a newer svc', async () => {
-    await svc('au submit tokens.csv');
-    change(onlyRun(), (record) => Object.assign(record, { version: 3 }));
-    const { code, stderr } = await svc('au submit tokens.csv');
+    await desk.svc('au submit tokens.csv');
+    desk.change(onlyRun(), (record) => Object.assign(record, { version: 3 }));
+    const { code, stderr } = await desk.svc('au submit tokens.csv');
     expect(code).toBe(3);
     expect(stderr).toContain('newer svc');
   });
 
   it.skipIf(!CAN_OBEY_MODES)('R44: a run directory that cannot be written is shown, and nothing is begun', async () => {
-    await svc('au submit tokens.csv');
-    const [run = ''] = runIds();
+    await desk.svc('au submit tokens.csv');
+    const [run = ''] = desk.runIds();
     chmodSync(home.file(onlyRun()), 0o500);
     const readOnly = (line: string): Promise<Finished> =>
       home.svc(line.split(' '), { env: desk.env, obeysModes: true });
@@ -192,7 +171,7 @@ describe('a run directory', () => {
       expect(stderr).toContain('EACCES');
       expect(stderr).toContain(`${run}/run.`);
     }
-    expect(uploads()).toBe(1);
+    expect(desk.uploads()).toBe(1);
   });
 
   it.skipIf(!CAN_OBEY_MODES)(
@@ -201,7 +180,7 @@ describe('a run directory', () => {
       mkdirSync(home.file('closed'), { mode: 0o500 });
       const env = { ...desk.env, SVC_STATE_DIR: home.file('closed/state') };
       const { code, stderr } = await home.svc(['au', 'submit', 'tokens.csv'], { env, obeysModes: true });
-      expect({ code, uploads: uploads() }).toEqual({ code: 1, uploads: 0 });
+      expect({ code, uploads: desk.uploads() }).toEqual({ code: 1, uploads: 0 });
       expect(stderr).toContain('EACCES');
     },
   );
@@ -215,23 +194,23 @@ describe('a run directory', () => {
     const second = await home.svc(['au', 'submit', 'tokens.csv', '--wait'], { env });
     expect(second.code).toBe(11);
     expect(second.stderr).toContain(`process ${first.pid}`);
-    const shown = await home.svc(['au', 'status', runIds()[0] ?? ''], { env });
+    const shown = await home.svc(['au', 'status', desk.runIds()[0] ?? ''], { env });
     expect(shown).toMatchObject({ code: 0 });
     expect(shown.stderr).toContain(`process ${first.pid}`);
     first.kill('SIGINT');
     const interrupted = await ended;
     expect(interrupted.code).toBe(130);
-    expect(interrupted.stderr).toContain(`svc au resume ${runIds()[0]} --wait`);
+    expect(interrupted.stderr).toContain(`svc au resume ${desk.runIds()[0]} --wait`);
     await slow.close();
   });
 
   it('R58: a run directory is not continued with the key of another tenant, and nothing is created there', async () => {
-    await svc('au submit tokens.csv');
-    const [run = ''] = runIds();
+    await desk.svc('au submit tokens.csv');
+    const [run = ''] = desk.runIds();
     const place = onlyRun();
-    const job = recordIn(place).parts[0]?.job;
+    const job = desk.record(place).parts[0]?.job;
     const other = await startSandbox({ directory: home.file('other'), seed: 99, processingMs: 0 });
-    change(place, (record) => {
+    desk.change(place, (record) => {
       Object.assign(record, { base_url: new URL(other.url).href.replace(/\/$/, '') });
       for (const part of record.parts) Object.assign(part, { state: 'uploading', sent: 'all' });
     });
@@ -240,7 +219,7 @@ describe('a run directory', () => {
     const { code, stderr } = await home.svc(['au', 'wait', run], { env });
     expect(code, stderr).not.toBe(0);
     expect(uploadsTaken(home.file('other'))).toEqual([]);
-    expect(recordIn(place).parts[0]).toMatchObject({ job });
+    expect(desk.record(place).parts[0]).toMatchObject({ job });
     expect(other.ledger().filter(({ method }) => method === 'POST')).toHaveLength(1);
     await other.close();
   });
@@ -258,14 +237,14 @@ function limited(line: string): Promise<Finished> {
 
 describe('a full disk', () => {
   it('R55: a full disk ends a command before anything is sent, and leaves the record as it was', async () => {
-    await svc('au submit tokens.csv');
-    change(onlyRun(), (record) => Object.assign(record, { padding: 'x'.repeat(3_000) }));
+    await desk.svc('au submit tokens.csv');
+    desk.change(onlyRun(), (record) => Object.assign(record, { padding: 'x'.repeat(3_000) }));
     const record = readFileSync(home.file(join(onlyRun(), 'run.json')), 'utf8');
     const { code, stderr } = await limited('au submit tokens.csv --wait');
-    expect({ code, uploads: uploads() }).toEqual({ code: 1, uploads: 1 });
+    expect({ code, uploads: desk.uploads() }).toEqual({ code: 1, uploads: 1 });
     expect(stderr).toContain('EFBIG');
     expect(readFileSync(home.file(join(onlyRun(), 'run.json')), 'utf8')).toBe(record);
-    expect(await svc('au submit tokens.csv --wait')).toMatchObject({ code: 0 });
+    expect(await desk.svc('au submit tokens.csv --wait')).toMatchObject({ code: 0 });
   });
 });
 

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
 import { errorIn } from '../../support/run-here.ts';
 import { openQuickDesk, type QuickDesk, writeRows } from '../commands/support.ts';
+import { forgetJobs } from '../recorded-run.ts';
 
 const CYCLE = '--cycle 2026-12';
 const HOUR = 3_600_000;
@@ -109,12 +110,7 @@ async function unsentDesk(): Promise<RunDesk> {
   const desk = await damagedDesk(ROWS.slice(0, 6), '');
   withoutLedger(desk);
   const job = desk.record(desk.run).parts[0]?.job ?? '';
-  desk.change(desk.run, ({ parts }) => {
-    for (const part of parts) {
-      part.state = 'planned';
-      delete part.job;
-    }
-  });
+  desk.change(desk.run, forgetJobs);
   expect(await desk.svc(`au ignore ${job} --yes`)).toMatchObject({ code: 0 });
   return desk;
 }

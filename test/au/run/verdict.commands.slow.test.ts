@@ -10,6 +10,7 @@ import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
 import { FakeClock } from '../../support/clock.ts';
 import type { HereResult } from '../../support/run-here.ts';
 import { openDesk, openQuickDesk, type QuickDesk } from '../commands/support.ts';
+import { forgetJobs } from '../recorded-run.ts';
 
 // Each test starts several processes, which is slow on a busy machine.
 vi.setConfig({ testTimeout: 120_000 });
@@ -184,12 +185,7 @@ describe('what several runs and parts come to', () => {
     const { desk, run } = await openRun();
     const gone = await anotherRun(desk, 'gone.csv');
     expect(await desk.svc('au sync')).toMatchObject({ code: 11 });
-    desk.change(gone, ({ parts }) => {
-      for (const part of parts) {
-        part.state = 'planned';
-        delete part.job;
-      }
-    });
+    desk.change(gone, forgetJobs);
     rmSync(desk.home.file('gone.csv'));
     desk.removeCopy(gone);
     const mixed = await desk.svc('au sync');

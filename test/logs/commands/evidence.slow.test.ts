@@ -1,9 +1,8 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import fs from 'node:fs';
-import os from 'node:os';
 import path from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { sha256Of } from '../../../src/base/files/draft.ts';
 import { findArchive } from '../../../src/logs/archive/manifest.ts';
 import { Retention } from '../../../src/logs/archive/retention.ts';
@@ -12,6 +11,7 @@ import type { Log } from '../../../src/schema/log.ts';
 import { FakeClock } from '../../support/clock.ts';
 import { errorIn, svcHere } from '../../support/run-here.ts';
 import { buildArchive, filesIn, openStore, TENANT } from '../archive/build.ts';
+import { folder } from '../evidence/bundles.ts';
 
 const DAY = 86_400_000;
 const START = Date.UTC(2026, 0, 30);
@@ -33,12 +33,6 @@ async function archive() {
       entries: [...entries.slice(16), entry(START + 4 * DAY + 1, { tenant_id: 'o'.repeat(190) })],
     },
   ]);
-}
-
-function folder(): string {
-  const made = fs.mkdtempSync(path.join(os.tmpdir(), 'svc-evidence-'));
-  onTestFinished(() => fs.rmSync(made, { recursive: true, force: true }));
-  return made;
 }
 
 interface Made {
