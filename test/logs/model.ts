@@ -168,6 +168,24 @@ export function nameOf(log: Log): string {
   return `${log.created_at} ${log.message ?? ''}`;
 }
 
+/** Returns the entries since a time that are missing from those written, and the entries that were written too often. */
+export function lostAndDoubled(
+  happenings: readonly Happening[],
+  written: readonly Log[],
+  since: number,
+): { lost: string[]; doubled: string[] } {
+  const due = new Map<string, number>();
+  for (const happening of happenings) {
+    if (Math.floor(happening.at / 1000) * 1000 < since) continue;
+    const name = nameOf(logOf(happening));
+    due.set(name, (due.get(name) ?? 0) + 1);
+  }
+  for (const log of written) due.set(nameOf(log), (due.get(nameOf(log)) ?? 0) - 1);
+  const pick = (sign: number): string[] =>
+    [...due].flatMap(([name, count]) => Array<string>(Math.max(0, count * sign)).fill(name));
+  return { lost: pick(1), doubled: pick(-1) };
+}
+
 function indexAfter(all: readonly Shown[], last: Shown, compare: (a: Shown, b: Shown) => number): number {
   const index = all.findIndex((entry) => compare(entry, last) > 0);
   return index === -1 ? all.length : index;

@@ -2,8 +2,8 @@ import type { FileHandle } from 'node:fs/promises';
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Server } from 'node:net';
 import type { Duplex } from 'node:stream';
+import type { Chance } from '../support/chance.ts';
 import type { UnflushedChanges } from './power.ts';
-import type { Chance } from './random.ts';
 import type { Time } from './time.ts';
 
 /** Whoever runs code in a world: a simulated process or the service. Code outside any world has no actor. */

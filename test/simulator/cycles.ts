@@ -1,5 +1,5 @@
+import type { Chance } from '../support/chance.ts';
 import type { Circumstances, Step, WrittenFile } from './history.ts';
-import type { Chance } from './random.ts';
 
 export const CREATE = 'POST /account-updater/jobs';
 export const PUT = 'PUT /store/requests/*';

@@ -1,5 +1,5 @@
+import type { Chance } from '../support/chance.ts';
 import type { Circumstances, Step } from './history.ts';
-import type { Chance } from './random.ts';
 
 const CREATE = 'POST /account-updater/jobs';
 const JOB = 'GET /account-updater/jobs/*';

@@ -1,9 +1,9 @@
+import { Chance } from '../support/chance.ts';
 import type { Denial } from './adversary.ts';
 import { cycleSteps } from './cycles.ts';
 import type { Ending } from './process.ts';
 import { operatorSteps } from './habits.ts';
 import { machineSteps } from './machines.ts';
-import { Chance } from './random.ts';
 import { refreshSteps } from './refreshes.ts';
 
 /** Where something happens: the number of a machine, which is 0 for the first. */

@@ -1,7 +1,7 @@
+import type { Chance } from '../support/chance.ts';
 import { CREATE, CYCLE, OTHER_MERCHANT, PUT, writeRows } from './cycles.ts';
 import type { Circumstances, History, Step } from './history.ts';
 import type { Ending } from './process.ts';
-import type { Chance } from './random.ts';
 
 const JOB = 'GET /account-updater/jobs/*';
 const JOBS = 'GET /account-updater/jobs';

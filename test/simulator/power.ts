@@ -1,6 +1,6 @@
 import fs from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import type { Chance } from './random.ts';
+import type { Chance } from '../support/chance.ts';
 
 // The machine's own functions, copied before any world replaces them.
 const real = { ...fs };

@@ -2,10 +2,10 @@ import type { FileHandle } from 'node:fs/promises';
 import { PassThrough, Writable } from 'node:stream';
 import { type ErrorCode, SvcError } from '../../src/base/errors.ts';
 import { main } from '../../src/main.ts';
+import type { Chance } from '../support/chance.ts';
 import { type Actor, Killed, runAs, type SimulatedProcess } from './context.ts';
 import type { WorldNetwork } from './network.ts';
 import type { UnflushedChanges } from './power.ts';
-import type { Chance } from './random.ts';
 import type { Time } from './time.ts';
 import type { Wire } from './wire.ts';
 

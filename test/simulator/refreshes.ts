@@ -1,7 +1,7 @@
+import type { Chance } from '../support/chance.ts';
 import { CYCLE } from './cycles.ts';
 import type { History, Step } from './history.ts';
 import { machineCircumstances, writeFile } from './machines.ts';
-import type { Chance } from './random.ts';
 
 /** The refresh of the cycle. FOLDER stands for the directory that all machines have in common. Most rows may be errors. */
 export const REFRESH = `au refresh export.csv --cycle ${CYCLE} --out-dir FOLDER --add --fail-on err=100%`;

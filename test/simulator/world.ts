@@ -3,6 +3,7 @@ import type { Server } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { RunningSandbox } from '../../src/emulator/running-sandbox.ts';
+import { Chance } from '../support/chance.ts';
 import { startSandbox } from '../support/sandbox.ts';
 import { acceptSecondUpload, Adversary } from './adversary.ts';
 import { Auditor } from './auditor.ts';
@@ -11,7 +12,6 @@ import type { Circumstances } from './history.ts';
 import { Machine } from './machine.ts';
 import { DEAF_PORT, WorldNetwork } from './network.ts';
 import { type Ended, ToolProcess } from './process.ts';
-import { Chance } from './random.ts';
 import { claimsIn, recordedParts } from './records.ts';
 import { Time } from './time.ts';
 

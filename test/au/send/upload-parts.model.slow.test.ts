@@ -9,6 +9,7 @@ import { retryFailed } from '../../../src/au/send/upload-parts.ts';
 import { isSvcError, SvcError } from '../../../src/base/errors.ts';
 import { type FilePart, fileSource, type UploadSource } from '../../../src/client/transfer/source.ts';
 import type { UploadOptions } from '../../../src/client/transfer/upload.ts';
+import { Chance } from '../../support/chance.ts';
 import { FakeClock } from '../../support/clock.ts';
 import { FakeService, type Trouble, TROUBLES } from '../fake-service.ts';
 import { MemoryLedger } from '../ledger/memory-ledger.ts';
@@ -76,11 +77,11 @@ class World {
   /** The text of the record after each save. */
   readonly #copies: string[] = [];
 
-  readonly #random: () => number;
+  readonly #chance: Chance;
 
   private constructor(record: RunRecord, seed: number) {
     this.disk = recordText(record);
-    this.#random = seededRandom(seed);
+    this.#chance = new Chance(seed);
   }
 
   static async begin(history: History, isAlone = false): Promise<World> {
@@ -148,12 +149,12 @@ class World {
       step();
     };
     const run = { record, path: '/run', name: record.id, submitWords: [], resumeWords: [], save };
-    const upload = (): Promise<void> => this.#ledger.upload(client, run, '', { random: this.#random });
+    const upload = (): Promise<void> => this.#ledger.upload(client, run, '', { random: () => this.#chance.next() });
     try {
       if (command === 'submit') await retryFailed(client, run);
       if (needsFile(record) || hasUnknown(record)) await upload();
       for (let poll = 0; poll < (command === 'submit' ? 4 : 1); poll += 1) {
-        await pollJobs({ client, record, save, random: this.#random });
+        await pollJobs({ client, record, save, random: () => this.#chance.next() });
         if (record.parts.every(({ state }) => state !== 'uploaded')) break;
         await this.clock.sleep(5 * 60_000);
       }
@@ -217,15 +218,6 @@ function checkPaidOnce(world: World): void {
   const { taken, failed } = world.service;
   const paid = taken.filter(({ job }) => !failed.has(job)).map(({ text }) => text);
   expect(new Set(paid).size).toBe(paid.length);
-}
-
-/** Returns numbers from 0 to 1 that depend only on the seed, so that a failing history can be repeated. */
-function seededRandom(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return state / 2 ** 32;
-  };
 }
 
 const often = <T>(usual: T, ...others: readonly T[]): fc.Arbitrary<T> =>

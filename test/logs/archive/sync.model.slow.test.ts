@@ -8,8 +8,8 @@ import { beginArchive, findArchive } from '../../../src/logs/archive/manifest.ts
 import { ArchiveSync } from '../../../src/logs/archive/sync.ts';
 import { ArchiveWriter } from '../../../src/logs/archive/writer.ts';
 import { beginAt } from '../../../src/logs/entry.ts';
-import type { Log } from '../../../src/schema/log.ts';
-import { CALM, type Happening, Killed, logOf, type Manner, ModelClock, ModelService, nameOf } from '../model.ts';
+import { Chance } from '../../support/chance.ts';
+import { CALM, type Happening, Killed, lostAndDoubled, type Manner, ModelClock, ModelService } from '../model.ts';
 import { readArchive } from './archived.ts';
 import { type Death, MemoryStore } from './memory-store.ts';
 
@@ -19,6 +19,8 @@ const HOUR = 3600 * SECOND;
 /** Two minutes before midnight, so that every history has two days. */
 const START = Date.UTC(2026, 0, 5, 23, 58);
 const LENGTH_MS = 240 * SECOND;
+/** The time from which the archive contains entries. */
+const SINCE = START - 900 * SECOND;
 const TENANT = 't-1';
 
 let work: string;
@@ -128,7 +130,8 @@ class World {
 
   constructor(past: History) {
     this.past = past;
-    this.service = new ModelService(this.clock, past.happenings, past.manner, randomFrom(past.seed));
+    const chance = new Chance(past.seed);
+    this.service = new ModelService(this.clock, past.happenings, past.manner, () => chance.next());
   }
 
   /** Runs the archive once. The run may die. */
@@ -161,7 +164,7 @@ class World {
 
   async #run(): Promise<void> {
     const now = this.service.now();
-    const position = beginAt(START - 900 * SECOND);
+    const position = beginAt(SINCE);
     const subject = { service: 'https://model.invalid', tenantId: TENANT };
     if (!(await findArchive(this.store)))
       await beginArchive(this.store, subject, { position, since: position.readTo, now });
@@ -183,29 +186,6 @@ class World {
   }
 }
 
-function compare(happenings: readonly Happening[], written: readonly Log[]): { lost: string[]; doubled: string[] } {
-  const due = new Map<string, number>();
-  for (const happening of happenings) {
-    if (Math.floor(happening.at / SECOND) * SECOND < START - 900 * SECOND) continue;
-    const name = nameOf(logOf(happening));
-    due.set(name, (due.get(name) ?? 0) + 1);
-  }
-  for (const log of written) due.set(nameOf(log), (due.get(nameOf(log)) ?? 0) - 1);
-  const pick = (sign: number): string[] =>
-    [...due].flatMap(([name, count]) => Array<string>(Math.max(0, count * sign)).fill(name));
-  return { lost: pick(1), doubled: pick(-1) };
-}
-
-function randomFrom(seed: number): () => number {
-  let state = seed | 0;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
-
 describe('an archive of a service that does all that a service may do', () => {
   it('R33: an archive contains every entry once, whenever its runs died', { timeout: 600_000 }, async () => {
     await fc.assert(
@@ -214,7 +194,7 @@ describe('an archive of a service that does all that a service may do', () => {
         for (const start of plan) await world.start(start);
         await world.finish();
         const { logs, gaps } = await readArchive(world.store);
-        expect(compare(past.happenings, logs)).toEqual({ lost: [], doubled: [] });
+        expect(lostAndDoubled(past.happenings, logs, SINCE)).toEqual({ lost: [], doubled: [] });
         expect(gaps).toEqual([]);
       }),
       { numRuns: HISTORIES },
@@ -231,7 +211,7 @@ describe('an archive of a service that does all that a service may do', () => {
           for (const start of plan) await world.start(start);
           await world.finish(START + 5 * HOUR);
           const { logs, gaps } = await readArchive(world.store);
-          const { lost, doubled } = compare(past.happenings, logs);
+          const { lost, doubled } = lostAndDoubled(past.happenings, logs, SINCE);
           expect(doubled).toEqual([]);
           const times = lost.map((name) => Date.parse(name.split(' ')[0] ?? ''));
           expect(times.filter((at) => !gaps.some(({ from, to }) => at >= from && at < to))).toEqual([]);
@@ -264,7 +244,10 @@ describe('an archive of a service that does all that a service may do', () => {
           }
           await world.finish();
           const { logs } = await readArchive(world.store);
-          expect(compare(happenings, logs), `${when} change ${number}`).toEqual({ lost: [], doubled: [] });
+          expect(lostAndDoubled(happenings, logs, SINCE), `${when} change ${number}`).toEqual({
+            lost: [],
+            doubled: [],
+          });
           deaths += 1;
         }
       }

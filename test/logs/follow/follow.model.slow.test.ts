@@ -4,7 +4,8 @@ import { beginAt, type TailPosition } from '../../../src/logs/entry.ts';
 import { checkpointText, parseCheckpoint } from '../../../src/logs/follow/checkpoint.ts';
 import { Tail } from '../../../src/logs/follow/follow.ts';
 import type { Log } from '../../../src/schema/log.ts';
-import { type Happening, Killed, logOf, type Manner, ModelClock, ModelService, nameOf } from '../model.ts';
+import { Chance } from '../../support/chance.ts';
+import { type Happening, Killed, lostAndDoubled, type Manner, ModelClock, ModelService } from '../model.ts';
 
 const HISTORIES = process.env['SOAK'] === '1' ? 5_000 : 1_000;
 const START = Date.UTC(2026, 0, 5, 12);
@@ -116,7 +117,8 @@ async function live(
   plan: readonly Death[],
 ): Promise<Outcome> {
   const clock = new ModelClock(START);
-  const service = new ModelService(clock, happenings, manner, randomFrom(seed));
+  const chance = new Chance(seed);
+  const service = new ModelService(clock, happenings, manner, () => chance.next());
   const written: Log[] = [];
   let checkpoint = checkpointText(SUBJECT, beginAt(START - backfillMs));
   let [mayRepeat, largestState, switches] = [0, 0, 0];
@@ -154,30 +156,6 @@ async function live(
   return { written, mayRepeat, largestState, switches, mostAtOnce: service.mostAtOnce };
 }
 
-/** Returns the requested entries that are missing, and those that were returned too often. */
-function compare({ happenings, backfillMs }: History, written: readonly Log[]): { lost: string[]; doubled: string[] } {
-  const due = new Map<string, number>();
-  for (const happening of happenings) {
-    if (Math.floor(happening.at / SECOND) * SECOND < START - backfillMs) continue;
-    const name = nameOf(logOf(happening));
-    due.set(name, (due.get(name) ?? 0) + 1);
-  }
-  for (const log of written) due.set(nameOf(log), (due.get(nameOf(log)) ?? 0) - 1);
-  const pick = (sign: number): string[] =>
-    [...due].flatMap(([name, count]) => Array<string>(Math.max(0, count * sign)).fill(name));
-  return { lost: pick(1), doubled: pick(-1) };
-}
-
-function randomFrom(seed: number): () => number {
-  let state = seed | 0;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
-
 describe('a tail of a service that does all that a service may do', () => {
   it(
     'R28: a tail loses and doubles nothing: late, twin and unordered entries, shifting pages, expired cursors, 5 % 503',
@@ -187,7 +165,7 @@ describe('a tail of a service that does all that a service may do', () => {
       await fc.assert(
         fc.asyncProperty(history, async (past) => {
           const { written, mostAtOnce, switches } = await live(past, []);
-          expect(compare(past, written)).toEqual({ lost: [], doubled: [] });
+          expect(lostAndDoubled(past.happenings, written, START - past.backfillMs)).toEqual({ lost: [], doubled: [] });
           expect(mostAtOnce).toBeLessThanOrEqual(17);
           if (mostAtOnce >= 3) sideBySide += 1;
           if (switches >= 2) switched += 1;
@@ -208,7 +186,7 @@ describe('a tail of a service that does all that a service may do', () => {
       await fc.assert(
         fc.asyncProperty(history, deaths, async (past, plan) => {
           const { written, mayRepeat } = await live(past, plan);
-          const { lost, doubled } = compare(past, written);
+          const { lost, doubled } = lostAndDoubled(past.happenings, written, START - past.backfillMs);
           expect(lost).toEqual([]);
           expect(doubled.length).toBeLessThanOrEqual(mayRepeat);
         }),

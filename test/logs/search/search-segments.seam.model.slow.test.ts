@@ -11,6 +11,7 @@ import { ArchiveSync } from '../../../src/logs/archive/sync.ts';
 import { ArchiveWriter } from '../../../src/logs/archive/writer.ts';
 import { beginAt } from '../../../src/logs/entry.ts';
 import type { Log } from '../../../src/schema/log.ts';
+import { Chance } from '../../support/chance.ts';
 import { type Happening, logOf, type Manner, ModelClock, ModelService, nameOf } from '../model.ts';
 import { openStore } from '../archive/build.ts';
 
@@ -63,7 +64,8 @@ it(
           const top = fs.mkdtempSync(path.join(os.tmpdir(), 'svc-seam-'));
           try {
             const clock = new ModelClock(START);
-            const service = new ModelService(clock, happenings, how, randomFrom(seed));
+            const chance = new Chance(seed);
+            const service = new ModelService(clock, happenings, how, () => chance.next());
             const store = openStore(top);
             for (const after of runs.toSorted((one, other) => one - other)) {
               clock.time = Math.max(clock.time, START + after);
@@ -105,12 +107,4 @@ async function searchLive(store: FileStore, service: ModelService): Promise<Log[
   const found: Log[] = [];
   for await (const batch of searchSegments(store, { segments, more, ...all })) found.push(...batch);
   return found;
-}
-
-function randomFrom(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return state / 2 ** 32;
-  };
 }

@@ -1,4 +1,4 @@
-import type { Chance } from '../random.ts';
+import type { Chance } from '../../support/chance.ts';
 import type { Plant } from './mistakes.ts';
 import { abandonUnpaid, abandonUnseen } from './operator.ts';
 import { command } from './protocol.ts';

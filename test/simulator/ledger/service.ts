@@ -1,4 +1,4 @@
-import type { Chance } from '../random.ts';
+import type { Chance } from '../../support/chance.ts';
 import { DAY, HOUR, JobList, KEPT, type NewJob, type Row, type Status } from './types.ts';
 
 /** A job, and the truth about it. */

@@ -1,4 +1,4 @@
-import type { Chance } from '../random.ts';
+import type { Chance } from '../../support/chance.ts';
 import type { Entry } from './types.ts';
 
 /**

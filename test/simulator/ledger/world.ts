@@ -1,4 +1,4 @@
-import { Chance } from '../random.ts';
+import { Chance } from '../../support/chance.ts';
 import type { Plant } from './mistakes.ts';
 import { type Job, Service } from './service.ts';
 import { Store } from './store.ts';
