@@ -1,13 +1,10 @@
-import { csvRow, csvRows } from '../../cli/output/csv.ts';
 import { fileSource } from '../../client/transfer/source.ts';
-import { RESULT_COLUMNS } from '../../schema/account-updater-files.ts';
 import { REQUEST_HEADER } from '../request/request-file.ts';
 import { merchantOf, readRequest } from '../request/request-lines.ts';
 import { rowKey, tokenKey } from '../request/row-key.ts';
 import { TokenTable } from '../request/token-table.ts';
-import { readResults } from '../result-codes.ts';
 import type { Rereadable } from '../results/reconcile.ts';
-import { ResultRows } from '../results/result-rows.ts';
+import { onlyResults, ResultRows } from '../results/result-rows.ts';
 import { anyToken } from '../results/unordered-tokens.ts';
 import type { CycleSource } from './cycle-results.ts';
 
@@ -93,7 +90,7 @@ class JoinedRequests {
   async matchEach(results: Rereadable, isUnorderedAt: (request: number) => boolean): Promise<RowOf> {
     const placing: ((token: string) => number | undefined)[] = [];
     for (const [index, request] of this.#requests.entries()) {
-      const own = onlyTokens(results, (token) => !this.isSplit(token) && this.#lastOf(token) === index);
+      const own = onlyResults(results, (token) => !this.isSplit(token) && this.#lastOf(token) === index);
       const isUnordered = isUnorderedAt(index) ? anyToken : undefined;
       placing.push((await ResultRows.match(request, own, { mayHaveMore: true, isUnordered })).placing());
     }
@@ -143,17 +140,4 @@ class JoinedRequests {
         yield Buffer.from(own.map(({ line }) => `${line}\n`).join(''));
       }
   }
-}
-
-/** Returns the results of some tokens. */
-function onlyTokens(results: Rereadable, isOf: (token: string) => boolean): Rereadable {
-  return {
-    async *open() {
-      yield Buffer.from(csvRow(RESULT_COLUMNS));
-      for await (const rows of readResults(results.open())) {
-        const own = rows.filter(({ token }) => isOf(token));
-        yield Buffer.from(csvRows(own.map((row) => RESULT_COLUMNS.map((name) => row[name]))));
-      }
-    },
-  };
 }

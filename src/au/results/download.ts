@@ -20,7 +20,8 @@ import { isOfPresentJob, type RunRecord } from '../run/record.ts';
 import { applyToRun } from '../run/run.ts';
 import type { RunDirectory } from '../run/run-directory.ts';
 import { reconcile, type Reconciliation, type Rereadable } from './reconcile.ts';
-import { onlyRequested, PartRows } from './rows-of-request.ts';
+import { onlyResults } from './result-rows.ts';
+import { PartRows } from './rows-of-request.ts';
 
 /** What results are checked against. */
 export type ResultsChecks = Pick<ResultsOptions, 'rowsSent' | 'request' | 'requested' | 'damagedCopy'>;
@@ -111,7 +112,8 @@ export async function flawsOf(
 /** Compares results with the rows sent. A job of another run may also have results for other rows of a token. */
 async function compared(request: Rereadable, results: Rereadable, requested?: PartRows): Promise<Flaw | undefined> {
   if (requested === undefined) return tokenFlaw(await reconcile(request, results));
-  return tokenFlaw({ ...(await reconcile(request, onlyRequested(results, requested))), duplicates: 0 });
+  const ofRows = onlyResults(results, (token) => requested.has(token));
+  return tokenFlaw({ ...(await reconcile(request, ofRows)), duplicates: 0 });
 }
 
 function rowCountFlaw(rows: number, rowsSent = Infinity): Flaw | undefined {

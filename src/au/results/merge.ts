@@ -15,7 +15,7 @@ import type { RunRecord } from '../run/record.ts';
 import { applyToRun } from '../run/run.ts';
 import type { RunDirectory } from '../run/run-directory.ts';
 import { countResults, hashOf, lastByteOf } from './download.ts';
-import { extraColumns, mergedInOrder } from './merge-in-order.ts';
+import { extraColumns, mergedInOrder, resultLine } from './merge-in-order.ts';
 import { rowsOfJob } from './rows-of-job.ts';
 import { PartRows, rowNumbersOf } from './rows-of-request.ts';
 
@@ -90,11 +90,7 @@ async function* united(parts: readonly string[]): AsyncGenerator<string> {
   yield csvRow([...RESULT_COLUMNS, ...extra]);
   for (const part of parts) {
     for await (const rows of readResults((await fileSource(part)).open())) {
-      const lines = rows.map((row) => {
-        const others = extra.map((name) => row.extra[name] ?? '');
-        return csvRow([...RESULT_COLUMNS.map((name) => row[name]), ...others]);
-      });
-      yield lines.join('');
+      yield rows.map((row) => resultLine(row, extra)).join('');
     }
   }
 }

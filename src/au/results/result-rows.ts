@@ -50,7 +50,8 @@ export class ResultRows {
         rows.set(key, rows.get(key) ?? 1);
       }
     if (rows.size === 0) return new ResultRows(rows, new Set(), false);
-    const { matchedBy } = await reconcile(request, more.size === 0 ? results : withoutTokens(results, more));
+    const others = more.size === 0 ? results : onlyResults(results, (token) => !more.has(tokenKey(token)));
+    const { matchedBy } = await reconcile(request, others);
     const found = matchedBy === 'order' ? await countResults(results, rows) : new Map<string, number>();
     const whole = [...rows].filter(([key, count]) => found.get(key) === count).map(([key]) => key);
     const unordered = new Set(isUnordered ? whole.filter((key) => isUnordered(key)) : []);
@@ -154,14 +155,14 @@ async function* tokensOfResults(results: Rereadable): AsyncGenerator<readonly st
   for await (const rows of readResults(results.open())) yield rows.map(({ token }) => tokenKey(token));
 }
 
-/** Leaves out the results of some tokens. */
-function withoutTokens(results: Rereadable, tokens: ReadonlySet<string>): Rereadable {
+/** Leaves out the results of tokens that are not wanted. */
+export function onlyResults(results: Rereadable, isWanted: (token: string) => boolean): Rereadable {
   return {
     async *open() {
       yield Buffer.from(csvRow(RESULT_COLUMNS));
       for await (const rows of readResults(results.open())) {
-        const others = rows.filter(({ token }) => !tokens.has(tokenKey(token)));
-        yield Buffer.from(csvRows(others.map((row) => RESULT_COLUMNS.map((name) => row[name]))));
+        const wanted = rows.filter(({ token }) => isWanted(token));
+        yield Buffer.from(csvRows(wanted.map((row) => RESULT_COLUMNS.map((name) => row[name]))));
       }
     },
   };

@@ -1,9 +1,7 @@
-import { csvRow } from '../../cli/output/csv.ts';
-import { RESULT_COLUMNS } from '../../schema/account-updater-files.ts';
 import { merchantOf, readRequest, type RequestRow } from '../request/request-lines.ts';
 import { rowKey, tokenKey } from '../request/row-key.ts';
 import { TokenTable } from '../request/token-table.ts';
-import { readResults, type ResultRow } from '../result-codes.ts';
+import type { ResultRow } from '../result-codes.ts';
 import type { Rereadable } from './reconcile.ts';
 import { contentKey, ResultRows } from './result-rows.ts';
 
@@ -106,17 +104,4 @@ export async function rowNumbersOf(request: Rereadable, expected: number): Promi
 
 function keyOf(row: RequestRow): string {
   return rowKey(row.token, merchantOf(row));
-}
-
-/** Leaves out the results of tokens that a part does not have. A job of another run may have rows of other files. */
-export function onlyRequested(results: Rereadable, part: PartRows): Rereadable {
-  return {
-    async *open() {
-      yield Buffer.from(csvRow(RESULT_COLUMNS));
-      for await (const rows of readResults(results.open())) {
-        const own = rows.filter(({ token }) => part.has(token));
-        yield Buffer.from(own.map((row) => csvRow(RESULT_COLUMNS.map((name) => row[name]))).join(''));
-      }
-    },
-  };
 }
