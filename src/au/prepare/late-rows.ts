@@ -13,15 +13,13 @@ const DATE_MASK = 2 ** DATE_BITS - 1;
  */
 export class LateRows {
   readonly #first: TokenTable;
-  readonly #rows = new RowBuckets();
-  readonly #openOverflow: (() => Promise<Overflow>) | undefined;
-  #overflow: Overflow | undefined;
+  readonly #rows: RowBuckets;
   #isEmpty = true;
 
   /** `first` has the numbers of the expirations of the first rows, by their keys. */
   constructor(first: TokenTable, openOverflow: (() => Promise<Overflow>) | undefined) {
     this.#first = first;
-    this.#openOverflow = openOverflow;
+    this.#rows = new RowBuckets(openOverflow);
   }
 
   add(key: string, date: number): void {
@@ -32,9 +30,7 @@ export class LateRows {
 
   /** Moves rows out of memory if there are many. To be called now and then between rows. */
   async relieve(): Promise<void> {
-    if (!this.#rows.isLarge || this.#openOverflow === undefined) return;
-    this.#overflow ??= await this.#openOverflow();
-    await this.#rows.moveTo(this.#overflow);
+    await this.#rows.relieve();
   }
 
   /** Finds the rows that repeat a late or a first one; undefined if there are none. Must be called once. */
@@ -43,7 +39,7 @@ export class LateRows {
     await this.#addFirst();
     const repeated = new TokenTable({ words: HASH_WORDS });
     const table = new TokenTable({ words: HASH_WORDS });
-    for (const bucket of this.#rows.buckets(this.#overflow)) {
+    for (const bucket of this.#rows.buckets()) {
       table.clear();
       for await (const piece of bucket)
         for (let at = 0; at < piece.length; at += ROW_WORDS) {
@@ -54,7 +50,7 @@ export class LateRows {
           repeated.setHash(piece, Math.max(date, latest), at);
         }
     }
-    await this.#overflow?.release();
+    await this.#rows.release();
     return repeated.size === 0 ? undefined : new RepeatedRows(repeated);
   }
 

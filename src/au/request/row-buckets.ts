@@ -37,17 +37,16 @@ export class RowBuckets {
   readonly #empty: Int32Array[] = [];
   #fullPieces = 0;
   readonly #stored: Stored[][] = emptyLists();
+  readonly #openOverflow: (() => Promise<Overflow>) | undefined;
+  #overflow: Overflow | undefined;
   readonly #mostPieces: number;
   /** What was last read from outside memory. */
   readonly #read = new Int32Array(MOST_READ * PIECE_WORDS);
 
-  constructor(mostInMemory = MOST_IN_MEMORY) {
+  /** Without `openOverflow`, memory takes all rows. */
+  constructor(openOverflow: (() => Promise<Overflow>) | undefined, mostInMemory = MOST_IN_MEMORY) {
+    this.#openOverflow = openOverflow;
     this.#mostPieces = (mostInMemory * ROW_WORDS) / PIECE_WORDS;
-  }
-
-  /** Whether there are more rows than memory should hold. */
-  get isLarge(): boolean {
-    return this.#fullPieces > this.#mostPieces;
   }
 
   add(first: number, second: number, third: number, line: number): void {
@@ -62,9 +61,11 @@ export class RowBuckets {
     if (at + ROW_WORDS === PIECE_WORDS) this.#close(bucket, piece);
   }
 
-  /** Moves rows from memory to `overflow`. */
-  async moveTo(overflow: Overflow): Promise<void> {
-    let at = await overflow.append(this.#full.flat());
+  /** Moves rows out of memory if there are many. To be called now and then between rows. */
+  async relieve(): Promise<void> {
+    if (this.#fullPieces <= this.#mostPieces || this.#openOverflow === undefined) return;
+    this.#overflow ??= await this.#openOverflow();
+    let at = await this.#overflow.append(this.#full.flat());
     for (const [bucket, pieces] of this.#full.entries()) {
       if (pieces.length > 0) this.#stored[bucket]?.push({ at, pieces: pieces.length });
       at += pieces.length * PIECE_WORDS * WORD_BYTES;
@@ -74,15 +75,20 @@ export class RowBuckets {
   }
 
   /** Yields the rows of each bucket, in pieces. Equal rows are in the same bucket. What is yielded is valid until the next. */
-  *buckets(overflow: Overflow | undefined): Generator<AsyncIterable<Int32Array>> {
-    for (let bucket = 0; bucket < BUCKETS; bucket += 1) yield this.#pieces(bucket, overflow);
+  *buckets(): Generator<AsyncIterable<Int32Array>> {
+    for (let bucket = 0; bucket < BUCKETS; bucket += 1) yield this.#pieces(bucket);
   }
 
-  async *#pieces(bucket: number, overflow: Overflow | undefined): AsyncGenerator<Int32Array> {
+  /** Removes the rows that were moved out of memory. */
+  async release(): Promise<void> {
+    await this.#overflow?.release();
+  }
+
+  async *#pieces(bucket: number): AsyncGenerator<Int32Array> {
     for (const { at, pieces } of this.#stored[bucket] ?? []) {
       for (let done = 0; done < pieces; done += MOST_READ) {
         const words = this.#read.subarray(0, Math.min(pieces - done, MOST_READ) * PIECE_WORDS);
-        await overflow?.read(at + done * PIECE_WORDS * WORD_BYTES, words);
+        await this.#overflow?.read(at + done * PIECE_WORDS * WORD_BYTES, words);
         yield words;
       }
     }

@@ -20,8 +20,6 @@ export interface CellRange {
  */
 export class RowRepeats {
   readonly #rows: RowBuckets;
-  readonly #openOverflow: (() => Promise<Overflow>) | undefined;
-  #overflow: Overflow | undefined;
   /** A word of the hash of the first row's merchant. */
   #merchant: number | undefined;
   #hasSeveralMerchants = false;
@@ -29,8 +27,7 @@ export class RowRepeats {
   readonly #merchantHash = new Int32Array(HASH_WORDS);
 
   constructor(openOverflow?: () => Promise<Overflow>, mostInMemory?: number) {
-    this.#openOverflow = openOverflow;
-    this.#rows = new RowBuckets(mostInMemory);
+    this.#rows = new RowBuckets(openOverflow, mostInMemory);
   }
 
   /** Adds the row on `line`, given the content of two of its cells. A token that is a UUID is compared in lower case. */
@@ -53,16 +50,14 @@ export class RowRepeats {
 
   /** Moves rows out of memory if there are many. To be called now and then between rows. */
   async relieve(): Promise<void> {
-    if (!this.#rows.isLarge || this.#openOverflow === undefined) return;
-    this.#overflow ??= await this.#openOverflow();
-    await this.#rows.moveTo(this.#overflow);
+    await this.#rows.relieve();
   }
 
   async found(): Promise<RepeatedRows> {
     const lines: number[] = [];
     const first: Repeat[] = [];
     const table = new TokenTable({ words: HASH_WORDS });
-    for (const bucket of this.#rows.buckets(this.#overflow)) {
+    for (const bucket of this.#rows.buckets()) {
       table.clear();
       for await (const piece of bucket) {
         for (let at = 0; at < piece.length; at += ROW_WORDS) {
@@ -74,7 +69,7 @@ export class RowRepeats {
         }
       }
     }
-    await this.#overflow?.release();
+    await this.#rows.release();
     const inOrder = [...Int32Array.from(lines).toSorted()];
     return { count: lines.length, first, lines: inOrder, hasSeveralMerchants: this.#hasSeveralMerchants };
   }
