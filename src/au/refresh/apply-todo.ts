@@ -1,5 +1,6 @@
 import { SvcError } from '../../base/errors.ts';
 import type { Context } from '../../cli/app/command.ts';
+import { runExecLine } from '../exec-line.ts';
 import { openRequests } from './open-cycles.ts';
 import type { RefreshDirectory } from './refresh-directory.ts';
 import type { RefreshInput } from './refresh-input.ts';
@@ -28,23 +29,14 @@ export async function applyTodo(
     return undefined;
   }
   if (exec === undefined) return stillDue(replace, again);
-  const { system, signal, notices, clock } = context;
-  const { runLine } = await import('../../base/security/child-environment.ts');
-  const { code, problem, ...ended } = await runLine(exec, `${JSON.stringify(row)}\n`, {
-    env: system.env,
-    cwd: system.cwd,
-    added: { SVC_CYCLE: directory.cycle, SVC_REPLACE: directory.resolve(replace) },
-    onLine: (line) => notices.note(line),
-    signal,
-  });
-  signal.throwIfAborted();
-  if (code !== 0 || problem !== undefined)
-    return new SvcError(
-      'local',
-      `the command of --exec ${problem ?? `ended with ${code ?? ended.signal ?? 'a signal'}`}`,
-      { hint: `${replace} is written. Fix the command, and run the refresh again, which runs it again:`, next: again },
-    );
-  directory.noteApplied({ sha256, at: new Date(clock.now()).toISOString() });
+  const added = { SVC_CYCLE: directory.cycle, SVC_REPLACE: directory.resolve(replace) };
+  const failure = await runExecLine(context, exec, row, added);
+  if (failure !== undefined)
+    return new SvcError('local', failure, {
+      hint: `${replace} is written. Fix the command, and run the refresh again, which runs it again:`,
+      next: again,
+    });
+  directory.noteApplied({ sha256, at: new Date(context.clock.now()).toISOString() });
   return undefined;
 }
 

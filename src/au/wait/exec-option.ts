@@ -2,6 +2,7 @@ import { isSvcError } from '../../base/errors.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { value } from '../../cli/app/parameter.ts';
 import { text } from '../../cli/app/value-parsers.ts';
+import { runExecLine } from '../exec-line.ts';
 import { actionsOf } from '../results/action-option.ts';
 import { countedResults } from '../results/submission.ts';
 import type { RunDirectory } from '../run/run-directory.ts';
@@ -24,31 +25,18 @@ export const execParameter = value(
 export async function runExec(context: Context, run: RunDirectory, command: string) {
   const { record } = run;
   if (record.exec !== 'due' || record.results === undefined) return undefined;
-  const { system, signal, notices } = context;
   const results = await countedResults(record, actionsOf(context, [])).catch((error: unknown) => {
     // Results that the operator accepted as unproven may not be a valid CSV table.
     if (isSvcError(error, 'checksum_mismatch')) return { file: record.results?.file };
     throw error;
   });
-  const { runLine } = await import('../../base/security/child-environment.ts');
-  const ended = await runLine(command, `${JSON.stringify({ ...runRow(record), results })}\n`, {
-    env: system.env,
-    cwd: system.cwd,
-    added: { SVC_RUN_ID: record.id, SVC_RESULTS: record.results.file },
-    onLine: (line) => notices.note(line),
-    signal,
-  });
-  signal.throwIfAborted();
-  const { code, problem } = ended;
-  if (code !== 0 || problem !== undefined)
-    return new ExecFailed(
-      'local',
-      `the command of --exec ${problem ?? `ended with ${code ?? ended.signal ?? 'a signal'}`}`,
-      {
-        hint: 'The results are written. Fix the command, and run it again for this run:',
-        next: ['au', 'resume', run.name, '--exec', '<command>'],
-      },
-    );
+  const added = { SVC_RUN_ID: record.id, SVC_RESULTS: record.results.file };
+  const failure = await runExecLine(context, command, { ...runRow(record), results }, added);
+  if (failure !== undefined)
+    return new ExecFailed('local', failure, {
+      hint: 'The results are written. Fix the command, and run it again for this run:',
+      next: ['au', 'resume', run.name, '--exec', '<command>'],
+    });
   applyToRun(record, { kind: 'exec done' });
   run.save();
   return undefined;
