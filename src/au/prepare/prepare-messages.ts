@@ -2,7 +2,7 @@ import { SvcError } from '../../base/errors.ts';
 import type { Sealed } from '../../base/files/draft.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { problemLine } from '../../cli/output/error-report.ts';
-import { countText, formatNumber } from '../../cli/output/time.ts';
+import { countText } from '../../cli/output/time.ts';
 import { explainAttachedDigits, placesOf, STANDARD_INPUT } from '../request/open-request-file.ts';
 import { shownNames } from './prepare-columns.ts';
 import type { DateOrder } from './prepare-date.ts';
@@ -45,10 +45,8 @@ export function explainPrepared(
   if (leftOut.length > 0) notices.note(`  columns left out: ${shownNames(leftOut)}`);
   if ((columns.expiration ?? columns.expiration_year ?? columns.expiration_month) === undefined)
     notices.note(`  ${WITHOUT_EXPIRATION}; columns seen: ${shownNames([...Object.values(columns), ...leftOut])}`);
-  for (const { kind, count, lines } of changes) {
-    const places = [...lines.map(formatNumber), ...(count > lines.length ? ['…'] : [])].join(', ');
-    notices.note(`  ${CHANGED[kind]}: ${countText(count, 'row')} (${count === 1 ? 'line' : 'lines'} ${places})`);
-  }
+  for (const change of changes)
+    notices.note(`  ${CHANGED[change.kind]}: ${countText(change.count, 'row')} (${placesOf(change)})`);
 }
 
 function explainKeptRepeats(lines: NonNullable<Prepared['keptRepeats']>): string {

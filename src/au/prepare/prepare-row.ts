@@ -42,10 +42,8 @@ const CHANGES = [
 export type ChangeKind = (typeof CHANGES)[number];
 
 /** The number of rows with one kind of change, and the lines of the first rows. */
-export interface Change {
+export interface Change extends Readonly<Pick<CountedLines, 'count' | 'first'>> {
   readonly kind: ChangeKind;
-  readonly count: number;
-  readonly lines: readonly number[];
 }
 
 export interface PreparedRows {
@@ -106,7 +104,6 @@ export interface TokenList {
   lineOf(token: string): number;
 }
 
-const LINES_KEPT = 3;
 /** The limit on slots: about three million different rows, as many as ten jobs take, in 64 MiB. */
 const MOST_SLOTS = 2 ** 22;
 
@@ -117,7 +114,7 @@ export class RowPreparer {
   readonly #kept: readonly number[];
   readonly #dates: DateReader;
   readonly #problems = new ProblemGroups();
-  readonly #changes = new Map<ChangeKind, { count: number; lines: number[] }>();
+  readonly #changes = new Map<ChangeKind, CountedLines>();
   readonly #exclusions: TokenList | undefined;
   /** The expirations of the rows so far as numbers, by the keys of the rows. */
   readonly #expirations: TokenTable;
@@ -222,8 +219,8 @@ export class RowPreparer {
       problemCount: this.#problems.count,
       isUnusable: this.#isUnusable,
       changes: CHANGES.flatMap((kind) => {
-        const change = this.#changes.get(kind);
-        return change ? [{ kind, ...change }] : [];
+        const lines = this.#changes.get(kind);
+        return lines ? [{ kind, count: lines.count, first: lines.first }] : [];
       }),
       attachedDigits: this.#attachedDigits,
       keptRepeats: this.#keptRepeats?.lines,
@@ -325,13 +322,9 @@ export class RowPreparer {
   }
 
   #changed(kind: ChangeKind, line: number): void {
-    let change = this.#changes.get(kind);
-    if (change === undefined) {
-      change = { count: 0, lines: [] };
-      this.#changes.set(kind, change);
-    }
-    change.count += 1;
-    if (change.lines.length < LINES_KEPT) change.lines.push(line);
+    const lines = this.#changes.get(kind) ?? new CountedLines();
+    this.#changes.set(kind, lines);
+    lines.add(line);
   }
 }
 
