@@ -41,12 +41,17 @@ export interface Results
   readonly codes: readonly Pick<CodeCount, 'code' | 'class' | 'count' | 'action'>[];
 }
 
+/** The fields of written results, for the views of what has results. */
+export const RESULT_FIELDS = `
+  results.file results.bytes results.sha256 results.compared results.updated results.warned results.errors
+  results.unknown results.unchanged results.codes
+`;
+
 export const submissionView: View<Submission> = {
   name: 'submission',
   fields: fieldPaths(`
-    run status recorded_at file rows sent left_out left_out_errors in_cycle_since job jobs unrecorded_jobs results.file results.bytes results.sha256 results.compared
-    results.updated results.warned
-    results.errors results.unknown results.unchanged results.codes
+    run status recorded_at file rows sent left_out left_out_errors in_cycle_since job jobs unrecorded_jobs
+    ${RESULT_FIELDS}
   `),
   columns: [
     { path: 'run', kind: 'id' },
@@ -93,7 +98,7 @@ function leftOutErrors({ parts, left_out_errors: errors }: RunRecord): number | 
   return parts.some(({ joined }) => joined !== undefined) ? (errors ?? null) : 0;
 }
 
-/** Shows a run with written results, as data for programs or as a chart for people. Then checks `--fail-on`. */
+/** Shows a run with written results. Then checks `--fail-on`. */
 export async function showResults(
   context: Context,
   print: (submission: Submission) => Promise<void>,
@@ -102,12 +107,21 @@ export async function showResults(
 ): Promise<void> {
   const results = await countedResults(record, actionsOf(context, []), context);
   const trend = await noteOddities(context, record, results);
-  const done = { ...submissionOf(record, 'results'), results };
-  if (isDrawn(context)) {
-    await print({ ...done, results: { file: results.file } });
-    await drawResults(context, done.rows, results, trend);
-  } else await print(done);
+  await printResults<Submission>(context, print, submissionOf(record, 'results'), results, trend);
   checkThreshold(results, record.input.rows, failOn);
+}
+
+/** Prints a row with its results, as data for programs or as a chart for people. */
+export async function printResults<T extends Pick<Submission, 'rows' | 'results'>>(
+  context: Context,
+  print: (row: T) => Promise<void>,
+  row: T,
+  results: Results,
+  trend?: Trend,
+): Promise<void> {
+  if (!isDrawn(context)) return print({ ...row, results });
+  await print({ ...row, results: { file: results.file } });
+  await drawResults(context, row.rows, results, trend);
 }
 
 /**

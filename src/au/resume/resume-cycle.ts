@@ -5,7 +5,7 @@ import { shownPath } from '../../base/files/names.ts';
 import { inspectTarget } from '../../base/files/target.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { warnOf } from '../../cli/app/hint.ts';
-import { isDrawn, recordPrinter } from '../../cli/app/print.ts';
+import { recordPrinter } from '../../cli/app/print.ts';
 import type { Summarize } from '../../cli/app/summary.ts';
 import { countText } from '../../cli/output/time.ts';
 import { fieldPaths, type View } from '../../cli/output/view.ts';
@@ -19,7 +19,7 @@ import { createSpool, type Spooled } from '../request/spool.ts';
 import { actionsOf } from '../results/action-option.ts';
 import { downloadResults, hashOf } from '../results/download.ts';
 import { mergeResults } from '../results/merge.ts';
-import { checkThreshold, countedFile, drawResults, type Results } from '../results/submission.ts';
+import { checkThreshold, countedFile, printResults, RESULT_FIELDS, type Results } from '../results/submission.ts';
 import { openRunSummary, refuseRequests } from '../run/own-requests.ts';
 import { jobsOf, silentRuns } from '../run/recorded-runs.ts';
 import type { RunDirectory } from '../run/run-directory.ts';
@@ -47,10 +47,7 @@ interface ResumedCycle {
 
 export const resumedCycleView: View<ResumedCycle> = {
   name: 'cycle',
-  fields: fieldPaths(`
-    cycle status rows jobs progress results.file results.bytes results.sha256 results.compared results.updated
-    results.warned results.errors results.unknown results.unchanged results.codes
-  `),
+  fields: fieldPaths(`cycle status rows jobs progress ${RESULT_FIELDS}`),
   columns: [
     { path: 'cycle', kind: 'text' },
     { path: 'status', kind: 'status', paint: toneOf },
@@ -174,7 +171,7 @@ function endUnfinished(context: Context, name: string, reason: SvcError | undefi
   warnOf(context, `cycle ${name}`, reason);
 }
 
-/** Shows the results of a cycle, as data for programs or as a chart for people. Then checks `--fail-on`. */
+/** Shows the results of a cycle. Then checks `--fail-on`. */
 async function showResults(
   context: Context,
   row: ResumedCycle,
@@ -184,10 +181,7 @@ async function showResults(
   const showing = { notices: context.notices, name: written.file };
   const counted = await countedFile(written, row.rows, actionsOf(context, []), showing);
   const results = { ...counted, compared: written.compared };
-  if (isDrawn(context)) {
-    await print({ ...row, results: { file: results.file } });
-    await drawResults(context, row.rows, results);
-  } else await print({ ...row, results });
+  await printResults(context, print, row, results);
   if (row.status === 'completed') context.notices.success(`cycle ${row.cycle} completed: results in ${results.file}`);
   else context.notices.note(`the results of the jobs that are completed are in ${results.file}`);
   checkThreshold(results, row.rows, failOn);
