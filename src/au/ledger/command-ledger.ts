@@ -10,7 +10,7 @@ import { requireSpelledPlaces } from '../../cli/config/variables.ts';
 import { requireDirectory } from '../../cli/config/paths.ts';
 import type { Client } from '../../client/api/client.ts';
 import { ReadOnlyPlace } from '../../client/store/objects.ts';
-import { fileSource, hashFile, type UploadSource } from '../../client/transfer/source.ts';
+import { fileSource, hashIfReadable, type UploadSource } from '../../client/transfer/source.ts';
 import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
 import type { RequestFile } from '../request/open-request-file.ts';
 import { findJob } from '../run/job.ts';
@@ -466,8 +466,7 @@ export class CommandLedger {
       for (const part of run.record.parts) {
         if (part.job !== job || part.joined !== undefined || part.state !== 'downloaded') continue;
         const file = run.resultsFile(part);
-        if ((await hashFile(file).catch(() => undefined)) === part.results.sha256)
-          return { file, results: part.results };
+        if ((await hashIfReadable(file)) === part.results.sha256) return { file, results: part.results };
       }
     return undefined;
   }

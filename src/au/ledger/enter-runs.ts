@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { isSvcError } from '../../base/errors.ts';
 import type { Context } from '../../cli/app/command.ts';
-import { fileSource, hashFile } from '../../client/transfer/source.ts';
+import { fileSource, hashIfReadable } from '../../client/transfer/source.ts';
 import { tokenKey } from '../request/row-key.ts';
 import { readResults } from '../result-codes.ts';
 import { uploadedRows } from '../run/part-source.ts';
@@ -55,7 +55,7 @@ async function enterPart(
   // Until its claim stands, other machines must not take the job for a known one: the service has its file.
   await ledger.mark(job, name);
   if (part.state !== 'downloaded' || deliveryOf(await cycle.read(), job)) return;
-  const isKept = (await hashOf(run.resultsFile(part))) === part.results.sha256;
+  const isKept = (await hashIfReadable(run.resultsFile(part))) === part.results.sha256;
   await enterResults(ledger, cycle, job, isKept ? run.resultsFile(part) : undefined, { isDelivered: true });
 }
 
@@ -110,11 +110,7 @@ function claimOf({ record }: RunDirectory, part: Part, rowSet: string | undefine
 /** Returns the file of a run of an early version, which has no copy, if it has not changed. */
 async function originalOf({ record: { input }, requestFile }: RunDirectory): Promise<string | undefined> {
   if (requestFile !== undefined || input.path === undefined) return undefined;
-  return (await hashOf(input.path)) === input.sha256 ? input.path : undefined;
-}
-
-async function hashOf(file: string): Promise<string | undefined> {
-  return hashFile(file).catch(() => undefined);
+  return (await hashIfReadable(input.path)) === input.sha256 ? input.path : undefined;
 }
 
 /** Returns the cycle of a run in the ledger. A file without a cycle whose rows are unknown gets one by its hash. */

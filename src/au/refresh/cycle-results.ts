@@ -2,12 +2,11 @@ import { SvcError } from '../../base/errors.ts';
 import { writeWhole } from '../../base/files/draft.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { csvRow } from '../../cli/output/csv.ts';
-import { fileSource } from '../../client/transfer/source.ts';
+import { fileSource, hashIfReadable } from '../../client/transfer/source.ts';
 import { RESULT_COLUMNS } from '../../schema/account-updater-files.ts';
 import { spoolFile } from '../request/spool.ts';
 import { openSpool } from '../request/spool-output.ts';
 import { readResults } from '../result-codes.ts';
-import { hashOf } from '../results/download.ts';
 import { keepResults } from '../results/merge.ts';
 import { extraColumns, resultLine } from '../results/merge-in-order.ts';
 import { anyToken, unorderedTokens } from '../results/unordered-tokens.ts';
@@ -110,7 +109,7 @@ async function findSources(context: Context, directory: RefreshDirectory) {
         // The rows of the jobs of a pruned run are gone. They were read when its results were reported.
         isUnordered: run.record.pruned_at !== undefined && of !== undefined ? isNoted : await unorderedTokens(run),
       });
-    else if (of !== undefined && (await hashOf(directory.resolve(older))) === of)
+    else if (of !== undefined && (await hashIfReadable(directory.resolve(older))) === of)
       sources.push({
         places: [place],
         file: directory.resolve(older),
@@ -127,7 +126,7 @@ async function findSources(context: Context, directory: RefreshDirectory) {
 async function resultsOfRun(context: Context, run: RunDirectory, ofCycle: string) {
   if (statusOf(run.record) !== 'completed') return undefined;
   const { results, pruned_at: pruned } = run.record;
-  const isIntact = results !== undefined && (await hashOf(results.file)) === results.sha256;
+  const isIntact = results !== undefined && (await hashIfReadable(results.file)) === results.sha256;
   // Version 1 wrote the results of a request where those of the whole cycle are now.
   if (isIntact && (results.file !== ofCycle || pruned !== undefined)) return results;
   return pruned === undefined ? holdRun(context, run, () => keepResults(run)) : undefined;
@@ -173,7 +172,7 @@ async function asCopies(context: Context, sources: readonly Source[], ofCycle: s
 /** Returns the hash of the results of the whole cycle; undefined if their file is not as the refresh wrote it. */
 async function wholeResults(directory: RefreshDirectory): Promise<string | undefined> {
   const { results, steps } = directory;
-  const sha256 = await hashOf(directory.resolve(results));
+  const sha256 = await hashIfReadable(directory.resolve(results));
   const isWhole = sha256 !== undefined && steps.reported !== undefined && directory.written(results).includes(sha256);
   return isWhole ? sha256 : undefined;
 }
@@ -183,7 +182,7 @@ export async function areLost(context: Context, directory: RefreshDirectory, pla
   const { run = '', report_of: of } = directory.requests[place] ?? {};
   if (of === undefined || (await runHere(context, run)) !== undefined) return false;
   if ((await wholeResults(directory)) !== undefined) return false;
-  return (await hashOf(directory.resolve(directory.olderResults(place)))) !== of;
+  return (await hashIfReadable(directory.resolve(directory.olderResults(place)))) !== of;
 }
 
 function lostResults(directory: RefreshDirectory, place: number): SvcError {

@@ -7,7 +7,7 @@ import { countText } from '../../cli/output/time.ts';
 import type { Client } from '../../client/api/client.ts';
 import { downloadFile, type DownloadResult } from '../../client/transfer/download.ts';
 import type { Flaw, Proof } from '../../client/transfer/receive.ts';
-import { fileSource, hashFile } from '../../client/transfer/source.ts';
+import { fileSource, hashIfReadable } from '../../client/transfer/source.ts';
 import { requireStoreAddress } from '../../client/transfer/store.ts';
 import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
 import { CR, LF } from '../request/request-file.ts';
@@ -215,7 +215,7 @@ export async function acceptUnproven(
     const hasEnded = state === 'completed' || state === 'downloaded' || state === 'failed';
     if (unproven === undefined || !hasEnded || !isOfPresentJob(part, unproven)) continue;
     const target = run.resultsFile(part);
-    if ((await hashOf(`${target}.unproven`)) !== unproven.sha256) continue;
+    if ((await hashIfReadable(`${target}.unproven`)) !== unproven.sha256) continue;
     await onAccepted(part.job ?? '', `${target}.unproven`);
     moveIntoPlace(`${target}.unproven`, target, true);
     recordResults(run, part, { bytes: unproven.bytes, sha256: unproven.sha256, proof: 'operator' });
@@ -284,10 +284,5 @@ export function hasUnchecked({ parts }: Pick<RunRecord, 'parts'>): boolean {
 
 export async function isIntact(run: RunDirectory, part: Part): Promise<boolean> {
   const { results } = part;
-  return results !== undefined && (await hashOf(run.resultsFile(part))) === results.sha256;
-}
-
-/** Returns the SHA-256 of a file in hexadecimal; undefined if the file cannot be read. */
-export async function hashOf(file: string): Promise<string | undefined> {
-  return hashFile(file).catch(() => undefined);
+  return results !== undefined && (await hashIfReadable(run.resultsFile(part))) === results.sha256;
 }

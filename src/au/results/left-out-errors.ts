@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { isSvcError } from '../../base/errors.ts';
 import { Draft } from '../../base/files/draft.ts';
-import { fileSource } from '../../client/transfer/source.ts';
+import { fileSource, hashIfReadable } from '../../client/transfer/source.ts';
 import { REQUEST_HEADER } from '../request/request-file.ts';
 import { readRequest } from '../request/request-lines.ts';
 import { tokenKey } from '../request/row-key.ts';
@@ -10,7 +10,6 @@ import { explainResultCode, readResults } from '../result-codes.ts';
 import { uploadedRows } from '../run/part-source.ts';
 import type { Part } from '../run/part.ts';
 import { LEFT_OUT_ERRORS, type RunDirectory } from '../run/run-directory.ts';
-import { hashOf } from './download.ts';
 import type { Rereadable } from './reconcile.ts';
 import { type MatchOptions, ResultRows } from './result-rows.ts';
 import { anyToken, hasOrderOfJob } from './unordered-tokens.ts';
@@ -55,7 +54,7 @@ async function writeTo(run: RunDirectory, target: string, overwrite: boolean): P
     }
     if (draft === undefined) return { rows: 0, file: undefined };
     const { sha256 } = await draft.seal();
-    if ((await hashOf(target)) !== sha256) await draft.finish(overwrite);
+    if ((await hashIfReadable(target)) !== sha256) await draft.finish(overwrite);
     return { rows: count, file: target };
   } finally {
     await draft?.discard();
@@ -82,7 +81,7 @@ async function errorsIn(
   part: Rereadable,
   isUnordered: MatchOptions['isUnordered'],
 ): Promise<((token: string) => boolean) | undefined> {
-  if ((await hashOf(file)) === undefined) return undefined;
+  if ((await hashIfReadable(file)) === undefined) return undefined;
   const results = await fileSource(file);
   const rowsOf = await ResultRows.match(part, results, { isUnordered });
   const placeOf = rowsOf.placing();

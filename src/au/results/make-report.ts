@@ -8,7 +8,7 @@ import { option } from '../../cli/app/hint.ts';
 import { namedFiles, refuseReplacing } from '../../cli/app/files/own-input.ts';
 import { requireFile, resolvePath } from '../../cli/app/files/typed-path.ts';
 import type { ChosenStep } from '../../cli/config/values.ts';
-import { fileSource } from '../../client/transfer/source.ts';
+import { fileSource, hashIfReadable } from '../../client/transfer/source.ts';
 import { openRequestFile, type RequestFile } from '../request/open-request-file.ts';
 import { requireRequestAndResults } from '../request/wrong-file.ts';
 import {
@@ -28,7 +28,6 @@ import { knownRunsRoot } from '../run/recorded-runs.ts';
 import { listRuns, type RunDirectory } from '../run/run-directory.ts';
 import { tenantOf } from '../run/run-view.ts';
 import { actionsOf, actionWords } from './action-option.ts';
-import { hashOf } from './download.ts';
 import { type KeptColumns, openKept } from './kept-columns.ts';
 import { reconcileFile, type Rereadable } from './reconcile.ts';
 import { requireNewToken } from './new-token.ts';
@@ -193,7 +192,7 @@ export async function subjectOf(context: Context, results: string): Promise<Omit
 
 /** Finds the run whose results are those of a file byte for byte, such as one that a refresh wrote. */
 async function runOfCopy(runs: readonly RunDirectory[], results: string): Promise<RunDirectory | undefined> {
-  const sha256 = runs.length === 0 ? undefined : await hashOf(results);
+  const sha256 = runs.length === 0 ? undefined : await hashIfReadable(results);
   return sha256 === undefined ? undefined : runs.find(({ record }) => record.results?.sha256 === sha256);
 }
 

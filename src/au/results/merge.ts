@@ -4,7 +4,7 @@ import { Draft, type Sealed } from '../../base/files/draft.ts';
 import { inspectTarget } from '../../base/files/target.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { csvRow } from '../../cli/output/csv.ts';
-import { fileSource } from '../../client/transfer/source.ts';
+import { fileSource, hashIfReadable } from '../../client/transfer/source.ts';
 import { RESULT_COLUMNS } from '../../schema/account-updater-files.ts';
 import { LF } from '../request/request-file.ts';
 import { readResults } from '../result-codes.ts';
@@ -14,7 +14,7 @@ import { uploadedRows } from '../run/part-source.ts';
 import type { RunRecord } from '../run/record.ts';
 import { applyToRun } from '../run/run.ts';
 import type { RunDirectory } from '../run/run-directory.ts';
-import { countResults, hashOf, lastByteOf } from './download.ts';
+import { countResults, lastByteOf } from './download.ts';
 import { extraColumns, mergedInOrder, resultLine } from './merge-in-order.ts';
 import { rowsOfJob } from './rows-of-job.ts';
 import { PartRows, rowNumbersOf } from './rows-of-request.ts';
@@ -183,7 +183,7 @@ async function rowsOf(run: RunDirectory, parts: readonly Part[]): Promise<readon
 /** Returns the run's copy of its request, which says which rows are wanted. @throws SvcError `local` without a sound one */
 async function wholeRequest({ record, requestFile, submitWords }: RunDirectory): Promise<string> {
   const { name, sha256 } = record.input;
-  if (requestFile !== undefined && (await hashOf(requestFile)) === sha256) return requestFile;
+  if (requestFile !== undefined && (await hashIfReadable(requestFile)) === sha256) return requestFile;
   throw new SvcError(
     'local',
     `the copy of ${name} that ${record.id} keeps is ${requestFile === undefined ? 'gone' : 'damaged'}, so it is not known which results are those of its rows`,
@@ -217,6 +217,6 @@ async function recordResults(run: RunDirectory, results: ResultsFile): Promise<R
  */
 async function ownResults({ results, writing }: RunRecord, file: string): Promise<ResultsFile | undefined> {
   if (!results && !writing) return undefined;
-  const hash = await hashOf(file);
+  const hash = await hashIfReadable(file);
   return [results, writing].find((known) => known?.sha256 === hash);
 }

@@ -10,6 +10,7 @@ import type { Summarize } from '../../cli/app/summary.ts';
 import { countText } from '../../cli/output/time.ts';
 import { fieldPaths, type View } from '../../cli/output/view.ts';
 import type { Client } from '../../client/api/client.ts';
+import { hashIfReadable } from '../../client/transfer/source.ts';
 import { openJobs, standingClaims } from '../ledger/claims.ts';
 import type { ClaimEntry } from '../ledger/entry.ts';
 import { type NamedCycle, namedCycle } from '../ledger/named-cycle.ts';
@@ -17,7 +18,7 @@ import { recognizeFile } from '../request/file-kind.ts';
 import { openSpool } from '../request/spool-output.ts';
 import { createSpool, type Spooled } from '../request/spool.ts';
 import { actionsOf } from '../results/action-option.ts';
-import { downloadResults, hashOf } from '../results/download.ts';
+import { downloadResults } from '../results/download.ts';
 import { mergeResults } from '../results/merge.ts';
 import { checkThreshold, countedFile, printResults, RESULT_FIELDS, type Results } from '../results/submission.ts';
 import { openRunSummary, refuseRequests } from '../run/own-requests.ts';
@@ -248,7 +249,7 @@ async function mergeInto(context: Context, files: readonly string[], { out, forc
 async function presentResults(context: Context, files: readonly string[], out: string) {
   if (!(await isResultFile(out))) return undefined;
   const merged = await mergeResults(files, await openSpool(context), { overwrite: true });
-  return (await hashOf(out)) === merged.sha256 ? { file: shownPath(path.resolve(out)), ...merged } : undefined;
+  return (await hashIfReadable(out)) === merged.sha256 ? { file: shownPath(path.resolve(out)), ...merged } : undefined;
 }
 
 /** Downloads the results of one job and records their new tokens. The job counts as delivered once the merged file is complete. */

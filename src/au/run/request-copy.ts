@@ -1,6 +1,6 @@
 import { SvcError } from '../../base/errors.ts';
 import type { Context } from '../../cli/app/command.ts';
-import { fileSource, hashFile } from '../../client/transfer/source.ts';
+import { fileSource, hashIfReadable } from '../../client/transfer/source.ts';
 import { checkRequestFile } from '../request/check-request-file.ts';
 import { openOverflowFile } from '../request/overflow-file.ts';
 import { spoolRows } from '../request/spool-rows.ts';
@@ -26,9 +26,9 @@ export async function findRequest(
   { record: { input }, requestFile }: CopyOfRun,
 ): Promise<Found | undefined> {
   if (requestFile === undefined) return undefined;
-  if ((await hashOf(requestFile)) === input.sha256) return { file: requestFile };
+  if ((await hashIfReadable(requestFile)) === input.sha256) return { file: requestFile };
   if (input.path === undefined) return undefined;
-  const sha256 = await hashOf(input.path);
+  const sha256 = await hashIfReadable(input.path);
   if (sha256 === input.sha256) return { file: input.path, instead: input.path };
   if (sha256 === undefined || sha256 !== input.submitted_sha256) return undefined;
   // The copy does not contain the rows that the submitted file repeats.
@@ -88,8 +88,4 @@ export function damagedCopy({
       facts: { run: id, file: requestFile },
     },
   );
-}
-
-async function hashOf(file: string): Promise<string | undefined> {
-  return hashFile(file).catch(() => undefined);
 }

@@ -1,10 +1,9 @@
 import type { Context } from '../../cli/app/command.ts';
-import { fileSource } from '../../client/transfer/source.ts';
+import { fileSource, hashIfReadable } from '../../client/transfer/source.ts';
 import type { Division, JoinedRows } from '../ledger/divide-rows.ts';
 import { REQUEST_HEADER } from '../request/request-file.ts';
 import { readRequest } from '../request/request-lines.ts';
 import { spoolRows } from '../request/spool-rows.ts';
-import { hashOf } from '../results/download.ts';
 import { rowNumbersOf } from '../results/rows-of-request.ts';
 
 /**
@@ -14,7 +13,7 @@ import { rowNumbersOf } from '../results/rows-of-request.ts';
 export async function orderRows(context: Context, division: Division, requests: readonly string[]): Promise<Division> {
   if (requests.length === 0 || division.joined.length === 0) return division;
   const byHash = new Map<string | undefined, string>();
-  for (const request of requests) byHash.set(await hashOf(request), request);
+  for (const request of requests) byHash.set(await hashIfReadable(request), request);
   const joined: JoinedRows[] = [];
   for (const one of division.joined) {
     const request = byHash.get(one.claim.file.sha256);

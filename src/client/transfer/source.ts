@@ -53,6 +53,11 @@ export async function hashFile(path: string): Promise<string> {
   return sha256OfAll((await fileSource(path)).open());
 }
 
+/** Hex SHA-256 of a regular file; undefined if it cannot be read. */
+export async function hashIfReadable(path: string): Promise<string | undefined> {
+  return hashFile(path).catch(() => undefined);
+}
+
 function readableSize(path: string): number {
   try {
     const stat = fs.statSync(path);

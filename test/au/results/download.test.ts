@@ -7,7 +7,6 @@ import {
   acceptUnproven,
   countResults,
   flawsOf,
-  hashOf,
   hasUnchecked,
   invalidateResults,
   refetchResults,
@@ -15,6 +14,7 @@ import {
 import { type EarlierJob, type PartResults, type PartState, partOf } from '../../../src/au/run/part.ts';
 import type { RunRecord } from '../../../src/au/run/record.ts';
 import { RunDirectory } from '../../../src/au/run/run-directory.ts';
+import { hashIfReadable } from '../../../src/client/transfer/source.ts';
 
 const HEADER = 'token,result_code';
 const RIGHT = `${HEADER}\nt,UPD_PAN\n`;
@@ -63,7 +63,7 @@ describe('what speaks against a result file', () => {
 
   it('a flaw of a result file is nothing that hides a file that cannot be read', async () => {
     await expect(flawsOf(join(directory, 'none.csv'), 'none', { rowsSent: 1 })).rejects.toThrow('none.csv');
-    expect(await hashOf(join(directory, 'none.csv'))).toBeUndefined();
+    expect(await hashIfReadable(join(directory, 'none.csv'))).toBeUndefined();
   });
 });
 
