@@ -3,6 +3,7 @@ import { option } from '../cli/app/hint.ts';
 import type { ListProgress } from '../cli/app/print.ts';
 import { countText } from '../cli/output/time.ts';
 import type { Log } from '../schema/log.ts';
+import { UUID } from '../schema/uuid.ts';
 import type { EntryFilter } from './entry-filter.ts';
 import type { EntryInput, EntityInput } from './options.ts';
 import { isBeginning, mayBeBeginning } from './requested-entity.ts';
@@ -62,8 +63,6 @@ export function valuesAmong(input: EntryFilter): readonly string[] {
 function distinctForms(ids: readonly string[]): string[] {
   return ids.every(hasFewForms) ? [...new Set(ids.flatMap(formsOf))] : [];
 }
-
-const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /** Whether a service writes an id in lower case or in upper case only. */
 function hasFewForms(id: string): boolean {

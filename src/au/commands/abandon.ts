@@ -18,8 +18,7 @@ import { byText } from '../ledger/claims.ts';
 import { CommandLedger, type JobClaim } from '../ledger/command-ledger.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { ledgerOfKey } from '../ledger/named-cycle.ts';
-import { isUuid } from '../request/row-key.ts';
-import { findJob, nameOf } from '../run/job.ts';
+import { findJob, isJobId, nameOf } from '../run/job.ts';
 import { apply, type Part } from '../run/part.ts';
 import { needsFile, type RunRecord, statusOf } from '../run/record.ts';
 import { everyRun, knownRunsRoot, recordedRun } from '../run/recorded-runs.ts';
@@ -68,7 +67,7 @@ export const abandon = defineCommand({
  *   it is not known whether its ledger is that of the key
  */
 async function releaseJob(context: Context, job: string): Promise<RunRow | undefined> {
-  if (!isUuid(job) || fs.existsSync(job)) return undefined;
+  if (!isJobId(job) || fs.existsSync(job)) return undefined;
   const client = await context.client();
   const shown = await tenantOfKey(client);
   const reading = new CommandLedger(context, { onlyReads: true });

@@ -5,6 +5,7 @@ import type { PollResult } from '../../client/api/poll.ts';
 import type { Flaw } from '../../client/transfer/receive.ts';
 import { UPLOAD_LIFE_MS } from '../../schema/account-updater-files.ts';
 import type { AccountUpdaterJob, ListedJob } from '../../schema/account-updater.ts';
+import { UUID } from '../../schema/uuid.ts';
 
 /** An event after each poll of a wait, except the last. */
 type PollEvent =
@@ -55,7 +56,7 @@ export interface RunOptions {
 
 /** Tells whether a word that names no run is the id of a job, which is a UUID. Every other word is a cycle. */
 export function isJobId(word: string): boolean {
-  return /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(word);
+  return UUID.test(word);
 }
 
 /** Reads a job. @throws SvcError `job_expired` if the service does not find it */

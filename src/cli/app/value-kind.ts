@@ -1,3 +1,4 @@
+import { UUID } from '../../schema/uuid.ts';
 import type { Meaning } from '../glossary/glossary.ts';
 import { type Parameter, takesValue } from './parameter.ts';
 
@@ -30,7 +31,7 @@ export function optionsFor(
     ['time', (option) => isTime(word) && !isCount(option) && isOfKind(option, word, meanings)],
     ['number', (option) => /^\d{1,5}$/.test(word) && isCount(option) && accepts(option, word)],
     ['file', (option) => option.file === 'read' && isFile(word)],
-    ['id', (option) => isId(word) && / <id\b/.test(option.syntax)],
+    ['id', (option) => UUID.test(word) && / <id\b/.test(option.syntax)],
   ];
   for (const [shape, isTaker] of shapes) {
     const takers = options.filter((option) => takesValue(option) && isTaker(option));
@@ -59,10 +60,6 @@ export function isTime(word: string): boolean {
 
 function isCount({ syntax }: Parameter<unknown>): boolean {
   return syntax.endsWith(' <n>');
-}
-
-function isId(word: string): boolean {
-  return /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(word);
 }
 
 function accepts({ parse }: Parameter<unknown>, text: string): boolean {
