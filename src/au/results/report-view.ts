@@ -141,12 +141,15 @@ export function dominanceWarning(
   return `${count} ended in ${shownCode(found.code)} at ${where}: is the profile wrong, or the export?`;
 }
 
-/** Returns a warning about the results of a run if one error code has most of its rows. */
-export function warningOf(context: Pick<Context, 'system'>, record: RunRecord, codes: readonly CodeOf[]) {
-  return dominanceWarning(codes, record.input.rows, tenantOf(context, record));
+/** Returns a warning about the results of a run if one error code has most of its rows, or of `rows`. */
+export function warningOf(
+  context: Pick<Context, 'system'>,
+  record: RunRecord,
+  codes: Parameters<typeof dominanceWarning>[0],
+  rows = record.input.rows,
+): string | undefined {
+  return dominanceWarning(codes, rows, tenantOf(context, record));
 }
-
-type CodeOf = Parameters<typeof dominanceWarning>[0][number];
 
 /**
  * Returns the number of rows that shares refer to: all result rows, plus rows without a result if the request is known.

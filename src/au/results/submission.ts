@@ -11,11 +11,11 @@ import type { ResultsFile } from '../run/part.ts';
 import type { Polled } from '../run/poll-parts.ts';
 import { areCompared, recordedAt, type RunRecord } from '../run/record.ts';
 import { jobsOf } from '../run/recorded-runs.ts';
-import { shownStatus, tenantOf, toneOf } from '../run/run-view.ts';
+import { shownStatus, toneOf } from '../run/run-view.ts';
 import { actionsOf } from './action-option.ts';
 import { countResults } from './download.ts';
 import type { Threshold } from './fail-on.ts';
-import { codeLines, dominanceWarning } from './report-view.ts';
+import { codeLines, warningOf } from './report-view.ts';
 import { failOnMet } from './results-errors.ts';
 import { type Trend, trendOf } from './trend.ts';
 
@@ -134,7 +134,7 @@ export async function noteOddities(
   results: Results,
   rows = record.input.rows,
 ): Promise<Trend | undefined> {
-  const warning = dominanceWarning(results.codes, rows, tenantOf(context, record));
+  const warning = warningOf(context, record, results.codes, rows);
   const trend = await trendOf(context, record, { ...results, rows });
   for (const odd of [warning, trend?.jump]) if (odd !== undefined) context.notices.warn(odd);
   if (trend && !isDrawn(context)) context.notices.note(trend.text);

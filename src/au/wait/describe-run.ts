@@ -4,12 +4,12 @@ import { nextCommand } from '../../cli/app/hint.ts';
 import type { Summary } from '../../cli/app/summary.ts';
 import { formatNumber } from '../../cli/output/time.ts';
 import { actionsOf } from '../results/action-option.ts';
-import { CLASS_NAMES, dominanceWarning, shownCode } from '../results/report-view.ts';
+import { CLASS_NAMES, shownCode, warningOf } from '../results/report-view.ts';
 import { countedResults, type Results } from '../results/submission.ts';
 import { trendOf } from '../results/trend.ts';
 import type { RunRecord } from '../run/record.ts';
 import type { RunDirectory } from '../run/run-directory.ts';
-import { partRows, shownStatus, tenantOf } from '../run/run-view.ts';
+import { partRows, shownStatus } from '../run/run-view.ts';
 
 /**
  * Describes a run for the summary of a CI step. `error` is the failure that ended the command, if any. `known` are results to
@@ -27,7 +27,7 @@ export async function describeRun(
   const results = known ?? (await counting?.catch(() => undefined));
   const rows = known?.rows ?? record.input.rows;
   const trend = results && (await trendOf(context, record, { ...results, rows }));
-  const warning = results && dominanceWarning(results.codes, rows, tenantOf(context, record));
+  const warning = results && warningOf(context, record, results.codes, rows);
   const summary = await runSummary(record, { results, warnings: [warning, trend?.jump], trend: trend?.text });
   if (shownStatus(record) !== 'pending') return summary;
   // After a failure, the service did not confirm in this command that the run is pending.
