@@ -29,9 +29,14 @@ export function stands(entries: readonly Entry[], job: string): boolean {
   return standingClaims(entries).some((claim) => claim.job === job);
 }
 
-/** Tells whether somebody read the results of a job, so that the service had its file and its new tokens are known. */
+/** Tells whether somebody read the results of a job, so that the service had its file. */
 export function isDone(entries: readonly Entry[], job: string): boolean {
   return entries.some((entry) => entry.kind === 'done' && entry.job === job);
+}
+
+/** Tells whether the ledger knows the tokens that a job made. It does not where its results were gone when they were entered. */
+export function areTokensKnown(entries: readonly Entry[], job: string): boolean {
+  return entries.some((entry) => entry.kind === 'done' && entry.job === job && entry.born !== null);
 }
 
 /** Returns the entry with which the results of a job were delivered; undefined if nobody received them. */
@@ -52,7 +57,11 @@ export function newTokenSets(entries: readonly Entry[]): string[] {
 }
 
 /** Tells whether a `done` entry says something new. Results that were read only for their tokens can still be delivered. */
-function isNews(entries: readonly Entry[], { job, delivered }: Pick<DoneEntry, 'job' | 'delivered'>): boolean {
+function isNews(
+  entries: readonly Entry[],
+  { job, born, delivered }: Pick<DoneEntry, 'job' | 'born' | 'delivered'>,
+): boolean {
+  if (born !== null && !areTokensKnown(entries, job)) return true;
   return delivered === false ? !isDone(entries, job) : deliveryOf(entries, job) === undefined;
 }
 

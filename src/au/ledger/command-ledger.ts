@@ -30,7 +30,7 @@ import {
   unknownRowsError,
 } from './claim-errors.ts';
 import { boundJob, claimAgain, type ClaimingAgain, claimRows, RowsTaken } from './claim-rows.ts';
-import { deliveryOf, endClaim, isDone, standingClaims, stands } from './claims.ts';
+import { areTokensKnown, deliveryOf, endClaim, isDone, standingClaims, stands } from './claims.ts';
 import { type Division, divideRows } from './divide-rows.ts';
 import type { ClaimEntry, Entry, Who } from './entry.ts';
 import { hasClaim } from './has-claim.ts';
@@ -301,18 +301,19 @@ export class CommandLedger {
   }
 
   /**
-   * Reads the results of all completed jobs of a cycle that nobody read, before rows are claimed: a row may have a token
-   * that they made.
+   * Reads the results of all completed jobs of a cycle whose new tokens the ledger does not know, before rows are claimed: a
+   * row may have one of these tokens.
    */
   async #readCompleted(
     client: Client,
     entries: readonly Entry[],
     read: (claim: ClaimEntry) => Promise<void>,
   ): Promise<void> {
-    const unread = standingClaims(entries).filter(({ job }) => !isDone(entries, job) && !this.#looked.has(job));
+    const unread = standingClaims(entries).filter(({ job }) => !areTokensKnown(entries, job) && !this.#looked.has(job));
     for (const claim of unread) {
-      if ((await findJob(client, claim.job))?.status === 'completed') await read(claim);
-      this.#looked.add(claim.job);
+      const { job } = claim;
+      if (isDone(entries, job) || (await findJob(client, job))?.status === 'completed') await read(claim);
+      this.#looked.add(job);
     }
   }
 
@@ -343,7 +344,7 @@ export class CommandLedger {
     const claimed = await this.#claimed(tenant, job);
     if (claimed === undefined) return;
     const { ledger, cycle, entries } = claimed;
-    if (!isDone(entries, job)) await enterResults(ledger, cycle, job, file, how);
+    if (!areTokensKnown(entries, job)) await enterResults(ledger, cycle, job, file, how);
     else if (how.isDelivered) await this.markDelivered(tenant, job);
   }
 

@@ -38,7 +38,7 @@ export async function enterClaims(own: Ledger, shared: Ledger): Promise<void> {
       );
       // Until its claim stands, other machines must not take the job for a known one: the service may have its file.
       await shared.mark(job, name);
-      // Results that were not delivered are read again, because the names of sets of tokens differ between ledgers.
+      // Results are read again for their tokens, because the sets of tokens differ between ledgers.
       if (deliveryOf(entries, job) !== undefined) await endClaim(cycle, job, { kind: 'done', job, born: null });
     }
   }

@@ -53,6 +53,6 @@ export function resultsReader(context: Context, client: Client, ledger: CommandL
  */
 function areUseless(error: SvcError, claim: ClaimEntry, now: number): boolean {
   if (error instanceof UnprovenDownload) return error.kept !== undefined;
-  const areGone = error instanceof NoAddress || error.code === 'not_found';
+  const areGone = error instanceof NoAddress || isSvcError(error, 'not_found', 'job_expired');
   return areGone && now > provableUntil(claim);
 }

@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
 import { openMachine } from '../commands/machine.ts';
@@ -38,4 +38,48 @@ it('R85: the new tokens of a job that was ignored before its run was entered are
     .split('\n')
     .map((line) => JSON.parse(line) as { readonly job: string; readonly results_read: boolean });
   expect(claims.find((claim) => claim.job === job)).toMatchObject({ results_read: true });
+});
+
+/** A machine with results of a cycle, and a file of the tokens that they made, whose run was pruned. */
+async function openPruned() {
+  const machine = await openMachine();
+  const sent = await machine.svc('au submit tokens.csv --cycle 2026-12 --wait --out results.csv');
+  expect(sent.code, sent.stderr).toBe(0);
+  const [names = '', ...results] = readFileSync(machine.path('work/results.csv'), 'utf8').trimEnd().split('\n');
+  const column = names.split(',').indexOf('new_token');
+  const made = results.flatMap((row) => row.split(',')[column] || []);
+  writeFileSync(machine.path('work/made.csv'), `${[HEADER, ...made.map((token) => `${token},,,`)].join('\n')}\n`);
+  await machine.clock.advance(60_000);
+  const pruned = await machine.svc('au runs prune --older-than 1s --yes');
+  expect(pruned.code, pruned.stderr).toBe(0);
+  const submit = (env: Record<string, string> = {}) => machine.svc('au submit made.csv --cycle 2026-12', env);
+  return { machine, submit };
+}
+
+it.each(['shares a ledger', 'lost its ledger'])(
+  'R85: the tokens that a pruned run made are not sent in its cycle by a machine that %s',
+  async (how) => {
+    const { machine, submit } = await openPruned();
+    if (how === 'lost its ledger') rmSync(machine.path('state/ledger'), { recursive: true });
+    const again = await submit(how === 'shares a ledger' ? { SVC_LEDGER: machine.path('shared') } : {});
+    expect([again.code, machine.uploads()], again.stderr).toEqual([0, 1]);
+    expect(JSON.parse(again.stdout)).toMatchObject({ status: 'nothing_new' });
+  },
+);
+
+it('R85: a job that the service does not show stops its cycle for a week while the ledger does not know its tokens', async () => {
+  const { machine, submit } = await openPruned();
+  machine.fault = ({ method, url }, outgoing, proceed) =>
+    method === 'GET' && /\/jobs\/[0-9a-f-]+$/.test(url ?? '')
+      ? outgoing
+          .writeHead(404, { 'content-type': 'application/problem+json' })
+          .end('{"title":"Not Found","status":404}')
+      : proceed();
+  const shared = { SVC_LEDGER: machine.path('shared') };
+  const stopped = await submit(shared);
+  expect([stopped.code, machine.uploads()], stopped.stderr).toEqual([9, 1]);
+  await machine.clock.advance(8 * 24 * 3_600_000);
+  const again = await submit(shared);
+  expect([again.code, machine.uploads()], again.stderr).toEqual([0, 2]);
+  expect(again.stderr).toMatch(/the tokens that job \S+ made are not known/);
 });
