@@ -26,24 +26,26 @@ export interface Claiming {
 export class RowsTaken extends SvcError {}
 
 /**
- * Binds the rows of a part to its job, before the first byte is sent.
+ * Binds the rows of a part to its job, before the first byte is sent. Returns whether this call made the claim. If not, it
+ * stood already: an earlier attempt made it, or another machine that uploads the same file to the job.
  * @throws RowsTaken if another job has some of the rows, SvcError `pending` if the job has them too, `job_expired` if the
- *   job's own claim has ended, `conflict` if the job has other rows or is of another cycle
+ *   job's own claim has ended, `conflict` if the job has another file or is of another cycle
  */
-export async function claimRows(ledger: Ledger, claiming: Claiming): Promise<void> {
+export async function claimRows(ledger: Ledger, claiming: Claiming): Promise<boolean> {
   const { job, rows } = claiming;
   const cycle = ledger.cycle(claiming.cycle);
   const claimed = await cycle.read();
-  if (isClaimed(claimed, job.id, rows)) {
+  if (isClaimed(claimed, claiming)) {
     // The claim of an earlier attempt may be known from a copy, which a restored ledger does not have.
     await cycle.requireComplete();
-    return requireOnlyClaim(cycle, claiming, claimed);
+    await requireOnlyClaim(cycle, claiming, claimed);
+    return false;
   }
   if (!(await ledger.mark(job.id, claiming.cycle))) throw boundJob(job.id);
   const times = { created_at: serviceTime(job, job.created_at), expires_at: serviceTime(job, job.expires_at) };
   const body = claimBody(claiming, await cycle.createRowSet(rows), times);
-  await cycle.append(async (entries) => {
-    if (isClaimed(entries, job.id, rows)) return undefined;
+  return cycle.append(async (entries) => {
+    if (isClaimed(entries, claiming)) return undefined;
     await requireFree(cycle, claiming, entries);
     return body;
   });
@@ -140,16 +142,17 @@ async function requireFree(
       });
 }
 
-/** Tells whether the rows are bound to the job already, because an earlier attempt did it. */
-function isClaimed(entries: readonly Entry[], job: string, rows: RowSet): boolean {
-  if (!hasClaim(entries, job)) return false;
-  const own = standingClaims(entries).find((claim) => claim.job === job);
+/** Tells whether the file is bound to the job already. Another file with the same rows is not the same file. */
+function isClaimed(entries: readonly Entry[], { job, rows, run, part, sha256 }: Claiming): boolean {
+  if (!hasClaim(entries, job.id)) return false;
+  const own = standingClaims(entries).find((claim) => claim.job === job.id);
   if (own === undefined)
-    throw new SvcError('job_expired', `job ${job} was ended in the ledger: another machine proved that it has no file`);
-  if (own.row_set !== null && own.row_set !== rows.name())
-    throw new SvcError('conflict', `the ledger binds other rows to job ${job}; nothing was sent`, {
-      hint: 'Submit the file again, which creates another job.',
-    });
+    throw new SvcError(
+      'job_expired',
+      `job ${job.id} was ended in the ledger: another machine proved that it has no file`,
+    );
+  const isSameFile = own.run === run && own.part === part && own.sha256 === sha256;
+  if (!isSameFile || (own.row_set !== null && own.row_set !== rows.name())) throw boundJob(job.id);
   return true;
 }
 

@@ -236,11 +236,11 @@ export class CommandLedger {
   }
 
   /**
-   * Binds the rows of a whole file to a job that the operator chose for it.
+   * Binds the rows of a whole file to a job that the operator chose for it. Returns whether this machine made the claim.
    * @throws SvcError as `claimRows`, `conflict` if other jobs have rows of the file or results made its tokens,
    *   `outcome_unknown` if it is not known whether another job has them
    */
-  async claimFile(client: Client, job: AccountUpdaterJob, request: RequestFile, how: BeginFile): Promise<void> {
+  async claimFile(client: Client, job: AccountUpdaterJob, request: RequestFile, how: BeginFile): Promise<boolean> {
     const tenant = this.tenantOf(job);
     const ledger = await this.#openToSend(tenant);
     const { name: typed, check, source } = request;
@@ -258,7 +258,9 @@ export class CommandLedger {
     const file = { name, sha256, rows: count };
     try {
       const claiming = { job, source, sha256, run: '', part: 1, file, bytes };
-      await this.#claim(ledger, named.cycle, claiming, client, (claim) => how.read(tenant, claim));
+      const isNew = await this.#claim(ledger, named.cycle, claiming, client, (claim) => how.read(tenant, claim));
+      const { host, user } = who();
+      return isNew || (bound?.by.host === host && bound.by.user === user);
     } catch (error) {
       // What became of the job that got rows meanwhile is asked for, and not taken from the ledger.
       if (error instanceof RowsTaken) await this.#requireFreeFile(client, job, ledger, named, request);
@@ -577,14 +579,14 @@ export class CommandLedger {
     { source, sha256, ...claiming }: Omit<Parameters<typeof claimRows>[1], 'rows' | 'tokens' | 'cycle'> & JobRows,
     client: Client,
     read: ((claim: ClaimEntry) => Promise<void>) | undefined,
-  ): Promise<void> {
+  ): Promise<boolean> {
     const before = this.#last;
     const claimed = (async () => {
       await before.catch(() => undefined);
       if (read) await this.#readBefore(client, ledger.cycle(cycle), claiming.job.id, read);
       const rows = await this.#rowsOf(ledger, { sha256, source });
       const tokens = (): Promise<RowSet> => tokensOf(ledger.salt, source);
-      await claimRows(ledger, { ...claiming, cycle, sha256, rows, tokens });
+      return claimRows(ledger, { ...claiming, cycle, sha256, rows, tokens });
     })();
     this.#last = claimed;
     return claimed;

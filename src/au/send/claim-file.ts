@@ -56,7 +56,14 @@ export async function claimFile(
     isNew = true;
     if (!onlyReads) sent.begin();
   };
-  await ledger.claimFile(client, job, file, { begin, words, submit: ['au', 'submit', typed], read, onClaim });
+  const isOwn = await ledger.claimFile(client, job, file, {
+    begin,
+    words,
+    submit: ['au', 'submit', typed],
+    read,
+    onClaim,
+  });
+  if (isOwn && !onlyReads) sent.claimed();
   // A dry run ends like the upload itself, which sends nothing.
   if (onlyReads && !isNew && sent.mayBeWhole) throw sentBefore(job.id);
   return sent;

@@ -7,6 +7,9 @@ import { type LockHost, withLock } from '../../base/files/lock.ts';
 import { readRegularFileSync } from '../../base/files/read.ts';
 import type { Sent } from '../run/part.ts';
 
+/** Recorded until it is known that this machine made the claim of the job. */
+const CLAIMING = 'claiming';
+
 /** The record of how much of a file `au upload` sent to a job. No run records such an upload. */
 export class SentFile {
   readonly #file: string;
@@ -23,14 +26,22 @@ export class SentFile {
     return this.#read() !== 'some';
   }
 
-  /** Records, before the rows are claimed, that nothing was sent yet. Keeps what an earlier command recorded. */
+  /**
+   * Records, before the rows are claimed, that nothing was sent yet. Keeps what an earlier command recorded. Another machine
+   * may claim the job first, so that this alone permits no upload.
+   */
   begin(): void {
     makeDirectory(path.dirname(this.#file));
     try {
-      writeFlushed(this.#file, 'some');
+      writeFlushed(this.#file, CLAIMING);
     } catch (error) {
       if (systemCodeOf(error) !== 'EEXIST') throw writeFailure(this.#file, error);
     }
+  }
+
+  /** Records that this machine made the claim, so that it may send the file. */
+  claimed(): void {
+    if (this.#read() === CLAIMING) this.record('some');
   }
 
   /** Records how much was sent. */

@@ -1,7 +1,9 @@
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
+import { FakeClock } from '../../support/clock.ts';
 import { errorIn, type HereResult, rowOf } from '../../support/run-here.ts';
 import type { Fault } from '../support.ts';
 import { type Machine, openMachine } from './machine.ts';
@@ -195,6 +197,52 @@ describe('the upload of a file to a job', () => {
     expect([elsewhere.code, machine.uploads()], elsewhere.stderr).toEqual([9, 0]);
     rowOf(await machine.svc(line, shared));
     expect(machine.uploads()).toBe(1);
+  });
+
+  it.each([
+    ['other', new Set([0, 6])],
+    ['the same', new Set([0])],
+  ])('R36: machines that upload %s bytes of the same rows to one job at once send one file', async (bytes, codes) => {
+    const machine = await openMachine();
+    const shared = { SVC_LEDGER: machine.path('ledger') };
+    write(machine, 'turned.csv', ...ROWS.toReversed());
+    const { id } = rowOf(await machine.svc('au create', shared));
+    const waiting: (() => void)[] = [];
+    let puts = 0;
+    machine.fault = ({ method = '', url = '' }, _, proceed) => {
+      if (method === 'PUT') puts += 1;
+      if (!url.startsWith('/account-updater/jobs?') || waiting.length > 1) return proceed();
+      // Both list the jobs before either makes a claim.
+      if (waiting.push(proceed) === 2) for (const go of waiting) go();
+    };
+    const uploads = ['tokens.csv', bytes === 'other' ? 'turned.csv' : 'tokens.csv'].map((file, at) => {
+      const clock = new FakeClock({ start: machine.clock.now() + at * 1000 });
+      const env = { ...shared, SVC_STATE_DIR: machine.path(`state-${at}`) };
+      return machine.svc(`au upload ${String(id)} ${file}`, env, clock);
+    });
+    const ended = await Promise.all(uploads);
+    expect(puts).toBe(1);
+    expect(new Set(ended.map(({ code }) => code)), ended.map(({ stderr }) => stderr).join('')).toEqual(codes);
+  });
+
+  it.each([
+    ['goes on if the claim is of this machine', hostname(), 0, 1],
+    ['sends nothing if the claim is of another machine', 'another-host', 9, 0],
+  ])('R36: after an upload that ended while it made its claim, the same command %s', async (_, host, code, uploads) => {
+    const machine = await openMachine();
+    const { id } = rowOf(await machine.svc('au create'));
+    const line = `au upload ${String(id)} tokens.csv`;
+    machine.fault = refuseUploads;
+    expect((await machine.svc(line)).code).not.toBe(0);
+    machine.fault = undefined;
+    const kept = readdirSync(machine.path('state/ledger'), { recursive: true, encoding: 'utf8' }).map((name) =>
+      machine.path(join('state/ledger', name)),
+    );
+    for (const file of kept.filter((name) => name.endsWith(`sent/${String(id)}`))) writeFileSync(file, 'claiming');
+    for (const file of kept.filter((name) => name.endsWith('00000001.json')))
+      writeFileSync(file, readFileSync(file, 'utf8').replace(`"${hostname()}"`, JSON.stringify(host)));
+    const again = await machine.svc(line);
+    expect([again.code, machine.uploads()], again.stderr).toEqual([code, uploads]);
   });
 
   it('R86: the upload of a file to a job ends with 0 and shows no status when the job cannot be read afterwards', async () => {
