@@ -3,7 +3,7 @@ import { readProblem, SvcError, systemCodeOf } from '../base/errors.ts';
 import { makeDirectory } from '../base/files/directory.ts';
 import { readRegularFileSync } from '../base/files/read.ts';
 import type { Context } from '../cli/app/command.ts';
-import { sandboxDirectory } from '../cli/app/embedded-sandbox.ts';
+import { requireWhole, sandboxDirectory } from '../cli/app/embedded-sandbox.ts';
 import { choice, flag, type Input, reading, repeated, suggesting, value } from '../cli/app/parameter.ts';
 import { resolvePath } from '../cli/app/files/typed-path.ts';
 import { hostName, integer, positiveDuration, text, textToSend, type ValueParser } from '../cli/app/value-parsers.ts';
@@ -66,13 +66,31 @@ export const SERVER_PARAMETERS = {
 
 type ServerInput = Input<typeof SERVER_PARAMETERS>;
 
-/** Returns the given state directory, or that of `--sandbox`. */
-export function directoryFrom(context: Context, given: string | undefined): string {
+/**
+ * Returns the given state directory, or that of `--sandbox`.
+ * @throws SvcError `local` for a file, `usage` for the directory of something else, and see `requireWhole`
+ */
+export async function directoryFrom(context: Context, given: string | undefined): Promise<string> {
+  const directory = await directoryToReset(context, given);
+  await requireWhole(context, directory);
+  return directory;
+}
+
+/** Like `directoryFrom`, but a sandbox that cannot be read is no error. */
+export async function directoryToReset(context: Context, given: string | undefined): Promise<string> {
   const directory = given === undefined ? sandboxDirectory(context) : resolvePath(context, given);
-  if (!isTaken(directory)) return directory;
-  throw new SvcError('local', `the state of a sandbox cannot be kept at ${directory}: a file is there`, {
-    hint: 'Name a directory with --directory; it is created where there is none.',
-  });
+  if (isTaken(directory)) {
+    throw new SvcError('local', `the state of a sandbox cannot be kept at ${directory}: a file is there`, {
+      hint: 'Name a directory with --directory; it is created where there is none.',
+    });
+  }
+  const { directoryUse } = await import('../emulator/state/journal.ts');
+  if (directoryUse(directory) === 'foreign') {
+    throw new SvcError('usage', `${directory} contains other files than a sandbox's; none was touched`, {
+      hint: 'Name the directory of a sandbox, or one that is empty or missing, with --directory.',
+    });
+  }
+  return directory;
 }
 
 /** Whether a file is where a directory should be, or on the way there. */

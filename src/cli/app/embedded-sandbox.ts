@@ -16,6 +16,7 @@ export async function openSandbox(context: Context): Promise<URL> {
   const { startSandbox } = await import('../../emulator/server.ts');
   const directory = sandboxDirectory(context);
   makeDirectory(directory);
+  await requireWhole(context, directory);
   const options = { directory, port: 0, clock: context.clock, intercept, acceptTokens: context.isRehearsal };
   const sandbox = await startSandbox(options).catch((error: unknown) => {
     throw sandboxFailure(directory, error);
@@ -28,6 +29,17 @@ export async function openSandbox(context: Context): Promise<URL> {
 /** Returns the state directory of the embedded sandbox, where the next command finds a job that this one created. */
 export function sandboxDirectory({ system }: Pick<Context, 'system'>): string {
   return path.join(requireDirectory(system, 'state'), 'sandbox');
+}
+
+/** Checks that the journal of a sandbox can be read. A loss of power may have emptied it. @throws SvcError `local` */
+export async function requireWhole(context: Context, directory: string): Promise<void> {
+  const { directoryUse } = await import('../../emulator/state/journal.ts');
+  if (directoryUse(directory) !== 'damaged') return;
+  const isUsual = path.resolve(directory) === path.resolve(sandboxDirectory(context));
+  throw new SvcError('local', `the state of the sandbox in ${directory} cannot be read: its journal is damaged`, {
+    hint: 'A reset deletes its jobs, files and logs, and gives it a new tenant.',
+    next: ['sandbox', 'reset', ...(isUsual ? [] : ['--directory', directory])],
+  });
 }
 
 /** Returns the directory that remembers what the embedded sandbox was paid for. */

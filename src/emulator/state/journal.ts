@@ -100,10 +100,41 @@ export function prepareDirectory(paths: StatePaths): void {
 
 const SANDBOX_FILE = /^(journal\.jsonl|ledger\.jsonl|files|objects|tenants)/;
 
+/**
+ * Returns what a directory is: that of a sandbox, of one whose journal does not begin as it should, of something else, or
+ * of nothing yet.
+ */
+export function directoryUse(directory: string): 'sandbox' | 'damaged' | 'foreign' | 'unused' {
+  const { journal } = statePaths(directory);
+  const first = fs.existsSync(journal) ? firstLine(journal) : undefined;
+  if (first !== undefined && readEvent(first)?.type === 'start') return 'sandbox';
+  const entries = fs.existsSync(directory) ? fs.readdirSync(directory, { withFileTypes: true }) : [];
+  if (!entries.every(({ name }) => SANDBOX_FILE.test(name))) return 'foreign';
+  if (first !== undefined) return 'damaged';
+  // Folders of these names can be anybody's, so that they count as a sandbox's only beside a journal.
+  const isEmpty = (name: string): boolean => fs.readdirSync(join(directory, name)).length === 0;
+  return entries.every((entry) => !entry.isDirectory() || isEmpty(entry.name)) ? 'unused' : 'foreign';
+}
+
+function firstLine(path: string): string {
+  const descriptor = fs.openSync(path, 'r');
+  try {
+    const buffer = Buffer.alloc(MOST_START_BYTES);
+    const length = fs.readSync(descriptor, buffer, 0, buffer.length, 0);
+    return buffer.toString('utf8', 0, length).split('\n', 1)[0] ?? '';
+  } finally {
+    fs.closeSync(descriptor);
+  }
+}
+
+/** More bytes than the first event of a journal has. */
+const MOST_START_BYTES = 4096;
+
 /** Deletes all state of a sandbox. Sandboxes that run on the directory start over. */
 export function resetSandbox(directory: string): void {
   const { journal, files, objects, tenants, ledger } = statePaths(directory);
-  for (const path of [journal, files, objects, tenants]) fs.rmSync(path, { recursive: true, force: true });
+  // The journal goes last, because it shows that the other files are a sandbox's.
+  for (const path of [files, objects, tenants, journal]) fs.rmSync(path, { recursive: true, force: true });
   // Running sandboxes keep writing to the same file.
   if (fs.existsSync(ledger)) fs.truncateSync(ledger);
 }

@@ -36,7 +36,7 @@ export const clock = defineCommand({
     const print = await recordPrinter(context, sandboxClockView);
     const move = moveFrom(input, context.clock.now());
     const { moveClock } = await import('../../emulator/state/state.ts');
-    const directory = directoryFrom(context, input.directory);
+    const directory = await directoryFrom(context, input.directory);
     const { before, after, ahead: offset } = moveClock(directory, () => context.clock.now(), move);
     if (move !== undefined) context.notices.note(`moved the clock of the sandboxes on ${directory}`);
     await print({

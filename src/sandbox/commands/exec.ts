@@ -46,7 +46,7 @@ export const exec = defineCommand({
   },
   async run(context, input) {
     const count = await counter(input.expect.map(({ call }) => call));
-    const directory = await sandboxUrl(context, input.directory);
+    const directory = await stateDirectory(context, input.directory);
     const sandbox = await openServer(context, { directory, port: 0 }, input);
     const code = await runChild(context, input.command, sandboxVariables(context.system.env, sandbox));
     const calls = sandbox.ledger().filter(({ event }) => event === undefined);
@@ -79,7 +79,7 @@ async function counter(expected: readonly string[]): Promise<(calls: Calls) => C
   };
 }
 
-async function sandboxUrl(context: Context, given: string | undefined): Promise<string> {
+async function stateDirectory(context: Context, given: string | undefined): Promise<string> {
   if (given !== undefined) return directoryFrom(context, given);
   const directory = await mkdtemp(path.join(tmpdir(), 'svc-sandbox-'));
   context.onClose(() => rm(directory, { recursive: true, force: true }));

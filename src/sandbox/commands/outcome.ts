@@ -37,7 +37,7 @@ export const outcome = defineCommand({
     const print = await listPrinter<unknown>(context, outcomeView);
     const texts = await outcomesFrom('the outcome', given === undefined ? [] : [given]);
     const { setOutcomes } = await import('../../emulator/three-ds/set-outcomes.ts');
-    const place = directoryFrom(context, directory);
+    const place = await directoryFrom(context, directory);
     const set = setOutcomes(place, () => context.clock.now(), texts, clear);
     if (set.length === 0) context.notices.note(`no outcome is set for the sandboxes on ${place}: the cards decide`);
     else if (texts.length > 0) context.notices.note(`set for the sandboxes on ${place}`);

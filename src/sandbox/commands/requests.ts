@@ -43,7 +43,7 @@ export const requests = defineCommand({
   async run(context, { limit, directory }) {
     const print = await listPrinter(context, requestView);
     const { listRequests } = await import('../../emulator/ledger.ts');
-    const found = listRequests(directoryFrom(context, directory), limit);
+    const found = listRequests(await directoryFrom(context, directory), limit);
     if (found.length === 0) context.notices.note('the sandbox has received no requests yet');
     await print(oneBatch(found));
   },

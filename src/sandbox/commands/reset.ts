@@ -2,7 +2,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { defineCommand } from '../../cli/app/command.ts';
 import { sandboxDirectory, sandboxLedger } from '../../cli/app/embedded-sandbox.ts';
-import { directoryFrom, directoryParameter } from '../server-options.ts';
+import { directoryParameter, directoryToReset } from '../server-options.ts';
 
 export const reset = defineCommand({
   description:
@@ -10,8 +10,8 @@ export const reset = defineCommand({
   examples: [['svc sandbox reset --yes', 'delete its jobs, files and logs']],
   parameters: { directory: directoryParameter },
   async run(context, input) {
-    const directory = directoryFrom(context, input.directory);
-    const question = 'Reset the sandbox? Its jobs, files and logs are deleted.';
+    const directory = await directoryToReset(context, input.directory);
+    const question = `Reset the sandbox in ${directory}? Its jobs, files and logs are deleted.`;
     await context.prompts().confirm(question, 'nothing was reset');
     const { resetSandbox } = await import('../../emulator/state/journal.ts');
     resetSandbox(directory);

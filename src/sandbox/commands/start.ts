@@ -32,7 +32,7 @@ export const start = defineCommand({
   },
   async run(context, input) {
     const print = await recordPrinter(context, sandboxReadyView);
-    const directory = directoryFrom(context, input.directory);
+    const directory = await directoryFrom(context, input.directory);
     const sandbox = await openServer(context, { directory, port: input.port ?? 4010 }, input);
     const [management, privateKey] = sandbox.keys;
     await print({

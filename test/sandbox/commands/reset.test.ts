@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, truncateSync, writeFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
 import { Home } from '../../support/svc.ts';
@@ -55,4 +55,30 @@ describe('svc sandbox reset', () => {
     const again = await home.svc([...(next?.[1] ?? '').split(' '), '--yes']);
     expect(again.code, again.stderr).toBe(0);
   }, 60_000);
+
+  it.each([
+    ['files', 'customers.csv'],
+    ['.git/objects', 'pack'],
+  ])('a directory that is no sandbox keeps its files, although it has a folder %s', async (folder, file) => {
+    mkdirSync(home.file(`app/${folder}`), { recursive: true });
+    writeFileSync(home.file(`app/${folder}/${file}`), 'data');
+    const directory = home.file(folder.startsWith('.') ? 'app/.git' : 'app');
+    if (folder.startsWith('.')) writeFileSync(home.file('app/.git/HEAD'), 'ref');
+    for (const command of ['reset', 'clock', 'outcome', 'requests']) {
+      const { code, stderr } = await home.svc(['sandbox', command, '--directory', directory, '--yes']);
+      expect([command, code, stderr]).toEqual([command, 2, expect.stringContaining("other files than a sandbox's")]);
+    }
+    expect(existsSync(home.file(`app/${folder}/${file}`))).toBe(true);
+  });
+
+  it('a sandbox whose journal was emptied by a loss of power names the reset in each command, and works after it', async () => {
+    await home.svc(['--sandbox', 'au', 'create']);
+    truncateSync(home.file('.local/state/svc/sandbox/journal.jsonl'));
+    for (const line of ['--sandbox tenant show', 'sandbox clock', 'sandbox outcome', 'sandbox requests']) {
+      const { code, stderr } = await home.svc(line.split(' '));
+      expect([line, code, stderr]).toEqual([line, 1, expect.stringMatching(/journal is damaged[^]*svc sandbox reset/)]);
+    }
+    await reset();
+    expect((await home.svc(['--sandbox', 'tenant', 'show'])).code).toBe(0);
+  });
 });
