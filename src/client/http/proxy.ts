@@ -1,6 +1,6 @@
 import type { ClientRequest } from 'node:http';
 import type { RequestOptions } from 'node:https';
-import { isIP, type Socket } from 'node:net';
+import { BlockList, isIP, type Socket } from 'node:net';
 import { SvcError } from '../../base/errors.ts';
 import type { Environment } from '../../base/system.ts';
 import { decodedUri, isLoopback, readAddress } from '../../schema/address.ts';
@@ -42,7 +42,7 @@ function read(environment: Environment, name: string): { variable: string; value
   return undefined;
 }
 
-/** Whether `no_proxy` names the host: `*`, a name with everything below it, or either with a port. */
+/** Whether `no_proxy` names the host: `*`, a name with everything below it, either with a port, an address or a range. */
 function isExempt(target: URL, list: string): boolean {
   const host = target.hostname.toLowerCase();
   const port = target.port || ownMember(DEFAULT_PORTS, target.protocol);
@@ -51,10 +51,22 @@ function isExempt(target: URL, list: string): boolean {
     .split(/[\s,]+/)
     .some((entry) => {
       const [, name = '', entryPort] = /^\*?\.?(.*?)(?::(\d+))?$/.exec(entry) ?? [];
-      if (entry === '*') return true;
+      if (entry === '*' || isAddressIn(host, entry)) return true;
       if (name === '' || (entryPort !== undefined && entryPort !== port)) return false;
       return host === name || host.endsWith(`.${name}`);
     });
+}
+
+/** Tells whether an entry is the address of a host, in any form and without brackets too, or a range such as `10.0.0.0/8`. */
+function isAddressIn(host: string, entry: string): boolean {
+  const address = host.replace(/^\[|\]$/g, '');
+  const [, first = '', bits] = /^\[?([\d.:a-f]+)\]?(?:\/(\d{1,3}))?$/.exec(entry) ?? [];
+  const version = isIP(first);
+  if (version === 0 || version !== isIP(address)) return false;
+  const [family, most] = version === 4 ? (['ipv4', 32] as const) : (['ipv6', 128] as const);
+  const range = new BlockList();
+  range.addSubnet(first, Math.min(Number(bits ?? most), most), family);
+  return range.check(address, family);
 }
 
 type Done = (result: Socket | TransportFailure) => void;

@@ -200,6 +200,24 @@ describe('the choice of a proxy', () => {
       expect(choice('https://api.test/x', { ...proxies, [name]: list }) === undefined).toBe(exempt);
   });
 
+  it.each([
+    ['https://[fd00::1]', 'fd00::1', true],
+    ['https://[fd00::1]', '[fd00::1]', true],
+    ['https://[fd00::1]', 'fd00:0:0:0:0:0:0:1', true],
+    ['https://[fd00::1]', '[fd00::1]:443', true],
+    ['https://[fd00::1]', '[fd00::1]:8443', false],
+    ['https://[fd00::1]', 'fd00::/8', true],
+    ['https://[fd00::1]', 'fd00::2', false],
+    ['https://[fd00::1]', '10.0.0.0/8', false],
+    ['https://10.1.2.3', '10.1.2.3', true],
+    ['https://10.1.2.3', '10.0.0.0/8', true],
+    ['https://10.1.2.3', '10.0.0.0/16', false],
+    ['https://10.1.2.3', '10.1.2.3/99', true],
+    ['https://api.test', 'fd00::/8,10.0.0.0/8', false],
+  ])('R24: %s is reached directly with the addresses %s in no_proxy: %s', (url, list, exempt) => {
+    expect(choice(url, { ...proxies, no_proxy: list }) === undefined).toBe(exempt);
+  });
+
   it.each(['http://localhost:1', 'http://127.0.0.1', 'http://127.9.9.9:8', 'http://[::1]:5', 'https://localhost'])(
     'R24: this machine is never reached through a proxy: %s',
     (url) => {
