@@ -63,13 +63,15 @@ function pageIn(body: JsonBody, query: Query): Page<unknown> | { readonly unread
   const items = itemsIn(body);
   if (items === undefined) return undefined;
   const pagination = objectOrUndefined(objectOrUndefined(body.json)?.['pagination']) ?? {};
-  const { next, page_number: number, total_pages: total } = pagination;
+  const { next, page_number: number, total_pages: total, total_items: all } = pagination;
   if (typeof next === 'string' && next !== '') return { items, next: `start=${next}` };
   const odd = Object.entries({ page_number: number, total_pages: total }).find(
     ([, value]) => !isNumberOrMissing(value),
   );
   if (odd !== undefined || (next ?? '') !== '') return { unreadable: odd?.[0] ?? 'next' };
-  if (typeof number !== 'number' && typeof total !== 'number') return { items, next: undefined };
+  const isPaged = [number, total].some((member) => typeof member === 'number');
+  const hasAll = typeof all !== 'number' || all <= items.length;
+  if (!isPaged && hasAll) return { items, next: undefined };
   const current = typeof number === 'number' ? number : Number(query['page'] ?? 1);
   // Without a total, the list ends with the first empty page.
   const more = typeof total === 'number' ? current < total : items.length > 0;

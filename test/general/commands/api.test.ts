@@ -278,6 +278,14 @@ const WITHOUT_TOTAL: Script = ({ path }) => {
   return json({ pagination: { page_number: page }, data: page < 3 ? [{ page }] : [] });
 };
 
+const WITH_A_COUNT: Script = ({ path }) => {
+  const page = Number(query(path).get('page') ?? 1);
+  return json({
+    pagination: { total_items: 3, page_size: 2 },
+    data: [[{ n: 1 }, { n: 2 }], [{ n: 3 }]][page - 1] ?? [],
+  });
+};
+
 const REFUSED_LATER: Script = (_, index) =>
   index === 0 ? json({ pagination: { next: 'x' }, data: [{ n: 1 }] }) : answer(403);
 
@@ -309,6 +317,13 @@ describe('svc api --paginate', () => {
   it('R26: svc api --paginate stops at an empty page when the service gives no total', async () => {
     const { stdout, sent } = await api(['GET', '/logs', '--paginate'], WITHOUT_TOTAL);
     expect([stdout, sent.length]).toEqual(['{"page":1}\n{"page":2}\n', 3]);
+  });
+
+  it('R26: svc api --paginate reads all pages when the service gives only the number of items', async () => {
+    const { stdout } = await api(['GET', '/logs', '--paginate'], WITH_A_COUNT);
+    expect(stdout).toBe('{"n":1}\n{"n":2}\n{"n":3}\n');
+    const whole = await api(['GET', '/logs'], [json({ pagination: { total_items: 1 }, data: [{ n: 1 }] })]);
+    expect(whole.stderr).not.toContain('--paginate');
   });
 
   it.each([
