@@ -3,7 +3,7 @@ import type { Globals } from './global-parameters.ts';
 import type { TopicName } from './topics.ts';
 
 /** What a command line requests. */
-export type Invocation = HelpRequest | RunRequest;
+export type Invocation = HelpRequest | RunRequest | { readonly kind: 'version' };
 
 export interface RunRequest {
   readonly kind: 'run';

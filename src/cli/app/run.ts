@@ -2,6 +2,7 @@ import { Argument, Command as Parser, CommanderError, Option } from 'commander';
 import { isSvcError, SvcError } from '../../base/errors.ts';
 import { isShowable, nearest, questionOf, typedWord } from '../../base/security/typed-word.ts';
 import type { System } from '../../base/system.ts';
+import { VERSION } from '../../base/version.ts';
 import { writePlain } from '../output/output.ts';
 import { type Command, type Entry, isGroup, isNamed, type Program } from './command.ts';
 import { GLOBAL_PARAMETERS, type Globals } from './global-parameters.ts';
@@ -14,6 +15,7 @@ export async function run(argv: readonly string[], system: System, program: Prog
   const parsed = await parse(argv, program, system.cwd).catch(
     (error: unknown) => ({ kind: 'mistake', error }) as const,
   );
+  if (parsed.kind === 'version') return writePlain(system, `${VERSION}\n`);
   if (parsed.kind === 'help') {
     const { helpText } = await import('./help.ts');
     return writePlain(system, await helpText(parsed, system));
@@ -62,9 +64,10 @@ export async function parse(argv: readonly string[], program: Program, cwd = '.'
     // `svc help logs tail` is parsed as `svc logs tail --help`.
     await root.parseAsync(argv[0] === 'help' ? [...argv.slice(1), '--help'] : argv, { from: 'user' });
   } catch (error) {
-    if (isHelp(error, 'commander.help') && position.parser === root)
+    if (hasCode(error, 'commander.version')) return { kind: 'version' };
+    if (hasCode(error, 'commander.help') && position.parser === root)
       return runOf(await program.welcome.load(), '', {}, globals);
-    if (!isHelp(error, 'commander.help', 'commander.helpDisplayed')) {
+    if (!hasCode(error, 'commander.help', 'commander.helpDisplayed')) {
       const [{ explainMistake }, habits] = await Promise.all([import('./mistake.ts'), program.habits()]);
       const parameters = position.about.kind === 'command' ? position.about.command.parameters : {};
       const { meanings } = program;
@@ -131,6 +134,7 @@ function createParser(): Parser {
   const quiet = { writeOut: (): void => undefined, writeErr: (): void => undefined, ...widths, ...colors };
   return new Parser('svc')
     .exitOverride()
+    .version(VERSION, '-V, --version')
     .configureOutput(quiet)
     .configureHelp({ formatHelp: () => '' })
     .helpCommand(false);
@@ -144,7 +148,7 @@ function helpOn(about: About, argv: readonly string[]): HelpRequest {
   return { kind: 'help', about, short: argv.includes('-h') && !argv.includes('--help') };
 }
 
-function isHelp(error: unknown, ...codes: string[]): boolean {
+function hasCode(error: unknown, ...codes: string[]): boolean {
   return error instanceof CommanderError && codes.includes(error.code);
 }
 

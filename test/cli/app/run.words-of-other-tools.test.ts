@@ -7,6 +7,16 @@ describe('words of other tools', () => {
     expect((await svcHere(['version'])).stdout).toBe(`${VERSION}\n`);
   });
 
+  it.each([
+    ['-o', 'json', '--version'],
+    ['--sandbox', '-V'],
+    ['--version', 'au'],
+    ['au', 'submit', '--version'],
+  ])('svc %s %s %s prints the version', async (...words) => {
+    const { code, stdout } = await svcHere(words);
+    expect([code, stdout]).toEqual([0, `${VERSION}\n`]);
+  });
+
   it('svc auth status and logout do what whoami and logout do, and help lists none of them', async () => {
     const status = await svcHere(['--sandbox', 'auth', 'status', '--jq', '.profile']);
     expect([status.code, status.stdout]).toEqual([0, 'sandbox\n']);
