@@ -1,26 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { checkBody } from '../../src/3ds/check-body.ts';
 import type { SessionType } from '../../src/schema/three-ds/values.ts';
+import { SESSIONS_OF } from '../support/interface.ts';
 import { changed, fullBody } from './bodies.ts';
 
 // The tables below are written from the interface, not from the code.
-const TYPES: Readonly<Record<string, readonly SessionType[]>> = {
-  'payment-transaction': ['customer'],
-  'cardholder-emv-verification': ['customer'],
-  'split-or-delayed-shipment': ['merchant'],
-  'top-up': ['merchant'],
-  'mail-order': ['merchant'],
-  'telephone-order': ['merchant'],
-  'whitelist-status-check': ['merchant'],
-  'other-payment': ['merchant'],
-  'billing-agreement': ['merchant'],
-  'recurring-transaction': ['customer', 'merchant'],
-  'installment-transaction': ['customer', 'merchant'],
-  'add-card': ['customer', 'merchant'],
-  'maintain-card': ['customer', 'merchant'],
-  'account-verification': ['customer', 'merchant'],
-};
-
 type Case = readonly [category: string, type: string, session: SessionType];
 
 const PAYS: Case = ['payment', 'payment-transaction', 'customer'];
@@ -76,7 +60,7 @@ function withoutTime(type: string): string[] {
 }
 
 describe('which authentication types go with which session type', () => {
-  const cases = Object.entries(TYPES).flatMap(([type, allowed]) =>
+  const cases = Object.entries(SESSIONS_OF).flatMap(([type, allowed]) =>
     (['customer', 'merchant'] as const).map((session) => ({ type, session, fits: allowed.includes(session) })),
   );
 
@@ -87,7 +71,7 @@ describe('which authentication types go with which session type', () => {
   it('R57: the check of authentication types names the session types and a type that would fit', () => {
     const [violation] = checkBody(fullBody('payment', 'top-up'), 'customer');
     expect(violation?.rule).toContain('sessions of type merchant only');
-    expect(TYPES[String(violation?.example)]).toContain('customer');
+    expect(SESSIONS_OF[String(violation?.example)]).toContain('customer');
   });
 
   it('the check of authentication types knows the session type by itself where only one fits, and asks least where both do', () => {

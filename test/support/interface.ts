@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
+import type { SessionType } from '../../src/schema/three-ds/values.ts';
 
 /** A request of the interface and its response, with every member that the interface names. */
 export interface InterfaceExample {
@@ -17,6 +18,24 @@ export interface InterfaceExample {
   /** Objects whose members the interface does not show. */
   readonly open?: readonly string[];
 }
+
+/** The session types that the interface gives for each authentication type: a copy of its table, not of the code. */
+export const SESSIONS_OF: Readonly<Record<string, readonly SessionType[]>> = {
+  'payment-transaction': ['customer'],
+  'cardholder-emv-verification': ['customer'],
+  'split-or-delayed-shipment': ['merchant'],
+  'top-up': ['merchant'],
+  'mail-order': ['merchant'],
+  'telephone-order': ['merchant'],
+  'whitelist-status-check': ['merchant'],
+  'other-payment': ['merchant'],
+  'billing-agreement': ['merchant'],
+  'recurring-transaction': ['customer', 'merchant'],
+  'installment-transaction': ['customer', 'merchant'],
+  'add-card': ['customer', 'merchant'],
+  'maintain-card': ['customer', 'merchant'],
+  'account-verification': ['customer', 'merchant'],
+};
 
 const directory = new URL('../fixtures/interface/', import.meta.url);
 

@@ -1,24 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { brokenConditions } from '../../../src/emulator/three-ds/authenticate.ts';
+import { SESSIONS_OF } from '../../support/interface.ts';
 import { MERCHANT, MERCHANT_PAYMENT, PAYMENT, type Problem, PURCHASE, threeDsSandbox } from './three-ds-harness.ts';
-
-/** The session types that the table of the interface gives for each authentication type. */
-const TYPES = {
-  'payment-transaction': ['customer'],
-  'cardholder-emv-verification': ['customer'],
-  'split-or-delayed-shipment': ['merchant'],
-  'top-up': ['merchant'],
-  'mail-order': ['merchant'],
-  'telephone-order': ['merchant'],
-  'whitelist-status-check': ['merchant'],
-  'other-payment': ['merchant'],
-  'billing-agreement': ['merchant'],
-  'recurring-transaction': ['customer', 'merchant'],
-  'installment-transaction': ['customer', 'merchant'],
-  'add-card': ['customer', 'merchant'],
-  'maintain-card': ['customer', 'merchant'],
-  'account-verification': ['customer', 'merchant'],
-} as const;
 
 const FULL_PURCHASE = {
   ...PURCHASE,
@@ -56,14 +39,13 @@ async function refusals(bodies: readonly (readonly [Body, 'customer' | 'merchant
 }
 
 describe('the rules between fields', () => {
-  it.each(Object.entries(TYPES))('R57: %s goes with its session types and no other', async (type, allowed) => {
+  it.each(Object.entries(SESSIONS_OF))('R57: %s goes with its session types and no other', async (type, allowed) => {
     const body = { ...NON_PAYMENT, authentication_type: type, purchase_info: FULL_PURCHASE };
     const [customer, merchant] = await refusals([
       [body, 'customer'],
       [{ ...body, decoupled_challenge_max_time: 5 }, 'merchant'],
     ]);
-    const refused = (kind: 'customer' | 'merchant') =>
-      (allowed as readonly string[]).includes(kind) ? [] : ['authentication_type'];
+    const refused = (kind: 'customer' | 'merchant') => (allowed.includes(kind) ? [] : ['authentication_type']);
     expect({ customer, merchant }).toEqual({ customer: refused('customer'), merchant: refused('merchant') });
   });
 
