@@ -1,4 +1,3 @@
-import { dirname } from 'node:path';
 import { isSvcError, SvcError } from '../../base/errors.ts';
 import { flushMeanwhile } from '../../base/files/durable.ts';
 import type { Context } from '../../cli/app/command.ts';
@@ -82,8 +81,7 @@ export async function openRequestFile(context: Context, typed: string, path?: st
   const whole = await fileSource(file.path, { sha256: submitted.sha256 });
   const { count, lines } = submitted.duplicates;
   if (count === 0) return { name, path: file.path, check: submitted, submitted, source: whole, whole };
-  const directory = path === undefined ? undefined : dirname(path);
-  return { name, submitted, whole, ...(await spoolRows(context, withoutLines(whole.open(), lines), directory)) };
+  return { name, submitted, whole, ...(await spoolRows(context, withoutLines(whole.open(), lines))) };
 }
 
 /**

@@ -30,8 +30,8 @@ export async function spoolInput(system: System, signal: AbortSignal): Promise<S
 }
 
 /** Copies a regular file, so that later changes to it do not matter. The file system shares the data if it can. */
-export async function spoolFile(system: System, file: string, directory?: string): Promise<Spooled> {
-  const spooled = await createSpool(system, directory);
+export async function spoolFile(system: System, file: string): Promise<Spooled> {
+  const spooled = await createSpool(system);
   try {
     await fs.copyFile(file, spooled.path, constants.COPYFILE_FICLONE);
     await fs.chmod(spooled.path, 0o600);
@@ -60,10 +60,8 @@ async function* bounded(input: AsyncIterable<Uint8Array | string>): AsyncGenerat
  * drafts of them, whose names begin with a dot.
  * Files of killed processes are removed first (R41).
  */
-export async function createSpool(
-  system: System,
-  directory = path.join(requireDirectory(system, 'state'), 'spool'),
-): Promise<Spooled> {
+export async function createSpool(system: System): Promise<Spooled> {
+  const directory = spoolOf(system);
   try {
     makeDirectory(directory);
     await removeOrphans(directory, system);
@@ -80,8 +78,12 @@ export async function createSpool(
 
 /** Removes the private files of killed processes. */
 export async function removeOrphanedSpool(system: System): Promise<void> {
-  const directory = path.join(requireDirectory(system, 'state'), 'spool');
+  const directory = spoolOf(system);
   if (existsSync(directory)) await removeOrphans(directory, system);
+}
+
+function spoolOf(system: System): string {
+  return path.join(requireDirectory(system, 'state'), 'spool');
 }
 
 async function removeOrphans(directory: string, system: System): Promise<void> {
