@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { SvcError } from '../../base/errors.ts';
 import type { UploadSource } from '../../client/transfer/source.ts';
-import { merchantOf, readRequest, type RequestRow } from '../request/request-lines.ts';
-import { rowKey, tokenKey } from '../request/row-key.ts';
+import { readRequest, type RequestRow, rowKeyOf } from '../request/request-lines.ts';
+import { tokenKey } from '../request/row-key.ts';
 import { keyOfNewToken, keyOfRow, type RowSet, RowSetBuilder } from './row-set.ts';
 
 type Rows = Pick<UploadSource, 'open' | 'sha256'>;
@@ -19,7 +19,7 @@ export async function tokensOf(salt: string, source: Rows): Promise<RowSet> {
 
 /** Returns the key of a row of a request file. */
 export function keyOfRequestRow(salt: string, row: RequestRow): bigint {
-  return keyOfRow(salt, rowKey(row.token, merchantOf(row)));
+  return keyOfRow(salt, rowKeyOf(row));
 }
 
 /** Returns the key that a token would have if results had made it. */

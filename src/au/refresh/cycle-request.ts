@@ -3,8 +3,7 @@ import { writeWhole } from '../../base/files/draft.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { fileSource } from '../../client/transfer/source.ts';
 import { REQUEST_HEADER } from '../request/request-file.ts';
-import { cellsOf, readRequest, type RequestRow } from '../request/request-lines.ts';
-import { rowKey } from '../request/row-key.ts';
+import { readRequest, rowKeyOf } from '../request/request-lines.ts';
 import { openSpool } from '../request/spool-output.ts';
 import { TokenTable } from '../request/token-table.ts';
 import { readableRequest } from '../run/request-copy.ts';
@@ -34,21 +33,17 @@ export async function cycleRequest(
   const newest = new TokenTable({ words: 3 });
   for (const [index, file] of files.entries())
     for await (const rows of readRequest((await fileSource(file)).open()))
-      for (const row of rows) newest.set(keyOf(row), index + 1);
+      for (const row of rows) newest.set(rowKeyOf(row), index + 1);
   const path = await openSpool(context);
   await writeWhole(path, true, async (draft) => {
     await draft.write(`${REQUEST_HEADER}\n`);
     for (const [index, file] of files.entries())
       for await (const rows of readRequest((await fileSource(file)).open())) {
-        const own = rows.filter((row) => newest.get(keyOf(row)) === index + 1);
+        const own = rows.filter((row) => newest.get(rowKeyOf(row)) === index + 1);
         await draft.write(own.map(({ line }) => `${line}\n`).join(''));
       }
   });
   return { path, rows: newest.size };
-}
-
-function keyOf(row: RequestRow): string {
-  return rowKey(row.token, cellsOf(row)[3] ?? '');
 }
 
 async function requestAt(context: Context, directory: RefreshDirectory, place: number): Promise<string> {

@@ -1,7 +1,7 @@
 import { fileSource } from '../../client/transfer/source.ts';
 import { REQUEST_HEADER } from '../request/request-file.ts';
-import { merchantOf, readRequest } from '../request/request-lines.ts';
-import { rowKey, tokenKey } from '../request/row-key.ts';
+import { readRequest, rowKeyOf } from '../request/request-lines.ts';
+import { tokenKey } from '../request/row-key.ts';
 import { TokenTable } from '../request/token-table.ts';
 import type { Rereadable } from '../results/reconcile.ts';
 import { onlyResults, ResultRows } from '../results/result-rows.ts';
@@ -76,7 +76,7 @@ class JoinedRequests {
       for await (const rows of readRequest(request.open()))
         for (const row of rows) {
           joined.#ofToken.set(tokenKey(row.token), index + 1);
-          joined.#ofRow.set(rowKey(row.token, merchantOf(row)), index + 1);
+          joined.#ofRow.set(rowKeyOf(row), index + 1);
         }
     await joined.#findSplit();
     return joined;
@@ -114,7 +114,7 @@ class JoinedRequests {
     for (const [index, request] of this.#requests.entries())
       for await (const rows of readRequest(request.open()))
         for (const row of rows)
-          if (this.#ofRow.get(rowKey(row.token, merchantOf(row))) === index + 1 && this.#lastOf(row.token) !== index)
+          if (this.#ofRow.get(rowKeyOf(row)) === index + 1 && this.#lastOf(row.token) !== index)
             this.#split.set(tokenKey(row.token), []);
     if (this.#split.size === 0) return;
     for (const [index, request] of this.#requests.entries()) {
@@ -126,7 +126,7 @@ class JoinedRequests {
           if (known === undefined) continue;
           const place = counts.get(key) ?? 0;
           counts.set(key, place + 1);
-          if (this.#ofRow.get(rowKey(row.token, merchantOf(row))) === index + 1) known.push({ request: index, place });
+          if (this.#ofRow.get(rowKeyOf(row)) === index + 1) known.push({ request: index, place });
         }
     }
   }
@@ -136,7 +136,7 @@ class JoinedRequests {
     yield Buffer.from(`${REQUEST_HEADER}\n`);
     for (const [index, request] of this.#requests.entries())
       for await (const rows of readRequest(request.open())) {
-        const own = rows.filter((row) => this.#ofRow.get(rowKey(row.token, merchantOf(row))) === index + 1);
+        const own = rows.filter((row) => this.#ofRow.get(rowKeyOf(row)) === index + 1);
         yield Buffer.from(own.map(({ line }) => `${line}\n`).join(''));
       }
   }

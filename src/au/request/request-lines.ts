@@ -1,6 +1,7 @@
 import { SvcError } from '../../base/errors.ts';
 import { splitCells } from '../csv-rows.ts';
 import { LF, LONGEST_LINE } from './request-file.ts';
+import { rowKey } from './row-key.ts';
 
 /** A receiver of the complete lines of a file. */
 export interface LineReader {
@@ -114,6 +115,11 @@ export function cellsOf({ line }: Pick<RequestRow, 'line'>): readonly string[] {
 export function merchantOf(row: RequestRow): string {
   const { line } = row;
   return line.includes('"') ? (cellsOf(row)[3] ?? '') : line.slice(line.lastIndexOf(',') + 1);
+}
+
+/** Returns what a row is known by. */
+export function rowKeyOf(row: RequestRow): string {
+  return rowKey(row.token, merchantOf(row));
 }
 
 function changedRequest(): SvcError {

@@ -1,5 +1,5 @@
-import { merchantOf, readRequest, type RequestRow } from '../request/request-lines.ts';
-import { rowKey, tokenKey } from '../request/row-key.ts';
+import { readRequest, type RequestRow, rowKeyOf } from '../request/request-lines.ts';
+import { tokenKey } from '../request/row-key.ts';
 import { TokenTable } from '../request/token-table.ts';
 import type { ResultRow } from '../result-codes.ts';
 import type { Rereadable } from './reconcile.ts';
@@ -98,10 +98,6 @@ export async function rowNumbersOf(request: Rereadable, expected: number): Promi
   const table = new TokenTable({ words: 3, expected });
   let number = 0;
   for await (const rows of readRequest(request.open()))
-    for (const row of rows) table.setIfAbsent(keyOf(row), (number += 1));
-  return (row) => table.get(keyOf(row));
-}
-
-function keyOf(row: RequestRow): string {
-  return rowKey(row.token, merchantOf(row));
+    for (const row of rows) table.setIfAbsent(rowKeyOf(row), (number += 1));
+  return (row) => table.get(rowKeyOf(row));
 }
