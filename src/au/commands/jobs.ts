@@ -18,6 +18,7 @@ import { isEndless, type Page, type PageOptions } from '../../client/api/pages.t
 import { JOB_STATUSES } from '../../schema/account-updater-files.ts';
 import type { ListedJob } from '../../schema/account-updater.ts';
 import { jobView } from '../run/job-view.ts';
+import { everyJobOf } from '../run/part.ts';
 import { everyRun } from '../run/recorded-runs.ts';
 
 /** A job of the tenant, with its run on this machine if there is one. */
@@ -146,12 +147,9 @@ async function* untilOlder(pages: AsyncIterable<Page<ListedJob>>, since: number 
 async function* withRuns(context: Context, batches: AsyncIterable<readonly ListedJob[]>) {
   const known = new Map<string, { readonly run: string; readonly part: number }>();
   const { runs } = await everyRun(context);
-  for (const { record } of runs) {
-    for (const { job, number, earlier_jobs: earlier = [] } of record.parts) {
-      const ids = [job, ...earlier.map((each) => each.job)];
-      for (const id of ids) if (id !== undefined) known.set(id, { run: record.id, part: number });
-    }
-  }
+  for (const { record } of runs)
+    for (const part of record.parts)
+      for (const job of everyJobOf(part)) known.set(job, { run: record.id, part: part.number });
   const listed = (job: ListedJob): JobRow => ({
     ...job,
     ...exactMembers(job),

@@ -5,7 +5,7 @@ import { openCycles } from '../ledger/cycle-status.ts';
 import type { CycleRow } from '../ledger/cycle-view.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { ledgerOfKey } from '../ledger/named-cycle.ts';
-import type { Part } from '../run/part.ts';
+import { everyJobOf, type Part } from '../run/part.ts';
 import { everyRun } from '../run/recorded-runs.ts';
 
 /**
@@ -18,7 +18,7 @@ export async function cyclesOfOthers(context: Context, where: 'anywhere' | 'shar
   const wasShared = ledger.isShared || (await ledger.wasShared());
   if (where === 'shared' && !wasShared) return [];
   const { runs } = await everyRun(context);
-  const own = new Set(runs.flatMap(({ record }) => record.parts).flatMap(everyJobOf));
+  const own = new Set(runs.flatMap(({ record }) => record.parts).flatMap(ownJobsOf));
   const hasOthers = async (found: Ledger): Promise<boolean> => {
     for (const name of await found.cycleNames())
       if (openJobs(await found.cycle(name).read()).some((job) => !own.has(job))) return true;
@@ -42,7 +42,6 @@ async function isAny(
 }
 
 /** Returns the jobs of a part, but not a downloaded job of another run, of which the file may have needed only some results. */
-function everyJobOf({ job, earlier_jobs: earlier = [], joined, state }: Part): string[] {
-  if (joined !== undefined && state === 'downloaded') return [];
-  return [...earlier, ...(job === undefined ? [] : [{ job }])].map((each) => each.job);
+function ownJobsOf(part: Part): string[] {
+  return part.joined !== undefined && part.state === 'downloaded' ? [] : everyJobOf(part);
 }

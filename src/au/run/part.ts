@@ -615,6 +615,11 @@ export function isUnsent({ state, earlier_jobs: earlier = [] }: Pick<Part, 'stat
   return (state === 'planned' || state === 'creating') && earlier.length === 0;
 }
 
+/** Returns the ids of every job that a part ever had: the current one, then earlier ones. */
+export function everyJobOf({ job, earlier_jobs: earlier = [] }: Part): string[] {
+  return [...(job === undefined ? [] : [job]), ...earlier.map((each) => each.job)];
+}
+
 /** The next action for a part. */
 export type Act = 'create' | 'upload' | 'settle' | 'poll' | 'download' | 'nothing';
 

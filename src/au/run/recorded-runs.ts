@@ -7,6 +7,7 @@ import { serviceOf } from '../../cli/app/service.ts';
 import { directoryOf, requireDirectory } from '../../cli/config/paths.ts';
 import { isRunId } from './run-word.ts';
 import { indexedRuns } from './runs-elsewhere.ts';
+import { everyJobOf } from './part.ts';
 import { isUntouched, type RunRecord } from './record.ts';
 import { type FoundRuns, listRuns, newestFirst, RECORD, RunDirectory } from './run-directory.ts';
 
@@ -130,6 +131,7 @@ async function runCalled(root: string, name: string): Promise<RunDirectory | und
   return runs.find(({ record }) => record.id === name) ?? run;
 }
 
+/** Returns the current jobs of a run. */
 export function jobsOf({ parts }: Pick<RunRecord, 'parts'>): string[] {
   return parts.flatMap(({ job }) => job ?? []);
 }
@@ -141,8 +143,7 @@ export function jobsOf({ parts }: Pick<RunRecord, 'parts'>): string[] {
 export function knownJobs(records: readonly RunRecord[], isSandbox: boolean): ReadonlySet<string> {
   const own = records.filter(({ base_url: address }) => (address === 'sandbox') === isSandbox);
   return new Set([
-    ...own.flatMap(jobsOf),
-    ...own.flatMap(({ parts }) => parts.flatMap(({ earlier_jobs: earlier = [] }) => earlier.map(({ job }) => job))),
+    ...own.flatMap(({ parts }) => parts.flatMap(everyJobOf)),
     ...own.flatMap(({ other_jobs: jobs = [] }) => jobs),
   ]);
 }

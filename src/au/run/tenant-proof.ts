@@ -65,7 +65,7 @@ export class TenantProof {
 
   /** Reads the recorded jobs, then the newest page of the job list, then the tenant if the key may read it. */
   async #readRelation(record: Owned): Promise<TenantRelation> {
-    const jobs = jobsOf(record);
+    const jobs = jobsToRead(record);
     const recorded = record.tenant_id;
     for (const id of jobs.slice(0, JOBS_READ)) {
       const job = await ifAllowed(this.#client.accountUpdater.read(id));
@@ -109,7 +109,7 @@ function isOf({ tenant_id: tenant }: ListedJob, recorded: string | undefined): b
 }
 
 /** Returns every job that a run ever had: the current job of each part, then earlier jobs with the latest first. */
-function jobsOf({ parts }: Pick<RunRecord, 'parts'>): string[] {
+function jobsToRead({ parts }: Pick<RunRecord, 'parts'>): string[] {
   const earlier = parts.flatMap(({ earlier_jobs: jobs = [] }) => jobs.map(({ job }) => job));
   return [...parts.flatMap(({ job }) => job ?? []), ...earlier.toReversed()];
 }
