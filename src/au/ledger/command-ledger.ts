@@ -15,7 +15,7 @@ import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
 import type { RequestFile } from '../request/open-request-file.ts';
 import { findJob } from '../run/job.ts';
 import { everyRun } from '../run/recorded-runs.ts';
-import type { RunRecord } from '../run/record.ts';
+import { isOfSandbox, type RunRecord } from '../run/record.ts';
 import type { UnreadableRun } from '../run/run-directory.ts';
 import type { Part, PartResults } from '../run/part.ts';
 import { otherCycles, requireOtherRows } from './begin-cycle.ts';
@@ -670,9 +670,7 @@ export class CommandLedger {
   ): Promise<readonly string[]> {
     const { runs, unreadable } = await everyRun(this.#context);
     this.#unreadable = unreadable;
-    const own = runs.filter(
-      ({ record }) => record.tenant_id === tenant && (record.base_url === 'sandbox') === this.#isEmbedded,
-    );
+    const own = runs.filter(({ record }) => record.tenant_id === tenant && isOfSandbox(record) === this.#isEmbedded);
     const left = own.filter(({ record }) => !known.includes(record.id));
     for (const run of left.toReversed()) await enterRun(this.#context, ledger, run, claimed);
     return [...known, ...left.map(({ record }) => record.id)];

@@ -1,6 +1,6 @@
 import type { Context } from '../../cli/app/command.ts';
 import { countText, fixedPercent } from '../../cli/output/time.ts';
-import type { ResultCounts, RunRecord } from '../run/record.ts';
+import { isOfSandbox, type ResultCounts, type RunRecord } from '../run/record.ts';
 import { everyRecord } from '../run/run-view.ts';
 
 /** A comparison of results with the tenant's last cycle. */
@@ -50,8 +50,7 @@ function lastCycle(
 }
 
 function isSameTenant(a: RunRecord, b: RunRecord): boolean {
-  const isSameKind = (a.base_url === 'sandbox') === (b.base_url === 'sandbox');
-  return isSameKind && a.tenant_id !== undefined && a.tenant_id === b.tenant_id;
+  return isOfSandbox(a) === isOfSandbox(b) && a.tenant_id !== undefined && a.tenant_id === b.tenant_id;
 }
 
 const CLASSES = ['updated', 'warned', 'errors'] as const;

@@ -15,7 +15,7 @@ import { describeRun } from '../wait/describe-run.ts';
 import { type JobWakeUp, listenForJobs } from '../wait/events-option.ts';
 import { openRunSummary } from '../run/own-requests.ts';
 import { laterRun } from '../run/find-run.ts';
-import { isOpen, isUntouched, needsFile, openSince, type RunRecord } from '../run/record.ts';
+import { isAt, isOpen, isUntouched, needsFile, openSince, type RunRecord } from '../run/record.ts';
 import { recordedRuns } from '../run/recorded-runs.ts';
 import type { FoundRuns, RunDirectory } from '../run/run-directory.ts';
 import { runRow, runView } from '../run/run-view.ts';
@@ -104,8 +104,7 @@ export async function dueRuns(context: Context, exec: string | undefined): Promi
   const profile = context.settings.profile.value;
   const { runs, unreadable } = await recordedRuns(context);
   const due = runs.filter(({ record }) => isDue(record, exec));
-  const isHere = ({ record }: RunDirectory): boolean =>
-    record.profile === profile && [record.base_url, ...(record.also_at ?? [])].includes(here);
+  const isHere = ({ record }: RunDirectory): boolean => record.profile === profile && isAt(record, here);
   const left: { readonly run: RunDirectory; readonly later: string }[] = [];
   for (const run of due.filter(isHere)) {
     const later = isUntouched(run.record) ? await laterRun(context, run) : undefined;

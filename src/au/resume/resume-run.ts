@@ -12,7 +12,7 @@ import { listenForJobs } from '../wait/events-option.ts';
 import { runExec } from '../wait/exec-option.ts';
 import { openRunSummary } from '../run/own-requests.ts';
 import { requestToUpload } from '../run/part-source.ts';
-import { isUntouched, type RunRecord, statusOf } from '../run/record.ts';
+import { isOfSandbox, isUntouched, type RunRecord, statusOf } from '../run/record.ts';
 import { laterRun } from '../run/find-run.ts';
 import { requireHere } from '../run/recorded-runs.ts';
 import type { RunDirectory } from '../run/run-directory.ts';
@@ -113,7 +113,7 @@ async function requireResumable(context: Context, run: RunDirectory): Promise<vo
 /** Refuses a run that sent nothing if resuming it could bill its rows twice. Otherwise any profile may take it over. */
 async function requireNotReplaced(context: Context, run: RunDirectory): Promise<void> {
   const { record, name } = run;
-  if ((record.base_url === 'sandbox') !== (serviceOf(context) === 'sandbox'))
+  if (isOfSandbox(record) !== (serviceOf(context) === 'sandbox'))
     throw new SvcError('config', `${record.id} was begun at ${record.base_url}; nothing was submitted`, {
       hint: 'A run of the embedded sandbox stays there. Submit its file:',
       next: run.submitWords,

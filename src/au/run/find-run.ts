@@ -7,7 +7,7 @@ import { formatDuration } from '../../cli/output/time.ts';
 import { DAY_MS } from '../../schema/durations.ts';
 import type { RequestFileCheck } from '../request/request-file.ts';
 import { endOf } from './prune.ts';
-import { isUntouched, type RunRecord, statusOf } from './record.ts';
+import { isOfSandbox, isUntouched, type RunRecord, statusOf } from './record.ts';
 import { runsRoot } from './recorded-runs.ts';
 import { type FoundRuns, listRuns, newestFirst, type RunDirectory } from './run-directory.ts';
 import { indexedRuns } from './runs-elsewhere.ts';
@@ -42,7 +42,7 @@ function isRunOf(record: RunRecord, { check, submitted, cycle, tenant, isSandbox
   const { input } = record;
   const isFile =
     isExactly(record, submitted) || isExactly(record, check) || input.submitted_sha256 === submitted.sha256;
-  return isFile && mayBeOf(record, tenant) && record.cycle === cycle && (record.base_url === 'sandbox') === isSandbox;
+  return isFile && mayBeOf(record, tenant) && record.cycle === cycle && isOfSandbox(record) === isSandbox;
 }
 
 /** Tells whether a run may belong to a tenant. Either of them may be unknown. */
@@ -157,7 +157,7 @@ function isLater(record: RunRecord, untouched: RunRecord): boolean {
   if (id === untouched.id || begun < untouched.created_at) return false;
   if (!mayBeOf(record, untouched.tenant_id)) return false;
   // Runs in the embedded sandbox have no effect at the service.
-  if ((record.base_url === 'sandbox') !== (untouched.base_url === 'sandbox')) return false;
+  if (isOfSandbox(record) !== isOfSandbox(untouched)) return false;
   const { path: file } = untouched.input;
   const isSamePlace = file !== undefined && input.path !== undefined && isSamePath(input.path, file);
   return isSamePlace || sourceOf(record) === sourceOf(untouched);

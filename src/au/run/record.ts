@@ -118,6 +118,16 @@ export function isForgottenRun({ parts }: Pick<RunRecord, 'parts'>): boolean {
   return left.length > 0 && left.every(isForgotten);
 }
 
+/** Tells whether a run is one of the embedded sandbox, where nothing is billed. */
+export function isOfSandbox({ base_url: address }: Pick<RunRecord, 'base_url'>): boolean {
+  return address === 'sandbox';
+}
+
+/** Tells whether a run is one of a service: it began there, or its tenant was recognized there. */
+export function isAt({ base_url: address, also_at: others = [] }: RunRecord, service: string): boolean {
+  return address === service || others.includes(service);
+}
+
 /** Tells whether a part has yet to be uploaded, so that the input file is needed. */
 export function needsFile({ parts }: { readonly parts: readonly Pick<Part, 'state'>[] }): boolean {
   return parts.some((part) => ['create', 'upload', 'settle'].includes(todo(part)));

@@ -8,7 +8,7 @@ import { directoryOf, requireDirectory } from '../../cli/config/paths.ts';
 import { isRunId } from './run-word.ts';
 import { indexedRuns } from './runs-elsewhere.ts';
 import { everyJobOf } from './part.ts';
-import { isUntouched, type RunRecord } from './record.ts';
+import { isAt, isOfSandbox, isUntouched, type RunRecord } from './record.ts';
 import { type FoundRuns, listRuns, newestFirst, RECORD, RunDirectory } from './run-directory.ts';
 
 /** Returns the directory where runs are recorded. */
@@ -95,7 +95,7 @@ export function requireHere(context: Pick<Context, 'settings'>, run: RunDirector
   // A run that sent nothing belongs to no service.
   if (isUntouched(run.record)) return;
   const here = serviceOf(context);
-  if (run.record.base_url === here || run.record.also_at?.includes(here)) return;
+  if (isAt(run.record, here)) return;
   throw new SvcError('config', `${run.record.id} is a run at ${run.record.base_url}, not at ${here}`, {
     hint: placeHint(context, run.record),
     facts: { run: run.record.id, base_url: run.record.base_url, profile: run.record.profile },
@@ -141,7 +141,7 @@ export function jobsOf({ parts }: Pick<RunRecord, 'parts'>): string[] {
  * in the embedded sandbox may have the same id as a job of a service.
  */
 export function knownJobs(records: readonly RunRecord[], isSandbox: boolean): ReadonlySet<string> {
-  const own = records.filter(({ base_url: address }) => (address === 'sandbox') === isSandbox);
+  const own = records.filter((record) => isOfSandbox(record) === isSandbox);
   return new Set([
     ...own.flatMap(({ parts }) => parts.flatMap(everyJobOf)),
     ...own.flatMap(({ other_jobs: jobs = [] }) => jobs),

@@ -1,7 +1,7 @@
 import { SvcError } from '../../base/errors.ts';
 import { countText, isoTime } from '../../cli/output/time.ts';
 import { doubtEnd, isForgotten, isMissing, type Part, sentOf } from './part.ts';
-import { doubtTime, isMissingUpload, isUntouched, needsFile, progressOf, statusOf } from './record.ts';
+import { doubtTime, isMissingUpload, isOfSandbox, isUntouched, needsFile, progressOf, statusOf } from './record.ts';
 import type { Polled } from './poll-parts.ts';
 import type { RunDirectory } from './run-directory.ts';
 
@@ -114,7 +114,7 @@ export function unfinishedError({ record, name, resumeWords }: NamedRun): SvcErr
 export function missingRunError({ record, name }: NamedRun): SvcError {
   const missing = record.parts.filter(isMissingUpload);
   const jobs = missing.map(({ job }) => job);
-  const isSandbox = record.base_url === 'sandbox';
+  const isSandbox = isOfSandbox(record);
   return new SvcError(
     'outcome_unknown',
     `job ${jobs.join(', ')} of run ${record.id} is not found, though it has its file`,

@@ -3,7 +3,7 @@ import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
 import { MINUTE_MS } from '../../schema/durations.ts';
 import type { RunWork } from '../run/poll-parts.ts';
 import { knownJobs } from '../run/recorded-runs.ts';
-import type { RunRecord } from '../run/record.ts';
+import { isOfSandbox, type RunRecord } from '../run/record.ts';
 import type { RunDirectory } from '../run/run-directory.ts';
 import { applyToRun } from '../run/run.ts';
 import { compareJobs, type JobsLedger } from './compare-jobs.ts';
@@ -86,6 +86,6 @@ export class Strangers {
   }
 
   #known(): ReadonlySet<string> {
-    return knownJobs([this.#run.record, ...this.#others], this.#run.record.base_url === 'sandbox');
+    return knownJobs([this.#run.record, ...this.#others], isOfSandbox(this.#run.record));
   }
 }
