@@ -140,6 +140,11 @@ export function systemCodeOf(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
 }
 
+/** Tells whether the system failed because a file, or a directory on its path, does not exist. */
+export function isAbsent(error: unknown): boolean {
+  return ['ENOENT', 'ENOTDIR'].includes(systemCodeOf(error) ?? '');
+}
+
 /** Returns the `SvcError` `local` for a file that could not be written; an `SvcError` is returned unchanged. */
 export function writeFailure(file: string, error: unknown): SvcError {
   if (error instanceof SvcError) return error;

@@ -1,7 +1,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import * as z from 'zod/mini';
-import { readFailure, refuseNewer, SvcError, systemCodeOf } from '../../base/errors.ts';
+import { isAbsent, readFailure, refuseNewer, SvcError } from '../../base/errors.ts';
 import { makeDirectory } from '../../base/files/directory.ts';
 import { writeFileAtomicSync } from '../../base/files/draft.ts';
 import { readRegularFileSync } from '../../base/files/read.ts';
@@ -33,7 +33,7 @@ export function readUsedLedger(directory: string): UsedLedger | undefined {
   try {
     text = readRegularFileSync(file);
   } catch (error) {
-    if (['ENOENT', 'ENOTDIR'].includes(systemCodeOf(error) ?? '')) return undefined;
+    if (isAbsent(error)) return undefined;
     throw readFailure(file, error);
   }
   const value = parsedJson(text);
@@ -62,7 +62,7 @@ function ledgersUsed(root: string): ReadonlyMap<string, UsedLedger> {
   try {
     folders = fs.readdirSync(root);
   } catch (error) {
-    if (['ENOENT', 'ENOTDIR'].includes(systemCodeOf(error) ?? '')) return new Map();
+    if (isAbsent(error)) return new Map();
     throw readFailure(root, error);
   }
   const used = folders.map((folder) => [folder, readUsedLedger(path.join(root, folder))] as const);

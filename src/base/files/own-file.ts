@@ -2,15 +2,16 @@ import fs from 'node:fs';
 import os from 'node:os';
 import { whileBusy } from './durable.ts';
 
-// Windows has no such flag; undefined counts as 0.
+// Windows has none of these flags; undefined counts as 0.
 export const READ_WITHOUT_WAITING = fs.constants.O_RDONLY | fs.constants.O_NONBLOCK;
+
+/** To read a file but not what a link leads to. */
+export const READ_WITHOUT_LINKS = READ_WITHOUT_WAITING | fs.constants.O_NOFOLLOW;
 
 /** Reads a file that svc alone writes. Links, and files larger than `most` bytes, are errors. */
 export function readOwnFileSync(file: string, most: number): Buffer {
   refuseLink(file);
-  return whileBusy(() =>
-    withRegularFile(file, READ_WITHOUT_WAITING | fs.constants.O_NOFOLLOW, most, (at) => fs.readFileSync(at)),
-  );
+  return whileBusy(() => withRegularFile(file, READ_WITHOUT_LINKS, most, (at) => fs.readFileSync(at)));
 }
 
 /** Appends text in one write to a file that svc alone writes. Links and larger files are errors, as when reading. */

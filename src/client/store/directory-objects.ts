@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
-import { isSvcError, readFailure, SvcError, systemCodeOf, writeFailure } from '../../base/errors.ts';
+import { isAbsent, isSvcError, readFailure, SvcError, systemCodeOf, writeFailure } from '../../base/errors.ts';
 import { makeDirectory } from '../../base/files/directory.ts';
 import { syncDirectory, whileBusy, writeFlushed } from '../../base/files/durable.ts';
 import { withLock } from '../../base/files/lock.ts';
+import { READ_WITHOUT_LINKS } from '../../base/files/own-file.ts';
 import { linkIfFree, linkUnlessTaken, NO_LINKS } from '../../base/files/target.ts';
 import { closedPlace, foreignObject, type ObjectStore, type ObjectStoreOptions, readOnlyPlace } from './objects.ts';
 import type { StoredFile } from './store.ts';
@@ -61,12 +62,12 @@ export class DirectoryObjects implements ObjectStore {
     try {
       // A link could lead anywhere, and opening a FIFO would block.
       if (!(await fs.promises.lstat(file)).isFile()) throw foreignObject(this.name, name, 'it is not a regular file');
-      handle = await fs.promises.open(file, READ_FLAGS);
+      handle = await fs.promises.open(file, READ_WITHOUT_LINKS);
       const { size } = await handle.stat();
       if (size > most) throw foreignObject(this.name, name, `it has ${size} bytes`);
       return await handle.readFile();
     } catch (error) {
-      if (['ENOENT', 'ENOTDIR'].includes(systemCodeOf(error) ?? '')) return undefined;
+      if (isAbsent(error)) return undefined;
       throw this.#readFailure(name, error);
     } finally {
       await handle?.close();
@@ -98,7 +99,7 @@ export class DirectoryObjects implements ObjectStore {
         .map((entry) => ({ name: entry.name, isDirectory: entry.isDirectory() }))
         .toSorted((a, b) => (a.name < b.name ? -1 : 1));
     } catch (error) {
-      if (['ENOENT', 'ENOTDIR'].includes(systemCodeOf(error) ?? '')) return [];
+      if (isAbsent(error)) return [];
       throw this.#readFailure(directory, error);
     }
   }
@@ -133,6 +134,3 @@ const OWNER_ONLY = 0o700;
 
 /** Error codes of the system for a directory that this machine may only read. */
 const READ_ONLY: ReadonlySet<string> = new Set(['EACCES', 'EROFS']);
-
-// Windows has neither O_NOFOLLOW nor O_NONBLOCK.
-const READ_FLAGS = fs.constants.O_RDONLY | (fs.constants.O_NOFOLLOW ?? 0) | (fs.constants.O_NONBLOCK ?? 0);

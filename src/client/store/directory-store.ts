@@ -1,10 +1,11 @@
 import fs from 'node:fs';
 import path from 'node:path';
-import { readFailure as unreadable, SvcError, systemCodeOf, writeFailure } from '../../base/errors.ts';
+import { isAbsent, readFailure as unreadable, SvcError, systemCodeOf, writeFailure } from '../../base/errors.ts';
 import { makeDirectory } from '../../base/files/directory.ts';
 import { Draft } from '../../base/files/draft.ts';
 import { syncDirectory } from '../../base/files/durable.ts';
 import type { LockHost } from '../../base/files/lock.ts';
+import { READ_WITHOUT_LINKS } from '../../base/files/own-file.ts';
 import { linkUnlessTaken, moveIntoPlace } from '../../base/files/target.ts';
 import {
   damagedFile,
@@ -161,7 +162,7 @@ export class DirectoryStore implements FileStore {
     const at = this.#at(file);
     const irregular = irregularity(await fs.promises.lstat(at));
     if (irregular !== undefined) throw this.#damaged(file, `it is ${irregular}`);
-    return fs.promises.open(at, READ_FLAGS);
+    return fs.promises.open(at, READ_WITHOUT_LINKS);
   }
 
   /** Writes and flushes a temporary file for `use`, which moves it to its final name. Removes the file if `use` did not. */
@@ -197,19 +198,12 @@ function commit(draft: string, target: string): boolean {
   return true;
 }
 
-// Windows has neither O_NOFOLLOW nor O_NONBLOCK.
-const READ_FLAGS = fs.constants.O_RDONLY | (fs.constants.O_NOFOLLOW ?? 0) | (fs.constants.O_NONBLOCK ?? 0);
-
 function irregularity(found: fs.Stats): string | undefined {
   if (found.isFile()) return undefined;
   if (found.isSymbolicLink()) return 'a symbolic link';
   if (found.isDirectory()) return 'a directory';
   if (found.isFIFO()) return 'a FIFO';
   return found.isSocket() ? 'a socket' : 'a device';
-}
-
-function isAbsent(error: unknown): boolean {
-  return ['ENOENT', 'ENOTDIR'].includes(systemCodeOf(error) ?? '');
 }
 
 function readFailure(file: string, error: unknown): unknown {

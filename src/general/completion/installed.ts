@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { readFailure, SvcError, systemCodeOf } from '../../base/errors.ts';
+import { isAbsent, readFailure, SvcError } from '../../base/errors.ts';
 import { makeDirectory } from '../../base/files/directory.ts';
 import { writeFileAtomicSync } from '../../base/files/draft.ts';
 import { readRegularFileSync } from '../../base/files/read.ts';
@@ -40,7 +40,7 @@ function existing(file: string): string | undefined {
   try {
     return readRegularFileSync(file);
   } catch (error) {
-    if (systemCodeOf(error) === 'ENOENT' || systemCodeOf(error) === 'ENOTDIR') return undefined;
+    if (isAbsent(error)) return undefined;
     throw readFailure(file, error);
   }
 }
