@@ -39,8 +39,11 @@ export type RunEvent =
   | { readonly kind: 'unproven'; readonly job: string; readonly flaws: readonly Flaw[]; readonly nextMs: number }
   /** A request without a clear response may have created this pending job. */
   | { readonly kind: 'orphan'; readonly job: string }
-  /** Jobs of this key have no record here. Another system or a newer copy of the state directory created them. */
-  | { readonly kind: 'unrecorded'; readonly jobs: readonly string[] }
+  /**
+   * Jobs of this key have no record here. Another system or a newer copy of the state directory created them. They are
+   * undefined if the key may not list jobs.
+   */
+  | { readonly kind: 'unrecorded'; readonly jobs: readonly string[] | undefined }
   /** The service does not find a job that may have its file. Polling continues, because that is no proof. */
   | { readonly kind: 'missing'; readonly job: string }
   /** The file was certainly never processed and its job is gone, so the part needs another job. */

@@ -48,7 +48,7 @@ export async function claimFile(
     again: words,
     words,
   });
-  if (jobs.length > 0) showRun(context)({ kind: 'unrecorded', jobs });
+  if (jobs?.length !== 0) showRun(context)({ kind: 'unrecorded', jobs });
   const read = resultsReader(context, client, ledger);
   const sent = new SentFile(await ledger.placeOf(tenant), job.id);
   let isNew = false;

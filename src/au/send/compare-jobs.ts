@@ -7,7 +7,7 @@ import type { AccountUpdaterJob, ListedJob } from '../../schema/account-updater.
 import { DAY_MS, MINUTE_MS } from '../../schema/durations.ts';
 import type { CommandLedger } from '../ledger/command-ledger.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import { nameOf } from '../run/job.ts';
+import { jobPages, nameOf } from '../run/job.ts';
 import { MISSING_MS } from '../run/part.ts';
 
 /** The time after a request for a job within which the job may have been created. */
@@ -60,29 +60,33 @@ export interface Beginning extends Comparing {
 
 /**
  * Compares the service's newest jobs with the ledger before an upload. A ledger that was restored from an older copy lacks
- * later submissions, but the service knows them. Returns the unknown jobs that stop nothing.
- * @throws SvcError `outcome_unknown` for an unknown job that may contain the rows of the file
+ * later submissions, but the service knows them. Returns the unknown jobs that stop nothing; undefined if the key may not
+ * list jobs.
+ * @throws SvcError `outcome_unknown` for an unknown job that may contain the rows of the file, `forbidden` if the list is
+ *   needed and the key may not read it
  */
-export async function compareJobs(client: Client, beginning: Beginning): Promise<readonly string[]> {
+export async function compareJobs(client: Client, beginning: Beginning): Promise<readonly string[] | undefined> {
   const { job, unclearSince } = beginning;
   const isStrict = isStrictAbout(beginning);
   const newest =
-    isStrict || unclearSince.length > 0 ? await listWith(client, beginning) : await newestJobs(client, beginning);
-  const { ledger, isBegun, later, refusal } = await compareListed(beginning, newest, ownership(job, newest));
+    isStrict || unclearSince.length > 0 ? await listWith(client, beginning) : await newestIfAllowed(client, beginning);
+  const listed = newest ?? [];
+  const { ledger, isBegun, later, refusal } = await compareListed(beginning, listed, ownership(job, listed));
   if (refusal) throw refusal;
   if (!isBegun) await ledger.begin(job.created_at);
-  return later.map(nameOf);
+  return newest && later.map(nameOf);
 }
 
 /**
  * Compares the newest jobs with the ledger for a dry run. An upload learns the key's creator id from the job that it creates;
  * a dry run creates none, and learns the id from runs of this profile and address. Without such runs, the id is that of all
  * listed jobs if they have one creator and no other profile sent any of them. Where the id stays unknown, returns the jobs
- * that may stop the upload.
- * @throws SvcError `outcome_unknown` as `compareJobs`
+ * that may stop the upload; undefined if the key may not list jobs.
+ * @throws SvcError as `compareJobs`
  */
-export async function previewComparison(client: Client, comparing: Previewing): Promise<readonly string[]> {
-  const newest = await newestJobs(client, comparing);
+export async function previewComparison(client: Client, comparing: Previewing): Promise<readonly string[] | undefined> {
+  const newest = await newestIfAllowed(client, comparing);
+  if (newest === undefined) return undefined;
   const recorded = creatorsOf(newest.filter(({ id }) => id && comparing.own.has(id)));
   const creators = recorded.size > 0 ? recorded : creatorsOf(newest);
   const mayBeOwn = ({ created_by: by }: ListedJob): boolean => creators.size > 0 && (!by || creators.has(by));
@@ -178,23 +182,36 @@ async function listWith(client: Client, beginning: Beginning): Promise<readonly 
 }
 
 /**
- * Reads the newest jobs of the list: a page, or as far back as a request without a response may have created a job. Returns
- * an empty list if this key may not read it and nothing depends on it.
+ * Reads the newest jobs. Returns undefined if this key may not list jobs and nothing depends on it.
+ * @throws SvcError `forbidden` if something does, such as an empty ledger, which does not know what was sent before
  */
+async function newestIfAllowed(client: Client, comparing: Comparing): Promise<readonly ListedJob[] | undefined> {
+  const { ledger, tenant, begin, unclearSince, words, run } = comparing;
+  try {
+    return await newestJobs(client, comparing);
+  } catch (error) {
+    const isOptional = !isStrictAbout(comparing) && unclearSince.length === 0;
+    if (!isOptional || !isSvcError(error, 'forbidden')) throw error;
+    if (begin || (await (await ledger.open(tenant)).isBegun())) return undefined;
+    throw error.with({
+      message: `the ledger is empty, and could not be compared with the jobs of the service: ${error.message}; nothing was uploaded`,
+      hint: 'The rows of this file may have been submitted already, as after a lost state directory: restore it, or use a key that may list jobs. Only if no earlier job has rows of this file, run the last of these commands.',
+      next: ['whoami'],
+      alternatives: [[...words, '--begin']],
+      facts: { run },
+    });
+  }
+}
+
+/** Reads the newest jobs of the list: a page, or as far back as a request without a response may have created a job. */
 async function newestJobs(client: Client, beginning: Comparing): Promise<readonly ListedJob[]> {
   const since = Math.min(...beginning.unclearSince) - MINUTE_MS;
   const jobs: ListedJob[] = [];
-  try {
-    for await (const { items } of client.accountUpdater.list({ pageSize: PAGE_SIZE }).pages()) {
-      jobs.push(...items);
-      if (jobs.length >= PAGE_SIZE && items.some(({ created_at: at }) => !(Date.parse(at ?? '') >= since))) break;
-    }
-    return jobs;
-  } catch (error) {
-    const isOptional = !isStrictAbout(beginning) && beginning.unclearSince.length === 0;
-    if (isOptional && isSvcError(error, 'forbidden', 'not_found')) return [];
-    throw error;
+  for await (const items of jobPages(client)) {
+    jobs.push(...items);
+    if (jobs.length >= PAGE_SIZE && items.some(({ created_at: at }) => !(Date.parse(at ?? '') >= since))) break;
   }
+  return jobs;
 }
 
 function mayComeOfUnclear({ created_at: at }: ListedJob, unclearSince: readonly number[]): boolean {

@@ -7,6 +7,9 @@ import type { RunRecord } from '../run/record.ts';
 /** The documented duration of a production job. The job of a test tenant takes seconds. */
 const TYPICAL = 'typically about a day';
 
+const NOT_COMPARED =
+  'the jobs of the service were not compared with the ledger, because this key may not list jobs: if this state directory is an older copy, rows that were submitted since are billed again';
+
 /** Returns a function that shows each step of a job. `record` identifies the parts of a run with several jobs. */
 export function showRun(context: Context, record?: RunRecord): (event: RunEvent) => void {
   const progress = new RunProgress(context, record);
@@ -49,6 +52,7 @@ class RunProgress {
           `job ${event.job} is pending and may come from a request that got no response; if it is not used, it is deleted within an hour`,
         );
       case 'unrecorded':
+        if (event.jobs === undefined) return notices.warn(NOT_COMPARED);
         return notices.warn(
           `${countText(event.jobs.length, 'job')} of this key that the ledger does not know: ${event.jobs.join(', ')}. If another system uses the key, that is normal ('svc au ignore <job>' says so once); if this state directory is an older copy, rows that were submitted since are billed again. To be stopped instead, add --only-recorded`,
         );

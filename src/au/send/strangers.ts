@@ -79,8 +79,8 @@ export class Strangers {
       run: record.id,
       random: work.random,
     });
-    applyToRun(record, { kind: 'compared', jobs });
-    if (jobs.length === 0) return;
+    applyToRun(record, { kind: 'compared', jobs: jobs ?? [] });
+    if (jobs?.length === 0) return;
     work.save();
     work.onEvent?.({ kind: 'unrecorded', jobs });
   }

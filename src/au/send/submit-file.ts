@@ -32,6 +32,7 @@ import { previewComparison } from './compare-jobs.ts';
 import { inCycleSince } from './cycle-age.ts';
 import { orderRows } from './order-rows.ts';
 import { resultsReader } from './read-results.ts';
+import { showRun } from './show-progress.ts';
 import { SpareJob } from './spare-job.ts';
 import { confirmRows, partsToUpload, uploadRun } from './upload-run.ts';
 
@@ -234,7 +235,8 @@ export class FileSubmission {
       words: [...this.#words, ...option('--cycle', cycle), ...(onlyRecorded ? ['--only-recorded'] : [])],
       run: record?.id,
     });
-    if (jobs.length > 0)
+    if (jobs === undefined) showRun(this.#context)({ kind: 'unrecorded', jobs });
+    else if (jobs.length > 0)
       this.#context.notices.warn(
         `the ledger does not know ${countText(jobs.length, 'job')}, which stop the upload if this key created them: ${jobs.join(', ')}`,
       );

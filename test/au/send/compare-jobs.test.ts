@@ -13,7 +13,7 @@ function jobAt(id: string, minutes: number, key: string, status = 'processing'):
 }
 
 /** Compares the job of an upload with a list in pages of 100, after a request at noon that got no response. */
-function compared(list: readonly ListedJob[], job: AccountUpdaterJob): Promise<readonly string[]> {
+function compared(list: readonly ListedJob[], job: AccountUpdaterJob): ReturnType<typeof compareJobs> {
   const service = new FakeService(new FakeClock({ start: NOON + 60 * MINUTE }));
   const client = service.client(new AbortController().signal, () => undefined);
   Object.assign(client.accountUpdater, {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { captureResponse } from '../../../src/emulator/faults/intercept.ts';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
-import type { ListedJob } from '../../../src/schema/account-updater.ts';
+import type { AccountUpdaterJob, ListedJob } from '../../../src/schema/account-updater.ts';
 import { errorIn } from '../../support/run-here.ts';
 import { FakeClock } from '../../support/clock.ts';
 import { type Machine, openMachine } from '../commands/machine.ts';
@@ -170,15 +170,46 @@ describe('a state directory that is older than what was submitted', () => {
     expect(await machine.svc('au submit more.csv --only-recorded')).toMatchObject({ code: 0 });
   });
 
-  it('R74: a state directory that is older than what was submitted is no proof where the key may not read the list: that stops only who asked for it', async () => {
+  it('R74: an empty ledger that could not be compared, because the key may not list jobs, begins only with --begin', async () => {
     const machine = await openMachine();
-    machine.fault = (incoming, outgoing, proceed) =>
-      incoming.url?.includes('/jobs?') ? refuseWith(403)(incoming, outgoing, proceed) : proceed();
+    const { tenant_id: id } = JSON.parse((await machine.svc('au create')).stdout) as AccountUpdaterJob;
+    machine.fault = (incoming, outgoing, proceed) => {
+      if (incoming.url?.includes('/jobs?')) return refuseWith(403)(incoming, outgoing, proceed);
+      if (incoming.url !== '/tenants/self') return proceed();
+      // The dry run learns here which ledger the file would be compared with.
+      return void outgoing.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ id }));
+    };
     expect(await machine.svc(ALONE)).toMatchObject({ code: 4 });
-    expect(machine.uploads()).toBe(0);
-    const { code, stderr } = await machine.svc(SUBMIT);
-    expect(code, stderr).toBe(0);
-    expect(machine.uploads()).toBe(1);
+    for (const line of [SUBMIT, `${SUBMIT} --dry-run`]) {
+      const refused = await machine.svc(line);
+      expect([refused.code, machine.uploads()], refused.stderr).toEqual([4, 0]);
+      expect(errorIn(refused)).toMatchObject({ alternatives: [expect.stringMatching(/^svc au submit .* --begin$/)] });
+    }
+    otherFile(machine, 'more.csv', 'one-more');
+    // From then on the ledger knows what this machine sent, but not what others do.
+    for (const line of [`${SUBMIT} --begin --dry-run`, `${SUBMIT} --begin`, 'au submit more.csv']) {
+      const sent = await machine.svc(line);
+      expect(sent.code, `${line}: ${sent.stderr}`).toBe(0);
+      expect(sent.stderr).toContain('warning: the jobs of the service were not compared with the ledger');
+    }
+    expect(machine.uploads()).toBe(2);
+  });
+
+  it('R74: a false 404 for the list of jobs, at any of its requests, begins no empty ledger', async () => {
+    const machine = await openMachine();
+    await restoredTo(machine, 'before');
+    const codes = new Set<number>();
+    for (const nth of [1, 2, 3, 4]) {
+      let lists = 0;
+      machine.fault = (incoming, outgoing, proceed) => {
+        if (!incoming.url?.includes('/jobs?')) return proceed();
+        lists += 1;
+        return lists === nth ? refuseWith(404)(incoming, outgoing, proceed) : proceed();
+      };
+      codes.add((await machine.svc(SUBMIT)).code);
+      rmSync(machine.path('state'), { recursive: true });
+    }
+    expect([codes, machine.uploads()]).toEqual([new Set([8, 9]), 1]);
   });
 });
 
