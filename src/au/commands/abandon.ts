@@ -29,6 +29,7 @@ import { runWord } from '../run/run-word.ts';
 import { applyToRun } from '../run/run.ts';
 import { tenantOfKey } from '../run/tenant-proof.ts';
 import { holdRun } from '../run/verdict.ts';
+import { SentFile } from '../send/sent-file.ts';
 
 export const abandon = defineCommand({
   description:
@@ -84,8 +85,9 @@ async function releaseJob(context: Context, job: string): Promise<RunRow | undef
   const found = await findJob(client, job);
   requireReleasable(claimed, found);
   const runs = await runsWith(context, job);
+  const senders = [...runs, new SentFile(await reading.placeOf(tenant), job)];
   // If a process is sending the file, the command ends before it asks.
-  await holdRuns(context, runs, async () => undefined);
+  await holdSenders(context, senders, async () => undefined);
   const unknown = shown === undefined ? 'shows no job of this key' : 'does not know it';
   const said = found === undefined ? unknown : `says that it is ${found.status}`;
   context.notices.warn(`the rows of job ${job} may have been paid for: the service ${said}`);
@@ -96,7 +98,7 @@ async function releaseJob(context: Context, job: string): Promise<RunRow | undef
   const question = `Free the rows of job ${job}?`;
   await confirm(context, shown === undefined ? `${question} (${doubt})` : question);
   const ledger = new CommandLedger(context);
-  await holdRuns(context, runs, async () => {
+  await holdSenders(context, senders, async () => {
     // The job may have got its file while the question was open.
     requireReleasable((await ledger.claimOfJob(tenant, job)) ?? claimed, await findJob(client, job));
     await ledger.release(tenant, job, `the operator; the service ${said}`);
@@ -174,13 +176,13 @@ async function runsWith(context: Context, job: string): Promise<RunDirectory[]> 
   return runs.filter(({ record }) => record.parts.some((part) => part.job === job && part.state !== 'downloaded'));
 }
 
-/** Runs `work` while no other process works on these runs. @throws SvcError `pending` if one does */
-function holdRuns(
+/** Runs `work` while no other process of this machine sends the file. @throws SvcError `pending` if one does */
+function holdSenders(
   context: Context,
-  [run, ...others]: readonly RunDirectory[],
+  [sender, ...others]: readonly Pick<RunDirectory, 'hold'>[],
   work: () => Promise<void>,
 ): Promise<void> {
-  return run === undefined ? work() : holdRun(context, run, () => holdRuns(context, others, work));
+  return sender === undefined ? work() : holdRun(context, sender, () => holdSenders(context, others, work));
 }
 
 /** Lets the runs on this machine send rows again that they sent to a job. Results that were downloaded stay. */

@@ -7,7 +7,7 @@ import { text, textToSend } from '../../cli/app/value-parsers.ts';
 import type { Client } from '../../client/api/client.ts';
 import type { AccountUpdaterJob, ListedJob } from '../../schema/account-updater.ts';
 import { explainMissing, jobView } from '../run/job-view.ts';
-import { holdRun, resumable } from '../run/verdict.ts';
+import { resumable } from '../run/verdict.ts';
 import { beginParameter } from '../send/recorded-option.ts';
 import { showRun } from '../send/show-progress.ts';
 
@@ -37,20 +37,20 @@ export const upload = defineCommand({
     // A job that has its file already takes no other, so that nothing is claimed for it.
     const address = uploadAddress(pending, client);
     const { claimFile } = await import('../send/claim-file.ts');
-    const sent = await claimFile(context, client, pending, { file: checked, typed: file, begin, onlyReads: dryRun });
+    const claiming = { file: checked, typed: file, begin, onlyReads: dryRun };
+    await claimFile(context, client, pending, claiming, (sent) => {
+      const onEvent = showRun(context);
+      const uploading = sent.mayBeWhole
+        ? requireArrived(client, job, sentBefore(job), { onEvent })
+        : uploadToJob(client, pending, source, { onEvent, onSent: sent.record });
+      return resumable(['au', 'upload', job, file], { job }, uploading);
+    });
     if (dryRun) {
       const { uploadRequest } = await import('../../client/transfer/upload.ts');
       const request = uploadRequest(address, source.size);
       const addressShownBy = ['au', 'status', '<job>', '--show-urls'];
       return new Preview({ ...request, file: { name: file, bytes: source.size }, addressShownBy });
     }
-    const onEvent = showRun(context);
-    const uploading = holdRun(context, sent, () =>
-      sent.mayBeWhole
-        ? requireArrived(client, job, sentBefore(job), { onEvent })
-        : uploadToJob(client, pending, source, { onEvent, onSent: sent.record }),
-    );
-    await resumable(['au', 'upload', job, file], { job }, uploading);
     await print(await jobToShow(context, client, pending));
   },
   request: async (_, { job }) => (await import('../../client/api/resources.ts')).readJobRequest(job),

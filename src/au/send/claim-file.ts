@@ -6,6 +6,7 @@ import { CommandLedger } from '../ledger/command-ledger.ts';
 import type { RequestFile } from '../request/open-request-file.ts';
 import { knownJobs } from '../run/recorded-runs.ts';
 import { everyRecord } from '../run/run-view.ts';
+import { holdRun } from '../run/verdict.ts';
 import { compareJobs } from './compare-jobs.ts';
 import { resultsReader } from './read-results.ts';
 import { SentFile } from './sent-file.ts';
@@ -24,16 +25,40 @@ interface JobFile {
 
 /**
  * Binds the rows of a whole file to a job that the operator chose for it, after a search for jobs that the ledger does not
- * know and that may have these rows. Returns the record of what was sent to the job.
- * @throws SvcError as `compareJobs` and as the ledger's `claimFile`
+ * know and that may have these rows. Then `send` gets the record of what was sent to the job, unless the ledger is only
+ * read. Meanwhile the job is locked: `au abandon`, which frees its rows, locks it too.
+ * @throws SvcError `pending` if another process works on the job, else as `compareJobs` and as the ledger's `claimFile`
  */
 export async function claimFile(
   context: Context,
   client: Client,
   job: AccountUpdaterJob,
-  { file, typed, begin, onlyReads }: JobFile,
-): Promise<SentFile> {
+  file: JobFile,
+  send: (sent: SentFile) => Promise<void>,
+): Promise<void> {
+  const { onlyReads } = file;
   const ledger = new CommandLedger(context, { onlyReads });
+  const sent = new SentFile(await ledger.placeOf(ledger.tenantOf(job)), job.id);
+  const claim = (): Promise<void> => bindFile(context, client, job, { ...file, ledger, sent });
+  if (onlyReads) return claim();
+  return holdRun(context, sent, async () => {
+    await claim();
+    await send(sent);
+  });
+}
+
+/** The ledger for the rows of a file, and the record of what was sent to its job. */
+interface FileToBind extends JobFile {
+  readonly ledger: CommandLedger;
+  readonly sent: SentFile;
+}
+
+async function bindFile(
+  context: Context,
+  client: Client,
+  job: AccountUpdaterJob,
+  { file, typed, begin, onlyReads, ledger, sent }: FileToBind,
+): Promise<void> {
   const tenant = ledger.tenantOf(job);
   const words = ['au', 'upload', job.id, typed];
   await ledger.enterRuns();
@@ -50,7 +75,6 @@ export async function claimFile(
   });
   if (jobs?.length !== 0) showRun(context)({ kind: 'unrecorded', jobs });
   const read = resultsReader(context, client, ledger);
-  const sent = new SentFile(await ledger.placeOf(tenant), job.id);
   let isNew = false;
   const onClaim = (): void => {
     isNew = true;
@@ -66,5 +90,4 @@ export async function claimFile(
   if (isOwn && !onlyReads) sent.claimed();
   // A dry run ends like the upload itself, which sends nothing.
   if (onlyReads && !isNew && sent.mayBeWhole) throw sentBefore(job.id);
-  return sent;
 }

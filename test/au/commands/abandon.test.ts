@@ -129,6 +129,27 @@ it('R79: svc au abandon frees no rows of a job to which a living process is send
   expect(desk.uploads()).toBe(1);
 }, 40_000);
 
+it('R79: svc au abandon frees no rows of a job to which a living svc au upload is sending its file', async () => {
+  const uploads: (() => void)[] = [];
+  const desk = await openDesk({
+    processingMs: 3_600_000,
+    intercept: (incoming, _outgoing, proceed) => {
+      if (incoming.method !== 'PUT') return proceed();
+      uploads.push(proceed);
+    },
+  });
+  const { id } = JSON.parse((await desk.svc('au create')).stdout) as { readonly id: string };
+  const uploading = desk.svc(`au upload ${id} tokens.csv`);
+  await expect.poll(() => uploads.length, { timeout: 20_000 }).toBe(1);
+  const refused = await desk.svc(`au abandon ${id} --yes`);
+  expect(refused, refused.stderr).toMatchObject({ code: 11, stdout: '' });
+  expect(refused.stderr).toContain(`the upload to job ${id} is locked by process`);
+  uploads[0]?.();
+  expect(await uploading).toMatchObject({ code: 0 });
+  expect((await desk.svc('au submit tokens.csv')).code).toBe(0);
+  expect(desk.uploads()).toBe(1);
+}, 40_000);
+
 it('svc au abandon warns that another machine may be uploading the file of a job that is pending', async () => {
   const desk = await sentDesk();
   desk.said.statuses = ['pending'];

@@ -2,7 +2,9 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { SentFile } from '../../../src/au/send/sent-file.ts';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
+import { host } from '../../client/transfer/support.ts';
 import { FakeClock } from '../../support/clock.ts';
 import { errorIn, type HereResult, rowOf } from '../../support/run-here.ts';
 import type { Fault } from '../support.ts';
@@ -102,6 +104,16 @@ describe('the upload of a file to a job', () => {
     expect([other.code, machine.uploads()], other.stderr).toEqual([0, 1]);
     const taken = await machine.svc(`au upload ${String(id)} tokens.csv --dry-run`, shared);
     expect([taken.code, machine.uploads()], taken.stderr).toEqual([6, 1]);
+  });
+
+  it('the upload of a file to a job claims no rows while another process works on that job', async () => {
+    const machine = await openMachine();
+    const { id, tenant_id: tenant } = rowOf(await machine.svc('au create'));
+    const place = machine.path(`state/ledger/${String(tenant)}`);
+    const other = new SentFile(place, String(id));
+    const refused = await other.hold(host(), () => machine.svc(`au upload ${String(id)} tokens.csv`));
+    expect([refused.code, existsSync(join(place, 'jobs'))], refused.stderr).toEqual([11, false]);
+    rowOf(await machine.svc(`au upload ${String(id)} tokens.csv`));
   });
 
   it('R79: the upload of a file to a job does not begin with rows of an open or young cycle until --begin', async () => {
