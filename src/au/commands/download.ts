@@ -7,7 +7,7 @@ import { recordPrinter } from '../../cli/app/print.ts';
 import { text } from '../../cli/app/value-parsers.ts';
 import { simpleColumns, type View } from '../../cli/output/view.ts';
 import { copyOut, openSpool } from '../request/spool-output.ts';
-import { deliverResults, noteUncompared, requireDestination, whyNotCompared } from '../wait/deliver.ts';
+import { deliverResults, enterDelivery, noteUncompared, requireDestination, whyNotCompared } from '../wait/deliver.ts';
 import { tenantOfKey } from '../run/tenant-proof.ts';
 import { CommandLedger } from '../ledger/command-ledger.ts';
 import { acceptUnproven, checksOf, downloadResults, invalidateResults, refetchResults } from '../results/download.ts';
@@ -97,20 +97,24 @@ async function downloadJob(context: Context, job: string, options: DownloadOptio
   const client = await context.client();
   const sent = await sentRows(context, job);
   const ledger = new CommandLedger(context);
+  let tenant: string | undefined;
   const downloading = downloadResults(client, job, file, {
     ...sent,
     overwrite: force,
     acceptUnproven: options.acceptUnproven,
     host: context.system,
     onEvent: showRun(context),
-    onAccepted: async (accepted, { tenant_id: tenant }) =>
-      ledger.enterDelivered(tenant ?? sent.tenant ?? (await tenantOfKey(client)), job, accepted),
+    onAccepted: async (accepted, { tenant_id: ofJob }) => {
+      tenant = ofJob ?? sent.tenant ?? (await tenantOfKey(client));
+      await ledger.enterWanted(tenant, job, accepted);
+    },
   });
   const explained = explainMissing(context, job, downloading);
   const result = await resumable(again(job, options), { job }, explained).catch((error: unknown) => {
     throw orAccept(error, again(job, { ...options, acceptUnproven: true }));
   });
   if (!isFile) await copyOut(context, file, out);
+  await enterDelivery(context, tenant, [job]);
   const isAccepted = result.flaws.length > 0;
   const compared = sent.request !== undefined && !isAccepted;
   const why = isAccepted ? 'they were accepted unproven' : sent.why;
@@ -160,8 +164,7 @@ async function downloadRun(context: Context, run: RunDirectory, options: Downloa
   await repairCopy(context, run);
   await invalidateResults(run);
   const ledger = new CommandLedger(context);
-  if (options.acceptUnproven)
-    await acceptUnproven(run, (job, file) => ledger.enterDelivered(record.tenant_id, job, file));
+  if (options.acceptUnproven) await acceptUnproven(run, (job, file) => ledger.enterWanted(record.tenant_id, job, file));
   else if (options.force) refetchResults(run);
   if (statusOf(record) !== 'completed') {
     const client = await context.client();

@@ -333,24 +333,20 @@ export class CommandLedger {
   }
 
   /**
-   * Records in the ledger that the results of a job are delivered, or only read, and which tokens they made. This happens
-   * before the results get their name, because whoever has the new tokens could submit them. A job is open until its results
-   * are delivered.
+   * Records in the ledger that the results of a job were read, and which tokens they made. This happens before the results
+   * get their name, because whoever has the new tokens could submit them. The job is open until its results are delivered.
    */
-  async enterResults(
-    tenant: string | null | undefined,
-    job: string,
-    file: string,
-    how: { readonly isDelivered: boolean },
-  ): Promise<void> {
+  async enterResults(tenant: string | null | undefined, job: string, file: string): Promise<void> {
     const claimed = await this.#claimed(tenant, job);
     if (claimed === undefined) return;
     const { ledger, cycle, entries } = claimed;
-    if (!areTokensKnown(entries, job)) await enterResults(ledger, cycle, job, file, how);
-    else if (how.isDelivered) await this.markDelivered(tenant, job);
+    if (!areTokensKnown(entries, job)) await enterResults(ledger, cycle, job, file, { isDelivered: false });
   }
 
-  /** Records the delivery of results whose tokens the ledger knows already. It does nothing on a machine that may only read. */
+  /**
+   * Records that results were delivered: their file has its name, or a pipe took all of it. The ledger knows their tokens
+   * already. Does nothing on a machine that may only read.
+   */
   async markDelivered(tenant: string | null | undefined, job: string): Promise<void> {
     const { cycle, entries = [] } = (await this.#claimed(tenant, job)) ?? {};
     const read = entries.filter((entry) => entry.kind === 'done').find((done) => done.job === job);
@@ -375,14 +371,9 @@ export class CommandLedger {
    * Like `enterResults`, for results of which the operator gets all or some.
    * @throws SvcError `config` if this machine may only read the ledger
    */
-  async enterDelivered(
-    tenant: string | null | undefined,
-    job: string,
-    file: string,
-    how = { isDelivered: true },
-  ): Promise<void> {
+  async enterWanted(tenant: string | null | undefined, job: string, file: string): Promise<void> {
     try {
-      await this.enterResults(tenant, job, file, how);
+      await this.enterResults(tenant, job, file);
     } catch (error) {
       throw error instanceof ReadOnlyPlace ? undeliveredError(error, job) : error;
     }

@@ -56,7 +56,8 @@ async function enterPart(
   await ledger.mark(job, name);
   if (part.state !== 'downloaded' || deliveryOf(await cycle.read(), job)) return;
   const isKept = (await hashIfReadable(run.resultsFile(part))) === part.results.sha256;
-  await enterResults(ledger, cycle, job, isKept ? run.resultsFile(part) : undefined, { isDelivered: true });
+  const isDelivered = run.record.results !== undefined;
+  await enterResults(ledger, cycle, job, isKept ? run.resultsFile(part) : undefined, { isDelivered });
 }
 
 /**

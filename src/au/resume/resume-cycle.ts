@@ -263,6 +263,6 @@ async function downloadJob(
   await downloadResults(client, job, file, {
     rowsSent: rows,
     onEvent: showRun(context),
-    onAccepted: (accepted) => ledger.enterDelivered(tenant, job, accepted, { isDelivered: false }),
+    onAccepted: (accepted) => ledger.enterWanted(tenant, job, accepted),
   });
 }

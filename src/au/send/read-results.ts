@@ -32,7 +32,7 @@ export function resultsReader(context: Context, client: Client, ledger: CommandL
     try {
       await downloadResults(client, job, spooled.path, {
         rowsSent: rows,
-        onAccepted: (file) => ledger.enterResults(tenant, job, file, { isDelivered: false }),
+        onAccepted: (file) => ledger.enterResults(tenant, job, file),
       });
     } catch (error) {
       if (!isSvcError(error, ...OF_ONE_JOB)) throw error;

@@ -1,6 +1,6 @@
 import { isSvcError, SvcError } from '../../base/errors.ts';
 import type { Context } from '../../cli/app/command.ts';
-import { noteNext } from '../../cli/app/hint.ts';
+import { noteNext, warnOf } from '../../cli/app/hint.ts';
 import { countText } from '../../cli/output/time.ts';
 import type { WakeUp } from '../../client/api/poll.ts';
 import { fileSource } from '../../client/transfer/source.ts';
@@ -13,7 +13,7 @@ import { unequalResults } from '../results/result-rows.ts';
 import { countedResults } from '../results/submission.ts';
 import { unorderedTokens } from '../results/unordered-tokens.ts';
 import { CommandLedger } from '../ledger/command-ledger.ts';
-import type { ResultsFile } from '../run/part.ts';
+import type { Part, ResultsFile } from '../run/part.ts';
 import { areCompared, needsFile, type RunRecord, statusOf } from '../run/record.ts';
 import { applyToRun } from '../run/run.ts';
 import { repairCopy } from '../run/request-copy.ts';
@@ -66,7 +66,7 @@ export async function finishRun(
  */
 export async function deliverAsRecorded(context: Context, run: RunDirectory, force = false): Promise<ResultsFile> {
   const { out } = run.record;
-  if (out === undefined) return keepResults(run);
+  if (out === undefined) return deliverResults(context, run, { out: keptResultsOf(run), force: true });
   try {
     await checkDestination(context, run, { out, force });
     return await deliverResults(context, run, { out, force });
@@ -74,7 +74,7 @@ export async function deliverAsRecorded(context: Context, run: RunDirectory, for
     if (!isSvcError(error, 'usage', 'local')) throw error;
     context.notices.warn(`${run.record.id}: ${error.message}; its results are kept in ${run.path}`);
     noteNext(context, 'to write them to another file', ['au', 'download', run.name, '--out', '<file>']);
-    return keepResults(run);
+    return deliverResults(context, run, { out: keptResultsOf(run), force: true });
   }
 }
 
@@ -90,12 +90,45 @@ export async function requireDestination(context: Context, to: Destination, run?
 
 /** Writes the results of a run to their destination: a file, a pipe, a device, or standard output. */
 export async function deliverResults(context: Context, run: RunDirectory, to: Destination): Promise<ResultsFile> {
+  const { record } = run;
   const isFile = to.out !== '-';
+  const before = record.results;
+  const kept = keptResultsOf(run);
   const results = isFile ? await writeResults(run, to) : await keepResults(run);
   await copyOut(context, results.file, to.out);
+  // A pipe may have failed to take results that the run keeps. Another copy of a file needs no ledger.
+  if ([before?.file ?? kept, results.file].includes(kept))
+    await enterDelivery(
+      context,
+      record.tenant_id,
+      record.parts.filter(isWhole).flatMap(({ job }) => job ?? []),
+    );
   // A refresh says which new tokens it did not place.
-  if (to.out !== keptResultsOf(run)) await warnOfOrder(context, run, results);
+  if (to.out !== kept) await warnOfOrder(context, run, results);
   return results;
+}
+
+/** Tells whether a part has the results of all rows of its job. A file may have only some rows of another run's job. */
+function isWhole({ state, joined, rows }: Part): boolean {
+  return state === 'downloaded' && (joined === undefined || rows >= joined.rows);
+}
+
+/**
+ * Records in the ledger that the results of some jobs were delivered, so that no machine shows these jobs as open. Because
+ * they were delivered, a ledger that does not take it changes no exit code.
+ */
+export async function enterDelivery(
+  context: Context,
+  tenant: string | undefined,
+  jobs: readonly string[],
+): Promise<void> {
+  try {
+    const ledger = new CommandLedger(context);
+    for (const job of jobs) await ledger.markDelivered(tenant, job);
+  } catch (error) {
+    if (!isSvcError(error) || isSvcError(error, 'hangup', 'interrupted', 'terminated')) throw error;
+    warnOf(context, 'the results were delivered, but the ledger still has their jobs as open', error);
+  }
 }
 
 /** Warns of tokens whose results may have another order than their rows, because another machine's job has these. */

@@ -32,7 +32,7 @@ export interface RunPoll {
 }
 
 export interface PollRunOptions extends RunOptions {
-  readonly ledger?: Pick<CommandLedger, 'enterDelivered' | 'keptResults'> | undefined;
+  readonly ledger?: Pick<CommandLedger, 'enterWanted' | 'keptResults'> | undefined;
 }
 
 /** Polls once the jobs under way, and downloads the results of completed jobs. */
@@ -82,17 +82,12 @@ async function collectPart(client: Client, run: RunDirectory, part: Part, option
       overwrite: true,
       ...checks,
       onAccepted: async (file, { tenant_id: tenant, id }) =>
-        options.ledger?.enterDelivered(tenant ?? run.record.tenant_id, id, file, { isDelivered: isWhole(part) }),
+        options.ledger?.enterWanted(tenant ?? run.record.tenant_id, id, file),
     });
     recordResults(run, part, { bytes, sha256, proof, compared });
   } catch (error) {
     throw error instanceof UnprovenDownload ? recordUnproven(run, part, error) : error;
   }
-}
-
-/** Tells whether a part has all rows of its job. A file may have only some rows of another run's job. */
-function isWhole({ joined, rows }: Part): boolean {
-  return joined === undefined || rows >= joined.rows;
 }
 
 /** Takes the results of another run's job from that run, if it is on this machine and has them. */

@@ -1,6 +1,8 @@
-import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { CommandLedger } from '../../../src/au/ledger/command-ledger.ts';
 import * as cycleNames from '../../../src/au/run/cycle-name.ts';
+import { SvcError } from '../../../src/base/errors.ts';
 import { Draft } from '../../../src/base/files/draft.ts';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
 import { RESULT_COLUMNS } from '../../../src/schema/account-updater-files.ts';
@@ -452,6 +454,39 @@ describe('results that nobody received', () => {
     writeFileSync(home.file('whole.csv'), `${[HEADER, ...ROWS].join('\n')}\n`);
     expect(await on('other', 'au submit whole.csv --cycle 2026-12 --wait')).toMatchObject({ code: 0 });
     expect(await openOn(on, 'fresh')).toEqual([[], 0]);
+  });
+
+  it.runIf(existsSync('/dev/full'))(
+    'R84: the results of a job or run stay open that a device did not take, until somebody receives them',
+    async () => {
+      const { on, clock, jobs, home } = await openHalves();
+      await clock.advance(HOUR_MS);
+      const [ofJob = '', ofRun] = jobs;
+      const { stdout } = await on('laptop', 'au runs -o csv --fields run');
+      const run = stdout.trim().split('\n').at(-1) ?? '';
+      expect((await on('fresh', `au download ${ofJob} --out /dev/full`)).code).toBe(1);
+      expect((await on('laptop', `au resume ${run} --wait --out /dev/full`)).code).toBe(1);
+      expect(await openOn(on, 'other')).toEqual([jobs, 11]);
+      for (const line of [`au download ${ofJob} --out job.csv`, `au download ${ofJob} --out again.csv`]) {
+        expect(await on('fresh', line)).toMatchObject({ code: 0 });
+        expect(await openOn(on, 'other')).toEqual([[ofRun], 11]);
+      }
+      expect(await on('laptop', `au download ${run} --out run.csv`)).toMatchObject({ code: 0 });
+      expect(existsSync(home.file('run.csv'))).toBe(true);
+      expect(await openOn(on, 'other')).toEqual([[], 0]);
+    },
+  );
+
+  it('R84: a ledger that cannot be written to after the results were delivered changes no exit code', async () => {
+    const { on, clock, jobs, home } = await openHalves();
+    await clock.advance(HOUR_MS);
+    const mark = vi.spyOn(CommandLedger.prototype, 'markDelivered');
+    mark.mockRejectedValueOnce(new SvcError('server', 'the bucket does not respond'));
+    const received = await on('fresh', `au download ${jobs[0]} --out job.csv`);
+    expect(received.code, received.stderr).toBe(0);
+    expect(received.stderr).toContain('the ledger still has their jobs as open: the bucket does not respond');
+    expect(existsSync(home.file('job.csv'))).toBe(true);
+    expect(await openOn(on, 'other')).toEqual([jobs, 11]);
   });
 
   it('R84: every job of a cycle stays open where the results of one of them could not be read', async () => {
