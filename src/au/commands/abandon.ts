@@ -73,7 +73,8 @@ async function releaseJob(context: Context, job: string): Promise<RunRow | undef
   const shown = await tenantOfKey(client);
   const reading = new CommandLedger(context, { onlyReads: true });
   const hasJob = async (ledger: Ledger): Promise<boolean> => (await ledger.cycleOfJob(job)) !== undefined;
-  const tenant = shown ?? (await recordedTenant(context, job)) ?? (await ledgerOfKey(client, reading, hasJob))?.[0];
+  const find = async () => (await ledgerOfKey(context, client, reading, hasJob, { isNamed: true }))?.[0];
+  const tenant = shown ?? (await recordedTenant(context, job)) ?? (await find());
   if (tenant === undefined) return undefined;
   const claimed = await reading.claimOfJob(tenant, job);
   if (claimed === undefined) return undefined;

@@ -74,7 +74,7 @@ async function printCycles(context: Context): Promise<number> {
   const { ledgerOfKey } = await import('../ledger/named-cycle.ts');
   const print = await listPrinter(context, cycleView);
   const client = await context.client();
-  const opened = await ledgerOfKey(client, new CommandLedger(context, { onlyReads: true }));
+  const opened = await ledgerOfKey(context, client, new CommandLedger(context, { onlyReads: true }));
   const rows = opened === undefined ? [] : await openCycles(client, opened[1]);
   await print(oneBatch(rows));
   if (rows.length === 0) await noteNoneOpen(context, opened?.[1]);

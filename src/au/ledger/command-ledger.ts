@@ -14,7 +14,7 @@ import { fileSource, hashIfReadable, type UploadSource } from '../../client/tran
 import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
 import type { RequestFile } from '../request/open-request-file.ts';
 import { findJob } from '../run/job.ts';
-import { everyRun } from '../run/recorded-runs.ts';
+import { everyRun, isOfProfile } from '../run/recorded-runs.ts';
 import { isOfSandbox, type RunRecord } from '../run/record.ts';
 import type { UnreadableRun } from '../run/run-directory.ts';
 import type { Part, PartResults } from '../run/part.ts';
@@ -162,7 +162,7 @@ export class CommandLedger {
     return sharedLedgersUsed(this.#root()).size > 0;
   }
 
-  /** Returns the ledgers with jobs of all tenants in the place, to be read. */
+  /** Returns the ledgers with jobs of all tenants in the place, to be read, but not of tenants that use another ledger. */
   async *everyTenant(): AsyncGenerator<readonly [string, Ledger]> {
     const context = this.#context;
     const objects = await (this.#location === undefined
@@ -174,7 +174,18 @@ export class CommandLedger {
       if (tenant !== undefined) tenants.add(tenant);
     }
     const reading = new CommandLedger(context, { onlyReads: true });
-    for (const tenant of tenants) yield [tenant, await reading.open(tenant)];
+    for (const tenant of tenants) {
+      const elsewhere = await this.#elsewhere(tenant, objects.name);
+      if (elsewhere === undefined) yield [tenant, await reading.open(tenant)];
+      else context.notices.note(`tenant ${tenant} uses the ledger ${elsewhere}, which is not set and was not read`);
+    }
+  }
+
+  /** Returns the ledger that this machine shares for a tenant, if it is not the one in the place. */
+  async #elsewhere(tenant: string, place: string): Promise<string | undefined> {
+    const { readUsedLedger } = await import('./used-ledger.ts');
+    const used = readUsedLedger(await this.placeOf(tenant))?.ledger;
+    return this.isShared && used === place ? undefined : used;
   }
 
   /**
@@ -470,12 +481,13 @@ export class CommandLedger {
    * that this machine sent without the ledger.
    */
   async enterRuns(): Promise<void> {
-    if (!this.isShared) return;
+    if (this.#location === undefined) return;
     const { runs } = await everyRun(this.#context);
-    const profile = this.#context.settings.profile.value;
-    const here = serviceOf(this.#context);
-    const own = runs.filter(({ record }) => record.profile === profile && record.base_url === here);
-    for (const tenant of new Set(own.flatMap(({ record }) => record.tenant_id ?? []))) await this.open(tenant);
+    const own = runs.filter(({ record }) => isOfProfile(this.#context, record));
+    const { name } = await openLedgerStore(this.#context, this.#location);
+    // Those of a tenant that uses another ledger are there.
+    for (const tenant of new Set(own.flatMap(({ record }) => record.tenant_id ?? [])))
+      if ((await this.#elsewhere(tenant, name)) === undefined) await this.open(tenant);
   }
 
   /** Returns the tenant of a job, which names the ledger, so that a job without one is not used. @throws SvcError `bad_response` */

@@ -1,10 +1,12 @@
 import path from 'node:path';
 import { isSvcError, SvcError } from '../../base/errors.ts';
 import type { Context } from '../../cli/app/command.ts';
+import { tenantInUse } from '../../cli/app/tenant-mark.ts';
 import { directoryOf } from '../../cli/config/paths.ts';
 import type { Client } from '../../client/api/client.ts';
 import { cyclesSeen } from '../open-claims.ts';
 import { cycleName } from '../run/cycle-name.ts';
+import { isOfProfile, silentRuns } from '../run/recorded-runs.ts';
 import { tenantOfKey } from '../run/tenant-proof.ts';
 import { openJobs } from './claims.ts';
 import { CommandLedger } from './command-ledger.ts';
@@ -21,20 +23,35 @@ export interface NamedCycle {
 }
 
 /**
- * Opens the ledger of the key's tenant; undefined if the service shows no job of the tenant, and `isSought` is true of no
- * ledger in the place. By default, a ledger with open jobs is sought.
+ * Opens the ledger of the key's tenant; undefined if the tenant is not known, and `isSought` is true of no ledger in the place
+ * that may be its own. `isNamed` says that the operator named what is sought, such as a cycle. By default, a ledger with open
+ * jobs is sought. Keys of several tenants may be used on one machine, so that only a note says of jobs that no run of this
+ * profile sent.
  * @throws SvcError `outcome_unknown` where one is sought, and the service does not show whether it is that of the key
  */
 export async function ledgerOfKey(
+  context: Context,
   client: Client,
   ledger: CommandLedger,
   isSought: (ledger: Ledger) => Promise<boolean> = hasOpenJobs,
+  { isNamed = false } = {},
 ): Promise<[string, Ledger] | undefined> {
-  const tenant = (await tenantOfKey(client)) ?? (await tenantOfAnyJob(client));
+  const tenant = (await tenantOfKey(client)) ?? (await tenantOfAnyJob(client)) ?? tenantInUse(context)?.id;
   if (tenant !== undefined) return [tenant, await ledger.open(tenant)];
-  for await (const [other, found] of ledger.everyTenant())
-    if (await isSought(found)) throw unknownOwner(other, found.name);
+  for await (const [other, found] of ledger.everyTenant()) {
+    if (!(await isSought(found))) continue;
+    if (isNamed || ledger.isShared || (await hasRunHere(context, other))) throw unknownOwner(other, found.name);
+    context.notices.note(
+      `the service shows no job of this key's tenant, so the open jobs of tenant ${other} in ${found.name} were not looked for`,
+    );
+  }
   return undefined;
+}
+
+/** Tells whether this profile sent a run of a tenant from this machine. */
+async function hasRunHere(context: Context, tenant: string): Promise<boolean> {
+  const runs = await silentRuns(context);
+  return runs.some(({ record }) => record.tenant_id === tenant && isOfProfile(context, record));
 }
 
 function unknownOwner(tenant: string, place: string): SvcError {
@@ -72,7 +89,7 @@ export async function namedCycle(
   const name = cycleNamed(typed);
   if (name === undefined) throw missing;
   const hasCycle = async (found: Ledger): Promise<boolean> => (await found.cycle(name).read()).length > 0;
-  const opened = await ledgerOfKey(client, ledger, hasCycle);
+  const opened = await ledgerOfKey(context, client, ledger, hasCycle, { isNamed: true });
   if (opened === undefined) throw missing;
   const [tenant, found] = opened;
   const cycle = found.cycle(name);

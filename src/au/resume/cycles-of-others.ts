@@ -27,7 +27,7 @@ export async function cyclesOfOthers(context: Context, where: 'anywhere' | 'shar
   // A key is needed only if there is such a job.
   if (!wasShared && !(await isAny(ledger.everyTenant(), hasOthers))) return [];
   const client = await context.client();
-  const opened = await ledgerOfKey(client, ledger, hasOthers);
+  const opened = await ledgerOfKey(context, client, ledger, hasOthers);
   if (opened === undefined || (where === 'shared' && !ledger.isShared)) return [];
   const cycles = await openCycles(client, opened[1]);
   return cycles.filter(({ open_jobs: jobs }) => jobs.some((job) => !own.has(job)));

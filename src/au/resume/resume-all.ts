@@ -2,7 +2,6 @@ import { isSvcError } from '../../base/errors.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { noteNext, warnOf } from '../../cli/app/hint.ts';
 import { listPrinter, oneBatch } from '../../cli/app/print.ts';
-import { serviceOf } from '../../cli/app/service.ts';
 import type { Summarize } from '../../cli/app/summary.ts';
 import { countText, formatDuration } from '../../cli/output/time.ts';
 import type { View } from '../../cli/output/view.ts';
@@ -15,8 +14,8 @@ import { describeRun } from '../wait/describe-run.ts';
 import { type JobWakeUp, listenForJobs } from '../wait/events-option.ts';
 import { openRunSummary } from '../run/own-requests.ts';
 import { laterRun } from '../run/find-run.ts';
-import { isAt, isOpen, isUntouched, needsFile, openSince, type RunRecord } from '../run/record.ts';
-import { recordedRuns } from '../run/recorded-runs.ts';
+import { isOpen, isUntouched, needsFile, openSince, type RunRecord } from '../run/record.ts';
+import { isOfProfile, recordedRuns } from '../run/recorded-runs.ts';
 import type { FoundRuns, RunDirectory } from '../run/run-directory.ts';
 import { runRow, runView } from '../run/run-view.ts';
 import { exitCodeOf, holdRun, type Outcome, outcomeOf } from '../run/verdict.ts';
@@ -100,11 +99,9 @@ interface DueRuns extends FoundRuns {
 
 /** Returns the runs of this profile that are due, and those that are not gone on with. */
 export async function dueRuns(context: Context, exec: string | undefined): Promise<DueRuns> {
-  const here = serviceOf(context);
-  const profile = context.settings.profile.value;
   const { runs, unreadable } = await recordedRuns(context);
   const due = runs.filter(({ record }) => isDue(record, exec));
-  const isHere = ({ record }: RunDirectory): boolean => record.profile === profile && isAt(record, here);
+  const isHere = ({ record }: RunDirectory): boolean => isOfProfile(context, record);
   const left: { readonly run: RunDirectory; readonly later: string }[] = [];
   for (const run of due.filter(isHere)) {
     const later = isUntouched(run.record) ? await laterRun(context, run) : undefined;

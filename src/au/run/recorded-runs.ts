@@ -107,6 +107,12 @@ function placeHint({ settings }: Pick<Context, 'settings'>, { profile, base_url:
   return address === 'sandbox' ? 'Add --sandbox.' : `Give its address: --base-url ${address}`;
 }
 
+/** Tells whether a run was submitted with the profile and the service of this command. */
+export function isOfProfile(context: Pick<Context, 'settings'>, record: RunRecord): boolean {
+  const places = [record.base_url, ...(record.also_at ?? [])];
+  return record.profile === context.settings.profile.value && places.includes(serviceOf(context));
+}
+
 /** Like `namedRun`, but accepts a run of any address, for commands that need no service. */
 export async function recordedRun(
   context: Pick<Context, 'system'>,

@@ -1,0 +1,91 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { expect, it } from 'vitest';
+import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
+import { openQuickDesk } from '../commands/support.ts';
+
+const [HEADER = ''] = exampleRequestFile().split('\n');
+const MINUTE = 60_000;
+
+/** Opens a machine with the keys of two tenants of one service. Jobs take a week. */
+async function openTwoTenants() {
+  const desk = await openQuickDesk({ processingMs: 10_000 * MINUTE, tenants: ['production', 'production'] });
+  const [ours, theirs] = desk.sandbox.tenants;
+  writeFileSync(desk.home.file('one.csv'), `${HEADER}\none-more,,,\n`);
+  const second = {
+    SVC_PRIVATE_API_KEY: theirs?.private_key ?? '',
+    SVC_MANAGEMENT_API_KEY: theirs?.management_key ?? '',
+  };
+  return {
+    ...desk,
+    ours: ours?.id ?? '',
+    /** Another address of the service, at which this machine has no runs. */
+    elsewhere: { SVC_BASE_URL: desk.sandbox.url.replace('127.0.0.1', 'localhost') },
+    /** Runs a command line with the keys of the second tenant. */
+    theirs: (line: string, more = {}) => desk.svc(line, { ...second, ...more }),
+  };
+}
+
+/** Uploads a file of the first tenant to a job of which no run here knows. */
+async function uploadOurs({ svc }: Pick<Awaited<ReturnType<typeof openTwoTenants>>, 'svc'>): Promise<void> {
+  const { id } = JSON.parse((await svc('au create')).stdout) as { readonly id: string };
+  const uploaded = await svc(`au upload ${id} tokens.csv`);
+  expect(uploaded.code, uploaded.stderr).toBe(0);
+}
+
+it.each(['au resume', 'au status', 'au sync'])(
+  'svc %s ends with 0 for a tenant without jobs beside the open job of another tenant, and names that tenant',
+  async (line) => {
+    const desk = await openTwoTenants();
+    await uploadOurs(desk);
+    const told = await desk.theirs(line);
+    expect(told.code, told.stderr).toBe(0);
+    expect(told.stderr).toContain(`the open jobs of tenant ${desk.ours} in `);
+    expect(await desk.svc('au resume')).toMatchObject({ code: 11 });
+  },
+);
+
+it('the open jobs of a tenant whose runs are of another address are not those of this key', async () => {
+  const desk = await openTwoTenants();
+  expect(await desk.svc('au submit one.csv')).toMatchObject({ code: 0 });
+  await uploadOurs(desk);
+  for (const line of ['au resume', 'au status']) {
+    // With a run of this profile, and while the service shows no job, the key may be that of the tenant.
+    expect(await desk.theirs(line)).toMatchObject({ code: 9 });
+    const other = await desk.theirs(line, desk.elsewhere);
+    expect(other.code, other.stderr).toBe(0);
+  }
+});
+
+it('svc au status ends with 0 for a profile whose keys are known to be of a tenant without jobs', async () => {
+  const desk = await openTwoTenants();
+  const [, theirs] = desk.sandbox.tenants;
+  const { url } = desk.sandbox;
+  const stored = (value: string | undefined) => ({ value, base_url: url });
+  const keys = { private: stored(theirs?.private_key), management: stored(theirs?.management_key) };
+  const profiles = { default: { base_url: url, keys } };
+  mkdirSync(desk.home.file('config'), { mode: 0o700 });
+  const file = desk.home.file('config/config.json');
+  writeFileSync(file, JSON.stringify({ version: 1, profiles }), { mode: 0o600 });
+  const env = { SVC_CONFIG_DIR: desk.home.file('config'), SVC_PRIVATE_API_KEY: '', SVC_MANAGEMENT_API_KEY: '' };
+  expect(await desk.svc('au submit one.csv')).toMatchObject({ code: 0 });
+  expect(await desk.svc('au status', env)).toMatchObject({ code: 9 });
+  expect(await desk.svc('whoami', env)).toMatchObject({ code: 0 });
+  const told = await desk.svc('au status', env);
+  expect(told.code, told.stderr).toBe(0);
+});
+
+it('the shared ledger of one tenant stops no command with the key of another tenant', async () => {
+  const desk = await openTwoTenants();
+  const ledger = { SVC_LEDGER: desk.home.file('ledger') };
+  expect(await desk.svc('au submit tokens.csv --cycle 2026-12')).toMatchObject({ code: 0 });
+  expect(await desk.svc('au submit one.csv --cycle 2026-12', ledger)).toMatchObject({ code: 0 });
+  for (const line of ['au status', 'au resume']) {
+    const told = await desk.theirs(line, desk.elsewhere);
+    expect(told.code, told.stderr).toBe(0);
+    expect(told.stderr).toContain(`tenant ${desk.ours} uses the ledger ${ledger.SVC_LEDGER}, which is not set`);
+  }
+  expect(await desk.theirs('au status')).toMatchObject({ code: 0 });
+  expect(await desk.svc('au status')).toMatchObject({ code: 3 });
+  const sent = await desk.theirs('au submit one.csv --cycle 2026-12', { SVC_LEDGER: desk.home.file('other') });
+  expect(sent.code, sent.stderr).toBe(0);
+});
