@@ -6,7 +6,7 @@ import { beginAt } from '../entry.ts';
 import { confirmedAhead } from '../follow/follow-logs.ts';
 import { serviceLogs } from '../read-range.ts';
 import { workAlone } from '../work-alone.ts';
-import { learnTenant, unknownTenant } from './key-tenant.ts';
+import { learnTenant } from './key-tenant.ts';
 import { type LostFiles, LostFilesWatch } from './lost-files.ts';
 import { beginArchive, checkSubject, findArchive, type FoundArchive } from './manifest.ts';
 import { marginMs, withMargin } from './records/coverage.ts';
@@ -64,9 +64,8 @@ export async function runArchive(
   const client = await openClient();
   const time: KnownTime = { now: () => client.now() };
   try {
-    const tenantId = await learnTenant(client, found?.first.tenant_id);
+    const tenantId = await learnTenant(client);
     if (found) checkSubject(store, found, { tenantId });
-    else if (tenantId === undefined) throw unknownTenant();
     const work = (): Promise<ArchiveRun> => runLocked(store, client, tenantId, options, time);
     return await workAlone((alone) => store.lock(alone), work);
   } catch (error) {
@@ -82,7 +81,7 @@ interface KnownTime {
 async function runLocked(
   store: FileStore,
   client: Client,
-  tenantId: string | undefined,
+  tenantId: string,
   options: RunOptions,
   time: KnownTime,
 ): Promise<ArchiveRun> {
@@ -91,7 +90,7 @@ async function runLocked(
   const now = client.now();
   const begunAt = client.clock.now();
   checkSubject(store, { first }, { service: options.service, tenantId });
-  const writer = await openWriter(store, { first, last }, client, tenantId);
+  const writer = await openWriter(store, { first, last }, client);
   const begin: RunBegin = {
     isNew: before === undefined,
     tenantId: first.tenant_id,
@@ -130,15 +129,9 @@ async function runLocked(
   };
 }
 
-function openWriter(
-  store: FileStore,
-  { first, last }: FoundArchive,
-  client: Client,
-  tenantId: string | undefined,
-): Promise<ArchiveWriter> {
+function openWriter(store: FileStore, { first, last }: FoundArchive, client: Client): Promise<ArchiveWriter> {
   return ArchiveWriter.open(store, last, {
     tenantId: first.tenant_id,
-    isTenantInDoubt: tenantId === undefined,
     now: () => client.now(),
     machineAhead: () => client.machineAhead(),
   });
@@ -170,11 +163,10 @@ async function retained(
 
 async function begun(
   store: FileStore,
-  tenantId: string | undefined,
+  tenantId: string,
   client: Client,
   { service, since, retentionMs }: RunOptions,
 ): Promise<FoundArchive> {
-  if (tenantId === undefined) throw unknownTenant();
   // One false Date header must not decide where an archive begins.
   const aheadMs = await confirmedAhead(client, {}, client.now() - client.clock.now());
   const now = client.clock.now() + aheadMs;

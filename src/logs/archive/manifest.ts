@@ -177,7 +177,7 @@ export function checkSubject(
   if (tenantId !== undefined && tenantId !== first.tenant_id) throw otherTenant(store, first.tenant_id, tenantId);
 }
 
-export function otherTenant(store: FileStore, archived: string, found: string): SvcError {
+function otherTenant(store: FileStore, archived: string, found: string): SvcError {
   return new SvcError(
     'config',
     `${store.name} is an archive of tenant ${archived}, and the key is of tenant ${found}`,

@@ -7,7 +7,6 @@ import type { Log } from '../../schema/log.ts';
 import { settledBefore, type TailPosition, type TimeRange } from '../entry.ts';
 import { ChainEnd, storeSegment } from './chain-end.ts';
 import { indexSegments, removeMerged, type StoredSegment } from './index/upkeep.ts';
-import { otherTenant } from './manifest.ts';
 import { Pending, type PendingLimits } from './pending.ts';
 import { type Stamp, stampOf } from './records/clock.ts';
 import { isoRange } from './records/coverage.ts';
@@ -18,8 +17,6 @@ import { removeUncommitted } from './uncommitted.ts';
 
 export interface WriterOptions {
   readonly tenantId: string;
-  /** Whether the tenant of the key is unknown. The first entries then show it. */
-  readonly isTenantInDoubt?: boolean | undefined;
   readonly limits?: PendingLimits | undefined;
   readonly now: () => number;
   /** Returns the milliseconds by which this machine's clock is ahead of the service's. */
@@ -60,7 +57,6 @@ export class ArchiveWriter {
   #pending: Pending;
   #gapTo = 0;
   #isWhole = true;
-  #isTenantInDoubt: boolean;
 
   /** Continues after the newest record. @throws SvcError `checksum_mismatch` if its position is damaged */
   static async open(store: FileStore, last: Link, options: WriterOptions): Promise<ArchiveWriter> {
@@ -70,7 +66,6 @@ export class ArchiveWriter {
   private constructor(store: FileStore, last: Link, position: TailPosition, options: WriterOptions) {
     this.#store = store;
     this.#options = options;
-    this.#isTenantInDoubt = options.isTenantInDoubt === true;
     this.#end = new ChainEnd(store, last, options.tenantId, options.now);
     this.#position = position;
     this.#readFrom = this.#position.readTo;
@@ -99,18 +94,9 @@ export class ArchiveWriter {
     return this.#pending.entries;
   }
 
-  /** Adds entries to the next commit. @throws SvcError `config` for another tenant's key */
+  /** Adds entries to the next commit. */
   async add(logs: readonly Log[]): Promise<void> {
-    if (this.#isTenantInDoubt) this.#checkTenant(logs);
     await this.#wholly(() => this.#pending.add(logs));
-  }
-
-  #checkTenant(logs: readonly Log[]): void {
-    const { tenantId } = this.#options;
-    const found = logs.flatMap(({ tenant_id: id }) => id ?? []);
-    const other = found.find((id) => id !== tenantId);
-    this.#isTenantInDoubt = !found.includes(tenantId);
-    if (this.#isTenantInDoubt && other !== undefined) throw otherTenant(this.#store, tenantId, other);
   }
 
   /**

@@ -61,7 +61,7 @@ async function openService(
   checkSubject(store, { first }, { service: serviceOf(context) });
   const client = await context.client();
   const times = new ServiceInterval(client, input);
-  checkSubject(store, { first }, { tenantId: await learnTenant(client, first.tenant_id) });
+  checkSubject(store, { first }, { tenantId: await learnTenant(client) });
   if (!times.settle()) return { client, others: undefined };
   await beginNow(client, entityFilter(input), (now) => now);
   times.settle();

@@ -16,17 +16,22 @@ function forbidden(): SvcError {
 }
 
 it.each([
-  ['is read', client(['t-2'], 't-1'), undefined, 't-1'],
-  ['is that of the newest entries for a key that may not read it', client([undefined, 't-1', 't-1']), undefined, 't-1'],
-  ['is not known from entries of two tenants', client(['t-1', 't-2']), undefined, undefined],
-  ['is the expected one if an entry is of that', client(['t-1', 't-2']), 't-2', 't-2'],
-  ['is not the expected one if no entry is of that', client(['t-1']), 't-2', 't-1'],
-  ['is not known without entries', client([]), 't-1', undefined],
-])('the tenant of an archive %s', async (_, of, expected, tenant) => {
-  expect(await learnTenant(of, expected)).toBe(tenant);
+  ['is read', client(['t-2'], 't-1')],
+  ['is that of the newest entries for a key that may not read it', client([undefined, 't-1', 't-1'])],
+])('the tenant of a key %s', async (_, of) => {
+  expect(await learnTenant(of)).toBe('t-1');
 });
 
-it('the tenant of an archive is not taken from entries where it could not be asked for', async () => {
+it.each([
+  ['from entries of two tenants', client(['t-1', 't-2']), 'its log has entries of several tenants'],
+  ['without entries', client([]), 'once there are log entries'],
+  ['from entries that name none', client([undefined]), 'once there are log entries'],
+])('the tenant of a key that may not read it is not known %s', async (_, of, hint) => {
+  const refused = learnTenant(of);
+  await expect(refused).rejects.toMatchObject({ code: 'forbidden', hint: expect.stringContaining(hint) });
+});
+
+it('the tenant of a key is not taken from entries where it could not be asked for', async () => {
   const lost = new SvcError('network', 'no response');
   await expect(learnTenant(client(['t-1'], lost))).rejects.toBe(lost);
 });

@@ -33,12 +33,12 @@ afterEach(() => {
   fs.rmSync(work, { recursive: true, force: true });
 });
 
-async function writerOn(at = store, isTenantInDoubt = false, now = NOON + HOUR): Promise<ArchiveWriter> {
+async function writerOn(at = store, now = NOON + HOUR): Promise<ArchiveWriter> {
   const subject = { service: 'https://vault.example', tenantId: TENANT };
   if (!(await findArchive(at)))
     await beginArchive(at, subject, { position: beginAt(NOON), since: undefined, now: NOON });
   const found = await findArchive(at);
-  return ArchiveWriter.open(at, found!.last, { tenantId: TENANT, isTenantInDoubt, now: () => now });
+  return ArchiveWriter.open(at, found!.last, { tenantId: TENANT, now: () => now });
 }
 
 function log(at: number, message = 'did', more: Partial<Log> = {}): Log {
@@ -75,7 +75,7 @@ describe('the writer of an archive', () => {
       listed.push(prefix);
       return list(prefix);
     };
-    const writer = await writerOn(store, false, Date.UTC(9999, 11, 31));
+    const writer = await writerOn(store, Date.UTC(9999, 11, 31));
     await writer.add([log(NOON + 1)]);
     await writer.commit(positionAt(NOON + 2));
     expect(listed.length).toBeGreaterThan(2 * 400);
@@ -138,17 +138,6 @@ describe('the writer of an archive', () => {
     expect(writer.last.record).toMatchObject({ sequence: 1, segments: [], read_to: iso(NOON + 1) });
     await writer.commit(positionAt(NOON - HOUR));
     expect(writer.last.record.sequence).toBe(1);
-  });
-
-  it('the writer refuses entries of a key that may belong to another tenant, until one entry is of its tenant', async () => {
-    const writer = await writerOn(store, true);
-    const refused = writer.add([log(NOON, 'x', { tenant_id: 't-2' })]);
-    await expect(refused).rejects.toMatchObject({ code: 'config' });
-    await expect(refused).rejects.toThrow('memory is an archive of tenant t/1, and the key is of tenant t-2');
-    expect(writer.waiting).toBe(0);
-    await writer.add([log(NOON, 'x', { tenant_id: null }), log(NOON, 'x', { tenant_id: 't-2' }), log(NOON)]);
-    await writer.add([log(NOON, 'x', { tenant_id: 't-2' })]);
-    expect(writer.waiting).toBe(4);
   });
 
   it("the writer keeps other tenants' entries in separate folders, in order of time, whatever their ids are", async () => {

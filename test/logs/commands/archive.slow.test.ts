@@ -167,6 +167,25 @@ describe('svc logs archive', () => {
     expect(bytes()).toEqual(before);
   });
 
+  it.each([
+    ['log is empty', []],
+    ['log has entries of two tenants', [entry(2_000, 'two', { tenant_id: 't-2' }), entry(1_000, 'shared')]],
+  ])('nothing is archived or searched with a key that may not read its tenant and whose %s', async (_, logs) => {
+    server.logs.push(entry(5_000, 'one'));
+    await summary();
+    const before = bytes();
+    server.tenant = undefined;
+    server.logs.splice(0, 1, ...logs);
+    const refused = await archive('--strict');
+    expect([refused.code, errorIn(refused)['message']]).toEqual([4, 'cannot tell which tenant the key belongs to']);
+    expect(errorIn(refused)['hint']).toContain('Give the key the permission tenant:read');
+    expect(bytes()).toEqual(before);
+    const found = await svcHere(['logs', 'search', place, '--live'], { baseUrl: new URL(server.url) });
+    expect([found.code, found.stdout]).toEqual([4, '']);
+    server.tenant = 't-1';
+    expect((await archive('--strict')).code).toBe(0);
+  });
+
   it('svc logs archive keeps shared entries of another tenant in a separate folder, and reports them', async () => {
     const shared = { tenant_id: '../t 2' };
     server.logs.push(entry(60_000, 'own'), entry(50_000, 'shared', shared), entry(40_000, 'own too'));
@@ -175,8 +194,6 @@ describe('svc logs archive', () => {
       code: 0,
       stderr: 'warning: 1 of the entries belong to other tenants, which share them: kept in folders of their own\n',
     });
-    // If the key may not read its tenant, the entries have to name the archive's tenant.
-    server.tenant = undefined;
     server.logs.push(entry(30_000, 'shared late', shared), entry(1_000, 'shared new', shared));
     expect((await archive()).code).toBe(0);
     expect((await messages()).toSorted()).toEqual(['own', 'own too', 'shared', 'shared late', 'shared new']);
