@@ -1,4 +1,4 @@
-import { type ErrorDetails, isSvcError, SvcError } from '../base/errors.ts';
+import { type ErrorCode, type ErrorDetails, isSvcError, SvcError } from '../base/errors.ts';
 import { memberWithText } from '../base/json/exact.ts';
 import type { Context } from '../cli/app/command.ts';
 import { noteNext } from '../cli/app/hint.ts';
@@ -24,9 +24,13 @@ export async function reportChallenge(
 ): Promise<boolean> {
   const status = result.authentication_status;
   if (status !== 'challenge' && status !== 'decoupled_challenge') return false;
-  if (status === 'challenge') await reportPage(context, await pageOf(client, id, result), open);
+  if (status === 'challenge') {
+    const page = await client.bestEffort(({ threeDs }) => pageOf(threeDs, id, result));
+    if (isSvcError(page)) context.notices.note(`the address of the challenge page could not be read: ${page.message}`);
+    else await reportPage(context, page, open);
+  }
   const { settings, notices } = context;
-  noteNext(context, 'to wait for the outcome', ['3ds', 'challenge-result', id, '--wait']);
+  noteNext(context, 'to wait for the outcome', resultWords(id));
   if (settings.sandbox && settings.baseUrl === undefined)
     notices.note(
       'the embedded sandbox serves that page only while a command runs: this one prints its address and waits',
@@ -65,10 +69,14 @@ const OPENERS: Readonly<Partial<Record<NodeJS.Platform, readonly [string, ...str
 };
 
 /** Finds the address of the challenge page: in the response to the authentication, or else in the session. */
-export async function pageOf(client: Client, id: string, result: AuthenticationResult): Promise<string | undefined> {
+export async function pageOf(
+  sessions: Sessions,
+  id: string,
+  result: AuthenticationResult,
+): Promise<string | undefined> {
   const { acs_challenge_url: given } = result;
   if (typeof given === 'string' && given !== '') return given;
-  return (await sessionOutcome(client, id))?.acs_challenge_url || undefined;
+  return (await readOutcome(sessions, id))?.acs_challenge_url || undefined;
 }
 
 /** Explains an outcome on stderr: its meaning, who bears the loss, and what to do next. */
@@ -76,7 +84,7 @@ export async function reportOutcome(context: Context, client: Client, id: string
   const { notices } = context;
   if (!notices.shows('normal')) return;
   const more =
-    !isOpen(last) && last.authentication_status !== 'successful' ? await sessionOutcome(client, id) : undefined;
+    !isOpen(last) && last.authentication_status !== 'successful' ? await outcomeIfPossible(client, id) : undefined;
   const [first = '', ...lines] = outcomeLines({ ...reasonsOf(more), ...reasonsOf(last), ...last });
   const tone = statusTone(last.authentication_status);
   if (tone === 'good') notices.success(first);
@@ -95,13 +103,47 @@ function reasonsOf(outcome: Readonly<Record<string, unknown>> = {}): Record<stri
   );
 }
 
-/** Reads the outcome from the session, with reasons and addresses that a response lacks; undefined if unreadable. */
-export async function sessionOutcome({ threeDs }: Client, id: string): Promise<Authentication | undefined> {
+type Sessions = Pick<Client['threeDs'], 'read'>;
+
+/** Reads the outcome from the session, with reasons and addresses that a response lacks. */
+export async function readOutcome(sessions: Sessions, id: string): Promise<Authentication | undefined> {
+  return memberWithText(await sessions.read(id), 'authentication') ?? undefined;
+}
+
+/** Like `readOutcome`, for what only adds to a known status: undefined if it cannot be read within 2 s. */
+export async function outcomeIfPossible(client: Client, id: string): Promise<Authentication | undefined> {
+  const outcome = await client.bestEffort(({ threeDs }) => readOutcome(threeDs, id));
+  return isSvcError(outcome) ? undefined : outcome;
+}
+
+const UNREAD: ReadonlySet<ErrorCode> = new Set([
+  'network',
+  'server',
+  'bad_response',
+  'rate_limited',
+  'timeout',
+  'pending',
+]);
+
+/**
+ * Adds to an error after an authentication that was answered the command that gets its outcome. The same command must not
+ * run again, because another authentication is billed: where only the service did not respond, the error gets `code`.
+ */
+export async function afterAuthentication<T>(
+  id: string,
+  code: 'pending' | 'outcome_unknown',
+  work: Promise<T>,
+): Promise<T> {
   try {
-    return memberWithText(await threeDs.read(id), 'authentication') ?? undefined;
+    return await work;
   } catch (error) {
-    if (!isSvcError(error) || isSvcError(error, 'hangup', 'interrupted', 'terminated', 'timeout')) throw error;
-    return undefined;
+    if (!isSvcError(error)) throw error;
+    const named = { next: resultWords(id), facts: { session: id }, retryable: false };
+    if (!UNREAD.has(error.code)) throw error.with(named);
+    const message = error.message.includes(id)
+      ? error.message
+      : `3DS session ${id} was authenticated: ${error.message}`;
+    throw error.with({ ...named, code, message, hint: 'Read its outcome; do not authenticate it again.' });
   }
 }
 
@@ -212,6 +254,11 @@ export function authenticateWords(id: string): string[] {
   return ['3ds', 'authenticate', id, '--file', '<body>'];
 }
 
+/** The command that waits for the outcome of a session. */
+export function resultWords(id: string): string[] {
+  return ['3ds', 'challenge-result', id, '--wait'];
+}
+
 type Status = Authentication['authentication_status'];
 
 function withResumeHint(error: unknown, id: string, status: Status): unknown {
@@ -232,7 +279,7 @@ function stillOpen(id: string, why: SvcError, status: Status): SvcError {
 }
 
 function resumeHint(id: string): ErrorDetails {
-  return { hint: undefined, next: ['3ds', 'challenge-result', id, '--wait'], facts: { session: id } };
+  return { hint: undefined, next: resultWords(id), facts: { session: id } };
 }
 
 export const failOnParameter = choice(

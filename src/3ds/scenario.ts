@@ -8,11 +8,11 @@ import type { Client } from '../client/api/client.ts';
 import { pollUntil } from '../client/api/poll.ts';
 import { isLoopbackHost } from '../schema/address.ts';
 import type { AuthenticateRequest } from '../schema/three-ds/authenticate.ts';
-import type { CreateSession } from '../schema/three-ds/session.ts';
+import type { AuthenticationResult, CreateSession } from '../schema/three-ds/session.ts';
 import type { SessionType } from '../schema/three-ds/values.ts';
 import { checkViolations, readBody } from './body.ts';
 import { isOpen } from './outcome-lines.ts';
-import { pageOf, reportPage, resultSoFar, sessionOutcome } from './outcome.ts';
+import { afterAuthentication, outcomeIfPossible, pageOf, readOutcome, reportPage, resultSoFar } from './outcome.ts';
 import type { Setting } from './setting.ts';
 import type { ChallengeReply, Scenario } from './suite.ts';
 import { findTestCard, threeDsCards } from './test-cards.ts';
@@ -113,10 +113,16 @@ export async function runScenario(context: Context, client: Client, planned: Pla
   if (planned.outcome !== undefined) await setOutcome(client, `${planned.outcome}@session ${id}`);
   const got = await outcomeOf(context, client, id, planned, timeoutMs);
   const isPlain = planned.reason === undefined && got === 'successful';
-  const outcome = isPlain || /^[45]\d\d$/.test(got) ? undefined : await sessionOutcome(client, id);
+  const outcome = isPlain || /^[45]\d\d$/.test(got) ? undefined : await outcomeWithReason(client, id, planned);
   const reasons = [outcome?.authentication_status_reason, outcome?.challenge_cancel_reason];
   const reason = reasons.find((one) => one === planned.reason && one) ?? reasons.find((one) => one) ?? undefined;
   return resultOf(planned, got, reason, id, context.clock.now() - started);
+}
+
+/** Reads the outcome with its reason. The verdict depends on the reason only where one is expected. */
+function outcomeWithReason(client: Client, id: string, { reason }: PlannedScenario) {
+  const read = reason === undefined ? outcomeIfPossible(client, id) : readOutcome(client.threeDs, id);
+  return afterAuthentication(id, 'outcome_unknown', read);
 }
 
 /** Creates the session and returns its id, or the status of its refusal where just that is expected. */
@@ -144,8 +150,10 @@ async function setOutcome({ any }: Client, outcome: string): Promise<void> {
 }
 
 /** The result of a scenario that an error ended. */
-export function failedResult(planned: PlannedScenario, { code, status }: SvcError): ScenarioResult {
-  return resultOf(planned, 'error', status === undefined ? code : `${code}-${status}`);
+export function failedResult(planned: PlannedScenario, { code, status, facts }: SvcError): ScenarioResult {
+  const { session } = facts ?? {};
+  const id = typeof session === 'string' ? session : undefined;
+  return resultOf(planned, 'error', status === undefined ? code : `${code}-${status}`, id);
 }
 
 /** Makes the result of a scenario, from statuses, codes and ids only. `got` is a status, an HTTP status, or `error`. */
@@ -185,14 +193,27 @@ async function outcomeOf(
   context: Context,
   client: Client,
   id: string,
-  { body, expect, challenge }: PlannedScenario,
+  planned: PlannedScenario,
   timeoutMs: number,
 ): Promise<string> {
-  const first = await firstOutcome(client, id, body, expect);
+  const first = await firstOutcome(client, id, planned);
   if (typeof first === 'string') return first;
   const { authentication_status: status } = first;
-  if (!isOpen(first) || status === expect) return status;
-  if (status === 'challenge') await answerChallenge(context, client, await pageOf(client, id, first), challenge);
+  if (!isOpen(first) || status === planned.expect) return status;
+  return afterAuthentication(id, 'pending', challengeOutcome(context, client, id, first, planned, timeoutMs));
+}
+
+async function challengeOutcome(
+  context: Context,
+  client: Client,
+  id: string,
+  first: AuthenticationResult,
+  { challenge }: PlannedScenario,
+  timeoutMs: number,
+): Promise<string> {
+  const { authentication_status: status } = first;
+  if (status === 'challenge')
+    await answerChallenge(context, client, await pageOf(client.threeDs, id, first), challenge);
   const { seen: last, timeUp } = await pollUntil(context, {
     poll: () => resultSoFar(client, id),
     isDone: (result) => !isOpen(result),
@@ -203,7 +224,7 @@ async function outcomeOf(
 }
 
 /** Authenticates and returns the result. Where an outcome is expected, a refusal is returned as its HTTP status. */
-async function firstOutcome({ threeDs }: Client, id: string, body: AuthenticateRequest, expect: string | undefined) {
+async function firstOutcome({ threeDs }: Client, id: string, { body, expect }: PlannedScenario) {
   try {
     return await threeDs.authenticate(id, body, ['3ds', 'show', id]);
   } catch (error) {

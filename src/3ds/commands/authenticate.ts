@@ -5,10 +5,11 @@ import { confirmCost } from '../../cli/app/tenant-mark.ts';
 import { text, textToSend } from '../../cli/app/value-parsers.ts';
 import type { Client } from '../../client/api/client.ts';
 import type { AuthenticateRequest } from '../../schema/three-ds/authenticate.ts';
-import type { ThreeDsSession } from '../../schema/three-ds/session.ts';
+import type { Authentication, ThreeDsSession } from '../../schema/three-ds/session.ts';
 import { SESSION_TYPES } from '../../schema/three-ds/values.ts';
 import { bodyParameters, checkViolations, pathWords, readBody } from '../body.ts';
 import {
+  afterAuthentication,
   checkOutcome,
   failOnParameter,
   orNewSession,
@@ -63,12 +64,15 @@ export const authenticate = defineCommand({
     if (dryRun) return new Preview((await import('../../client/api/resources.ts')).authenticateRequest(id, request));
     await confirm(context, unknown, earlier);
     const result = await orNewSession(client.threeDs.authenticate(id, request, ['3ds', 'show', id]));
-    const mustWait = wait && (await reportChallenge(context, client, id, result, open));
-    const final = mustWait ? await orNewSession(waitForOutcome(context, client, id, result)) : result;
-    await print(final);
-    await reportOutcome(context, client, id, final);
-    if (!wait) await reportChallenge(context, client, id, result, open);
-    checkOutcome(id, final, failOn);
+    const report = async (): Promise<Authentication> => {
+      const mustWait = wait && (await reportChallenge(context, client, id, result, open));
+      const final = mustWait ? await waitForOutcome(context, client, id, result) : result;
+      await print(final);
+      await reportOutcome(context, client, id, final);
+      if (!wait) await reportChallenge(context, client, id, result, open);
+      return final;
+    };
+    checkOutcome(id, await orNewSession(afterAuthentication(id, 'pending', report())), failOn);
   },
   async request(context, { session: id, file, set, allowUnknown }) {
     await readBody(context, requiredFile(file), set, allowUnknown);

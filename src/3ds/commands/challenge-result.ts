@@ -14,6 +14,7 @@ import {
   reportPage,
   responsePrinter,
   resultSoFar,
+  resultWords,
   waitForOutcome,
 } from '../outcome.ts';
 import { authenticationView } from '../view.ts';
@@ -49,7 +50,7 @@ export const challengeResult = defineCommand({
     const result = mustWait ? await orNewSession(waitForOutcome(context, client, id, first)) : first;
     await print(result);
     await reportOutcome(context, client, id, result);
-    if (isOpen(result)) noteNext(context, 'to wait for the outcome', ['3ds', 'challenge-result', id, '--wait']);
+    if (isOpen(result)) noteNext(context, 'to wait for the outcome', resultWords(id));
     checkOutcome(id, result, failOn);
   },
   request: async (_, { session: id }) => (await import('../../client/api/resources.ts')).challengeResultRequest(id),

@@ -10,6 +10,7 @@ import { text, type ValueParser } from '../../cli/app/value-parsers.ts';
 import { outcomeExamples } from '../../schema/three-ds/outcome-words.ts';
 import { AUTHENTICATION_STATUSES, SESSION_TYPES } from '../../schema/three-ds/values.ts';
 import { bodyParameters } from '../body.ts';
+import { afterAuthentication } from '../outcome.ts';
 import {
   challengeTimeoutParameter,
   type PlannedScenario,
@@ -100,7 +101,7 @@ export const run = defineCommand({
     ],
   ],
   permissions: ['3ds:session:create', '3ds:session:authenticate', '3ds:session:read'],
-  exitCodes: [9, [10, 'the status is not the expected one'], [11, 'without --expect: the challenge is still open'], 13],
+  exitCodes: [9, [10, 'the status is not the expected one'], [11, 'the challenge is still open'], 13, 130],
   changes: true,
   fields: scenarioView.fields,
   parameters,
@@ -111,8 +112,8 @@ export const run = defineCommand({
     await confirmCost(context, 'run the scenario', { unchanged: 'nothing was sent' });
     const client = await context.client();
     const result = await runScenario(context, client, planned, input.challengeTimeout);
-    await print(result);
-    const { got, reason } = result;
+    const { got, reason, session } = result;
+    await (session === null ? print(result) : afterAuthentication(session, 'outcome_unknown', print(result)));
     if (result.result === 'passed') return context.notices.success(`${got}, as expected`);
     if (result.result === 'open') throw challengeOpen(result);
     if (result.result !== 'completed') throw unexpectedOutcome(result);

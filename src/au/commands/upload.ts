@@ -59,12 +59,7 @@ export const upload = defineCommand({
 /** Reads a job to show it. The store has its file, whether this succeeds or not. */
 async function jobToShow(context: Context, client: Client, pending: AccountUpdaterJob): Promise<ListedJob> {
   const { id, tenant_id, created_by, created_at } = pending;
-  const read = await client
-    .bestEffort(({ accountUpdater }) => accountUpdater.read(id))
-    .catch((error: unknown) => {
-      if (isSvcError(error, 'timeout')) return error;
-      throw error;
-    });
+  const read = await client.bestEffort(({ accountUpdater }) => accountUpdater.read(id));
   if (!isSvcError(read)) return read;
   context.notices.note(`the store has the file, but job ${id} could not be read: ${read.message}`);
   noteNext(context, 'to see its status', ['au', 'status', id]);

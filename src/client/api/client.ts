@@ -121,7 +121,12 @@ export class Client {
   bestEffort<T>(read: (endpoints: BestEffortEndpoints) => Promise<T>): Promise<T | SvcError> {
     return bestEffort({ signal: this.signal, trace: this.#trace }, (over) => {
       const core = this.#core.bestEffort(over);
-      return read({ logs: new Logs(core), accountUpdater: new AccountUpdater(core), any: new AnyEndpoint(core) });
+      return read({
+        logs: new Logs(core),
+        accountUpdater: new AccountUpdater(core),
+        threeDs: new ThreeDs(core),
+        any: new AnyEndpoint(core),
+      });
     });
   }
 
@@ -143,7 +148,7 @@ export class Client {
 }
 
 /** The endpoints that best-effort reads use. */
-type BestEffortEndpoints = Pick<Client, 'logs' | 'accountUpdater' | 'any'>;
+type BestEffortEndpoints = Pick<Client, 'logs' | 'accountUpdater' | 'threeDs' | 'any'>;
 
 function safeBase(base: string | URL): URL {
   const url = readAddress(String(base));

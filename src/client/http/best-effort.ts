@@ -24,7 +24,8 @@ export async function bestEffort<T>(
   try {
     return await Promise.race([read(over.signal), ended]);
   } catch (error) {
-    signal.throwIfAborted();
+    // The command's own time limit ends these reads too, and what it has to print is already here.
+    if (!isSvcError(signal.reason, 'timeout')) signal.throwIfAborted();
     if (!isSvcError(error)) throw error;
     trace?.({ kind: 'done without', reason: error.message });
     return error;

@@ -14,8 +14,8 @@ export interface Call {
   readonly body: unknown;
 }
 
-/** A server's reply to a call: a status and a JSON body, or a broken connection. */
-export type Reply = readonly [status: number, body: unknown] | 'torn';
+/** A server's reply to a call: a status and a JSON body, a broken connection, or silence. */
+export type Reply = readonly [status: number, body: unknown] | 'torn' | 'silent';
 
 /** A server that replies as scripted and records the calls. */
 export class Scripted {
@@ -63,6 +63,7 @@ export class Scripted {
     };
     this.calls.push(call);
     const reply = this.#reply(call, this.calls.length - 1);
+    if (reply === 'silent') return;
     if (reply === 'torn') return void request.socket.destroy();
     response.writeHead(reply[0], { 'content-type': 'application/json' }).end(JSON.stringify(reply[1]));
   }

@@ -48,7 +48,10 @@ function serve(outcome: Reply): void {
   scripted.play(({ method, path }) => {
     if (path === '/3ds/sessions') return [201, { id: 'session-1', type: 'customer' }];
     if (method === 'POST') return outcome;
-    return [200, outcome === 'torn' ? {} : { id: 'session-1', ...(outcome[1] as object), authentication: outcome[1] }];
+    return [
+      200,
+      typeof outcome === 'string' ? {} : { id: 'session-1', ...(outcome[1] as object), authentication: outcome[1] },
+    ];
   });
 }
 

@@ -1,0 +1,106 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { type ErrorCode, SvcError } from '../../../src/base/errors.ts';
+import { errorIn } from '../../support/run-here.ts';
+import { fullBody } from '../bodies.ts';
+import { Place, type Reply, Scripted } from './support.ts';
+
+const place = new Place();
+let server: Scripted;
+beforeAll(async () => (server = await Scripted.start()));
+afterAll(async () => {
+  await server.close();
+  place.remove();
+});
+beforeEach(() => place.file('body.json', fullBody()));
+
+/** Makes the service authenticate session s1 with a status, and from then on reply with `later` to every read. */
+function serve(status: string, later: Reply, onRead = (): void => undefined): void {
+  let isAuthenticated = false;
+  server.play(({ method, path }) => {
+    if (path === '/3ds/sessions') return [201, { id: 's1', type: 'customer' }];
+    if (method === 'GET' && isAuthenticated) {
+      onRead();
+      return later;
+    }
+    if (method === 'GET') return [200, { id: 's1', type: 'customer' }];
+    isAuthenticated = true;
+    return [200, { authentication_status: status }];
+  });
+}
+
+/** Runs a command that a signal ends while it reads the session after the authentication. */
+function endedWhileReading(argv: readonly string[], status: string, code: ErrorCode): ReturnType<Place['svc']> {
+  const ended = new AbortController();
+  serve(status, 'silent', () => ended.abort(new SvcError(code, 'the signal')));
+  return place.svc(argv, { server, signal: ended.signal });
+}
+
+const AUTHENTICATE = ['3ds', 'authenticate', 's1', '--file', 'body.json'];
+const RUN = ['3ds', 'run', '--token', 't1'];
+const NEXT = { next: 'svc 3ds challenge-result s1 --wait', retryable: false, session: 's1' };
+
+describe('after an authentication that was answered', () => {
+  it.each<[string, Reply]>([
+    ['gets no response', 'silent'],
+    ['is rate limited', [429, {}]],
+    ['fails', [503, {}]],
+  ])('R86: a read of the session for more details that %s changes neither exit code nor result', async (_, later) => {
+    serve('failed', later);
+    const failing = await place.svc([...AUTHENTICATE, '--fail-on', 'err'], { server });
+    expect(failing.code, failing.stderr).toBe(10);
+    expect(JSON.parse(failing.stdout)).toEqual({ authentication_status: 'failed' });
+    serve('failed', later);
+    const run = await place.svc(RUN, { server });
+    expect(run.code, run.stderr).toBe(0);
+    expect(JSON.parse(run.stdout)).toMatchObject({ got: 'failed', session: 's1', reason: null });
+  });
+
+  it('R86: --timeout that is over during a read of the session for more details changes neither exit code nor result', async () => {
+    const failing = await endedWhileReading([...AUTHENTICATE, '--fail-on', 'err'], 'failed', 'timeout');
+    expect(failing.code, failing.stderr).toBe(10);
+    expect(JSON.parse(failing.stdout)).toEqual({ authentication_status: 'failed' });
+    const run = await endedWhileReading(RUN, 'failed', 'timeout');
+    expect(run.code, run.stderr).toBe(0);
+    expect(JSON.parse(run.stdout)).toMatchObject({ got: 'failed', session: 's1', reason: null });
+  });
+
+  it('svc 3ds authenticate names the command for the outcome where the address of the challenge page cannot be read', async () => {
+    serve('challenge', [503, {}]);
+    const { code, stderr } = await place.svc(AUTHENTICATE, { server });
+    expect(code).toBe(0);
+    expect(stderr).toContain('the address of the challenge page could not be read');
+    expect(stderr).toContain('svc 3ds challenge-result s1 --wait');
+  });
+
+  it.each([
+    ['authenticate --wait', [...AUTHENTICATE, '--wait']],
+    ['run', RUN],
+  ])(
+    'svc 3ds %s ends with 11 when --timeout is over, names the session, and does not say to run it again',
+    async (_, argv) => {
+      const { code, stderr } = await endedWhileReading(argv, 'challenge', 'timeout');
+      expect([code, errorIn({ stderr })], stderr).toEqual([11, expect.objectContaining(NEXT)]);
+    },
+  );
+
+  it('svc 3ds run ends with 9 and names the session where an expected reason cannot be read', async () => {
+    const run = [...RUN, '--expect', 'failed', '--expect-reason', 'card-expired'];
+    const { code, stderr } = await endedWhileReading(run, 'failed', 'timeout');
+    expect([code, errorIn({ stderr })], stderr).toEqual([9, expect.objectContaining(NEXT)]);
+  });
+
+  it.each(['failed', 'challenge'])(
+    'R53: svc 3ds run that is interrupted after the status %s ends with 130 and names the session',
+    async (status) => {
+      const { code, stderr } = await endedWhileReading(RUN, status, 'interrupted');
+      expect([code, errorIn({ stderr })], stderr).toEqual([130, expect.objectContaining(NEXT)]);
+    },
+  );
+
+  it('svc 3ds test reports the session of a scenario whose expected reason cannot be read', async () => {
+    serve('failed', [404, {}]);
+    const input = JSON.stringify({ scenarios: [{ name: 'a', token: 't1', expect: 'failed', reason: 'card-expired' }] });
+    const { code, stdout } = await place.svc(['3ds', 'test', '-'], { server, input });
+    expect([code, JSON.parse(stdout)]).toEqual([10, expect.objectContaining({ got: 'error', session: 's1' })]);
+  });
+});
