@@ -109,8 +109,7 @@ function placeHint({ settings }: Pick<Context, 'settings'>, { profile, base_url:
 
 /** Tells whether a run was submitted with the profile and the service of this command. */
 export function isOfProfile(context: Pick<Context, 'settings'>, record: RunRecord): boolean {
-  const places = [record.base_url, ...(record.also_at ?? [])];
-  return record.profile === context.settings.profile.value && places.includes(serviceOf(context));
+  return record.profile === context.settings.profile.value && isAt(record, serviceOf(context));
 }
 
 /** Like `namedRun`, but accepts a run of any address, for commands that need no service. */
