@@ -20,6 +20,11 @@ import { unsentRows } from './unsent-rows.ts';
 
 type Jobs = ReadonlyMap<string, AccountUpdaterJob>;
 
+/** A cycle with the claims that stand in it. */
+export interface ClaimedCycle extends NamedCycle {
+  readonly claims: readonly ClaimEntry[];
+}
+
 interface PollClaims extends Pick<RunOptions, 'onEvent'> {
   /** Whether to poll until no job is under way. */
   readonly wait: boolean;
@@ -44,10 +49,10 @@ export interface PolledClaims {
  */
 export async function pollClaims(
   client: Client,
-  cycle: NamedCycle,
-  claims: readonly ClaimEntry[],
+  cycle: ClaimedCycle,
   { wait, wakeUp, onEvent, again }: PollClaims,
 ): Promise<PolledClaims> {
+  const { claims } = cycle;
   const ids = claims.map(({ job }) => job);
   // A time limit that ends the wait leaves no time to read the ledger, so it is read before.
   const unsent = await unsentRows(cycle);

@@ -30,7 +30,7 @@ import { showRun } from '../send/show-progress.ts';
 import { summaryTitle } from '../wait/describe-run.ts';
 import { listenForJobs } from '../wait/events-option.ts';
 import { optionWords, waitingWords } from '../wait/wait-options.ts';
-import { pollClaims } from './poll-claims.ts';
+import { type ClaimedCycle, pollClaims, type PolledClaims } from './poll-claims.ts';
 import { dueRuns, resumeRuns } from './resume-all.ts';
 import type { ResumeInput } from './resume-parameters.ts';
 
@@ -123,34 +123,29 @@ interface Delivery extends Pick<ResumeInput, 'wait' | 'force' | 'failOn'> {
 /** Resolves to the exit code of the worst of the runs of this machine, where nothing of the cycle is worse. */
 async function deliverCycle(context: Context, client: Client, named: NamedCycle, how: Delivery): Promise<number> {
   // What the runs of this machine sent or settled just now counts.
-  const cycle = { ...named, entries: [...(await named.cycle.read())] };
-  const claims = standingClaims(cycle.entries);
-  if (claims.length === 0)
-    throw new SvcError('job_failed', `no job of cycle ${cycle.name} has rows any more: each failed or was freed`, {
-      hint: 'Nothing was billed for them. Submit the files again:',
-      next: ['au', 'submit', '<file>', '--cycle', cycle.name],
-      facts: { cycle: cycle.name },
-    });
-  const rows = claims.reduce((sum, claim) => sum + claim.rows, 0);
-  const jobs = claims.map(({ job }) => job);
+  let cycle = await claimedCycle(named);
+  const jobs = (): string[] => cycle.claims.map(({ job }) => job);
   const ofRuns = exitCodeOf(how.ofRuns);
   let status = 'not completed';
-  const work = async (): Promise<void> => {
-    const wakeUp = how.wakeUpFor?.({ parts: jobs.map((job) => ({ job })) });
+  const poll = async (): Promise<PolledClaims> => {
+    const wakeUp = how.wakeUpFor?.({ parts: cycle.claims });
     const again = waitingWords(how.again);
-    const polling = pollClaims(client, cycle, claims, { wait: how.wait, wakeUp, onEvent: showRun(context), again });
-    const { progress, reason, unsent } = await resumable(how.again, { cycle: cycle.name }, polling);
+    const polled = await pollClaims(client, cycle, { wait: how.wait, wakeUp, onEvent: showRun(context), again });
+    const before = cycle.entries.length;
+    if (polled.reason === undefined) cycle = await claimedCycle(named);
+    // During a wait of days, other machines may have sent more rows in the cycle.
+    return cycle.entries.length === before ? polled : poll();
+  };
+  const work = async (): Promise<void> => {
+    const { progress, reason, unsent } = await resumable(how.again, { cycle: cycle.name }, poll());
     status = statusFor(ofRuns, reason ?? unsent);
-    const row = { cycle: cycle.name, status, rows, jobs, progress };
+    const rows = cycle.claims.reduce((sum, claim) => sum + claim.rows, 0);
+    const row = { cycle: cycle.name, status, rows, jobs: jobs(), progress };
     if (reason !== undefined || ofRuns !== 0) {
       await how.print(row);
       return endUnfinished(context, cycle.name, reason, how.ofRuns);
     }
-    const written = await resumable(
-      how.again,
-      { cycle: cycle.name },
-      writeResults(context, client, cycle, claims, how),
-    );
+    const written = await resumable(how.again, { cycle: cycle.name }, writeResults(context, client, cycle, how));
     await showResults(context, row, written, how);
     if (unsent) throw unsent;
   };
@@ -158,10 +153,23 @@ async function deliverCycle(context: Context, client: Client, named: NamedCycle,
     title: summaryTitle(status),
     facts: [
       ['cycle', cycle.name],
-      ['jobs', jobs.join(', ')],
+      ['jobs', jobs().join(', ')],
     ],
   }));
   return ofRuns;
+}
+
+/** Returns a cycle as the ledger has it now. @throws SvcError `job_failed` if no claim stands */
+async function claimedCycle(named: NamedCycle): Promise<ClaimedCycle> {
+  const { name } = named;
+  const entries = [...(await named.cycle.read())];
+  const claims = standingClaims(entries);
+  if (claims.length > 0) return { ...named, entries, claims };
+  throw new SvcError('job_failed', `no job of cycle ${name} has rows any more: each failed or was freed`, {
+    hint: 'Nothing was billed for them. Submit the files again:',
+    next: ['au', 'submit', '<file>', '--cycle', name],
+    facts: { cycle: name },
+  });
 }
 
 /** Ends with the error of the cycle, or warns of it if something is worse that became of a run of this machine. */
@@ -195,18 +203,12 @@ function statusFor(ofRuns: number, reason: SvcError | undefined): string {
 }
 
 /** Writes the results of all jobs into one file, in the order in which the ledger has the jobs. */
-async function writeResults(
-  context: Context,
-  client: Client,
-  cycle: NamedCycle,
-  claims: readonly ClaimEntry[],
-  { out, force }: Delivery,
-) {
+async function writeResults(context: Context, client: Client, cycle: ClaimedCycle, { out, force }: Delivery) {
   const spooled: Spooled[] = [];
   try {
     const files: string[] = [];
     let compared = true;
-    for (const claim of claims) {
+    for (const claim of cycle.claims) {
       const kept = await cycle.ledger.keptResults(claim.job);
       if (kept !== undefined) {
         files.push(kept.file);
@@ -221,7 +223,7 @@ async function writeResults(
     }
     const merged = await mergeInto(context, files, { out, force });
     // Every job stays open until the merged file is complete.
-    for (const { job } of claims) await cycle.ledger.markDelivered(cycle.tenant, job);
+    for (const { job } of cycle.claims) await cycle.ledger.markDelivered(cycle.tenant, job);
     if (!compared)
       context.notices.note('the results were not compared with the tokens of a request: this machine does not have it');
     return { ...merged, compared };

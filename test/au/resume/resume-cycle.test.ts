@@ -70,7 +70,7 @@ async function openHalves() {
   ];
   await desk.clock.advance(60_000);
   const results = (name: string) => readFileSync(desk.home.file(name), 'utf8').trimEnd().split('\n').slice(1);
-  return { ...desk, on, service, jobs, results };
+  return { ...desk, on, submit, service, jobs, results };
 }
 
 describe('a cycle that other machines sent', () => {
@@ -109,6 +109,31 @@ describe('a cycle that other machines sent', () => {
     ]);
     expect(polled.stderr).toContain('au resume 2026-12 --wait');
     expect(await on('fresh', 'au resume 2026-12 --wait')).toMatchObject({ code: 0 });
+  });
+
+  it.each([
+    ['is waited for', 'completed', '', [0, 'completed']],
+    ['ends it with 10 if it fails', 'failed', '', [10, 'not completed']],
+    ['ends it with 11 if the time passes first', 'processing', ' --timeout 70m', [11, 'pending']],
+  ])('R72: a job that another machine sends in the cycle during a wait %s', async (_, status, limit, expected) => {
+    const { on, service, clock, submit, home, results } = await openHalves();
+    const sleep = clock.sleep.bind(clock);
+    const begun = clock.now();
+    let late = '';
+    const sleeping = vi.spyOn(clock, 'sleep').mockImplementation(async (ms, signal) => {
+      if (clock.now() - begun > HOUR_MS / 2) {
+        sleeping.mockRestore();
+        late = await submit('runner-2', 'late.csv', ['one-more,,,']);
+        if (status === 'failed') service.failed.push(late);
+      }
+      return sleep(ms, signal);
+    });
+    const waited = await on('fresh', `au resume 2026-12 --wait${limit}`);
+    const shown = JSON.parse(waited.stdout.trim().split('\n}\n').at(-1) ?? '') as { status: string; jobs: string[] };
+    expect([waited.code, shown.status], waited.stderr).toEqual(expected);
+    expect(shown.jobs).toContain(late);
+    const written = existsSync(home.file('2026-12.results.csv')) ? results('2026-12.results.csv') : [];
+    expect(written.some((row) => row.includes('one-more'))).toBe(status === 'completed');
   });
 
   it('a cycle of which this machine sent two files ends with 11 when the time passes, and says of neither that it was not polled', async () => {
