@@ -1,4 +1,4 @@
-import { HOUR_MS, MINUTE_MS } from './durations.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from './durations.ts';
 
 // Facts of jobs and their two CSV files. Free of zod, so that an offline check loads nothing for them.
 
@@ -20,6 +20,9 @@ export const JOB_STATUSES = ['pending', 'processing', 'completed', 'failed'] as 
 
 /** How long a job waits for its request file before it is removed, in milliseconds. */
 export const UPLOAD_LIFE_MS = HOUR_MS;
+
+/** The longest time that a job of a production tenant takes after its upload. */
+export const LONGEST_JOB_MS = 7 * DAY_MS;
 
 /** How long after the end of an upload address bytes may still be under way. A time in whole seconds may be a second early. */
 export const UNDER_WAY_MS = 15 * MINUTE_MS + 1000;

@@ -1,5 +1,6 @@
 import { SvcError } from '../../base/errors.ts';
 import { countText, formatDuration, parseTime } from '../../cli/output/time.ts';
+import { LONGEST_JOB_MS } from '../../schema/account-updater-files.ts';
 import { refreshText, RETRY_MS } from '../run/find-run.ts';
 import { byText, deliveryOf } from './claims.ts';
 import type { DividedRows } from './divide-rows.ts';
@@ -19,17 +20,21 @@ interface Submitted {
 
 /**
  * Checks that a file without a cycle, all of which other runs sent, was not sent long ago if its results were read: a green
- * exit on old results would be false each month. Only times of the service count, because the clock of the machine that
- * read the results may be wrong.
+ * exit on old results would be false each month. The clock of the machine that received the results may be wrong, so that
+ * its time counts only within the time that the service takes.
  * @throws SvcError `conflict`
  */
 export function requireRecentResults(entries: readonly Entry[], { name, cycle, joined, words, now }: Submitted): void {
-  const sent = joined.map(({ claim: { job, created_at: at } }) =>
-    deliveryOf(entries, job) ? (parseTime(at) ?? now) : now,
-  );
+  const times = joined.map(({ claim: { job, created_at: at } }) => {
+    const delivery = deliveryOf(entries, job);
+    const sent = parseTime(at);
+    if (delivery === undefined || sent === undefined) return { sent: now, ended: now };
+    const received = parseTime(delivery.at) ?? Infinity;
+    return { sent, ended: Math.max(sent, Math.min(received, sent + LONGEST_JOB_MS)) };
+  });
   const [first] = joined;
-  const last = Math.max(...sent);
-  if (first === undefined || now - last <= RETRY_MS) return;
+  if (first === undefined || times.some(({ ended }) => now - ended <= RETRY_MS)) return;
+  const last = Math.max(...times.map(({ sent }) => sent));
   throw new SvcError(
     'conflict',
     `all rows of ${name} were sent ${formatDuration(now - last)} ago by ${byText(first.claim)} in ${countText(joined.length, 'job')}, whose results were read; nothing was submitted now`,

@@ -1,12 +1,14 @@
+import { mkdirSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { FakeClock } from '../../support/clock.ts';
 import { errorIn } from '../../support/run-here.ts';
 import { openMachine } from '../commands/machine.ts';
+import { openQuickDesk } from '../commands/support.ts';
 import { DAY } from './machines.ts';
 
 it.each([
   { off: -8, later: 6, code: 0 },
-  { off: 30, later: 8, code: 6 },
+  { off: 30, later: 15, code: 6 },
 ])(
   'a file without a cycle that another machine sent $later days ago ends with $code although the clock of that machine is $off days off',
   async ({ off, later, code }) => {
@@ -22,6 +24,23 @@ it.each([
     const again = await machine.svc('au submit tokens.csv --wait --out results.csv', laptop);
     expect([again.code, machine.uploads()], again.stderr).toEqual([code, 1]);
     if (code === 0) return;
-    expect(errorIn(again)).toMatchObject({ message: expect.stringContaining('were sent 8d ago') });
+    expect(errorIn(again)).toMatchObject({ message: expect.stringContaining('were sent 15d ago') });
   },
 );
+
+it('R79: a file without a cycle whose job took a week ends with 0 on another machine for a week after its end', async () => {
+  const desk = await openQuickDesk({ processingMs: 6.9 * DAY });
+  mkdirSync(desk.home.file('ledger'));
+  const on = (name: string, line: string) =>
+    desk.svc(line, { SVC_LEDGER: desk.home.file('ledger'), SVC_STATE_DIR: desk.home.file(name) });
+  for (const line of ['au submit tokens.csv', 'au resume']) {
+    const sent = await on('runner', line);
+    expect(sent.code, sent.stderr).toBe(0);
+    await desk.clock.advance(6.95 * DAY);
+  }
+  const soon = await on('laptop', 'au submit tokens.csv --wait --out soon.csv');
+  expect(soon.code, soon.stderr).toBe(0);
+  await desk.clock.advance(DAY);
+  const late = await on('desktop', 'au submit tokens.csv --wait --out late.csv');
+  expect([late.code, desk.uploads()], late.stderr).toEqual([6, 1]);
+});

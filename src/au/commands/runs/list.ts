@@ -7,7 +7,7 @@ import { listPrinter, oneBatch } from '../../../cli/app/print.ts';
 import { positiveDuration } from '../../../cli/app/value-parsers.ts';
 import { countText, formatDuration } from '../../../cli/output/time.ts';
 import type { View } from '../../../cli/output/view.ts';
-import { DAY_MS } from '../../../schema/durations.ts';
+import { LONGEST_JOB_MS } from '../../../schema/account-updater-files.ts';
 import { isOpen, isUntouched, openSince, type RunRecord } from '../../run/record.ts';
 import { everyRun } from '../../run/recorded-runs.ts';
 import type { RunDirectory } from '../../run/run-directory.ts';
@@ -70,9 +70,6 @@ function localRun(record: RunRecord, now: number) {
   const age = firstUnit(now - Date.parse(record.created_at));
   return { ...runRow(record), age, left: timeLeft(record, now), results: resultsFile(record) };
 }
-
-/** The longest time that a job of a production tenant takes after its upload. */
-const LONGEST_JOB_MS = 7 * DAY_MS;
 
 function timeLeft(record: RunRecord, now: number): string | null {
   if (!isOpen(record) || isUntouched(record)) return null;
