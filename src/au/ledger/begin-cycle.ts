@@ -2,7 +2,7 @@ import { SvcError } from '../../base/errors.ts';
 import { countText, fixedPercent, formatDuration, parseTime } from '../../cli/output/time.ts';
 import type { Client } from '../../client/api/client.ts';
 import { DAY_MS } from '../../schema/durations.ts';
-import { openJobs, standingClaims } from './claims.ts';
+import { isDone, standingClaims } from './claims.ts';
 import type { ClaimEntry, Entry } from './entry.ts';
 import { findJob } from '../run/job.ts';
 import { fileCycle, unknownRowsCycle } from './file-cycle.ts';
@@ -23,7 +23,7 @@ export interface OtherCycle {
   readonly name: string;
   /** When its first job was created, in epoch milliseconds. */
   readonly began: number;
-  /** Its jobs whose results nobody has read. */
+  /** Its jobs whose results nobody has read. Read results count as completed work, even if nobody received them. */
   readonly openJobs: readonly string[];
   /** How many of the rows it has. */
   readonly shared: number;
@@ -57,7 +57,8 @@ export async function otherCycles(
     newest.map(async ({ name, cycle, entries, began }) => {
       const claims = standingClaims(entries);
       const shared = await sharedWith(cycle, claims, rows, sha256);
-      return { name, began, shared, openJobs: openJobs(entries) };
+      const unread = claims.map(({ job }) => job).filter((job) => !isDone(entries, job));
+      return { name, began, shared, openJobs: unread };
     }),
   );
 }
@@ -116,13 +117,18 @@ export async function requireOtherRows(
   // A completed file without a cycle has nothing left to send, and may be refused.
   const [does, next] =
     isSameFile && !isOpen ? ['gets the results of', ['au', 'resume', other.name]] : (['continues', goOn] as const);
+  const it = isFile ? 'that submission' : where;
+  const [gets, last, results] = isOpen
+    ? ([', and the second gets its results', 'third', [['au', 'resume', other.name, '--wait']]] as const)
+    : (['', 'second', []] as const);
+  const again = cycle === undefined ? [] : ['--cycle', cycle];
   throw new SvcError(
     status === undefined ? 'conflict' : 'pending',
     `${share} are in ${where} too, ${began}; nothing was submitted`,
     {
-      hint: `The first of these commands ${does} ${isFile ? 'that submission' : where}. The second sends all rows of ${name} again${cycle === undefined ? '' : ` in cycle ${cycle}`}, and all of them are billed again.`,
+      hint: `The first of these commands ${does} ${it}${gets}. The ${last} sends all rows of ${name} again${cycle === undefined ? '' : ` in cycle ${cycle}`}, and all of them are billed again.`,
       next,
-      alternatives: [[...words, ...(cycle === undefined ? [] : ['--cycle', cycle]), '--begin']],
+      alternatives: [...results, [...words, ...again, '--begin']],
       facts: { other_cycle: other.name, shared_rows: other.shared, ...(status && { job_status: status }) },
     },
   );

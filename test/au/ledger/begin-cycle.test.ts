@@ -35,9 +35,21 @@ describe('the beginning of a cycle', () => {
       message:
         '2 rows of tokens.csv (66.7%) are in cycle 2026-12 too, which began 20d ago and is not completed; nothing was submitted',
       next: ['au', 'submit', 'tokens.csv', '--cycle', '2026-12'],
-      alternatives: [['au', 'submit', 'tokens.csv', '--cycle', '2027-01', '--begin']],
+      alternatives: [
+        ['au', 'resume', '2026-12', '--wait'],
+        ['au', 'submit', 'tokens.csv', '--cycle', '2027-01', '--begin'],
+      ],
       facts: { other_cycle: '2026-12', shared_rows: 2 },
     });
+  });
+
+  it('a cycle whose results were read, although nobody received them, does not stop a later cycle as an open one', async () => {
+    const [machines, laptop] = await december(false);
+    const read = { kind: 'done', job: 'job-1', born: null, delivered: false } as const;
+    await endClaim(laptop.ledger.cycle('2026-12'), 'job-1', read);
+    await expect(begin(laptop, TEN, '2027-01')).rejects.toMatchObject({ exitCode: 6 });
+    await machines.clock.advance(20 * DAY);
+    await expect(begin(laptop, TEN, '2027-01')).resolves.toBeUndefined();
   });
 
   it('R79: the beginning of a cycle with rows of a job that is under way is pending', async () => {

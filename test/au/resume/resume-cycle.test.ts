@@ -514,6 +514,18 @@ describe('results that nobody received', () => {
     expect(await openOn(on, 'other')).toEqual([jobs, 11]);
   });
 
+  it('the next month begins while jobs stay open of which the month before needed only some rows', async () => {
+    const { on, clock, jobs, home } = await openHalves();
+    await clock.advance(HOUR_MS);
+    writeFileSync(home.file('some.csv'), `${[HEADER, ...ROWS.slice(15, 25)].join('\n')}\n`);
+    expect(await on('fresh', 'au submit some.csv --cycle 2026-12 --wait')).toMatchObject({ code: 0 });
+    await clock.advance(31 * 24 * HOUR_MS);
+    const next = await on('fresh', 'au submit some.csv --cycle 2027-01');
+    expect(next.code, next.stderr).toBe(0);
+    const status = await on('fresh', 'au status');
+    expect(status.stdout).toContain(`"open_jobs":["${jobs.join('","')}"]`);
+  });
+
   it('R84: every job of a cycle stays open where the results of one of them could not be read', async () => {
     const { on, clock, service, jobs } = await openHalves();
     await clock.advance(HOUR_MS);

@@ -525,7 +525,7 @@ describe('a cycle that begins with the rows of another one', () => {
       expect([11, 6], refused.stderr).toContain(refused.code);
       expect(errorIn(refused)).toMatchObject({
         next: 'svc au submit tokens.csv --cycle 2026-12',
-        alternatives: [`svc au submit tokens.csv --cycle 2026-13 --begin`],
+        alternatives: ['svc au resume 2026-12 --wait', 'svc au submit tokens.csv --cycle 2026-13 --begin'],
       });
     }
     expect(desk.uploads()).toBe(1);
