@@ -1,5 +1,6 @@
 import { SvcError } from '../../../base/errors.ts';
 import type { HttpResponse } from '../../http/exchange.ts';
+import { TransportFailure } from '../../http/failure.ts';
 import { MAX_ATTEMPTS, mayRetry } from '../../http/retry.ts';
 import { elementText } from '../../transfer/store.ts';
 import { decodedUri } from '../../../schema/address.ts';
@@ -8,6 +9,8 @@ import type { S3Requests } from './requests.ts';
 
 /** The size of the ranges in which objects are read. Each is read completely into memory, even if the reader is slow. */
 const RANGE = 8 * 1024 * 1024;
+
+const EMPTY_PART = new TransportFailure('reset', 'body', 'the store sent an empty part');
 
 /**
  * Yields the bytes of an object or of a part of it. A body that breaks off is resumed from the same version of the object.
@@ -26,11 +29,15 @@ export async function* readObject(
     const response = await openRange(requests, path, { from: at, to: Math.min(at + RANGE, to) }, etag);
     if (response === undefined) return;
     etag ??= response.header('etag');
-    total = totalOf(response);
-    const { bytes, failure } = await response.readPartial(response.status === 206 ? RANGE : MAX_TEXT_BYTES);
+    total = Math.min(total, totalOf(response));
+    const received = await response.readPartial(response.status === 206 ? RANGE : MAX_TEXT_BYTES);
+    const { bytes } = received;
     at += bytes.byteLength;
     if (bytes.byteLength > 0) yield bytes;
-    if (failure === undefined && !Number.isFinite(total)) return;
+    if (received.failure === undefined && !Number.isFinite(total)) return;
+    // Without a new byte, the next request would be the same one.
+    const isEmpty = bytes.byteLength === 0 && at < Math.min(total, to);
+    const failure = received.failure ?? (isEmpty ? EMPTY_PART : undefined);
     if (failure === undefined) continue;
     breaks += 1;
     const isHopeless = etag === undefined || !mayRetry({ failure }, 'always') || breaks >= MAX_ATTEMPTS;
@@ -81,6 +88,8 @@ const MAX_PAGE = 16 * 1024 * 1024;
 /** Lists the objects whose path begins with `prefix` (ListObjectsV2); with `after`, only paths after it. */
 export async function* listObjects(requests: S3Requests, prefix: string, after?: string): AsyncGenerator<StoredFile> {
   const { location } = requests;
+  // The first keys and the tokens of earlier pages. A list that comes to one of them again would never end.
+  const seen = new Set<string>();
   let token: string | undefined;
   for (;;) {
     const query = {
@@ -94,11 +103,14 @@ export async function* listObjects(requests: S3Requests, prefix: string, after?:
     const { body } = await requests.send(request);
     if (!body?.complete) throw unexpected(requests, 'sends a list larger than it should be');
     const page = readPage(requests, body.bytes.toString('utf8'));
+    for (const mark of [...page.objects.slice(0, 1).map(({ key }) => `key ${key}`), `token ${page.next ?? 'none'}`]) {
+      if (seen.has(mark)) throw unexpected(requests, 'repeats a page of its list');
+      seen.add(mark);
+    }
     for (const { key, bytes } of page.objects) {
       if (key.startsWith(location.prefix)) yield { path: key.slice(location.prefix.length), bytes };
     }
     if (page.next === undefined) return;
-    if (page.next === token) throw unexpected(requests, 'repeats the same page');
     token = page.next;
   }
 }

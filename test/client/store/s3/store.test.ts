@@ -130,6 +130,35 @@ describe('an archive in a bucket', () => {
   });
 
   it.each([
+    ['tokens that go round', (page: number) => ({ token: 'ABC'.charAt(page % 3), key: `k${page}` })],
+    ['the same page with new tokens', (page: number) => ({ token: `t${page}`, key: 'k' })],
+    ['empty pages with tokens that go round', (page: number) => ({ token: 'ABC'.charAt(page % 3), key: undefined })],
+  ])('R26: a bucket whose list never ends, by %s, is an error after a few requests', async (_, pageOf) => {
+    let pages = 0;
+    meddle = ({ url }, outgoing) => {
+      if (url?.includes('list-type=2') !== true || pages > 20) return false;
+      const { token, key } = pageOf(pages++);
+      const object = key === undefined ? '' : `<Contents><Key>some/where/${key}</Key><Size>1</Size></Contents>`;
+      const next = `<IsTruncated>true</IsTruncated><NextContinuationToken>${token}</NextContinuationToken>`;
+      outgoing.end(`<ListBucketResult>${next}${object}</ListBucketResult>`);
+      return true;
+    };
+    await expect(paths('')).rejects.toMatchObject({ code: 'bad_response' });
+    expect(pages).toBeLessThanOrEqual(4);
+  });
+
+  it('a bucket that sends empty parts of an object is an error after five attempts', async () => {
+    let gets = 0;
+    meddle = ({ method }, outgoing) => {
+      if (method !== 'GET' || (gets += 1) > 20) return false;
+      outgoing.writeHead(206, { 'content-range': 'bytes 0-99/100', 'content-length': 0, etag: '"x"' }).end();
+      return true;
+    };
+    await expect(store.readText('a')).rejects.toMatchObject({ code: 'network' });
+    expect(gets).toBe(5);
+  });
+
+  it.each([
     [501, 'NotImplemented'],
     [400, 'InvalidArgument'],
   ])(
