@@ -4,7 +4,7 @@ import { isSvcError, refuseNewer, SvcError } from '../../base/errors.ts';
 import { sha256Of } from '../../base/files/draft.ts';
 import type { Clock } from '../../base/system.ts';
 import { type ObjectStore, ReadOnlyPlace } from '../../client/store/objects.ts';
-import { parseTime } from '../../cli/output/time.ts';
+import { isoTime, parseTime } from '../../cli/output/time.ts';
 import { parsedJson } from '../../schema/json-value.ts';
 import { abandonedClaim, isCut, isOfCutEntry } from './cut-entry.ts';
 import { damagedLedger, forkedLedger } from './damage.ts';
@@ -152,7 +152,7 @@ export class Ledger {
    */
   async begin(since: string | null | undefined): Promise<void> {
     const { clock, who } = this.#host;
-    const begun = { version: 1, since, begun_at: new Date(clock.now()).toISOString(), by: who };
+    const begun = { version: 1, since, begun_at: isoTime(clock.now()), by: who };
     await this.#objects.create(`${this.#top}/${BEGUN}`, Buffer.from(`${JSON.stringify(begun)}\n`));
   }
 
@@ -194,7 +194,7 @@ export class Ledger {
   /** Marks a job as one of another system. No claim ever names it. */
   async ignore(job: string): Promise<void> {
     const { clock, who } = this.#host;
-    const mark = { version: 1, ignored_at: new Date(clock.now()).toISOString(), by: who };
+    const mark = { version: 1, ignored_at: isoTime(clock.now()), by: who };
     await this.#objects.create(this.#markOf(job), Buffer.from(`${JSON.stringify(mark)}\n`));
   }
 
@@ -333,7 +333,7 @@ export class LedgerCycle {
     const bytes = await this.requireCut(number);
     const job = this.#cutName(number);
     const { clock, who } = this.#host;
-    const common = { previous: sha256Of(bytes), at: new Date(clock.now()).toISOString(), by: who };
+    const common = { previous: sha256Of(bytes), at: isoTime(clock.now()), by: who };
     const name = this.#nameOf(number + 1);
     const release = entryBytes({ kind: 'release', job, why: 'operator', proof }, common);
     if ((await this.#objects.create(name, release)) === 'created' || (await this.#stands(name, release))) return;
@@ -354,7 +354,7 @@ export class LedgerCycle {
       // Other work of this process may have added an entry that was not looked at.
       if (this.#entries.length >= number) continue;
       const { clock, who } = this.#host;
-      const common = { previous: this.#last, at: new Date(clock.now()).toISOString(), by: who };
+      const common = { previous: this.#last, at: isoTime(clock.now()), by: who };
       const bytes = entryBytes(body, common);
       const name = this.#nameOf(number);
       const isOwn = (await this.#objects.create(name, bytes)) === 'created' || (await this.#stands(name, bytes));
@@ -595,12 +595,7 @@ async function hasEntries(objects: ObjectStore, top: string): Promise<boolean> {
 }
 
 function newSettings(now: number): Uint8Array {
-  const settings = {
-    version: 1,
-    keys: 1,
-    salt: randomBytes(32).toString('hex'),
-    created_at: new Date(now).toISOString(),
-  };
+  const settings = { version: 1, keys: 1, salt: randomBytes(32).toString('hex'), created_at: isoTime(now) };
   return Buffer.from(`${JSON.stringify(settings)}\n`);
 }
 

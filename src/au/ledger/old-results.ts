@@ -1,5 +1,5 @@
 import { SvcError } from '../../base/errors.ts';
-import { countText, formatDuration, parseTime } from '../../cli/output/time.ts';
+import { countText, formatDuration, isoTime, parseTime } from '../../cli/output/time.ts';
 import { LONGEST_JOB_MS } from '../../schema/account-updater-files.ts';
 import { refreshText, RETRY_MS } from '../run/find-run.ts';
 import { byText, deliveryOf } from './claims.ts';
@@ -42,7 +42,7 @@ export function requireRecentResults(entries: readonly Entry[], { name, cycle, j
       hint: `${refreshText(now)} These results again, without a bill:`,
       next: [...words, '--cycle', cycle, '--wait'],
       alternatives: [['au', 'download', first.claim.job]],
-      facts: { jobs: joined.map(({ claim }) => claim.job), submitted_at: new Date(last).toISOString() },
+      facts: { jobs: joined.map(({ claim }) => claim.job), submitted_at: isoTime(last) },
     },
   );
 }

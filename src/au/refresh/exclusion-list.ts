@@ -1,7 +1,7 @@
 import { SvcError } from '../../base/errors.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { resolvePath } from '../../cli/app/files/typed-path.ts';
-import { countText } from '../../cli/output/time.ts';
+import { countText, isoTime } from '../../cli/output/time.ts';
 import { Exclusions } from '../request/exclusions.ts';
 import type { NotedExclusions, RefreshDirectory, Refreshed } from './refresh-directory.ts';
 import type { RefreshInput } from './refresh-input.ts';
@@ -50,5 +50,5 @@ async function countExclusions(context: Context, list: string): Promise<number> 
 }
 
 function countedAs({ clock }: Context, tokens: number): NotedExclusions {
-  return { excluded_tokens: tokens, excluded_at: new Date(clock.now()).toISOString() };
+  return { excluded_tokens: tokens, excluded_at: isoTime(clock.now()) };
 }

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { SvcError } from '../../base/errors.ts';
 import { isSamePath } from '../../base/files/names.ts';
 import type { Context } from '../../cli/app/command.ts';
-import { formatDuration } from '../../cli/output/time.ts';
+import { formatDuration, isoTime } from '../../cli/output/time.ts';
 import { DAY_MS } from '../../schema/durations.ts';
 import type { RequestFileCheck } from '../request/request-file.ts';
 import { endOf } from './prune.ts';
@@ -109,7 +109,7 @@ export function requireRecent({ record, name }: RunDirectory, now: number): void
     {
       hint: `${refreshText(now)} These results again, without a bill:`,
       next: ['au', 'download', name],
-      facts: { run: record.id, submitted_at: record.created_at, completed_at: new Date(endOf(record)).toISOString() },
+      facts: { run: record.id, submitted_at: record.created_at, completed_at: isoTime(endOf(record)) },
     },
   );
 }

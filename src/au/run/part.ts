@@ -1,4 +1,5 @@
 import { SvcError } from '../../base/errors.ts';
+import { isoTime } from '../../cli/output/time.ts';
 import type { Proof } from '../../client/transfer/receive.ts';
 import { UNDER_WAY_MS, UPLOAD_LIFE_MS } from '../../schema/account-updater-files.ts';
 import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
@@ -345,7 +346,7 @@ export function apply(part: Part, event: PartEvent): void {
 }
 
 function begin(part: Parts['planned' | 'creating'], { at }: Events['creating']): Part {
-  return { ...part, state: 'creating', creating_since: part.creating_since ?? iso(at) };
+  return { ...part, state: 'creating', creating_since: part.creating_since ?? isoTime(at) };
 }
 
 function forget(part: Parts['created']): Part {
@@ -375,7 +376,7 @@ function giveUpJob(part: Parts['created' | 'uploaded' | 'unknown' | 'completed' 
 /** Begins an upload. Earlier requests for jobs were already checked, so `creating_since` is no longer needed. */
 function send(part: Parts['created' | 'uploading'], { at, expiresAt }: Events['sending']): Part {
   const expires_at = expiresAt || part.expires_at;
-  return { ...part, state: 'uploading', sent: 'some', sent_at: iso(at), expires_at, creating_since: undefined };
+  return { ...part, state: 'uploading', sent: 'some', sent_at: isoTime(at), expires_at, creating_since: undefined };
 }
 
 /** Returns a part whose upload left nothing usable in the store, and refuses any other part. */
@@ -400,7 +401,7 @@ function goBack(part: Parts['planned' | 'creating' | 'created' | 'uploading'], {
 }
 
 function miss<P extends Asked>(part: P, { clocks }: Events['missed']): P {
-  return knowsSince(part, clocks) ? part : { ...part, missing_since: iso(Math.max(clocks.service, clocks.here)) };
+  return knowsSince(part, clocks) ? part : { ...part, missing_since: isoTime(Math.max(clocks.service, clocks.here)) };
 }
 
 /** Tells whether it is known since when a job is missing. A time after both clocks was recorded by a wrong one. */
@@ -409,7 +410,7 @@ export function knowsSince({ missing_since: since = '' }: Part, { service, here 
 }
 
 function find(part: Asked, { job, at }: Events['found']): Part {
-  const here = { ...part, ...FOUND, seen: job.status, seen_at: iso(at), errors: undefined };
+  const here = { ...part, ...FOUND, seen: job.status, seen_at: isoTime(at), errors: undefined };
   if (job.status === 'pending') {
     const still = { ...here, expires_at: job.expires_at || part.expires_at };
     if (still.sent === undefined || still.sent === 'some') return { ...still, state: 'created', sent: 'some' };
@@ -418,7 +419,7 @@ function find(part: Asked, { job, at }: Events['found']): Part {
     return { ...still, state: 'uploaded', sent: 'stored' };
   }
   const stored = { ...here, sent: 'stored' } as const;
-  if (job.status === 'completed') return { ...stored, state: 'completed', done_at: part.done_at ?? iso(at) };
+  if (job.status === 'completed') return { ...stored, state: 'completed', done_at: part.done_at ?? isoTime(at) };
   if (job.status === 'failed') return { ...stored, state: 'failed', errors: job.errors ?? [] };
   return { ...stored, state: 'uploaded' };
 }
@@ -639,8 +640,4 @@ export const PART_STATES = Object.keys(ACTS) as readonly PartState[];
 
 export function todo({ state }: Pick<Part, 'state'>): Act {
   return ACTS[state];
-}
-
-function iso(at: number): string {
-  return new Date(at).toISOString();
 }

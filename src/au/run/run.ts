@@ -1,4 +1,5 @@
 import { SvcError } from '../../base/errors.ts';
+import { isoTime } from '../../cli/output/time.ts';
 import type { Part, ResultsFile } from './part.ts';
 import { isUntouched, type ResultCounts, type RunRecord, type RunStatus, statusOf } from './record.ts';
 
@@ -78,7 +79,7 @@ const LIFE: Life = {
   ),
   divided: inStates((record, { parts }) => ({ ...record, parts }), 'not sent', 'open', 'failed'),
   abandoned: inStates(
-    (record, { at }) => ({ ...record, abandoned_at: record.abandoned_at ?? iso(at) }),
+    (record, { at }) => ({ ...record, abandoned_at: record.abandoned_at ?? isoTime(at) }),
     'not sent',
     'open',
     'failed',
@@ -102,7 +103,7 @@ const LIFE: Life = {
   'exec due': { completed: (record) => ({ ...record, exec: 'due' }) },
   'exec done': { completed: (record) => ({ ...record, exec: undefined }) },
   pruned: inStates(
-    (record, { at }) => ({ ...record, pruned_at: iso(at) }),
+    (record, { at }) => ({ ...record, pruned_at: isoTime(at) }),
     'not sent',
     'failed',
     'completed',
@@ -179,8 +180,4 @@ function spoil(record: RunRecord): RunRecord {
     counts: undefined,
     left_out_errors: undefined,
   };
-}
-
-function iso(at: number): string {
-  return new Date(at).toISOString();
 }

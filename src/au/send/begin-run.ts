@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import path from 'node:path';
+import { isoTime } from '../../cli/output/time.ts';
 import type { Division } from '../ledger/divide-rows.ts';
 import { byText } from '../ledger/claims.ts';
 import { provableFrom, provableUntil } from '../ledger/proof-of-absence.ts';
@@ -40,7 +41,7 @@ export function beginRun(root: string, file: NewRun): RunDirectory {
   const record: RunRecord = {
     version: 2,
     id,
-    created_at: new Date(file.now).toISOString(),
+    created_at: isoTime(file.now),
     profile: file.profile,
     base_url: file.baseUrl,
     tenant_id: file.tenant,
@@ -85,10 +86,7 @@ export function dividedParts({ joined, free }: Division, first: number, request:
       rows: claim.rows,
       by: byText(claim),
       ...(isDelivered && { delivered: true as const }),
-      ...(provable !== undefined && {
-        provable_at: new Date(provable).toISOString(),
-        provable_until: new Date(provableUntil(claim)).toISOString(),
-      }),
+      ...(provable !== undefined && { provable_at: isoTime(provable), provable_until: isoTime(provableUntil(claim)) }),
     };
     // A claim has at most what one job takes, so that its rows are one slice.
     for (const slice of plannedParts(file.check, number, name)) {

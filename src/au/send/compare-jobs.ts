@@ -1,6 +1,6 @@
 import { isSvcError, SvcError } from '../../base/errors.ts';
 import { exactMembers } from '../../base/json/exact.ts';
-import { countText, parseTime } from '../../cli/output/time.ts';
+import { countText, parseTime, wholeSecond } from '../../cli/output/time.ts';
 import type { Client } from '../../client/api/client.ts';
 import { pollUntil } from '../../client/api/poll.ts';
 import type { AccountUpdaterJob, ListedJob } from '../../schema/account-updater.ts';
@@ -267,7 +267,7 @@ async function withinLedger(
   const weeks = Math.max(...times) - UNKNOWN_MS;
   const since = Math.max(weeks, (await ledger?.since()) ?? weeks);
   // The list may give whole seconds where the ledger has a fraction.
-  return jobs.filter(({ created_at: at }) => !(Date.parse(at ?? '') < Math.floor(since / 1000) * 1000));
+  return jobs.filter(({ created_at: at }) => !(Date.parse(at ?? '') < wholeSecond(since)));
 }
 
 /**

@@ -76,6 +76,11 @@ export function wholeSecond(time: number): number {
   return Math.floor(time / SECOND_MS) * SECOND_MS;
 }
 
+/** The beginning of the day in UTC that a time lies in, in milliseconds. */
+export function startOfDay(time: number): number {
+  return Math.floor(time / DAY_MS) * DAY_MS;
+}
+
 /** A span as its two largest units: `1h 30m`, `45s`, `2d 4h`; below a second `0s`. */
 export function formatDuration(ms: number): string {
   let left = Math.max(0, Math.round(ms / 1000) * 1000);

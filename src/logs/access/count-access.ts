@@ -1,6 +1,7 @@
 import { sha256Of } from '../../base/files/draft.ts';
 import type { Context } from '../../cli/app/command.ts';
 import type { FileStore } from '../../client/store/store.ts';
+import { startOfDay } from '../../cli/output/time.ts';
 import { DAY_MS } from '../../schema/durations.ts';
 import type { ActorLabels } from '../actor.ts';
 import { isWithin, type Manifest } from '../archive/manifest.ts';
@@ -75,8 +76,8 @@ export function daysSince(
   { since, now, onlyOver }: { readonly since: number; readonly now: number; readonly onlyOver: boolean },
 ) {
   const end = coverage.covered().at(-1)?.to ?? now;
-  const overAt = Math.floor(Math.min(end, now) / DAY_MS) * DAY_MS;
-  return { from: Math.floor(since / DAY_MS) * DAY_MS, to: onlyOver ? overAt : untilDay(dayOf(end - 1)) };
+  const overAt = startOfDay(Math.min(end, now));
+  return { from: startOfDay(since), to: onlyOver ? overAt : untilDay(dayOf(end - 1)) };
 }
 
 /** Time up to the end of yesterday that was not archived. */
@@ -92,7 +93,7 @@ export function unarchivedSince(
   since: number,
   now: number,
 ): Unarchived | undefined {
-  const days = { from: Math.floor(since / DAY_MS) * DAY_MS, to: Math.floor(now / DAY_MS) * DAY_MS };
+  const days = { from: startOfDay(since), to: startOfDay(now) };
   const range = coverage.missing(days).find(({ reason }) => reason === 'not archived yet');
   return range && { end: coverage.covered().at(-1)?.to, range: { ...isoRange(range), reason: range.reason } };
 }

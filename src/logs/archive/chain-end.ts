@@ -2,7 +2,7 @@ import fs from 'node:fs';
 import { isSvcError, SvcError } from '../../base/errors.ts';
 import { sha256OfAll } from '../../base/files/draft.ts';
 import { linkOrCopy } from '../../base/files/target.ts';
-import { isoTime } from '../../cli/output/time.ts';
+import { isoTime, startOfDay } from '../../cli/output/time.ts';
 import { type FileStore, removeIfAllowed } from '../../client/store/store.ts';
 import { DAY_MS } from '../../schema/durations.ts';
 import type { TailPosition, TimeRange } from '../entry.ts';
@@ -168,7 +168,7 @@ async function removeOrphans(store: FileStore, tenantId: string, record: Archive
   const segments = [...named].filter((path) => !Number.isNaN(partNumber(path)));
   const folders = new Set([tenantFolder(tenantId), ...segments.map((path) => path.split('/', 1).join(''))]);
   const days = [UNKNOWN_DAY];
-  for (let at = Math.floor(from / DAY_MS) * DAY_MS; at <= to; at += DAY_MS) days.push(dayOf(at));
+  for (let at = startOfDay(from); at <= to; at += DAY_MS) days.push(dayOf(at));
   for (const folder of folders) {
     for (const day of days) {
       const found = store.list(`${folder}/date=${day}/${partPrefix(record.sequence)}`);

@@ -3,7 +3,7 @@ import { defineCommand } from '../../cli/app/command.ts';
 import { flag, type Input, value } from '../../cli/app/parameter.ts';
 import { moment } from '../../cli/app/moment.ts';
 import { duration } from '../../cli/app/value-parsers.ts';
-import { DAY_MS } from '../../schema/durations.ts';
+import { startOfDay } from '../../cli/output/time.ts';
 import { archiveLocation } from '../archive/open-archive.ts';
 import { PAGE_PARAMETERS } from '../review/page-file.ts';
 import { checkSignOff, SIGN_OFF_PARAMETERS } from '../review/sign-off.ts';
@@ -27,7 +27,7 @@ const parameters = {
 type ReviewInput = Input<typeof parameters>;
 
 function day(typed: string): (now: number) => number {
-  if (typed === 'today') return (now) => Math.floor(now / DAY_MS) * DAY_MS;
+  if (typed === 'today') return startOfDay;
   if (typed === 'yesterday' || /^\d{4}-\d\d-\d\d$/.test(typed)) return moment(typed);
   throw new SvcError('usage', 'must be a day: yesterday, today or a date such as 2026-01-31');
 }

@@ -6,6 +6,7 @@ import { SvcError } from '../../base/errors.ts';
 import { type Draft, sha256Of } from '../../base/files/draft.ts';
 import { holdsCardNumber } from '../../cli/output/formats.ts';
 import type { FileStore } from '../../client/store/store.ts';
+import { startOfDay } from '../../cli/output/time.ts';
 import { DAY_MS } from '../../schema/durations.ts';
 import { type Bounds, noArchive, type SignedReview, signedReview } from '../archive/manifest.ts';
 import { readLines } from '../archive/read-segment.ts';
@@ -114,10 +115,6 @@ function daysOf({ from, to }: TimeRange, segments: readonly Segment[], kept: str
   const sorted = [dayOf(from), dayOf(to - 1), ...days].toSorted();
   const [earliest = kept, latest = kept] = [sorted[0], sorted.at(-1)];
   return { from: earliest > kept ? earliest : kept, to: latest };
-}
-
-function startOfDay(at: number): number {
-  return Math.floor(at / DAY_MS) * DAY_MS;
 }
 
 function isOf(day: string, from: string, to: string): boolean {

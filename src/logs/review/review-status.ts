@@ -1,6 +1,7 @@
 import type { Context } from '../../cli/app/command.ts';
 import { listPrinter, oneBatch } from '../../cli/app/print.ts';
 import type { Moment } from '../../cli/app/moment.ts';
+import { startOfDay } from '../../cli/output/time.ts';
 import { DAY_MS } from '../../schema/durations.ts';
 import { type Manifest, readManifest } from '../archive/manifest.ts';
 import { openArchive } from '../archive/open-archive.ts';
@@ -23,7 +24,7 @@ export async function reviewStatus(context: Context, { dir, since, within }: Sta
   const store = await openArchive(context, dir);
   const first = since?.(now) ?? now - STATUS_DAYS * DAY_MS;
   // The first day is judged as a whole, so its earlier segments count too.
-  const manifest = await readManifest(store, { since: Math.floor(first / DAY_MS) * DAY_MS, until: now });
+  const manifest = await readManifest(store, { since: startOfDay(first), until: now });
   const days = statusOf(manifest, { since: since ? first : Math.max(beginOf(manifest), first), now });
   await print(oneBatch(days));
   const of = (state: DayState): number => days.filter((one) => one.state === state).length;

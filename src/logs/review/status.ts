@@ -1,4 +1,4 @@
-import { isoTime } from '../../cli/output/time.ts';
+import { isoTime, startOfDay } from '../../cli/output/time.ts';
 import { DAY_MS } from '../../schema/durations.ts';
 import type { Manifest, SignedReview } from '../archive/manifest.ts';
 import { dayIn, dayOf, partNumber } from '../archive/records/record.ts';
@@ -36,7 +36,7 @@ export function statusOf(
   const ofDays = manifest.reviews.filter(({ of }) => of === 'day');
   const reviews = byDay(ofDays, ({ from }) => from);
   const days: DayStatus[] = [];
-  for (let at = Math.floor(since / DAY_MS) * DAY_MS; at + DAY_MS <= now; at += DAY_MS) {
+  for (let at = startOfDay(since); at + DAY_MS <= now; at += DAY_MS) {
     const day = dayOf(at);
     const missing = manifest.coverage.missing({ from: at, to: at + DAY_MS });
     const missingMs = missing.reduce((sum, { from, to }) => sum + to - from, 0);
