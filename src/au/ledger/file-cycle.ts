@@ -5,7 +5,10 @@ export function fileCycle(rows: RowSet): string {
   return `file-${rows.name().slice(0, 16)}`;
 }
 
-/** Tells whether a name looks like that of a file without a cycle. It depends on the ledger's salt, so others never find it. */
+/**
+ * Tells whether a name looks like that of a file without a cycle. The name depends on the ledger's salt, so the file has
+ * another name in every other ledger.
+ */
 export function isFileCycle(cycle: string): boolean {
   return /^file-[0-9a-f]{16}$/.test(cycle);
 }

@@ -30,9 +30,8 @@ export interface CheckOptions {
 }
 
 /**
- * Reads a request file once, with constant memory if it may use an overflow. Finds all problems, the parts to upload, and the hashes. Lines may
- * end with LF or CRLF, even mixed, and the last line may have no end. The boundaries of the chunks do not affect the
- * result.
+ * Checks a request file in one read, with constant memory if it may use an overflow: its problems, the parts to upload and
+ * their hashes. Lines may end with LF or CRLF, even mixed, and the last line may have no end.
  */
 export async function checkRequestFile(
   source: AsyncIterable<Uint8Array>,
