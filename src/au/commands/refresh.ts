@@ -2,11 +2,10 @@ import { SvcError } from '../../base/errors.ts';
 import { type Context, defineCommand, Preview, type PreviewRequest } from '../../cli/app/command.ts';
 import { option } from '../../cli/app/hint.ts';
 import { choice, flag, type Input, optionalArgument, reading, suggesting, value } from '../../cli/app/parameter.ts';
-import { serviceOf } from '../../cli/app/service.ts';
 import { recordPrinter } from '../../cli/app/print.ts';
 import { summaryParameter } from '../../cli/app/summary.ts';
 import { text } from '../../cli/app/value-parsers.ts';
-import { markSummaries, rehearse, REHEARSAL_STATE, REHEARSALS, requireRehearsal } from '../refresh/rehearsal.ts';
+import { markSummaries, rehearse, REHEARSAL_STATE, requireRehearsal, usualParent } from '../refresh/rehearsal.ts';
 import { type RefreshInput, withExport } from '../refresh/refresh-input.ts';
 import { refreshView } from '../refresh/refresh-row.ts';
 import { exportParameters, exportWords } from '../prepare/prepare-options.ts';
@@ -107,12 +106,6 @@ async function inputOf(context: Context, typed: Typed): Promise<Omit<RefreshInpu
     onlyRecorded,
     again: againIn(cycle),
   };
-}
-
-/** Returns the usual directory of all cycles. What a sandbox says of made-up cards must leave no real card out. */
-function usualParent(context: Context): string {
-  if (context.isRehearsal) return REHEARSALS;
-  return serviceOf(context) === 'sandbox' ? 'refresh-sandbox' : 'refresh';
 }
 
 interface Choosing {

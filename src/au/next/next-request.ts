@@ -149,14 +149,11 @@ export async function resultsInOrder(results: AsyncIterable<Uint8Array>): Promis
  * result each time, or the last one again if none is left, because an update applies to every row of the token.
  * @throws SvcError `refused_input` for more results than fit in memory
  */
-export async function indexResults(
-  results: AsyncIterable<Uint8Array>,
-  mostHeld = MAX_BUFFERED,
-): Promise<ResultsByToken> {
+export async function indexResults(results: AsyncIterable<Uint8Array>): Promise<ResultsByToken> {
   const held = new PackedResults();
   for await (const rows of readResults(results)) {
     for (const row of rows) {
-      if (row.row > mostHeld) throw tooManyToMatch(mostHeld);
+      if (row.row > MAX_BUFFERED) throw tooManyToMatch(MAX_BUFFERED);
       held.add(row);
     }
   }

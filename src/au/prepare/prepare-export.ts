@@ -146,7 +146,7 @@ async function openExclusions(context: Context, typed: string, words: readonly s
 }
 
 async function noteRejects(files: PreparedFiles, onRejects: Preparation['onRejects']): Promise<void> {
-  const rejects = await files.sealOnly('rejects');
+  const rejects = await files.sealRejects();
   if (rejects) onRejects?.(rejects);
 }
 

@@ -74,9 +74,9 @@ export class PreparedFiles {
     return this.#draft('request').seal();
   }
 
-  /** Completes one draft and describes it. Returns undefined if there is no such file. */
-  async sealOnly(kind: Kind): Promise<Sealed | undefined> {
-    return this.#drafts.get(kind)?.seal();
+  /** Completes the draft of the rejects and describes it. Returns undefined if there is no such file. */
+  async sealRejects(): Promise<Sealed | undefined> {
+    return this.#drafts.get('rejects')?.seal();
   }
 
   /** Gives all drafts their final names, the request last, and describes the request. A kill leaves no request alone. */

@@ -1,15 +1,22 @@
 import path from 'node:path';
 import { isSvcError, SvcError } from '../../base/errors.ts';
 import type { Context } from '../../cli/app/command.ts';
+import { serviceOf } from '../../cli/app/service.ts';
 import type { Summarize } from '../../cli/app/summary.ts';
 import { SANDBOX_PROFILE } from '../../cli/config/values.ts';
 import { REHEARSAL_WARNING } from '../../schema/account-updater-files.ts';
 
 /** The directory of all cycles that were rehearsed. */
-export const REHEARSALS = 'rehearsal';
+const REHEARSALS = 'rehearsal';
 
 /** The runs, ledger and sandbox of all rehearsals in a directory. No cycle has a name that begins with a dot. */
 export const REHEARSAL_STATE = path.join(REHEARSALS, '.state');
+
+/** Returns the usual directory of all cycles. What a sandbox says of made-up cards must leave no real card out. */
+export function usualParent(context: Context): string {
+  if (context.isRehearsal) return REHEARSALS;
+  return serviceOf(context) === 'sandbox' ? 'refresh-sandbox' : 'refresh';
+}
 
 /** The options that a rehearsal refuses, as far as they were typed. */
 interface Refused {

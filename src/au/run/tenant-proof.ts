@@ -137,11 +137,7 @@ const tenants = new WeakMap<Client, string>();
  * @returns whether the key provably belongs to the run's tenant; false if there is no proof
  * @throws SvcError `config` for another tenant's key
  */
-export async function isOwnTenant(work: RunAndClient): Promise<boolean> {
-  return isOwnBy(new TenantProof(work.client), work);
-}
-
-async function isOwnBy(proof: TenantProof, { client, record }: RunAndClient): Promise<boolean> {
+export async function isOwnTenant({ client, record }: RunAndClient, proof = new TenantProof(client)): Promise<boolean> {
   if (record.tenant_id !== undefined && tenants.get(client) === record.tenant_id) return true;
   const relation = await proof.relationOf(record);
   if (relation === 'other') throw tenantError(record, 'and this key to another');
@@ -170,7 +166,7 @@ export async function standingOf(work: RunAndClient): Promise<'own' | 'blank' | 
   // Another part may be stored while the list is read, and is then not in it.
   const hadFiles = work.record.parts.some(hadFile);
   const proof = new TenantProof(work.client);
-  if (await isOwnBy(proof, work)) return 'own';
+  if (await isOwnTenant(work, proof)) return 'own';
   return !hadFiles && (await proof.seesNoJobs()) ? 'blank' : 'unknown';
 }
 

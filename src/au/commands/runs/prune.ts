@@ -3,7 +3,6 @@ import { type Context, defineCommand } from '../../../cli/app/command.ts';
 import { warnOf } from '../../../cli/app/hint.ts';
 import { flag, value } from '../../../cli/app/parameter.ts';
 import { type ListPrinter, listPrinter, oneBatch } from '../../../cli/app/print.ts';
-import { serviceOf } from '../../../cli/app/service.ts';
 import { positiveDuration } from '../../../cli/app/value-parsers.ts';
 import { countText, formatBytes, isoTime } from '../../../cli/output/time.ts';
 import type { View } from '../../../cli/output/view.ts';
@@ -85,7 +84,8 @@ async function pruneRuns(context: Context, { before, dryRun, print }: Pruning): 
 /** Names the directories of old cycles with the command that removes them, because their files are the operator's. */
 async function noteOldCycles(context: Context, before: number): Promise<void> {
   const { oldCycles } = await import('../../refresh/open-cycles.ts');
-  const parent = serviceOf(context) === 'sandbox' ? 'refresh-sandbox' : 'refresh';
+  const { usualParent } = await import('../../refresh/rehearsal.ts');
+  const parent = usualParent(context);
   const old = await oldCycles(context, parent, before);
   if (old.length === 0) return;
   const have = old.length === 1 ? 'has' : 'have';
