@@ -18,8 +18,9 @@ import { byText } from '../ledger/claims.ts';
 import { CommandLedger, type JobClaim } from '../ledger/command-ledger.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { ledgerOfKey } from '../ledger/named-cycle.ts';
+import { provableUntil } from '../ledger/proof-of-absence.ts';
 import { findJob, isJobId, nameOf } from '../run/job.ts';
-import { apply, type Part } from '../run/part.ts';
+import { apply, type Part, sentOf } from '../run/part.ts';
 import { needsFile, type RunRecord, statusOf } from '../run/record.ts';
 import { everyRun, knownRunsRoot, recordedRun } from '../run/recorded-runs.ts';
 import { openRuns, RECORD, type RunDirectory, type UnreadableRun } from '../run/run-directory.ts';
@@ -35,7 +36,7 @@ export const abandon = defineCommand({
   description:
     'For a run that will not continue. Nothing is canceled at the service: jobs that have their file are processed and may be billed. Their results can still be downloaded, and --undo reopens the run.',
   details:
-    'With a job, frees rows that may have been paid for: the claim of that job ends on your word, where nothing can be proven. A job that is processing or completed keeps its rows. A run whose record cannot be read is moved to a directory named damaged beside it, after the newest jobs of the tenant have been shown.',
+    'With a job, frees rows that may have been paid for: the claim of that job ends on your word, where nothing can be proven. A job that is paid for keeps its rows; one that the service has forgotten since is closed, so that nothing waits for its results. A run whose record cannot be read is moved to a directory named damaged beside it, after the newest jobs of the tenant have been shown.',
   examples: [
     ['svc au abandon run-20260131-0a1b2c3d-4e5f', 'show what the service has of it, and ask'],
     ['svc au abandon run-20260131-0a1b2c3d-4e5f --undo', 'resume it'],
@@ -83,49 +84,106 @@ async function releaseJob(context: Context, job: string): Promise<RunRow | undef
     context.notices.note(`job ${job} holds no rows any more; nothing was changed`);
     return { ...rowOfClaim(context, claimed), progress: 'holds no rows any more' };
   }
-  const found = await findJob(client, job);
-  requireReleasable(claimed, found);
   const runs = await runsWith(context, job);
+  const judge = async (claim: JobClaim): Promise<Judged> =>
+    judged(claim, await findJob(client, job), runs, client.now());
+  const { found, isPaid } = await judge(claimed);
   const senders = [...runs, new SentFile(await reading.placeOf(tenant), job)];
   // If a process is sending the file, the command ends before it asks.
   await holdSenders(context, senders, async () => undefined);
   const unknown = shown === undefined ? 'shows no job of this key' : 'does not know it';
   const said = found === undefined ? unknown : `says that it is ${found.status}`;
-  context.notices.warn(`the rows of job ${job} may have been paid for: the service ${said}`);
+  const risk = isPaid ? 'are paid for, and its results are lost unless a machine has them' : 'may have been paid for';
+  context.notices.warn(`the rows of job ${job} ${risk}: the service ${said}`);
   if (found?.status === 'pending' && runs.length === 0)
     context.notices.warn(`svc of ${byText(claimed.claim)} may be uploading its file now: make sure that it has ended`);
   const doubt = `this key shows no jobs; check that it belongs to tenant ${tenant}`;
   if (shown === undefined) context.notices.warn(doubt);
-  const question = `Free the rows of job ${job}?`;
+  const question = isPaid ? `Close job ${job}? Its rows stay in their cycle.` : `Free the rows of job ${job}?`;
   await confirm(context, shown === undefined ? `${question} (${doubt})` : question);
   const ledger = new CommandLedger(context);
-  await holdSenders(context, senders, async () => {
+  const progress = await holdSenders(context, senders, async () => {
     // The job may have got its file while the question was open.
-    requireReleasable((await ledger.claimOfJob(tenant, job)) ?? claimed, await findJob(client, job));
+    const now = await judge((await ledger.claimOfJob(tenant, job)) ?? claimed);
+    if (now.isPaid) {
+      await ledger.giveUpResults(tenant, job);
+      return 'closed, rows are paid for';
+    }
     await ledger.release(tenant, job, `the operator; the service ${said}`);
     freeParts(runs, job);
+    return 'rows are free';
   });
-  context.notices.success(`the rows of job ${job} are free: the next submission of them sends them again`);
-  return { ...rowOfClaim(context, claimed), status: 'abandoned', progress: 'rows are free' };
+  noteEnd(context, job, runs, progress);
+  return { ...rowOfClaim(context, claimed), status: 'abandoned', progress };
+}
+
+type Progress = 'closed, rows are paid for' | 'rows are free';
+
+function noteEnd(context: Context, job: string, [run]: readonly RunDirectory[], progress: Progress): void {
+  const { notices } = context;
+  if (progress === 'rows are free')
+    return notices.success(`the rows of job ${job} are free: the next submission of them sends them again`);
+  notices.success(`job ${job} is closed; its rows stay in their cycle and are not sent again`);
+  if (run) noteNext(context, 'to end the run that waits for it', ['au', 'abandon', run.name]);
+}
+
+interface Judged {
+  /** The job; undefined if the service does not find it. */
+  readonly found: AccountUpdaterJob | undefined;
+  /** Whether the rows are paid for and nobody can get the results, so that the job is only closed. */
+  readonly isPaid: boolean;
 }
 
 /**
- * Checks that the rows of a job may not have been paid for, as far as the service says so. A claim of unknown rows keeps
- * every file of its cycle from being sent, so it can be released although its job is completed.
- * @throws SvcError `conflict`
+ * Judges whether the rows of a job may be freed. They are paid for if the service says so, if somebody read the results, or
+ * if the store confirmed the file to a run on this machine. A claim of unknown rows keeps every file of its cycle from being
+ * sent, so it can be released although its job is completed.
+ * @throws SvcError `conflict` for a job that is paid for and may have results, or is closed
  */
-function requireReleasable({ claim, wasDelivered }: JobClaim, found: AccountUpdaterJob | undefined): void {
-  const { job, row_set: rows } = claim;
-  const hasUnknownRows = rows === null;
-  const isProcessing = found?.status === 'processing';
-  const isCompleted = !hasUnknownRows && (found?.status === 'completed' || wasDelivered);
-  if (!isProcessing && !isCompleted) return;
-  const why = isProcessing ? 'the service is processing it' : 'it is completed';
-  throw new SvcError('conflict', `the rows of job ${job} are not free: ${why}`, {
-    hint: 'They are paid for, and stay in their cycle. Another cycle sends them again. To get the results:',
-    next: isProcessing ? ['au', 'resume', job, '--wait'] : ['au', 'download', job],
+function judged(
+  claimed: JobClaim,
+  found: AccountUpdaterJob | undefined,
+  runs: readonly RunDirectory[],
+  now: number,
+): Judged {
+  const { claim, wasRead, wasDelivered } = claimed;
+  const status = found?.status;
+  if (claim.row_set === null && status !== 'processing') return { found, isPaid: false };
+  const isStored = runs.some(({ record }) => record.parts.some((part) => isConfirmed(part, claim.job)));
+  const why =
+    (status === 'processing' && 'the service is processing it') ||
+    (status === 'completed' && 'it is completed') ||
+    (wasRead && 'its results were read') ||
+    (isStored && status !== 'failed' && 'the store confirmed its file');
+  if (!why) return { found, isPaid: false };
+  if (found === undefined && !wasDelivered && now > provableUntil(claim)) return { found, isPaid: true };
+  throw paidError(claimed, status, runs, why);
+}
+
+function paidError(
+  { claim, cycle, wasDelivered }: JobClaim,
+  status: string | undefined,
+  [run]: readonly RunDirectory[],
+  why: string,
+): SvcError {
+  const { job } = claim;
+  const ends = wasDelivered && run !== undefined;
+  const [does, next] =
+    status === undefined
+      ? ends
+        ? ['To end the run that waits for the job:', ['au', 'abandon', run.name]]
+        : ['The service does not find the job now. The jobs of the cycle:', ['au', 'status', cycle]]
+      : ['To get the results:', status === 'completed' ? ['au', 'download', job] : ['au', 'resume', job, '--wait']];
+  return new SvcError('conflict', `the rows of job ${job} are not free: ${why}`, {
+    hint: `They are paid for, and stay in their cycle. Another cycle sends them again. ${does}`,
+    next,
     facts: { job },
   });
+}
+
+/** Tells whether the store confirmed the file of a part that this machine sent to a job. */
+function isConfirmed(part: Part, job: string): boolean {
+  return part.job === job && part.joined === undefined && sentOf(part) === 'stored';
 }
 
 /** Returns the claim of a job in the form of a run. */
@@ -178,11 +236,11 @@ async function runsWith(context: Context, job: string): Promise<RunDirectory[]> 
 }
 
 /** Runs `work` while no other process of this machine sends the file. @throws SvcError `pending` if one does */
-function holdSenders(
+function holdSenders<T>(
   context: Context,
   [sender, ...others]: readonly Pick<RunDirectory, 'hold'>[],
-  work: () => Promise<void>,
-): Promise<void> {
+  work: () => Promise<T>,
+): Promise<T> {
   return sender === undefined ? work() : holdRun(context, sender, () => holdSenders(context, others, work));
 }
 

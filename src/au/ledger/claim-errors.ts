@@ -60,6 +60,28 @@ export function doubtDetails(claim: ClaimEntry, now: number): ErrorDetails {
   };
 }
 
+/**
+ * Returns the error for a job that the service does not find, and whose results were read only for the tokens that they
+ * made: its rows are paid for. `again` is the command that looks for it later.
+ */
+export function lostResultsError(claim: ClaimEntry, now: number, again: readonly string[]): SvcError {
+  const { job } = claim;
+  const paid = `The rows are paid for and are not sent again, and ${byText(claim)} may have the results.`;
+  const mayLag = now <= provableUntil(claim);
+  return new SvcError(
+    'outcome_unknown',
+    `the service does not find job ${job} with ${countText(claim.rows, 'row')} of ${claim.file.name}, whose results were read only for the tokens that they made`,
+    {
+      hint: mayLag
+        ? `${paid} The service may lag: run the same command again later.`
+        : `${paid} If nobody needs them, close the job, which frees no rows:`,
+      next: mayLag ? again : ['au', 'abandon', job],
+      retryable: mayLag,
+      facts: { job, rows: claim.rows },
+    },
+  );
+}
+
 /** Returns the error for a job of the cycle whose rows are unknown, so that any row of the file may be among them. */
 export function unknownRowsError(file: NamedFile, claim: ClaimEntry): SvcError {
   return new SvcError(

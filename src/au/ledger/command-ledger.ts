@@ -59,6 +59,8 @@ export interface JobClaim {
   readonly cycle: string;
   /** Whether the rows of the claim are not sent again. */
   readonly stands: boolean;
+  /** Whether somebody read the results of the job, so that its rows are paid for. */
+  readonly wasRead: boolean;
   /** Whether somebody received the results of the job. */
   readonly wasDelivered: boolean;
 }
@@ -446,6 +448,7 @@ export class CommandLedger {
       claim,
       cycle: cycle.name,
       stands: stands(entries, job),
+      wasRead: isDone(entries, job),
       wasDelivered: deliveryOf(entries, job) !== undefined,
     };
   }
@@ -462,6 +465,13 @@ export class CommandLedger {
   async release(tenant: string, job: string, proof: string): Promise<void> {
     const cycle = await (await this.open(tenant)).cycleOfJob(job);
     if (cycle) await endClaim(cycle, job, { kind: 'release', job, why: 'operator', proof });
+  }
+
+  /** Closes a job of which nobody can get the results any more, on the operator's word. Its rows stay in the cycle. */
+  async giveUpResults(tenant: string, job: string): Promise<void> {
+    const { cycle, entries = [] } = (await this.#claimed(tenant, job)) ?? {};
+    const read = entries.find((entry) => entry.kind === 'done' && entry.job === job);
+    if (cycle) await endClaim(cycle, job, { kind: 'done', job, born: read?.kind === 'done' ? read.born : null });
   }
 
   /** Returns the results of a job that a run on this machine has, unchanged since their download. */

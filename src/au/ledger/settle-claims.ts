@@ -1,7 +1,7 @@
 import type { Client } from '../../client/api/client.ts';
 import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
 import { findJob } from '../run/job.ts';
-import { deliveryOf, endClaim, isDone, standingClaims, stands } from './claims.ts';
+import { endClaim, isDone, standingClaims, stands } from './claims.ts';
 import type { ClaimEntry } from './entry.ts';
 import type { LedgerCycle } from './ledger.ts';
 import { proofOfAbsence, provableFrom, provableUntil } from './proof-of-absence.ts';
@@ -16,8 +16,6 @@ export interface Taken {
   readonly status: string | undefined;
   /** Whether somebody read the results of the job. */
   readonly isDone: boolean;
-  /** Whether somebody received the results of the job. */
-  readonly isDelivered: boolean;
 }
 
 export interface Settled {
@@ -56,7 +54,7 @@ export async function settleClaims(
     const shared = claim.row_set === null ? rows.size : rows.shared(await cycle.rowSet(claim.row_set));
     if (shared === 0) continue;
     const { end, ...read } = await settleClaim(client, cycle, { claim, isDone: isDone(entries, claim.job) }, how);
-    const one = { ...read, rows: shared, isDelivered: deliveryOf(entries, claim.job) !== undefined };
+    const one = { ...read, rows: shared };
     if (end === undefined) taken.push(one);
     else if (end === 'failed' && !shown?.has(claim.job)) failed.push(one);
   }
@@ -72,7 +70,7 @@ export async function settleClaim(
   cycle: LedgerCycle,
   { claim, isDone: wasRead }: Pick<Taken, 'claim' | 'isDone'>,
   how: Pick<SettleOptions, 'ended' | 'newer'>,
-): Promise<Omit<Taken, 'rows' | 'isDelivered'> & { readonly end: 'failed' | 'gone' | undefined }> {
+): Promise<Omit<Taken, 'rows'> & { readonly end: 'failed' | 'gone' | undefined }> {
   const { job } = claim;
   const found = client && (await findJob(client, job));
   const read = { claim, status: found?.status, isDone: wasRead };
@@ -87,7 +85,7 @@ export async function settleClaim(
 /** Returns why the claim of a job ends, with what was read; undefined if it stands. */
 async function endOf(
   client: Client,
-  { claim, status, isDone: wasRead }: Omit<Taken, 'rows' | 'isDelivered'>,
+  { claim, status, isDone: wasRead }: Omit<Taken, 'rows'>,
   { ended, newer }: Pick<SettleOptions, 'ended' | 'newer'>,
 ): Promise<{ readonly why: 'failed' | 'gone'; readonly proof: string } | undefined> {
   const { job } = claim;

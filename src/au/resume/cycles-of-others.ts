@@ -41,7 +41,11 @@ async function isAny(
   return false;
 }
 
-/** Returns the jobs of a part, but not a downloaded job of another run, of which the file may have needed only some results. */
+/**
+ * Returns the jobs of a part, but not a job of another run that the run no longer waits for: the file may have needed only
+ * some of its results, or the service may have forgotten it.
+ */
 function ownJobsOf(part: Part): string[] {
-  return part.joined !== undefined && part.state === 'downloaded' ? [] : everyJobOf(part);
+  const { joined, state } = part;
+  return joined !== undefined && (state === 'downloaded' || joined.delivered) ? [] : everyJobOf(part);
 }

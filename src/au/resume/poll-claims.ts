@@ -4,8 +4,8 @@ import type { Client } from '../../client/api/client.ts';
 import { pollUntil, type WakeUp } from '../../client/api/poll.ts';
 import { ReadOnlyPlace } from '../../client/store/objects.ts';
 import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
-import { byText, deliveryOf } from '../ledger/claims.ts';
-import { doubtDetails, knownText } from '../ledger/claim-errors.ts';
+import { byText, deliveryOf, isDone } from '../ledger/claims.ts';
+import { doubtDetails, knownText, lostResultsError } from '../ledger/claim-errors.ts';
 import type { ClaimEntry } from '../ledger/entry.ts';
 import type { LedgerCycle } from '../ledger/ledger.ts';
 import type { NamedCycle } from '../ledger/named-cycle.ts';
@@ -116,6 +116,7 @@ async function reasonOf(
   if (status === 'completed' || (status === undefined && deliveryOf(entries, job))) return undefined;
   if (status !== undefined && status !== 'failed')
     return new SvcError('pending', `${what} is ${status}`, { next: again, facts: { ...facts, job_status: status } });
+  if (status === undefined && isDone(entries, job)) return lostResultsError(claim, client.now(), again);
   const end = await endOf(client, cycle, { claim, status, spare });
   if (end !== undefined)
     return new SvcError('job_failed', `${what} ${end === 'failed' ? 'failed' : 'was deleted without its file'}`, {

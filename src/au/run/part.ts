@@ -34,7 +34,7 @@ export interface JoinedJob {
   readonly by: string;
   /** Set if the job is known to have the rows of the part in the same order. Older records lack it. */
   readonly in_order?: true | undefined;
-  /** Set if the ledger says that somebody received the results of the job. The service may have forgotten the job since. */
+  /** Set if the ledger says that somebody read the results of the job. The service may have forgotten the job since. */
   readonly delivered?: true | undefined;
   /** When the ledger can prove that the job was removed without its file, in the service's time. */
   readonly provable_at?: string | undefined;
@@ -432,7 +432,7 @@ function lose(before: Asked, { clocks, absent }: Events['not found']): Part {
   // Only the ledger ends the claim of another run's job.
   const isOwn = part.joined === undefined;
   if (isOwn && (sentOf(part) === 'some' || (absent && mayBeUnprocessed(part, clocks)))) return detached(part, 'gone');
-  // A job whose results were delivered had its file.
+  // A job whose results were read had its file.
   if (part.joined?.delivered)
     return { ...part, state: 'uploaded', sent: 'stored', unprovable: undefined, errors: undefined };
   const isDoubtful = !isOwn || sentOf(part) === 'all';
@@ -601,7 +601,7 @@ export function isMissing({ missing_since: since }: Part): boolean {
   return since !== undefined;
 }
 
-/** Tells whether the last poll did not find another run's job whose results were delivered before. */
+/** Tells whether the last poll did not find another run's job whose results were read before. */
 export function isForgotten(part: Part): boolean {
   return part.state === 'uploaded' && part.joined?.delivered === true && isMissing(part);
 }

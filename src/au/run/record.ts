@@ -112,7 +112,7 @@ export function areCompared({ parts }: Pick<RunRecord, 'parts'>): boolean {
   return parts.every(({ state, results }) => state !== 'downloaded' || results?.compared === true);
 }
 
-/** Tells whether a run waits only for jobs that the service has forgotten after their results were delivered. */
+/** Tells whether a run waits only for jobs that the service has forgotten after their results were read. */
 export function isForgottenRun({ parts }: Pick<RunRecord, 'parts'>): boolean {
   const left = parts.filter(({ state }) => state !== 'downloaded' && state !== 'completed');
   return left.length > 0 && left.every(isForgotten);

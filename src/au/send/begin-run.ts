@@ -79,13 +79,13 @@ export function dividedParts({ joined, free }: Division, first: number, request:
     files.set(name, file);
     return { number, name };
   };
-  for (const { claim, status, isDone, isDelivered, file, isInOrder = false } of joined) {
+  for (const { claim, status, isDone, file, isInOrder = false } of joined) {
     const { number, name } = rowsFile(file.path);
     const provable = provableFrom(claim);
     const joinedJob = {
       rows: claim.rows,
       by: byText(claim),
-      ...(isDelivered && { delivered: true as const }),
+      ...(isDone && { delivered: true as const }),
       ...(provable !== undefined && { provable_at: isoTime(provable), provable_until: isoTime(provableUntil(claim)) }),
     };
     // A claim has at most what one job takes, so that its rows are one slice.

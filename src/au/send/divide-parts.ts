@@ -5,7 +5,7 @@ import { fileSource } from '../../client/transfer/source.ts';
 import { otherCycles, requireOtherRows } from '../ledger/begin-cycle.ts';
 import type { CommandLedger } from '../ledger/command-ledger.ts';
 import { madeText, type NamedFile, newTokensError } from '../ledger/claim-errors.ts';
-import { deliveryOf, isDone, standingClaims } from '../ledger/claims.ts';
+import { isDone, standingClaims } from '../ledger/claims.ts';
 import type { Division } from '../ledger/divide-rows.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { settleClaim } from '../ledger/settle-claims.ts';
@@ -153,7 +153,7 @@ export async function pollJoinedDoubts(client: Client, run: RunDirectory): Promi
 
 /**
  * Returns why the claim of a part's job ended, before this or now; undefined if it stands. Also notes in the part
- * that somebody received the results of the job.
+ * that somebody read the results of the job.
  */
 async function endOfClaim(
   client: Client,
@@ -176,8 +176,8 @@ async function endOfClaim(
     { claim, isDone: isDone(entries, job) },
     { newer: () => spare.get() },
   );
-  const isDelivered = settled.end === undefined && deliveryOf(entries, job) !== undefined;
-  if (isDelivered && !joined.delivered && (state === 'uploaded' || state === 'unknown')) {
+  const wasRead = settled.end === undefined && settled.isDone;
+  if (wasRead && !joined.delivered && (state === 'uploaded' || state === 'unknown')) {
     apply(part, { kind: 'delivered' });
     run.save();
   }

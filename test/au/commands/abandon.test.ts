@@ -1,9 +1,13 @@
-import { rmSync, writeFileSync } from 'node:fs';
-import { expect, it } from 'vitest';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
 import { captureResponse } from '../../../src/emulator/faults/intercept.ts';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
 import { errorIn, svcHere } from '../../support/run-here.ts';
 import { openDesk, openQuickDesk, type QuickDesk } from './support.ts';
+
+const DAY = 86_400_000;
 
 async function refusal(word: string): Promise<unknown> {
   return errorIn(await svcHere(['--sandbox', 'au', 'abandon', word]))['message'];
@@ -17,12 +21,22 @@ it('svc au abandon names the word that is no run, unless it may be a secret', as
 /** What the service says of a job in its next reads; the last one stays. Without any, the service says what is true. */
 interface Said {
   statuses: string[];
+  /** The job that lists leave out while it is forgotten. */
+  job?: string;
 }
 
-async function sentDesk(options = ''): Promise<QuickDesk & { readonly job: string; readonly said: Said }> {
+async function sentDesk(options = '', env = {}): Promise<QuickDesk & { readonly job: string; readonly said: Said }> {
   const said: Said = { statuses: [] };
   const desk = await openQuickDesk({
     intercept: (incoming, outgoing, proceed) => {
+      if (said.statuses[0] === 'forgotten' && incoming.method === 'GET' && incoming.url?.includes('/jobs?')) {
+        captureResponse(outgoing, (body) => {
+          const list = JSON.parse(body.toString()) as { readonly data: readonly { readonly id: string }[] };
+          const text = JSON.stringify({ ...list, data: list.data.filter(({ id }) => id !== said.job) });
+          outgoing.setHeader('content-length', Buffer.byteLength(text)).end(text);
+        });
+        return proceed();
+      }
       const isRead = incoming.method === 'GET' && /\/jobs\/[^/]+$/.test(incoming.url ?? '');
       const status = isRead && said.statuses.length > 1 ? said.statuses.shift() : said.statuses[0];
       if (!isRead || status === undefined) return proceed();
@@ -37,7 +51,7 @@ async function sentDesk(options = ''): Promise<QuickDesk & { readonly job: strin
       return proceed();
     },
   });
-  const { code, stdout, stderr } = await desk.svc(`au submit tokens.csv --cycle 2026-12${options}`);
+  const { code, stdout, stderr } = await desk.svc(`au submit tokens.csv --cycle 2026-12${options}`, env);
   expect(code, stderr).toBe(0);
   return { ...desk, said, job: (JSON.parse(stdout) as { readonly job: string }).job };
 }
@@ -62,11 +76,70 @@ it('R79: svc au abandon frees no rows of a job whose results were read, although
   expect(await desk.svc(`au abandon ${desk.job} --yes`)).toMatchObject({ code: 6, stdout: '' });
 });
 
-it.each(['pending', 'failed', 'forgotten'])(
-  'svc au abandon frees the rows of a job that is %s once, prints them like a run, and says later that the job holds none',
-  async (status) => {
+it('R79: svc au abandon frees no rows of a job whose file the store confirmed, although the service says that it is pending', async () => {
+  const desk = await sentDesk();
+  desk.said.statuses = ['pending'];
+  const refused = await desk.svc(`au abandon ${desk.job} --yes`);
+  expect(refused, refused.stderr).toMatchObject({ code: 6, stdout: '' });
+  const { message, next } = errorIn(refused);
+  expect([message, next]).toEqual([
+    `the rows of job ${desk.job} are not free: the store confirmed its file`,
+    `svc au resume ${desk.job} --wait`,
+  ]);
+});
+
+it('R79: svc au abandon closes a job that the service has forgotten after the store confirmed its file, and frees no rows', async () => {
+  const desk = await sentDesk();
+  desk.said.statuses = ['forgotten'];
+  const early = await desk.svc(`au abandon ${desk.job} --yes`);
+  expect([early.code, errorIn(early)['next']], early.stderr).toEqual([6, 'svc au status 2026-12']);
+  await desk.clock.advance(8 * DAY);
+  const closed = await desk.svc(`au abandon ${desk.job} --yes`);
+  expect(closed.code, closed.stderr).toBe(0);
+  expect(JSON.parse(closed.stdout)).toMatchObject({ status: 'abandoned', progress: 'closed, rows are paid for' });
+  const run = desk.runIds()[0] ?? '';
+  expect(closed.stderr).toContain(`svc au abandon ${run}`);
+  const again = await desk.svc(`au abandon ${desk.job} --yes`);
+  expect([again.code, errorIn(again)['next']], again.stderr).toEqual([6, `svc au abandon ${run}`]);
+  expect(await desk.svc(`au abandon ${run} --yes`)).toMatchObject({ code: 0 });
+  await desk.svc('au submit tokens.csv --cycle 2026-12');
+  expect([(await desk.svc('au resume')).code, desk.uploads()]).toEqual([0, 1]);
+});
+
+it('R79: svc au abandon closes a forgotten job whose results another submission read only for their tokens, and frees no rows', async () => {
+  const place = mkdtempSync(join(tmpdir(), 'svc-ledger-'));
+  onTestFinished(() => rmSync(place, { recursive: true }));
+  const ledger = { SVC_LEDGER: join(place, 'ledger') };
+  const other = { ...ledger, SVC_STATE_DIR: join(place, 'other') };
+  const desk = await sentDesk('', ledger);
+  writeFileSync(desk.home.file('more.csv'), `${exampleRequestFile().split('\n', 1).join('')}\none-more,,,\n`);
+  expect(await desk.svc('au submit more.csv --cycle 2026-12 --wait', other)).toMatchObject({ code: 0 });
+  await desk.clock.advance(20 * DAY);
+  Object.assign(desk.said, { statuses: ['forgotten'], job: desk.job });
+  const lost = await desk.svc('au resume 2026-12', other);
+  expect([lost.code, errorIn(lost)['next']], lost.stderr).toEqual([9, `svc au abandon ${desk.job}`]);
+  expect(lost.stderr).toContain('The rows are paid for and are not sent again');
+  // The ledger proves that the rows were sent, whoever has the results.
+  const submit = 'au submit tokens.csv --cycle 2026-12';
+  expect(await desk.svc(submit, other)).toMatchObject({ code: 0 });
+  expect(await desk.svc('au resume', other)).toMatchObject({ code: 9 });
+  const closed = await desk.svc(`au abandon ${desk.job} --yes`, other);
+  expect(closed.code, closed.stderr).toBe(0);
+  expect(await desk.svc('au resume', other)).toMatchObject({ code: 0 });
+  expect(await desk.svc(submit, other)).toMatchObject({ code: 0 });
+  expect(desk.uploads()).toBe(2);
+});
+
+it.each([
+  { status: 'pending', isElsewhere: true },
+  { status: 'failed', isElsewhere: false },
+  { status: 'forgotten', isElsewhere: true },
+])(
+  'svc au abandon frees the rows of a job that is $status once, prints them like a run, and says later that the job holds none',
+  async ({ status, isElsewhere }) => {
     const desk = await sentDesk();
     desk.said.statuses = [status];
+    if (isElsewhere) rmSync(desk.home.file('.local/state/svc/runs'), { recursive: true });
     const abandon = async (): Promise<readonly [row: unknown, stderr: string]> => {
       const { code, stdout, stderr } = await desk.svc(`au abandon ${desk.job} --yes`);
       expect(code, stderr).toBe(0);

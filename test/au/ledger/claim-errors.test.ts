@@ -20,7 +20,7 @@ const CLAIM: ClaimEntry = {
   by: { ...WHO },
   ...claimBody('job-1'),
 };
-const TAKEN = { claim: CLAIM, rows: 31, status: 'processing', isDone: false, isDelivered: false } as const;
+const TAKEN = { claim: CLAIM, rows: 31, status: 'processing', isDone: false } as const;
 
 describe('the errors about claims', () => {
   it.each([
