@@ -492,7 +492,7 @@ async function sideBySide(works: readonly (() => Promise<void>)[]): Promise<void
   await Promise.all(Array.from({ length: 3 }, worker));
 }
 
-/** What can happen to the entries of a cycle, of which there are four. */
+/** What can happen to the entries of a cycle, of which there are six. */
 const DAMAGE: readonly { readonly name: string; readonly damage: (cycle: string) => void }[] = [
   { name: 'an entry is removed', damage: (cycle) => rmSync(entryOf(cycle, 2)) },
   { name: 'the first entry is removed', damage: (cycle) => rmSync(entryOf(cycle, 1)) },
@@ -511,7 +511,7 @@ const DAMAGE: readonly { readonly name: string; readonly damage: (cycle: string)
       writeFileSync(entryOf(cycle, 4), third);
     },
   },
-  { name: 'an entry is cut', damage: (cycle) => writeFileSync(entryOf(cycle, 4), '{"version":1') },
+  { name: 'an entry is cut', damage: (cycle) => writeFileSync(entryOf(cycle, 6), '{"version":1') },
   { name: 'the sets of rows are removed', damage: (cycle) => rmSync(join(cycle, 'rows'), { recursive: true }) },
 ];
 
@@ -528,7 +528,10 @@ describe('a damaged ledger', () => {
     }
     const [name = ''] = readdirSync(tenant.ledger);
     const cycle = join(tenant.ledger, name, 'cycles', 'c');
-    expect(readdirSync(cycle)).toEqual([...[1, 2, 3, 4].map((number) => basename(entryOf(cycle, number))), 'rows']);
+    expect(readdirSync(cycle)).toEqual([
+      ...[1, 2, 3, 4, 5, 6].map((number) => basename(entryOf(cycle, number))),
+      'rows',
+    ]);
     cpSync(cycle, `${cycle}.whole`, { recursive: true });
     const request = fileOf(linesOf(randomOf(5), 3));
     for (const { name: what, damage } of DAMAGE) {
