@@ -8,7 +8,15 @@ import { isoTime, parseTime } from '../../cli/output/time.ts';
 import { parsedJson } from '../../schema/json-value.ts';
 import { abandonedClaim, isCut, isOfCutEntry } from './cut-entry.ts';
 import { damagedLedger, forkedLedger } from './damage.ts';
-import { type Entry, type EntryBody, entryBytes, MAX_ENTRY_BYTES, parseEntry, type Who } from './entry.ts';
+import {
+  type ClaimEntry,
+  type Entry,
+  type EntryBody,
+  entryBytes,
+  MAX_ENTRY_BYTES,
+  parseEntry,
+  type Who,
+} from './entry.ts';
 import { hasClaim } from './has-claim.ts';
 import { MAX_SET_BYTES, RowSet } from './row-set.ts';
 
@@ -35,7 +43,11 @@ const BEGUN = 'begun.json';
 
 const closedSchema = z.looseObject({ ledger: z.string() });
 
-const begunSchema = z.looseObject({ since: z.optional(z.nullable(z.string())) });
+const begunSchema = z.looseObject({
+  since: z.optional(z.nullable(z.string())),
+  begun_at: z.string(),
+  by: z.looseObject({ host: z.string(), user: z.string() }),
+});
 
 const markSchema = z.looseObject({ cycle: z.string() });
 
@@ -166,11 +178,16 @@ export class Ledger {
     const begun = parseTime(data?.since ?? '');
     if (begun !== undefined) return begun;
     // Earlier versions did not note it, and the ledger of one machine begins with the runs that are entered.
-    const claimed: number[] = [];
+    const claims: ClaimEntry[] = [];
     for (const name of await this.cycleNames())
-      for (const entry of await this.cycle(name).read())
-        if (entry.kind === 'claim') claimed.push(parseTime(entry.created_at) ?? Date.parse(entry.created_at));
-    return claimed.length === 0 ? undefined : Math.min(...claimed);
+      claims.push(...(await this.cycle(name).read()).filter((entry) => entry.kind === 'claim'));
+    // The machine that began the ledger had entered its older runs before, and other machines have other clocks.
+    const since = claims.filter(
+      ({ at, by }) =>
+        by.host === data?.by.host && by.user === data.by.user && Date.parse(at) >= Date.parse(data.begun_at),
+    );
+    const times = (since.length > 0 ? since : claims).map(({ created_at: at }) => parseTime(at) ?? Date.parse(at));
+    return times.length === 0 ? undefined : Math.min(...times);
   }
 
   /** Records that this machine moved to another ledger. No entry may be added to this one any more. */
