@@ -1,6 +1,7 @@
-import { isoTime, parseTime } from '../../cli/output/time.ts';
+import { parseTime } from '../../cli/output/time.ts';
 import type { Log } from '../../schema/log.ts';
 import { type ActorBucket, type Bucket, bucketOf, emptyActor, noteType, ValueTally } from '../count.ts';
+import { timeOrNull } from '../review/review-row.ts';
 
 /** What an actor did. All rows have the same members. Times are RFC 3339. */
 export interface AccessRow {
@@ -9,9 +10,9 @@ export interface AccessRow {
   readonly actor_type: string | null;
   /** The name of an application, if it is known, as every view shows it. */
   readonly name: string | null;
-  /** The first and the last entry that the archive has of the actor, up to the last of the days. */
-  readonly first_at: string;
-  readonly last_at: string;
+  /** The first and the last entry that the archive has of the actor, up to the last of the days; null if no time is readable. */
+  readonly first_at: string | null;
+  readonly last_at: string | null;
   readonly entries: number;
   readonly reads: number;
   /** Entries with an operation other than read and delete, such as create and update. */
@@ -58,11 +59,12 @@ interface Use extends ActorBucket {
   entries: number;
   reads: number;
   deletes: number;
+  hasTimeless: boolean;
   readonly entityTypes: Set<string>;
 }
 
 function noUse(): Use {
-  return { ...emptyActor(), entries: 0, reads: 0, deletes: 0, entityTypes: new Set() };
+  return { ...emptyActor(), entries: 0, reads: 0, deletes: 0, hasTimeless: false, entityTypes: new Set() };
 }
 
 /** Counts what each actor did in some time, in bounded memory. Reads only documented fields, never messages. */
@@ -78,13 +80,23 @@ export class AccessCounts {
   add(log: Log, bucket: Bucket = bucketOf(parseTime(log.created_at))): void {
     const { from, to } = this.#time;
     if (bucket.first >= to) return;
+    this.#add(log, bucket, bucket.first >= from);
+  }
+
+  /** Adds an entry without a readable time that may be of the time. */
+  addTimeless(log: Log): void {
+    this.#add(log, bucketOf(undefined), true).hasTimeless = true;
+  }
+
+  #add(log: Log, bucket: Bucket, isWithin: boolean): Use {
     const use = this.#actors.add(log.actor_id ?? null, bucket);
     noteType(use, log, bucket.first);
-    if (bucket.first < from) return;
+    if (!isWithin) return use;
     use.entries += bucket.count;
     if (log.operation === 'read') use.reads += bucket.count;
     if (log.operation === 'delete') use.deletes += bucket.count;
     if (typeof log.entity_type === 'string' && use.entityTypes.size < MAX_TYPES) use.entityTypes.add(log.entity_type);
+    return use;
   }
 
   /** Whether there were too many actors to count each. */
@@ -97,21 +109,21 @@ export class AccessCounts {
     const { from, dormantFrom, hasPast } = this.#time;
     const rows = [...this.#actors.buckets].flatMap(([id, use]): AccessRow[] => {
       if (use.entries === 0) return [];
-      const { type, first, last, entries, reads, deletes, entityTypes } = use;
+      const { type, first, last, entries, reads, deletes, hasTimeless, entityTypes } = use;
       return [
         {
           actor_id: id,
           actor_type: type,
           name: (id === null ? undefined : names.get(id)) ?? null,
-          first_at: isoTime(first),
-          last_at: isoTime(last),
+          first_at: timeOrNull(first),
+          last_at: timeOrNull(last),
           entries,
           reads,
           changes: entries - reads - deletes,
           deletes,
           entity_types: [...entityTypes].toSorted(),
           is_new: hasPast ? first >= from : null,
-          is_dormant: last < dormantFrom,
+          is_dormant: last < dormantFrom && !hasTimeless,
         },
       ];
     });

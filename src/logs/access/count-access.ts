@@ -7,7 +7,9 @@ import type { ActorLabels } from '../actor.ts';
 import { isWithin, type Manifest } from '../archive/manifest.ts';
 import { countEntries } from '../archive/open-archive.ts';
 import { isoRange } from '../archive/records/coverage.ts';
-import { dayOf } from '../archive/records/record.ts';
+import { dayOf, type Segment } from '../archive/records/record.ts';
+import { readTimeless, sumOfEntries, type Timeless } from '../archive/timeless.ts';
+import { DeletedEntities } from '../review/deleted.ts';
 import { missingOf, untilDay } from '../review/review-rules.ts';
 import { AccessCounts, type AccessRow } from './access.ts';
 
@@ -24,6 +26,8 @@ export interface Access {
   readonly to: string;
   readonly dormantMs: number;
   readonly entries: number;
+  /** Those of the entries that have no readable time, and what was deleted by them. */
+  readonly timeless: Timeless;
   readonly missing: readonly { readonly from: string; readonly to: string; readonly reason: string }[];
   readonly rows: readonly AccessRow[];
   readonly isFull: boolean;
@@ -37,6 +41,8 @@ export interface AccessDays {
   readonly from: number;
   readonly to: number;
   readonly dormantMs: number;
+  /** The segments of entries without a readable time that may be of these days. */
+  readonly timeless: readonly Segment[];
   /** The names of actors as every view shows them. */
   readonly labels: ActorLabels;
 }
@@ -46,7 +52,7 @@ export async function countAccess(
   context: Context,
   store: FileStore,
   manifest: Pick<Manifest, 'coverage' | 'first' | 'index' | 'segments'>,
-  { dir, from, to, dormantMs, labels }: AccessDays,
+  { dir, from, to, dormantMs, timeless, labels }: AccessDays,
 ): Promise<Access> {
   const { coverage, first, index } = manifest;
   const segments = manifest.segments.filter((segment) => isWithin(segment, { until: to }));
@@ -56,6 +62,11 @@ export async function countAccess(
   const counts = new AccessCounts({ from, to, dormantFrom: end - dormantMs, hasPast });
   const reading = { dir, label: 'access', store, segments, index, since: -Infinity, until: to };
   await countEntries(context, { ...reading, onGroup: (log, bucket) => counts.add(log, bucket) });
+  const deleted = new DeletedEntities();
+  await readTimeless(context, { ...reading, segments: timeless }, (log) => {
+    counts.addTimeless(log);
+    deleted.add(log);
+  });
   const rows = counts.rows(labels);
   const days = { from: dayOf(from), to: dayOf(to - 1) };
   const content = {
@@ -67,7 +78,15 @@ export async function countAccess(
   };
   const hashed = { ...content, dormantMs, rows: rows.map((row) => Object.assign({}, row, { name: null })) };
   const sha256 = sha256Of(JSON.stringify(hashed));
-  return { archive: store.name, ...content, dormantMs, rows, isFull: counts.isFull, sha256 };
+  return {
+    archive: store.name,
+    ...content,
+    timeless: { entries: sumOfEntries(timeless), deleted: deleted.list() },
+    dormantMs,
+    rows,
+    isFull: counts.isFull,
+    sha256,
+  };
 }
 
 /** Returns the days of an archive from a time on: up to the day of its end, or to the last day that is over before its end. */

@@ -3,6 +3,7 @@ import { type PageColumn, pageTable, timeCell } from '../../cli/output/page-tabl
 import { countText, formatDuration, formatNumber } from '../../cli/output/time.ts';
 import { wholeActorText } from '../actor.ts';
 import { archivePage } from '../archive/archive-page.ts';
+import { timelessText } from '../archive/timeless.ts';
 import { type AccessRow, remarkOf } from './access.ts';
 import { type Access, accessFindings } from './count-access.ts';
 
@@ -26,6 +27,7 @@ export function accessPage(access: Access, madeAt: number): string {
   const words = {
     title: `Access review of ${access.from} to ${access.to}`,
     complete: 'The archive covers all of this time up to its end.',
+    warnings: timelessInRows(access),
     madeAt,
   };
   const said = [USE_ONLY, accessSummary(access)].map((text) => `<p>${escapeHtml(text)}</p>\n`).join('');
@@ -52,14 +54,18 @@ export function accessSummary(access: Access): string {
   return `${countText(actors, 'actor')}, ${newText}, ${formatNumber(dormant)} dormant (nothing in the last ${since})`;
 }
 
+/** Returns the warning of entries without a readable time, if there are any. */
+export function timelessInRows({ timeless }: Pick<Access, 'timeless'>): string[] {
+  return timeless.entries === 0 ? [] : [`counted, of an unknown day: ${timelessText(timeless)}`];
+}
+
 function cellsOf(row: AccessRow): string[] {
   const { name, actor_id: id, first_at: first, last_at: last, entity_types: types } = row;
   const labels = new Map(id === null || name === null ? [] : [[id, name]]);
   return [
     wholeActorText(row, labels) || '(no actor)',
     types.join(', '),
-    timeCell(first),
-    timeCell(last),
+    ...[first, last].map((at) => (at === null ? '' : timeCell(at))),
     ...[row.reads, row.changes, row.deletes].map(formatNumber),
     remarkOf(row),
   ];

@@ -19,6 +19,7 @@ interface PageWords {
   readonly title: string;
   /** The sentence that stands where nothing is missing. */
   readonly complete: string;
+  readonly warnings?: readonly string[];
   /** The time of the page in epoch milliseconds. */
   readonly madeAt: number;
 }
@@ -26,7 +27,7 @@ interface PageWords {
 /** Returns a review as one self-contained page around its sections. */
 export function archivePage(
   { archive, service, tenant_id: tenant, entries, missing, sha256 }: ReviewedEntries,
-  { title, complete, madeAt }: PageWords,
+  { title, complete, warnings = [], madeAt }: PageWords,
   sections: string,
 ): string {
   const whose = tenant === undefined ? '' : ` of tenant ${escapeHtml(tenant)}`;
@@ -36,6 +37,11 @@ export function archivePage(
   const body = `<p>${countText(entries, 'log entry')}${whose} at ${escapeHtml(service)}</p>
 <p class="soft">${source}, made ${timeTag(madeAt)}</p>
 ${missingHtml(missing, complete)}
-${sections}${foot}`;
+${warnings.map(warningHtml).join('')}${sections}${foot}`;
   return htmlPage({ title, heading: `${title} (UTC)` }, body);
+}
+
+/** Returns a warning for the top of a page. */
+export function warningHtml(words: string): string {
+  return `<p class="odd">${escapeHtml(words)}</p>\n`;
 }

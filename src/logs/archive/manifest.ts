@@ -1,10 +1,10 @@
 import { SvcError } from '../../base/errors.ts';
 import { isoTime } from '../../cli/output/time.ts';
 import type { FileStore } from '../../client/store/store.ts';
-import type { TailPosition } from '../entry.ts';
+import type { TailPosition, TimeRange } from '../entry.ts';
 import { appendRecord, otherWriter, readFirst, readLast } from './records/chain.ts';
 import { stampOf } from './records/clock.ts';
-import { Coverage } from './records/coverage.ts';
+import { Coverage, rangeOf } from './records/coverage.ts';
 import { type IndexRef, withIndex } from './records/index-ref.ts';
 import {
   type ArchiveRecord,
@@ -35,11 +35,18 @@ export interface Manifest {
   readonly coverage: Coverage;
   /** Segments in the order of their records. Those without a readable time are included only if the range is unbounded. */
   readonly segments: readonly Segment[];
+  /** The segments of entries without a readable time, with the time that was read when they were archived. */
+  readonly timeless: readonly TimelessSegment[];
   readonly allSegments: number;
   /** The files of the index that cover these segments. */
   readonly index: readonly IndexRef[];
   /** All signed reviews, in the order of their records. */
   readonly reviews: readonly SignedReview[];
+}
+
+/** A segment of entries without a readable time. They can be of any time in the range, which the record has read. */
+export interface TimelessSegment extends TimeRange {
+  readonly segment: Segment;
 }
 
 /** A signed review, with the number of its record. */
@@ -57,6 +64,7 @@ export async function readManifest(store: FileStore, bounds: Bounds = {}): Promi
   if (last === undefined) throw await noArchive(store);
   const coverage = new Coverage();
   let segments: Segment[] = [];
+  const timeless: TimelessSegment[] = [];
   let allSegments = 0;
   let index: IndexRef[] = [];
   let first: BeginRecord | undefined;
@@ -76,9 +84,11 @@ export async function readManifest(store: FileStore, bounds: Bounds = {}): Promi
     allSegments += record.segments.length;
     index = withIndex(index, record.index);
     segments.push(...record.segments.filter((segment) => isWithin(segment, bounds)));
+    const range = rangeOf(record.read_from, record.read_to);
+    for (const segment of record.segments) if (segment.first === null) timeless.push({ segment, ...range });
   }
   if (first === undefined) throw damaged(recordPath(0), 'it is missing');
-  return { first, last, coverage, segments, allSegments, index: indexOf(segments, index), reviews };
+  return { first, last, coverage, segments, timeless, allSegments, index: indexOf(segments, index), reviews };
 }
 
 /** Returns the review in a record with this number. */

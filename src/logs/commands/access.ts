@@ -83,11 +83,13 @@ export const access = defineCommand({
 });
 
 async function makeAccess(context: Context, input: Input<typeof parameters>) {
-  const [{ readManifest }, { countAccess, daysSince, unarchivedSince }, { knownLabels }] = await Promise.all([
-    import('../archive/manifest.ts'),
-    import('../access/count-access.ts'),
-    import('../known-labels.ts'),
-  ]);
+  const [{ readManifest }, { timelessOf }, { countAccess, daysSince, unarchivedSince }, { knownLabels }] =
+    await Promise.all([
+      import('../archive/manifest.ts'),
+      import('../archive/timeless.ts'),
+      import('../access/count-access.ts'),
+      import('../known-labels.ts'),
+    ]);
   const now = context.clock.now();
   const since = (input.since ?? moment(DEFAULT_SINCE))(now);
   if (since > now) throw new SvcError('usage', '--since takes a time in the past', { hint: 'Such as 180d.' });
@@ -96,7 +98,8 @@ async function makeAccess(context: Context, input: Input<typeof parameters>) {
   const days = daysSince(manifest, { since, now, onlyOver: input.signOff });
   const dormantMs = input.dormant ?? DEFAULT_DORMANT_MS;
   const labels = await knownLabels(context, manifest.first);
-  const made = await countAccess(context, store, manifest, { dir: input.dir, ...days, dormantMs, labels });
+  const timeless = timelessOf(manifest.timeless, days);
+  const made = await countAccess(context, store, manifest, { dir: input.dir, ...days, dormantMs, timeless, labels });
   return { made, manifest, unarchived: unarchivedSince(manifest, since, now) };
 }
 
@@ -133,7 +136,7 @@ function refusalOf(
 }
 
 async function report({ notices }: Context, made: Access, unarchived: Unarchived | undefined): Promise<void> {
-  const { accessSummary, USE_ONLY } = await import('../access/page.ts');
+  const { accessSummary, timelessInRows, USE_ONLY } = await import('../access/page.ts');
   for (const { from, to, reason } of made.missing)
     if (reason === 'before the archive') notices.note(`the archive begins at ${utcTime(to)}`);
     else notices.warn(`entries may be missing from ${utcTime(from)} to ${utcTime(to)}: ${reason}`);
@@ -141,6 +144,7 @@ async function report({ notices }: Context, made: Access, unarchived: Unarchived
     const { end } = unarchived;
     notices.warn(end === undefined ? 'the archive covers no time yet' : `the archive ends at ${utcTime(end)}`);
   }
+  for (const words of timelessInRows(made)) notices.warn(words);
   if (made.isFull) notices.note('too many actors to count each: those met last are counted as (others)');
   notices.note(`${made.from} to ${made.to}: ${accessSummary(made)}`);
   notices.note(USE_ONLY);

@@ -86,9 +86,10 @@ export const evidence = defineCommand({
     const { planEvidence, writeEvidence } = await import('../evidence/evidence.ts');
     const plan = await planEvidence(store, bounds);
     const { segments } = plan;
-    const [{ accessCsv, evidenceFacts }, { evidencePage }] = await Promise.all([
+    const [{ accessCsv, evidenceFacts }, { evidencePage }, { timelessInRows }] = await Promise.all([
       import('../evidence/facts.ts'),
       import('../evidence/page.ts'),
+      import('../access/page.ts'),
     ]);
     const facts = await evidenceFacts(context, { store, dir: input.dir }, plan, problems);
     const { out } = context;
@@ -107,6 +108,7 @@ export const evidence = defineCommand({
     else await print(made);
     const { reportCoverage } = await import('../archive/coverage-text.ts');
     reportCoverage(context, plan.requested, made.missing);
+    for (const words of timelessInRows(facts.access)) context.notices.warn(words);
     warnOfCardNumbers(context, made);
     if (made.problems > 0)
       throw new SvcError('checksum_mismatch', `the archive has ${countText(made.problems, 'problem')}`, {

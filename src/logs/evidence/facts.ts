@@ -28,6 +28,7 @@ export async function evidenceFacts(
     from: Date.parse(from),
     to: untilDay(to),
     dormantMs: DORMANT_MS,
+    timeless: segments.filter((segment) => segment.first === null),
     labels: await knownLabels(context, first),
   };
   const access = await countAccess(context, store, { coverage, first, index, segments: known }, days);

@@ -3,7 +3,8 @@ import { type PageColumn, pageTable, tableSection, timeCell } from '../../cli/ou
 import { countText, formatDuration, formatNumber, isoTime, utcTime } from '../../cli/output/time.ts';
 import { DAY_MS } from '../../schema/durations.ts';
 import type { Access } from '../access/count-access.ts';
-import { accessSummary, accessTable, USE_ONLY } from '../access/page.ts';
+import { accessSummary, accessTable, timelessInRows, USE_ONLY } from '../access/page.ts';
+import { warningHtml } from '../archive/archive-page.ts';
 import { coverageText } from '../archive/coverage-text.ts';
 import type { Finding } from '../archive/records/chain.ts';
 import type { TimeCoverage } from '../archive/records/coverage.ts';
@@ -30,7 +31,7 @@ export function evidencePage(plan: EvidencePlan, facts: EvidenceFacts): string {
   const summary = pageTable('Summary of this bundle', SUMMARY, summaryRows(plan, facts));
   const body = `${verdictText(plan, facts)}
 ${summary}<p>${escapeHtml(USE_ONLY)}</p>
-<p class="soft">From the archive as of record ${last.record.sequence}, written ${timeCell(last.record.written_at)}. The hash of the bundle proves this page; <code>sh verify.sh</code> and README.md say how.</p>
+${timelessInRows(facts.access).map(warningHtml).join('')}<p class="soft">From the archive as of record ${last.record.sequence}, written ${timeCell(last.record.written_at)}. The hash of the bundle proves this page; <code>sh verify.sh</code> and README.md say how.</p>
 ${problemSection(facts.problems)}${coverageSection(plan)}${dropSection(plan)}${reviewSection(plan, facts.days)}${pageSection('Who used the service', accessTable(facts.access))}${clockSection(plan)}`;
   return htmlPage({ title: `Evidence: ${heading}`, heading: `Evidence: ${heading}` }, body);
 }

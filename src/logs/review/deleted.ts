@@ -1,33 +1,35 @@
-import { isoTime, parseTime } from '../../cli/output/time.ts';
+import { isoTime } from '../../cli/output/time.ts';
 import type { Log } from '../../schema/log.ts';
+import { entryTime } from '../archive/records/record.ts';
+import { timelessText } from '../archive/timeless.ts';
 
-/** A deletion of one entity. Absent members are null; the time is RFC 3339. */
+/** A deletion of one entity. Absent members, and a time that is not readable, are null; the time is RFC 3339. */
 export type DeletedEntity = Readonly<
-  Record<'entity_type' | 'entity_id' | 'actor_type' | 'actor_id', string | null> & Record<'created_at', string>
+  Record<'created_at' | 'entity_type' | 'entity_id' | 'actor_type' | 'actor_id', string | null>
 >;
 
 /** The most deletions that are kept; the others are only counted. */
 const MAX_KEPT = 1_000;
 
-/** Keeps the first deletions of a day by time, in constant memory. Entries may come in any order. */
+/** Keeps the first deletions of a day, in constant memory: those without a readable time, then by time. Entries may come in any order. */
 export class DeletedEntities {
   #kept: { readonly at: number; readonly entity: DeletedEntity }[] = [];
 
   add({ entity_type, entity_id, actor_type, actor_id, ...log }: Log): void {
-    const at = parseTime(log.created_at);
-    if (log.operation !== 'delete' || at === undefined) return;
+    if (log.operation !== 'delete') return;
+    const at = entryTime(log);
     const entity = {
-      created_at: isoTime(at),
+      created_at: isoTime(at) ?? null,
       entity_type: entity_type ?? null,
       entity_id: entity_id ?? null,
       actor_type: actor_type ?? null,
       actor_id: actor_id ?? null,
     };
-    this.#kept.push({ at, entity });
+    this.#kept.push({ at: at ?? -Infinity, entity });
     if (this.#kept.length >= 2 * MAX_KEPT) this.#kept = this.#first();
   }
 
-  /** Returns the first thousand deletions, in order of time. */
+  /** Returns the first thousand deletions. */
   list(): DeletedEntity[] {
     return this.#first().map(({ entity }) => entity);
   }
@@ -42,4 +44,17 @@ export class DeletedEntities {
 // Deletions of one second are sorted by their members, so that the order of the segments does not matter.
 function byText(one: DeletedEntity, other: DeletedEntity): number {
   return JSON.stringify(one) < JSON.stringify(other) ? -1 : 1;
+}
+
+/** Returns the warning of entries without a readable time, if there are any, and what was deleted by them. */
+export function timelessWarnings({
+  timeless: entries,
+  deleted,
+}: {
+  readonly timeless: number;
+  readonly deleted: readonly DeletedEntity[];
+}): string[] {
+  if (entries === 0) return [];
+  const text = timelessText({ entries, deleted: deleted.filter(({ created_at: at }) => at === null) });
+  return [`may be of this day: ${text}`];
 }

@@ -6,7 +6,7 @@ import { MARKS, paint } from '../../cli/output/view.ts';
 import { type ActorLabels, actorText, entityText } from '../actor.ts';
 import { operationTone } from '../view.ts';
 import { changedKind } from './by-actor.ts';
-import type { DeletedEntity } from './deleted.ts';
+import { type DeletedEntity, timelessWarnings } from './deleted.ts';
 import { type Review, signedText } from './page.ts';
 import { REVIEW_PARTS } from './parts.ts';
 import type { ReviewRow } from './review-row.ts';
@@ -41,13 +41,19 @@ export function drawReview(context: Show, review: Review, labels: ActorLabels): 
   return `${lines.join('\n')}\n`;
 }
 
-function coverageLines({ out, palette, marks }: Show, { missing }: Review): string[] {
-  if (missing.length === 0) return [palette.good(`${marks ? MARKS.good : ''}the archive covers the whole day`)];
-  return missing.flatMap(({ from, to, reason }) =>
-    wrapWords(`entries may be missing from ${utcTime(from)} to ${utcTime(to)}: ${reason}`, out.width).map((line) =>
-      palette.warn(line),
+function coverageLines({ out, palette, marks }: Show, review: Review): string[] {
+  const { missing } = review;
+  const covered = palette.good(`${marks ? MARKS.good : ''}the archive covers the whole day`);
+  const warnings = [
+    ...missing.map(
+      ({ from, to, reason }) => `entries may be missing from ${utcTime(from)} to ${utcTime(to)}: ${reason}`,
     ),
-  );
+    ...timelessWarnings(review),
+  ];
+  return [
+    ...(missing.length === 0 ? [covered] : []),
+    ...warnings.flatMap((words) => wrapWords(cleanText(words), out.width).map(palette.warn)),
+  ];
 }
 
 /** Draws the deleted entities, one a line: with their whole ids where they fit, in a pipe and with --wide. */
@@ -75,7 +81,7 @@ function entityLines(
   const entities = rows.map((row) => cleanText(textOf(row)));
   const width = Math.max(...entities.map(({ length }) => length));
   return rows.map((row, index) =>
-    `  ${row.created_at.slice(11, 19)}  ${(entities[index] ?? '').padEnd(width)}  ${cleanText(actorText(row, labels))}`.trimEnd(),
+    `  ${(row.created_at?.slice(11, 19) ?? '').padEnd('00:00:00'.length)}  ${(entities[index] ?? '').padEnd(width)}  ${cleanText(actorText(row, labels))}`.trimEnd(),
   );
 }
 
@@ -90,8 +96,8 @@ function rowLines(context: Show, rows: readonly ReviewRow[], labels: ActorLabels
   const nameWidth = Math.max(...shown.map(({ name }) => name.length));
   const lines = shown.map(({ row, name }) => {
     const { count, first_at: first, last_at: last, operation } = row;
-    const from = first.slice(11, 16);
-    const to = last.slice(11, 16);
+    const from = first?.slice(11, 16) ?? 'no time';
+    const to = last?.slice(11, 16) ?? from;
     const time = (from === to ? from : `${from}-${to}`).padEnd('00:00-23:59'.length);
     const number = `  ${formatNumber(count).padStart(countWidth)}  `;
     const label = nameWidth > 0 ? `${name.padEnd(nameWidth)}  ` : '';

@@ -10,6 +10,7 @@ import { isWithin, type Manifest, readManifest } from '../archive/manifest.ts';
 import { countEntries, openArchive } from '../archive/open-archive.ts';
 import type { IndexRef } from '../archive/records/index-ref.ts';
 import type { Segment } from '../archive/records/record.ts';
+import { readTimeless, timelessOf } from '../archive/timeless.ts';
 import { countFindings } from './count-findings.ts';
 import { DeletedEntities, type DeletedEntity } from './deleted.ts';
 import type { Review, ReviewSignature } from './page.ts';
@@ -38,17 +39,23 @@ export async function makeReview(context: Context, input: ReviewedDay): Promise<
   const manifest = await readManifest(store, bounds);
   const { coverage, first, segments, index, last } = manifest;
   const reviewed = new DayReview(from, coverage);
+  const timeless = timelessOf(manifest.timeless, { from, to: from + DAY_MS });
   const reading = { dir: input.dir, label: 'review', store, segments, index, ...bounds };
   await countEntries(context, { ...reading, onGroup: (log, bucket) => reviewed.add(log, bucket) });
+  const past = timelessOf(manifest.timeless, { from: bounds.since, to: from }).filter((one) => !timeless.includes(one));
+  await readTimeless(context, { ...reading, segments: past }, (log) => reviewed.addTimeless(log, false));
+  await readTimeless(context, { ...reading, segments: timeless }, (log) => reviewed.addTimeless(log, true));
   const findings = reviewed.findings();
   const content = {
     service: first.service,
     tenant_id: first.tenant_id,
     day: isoTime(from).slice(0, 10),
     ...findings,
-    deleted: findings.deletions.length === 0 ? [] : await deletedOn(context, reading, from),
+    deleted: findings.deletions.length === 0 ? [] : await deletedOn(context, reading, { from, timeless }),
   };
-  const sha256 = sha256Of(JSON.stringify(content));
+  // Without such entries, the hash is the one that earlier versions signed.
+  const hashed = { ...content, timeless: content.timeless === 0 ? undefined : content.timeless };
+  const sha256 = sha256Of(JSON.stringify(hashed));
   const signatures = signaturesOf(manifest, content.day, sha256);
   const newest = { record: last.record.sequence, record_sha256: last.sha256 };
   return {
@@ -66,12 +73,17 @@ interface Reading {
 }
 
 /** Reads the deletions of a day from its segments, because the index counts entries without their entities. */
-async function deletedOn(context: Context, reading: Reading, from: number): Promise<DeletedEntity[]> {
+async function deletedOn(
+  context: Context,
+  reading: Reading,
+  { from, timeless }: { readonly from: number; readonly timeless: readonly Segment[] },
+): Promise<DeletedEntity[]> {
   const day = { since: from, until: from + DAY_MS };
   const segments = reading.segments.filter((segment) => isWithin(segment, day));
   const deleted = new DeletedEntities();
   const onGroup = (log: Log): void => deleted.add(log);
   await countEntries(context, { ...reading, ...day, segments, among: ['delete'], onGroup });
+  await readTimeless(context, { ...reading, segments: timeless }, onGroup);
   return deleted.list();
 }
 

@@ -3,7 +3,7 @@ import type { ActorLabels } from '../actor.ts';
 import { archivePage } from '../archive/archive-page.ts';
 import { signerText } from '../archive/operator.ts';
 import type { Counts, DayCounts } from './count-findings.ts';
-import type { DeletedEntity } from './deleted.ts';
+import { type DeletedEntity, timelessWarnings } from './deleted.ts';
 import { REVIEW_PARTS } from './parts.ts';
 import type { DayFindings } from './review.ts';
 import { clockTime, deletedSection, rowSection } from './sections.ts';
@@ -43,7 +43,12 @@ export interface ReviewSignature {
 /** Returns the review as one self-contained page. `madeAt` is in epoch milliseconds. */
 export function reviewPage(review: Review, labels: ActorLabels, madeAt: number): string {
   const parts = REVIEW_PARTS.map((part) => rowSection(part, review, { labels, timeOf: clockTime })).join('');
-  const words = { title: `Log review of ${review.day}`, complete: 'The archive covers the whole day.', madeAt };
+  const words = {
+    title: `Log review of ${review.day}`,
+    complete: 'The archive covers the whole day.',
+    warnings: timelessWarnings(review),
+    madeAt,
+  };
   return archivePage(
     review,
     words,

@@ -2,6 +2,7 @@ import type { Context } from '../../cli/app/command.ts';
 import type { Input } from '../../cli/app/parameter.ts';
 import { isDrawn, recordPrinter } from '../../cli/app/print.ts';
 import { knownLabels } from '../known-labels.ts';
+import { timelessWarnings } from './deleted.ts';
 import type { Review } from './page.ts';
 import { openPageFile, type PAGE_PARAMETERS } from './page-file.ts';
 import { reviewView } from './views.ts';
@@ -28,6 +29,7 @@ export async function openReviewOutput(
       // Warnings go to stderr, which is all that a cron job mails.
       for (const { from, to, reason } of review.missing)
         context.notices.warn(`entries may be missing from ${from} to ${to}: ${reason}`);
+      for (const words of timelessWarnings(review)) context.notices.warn(words);
       await print(review);
     },
   };

@@ -14,13 +14,15 @@ export interface BeforeReview {
   readonly hashes: readonly string[];
   /** The number of entries of the reviewed days in the listed segments. */
   readonly entries: number;
+  /** The number of entries without a readable time in the listed segments, which a review can count too. */
+  readonly timeless: number;
   readonly earlier: readonly ReviewContent[];
 }
 
 /** Returns what shows that svc did not write a review, or that it is about another archive, state or day. */
 export function reviewProblems(
   { segments, index, read_from, read_to, position, review, written_at }: ReviewRecord & Pick<ArchiveRecord, 'position'>,
-  { before, coverage, hashes, entries, earlier }: BeforeReview,
+  { before, coverage, hashes, entries, timeless, earlier }: BeforeReview,
 ): string[] {
   const { from, to } = review;
   const until = untilDay(to);
@@ -45,13 +47,13 @@ export function reviewProblems(
           `it reviews ${countText(review.entries, 'entry')}; the records before it list ${countText(entries, 'entry')}`,
         ]),
     ...(statesMissing(review, coverage) ? [] : ['it does not state what the archive lacked']),
-    ...(contradictsItself(review) ? ['its numbers of findings contradict each other'] : []),
+    ...(contradictsItself(review, timeless) ? ['its numbers of findings contradict each other'] : []),
     ...(earlier.some((other) => isDeepStrictEqual(other, review)) ? ['it repeats an earlier review'] : []),
   ];
 }
 
 /** Whether findings have fewer entries than groups, or more than were reviewed, or are counted for other kinds. */
-function contradictsItself({ findings, findings_entries: counts, entries }: ReviewContent): boolean {
+function contradictsItself({ findings, findings_entries: counts, entries }: ReviewContent, timeless: number): boolean {
   if (counts === undefined) return false;
   const kinds = Object.keys(findings);
   return (
@@ -59,7 +61,7 @@ function contradictsItself({ findings, findings_entries: counts, entries }: Revi
     kinds.some((kind) => {
       const [found, inEntries] = [findings[kind], counts[kind]];
       if (typeof found !== 'number' || typeof inEntries !== 'number') return found !== inEntries;
-      return inEntries < found || inEntries > entries;
+      return inEntries < found || inEntries > entries + timeless;
     })
   );
 }

@@ -18,6 +18,8 @@ export interface MissingRange {
 /** The findings about one day of an archive. */
 export interface DayFindings {
   readonly entries: number;
+  /** Entries without a readable time that may be of the day. They are in no hour. */
+  readonly timeless: number;
   readonly missing: readonly MissingRange[];
   /** The number of earlier days that are covered. With fewer than seven, nothing is called new. */
   readonly past_days: number;
@@ -43,6 +45,7 @@ export class DayReview {
   readonly #coverage: Coverage;
   readonly #covered: readonly TimeRange[];
   readonly #hours = Array.from({ length: 24 }, () => 0);
+  #timeless = 0;
   readonly #changes = new ChangeCounts();
   readonly #actors = new SeenValues('actor');
   readonly #operations = new SeenValues('operation');
@@ -68,6 +71,16 @@ export class DayReview {
     this.#changes.add(log, bucket);
   }
 
+  /** Adds an entry without a readable time, which was archived when the day or, unless `isToday`, the time before was read. */
+  addTimeless(log: Log, isToday: boolean): void {
+    const bucket = bucketOf(undefined);
+    this.#actors.add(log, bucket, isToday);
+    this.#operations.add(log, bucket, isToday);
+    if (!isToday) return;
+    this.#timeless += 1;
+    this.#changes.add(log, bucket);
+  }
+
   findings(): DayFindings {
     const { from } = this.#day;
     const hours = this.#hours;
@@ -78,6 +91,7 @@ export class DayReview {
     );
     return {
       entries: hours.reduce((sum, count) => sum + count, 0),
+      timeless: this.#timeless,
       missing: this.#missing(),
       past_days: past.days,
       ...this.#changes.rows(),

@@ -14,6 +14,9 @@ interface PageWords {
   readonly timeOf: (iso: string) => string;
 }
 
+/** Stands for a time that is not readable. */
+const NO_TIME = 'no time';
+
 /** Returns the time of day, for a page about one day. */
 export function clockTime(iso: string): string {
   return iso.slice(11, 19);
@@ -51,8 +54,8 @@ const COLUMNS: readonly PageColumn[] = [
 
 function cellsOf(row: ReviewRow, { labels, timeOf }: PageWords): string[] {
   const { operation, entity_type: type, count, first_at: first, last_at: last } = row;
-  const from = timeOf(first);
-  const to = timeOf(last);
+  const from = first === null ? NO_TIME : timeOf(first);
+  const to = last === null ? from : timeOf(last);
   const time = from === to ? from : `${from} to ${to}`;
   return [operation ?? '', type ?? '', wholeActorText(row, labels), formatNumber(count), time];
 }
@@ -71,7 +74,7 @@ export function deletedSection(
   const more = (counts.deletions ?? 0) - deleted.length;
   const rest = more > 0 ? `<p>and ${formatNumber(more)} more</p>` : '';
   const rows = deleted.map((one) => [
-    timeOf(one.created_at),
+    one.created_at === null ? NO_TIME : timeOf(one.created_at),
     one.entity_type ?? '',
     one.entity_id ?? '',
     wholeActorText(one, labels),

@@ -12,6 +12,7 @@ export const reviewView: View<Review> = {
     'tenant_id',
     'day',
     'entries',
+    'timeless',
     'missing',
     'past_days',
     'deletions',

@@ -1,8 +1,8 @@
 import type { Context } from '../../cli/app/command.ts';
-import { countText } from '../../cli/output/time.ts';
 import { isWithin, type Manifest, readManifest } from '../archive/manifest.ts';
 import { countEntries, openArchive } from '../archive/open-archive.ts';
 import { reportGaps } from '../archive/report-gaps.ts';
+import { sumOfEntries, timelessText } from '../archive/timeless.ts';
 import { type Interval, LogCounts } from '../count.ts';
 import type { EntryFilter } from '../entry-filter.ts';
 import { isAbout, matches, valuesAmong } from '../filter.ts';
@@ -56,8 +56,7 @@ export async function countArchive(
 
 /** Warns of entries without a readable time, which are in no hour and not counted. A typed time leaves them out anyway. */
 function reportTimeless({ notices }: Context, { segments }: Pick<Manifest, 'segments'>): void {
-  const timeless = segments.filter(({ first }) => first === null).reduce((sum, { entries }) => sum + entries, 0);
-  if (timeless === 0) return;
-  const entries = countText(timeless, 'entry');
-  notices.warn(`not counted: ${entries} without a readable time (created_at), which 'svc logs search' shows last`);
+  const entries = sumOfEntries(segments.filter(({ first }) => first === null));
+  if (entries === 0) return;
+  notices.warn(`not counted: ${timelessText({ entries, deleted: [] })}`);
 }

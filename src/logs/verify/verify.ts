@@ -21,6 +21,7 @@ import {
   recordPath,
   type ReviewRecord,
   type Segment,
+  UNKNOWN_DAY,
 } from '../archive/records/record.ts';
 import { dropProblems, keptFrom } from '../archive/retention.ts';
 import { checkSideFiles, contentOf } from '../archive/side-files.ts';
@@ -249,7 +250,9 @@ function contradictions(state: VerifyState, { record, path }: Link): Finding[] {
 
 /** Returns what the records so far say of a review. */
 function knownOf({ segments, hashes, verified: { coverage, reviews } }: VerifyState, { review }: ReviewRecord) {
-  return { coverage, hashes, entries: segments.entriesOf(review), earlier: reviews.map((each) => each.review) };
+  const timeless = segments.entriesOf({ from: UNKNOWN_DAY, to: UNKNOWN_DAY });
+  const earlier = reviews.map((each) => each.review);
+  return { coverage, hashes, entries: segments.entriesOf(review), timeless, earlier };
 }
 
 /** Returns why a drop is unexpected: it follows the expected record, or takes months that retention must keep. */

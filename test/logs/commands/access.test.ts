@@ -94,6 +94,27 @@ describe('svc logs access', () => {
     expect(new Set(stdout.trimEnd().split('\n'))).toEqual(new Set(['null']));
   });
 
+  it('R61: svc logs access counts entries without a readable time, and warns of them', async () => {
+    const timeless = entry('2026-03-01', {
+      created_at: 'lately',
+      actor_id: 'eve',
+      operation: 'delete',
+      entity_id: 'c-1',
+    });
+    const { top } = await buildArchive(START, [{ to: NOW, entries: [...ENTRIES, timeless] }]);
+    const { code, stdout, stderr } = await access(top, '--since', '2026-03-01', '--html', 'access.html');
+    expect(code).toBe(0);
+    expect(rowsIn(stdout)).toContainEqual(
+      expect.objectContaining({ actor_id: 'eve', deletes: 1, first_at: null, last_at: null, is_dormant: false }),
+    );
+    const words =
+      "counted, of an unknown day: 1 entry without a readable time (created_at), which 'svc logs search' shows last; deleted among them: card c-1";
+    expect(stderr).toContain(`warning: ${words}\n`);
+    expect(fs.readFileSync(path.join(path.dirname(top), 'access.html'), 'utf8')).toContain(
+      'deleted among them: card c-1',
+    );
+  });
+
   it('svc logs access counts the same from the index and from the entries', async () => {
     const top = await archive();
     const indexed = await access(top);

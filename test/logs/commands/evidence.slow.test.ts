@@ -127,6 +127,25 @@ describe('svc logs evidence', () => {
     });
   });
 
+  it('R61: svc logs evidence counts each entry of the bundle in access.csv, and names deletions without a readable time', async () => {
+    const timeless = entry(0, {
+      created_at: 'lately',
+      operation: 'delete',
+      entity_type: 'card',
+      entity_id: 'c-1',
+      actor_id: 'eve',
+    });
+    const { top } = await buildArchive(START, [{ to: START + DAY, entries: [entry(START), timeless] }]);
+    const { file, made, stderr } = await bundled(top);
+    expect(stderr).toContain('1 entry without a readable time');
+    const bundle = unpacked(file);
+    const rows = fs.readFileSync(path.join(bundle, 'access.csv'), 'utf8').trimEnd().split('\n').slice(1);
+    expect([rows.length, made]).toEqual([2, expect.objectContaining({ entries: 2 })]);
+    expect(rows[0]).toMatch(/^eve,,,,,1,0,0,1,card,/);
+    expect(fs.readFileSync(path.join(bundle, 'report.html'), 'utf8')).toContain('deleted among them: card c-1');
+    expect(check(bundle, made.sums_sha256).status).toBe(0);
+  });
+
   it('svc logs evidence names applications as a review does, in its page and in access.csv', async () => {
     const application = '4707c78a-ef35-487e-a67c-cc101d1d4c49';
     const acting = { actor_type: 'application', actor_id: application };

@@ -83,6 +83,48 @@ describe('svc logs review', () => {
     );
   });
 
+  it('R61: svc logs review lists deletions without a readable time, and never says that nothing was deleted', async () => {
+    const timeless = entry(0, {
+      created_at: 'lately',
+      operation: 'delete',
+      entity_type: 'application',
+      entity_id: 'app-1',
+    });
+    const top = await archive([entry(YESTERDAY + HOUR), timeless]);
+    const { code, stdout, stderr } = await review(top);
+    expect(code).toBe(10);
+    expect(JSON.parse(stdout)).toMatchObject({
+      entries: 1,
+      timeless: 1,
+      deletions: [{ entity_type: 'application', count: 1, first_at: null, last_at: null }],
+      deleted: [{ entity_id: 'app-1', created_at: null }],
+      findings: { deletions: 1 },
+    });
+    const words =
+      "may be of this day: 1 entry without a readable time (created_at), which 'svc logs search' shows last; deleted among them: application app-1";
+    expect(stderr).toContain(`warning: ${words}\n`);
+    const html = path.join(folder(), 'review.html');
+    const drawn = (await review(top, '-o', 'table', '--html', html)).stdout;
+    expect(drawn).toContain('Deletions: 1\n');
+    expect(drawn).toMatch(/Deleted\n +application app-1  user known\n/);
+    expect(drawn.replaceAll(/\s+/g, ' ')).toContain(words);
+    const page = fs.readFileSync(html, 'utf8');
+    expect(page).toContain('application app-1');
+    expect(page).not.toContain('nothing was deleted');
+    const signed = await review(top, '--sign-off');
+    expect([signed.code, signed.stderr]).toEqual([0, expect.stringContaining(': deletions 1, changes 0')]);
+    expect((await svcHere(['logs', 'verify', top])).code).toBe(0);
+    const later = await review(top, '--day', 'today', '-o', 'table');
+    expect(later.stdout).not.toContain('readable');
+  });
+
+  it('R61: a signed review of a day whose only entry has no readable time verifies', async () => {
+    const deleted = { created_at: 'lately', operation: 'delete' };
+    const { top } = await buildArchive(YESTERDAY, [{ to: NOW, entries: [entry(0, deleted), entry(1, deleted)] }]);
+    expect((await review(top, '--sign-off')).code).toBe(0);
+    expect((await svcHere(['logs', 'verify', top])).code).toBe(0);
+  });
+
   it('svc logs review draws the hours with their median, and names hours with more than four times as many', async () => {
     const counts = Array.from({ length: 24 }, (_, hour) => (hour === 5 ? 14 : 1 + (hour % 3)));
     const entries = counts.flatMap((count, hour) =>

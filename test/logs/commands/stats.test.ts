@@ -154,6 +154,14 @@ describe('the shift that svc logs stats reads', () => {
     expect(stdout).toContain('Changes of applications, keys and tenant: 1\n  1  user d  1 update application\n');
   });
 
+  it('R61: svc logs stats names a deletion without a readable time', async () => {
+    server.logs.push({ ...entry(0, 'delete', 'c'), created_at: 'lately', entity_type: 'bank', entity_id: 'b-1' });
+    const html = path.join(cwd, 'shift.html');
+    const { code, stdout } = await stats(['--since', '6h', '-o', 'table', '--html', html]);
+    expect([code, stdout]).toEqual([0, expect.stringMatching(/\nDeletions: 2\n(.*\n)* {2}1 {2}user c +1 bank\n/)]);
+    expect(fs.readFileSync(html, 'utf8')).toMatch(/no time.*b-1/s);
+  });
+
   it('svc logs stats does not say that nothing was deleted when a filter leaves deletions out', async () => {
     const { stdout } = await stats(['--exclude-operation', 'delete', '-o', 'table']);
     expect(stdout).toContain('Deletions: none among the entries that match\n');

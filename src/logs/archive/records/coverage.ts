@@ -148,7 +148,7 @@ export function isoRange({ from, to }: TimeRange): { from: string; to: string } 
   return { from: isoTime(from), to: isoTime(to) };
 }
 
-function rangeOf(from: string, to: string): TimeRange {
+export function rangeOf(from: string, to: string): TimeRange {
   return { from: Date.parse(from), to: Date.parse(to) };
 }
 
