@@ -159,6 +159,8 @@ export interface GivenKey {
   readonly from: string;
   /** The tenant of the key, after verification. */
   tenant?: TenantFacts | undefined;
+  /** The tenant that the service names for the key, also where it shows nothing else of it. */
+  tenantId?: string | undefined;
 }
 
 /**
@@ -181,6 +183,7 @@ export async function checkedKey(context: Context, key: GivenKey, { baseUrl, che
   if (replaced) refuseOtherTenant(context, found, baseUrl);
   reportCheck(context, found);
   key.tenant = found.tenant;
+  key.tenantId = found.tenantId;
 }
 
 function reportCheck({ notices, noticePalette, noticeColumns }: Context, check: KeyCheck): void {
@@ -199,12 +202,13 @@ function reportCheck({ notices, noticePalette, noticeColumns }: Context, check: 
 }
 
 // The old key may already be revoked, so its tenant is taken from its last check.
-function refuseOtherTenant({ system, settings }: Context, { kind, tenant }: KeyCheck, baseUrl: URL): void {
+function refuseOtherTenant({ system, settings }: Context, { kind, tenant, tenantId }: KeyCheck, baseUrl: URL): void {
   const { profile, stored } = settings;
   const place = { profile: profile.value, baseUrl: baseUrlText(baseUrl), keys: stored?.keys };
   const before = tenantOfKeys(system, place);
-  if (tenant === undefined || before === undefined || tenant.id === before.id) return;
-  const names = `tenant ${JSON.stringify(tenant.name)}, and the stored one of ${JSON.stringify(before.name)}`;
+  if (tenantId === undefined || before === undefined || tenantId === before.id) return;
+  const name = tenant === undefined ? tenantId : JSON.stringify(tenant.name);
+  const names = `tenant ${name}, and the stored ${tenant === undefined ? 'keys' : 'one'} of ${JSON.stringify(before.name)}`;
   throw new SvcError('usage', `the new ${kind} key is of ${names}; nothing was stored`, {
     hint: 'Give a key of the same tenant, or store this one in another profile:',
     next: ['login', '--profile', '<name>'],

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { Readable, Writable } from 'node:stream';
 import { expect, onTestFinished } from 'vitest';
 import type { Clock } from '../../src/base/system.ts';
+import type { SandboxOptions } from '../../src/emulator/options.ts';
 import { main } from '../../src/main.ts';
 import { FakeClock } from './clock.ts';
 import { startSandbox } from './sandbox.ts';
@@ -99,9 +100,11 @@ export function rowOf({ code, stdout, stderr }: HereResult): Record<string, unkn
 }
 
 /** Starts a fresh sandbox, which ends with the test, and returns the options of a run against it. */
-export async function startSandboxHere(): Promise<Required<Pick<HereOptions, 'baseUrl' | 'env'>>> {
+export async function startSandboxHere(
+  options: Omit<SandboxOptions, 'directory'> = {},
+): Promise<Required<Pick<HereOptions, 'baseUrl' | 'env'>>> {
   const directory = mkdtempSync(join(tmpdir(), 'svc-sandbox-'));
-  const sandbox = await startSandbox({ directory });
+  const sandbox = await startSandbox({ directory, ...options });
   onTestFinished(async () => {
     await sandbox.close();
     rmSync(directory, { recursive: true, force: true });

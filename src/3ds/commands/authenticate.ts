@@ -1,7 +1,7 @@
 import { isSvcError, SvcError } from '../../base/errors.ts';
 import { type Context, defineCommand, dryRunParameter, Preview, type Result } from '../../cli/app/command.ts';
 import { DOCUMENTS, argument, flag, reading, value } from '../../cli/app/parameter.ts';
-import { confirmCost } from '../../cli/app/tenant-mark.ts';
+import { confirmCost, requireKnownTenant } from '../../cli/app/tenant-mark.ts';
 import { text, textToSend } from '../../cli/app/value-parsers.ts';
 import type { Client } from '../../client/api/client.ts';
 import type { AuthenticateRequest } from '../../schema/three-ds/authenticate.ts';
@@ -57,6 +57,7 @@ export const authenticate = defineCommand({
     if (session !== undefined) {
       warnOfDeprecated(context, session);
       warnOfExpiry(context, client, session);
+      requireKnownTenant(context, session.tenant_id, 'nothing was sent');
     }
     const earlier = session?.authentication?.authentication_status || undefined;
     if (earlier !== undefined)

@@ -1,4 +1,5 @@
 import type { Context } from '../../cli/app/command.ts';
+import { requireKnownTenant } from '../../cli/app/tenant-mark.ts';
 import { serviceOf } from '../../cli/app/service.ts';
 import type { Client } from '../../client/api/client.ts';
 import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
@@ -60,6 +61,7 @@ async function bindFile(
   { file, typed, begin, onlyReads, ledger, sent }: FileToBind,
 ): Promise<void> {
   const tenant = ledger.tenantOf(job);
+  requireKnownTenant(context, tenant, 'nothing was uploaded');
   const words = ['au', 'upload', job.id, typed];
   await ledger.enterRuns();
   const jobs = await compareJobs(client, {

@@ -1,4 +1,5 @@
 import type { Context } from '../../cli/app/command.ts';
+import { requireKnownTenant } from '../../cli/app/tenant-mark.ts';
 import { countText } from '../../cli/output/time.ts';
 import type { Client } from '../../client/api/client.ts';
 import { fileSource } from '../../client/transfer/source.ts';
@@ -46,6 +47,7 @@ export async function divideParts(
   const planned = record.parts.filter(({ job }) => job === undefined);
   if (planned.length === 0) return;
   const tenant = record.tenant_id ?? (await tenantOfKey(client)) ?? (await spare.get()).tenant_id ?? '';
+  requireKnownTenant(context, tenant, 'nothing was uploaded');
   const earlier = record.parts.flatMap((part) => part.earlier_jobs ?? []);
   const { name, sha256, submitted_sha256: submitted = sha256 } = record.input;
   const whole = { sha256, source: await fileSource(file) };

@@ -5,6 +5,7 @@ import { makeDirectory } from '../../base/files/directory.ts';
 import { withLock } from '../../base/files/lock.ts';
 import { isOn } from '../../base/system.ts';
 import type { Context } from '../../cli/app/command.ts';
+import { requireKnownTenant } from '../../cli/app/tenant-mark.ts';
 import { option } from '../../cli/app/hint.ts';
 import { recordPrinter } from '../../cli/app/print.ts';
 import { serviceOf } from '../../cli/app/service.ts';
@@ -98,6 +99,7 @@ export class FileSubmission {
     if (!dryRun) await this.#ledger.enterRuns();
     const seen = dryRun ? await this.#tenantIfKey() : undefined;
     this.#tenant = dryRun ? (seen ?? (await this.#tenantWithoutRequest())) : await this.#tenantOfKey();
+    requireKnownTenant(this.#context, dryRun ? seen : this.#tenant, 'nothing was uploaded');
     if (this.#tenant !== undefined) await this.#input.checkTenant?.(this.#tenant);
     const known = await this.#findRun();
     const out = this.#input.out ?? recordedOut(known) ?? defaultOut(this.#input.file);

@@ -1,5 +1,6 @@
 import { isSvcError } from '../../base/errors.ts';
 import type { Context } from '../../cli/app/command.ts';
+import { confirmCost, requireKnownTenant } from '../../cli/app/tenant-mark.ts';
 import { countText, formatNumber } from '../../cli/output/time.ts';
 import { RowsTaken } from '../ledger/claim-rows.ts';
 import { CommandLedger } from '../ledger/command-ledger.ts';
@@ -102,7 +103,6 @@ export async function requireJoinedFiles(
  * @throws SvcError `declined`
  */
 export async function confirmRows(context: Context, rows: number, jobs: number, of = rows): Promise<void> {
-  const { confirmCost } = await import('../../cli/app/tenant-mark.ts');
   const what = of === rows ? countText(rows, 'row') : `only ${formatNumber(rows)} of ${countText(of, 'row')}`;
   const choice = { unchanged: 'nothing was submitted', isUnexpected: of !== rows };
   await confirmCost(context, `submit ${what} in ${countText(jobs, 'job')}`, choice);
@@ -118,6 +118,7 @@ export async function uploadRun(context: Context, run: RunDirectory, choice: Upl
   const { ledger = new CommandLedger(context) } = choice;
   await giveUpReusedJobs(context, run, ledger);
   if (partsToUpload(record.parts, choice).length === 0) return;
+  requireKnownTenant(context, record.tenant_id, 'nothing was uploaded');
   const client = await context.client();
   if (record.tenant_id !== undefined) await requireOwnTenant({ client, record });
   const { spare = new SpareJob(client) } = choice;

@@ -2,10 +2,13 @@ import { isSvcError, SvcError } from '../../base/errors.ts';
 import { READ_PERMISSIONS, type Tried, tryPermissions } from '../../client/api/any-endpoint.ts';
 import type { Client } from '../../client/api/client.ts';
 import type { ApiKey } from '../../client/http/core.ts';
+import { objectOrUndefined } from '../../schema/json-value.ts';
 import type { KeyType, TenantFacts } from '../../schema/tenant.ts';
 import { tenantFacts } from '../config/cache.ts';
 import { KEY_VARIABLES } from '../config/keys.ts';
 import type { ClientChoice, Context } from './command.ts';
+import { noteNext } from './hint.ts';
+import { describeTenant } from './tenant-mark.ts';
 
 /**
  * The result of checking a key. `accepted`: it works. `powerless`: it is valid but has no read permission. `refused`:
@@ -19,6 +22,8 @@ export interface KeyCheck {
   readonly verdict: Verdict;
   readonly tried: readonly Tried[];
   readonly tenant: TenantFacts | undefined;
+  /** The tenant that the service names for the key, also where it shows nothing else of it. */
+  readonly tenantId: string | undefined;
 }
 
 /** Time limit for all responses about one key, in seconds. */
@@ -70,13 +75,37 @@ async function tried(client: Client, kind: KeyType): Promise<KeyCheck> {
   const own = await tryPermissions(client, ofKind ?? []);
   const has = (status: Tried['status']): boolean => own.some((one) => one.status === status);
   const tenant = tenantFacts(own.find(({ permission }) => permission.name === 'tenant:read')?.answer);
-  const check = { kind, tried: own, tenant };
+  const check = { kind, tried: own, tenant, tenantId: tenant?.id ?? tenantOfJobs(own) };
   if (has('allowed')) return { ...check, verdict: 'accepted' };
   if (has('unclear')) return { ...check, verdict: 'unclear' };
   // Some services return 401 for a key of the wrong kind, others 403.
   const others = await tryPermissions(client, ofOther ?? []);
   if (others.some(({ status }) => status === 'allowed')) return { ...check, verdict: 'other kind' };
   return { ...check, verdict: has('refused') ? 'refused' : 'powerless' };
+}
+
+/** Returns the tenant that the newest job names, which is that of a private key. */
+function tenantOfJobs(tried: readonly Tried[]): string | undefined {
+  const answer = tried.find(({ permission }) => permission.name === 'account-updater:job:read')?.answer;
+  const jobs = objectOrUndefined(answer)?.['data'];
+  const tenant = Array.isArray(jobs) ? objectOrUndefined(jobs[0])?.['tenant_id'] : undefined;
+  return typeof tenant === 'string' ? tenant : undefined;
+}
+
+/** Warns of a key that is not one of the known tenant of a profile. @returns whether there is one */
+export function warnOfOtherTenant(
+  context: Pick<Context, 'notices' | 'globals' | 'system'>,
+  known: TenantFacts | undefined,
+  keys: readonly { readonly kind: KeyType; readonly tenantId?: string | undefined }[],
+): boolean {
+  const other = keys.find(({ tenantId }) => known !== undefined && tenantId !== undefined && tenantId !== known.id);
+  if (known === undefined || other === undefined) return false;
+  const whose = `${describeTenant(known)} (${known.id})`;
+  context.notices.warn(
+    `the ${other.kind} key belongs to tenant ${other.tenantId}, not to the ${whose}: svc treats the tenant of this profile as unknown`,
+  );
+  noteNext(context, 'to store a key in a profile of its tenant', ['login', '--profile', '<name>']);
+  return true;
 }
 
 function timeUp(limitS: number): SvcError {

@@ -1,3 +1,4 @@
+import { SvcError } from '../../base/errors.ts';
 import type { Tenant, TenantFacts } from '../../schema/tenant.ts';
 import { hasSandboxKeys, KEY_TYPES, keyOrigin, type KeySettings } from '../config/keys.ts';
 import type { PathsHost } from '../config/paths.ts';
@@ -79,6 +80,28 @@ export function reportTenant(
   const mark = 'unknown tenant';
   const lead = `${tenantMark(mark, noticePalette)} `;
   notices.drawn(`${hangingIndent(lead, mark.length + MARGINS + 1, where, noticeColumns())}\n`);
+}
+
+/**
+ * Checks before billable work that the private key belongs to the tenant that svc knows for the profile. That is the tenant
+ * of its management key, and decides whether the operator is asked. `unchanged` is what a refusal leaves.
+ * @throws SvcError `config`
+ */
+export function requireKnownTenant(context: Settled, tenant: string | null | undefined, unchanged: string): void {
+  const known = tenantInUse(context);
+  if (!tenant || known === undefined || known.id === tenant) return;
+  const profile = context.settings.profile.value;
+  const whose = `${describeTenant(known)} (${known.id})`;
+  throw new SvcError(
+    'config',
+    `the private key belongs to tenant ${tenant}, and svc knows profile ${profile} for the ${whose}: ${unchanged}`,
+    {
+      hint: 'Store the private key in another profile, and use that one. If both keys belong to one tenant, verify them.',
+      next: ['login', '--profile', '<name>'],
+      alternatives: [['whoami']],
+      facts: { tenant_id: tenant, known_tenant_id: known.id },
+    },
+  );
 }
 
 interface Asking extends Settled, Pick<Context, 'reportTenant'> {

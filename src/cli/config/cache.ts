@@ -81,6 +81,12 @@ export function writeTenantOf(
   writeCache(system, TENANTS, { ...readCache(system, TENANTS), [profile]: known });
 }
 
+/** Removes the stored tenant of a profile; a failure is ignored. */
+export function forgetTenantOf(system: PathsHost, profile: string): void {
+  const { [profile]: known, ...others } = readCache(system, TENANTS);
+  if (known !== undefined) writeCache(system, TENANTS, others);
+}
+
 /** Reads a tenant from a value; undefined if it is none. */
 export function tenantFacts(value: unknown): TenantFacts | undefined {
   if (!isObject(value)) return undefined;

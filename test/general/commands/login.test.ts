@@ -7,7 +7,9 @@ import { LAUNCHER } from '../../support/svc.ts';
 import { TerminalSession } from '../../support/terminal.ts';
 
 /** Creates an empty directory for settings, and starts a sandbox as the service. */
-async function place(): Promise<{
+async function place(
+  options: Parameters<typeof startSandboxHere>[0] = {},
+): Promise<{
   svc: (line: string, input?: string) => Promise<HereResult>;
   config: () => string;
   url: string;
@@ -15,7 +17,7 @@ async function place(): Promise<{
 }> {
   const directory = mkdtempSync(join(tmpdir(), 'svc-login-'));
   onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
-  const { baseUrl } = await startSandboxHere();
+  const { baseUrl } = await startSandboxHere(options);
   const env = { SVC_CONFIG_DIR: directory, SVC_CACHE_DIR: join(directory, 'cache'), PATH: process.env['PATH'] ?? '' };
   const url = baseUrl.href.replace(/\/$/, '');
   return {
@@ -104,6 +106,33 @@ describe('svc login', () => {
     expect(await typeAfter('--private-key-stdin', 'sandbox-private-key')).toBe(null);
     expect(await typeAfter('--management-key-stdin', 'sandbox-management-key-read-only')).toBe('test');
     expect(await typeAfter('--management-key-stdin --no-check', 'sandbox-management-key')).toBe(null);
+  });
+
+  it('svc login does not take a profile for that of a test tenant whose private key has jobs of another tenant', async () => {
+    const { svc } = await place({ tenants: ['test', 'production'] });
+    const typeOf = async (profile: string): Promise<unknown> =>
+      (JSON.parse((await svc('profile list -o json')).stdout) as Record<string, unknown>[]).find(
+        ({ name }) => name === profile,
+      )?.['tenant_type'];
+    await svc('login -p other --private-key-stdin', 'sandbox-2-private-key');
+    await svc('au create -p other');
+    const both = 'login -p both --management-key-stdin --private-key-stdin';
+    const mixed = await svc(both, 'sandbox-management-key\nsandbox-2-private-key');
+    expect(mixed.code, mixed.stderr).toBe(0);
+    expect(mixed.stderr).toMatch(/^warning: the private key belongs to tenant \S+, not to the TEST tenant "Sandbox"/m);
+    expect(mixed.stderr).toContain('svc login --profile <name>');
+    expect(await typeOf('both')).toBe(null);
+    await svc('login -p both --private-key-stdin --no-check', 'sandbox-private-key');
+    await svc('whoami -p both');
+    expect(await typeOf('both')).toBe('test');
+    const rotated = await svc('login -p both --rotate --private-key-stdin', 'sandbox-2-private-key');
+    expect([rotated.code, errorIn(rotated)['message']]).toEqual([
+      2,
+      expect.stringMatching(
+        /^the new private key is of tenant \S+, and the stored keys of "Sandbox"; nothing was stored$/,
+      ),
+    ]);
+    expect(await typeOf('both')).toBe('test');
   });
 
   it('svc login says that a variable precedes the key that it stored, unless it is the same key', async () => {
