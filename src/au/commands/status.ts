@@ -69,13 +69,13 @@ export const status = defineCommand({
 });
 
 async function printCycles(context: Context): Promise<number> {
-  const { openCycles } = await import('../ledger/cycle-status.ts');
+  const { unreadCycles } = await import('../ledger/cycle-status.ts');
   const { CommandLedger } = await import('../ledger/command-ledger.ts');
   const { ledgerOfKey } = await import('../ledger/named-cycle.ts');
   const print = await listPrinter(context, cycleView);
   const client = await context.client();
   const opened = await ledgerOfKey(context, client, new CommandLedger(context, { onlyReads: true }));
-  const rows = opened === undefined ? [] : await openCycles(client, opened[1]);
+  const rows = opened === undefined ? [] : await unreadCycles(client, opened[1]);
   await print(oneBatch(rows));
   if (rows.length === 0) await noteNoneOpen(context, opened?.[1]);
   else

@@ -13,7 +13,7 @@ const ORDER = [UNKNOWN, 'failed', 'completed'];
  * Returns the cycles that have jobs whose results nobody has read, whichever machine sent them, newest first. Each of these
  * jobs is read from the service.
  */
-export async function openCycles(client: Client, ledger: Ledger): Promise<CycleRow[]> {
+export async function unreadCycles(client: Client, ledger: Ledger): Promise<CycleRow[]> {
   const cycles: { readonly cycle: string; readonly claims: readonly ClaimEntry[]; readonly open: string[] }[] = [];
   for (const cycle of await ledger.cycleNames()) {
     const entries = [...(await ledger.cycle(cycle).read())];

@@ -191,7 +191,7 @@ export async function checksOf(run: RunDirectory, part: Part, file = run.request
   };
 }
 
-export function recordResults(run: RunDirectory, part: Part, results: Omit<PartResults, 'file'>): void {
+export function recordPartResults(run: RunDirectory, part: Part, results: Omit<PartResults, 'file'>): void {
   const file = path.basename(run.resultsFile(part));
   apply(part, { kind: 'downloaded', results: { file, ...ofJob(part), ...results } });
   run.save();
@@ -218,7 +218,7 @@ export async function acceptUnproven(
     if ((await hashIfReadable(`${target}.unproven`)) !== unproven.sha256) continue;
     await onAccepted(part.job ?? '', `${target}.unproven`);
     moveIntoPlace(`${target}.unproven`, target, true);
-    recordResults(run, part, { bytes: unproven.bytes, sha256: unproven.sha256, proof: 'operator' });
+    recordPartResults(run, part, { bytes: unproven.bytes, sha256: unproven.sha256, proof: 'operator' });
   }
   removePartialFiles(run);
 }

@@ -52,7 +52,7 @@ export class ResultRows {
     if (rows.size === 0) return new ResultRows(rows, new Set(), false);
     const others = more.size === 0 ? results : onlyResults(results, (token) => !more.has(tokenKey(token)));
     const { matchedBy } = await reconcile(request, others);
-    const found = matchedBy === 'order' ? await countResults(results, rows) : new Map<string, number>();
+    const found = matchedBy === 'order' ? await countByToken(results, rows) : new Map<string, number>();
     const whole = [...rows].filter(([key, count]) => found.get(key) === count).map(([key]) => key);
     const unordered = new Set(isUnordered ? whole.filter((key) => isUnordered(key)) : []);
     const unclear = unordered.size === 0 ? unordered : await unequalResults(results, (key) => unordered.has(key));
@@ -168,7 +168,7 @@ export function onlyResults(results: Rereadable, isWanted: (token: string) => bo
   };
 }
 
-async function countResults(
+async function countByToken(
   results: Rereadable,
   wanted: ReadonlyMap<string, number>,
 ): Promise<ReadonlyMap<string, number>> {

@@ -1,7 +1,7 @@
 import type { Context } from '../../cli/app/command.ts';
 import { openJobs } from '../ledger/claims.ts';
 import { CommandLedger } from '../ledger/command-ledger.ts';
-import { openCycles } from '../ledger/cycle-status.ts';
+import { unreadCycles } from '../ledger/cycle-status.ts';
 import type { CycleRow } from '../ledger/cycle-view.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { ledgerOfKey } from '../ledger/named-cycle.ts';
@@ -29,7 +29,7 @@ export async function cyclesOfOthers(context: Context, where: 'anywhere' | 'shar
   const client = await context.client();
   const opened = await ledgerOfKey(context, client, ledger, hasOthers);
   if (opened === undefined || (where === 'shared' && !ledger.isShared)) return [];
-  const cycles = await openCycles(client, opened[1]);
+  const cycles = await unreadCycles(client, opened[1]);
   return cycles.filter(({ open_jobs: jobs }) => jobs.some((job) => !own.has(job)));
 }
 

@@ -145,7 +145,7 @@ async function deliverCycle(context: Context, client: Client, named: NamedCycle,
       await how.print(row);
       return endUnfinished(context, cycle.name, reason, how.ofRuns);
     }
-    const written = await resumable(how.again, { cycle: cycle.name }, writeResults(context, client, cycle, how));
+    const written = await resumable(how.again, { cycle: cycle.name }, writeCycleResults(context, client, cycle, how));
     await showResults(context, row, written, how);
     if (unsent) throw unsent;
   };
@@ -184,7 +184,7 @@ function endUnfinished(context: Context, name: string, reason: SvcError | undefi
 async function showResults(
   context: Context,
   row: ResumedCycle,
-  written: Awaited<ReturnType<typeof writeResults>>,
+  written: Awaited<ReturnType<typeof writeCycleResults>>,
   { print, failOn }: Delivery,
 ): Promise<void> {
   const showing = { notices: context.notices, name: written.file };
@@ -203,7 +203,7 @@ function statusFor(ofRuns: number, reason: SvcError | undefined): string {
 }
 
 /** Writes the results of all jobs into one file, in the order in which the ledger has the jobs. */
-async function writeResults(context: Context, client: Client, cycle: ClaimedCycle, { out, force }: Delivery) {
+async function writeCycleResults(context: Context, client: Client, cycle: ClaimedCycle, { out, force }: Delivery) {
   const spooled: Spooled[] = [];
   try {
     const files: string[] = [];

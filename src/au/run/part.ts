@@ -638,6 +638,6 @@ const ACTS: Readonly<Record<PartState, Act>> = {
 
 export const PART_STATES = Object.keys(ACTS) as readonly PartState[];
 
-export function todo({ state }: Pick<Part, 'state'>): Act {
+export function nextAct({ state }: Pick<Part, 'state'>): Act {
   return ACTS[state];
 }

@@ -5,10 +5,10 @@ import {
   isForgotten,
   isMissing,
   isUnsent,
+  nextAct,
   type Part,
   type PartFile,
   type ResultsFile,
-  todo,
 } from './part.ts';
 
 /** A run, with everything needed to resume it on this or another machine. */
@@ -130,7 +130,7 @@ export function isAt({ base_url: address, also_at: others = [] }: RunRecord, ser
 
 /** Tells whether a part has yet to be uploaded, so that the input file is needed. */
 export function needsFile({ parts }: { readonly parts: readonly Pick<Part, 'state'>[] }): boolean {
-  return parts.some((part) => ['create', 'upload', 'settle'].includes(todo(part)));
+  return parts.some((part) => ['create', 'upload', 'settle'].includes(nextAct(part)));
 }
 
 /**

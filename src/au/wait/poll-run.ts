@@ -9,7 +9,7 @@ import {
   flawsOf,
   isIntact,
   ofJob,
-  recordResults,
+  recordPartResults,
   removePartialFiles,
 } from '../results/download.ts';
 import type { RunOptions } from '../run/job.ts';
@@ -84,7 +84,7 @@ async function collectPart(client: Client, run: RunDirectory, part: Part, option
       onAccepted: async (file, { tenant_id: tenant, id }) =>
         options.ledger?.enterWanted(tenant ?? run.record.tenant_id, id, file),
     });
-    recordResults(run, part, { bytes, sha256, proof, compared });
+    recordPartResults(run, part, { bytes, sha256, proof, compared });
   } catch (error) {
     throw error instanceof UnprovenDownload ? recordUnproven(run, part, error) : error;
   }
@@ -99,7 +99,7 @@ async function takeKept(run: RunDirectory, part: Part, { ledger }: PollRunOption
   const { bytes, sha256, proof } = kept.results;
   const checks = await checksOf(run, part);
   if ((await flawsOf(target, 'length', checks)).length > 0) return false;
-  recordResults(run, part, { bytes, sha256, proof, compared: checks.request !== undefined });
+  recordPartResults(run, part, { bytes, sha256, proof, compared: checks.request !== undefined });
   return true;
 }
 

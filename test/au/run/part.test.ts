@@ -5,6 +5,7 @@ import {
   apply,
   isUnsent,
   next,
+  nextAct,
   type Part,
   type PartEvent,
   partOf,
@@ -12,7 +13,6 @@ import {
   type PartState,
   type RecordedPart,
   sentOf,
-  todo,
 } from '../../../src/au/run/part.ts';
 import { isSvcError } from '../../../src/base/errors.ts';
 import { isNode, lastName, type Node, nodesOf } from '../../support/syntax.ts';
@@ -173,7 +173,7 @@ function jobsOf({ job, earlier_jobs: earlier = [] }: Part): string[] {
 
 /** Tells whether the part may be uploaded without another look at what became of its file. */
 function isFree(part: Part): boolean {
-  return todo(part) === 'create' || todo(part) === 'upload';
+  return nextAct(part) === 'create' || nextAct(part) === 'upload';
 }
 
 /** Describes a part in a few words: its state and all members that are not its slice of the file. */
