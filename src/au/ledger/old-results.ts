@@ -40,7 +40,7 @@ export function requireRecentResults(entries: readonly Entry[], { name, cycle, j
     `all rows of ${name} were sent ${formatDuration(now - last)} ago by ${byText(first.claim)} in ${countText(joined.length, 'job')}, whose results were read; nothing was submitted now`,
     {
       hint: `${refreshText(now)} These results again, without a bill:`,
-      next: [...words, '--cycle', cycle, '--wait'],
+      next: [...words, '--cycle', cycle, ...(words.includes('--wait') ? [] : ['--wait'])],
       alternatives: [['au', 'download', first.claim.job]],
       facts: { jobs: joined.map(({ claim }) => claim.job), submitted_at: isoTime(last) },
     },

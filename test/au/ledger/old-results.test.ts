@@ -24,7 +24,10 @@ it.each([
     const again = await machine.svc('au submit tokens.csv --wait --out results.csv', laptop);
     expect([again.code, machine.uploads()], again.stderr).toEqual([code, 1]);
     if (code === 0) return;
-    expect(errorIn(again)).toMatchObject({ message: expect.stringContaining('were sent 15d ago') });
+    expect(errorIn(again)).toMatchObject({
+      message: expect.stringContaining('were sent 15d ago'),
+      next: expect.stringMatching(/^(?!.* --wait .* --wait).* --cycle \S+$/),
+    });
   },
 );
 
