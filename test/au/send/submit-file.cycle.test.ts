@@ -418,16 +418,19 @@ describe('tokens that results of a cycle made which nobody delivered', () => {
     },
   );
 
-  it('results that a job older than 7 days has no more stop no other file of their cycle, and are named in a warning', async () => {
-    const desk = await submittedDesk();
-    await desk.clock.advance(7 * DAY + MINUTE);
-    desk.service.unreadable = true;
-    writeRows(desk, 'more.csv', ...ROWS.slice(6, 9));
-    const done = await desk.svc(`au submit more.csv ${CYCLE}`);
-    rowOf(done);
-    expect(done.stderr).toMatch(new RegExp(`^warning: the tokens that job ${desk.job} made are not known`, 'm'));
-    expect(sent(desk)).toEqual(ROWS.slice(0, 9));
-  });
+  it.each(['unreadable', 'refusesResults'] as const)(
+    'results that a job older than 7 days has no more stop no other file of their cycle, and are named in a warning: %s',
+    async (fault) => {
+      const desk = await submittedDesk();
+      await desk.clock.advance(7 * DAY + MINUTE);
+      desk.service[fault] = true;
+      writeRows(desk, 'more.csv', ...ROWS.slice(6, 9));
+      const done = await desk.svc(`au submit more.csv ${CYCLE}`);
+      rowOf(done);
+      expect(done.stderr).toMatch(new RegExp(`^warning: the tokens that job ${desk.job} made are not known`, 'm'));
+      expect(sent(desk)).toEqual(ROWS.slice(0, 9));
+    },
+  );
 });
 
 describe('results of a job whose tenant the service does not name', () => {
