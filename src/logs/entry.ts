@@ -263,8 +263,10 @@ export class TailState {
     this.passed.forgetBefore(time);
   }
 
-  position(): TailPosition {
-    const { settled, readTo, newest } = this;
+  /** Returns the position, which is not after `latest` unless all entries until then are settled. */
+  position(latest = Infinity): TailPosition {
+    const { settled, newest } = this;
+    const readTo = Math.max(settled, Math.min(this.readTo, latest));
     const lines = this.passed.lines();
     return {
       settled,

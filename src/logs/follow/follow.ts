@@ -1,12 +1,13 @@
 import { isSvcError } from '../../base/errors.ts';
 import { within } from '../../base/within.ts';
+import { SECOND_MS, wholeSecond } from '../../cli/output/time.ts';
 import type { Log } from '../../schema/log.ts';
 import { byTime, type Entry, NO_TIME, type TailPosition, TailState, type TimeRange } from '../entry.ts';
 import type { LogSource } from '../read-range.ts';
 import { CatchUpReader } from './catch-up.ts';
 import { checkPosition } from './check-position.ts';
 import { EntryRate, LiveWindow, MOST_PER_SECOND, type Poll, PollRate, SelfEventFilter } from './poll.ts';
-import { SteadySource } from './steady-source.ts';
+import { BELIEVED_JUMP_MS, SteadySource } from './steady-source.ts';
 
 /** The options of a tail. Durations are in milliseconds. */
 export interface TailOptions {
@@ -122,9 +123,15 @@ export class Tail {
     this.#selfEvents = new SelfEventFilter(options.requestsBefore);
   }
 
-  /** Returns the position after all entries yielded so far. */
+  /**
+   * Returns the position after all entries yielded so far. Where nothing but `Date` headers says how late it is, they may be
+   * false, and the log counts as read up to the time of this machine only.
+   */
   position(): TailPosition {
-    return this.#state.position();
+    const { newest = -Infinity } = this.#state;
+    const machineTime = wholeSecond(this.#source.clock.now()) + BELIEVED_JUMP_MS;
+    const latest = Math.max(this.#options.begin.readTo, wholeSecond(newest) + SECOND_MS, machineTime);
+    return this.#state.position(latest);
   }
 
   /** Whether any of the log was read. */

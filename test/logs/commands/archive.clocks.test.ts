@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/base/system.ts';
 import { marginMs } from '../../../src/logs/archive/records/coverage.ts';
 import { errorIn, type HereResult, svcHere } from '../../support/run-here.ts';
+import { FakeClock } from '../../support/clock.ts';
 import { Home } from '../../support/svc.ts';
 import { logAgo, type LogServer, startLogServer } from './log-server.ts';
 
@@ -21,6 +22,10 @@ afterAll(() => home.remove());
 
 function archive(...argv: string[]): Promise<HereResult> {
   return svcHere(['logs', 'archive', place, ...argv], { baseUrl: new URL(server.url), clock: systemClock });
+}
+
+function maxAge(start: number): Promise<HereResult> {
+  return svcHere(['logs', 'verify', place, '--max-age', '2h'], { clock: new FakeClock({ start }) });
 }
 
 async function archived(): Promise<string[]> {
@@ -81,6 +86,20 @@ it('R31: a new archive of the last 24 hours has no gap, and begins with what the
   const [covered] = verified.stdout.split('\n').map((line) => JSON.parse(line || '{}') as Record<string, unknown>);
   const begun = (JSON.parse(stdout) as { readonly read_from: string }).read_from;
   expect([verified.code, covered?.['kind'], String(covered?.['from']) > begun]).toEqual([0, 'covered', true]);
+});
+
+it('R76: an archive covers no time that only false Date headers show, and its next run has no warning', async () => {
+  const HOUR = DAY / 24;
+  expect((await archive('--since', '3h')).code).toBe(0);
+  server.aheadMs = 19 * HOUR;
+  const ahead = await archive('--strict');
+  expect(ahead.code).toBe(0);
+  const { read_to: readTo } = JSON.parse(ahead.stdout) as { readonly read_to: string };
+  expect(Date.parse(readTo)).toBeLessThan(Date.now() + 60_000);
+  expect((await maxAge(Date.now())).code).toBe(0);
+  expect((await maxAge(Date.now() + 19 * HOUR)).code).toBe(14);
+  server.aheadMs = 0;
+  expect(await archive('--strict')).toMatchObject({ code: 0, stderr: '' });
 });
 
 describe('the time until entries are lost, twenty hours after the last run', () => {

@@ -7,6 +7,7 @@ import { DirectoryStore } from '../../../src/client/store/directory-store.ts';
 import { ARCHIVE } from '../../../src/logs/archive/records/record.ts';
 import type { ArchiveSummary } from '../../../src/logs/commands/archive.ts';
 import type { Log } from '../../../src/schema/log.ts';
+import { FakeClock } from '../../support/clock.ts';
 import { errorIn, type HereResult, svcHere } from '../../support/run-here.ts';
 import { finished, Home, LAUNCHER } from '../../support/svc.ts';
 import { TerminalSession } from '../../support/terminal.ts';
@@ -32,9 +33,9 @@ function env(): Record<string, string> {
 }
 
 function archive(...argv: string[]): Promise<HereResult> {
-  // Retention compares this machine's clock with the service's, which is the real one.
-  const clock = argv.includes('--keep') ? { clock: systemClock } : {};
-  return svcHere(['logs', 'archive', place, ...argv], { baseUrl: new URL(server.url), ...clock });
+  // This machine's clock is compared with the service's, which is the real one.
+  const clock = argv.includes('--keep') ? systemClock : new FakeClock({ start: Date.now() });
+  return svcHere(['logs', 'archive', place, ...argv], { baseUrl: new URL(server.url), clock });
 }
 
 async function summary(...argv: string[]): Promise<ArchiveSummary> {
