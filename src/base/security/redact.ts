@@ -1,3 +1,4 @@
+import { parsedJson } from '../../schema/json-value.ts';
 import { maskCardNumbers } from './card-number.ts';
 
 /** Removes secrets from text before it is shown or stored. Callers pass whole lines. */
@@ -15,18 +16,49 @@ export interface Redactor {
 export function createRedactor({ showUrls }: { readonly showUrls?: boolean | undefined } = {}): Redactor {
   const known = new Set<string>();
   let longestFirst: readonly string[] = [];
+  const redactPlain = (text: string): string => {
+    const withoutKnown = longestFirst.reduce((rest, secret) => rest.replaceAll(secret, HIDDEN), text);
+    const withoutPasswords = hidePasswords(hideHeaders(withoutKnown));
+    return maskCardNumbers(showUrls === true ? withoutPasswords : hideQueries(withoutPasswords));
+  };
+  const redactLevel = (text: string, levels: number): string =>
+    redactPlain(levels === 0 ? text : withDecodedTokens(text, redactPlain, (value) => redactLevel(value, levels - 1)));
   return {
     addSecret(value) {
       if (value.length < SHORTEST_SECRET || known.has(value)) return;
       for (const form of formsOf(value)) known.add(form);
       longestFirst = [...known].toSorted((a, b) => b.length - a.length);
     },
-    redact(text) {
-      const withoutKnown = longestFirst.reduce((rest, secret) => rest.replaceAll(secret, HIDDEN), text);
-      const withoutPasswords = hidePasswords(hideHeaders(withoutKnown));
-      return maskCardNumbers(showUrls === true ? withoutPasswords : hideQueries(withoutPasswords));
-    },
+    redact: (text) => redactLevel(text, JSON_LEVELS),
   };
+}
+
+/** How often JSON inside JSON is decoded. */
+const JSON_LEVELS = 3;
+/** A JSON string. One without its end matches too, so that the pattern stays linear. */
+const JSON_STRING = /"[^"\\\r\n]*(?:\\[^\r\n][^"\\\r\n]*)*"?/g;
+/** Escapes that a service may choose for any character, such as the slash of a key or the = of a query. */
+const CHOSEN_ESCAPE = /\\[/u]/;
+
+/**
+ * Redacts what the JSON strings of a text stand for, where a service wrote a character as an escape. A string without such
+ * an escape, or without a secret, stays as it is, and so do the escapes of one that `redactPlain` redacts as well.
+ */
+function withDecodedTokens(text: string, redactPlain: Redactor['redact'], redact: Redactor['redact']): string {
+  if (!CHOSEN_ESCAPE.test(text)) return text;
+  return text.replace(JSON_STRING, (token) => {
+    const value = CHOSEN_ESCAPE.test(token) ? parsedJson(token) : undefined;
+    if (typeof value !== 'string') return token;
+    const redacted = redact(value);
+    if (redacted === value) return token;
+    const plain = redactPlain(token);
+    return parsedJson(plain) === redacted ? plain : asciiJson(redacted);
+  });
+}
+
+/** Writes a JSON string. Characters that a terminal could take for a command stay escaped. */
+function asciiJson(value: string): string {
+  return JSON.stringify(value).replace(/[^ -~…•]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
 const HIDDEN = '[hidden]';
@@ -64,7 +96,7 @@ const HEADER = new RegExp(
     String.raw`|(?:svc-api-key|proxy-authorization)\\?["'],\s{0,8}\\?["'](?![a-z_]{1,32}\\?["']\s{0,8}:)))` +
     // The name of a variable, as in a curl command, is no secret.
     String.raw`(?![ \t]{0,8}\$SVC_(?:MANAGEMENT_|PRIVATE_)?API_KEY")` +
-    String.raw`(?:digest[^\r\n]*|[^\r\n"'\\]+)`,
+    String.raw`(?:digest[^\r\n]*|(?:[^\r\n"'\\]|\\/|\\u00(?!2[27])[\da-f]{2})+)`,
   'gi',
 );
 

@@ -100,6 +100,54 @@ describe('signed addresses', () => {
   });
 });
 
+describe('escapes in JSON', () => {
+  const redactor = redactorOf('mgmt/CANARY+AAAA==', SECRET);
+  const address = 'see https://b.example/x?X-Amz-Date=1&X-Amz-Signature=c0ffee';
+
+  /** Writes a JSON string in which some characters, chosen by a number, are escapes. */
+  function escaped(value: string, choice: number): string {
+    const units = [...JSON.stringify(value).slice(1, -1)];
+    const isFree = (at: number): boolean => units[at - 1] !== '\\' && units[at] !== '\\';
+    const text = units.map((unit, at) =>
+      unit.length === 1 && isFree(at) && (at + 1) % choice === 0
+        ? `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
+        : unit,
+    );
+    return `"${text.join('')}"`;
+  }
+
+  it.each([
+    ['a key as of PHP', '{"k":"mgmt\\/CANARY+AAAA=="}', '{"k":"[hidden]"}'],
+    ['a key as of .NET', '{"k":"mgmt/CANARY\\u002BAAAA=="}', '{"k":"[hidden]"}'],
+    ['a key as the name of a member', '{"mgmt\\/CANARY+AAAA==":1}', '{"[hidden]":1}'],
+    ['a header', '{"svc-api-key":"c0\\/ff\\u002Bee","a":1}', '{"svc-api-key":"[hidden]","a":1}'],
+    [
+      'a signed address as of Gson',
+      `{"a":"\\u0041","m":"${address.replaceAll('=', '\\u003d').replaceAll('&', '\\u0026')}"}`,
+      '{"a":"\\u0041","m":"see https://b.example/x?…"}',
+    ],
+    ['a card number', '{"n":"4111\\u003111111111111"}', '{"n":"411111••••••1111"}'],
+    ['beside a bidirectional mark', '"\\u202emgmt\\/CANARY+AAAA=="', '"\\u202e[hidden]"'],
+  ])('R06: redaction hides %s with escapes, and changes no other string', (_, text, shown) => {
+    expect(redactor.redact(text)).toBe(shown);
+    const nested = redactor.redact(JSON.stringify({ body: text }));
+    for (const secret of ['CANARY', 'c0ffee', 'ee"']) expect(nested).not.toContain(secret);
+    expect(() => JSON.parse((JSON.parse(nested) as { body: string }).body) as unknown).not.toThrow();
+  });
+
+  it('R06: no escape of any characters, also in JSON inside JSON, lets a secret through, and JSON stays valid', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 9 }), fc.integer({ min: 1, max: 9 }), fc.string(), (one, other, before) => {
+        const inner = `{"k":${escaped(`${before} ${SECRET} ${address}`, one)}}`;
+        const shown = redactor.redact(`{"body":${escaped(inner, other)}}`);
+        const { k } = JSON.parse((JSON.parse(shown) as { body: string }).body) as { k: string };
+        for (const secret of [SECRET, 'c0ffee']) expect(k).not.toContain(secret);
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+});
+
 describe('passwords and headers', () => {
   const { redact } = createRedactor();
 
@@ -151,6 +199,8 @@ describe('any text', () => {
       "'",
       '\\',
       '\\u0026',
+      '\\/',
+      '\\u0022',
       '%3F',
       '\n',
       ' ',
@@ -193,6 +243,9 @@ describe('any text', () => {
       '://',
       '://a:',
       ':\\/\\/a:',
+      '"\\/',
+      '\\"\\u0041',
+      '"\\u0022\\u005c"',
       'http://u:p',
       'authorization',
       'authorization: ',
