@@ -12,6 +12,7 @@ import { recordPrinter } from '../../cli/app/print.ts';
 import { serviceOf } from '../../cli/app/service.ts';
 import { cleanText } from '../../cli/output/text.ts';
 import { countText, formatNumber, isoTime } from '../../cli/output/time.ts';
+import type { Client } from '../../client/api/client.ts';
 import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
 import { removePartialFiles } from '../results/download.ts';
 import { byText } from '../ledger/claims.ts';
@@ -78,7 +79,7 @@ async function releaseJob(context: Context, job: string): Promise<RunRow | undef
   const tenant = shown ?? (await recordedTenant(context, job)) ?? (await find());
   if (tenant === undefined) return undefined;
   const claimed = await reading.claimOfJob(tenant, job);
-  if (claimed === undefined) return undefined;
+  if (claimed === undefined) return releaseLost(context, client, tenant, job);
   if (!claimed.stands) {
     // Another job may have these rows by now.
     context.notices.note(`job ${job} holds no rows any more; nothing was changed`);
@@ -115,6 +116,32 @@ async function releaseJob(context: Context, job: string): Promise<RunRow | undef
   });
   noteEnd(context, job, runs, progress);
   return { ...rowOfClaim(context, claimed), status: 'abandoned', progress };
+}
+
+/**
+ * Frees the rows of a job that has its file, and whose claim the ledger has lost, so that it stops every upload. Returns
+ * undefined for any other job.
+ */
+async function releaseLost(context: Context, client: Client, tenant: string, job: string): Promise<RunRow | undefined> {
+  const { notices } = context;
+  const cycle = await (await new CommandLedger(context, { onlyReads: true }).open(tenant)).cycleWithoutClaim(job);
+  const { status = 'pending', created_at = null } = (await findJob(client, job)) ?? {};
+  if (cycle === undefined || status === 'pending' || status === 'failed') return undefined;
+  notices.warn(
+    `the ledger has lost which rows job ${job} has: any row of cycle ${cycle} may have been paid for with it, and is paid for again if a file has it. A machine with a copy puts the claim back: svc au ledger repair`,
+  );
+  await confirm(context, `Free the rows of job ${job}?`);
+  await (await new CommandLedger(context).open(tenant)).giveUpClaim(job);
+  notices.success(`the rows of job ${job} are free: the job stops no upload any more`);
+  return {
+    ...emptyRow(),
+    status: 'abandoned',
+    cycle,
+    created_at,
+    jobs: [job],
+    job_count: 1,
+    progress: 'rows are free',
+  };
 }
 
 type Progress = 'closed, rows are paid for' | 'rows are free';

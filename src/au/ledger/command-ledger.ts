@@ -396,6 +396,17 @@ export class CommandLedger {
   async requireForeign(job: AccountUpdaterJob): Promise<void> {
     const ledger = await this.open(this.tenantOf(job));
     if ((await ledger.cycleOfJob(job.id)) === undefined) return;
+    if ((await ledger.cycleWithoutClaim(job.id)) !== undefined)
+      throw new SvcError(
+        'conflict',
+        `svc sent job ${job.id}, and the ledger has lost its claim: it cannot be ignored`,
+        {
+          hint: 'Put the claim back on a machine that has it. Only if none has it, free the rows of the job with the second command: they are sent again if a file has them.',
+          next: ['au', 'ledger', 'repair'],
+          alternatives: [['au', 'abandon', job.id]],
+          facts: { job: job.id },
+        },
+      );
     throw new SvcError('conflict', `svc sent job ${job.id}, as the ledger says: it cannot be ignored`, {
       hint: 'The job stops no upload, and its rows are not sent again. Only where nothing can be proven about them, free them:',
       next: ['au', 'status', job.id],

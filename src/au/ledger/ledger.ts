@@ -234,8 +234,26 @@ export class Ledger {
     for (const cycle of this.#cycles.values()) if (cycle.hasRead(job)) return true;
     const mark = await this.#readMark(job);
     if (mark?.cycle === undefined) return mark !== undefined;
-    await mark.cycle.requireClaim(job);
+    if (await this.#isLost(mark.cycle, job)) await mark.cycle.requireClaim(job);
     return true;
+  }
+
+  /** Returns the cycle that has lost the claim of a job; undefined for a job that has its claim, or that was given up. */
+  async cycleWithoutClaim(job: string): Promise<string | undefined> {
+    const cycle = (await this.#readMark(job))?.cycle;
+    return cycle && (await this.#isLost(cycle, job)) ? cycle.name : undefined;
+  }
+
+  /** Records the operator's word that no machine has the lost claim of a job. From then on the job stops no upload. */
+  async giveUpClaim(job: string): Promise<void> {
+    const { clock, who } = this.#host;
+    const lost = { version: 1, given_up_at: new Date(clock.now()).toISOString(), by: who };
+    await this.#objects.create(this.#lostOf(job), Buffer.from(`${JSON.stringify(lost)}\n`));
+  }
+
+  async #isLost(cycle: LedgerCycle, job: string): Promise<boolean> {
+    if (hasClaim(await cycle.read(), job)) return false;
+    return (await readObject(this.#objects, this.#lostOf(job), MAX_ENTRY_BYTES)) === undefined;
   }
 
   /** Returns the jobs that are marked for a cycle and have no claim there. This includes jobs that never got a file. */
@@ -245,7 +263,7 @@ export class Ledger {
     for await (const { path } of this.#objects.list(prefix)) {
       const job = path.slice(prefix.length);
       const cycle = (await this.#readMark(job))?.cycle;
-      if (cycle !== undefined && !hasClaim(await cycle.read(), job)) unclaimed.push(job);
+      if (cycle !== undefined && (await this.#isLost(cycle, job))) unclaimed.push(job);
     }
     return unclaimed;
   }
@@ -268,6 +286,10 @@ export class Ledger {
 
   #markOf(job: string): string {
     return `${this.#top}/jobs/${folderOf(job)}`;
+  }
+
+  #lostOf(job: string): string {
+    return `${this.#top}/lost/${folderOf(job)}`;
   }
 }
 

@@ -26,7 +26,7 @@ export async function lostClaims(
     object: `${ledger.name}: the claim of job ${job}`,
     status: left.includes(job) ? 'missing' : 'put_back',
     sha256: null,
-    abandon: null,
+    abandon: left.includes(job) ? job : null,
     job,
     freed_by: null,
   }));

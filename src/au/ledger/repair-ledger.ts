@@ -18,7 +18,7 @@ export interface RepairedObject {
   readonly status: 'put_back' | 'missing' | 'cut' | 'changed' | 'forked' | 'freed';
   /** The hash of this machine's copy of a cut or changed object, and null without a copy. */
   readonly sha256: string | null;
-  /** The name by which the operator can abandon a cut last entry of which this machine has no copy, or else null. */
+  /** The name by which the operator can abandon a cut last entry or a lost claim of which this machine has no copy, or else null. */
   readonly abandon: string | null;
   /** The job whose claim this machine read in the place of a forked or freed entry, or else null. */
   readonly job: string | null;
@@ -206,7 +206,7 @@ export function remainingDamage(found: readonly RepairedObject[]): SvcError | un
     left.some(({ status, sha256 }) => isBad(status) && sha256 === null) &&
       'Of an object that is cut or changed this machine has no copy: run this command on the other machines, or let whoever administers the place of the ledger restore an older version.',
     abandon &&
-      'Only if no machine and no backup has a cut last entry, free its rows with the command below, whatever they were: those that were sent are then paid for twice.',
+      'Only if no machine and no backup has a cut last entry or a lost claim, free its rows with the command below, whatever they were: those that were sent are then paid for twice.',
     'Never remove the ledger: the rows that it names would be paid for again.',
   ];
   const more = damaged.length > 1 ? ` and ${damaged.length - 1} more` : '';

@@ -154,6 +154,30 @@ describe('svc au ledger repair', () => {
     expect(JSON.parse(done.stdout)).toMatchObject({ sent: 2, left_out: 4 });
   });
 
+  it('R83: svc au ledger repair and au ignore name the command that frees the rows of a lost claim, after which files are sent', async () => {
+    const machine = await openMachine();
+    const { id } = JSON.parse((await machine.svc('au create')).stdout) as { id: string };
+    expect(await machine.svc(`au upload ${id} tokens.csv`)).toMatchObject({ code: 0 });
+    await machine.clock.advance(60_000);
+    const ledger = machine.path('state/ledger');
+    const cycle = readdirSync(ledger, { recursive: true })
+      .map(String)
+      .find((name) => /cycles\/file-[^/]*$/.test(name));
+    rmSync(join(ledger, cycle ?? ''), { recursive: true });
+    writeFileSync(machine.path('work/other.csv'), `${exampleRequestFile().split('\n', 1).join('')}\none-more,,,\n`);
+    expect((await machine.svc('au submit other.csv')).code).toBe(3);
+    expect(errorIn(await machine.svc('au ledger repair'))).toMatchObject({ next: `svc au abandon ${id}` });
+    expect(errorIn(await machine.svc(`au ignore ${id} --yes`))).toMatchObject({
+      alternatives: [`svc au abandon ${id}`],
+    });
+    const freed = await machine.svc(`au abandon ${id} --yes`);
+    expect(freed.code, freed.stderr).toBe(0);
+    expect(freed.stderr).toContain('the ledger has lost which rows job');
+    const sent = await machine.svc('au submit other.csv');
+    expect([sent.code, machine.uploads()], sent.stderr).toEqual([0, 2]);
+    expect(await machine.svc('au ledger repair')).toMatchObject({ code: 0 });
+  });
+
   it('R83: svc au ledger repair of the ledger of one machine says what is missing, and that no other place has it', async () => {
     const machine = await openMachine();
     expect((await machine.svc('au submit tokens.csv --cycle 2026-12 --wait')).code).toBe(0);
