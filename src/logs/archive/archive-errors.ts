@@ -42,6 +42,28 @@ export function notCovered(archive: string, warnings: readonly string[]): SvcErr
   });
 }
 
+/** The error for an archive with a file that was written for a later record than the next one. */
+export function recordsMissing(archive: string, record: string, file: string): SvcError {
+  return new SvcError(
+    'checksum_mismatch',
+    `records of ${archive} are missing, from ${record} on: ${file} is of a later one`,
+    {
+      hint: 'Nothing was written. Restore the records from a backup, and archive to another directory until then, because the service forgets its logs. Where no backup has the records, move the files that verify names away, and keep them: the next run then goes on.',
+      next: ['logs', 'verify', archive],
+      facts: { path: record },
+    },
+  );
+}
+
+/** The error for a segment that no record names, and that is not what its name says. */
+export function notAsNamed(archive: string, path: string): SvcError {
+  return new SvcError('checksum_mismatch', `${path} in ${archive} is not the file that its name says`, {
+    hint: 'No record names it, and it was left where it is. Move it away.',
+    next: ['logs', 'verify', archive],
+    facts: { path },
+  });
+}
+
 const MAX_NAMED = 10;
 
 /** The error for recorded files that are missing or have another size. */

@@ -35,6 +35,10 @@ export interface RunBegin {
   /** Where the archive itself begins. */
   readonly since: number;
   readonly now: number;
+  /** The number of entries that only segments without a record had. */
+  readonly recovered: number;
+  /** Why a file of the archive could not be used. Without `follow`, the run ends with this error. */
+  readonly damage: SvcError | undefined;
 }
 
 export interface ArchiveRun extends RunBegin {
@@ -91,20 +95,14 @@ async function runLocked(
   const begunAt = client.clock.now();
   checkSubject(store, { first }, { service: options.service, tenantId });
   const writer = await openWriter(store, { first, last }, client);
-  const begin: RunBegin = {
-    isNew: before === undefined,
-    tenantId: first.tenant_id,
-    readTo: writer.position.readTo,
-    since: Date.parse(first.position.read_to),
-    now,
-  };
+  const begin: RunBegin = { ...beginOf(writer, first), isNew: before === undefined, now };
   options.onBegin?.(begin);
   const watch = new LostFilesWatch(store, options.onLost);
   if (options.follow) await watch.lookIfDue(now);
-  let damage: SvcError | undefined;
+  let { damage } = writer;
   const sync = new ArchiveSync(writer, serviceLogs(client, {}), {
     ...options,
-    isNew: last.record.kind === 'begin' && typeof first.since !== 'string',
+    isNew: writer.isNew && typeof first.since !== 'string',
     async onCommit() {
       options.onCommit?.(writer.written);
       damage ??= await retained(writer, client, options);
@@ -113,7 +111,7 @@ async function runLocked(
   });
   time.now = timeOf(sync, client);
   const endedBy = await endOf(sync.run());
-  if (damage) throw damage;
+  if (damage && !options.follow) throw damage;
   if (endedBy === undefined) await watch.look();
   const endedAt = time.now();
   return {
@@ -126,6 +124,17 @@ async function runLocked(
     sha256: writer.last.sha256,
     lost: watch.lost,
     endedBy,
+  };
+}
+
+/** Returns where a run begins, before it has read anything. */
+function beginOf(writer: ArchiveWriter, first: FoundArchive['first']): Omit<RunBegin, 'isNew' | 'now'> {
+  return {
+    tenantId: first.tenant_id,
+    readTo: writer.position.readTo,
+    since: Date.parse(first.position.read_to),
+    recovered: writer.written.entries,
+    damage: writer.damage,
   };
 }
 

@@ -17,7 +17,7 @@ export class ArchiveNotices extends FollowNotices {
   }
 
   /** Reports where the run begins. `requested` is the typed beginning, which applies only to a new archive. */
-  begin({ isNew, tenantId, readTo, since, now }: RunBegin, requested: number | undefined): void {
+  begin({ isNew, tenantId, readTo, since, now, recovered }: RunBegin, requested: number | undefined): void {
     const { notices } = this.context;
     const start = `starting an archive of tenant ${tenantId}`;
     notices.debug(`${isNew ? start : 'resuming'} at ${utcTime(readTo)}`);
@@ -25,6 +25,7 @@ export class ArchiveNotices extends FollowNotices {
       notices.warn(
         `the archive begins at ${utcTime(since)}: --since ${utcTime(requested)} is ignored (it applies to new archives only)`,
       );
+    if (recovered > 0) notices.note(`added ${countText(recovered, 'entry')} that a killed run had left`);
     if (now + CLOCK_SLACK_MS < readTo) {
       const behind = formatDuration(readTo - now);
       notices.warn(

@@ -19,6 +19,8 @@ interface KeptEntry extends EntryText {
 }
 
 const MAX_KEPT = 10_000;
+/** The end of what is committed, for entries of segments that no record names. */
+export const LEFTOVER = Infinity;
 
 /**
  * The entries between two commits, in temporary files. A file contains one day in order of time. Two files are open at
@@ -46,7 +48,10 @@ export class Pending {
   #timeless: SegmentFile | undefined;
   #kept: KeptEntry[] = [];
 
-  /** Writes its files into `directory`. Entries before `committedTo` (epoch milliseconds) count as late. */
+  /**
+   * Writes its files into `directory`. Entries before `committedTo` (epoch milliseconds) count as late. With `LEFTOVER` all
+   * do, and each kind is one file, because what is left of several runs must not be taken for what one run left.
+   */
   constructor(directory: string, tenantId: string, committedTo: number, limits: PendingLimits) {
     this.#directory = directory;
     this.#tenantId = tenantId;
@@ -132,7 +137,7 @@ export class Pending {
 
   #begin(kind: SegmentKind): SegmentFile {
     const name = `${randomBytes(8).toString('hex')}.gz`;
-    return new SegmentFile(path.join(this.#directory, name), kind);
+    return new SegmentFile(path.join(this.#directory, name), { ...kind, isLeftover: this.#committedTo === LEFTOVER });
   }
 }
 

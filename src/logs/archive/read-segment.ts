@@ -24,7 +24,8 @@ export interface ReadSegmentOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-type SegmentFacts = Pick<Segment, 'path' | 'bytes' | 'sha256' | 'entries'>;
+/** The number of entries is unknown where no record names the segment. */
+type SegmentFacts = Pick<Segment, 'path' | 'bytes' | 'sha256'> & Partial<Pick<Segment, 'entries'>>;
 
 export interface SkipOptions {
   /** Allows skipping entries that certainly have none of these values. */
@@ -116,7 +117,7 @@ export async function* readLines(
     throw changed(path, `${formatNumber(seen.bytes)} bytes; ${formatNumber(segment.bytes)} were archived`);
   if (seen.hash.digest('hex') !== segment.sha256) throw changed(path, 'its SHA-256 is not the one in the manifest');
   if (rest.length > 0) throw changed(path, 'its last line has no end');
-  if (entries !== segment.entries)
+  if (segment.entries !== undefined && entries !== segment.entries)
     throw changed(path, `${formatNumber(entries)} entries; ${formatNumber(segment.entries)} were archived`);
 }
 

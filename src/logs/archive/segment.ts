@@ -14,6 +14,8 @@ export interface SegmentKind {
   readonly day: string;
   readonly supplementary: boolean;
   readonly isRaw: boolean;
+  /** Whether the entries come from a segment that no record names. */
+  readonly isLeftover?: boolean | undefined;
 }
 
 /** An entry with its text, and its time if it is readable. */
@@ -44,6 +46,11 @@ const CHUNK_CHARACTERS = 128 * 1024;
 const CHUNK_BYTES = 64 * 1024;
 /** The size of the gzip header. `END_BYTES` is the size of everything after the last column. */
 export const HEADER_BYTES = 10;
+/** Where the header has the flag of the compression level, which tells late and leftover entries from others. */
+export const LEVEL_AT = 8;
+export const USUAL_FLAG = 0;
+export const LATE_FLAG = 2;
+const LEFTOVER_FLAG = 4;
 /** An empty last block of deflate, which a CRC-32 and a length follow. */
 const LAST_BLOCK = [3, 0];
 export const END_BYTES = LAST_BLOCK.length + 8;
@@ -56,6 +63,7 @@ export class SegmentFile {
   readonly kind: SegmentKind;
   readonly #file: string;
   readonly #level: number;
+  readonly #flag: number;
   readonly #columns: BuiltColumn[] = [];
   #draft: Draft | undefined;
   #text = '';
@@ -71,7 +79,7 @@ export class SegmentFile {
   constructor(file: string, kind: SegmentKind) {
     this.kind = kind;
     this.#file = file;
-    this.#level = kind.supplementary ? constants.Z_BEST_COMPRESSION : constants.Z_DEFAULT_COMPRESSION;
+    [this.#level, this.#flag] = levelOf(kind);
   }
 
   /** Adds an entry as a line. Returns a promise only if the caller has to wait. @throws SvcError `local` */
@@ -148,9 +156,17 @@ export class SegmentFile {
   async #begun(): Promise<Draft> {
     if (this.#draft) return this.#draft;
     this.#draft = await Draft.begin(this.#file);
-    // The header includes the compression level, so a file of late entries never has the bytes and name of another file.
-    const flag = this.#level === constants.Z_BEST_COMPRESSION ? 2 : 0;
-    await this.#draft.write(Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, flag, 3]));
+    // The header includes the flag, so files of late, leftover and other entries never have the same bytes and name.
+    const header = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3]);
+    header[LEVEL_AT] = this.#flag;
+    await this.#draft.write(header);
     return this.#draft;
   }
+}
+
+/** Returns the compression level of a kind of entries, and its flag. */
+function levelOf({ supplementary, isLeftover }: SegmentKind): readonly [number, number] {
+  if (isLeftover) return [constants.Z_BEST_SPEED, LEFTOVER_FLAG];
+  if (supplementary) return [constants.Z_BEST_COMPRESSION, LATE_FLAG];
+  return [constants.Z_DEFAULT_COMPRESSION, USUAL_FLAG];
 }

@@ -3,13 +3,13 @@ import type { FileStore } from '../../client/store/store.ts';
 import { unlessDamaged } from './index/upkeep.ts';
 import { readManifest } from './manifest.ts';
 import { INDEX } from './records/index-ref.ts';
-import { namedKinds, writtenFor } from './records/named-files.ts';
+import { namedKinds, SEGMENTS, writtenFor } from './records/named-files.ts';
 import { isHidden, recordPath } from './records/record.ts';
 
 /**
- * Removes the files of a record that could not be committed, for example on a full disk. Otherwise `svc logs verify` would
- * report them as added by somebody until the next commit. The caller must have the store's lock. Buckets are skipped, because
- * a writer on another machine may be about to commit a file with the same name.
+ * Removes the files of a record that could not be committed, for example on a full disk, except segments: the next run adds
+ * their entries, which the service may have forgotten by then. The caller must have the store's lock. Buckets are skipped,
+ * because a writer on another machine may be about to commit a file with the same name.
  */
 export async function removeUncommitted(store: FileStore, sequence: number): Promise<void> {
   if (store.isRemote) return;
@@ -17,7 +17,7 @@ export async function removeUncommitted(store: FileStore, sequence: number): Pro
     if ((await store.readText(recordPath(sequence))) !== undefined) return;
     for (const path of await uncommitted(store, sequence)) await store.remove(path);
   } catch (error) {
-    // The caller reports the failure of the run, and the next commit removes these files.
+    // The caller reports the failure of the run, and the next run removes these files.
     if (!isSvcError(error)) throw error;
   }
 }
@@ -28,7 +28,7 @@ async function uncommitted(store: FileStore, sequence: number): Promise<string[]
   const named = new Set(manifest?.index.map(({ path }) => path));
   for await (const { path } of namedKinds(store)) {
     const isUnnamedIndex = path.startsWith(INDEX) && manifest && !named.has(path) && !isHidden(path);
-    if (writtenFor(path) === sequence || isUnnamedIndex) found.push(path);
+    if (!path.startsWith(SEGMENTS) && (writtenFor(path) === sequence || isUnnamedIndex)) found.push(path);
   }
   return found;
 }

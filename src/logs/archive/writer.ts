@@ -2,15 +2,17 @@ import fs from 'node:fs';
 import { isSvcError, SvcError } from '../../base/errors.ts';
 import { sideBySide } from '../../base/side-by-side.ts';
 import { isoTime } from '../../cli/output/time.ts';
-import type { FileStore } from '../../client/store/store.ts';
+import { type FileStore, removeIfAllowed } from '../../client/store/store.ts';
 import type { Log } from '../../schema/log.ts';
-import { settledBefore, type TailPosition, type TimeRange } from '../entry.ts';
+import { entryOf, settledBefore, Tally, type TallyLine, type TailPosition, type TimeRange } from '../entry.ts';
 import { ChainEnd, storeSegment } from './chain-end.ts';
 import { indexSegments, removeMerged, type StoredSegment } from './index/upkeep.ts';
-import { Pending, type PendingLimits } from './pending.ts';
+import { findLeftovers, lackingEntries, type Leftovers, usableLeftovers } from './leftovers.ts';
+import { LEFTOVER, Pending, type PendingLimits } from './pending.ts';
 import { type Stamp, stampOf } from './records/clock.ts';
 import { isoRange } from './records/coverage.ts';
-import type { Link, RecordContent } from './records/record.ts';
+import { pathsNamedBy } from './records/named-files.ts';
+import { coversNothing, type Link, type RecordContent } from './records/record.ts';
 import { type Dropped, findOld, type KeepLimit } from './retention.ts';
 import { readPosition } from './side-files.ts';
 import { removeUncommitted } from './uncommitted.ts';
@@ -51,22 +53,33 @@ export class ArchiveWriter {
   readonly #store: FileStore;
   readonly #options: WriterOptions;
   readonly #end: ChainEnd;
+  /** The segments that killed runs left, until their entries are committed. */
+  readonly #leftovers: Set<string>;
   #position: TailPosition;
   /** Where the time range of the next commit begins. */
   #readFrom: number;
   #pending: Pending;
   #gapTo = 0;
   #isWhole = true;
+  #damage: SvcError | undefined;
 
-  /** Continues after the newest record. @throws SvcError `checksum_mismatch` if its position is damaged */
+  /**
+   * Continues after the newest record, and commits what killed runs left, because the service may have forgotten it.
+   * @throws SvcError `checksum_mismatch` if its position is damaged, or if records after it are missing
+   */
   static async open(store: FileStore, last: Link, options: WriterOptions): Promise<ArchiveWriter> {
-    return new ArchiveWriter(store, last, await readPosition(store, last), options);
+    const leftovers = await findLeftovers(store, last);
+    const position = await readPosition(store, leftovers.last);
+    const writer = new ArchiveWriter(store, leftovers, position, options);
+    if (leftovers.segments.length > 0) await writer.#wholly(() => writer.#addLeftovers(leftovers));
+    return writer;
   }
 
-  private constructor(store: FileStore, last: Link, position: TailPosition, options: WriterOptions) {
+  private constructor(store: FileStore, { last, segments }: Leftovers, position: TailPosition, options: WriterOptions) {
     this.#store = store;
+    this.#leftovers = new Set(segments.map(({ path }) => path));
     this.#options = options;
-    this.#end = new ChainEnd(store, last, options.tenantId, options.now);
+    this.#end = new ChainEnd(store, last, this.#leftovers);
     this.#position = position;
     this.#readFrom = this.#position.readTo;
     this.#pending = this.#newPending();
@@ -81,9 +94,14 @@ export class ArchiveWriter {
     return this.#position;
   }
 
-  /** Whether nothing is committed but the beginning of the archive. */
+  /** Whether none of the log is proven to have been read. */
   get isNew(): boolean {
-    return this.#end.last.record.kind === 'begin';
+    return coversNothing(this.#end.last.record);
+  }
+
+  /** Why a file of the archive could not be used. New entries are archived regardless. */
+  get damage(): SvcError | undefined {
+    return this.#damage;
   }
 
   get isFull(): boolean {
@@ -107,6 +125,29 @@ export class ArchiveWriter {
     const position = settledBefore(tailPosition, this.#gapTo);
     if (this.#pending.entries === 0 && position.readTo <= this.#position.readTo) return;
     await this.#wholly(() => this.#commit(position));
+  }
+
+  /** Commits the entries that only segments have that no record names, and removes these segments. */
+  async #addLeftovers(leftovers: Leftovers): Promise<void> {
+    const { usable, damage } = await usableLeftovers(this.#store, leftovers);
+    this.#damage = damage;
+    this.#pending = this.#newPending(LEFTOVER);
+    const { settled, passed, ...others } = this.#position;
+    const lines: TallyLine[] = [...passed];
+    for await (const logs of lackingEntries(this.#store, usable)) {
+      await this.#pending.add(logs);
+      for (const { key, at } of logs.map(entryOf)) if (at >= settled) lines.push([key, at, 1]);
+    }
+    // The service is asked for these entries again. They count as passed on, and nothing shows that others are there.
+    const isLacking = this.#pending.entries > 0;
+    if (isLacking) await this.#commit({ ...others, settled, passed: new Tally(lines).lines()() });
+    else this.#pending = this.#newPending();
+    // A run that was killed here before may have left the same file.
+    const named = new Set(pathsNamedBy(this.last.record));
+    for (const { path } of usable) {
+      if (!named.has(path)) await removeIfAllowed(this.#store, path);
+      this.#leftovers.delete(path);
+    }
   }
 
   async #commit(position: TailPosition): Promise<void> {

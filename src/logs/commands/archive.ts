@@ -141,6 +141,7 @@ export const archive = defineCommand({
       onBegin: (begin) => {
         grace.begin();
         notices.begin(begin, input.since?.(begin.now));
+        if (input.follow && begin.damage) notices.lost(begin.damage.message);
       },
       onEvent: (event) => notices.show(event),
       onCommit: (written) => notices.committed(written),

@@ -48,8 +48,8 @@ export async function signReview(
   }
 }
 
-async function append(store: FileStore, review: ReviewContent, { last, first }: Manifest, clock: Clock): Promise<Link> {
-  const end = new ChainEnd(store, last, first.tenant_id, () => clock.now());
+async function append(store: FileStore, review: ReviewContent, { last }: Manifest, clock: Clock): Promise<Link> {
+  const end = new ChainEnd(store, last);
   const { read_to: readTo } = last.record.position;
   await end.appendReview({
     kind: 'segments',

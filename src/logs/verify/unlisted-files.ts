@@ -1,6 +1,6 @@
 import type { FileStore, StoredFile } from '../../client/store/store.ts';
 import type { Finding } from '../archive/records/chain.ts';
-import { type ArchiveRecord, isHidden } from '../archive/records/record.ts';
+import { type ArchiveRecord, isHidden, recordPath } from '../archive/records/record.ts';
 import { filesNamedBy, namedKinds, SEGMENTS, writtenFor } from '../archive/records/named-files.ts';
 import { LEFT_BY_RUN } from './verify-errors.ts';
 
@@ -63,12 +63,20 @@ export class UnlistedFiles {
     return found;
   }
 
-  /** Returns a finding for each remaining file. `newest` is the number of the newest record. */
-  findings(newest: number): Finding[] {
-    return [...this.#files.values()].map(({ path, irregular }) => {
+  /**
+   * Returns a finding for each remaining file. `newest` is the number of the newest record, and `written` that of the newest
+   * one that is not a review. The next run adds what is in files of that one and later ones.
+   */
+  findings(newest: number, written: number): Finding[] {
+    const files = [...this.#files.values()];
+    const cut = `no record lists it: the records from ${recordPath(newest + 1)} on are missing`;
+    const isCut = files.some(({ path }) => writtenFor(path) > newest + 1);
+    return files.map(({ path, irregular }) => {
+      const number = writtenFor(path);
       if (irregular !== undefined)
         return { problem: 'unlisted', path, message: `it is ${irregular}, and no record lists it` };
-      return { problem: 'unlisted', path, message: writtenFor(path) > newest ? LEFT_BY_RUN : 'no record lists it' };
+      if (isCut && number > newest) return { problem: 'unlisted', path, message: cut };
+      return { problem: 'unlisted', path, message: number >= written ? LEFT_BY_RUN : 'no record lists it' };
     });
   }
 }

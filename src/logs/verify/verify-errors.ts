@@ -5,7 +5,7 @@ import type { TimeRange } from '../entry.ts';
 
 /** Why no record lists a file that belongs to the next record. */
 export const LEFT_BY_RUN =
-  'no record lists it: a killed run left it, or a run is writing it; the next commit to the archive removes it';
+  'no record lists it: a killed run left it, or a run is writing it; the next run of svc logs archive adds what is in it';
 
 /** The number of problems, the required ranges that are missing, and whether no segment was read. */
 interface Problems {
@@ -28,7 +28,7 @@ export function filesLeft(archive: string, { findings, missing, manifestOnly }: 
     'checksum_mismatch',
     `the archive at ${archive} has ${countText(findings, 'file')} that no record names`,
     {
-      hint: `${manifestOnly ? 'No segment was read.' : 'Everything else is intact.'} A killed run left them, or a run is still writing; the next run removes or names them. If none ran, the newest record was removed: compare with --expect.`,
+      hint: `${manifestOnly ? 'No segment was read.' : 'Everything else is intact.'} A killed run left them, or a run is still writing; the next run adds what is in them. If none ran, the newest record was removed: compare with --expect.`,
       next: ['logs', 'archive', archive],
       facts: { findings, ...missingFacts(missing) },
     },

@@ -128,7 +128,7 @@ export async function* verifyArchive(
   const left = [
     ...takeProblems(state),
     ...state.segments.missing(),
-    ...unlisted.findings(state.newest?.sequence ?? -1),
+    ...unlisted.findings(state.known, state.contents.length === state.known + 1 ? state.written : state.known),
   ];
   if (state.newest === undefined && left.length === 0) throw await noArchive(store);
   yield [...left, ...(await foreignFiles(store))];
@@ -152,14 +152,18 @@ interface VerifyState {
   /** The hashes of the records read so far, by their numbers. */
   readonly hashes: string[];
   newest: ChainState | undefined;
+  /** The number of the newest record, also of one that a run has committed since `newest`. */
+  known: number;
+  /** The number of the newest readable record that is not a review. */
+  written: number;
   /** Whether the expected record was read, or no record is expected. */
   isExpected: boolean;
   /** Findings about records, yielded between those about segments. */
   problems: Finding[];
 }
 
-function noRecords(): Pick<VerifyState, 'links' | 'contents' | 'hashes' | 'newest' | 'problems'> {
-  return { links: [], contents: [], hashes: [], newest: undefined, problems: [] };
+function noRecords(): Pick<VerifyState, 'links' | 'contents' | 'hashes' | 'newest' | 'known' | 'written' | 'problems'> {
+  return { links: [], contents: [], hashes: [], newest: undefined, known: -1, written: -1, problems: [] };
 }
 
 async function openIndex(store: FileStore, { manifestOnly }: VerifyOptions): Promise<IndexCheck | undefined> {
@@ -191,6 +195,7 @@ async function* listedSegments(state: VerifyState): AsyncGenerator<ListedSegment
   for (let step = await chain.next(); ; step = await chain.next()) {
     if (step.done === true) {
       state.newest = step.value;
+      state.known = step.value?.sequence ?? -1;
       state.verified.sha256 = step.value?.sha256;
       state.problems.push(...(await sideFileProblems(state)));
       return;
@@ -213,6 +218,7 @@ async function* segmentsOf(state: VerifyState, link: Link): AsyncGenerator<Liste
   verified.coverage.add(record);
   verified.clocks.add(record);
   if (isReview(record)) verified.reviews.push(record);
+  else state.written = record.sequence;
   if (record.kind === 'begin') verified.begin = record;
   if (record.kind === 'dropped') segments.drop(record);
   if (record.kind !== 'segments') return;
@@ -281,10 +287,12 @@ async function sideFileProblems({ store, newest, links, contents }: VerifyState)
 }
 
 /** Reads records that a concurrent run has committed meanwhile, if they may explain unlisted or missing files. */
-async function readNewerRecords({ store, newest, unlisted, segments }: VerifyState): Promise<void> {
-  for (let sequence = (newest?.sequence ?? -1) + 1; !unlisted.isEmpty || segments.hasMissing; sequence += 1) {
-    const record = await unlessDamaged(recordAt(store, sequence));
+async function readNewerRecords(state: VerifyState): Promise<void> {
+  const { store, unlisted, segments } = state;
+  while (!unlisted.isEmpty || segments.hasMissing) {
+    const record = await unlessDamaged(recordAt(store, state.known + 1));
     if (record === undefined) return;
+    state.known += 1;
     unlisted.removeOthersOf(record);
     if (record.kind === 'segments') for (const { path } of record.segments) unlisted.remove(path);
     if (record.kind === 'dropped') segments.drop(record);
@@ -293,10 +301,10 @@ async function readNewerRecords({ store, newest, unlisted, segments }: VerifySta
 
 /** Waits for a concurrent run to name the only files that no record lists. */
 async function awaitNextRecord(state: VerifyState): Promise<void> {
-  const { newest, unlisted, segments, problems, options } = state;
+  const { known, unlisted, segments, problems, options } = state;
   const areOthers = segments.hasMissing || problems.length > 0;
-  if (options.commitWait === undefined || areOthers || newest === undefined) return;
-  if (unlisted.isEmpty || !unlisted.areOf(newest.sequence + 1)) return;
+  if (options.commitWait === undefined || areOthers || known < 0) return;
+  if (unlisted.isEmpty || !unlisted.areOf(known + 1)) return;
   await awaitCommit(options.commitWait, options.signal, async () => {
     await unlisted.forgetRemoved();
     await readNewerRecords(state);

@@ -18,6 +18,8 @@ export class MemoryStore implements FileStore {
   /** The number of changes made or begun. */
   changes = 0;
   death: Death | undefined;
+  /** Called before a file is created, which an error prevents. */
+  onCreate: (path: string) => void = () => undefined;
 
   constructor(workDirectory: string) {
     this.workDirectory = workDirectory;
@@ -49,6 +51,7 @@ export class MemoryStore implements FileStore {
   }
 
   async create(path: string, content: LocalFile | string): Promise<boolean> {
+    this.onCreate(path);
     const bytes = typeof content === 'string' ? Buffer.from(content) : fs.readFileSync(content.path);
     return this.#change(() => {
       if (this.files.has(path)) return false;

@@ -33,12 +33,12 @@ afterEach(() => {
   fs.rmSync(work, { recursive: true, force: true });
 });
 
-async function writerOn(at = store, now = NOON + HOUR): Promise<ArchiveWriter> {
+async function writerOn(at = store): Promise<ArchiveWriter> {
   const subject = { service: 'https://vault.example', tenantId: TENANT };
   if (!(await findArchive(at)))
     await beginArchive(at, subject, { position: beginAt(NOON), since: undefined, now: NOON });
   const found = await findArchive(at);
-  return ArchiveWriter.open(at, found!.last, { tenantId: TENANT, now: () => now });
+  return ArchiveWriter.open(at, found!.last, { tenantId: TENANT, now: () => NOON + HOUR });
 }
 
 function log(at: number, message = 'did', more: Partial<Log> = {}): Log {
@@ -66,20 +66,6 @@ describe('the writer of an archive', () => {
     expect(names.map((name) => /\d+-\d+(?=-[^/]*$)/.exec(name)?.[0])).toContain('00000001-00000015');
     expect(names).toHaveLength(18);
     for await (const findings of verifyArchive(store, {}, nothingVerified())) expect(findings).toEqual([]);
-  });
-
-  it('a writer lists no more days than a run catches up with, where a false Date header says that it is the year 9999', async () => {
-    const listed: string[] = [];
-    const list = store.list.bind(store);
-    store.list = (prefix) => {
-      listed.push(prefix);
-      return list(prefix);
-    };
-    const writer = await writerOn(store, Date.UTC(9999, 11, 31));
-    await writer.add([log(NOON + 1)]);
-    await writer.commit(positionAt(NOON + 2));
-    expect(listed.length).toBeGreaterThan(2 * 400);
-    expect(listed.length).toBeLessThan(3 * 400);
   });
 
   it('a writer reports that another one was faster also where the credentials cannot remove files', async () => {
@@ -166,15 +152,13 @@ describe('the writer of an archive', () => {
     expect((await readArchive(store)).logs.map(({ message }) => message)).toEqual(['same']);
   });
 
-  it('the writer accepts a segment that a killed run left, but no other file of its name', async () => {
+  it('the writer adds what is in a segment that a killed run left, but accepts no other file of its name', async () => {
     const writer = await writerOn();
     await writer.add([log(NOON)]);
     store.death = { change: store.changes + 2, when: 'before' };
     await expect(writer.commit(positionAt(NOON + HOUR))).rejects.toBeInstanceOf(Killed);
     const left = [...store.files.keys()].find((file) => file.startsWith('tenant=')) ?? '';
-    const again = await writerOn();
-    await again.add([log(NOON)]);
-    await again.commit(positionAt(NOON + HOUR));
+    await writerOn();
     expect((await readArchive(store)).logs).toHaveLength(1);
     store = new MemoryStore(work);
     const third = await writerOn();

@@ -222,7 +222,8 @@ export async function readReviewsAfter(store: FileStore, last: Link): Promise<Li
   }
 }
 
-async function readRecord(store: FileStore, sequence: number): Promise<Link> {
+/** Reads a record without the checks of the chain. @throws SvcError `checksum_mismatch` */
+export async function readRecord(store: FileStore, sequence: number): Promise<Link> {
   const path = recordPath(sequence);
   const text = await store.readText(path);
   if (text === undefined) throw damaged(path, 'it is missing');

@@ -30,10 +30,16 @@ export function pathsNamedBy(record: Naming): string[] {
   return [...segments, ...index, ...side].map(({ path }) => path);
 }
 
-/** Lists the files of the kinds that records name: segments, files of the index, and files beside the records. */
-export async function* namedKinds(store: FileStore): AsyncGenerator<StoredFile> {
-  yield* store.list(SEGMENTS);
-  yield* store.list(INDEX);
+/**
+ * Lists the files of the kinds that records name: segments, files of the index, and files beside the records. With a day
+ * (UTC), segments and files of the index only from that day on.
+ */
+export async function* namedKinds(store: FileStore, day?: string): AsyncGenerator<StoredFile> {
+  if (day === undefined) yield* store.list(SEGMENTS);
+  else
+    for (const name of await store.names())
+      if (name.startsWith(SEGMENTS)) yield* store.list(name, `${name}date=${day}`);
+  yield* store.list(INDEX, day === undefined ? undefined : `${INDEX}date=${day}`);
   for await (const file of store.list(MANIFEST, `${MANIFEST}a`)) if (!Number.isNaN(sideNumber(file.path))) yield file;
 }
 

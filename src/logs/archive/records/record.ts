@@ -13,10 +13,10 @@ const sha256 = z.string().check(z.regex(/^[0-9a-f]{64}$/));
 const count = z.int().check(z.nonnegative());
 const time = z.iso.datetime();
 
+const SEGMENT_PATH = /^tenant=[^/]+\/date=(\d{4}-\d\d-\d\d|unknown)\/part-\d{8,}-[0-9a-f]{12}\.(jsonl|raw)\.gz$/;
+
 const segmentSchema = z.looseObject({
-  path: z
-    .string()
-    .check(z.regex(/^tenant=[^/]+\/date=(\d{4}-\d\d-\d\d|unknown)\/part-\d{8,}-[0-9a-f]{12}\.(jsonl|raw)\.gz$/)),
+  path: z.string().check(z.regex(SEGMENT_PATH)),
   entries: count.check(z.positive()),
   /** The size of the compressed file. */
   bytes: count.check(z.positive()),
@@ -127,8 +127,13 @@ export function segmentName(sequence: number, sha256: string, isRaw: boolean): s
   return `${partPrefix(sequence)}${sha256.slice(0, 12)}.${isRaw ? 'raw' : 'jsonl'}.gz`;
 }
 
-export function partPrefix(sequence: number): string {
+function partPrefix(sequence: number): string {
   return `part-${String(sequence).padStart(8, '0')}-`;
+}
+
+/** Whether a file has a name that segments have. */
+export function isSegmentPath(path: string): boolean {
+  return SEGMENT_PATH.test(path);
 }
 
 /** Returns the record number in the path of a segment; NaN if there is none. */
@@ -144,6 +149,12 @@ export function dayIn(path: string): string {
 /** Whether a record is a signed review. */
 export function isReview(record: RecordContent): record is ReviewRecord {
   return record.kind === 'segments' && record.review !== undefined;
+}
+
+/** Whether a record and those before it cover no time: it begins the archive, or then adds only what a killed run left. */
+export function coversNothing(record: ArchiveRecord): boolean {
+  const { sequence, kind } = record;
+  return kind === 'begin' || (sequence === 1 && kind === 'segments' && record.read_from === record.read_to);
 }
 
 /** Whether a record drops the segment at a path, provided that an earlier record lists it. */

@@ -1,0 +1,160 @@
+import { isSvcError, type SvcError } from '../../base/errors.ts';
+import { sha256OfAll } from '../../base/files/draft.ts';
+import type { FileStore, StoredFile } from '../../client/store/store.ts';
+import type { Log } from '../../schema/log.ts';
+import { entryOf } from '../entry.ts';
+import { notAsNamed, recordsMissing } from './archive-errors.ts';
+import { unlessDamaged } from './index/upkeep.ts';
+import { readSegment } from './read-segment.ts';
+import { readLast, readRecord } from './records/chain.ts';
+import { filesNamedBy, namedKinds, writtenFor } from './records/named-files.ts';
+import {
+  type ArchiveRecord,
+  dayOf,
+  isHidden,
+  isRawSegment,
+  isReview,
+  isSegmentPath,
+  type Link,
+  partNumber,
+  recordPath,
+  type Segment,
+} from './records/record.ts';
+import { LATE_FLAG, LEVEL_AT, USUAL_FLAG } from './segment.ts';
+
+/** Segments that no record names, because the run that wrote them was killed before its commit. */
+export interface Leftovers {
+  /** The newest record. */
+  readonly last: Link;
+  /** The newest record that is not a review. A run that was killed before it committed this one may have left files, too. */
+  readonly base: ArchiveRecord;
+  readonly segments: readonly StoredFile[];
+}
+
+/**
+ * Finds the segments that no record names. `last` is the newest record.
+ * @throws SvcError `checksum_mismatch` if there are files of later records, so that records are missing
+ */
+export async function findLeftovers(store: FileStore, last: Link): Promise<Leftovers> {
+  const { base, from } = await baseOf(store, last);
+  const named = new Set(filesNamedBy(base).segments.map(({ path }) => path));
+  const next = last.record.sequence + 1;
+  const segments: StoredFile[] = [];
+  let beyond: string | undefined;
+  for await (const file of namedKinds(store, dayOf(from))) {
+    const number = writtenFor(file.path);
+    if (isHidden(file.path)) continue;
+    if (number > next) beyond ??= file.path;
+    const isLeft = isSegmentPath(file.path) && number >= base.sequence && number <= next && !named.has(file.path);
+    if (isLeft && file.irregular === undefined) segments.push(file);
+  }
+  if (segments.length > 0 || beyond !== undefined) {
+    // Another machine may have committed meanwhile.
+    const newest = await readLast(store);
+    if (newest !== undefined && newest.sha256 !== last.sha256) return findLeftovers(store, newest);
+  }
+  if (beyond !== undefined) throw recordsMissing(store.name, recordPath(next), beyond);
+  return { last, base, segments };
+}
+
+/** Returns the newest record that is not a review, and the time from which a run before or after it read the log. */
+async function baseOf(store: FileStore, { record }: Link): Promise<{ base: ArchiveRecord; from: number }> {
+  let base = record;
+  let before = await recordBefore(store, base);
+  while (isReview(base) && before !== undefined) {
+    base = before;
+    before = await recordBefore(store, base);
+  }
+  return { base, from: Date.parse((before ?? base).position.settled) };
+}
+
+async function recordBefore(store: FileStore, { sequence }: ArchiveRecord): Promise<ArchiveRecord | undefined> {
+  return sequence === 0 ? undefined : unlessDamaged(readRecord(store, sequence - 1).then(({ record }) => record));
+}
+
+/** The number of times that each whole entry occurs. */
+type Counts = Map<string, number>;
+
+/** A segment that no record names, with the facts that a record would have had. */
+interface Leftover extends Pick<Segment, 'path' | 'bytes' | 'sha256'> {
+  /** The entries that are archived although they are in this file. */
+  readonly archived: Counts;
+}
+
+/** The leftovers that can be used, and why another one cannot. */
+export interface UsableLeftovers {
+  readonly usable: readonly Leftover[];
+  readonly damage: SvcError | undefined;
+}
+
+/** Selects the segments whose bytes are those that their names say. The others stay where they are. */
+export async function usableLeftovers(store: FileStore, { base, segments }: Leftovers): Promise<UsableLeftovers> {
+  const usable: Leftover[] = [];
+  let damage: SvcError | undefined;
+  let ofBase: Counts | undefined;
+  for (const { path, bytes } of segments) {
+    try {
+      const sha256 = await sha256OfAll(store.read(path));
+      if (!path.includes(`-${sha256.slice(0, 12)}.`)) throw notAsNamed(store.name, path);
+      // Only a run that began before the newest record can have left what that record has.
+      const archived = partNumber(path) === base.sequence ? (ofBase ??= await countsOf(store, base)) : new Map();
+      usable.push({ path, bytes, sha256, archived });
+    } catch (error) {
+      // Another machine may have removed its own file.
+      if (!isSvcError(error, 'not_found', 'checksum_mismatch')) throw error;
+      if (error.code === 'checksum_mismatch') damage ??= error;
+    }
+  }
+  return { usable, damage };
+}
+
+async function countsOf(store: FileStore, record: ArchiveRecord): Promise<Counts> {
+  const counts: Counts = new Map();
+  for (const segment of record.kind === 'segments' ? record.segments : [])
+    for await (const logs of readSegment(store, segment)) for (const log of logs) add(counts, entryOf(log).key);
+  return counts;
+}
+
+/**
+ * Yields the entries that the archive lacks, each as often as it is in the files of one run. Runs that continued from the
+ * same record read the same entries, so the files of two runs do not add up.
+ */
+export async function* lackingEntries(store: FileStore, usable: readonly Leftover[]): AsyncGenerator<readonly Log[]> {
+  const groups = new Map<string, Leftover[]>();
+  for (const file of usable) {
+    const group = `${file.path.replace(/[^/]*$/, '')}${String(isRawSegment(file))}`;
+    groups.set(group, [...(groups.get(group) ?? []), file]);
+  }
+  for (const files of groups.values()) {
+    const taken: Counts = new Map();
+    for (const run of (await areOfOneRun(store, files)) ? [files] : files.map((file) => [file])) {
+      const met: Counts = new Map();
+      for (const file of run) {
+        for await (const logs of readSegment(store, file)) {
+          yield logs.filter((log) => {
+            const { key } = entryOf(log);
+            const times = add(met, key) - (file.archived.get(key) ?? 0);
+            const isLacking = times > (taken.get(key) ?? 0);
+            if (isLacking) taken.set(key, times);
+            return isLacking;
+          });
+        }
+      }
+    }
+  }
+}
+
+/** Whether two files of a day are those that a run writes: its entries in order, and its late ones. */
+async function areOfOneRun(store: FileStore, files: readonly Leftover[]): Promise<boolean> {
+  const [one, other] = files;
+  if (one === undefined || other === undefined || files.length > 2 || partNumber(one.path) !== partNumber(other.path))
+    return false;
+  const levels = await Promise.all(files.map(async ({ path }) => (await store.readRange(path, LEVEL_AT, 1))[0]));
+  return levels.includes(USUAL_FLAG) && levels.includes(LATE_FLAG);
+}
+
+function add(counts: Counts, key: string): number {
+  const count = (counts.get(key) ?? 0) + 1;
+  counts.set(key, count);
+  return count;
+}
