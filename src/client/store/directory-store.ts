@@ -115,9 +115,10 @@ export class DirectoryStore implements FileStore {
 
   async remove(file: string): Promise<void> {
     try {
-      await fs.promises.rm(this.#at(file), { force: true });
+      // Where `rm` may not remove a file, it takes it for a directory, and its error hides the reason.
+      await fs.promises.unlink(this.#at(file));
     } catch (error) {
-      throw writeFailure(this.#at(file), error);
+      if (!isAbsent(error)) throw removeFailure(this.#at(file), error);
     }
     // The folder of a day is removed with its last file.
     await fs.promises.rmdir(path.dirname(this.#at(file))).catch(() => undefined);
@@ -204,6 +205,13 @@ function irregularity(found: fs.Stats): string | undefined {
   if (found.isDirectory()) return 'a directory';
   if (found.isFIFO()) return 'a FIFO';
   return found.isSocket() ? 'a socket' : 'a device';
+}
+
+function removeFailure(file: string, error: unknown): SvcError {
+  return new SvcError('local', `${file} cannot be removed (${systemCodeOf(error) ?? 'unknown'})`, {
+    hint: 'Check whether something holds it (lsattr), its permissions and those of its folder.',
+    cause: error,
+  });
 }
 
 function readFailure(file: string, error: unknown): unknown {

@@ -1,6 +1,7 @@
 import fs from 'node:fs';
 import { isSvcError, SvcError, writeFailure } from '../../base/errors.ts';
 import { type LockHost, withLock } from '../../base/files/lock.ts';
+import { sideBySide } from '../../base/side-by-side.ts';
 import type { System } from '../../base/system.ts';
 import type { Trace } from '../http/exchange.ts';
 
@@ -49,13 +50,30 @@ export interface FileStore {
   lock<T>(work: () => Promise<T>): Promise<T>;
 }
 
-/** Removes a file that is harmless. The credentials of a store need not allow removing files. */
+/** The number of files removed at a time. */
+const REMOVALS = 8;
+
+/** The errors of a store about a single file that cannot be removed, such as one under a legal hold. */
+const KEPT = ['forbidden', 'local', 'rejected'] as const;
+
+/** Removes files, and returns the error of each that cannot be removed. @throws any other error */
+export async function removeAll(store: FileStore, paths: readonly string[]): Promise<ReadonlyMap<string, SvcError>> {
+  const kept = new Map<string, SvcError>();
+  const remove = async (path: string): Promise<void> => {
+    try {
+      await store.remove(path);
+    } catch (error) {
+      if (!isSvcError(error, ...KEPT)) throw error;
+      kept.set(path, error);
+    }
+  };
+  for await (const _ of sideBySide(paths, REMOVALS, remove));
+  return kept;
+}
+
+/** Removes a file that is harmless. It stays where the store does not allow removing it. */
 export async function removeIfAllowed(store: FileStore, path: string): Promise<void> {
-  try {
-    await store.remove(path);
-  } catch (error) {
-    if (!isSvcError(error, 'forbidden')) throw error;
-  }
+  await removeAll(store, [path]);
 }
 
 export type StoreHost = Pick<System, 'env' | 'cwd' | 'pid' | 'isAlive' | 'clock' | 'signal'> & {

@@ -66,6 +66,24 @@ export function notAsNamed(archive: string, path: string): SvcError {
 
 const MAX_NAMED = 10;
 
+/** The error for files of dropped months that cannot be removed, with the reason of the first. */
+export function filesKept(kept: ReadonlyMap<string, SvcError>): SvcError {
+  const [reason] = kept.values();
+  if (reason === undefined) throw new SvcError('bug', 'all files were removed');
+  const message = `${countText(kept.size, 'file')} of dropped months ${kept.size === 1 ? 'was' : 'were'} not removed`;
+  return reason.with({
+    message: `${message}: ${reason.message}`,
+    hint: `Their entries are recorded as dropped, so no command reads them. ${reason.hint ?? ''} The next run with --keep removes them.`,
+    facts: { kept_files: [...kept.keys()].slice(0, MAX_NAMED) },
+  });
+}
+
+/** The error of a run whose retention failed. */
+export function retentionFailed(archive: string, failure: SvcError): SvcError {
+  const hint = `What is new was archived. ${failure.hint ?? ''}`.trimEnd();
+  return failure.with({ hint, next: ['logs', 'verify', archive] });
+}
+
 /** The error for recorded files that are missing or have another size. */
 export function filesLost(archive: string, lost: LostFiles): SvcError {
   const { missing, changed } = lost;

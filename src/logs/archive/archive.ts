@@ -99,19 +99,18 @@ async function runLocked(
   options.onBegin?.(begin);
   const watch = new LostFilesWatch(store, options.onLost);
   if (options.follow) await watch.lookIfDue(now);
-  let { damage } = writer;
   const sync = new ArchiveSync(writer, serviceLogs(client, {}), {
     ...options,
     isNew: writer.isNew && typeof first.since !== 'string',
     async onCommit() {
       options.onCommit?.(writer.written);
-      damage ??= await retained(writer, client, options);
+      await options.retention?.apply(writer, { service: client.now(), machine: client.clock.now() });
       if (options.follow) await watch.lookIfDue(client.now());
     },
   });
   time.now = timeOf(sync, client);
   const endedBy = await endOf(sync.run());
-  if (damage && !options.follow) throw damage;
+  if (writer.damage && !options.follow) throw writer.damage;
   if (endedBy === undefined) await watch.look();
   const endedAt = time.now();
   return {
@@ -153,21 +152,6 @@ function openWriter(store: FileStore, { first, last }: FoundArchive, client: Cli
 function timeOf({ time }: Pick<ArchiveSync, 'time'>, client: Client): KnownTime['now'] {
   const aheadMs = client.now() - client.clock.now();
   return () => (time.isConfirmed ? time.now() : Math.max(time.now(), client.clock.now() + aheadMs));
-}
-
-/** Applies the retention. Damage is returned instead of thrown, because new entries must be archived regardless. */
-async function retained(
-  writer: ArchiveWriter,
-  client: Client,
-  { retention, follow }: RunOptions,
-): Promise<SvcError | undefined> {
-  try {
-    await retention?.apply(writer, { service: client.now(), machine: client.clock.now() });
-    return undefined;
-  } catch (error) {
-    if (follow || !writer.isWhole || !isSvcError(error, 'checksum_mismatch')) throw error;
-    return error;
-  }
 }
 
 async function begun(

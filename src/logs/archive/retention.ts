@@ -1,7 +1,11 @@
+import { isSvcError, type SvcError } from '../../base/errors.ts';
 import type { FileStore } from '../../client/store/store.ts';
+import { HOUR_MS } from '../../schema/durations.ts';
+import { filesKept } from './archive-errors.ts';
 import { operator } from './operator.ts';
 import { readRecords } from './records/chain.ts';
 import { INDEX } from './records/index-ref.ts';
+import { SEGMENTS } from './records/named-files.ts';
 import {
   type ArchiveRecord,
   dayIn,
@@ -24,7 +28,10 @@ export interface Dropped {
 /** The part of an archive writer that retention uses. */
 interface DroppingWriter {
   readonly position: { readonly readTo: number };
-  drop(limit: KeepLimit, by: string): Promise<Dropped>;
+  /** Whether no commit has failed. */
+  readonly isWhole: boolean;
+  drop(limit: KeepLimit, by: string): Promise<OldSegments>;
+  remove(paths: readonly string[]): Promise<ReadonlyMap<string, SvcError>>;
 }
 
 /** The present, in epoch milliseconds, by two clocks. */
@@ -39,6 +46,12 @@ export interface KeepLimit {
   readonly months: number;
 }
 
+/** The pause after a failure. An attempt reads all records, which are many requests in a bucket. */
+const RETRY_MS = HOUR_MS;
+
+/** The errors that end the command itself. */
+const ENDED = ['hangup', 'interrupted', 'terminated', 'timeout', 'bug'] as const;
+
 /** The largest difference between the two clocks with which months are dropped. */
 const MOST_APART_MS = 86_400_000;
 
@@ -49,17 +62,20 @@ const MOST_APART_MS = 86_400_000;
 export class Retention {
   readonly #months: number;
   readonly #onApart: ((apartMs: number) => void) | undefined;
+  readonly #onFailure: ((error: SvcError) => void) | undefined;
   readonly #dropped: DroppedMonth[] = [];
   #before = -Infinity;
   #apartMs = 0;
+  #failure: { readonly error: SvcError; readonly at: number } | undefined;
 
   /**
    * Keeps this number of whole months before the month in which the archive ends. `onApart` is called when the clocks become
-   * too far apart to drop anything.
+   * too far apart to drop anything, and `onFailure` when months cannot be dropped or files not removed.
    */
-  constructor(months: number, onApart?: (apartMs: number) => void) {
+  constructor(months: number, onApart?: (apartMs: number) => void, onFailure?: (error: SvcError) => void) {
     this.#months = months;
     this.#onApart = onApart;
+    this.#onFailure = onFailure;
   }
 
   get dropped(): Dropped {
@@ -71,6 +87,12 @@ export class Retention {
     return this.#apartMs;
   }
 
+  /** Why old months or their files are still there after the last attempt. */
+  get failure(): SvcError | undefined {
+    return this.#failure?.error;
+  }
+
+  /** @throws the failure of a commit. Any other failure is kept, because new entries must be archived regardless. */
   async apply(writer: DroppingWriter, { service, machine }: Clocks): Promise<void> {
     const apartMs = Math.abs(service - machine);
     const isApart = apartMs > MOST_APART_MS;
@@ -78,10 +100,26 @@ export class Retention {
     this.#apartMs = isApart ? apartMs : 0;
     if (isApart) return;
     const limit = { end: Math.min(writer.position.readTo, service, machine), months: this.#months };
-    if (keptFrom(limit.end, limit.months) <= this.#before) return;
-    const { before, months } = await writer.drop(limit, operator());
-    this.#before = before;
-    this.#dropped.push(...months);
+    const isDue = this.#failure
+      ? service - this.#failure.at >= RETRY_MS
+      : keptFrom(limit.end, limit.months) > this.#before;
+    if (!isDue) return;
+    const error = await this.#drop(writer, limit);
+    if (error !== undefined && error.message !== this.#failure?.error.message) this.#onFailure?.(error);
+    this.#failure = error && { error, at: service };
+  }
+
+  async #drop(writer: DroppingWriter, limit: KeepLimit): Promise<SvcError | undefined> {
+    try {
+      const { before, months, paths } = await writer.drop(limit, operator());
+      this.#before = before;
+      this.#dropped.push(...months);
+      const kept = await writer.remove(paths);
+      return kept.size === 0 ? undefined : filesKept(kept);
+    } catch (error) {
+      if (!writer.isWhole || !isSvcError(error) || isSvcError(error, ...ENDED)) throw error;
+      return error;
+    }
   }
 }
 
@@ -92,7 +130,7 @@ export function keptFrom(end: number, months: number): number {
 }
 
 /** Segments and files older than the first moment to keep. */
-interface OldSegments {
+export interface OldSegments {
   /** The first moment to keep, in epoch milliseconds. */
   readonly before: number;
   /** Months that no record drops yet. */
@@ -110,12 +148,13 @@ export async function findOld(store: FileStore, { end, months }: KeepLimit): Pro
   const present = new Set<string>();
   const latest = { before: dayOf(keptFrom(end, months)) };
   let newest = '';
-  for await (const { path } of store.list('tenant=')) {
-    if (isHidden(path)) continue;
-    const day = dayIn(path);
-    if (day !== UNKNOWN_DAY && day > newest) newest = day;
-    if (isDroppedBy(latest, path)) present.add(path);
-  }
+  for (const kind of [SEGMENTS, INDEX])
+    for await (const { path } of store.list(kind)) {
+      if (isHidden(path)) continue;
+      const day = dayIn(path);
+      if (kind === SEGMENTS && day !== UNKNOWN_DAY && day > newest) newest = day;
+      if (isDroppedBy(latest, path)) present.add(path);
+    }
   const newestAt = Date.parse(newest);
   const before = keptFrom(Number.isNaN(newestAt) ? end : Math.min(end, newestAt), months);
   const limit = { before: dayOf(before) };
@@ -130,8 +169,7 @@ export async function findOld(store: FileStore, { end, months }: KeepLimit): Pro
     listed = listed.filter(({ path }) => !isDroppedBy(record, path));
   }
   for (const { path } of listed) paths.push(path);
-  const old: string[] = [];
-  for await (const { path } of store.list(INDEX)) if (isDroppedBy(limit, path)) old.push(path);
+  const old = [...present].filter((path) => path.startsWith(INDEX) && isDroppedBy(limit, path));
   return { before, months: monthsOf(listed), paths: [...old, ...paths.filter((path) => present.has(path))] };
 }
 

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import * as z from 'zod/mini';
 import { isSvcError } from '../../base/errors.ts';
 import { sha256Of } from '../../base/files/draft.ts';
-import { type FileStore, MAX_TEXT_BYTES } from '../../client/store/store.ts';
+import { type FileStore, MAX_TEXT_BYTES, removeIfAllowed } from '../../client/store/store.ts';
 import { parsedJson } from '../../schema/json-value.ts';
 import type { TailPosition } from '../entry.ts';
 import { fromStored, positionSchema, toStored } from '../position.ts';
@@ -100,14 +100,9 @@ async function copiedContents(store: FileStore, file: SideFile): Promise<readonl
 /** Removes files that neither of the two newest records names. A reader of the previous record may still need its files. */
 export async function removeOutdated(store: FileStore, last: Link, before: Link): Promise<void> {
   const named = new Set([last, before].flatMap(({ record }) => filesNamedBy(record).side.map(({ path }) => path)));
-  try {
-    for (const kind of ['position', 'checkpoint']) {
-      for await (const { path } of store.list(`${MANIFEST}${kind}-`))
-        if (sideNumber(path) <= last.record.sequence && !named.has(path)) await store.remove(path);
-    }
-  } catch (error) {
-    // Outdated files are harmless, and the credentials of an archive need not allow removing files.
-    if (!isSvcError(error, 'forbidden')) throw error;
+  for (const kind of ['position', 'checkpoint']) {
+    for await (const { path } of store.list(`${MANIFEST}${kind}-`))
+      if (sideNumber(path) <= last.record.sequence && !named.has(path)) await removeIfAllowed(store, path);
   }
 }
 

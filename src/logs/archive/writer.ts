@@ -1,8 +1,7 @@
 import fs from 'node:fs';
 import { isSvcError, SvcError } from '../../base/errors.ts';
-import { sideBySide } from '../../base/side-by-side.ts';
 import { isoTime } from '../../cli/output/time.ts';
-import { type FileStore, removeIfAllowed } from '../../client/store/store.ts';
+import { type FileStore, removeAll, removeIfAllowed } from '../../client/store/store.ts';
 import type { Log } from '../../schema/log.ts';
 import { entryOf, settledBefore, Tally, type TallyLine, type TailPosition, type TimeRange } from '../entry.ts';
 import { ChainEnd, storeSegment } from './chain-end.ts';
@@ -13,7 +12,7 @@ import { type Stamp, stampOf } from './records/clock.ts';
 import { isoRange } from './records/coverage.ts';
 import { pathsNamedBy } from './records/named-files.ts';
 import { coversNothing, type Link, type RecordContent } from './records/record.ts';
-import { type Dropped, findOld, type KeepLimit } from './retention.ts';
+import { findOld, type KeepLimit, type OldSegments } from './retention.ts';
 import { readPosition } from './side-files.ts';
 import { removeUncommitted } from './uncommitted.ts';
 
@@ -40,8 +39,6 @@ export interface Written {
   gaps: TimeRange[];
 }
 
-/** The number of files removed at a time. */
-const REMOVALS = 8;
 const LIMITS: PendingLimits = { entries: 100_000, characters: 64 * 1024 * 1024 };
 
 const COUNTS = ['entries', 'late', 'shared', 'timeless', 'raw', 'cardNumbers'] as const;
@@ -181,18 +178,20 @@ export class ArchiveWriter {
   }
 
   /**
-   * Drops the segments of months older than the limit. The record is committed before the files are removed, so that the next run can
-   * remove what a killed run left. All added entries must be committed before.
+   * Records that the months older than the limit are dropped, and returns them with the files to remove. The record is committed
+   * first, so that the next run can remove what a killed run left. All added entries must be committed before.
    */
-  async drop(limit: KeepLimit, by: string): Promise<Dropped> {
+  async drop(limit: KeepLimit, by: string): Promise<OldSegments> {
     const old = await findOld(this.#store, limit);
-    const position = this.#position;
-    await this.#wholly(async () => {
-      const draft = { kind: 'dropped', before: isoTime(old.before), months: old.months, by } as const;
-      if (old.months.length > 0) await this.#append(() => ({ ...draft, ...this.#stamp() }), position);
-      for await (const _ of sideBySide(old.paths, REMOVALS, (path) => this.#store.remove(path)));
-    });
+    const draft = { kind: 'dropped', before: isoTime(old.before), months: old.months, by } as const;
+    if (old.months.length > 0)
+      await this.#wholly(() => this.#append(() => ({ ...draft, ...this.#stamp() }), this.#position));
     return old;
+  }
+
+  /** Removes files that a record has dropped, and returns the error of each that cannot be removed. */
+  remove(paths: readonly string[]): Promise<ReadonlyMap<string, SvcError>> {
+    return removeAll(this.#store, paths);
   }
 
   /** Moves the beginning of the next commit's time range forward. */

@@ -16,6 +16,7 @@ import {
   filesLost,
   lostText,
   nothingDropped,
+  retentionFailed,
 } from '../archive/archive-errors.ts';
 import { sumOfMonths } from '../archive/dropped-months.ts';
 import type { LostFiles } from '../archive/lost-files.ts';
@@ -23,7 +24,7 @@ import { ArchiveNotices } from '../archive/notices.ts';
 import { openArchive, wholeMonths } from '../archive/open-archive.ts';
 import { checkMargin, isoRange, marginHours, marginMs } from '../archive/records/coverage.ts';
 import type { DroppedMonth } from '../archive/records/record.ts';
-import type { Dropped } from '../archive/retention.ts';
+import type { Dropped, Retention } from '../archive/retention.ts';
 import { OVERLAP_PARAMETER, RETENTION_PARAMETERS } from '../options.ts';
 import { gapSentence, rangeText, type Sentence, sentencesText } from '../sentences.ts';
 
@@ -129,7 +130,8 @@ export const archive = defineCommand({
     const retentionMs = input.retention ?? DEFAULT_RETENTION_MS;
     const notices = new ArchiveNotices(context);
     const warnApart = (apartMs: number): void => context.notices.warn(clocksApart(apartMs));
-    const retention = input.keep === undefined ? undefined : new Retention(input.keep, warnApart);
+    const warnFailure = ({ message }: SvcError): void => context.notices.warn(`--keep: ${message}`);
+    const retention = input.keep === undefined ? undefined : new Retention(input.keep, warnApart, warnFailure);
     const run = await runArchive(store, () => context.client(), {
       service,
       since: input.since,
@@ -156,7 +158,7 @@ export const archive = defineCommand({
     const summary = summaryOf(run, { archive: store.name, service }, hours, retention?.dropped);
     if (isDrawn(context)) await context.out.write(summaryText(context, run, summary));
     else await print(summary);
-    return check(run, input, { archive: store.name, marginBeforeMs, apartMs: retention?.apartMs ?? 0 });
+    return check(run, input, { archive: store.name, marginBeforeMs, retention });
   },
 });
 
@@ -257,12 +259,14 @@ function check(
   {
     archive: name,
     marginBeforeMs,
-    apartMs,
-  }: { readonly archive: string; readonly marginBeforeMs: number; readonly apartMs: number },
+    retention,
+  }: { readonly archive: string; readonly marginBeforeMs: number; readonly retention: Retention | undefined },
 ): number {
+  const { failure, apartMs = 0 } = retention ?? {};
   if (run.endedBy) return run.endedBy.exitCode;
   if (run.lost && isLost(run.lost)) throw filesLost(name, run.lost);
   if (input.strict && run.written.gaps.length > 0) throw entriesMissing(run.written.gaps.length);
+  if (failure) throw retentionFailed(name, failure);
   if (input.strict && apartMs > 0) throw nothingDropped(apartMs);
   if (input.failOnCardNumber && run.written.cardNumbers > 0) throw cardNumbersArchived(name, run.written.cardNumbers);
   if (input.retentionMargin === undefined || run.isNew) return 0;

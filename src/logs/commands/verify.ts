@@ -188,11 +188,12 @@ function missingRow({ reason, ...range }: MissingRange): ArchiveCheckRow {
 }
 
 function summaryRows(found: Verified, outcome: Outcome): ArchiveCheckRow[] {
-  const { clocks, coverage, records, reviews, segments, entries, bytes, dropped, sha256: newest } = found;
+  const { clocks, coverage, records, reviews, segments, entries, bytes, dropped, undeleted, sha256: newest } = found;
   const covered = coverage.covered().map(isoRange);
   const gaps = coverage.gaps().map(isoRange);
   return [
     ...coverage.drops.map(dropRow),
+    ...undeleted.map((path) => checkRow('undeleted', UNDELETED, { path })),
     ...reviews.map(reviewRow),
     ...covered.map((range) =>
       checkRow('covered', isReadWhole(outcome) ? 'nothing is missing here' : BY_RECORDS, range),
@@ -231,6 +232,17 @@ function unreadText({ unread }: Verified, { manifestOnly }: Outcome): string {
 
 function droppedText({ dropped }: Verified): string {
   return dropped === 0 ? '' : `; retention dropped ${countText(dropped, 'entry')}`;
+}
+
+/** Says of a file that it was dropped, and not removed. */
+const UNDELETED = 'retention dropped it, and it is still there; svc logs archive with --keep removes it';
+
+function undeletedSentences({ undeleted }: Verified): Sentence[] {
+  const [first] = undeleted;
+  if (first === undefined) return [];
+  const more = undeleted.length > 1 ? ' …' : '';
+  const are = undeleted.length === 1 ? 'is' : 'are';
+  return [['warn', `${countText(undeleted.length, 'file')} of dropped months ${are} still there: ${first}${more}`]];
 }
 
 function dropRow({ before, by, written_at: at, months }: DropRecord): ArchiveCheckRow {
@@ -288,6 +300,7 @@ function summaryText(context: Context, found: Verified, outcome: Outcome): strin
       const { message, to, entries: count } = dropRow(drop);
       return `${message}: ${countText(count ?? 0, 'entry')} from before ${to ?? ''}`;
     }),
+    ...undeletedSentences(found),
     ...reviewSentences(found),
     ...coverage
       .covered()
@@ -318,7 +331,7 @@ export interface ArchiveCheckRow
   extends
     Readonly<Record<'problem' | 'path' | 'from' | 'to' | 'sha256', string | null>>,
     Readonly<Record<(typeof COUNTS)[number], number | null>> {
-  readonly kind: 'missing' | 'finding' | 'dropped' | 'review' | 'covered' | 'gap' | 'clock' | 'archive';
+  readonly kind: 'missing' | 'finding' | 'dropped' | 'undeleted' | 'review' | 'covered' | 'gap' | 'clock' | 'archive';
   readonly message: string;
 }
 

@@ -29,6 +29,7 @@ import { reviewProblems } from '../review/review-rules.ts';
 import { IndexCheck } from './check-index.ts';
 import { awaitCommit, type CommitWait } from './commit-wait.ts';
 import { checkSegment, type ListedSegment } from './check-segment.ts';
+import { DroppedFiles } from './dropped-files.ts';
 import { type CountedSegment, ListedSegments } from './listed-segments.ts';
 import { SEGMENTS } from '../archive/records/named-files.ts';
 import { UnlistedFiles } from './unlisted-files.ts';
@@ -60,6 +61,8 @@ export interface Verified {
   bytes: number;
   /** The number of entries that retention dropped, by the records that listed them. */
   dropped: number;
+  /** The files of dropped months that are still there. */
+  undeleted: readonly string[];
   /** The number of entries that records list in files that are gone or have other bytes. */
   unread: number;
   readonly coverage: Coverage;
@@ -75,6 +78,7 @@ export function nothingVerified(): Verified {
     begin: undefined,
     sha256: undefined,
     ...counts,
+    undeleted: [],
     coverage: new Coverage(),
     clocks: new ClockDifferences(),
     reviews: [],
@@ -106,6 +110,7 @@ export async function* verifyArchive(
     unlisted,
     index,
     segments: new ListedSegments(),
+    droppedFiles: new DroppedFiles(),
     isExpected,
     ...noRecords(),
   };
@@ -124,7 +129,7 @@ export async function* verifyArchive(
   yield indexFindings;
   await readNewerRecords(state);
   if (others + indexFindings.length === 0) await awaitNextRecord(state);
-  Object.assign(verified, state.segments.total);
+  Object.assign(verified, state.segments.total, { undeleted: await state.droppedFiles.stillThere(store) });
   const left = [
     ...takeProblems(state),
     ...state.segments.missing(),
@@ -146,6 +151,7 @@ interface VerifyState {
   readonly unlisted: UnlistedFiles;
   readonly index: IndexCheck | undefined;
   readonly segments: ListedSegments;
+  readonly droppedFiles: DroppedFiles;
   /** The two newest records read so far. */
   links: readonly Link[];
   readonly contents: RecordContent[];
@@ -214,6 +220,7 @@ async function* segmentsOf(state: VerifyState, link: Link): AsyncGenerator<Liste
   state.links = [...state.links.slice(-1), link];
   state.isExpected ||= sha256 === options.expect;
   unlisted.removeOthersOf(record);
+  state.droppedFiles.add(record);
   verified.records += 1;
   verified.coverage.add(record);
   verified.clocks.add(record);

@@ -156,6 +156,19 @@ describe('an archive in a directory', () => {
 });
 
 describe('a location', () => {
+  it('the store names the reason of the system for a file that cannot be removed', async () => {
+    await store.lock(async () => void (await store.create('a/b', 'text')));
+    const refused = Object.assign(new Error('held'), { code: 'EPERM' });
+    const unlink = vi.spyOn(fs.promises, 'unlink').mockRejectedValueOnce(refused);
+    await expect(store.remove('a/b')).rejects.toMatchObject({
+      code: 'local',
+      message: `${path.join(store.name, 'a', 'b')} cannot be removed (EPERM)`,
+    });
+    unlink.mockRestore();
+    for (const file of ['a/b', 'a/b', 'a/b/c']) await store.remove(file);
+    expect(await store.names()).toEqual([]);
+  });
+
   it('a relative location is resolved from the directory of the command', async () => {
     expect((await openStore({ ...host, cwd: top }, 'logs', ARCHIVE)).name).toBe(path.join(top, 'logs'));
   });

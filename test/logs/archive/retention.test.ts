@@ -2,6 +2,7 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
+import { SvcError } from '../../../src/base/errors.ts';
 import { beginArchive } from '../../../src/logs/archive/manifest.ts';
 import { Retention } from '../../../src/logs/archive/retention.ts';
 import { ArchiveWriter } from '../../../src/logs/archive/writer.ts';
@@ -14,11 +15,24 @@ const NEWEST = Date.UTC(2025, 10, 30, 23);
 const END = Date.UTC(2025, 11, 3);
 const YEARS_LATER = Date.UTC(2028, 0, 1);
 
+const stores: MemoryStore[] = [];
+
+/** An archive with a hold on August: no file of that month can be removed. */
+class HeldStore extends MemoryStore {
+  hold: 'forbidden' | 'local' | 'network' | undefined = 'forbidden';
+
+  override async remove(file: string): Promise<void> {
+    if (this.hold && file.includes('date=2025-08')) throw new SvcError(this.hold, `${file} is held`);
+    return super.remove(file);
+  }
+}
+
 /** Returns the writer of an archive that ends at the given time and whose newest entry is of November. */
-async function writerTo(readTo: number): Promise<ArchiveWriter> {
+async function writerTo(readTo: number, Store = MemoryStore): Promise<ArchiveWriter> {
   const work = fs.mkdtempSync(path.join(os.tmpdir(), 'svc-retention-'));
   onTestFinished(() => fs.rmSync(work, { recursive: true, force: true }));
-  const store = new MemoryStore(work);
+  const store = new Store(work);
+  stores.push(store);
   const subject = { service: 'https://vault.example', tenantId: TENANT };
   const first = await beginArchive(store, subject, { position: beginAt(START), since: START, now: START });
   const writer = await ArchiveWriter.open(store, first, { tenantId: TENANT, now: () => readTo });
@@ -65,3 +79,27 @@ it('R33: retention drops nothing while the clocks are more than a day apart, rep
   await retention.apply(writer, { service: END + day, machine: END });
   expect([retention.dropped.months.length, retention.apartMs]).toEqual([2, 0]);
 });
+
+it.each(['forbidden', 'local', 'network'] as const)(
+  'R33: retention removes the other files when one cannot be removed (%s), stops no commit, and removes it an hour later',
+  async (hold) => {
+    const writer = await writerTo(END, HeldStore);
+    const store = stores.at(-1) as HeldStore;
+    store.hold = hold;
+    const reported: string[] = [];
+    const retention = new Retention(1, undefined, ({ message }) => reported.push(message));
+    await retention.apply(writer, { service: END, machine: END });
+    expect(retention.failure).toMatchObject({ code: hold, message: expect.stringContaining('is held') });
+    expect(retention.dropped.months.map(({ month }) => month)).toEqual(['2025-08', '2025-09']);
+    const old = (): string[] => [...store.files.keys()].filter((file) => /date=2025-0[89]/.test(file));
+    expect(old().filter((file) => file.includes('2025-09'))).toEqual([]);
+    expect(old()).not.toEqual([]);
+    await writer.add([{ tenant_id: TENANT, created_at: new Date(END - 1).toISOString() }]);
+    await writer.commit({ settled: START, readTo: END + 1, newest: undefined, passed: [] });
+    await retention.apply(writer, { service: END + 1, machine: END });
+    expect([writer.written.entries, reported.length]).toEqual([5, 1]);
+    store.hold = undefined;
+    await retention.apply(writer, { service: END + 3_600_000, machine: END });
+    expect([retention.failure, old()]).toEqual([undefined, []]);
+  },
+);

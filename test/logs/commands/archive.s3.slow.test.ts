@@ -199,6 +199,36 @@ describe('svc logs archive in a bucket', () => {
     await expectWhole();
   });
 
+  it('R33: svc logs archive --keep archives what is new where one old file may not be removed, and reports it', async () => {
+    const days = [120, 119, 1];
+    for (const day of days) server.logs.push(logAgo(day * 86_400_000, `${day} days`, { tenant_id: TENANT }));
+    const keep = ['--since', '130d', '--retention', '200d'];
+    expect(await archive(homes[0], ...keep)).toMatchObject({ code: 0 });
+    const segments = (await archived()).links.flatMap(({ record }) =>
+      record.kind === 'segments' ? record.segments : [],
+    );
+    const held = segments[0]?.path ?? '';
+    const denied = '<Error><Code>AccessDenied</Code><Message>held</Message></Error>';
+    bucket.hook = ({ method, url }, outgoing, proceed) => {
+      if (method !== 'DELETE' || !decodeURIComponent(url ?? '').endsWith(held)) proceed();
+      else outgoing.writeHead(403).end(denied);
+    };
+    for (const run of [1, 2]) {
+      produce(1, 1_000 * run);
+      const { code, stdout, stderr } = await archive(homes[0], ...keep, '--keep', '2M');
+      expect([code, stderr]).toEqual([4, expect.stringContaining('1 file of dropped months was not removed')]);
+      expect(JSON.parse(stdout)).toMatchObject({ entries: 4, dropped: run === 1 ? { entries: 2 } : null });
+      expect(stderr).toContain('Allow s3:DeleteObject');
+      const verified = await homes[0].svc(['logs', 'verify', PLACE], { env: env() });
+      expect([verified.code, verified.stderr]).toEqual([0, '']);
+      expect(verified.stdout.match(/"kind":"undeleted".*/g)).toEqual([expect.stringContaining(held)]);
+    }
+    bucket.hook = undisturbed;
+    expect(await archive(homes[0], ...keep, '--keep', '2M')).toMatchObject({ code: 0 });
+    const after = await homes[0].svc(['logs', 'verify', PLACE], { env: env() });
+    expect([after.code, after.stdout.includes('undeleted')]).toEqual([0, false]);
+  });
+
   it('R06: svc logs archive shows no credential, whatever goes wrong', async () => {
     produce(5, 60_000);
     const canaries = { AWS_SECRET_ACCESS_KEY: 'canary-secret-1', AWS_SESSION_TOKEN: 'canary-token-1' };
