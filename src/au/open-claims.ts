@@ -25,6 +25,15 @@ export function openClaims(ledgers: string, tenant: string | undefined): OpenCla
     .flatMap(claimsIn);
 }
 
+/** Returns the open claims of the ledgers that only this machine has, except those of the embedded sandbox. */
+export function ownOpenClaims(ledgers: string): OpenClaim[] {
+  return namesIn(ledgers)
+    .filter((name) => name !== 'sandbox')
+    .map((name) => path.join(ledgers, name))
+    .filter((top) => !fs.existsSync(path.join(top, 'moved.json')))
+    .flatMap(claimsIn);
+}
+
 /** Returns the ledger of a tenant here, and what was seen of those that its machines share. */
 function placesOf(own: string): string[] {
   const seen = path.join(own, 'seen');

@@ -1,7 +1,9 @@
 import fs from 'node:fs';
 import path from 'node:path';
+import { ownOpenClaims } from '../../au/open-claims.ts';
 import { isSettled, remove } from '../../au/run/prune.ts';
-import { everyRun } from '../../au/run/recorded-runs.ts';
+import type { RunRecord } from '../../au/run/record.ts';
+import { everyRun, knownJobs } from '../../au/run/recorded-runs.ts';
 import { entriesIn } from '../../au/run/run-directory.ts';
 import { runWord } from '../../au/run/run-word.ts';
 import { SvcError } from '../../base/errors.ts';
@@ -27,16 +29,16 @@ export const reset = defineCommand({
   description:
     'Removes profiles and keys, runs, the state of the sandbox, positions, caches and installed completions. Archives, results, checkpoints and runs in directories that you named stay. Keys remain valid at the service. End other svc commands first.',
   details:
-    'Without its record, a file that was submitted is not recognized and can be billed again: a run that is not over, or cannot be read, must be named with --forget.',
+    'Without its record, a file that was submitted is not recognized and can be billed again: a run that is not over, or cannot be read, and a job of the ledger whose results nobody has must be named with --forget.',
   examples: [
     ['svc reset --dry-run', 'show what would be removed'],
     ['svc reset --yes', 'for a script'],
   ],
   anySettings: true,
-  exitCodes: [5, [6, 'a run is not over: name it with --forget'], 130],
+  exitCodes: [5, [6, 'a run or a job is not over: name it with --forget'], 130],
   fields: keptView.fields,
   parameters: {
-    forget: repeated('--forget <run>', 'remove this run although it is not over', runWord),
+    forget: repeated('--forget <run|job>', 'remove this run or job although it is not over', runWord),
     dryRun: flag('--dry-run', 'show what would be removed, and remove nothing'),
   },
   async run(context, { forget, dryRun }) {
@@ -85,28 +87,49 @@ function keptAt(kind: 'completion' | 'cache' | 'config' | 'state', file: string)
 }
 
 /**
- * Refuses the reset while runs have not ended, because they may be billed. The operator can name runs to lose.
- * @throws SvcError `conflict` for such runs, `not_found` for a named run that is not open
+ * Refuses the reset while runs, or jobs of the ledger without a run here, have not ended, because they may be billed. The
+ * operator can name those to lose.
+ * @throws SvcError `conflict` for such runs and jobs, `not_found` for a named one that is not open
  */
 async function requireSettled(context: Context, forget: readonly string[]): Promise<void> {
   const { runs, unreadable } = await everyRun(context);
   const open = runs.filter(({ record }) => !isSettled(record)).map(({ name }) => name);
   const damaged = unreadable.map(({ run, directory: at }) => run ?? path.basename(at));
-  const doubtful = [...open, ...damaged];
+  const jobs = openJobs(
+    context,
+    runs.map(({ record }) => record),
+  );
+  const doubtful = [...open, ...damaged, ...jobs];
   const unknown = forget.find((name) => !doubtful.includes(name));
   if (unknown !== undefined)
-    throw new SvcError('not_found', 'a run named with --forget is not an open run', { next: ['au', 'runs'] });
-  const left = doubtful.filter((name) => !forget.includes(name));
-  if (left.length === 0) return;
-  throw new SvcError(
-    'conflict',
-    `${countText(left.length, 'run')} may be billed and have not ended: ${left.join(', ')}`,
-    {
-      hint: 'Wait for their results first, or name each run that you want to lose.',
+    throw new SvcError('not_found', 'a name given with --forget is neither an open run nor an open job', {
       next: ['au', 'runs'],
-      alternatives: [['reset', ...doubtful.flatMap((name) => ['--forget', name])]],
-    },
+    });
+  const [leftRuns, leftJobs] = [[...open, ...damaged], jobs].map((names) =>
+    names.filter((name) => !forget.includes(name)),
   );
+  const left = [
+    countLeft(leftRuns, 'run', 'may be billed and have not ended'),
+    countLeft(leftJobs, 'job', 'may be billed, and nobody has the results'),
+  ].filter((text) => text !== undefined);
+  if (left.length === 0) return;
+  throw new SvcError('conflict', left.join('; '), {
+    hint: 'Wait for their results first, or name each one that you want to lose.',
+    next: leftRuns?.length === 0 ? ['au', 'status'] : ['au', 'runs'],
+    alternatives: [['reset', ...doubtful.flatMap((name) => ['--forget', name])]],
+  });
+}
+
+function countLeft(names: readonly string[] = [], what: string, state: string): string | undefined {
+  return names.length === 0 ? undefined : `${countText(names.length, what)} ${state}: ${names.join(', ')}`;
+}
+
+/** Returns the jobs of the ledger whose results nobody has, and that no run here has. A shared ledger is not removed. */
+function openJobs({ system }: Context, records: readonly RunRecord[]): string[] {
+  const state = directoryOf(system, 'state');
+  const known = knownJobs(records, false);
+  const claims = state === undefined ? [] : ownOpenClaims(path.join(state, 'ledger'));
+  return [...new Set(claims.map(({ job }) => job))].filter((job) => !known.has(job));
 }
 
 function removeIfEmpty(root: string | undefined): void {

@@ -72,9 +72,9 @@ describe('svc reset', () => {
         '.zfunc/_svc',
       ]);
 
-      const dry = await run('', [], argv('reset --dry-run'));
+      const dry = await run('', [], argv('reset --dry-run --forget {job}'));
       expect([dry.code, filesIn(home).toSorted()], dry.stderr).toEqual([0, before.toSorted()]);
-      const done = await run('', [], argv('reset --yes'));
+      const done = await run('', [], argv('reset --yes --forget {job}'));
       expect([done.code, filesIn(home).toSorted()], done.stderr).toEqual([0, named.toSorted()]);
       expect(readdirSync(home, { recursive: true })).not.toContain('.config/svc');
       expect(words(await run('', [], argv('reset --yes')))).toBe('nothing is kept here\n');

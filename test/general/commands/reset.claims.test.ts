@@ -1,0 +1,41 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { openQuickDesk } from '../../au/commands/support.ts';
+import { errorIn, rowOf } from '../../support/run-here.ts';
+
+const RUNS = '.local/state/svc/runs';
+
+it('R58: svc reset loses no job of the ledger that may be paid for and has no run here unless it is named', async () => {
+  const desk = await openQuickDesk({ processingMs: 3_600_000 });
+  const { id } = rowOf(await desk.svc('au create'));
+  const job = String(id);
+  rowOf(await desk.svc(`au upload ${job} tokens.csv`));
+  for (const line of ['reset --yes', 'reset --dry-run']) {
+    const refused = await desk.svc(line);
+    expect([refused.code, errorIn(refused)], refused.stderr).toEqual([
+      6,
+      expect.objectContaining({
+        message: `1 job may be billed, and nobody has the results: ${job}`,
+        next: 'svc au status',
+        alternatives: [`svc reset --forget ${job}`],
+      }),
+    ]);
+  }
+  const status = await desk.svc('au status');
+  expect([status.code, status.stdout.includes(job)], status.stderr).toEqual([0, true]);
+  expect((await desk.svc(`reset --yes --forget ${job}`)).code).toBe(0);
+  expect((await desk.svc('au status')).stdout).not.toContain(job);
+});
+
+it('R58: svc reset loses no job whose run is lost until its results were downloaded', async () => {
+  const desk = await openQuickDesk({ processingMs: 60_000 });
+  const { job } = rowOf(await desk.svc('au submit tokens.csv --cycle 2026-12'));
+  expect(errorIn(await desk.svc('reset --yes'))['message']).toMatch(/^1 run may be billed and have not ended: run-/);
+  rmSync(desk.home.file(join(RUNS, desk.runIds()[0] ?? '')), { recursive: true });
+  expect(errorIn(await desk.svc('reset --yes'))['message']).toContain(`nobody has the results: ${String(job)}`);
+  const received = await desk.svc('au resume 2026-12 --wait');
+  expect(received.code, received.stderr).toBe(0);
+  const done = await desk.svc('reset --yes');
+  expect(done.code, done.stderr).toBe(0);
+});
