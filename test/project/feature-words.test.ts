@@ -26,7 +26,10 @@ const NAMED = new RegExp(
 
 /** Text that names a feature, by file, and why it must. */
 const EXCEPTIONS: Readonly<Record<string, readonly [text: string, why: string][]>> = {
-  'cli/app/embedded-sandbox.ts': [['sandbox clock --reset', 'every command can start the sandbox inside itself']],
+  'cli/app/embedded-sandbox.ts': [
+    ['sandbox clock --reset', 'every command can start the sandbox inside itself'],
+    ['sandbox reset …', 'every command can meet a damaged sandbox'],
+  ],
   'cli/app/preview.ts': [['sandbox start', 'every command with --sandbox can be shown for curl, which needs a server']],
   'cli/app/hint.ts': [
     ['events', 'no command that is offered gets options for the service, if it uses none'],

@@ -30,8 +30,10 @@ export interface Commit {
 
 /** Builds an archive in a new directory with the real writer. It is removed when the test ends. */
 export async function buildArchive(from: number, commits: readonly Commit[], service = SERVICE) {
-  const top = fs.mkdtempSync(path.join(os.tmpdir(), 'svc-built-'));
-  onTestFinished(() => fs.rmSync(top, { recursive: true, force: true }));
+  const work = fs.mkdtempSync(path.join(os.tmpdir(), 'svc-built-'));
+  onTestFinished(() => fs.rmSync(work, { recursive: true, force: true }));
+  const top = path.join(work, 'archive');
+  fs.mkdirSync(top);
   const store = openStore(top);
   const links = await store.lock(async () => {
     const begin = { position: beginAt(from), since: from, now: from };

@@ -103,7 +103,7 @@ describe('svc logs access', () => {
     });
     const { top } = await buildArchive(START, [{ to: NOW, entries: [...ENTRIES, timeless] }]);
     const { code, stdout, stderr } = await access(top, '--since', '2026-03-01', '--html', 'access.html');
-    expect(code).toBe(0);
+    expect(code, stderr).toBe(0);
     expect(rowsIn(stdout)).toContainEqual(
       expect.objectContaining({ actor_id: 'eve', deletes: 1, first_at: null, last_at: null, is_dormant: false }),
     );
