@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type ErrorCode, SvcError } from '../../../src/base/errors.ts';
-import { errorIn } from '../../support/run-here.ts';
-import { fullBody } from '../bodies.ts';
-import { Place, type Reply, Scripted } from './support.ts';
+import { type ErrorCode, SvcError } from '../../src/base/errors.ts';
+import { errorIn } from '../support/run-here.ts';
+import { fullBody } from './bodies.ts';
+import { Place, type Reply, Scripted } from './commands/support.ts';
 
 const place = new Place();
 let server: Scripted;
