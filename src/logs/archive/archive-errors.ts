@@ -55,6 +55,14 @@ export function recordsMissing(archive: string, record: string, file: string): S
   );
 }
 
+/** The error for a file of the position after the newest record that is missing or damaged. */
+export function positionLost(archive: string, error: SvcError): SvcError {
+  return error.with({
+    hint: 'What is new was archived, and nothing is lost: the position was found again by the segments. verify names the file until another run has ended.',
+    next: ['logs', 'verify', archive],
+  });
+}
+
 /** The error for a segment that no record names, and that is not what its name says. */
 export function notAsNamed(archive: string, path: string): SvcError {
   return new SvcError('checksum_mismatch', `${path} in ${archive} is not the file that its name says`, {

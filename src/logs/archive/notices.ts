@@ -25,7 +25,7 @@ export class ArchiveNotices extends FollowNotices {
       notices.warn(
         `the archive begins at ${utcTime(since)}: --since ${utcTime(requested)} is ignored (it applies to new archives only)`,
       );
-    if (recovered > 0) notices.note(`added ${countText(recovered, 'entry')} that a killed run had left`);
+    if (recovered > 0) notices.note(`added ${countText(recovered, 'entry')} that a run had stored without a record`);
     if (now + CLOCK_SLACK_MS < readTo) {
       const behind = formatDuration(readTo - now);
       notices.warn(

@@ -12,8 +12,8 @@ import { type Stamp, stampOf } from './records/clock.ts';
 import { isoRange } from './records/coverage.ts';
 import { pathsNamedBy } from './records/named-files.ts';
 import { coversNothing, type Link, type RecordContent } from './records/record.ts';
+import { findPosition, type FoundPosition } from './recovered-position.ts';
 import { findOld, type KeepLimit, type OldSegments } from './retention.ts';
-import { readPosition } from './side-files.ts';
 import { removeUncommitted } from './uncommitted.ts';
 
 export interface WriterOptions {
@@ -62,17 +62,23 @@ export class ArchiveWriter {
 
   /**
    * Continues after the newest record, and commits what killed runs left, because the service may have forgotten it.
-   * @throws SvcError `checksum_mismatch` if its position is damaged, or if records after it are missing
+   * @throws SvcError `checksum_mismatch` if its position cannot be found, or if records after it are missing
    */
   static async open(store: FileStore, last: Link, options: WriterOptions): Promise<ArchiveWriter> {
     const leftovers = await findLeftovers(store, last);
-    const position = await readPosition(store, leftovers.last);
-    const writer = new ArchiveWriter(store, leftovers, position, options);
+    const found = await findPosition(store, leftovers.last);
+    const writer = new ArchiveWriter(store, leftovers, found, options);
     if (leftovers.segments.length > 0) await writer.#wholly(() => writer.#addLeftovers(leftovers));
     return writer;
   }
 
-  private constructor(store: FileStore, { last, segments }: Leftovers, position: TailPosition, options: WriterOptions) {
+  private constructor(
+    store: FileStore,
+    { last, segments }: Leftovers,
+    { position, damage }: FoundPosition,
+    options: WriterOptions,
+  ) {
+    this.#damage = damage;
     this.#store = store;
     this.#leftovers = new Set(segments.map(({ path }) => path));
     this.#options = options;
@@ -127,7 +133,7 @@ export class ArchiveWriter {
   /** Commits the entries that only segments have that no record names, and removes these segments. */
   async #addLeftovers(leftovers: Leftovers): Promise<void> {
     const { usable, damage } = await usableLeftovers(this.#store, leftovers);
-    this.#damage = damage;
+    this.#damage ??= damage;
     this.#pending = this.#newPending(LEFTOVER);
     const { settled, passed, ...others } = this.#position;
     const lines: TallyLine[] = [...passed];

@@ -177,7 +177,7 @@ describe('the position of an archive', () => {
     const file = fileOf('position-00000002');
     store.files.set(file, Buffer.from(store.files.get(file)?.toString().replace('key 2 0', 'key 9 9') ?? ''));
     await expect(readPosition(store, last)).rejects.toThrow(`${file} is damaged: it was changed`);
-    await expect(writer()).rejects.toMatchObject({ code: 'checksum_mismatch' });
+    expect((await writer()).damage).toMatchObject({ code: 'checksum_mismatch', facts: { path: file } });
     expect(await findings()).toEqual([{ problem: 'damaged', path: file, message: 'it was changed' }]);
     store.files.delete(file);
     expect(await findings()).toEqual([{ problem: 'missing', path: file, message: 'it is missing' }]);

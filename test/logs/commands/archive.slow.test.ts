@@ -372,6 +372,54 @@ describe('svc logs archive where a file is gone', () => {
   );
 });
 
+describe('svc logs archive where the newest record cannot be used', () => {
+  it('R76: svc logs archive adds each new entry once although the file of its position is gone, and exits with 12', async () => {
+    const words = Array.from({ length: 30 }, (_, index) => `entry ${index}`);
+    server.logs.push(...words.map((message) => entry(1_000, message)), entry(0, 'timeless', { created_at: 'soon' }));
+    expect((await archive()).code).toBe(0);
+    const [position = ''] = files(/position-/);
+    fs.rmSync(position);
+    server.logs.push(entry(1_000, 'new'));
+    const gone = await archive();
+    expect([gone.code, errorIn(gone)]).toEqual([
+      12,
+      expect.objectContaining({
+        message: `${path.relative(place, position)} is damaged: it is missing`,
+        hint: expect.stringContaining('What is new was archived'),
+        next: expect.stringMatching(/^svc logs verify /),
+      }),
+    ]);
+    // In the same second nothing more could be read.
+    server.aheadMs = 2_000;
+    expect((await archive()).code).toBe(0);
+    expect((await messages()).toSorted()).toEqual([...words, 'new', 'timeless'].toSorted());
+    expect(await svcHere(['logs', 'verify', place])).toMatchObject({ code: 0 });
+  });
+
+  it('svc logs archive refuses a copy whose head is newer than its records, and goes on once the head is moved away', async () => {
+    server.logs.push(entry(5_000, 'one'));
+    await summary();
+    server.logs.push(entry(1_000, 'two'));
+    await summary();
+    const [record = ''] = files(/_manifest\/00000002.json/);
+    fs.rmSync(record);
+    const before = bytes();
+    const refused = await archive();
+    expect([refused.code, bytes()]).toEqual([12, before]);
+    expect(errorIn(refused)).toMatchObject({
+      message: '_manifest/00000002.json is damaged: it is missing',
+      hint: expect.stringContaining('move _manifest/head.json away'),
+    });
+    fs.rmSync(path.join(place, '_manifest/head.json'));
+    expect(await archive()).toMatchObject({
+      code: 0,
+      stderr: 'added 1 entry that a run had stored without a record\n',
+    });
+    expect(await messages()).toEqual(['one', 'two']);
+    expect(await svcHere(['logs', 'verify', place])).toMatchObject({ code: 0 });
+  });
+});
+
 describe('svc logs archive --follow', () => {
   it('R76: svc logs archive --follow warns of a missing file, continues, and exits as its signal says', async () => {
     server.logs.push(entry(5_000, 'before'));

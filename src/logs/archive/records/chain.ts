@@ -12,6 +12,7 @@ import {
   isReview,
   type Link,
   MANIFEST,
+  MISSING,
   NEWEST_VERSION,
   parseRecord,
   type RecordContent,
@@ -188,7 +189,10 @@ export async function readLast(store: FileStore): Promise<Link | undefined> {
     for await (const link of readRecords(store)) last = link;
     return last;
   }
-  last = await readRecord(store, head.sequence);
+  const named = recordPath(head.sequence);
+  const text = await store.readText(named);
+  if (text === undefined) throw headAhead(named);
+  last = parseRecord(text, named);
   if (last.sha256 !== head.sha256) throw damaged(last.path, `${HEAD} names another hash of it`);
   for (;;) {
     const after = recordPath(next(last));
@@ -226,7 +230,7 @@ export async function readReviewsAfter(store: FileStore, last: Link): Promise<Li
 export async function readRecord(store: FileStore, sequence: number): Promise<Link> {
   const path = recordPath(sequence);
   const text = await store.readText(path);
-  if (text === undefined) throw damaged(path, 'it is missing');
+  if (text === undefined) throw damaged(path, MISSING);
   return parseRecord(text, path);
 }
 
@@ -255,6 +259,13 @@ export async function appendRecord(store: FileStore, last: Link | undefined, dra
   const link = { record, path, sha256: sha256Of(text) };
   await store.replace(HEAD, headText({ sequence, sha256: link.sha256 }));
   return link;
+}
+
+/** The error for a head that names a record that is missing, as in a copy that was made while a run committed. */
+function headAhead(record: string): SvcError {
+  return damaged(record, MISSING).with({
+    hint: `Nothing was written. Restore the record from a backup. If none has it, as in a copy that was made while a run committed, move ${HEAD} away: the next run then goes on after the newest record.`,
+  });
 }
 
 function headText({ sequence, sha256 }: Pick<Head, 'sequence' | 'sha256'>): string {
