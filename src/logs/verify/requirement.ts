@@ -17,6 +17,8 @@ export function missingFrom(coverage: Coverage, { now, maxAgeMs, since }: Requir
   if (end !== undefined && end > now + maxAgeMs) return [{ from: now, to: end, reason: "after this machine's time" }];
   const oldest = Math.max(0, now - maxAgeMs);
   const isStale = end === undefined || end < oldest || (since !== undefined && end < since);
-  const required: TimeRange = { from: Math.max(0, since ?? end ?? oldest), to: isStale ? now : end };
+  // A run that ended after it recorded a gap has left that gap at the end, behind what is covered.
+  const recordedTo = since === undefined ? end : coverage.whole()?.to;
+  const required: TimeRange = { from: Math.max(0, since ?? end ?? oldest), to: isStale ? now : (recordedTo ?? now) };
   return coverage.missing(required);
 }

@@ -287,6 +287,16 @@ describe('svc logs verify', () => {
     ]);
   });
 
+  it('R76: svc logs verify --covers names a gap at the end, after which nothing was read', async () => {
+    const { top } = await buildArchive(START, [{ to: START + HOUR }, { to: START + 3 * HOUR, gap: true }]);
+    const found = await verifyAt(END + HOUR, top, '--covers', '4h', '-o', 'table');
+    expect([found.code, found.stdout]).toEqual([
+      14,
+      expect.stringContaining('missing (gap): 2026-01-05 21:00:00Z to 2026-01-05 23:00:00Z (2h)\n'),
+    ]);
+    expect(found.stdout).not.toContain('is archived');
+  });
+
   it('R76: svc logs verify --max-age counts a run that found nothing new, but not one that read nothing', async () => {
     const quiet = await buildArchive(START, [{ to: START + HOUR }, { to: START + 30 * HOUR }]);
     expect((await verifyAt(START + 31 * HOUR, quiet.top, '--max-age', '2h')).code).toBe(0);
