@@ -72,6 +72,14 @@ export function notAsNamed(archive: string, path: string): SvcError {
   });
 }
 
+/** The error for a file that retention dropped after the command had read the manifest. */
+export function droppedMeanwhile(archive: string): SvcError {
+  return new SvcError('entries_missing', `${archive}: retention dropped months while they were read`, {
+    hint: 'Run the command again: it reads what is left.',
+    retryable: true,
+  });
+}
+
 const MAX_NAMED = 10;
 
 /** The error for files of dropped months that cannot be removed, with the reason of the first. */

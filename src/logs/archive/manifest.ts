@@ -2,6 +2,7 @@ import { SvcError } from '../../base/errors.ts';
 import { isoTime } from '../../cli/output/time.ts';
 import type { FileStore } from '../../client/store/store.ts';
 import type { TailPosition, TimeRange } from '../entry.ts';
+import { unlessDamaged } from './index/upkeep.ts';
 import { appendRecord, otherWriter, readFirst, readLast } from './records/chain.ts';
 import { stampOf } from './records/clock.ts';
 import { Coverage, rangeOf } from './records/coverage.ts';
@@ -116,6 +117,14 @@ export async function readManifestAndPosition(
       if ((await readLast(store))?.sha256 === manifest.last.sha256) throw error;
     }
   }
+}
+
+/** Whether retention has dropped a file that an earlier manifest named, so that it is not missing. */
+export async function isDropped(store: FileStore, path: unknown): Promise<boolean> {
+  const manifest = typeof path === 'string' ? await unlessDamaged(readManifest(store)) : undefined;
+  if (typeof path !== 'string' || manifest === undefined) return false;
+  const isNamed = manifest.segments.some((segment) => segment.path === path);
+  return !isNamed && manifest.coverage.drops.some((drop) => isDroppedBy(drop, path));
 }
 
 /** Whether a segment can contain entries of a time range. */

@@ -57,10 +57,11 @@ function prepareForBucket(context: Context): void {
 /**
  * Runs work that reads much of an archive, and shows its progress in bytes. The error of a changed file names the command
  * that lists all changed files.
+ * @throws SvcError `entries_missing` if retention has dropped one of the files since the manifest was read
  */
 export async function withByteProgress<T>(
   context: Context,
-  { dir, label, segments }: Reading,
+  { dir, label, store, segments }: Reading,
   work: (onBytes: (bytes: number) => void) => Promise<T>,
 ): Promise<T> {
   const total = segments.reduce((sum, { bytes }) => sum + bytes, 0);
@@ -74,6 +75,9 @@ export async function withByteProgress<T>(
     );
   } catch (error) {
     if (!isSvcError(error, 'checksum_mismatch') || error.next) throw error;
+    const { isDropped } = await import('./manifest.ts');
+    if (await isDropped(store, error.facts?.['path']))
+      throw (await import('./archive-errors.ts')).droppedMeanwhile(dir);
     throw error.with({ next: ['logs', 'verify', dir] });
   }
 }
@@ -82,12 +86,12 @@ interface Reading {
   /** The location of the archive as typed. */
   readonly dir: string;
   readonly label: string;
+  readonly store: FileStore;
   readonly segments: readonly Pick<Segment, 'bytes'>[];
 }
 
 interface Counting extends Reading, CountOptions {
   readonly segments: readonly Segment[];
-  readonly store: FileStore;
   readonly index: readonly IndexRef[];
   /** Set if entries are filtered by more than the counted members. Entries without any of these values may be skipped. */
   readonly among?: readonly string[] | undefined;
@@ -104,7 +108,7 @@ export async function countEntries(context: Context, counting: Counting): Promis
   ]);
   const segments = among ? all : await countTallies(store, index, all, options);
   const counter = new LineCounter(options);
-  await withByteProgress(context, { dir, label, segments }, async (onBytes) => {
+  await withByteProgress(context, { dir, label, store, segments }, async (onBytes) => {
     const reading = { signal: context.signal, onBytes, among };
     const done = sideBySide(segments, READERS, async (segment) => {
       if (among) {

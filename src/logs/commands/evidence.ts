@@ -99,7 +99,7 @@ export const evidence = defineCommand({
     };
     let written: WrittenEvidence = { sumsSha256: '', cardNumbers: 0 };
     const bundle = await writeWhole(target, input.force, async (draft) => {
-      written = await withByteProgress(context, { dir: input.dir, label: 'evidence', segments }, (onBytes) =>
+      written = await withByteProgress(context, { dir: input.dir, label: 'evidence', store, segments }, (onBytes) =>
         writeEvidence(store, plan, draft, { verified: result, problems, texts, signal: context.signal, onBytes }),
       );
     });

@@ -72,7 +72,8 @@ export async function searchArchive(
   reportDamaged(context, index.damaged);
   const segments = manifest.segments.filter(({ sha256 }) => index.bySegment.get(sha256)?.wanted.length !== 0);
   const parts = segments.map((segment) => partToRead(index, segment));
-  const shown = await withByteProgress(context, { dir: input.dir, label: 'search', segments: parts }, (onBytes) => {
+  const reading = { dir: input.dir, label: 'search', store, segments: parts };
+  const shown = await withByteProgress(context, reading, (onBytes) => {
     const found = searchSegments(store, {
       ...bounds,
       segments,

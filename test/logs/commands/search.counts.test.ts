@@ -1,4 +1,9 @@
-import { expect, it, onTestFinished } from 'vitest';
+import fs from 'node:fs';
+import path from 'node:path';
+import { expect, it, onTestFinished, vi } from 'vitest';
+import { DirectoryStore } from '../../../src/client/store/directory-store.ts';
+import { Retention } from '../../../src/logs/archive/retention.ts';
+import { ArchiveWriter } from '../../../src/logs/archive/writer.ts';
 import type { Log } from '../../../src/schema/log.ts';
 import { FakeClock } from '../../support/clock.ts';
 import { svcHere } from '../../support/run-here.ts';
@@ -76,5 +81,36 @@ it.each([
     expect(late.stderr).toContain('0 entries found; ');
     const ahead = await search(aheadMs, '--since', new Date(START + DAY + 3_600_000).toISOString());
     expect([ahead.code, ahead.stderr]).toEqual([2, expect.stringContaining("after the service's time")]);
+  },
+);
+
+it.each([
+  ['search', []],
+  ['stats', ['--grep', 'x']],
+  ['access', ['--since', '2026-01-05']],
+])(
+  'svc logs %s that retention overtakes is no alarm of a missing file, and succeeds when it is run again',
+  async (name, more) => {
+    const end = START + 90 * DAY;
+    const { top, store, links } = await buildArchive(START, [
+      { to: end, entries: [...entries(START), ...entries(end - DAY)] },
+    ]);
+    fs.rmSync(path.join(top, '_index'), { recursive: true });
+    const read = vi.spyOn(DirectoryStore.prototype, 'read').mockImplementationOnce(async function* (file) {
+      await store.lock(async () => {
+        const last = links.at(-1);
+        if (last === undefined) throw new Error('nothing was archived');
+        const writer = await ArchiveWriter.open(store, last, { tenantId: TENANT, now: () => end });
+        await new Retention(1).apply(writer, { service: end, machine: end });
+      });
+      yield* store.read(file);
+    });
+    const run = () => svcHere(['logs', name, top, ...more], { clock: new FakeClock({ start: end }) });
+    const overtaken = await run();
+    read.mockRestore();
+    expect([overtaken.code, overtaken.stderr]).toEqual([14, expect.stringContaining('retention dropped months while')]);
+    expect((await run()).code).toBe(0);
+    fs.rmSync(path.join(top, `tenant=${TENANT}`), { recursive: true });
+    expect((await run()).code).toBe(12);
   },
 );
