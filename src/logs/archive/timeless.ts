@@ -46,7 +46,7 @@ export async function readTimeless(
 ): Promise<void> {
   if (segments.length === 0) return;
   const { readSegment } = await import('./read-segment.ts');
-  await withByteProgress(context, { dir, label, segments }, async (onBytes) => {
+  await withByteProgress(context, { dir, label, store, segments }, async (onBytes) => {
     for (const segment of segments)
       for await (const logs of readSegment(store, segment, { signal: context.signal, onBytes })) logs.forEach(onLog);
   });
