@@ -1,6 +1,7 @@
 import { SvcError } from '../../base/errors.ts';
 import { countText, formatDuration } from '../../cli/output/time.ts';
 import type { LostFiles } from './lost-files.ts';
+import type { UncoveredTime } from './report-gaps.ts';
 
 /** The error for times whose entries the service no longer had. */
 export function entriesMissing(gaps: number): SvcError {
@@ -34,10 +35,13 @@ export function cardNumbersArchived(archive: string, count: number): SvcError {
 }
 
 /** The error for a requested time that an archive does not cover. */
-export function notCovered(archive: string, warnings: readonly string[]): SvcError {
+export function notCovered(archive: string, uncovered: readonly UncoveredTime[]): SvcError {
+  const warnings = uncovered.map(({ warning }) => warning);
   return new SvcError('entries_missing', `not all of the requested time is archived: ${warnings[0] ?? ''}`, {
-    hint: 'Update the archive, or choose another time; a gap stays one.',
-    next: ['logs', 'archive', archive],
+    ...uncoveredAdvice(
+      archive,
+      uncovered.some(({ canBeAdded }) => canBeAdded),
+    ),
     facts: { warnings },
   });
 }
@@ -70,6 +74,15 @@ export function notAsNamed(archive: string, path: string): SvcError {
     next: ['logs', 'verify', archive],
     facts: { path },
   });
+}
+
+/** Returns what to do about a time that an archive does not cover. */
+export function uncoveredAdvice(archive: string, canBeAdded: boolean): { hint: string; next: readonly string[] } {
+  if (canBeAdded) return { hint: 'Update the archive; a gap stays one.', next: ['logs', 'archive', archive] };
+  return {
+    hint: 'Another run of the archive cannot add this time. Choose another one; what the archive covers:',
+    next: ['logs', 'verify', archive, '--manifest-only'],
+  };
 }
 
 /** The error for a file that retention dropped after the command had read the manifest. */

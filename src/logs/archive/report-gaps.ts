@@ -16,6 +16,13 @@ interface Beyond {
   readonly isEndEnough: boolean;
 }
 
+/** A warning of a time that the archive does not cover. */
+export interface UncoveredTime {
+  readonly warning: string;
+  /** Whether another run of the archive can add it. */
+  readonly canBeAdded: boolean;
+}
+
 /**
  * Reports the parts of a range that the archive does not cover, and returns the warnings. A typed time outside of the archive
  * is one: that nothing was found then proves nothing.
@@ -25,15 +32,16 @@ export function reportGaps(
   { coverage }: { readonly coverage: Coverage },
   { since, until }: Bounds,
   { newer, isEndEnough }: Beyond,
-): readonly string[] {
-  const warnings = gapTexts(coverage, { since, until });
+): readonly UncoveredTime[] {
+  const uncovered = gapTexts(coverage, { since, until }).map((warning) => ({ warning, canBeAdded: false }));
   const covered = coverage.covered();
   const begin = covered[0]?.from ?? Infinity;
   const end = covered.at(-1)?.to ?? -Infinity;
-  if (covered.length === 0 && !isEndEnough) warnings.push('the archive covers no time yet');
+  if (covered.length === 0 && !isEndEnough)
+    uncovered.push({ warning: 'the archive covers no time yet', canBeAdded: true });
   if (covered.length > 0 && Math.min(since ?? Infinity, until ?? Infinity) < begin) {
     const dropped = coverage.drops.length > 0 ? ' (older months were dropped by retention)' : '';
-    warnings.push(`the archive begins at ${utcTime(begin)}${dropped}`);
+    uncovered.push({ warning: `the archive begins at ${utcTime(begin)}${dropped}`, canBeAdded: false });
   }
   const notes: string[] = [];
   const behindMs = Math.min(until ?? Infinity, clock.now()) - end;
@@ -41,11 +49,14 @@ export function reportGaps(
     const isTypedAfter = until !== undefined || (since !== undefined && since >= end);
     // An archive that is updated every hour or day also ends before the present.
     const isOutside = isTypedAfter || behindMs > MOST_BEHIND_MS;
-    (isOutside ? warnings : notes).push(`the archive ends at ${utcTime(end)}; ${newer}`);
+    const words = `the archive ends at ${utcTime(end)}; ${newer}`;
+    // Nothing covers a time that is still to come.
+    if (isOutside) uncovered.push({ warning: words, canBeAdded: (until ?? -Infinity) <= clock.now() });
+    else notes.push(words);
   }
-  for (const warning of warnings) notices.warn(warning);
+  for (const { warning } of uncovered) notices.warn(warning);
   for (const note of notes) notices.note(note);
-  return warnings;
+  return uncovered;
 }
 
 function gapTexts(coverage: Coverage, { since = -Infinity, until = Infinity }: Bounds): string[] {

@@ -10,6 +10,7 @@ import { DAY_MS } from '../../schema/durations.ts';
 import { ACCESS_FIELDS, type AccessRow, remarkOf } from '../access/access.ts';
 import type { Access, Unarchived } from '../access/count-access.ts';
 import { actorText } from '../actor.ts';
+import { uncoveredAdvice } from '../archive/archive-errors.ts';
 import { archiveLocation, openArchive } from '../archive/open-archive.ts';
 import { openPageFile, type PageFile, PAGE_PARAMETERS } from '../review/page-file.ts';
 import { checkSignOff, SIGN_OFF_PARAMETERS, signOff } from '../review/sign-off.ts';
@@ -123,16 +124,16 @@ function refusalOf(
   const isNothing = rows.length === 0 && from > to;
   if (!isNothing && first === undefined) return undefined;
   const unsigned = isSigned ? 'nothing was signed off: ' : '';
+  const isTooEarly = isNothing && isSigned && unarchived === undefined;
+  const advice = isTooEarly
+    ? { hint: 'Sign it off once the day is over, or choose an earlier --since.' }
+    : uncoveredAdvice(archive, isNothing || unarchived !== undefined);
   const words = isNothing
-    ? isSigned && unarchived === undefined
+    ? isTooEarly
       ? `no day since ${from} is over`
       : `${archive} ends before ${from}`
     : `${archive} lacks ${first?.from ?? ''} to ${first?.to ?? ''} (${first?.reason ?? ''})`;
-  return new SvcError('entries_missing', `${unsigned}${words}`, {
-    hint: 'Update the archive, or choose another --since; a gap stays one.',
-    next: ['logs', 'archive', archive],
-    facts: { missing },
-  });
+  return new SvcError('entries_missing', `${unsigned}${words}`, { ...advice, facts: { missing } });
 }
 
 async function report({ notices }: Context, made: Access, unarchived: Unarchived | undefined): Promise<void> {

@@ -8,6 +8,7 @@ import { simpleColumns, type View } from '../../cli/output/view.ts';
 import type { ActorNames } from '../actor-names.ts';
 import type { Actor } from '../actor.ts';
 import { notCovered } from '../archive/archive-errors.ts';
+import type { UncoveredTime } from '../archive/report-gaps.ts';
 import { type Interval, type LogCounts, OTHERS, type StatsRow } from '../count.ts';
 import { filterOf } from '../entry-filter.ts';
 import { filterWords } from '../filter.ts';
@@ -112,7 +113,7 @@ interface Counted {
   readonly service?: string;
   readonly shift?: Shift;
   /** What was warned of the time that the archive does not cover. */
-  readonly uncovered?: readonly string[];
+  readonly uncovered?: readonly UncoveredTime[];
   /** The own reads that were left out. */
   readonly hidden?: OwnReads | undefined;
 }

@@ -5,7 +5,7 @@ import type { Log } from '../../schema/log.ts';
 import type { ActorNames } from '../actor-names.ts';
 import type { Manifest } from '../archive/manifest.ts';
 import { withByteProgress } from '../archive/open-archive.ts';
-import { reportGaps } from '../archive/report-gaps.ts';
+import { reportGaps, type UncoveredTime } from '../archive/report-gaps.ts';
 import { filterOf, type EntryFilter } from '../entry-filter.ts';
 import { idsAmong, isAbout, matches, valuesAmong } from '../filter.ts';
 import {
@@ -64,7 +64,7 @@ export async function searchArchive(
     actors.service = manifest.first.service;
     actors.isOffline ||= !input.live;
   }
-  const uncovered: string[] = [];
+  const uncovered: UncoveredTime[] = [];
   const read = { entries: 0, segments: 0, live: 0 };
   const more = live && (await liveOf(context, input, { ...live, bounds, isWanted, uncovered, read }));
   uncovered.push(...reportUncovered(context, manifest, bounds, input));
@@ -99,7 +99,7 @@ function reportUncovered(
   manifest: Manifest,
   bounds: Bounds,
   { live, newer = '--live adds what is newer' }: SearchInput,
-): readonly string[] {
+): readonly UncoveredTime[] {
   return reportGaps(context, manifest, bounds, { newer, isEndEnough: live });
 }
 
@@ -113,7 +113,7 @@ interface Found {
   readonly read: Readonly<Record<'entries' | 'segments' | 'live', number>>;
   readonly allSegments: number;
   /** What was warned of the time that the archive does not cover. */
-  readonly uncovered: readonly string[];
+  readonly uncovered: readonly UncoveredTime[];
 }
 
 async function reportFound(
@@ -153,7 +153,7 @@ async function liveOf(
     bounds: Bounds;
     isWanted: (log: Log) => boolean;
     /** Takes what is warned of a time that neither the archive nor the service has. */
-    uncovered: string[];
+    uncovered: UncoveredTime[];
     /** Counts the entries read from the service. */
     read: { live: number };
   },
@@ -174,7 +174,7 @@ async function liveOf(
     onGap: (gap) => {
       const warning = `${gapText(gap)}: the archive was not updated within the retention of the logs`;
       notices.warn(warning);
-      uncovered.push(warning);
+      uncovered.push({ warning, canBeAdded: false });
     },
   });
 }

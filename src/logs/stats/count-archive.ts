@@ -1,7 +1,7 @@
 import type { Context } from '../../cli/app/command.ts';
 import { isWithin, type Manifest, readManifest } from '../archive/manifest.ts';
 import { countEntries, openArchive } from '../archive/open-archive.ts';
-import { reportGaps } from '../archive/report-gaps.ts';
+import { reportGaps, type UncoveredTime } from '../archive/report-gaps.ts';
 import { sumOfEntries, timelessText } from '../archive/timeless.ts';
 import { type Interval, LogCounts } from '../count.ts';
 import type { EntryFilter } from '../entry-filter.ts';
@@ -15,7 +15,7 @@ export interface ArchiveCounts {
   readonly service: string;
   readonly tenantId: string;
   /** What was warned of the time that the archive does not cover. */
-  readonly uncovered: readonly string[];
+  readonly uncovered: readonly UncoveredTime[];
 }
 
 /** Counts the entries of an archive. @throws SvcError as `readManifest` */

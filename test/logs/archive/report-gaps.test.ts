@@ -57,6 +57,35 @@ it.each(['search', 'stats'])(
   },
 );
 
+it.each(['search', 'stats', 'access'])(
+  'svc logs %s --strict names another run of the archive only where it can add what is missing',
+  async (command) => {
+    const now = END + 3 * DAY;
+    const asksFor = async (commits: readonly Commit[], since: string) => {
+      const { top } = await buildArchive(BEGIN, commits);
+      const clock = new FakeClock({ start: now });
+      const { code, stderr } = await svcHere(['logs', command, top, '--since', since, '--strict', '-o', 'json'], {
+        clock,
+      });
+      const next = String(errorIn({ stderr })['next']);
+      const followed = next.includes(' verify ') ? await svcHere(next.split(' ').slice(1), { clock }) : { code: 0 };
+      return [code, /^svc logs (\w+)/.exec(next)?.[1], followed.code];
+    };
+    const fresh: Commit = { to: now };
+    expect(await asksFor([...WHOLE, fresh], '30d')).toEqual([14, 'verify', 0]);
+    expect(await asksFor([...WITH_GAP, fresh], '2026-03-10')).toEqual([14, 'verify', 0]);
+    expect(await asksFor(WHOLE, '2026-03-10')).toEqual([14, 'archive', 0]);
+    expect(await asksFor(WITH_GAP, '30d')).toEqual([14, 'archive', 0]);
+  },
+);
+
+it('svc logs search --strict does not name another run of the archive for a time that is still to come', async () => {
+  const { top } = await buildArchive(BEGIN, WHOLE);
+  const argv = ['logs', 'search', top, '--until', '2026-03-20', '--strict', '-o', 'json'];
+  const { code, stderr } = await svcHere(argv, { clock: new FakeClock({ start: NOW }) });
+  expect([code, errorIn({ stderr })['next']]).toEqual([14, `svc logs verify ${top} --manifest-only`]);
+});
+
 it('R76: svc logs history --archive --strict ends with 14 where the archive has a gap, and needs an archive', async () => {
   const options = { clock: new FakeClock({ start: NOW }), env: { SVC_API_KEY: '' } };
   for (const [commits, code] of [
