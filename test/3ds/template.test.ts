@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { checkBody } from '../../src/3ds/check-body.ts';
 import type { Combination } from '../../src/3ds/rules.ts';
 import { commentedTemplate, exampleBody } from '../../src/3ds/template.ts';
@@ -23,38 +23,33 @@ function pathsIn(body: object, prefix = ''): string[] {
   );
 }
 
-describe('templates', () => {
-  it('templates are there for every combination', () => {
-    expect(COMBINATIONS).toHaveLength(38);
-  });
+it('templates are there for every combination', () => {
+  expect(COMBINATIONS).toHaveLength(38);
+});
 
-  it.each(COMBINATIONS)('R57: templates of $type, $category, $sessionType are right as they are', (combination) => {
-    const body = plainValue(readJson(commentedTemplate(combination), 'comments'));
-    expect(body).toEqual(exampleBody(combination));
-    expect(body).toMatchObject({
-      authentication_type: combination.type,
-      authentication_category: combination.category,
-    });
-    expect(checkBody(body, combination.sessionType)).toEqual([]);
-  });
+it.each(COMBINATIONS)('R57: templates of $type, $category, $sessionType are right as they are', (combination) => {
+  const body = plainValue(readJson(commentedTemplate(combination), 'comments'));
+  expect(body).toEqual(exampleBody(combination));
+  expect(body).toMatchObject({ authentication_type: combination.type, authentication_category: combination.category });
+  expect(checkBody(body, combination.sessionType)).toEqual([]);
+});
 
-  it.each(COMBINATIONS)(
-    'R57: templates of $type, $category, $sessionType hold nothing that is not needed',
-    (combination) => {
-      const body = exampleBody(combination);
-      for (const path of pathsIn(body))
-        expect(
-          checkBody(changed(body, path, undefined), combination.sessionType).map((broken) => broken.path),
-        ).toContain(path);
-    },
-  );
+it.each(COMBINATIONS)(
+  'R57: templates of $type, $category, $sessionType hold nothing that is not needed',
+  (combination) => {
+    const body = exampleBody(combination);
+    for (const path of pathsIn(body))
+      expect(checkBody(changed(body, path, undefined), combination.sessionType).map((broken) => broken.path)).toContain(
+        path,
+      );
+  },
+);
 
-  it('templates say something of every field, in words that fit on a line', () => {
-    for (const { path, description, kind, example } of fieldsBelow(BODY)) {
-      expect(description, path).toMatch(/^[a-z].{6,}[^.]$/);
-      expect(example !== undefined, path).toBe(['text', 'flag', 'number'].includes(kind));
-    }
-    const text = commentedTemplate({ type: 'payment-transaction', category: 'payment', sessionType: 'customer' });
-    for (const line of text.split('\n').filter((one) => /": ["\d]/.test(one))) expect(line).toMatch(/ \/\/ [a-z]/);
-  });
+it('templates say something of every field, in words that fit on a line', () => {
+  for (const { path, description, kind, example } of fieldsBelow(BODY)) {
+    expect(description, path).toMatch(/^[a-z].{6,}[^.]$/);
+    expect(example !== undefined, path).toBe(['text', 'flag', 'number'].includes(kind));
+  }
+  const text = commentedTemplate({ type: 'payment-transaction', category: 'payment', sessionType: 'customer' });
+  for (const line of text.split('\n').filter((one) => /": ["\d]/.test(one))) expect(line).toMatch(/ \/\/ [a-z]/);
 });

@@ -1,5 +1,5 @@
 import * as fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { readResults, type ResultRow } from '../../src/au/result-codes.ts';
 import { isSvcError } from '../../src/base/errors.ts';
 import { inChunks, stream } from './rows.ts';
@@ -55,22 +55,20 @@ const file = fc.oneof(
   { weight: 1, arbitrary: fc.uint8Array({ maxLength: 60 }).map((bytes) => Buffer.from(bytes)) },
 );
 
-describe('any result file', () => {
-  it('R47: any result file is read alike however its bytes are cut', async () => {
-    await fc.assert(
-      fc.asyncProperty(file, fc.integer({ min: 1, max: 70 }), async (file, size) => {
-        expect(await outcome(inChunks(file, size))).toEqual(await outcome([file]));
-      }),
-      { numRuns: SOAK ? 15_000 : 400 },
-    );
-  });
+it('R47: any result file is read alike however its bytes are cut', async () => {
+  await fc.assert(
+    fc.asyncProperty(file, fc.integer({ min: 1, max: 70 }), async (file, size) => {
+      expect(await outcome(inChunks(file, size))).toEqual(await outcome([file]));
+    }),
+    { numRuns: SOAK ? 15_000 : 400 },
+  );
+});
 
-  it('R47: any result file is read alike where a line is longer than any row of ours', async () => {
-    for (const note of ['x'.repeat(40_000), `"${'x,'.repeat(30_000)}"`, 'é'.repeat(70_000)]) {
-      const file = Buffer.from(`${HEADER}\na,UPD_PAN,\nb,UPD_PAN,${note}\nc,UPD_PAN,\n`);
-      const wanted = await outcome([file]);
-      expect(wanted).toHaveLength(3);
-      expect(await outcome(inChunks(file, 1_000))).toEqual(wanted);
-    }
-  });
+it('R47: any result file is read alike where a line is longer than any row of ours', async () => {
+  for (const note of ['x'.repeat(40_000), `"${'x,'.repeat(30_000)}"`, 'é'.repeat(70_000)]) {
+    const file = Buffer.from(`${HEADER}\na,UPD_PAN,\nb,UPD_PAN,${note}\nc,UPD_PAN,\n`);
+    const wanted = await outcome([file]);
+    expect(wanted).toHaveLength(3);
+    expect(await outcome(inChunks(file, 1_000))).toEqual(wanted);
+  }
 });

@@ -1,7 +1,7 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { afterEach, beforeEach, expect, it, onTestFinished } from 'vitest';
 import { exampleRequestFile } from '../../src/emulator/vault/cards.ts';
 import { FaultServer } from '../support/fault-server.ts';
 import { answer, json } from '../support/fault-steps.ts';
@@ -39,25 +39,23 @@ async function serviceWhoseStoreSays(status: number, message: string): Promise<U
 
 const COMMANDS = [`au upload ${JOB} FILE`, 'au download done --out FILE.results', 'au submit FILE'];
 
-describe('a store that repeats the bare signature', () => {
-  it.each([403, 404, 500])(
-    'R06 and R07: a store that repeats the bare signature has it shown nowhere, and kept nowhere, with status %i',
-    async (status) => {
-      const words = `denied: ${SIGNATURE} or ${ENCODED} by ${CREDENTIAL}`;
-      const baseUrl = await serviceWhoseStoreSays(status, words);
-      for (const command of COMMANDS) {
-        // Each begins with an empty ledger, so that each sends the rows.
-        const env = { XDG_STATE_HOME: join(directory, command.split(' ')[1] ?? '') };
-        const argv = [...command.replace('FILE', join(directory, 'tokens.csv')).split(' '), '--debug'];
-        const { code, stdout, stderr } = await svcHere(argv, { baseUrl, env, cwd: directory });
-        expect(code, stderr).toBeGreaterThan(0);
-        expect(stderr, command).toContain('store');
-        for (const secret of [SIGNATURE, ENCODED, CREDENTIAL])
-          for (const text of [stdout, stderr, ...filesOf(directory)]) expect(text, command).not.toContain(secret);
-      }
-    },
-  );
-});
+it.each([403, 404, 500])(
+  'R06 and R07: a store that repeats the bare signature has it shown nowhere, and kept nowhere, with status %i',
+  async (status) => {
+    const words = `denied: ${SIGNATURE} or ${ENCODED} by ${CREDENTIAL}`;
+    const baseUrl = await serviceWhoseStoreSays(status, words);
+    for (const command of COMMANDS) {
+      // Each begins with an empty ledger, so that each sends the rows.
+      const env = { XDG_STATE_HOME: join(directory, command.split(' ')[1] ?? '') };
+      const argv = [...command.replace('FILE', join(directory, 'tokens.csv')).split(' '), '--debug'];
+      const { code, stdout, stderr } = await svcHere(argv, { baseUrl, env, cwd: directory });
+      expect(code, stderr).toBeGreaterThan(0);
+      expect(stderr, command).toContain('store');
+      for (const secret of [SIGNATURE, ENCODED, CREDENTIAL])
+        for (const text of [stdout, stderr, ...filesOf(directory)]) expect(text, command).not.toContain(secret);
+    }
+  },
+);
 
 function filesOf(directory: string): string[] {
   return readdirSync(directory, { recursive: true, encoding: 'utf8' })

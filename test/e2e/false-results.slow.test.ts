@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { captureResponse } from '../../src/emulator/faults/intercept.ts';
 import type { Interceptor } from '../../src/emulator/options.ts';
 import { openQuickDesk, type QuickDesk } from '../au/commands/support.ts';
@@ -130,22 +130,20 @@ async function runTwice(sendFalse: FalseResponse, { preparation, words, results 
   };
 }
 
-describe('false results', () => {
-  it.each(Object.entries(COMMANDS))(
-    'R59, R46 and R47: false results are refused by %s with exit code 12, and repeating the command downloads the correct file without another upload',
-    async (_, command) => {
-      const outcome = {
-        firstExitCode: 12,
-        firstWroteFile: false,
-        firstRecordedDownload: false,
-        firstDownloads: 3,
-        secondExitCode: 0,
-        isFileCorrect: true,
-        uploads: 1,
-      };
-      for (const [name, send] of Object.entries(FALSE_RESPONSES))
-        expect(await runTwice(send, command), name).toEqual(outcome);
-    },
-    90_000,
-  );
-});
+it.each(Object.entries(COMMANDS))(
+  'R59, R46 and R47: false results are refused by %s with exit code 12, and repeating the command downloads the correct file without another upload',
+  async (_, command) => {
+    const outcome = {
+      firstExitCode: 12,
+      firstWroteFile: false,
+      firstRecordedDownload: false,
+      firstDownloads: 3,
+      secondExitCode: 0,
+      isFileCorrect: true,
+      uploads: 1,
+    };
+    for (const [name, send] of Object.entries(FALSE_RESPONSES))
+      expect(await runTwice(send, command), name).toEqual(outcome);
+  },
+  90_000,
+);

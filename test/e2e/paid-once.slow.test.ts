@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { readFaults } from '../../src/emulator/faults/fault.ts';
 import { faultInterceptor } from '../../src/emulator/faults/intercept.ts';
 import type { Interceptor } from '../../src/emulator/options.ts';
@@ -67,55 +67,53 @@ beforeAll(async () => {
   home.remove();
 }, 60_000);
 
-describe('a file is paid once', () => {
-  it.each(CASES)(
-    'R58: a file is paid once where the store $store and the job $job',
-    async ({ faults, isKept, jobs }) => {
-      const desk = await faultyDesk(faults);
-      for (const line of [SUBMIT, 'au sync', SUBMIT]) {
-        const { code, stderr } = await desk.svc(line);
-        expect([0, 8, 9, 11], stderr).toContain(code);
-      }
-      desk.lift();
-      const round = await desk.svc('au sync --quiet');
-      const last = await desk.svc('au submit tokens.csv --wait --timeout 8s');
-      expect(last, last.stderr).toMatchObject({ code: isKept ? 0 : 9 });
-      // While a file is in doubt, the output says when and how that ends, and never suggests paying again.
-      const ways = /settles it, after [\d-]+ [\d:]+Z at the latest[\s\S]*svc au resume\b[\s\S]*svc au status /;
-      for (const { stderr } of [round, last]) {
-        expect(ways.test(stderr), stderr).toBe(!isKept);
-        expect(stderr).not.toContain('au abandon');
-      }
-      expect({ uploads: desk.uploads(), jobs: jobsCreated(desk) }).toEqual({ uploads: isKept ? 1 : 0, jobs });
-    },
-    60_000,
-  );
-
-  it('R58: a file is paid once though neither the job nor the list shows it after a fortnight without a sync', async () => {
-    const clock = new FakeClock({ start: Date.now() });
-    const empty = '200,content-type=application/json,body={"data":[]}';
-    const desk = await faultyDesk([`404@${JOB}`, `${empty}@${LIST}`], clock);
-    expect(await desk.svc('au submit tokens.csv')).toMatchObject({ code: 0 });
-    for (let round = 0; round < 3; round += 1) {
-      await clock.advance(14 * DAY);
-      const { code, stderr } = await desk.svc('au sync');
-      expect([9, 11], stderr).toContain(code);
+it.each(CASES)(
+  'R58: a file is paid once where the store $store and the job $job',
+  async ({ faults, isKept, jobs }) => {
+    const desk = await faultyDesk(faults);
+    for (const line of [SUBMIT, 'au sync', SUBMIT]) {
+      const { code, stderr } = await desk.svc(line);
+      expect([0, 8, 9, 11], stderr).toContain(code);
     }
-    // The service's clock alone proves nothing: by this machine's clock, only minutes have passed.
-    const last = await desk.svc(`au wait ${desk.runIds()[0]} --timeout 5s`);
-    expect([9, 11], last.stderr).toContain(last.code);
-    expect({ uploads: desk.uploads(), jobs: jobsCreated(desk) }).toEqual({ uploads: 1, jobs: 1 });
-    // Only the operator's word frees the rows, which the next submission sends again: they are then paid for twice.
-    await desk.clock.advance(60 * DAY);
-    const doubt = await desk.svc('au submit tokens.csv');
-    expect(doubt.code, doubt.stderr).toBe(9);
-    const job = desk.record(desk.runIds()[0] ?? '').parts[0]?.job;
-    const freed = await desk.svc(`au abandon ${job} --yes`);
-    expect(freed.code, freed.stderr).toBe(0);
-    expect(freed.stderr).toContain('may have been paid for');
     desk.lift();
-    const again = await desk.svc('au submit tokens.csv');
-    expect(again.code, again.stderr).toBe(0);
-    expect(desk.uploads()).toBe(2);
-  }, 60_000);
-});
+    const round = await desk.svc('au sync --quiet');
+    const last = await desk.svc('au submit tokens.csv --wait --timeout 8s');
+    expect(last, last.stderr).toMatchObject({ code: isKept ? 0 : 9 });
+    // While a file is in doubt, the output says when and how that ends, and never suggests paying again.
+    const ways = /settles it, after [\d-]+ [\d:]+Z at the latest[\s\S]*svc au resume\b[\s\S]*svc au status /;
+    for (const { stderr } of [round, last]) {
+      expect(ways.test(stderr), stderr).toBe(!isKept);
+      expect(stderr).not.toContain('au abandon');
+    }
+    expect({ uploads: desk.uploads(), jobs: jobsCreated(desk) }).toEqual({ uploads: isKept ? 1 : 0, jobs });
+  },
+  60_000,
+);
+
+it('R58: a file is paid once though neither the job nor the list shows it after a fortnight without a sync', async () => {
+  const clock = new FakeClock({ start: Date.now() });
+  const empty = '200,content-type=application/json,body={"data":[]}';
+  const desk = await faultyDesk([`404@${JOB}`, `${empty}@${LIST}`], clock);
+  expect(await desk.svc('au submit tokens.csv')).toMatchObject({ code: 0 });
+  for (let round = 0; round < 3; round += 1) {
+    await clock.advance(14 * DAY);
+    const { code, stderr } = await desk.svc('au sync');
+    expect([9, 11], stderr).toContain(code);
+  }
+  // The service's clock alone proves nothing: by this machine's clock, only minutes have passed.
+  const last = await desk.svc(`au wait ${desk.runIds()[0]} --timeout 5s`);
+  expect([9, 11], last.stderr).toContain(last.code);
+  expect({ uploads: desk.uploads(), jobs: jobsCreated(desk) }).toEqual({ uploads: 1, jobs: 1 });
+  // Only the operator's word frees the rows, which the next submission sends again: they are then paid for twice.
+  await desk.clock.advance(60 * DAY);
+  const doubt = await desk.svc('au submit tokens.csv');
+  expect(doubt.code, doubt.stderr).toBe(9);
+  const job = desk.record(desk.runIds()[0] ?? '').parts[0]?.job;
+  const freed = await desk.svc(`au abandon ${job} --yes`);
+  expect(freed.code, freed.stderr).toBe(0);
+  expect(freed.stderr).toContain('may have been paid for');
+  desk.lift();
+  const again = await desk.svc('au submit tokens.csv');
+  expect(again.code, again.stderr).toBe(0);
+  expect(desk.uploads()).toBe(2);
+}, 60_000);

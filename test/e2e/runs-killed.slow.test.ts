@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { RunRecord } from '../../src/au/run/record.ts';
 import type { RunningSandbox } from '../../src/emulator/running-sandbox.ts';
 import { uploadsTaken } from '../au/support.ts';
@@ -170,28 +170,26 @@ async function timeOf(rows: number): Promise<number> {
   return took;
 }
 
-describe('a submission that is killed', () => {
-  it(`R36: a submission that is killed uploads its one part once and brings one result, killed at ${KILLS} random moments`, async () => {
-    const whole = (await timeOf(300)) * 1.8;
-    // No kill comes in the first 100 ms, where the process starts and nothing can be lost.
-    const moment = (): number => 100 + Math.random() * whole;
-    const works = Array.from({ length: KILLS }, () => () => survives(300, 1, [moment(), moment()]));
-    expect(await sideBySide(works)).toBe(KILLS);
-  }, 600_000);
+it(`R36: a submission that is killed uploads its one part once and brings one result, killed at ${KILLS} random moments`, async () => {
+  const whole = (await timeOf(300)) * 1.8;
+  // No kill comes in the first 100 ms, where the process starts and nothing can be lost.
+  const moment = (): number => 100 + Math.random() * whole;
+  const works = Array.from({ length: KILLS }, () => () => survives(300, 1, [moment(), moment()]));
+  expect(await sideBySide(works)).toBe(KILLS);
+}, 600_000);
 
-  it(`R36: a submission that is killed uploads each of several parts once, killed at ${LARGE_KILLS} random moments`, async () => {
-    const whole = await timeOf(300_001);
-    const works = Array.from(
-      { length: LARGE_KILLS },
-      () => () => survives(300_001, 2, [150 + Math.random() * whole, 150 + Math.random() * whole]),
-    );
-    expect(await sideBySide(works, 1)).toBe(LARGE_KILLS);
-  }, 600_000);
+it(`R36: a submission that is killed uploads each of several parts once, killed at ${LARGE_KILLS} random moments`, async () => {
+  const whole = await timeOf(300_001);
+  const works = Array.from(
+    { length: LARGE_KILLS },
+    () => () => survives(300_001, 2, [150 + Math.random() * whole, 150 + Math.random() * whole]),
+  );
+  expect(await sideBySide(works, 1)).toBe(LARGE_KILLS);
+}, 600_000);
 
-  it(`R36: a submission that is killed is brought to its one result by rounds of au sync, killed at ${SYNC_KILLS} random moments too`, async () => {
-    const whole = await timeOf(300);
-    const moment = (): number => 100 + Math.random() * whole;
-    const works = Array.from({ length: SYNC_KILLS }, () => () => survivesRounds(300, [moment(), moment()]));
-    expect(await sideBySide(works)).toBe(SYNC_KILLS);
-  }, 600_000);
-});
+it(`R36: a submission that is killed is brought to its one result by rounds of au sync, killed at ${SYNC_KILLS} random moments too`, async () => {
+  const whole = await timeOf(300);
+  const moment = (): number => 100 + Math.random() * whole;
+  const works = Array.from({ length: SYNC_KILLS }, () => () => survivesRounds(300, [moment(), moment()]));
+  expect(await sideBySide(works)).toBe(SYNC_KILLS);
+}, 600_000);

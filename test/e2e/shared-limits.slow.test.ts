@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import type { RunningSandbox } from '../../src/emulator/running-sandbox.ts';
 import { finished, Home } from '../support/svc.ts';
 import { startSandbox } from '../support/sandbox.ts';
@@ -20,36 +20,34 @@ async function openWorld(): Promise<{ sandbox: RunningSandbox; home: Home; env: 
   return { sandbox, home, env: { SVC_BASE_URL: sandbox.url, SVC_MANAGEMENT_API_KEY: 'sandbox-management-key' } };
 }
 
-describe('processes with one key', () => {
-  it('R68: processes with one key get no 429 together, though one is killed, and a short command does not wait for the long ones', async () => {
-    const { sandbox, home, env } = await openWorld();
-    const walks = Array.from({ length: 5 }, () => home.start(['logs', '--limit', '1300', '-o', 'json'], { env }));
-    const ends = walks.map((walk) => finished(walk));
-    while (sandbox.ledger().length < 20) await sleep(5);
-    walks[0]?.kill('SIGKILL');
-    const short = await home.svc(['tenant', 'show', '-o', 'json'], { env });
-    const longer = (await Promise.all(ends)).slice(1);
-    expect([short, ...longer].map(({ code, stderr }) => ({ code, stderr }))).toEqual(
-      Array.from({ length: 5 }, () => ({ code: 0, stderr: expect.any(String) as string })),
-    );
-    const requests = sandbox.ledger();
-    expect(requests.length).toBeGreaterThan(50);
-    expect(requests.filter(({ status }) => status === 429)).toEqual([]);
-    expect(requests.at(-1)?.path).toMatch(/^\/logs\?/);
-  });
+it('R68: processes with one key get no 429 together, though one is killed, and a short command does not wait for the long ones', async () => {
+  const { sandbox, home, env } = await openWorld();
+  const walks = Array.from({ length: 5 }, () => home.start(['logs', '--limit', '1300', '-o', 'json'], { env }));
+  const ends = walks.map((walk) => finished(walk));
+  while (sandbox.ledger().length < 20) await sleep(5);
+  walks[0]?.kill('SIGKILL');
+  const short = await home.svc(['tenant', 'show', '-o', 'json'], { env });
+  const longer = (await Promise.all(ends)).slice(1);
+  expect([short, ...longer].map(({ code, stderr }) => ({ code, stderr }))).toEqual(
+    Array.from({ length: 5 }, () => ({ code: 0, stderr: expect.any(String) as string })),
+  );
+  const requests = sandbox.ledger();
+  expect(requests.length).toBeGreaterThan(50);
+  expect(requests.filter(({ status }) => status === 429)).toEqual([]);
+  expect(requests.at(-1)?.path).toMatch(/^\/logs\?/);
+});
 
-  it('R68: processes with one key work alone, without an error, where the files that they share cannot be used', async () => {
-    const { sandbox, home, env } = await openWorld();
-    const state = home.file('state');
-    writeFileSync(state, 'in the way');
-    const results = await Promise.all(
-      Array.from({ length: 3 }, () =>
-        home.svc(['logs', '--limit', '300', '--quiet'], { env: { ...env, XDG_STATE_HOME: state } }),
-      ),
-    );
-    expect(results.map(({ code, stderr }) => ({ code, stderr }))).toEqual(
-      Array.from({ length: 3 }, () => ({ code: 0, stderr: '' })),
-    );
-    expect(sandbox.ledger().filter(({ status }) => status === 429)).toEqual([]);
-  });
+it('R68: processes with one key work alone, without an error, where the files that they share cannot be used', async () => {
+  const { sandbox, home, env } = await openWorld();
+  const state = home.file('state');
+  writeFileSync(state, 'in the way');
+  const results = await Promise.all(
+    Array.from({ length: 3 }, () =>
+      home.svc(['logs', '--limit', '300', '--quiet'], { env: { ...env, XDG_STATE_HOME: state } }),
+    ),
+  );
+  expect(results.map(({ code, stderr }) => ({ code, stderr }))).toEqual(
+    Array.from({ length: 3 }, () => ({ code: 0, stderr: '' })),
+  );
+  expect(sandbox.ledger().filter(({ status }) => status === 429)).toEqual([]);
 });

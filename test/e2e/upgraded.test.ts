@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { cpSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 import { finished, Home } from '../support/svc.ts';
 
 const home = new Home();
@@ -16,22 +16,20 @@ const UPGRADE = `
     return load.call(this, name, ...rest);
   };`;
 
-describe('an upgrade that takes the files of svc away while a command runs', () => {
-  it('an upgrade that takes the files of svc away while a command runs is named by the error, and the same command with the new version delivers the results', async () => {
-    const { stdout } = await home.svc(['sandbox', 'cards', '--request']);
-    writeFileSync(home.file('cards.csv'), stdout);
-    writeFileSync(home.file('upgrade.cjs'), UPGRADE);
-    const project = fileURLToPath(new URL('../../', import.meta.url));
-    for (const name of ['bin', 'dist', 'package.json']) cpSync(project + name, home.file(name), { recursive: true });
-    const words = ['--sandbox', 'au', 'submit', 'cards.csv', '--wait', '--out', 'results.csv', '--yes'];
-    const argv = ['--require', home.file('upgrade.cjs'), home.file('bin/svc.js'), ...words];
-    const before = await finished(spawn(process.execPath, argv, { cwd: home.path, env: home.environment() }));
-    expect(existsSync(home.file('dist'))).toBe(false);
-    expect(before).toMatchObject({
-      code: 1,
-      stderr: expect.stringContaining('svc was upgraded or removed while this command was running'),
-    });
-    expect(await home.svc(words)).toMatchObject({ code: 0 });
-    expect(readFileSync(home.file('results.csv'), 'utf8')).toContain('UPD_PAN');
+it('an upgrade that takes the files of svc away while a command runs is named by the error, and the same command with the new version delivers the results', async () => {
+  const { stdout } = await home.svc(['sandbox', 'cards', '--request']);
+  writeFileSync(home.file('cards.csv'), stdout);
+  writeFileSync(home.file('upgrade.cjs'), UPGRADE);
+  const project = fileURLToPath(new URL('../../', import.meta.url));
+  for (const name of ['bin', 'dist', 'package.json']) cpSync(project + name, home.file(name), { recursive: true });
+  const words = ['--sandbox', 'au', 'submit', 'cards.csv', '--wait', '--out', 'results.csv', '--yes'];
+  const argv = ['--require', home.file('upgrade.cjs'), home.file('bin/svc.js'), ...words];
+  const before = await finished(spawn(process.execPath, argv, { cwd: home.path, env: home.environment() }));
+  expect(existsSync(home.file('dist'))).toBe(false);
+  expect(before).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('svc was upgraded or removed while this command was running'),
   });
+  expect(await home.svc(words)).toMatchObject({ code: 0 });
+  expect(readFileSync(home.file('results.csv'), 'utf8')).toContain('UPD_PAN');
 });

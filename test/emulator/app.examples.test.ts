@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { API_ROUTES } from '../../src/emulator/routes/api.ts';
 import { exampleRequestFile, sandboxThreeDsCards } from '../../src/emulator/vault/cards.ts';
 import { differences, INTERFACE_EXAMPLES, interfaceExample } from '../support/interface.ts';
@@ -37,74 +37,72 @@ const PREPARE: Readonly<Record<string, (on: Sandbox) => Promise<string>>> = {
 
 const REQUESTS = [...INTERFACE_EXAMPLES].filter(([, { path }]) => path !== 'webhook');
 
-describe('the examples of the interface', () => {
-  it('the examples of the interface are of every endpoint that responds with a body', () => {
-    const covered = REQUESTS.map(([, { method, path }]) => `${method} ${path}`);
-    const routes = API_ROUTES.filter(({ response, path }) => response !== undefined && path !== '/tokens');
-    expect(routes.map(({ method, path }) => `${method} ${path.replace(':id', '{id}')}`).toSorted()).toEqual(
-      covered.toSorted(),
-    );
-  });
-
-  it.each(REQUESTS)(
-    'the examples of the interface have the shape of what the sandbox responds: %s',
-    async (name, example) => {
-      const on = await threeDsSandbox();
-      const id = (await PREPARE[name]?.(on)) ?? '';
-      const { method, path, query = '', request, status } = example;
-      const created = name === '3ds-create' ? { token_id: CHALLENGED, type: 'customer' } : request;
-      const isPrivate = /^\/(3ds|account-updater)/.test(path);
-      const response = await on.call(`${path.replace('{id}', id)}?${query}`, {
-        method,
-        headers: isPrivate ? PRIVATE : MANAGEMENT,
-        body: created === undefined ? null : JSON.stringify(created),
-      });
-      expect(response.status).toBe(status);
-      const optional = name === '3ds-read' ? NOT_YET : [];
-      const body: unknown = await response.json();
-      expect(differences(body, { ...example, optional: [...example.optional, ...optional] })).toEqual([]);
-    },
+it('the examples of the interface are of every endpoint that responds with a body', () => {
+  const covered = REQUESTS.map(([, { method, path }]) => `${method} ${path}`);
+  const routes = API_ROUTES.filter(({ response, path }) => response !== undefined && path !== '/tokens');
+  expect(routes.map(({ method, path }) => `${method} ${path.replace(':id', '{id}')}`).toSorted()).toEqual(
+    covered.toSorted(),
   );
+});
 
-  it.each(['token_id', 'token_intent_id', 'pan'])(
-    'the examples of the interface have the shape of a whole session by %s',
-    async (named) => {
-      const on = await threeDsSandbox();
-      const card = sandboxThreeDsCards().find(({ token }) => token === CHALLENGED);
-      const token = named === 'token_intent_id' ? card?.token_intent : card?.token;
-      const id = await openSession(on, { [named]: token });
-      const result = await on.result(id);
-      await fetch(result.acs_challenge_url ?? '', {
-        method: 'POST',
-        body: new URLSearchParams({ answer: 'code', code: '123456' }),
-      });
-      const example = interfaceExample('3ds-read');
-      const missing = named === 'token_intent_id' ? ['token_id', 'authentication.token_id'] : [];
-      const optional = [...example.optional, ...missing];
-      expect(differences(await on.read(id), { ...example, optional })).toEqual([]);
-      const whole = interfaceExample('3ds-challenge-result');
-      expect(differences(await on.result(id), { ...whole, optional: [] })).toEqual([]);
-    },
-  );
-
-  it('the examples of the interface have the shape of what a webhook receives', async () => {
-    const got: unknown[] = [];
-    const server = createServer((incoming, outgoing) => {
-      let text = '';
-      incoming.on('data', (chunk: Buffer) => (text += chunk.toString()));
-      incoming.on('end', () => {
-        got.push(JSON.parse(text));
-        outgoing.end();
-      });
+it.each(REQUESTS)(
+  'the examples of the interface have the shape of what the sandbox responds: %s',
+  async (name, example) => {
+    const on = await threeDsSandbox();
+    const id = (await PREPARE[name]?.(on)) ?? '';
+    const { method, path, query = '', request, status } = example;
+    const created = name === '3ds-create' ? { token_id: CHALLENGED, type: 'customer' } : request;
+    const isPrivate = /^\/(3ds|account-updater)/.test(path);
+    const response = await on.call(`${path.replace('{id}', id)}?${query}`, {
+      method,
+      headers: isPrivate ? PRIVATE : MANAGEMENT,
+      body: created === undefined ? null : JSON.stringify(created),
     });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    onTestFinished(() => void server.close());
-    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
-    const on = await threeDsSandbox({ webhooks: [url] });
-    await on.process(exampleRequestFile());
-    await until(() => got.length === 2);
-    for (const delivery of got) expect(differences(delivery, interfaceExample('webhook'))).toEqual([]);
+    expect(response.status).toBe(status);
+    const optional = name === '3ds-read' ? NOT_YET : [];
+    const body: unknown = await response.json();
+    expect(differences(body, { ...example, optional: [...example.optional, ...optional] })).toEqual([]);
+  },
+);
+
+it.each(['token_id', 'token_intent_id', 'pan'])(
+  'the examples of the interface have the shape of a whole session by %s',
+  async (named) => {
+    const on = await threeDsSandbox();
+    const card = sandboxThreeDsCards().find(({ token }) => token === CHALLENGED);
+    const token = named === 'token_intent_id' ? card?.token_intent : card?.token;
+    const id = await openSession(on, { [named]: token });
+    const result = await on.result(id);
+    await fetch(result.acs_challenge_url ?? '', {
+      method: 'POST',
+      body: new URLSearchParams({ answer: 'code', code: '123456' }),
+    });
+    const example = interfaceExample('3ds-read');
+    const missing = named === 'token_intent_id' ? ['token_id', 'authentication.token_id'] : [];
+    const optional = [...example.optional, ...missing];
+    expect(differences(await on.read(id), { ...example, optional })).toEqual([]);
+    const whole = interfaceExample('3ds-challenge-result');
+    expect(differences(await on.result(id), { ...whole, optional: [] })).toEqual([]);
+  },
+);
+
+it('the examples of the interface have the shape of what a webhook receives', async () => {
+  const got: unknown[] = [];
+  const server = createServer((incoming, outgoing) => {
+    let text = '';
+    incoming.on('data', (chunk: Buffer) => (text += chunk.toString()));
+    incoming.on('end', () => {
+      got.push(JSON.parse(text));
+      outgoing.end();
+    });
   });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void server.close());
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  const on = await threeDsSandbox({ webhooks: [url] });
+  await on.process(exampleRequestFile());
+  await until(() => got.length === 2);
+  for (const delivery of got) expect(differences(delivery, interfaceExample('webhook'))).toEqual([]);
 });
 
 // A session without a device lacks these members until it is authenticated.

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, expect, it } from 'vitest';
 import { systemClock } from '../../src/base/system.ts';
 import { readJournal } from '../../src/events/journal.ts';
 import { Listener, type ListenOptions } from '../../src/events/listener.ts';
@@ -52,137 +52,135 @@ function ids(events: readonly AcceptedEvent[]): string[] {
   return events.map(({ delivery: { event } }) => event.id);
 }
 
-describe('the listener', () => {
-  it('the listener hands events on as they come, marks those that came before, and ends after so many', async () => {
-    await open({ limit: 3 });
-    const reading = readAll();
-    for (const id of ['a', 'b', 'a']) expect(await post(listener.url, delivery(id))).toMatchObject({ status: 200 });
-    await reading;
-    expect(seen.map(({ repeated }) => repeated)).toEqual([false, false, true]);
-    expect(await post(listener.url, delivery('c'))).toMatchObject({ status: 503 });
-    expect(ids(seen)).toEqual(['a', 'b', 'a']);
-  });
+it('the listener hands events on as they come, marks those that came before, and ends after so many', async () => {
+  await open({ limit: 3 });
+  const reading = readAll();
+  for (const id of ['a', 'b', 'a']) expect(await post(listener.url, delivery(id))).toMatchObject({ status: 200 });
+  await reading;
+  expect(seen.map(({ repeated }) => repeated)).toEqual([false, false, true]);
+  expect(await post(listener.url, delivery('c'))).toMatchObject({ status: 503 });
+  expect(ids(seen)).toEqual(['a', 'b', 'a']);
+});
 
-  it('the listener never takes more than so many, however many come at once', async () => {
-    await open({ limit: 5, journal: directory.path('max.jsonl') });
-    const reading = readAll();
-    const answers = await Promise.all(Array.from({ length: 20 }, (_, at) => post(listener.url, delivery(`e${at}`))));
-    await reading;
-    expect(seen).toHaveLength(5);
-    expect(answers.filter(({ status }) => status === 200)).toHaveLength(5);
-  });
+it('the listener never takes more than so many, however many come at once', async () => {
+  await open({ limit: 5, journal: directory.path('max.jsonl') });
+  const reading = readAll();
+  const answers = await Promise.all(Array.from({ length: 20 }, (_, at) => post(listener.url, delivery(`e${at}`))));
+  await reading;
+  expect(seen).toHaveLength(5);
+  expect(answers.filter(({ status }) => status === 200)).toHaveLength(5);
+});
 
-  it('the listener knows from its journal what came before it was started', async () => {
-    const journal = directory.path('again.jsonl');
-    for (const expected of [false, true]) {
-      await open({ limit: 1, journal });
-      await post(listener.url, delivery('same'));
-      await readAll();
-      expect(seen.map(({ repeated }) => repeated)).toEqual([expected]);
-      await listener.finish(soon(1000));
-    }
-  });
-
-  it('the listener is neither stopped nor slowed by a target that hangs, and tells at the end what did not reach it', async () => {
-    const [hanging, good] = [await target([silence('request')]), await target([answer(200)])];
-    await open({ forwardTo: [hanging.url, good.url], journal: directory.path('hang.jsonl') });
-    const reading = readAll();
-    for (let at = 0; at < 20; at += 1)
-      expect(await post(listener.url, delivery(`e${at}`))).toMatchObject({ status: 200 });
-    await until(() => good.whole('POST').length === 20);
-    const undone = await listener.finish(soon(50));
-    await reading;
-    expect(seen).toHaveLength(20);
-    expect(undone).toEqual([{ target: hanging.url, count: 20, ids: ['e0', 'e1', 'e2', 'e3', 'e4'], journalBytes: 0 }]);
-    const kept = [];
-    for await (const line of readJournal(directory.path('hang.jsonl'))) kept.push(line);
-    expect(kept).toHaveLength(20);
-  });
-
-  it('a sink reports the place of the first event in the journal, also where a later one failed before it', async () => {
-    const hanging = await target([silence('request')]);
-    const transport = createTransport();
-    const [sink] = sinksOf({ transport, clock: systemClock, forwardTo: [hanging.url] });
-    // One is under way and 10,000 wait, so that the last one finds the queue full.
-    for (let at = 0; at < 10_002; at += 1)
-      sink?.add({ ...received(`e${at}`), repeated: false, size: 1, journalBytes: 1_000 + at });
-    expect(await sink?.finish(AbortSignal.abort())).toMatchObject({ count: 10_002, journalBytes: 1_000 });
-    await transport.close();
-  });
-
-  it('the listener passes on what came, keys aside, in order', async () => {
-    const good = await target([answer(200)]);
-    await open({ forwardTo: [good.url] });
-    const body = '{"event": {"id":"1","type":"t"}}  ';
-    await post(listener.url, body, {
-      headers: { 'content-type': 'application/vnd.x+json', 'x-signature': 's', authorization: 'canary' },
-    });
-    await until(() => good.whole().length === 1);
-    const [got] = good.whole();
-    expect(Buffer.from(got?.body ?? '', 'latin1').toString()).toBe(body);
-    expect(got?.headers).toMatchObject({ 'content-type': 'application/vnd.x+json', 'x-signature': 's' });
-    expect(JSON.stringify(got)).not.toContain('canary');
-    expect(got?.headers['host']).toBe(good.url.host);
-  });
-
-  it('the listener finishes what is being forwarded when it ends', async () => {
-    const slow = await target([
-      {
-        on: 'request',
-        act: (socket) => void setTimeout(() => socket.write('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n'), 100),
-      },
-    ]);
-    await open({ forwardTo: [slow.url] });
-    for (const id of ['a', 'b']) await post(listener.url, delivery(id));
-    expect(await listener.finish(soon(5_000))).toEqual([]);
-    expect(slow.whole()).toHaveLength(2);
-  });
-
-  it('the listener runs the command for one event at a time, in order, and tells how each ended', async () => {
-    const log = directory.path('order');
-    const line = `read x; echo "begin $SVC_EVENT_ID" >> ${log}; sleep 0.05; echo "end $SVC_EVENT_ID" >> ${log}; [ "$SVC_EVENT_ID" != b ]`;
-    const command = {
-      line,
-      environment: { PATH: process.env['PATH'] },
-      platform: process.platform,
-      cwd: directory.path('.'),
-      limitMs: 5_000,
-    };
-    await open({ command });
-    for (const id of ['a', 'b', 'c']) await post(listener.url, delivery(id));
-    expect(await listener.finish(soon(5_000))).toMatchObject([{ target: undefined, count: 1, ids: ['b'] }]);
-    const { readFileSync } = await import('node:fs');
-    expect(readFileSync(log, 'utf8').trimEnd().split('\n')).toEqual(
-      ['a', 'b', 'c'].flatMap((id) => [`begin ${id}`, `end ${id}`]),
-    );
-    expect(reported.flatMap((one) => (one.kind === 'command ended' ? [one.code] : []))).toEqual([0, 1, 0]);
-  });
-
-  it('the listener asks senders to retry while the disk is full or nobody reads the events', async () => {
-    await open({ journal: '/dev/full' });
-    const { status, headers } = await post(listener.url, delivery());
-    expect({ status, again: headers['retry-after'] }).toEqual({ status: 503, again: '10' });
-    expect(reported).toMatchObject([{ kind: 'refused', status: 503, reason: expect.stringContaining('disk is full') }]);
-    await listener.finish(soon(0));
-    await open();
-    const large = JSON.stringify(delivery('large', { note: 'x'.repeat(990_000) }));
-    const statuses = [];
-    for (let at = 0; at < 80; at += 1) statuses.push((await post(listener.url, large)).status);
-    expect(statuses.indexOf(503)).toBeGreaterThan(60);
-    expect(new Set(statuses.slice(statuses.indexOf(503)))).toEqual(new Set([503]));
-    listener.end();
+it('the listener knows from its journal what came before it was started', async () => {
+  const journal = directory.path('again.jsonl');
+  for (const expected of [false, true]) {
+    await open({ limit: 1, journal });
+    await post(listener.url, delivery('same'));
     await readAll();
-    expect(seen).toHaveLength(statuses.indexOf(503));
-  });
+    expect(seen.map(({ repeated }) => repeated)).toEqual([expected]);
+    await listener.finish(soon(1000));
+  }
+});
 
-  it('the listener leaves nothing behind when the port cannot be had', async () => {
-    await open();
-    const again = Listener.open({
-      port: listener.port,
-      clock: systemClock,
-      redact: (text) => text,
-      journal: directory.path('unused.jsonl'),
-    });
-    await expect(again).rejects.toMatchObject({ message: `port ${listener.port} is in use` });
+it('the listener is neither stopped nor slowed by a target that hangs, and tells at the end what did not reach it', async () => {
+  const [hanging, good] = [await target([silence('request')]), await target([answer(200)])];
+  await open({ forwardTo: [hanging.url, good.url], journal: directory.path('hang.jsonl') });
+  const reading = readAll();
+  for (let at = 0; at < 20; at += 1)
+    expect(await post(listener.url, delivery(`e${at}`))).toMatchObject({ status: 200 });
+  await until(() => good.whole('POST').length === 20);
+  const undone = await listener.finish(soon(50));
+  await reading;
+  expect(seen).toHaveLength(20);
+  expect(undone).toEqual([{ target: hanging.url, count: 20, ids: ['e0', 'e1', 'e2', 'e3', 'e4'], journalBytes: 0 }]);
+  const kept = [];
+  for await (const line of readJournal(directory.path('hang.jsonl'))) kept.push(line);
+  expect(kept).toHaveLength(20);
+});
+
+it('a sink reports the place of the first event in the journal, also where a later one failed before it', async () => {
+  const hanging = await target([silence('request')]);
+  const transport = createTransport();
+  const [sink] = sinksOf({ transport, clock: systemClock, forwardTo: [hanging.url] });
+  // One is under way and 10,000 wait, so that the last one finds the queue full.
+  for (let at = 0; at < 10_002; at += 1)
+    sink?.add({ ...received(`e${at}`), repeated: false, size: 1, journalBytes: 1_000 + at });
+  expect(await sink?.finish(AbortSignal.abort())).toMatchObject({ count: 10_002, journalBytes: 1_000 });
+  await transport.close();
+});
+
+it('the listener passes on what came, keys aside, in order', async () => {
+  const good = await target([answer(200)]);
+  await open({ forwardTo: [good.url] });
+  const body = '{"event": {"id":"1","type":"t"}}  ';
+  await post(listener.url, body, {
+    headers: { 'content-type': 'application/vnd.x+json', 'x-signature': 's', authorization: 'canary' },
   });
+  await until(() => good.whole().length === 1);
+  const [got] = good.whole();
+  expect(Buffer.from(got?.body ?? '', 'latin1').toString()).toBe(body);
+  expect(got?.headers).toMatchObject({ 'content-type': 'application/vnd.x+json', 'x-signature': 's' });
+  expect(JSON.stringify(got)).not.toContain('canary');
+  expect(got?.headers['host']).toBe(good.url.host);
+});
+
+it('the listener finishes what is being forwarded when it ends', async () => {
+  const slow = await target([
+    {
+      on: 'request',
+      act: (socket) => void setTimeout(() => socket.write('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n'), 100),
+    },
+  ]);
+  await open({ forwardTo: [slow.url] });
+  for (const id of ['a', 'b']) await post(listener.url, delivery(id));
+  expect(await listener.finish(soon(5_000))).toEqual([]);
+  expect(slow.whole()).toHaveLength(2);
+});
+
+it('the listener runs the command for one event at a time, in order, and tells how each ended', async () => {
+  const log = directory.path('order');
+  const line = `read x; echo "begin $SVC_EVENT_ID" >> ${log}; sleep 0.05; echo "end $SVC_EVENT_ID" >> ${log}; [ "$SVC_EVENT_ID" != b ]`;
+  const command = {
+    line,
+    environment: { PATH: process.env['PATH'] },
+    platform: process.platform,
+    cwd: directory.path('.'),
+    limitMs: 5_000,
+  };
+  await open({ command });
+  for (const id of ['a', 'b', 'c']) await post(listener.url, delivery(id));
+  expect(await listener.finish(soon(5_000))).toMatchObject([{ target: undefined, count: 1, ids: ['b'] }]);
+  const { readFileSync } = await import('node:fs');
+  expect(readFileSync(log, 'utf8').trimEnd().split('\n')).toEqual(
+    ['a', 'b', 'c'].flatMap((id) => [`begin ${id}`, `end ${id}`]),
+  );
+  expect(reported.flatMap((one) => (one.kind === 'command ended' ? [one.code] : []))).toEqual([0, 1, 0]);
+});
+
+it('the listener asks senders to retry while the disk is full or nobody reads the events', async () => {
+  await open({ journal: '/dev/full' });
+  const { status, headers } = await post(listener.url, delivery());
+  expect({ status, again: headers['retry-after'] }).toEqual({ status: 503, again: '10' });
+  expect(reported).toMatchObject([{ kind: 'refused', status: 503, reason: expect.stringContaining('disk is full') }]);
+  await listener.finish(soon(0));
+  await open();
+  const large = JSON.stringify(delivery('large', { note: 'x'.repeat(990_000) }));
+  const statuses = [];
+  for (let at = 0; at < 80; at += 1) statuses.push((await post(listener.url, large)).status);
+  expect(statuses.indexOf(503)).toBeGreaterThan(60);
+  expect(new Set(statuses.slice(statuses.indexOf(503)))).toEqual(new Set([503]));
+  listener.end();
+  await readAll();
+  expect(seen).toHaveLength(statuses.indexOf(503));
+});
+
+it('the listener leaves nothing behind when the port cannot be had', async () => {
+  await open();
+  const again = Listener.open({
+    port: listener.port,
+    clock: systemClock,
+    redact: (text) => text,
+    journal: directory.path('unused.jsonl'),
+  });
+  await expect(again).rejects.toMatchObject({ message: `port ${listener.port} is in use` });
 });

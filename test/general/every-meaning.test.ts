@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import * as z from 'zod/mini';
 import type { ShownStatus } from '../../src/au/run/run-view.ts';
 import type { Outcome } from '../../src/au/run/verdict.ts';
@@ -123,119 +123,117 @@ function membersOf(shape: unknown, path: readonly string[] = []): Member[] {
 
 const shapes = exported.filter(([, value]) => value instanceof z.ZodMiniType);
 
-describe('the glossary', () => {
-  it('the glossary explains every value of the lists in src/schema', () => {
-    const lists = exported.flatMap(([name, value]): [string, string[]][] => {
-      if (value instanceof z.ZodMiniType || value instanceof RegExp || typeof value !== 'object' || value === null)
-        return [];
-      if (Array.isArray(value)) return value.every((one) => typeof one === 'string') ? [[name, value]] : [];
-      return /^[A-Z_]+$/.test(name) && !TABLES_OF_LISTS.has(name) ? [[name, Object.keys(value)]] : [];
-    });
-    expect(lists.map(([name]) => name).toSorted()).toEqual(Object.keys(KIND_OF_LIST).toSorted());
-    for (const [list, values] of lists)
-      expect(namesOf(KIND_OF_LIST[list] ?? ''), list).toEqual(expect.arrayContaining([...values]));
+it('the glossary explains every value of the lists in src/schema', () => {
+  const lists = exported.flatMap(([name, value]): [string, string[]][] => {
+    if (value instanceof z.ZodMiniType || value instanceof RegExp || typeof value !== 'object' || value === null)
+      return [];
+    if (Array.isArray(value)) return value.every((one) => typeof one === 'string') ? [[name, value]] : [];
+    return /^[A-Z_]+$/.test(name) && !TABLES_OF_LISTS.has(name) ? [[name, Object.keys(value)]] : [];
   });
+  expect(lists.map(([name]) => name).toSorted()).toEqual(Object.keys(KIND_OF_LIST).toSorted());
+  for (const [list, values] of lists)
+    expect(namesOf(KIND_OF_LIST[list] ?? ''), list).toEqual(expect.arrayContaining([...values]));
+});
 
-  it('the glossary explains every value that a shape in src/schema lists', () => {
-    const listed = shapes.flatMap(([, shape]) => membersOf(shape)).filter(({ values }) => values.length > 0);
-    expect(listed.length).toBeGreaterThan(15);
-    for (const { path, values } of listed) {
-      if (values.join() === 'true,false') continue;
-      const member = path.at(-1) ?? '';
-      const kind = KIND_OF_MEMBER[path.slice(-2).join('.')] ?? KIND_OF_MEMBER[member] ?? member.replaceAll('_', ' ');
-      const known = meanings.filter((meaning) => meaning.kind === kind);
-      const words = known.flatMap(({ name, code = '' }) => [name, code]);
-      expect(words, path.join('.')).toEqual(expect.arrayContaining([...values]));
-    }
-  });
+it('the glossary explains every value that a shape in src/schema lists', () => {
+  const listed = shapes.flatMap(([, shape]) => membersOf(shape)).filter(({ values }) => values.length > 0);
+  expect(listed.length).toBeGreaterThan(15);
+  for (const { path, values } of listed) {
+    if (values.join() === 'true,false') continue;
+    const member = path.at(-1) ?? '';
+    const kind = KIND_OF_MEMBER[path.slice(-2).join('.')] ?? KIND_OF_MEMBER[member] ?? member.replaceAll('_', ' ');
+    const known = meanings.filter((meaning) => meaning.kind === kind);
+    const words = known.flatMap(({ name, code = '' }) => [name, code]);
+    expect(words, path.join('.')).toEqual(expect.arrayContaining([...values]));
+  }
+});
 
-  it('the glossary explains every member of a response', () => {
-    const fields = new Set(
-      meanings.filter(({ kind }) => kind.startsWith('field of') || kind === 'tenant setting').map(({ name }) => name),
+it('the glossary explains every member of a response', () => {
+  const fields = new Set(
+    meanings.filter(({ kind }) => kind.startsWith('field of') || kind === 'tenant setting').map(({ name }) => name),
+  );
+  const names = shapes
+    .filter(([name]) => name !== 'authenticateSchema')
+    .flatMap(([, shape]) => membersOf(shape).map(({ path }) => path.at(-1) ?? ''));
+  expect(names.length).toBeGreaterThan(100);
+  expect([...new Set(names)].filter((name) => name !== '' && !fields.has(name))).toEqual([]);
+});
+
+it('the glossary explains every error code and exit code, and no other', () => {
+  expect(namesOf('error code')).toEqual(Object.keys(EXIT_CODES));
+  const codes = [0, ...new Set(Object.values(EXIT_CODES))].toSorted((a, b) => a - b);
+  expect(namesOf('exit code').map(Number)).toEqual(codes);
+  expect(explain('6', meanings).map(({ kind, name }) => `${kind} ${name}`)).toEqual([
+    'exit code 6',
+    'challenge cancel reason error',
+    'challenge preference no-challenge-data-sharing-only',
+    'error code rejected',
+    'error code conflict',
+  ]);
+});
+
+it('the glossary and the page of exit codes say the same', async () => {
+  const { sections } = await topicPage('exit-codes');
+  const rows = sections.find(({ title }) => title === 'Codes')?.rows ?? [];
+  const own = meaningsIn(ownWords as MeaningTable).filter(({ kind }) => kind === 'exit code');
+  expect(own.map(({ name, means }) => [name, asClause(means)])).toEqual(rows);
+});
+
+it('the glossary explains every permission that a command names, the types of keys and tenants, and every status and outcome of a run', async () => {
+  const needed = (await allCommands()).flatMap(({ command }) => command.permissions ?? []);
+  const permissions = new Set(needed.filter((name) => name.includes(':')));
+  expect(namesOf('permission')).toEqual(expect.arrayContaining([...permissions]));
+  expect(namesOf('tenant type')).toEqual(Object.keys(TENANT_TYPES));
+  expect(namesOf('key type')).toEqual(Object.keys(KEY_TYPES));
+  expect(namesOf('run status')).toEqual([...Object.keys(RUN_STATUSES), 'already_submitted', 'nothing_new']);
+  expect(namesOf('outcome of a run')).toEqual(Object.keys(RUN_OUTCOMES));
+  expect(namesOf('merchant id')).toEqual([SANDBOX_MERCHANT_ID]);
+});
+
+it('the glossary explains every entity type, action and event type, and the scenario of every test card', () => {
+  expect(namesOf('entity type').toSorted()).toEqual([...ENTITY_TYPES]);
+  expect(namesOf('action')).toEqual([...RESULT_STEPS]);
+  expect(namesOf('event').toSorted()).toEqual(TRIGGER_TYPES.toSorted());
+  const scenarios = new Set(THREE_DS_CARDS.map(({ scenario }) => scenario));
+  expect(namesOf('test card scenario').toSorted()).toEqual([...scenarios].toSorted());
+});
+
+it('the glossary explains every operation of the service that the documentation lists, with its permission', () => {
+  const page = readFileSync(new URL('../../docs/operations.md', import.meta.url), 'utf8');
+  const rows = [...page.matchAll(/^\| `([A-Z]+ [^`]+)` \|.*\| (.+) \|$/gm)];
+  expect(namesOf('endpoint')).toEqual(rows.map(([, operation]) => operation));
+  for (const [, operation = '', permission = ''] of rows)
+    expect(explain(operation, meanings)[0]?.next).toContain(
+      permission.split(':')[0] === 'none' ? 'no key' : permission,
     );
-    const names = shapes
-      .filter(([name]) => name !== 'authenticateSchema')
-      .flatMap(([, shape]) => membersOf(shape).map(({ path }) => path.at(-1) ?? ''));
-    expect(names.length).toBeGreaterThan(100);
-    expect([...new Set(names)].filter((name) => name !== '' && !fields.has(name))).toEqual([]);
-  });
+});
 
-  it('the glossary explains every error code and exit code, and no other', () => {
-    expect(namesOf('error code')).toEqual(Object.keys(EXIT_CODES));
-    const codes = [0, ...new Set(Object.values(EXIT_CODES))].toSorted((a, b) => a - b);
-    expect(namesOf('exit code').map(Number)).toEqual(codes);
-    expect(explain('6', meanings).map(({ kind, name }) => `${kind} ${name}`)).toEqual([
-      'exit code 6',
-      'challenge cancel reason error',
-      'challenge preference no-challenge-data-sharing-only',
-      'error code rejected',
-      'error code conflict',
-    ]);
-  });
+it('the glossary has the limits of the code', () => {
+  expect(meaningOf('page size')).toContain(`${DEFAULT_PAGE_SIZE} items`);
+  expect(meaningOf('page size')).toContain(`at most ${MAX_PAGE_SIZE}`);
+  expect(meaningOf('tenant name length')).toContain(`${MAX_TENANT_NAME_LENGTH} characters`);
+  expect(meaningOf('request file size')).toContain(`${MAX_REQUEST_FILE_BYTES / 1e6} MB`);
+  expect(meaningOf('request file size')).toContain(`${MAX_REQUEST_FILE_ROWS / 1000} thousand tokens`);
+});
 
-  it('the glossary and the page of exit codes say the same', async () => {
-    const { sections } = await topicPage('exit-codes');
-    const rows = sections.find(({ title }) => title === 'Codes')?.rows ?? [];
-    const own = meaningsIn(ownWords as MeaningTable).filter(({ kind }) => kind === 'exit code');
-    expect(own.map(({ name, means }) => [name, asClause(means)])).toEqual(rows);
-  });
+it('the glossary is made of sentences, and explains no word of a kind twice', () => {
+  for (const { kind, name, means, next = 'It.' } of meanings)
+    for (const text of [means, next]) expect(text, `${kind} ${name}`).toMatch(/^[A-Z\ds'].*\.$/);
+  const words = meanings.map(({ kind, name }) => `${kind}: ${name}`);
+  expect(words.filter((word, at) => words.indexOf(word) !== at)).toEqual([]);
+});
 
-  it('the glossary explains every permission that a command names, the types of keys and tenants, and every status and outcome of a run', async () => {
-    const needed = (await allCommands()).flatMap(({ command }) => command.permissions ?? []);
-    const permissions = new Set(needed.filter((name) => name.includes(':')));
-    expect(namesOf('permission')).toEqual(expect.arrayContaining([...permissions]));
-    expect(namesOf('tenant type')).toEqual(Object.keys(TENANT_TYPES));
-    expect(namesOf('key type')).toEqual(Object.keys(KEY_TYPES));
-    expect(namesOf('run status')).toEqual([...Object.keys(RUN_STATUSES), 'already_submitted', 'nothing_new']);
-    expect(namesOf('outcome of a run')).toEqual(Object.keys(RUN_OUTCOMES));
-    expect(namesOf('merchant id')).toEqual([SANDBOX_MERCHANT_ID]);
-  });
-
-  it('the glossary explains every entity type, action and event type, and the scenario of every test card', () => {
-    expect(namesOf('entity type').toSorted()).toEqual([...ENTITY_TYPES]);
-    expect(namesOf('action')).toEqual([...RESULT_STEPS]);
-    expect(namesOf('event').toSorted()).toEqual(TRIGGER_TYPES.toSorted());
-    const scenarios = new Set(THREE_DS_CARDS.map(({ scenario }) => scenario));
-    expect(namesOf('test card scenario').toSorted()).toEqual([...scenarios].toSorted());
-  });
-
-  it('the glossary explains every operation of the service that the documentation lists, with its permission', () => {
-    const page = readFileSync(new URL('../../docs/operations.md', import.meta.url), 'utf8');
-    const rows = [...page.matchAll(/^\| `([A-Z]+ [^`]+)` \|.*\| (.+) \|$/gm)];
-    expect(namesOf('endpoint')).toEqual(rows.map(([, operation]) => operation));
-    for (const [, operation = '', permission = ''] of rows)
-      expect(explain(operation, meanings)[0]?.next).toContain(
-        permission.split(':')[0] === 'none' ? 'no key' : permission,
-      );
-  });
-
-  it('the glossary has the limits of the code', () => {
-    expect(meaningOf('page size')).toContain(`${DEFAULT_PAGE_SIZE} items`);
-    expect(meaningOf('page size')).toContain(`at most ${MAX_PAGE_SIZE}`);
-    expect(meaningOf('tenant name length')).toContain(`${MAX_TENANT_NAME_LENGTH} characters`);
-    expect(meaningOf('request file size')).toContain(`${MAX_REQUEST_FILE_BYTES / 1e6} MB`);
-    expect(meaningOf('request file size')).toContain(`${MAX_REQUEST_FILE_ROWS / 1000} thousand tokens`);
-  });
-
-  it('the glossary is made of sentences, and explains no word of a kind twice', () => {
-    for (const { kind, name, means, next = 'It.' } of meanings)
-      for (const text of [means, next]) expect(text, `${kind} ${name}`).toMatch(/^[A-Z\ds'].*\.$/);
-    const words = meanings.map(({ kind, name }) => `${kind}: ${name}`);
-    expect(words.filter((word, at) => words.indexOf(word) !== at)).toEqual([]);
-  });
-
-  it.each([
-    ['update_existing', ['token deduplication behavior: update_existing']],
-    ['Update-Existing', ['token deduplication behavior: update_existing']],
-    ['cavv', ['field of an authentication: authentication_value']],
-    ['retention', ['limit: log availability']],
-    ['429', ['HTTP status: 429']],
-    ['log:read', ['permission: log:read']],
-    ['account-updater.job.completed', ['event: account-updater.job.completed']],
-    ['key types', ['key type: management', 'key type: private']],
-    ['fields of method', ['field of method: method_url', 'field of method: method_completion_indicator']],
-    ['zzz', []],
-  ])('the word %s finds its meanings', (word, found) => {
-    expect(explain(word, meanings).map(({ kind, name }) => `${kind}: ${name}`)).toEqual(found);
-  });
+it.each([
+  ['update_existing', ['token deduplication behavior: update_existing']],
+  ['Update-Existing', ['token deduplication behavior: update_existing']],
+  ['cavv', ['field of an authentication: authentication_value']],
+  ['retention', ['limit: log availability']],
+  ['429', ['HTTP status: 429']],
+  ['log:read', ['permission: log:read']],
+  ['account-updater.job.completed', ['event: account-updater.job.completed']],
+  ['key types', ['key type: management', 'key type: private']],
+  ['fields of method', ['field of method: method_url', 'field of method: method_completion_indicator']],
+  ['zzz', []],
+])('the word %s finds its meanings', (word, found) => {
+  expect(explain(word, meanings).map(({ kind, name }) => `${kind}: ${name}`)).toEqual(found);
 });

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { SvcError } from '../../src/base/errors.ts';
 import { type Page, Pages, type ReadPage } from '../../src/client/api/pages.ts';
 import type { TimeRange } from '../../src/logs/entry.ts';
@@ -43,44 +43,42 @@ function words({ entries }: Awaited<ReturnType<typeof readOnce>>): string[] {
   return entries.map((entry) => entry.log.message ?? '');
 }
 
-describe('a window', () => {
-  it.each([400, 404, 410, 422])(
-    'R27: a window whose cursor expired (%i) is read again, without loss or duplicates',
-    async (status) => {
-      const source = reads([['a', 'b'], status], [['a', 'b'], ['c'], status], [['a', 'b'], ['c'], ['d']]);
-      expect(words(await readOnce(source, MINUTE))).toEqual(['a', 'b', 'c', 'd']);
-      expect(source.count).toBe(3);
-    },
-  );
-
-  it('R27: a window is not read again without end, and not when its first page is refused', async () => {
-    await expect(readOnce(reads([['a'], 410]), MINUTE)).rejects.toMatchObject({ code: 'truncated' });
-    const refused = reads([400]);
-    await expect(readOnce(refused, MINUTE)).rejects.toMatchObject({ code: 'rejected', status: 400 });
-    expect(refused.count).toBe(1);
-  });
-
-  it('R26: a window of a list that was given up after 1,000 empty pages is not read again', async () => {
-    const source = { ...reads([]), pages: () => new Pages<Log>(emptyPage()).pages() };
-    await expect(readOnce(source, MINUTE)).rejects.toMatchObject({ code: 'truncated', facts: { empty_pages: 1_000 } });
-    expect(requested).toBe(1_000);
-  });
-
-  it('R26: empty pages do not count as pages of a window, which would be read in ever smaller parts', async () => {
-    const source = reads([[], [], ['a', 'b'], []]);
-    expect(words(await readOnce(source, MINUTE, { maxPages: 2 }))).toEqual(['a', 'b']);
-    await expect(readOnce(reads([['a'], ['b'], ['c']]), MINUTE, { maxPages: 2 })).rejects.toBeInstanceOf(TooManyPages);
-  });
-
-  it('R28: a window of several pages is read until two reads agree', async () => {
-    const source = reads([['a', 'b'], ['b']], [['a', 'b'], ['c']], [['a', 'b'], ['c']]);
-    expect(words(await readReliably(source, MINUTE))).toEqual(['a', 'b', 'c']);
+it.each([400, 404, 410, 422])(
+  'R27: a window whose cursor expired (%i) is read again, without loss or duplicates',
+  async (status) => {
+    const source = reads([['a', 'b'], status], [['a', 'b'], ['c'], status], [['a', 'b'], ['c'], ['d']]);
+    expect(words(await readOnce(source, MINUTE))).toEqual(['a', 'b', 'c', 'd']);
     expect(source.count).toBe(3);
-  });
+  },
+);
 
-  it('R28: a window of one page is certain after one read', async () => {
-    const source = reads([['a', 'a']]);
-    expect(words(await readReliably(source, MINUTE))).toEqual(['a', 'a']);
-    expect(source.count).toBe(1);
-  });
+it('R27: a window is not read again without end, and not when its first page is refused', async () => {
+  await expect(readOnce(reads([['a'], 410]), MINUTE)).rejects.toMatchObject({ code: 'truncated' });
+  const refused = reads([400]);
+  await expect(readOnce(refused, MINUTE)).rejects.toMatchObject({ code: 'rejected', status: 400 });
+  expect(refused.count).toBe(1);
+});
+
+it('R26: a window of a list that was given up after 1,000 empty pages is not read again', async () => {
+  const source = { ...reads([]), pages: () => new Pages<Log>(emptyPage()).pages() };
+  await expect(readOnce(source, MINUTE)).rejects.toMatchObject({ code: 'truncated', facts: { empty_pages: 1_000 } });
+  expect(requested).toBe(1_000);
+});
+
+it('R26: empty pages do not count as pages of a window, which would be read in ever smaller parts', async () => {
+  const source = reads([[], [], ['a', 'b'], []]);
+  expect(words(await readOnce(source, MINUTE, { maxPages: 2 }))).toEqual(['a', 'b']);
+  await expect(readOnce(reads([['a'], ['b'], ['c']]), MINUTE, { maxPages: 2 })).rejects.toBeInstanceOf(TooManyPages);
+});
+
+it('R28: a window of several pages is read until two reads agree', async () => {
+  const source = reads([['a', 'b'], ['b']], [['a', 'b'], ['c']], [['a', 'b'], ['c']]);
+  expect(words(await readReliably(source, MINUTE))).toEqual(['a', 'b', 'c']);
+  expect(source.count).toBe(3);
+});
+
+it('R28: a window of one page is certain after one read', async () => {
+  const source = reads([['a', 'a']]);
+  expect(words(await readReliably(source, MINUTE))).toEqual(['a', 'a']);
+  expect(source.count).toBe(1);
 });

@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 
 const project = fileURLToPath(new URL('../../', import.meta.url));
 const PAGES = 'test/browser/report.slow.test.ts';
@@ -34,49 +34,47 @@ function count(...runs: readonly (readonly [file: string, tests: Tests])[]): { s
   return { status, stdout };
 }
 
-describe('the count of all runs', () => {
-  it('the count of all runs fails for a test that each of them skipped', () => {
-    const skipped = [EXECUTABLES, { 'the executable starts': 'skipped' }] as const;
-    const { status, stdout } = count(skipped, skipped, [PAGES, { 'a report': 'passed' }]);
-    expect(stdout).toContain(`does not list them\n  ${EXECUTABLES}: the executable starts\n`);
-    expect(stdout).toMatch(/\n1 passed, 1 failed, 2 skipped\n$/);
-    expect(status).toBe(1);
-  });
+it('the count of all runs fails for a test that each of them skipped', () => {
+  const skipped = [EXECUTABLES, { 'the executable starts': 'skipped' }] as const;
+  const { status, stdout } = count(skipped, skipped, [PAGES, { 'a report': 'passed' }]);
+  expect(stdout).toContain(`does not list them\n  ${EXECUTABLES}: the executable starts\n`);
+  expect(stdout).toMatch(/\n1 passed, 1 failed, 2 skipped\n$/);
+  expect(status).toBe(1);
+});
 
-  it('the count of all runs passes when one of them ran the test', () => {
-    const test = 'the executable starts';
-    const { status, stdout } = count([EXECUTABLES, { [test]: 'skipped' }], [EXECUTABLES, { [test]: 'passed' }]);
-    expect({ status, stdout }).toEqual({ status: 0, stdout: '\n1 passed, 0 failed, 1 skipped\n' });
-  });
+it('the count of all runs passes when one of them ran the test', () => {
+  const test = 'the executable starts';
+  const { status, stdout } = count([EXECUTABLES, { [test]: 'skipped' }], [EXECUTABLES, { [test]: 'passed' }]);
+  expect({ status, stdout }).toEqual({ status: 0, stdout: '\n1 passed, 0 failed, 1 skipped\n' });
+});
 
-  it('the count of all runs prints what a listed test lacks, and passes', () => {
-    const { status, stdout } = count([PAGES, { 'a report in Chromium is shown': 'skipped', other: 'passed' }]);
-    expect(stdout).toContain(
-      `\nskipped in every run, for lack of: Chromium\n  ${PAGES}: a report in Chromium is shown\n`,
+it('the count of all runs prints what a listed test lacks, and passes', () => {
+  const { status, stdout } = count([PAGES, { 'a report in Chromium is shown': 'skipped', other: 'passed' }]);
+  expect(stdout).toContain(
+    `\nskipped in every run, for lack of: Chromium\n  ${PAGES}: a report in Chromium is shown\n`,
+  );
+  expect(status).toBe(0);
+});
+
+it('the count of all runs does not take a listed reason for another file', () => {
+  const { status } = count([EXECUTABLES, { 'a report in Chromium is shown': 'skipped' }]);
+  expect(status).toBe(1);
+});
+
+it('the count of all runs has a line without skipped tests when there are none', () => {
+  const { stdout } = count([PAGES, { one: 'passed', two: 'failed' }]);
+  expect(stdout).toMatch(/\n1 passed, 1 failed\n$/);
+});
+
+it('the list of tests that may be skipped names words of tests that are there', () => {
+  const lines = readFileSync(join(project, '.ci/may-be-skipped.txt'), 'utf8').trimEnd().split('\n');
+  const listed = lines.filter((line) => !line.startsWith('#'));
+  const stale = listed.filter((line) => {
+    const [, file = '', words = ''] = line.split(' | ');
+    return (
+      words === '' || !existsSync(join(project, file)) || !readFileSync(join(project, file), 'utf8').includes(words)
     );
-    expect(status).toBe(0);
   });
-
-  it('the count of all runs does not take a listed reason for another file', () => {
-    const { status } = count([EXECUTABLES, { 'a report in Chromium is shown': 'skipped' }]);
-    expect(status).toBe(1);
-  });
-
-  it('the count of all runs has a line without skipped tests when there are none', () => {
-    const { stdout } = count([PAGES, { one: 'passed', two: 'failed' }]);
-    expect(stdout).toMatch(/\n1 passed, 1 failed\n$/);
-  });
-
-  it('the list of tests that may be skipped names words of tests that are there', () => {
-    const lines = readFileSync(join(project, '.ci/may-be-skipped.txt'), 'utf8').trimEnd().split('\n');
-    const listed = lines.filter((line) => !line.startsWith('#'));
-    const stale = listed.filter((line) => {
-      const [, file = '', words = ''] = line.split(' | ');
-      return (
-        words === '' || !existsSync(join(project, file)) || !readFileSync(join(project, file), 'utf8').includes(words)
-      );
-    });
-    expect(stale).toEqual([]);
-    expect(listed.length).toBeGreaterThan(20);
-  });
+  expect(stale).toEqual([]);
+  expect(listed.length).toBeGreaterThan(20);
 });

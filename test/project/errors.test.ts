@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { isNode, lastName, type Node, nodesOf } from '../support/syntax.ts';
 
 const root = fileURLToPath(new URL('../../src/', import.meta.url));
@@ -15,30 +15,28 @@ const PLAIN = new Set(['FaultSyntaxError', 'JsonFault', 'CommanderError', 'Trans
 /** Members that only a copy of another error reads. A copied message counts, since the rest would be lost. */
 const COPIED = new Set(['code', 'message', 'hint', 'next', 'alternatives', 'facts', 'commands', 'retryable']);
 
-describe('errors that are wrapped', () => {
-  it('errors that are wrapped keep their facts, since every place uses their method `with`', () => {
-    expect(OWN.size).toBeGreaterThan(4);
-    expect(sources.flatMap((file) => copiesIn(codeOf(file), file))).toEqual([]);
-  });
+it('errors that are wrapped keep their facts, since every place uses their method `with`', () => {
+  expect(OWN.size).toBeGreaterThan(4);
+  expect(sources.flatMap((file) => copiesIn(codeOf(file), file))).toEqual([]);
+});
 
-  it.each([
-    "try { f() } catch (error) { throw new SvcError('local', error.message) }",
-    "try { f() } catch (error) { const { message, hint } = error; throw new SvcError('local', message, { hint }) }",
-    "work.catch((error: unknown) => { throw new SvcError('local', `no: ${error.message}`) })",
-    "function renewed(error: SvcError) { return new SvcError(error.code, 'no') }",
-    "function renewed({ code, facts }: SvcError) { return new ExecFailed(code, 'no', { facts }) }",
-  ])('errors that are wrapped are found where their members are copied: %s', (code) => {
-    expect(copiesIn(code, 'x.ts')).toEqual(['x.ts:1']);
-  });
+it.each([
+  "try { f() } catch (error) { throw new SvcError('local', error.message) }",
+  "try { f() } catch (error) { const { message, hint } = error; throw new SvcError('local', message, { hint }) }",
+  "work.catch((error: unknown) => { throw new SvcError('local', `no: ${error.message}`) })",
+  "function renewed(error: SvcError) { return new SvcError(error.code, 'no') }",
+  "function renewed({ code, facts }: SvcError) { return new ExecFailed(code, 'no', { facts }) }",
+])('errors that are wrapped are found where their members are copied: %s', (code) => {
+  expect(copiesIn(code, 'x.ts')).toEqual(['x.ts:1']);
+});
 
-  it.each([
-    "try { f() } catch (error) { throw new SvcError('local', 'no', { cause: error }) }",
-    'try { f() } catch (error) { throw error.with({ message: `no: ${error.message}` }) }',
-    "try { f() } catch (error) { if (error instanceof JsonFault) throw new SvcError('usage', error.message) }",
-    "function refused(reply: Reply) { return new SvcError('server', reply.message) }",
-  ])('errors that are wrapped are left alone where nothing is copied: %s', (code) => {
-    expect(copiesIn(code, 'x.ts')).toEqual([]);
-  });
+it.each([
+  "try { f() } catch (error) { throw new SvcError('local', 'no', { cause: error }) }",
+  'try { f() } catch (error) { throw error.with({ message: `no: ${error.message}` }) }',
+  "try { f() } catch (error) { if (error instanceof JsonFault) throw new SvcError('usage', error.message) }",
+  "function refused(reply: Reply) { return new SvcError('server', reply.message) }",
+])('errors that are wrapped are left alone where nothing is copied: %s', (code) => {
+  expect(copiesIn(code, 'x.ts')).toEqual([]);
 });
 
 function subclassesIn(code: string): string[] {

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { nodesOf } from '../support/syntax.ts';
 
 /** The folders that a program can use without a command line. */
@@ -15,20 +15,18 @@ const NOT_WORDS = new Set(['au/results/report-page.ts']);
 
 const root = fileURLToPath(new URL('../../src/', import.meta.url));
 
-describe('the texts of the library', () => {
-  it.each(LIBRARY)('the texts of the library in %s name no command and no option', (folder) => {
-    const files = readdirSync(path.join(root, folder), { recursive: true, encoding: 'utf8' })
-      .filter((file) => file.endsWith('.ts'))
-      .map((file) => path.posix.join(folder, file))
-      .filter((file) => !NOT_WORDS.has(file));
-    expect(files.flatMap(adviceIn)).toEqual([]);
-  });
+it.each(LIBRARY)('the texts of the library in %s name no command and no option', (folder) => {
+  const files = readdirSync(path.join(root, folder), { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.ts'))
+    .map((file) => path.posix.join(folder, file))
+    .filter((file) => !NOT_WORDS.has(file));
+  expect(files.flatMap(adviceIn)).toEqual([]);
+});
 
-  it('the texts of the library are found when they do', () => {
-    const code = "throw new SvcError('usage', 'x', { hint: `Add --force, or run 'svc au jobs'.` });";
-    expect(textsOf('x.ts', code).filter((text) => ADVICE.test(text))).toHaveLength(1);
-    expect(textsOf('x.ts', "next: ['au', 'jobs', '--all']").filter((text) => ADVICE.test(text))).toEqual([]);
-  });
+it('the texts of the library are found when they do', () => {
+  const code = "throw new SvcError('usage', 'x', { hint: `Add --force, or run 'svc au jobs'.` });";
+  expect(textsOf('x.ts', code).filter((text) => ADVICE.test(text))).toHaveLength(1);
+  expect(textsOf('x.ts', "next: ['au', 'jobs', '--all']").filter((text) => ADVICE.test(text))).toEqual([]);
 });
 
 function adviceIn(file: string): string[] {

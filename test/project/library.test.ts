@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { RunningSandbox } from '../../src/emulator/running-sandbox.ts';
 import { exampleRequestFile } from '../../src/emulator/vault/cards.ts';
 import { readBlocks } from '../support/readme-blocks.ts';
@@ -29,37 +29,32 @@ afterAll(async () => {
   rmSync(directory, { recursive: true, force: true });
 });
 
-describe('the library', () => {
-  it('the library has four examples in docs/library.md', () => {
-    expect(examples).toHaveLength(4);
-  });
+it('the library has four examples in docs/library.md', () => {
+  expect(examples).toHaveLength(4);
+});
 
-  it.each(examples)(
-    'the library runs the example at line $line of docs/library.md unchanged',
-    async ({ line, text }) => {
-      const file = join(directory, `example-${line}.mjs`);
-      writeFileSync(file, text);
-      const env = {
-        PATH: process.env['PATH'] ?? '',
-        SVC_BASE_URL: sandbox.url,
-        SVC_MANAGEMENT_API_KEY: 'sandbox-management-key',
-        SVC_PRIVATE_API_KEY: 'sandbox-private-key',
-      };
-      const child = spawn(process.execPath, [file], { cwd: directory, env, stdio: ['pipe', 'pipe', 'pipe'] });
-      child.stdin.end();
-      const { code, stdout, stderr } = await finished(child);
-      expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-      const expectedOutputs = [
-        /(card|Card).*\n.*\n/,
-        /^\d+ bytes of results\n$/,
-        /^(2.*Z \w+\n){5}followed up to 2/,
-        /^\w+.*: \d+ active tokens\nsession for a \w+ card\n$/,
-      ];
-      expect(stdout).toMatch(expectedOutputs[examples.findIndex((example) => example.line === line)] ?? 'nothing');
-    },
-  );
+it.each(examples)('the library runs the example at line $line of docs/library.md unchanged', async ({ line, text }) => {
+  const file = join(directory, `example-${line}.mjs`);
+  writeFileSync(file, text);
+  const env = {
+    PATH: process.env['PATH'] ?? '',
+    SVC_BASE_URL: sandbox.url,
+    SVC_MANAGEMENT_API_KEY: 'sandbox-management-key',
+    SVC_PRIVATE_API_KEY: 'sandbox-private-key',
+  };
+  const child = spawn(process.execPath, [file], { cwd: directory, env, stdio: ['pipe', 'pipe', 'pipe'] });
+  child.stdin.end();
+  const { code, stdout, stderr } = await finished(child);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  const expectedOutputs = [
+    /(card|Card).*\n.*\n/,
+    /^\d+ bytes of results\n$/,
+    /^(2.*Z \w+\n){5}followed up to 2/,
+    /^\w+.*: \d+ active tokens\nsession for a \w+ card\n$/,
+  ];
+  expect(stdout).toMatch(expectedOutputs[examples.findIndex((example) => example.line === line)] ?? 'nothing');
+});
 
-  it('the library writes results.csv with a result code for each token of the example', () => {
-    expect(readFileSync(join(directory, 'results.csv'), 'utf8')).toMatch(/^token,.*result_code\n(.*\n){38}$/);
-  });
+it('the library writes results.csv with a result code for each token of the example', () => {
+  expect(readFileSync(join(directory, 'results.csv'), 'utf8')).toMatch(/^token,.*result_code\n(.*\n){38}$/);
 });

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { allCommands } from '../support/tree.ts';
 
 const root = fileURLToPath(new URL('../../src/', import.meta.url));
@@ -11,17 +11,15 @@ const NEXT = /\b(?:next|command): \[((?:'[\w-]+'(?:, )?)+)([^\]]*)\]/g;
 const commands = new Map((await allCommands()).map(({ words, command }) => [words, command]));
 const sources = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
 
-describe('the commands that messages name', () => {
-  it('the commands that messages name exist, with every argument that they need', () => {
-    const found = sources.flatMap((file) => problemsIn(readFileSync(path.join(root, file), 'utf8'), file));
-    expect(found).toEqual([]);
-  });
+it('the commands that messages name exist, with every argument that they need', () => {
+  const found = sources.flatMap((file) => problemsIn(readFileSync(path.join(root, file), 'utf8'), file));
+  expect(found).toEqual([]);
+});
 
-  it('the commands that messages name are found when they do not', () => {
-    expect(problemsIn("next: ['au', 'list']", 'x.ts')).toEqual(['x.ts: au list is no command']);
-    expect(problemsIn("next: ['au', 'download']", 'x.ts')).toEqual(['x.ts: au download needs an argument']);
-    expect(problemsIn("next: ['au', 'download', id]", 'x.ts')).toEqual([]);
-  });
+it('the commands that messages name are found when they do not', () => {
+  expect(problemsIn("next: ['au', 'list']", 'x.ts')).toEqual(['x.ts: au list is no command']);
+  expect(problemsIn("next: ['au', 'download']", 'x.ts')).toEqual(['x.ts: au download needs an argument']);
+  expect(problemsIn("next: ['au', 'download', id]", 'x.ts')).toEqual([]);
 });
 
 function problemsIn(code: string, file: string): string[] {

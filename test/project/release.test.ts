@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { isInstalled } from '../../src/base/files/names.ts';
 
 const scripts = fileURLToPath(new URL('../../build/release/', import.meta.url));
@@ -21,52 +21,50 @@ async function originOf(manifest: object): Promise<Origin> {
   return origin(manifest);
 }
 
-describe('npm run release', () => {
-  it('npm run release takes homepage, bugs and maintainer from package.json, and names what is missing there', async () => {
-    expect((await originOf({})).missing).toEqual([
-      expect.stringContaining('`repository`'),
-      expect.stringContaining('`author`'),
-    ]);
-    const repository = { type: 'git', url: 'git+https://git.example/acme/svc.git' };
-    const expected = {
-      repository: 'https://git.example/acme/svc',
-      homepage: 'https://git.example/acme/svc#readme',
-      bugs: 'https://git.example/acme/svc/issues',
-      maintainer: 'Ann <ann@example.com>',
-      missing: [],
-    };
-    expect(await originOf({ repository, author: 'Ann <ann@example.com>' })).toEqual(expected);
-    expect(await originOf({ repository, author: { name: 'Ann', email: 'ann@example.com' } })).toEqual(expected);
-    expect(await originOf({ repository, homepage: 'https://svc.example' })).toMatchObject({
-      homepage: 'https://svc.example',
-      missing: [expect.stringContaining('`author`')],
-    });
+it('npm run release takes homepage, bugs and maintainer from package.json, and names what is missing there', async () => {
+  expect((await originOf({})).missing).toEqual([
+    expect.stringContaining('`repository`'),
+    expect.stringContaining('`author`'),
+  ]);
+  const repository = { type: 'git', url: 'git+https://git.example/acme/svc.git' };
+  const expected = {
+    repository: 'https://git.example/acme/svc',
+    homepage: 'https://git.example/acme/svc#readme',
+    bugs: 'https://git.example/acme/svc/issues',
+    maintainer: 'Ann <ann@example.com>',
+    missing: [],
+  };
+  expect(await originOf({ repository, author: 'Ann <ann@example.com>' })).toEqual(expected);
+  expect(await originOf({ repository, author: { name: 'Ann', email: 'ann@example.com' } })).toEqual(expected);
+  expect(await originOf({ repository, homepage: 'https://svc.example' })).toMatchObject({
+    homepage: 'https://svc.example',
+    missing: [expect.stringContaining('`author`')],
   });
-
-  it.skipIf(process.platform !== 'linux' || !isInstalled('xz', process.env)).each(['gz', 'xz'])(
-    'npm run release packs a directory as the same .tar.%s each time (skipped where xz is missing)',
-    async (kind) => {
-      const { packDirectory } = (await import(join(scripts, 'release.mjs'))) as {
-        packDirectory: (archive: string, directory: string) => void;
-      };
-      const scratch = mkdtempSync(join(tmpdir(), 'svc-pack-'));
-      onTestFinished(() => rmSync(scratch, { recursive: true, force: true }));
-      const directory = join(scratch, 'svc-0.1.0');
-      mkdirSync(directory);
-      writeFileSync(join(directory, 'svc'), 'program\n'.repeat(1000));
-      const archives = [join(scratch, `a.tar.${kind}`), join(scratch, `b.tar.${kind}`)];
-      for (const [index, archive] of archives.entries()) {
-        utimesSync(join(directory, 'svc'), index, index);
-        packDirectory(archive, directory);
-      }
-      const [first, second] = archives.map((archive) => readFileSync(archive));
-      expect(first?.equals(second ?? Buffer.of())).toBe(true);
-      expect(first?.subarray(0, 2).toString('hex')).toBe(kind === 'xz' ? 'fd37' : '1f8b');
-      const listed = execFileSync('tar', ['-tf', archives[0] ?? ''], { encoding: 'utf8' });
-      expect(listed).toBe('svc-0.1.0/\nsvc-0.1.0/svc\n');
-    },
-  );
 });
+
+it.skipIf(process.platform !== 'linux' || !isInstalled('xz', process.env)).each(['gz', 'xz'])(
+  'npm run release packs a directory as the same .tar.%s each time (skipped where xz is missing)',
+  async (kind) => {
+    const { packDirectory } = (await import(join(scripts, 'release.mjs'))) as {
+      packDirectory: (archive: string, directory: string) => void;
+    };
+    const scratch = mkdtempSync(join(tmpdir(), 'svc-pack-'));
+    onTestFinished(() => rmSync(scratch, { recursive: true, force: true }));
+    const directory = join(scratch, 'svc-0.1.0');
+    mkdirSync(directory);
+    writeFileSync(join(directory, 'svc'), 'program\n'.repeat(1000));
+    const archives = [join(scratch, `a.tar.${kind}`), join(scratch, `b.tar.${kind}`)];
+    for (const [index, archive] of archives.entries()) {
+      utimesSync(join(directory, 'svc'), index, index);
+      packDirectory(archive, directory);
+    }
+    const [first, second] = archives.map((archive) => readFileSync(archive));
+    expect(first?.equals(second ?? Buffer.of())).toBe(true);
+    expect(first?.subarray(0, 2).toString('hex')).toBe(kind === 'xz' ? 'fd37' : '1f8b');
+    const listed = execFileSync('tar', ['-tf', archives[0] ?? ''], { encoding: 'utf8' });
+    expect(listed).toBe('svc-0.1.0/\nsvc-0.1.0/svc\n');
+  },
+);
 
 it('CHANGELOG.md describes each subject of a version once', () => {
   const versions = readFileSync(new URL('../../CHANGELOG.md', import.meta.url), 'utf8')

@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import groups from '../../build/loaded-together.json' with { type: 'json' };
 import manifest from '../../package.json' with { type: 'json' };
 
@@ -36,40 +36,38 @@ function temporaryDirectory(): string {
   return directory;
 }
 
-describe('npm run bench', () => {
-  it.each(MEASUREMENTS)('npm run bench %s works, at its smallest size', { timeout: 180_000 }, (name) => {
-    const { status, stdout, stderr } = bench(name, '--smallest');
-    expect({ status, stderr: status === 0 ? '' : stderr }).toEqual({ status: 0, stderr: '' });
-    expect(stdout).toMatch(/\d/);
-    expect(stdout).not.toMatch(/NaN|undefined/);
-    if (stdout.includes(': skipped, since ')) return;
-    const missing = Object.keys(GOALS[name] ?? {}).filter((figure) => !stdout.includes(`\n  ${figure}  `));
-    expect(missing, 'goals without a figure').toEqual([]);
-  });
+it.each(MEASUREMENTS)('npm run bench %s works, at its smallest size', { timeout: 180_000 }, (name) => {
+  const { status, stdout, stderr } = bench(name, '--smallest');
+  expect({ status, stderr: status === 0 ? '' : stderr }).toEqual({ status: 0, stderr: '' });
+  expect(stdout).toMatch(/\d/);
+  expect(stdout).not.toMatch(/NaN|undefined/);
+  if (stdout.includes(': skipped, since ')) return;
+  const missing = Object.keys(GOALS[name] ?? {}).filter((figure) => !stdout.includes(`\n  ${figure}  `));
+  expect(missing, 'goals without a figure').toEqual([]);
+});
 
-  it('npm run bench has a measurement for each goal', () => {
-    expect(readdirSync(join(project, 'bench'))).toEqual(
-      expect.arrayContaining(Object.keys(GOALS).map((name) => `${name}.mjs`)),
-    );
-  });
+it('npm run bench has a measurement for each goal', () => {
+  expect(readdirSync(join(project, 'bench'))).toEqual(
+    expect.arrayContaining(Object.keys(GOALS).map((name) => `${name}.mjs`)),
+  );
+});
 
-  it('npm run bench says how many files three commands run', { timeout: 180_000 }, () => {
-    const counted = bench('reach').stdout.match(/^ {2}svc .* \d+(\.\d)? files$/gm) ?? [];
-    expect(counted.map((line) => line.trim().replace(/ {2}.*/, ''))).toEqual([
-      'svc logs --entity-type card',
-      'svc au submit tokens.csv --wait',
-      'svc au refresh tokens.csv --cycle 2026-12 --fail-on err=50%',
-    ]);
-  });
+it('npm run bench says how many files three commands run', { timeout: 180_000 }, () => {
+  const counted = bench('reach').stdout.match(/^ {2}svc .* \d+(\.\d)? files$/gm) ?? [];
+  expect(counted.map((line) => line.trim().replace(/ {2}.*/, ''))).toEqual([
+    'svc logs --entity-type card',
+    'svc au submit tokens.csv --wait',
+    'svc au refresh tokens.csv --cycle 2026-12 --fail-on err=50%',
+  ]);
+});
 
-  it('npm run bench names the measurements when it is given another name', () => {
-    const { status, stderr } = bench('speed');
-    expect({ status, stderr }).toEqual({
-      status: 2,
-      stderr: expect.stringMatching(/^no measurement is named speed; .*/),
-    });
-    for (const name of MEASUREMENTS) expect(stderr).toContain(name);
+it('npm run bench names the measurements when it is given another name', () => {
+  const { status, stderr } = bench('speed');
+  expect({ status, stderr }).toEqual({
+    status: 2,
+    stderr: expect.stringMatching(/^no measurement is named speed; .*/),
   });
+  for (const name of MEASUREMENTS) expect(stderr).toContain(name);
 });
 
 it('npm run pictures draws every picture of README as it is there', () => {

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 
 const project = fileURLToPath(new URL('../../', import.meta.url));
 
@@ -33,36 +33,34 @@ function messageOf(cause: string): unknown {
   return expect.stringContaining(`Node warned of what these tests do:\n${cause}\n`);
 }
 
-describe('a warning of Node', () => {
-  it('a warning of Node fails the file of tests that runs, and names the test that is to blame', () => {
-    const directory = mkdtempSync(join(tmpdir(), 'svc-warnings-'));
-    onTestFinished(() => rmSync(directory, { recursive: true }));
-    // A busy machine may take any time until it collects memory.
-    const noLimits = { testTimeout: 0, hookTimeout: 0 };
-    const settings = { ...noLimits, globals: true, setupFiles: [join(project, 'test/support/no-warnings.ts')] };
-    const write = (name: string, text: string): void => writeFileSync(join(directory, name), text);
-    write('vitest.config.mjs', `export default ${JSON.stringify({ test: settings })}`);
-    write('quiet.test.mjs', `it('warns of nothing', () => undefined);`);
-    write('warning.test.mjs', `it('warns', () => process.emitWarning('too many listeners'));`);
-    write('leaky.test.mjs', LEAKY);
-    const { status, stdout } = spawnSync(
-      process.execPath,
-      [join(project, 'node_modules/vitest/vitest.mjs'), 'run', '--root', directory, '--reporter=json'],
-      { cwd: directory, encoding: 'utf8' },
-    );
-    const report = JSON.parse(stdout) as { testResults: { name: string; status: string; message: string }[] };
-    const results = report.testResults.map((file) => [file.name.slice(directory.length + 1), file] as const);
-    expect(status).toBe(1);
-    expect(Object.fromEntries(results)).toEqual({
-      'quiet.test.mjs': expect.objectContaining({ status: 'passed' }),
-      'warning.test.mjs': expect.objectContaining({
-        status: 'failed',
-        message: messageOf(`while this ran: ${join(directory, 'warning.test.mjs')}: warns`),
-      }),
-      'leaky.test.mjs': expect.objectContaining({
-        status: 'failed',
-        message: messageOf(`the file was opened by: ${join(directory, 'leaky.test.mjs')}: leaks`),
-      }),
-    });
+it('a warning of Node fails the file of tests that runs, and names the test that is to blame', () => {
+  const directory = mkdtempSync(join(tmpdir(), 'svc-warnings-'));
+  onTestFinished(() => rmSync(directory, { recursive: true }));
+  // A busy machine may take any time until it collects memory.
+  const noLimits = { testTimeout: 0, hookTimeout: 0 };
+  const settings = { ...noLimits, globals: true, setupFiles: [join(project, 'test/support/no-warnings.ts')] };
+  const write = (name: string, text: string): void => writeFileSync(join(directory, name), text);
+  write('vitest.config.mjs', `export default ${JSON.stringify({ test: settings })}`);
+  write('quiet.test.mjs', `it('warns of nothing', () => undefined);`);
+  write('warning.test.mjs', `it('warns', () => process.emitWarning('too many listeners'));`);
+  write('leaky.test.mjs', LEAKY);
+  const { status, stdout } = spawnSync(
+    process.execPath,
+    [join(project, 'node_modules/vitest/vitest.mjs'), 'run', '--root', directory, '--reporter=json'],
+    { cwd: directory, encoding: 'utf8' },
+  );
+  const report = JSON.parse(stdout) as { testResults: { name: string; status: string; message: string }[] };
+  const results = report.testResults.map((file) => [file.name.slice(directory.length + 1), file] as const);
+  expect(status).toBe(1);
+  expect(Object.fromEntries(results)).toEqual({
+    'quiet.test.mjs': expect.objectContaining({ status: 'passed' }),
+    'warning.test.mjs': expect.objectContaining({
+      status: 'failed',
+      message: messageOf(`while this ran: ${join(directory, 'warning.test.mjs')}: warns`),
+    }),
+    'leaky.test.mjs': expect.objectContaining({
+      status: 'failed',
+      message: messageOf(`the file was opened by: ${join(directory, 'leaky.test.mjs')}: leaks`),
+    }),
   });
 });

@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { RunRecord } from '../../src/au/run/record.ts';
 import { allCommands } from '../support/tree.ts';
 import { World } from '../support/world.ts';
@@ -61,29 +61,27 @@ function runOfProfile(directory: string): string {
 /** Commands that send only to the store, whose requests this test does not count. */
 const UNSEEN = new Set(['au upload']);
 
-describe('the mark of the tenant', () => {
-  it.each(commands)(
-    'the mark of the tenant stands on stderr of svc %s exactly when it changes something at the service',
-    async (words, changes) => {
-      let argv = CHANGING[words]?.split(' ');
-      let before = world.requests.length;
-      const { stderr } = await world.copy(async (run, directory) => {
-        if (RESUMING.has(words)) {
-          const submission = ['au', 'submit', 'upload.csv'];
-          await run('au submit', [], { env, argv: submission, intercept: refuseJob });
-          if (words !== 'au sync') argv = [...words.split(' '), runOfProfile(directory)];
-        }
-        before = world.requests.length;
-        return run(words, [], { env, ...(argv && { argv }) });
-      });
-      // The commands of `tenant` have just read the real tenant, which is a test tenant.
-      const mark = words.startsWith('tenant ') ? 'TEST ' : 'PRODUCTION ';
-      const sent = world.requests.slice(before).filter(({ method, path }) => isChange(method, path));
-      expect({ words, changes: sent.length > 0 || UNSEEN.has(words), marked: stderr.includes(mark) }).toEqual({
-        words,
-        changes,
-        marked: changes,
-      });
-    },
-  );
-});
+it.each(commands)(
+  'the mark of the tenant stands on stderr of svc %s exactly when it changes something at the service',
+  async (words, changes) => {
+    let argv = CHANGING[words]?.split(' ');
+    let before = world.requests.length;
+    const { stderr } = await world.copy(async (run, directory) => {
+      if (RESUMING.has(words)) {
+        const submission = ['au', 'submit', 'upload.csv'];
+        await run('au submit', [], { env, argv: submission, intercept: refuseJob });
+        if (words !== 'au sync') argv = [...words.split(' '), runOfProfile(directory)];
+      }
+      before = world.requests.length;
+      return run(words, [], { env, ...(argv && { argv }) });
+    });
+    // The commands of `tenant` have just read the real tenant, which is a test tenant.
+    const mark = words.startsWith('tenant ') ? 'TEST ' : 'PRODUCTION ';
+    const sent = world.requests.slice(before).filter(({ method, path }) => isChange(method, path));
+    expect({ words, changes: sent.length > 0 || UNSEEN.has(words), marked: stderr.includes(mark) }).toEqual({
+      words,
+      changes,
+      marked: changes,
+    });
+  },
+);

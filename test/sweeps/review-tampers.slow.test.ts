@@ -1,5 +1,5 @@
 import fs from 'node:fs';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { type ArchiveRecord, isReview, recordPath, type ReviewRecord } from '../../src/logs/archive/records/record.ts';
 import type { ReviewContent } from '../../src/logs/archive/records/review-content.ts';
 import { END, FIRST, NEWEST, reviewedArchive, SECOND } from '../logs/review/reviewed.ts';
@@ -133,13 +133,11 @@ function moved(it: Tampering): void {
   it.forgeAll((record) => (record.kind === 'gap' ? { review } : {}));
 }
 
-describe('svc logs verify', () => {
-  it('R82: svc logs verify finds each change of a file with a review', { timeout: 300_000 }, async () => {
-    expect(await outcomes(await reviewedArchive(), FILES)).toEqual(expected(FILES));
-  });
+it('R82: svc logs verify finds each change of a file with a review', { timeout: 300_000 }, async () => {
+  expect(await outcomes(await reviewedArchive(), FILES)).toEqual(expected(FILES));
+});
 
-  it('R82: svc logs verify finds each forged review, with the saved hash also those of the newest record', async () => {
-    others = new Tampering((await reviewedArchive(1)).top).records();
-    expect(await outcomes(await reviewedArchive(), FORGERIES)).toEqual(expected(FORGERIES));
-  });
+it('R82: svc logs verify finds each forged review, with the saved hash also those of the newest record', async () => {
+  others = new Tampering((await reviewedArchive(1)).top).records();
+  expect(await outcomes(await reviewedArchive(), FORGERIES)).toEqual(expected(FORGERIES));
 });

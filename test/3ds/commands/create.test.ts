@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { sandboxThreeDsCards } from '../../../src/emulator/vault/cards.ts';
 import { PUBLISHED_TEST_CARDS } from '../../support/card-numbers.ts';
 import { svcHere } from '../../support/run-here.ts';
@@ -7,29 +7,24 @@ function create(...options: string[]): ReturnType<typeof svcHere> {
   return svcHere(['--sandbox', '3ds', 'create', '--type', 'customer', ...options]);
 }
 
-describe('svc 3ds create', () => {
-  it('svc 3ds create --card takes a test card by its scenario, the start of it or its number', async () => {
-    const card = sandboxThreeDsCards().find(({ scenario }) => scenario === 'Authentication Rejected');
-    for (const name of ['Authentication Rejected', 'authentication rej', card?.number ?? '']) {
-      const { stdout } = await create('--card', name, '--dry-run', '-o', 'json');
-      expect(stdout).toContain(card?.token);
-    }
-    const { code, stdout } = await create('--card', 'Authentication Rejected', '--jq', '.id');
-    expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(/^[0-9a-f-]{36}\n$/) });
-  });
+it('svc 3ds create --card takes a test card by its scenario, the start of it or its number', async () => {
+  const card = sandboxThreeDsCards().find(({ scenario }) => scenario === 'Authentication Rejected');
+  for (const name of ['Authentication Rejected', 'authentication rej', card?.number ?? '']) {
+    const { stdout } = await create('--card', name, '--dry-run', '-o', 'json');
+    expect(stdout).toContain(card?.token);
+  }
+  const { code, stdout } = await create('--card', 'Authentication Rejected', '--jq', '.id');
+  expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(/^[0-9a-f-]{36}\n$/) });
+});
 
-  it('svc 3ds create --card refuses an unknown card, a second token, a card number and another service', async () => {
-    expect((await create('--card', 'Nobody')).stderr).toContain('no test card has this scenario or number');
-    expect((await create('--card', 'Rejected', '--token', '5f0c')).stderr).toContain('exactly one of them');
-    const { code, stderr } = await create('--card', PUBLISHED_TEST_CARDS[0]);
-    expect(code).toBe(13);
-    expect(stderr).not.toContain(PUBLISHED_TEST_CARDS[0].slice(0, 6));
-    const elsewhere = await svcHere(['3ds', 'create', '--card', 'Rejected', '--type', 'customer'], {
-      baseUrl: new URL('https://service.example'),
-    });
-    expect(elsewhere).toMatchObject({
-      code: 2,
-      stderr: expect.stringContaining('a card is a test card of the sandbox'),
-    });
+it('svc 3ds create --card refuses an unknown card, a second token, a card number and another service', async () => {
+  expect((await create('--card', 'Nobody')).stderr).toContain('no test card has this scenario or number');
+  expect((await create('--card', 'Rejected', '--token', '5f0c')).stderr).toContain('exactly one of them');
+  const { code, stderr } = await create('--card', PUBLISHED_TEST_CARDS[0]);
+  expect(code).toBe(13);
+  expect(stderr).not.toContain(PUBLISHED_TEST_CARDS[0].slice(0, 6));
+  const elsewhere = await svcHere(['3ds', 'create', '--card', 'Rejected', '--type', 'customer'], {
+    baseUrl: new URL('https://service.example'),
   });
+  expect(elsewhere).toMatchObject({ code: 2, stderr: expect.stringContaining('a card is a test card of the sandbox') });
 });

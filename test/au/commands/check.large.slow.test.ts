@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, writeFileSync } from 'node:fs';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { Home } from '../../support/svc.ts';
 
 const HEADER = 'token,expiration_year,expiration_month,merchant_id\n';
@@ -14,22 +14,20 @@ beforeAll(() => {
 });
 afterAll(() => home.remove());
 
-describe('svc au check of a file with more rows than memory takes', () => {
-  it('R39, R41: svc au check of a file with more rows than memory takes names the last rows that repeat the first ones, and leaves no private file', async () => {
-    const { code, stdout, stderr } = await home.svc(['au', 'check', 'large.csv', '-o', 'json']);
-    expect(code).toBe(0);
-    expect(JSON.parse(stdout)).toMatchObject({ rows: ROWS + 3, repeated_tokens: 3, job_count: 5 });
-    expect(stderr).toContain('line 1,300,002 (that of line 2), line 1,300,003 (that of line 1,300,001)');
-    expect(readdirSync(home.file('.local/state/svc/spool'))).toEqual([]);
-  });
+it('R39, R41: svc au check of a file with more rows than memory takes names the last rows that repeat the first ones, and leaves no private file', async () => {
+  const { code, stdout, stderr } = await home.svc(['au', 'check', 'large.csv', '-o', 'json']);
+  expect(code).toBe(0);
+  expect(JSON.parse(stdout)).toMatchObject({ rows: ROWS + 3, repeated_tokens: 3, job_count: 5 });
+  expect(stderr).toContain('line 1,300,002 (that of line 2), line 1,300,003 (that of line 1,300,001)');
+  expect(readdirSync(home.file('.local/state/svc/spool'))).toEqual([]);
+});
 
-  it('svc au check of a file with more rows than memory takes names the directory that it cannot write to', async () => {
-    writeFileSync(home.file('a-file'), '');
-    const { code, stderr } = await home.svc(['au', 'check', 'large.csv'], {
-      env: { SVC_STATE_DIR: home.file('a-file') },
-    });
-    expect(code).toBe(1);
-    expect(stderr).toContain(home.file('a-file/spool'));
-    expect(existsSync(home.file('a-file/spool'))).toBe(false);
+it('svc au check of a file with more rows than memory takes names the directory that it cannot write to', async () => {
+  writeFileSync(home.file('a-file'), '');
+  const { code, stderr } = await home.svc(['au', 'check', 'large.csv'], {
+    env: { SVC_STATE_DIR: home.file('a-file') },
   });
+  expect(code).toBe(1);
+  expect(stderr).toContain(home.file('a-file/spool'));
+  expect(existsSync(home.file('a-file/spool'))).toBe(false);
 });

@@ -1,7 +1,7 @@
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { errorIn, svcHere } from '../../support/run-here.ts';
 
 const EXPORT = 'token,exp\na,05/31\nb,soon\nc,06/31\n';
@@ -18,52 +18,50 @@ function place(list?: string) {
   return { cwd, prepare, read: (name: string) => readFileSync(join(cwd, name), 'utf8') };
 }
 
-describe('svc au prepare --exclusions', () => {
-  it('svc au prepare --exclusions leaves out the tokens on the list, whatever else is wrong with their rows, and counts them', async () => {
-    const { prepare, read } = place(LIST);
-    const { code, stdout, stderr } = await prepare();
-    expect(code, stderr).toBe(0);
-    expect(JSON.parse(stdout)).toMatchObject({ rows: 1, rejected: 0, changes: { excluded_tokens: 2 } });
-    expect(stderr).toContain('rows on the list of exclusions left out: 2 rows (lines 3, 4)');
-    expect(read('tokens.csv').split('\n').slice(1)).toEqual(['a,31,05,', '']);
-    expect(read('closed.csv')).toBe(LIST);
-  });
+it('svc au prepare --exclusions leaves out the tokens on the list, whatever else is wrong with their rows, and counts them', async () => {
+  const { prepare, read } = place(LIST);
+  const { code, stdout, stderr } = await prepare();
+  expect(code, stderr).toBe(0);
+  expect(JSON.parse(stdout)).toMatchObject({ rows: 1, rejected: 0, changes: { excluded_tokens: 2 } });
+  expect(stderr).toContain('rows on the list of exclusions left out: 2 rows (lines 3, 4)');
+  expect(read('tokens.csv').split('\n').slice(1)).toEqual(['a,31,05,', '']);
+  expect(read('closed.csv')).toBe(LIST);
+});
 
-  it('svc au prepare --exclusions ends with 3 when the list does not exist, and names both ways on', async () => {
-    const { cwd, prepare } = place();
-    const refused = await prepare('--rejects', 'rejected.csv', '--max-rejects', '1');
-    expect(refused.code).toBe(3);
-    expect(errorIn(refused)).toMatchObject({
-      message: 'closed.csv does not exist; nothing was written',
-      next: 'svc au prepare export.csv --exclusions closed.csv --rejects rejected.csv --max-rejects 1 --out tokens.csv',
-      alternatives: [
-        'svc au prepare export.csv --exclusions none --rejects rejected.csv --max-rejects 1 --out tokens.csv',
-      ],
-    });
-    expect(readdirSync(cwd)).toEqual(['export.csv']);
+it('svc au prepare --exclusions ends with 3 when the list does not exist, and names both ways on', async () => {
+  const { cwd, prepare } = place();
+  const refused = await prepare('--rejects', 'rejected.csv', '--max-rejects', '1');
+  expect(refused.code).toBe(3);
+  expect(errorIn(refused)).toMatchObject({
+    message: 'closed.csv does not exist; nothing was written',
+    next: 'svc au prepare export.csv --exclusions closed.csv --rejects rejected.csv --max-rejects 1 --out tokens.csv',
+    alternatives: [
+      'svc au prepare export.csv --exclusions none --rejects rejected.csv --max-rejects 1 --out tokens.csv',
+    ],
   });
+  expect(readdirSync(cwd)).toEqual(['export.csv']);
+});
 
-  it('svc au prepare --exclusions none leaves out no row', async () => {
-    const { cwd } = place();
-    const line = 'au prepare export.csv --exclusions none --out tokens.csv --rejects rejected.csv --max-rejects 1';
-    const { code, stdout, stderr } = await svcHere(line.split(' '), { cwd });
-    expect(code, stderr).toBe(0);
-    expect(JSON.parse(stdout)).toMatchObject({ rows: 2, rejected: 1 });
-    expect(stderr).not.toContain('exclusions');
-  });
+it('svc au prepare --exclusions none leaves out no row', async () => {
+  const { cwd } = place();
+  const line = 'au prepare export.csv --exclusions none --out tokens.csv --rejects rejected.csv --max-rejects 1';
+  const { code, stdout, stderr } = await svcHere(line.split(' '), { cwd });
+  expect(code, stderr).toBe(0);
+  expect(JSON.parse(stdout)).toMatchObject({ rows: 2, rejected: 1 });
+  expect(stderr).not.toContain('exclusions');
+});
 
-  it('svc au prepare --exclusions refuses an export whose every row is on the list', async () => {
-    const { cwd, prepare } = place(`${LIST}a,,,\n`);
-    const result = await prepare();
-    expect(result.code).toBe(13);
-    expect(JSON.stringify(errorIn(result))).toContain('every row of the export is on the list of exclusions');
-    expect(existsSync(join(cwd, 'tokens.csv'))).toBe(false);
-  });
+it('svc au prepare --exclusions refuses an export whose every row is on the list', async () => {
+  const { cwd, prepare } = place(`${LIST}a,,,\n`);
+  const result = await prepare();
+  expect(result.code).toBe(13);
+  expect(JSON.stringify(errorIn(result))).toContain('every row of the export is on the list of exclusions');
+  expect(existsSync(join(cwd, 'tokens.csv'))).toBe(false);
+});
 
-  it('svc au prepare --exclusions refuses a file that is no list of exclusions', async () => {
-    const { prepare } = place('token,reason\na,closed\n');
-    const result = await prepare();
-    expect(result.code).toBe(13);
-    expect(errorIn(result)['message']).toContain('is no list of exclusions');
-  });
+it('svc au prepare --exclusions refuses a file that is no list of exclusions', async () => {
+  const { prepare } = place('token,reason\na,closed\n');
+  const result = await prepare();
+  expect(result.code).toBe(13);
+  expect(errorIn(result)['message']).toContain('is no list of exclusions');
 });

@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { errorIn, svcHere } from '../../support/run-here.ts';
 
 const HEADER = 'token,expiration_year,expiration_month,merchant_id';
@@ -19,137 +19,135 @@ function rowsIn(text: string): string[] {
   return text.trimEnd().split('\n').slice(1);
 }
 
-describe('svc au prepare of a messy export', () => {
-  it('svc au prepare of a messy export takes a quote in a cell that does not begin with one for text', async () => {
-    const { prepare, read } = place('token,name,exp', 'a,José "Pepe" García,05/31', 'b,5" tube,06/31');
-    const { code } = await prepare('--keep', 'name', '--out', 'tokens.csv');
-    expect(code).toBe(0);
-    expect(rowsIn(read('tokens.csv'))).toEqual(['a,31,05,', 'b,31,06,']);
-    expect(read('tokens.keep.csv')).toContain('1,a,"José ""Pepe"" García"\n');
-  });
+it('svc au prepare of a messy export takes a quote in a cell that does not begin with one for text', async () => {
+  const { prepare, read } = place('token,name,exp', 'a,José "Pepe" García,05/31', 'b,5" tube,06/31');
+  const { code } = await prepare('--keep', 'name', '--out', 'tokens.csv');
+  expect(code).toBe(0);
+  expect(rowsIn(read('tokens.csv'))).toEqual(['a,31,05,', 'b,31,06,']);
+  expect(read('tokens.keep.csv')).toContain('1,a,"José ""Pepe"" García"\n');
+});
 
-  it('svc au prepare of a messy export refuses text after the closing quote of a cell', async () => {
-    const refused = await place('token,name', 'a,"x"y').prepare();
-    expect(refused.code).toBe(13);
-    expect(errorIn(refused)['problems']).toMatchObject([{ line: 2, rule: 'quoting' }]);
-  });
+it('svc au prepare of a messy export refuses text after the closing quote of a cell', async () => {
+  const refused = await place('token,name', 'a,"x"y').prepare();
+  expect(refused.code).toBe(13);
+  expect(errorIn(refused)['problems']).toMatchObject([{ line: 2, rule: 'quoting' }]);
+});
 
-  it('svc au prepare of a messy export leaves out repeated headers and a total, and says where they were', async () => {
-    const { prepare } = place('token,exp', 'a,05/31', 'token,exp', 'b,06/31', 'Total,', '', ',');
-    const { code, stdout, stderr } = await prepare();
-    expect(code, stderr).toBe(0);
-    expect(rowsIn(stdout)).toEqual(['a,31,05,', 'b,31,06,']);
-    expect(stderr).toContain('rows that repeat the header left out: 1 row (line 3)');
-    expect(stderr).toContain('a last row without a token left out, such as a total: 1 row (line 5)');
-  });
+it('svc au prepare of a messy export leaves out repeated headers and a total, and says where they were', async () => {
+  const { prepare } = place('token,exp', 'a,05/31', 'token,exp', 'b,06/31', 'Total,', '', ',');
+  const { code, stdout, stderr } = await prepare();
+  expect(code, stderr).toBe(0);
+  expect(rowsIn(stdout)).toEqual(['a,31,05,', 'b,31,06,']);
+  expect(stderr).toContain('rows that repeat the header left out: 1 row (line 3)');
+  expect(stderr).toContain('a last row without a token left out, such as a total: 1 row (line 5)');
+});
 
-  it.each(['Summe;;250', 'sum;;', ';;17,50', '(2 rows)', '"Grand total";;'])(
-    'svc au prepare of a messy export leaves out the last row %s',
-    async (last) => {
-      const { code, stdout } = await place('token;exp;amount', 'a;05/31;1', 'b;06/31;2', last).prepare();
-      expect({ code, rows: code === 0 && rowsIn(stdout) }).toEqual({ code: 0, rows: ['a,31,05,', 'b,31,06,'] });
-    },
-  );
+it.each(['Summe;;250', 'sum;;', ';;17,50', '(2 rows)', '"Grand total";;'])(
+  'svc au prepare of a messy export leaves out the last row %s',
+  async (last) => {
+    const { code, stdout } = await place('token;exp;amount', 'a;05/31;1', 'b;06/31;2', last).prepare();
+    expect({ code, rows: code === 0 && rowsIn(stdout) }).toEqual({ code: 0, rows: ['a,31,05,', 'b,31,06,'] });
+  },
+);
 
-  it.each([
-    ['c2,05/2', 'columns'],
-    ['c2', 'columns'],
-    ['c2,05/27,', 'token_empty'],
-  ])('svc au prepare of a messy export refuses an export that is cut off in its last row: %s', async (last, rule) => {
+it.each([
+  ['c2,05/2', 'columns'],
+  ['c2', 'columns'],
+  ['c2,05/27,', 'token_empty'],
+])('svc au prepare of a messy export refuses an export that is cut off in its last row: %s', async (last, rule) => {
+  const { cwd, prepare } = place();
+  writeFileSync(join(cwd, 'export.csv'), `cust,exp,token\nc1,05/27,a\n${last}`);
+  const refused = await prepare();
+  expect(refused.code).toBe(13);
+  expect(errorIn(refused)['problems']).toMatchObject([{ line: 3, rule }]);
+});
+
+it.each(['Total', 'Total,,', ',Summe,', '(1 row)', '2,,\n'])(
+  'svc au prepare of a messy export leaves out the last row %j where the token is the last column',
+  async (last) => {
     const { cwd, prepare } = place();
     writeFileSync(join(cwd, 'export.csv'), `cust,exp,token\nc1,05/27,a\n${last}`);
-    const refused = await prepare();
+    const { code, stdout } = await prepare();
+    expect({ code, rows: code === 0 && rowsIn(stdout) }).toEqual({ code: 0, rows: ['a,27,05,'] });
+  },
+);
+
+it.each(['Total,,', ',05/31,9'])(
+  'svc au prepare of a messy export refuses the row %s where it is not the last',
+  async (row) => {
+    const refused = await place('token,exp,n', 'a,05/31,1', row, 'b,06/31,2').prepare();
     expect(refused.code).toBe(13);
-    expect(errorIn(refused)['problems']).toMatchObject([{ line: 3, rule }]);
+    expect(errorIn(refused)['problems']).toMatchObject([{ line: 3, rule: 'token_empty', column: 'token' }]);
+  },
+);
+
+it('R40: svc au prepare of a messy export refuses a card number in a last row without a token', async () => {
+  const refused = await place('token,exp,n', 'a,05/31,1', 'Total,,4111111111111111').prepare();
+  expect(refused.code).toBe(13);
+  expect(errorIn(refused)['problems']).toMatchObject([{ line: 3, rule: 'card_number' }]);
+});
+
+it('svc au prepare of a messy export writes rows of one token and merchant once, with the latest expiration', async () => {
+  const { prepare } = place('token,exp,mid', 'a,05/31,M', 'b,,M', 'a,04/31,M', 'b,06/31,M', 'a,01/32,M', 'a,02/33,N');
+  const { code, stdout, stderr } = await prepare();
+  expect(code, stderr).toBe(0);
+  expect(rowsIn(stdout)).toEqual(['a,32,01,M', 'b,31,06,M', 'a,33,02,N']);
+  expect(stderr).toContain('rows with a token and merchant from above dropped: 3 rows (lines 4, 5, 6)');
+  expect(stderr).toContain('whose expiration was taken, because it is later: 2 rows (lines 5, 6)');
+});
+
+it('svc au prepare of a messy export writes one token with two merchants as two rows, which svc au check accepts', async () => {
+  const { cwd, prepare } = place('token,exp,mid', 'a,05/31,M-1', 'a,05/31,M-2');
+  expect((await prepare('--out', 'tokens.csv')).code).toBe(0);
+  const { code, stdout } = await svcHere(['au', 'check', join(cwd, 'tokens.csv'), '-o', 'json']);
+  expect({ code, rows: (JSON.parse(stdout) as { rows: number }).rows }).toEqual({ code: 0, rows: 2 });
+});
+
+it.each([
+  'valid_to',
+  'valid till',
+  'exp_dt',
+  'Ablaufdatum',
+  'gueltig bis',
+  'Gültig bis',
+  'caducidad',
+  "Date d'expiration",
+  'scadenza',
+  'gu\u0308ltig bis',
+])('svc au prepare of a messy export knows the column %s as the expiration', async (name) => {
+  expect(rowsIn((await place(`token,${name}`, 'a,05/31').prepare()).stdout)).toEqual(['a,31,05,']);
+});
+
+it('svc au prepare of a messy export asks for the expiration with both commands where a column looks like one', async () => {
+  const { prepare } = place('token,created,card_end,amount', 'a,2024-01-02,05/31,12', 'b,2023-09-30,2031-06-30,7');
+  const refused = await prepare();
+  expect(refused.code).toBe(13);
+  expect(errorIn(refused)).toMatchObject({
+    message: 'export.csv: no column is known as the expiration, but card_end may be',
+    next: 'svc au prepare export.csv --map expiration=card_end',
+    alternatives: ['svc au prepare export.csv --no-expiration'],
   });
+  expect(rowsIn((await prepare('--map', 'expiration=card_end')).stdout)).toEqual(['a,31,05,', 'b,31,06,']);
+  expect(rowsIn((await prepare('--no-expiration')).stdout)).toEqual(['a,,,', 'b,,,']);
+});
 
-  it.each(['Total', 'Total,,', ',Summe,', '(1 row)', '2,,\n'])(
-    'svc au prepare of a messy export leaves out the last row %j where the token is the last column',
-    async (last) => {
-      const { cwd, prepare } = place();
-      writeFileSync(join(cwd, 'export.csv'), `cust,exp,token\nc1,05/27,a\n${last}`);
-      const { code, stdout } = await prepare();
-      expect({ code, rows: code === 0 && rowsIn(stdout) }).toEqual({ code: 0, rows: ['a,27,05,'] });
-    },
-  );
+it('svc au prepare of a messy export reads spreadsheet dates beside others with --date-order dmy,serial', async () => {
+  const { prepare } = place('token,exp', 'a,05/06/2031', 'b,46538');
+  expect(errorIn(await prepare('--date-order', 'dmy'))['hint']).toContain('--date-order dmy,serial');
+  const once = await prepare('--date-order', 'dmy,serial');
+  expect(rowsIn(once.stdout)).toEqual(['a,31,06,', 'b,27,05,']);
+  expect((await prepare('--date-order', 'serial', '--date-order', 'dmy')).stdout).toBe(once.stdout);
+  expect((await prepare('--date-order', 'dmy,x')).code).toBe(2);
+});
 
-  it.each(['Total,,', ',05/31,9'])(
-    'svc au prepare of a messy export refuses the row %s where it is not the last',
-    async (row) => {
-      const refused = await place('token,exp,n', 'a,05/31,1', row, 'b,06/31,2').prepare();
-      expect(refused.code).toBe(13);
-      expect(errorIn(refused)['problems']).toMatchObject([{ line: 3, rule: 'token_empty', column: 'token' }]);
-    },
-  );
-
-  it('R40: svc au prepare of a messy export refuses a card number in a last row without a token', async () => {
-    const refused = await place('token,exp,n', 'a,05/31,1', 'Total,,4111111111111111').prepare();
-    expect(refused.code).toBe(13);
-    expect(errorIn(refused)['problems']).toMatchObject([{ line: 3, rule: 'card_number' }]);
-  });
-
-  it('svc au prepare of a messy export writes rows of one token and merchant once, with the latest expiration', async () => {
-    const { prepare } = place('token,exp,mid', 'a,05/31,M', 'b,,M', 'a,04/31,M', 'b,06/31,M', 'a,01/32,M', 'a,02/33,N');
-    const { code, stdout, stderr } = await prepare();
-    expect(code, stderr).toBe(0);
-    expect(rowsIn(stdout)).toEqual(['a,32,01,M', 'b,31,06,M', 'a,33,02,N']);
-    expect(stderr).toContain('rows with a token and merchant from above dropped: 3 rows (lines 4, 5, 6)');
-    expect(stderr).toContain('whose expiration was taken, because it is later: 2 rows (lines 5, 6)');
-  });
-
-  it('svc au prepare of a messy export writes one token with two merchants as two rows, which svc au check accepts', async () => {
-    const { cwd, prepare } = place('token,exp,mid', 'a,05/31,M-1', 'a,05/31,M-2');
-    expect((await prepare('--out', 'tokens.csv')).code).toBe(0);
-    const { code, stdout } = await svcHere(['au', 'check', join(cwd, 'tokens.csv'), '-o', 'json']);
-    expect({ code, rows: (JSON.parse(stdout) as { rows: number }).rows }).toEqual({ code: 0, rows: 2 });
-  });
-
-  it.each([
-    'valid_to',
-    'valid till',
-    'exp_dt',
-    'Ablaufdatum',
-    'gueltig bis',
-    'Gültig bis',
-    'caducidad',
-    "Date d'expiration",
-    'scadenza',
-    'gu\u0308ltig bis',
-  ])('svc au prepare of a messy export knows the column %s as the expiration', async (name) => {
-    expect(rowsIn((await place(`token,${name}`, 'a,05/31').prepare()).stdout)).toEqual(['a,31,05,']);
-  });
-
-  it('svc au prepare of a messy export asks for the expiration with both commands where a column looks like one', async () => {
-    const { prepare } = place('token,created,card_end,amount', 'a,2024-01-02,05/31,12', 'b,2023-09-30,2031-06-30,7');
-    const refused = await prepare();
-    expect(refused.code).toBe(13);
-    expect(errorIn(refused)).toMatchObject({
-      message: 'export.csv: no column is known as the expiration, but card_end may be',
-      next: 'svc au prepare export.csv --map expiration=card_end',
-      alternatives: ['svc au prepare export.csv --no-expiration'],
-    });
-    expect(rowsIn((await prepare('--map', 'expiration=card_end')).stdout)).toEqual(['a,31,05,', 'b,31,06,']);
-    expect(rowsIn((await prepare('--no-expiration')).stdout)).toEqual(['a,,,', 'b,,,']);
-  });
-
-  it('svc au prepare of a messy export reads spreadsheet dates beside others with --date-order dmy,serial', async () => {
-    const { prepare } = place('token,exp', 'a,05/06/2031', 'b,46538');
-    expect(errorIn(await prepare('--date-order', 'dmy'))['hint']).toContain('--date-order dmy,serial');
-    const once = await prepare('--date-order', 'dmy,serial');
-    expect(rowsIn(once.stdout)).toEqual(['a,31,06,', 'b,27,05,']);
-    expect((await prepare('--date-order', 'serial', '--date-order', 'dmy')).stdout).toBe(once.stdout);
-    expect((await prepare('--date-order', 'dmy,x')).code).toBe(2);
-  });
-
-  it('svc au prepare of a messy export says how many rows to leave out, and the next attempt replaces its rejects', async () => {
-    const { prepare, read } = place('token,exp', 'a,05/31', 'b,soon', 'c,later');
-    expect(errorIn(await prepare())['hint']).toMatch(/add --rejects rejected\.csv --max-rejects 2$/);
-    const words = ['--rejects', 'r.csv', '--out', 'tokens.csv'];
-    const refused = await prepare(...words);
-    expect(errorIn(refused)['hint']).toMatch(/Only r\.csv was written; .* add --max-rejects 2$/);
-    const { code, stderr } = await prepare(...words, '--max-rejects', '2');
-    expect(code, stderr).toBe(0);
-    expect(read('r.csv').split('\n')).toHaveLength(4);
-    expect(rowsIn(read('tokens.csv'))).toEqual(['a,31,05,']);
-  });
+it('svc au prepare of a messy export says how many rows to leave out, and the next attempt replaces its rejects', async () => {
+  const { prepare, read } = place('token,exp', 'a,05/31', 'b,soon', 'c,later');
+  expect(errorIn(await prepare())['hint']).toMatch(/add --rejects rejected\.csv --max-rejects 2$/);
+  const words = ['--rejects', 'r.csv', '--out', 'tokens.csv'];
+  const refused = await prepare(...words);
+  expect(errorIn(refused)['hint']).toMatch(/Only r\.csv was written; .* add --max-rejects 2$/);
+  const { code, stderr } = await prepare(...words, '--max-rejects', '2');
+  expect(code, stderr).toBe(0);
+  expect(read('r.csv').split('\n')).toHaveLength(4);
+  expect(rowsIn(read('tokens.csv'))).toEqual(['a,31,05,']);
 });

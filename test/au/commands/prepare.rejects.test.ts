@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { prepareRequest } from '../../../src/au/prepare/prepare.ts';
 import { cardNumber, disguised } from '../../support/card-numbers.ts';
 import { errorIn, svcHere } from '../../support/run-here.ts';
@@ -25,150 +25,148 @@ function export100(): string {
   return `token,customer,exp\n${rows.join('')}`;
 }
 
-describe('svc au prepare --rejects', () => {
-  it('svc au prepare --rejects writes the rows that are refused with line, reason and all their cells, and nothing else', async () => {
-    const { cwd, prepare, read } = place(export100());
-    const result = await prepare(...REJECTS);
-    expect(result.code).toBe(13);
-    expect(errorIn(result)).toMatchObject({ problem_count: 3, rejects_file: 'rejected.csv' });
-    expect(errorIn(result)['hint']).toContain('Only rejected.csv was written; the next attempt replaces it.');
-    expect(read('rejected.csv')).toBe(
-      [
-        'line,reason,token,customer,exp',
-        '7,the expiration is not a month and a year,t5,"C, 5",soon',
-        '47,the expiration is not a month and a year,t45,"C, 45",soon',
-        '87,the expiration is not a month and a year,t85,"C, 85",soon',
-        '',
-      ].join('\n'),
-    );
-    expect(statSync(join(cwd, 'rejected.csv')).mode & 0o777).toBe(0o600);
-    expect(readdirSync(cwd).toSorted()).toEqual(['export.csv', 'rejected.csv']);
-  });
+it('svc au prepare --rejects writes the rows that are refused with line, reason and all their cells, and nothing else', async () => {
+  const { cwd, prepare, read } = place(export100());
+  const result = await prepare(...REJECTS);
+  expect(result.code).toBe(13);
+  expect(errorIn(result)).toMatchObject({ problem_count: 3, rejects_file: 'rejected.csv' });
+  expect(errorIn(result)['hint']).toContain('Only rejected.csv was written; the next attempt replaces it.');
+  expect(read('rejected.csv')).toBe(
+    [
+      'line,reason,token,customer,exp',
+      '7,the expiration is not a month and a year,t5,"C, 5",soon',
+      '47,the expiration is not a month and a year,t45,"C, 45",soon',
+      '87,the expiration is not a month and a year,t85,"C, 85",soon',
+      '',
+    ].join('\n'),
+  );
+  expect(statSync(join(cwd, 'rejected.csv')).mode & 0o777).toBe(0o600);
+  expect(readdirSync(cwd).toSorted()).toEqual(['export.csv', 'rejected.csv']);
+});
 
-  it.each([
-    ['3%', 0],
-    ['2.9%', 13],
-    ['3', 0],
-    ['2', 13],
-  ])('svc au prepare --rejects continues without 3 of 100 rows or not with --max-rejects %s', async (limit, code) => {
-    const { cwd, prepare, read } = place(export100());
-    const result = await prepare(...REJECTS, '--max-rejects', limit);
-    expect(result.code).toBe(code);
-    expect(existsSync(join(cwd, 'tokens.csv'))).toBe(code === 0);
-    expect(read('rejected.csv').split('\n')).toHaveLength(5);
-  });
+it.each([
+  ['3%', 0],
+  ['2.9%', 13],
+  ['3', 0],
+  ['2', 13],
+])('svc au prepare --rejects continues without 3 of 100 rows or not with --max-rejects %s', async (limit, code) => {
+  const { cwd, prepare, read } = place(export100());
+  const result = await prepare(...REJECTS, '--max-rejects', limit);
+  expect(result.code).toBe(code);
+  expect(existsSync(join(cwd, 'tokens.csv'))).toBe(code === 0);
+  expect(read('rejected.csv').split('\n')).toHaveLength(5);
+});
 
-  it.each([
-    ['29%', 0],
-    ['28.999999%', 13],
-  ])('svc au prepare --rejects continues without 29 of 100 rows or not with --max-rejects %s', async (limit, code) => {
-    const rows = Array.from({ length: 100 }, (_, at) => `t${at},${at < 29 ? 'soon' : '05/28'}\n`);
-    const { prepare } = place(`token,exp\n${rows.join('')}`);
-    expect((await prepare(...REJECTS, '--max-rejects', limit)).code).toBe(code);
-  });
+it.each([
+  ['29%', 0],
+  ['28.999999%', 13],
+])('svc au prepare --rejects continues without 29 of 100 rows or not with --max-rejects %s', async (limit, code) => {
+  const rows = Array.from({ length: 100 }, (_, at) => `t${at},${at < 29 ? 'soon' : '05/28'}\n`);
+  const { prepare } = place(`token,exp\n${rows.join('')}`);
+  expect((await prepare(...REJECTS, '--max-rejects', limit)).code).toBe(code);
+});
 
-  it('svc au prepare --rejects says what was left out, and the request has the other rows', async () => {
-    const { prepare, read } = place(export100());
-    const { stdout, stderr } = await prepare(...REJECTS, '--max-rejects', '5%');
-    expect(JSON.parse(stdout)).toMatchObject({ rows: 97, rejected: 3, rejects_file: 'rejected.csv' });
-    expect(stderr).toContain(
-      'warning: 3 rows left out, see rejected.csv:\n  3 rows like "aaaa" (lines 7, 47, 87): the expiration is not a month and a year\n',
-    );
-    expect(read('tokens.csv').split('\n')).toHaveLength(99);
-    expect(read('tokens.csv')).not.toContain('t45');
-  });
+it('svc au prepare --rejects says what was left out, and the request has the other rows', async () => {
+  const { prepare, read } = place(export100());
+  const { stdout, stderr } = await prepare(...REJECTS, '--max-rejects', '5%');
+  expect(JSON.parse(stdout)).toMatchObject({ rows: 97, rejected: 3, rejects_file: 'rejected.csv' });
+  expect(stderr).toContain(
+    'warning: 3 rows left out, see rejected.csv:\n  3 rows like "aaaa" (lines 7, 47, 87): the expiration is not a month and a year\n',
+  );
+  expect(read('tokens.csv').split('\n')).toHaveLength(99);
+  expect(read('tokens.csv')).not.toContain('t45');
+});
 
-  it('svc au prepare --rejects replaces its file of an earlier attempt, but not one in which rows were mended, without --force', async () => {
-    const { cwd, prepare, read } = place(export100());
-    expect((await prepare(...REJECTS)).code).toBe(13);
-    expect((await prepare(...REJECTS)).code).toBe(13);
-    const mended = read('rejected.csv').replace('soon', '06/2031');
-    writeFileSync(join(cwd, 'rejected.csv'), mended);
-    const refused = await prepare(...REJECTS, '--max-rejects', '3');
-    expect(refused.code).toBe(2);
-    expect(errorIn(refused)).toMatchObject({
-      message: 'rejected.csv has 1 row in which nothing is wrong',
-      next: 'svc au prepare rejected.csv',
-    });
-    expect(read('rejected.csv')).toBe(mended);
-    expect(existsSync(join(cwd, 'tokens.csv'))).toBe(false);
-    expect((await prepare(...REJECTS, '--max-rejects', '3', '--force')).code).toBe(0);
-    expect(read('rejected.csv')).not.toBe(mended);
+it('svc au prepare --rejects replaces its file of an earlier attempt, but not one in which rows were mended, without --force', async () => {
+  const { cwd, prepare, read } = place(export100());
+  expect((await prepare(...REJECTS)).code).toBe(13);
+  expect((await prepare(...REJECTS)).code).toBe(13);
+  const mended = read('rejected.csv').replace('soon', '06/2031');
+  writeFileSync(join(cwd, 'rejected.csv'), mended);
+  const refused = await prepare(...REJECTS, '--max-rejects', '3');
+  expect(refused.code).toBe(2);
+  expect(errorIn(refused)).toMatchObject({
+    message: 'rejected.csv has 1 row in which nothing is wrong',
+    next: 'svc au prepare rejected.csv',
   });
+  expect(read('rejected.csv')).toBe(mended);
+  expect(existsSync(join(cwd, 'tokens.csv'))).toBe(false);
+  expect((await prepare(...REJECTS, '--max-rejects', '3', '--force')).code).toBe(0);
+  expect(read('rejected.csv')).not.toBe(mended);
+});
 
-  it('svc au prepare --rejects replaces its file once --date-order reads the dates that were refused, but no row that was mended', async () => {
-    const { cwd, prepare, read } = place('token,exp\nt1,05/06/31\nt2,soon\n');
-    const ordered = [...REJECTS, '--date-order', 'dmy'];
-    expect((await prepare(...REJECTS)).code).toBe(13);
-    const first = read('rejected.csv');
-    expect((await prepare(...ordered)).code).toBe(13);
-    expect(read('rejected.csv')).not.toContain('t1');
-    writeFileSync(join(cwd, 'rejected.csv'), first.replace('soon', '06/2031'));
-    expect((await prepare(...ordered)).code).toBe(2);
-  });
+it('svc au prepare --rejects replaces its file once --date-order reads the dates that were refused, but no row that was mended', async () => {
+  const { cwd, prepare, read } = place('token,exp\nt1,05/06/31\nt2,soon\n');
+  const ordered = [...REJECTS, '--date-order', 'dmy'];
+  expect((await prepare(...REJECTS)).code).toBe(13);
+  const first = read('rejected.csv');
+  expect((await prepare(...ordered)).code).toBe(13);
+  expect(read('rejected.csv')).not.toContain('t1');
+  writeFileSync(join(cwd, 'rejected.csv'), first.replace('soon', '06/2031'));
+  expect((await prepare(...ordered)).code).toBe(2);
+});
 
-  it('svc au prepare --rejects writes a file that can be mended and prepared in turn', async () => {
-    const { cwd, prepare, read } = place(export100());
-    await prepare(...REJECTS, '--max-rejects', '3');
-    writeFileSync(join(cwd, 'rejected.csv'), read('rejected.csv').replaceAll('soon', '06/2031'));
-    const { code, stdout } = await svcHere(['au', 'prepare', 'rejected.csv'], { cwd, home: cwd });
-    expect({ code, rows: stdout.split('\n').slice(1) }).toEqual({
-      code: 0,
-      rows: ['t5,31,06,', 't45,31,06,', 't85,31,06,', ''],
-    });
+it('svc au prepare --rejects writes a file that can be mended and prepared in turn', async () => {
+  const { cwd, prepare, read } = place(export100());
+  await prepare(...REJECTS, '--max-rejects', '3');
+  writeFileSync(join(cwd, 'rejected.csv'), read('rejected.csv').replaceAll('soon', '06/2031'));
+  const { code, stdout } = await svcHere(['au', 'prepare', 'rejected.csv'], { cwd, home: cwd });
+  expect({ code, rows: stdout.split('\n').slice(1) }).toEqual({
+    code: 0,
+    rows: ['t5,31,06,', 't45,31,06,', 't85,31,06,', ''],
   });
+});
 
-  it.each([
-    ['a card number', `token,note\na,b\nc,${CARD}\nd,e\n`, '3,'],
-    ['an open quote', 'token,note\na,b\nc,"d\n', '3,'],
-    ['no row without a problem', 'token,exp\na,x\nb,y\n', '2,'],
-  ])('svc au prepare --rejects does not go on at %s, however many rows may be left out', async (_, text, line) => {
-    const { cwd, prepare, read } = place(text);
-    const { code } = await prepare(...REJECTS, '--max-rejects', '100%');
-    expect(code).toBe(13);
-    expect(existsSync(join(cwd, 'tokens.csv'))).toBe(false);
-    expect(read('rejected.csv').split('\n')[1]).toMatch(new RegExp(`^${line}`));
-  });
+it.each([
+  ['a card number', `token,note\na,b\nc,${CARD}\nd,e\n`, '3,'],
+  ['an open quote', 'token,note\na,b\nc,"d\n', '3,'],
+  ['no row without a problem', 'token,exp\na,x\nb,y\n', '2,'],
+])('svc au prepare --rejects does not go on at %s, however many rows may be left out', async (_, text, line) => {
+  const { cwd, prepare, read } = place(text);
+  const { code } = await prepare(...REJECTS, '--max-rejects', '100%');
+  expect(code).toBe(13);
+  expect(existsSync(join(cwd, 'tokens.csv'))).toBe(false);
+  expect(read('rejected.csv').split('\n')[1]).toMatch(new RegExp(`^${line}`));
+});
 
-  it('R40: svc au prepare --rejects writes a card number of a refused row nowhere, in one cell or across cells', async () => {
-    await fc.assert(
-      fc.asyncProperty(fc.oneof(cardNumber(), disguised()), fc.integer({ min: 1, max: 12 }), async (card, cut) => {
-        const rows = [`a,x,${card}`, `b,"${card}"`, `c,x,${card.slice(0, cut)},${card.slice(cut)}`, 'd,x,y'];
-        let text = '';
-        const write = (part: string): Promise<void> => Promise.resolve(void (text += part));
-        const source = stream([Buffer.from(`token,exp,note\n${rows.join('\n')}\n`)]);
-        await prepareRequest(source, { request: write, rejects: write });
-        expect(text).not.toContain(card);
-        const digits = card.replaceAll(/\D/g, '');
-        expect(digits.length >= 13 && text.replaceAll(/\D/g, '').includes(digits)).toBe(false);
-        expect(text).toContain('5,the expiration is not a month and a year,d,x,y\n');
-      }),
-      { numRuns: 300 },
-    );
-  });
+it('R40: svc au prepare --rejects writes a card number of a refused row nowhere, in one cell or across cells', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.oneof(cardNumber(), disguised()), fc.integer({ min: 1, max: 12 }), async (card, cut) => {
+      const rows = [`a,x,${card}`, `b,"${card}"`, `c,x,${card.slice(0, cut)},${card.slice(cut)}`, 'd,x,y'];
+      let text = '';
+      const write = (part: string): Promise<void> => Promise.resolve(void (text += part));
+      const source = stream([Buffer.from(`token,exp,note\n${rows.join('\n')}\n`)]);
+      await prepareRequest(source, { request: write, rejects: write });
+      expect(text).not.toContain(card);
+      const digits = card.replaceAll(/\D/g, '');
+      expect(digits.length >= 13 && text.replaceAll(/\D/g, '').includes(digits)).toBe(false);
+      expect(text).toContain('5,the expiration is not a month and a year,d,x,y\n');
+    }),
+    { numRuns: 300 },
+  );
+});
 
-  it.each([
-    [['--max-rejects', '1%'], '--max-rejects needs --rejects'],
-    [['--rejects', 'r.csv', '--max-rejects', 'some'], 'must be a share such as 1%'],
-    [['--rejects', 'r.csv', '--max-rejects', '101%'], 'must be a share such as 1%'],
-    [['--rejects', '-'], '--rejects takes a file'],
-    [['--rejects', 'export.csv', '--force'], '--rejects would replace export.csv, which is also <export>'],
-    [['--rejects', 'x.csv', '--out', './x.csv'], '--rejects names a file that the command uses for something else'],
-  ])('svc au prepare --rejects refuses %j before it reads the export', async (words, message) => {
-    const { cwd, prepare, read } = place(export100());
-    const { code, stderr } = await prepare(...words);
-    expect(code).toBe(2);
-    expect(stderr).toContain(message);
-    expect(read('export.csv')).toBe(export100());
-    expect(readdirSync(cwd).filter((name) => name.includes('csv'))).toEqual(['export.csv']);
-  });
+it.each([
+  [['--max-rejects', '1%'], '--max-rejects needs --rejects'],
+  [['--rejects', 'r.csv', '--max-rejects', 'some'], 'must be a share such as 1%'],
+  [['--rejects', 'r.csv', '--max-rejects', '101%'], 'must be a share such as 1%'],
+  [['--rejects', '-'], '--rejects takes a file'],
+  [['--rejects', 'export.csv', '--force'], '--rejects would replace export.csv, which is also <export>'],
+  [['--rejects', 'x.csv', '--out', './x.csv'], '--rejects names a file that the command uses for something else'],
+])('svc au prepare --rejects refuses %j before it reads the export', async (words, message) => {
+  const { cwd, prepare, read } = place(export100());
+  const { code, stderr } = await prepare(...words);
+  expect(code).toBe(2);
+  expect(stderr).toContain(message);
+  expect(read('export.csv')).toBe(export100());
+  expect(readdirSync(cwd).filter((name) => name.includes('csv'))).toEqual(['export.csv']);
+});
 
-  it('svc au prepare --rejects does not replace a file unasked, and has only its header where no row is refused', async () => {
-    const { cwd, prepare, read } = place('token,exp\na,05/2031\n');
-    expect((await prepare(...REJECTS)).code).toBe(0);
-    expect(read('rejected.csv')).toBe('line,reason,token,exp\n');
-    writeFileSync(join(cwd, 'rejected.csv'), 'line;reason\n');
-    expect((await prepare('--rejects', 'rejected.csv')).code).toBe(2);
-    expect(read('rejected.csv')).toBe('line;reason\n');
-  });
+it('svc au prepare --rejects does not replace a file unasked, and has only its header where no row is refused', async () => {
+  const { cwd, prepare, read } = place('token,exp\na,05/2031\n');
+  expect((await prepare(...REJECTS)).code).toBe(0);
+  expect(read('rejected.csv')).toBe('line,reason,token,exp\n');
+  writeFileSync(join(cwd, 'rejected.csv'), 'line;reason\n');
+  expect((await prepare('--rejects', 'rejected.csv')).code).toBe(2);
+  expect(read('rejected.csv')).toBe('line;reason\n');
 });

@@ -1,5 +1,5 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, expect, it, onTestFinished } from 'vitest';
 import { Home, LAUNCHER } from '../../support/svc.ts';
 import { TerminalSession } from '../../support/terminal.ts';
 
@@ -23,19 +23,17 @@ async function answered(keys: string, out: string): Promise<{ screen: string; re
   return { screen: session.screen(), request: readFileSync(home.file(out), 'utf8') };
 }
 
-describe('svc au prepare on a terminal', () => {
-  it('svc au prepare on a terminal asks for the expiration, and shows each column and the first date but no customer', async () => {
-    const { screen, request } = await answered('y\r', 'yes.csv');
-    expect(request.split('\n').slice(1)).toEqual(['a,31,05,', 'b,29,12,', '']);
-    expect(screen).toContain('expiration is card_end, token is token');
-    expect(screen).toContain('first expiration: 05/31, sent as year 31, month 05');
-    expect(screen).toContain('columns left out: name, created');
-    expect(screen).not.toMatch(/Ann|Bob/);
-  });
+it('svc au prepare on a terminal asks for the expiration, and shows each column and the first date but no customer', async () => {
+  const { screen, request } = await answered('y\r', 'yes.csv');
+  expect(request.split('\n').slice(1)).toEqual(['a,31,05,', 'b,29,12,', '']);
+  expect(screen).toContain('expiration is card_end, token is token');
+  expect(screen).toContain('first expiration: 05/31, sent as year 31, month 05');
+  expect(screen).toContain('columns left out: name, created');
+  expect(screen).not.toMatch(/Ann|Bob/);
+});
 
-  it('svc au prepare on a terminal goes on without an expiration after any other answer', async () => {
-    const { screen, request } = await answered('\r', 'no.csv');
-    expect(request.split('\n').slice(1)).toEqual(['a,,,', 'b,,,', '']);
-    expect(screen).toContain('no expiration column');
-  });
+it('svc au prepare on a terminal goes on without an expiration after any other answer', async () => {
+  const { screen, request } = await answered('\r', 'no.csv');
+  expect(request.split('\n').slice(1)).toEqual(['a,,,', 'b,,,', '']);
+  expect(screen).toContain('no expiration column');
 });

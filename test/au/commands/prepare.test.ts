@@ -1,7 +1,7 @@
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { inspectCell } from '../../../src/base/security/card-number.ts';
 import { errorIn, svcHere } from '../../support/run-here.ts';
 
@@ -31,268 +31,260 @@ function withExport(text: string | Buffer = EXPORT) {
   return { cwd, prepare, read: (name: string) => readFileSync(join(cwd, name), 'utf8') };
 }
 
-describe('svc au prepare', () => {
-  it('svc au prepare turns an export into a request file, and reports each kind of change with its rows and lines', async () => {
-    const { prepare } = withExport();
-    const { code, stdout, stderr } = await prepare(...MAP);
-    expect(code).toBe(0);
-    expect(stdout).toBe(`${HEADER}\na1,27,05,M1\nb,29,01,M;2\nc,29,03,\nd,,,\n`);
-    expect(stderr.split('\n')).toEqual([
-      '4 rows prepared',
-      '  byte order mark removed',
-      '  columns were separated by semicolons',
-      '  token is card_id, expiration is valid_to, merchant_id is mid',
-      '  columns left out: name',
-      '  CRLF line ends replaced: 4 rows (lines 2, 3, 7, …)',
-      '  spaces around cells removed: 1 row (line 2)',
-      '  expirations split into year and month: 3 rows (lines 2, 3, 7)',
-      '  blank lines dropped: 2 rows (lines 4, 5)',
-      '  rows with a token and merchant from above dropped: 1 row (line 6)',
-      '  rows of these whose expiration was taken, because it is later: 1 row (line 6)',
-      '',
-    ]);
-  });
+it('svc au prepare turns an export into a request file, and reports each kind of change with its rows and lines', async () => {
+  const { prepare } = withExport();
+  const { code, stdout, stderr } = await prepare(...MAP);
+  expect(code).toBe(0);
+  expect(stdout).toBe(`${HEADER}\na1,27,05,M1\nb,29,01,M;2\nc,29,03,\nd,,,\n`);
+  expect(stderr.split('\n')).toEqual([
+    '4 rows prepared',
+    '  byte order mark removed',
+    '  columns were separated by semicolons',
+    '  token is card_id, expiration is valid_to, merchant_id is mid',
+    '  columns left out: name',
+    '  CRLF line ends replaced: 4 rows (lines 2, 3, 7, …)',
+    '  spaces around cells removed: 1 row (line 2)',
+    '  expirations split into year and month: 3 rows (lines 2, 3, 7)',
+    '  blank lines dropped: 2 rows (lines 4, 5)',
+    '  rows with a token and merchant from above dropped: 1 row (line 6)',
+    '  rows of these whose expiration was taken, because it is later: 1 row (line 6)',
+    '',
+  ]);
+});
 
-  it('svc au prepare --out writes a private file that svc au check accepts, and replaces it only with --force', async () => {
-    const { cwd, prepare, read } = withExport();
-    const { code, stdout, stderr } = await prepare(...MAP, '--out', 'tokens.csv');
-    expect(code).toBe(0);
-    expect(JSON.parse(stdout)).toMatchObject({
-      file: 'tokens.csv',
-      rows: 4,
-      changes: { repeated_tokens: 1, blank_lines: 2 },
-      columns_left_out: 1,
-    });
-    expect(stderr).toContain('svc au submit tokens.csv');
-    expect(statSync(join(cwd, 'tokens.csv')).mode & 0o777).toBe(0o600);
-    expect((await svcHere(['au', 'check', join(cwd, 'tokens.csv')])).code).toBe(0);
-    const before = read('tokens.csv');
-    expect((await prepare(...MAP, '--out', 'tokens.csv')).code).toBe(2);
-    expect((await prepare(...MAP, '--out', 'tokens.csv', '--force')).code).toBe(0);
-    expect(read('tokens.csv')).toBe(before);
+it('svc au prepare --out writes a private file that svc au check accepts, and replaces it only with --force', async () => {
+  const { cwd, prepare, read } = withExport();
+  const { code, stdout, stderr } = await prepare(...MAP, '--out', 'tokens.csv');
+  expect(code).toBe(0);
+  expect(JSON.parse(stdout)).toMatchObject({
+    file: 'tokens.csv',
+    rows: 4,
+    changes: { repeated_tokens: 1, blank_lines: 2 },
+    columns_left_out: 1,
   });
+  expect(stderr).toContain('svc au submit tokens.csv');
+  expect(statSync(join(cwd, 'tokens.csv')).mode & 0o777).toBe(0o600);
+  expect((await svcHere(['au', 'check', join(cwd, 'tokens.csv')])).code).toBe(0);
+  const before = read('tokens.csv');
+  expect((await prepare(...MAP, '--out', 'tokens.csv')).code).toBe(2);
+  expect((await prepare(...MAP, '--out', 'tokens.csv', '--force')).code).toBe(0);
+  expect(read('tokens.csv')).toBe(before);
+});
 
-  it('svc au prepare reads standard input, and refuses it when it is empty', async () => {
-    const { stdout } = await svcHere(['au', 'prepare', '-', ...MAP], { input: EXPORT });
-    expect(stdout).toContain('\nc,29,03,\n');
-    const empty = await svcHere(['au', 'prepare', '-'], { input: '' });
-    expect([empty.code, errorIn(empty)['message']]).toEqual([13, 'standard input is empty']);
-    expect(errorIn(await withExport('').prepare())['message']).toBe('export.csv is empty');
-  });
+it('svc au prepare reads standard input, and refuses it when it is empty', async () => {
+  const { stdout } = await svcHere(['au', 'prepare', '-', ...MAP], { input: EXPORT });
+  expect(stdout).toContain('\nc,29,03,\n');
+  const empty = await svcHere(['au', 'prepare', '-'], { input: '' });
+  expect([empty.code, errorIn(empty)['message']]).toEqual([13, 'standard input is empty']);
+  expect(errorIn(await withExport('').prepare())['message']).toBe('export.csv is empty');
+});
 
-  it('svc au prepare copies a valid request file unchanged, and reports that nothing had to change', async () => {
-    const text = `${HEADER}\na,27,01,M1\nb,,,\n`;
-    const { stdout, stderr } = await withExport(text).prepare();
-    expect(stdout).toBe(text);
-    expect(stderr).toBe('2 rows: a valid request file already, nothing to change\n');
-  });
+it('svc au prepare copies a valid request file unchanged, and reports that nothing had to change', async () => {
+  const text = `${HEADER}\na,27,01,M1\nb,,,\n`;
+  const { stdout, stderr } = await withExport(text).prepare();
+  expect(stdout).toBe(text);
+  expect(stderr).toBe('2 rows: a valid request file already, nothing to change\n');
+});
 
-  it('svc au prepare recognizes well-known column names in any order and spelling', async () => {
-    const { stdout } = await withExport('Exp Month\tMID\tcardTokenId\tExpYear\n1\tM\tt\t2027\n').prepare();
-    expect(stdout).toBe(`${HEADER}\nt,27,01,M\n`);
-  });
+it('svc au prepare recognizes well-known column names in any order and spelling', async () => {
+  const { stdout } = await withExport('Exp Month\tMID\tcardTokenId\tExpYear\n1\tM\tt\t2027\n').prepare();
+  expect(stdout).toBe(`${HEADER}\nt,27,01,M\n`);
+});
 
-  it.each([
-    ['no token column', 'card_id,exp\na,01/27\n', [], 'no column is known to contain the tokens', 'token=NAME'],
-    ['two token columns', 'token,token_id\na,b\n', [], 'more than one column may be token', 'token=NAME'],
-    [
-      '--map names a missing column',
-      'token,x\na,b\n',
-      ['merchant_id=y'],
-      'has the columns token, x',
-      'merchant_id=NAME',
-    ],
-    [
-      'the expiration is both in one column and in two',
-      'token,exp,exp_year\na,,\n',
-      [],
-      'both in one column and in separate columns',
-      'expiration=NAME',
-    ],
-  ])('svc au prepare suggests --map when it cannot identify a column: %s', async (_, text, map, words, next) => {
-    const { prepare } = withExport(text);
-    const { code, stdout, stderr } = await prepare(...map.flatMap((one) => ['--map', one]));
-    expect({ code, stdout }).toEqual({ code: 13, stdout: '' });
-    expect(stderr).toContain(words);
-    expect(errorIn({ stderr })['next']).toBe(`svc au prepare export.csv --map ${next}`);
-  });
+it.each([
+  ['no token column', 'card_id,exp\na,01/27\n', [], 'no column is known to contain the tokens', 'token=NAME'],
+  ['two token columns', 'token,token_id\na,b\n', [], 'more than one column may be token', 'token=NAME'],
+  ['--map names a missing column', 'token,x\na,b\n', ['merchant_id=y'], 'has the columns token, x', 'merchant_id=NAME'],
+  [
+    'the expiration is both in one column and in two',
+    'token,exp,exp_year\na,,\n',
+    [],
+    'both in one column and in separate columns',
+    'expiration=NAME',
+  ],
+])('svc au prepare suggests --map when it cannot identify a column: %s', async (_, text, map, words, next) => {
+  const { prepare } = withExport(text);
+  const { code, stdout, stderr } = await prepare(...map.flatMap((one) => ['--map', one]));
+  expect({ code, stdout }).toEqual({ code: 13, stdout: '' });
+  expect(stderr).toContain(words);
+  expect(errorIn({ stderr })['next']).toBe(`svc au prepare export.csv --map ${next}`);
+});
 
-  it.each(['Valid Until', 'expires', 'EXPIRY', 'exp'])(
-    'svc au prepare recognizes the column %s as the expiration',
-    async (name) => {
-      const { stdout } = await withExport(`token,${name}\na,05/28\n`).prepare();
-      expect(stdout).toBe(`${HEADER}\na,28,05,\n`);
-    },
+it.each(['Valid Until', 'expires', 'EXPIRY', 'exp'])(
+  'svc au prepare recognizes the column %s as the expiration',
+  async (name) => {
+    const { stdout } = await withExport(`token,${name}\na,05/28\n`).prepare();
+    expect(stdout).toBe(`${HEADER}\na,28,05,\n`);
+  },
+);
+
+it('svc au prepare accepts an export without an expiration column, and lists the columns that it found', async () => {
+  const { prepare } = withExport('token,card_end,customer\na,05/28,C\n');
+  const { code, stdout, stderr } = await prepare('--no-expiration');
+  expect({ code, stdout }).toEqual({ code: 0, stdout: `${HEADER}\na,,,\n` });
+  expect(stderr).toContain(
+    '  no expiration column: the service uses what each token stores; columns seen: token, card_end, customer\n',
   );
+  expect((await prepare('--map', 'expiration=card_end')).stderr).not.toContain('no expiration column');
+});
 
-  it('svc au prepare accepts an export without an expiration column, and lists the columns that it found', async () => {
-    const { prepare } = withExport('token,card_end,customer\na,05/28,C\n');
-    const { code, stdout, stderr } = await prepare('--no-expiration');
-    expect({ code, stdout }).toEqual({ code: 0, stdout: `${HEADER}\na,,,\n` });
-    expect(stderr).toContain(
-      '  no expiration column: the service uses what each token stores; columns seen: token, card_end, customer\n',
-    );
-    expect((await prepare('--map', 'expiration=card_end')).stderr).not.toContain('no expiration column');
-  });
+it.each(['utf16le', 'utf16be'])('svc au prepare reads %s with and without a byte order mark', async (encoding) => {
+  for (const mark of ['', '\uFEFF']) {
+    const little = Buffer.from(`${mark}token;name;exp\r\na;Müller;05/28\r\n`, 'utf16le');
+    const { prepare } = withExport(encoding === 'utf16le' ? little : little.swap16());
+    const { stdout, stderr } = await prepare();
+    expect(stdout).toBe(`${HEADER}\na,28,05,\n`);
+    expect(stderr).toContain(`converted from UTF-16 (${encoding === 'utf16le' ? 'little' : 'big'}-endian) to UTF-8`);
+    expect(stderr.includes('byte order mark removed')).toBe(mark !== '');
+  }
+});
 
-  it.each(['utf16le', 'utf16be'])('svc au prepare reads %s with and without a byte order mark', async (encoding) => {
-    for (const mark of ['', '\uFEFF']) {
-      const little = Buffer.from(`${mark}token;name;exp\r\na;Müller;05/28\r\n`, 'utf16le');
-      const { prepare } = withExport(encoding === 'utf16le' ? little : little.swap16());
-      const { stdout, stderr } = await prepare();
-      expect(stdout).toBe(`${HEADER}\na,28,05,\n`);
-      expect(stderr).toContain(`converted from UTF-16 (${encoding === 'utf16le' ? 'little' : 'big'}-endian) to UTF-8`);
-      expect(stderr.includes('byte order mark removed')).toBe(mark !== '');
-    }
-  });
+it('svc au prepare reads rows that are not UTF-8 as Windows-1252, but refuses them where that decides what is sent', async () => {
+  const lines = ['token,name\n', 'a,M\u00FCller\n', 'b,"\u0080 5\nx"\n', 'c,plain'];
+  const mixed = Buffer.concat([...lines.map((line) => Buffer.from(line, 'latin1')), Buffer.from('\nd,Jos\u00E9\n')]);
+  const elsewhere = withExport(mixed);
+  const { stdout, stderr: said } = await elsewhere.prepare('--keep', 'name', '--out', 'tokens.csv');
+  expect(JSON.parse(stdout)).toMatchObject({ rows: 4, changes: { converted_rows: 2 } });
+  expect(said).toContain('rows that are not UTF-8 read as Windows-1252: 2 rows (lines 2, 3)');
+  expect(elsewhere.read('tokens.keep.csv')).toBe(
+    'row,token,name\n1,a,M\u00FCller\n2,b,\u20AC 5 x\n3,c,plain\n4,d,Jos\u00E9\n',
+  );
+  const { code, stderr } = await withExport(Buffer.from('token,mid\na,M\u00FCller\n', 'latin1')).prepare();
+  expect(code).toBe(13);
+  expect(errorIn({ stderr })['problems']).toMatchObject([{ line: 2, rule: 'encoding' }]);
+});
 
-  it('svc au prepare reads rows that are not UTF-8 as Windows-1252, but refuses them where that decides what is sent', async () => {
-    const lines = ['token,name\n', 'a,M\u00FCller\n', 'b,"\u0080 5\nx"\n', 'c,plain'];
-    const mixed = Buffer.concat([...lines.map((line) => Buffer.from(line, 'latin1')), Buffer.from('\nd,Jos\u00E9\n')]);
-    const elsewhere = withExport(mixed);
-    const { stdout, stderr: said } = await elsewhere.prepare('--keep', 'name', '--out', 'tokens.csv');
-    expect(JSON.parse(stdout)).toMatchObject({ rows: 4, changes: { converted_rows: 2 } });
-    expect(said).toContain('rows that are not UTF-8 read as Windows-1252: 2 rows (lines 2, 3)');
-    expect(elsewhere.read('tokens.keep.csv')).toBe(
-      'row,token,name\n1,a,M\u00FCller\n2,b,\u20AC 5 x\n3,c,plain\n4,d,Jos\u00E9\n',
-    );
-    const { code, stderr } = await withExport(Buffer.from('token,mid\na,M\u00FCller\n', 'latin1')).prepare();
-    expect(code).toBe(13);
-    expect(errorIn({ stderr })['problems']).toMatchObject([{ line: 2, rule: 'encoding' }]);
-  });
+it('svc au prepare refuses bytes that would be sent wherever they are, also in a last line without an end', async () => {
+  const usual = Array.from({ length: 1000 }, (_, at) => `t-${at},plain\n`);
+  const lines = ['token,mid\n', ...usual, 'a,M\u00FCller\n', ...usual.map((line) => `x${line}`), 'b,M\u00FCller'];
+  const { code, stderr } = await withExport(Buffer.from(lines.join(''), 'latin1')).prepare();
+  expect(code).toBe(13);
+  expect(errorIn({ stderr })['problems']).toMatchObject([{ rule: 'encoding', lines: [1002, 2003] }]);
+});
 
-  it('svc au prepare refuses bytes that would be sent wherever they are, also in a last line without an end', async () => {
-    const usual = Array.from({ length: 1000 }, (_, at) => `t-${at},plain\n`);
-    const lines = ['token,mid\n', ...usual, 'a,M\u00FCller\n', ...usual.map((line) => `x${line}`), 'b,M\u00FCller'];
-    const { code, stderr } = await withExport(Buffer.from(lines.join(''), 'latin1')).prepare();
-    expect(code).toBe(13);
-    expect(errorIn({ stderr })['problems']).toMatchObject([{ rule: 'encoding', lines: [1002, 2003] }]);
-  });
+it('svc au prepare never shows the first line of a file without a header', async () => {
+  const { stderr } = await withExport('0a1b2c3d-1111-4222-8333-444455556666,27,01,\n').prepare();
+  expect(stderr).toContain('the export has the columns 4 others');
+  expect(stderr).not.toContain('0a1b');
+});
 
-  it('svc au prepare never shows the first line of a file without a header', async () => {
-    const { stderr } = await withExport('0a1b2c3d-1111-4222-8333-444455556666,27,01,\n').prepare();
-    expect(stderr).toContain('the export has the columns 4 others');
-    expect(stderr).not.toContain('0a1b');
+it('svc au prepare reports the lines of ambiguous dates, and accepts these dates with --date-order', async () => {
+  const text = 'token,expiration\na,05/06\nb,0506\nc,05/27\nd,12/12\n';
+  const { prepare } = withExport(text);
+  const { code, stdout, stderr } = await prepare();
+  expect({ code, stdout }).toEqual({ code: 13, stdout: '' });
+  expect(errorIn({ stderr })).toMatchObject({
+    problem_count: 2,
+    problems: [{ line: 2 }, { line: 3, rule: 'date_order' }],
   });
+  expect(errorIn({ stderr })['hint']).toContain('--date-order my');
+  expect((await prepare('--date-order', 'my')).stdout).toBe(`${HEADER}\na,06,05,\nb,06,05,\nc,27,05,\nd,12,12,\n`);
+  // The third date, 05/27, can only be month and year.
+  expect((await prepare('--date-order', 'ym')).code).toBe(13);
+});
 
-  it('svc au prepare reports the lines of ambiguous dates, and accepts these dates with --date-order', async () => {
-    const text = 'token,expiration\na,05/06\nb,0506\nc,05/27\nd,12/12\n';
-    const { prepare } = withExport(text);
-    const { code, stdout, stderr } = await prepare();
-    expect({ code, stdout }).toEqual({ code: 13, stdout: '' });
-    expect(errorIn({ stderr })).toMatchObject({
-      problem_count: 2,
-      problems: [{ line: 2 }, { line: 3, rule: 'date_order' }],
-    });
-    expect(errorIn({ stderr })['hint']).toContain('--date-order my');
-    expect((await prepare('--date-order', 'my')).stdout).toBe(`${HEADER}\na,06,05,\nb,06,05,\nc,27,05,\nd,12,12,\n`);
-    // The third date, 05/27, can only be month and year.
-    expect((await prepare('--date-order', 'ym')).code).toBe(13);
+it('svc au prepare groups problems by the shape of the cell, lists the first lines of each, and writes no file', async () => {
+  const rows = Array.from({ length: 30 }, (_, at) => `t${at},19${at + 10},13\n`);
+  const { cwd, prepare } = withExport(`token,exp_year,exp_month\n${rows.join('')},27,01\nt,27\n`);
+  const { code, stderr } = await prepare('--out', 'tokens.csv');
+  expect(code).toBe(13);
+  expect(errorIn({ stderr })).toMatchObject({
+    problem_count: 32,
+    problems: [
+      { line: 2, rule: 'year', shape: '9999', count: 30, lines: [2, 3, 4] },
+      { line: 32, rule: 'token_empty' },
+      { line: 33, rule: 'columns', count: 1 },
+    ],
   });
+  expect(existsSync(join(cwd, 'tokens.csv'))).toBe(false);
+  expect(readdirSync(cwd).filter((name) => name.includes('tmp'))).toEqual([]);
+});
 
-  it('svc au prepare groups problems by the shape of the cell, lists the first lines of each, and writes no file', async () => {
-    const rows = Array.from({ length: 30 }, (_, at) => `t${at},19${at + 10},13\n`);
-    const { cwd, prepare } = withExport(`token,exp_year,exp_month\n${rows.join('')},27,01\nt,27\n`);
-    const { code, stderr } = await prepare('--out', 'tokens.csv');
-    expect(code).toBe(13);
-    expect(errorIn({ stderr })).toMatchObject({
-      problem_count: 32,
-      problems: [
-        { line: 2, rule: 'year', shape: '9999', count: 30, lines: [2, 3, 4] },
-        { line: 32, rule: 'token_empty' },
-        { line: 33, rule: 'columns', count: 1 },
-      ],
-    });
-    expect(existsSync(join(cwd, 'tokens.csv'))).toBe(false);
-    expect(readdirSync(cwd).filter((name) => name.includes('tmp'))).toEqual([]);
-  });
+it('svc au prepare shows on a terminal the shapes of refused dates, never the dates, and the accepted forms', async () => {
+  const { prepare } = withExport('token,exp\na,Mrz-29\nb,Okt-31\nc,x\nd,05/06/2027\n');
+  const { stderr } = await prepare('--color', 'never', '-o', 'table', '--out', 'tokens.csv');
+  expect(stderr.split('\n').slice(0, 4)).toEqual([
+    'error: export.csv is refused: 4 problems',
+    '  2 rows like "Aaa-99" (lines 2, 3): the expiration is not a month and a year',
+    '  line 4, like "a": the expiration is not a month and a year',
+    '  line 5, like "99/99/9999": the expiration may be day, month and year (--date-order dmy) or month, day and year (--date-order mdy)',
+  ]);
+  expect(stderr).toContain('Accepted are 05/27,');
+  expect(stderr).not.toMatch(/Mrz|Okt/);
+});
 
-  it('svc au prepare shows on a terminal the shapes of refused dates, never the dates, and the accepted forms', async () => {
-    const { prepare } = withExport('token,exp\na,Mrz-29\nb,Okt-31\nc,x\nd,05/06/2027\n');
-    const { stderr } = await prepare('--color', 'never', '-o', 'table', '--out', 'tokens.csv');
-    expect(stderr.split('\n').slice(0, 4)).toEqual([
-      'error: export.csv is refused: 4 problems',
-      '  2 rows like "Aaa-99" (lines 2, 3): the expiration is not a month and a year',
-      '  line 4, like "a": the expiration is not a month and a year',
-      '  line 5, like "99/99/9999": the expiration may be day, month and year (--date-order dmy) or month, day and year (--date-order mdy)',
-    ]);
-    expect(stderr).toContain('Accepted are 05/27,');
-    expect(stderr).not.toMatch(/Mrz|Okt/);
-  });
+it.each([
+  ['dmy', '05/06/2027', '27,06'],
+  ['mdy', '05/06/2027', '27,05'],
+  ['ymd', '27/06/05', '27,06'],
+  ['serial', '46538', '27,05'],
+])('svc au prepare reads whole dates with --date-order %s', async (order, cell, date) => {
+  const { prepare } = withExport(`token,exp\na,${cell}\n`);
+  const refused = await prepare();
+  expect(refused.code).toBe(13);
+  expect(errorIn(refused)['hint']).toContain(`--date-order ${order}`);
+  expect((await prepare('--date-order', order)).stdout).toBe(`${HEADER}\na,${date},\n`);
+});
 
-  it.each([
-    ['dmy', '05/06/2027', '27,06'],
-    ['mdy', '05/06/2027', '27,05'],
-    ['ymd', '27/06/05', '27,06'],
-    ['serial', '46538', '27,05'],
-  ])('svc au prepare reads whole dates with --date-order %s', async (order, cell, date) => {
-    const { prepare } = withExport(`token,exp\na,${cell}\n`);
-    const refused = await prepare();
-    expect(refused.code).toBe(13);
-    expect(errorIn(refused)['hint']).toContain(`--date-order ${order}`);
-    expect((await prepare('--date-order', order)).stdout).toBe(`${HEADER}\na,${date},\n`);
-  });
+it('svc au prepare reads month names in the month column', async () => {
+  const { stdout } = await withExport('token,exp_year,exp_month\na,2027,March\nb,28,SEP\n').prepare();
+  expect(stdout).toBe(`${HEADER}\na,27,03,\nb,28,09,\n`);
+});
 
-  it('svc au prepare reads month names in the month column', async () => {
-    const { stdout } = await withExport('token,exp_year,exp_month\na,2027,March\nb,28,SEP\n').prepare();
-    expect(stdout).toBe(`${HEADER}\na,27,03,\nb,28,09,\n`);
-  });
+it('svc au prepare does not mistake times with fractions of a second for card numbers', async () => {
+  const times = Array.from({ length: 10 }, (_, at) => `2024-01-30 10:00:00.12345${at}`);
+  expect(times.filter((time) => inspectCell(time) === 'card_number')).not.toEqual([]);
+  const rows = times.map((time, at) => `t${at},${time}\n`).join('');
+  const { code, stderr } = await withExport(`token,created\n${rows}`).prepare();
+  expect({ code, rows: stderr.split('\n')[0] }).toEqual({ code: 0, rows: '10 rows prepared' });
+});
 
-  it('svc au prepare does not mistake times with fractions of a second for card numbers', async () => {
-    const times = Array.from({ length: 10 }, (_, at) => `2024-01-30 10:00:00.12345${at}`);
-    expect(times.filter((time) => inspectCell(time) === 'card_number')).not.toEqual([]);
-    const rows = times.map((time, at) => `t${at},${time}\n`).join('');
-    const { code, stderr } = await withExport(`token,created\n${rows}`).prepare();
-    expect({ code, rows: stderr.split('\n')[0] }).toEqual({ code: 0, rows: '10 rows prepared' });
-  });
+it.each([
+  ['in a column that is left out', 'token,note\na,b\nc,4111 1111 1111 1111\n', 3],
+  ['in the header', 'token,4111111111111111\na,b\n', 1],
+])('R40: svc au prepare refuses a card number %s, and shows its line but not the number', async (_, text, line) => {
+  const { code, stdout, stderr } = await withExport(text).prepare();
+  expect({ code, stdout }).toEqual({ code: 13, stdout: '' });
+  expect(stderr).toContain(String(line));
+  expect(stderr).not.toContain('1111');
+});
 
-  it.each([
-    ['in a column that is left out', 'token,note\na,b\nc,4111 1111 1111 1111\n', 3],
-    ['in the header', 'token,4111111111111111\na,b\n', 1],
-  ])('R40: svc au prepare refuses a card number %s, and shows its line but not the number', async (_, text, line) => {
-    const { code, stdout, stderr } = await withExport(text).prepare();
-    expect({ code, stdout }).toEqual({ code: 13, stdout: '' });
-    expect(stderr).toContain(String(line));
-    expect(stderr).not.toContain('1111');
-  });
+it.each([
+  ['a quote that is never closed', 'token,note\na,"b\nc,d\n', 2],
+  ['text after a quoted cell', 'token,note\na,b\nc,"6" pipe\n', 3],
+])('svc au prepare refuses %s, and reports its line', async (_, text, line) => {
+  const { code, stderr } = await withExport(text).prepare();
+  expect(code).toBe(13);
+  expect(errorIn({ stderr })['problems']).toMatchObject([{ line, rule: 'quoting' }]);
+});
 
-  it.each([
-    ['a quote that is never closed', 'token,note\na,"b\nc,d\n', 2],
-    ['text after a quoted cell', 'token,note\na,b\nc,"6" pipe\n', 3],
-  ])('svc au prepare refuses %s, and reports its line', async (_, text, line) => {
-    const { code, stderr } = await withExport(text).prepare();
-    expect(code).toBe(13);
-    expect(errorIn({ stderr })['problems']).toMatchObject([{ line, rule: 'quoting' }]);
-  });
+it('svc au prepare recognizes an Excel workbook, and refuses it', async () => {
+  const { code, stderr } = await withExport(Buffer.from('PK\u0003\u0004 whatever')).prepare();
+  expect(code).toBe(13);
+  expect(stderr).toContain('an Excel workbook');
+});
 
-  it('svc au prepare recognizes an Excel workbook, and refuses it', async () => {
-    const { code, stderr } = await withExport(Buffer.from('PK\u0003\u0004 whatever')).prepare();
-    expect(code).toBe(13);
-    expect(stderr).toContain('an Excel workbook');
-  });
+it('svc au prepare is what svc au check suggests for a file in UTF-16', async () => {
+  const { cwd } = withExport(Buffer.from(`${HEADER}\na,27,01,\n`, 'utf16le'));
+  const found = await svcHere(['au', 'check', join(cwd, 'export.csv')]);
+  expect(found.code).toBe(13);
+  expect(errorIn(found)['next']).toContain('svc au prepare');
+});
 
-  it('svc au prepare is what svc au check suggests for a file in UTF-16', async () => {
-    const { cwd } = withExport(Buffer.from(`${HEADER}\na,27,01,\n`, 'utf16le'));
-    const found = await svcHere(['au', 'check', join(cwd, 'export.csv')]);
-    expect(found.code).toBe(13);
-    expect(errorIn(found)['next']).toContain('svc au prepare');
-  });
+it('svc au prepare is what svc au check suggests for an export with semicolons, and it makes the file valid', async () => {
+  const { cwd } = withExport('token;expiration_year;expiration_month;merchant_id\na;27;01;\n');
+  const file = join(cwd, 'export.csv');
+  const { stderr } = await svcHere(['au', 'check', file]);
+  const next = String(errorIn({ stderr })['next']);
+  expect(next).toBe(`svc au prepare ${file} --out ${join(cwd, 'export.prepared.csv')}`);
+  expect((await svcHere(next.split(' ').slice(1))).code).toBe(0);
+  expect((await svcHere(['au', 'check', join(cwd, 'export.prepared.csv')])).code).toBe(0);
+});
 
-  it('svc au prepare is what svc au check suggests for an export with semicolons, and it makes the file valid', async () => {
-    const { cwd } = withExport('token;expiration_year;expiration_month;merchant_id\na;27;01;\n');
-    const file = join(cwd, 'export.csv');
-    const { stderr } = await svcHere(['au', 'check', file]);
-    const next = String(errorIn({ stderr })['next']);
-    expect(next).toBe(`svc au prepare ${file} --out ${join(cwd, 'export.prepared.csv')}`);
-    expect((await svcHere(next.split(' ').slice(1))).code).toBe(0);
-    expect((await svcHere(['au', 'check', join(cwd, 'export.prepared.csv')])).code).toBe(0);
-  });
-
-  it('svc au prepare that refuses a large export says what is wrong, and not how far it read', async () => {
-    const { prepare } = withExport(`card\n${'a-token-of-the-vault\n'.repeat(1_000_000)}`);
-    const { code, stderr } = await prepare('--out', 'q.csv');
-    expect(code).toBe(13);
-    expect(stderr).toContain('prepare: started');
-    expect(stderr).not.toContain('stopped at');
-  });
+it('svc au prepare that refuses a large export says what is wrong, and not how far it read', async () => {
+  const { prepare } = withExport(`card\n${'a-token-of-the-vault\n'.repeat(1_000_000)}`);
+  const { code, stderr } = await prepare('--out', 'q.csv');
+  expect(code).toBe(13);
+  expect(stderr).toContain('prepare: started');
+  expect(stderr).not.toContain('stopped at');
 });

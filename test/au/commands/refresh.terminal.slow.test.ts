@@ -1,5 +1,5 @@
 import { existsSync, writeFileSync } from 'node:fs';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
 import { LAUNCHER } from '../../support/svc.ts';
 import { TerminalSession } from '../../support/terminal.ts';
@@ -20,59 +20,57 @@ function onTerminal(desk: Desk, line: string): TerminalSession {
   return session;
 }
 
-describe('svc au refresh on a terminal', () => {
-  it('svc au refresh on a terminal shows its steps, waits until Ctrl-C, and ends with the command that goes on', async () => {
-    const desk = await openDesk({ processingMs: 3_600_000 });
-    writeFileSync(desk.home.file('export.csv'), exampleRequestFile());
-    const session = onTerminal(desk, LINE);
-    await session.waitFor(/(pending|processing), for \d+s, next poll in/);
-    expect(session.screen()).toContain('step 3 of 4, wait:');
-    session.type('\u0003');
-    expect((await session.exited).exitCode).toBe(130);
-    expect(session.cursorShows).toBe(true);
-    expect(session.screen()).toContain('svc au refresh export.csv --cycle 2026-12');
-    expect(desk.uploads()).toBe(1);
-  });
+it('svc au refresh on a terminal shows its steps, waits until Ctrl-C, and ends with the command that goes on', async () => {
+  const desk = await openDesk({ processingMs: 3_600_000 });
+  writeFileSync(desk.home.file('export.csv'), exampleRequestFile());
+  const session = onTerminal(desk, LINE);
+  await session.waitFor(/(pending|processing), for \d+s, next poll in/);
+  expect(session.screen()).toContain('step 3 of 4, wait:');
+  session.type('\u0003');
+  expect((await session.exited).exitCode).toBe(130);
+  expect(session.cursorShows).toBe(true);
+  expect(session.screen()).toContain('svc au refresh export.csv --cycle 2026-12');
+  expect(desk.uploads()).toBe(1);
+});
 
-  it('svc au refresh on a terminal draws the results, and lists the files of the cycle', async () => {
-    const desk = await openDesk();
-    writeFileSync(desk.home.file('export.csv'), exampleRequestFile());
-    const session = onTerminal(desk, `${LINE} --next`);
-    expect((await session.exited).exitCode).toBe(0);
-    const shown = session.screen();
-    expect(shown).toMatch(/WRN_OPT_OUT +1 +█+/);
-    expect(shown).toMatch(/status +✓ completed/);
-    expect(shown).toMatch(/next +refresh\/2026-12\/next\.csv/);
-  });
+it('svc au refresh on a terminal draws the results, and lists the files of the cycle', async () => {
+  const desk = await openDesk();
+  writeFileSync(desk.home.file('export.csv'), exampleRequestFile());
+  const session = onTerminal(desk, `${LINE} --next`);
+  expect((await session.exited).exitCode).toBe(0);
+  const shown = session.screen();
+  expect(shown).toMatch(/WRN_OPT_OUT +1 +█+/);
+  expect(shown).toMatch(/status +✓ completed/);
+  expect(shown).toMatch(/next +refresh\/2026-12\/next\.csv/);
+});
 
-  it('svc au refresh on a terminal asks whether to begin the cycle that nobody named, and leaves nothing after a no', async () => {
-    const desk = await openDesk();
-    writeFileSync(desk.home.file('export.csv'), exampleRequestFile());
-    const rows = exampleRequestFile().trimEnd().split('\n').length - 1;
-    const line = 'au refresh export.csv --fail-on err=60% --yes';
-    const begin = new RegExp(`Begin cycle (\\d{4}-\\d{2}) \\(UTC\\) with ${rows} rows\\? \\[y/N\\]`);
-    const declined = onTerminal(desk, line);
-    await declined.waitFor(begin);
-    declined.type('\r');
-    expect((await declined.exited).exitCode).toBe(2);
-    expect([existsSync(desk.home.file('refresh')), desk.uploads()]).toEqual([false, 0]);
-    const begun = onTerminal(desk, line);
-    await begun.waitFor(begin);
-    begun.type('y\r');
-    expect((await begun.exited).exitCode).toBe(0);
-    expect(desk.uploads()).toBe(1);
-    const again = onTerminal(desk, line);
-    await again.waitFor(/Go on with cycle \d{4}-\d{2} \(UTC\)\? \[y\/N\]/);
-    again.type('y\r');
-    expect((await again.exited).exitCode).toBe(0);
-    expect(desk.uploads()).toBe(1);
-  });
+it('svc au refresh on a terminal asks whether to begin the cycle that nobody named, and leaves nothing after a no', async () => {
+  const desk = await openDesk();
+  writeFileSync(desk.home.file('export.csv'), exampleRequestFile());
+  const rows = exampleRequestFile().trimEnd().split('\n').length - 1;
+  const line = 'au refresh export.csv --fail-on err=60% --yes';
+  const begin = new RegExp(`Begin cycle (\\d{4}-\\d{2}) \\(UTC\\) with ${rows} rows\\? \\[y/N\\]`);
+  const declined = onTerminal(desk, line);
+  await declined.waitFor(begin);
+  declined.type('\r');
+  expect((await declined.exited).exitCode).toBe(2);
+  expect([existsSync(desk.home.file('refresh')), desk.uploads()]).toEqual([false, 0]);
+  const begun = onTerminal(desk, line);
+  await begun.waitFor(begin);
+  begun.type('y\r');
+  expect((await begun.exited).exitCode).toBe(0);
+  expect(desk.uploads()).toBe(1);
+  const again = onTerminal(desk, line);
+  await again.waitFor(/Go on with cycle \d{4}-\d{2} \(UTC\)\? \[y\/N\]/);
+  again.type('y\r');
+  expect((await again.exited).exitCode).toBe(0);
+  expect(desk.uploads()).toBe(1);
+});
 
-  it('svc au refresh on a terminal asks nothing new where the cycle is named', async () => {
-    const desk = await openDesk();
-    writeFileSync(desk.home.file('export.csv'), exampleRequestFile());
-    const session = onTerminal(desk, LINE);
-    expect((await session.exited).exitCode).toBe(0);
-    expect(session.screen()).not.toContain('[y/N]');
-  });
+it('svc au refresh on a terminal asks nothing new where the cycle is named', async () => {
+  const desk = await openDesk();
+  writeFileSync(desk.home.file('export.csv'), exampleRequestFile());
+  const session = onTerminal(desk, LINE);
+  expect((await session.exited).exitCode).toBe(0);
+  expect(session.screen()).not.toContain('[y/N]');
 });

@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it } from 'vitest';
 import { endClaim } from '../../../src/au/ledger/claims.ts';
 import { divideRows, type Division } from '../../../src/au/ledger/divide-rows.ts';
 import { keyOfNewToken, RowSet } from '../../../src/au/ledger/row-set.ts';
@@ -67,77 +67,75 @@ function tokensIn(division: Division | undefined): Record<string, string[] | und
   return { free: tokensOf(division.free), ...Object.fromEntries(joined) };
 }
 
-describe('the rows of a file', () => {
-  it('the rows of a file are not divided if all are free', async () => {
-    const machines = await oneClaim();
-    expect(await divide(await machines.open('laptop'), ['c', 'd'])).toBeUndefined();
-    expect(await divide(await new Machines().open('laptop'), ['c', 'd'])).toBeUndefined();
-  });
+it('the rows of a file are not divided if all are free', async () => {
+  const machines = await oneClaim();
+  expect(await divide(await machines.open('laptop'), ['c', 'd'])).toBeUndefined();
+  expect(await divide(await new Machines().open('laptop'), ['c', 'd'])).toBeUndefined();
+});
 
-  it('R58: the rows of a file are divided into free ones and those of each claim, in their order, and none is lost', async () => {
-    const machines = await oneClaim(['a', 'b']);
-    const laptop = await machines.open('laptop');
-    await claim(laptop, ['e']);
-    const division = await divide(laptop, ['e', 'd', 'b', 'c', 'a', 'f']);
-    expect(tokensIn(division)).toEqual({ free: ['d', 'c', 'f'], 'job-1': ['b', 'a'], 'job-2': ['e'] });
-    expect(division?.joined.map(({ rows, status }) => [rows, status])).toEqual([
-      [2, 'pending'],
-      [1, 'pending'],
-    ]);
-    expect([division?.made, division?.free?.check.rows]).toEqual([0, 3]);
-    expect(readFileSync(division?.free?.path ?? '', 'utf8')).toBe(fileOf(['d', 'c', 'f']).text);
-  });
+it('R58: the rows of a file are divided into free ones and those of each claim, in their order, and none is lost', async () => {
+  const machines = await oneClaim(['a', 'b']);
+  const laptop = await machines.open('laptop');
+  await claim(laptop, ['e']);
+  const division = await divide(laptop, ['e', 'd', 'b', 'c', 'a', 'f']);
+  expect(tokensIn(division)).toEqual({ free: ['d', 'c', 'f'], 'job-1': ['b', 'a'], 'job-2': ['e'] });
+  expect(division?.joined.map(({ rows, status }) => [rows, status])).toEqual([
+    [2, 'pending'],
+    [1, 'pending'],
+  ]);
+  expect([division?.made, division?.free?.check.rows]).toEqual([0, 3]);
+  expect(readFileSync(division?.free?.path ?? '', 'utf8')).toBe(fileOf(['d', 'c', 'f']).text);
+});
 
-  it('the rows of a file that all belong to claims leave none free', async () => {
-    const machines = await oneClaim(['a', 'b', 'c']);
-    const division = await divide(await machines.open('laptop'), ['b', 'a']);
-    expect(tokensIn(division)).toEqual({ free: undefined, 'job-1': ['b', 'a'] });
-  });
+it('the rows of a file that all belong to claims leave none free', async () => {
+  const machines = await oneClaim(['a', 'b', 'c']);
+  const division = await divide(await machines.open('laptop'), ['b', 'a']);
+  expect(tokensIn(division)).toEqual({ free: undefined, 'job-1': ['b', 'a'] });
+});
 
-  it('R58: the rows of a file all belong to a claim of unknown rows', async () => {
-    const machines = new Machines();
-    const laptop = await machines.open('laptop');
-    const { id } = await laptop.client.accountUpdater.create();
-    await laptop.ledger.cycle('2026-12').append(async () => claimBody(id, { row_set: null }));
-    expect(tokensIn(await divide(laptop, ['x', 'y']))).toEqual({ free: undefined, 'job-1': ['x', 'y'] });
-  });
+it('R58: the rows of a file all belong to a claim of unknown rows', async () => {
+  const machines = new Machines();
+  const laptop = await machines.open('laptop');
+  const { id } = await laptop.client.accountUpdater.create();
+  await laptop.ledger.cycle('2026-12').append(async () => claimBody(id, { row_set: null }));
+  expect(tokensIn(await divide(laptop, ['x', 'y']))).toEqual({ free: undefined, 'job-1': ['x', 'y'] });
+});
 
-  it('R58: the rows of a file are those of a claim with any quotes, other dates and capitals of a UUID, and stay as they are', async () => {
-    const machines = await oneClaim(['a', 'b', UUID]);
-    const rows = ['"a",27,"01","M"', `${UUID.toUpperCase()},,,M`, 'A,26,12,M', 'b,26,12,N', '"c ""1""",26,12,"M,1"'];
-    const source = textOf(`${HEADER}\r\n${rows.join('\r\n')}\r\n`);
-    const division = await divide(await machines.open('laptop'), ['a', 'b', UUID], source);
-    const [joined] = division?.joined ?? [];
-    expect(linesOf(joined?.file)).toEqual(rows.slice(0, 2));
-    expect(linesOf(division?.free)).toEqual(rows.slice(2));
-  });
+it('R58: the rows of a file are those of a claim with any quotes, other dates and capitals of a UUID, and stay as they are', async () => {
+  const machines = await oneClaim(['a', 'b', UUID]);
+  const rows = ['"a",27,"01","M"', `${UUID.toUpperCase()},,,M`, 'A,26,12,M', 'b,26,12,N', '"c ""1""",26,12,"M,1"'];
+  const source = textOf(`${HEADER}\r\n${rows.join('\r\n')}\r\n`);
+  const division = await divide(await machines.open('laptop'), ['a', 'b', UUID], source);
+  const [joined] = division?.joined ?? [];
+  expect(linesOf(joined?.file)).toEqual(rows.slice(0, 2));
+  expect(linesOf(division?.free)).toEqual(rows.slice(2));
+});
 
-  it('the rows of several parts are divided as those of one file', async () => {
-    const machines = await oneClaim(['a', 'd']);
-    const laptop = await machines.open('laptop');
-    const division = await divide(laptop, ['a', 'b', 'c', 'd'], fileOf(['a', 'b']), fileOf(['c', 'd']));
-    expect(tokensIn(division)).toEqual({ free: ['b', 'c'], 'job-1': ['a', 'd'] });
-  });
+it('the rows of several parts are divided as those of one file', async () => {
+  const machines = await oneClaim(['a', 'd']);
+  const laptop = await machines.open('laptop');
+  const division = await divide(laptop, ['a', 'b', 'c', 'd'], fileOf(['a', 'b']), fileOf(['c', 'd']));
+  expect(tokensIn(division)).toEqual({ free: ['b', 'c'], 'job-1': ['a', 'd'] });
+});
 
-  it('R85: the rows of a file whose tokens results of the cycle made are left out and counted', async () => {
-    const machines = await oneClaim(['a', 'b']);
-    const laptop = await machines.open('laptop');
-    const cycle = laptop.ledger.cycle('2026-12');
-    const made = ['n', UUID].map((token) => keyOfNewToken(laptop.ledger.salt, token));
-    const born = await cycle.createRowSet(RowSet.of(made));
-    await endClaim(cycle, 'job-1', { kind: 'done', job: 'job-1', born });
-    const division = await divide(laptop, ['c', 'n', UUID.toUpperCase()]);
-    expect([tokensIn(division), division?.made]).toEqual([{ free: ['c'] }, 2]);
-    expect(await divide(laptop, ['c', 'd'])).toBeUndefined();
-    expect(await divide(laptop, ['n'])).toEqual({ free: undefined, joined: [], made: 1 });
-  });
+it('R85: the rows of a file whose tokens results of the cycle made are left out and counted', async () => {
+  const machines = await oneClaim(['a', 'b']);
+  const laptop = await machines.open('laptop');
+  const cycle = laptop.ledger.cycle('2026-12');
+  const made = ['n', UUID].map((token) => keyOfNewToken(laptop.ledger.salt, token));
+  const born = await cycle.createRowSet(RowSet.of(made));
+  await endClaim(cycle, 'job-1', { kind: 'done', job: 'job-1', born });
+  const division = await divide(laptop, ['c', 'n', UUID.toUpperCase()]);
+  expect([tokensIn(division), division?.made]).toEqual([{ free: ['c'] }, 2]);
+  expect(await divide(laptop, ['c', 'd'])).toBeUndefined();
+  expect(await divide(laptop, ['n'])).toEqual({ free: undefined, joined: [], made: 1 });
+});
 
-  it('the files of divided rows are removed at the end of the command', async () => {
-    const machines = await oneClaim(['a']);
-    const division = await divide(await machines.open('laptop'), ['a', 'b']);
-    const path = division?.free?.path ?? '';
-    expect(readFileSync(path, 'utf8')).toBe(fileOf(['b']).text);
-    for (const close of closing.splice(0)) await close();
-    expect(() => readFileSync(path)).toThrow('ENOENT');
-  });
+it('the files of divided rows are removed at the end of the command', async () => {
+  const machines = await oneClaim(['a']);
+  const division = await divide(await machines.open('laptop'), ['a', 'b']);
+  const path = division?.free?.path ?? '';
+  expect(readFileSync(path, 'utf8')).toBe(fileOf(['b']).text);
+  for (const close of closing.splice(0)) await close();
+  expect(() => readFileSync(path)).toThrow('ENOENT');
 });

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { claimRows } from '../../../src/au/ledger/claim-rows.ts';
 import { endClaim } from '../../../src/au/ledger/claims.ts';
 import { unknownRowsCycle } from '../../../src/au/ledger/file-cycle.ts';
@@ -19,94 +19,92 @@ async function openOwn(machines: Machines, objects: MemoryObjects): Promise<Mach
   return { ledger, client: (await machines.open('runner-7')).client };
 }
 
-describe('a machine that begins to share its ledger', () => {
-  it('a machine that begins to share its ledger enters the claims that stand, and that results were read', async () => {
-    const machines = new Machines();
-    const own = await openOwn(machines, new MemoryObjects());
-    const jobs = [await claim(own, ['a']), await claim(own, ['b']), await claim(own, ['c'])];
-    const cycle = own.ledger.cycle('2026-12');
-    const [released, done] = jobs.map(({ id }) => id);
-    await endClaim(cycle, released ?? '', { kind: 'release', job: released ?? '', why: 'failed', proof: '' });
-    await endClaim(cycle, done ?? '', { kind: 'done', job: done ?? '', born: null });
-    await claim(own, ['a'], { cycle: '2027-01' });
-    const { ledger } = await machines.open('runner-7');
-    for (let time = 0; time < 2; time += 1) await enterClaims(own.ledger, ledger);
-    expect(await machines.entries()).toEqual(['claim job-2', 'done job-2', 'claim job-3']);
-    expect(await machines.entries('2027-01')).toEqual(['claim job-4']);
-    // The rows are keys of another salt, so that the claim may have any row.
-    expect((await ledger.cycle('2026-12').read())[0]).toMatchObject({ row_set: null, rows: 1, run: 'run-1' });
-    for (const job of ['job-2', 'job-3', 'job-4']) expect([job, await ledger.isMarked(job)]).toEqual([job, true]);
-  });
-
-  it('a machine that begins to share its ledger enters a file without a cycle by its hash, and names of operators unchanged', async () => {
-    const machines = new Machines();
-    const own = await openOwn(machines, new MemoryObjects());
-    const file = { name: 'tokens.csv', sha256: HASH, rows: 1 };
-    const cycles = ['file-0123456789abcdef', 'file-december', unknownRowsCycle('cd'.repeat(32))];
-    for (const cycle of cycles) await claim(own, ['a'], { cycle, file });
-    const { ledger } = await machines.open('runner-7');
-    await enterClaims(own.ledger, ledger);
-    expect((await ledger.cycleNames()).toSorted()).toEqual([
-      'file-december',
-      unknownRowsCycle(HASH),
-      unknownRowsCycle('cd'.repeat(32)),
-    ]);
-  });
-
-  it('a machine that begins to share its ledger does not enter results that nobody received, which are read again', async () => {
-    const machines = new Machines();
-    const own = await openOwn(machines, new MemoryObjects());
-    const { id: job } = await claim(own, ['a']);
-    await endClaim(own.ledger.cycle('2026-12'), job, { kind: 'done', job, born: null, delivered: false });
-    const { ledger } = await machines.open('runner-7');
-    await enterClaims(own.ledger, ledger);
-    expect(await machines.entries()).toEqual(['claim job-1']);
-  });
-
-  it('a machine that begins to share its ledger enters no job that is known there', async () => {
-    const machines = new Machines();
-    const own = await openOwn(machines, new MemoryObjects());
-    const job = await claim(own, ['a']);
-    const runner = await machines.open('runner-7');
-    await claimRows(runner.ledger, await claimOf(runner, job, ['a']));
-    await enterClaims(own.ledger, runner.ledger);
-    expect(await machines.entries()).toEqual(['claim job-1']);
-    expect((await runner.ledger.cycle('2026-12').read())[0]).not.toMatchObject({ row_set: null });
-  });
-
-  it('R58: a process that still claims in the ledger that its machine left sends nothing, and its claim is entered', async () => {
-    const machines = new Machines();
-    const objects = new MemoryObjects();
-    const atWork = await openOwn(machines, objects);
-    await claim(atWork, ['a']);
-    const { ledger: own } = await openOwn(machines, objects);
-    await own.close('s3://bucket/ledger');
-    await expect(claim(atWork, ['b'])).rejects.toMatchObject({
-      code: 'config',
-      exitCode: 3,
-      message: 'this machine uses the ledger s3://bucket/ledger now; nothing was sent',
-      next: ['profile', 'set', 'ledger', 's3://bucket/ledger'],
-    });
-  });
-
-  it.each([1, 2, 3, 4, 5, 6, 7, 8])(
-    'R58: a machine that begins to share its ledger killed at request %i goes on later, and each job is entered once',
-    async (request) => {
-      const machines = new Machines();
-      const own = await openOwn(machines, new MemoryObjects());
-      for (const token of ['a', 'b']) await claim(own, [token]);
-      await endClaim(own.ledger.cycle('2026-12'), 'job-1', { kind: 'done', job: 'job-1', born: null });
-      const { ledger } = await machines.open('runner-7');
-      let left = request;
-      machines.objects.onCreate = () => ((left -= 1) === 0 ? 'lost' : undefined);
-      await enterClaims(own.ledger, ledger).catch(() => undefined);
-      machines.objects.onCreate = undefined;
-      // Whoever sees a mark takes the rows for claimed.
-      const claimed = await machines.entries();
-      for (const job of ['job-1', 'job-2'])
-        expect([job, (await ledger.isMarked(job)) && !claimed.includes(`claim ${job}`)]).toEqual([job, false]);
-      await enterClaims(own.ledger, (await machines.open('runner-7')).ledger);
-      expect((await machines.entries()).toSorted()).toEqual(['claim job-1', 'claim job-2', 'done job-1']);
-    },
-  );
+it('a machine that begins to share its ledger enters the claims that stand, and that results were read', async () => {
+  const machines = new Machines();
+  const own = await openOwn(machines, new MemoryObjects());
+  const jobs = [await claim(own, ['a']), await claim(own, ['b']), await claim(own, ['c'])];
+  const cycle = own.ledger.cycle('2026-12');
+  const [released, done] = jobs.map(({ id }) => id);
+  await endClaim(cycle, released ?? '', { kind: 'release', job: released ?? '', why: 'failed', proof: '' });
+  await endClaim(cycle, done ?? '', { kind: 'done', job: done ?? '', born: null });
+  await claim(own, ['a'], { cycle: '2027-01' });
+  const { ledger } = await machines.open('runner-7');
+  for (let time = 0; time < 2; time += 1) await enterClaims(own.ledger, ledger);
+  expect(await machines.entries()).toEqual(['claim job-2', 'done job-2', 'claim job-3']);
+  expect(await machines.entries('2027-01')).toEqual(['claim job-4']);
+  // The rows are keys of another salt, so that the claim may have any row.
+  expect((await ledger.cycle('2026-12').read())[0]).toMatchObject({ row_set: null, rows: 1, run: 'run-1' });
+  for (const job of ['job-2', 'job-3', 'job-4']) expect([job, await ledger.isMarked(job)]).toEqual([job, true]);
 });
+
+it('a machine that begins to share its ledger enters a file without a cycle by its hash, and names of operators unchanged', async () => {
+  const machines = new Machines();
+  const own = await openOwn(machines, new MemoryObjects());
+  const file = { name: 'tokens.csv', sha256: HASH, rows: 1 };
+  const cycles = ['file-0123456789abcdef', 'file-december', unknownRowsCycle('cd'.repeat(32))];
+  for (const cycle of cycles) await claim(own, ['a'], { cycle, file });
+  const { ledger } = await machines.open('runner-7');
+  await enterClaims(own.ledger, ledger);
+  expect((await ledger.cycleNames()).toSorted()).toEqual([
+    'file-december',
+    unknownRowsCycle(HASH),
+    unknownRowsCycle('cd'.repeat(32)),
+  ]);
+});
+
+it('a machine that begins to share its ledger does not enter results that nobody received, which are read again', async () => {
+  const machines = new Machines();
+  const own = await openOwn(machines, new MemoryObjects());
+  const { id: job } = await claim(own, ['a']);
+  await endClaim(own.ledger.cycle('2026-12'), job, { kind: 'done', job, born: null, delivered: false });
+  const { ledger } = await machines.open('runner-7');
+  await enterClaims(own.ledger, ledger);
+  expect(await machines.entries()).toEqual(['claim job-1']);
+});
+
+it('a machine that begins to share its ledger enters no job that is known there', async () => {
+  const machines = new Machines();
+  const own = await openOwn(machines, new MemoryObjects());
+  const job = await claim(own, ['a']);
+  const runner = await machines.open('runner-7');
+  await claimRows(runner.ledger, await claimOf(runner, job, ['a']));
+  await enterClaims(own.ledger, runner.ledger);
+  expect(await machines.entries()).toEqual(['claim job-1']);
+  expect((await runner.ledger.cycle('2026-12').read())[0]).not.toMatchObject({ row_set: null });
+});
+
+it('R58: a process that still claims in the ledger that its machine left sends nothing, and its claim is entered', async () => {
+  const machines = new Machines();
+  const objects = new MemoryObjects();
+  const atWork = await openOwn(machines, objects);
+  await claim(atWork, ['a']);
+  const { ledger: own } = await openOwn(machines, objects);
+  await own.close('s3://bucket/ledger');
+  await expect(claim(atWork, ['b'])).rejects.toMatchObject({
+    code: 'config',
+    exitCode: 3,
+    message: 'this machine uses the ledger s3://bucket/ledger now; nothing was sent',
+    next: ['profile', 'set', 'ledger', 's3://bucket/ledger'],
+  });
+});
+
+it.each([1, 2, 3, 4, 5, 6, 7, 8])(
+  'R58: a machine that begins to share its ledger killed at request %i goes on later, and each job is entered once',
+  async (request) => {
+    const machines = new Machines();
+    const own = await openOwn(machines, new MemoryObjects());
+    for (const token of ['a', 'b']) await claim(own, [token]);
+    await endClaim(own.ledger.cycle('2026-12'), 'job-1', { kind: 'done', job: 'job-1', born: null });
+    const { ledger } = await machines.open('runner-7');
+    let left = request;
+    machines.objects.onCreate = () => ((left -= 1) === 0 ? 'lost' : undefined);
+    await enterClaims(own.ledger, ledger).catch(() => undefined);
+    machines.objects.onCreate = undefined;
+    // Whoever sees a mark takes the rows for claimed.
+    const claimed = await machines.entries();
+    for (const job of ['job-1', 'job-2'])
+      expect([job, (await ledger.isMarked(job)) && !claimed.includes(`claim ${job}`)]).toEqual([job, false]);
+    await enterClaims(own.ledger, (await machines.open('runner-7')).ledger);
+    expect((await machines.entries()).toSorted()).toEqual(['claim job-1', 'claim job-2', 'done job-1']);
+  },
+);

@@ -1,5 +1,5 @@
 import * as fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { type PrepareOptions, prepareRequest } from '../../../src/au/prepare/prepare.ts';
 import { cardNumber, disguised } from '../../support/card-numbers.ts';
 import { checked, inChunks, stream } from '../rows.ts';
@@ -126,61 +126,59 @@ function plain(cell: string): string {
   return /[",]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell;
 }
 
-describe('the preparation of an export', () => {
-  it('the preparation of an export gives exactly the rows that it was made from, in every dialect, and a valid file', async () => {
-    const size = fc.integer({ min: 1, max: 300 });
-    await fc.assert(
-      fc.asyncProperty(rows(), dialect(), size, async (all, spoken, at) => {
-        const isCombined = spoken.date.length === 1;
-        const columns = [
-          { column: 'token', name: 'card_id' } as const,
-          ...(isCombined ? [{ column: 'expiration', name: 'valid_to' } as const] : []),
-        ];
-        const { text, problems, rows: count } = await prepared(exported(all, spoken), { columns }, at);
-        expect(problems).toEqual([]);
-        const wanted = all.map((row) => `${plain(row.token)},${row.year},${row.month},${plain(row.merchant)}\n`);
-        expect(text).toBe(HEADER + wanted.join(''));
-        expect(count).toBe(all.length);
-        expect((await checked(text)).problems).toEqual([]);
-      }),
-      { numRuns: SOAK ? 20_000 : 400 },
-    );
-  });
+it('the preparation of an export gives exactly the rows that it was made from, in every dialect, and a valid file', async () => {
+  const size = fc.integer({ min: 1, max: 300 });
+  await fc.assert(
+    fc.asyncProperty(rows(), dialect(), size, async (all, spoken, at) => {
+      const isCombined = spoken.date.length === 1;
+      const columns = [
+        { column: 'token', name: 'card_id' } as const,
+        ...(isCombined ? [{ column: 'expiration', name: 'valid_to' } as const] : []),
+      ];
+      const { text, problems, rows: count } = await prepared(exported(all, spoken), { columns }, at);
+      expect(problems).toEqual([]);
+      const wanted = all.map((row) => `${plain(row.token)},${row.year},${row.month},${plain(row.merchant)}\n`);
+      expect(text).toBe(HEADER + wanted.join(''));
+      expect(count).toBe(all.length);
+      expect((await checked(text)).problems).toEqual([]);
+    }),
+    { numRuns: SOAK ? 20_000 : 400 },
+  );
+});
 
-  it('the preparation of an export leaves what it wrote as it is', async () => {
-    await fc.assert(
-      fc.asyncProperty(rows(), dialect(), async (all, spoken) => {
-        const columns = [{ column: 'token', name: 'card_id' }, ...combined(spoken)] as const;
-        const first = await prepared(exported(all, spoken), { columns });
-        const second = await prepared(Buffer.from(first.text));
-        expect(second).toMatchObject({ text: first.text, changes: [], leftOut: [], problems: [] });
-      }),
-      { numRuns: SOAK ? 5_000 : 100 },
-    );
-  });
+it('the preparation of an export leaves what it wrote as it is', async () => {
+  await fc.assert(
+    fc.asyncProperty(rows(), dialect(), async (all, spoken) => {
+      const columns = [{ column: 'token', name: 'card_id' }, ...combined(spoken)] as const;
+      const first = await prepared(exported(all, spoken), { columns });
+      const second = await prepared(Buffer.from(first.text));
+      expect(second).toMatchObject({ text: first.text, changes: [], leftOut: [], problems: [] });
+    }),
+    { numRuns: SOAK ? 5_000 : 100 },
+  );
+});
 
-  it('R40: the preparation of an export refuses a card number in any column, mapped or not, by its line alone', async () => {
-    const columns = ['token', 'expiration_year', 'expiration_month', 'merchant_id', 'note'];
-    await fc.assert(
-      fc.asyncProperty(
-        fc.oneof(cardNumber(), disguised()),
-        fc.nat(columns.length - 1),
-        fc.nat(5),
-        fc.constantFrom(',', ';', '\t'),
-        async (card, column, row, delimiter) => {
-          const lines = Array.from({ length: 6 }, (_, at) =>
-            ['tok', '27', '01', '', 'x'].map((cell, place) => (at === row && place === column ? `"${card}"` : cell)),
-          );
-          const text = [columns, ...lines].map((cells) => cells.join(delimiter)).join('\n');
-          const { problems, problemCount } = await prepared(Buffer.from(text));
-          expect(problemCount).toBe(1);
-          expect(problems[0]).toMatchObject({ line: row + 2, rule: 'card_number' });
-          expect(JSON.stringify(problems)).not.toContain(card);
-        },
-      ),
-      { numRuns: SOAK ? 50_000 : 1_000 },
-    );
-  });
+it('R40: the preparation of an export refuses a card number in any column, mapped or not, by its line alone', async () => {
+  const columns = ['token', 'expiration_year', 'expiration_month', 'merchant_id', 'note'];
+  await fc.assert(
+    fc.asyncProperty(
+      fc.oneof(cardNumber(), disguised()),
+      fc.nat(columns.length - 1),
+      fc.nat(5),
+      fc.constantFrom(',', ';', '\t'),
+      async (card, column, row, delimiter) => {
+        const lines = Array.from({ length: 6 }, (_, at) =>
+          ['tok', '27', '01', '', 'x'].map((cell, place) => (at === row && place === column ? `"${card}"` : cell)),
+        );
+        const text = [columns, ...lines].map((cells) => cells.join(delimiter)).join('\n');
+        const { problems, problemCount } = await prepared(Buffer.from(text));
+        expect(problemCount).toBe(1);
+        expect(problems[0]).toMatchObject({ line: row + 2, rule: 'card_number' });
+        expect(JSON.stringify(problems)).not.toContain(card);
+      },
+    ),
+    { numRuns: SOAK ? 50_000 : 1_000 },
+  );
 });
 
 function combined({ date }: Dialect) {

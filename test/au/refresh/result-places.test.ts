@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { resultPlaces, type RowPlace } from '../../../src/au/refresh/result-places.ts';
 import { RESULT_COLUMNS } from '../../../src/schema/account-updater-files.ts';
 
@@ -33,42 +33,40 @@ async function placesOf(
   return results.map((token) => rowOf(token));
 }
 
-describe('the row of a result in the file of several requests', () => {
-  it('the row of a result in the file of several requests is in the last request with its token, if that has all merchants of it', async () => {
-    const places = await placesOf(
-      [B, A, A, C],
-      [
-        [`${A} M1`, `${A} M2`, `${B} M1`],
-        [`${B} M1`, `${A} M2`, `${A} M1`, `${C} M1`],
-      ],
-      false,
-    );
-    expect(places).toEqual([
-      { request: 1, place: 0 },
-      { request: 1, place: 0 },
-      { request: 1, place: 1 },
-      { request: 1, place: 0 },
-    ]);
-  });
-
-  it('the row of a result in the file of several requests is in one of them, where each has another merchant and the file their order', async () => {
-    const requests = [
+it('the row of a result in the file of several requests is in the last request with its token, if that has all merchants of it', async () => {
+  const places = await placesOf(
+    [B, A, A, C],
+    [
       [`${A} M1`, `${A} M2`, `${B} M1`],
-      [`${C} M1`, `${A} M2`, `${A} M3`],
-    ];
-    expect(await placesOf([A, B, C, A, A], requests)).toEqual([
-      { request: 0, place: 0 },
-      { request: 0, place: 0 },
-      { request: 1, place: 0 },
-      { request: 1, place: 0 },
-      { request: 1, place: 1 },
-    ]);
-    expect(await placesOf([A, B, C, A, A], requests, false)).toMatchObject([undefined, {}, {}, undefined, undefined]);
-  });
+      [`${B} M1`, `${A} M2`, `${A} M1`, `${C} M1`],
+    ],
+    false,
+  );
+  expect(places).toEqual([
+    { request: 1, place: 0 },
+    { request: 1, place: 0 },
+    { request: 1, place: 1 },
+    { request: 1, place: 0 },
+  ]);
+});
 
-  it('the row of a result in the file of several requests is not known, where a row of another request has no result', async () => {
-    // The last request has two rows of the token, but one of the two results may be of the first request.
-    const places = await placesOf([A, A, B], [[`${A} M1`], [`${A} M2`, `${A} M3`, `${B} M1`]]);
-    expect(places).toMatchObject([undefined, undefined, { request: 1, place: 0 }]);
-  });
+it('the row of a result in the file of several requests is in one of them, where each has another merchant and the file their order', async () => {
+  const requests = [
+    [`${A} M1`, `${A} M2`, `${B} M1`],
+    [`${C} M1`, `${A} M2`, `${A} M3`],
+  ];
+  expect(await placesOf([A, B, C, A, A], requests)).toEqual([
+    { request: 0, place: 0 },
+    { request: 0, place: 0 },
+    { request: 1, place: 0 },
+    { request: 1, place: 0 },
+    { request: 1, place: 1 },
+  ]);
+  expect(await placesOf([A, B, C, A, A], requests, false)).toMatchObject([undefined, {}, {}, undefined, undefined]);
+});
+
+it('the row of a result in the file of several requests is not known, where a row of another request has no result', async () => {
+  // The last request has two rows of the token, but one of the two results may be of the first request.
+  const places = await placesOf([A, A, B], [[`${A} M1`], [`${A} M2`, `${A} M3`, `${B} M1`]]);
+  expect(places).toMatchObject([undefined, undefined, { request: 1, place: 0 }]);
 });

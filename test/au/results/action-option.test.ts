@@ -1,5 +1,5 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it } from 'vitest';
 import { type HereResult, svcIn } from '../../support/run-here.ts';
 import { Home } from '../../support/svc.ts';
 
@@ -28,61 +28,55 @@ async function steps(options = ''): Promise<Record<string, string>> {
 
 const DEFAULTS = { WRN_OPT_OUT: 'consider', WRN_ISSUER_NO_DATA: 'consider', ERR_INVALID_PAN: 'exclude' };
 
-describe('the step of a result code', () => {
-  it('the step of a result code comes from the option, else the profile, code by code', async () => {
-    expect(await steps()).toEqual(DEFAULTS);
-    for (const code of Object.keys(DEFAULTS))
-      expect(await svc(`profile set action.${code} exclude`)).toMatchObject({ code: 0 });
-    expect(await steps(' --action ERR_INVALID_PAN=keep')).toEqual({
-      WRN_OPT_OUT: 'exclude',
-      WRN_ISSUER_NO_DATA: 'exclude',
-      ERR_INVALID_PAN: 'keep',
-    });
-    expect(await steps()).toEqual({
-      WRN_OPT_OUT: 'exclude',
-      WRN_ISSUER_NO_DATA: 'exclude',
-      ERR_INVALID_PAN: 'exclude',
-    });
+it('the step of a result code comes from the option, else the profile, code by code', async () => {
+  expect(await steps()).toEqual(DEFAULTS);
+  for (const code of Object.keys(DEFAULTS))
+    expect(await svc(`profile set action.${code} exclude`)).toMatchObject({ code: 0 });
+  expect(await steps(' --action ERR_INVALID_PAN=keep')).toEqual({
+    WRN_OPT_OUT: 'exclude',
+    WRN_ISSUER_NO_DATA: 'exclude',
+    ERR_INVALID_PAN: 'keep',
   });
+  expect(await steps()).toEqual({ WRN_OPT_OUT: 'exclude', WRN_ISSUER_NO_DATA: 'exclude', ERR_INVALID_PAN: 'exclude' });
+});
 
-  it('the step of a result code is one for the next request and for the files of a split, and is told with its reason', async () => {
-    await svc('profile set action.WRN_OPT_OUT exclude');
-    await svc('profile set action.ERR_INVALID_PAN keep');
-    const next = await svc('au next q.csv r.csv --out next.csv --excluded excluded.csv');
-    expect(next.code, next.stderr).toBe(0);
-    expect(readFileSync(home.file('next.csv'), 'utf8').split('\n').slice(1, 3)).toEqual(['b,,,', 'c,,,']);
-    expect(readFileSync(home.file('excluded.csv'), 'utf8')).toContain('(excluded by your choice)');
-    const { stdout } = await svc('au report r.csv -o table --split-into todo');
-    expect(stdout).toContain('leave the token out of future requests (your choice)');
-    expect(readFileSync(home.file('todo/exclude.csv'), 'utf8')).toContain('\na,');
-    expect(readFileSync(home.file('todo/keep.csv'), 'utf8')).toContain('\nc,');
-  });
+it('the step of a result code is one for the next request and for the files of a split, and is told with its reason', async () => {
+  await svc('profile set action.WRN_OPT_OUT exclude');
+  await svc('profile set action.ERR_INVALID_PAN keep');
+  const next = await svc('au next q.csv r.csv --out next.csv --excluded excluded.csv');
+  expect(next.code, next.stderr).toBe(0);
+  expect(readFileSync(home.file('next.csv'), 'utf8').split('\n').slice(1, 3)).toEqual(['b,,,', 'c,,,']);
+  expect(readFileSync(home.file('excluded.csv'), 'utf8')).toContain('(excluded by your choice)');
+  const { stdout } = await svc('au report r.csv -o table --split-into todo');
+  expect(stdout).toContain('leave the token out of future requests (your choice)');
+  expect(readFileSync(home.file('todo/exclude.csv'), 'utf8')).toContain('\na,');
+  expect(readFileSync(home.file('todo/keep.csv'), 'utf8')).toContain('\nc,');
+});
 
-  it('the step of a result code is shown with the profile, and can be taken back', async () => {
-    await svc('profile set action.WRN_OPT_OUT exclude');
-    const shown = await svc('profile show -o json');
-    expect(JSON.parse(shown.stdout)).toMatchObject({ actions: { WRN_OPT_OUT: 'exclude' } });
-    expect((await svc('profile show --fields actions.WRN_OPT_OUT -o csv')).stdout).toContain('exclude');
-    expect(await svc('profile set action.WRN_OPT_OUT --unset')).toMatchObject({ code: 0 });
-    expect(await steps()).toEqual(DEFAULTS);
-    const config = JSON.parse(readFileSync(home.file('.config/svc/config.json'), 'utf8')) as unknown;
-    expect(JSON.stringify(config)).not.toContain('actions');
-  });
+it('the step of a result code is shown with the profile, and can be taken back', async () => {
+  await svc('profile set action.WRN_OPT_OUT exclude');
+  const shown = await svc('profile show -o json');
+  expect(JSON.parse(shown.stdout)).toMatchObject({ actions: { WRN_OPT_OUT: 'exclude' } });
+  expect((await svc('profile show --fields actions.WRN_OPT_OUT -o csv')).stdout).toContain('exclude');
+  expect(await svc('profile set action.WRN_OPT_OUT --unset')).toMatchObject({ code: 0 });
+  expect(await steps()).toEqual(DEFAULTS);
+  const config = JSON.parse(readFileSync(home.file('.config/svc/config.json'), 'utf8')) as unknown;
+  expect(JSON.stringify(config)).not.toContain('actions');
+});
 
-  it.each([
-    ['a step that does not exist', 'profile set action.WRN_OPT_OUT drop', 2],
-    ['a code that is none', 'profile set action.WRN-OPT exclude', 2],
-    ['a setting that does not exist', 'profile set actions keep', 2],
-  ])('the step of a result code refuses %s', async (_, line, code) => {
-    expect(await svc(line)).toMatchObject({ code });
-  });
+it.each([
+  ['a step that does not exist', 'profile set action.WRN_OPT_OUT drop', 2],
+  ['a code that is none', 'profile set action.WRN-OPT exclude', 2],
+  ['a setting that does not exist', 'profile set actions keep', 2],
+])('the step of a result code refuses %s', async (_, line, code) => {
+  expect(await svc(line)).toMatchObject({ code });
+});
 
-  it('R13: the step of a result code in a config file that says what cannot be is named with its place', async () => {
-    await svc('profile set action.WRN_OPT_OUT exclude');
-    const file = home.file('.config/svc/config.json');
-    writeFileSync(file, readFileSync(file, 'utf8').replace('"exclude"', '"drop"'));
-    const { code, stderr } = await svc('au report r.csv');
-    expect(code).toBe(3);
-    expect(stderr).toMatch(/line \d+, column \d+: WRN_OPT_OUT should be \\"replace\\" or/);
-  });
+it('R13: the step of a result code in a config file that says what cannot be is named with its place', async () => {
+  await svc('profile set action.WRN_OPT_OUT exclude');
+  const file = home.file('.config/svc/config.json');
+  writeFileSync(file, readFileSync(file, 'utf8').replace('"exclude"', '"drop"'));
+  const { code, stderr } = await svc('au report r.csv');
+  expect(code).toBe(3);
+  expect(stderr).toMatch(/line \d+, column \d+: WRN_OPT_OUT should be \\"replace\\" or/);
 });

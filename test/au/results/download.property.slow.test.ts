@@ -1,5 +1,5 @@
 import * as fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { flawsOf } from '../../../src/au/results/download.ts';
 import type { Flaw, Proof } from '../../../src/client/transfer/receive.ts';
 import { setup } from '../../client/transfer/download-setup.ts';
@@ -63,34 +63,32 @@ async function taken(file: Buffer, framing: string, headers: string): Promise<nu
 
 class Refused extends Error {}
 
-describe('a result file that is cut at any byte', () => {
-  it.each(['length', 'chunks', 'close'])(
-    'R59: a result file that is cut at any byte is taken only when it is whole, where the store gives its MD5: framed by %s',
-    async (framing) => {
-      await fc.assert(
-        fc.asyncProperty(resultFile, async (text) => {
-          const file = Buffer.from(text);
-          expect(await taken(file, framing, `etag: ${etagOf(file)}\r\n`)).toEqual([file.length]);
-        }),
-        { numRuns: process.env['SOAK'] ? 50 : 3 },
-      );
-    },
-    60_000,
-  );
+it.each(['length', 'chunks', 'close'])(
+  'R59: a result file that is cut at any byte is taken only when it is whole, where the store gives its MD5: framed by %s',
+  async (framing) => {
+    await fc.assert(
+      fc.asyncProperty(resultFile, async (text) => {
+        const file = Buffer.from(text);
+        expect(await taken(file, framing, `etag: ${etagOf(file)}\r\n`)).toEqual([file.length]);
+      }),
+      { numRuns: process.env['SOAK'] ? 50 : 3 },
+    );
+  },
+  60_000,
+);
 
-  it.each(['chunks', 'close'])(
-    'R59: a result file that is cut at any byte is taken only after a whole row, where nothing but the text can tell: framed by %s',
-    async (framing) => {
-      await fc.assert(
-        fc.asyncProperty(resultFile, async (text) => {
-          const ends = text
-            .split('')
-            .flatMap((unit, at) => (unit === '\n' && text.slice(0, at).split('"').length % 2 === 1 ? [at + 1] : []));
-          expect(await taken(Buffer.from(text), framing, '')).toEqual(ends);
-        }),
-        { numRuns: process.env['SOAK'] ? 50 : 3 },
-      );
-    },
-    60_000,
-  );
-});
+it.each(['chunks', 'close'])(
+  'R59: a result file that is cut at any byte is taken only after a whole row, where nothing but the text can tell: framed by %s',
+  async (framing) => {
+    await fc.assert(
+      fc.asyncProperty(resultFile, async (text) => {
+        const ends = text
+          .split('')
+          .flatMap((unit, at) => (unit === '\n' && text.slice(0, at).split('"').length % 2 === 1 ? [at + 1] : []));
+        expect(await taken(Buffer.from(text), framing, '')).toEqual(ends);
+      }),
+      { numRuns: process.env['SOAK'] ? 50 : 3 },
+    );
+  },
+  60_000,
+);

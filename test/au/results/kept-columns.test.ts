@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { KeptColumns } from '../../../src/au/results/kept-columns.ts';
 import { csvRows } from '../../../src/cli/output/csv.ts';
 
@@ -14,40 +14,38 @@ function write(text: string): string {
   return file;
 }
 
-describe('kept columns', () => {
-  it('kept columns are returned as they were written, whatever the order of the tokens', async () => {
-    const cell = fc.stringMatching(/^[a-zü", ]{0,12}$/);
-    const rows = fc.uniqueArray(fc.tuple(fc.uuid(), cell, cell), { selector: ([token]) => token, minLength: 1 });
-    await fc.assert(
-      fc.asyncProperty(rows, fc.constantFrom('', '\uFEFF'), async (all, mark) => {
-        const lines = all.map(([token, ...cells], at) => [String(at + 1), token, ...cells]);
-        const file = write(mark + csvRows([['row', 'token', 'Name', 'No'], ...lines]));
-        const kept = await KeptColumns.open(file);
-        expect(kept.names).toEqual(['Name', 'No']);
-        for (const [token, ...cells] of all.toReversed()) expect(kept.cellsOf(token)).toEqual(cells);
-        expect(kept.cellsOf('another')).toEqual(['', '']);
-        kept.close();
-      }),
-      { numRuns: 50 },
-    );
-  });
+it('kept columns are returned as they were written, whatever the order of the tokens', async () => {
+  const cell = fc.stringMatching(/^[a-zü", ]{0,12}$/);
+  const rows = fc.uniqueArray(fc.tuple(fc.uuid(), cell, cell), { selector: ([token]) => token, minLength: 1 });
+  await fc.assert(
+    fc.asyncProperty(rows, fc.constantFrom('', '\uFEFF'), async (all, mark) => {
+      const lines = all.map(([token, ...cells], at) => [String(at + 1), token, ...cells]);
+      const file = write(mark + csvRows([['row', 'token', 'Name', 'No'], ...lines]));
+      const kept = await KeptColumns.open(file);
+      expect(kept.names).toEqual(['Name', 'No']);
+      for (const [token, ...cells] of all.toReversed()) expect(kept.cellsOf(token)).toEqual(cells);
+      expect(kept.cellsOf('another')).toEqual(['', '']);
+      kept.close();
+    }),
+    { numRuns: 50 },
+  );
+});
 
-  it('kept columns are found by token anywhere in a file of 20,000 rows', async () => {
-    const rows = Array.from({ length: 20_000 }, (_, at) => `${at + 1},token-${at},customer ${at}\r\n`);
-    const kept = await KeptColumns.open(write(`row,token,Name\r\n${rows.join('')}`));
-    const places = [0, 1, 19_999, 3, 12_345, 12_346];
-    expect(places.map((at) => kept.cellsOf(`token-${at}`))).toEqual(places.map((at) => [`customer ${at}`]));
-    kept.close();
-  });
+it('kept columns are found by token anywhere in a file of 20,000 rows', async () => {
+  const rows = Array.from({ length: 20_000 }, (_, at) => `${at + 1},token-${at},customer ${at}\r\n`);
+  const kept = await KeptColumns.open(write(`row,token,Name\r\n${rows.join('')}`));
+  const places = [0, 1, 19_999, 3, 12_345, 12_346];
+  expect(places.map((at) => kept.cellsOf(`token-${at}`))).toEqual(places.map((at) => [`customer ${at}`]));
+  kept.close();
+});
 
-  it.each([
-    ['an empty file', ''],
-    ['a request file', 'token,expiration_year,expiration_month,merchant_id\na,,,\n'],
-    ['a file without a kept column', 'row,token\n1,a\n'],
-    ['a file with an unclosed quote', 'row,token,Name\n1,a,"b\n'],
-    ['a file with carriage returns alone', 'row,token,Name\r1,a,b\r2,c,d\r'],
-    ['a file with a line that never ends', `row,token,Name\n${'x'.repeat(600_000)}`],
-  ])('kept columns cannot be read from %s', async (_, text) => {
-    await expect(KeptColumns.open(write(text))).rejects.toThrow('no file of kept columns');
-  });
+it.each([
+  ['an empty file', ''],
+  ['a request file', 'token,expiration_year,expiration_month,merchant_id\na,,,\n'],
+  ['a file without a kept column', 'row,token\n1,a\n'],
+  ['a file with an unclosed quote', 'row,token,Name\n1,a,"b\n'],
+  ['a file with carriage returns alone', 'row,token,Name\r1,a,b\r2,c,d\r'],
+  ['a file with a line that never ends', `row,token,Name\n${'x'.repeat(600_000)}`],
+])('kept columns cannot be read from %s', async (_, text) => {
+  await expect(KeptColumns.open(write(text))).rejects.toThrow('no file of kept columns');
 });

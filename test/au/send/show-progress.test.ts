@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { RunEvent } from '../../../src/au/run/job.ts';
 import type { RunRecord } from '../../../src/au/run/record.ts';
 import { showRun } from '../../../src/au/send/show-progress.ts';
@@ -41,59 +41,57 @@ const RECORD = {
   ],
 } as unknown as RunRecord;
 
-describe('the progress of a run', () => {
-  it('the progress of a run labels concurrent uploads with the numbers of their parts', () => {
-    expect(
-      shown(RECORD, [
-        { kind: 'uploading', job: 'a', done: 1, total: 10 },
-        { kind: 'uploading', job: 'b', done: 2, total: 20 },
-        { kind: 'uploading', job: 'a', done: 10, total: 10 },
-        { kind: 'uploaded', job: 'a' },
-        { kind: 'unclear', job: 'b', reason: 'no answer' },
-      ]),
-    ).toEqual([
-      'upload, part 1 of 2: 1 of 10',
-      'upload, part 2 of 2: 2 of 20',
-      'upload, part 1 of 2: 10 of 10',
-      'upload, part 1 of 2: done',
-      'upload, part 2 of 2: stopped',
-      'warn: no answer; polling job b, nothing is sent again',
-    ]);
-  });
+it('the progress of a run labels concurrent uploads with the numbers of their parts', () => {
+  expect(
+    shown(RECORD, [
+      { kind: 'uploading', job: 'a', done: 1, total: 10 },
+      { kind: 'uploading', job: 'b', done: 2, total: 20 },
+      { kind: 'uploading', job: 'a', done: 10, total: 10 },
+      { kind: 'uploaded', job: 'a' },
+      { kind: 'unclear', job: 'b', reason: 'no answer' },
+    ]),
+  ).toEqual([
+    'upload, part 1 of 2: 1 of 10',
+    'upload, part 2 of 2: 2 of 20',
+    'upload, part 1 of 2: 10 of 10',
+    'upload, part 1 of 2: done',
+    'upload, part 2 of 2: stopped',
+    'warn: no answer; polling job b, nothing is sent again',
+  ]);
+});
 
-  it('the progress of a run shows one line for all parts until the run completes', () => {
-    const polled = { kind: 'polled', job: 'run-1', waitedMs: 0, nextMs: 5_000, at: 0 } as const;
-    expect(
-      shown(RECORD, [
-        { ...polled, status: '0 of 2 jobs done, 2 processing' },
-        { kind: 'completed', job: 'a' },
-        { kind: 'unreachable', job: 'run-1', reason: 'down', nextMs: 6_000 },
-        { kind: 'failed', job: 'b', errors: ['bad merchant'] },
-        { kind: 'completed', job: 'run-1' },
-      ]),
-    ).toEqual([
-      'run-1: 0 of 2 jobs done, 2 processing, next at 5000',
-      'run-1: no response (down), next at 6000',
-      'warn: job b, part 2 of 2 failed: bad merchant',
-      'run-1: completed',
-    ]);
-  });
+it('the progress of a run shows one line for all parts until the run completes', () => {
+  const polled = { kind: 'polled', job: 'run-1', waitedMs: 0, nextMs: 5_000, at: 0 } as const;
+  expect(
+    shown(RECORD, [
+      { ...polled, status: '0 of 2 jobs done, 2 processing' },
+      { kind: 'completed', job: 'a' },
+      { kind: 'unreachable', job: 'run-1', reason: 'down', nextMs: 6_000 },
+      { kind: 'failed', job: 'b', errors: ['bad merchant'] },
+      { kind: 'completed', job: 'run-1' },
+    ]),
+  ).toEqual([
+    'run-1: 0 of 2 jobs done, 2 processing, next at 5000',
+    'run-1: no response (down), next at 6000',
+    'warn: job b, part 2 of 2 failed: bad merchant',
+    'run-1: completed',
+  ]);
+});
 
-  it('the progress of a run reports expired, missing and orphaned jobs', () => {
-    expect(
-      shown(undefined, [
-        { kind: 'replaced', gone: 'a', job: 'b' },
-        { kind: 'missing', job: 'b' },
-        { kind: 'gone', job: 'b' },
-        { kind: 'orphan', job: 'c' },
-        { kind: 'uploading', job: 'd', done: 1, total: 10 },
-      ]),
-    ).toEqual([
-      'note: job a expired before its file was uploaded; created job b',
-      'warn: job b was not found (404), which proves nothing: polling continues, and nothing is uploaded again',
-      'warn: job b expired without its file: the file was never processed and needs another job',
-      'note: job c is pending and may come from a request that got no response; if it is not used, it is deleted within an hour',
-      'upload: 1 of 10',
-    ]);
-  });
+it('the progress of a run reports expired, missing and orphaned jobs', () => {
+  expect(
+    shown(undefined, [
+      { kind: 'replaced', gone: 'a', job: 'b' },
+      { kind: 'missing', job: 'b' },
+      { kind: 'gone', job: 'b' },
+      { kind: 'orphan', job: 'c' },
+      { kind: 'uploading', job: 'd', done: 1, total: 10 },
+    ]),
+  ).toEqual([
+    'note: job a expired before its file was uploaded; created job b',
+    'warn: job b was not found (404), which proves nothing: polling continues, and nothing is uploaded again',
+    'warn: job b expired without its file: the file was never processed and needs another job',
+    'note: job c is pending and may come from a request that got no response; if it is not used, it is deleted within an hour',
+    'upload: 1 of 10',
+  ]);
 });

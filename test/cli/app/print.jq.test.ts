@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { svcHere } from '../../support/run-here.ts';
 
 const EXPRESSION = String.raw`"a\n::warning::forged", "::error::forged", "b\r\n  ##[error]forged", "two\nlines", "std::string", {a: "::x"}`;
@@ -9,10 +9,9 @@ async function printed(env: Readonly<Record<string, string>>): Promise<string> {
   return stdout;
 }
 
-describe('strings of --jq', () => {
-  it('strings of --jq stay JSON in the log of GitHub where its runner would take a line for a command', async () => {
-    expect(await printed({ GITHUB_ACTIONS: 'true' })).toBe(
-      String.raw`"a\n::warning::forged"
+it('strings of --jq stay JSON in the log of GitHub where its runner would take a line for a command', async () => {
+  expect(await printed({ GITHUB_ACTIONS: 'true' })).toBe(
+    String.raw`"a\n::warning::forged"
 "::error::forged"
 "b\r\n  ##[error]forged"
 two
@@ -20,12 +19,11 @@ lines
 std::string
 {"a":"::x"}
 `,
-    );
-  });
+  );
+});
 
-  it('strings of --jq are printed without quotes elsewhere', async () => {
-    expect(await printed({})).toBe(
-      'a\n::warning::forged\n::error::forged\nb\r\n  ##[error]forged\ntwo\nlines\nstd::string\n{"a":"::x"}\n',
-    );
-  });
+it('strings of --jq are printed without quotes elsewhere', async () => {
+  expect(await printed({})).toBe(
+    'a\n::warning::forged\n::error::forged\nb\r\n  ##[error]forged\ntwo\nlines\nstd::string\n{"a":"::x"}\n',
+  );
 });

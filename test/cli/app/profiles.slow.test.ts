@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { FaultServer, type Script } from '../../support/fault-server.ts';
 import { answer, json } from '../../support/fault-steps.ts';
 import { errorIn, type HereResult, startSandboxHere, svcHere } from '../../support/run-here.ts';
@@ -57,77 +57,73 @@ function rowsOf({ stdout }: HereResult): Record<string, unknown>[] {
     .map((line) => JSON.parse(line) as Record<string, unknown>);
 }
 
-describe('--profiles', () => {
-  it('R02: --profiles shows profiles side by side, and sends each key to its own base URL only', async () => {
-    const { servers, svc } = await twoServices({ a: usage(3), b: usage(7) });
-    const { code, stdout, stderr } = await svc('tenant usage --profiles a,b -o table');
-    expect([code, stderr]).toEqual([0, '']);
-    expect(stdout).toMatch(/^PROFILE +INCLUDED TOKENS +ACTIVE TOKENS\na +10 +3\nb +10 +7\n$/);
-    for (const name of ['a', 'b'] as const) {
-      expect(servers[name].ledger.map(({ headers }) => headers['svc-api-key'])).toEqual([KEYS[name]]);
-    }
-    expect(rowsOf(await svc('tenant usage --profiles b,a')).map(({ profile }) => profile)).toEqual(['b', 'a']);
-    const chosen = await svc('tenant usage --profiles a,b -o csv --fields type');
-    expect(chosen.stdout).toBe('profile,type\n');
-  });
+it('R02: --profiles shows profiles side by side, and sends each key to its own base URL only', async () => {
+  const { servers, svc } = await twoServices({ a: usage(3), b: usage(7) });
+  const { code, stdout, stderr } = await svc('tenant usage --profiles a,b -o table');
+  expect([code, stderr]).toEqual([0, '']);
+  expect(stdout).toMatch(/^PROFILE +INCLUDED TOKENS +ACTIVE TOKENS\na +10 +3\nb +10 +7\n$/);
+  for (const name of ['a', 'b'] as const) {
+    expect(servers[name].ledger.map(({ headers }) => headers['svc-api-key'])).toEqual([KEYS[name]]);
+  }
+  expect(rowsOf(await svc('tenant usage --profiles b,a')).map(({ profile }) => profile)).toEqual(['b', 'a']);
+  const chosen = await svc('tenant usage --profiles a,b -o csv --fields type');
+  expect(chosen.stdout).toBe('profile,type\n');
+});
 
-  it('--profiles names itself where a profile is unknown', async () => {
-    const { stderr } = await profilesOf({})('tenant usage --profiles nope');
-    expect(errorIn({ stderr })['message']).toBe('unknown profile "nope", named by --profiles');
-  });
+it('--profiles names itself where a profile is unknown', async () => {
+  const { stderr } = await profilesOf({})('tenant usage --profiles nope');
+  expect(errorIn({ stderr })['message']).toBe('unknown profile "nope", named by --profiles');
+});
 
-  it('R06: --profiles reports one profile that fails beside the rows of the others, and hides the keys of all', async () => {
-    const { svc } = await twoServices({ a: [json({ detail: `${KEYS.a} and ${KEYS.b}` }, 401)], b: usage(7) });
-    const result = await svc('tenant usage --profiles a,b --debug');
-    expect(result.code).toBe(4);
-    expect(rowsOf(result)).toMatchObject([{ profile: 'b', token_report: { monthly_active_tokens: 7 } }]);
-    expect(result.stderr).toContain('"profile":"a"');
-    expect(result.stdout + result.stderr).not.toMatch(/key_canary/);
-    const shown = await svc('tenant usage --profiles b,a -o table');
-    expect(shown.stderr).toMatch(/^error: a: the management key .*\n.*\n {2}svc --profile a login\n$/);
-  });
+it('R06: --profiles reports one profile that fails beside the rows of the others, and hides the keys of all', async () => {
+  const { svc } = await twoServices({ a: [json({ detail: `${KEYS.a} and ${KEYS.b}` }, 401)], b: usage(7) });
+  const result = await svc('tenant usage --profiles a,b --debug');
+  expect(result.code).toBe(4);
+  expect(rowsOf(result)).toMatchObject([{ profile: 'b', token_report: { monthly_active_tokens: 7 } }]);
+  expect(result.stderr).toContain('"profile":"a"');
+  expect(result.stdout + result.stderr).not.toMatch(/key_canary/);
+  const shown = await svc('tenant usage --profiles b,a -o table');
+  expect(shown.stderr).toMatch(/^error: a: the management key .*\n.*\n {2}svc --profile a login\n$/);
+});
 
-  it('--profiles ends with the code that matters most: keys, then settings, then the service, then a threshold', async () => {
-    const { svc } = await twoServices({ a: [answer(500)], b: usage(9) });
-    expect((await svc('tenant usage --profiles a,b --warn-at 80%')).code).toBe(8);
-    const full = await twoServices({ a: usage(1), b: usage(9) });
-    expect((await full.svc('tenant usage --profiles a,b --warn-at 80%')).code).toBe(10);
-  });
+it('--profiles ends with the code that matters most: keys, then settings, then the service, then a threshold', async () => {
+  const { svc } = await twoServices({ a: [answer(500)], b: usage(9) });
+  expect((await svc('tenant usage --profiles a,b --warn-at 80%')).code).toBe(8);
+  const full = await twoServices({ a: usage(1), b: usage(9) });
+  expect((await full.svc('tenant usage --profiles a,b --warn-at 80%')).code).toBe(10);
+});
 
-  it.each([
-    ['--profile a', {}],
-    ['--sandbox', {}],
-    ['--base-url http://127.0.0.1:9', {}],
-    ['--curl', {}],
-    ['--start x', {}],
-    ['', { SVC_BASE_URL: 'http://127.0.0.1:9' }],
-    ['', { SVC_API_KEY: 'key_canary_of_nobody' }],
-    ['--profiles a,nobody', {}],
-    ['--fields nope', {}],
-  ])('--profiles refuses %s %j before anything is sent', async (words, env) => {
-    const { servers, svc } = await twoServices({ a: [json([])], b: [json([])] });
-    const { code, stdout } = await svc(`logs --profiles a,b ${words}`.trim(), env);
-    expect([code === 2 || code === 3, stdout]).toEqual([true, '']);
-    expect([...servers.a.ledger, ...servers.b.ledger]).toEqual([]);
-  });
+it.each([
+  ['--profile a', {}],
+  ['--sandbox', {}],
+  ['--base-url http://127.0.0.1:9', {}],
+  ['--curl', {}],
+  ['--start x', {}],
+  ['', { SVC_BASE_URL: 'http://127.0.0.1:9' }],
+  ['', { SVC_API_KEY: 'key_canary_of_nobody' }],
+  ['--profiles a,nobody', {}],
+  ['--fields nope', {}],
+])('--profiles refuses %s %j before anything is sent', async (words, env) => {
+  const { servers, svc } = await twoServices({ a: [json([])], b: [json([])] });
+  const { code, stdout } = await svc(`logs --profiles a,b ${words}`.trim(), env);
+  expect([code === 2 || code === 3, stdout]).toEqual([true, '']);
+  expect([...servers.a.ledger, ...servers.b.ledger]).toEqual([]);
+});
 
-  it('--profiles reads logs, counts, jobs, identities and findings of several services', async () => {
-    const [one, two] = [await startSandboxHere(), await startSandboxHere()];
-    const svc = profilesOf({
-      prod: { url: one.baseUrl, keys: ['sandbox-management-key', 'sandbox-private-key'] },
-      qa: { url: two.baseUrl, keys: ['sandbox-management-key-read-only', 'sandbox-private-key'] },
-    });
-    for (const line of ['logs --limit 3', 'logs stats', 'au jobs', 'whoami', 'doctor']) {
-      const { code, stdout } = await svc(`${line} --profiles prod,qa -o json`);
-      const rows = JSON.parse(stdout) as { profile: string }[];
-      expect([line, code, new Set(rows.map(({ profile }) => profile)).size <= 2]).toEqual([line, 0, true]);
-    }
-    const entries = rowsOf(await svc('logs --limit 2 --profiles prod,qa'));
-    expect(entries.map(({ profile }) => profile)).toEqual(['prod', 'prod', 'qa', 'qa']);
-    const who = await svc('whoami --profiles prod,qa -o table');
-    expect(who.stdout).toMatch(
-      /^PROFILE +TENANT NAME +TENANT TYPE .*\nprod +Sandbox +test +accepted +accepted .*\nqa +/,
-    );
-    expect((await svc('whoami --profiles prod,qa --jq .profile')).stdout).toBe('prod\nqa\n');
+it('--profiles reads logs, counts, jobs, identities and findings of several services', async () => {
+  const [one, two] = [await startSandboxHere(), await startSandboxHere()];
+  const svc = profilesOf({
+    prod: { url: one.baseUrl, keys: ['sandbox-management-key', 'sandbox-private-key'] },
+    qa: { url: two.baseUrl, keys: ['sandbox-management-key-read-only', 'sandbox-private-key'] },
   });
+  for (const line of ['logs --limit 3', 'logs stats', 'au jobs', 'whoami', 'doctor']) {
+    const { code, stdout } = await svc(`${line} --profiles prod,qa -o json`);
+    const rows = JSON.parse(stdout) as { profile: string }[];
+    expect([line, code, new Set(rows.map(({ profile }) => profile)).size <= 2]).toEqual([line, 0, true]);
+  }
+  const entries = rowsOf(await svc('logs --limit 2 --profiles prod,qa'));
+  expect(entries.map(({ profile }) => profile)).toEqual(['prod', 'prod', 'qa', 'qa']);
+  const who = await svc('whoami --profiles prod,qa -o table');
+  expect(who.stdout).toMatch(/^PROFILE +TENANT NAME +TENANT TYPE .*\nprod +Sandbox +test +accepted +accepted .*\nqa +/);
+  expect((await svc('whoami --profiles prod,qa --jq .profile')).stdout).toBe('prod\nqa\n');
 });

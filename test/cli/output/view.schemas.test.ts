@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import * as z from 'zod/mini';
 import { jobView } from '../../../src/au/run/job-view.ts';
 import { authenticationView, sessionView } from '../../../src/3ds/view.ts';
@@ -53,13 +53,11 @@ const RESULTS: readonly (readonly [string, readonly string[] | undefined, z.ZodM
   ['3ds challenge-result', authenticationView.fields, challengeResultSchema],
 ];
 
-describe('the fields of a view of what the service sends', () => {
-  it.each(RESULTS)(
-    'the fields of a view of what the service sends of svc %s name every member that its schema names, and no other',
-    (_, fields = [], shape) => {
-      const members = pathsOf(jsonSchemaOf(shape));
-      expect(members.filter((member) => !fields.some((field) => covers(field, member)))).toEqual([]);
-      expect(fields.filter((field) => !members.some((member) => covers(field, member)))).toEqual([]);
-    },
-  );
-});
+it.each(RESULTS)(
+  'the fields of a view of what the service sends of svc %s name every member that its schema names, and no other',
+  (_, fields = [], shape) => {
+    const members = pathsOf(jsonSchemaOf(shape));
+    expect(members.filter((member) => !fields.some((field) => covers(field, member)))).toEqual([]);
+    expect(fields.filter((field) => !members.some((member) => covers(field, member)))).toEqual([]);
+  },
+);

@@ -1,5 +1,5 @@
 import * as fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import * as z from 'zod';
 import { SvcError } from '../../../src/base/errors.ts';
 import type { ApiRequest } from '../../../src/client/http/request.ts';
@@ -41,67 +41,65 @@ const strange = fc
   .string({ maxLength: 20 })
   .filter((name) => !(name in GOOD) && !(name in GOOD.inner) && name !== 'note');
 
-describe('an answer', () => {
-  it('R23: an answer keeps fields, statuses and codes that nobody knows', () => {
-    fc.assert(
-      fc.property(fc.dictionary(strange, fc.jsonValue()), fc.string(), (extra, status) => {
-        const body = { ...GOOD, ...extra, status, inner: { ...GOOD.inner, ...extra } };
-        // JSON.stringify writes -0 as 0.
-        expect(read(body)).toEqual(JSON.parse(JSON.stringify(body)));
-      }),
-      { numRuns: 500 },
-    );
-  });
+it('R23: an answer keeps fields, statuses and codes that nobody knows', () => {
+  fc.assert(
+    fc.property(fc.dictionary(strange, fc.jsonValue()), fc.string(), (extra, status) => {
+      const body = { ...GOOD, ...extra, status, inner: { ...GOOD.inner, ...extra } };
+      // JSON.stringify writes -0 as 0.
+      expect(read(body)).toEqual(JSON.parse(JSON.stringify(body)));
+    }),
+    { numRuns: 500 },
+  );
+});
 
-  it('R23: an answer keeps every unknown value as it is, however deep it stands', () => {
-    fc.assert(
-      fc.property(fc.jsonValue(), fc.integer({ min: 0, max: 100 }), fc.boolean(), (value, depth, inList) => {
-        let deep: unknown = value;
-        for (let level = 0; level < depth; level += 1) deep = inList ? [deep] : { new_member: deep };
-        const body = { ...GOOD, new_member: deep, inner: { ...GOOD.inner, new_member: deep } };
-        expect(read(body)).toEqual(JSON.parse(JSON.stringify(body)));
-      }),
-      { numRuns: 1_000 },
-    );
-  });
+it('R23: an answer keeps every unknown value as it is, however deep it stands', () => {
+  fc.assert(
+    fc.property(fc.jsonValue(), fc.integer({ min: 0, max: 100 }), fc.boolean(), (value, depth, inList) => {
+      let deep: unknown = value;
+      for (let level = 0; level < depth; level += 1) deep = inList ? [deep] : { new_member: deep };
+      const body = { ...GOOD, new_member: deep, inner: { ...GOOD.inner, new_member: deep } };
+      expect(read(body)).toEqual(JSON.parse(JSON.stringify(body)));
+    }),
+    { numRuns: 1_000 },
+  );
+});
 
-  it('R23: an answer that lacks a needed field is exit 8 and names the field', () => {
-    fc.assert(
-      fc.property(fc.constantFrom(...NEEDED), fc.dictionary(strange, fc.jsonValue()), (name, extra) => {
-        const body: Record<string, unknown> = { ...extra, ...GOOD, inner: { ...GOOD.inner } };
-        const [outer = '', inner] = name.split('.');
-        if (inner === undefined) delete body[outer];
-        else body['inner'] = Object.fromEntries(Object.entries(GOOD.inner).filter(([key]) => key !== inner));
-        const error = failure(body);
-        expect(error).toMatchObject({ code: 'bad_response', exitCode: 8 });
-        expect(error.message).toContain(`${name} is missing`);
-      }),
-      { numRuns: 500 },
-    );
-  });
+it('R23: an answer that lacks a needed field is exit 8 and names the field', () => {
+  fc.assert(
+    fc.property(fc.constantFrom(...NEEDED), fc.dictionary(strange, fc.jsonValue()), (name, extra) => {
+      const body: Record<string, unknown> = { ...extra, ...GOOD, inner: { ...GOOD.inner } };
+      const [outer = '', inner] = name.split('.');
+      if (inner === undefined) delete body[outer];
+      else body['inner'] = Object.fromEntries(Object.entries(GOOD.inner).filter(([key]) => key !== inner));
+      const error = failure(body);
+      expect(error).toMatchObject({ code: 'bad_response', exitCode: 8 });
+      expect(error.message).toContain(`${name} is missing`);
+    }),
+    { numRuns: 500 },
+  );
+});
 
-  it('R23: an answer with a needed field of another type is exit 8 and names the field', () => {
-    fc.assert(
-      fc.property(fc.constantFrom('id', 'status', 'count'), fc.constantFrom(null, [], {}, true), (name, value) => {
-        expect(failure({ ...GOOD, [name]: value }).message).toContain(`${name}: `);
-      }),
-    );
-  });
+it('R23: an answer with a needed field of another type is exit 8 and names the field', () => {
+  fc.assert(
+    fc.property(fc.constantFrom('id', 'status', 'count'), fc.constantFrom(null, [], {}, true), (name, value) => {
+      expect(failure({ ...GOOD, [name]: value }).message).toContain(`${name}: `);
+    }),
+  );
+});
 
-  it('R23: an answer names the place in a list, and no more than five places', () => {
-    expect(failure({ ...GOOD, inner: { name: 'n', tags: ['x', 7] } }).message).toContain('inner.tags.1: ');
-    const { message } = failure({ ...GOOD, inner: { name: 'n', tags: Array.from({ length: 500 }, () => 7) } });
-    expect(message.match(/inner\.tags\.\d+/g)).toHaveLength(5);
-  });
+it('R23: an answer names the place in a list, and no more than five places', () => {
+  expect(failure({ ...GOOD, inner: { name: 'n', tags: ['x', 7] } }).message).toContain('inner.tags.1: ');
+  const { message } = failure({ ...GOOD, inner: { name: 'n', tags: Array.from({ length: 500 }, () => 7) } });
+  expect(message.match(/inner\.tags\.\d+/g)).toHaveLength(5);
+});
 
-  it('R23: an answer that is any JSON whatever is either kept whole or refused plainly', () => {
-    fc.assert(
-      fc.property(fc.jsonValue(), (body) => {
-        expect(failure(body)).toMatchObject({ code: 'bad_response', status: 200 });
-      }),
-      { numRuns: 500 },
-    );
-  });
+it('R23: an answer that is any JSON whatever is either kept whole or refused plainly', () => {
+  fc.assert(
+    fc.property(fc.jsonValue(), (body) => {
+      expect(failure(body)).toMatchObject({ code: 'bad_response', status: 200 });
+    }),
+    { numRuns: 500 },
+  );
 });
 
 function failure(body: unknown): SvcError {

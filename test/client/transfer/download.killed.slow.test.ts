@@ -4,7 +4,7 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { rolldown } from 'rolldown';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { etagOf, serveObject, type StoreCall } from '../../support/fault-store.ts';
 import { OBJECT, setup } from './download-setup.ts';
 
@@ -40,48 +40,46 @@ async function serveSlowly(call: StoreCall, onSent: (end: number) => void): Prom
   }
 }
 
-describe('a download whose process is killed', () => {
-  it(`R44 and R45: a download whose process is killed leaves nothing or the whole, and the next run finishes it (${TIMES} kills)`, async () => {
-    let continued = 0;
-    let finished = 0;
-    for (let time = 0; time < TIMES; time += 1) {
-      // The kills range from before the first byte to the sync and the rename after the last one.
-      const killAt = (OBJECT.length * time) / (TIMES - 2);
-      let running: ChildProcess | undefined;
-      const { get, target, from, files } = await setup((call, index) =>
-        index === 0
-          ? serveSlowly(call, (end) => {
-              if (end + PIECE >= killAt) setTimeout(() => running?.kill('SIGKILL'), time % 5);
-            })
-          : serveObject(call, OBJECT),
-      );
-      running = spawn(process.execPath, [child, from.url().href, target], { stdio: 'ignore' });
-      await once(running, 'exit');
-      const isDone = fs.existsSync(target);
-      if (isDone) finished += 1;
-      else await get();
-      if (from.calls[1]?.headers['range'] !== undefined) continued += 1;
-      expect(fs.readFileSync(target).equals(OBJECT)).toBe(true);
-      // A run that is killed after its last step may leave its lock, but nothing else.
-      expect(files().filter((name) => !isDone && name !== 'results.csv')).toEqual([]);
-    }
-    expect(continued).toBeGreaterThan(0);
-    expect(finished).toBeLessThan(TIMES);
-  }, 120_000);
-
-  it('R44: a download whose process is killed says so when the disk is full, leaves no result, and continues once there is room', async () => {
-    const { get, target, from, files } = await setup((call) => serveObject(call, OBJECT));
-    const limited = 'ulimit -f 2000; exec "$0" "$@"';
-    const running = spawn('sh', ['-c', limited, process.execPath, child, from.url().href, target], {
-      stdio: ['ignore', 'ignore', 'pipe'],
-    });
-    const said = running.stderr.setEncoding('utf8').toArray();
-    const [code] = await once(running, 'exit');
-    expect((await said).join('')).toContain('EFBIG');
-    expect(code).toBe(1);
-    expect(files()).toEqual(['results.csv.svc-part', 'results.csv.svc-part.json']);
-    await get();
-    expect(from.calls.at(-1)?.headers['range']).toBeDefined();
+it(`R44 and R45: a download whose process is killed leaves nothing or the whole, and the next run finishes it (${TIMES} kills)`, async () => {
+  let continued = 0;
+  let finished = 0;
+  for (let time = 0; time < TIMES; time += 1) {
+    // The kills range from before the first byte to the sync and the rename after the last one.
+    const killAt = (OBJECT.length * time) / (TIMES - 2);
+    let running: ChildProcess | undefined;
+    const { get, target, from, files } = await setup((call, index) =>
+      index === 0
+        ? serveSlowly(call, (end) => {
+            if (end + PIECE >= killAt) setTimeout(() => running?.kill('SIGKILL'), time % 5);
+          })
+        : serveObject(call, OBJECT),
+    );
+    running = spawn(process.execPath, [child, from.url().href, target], { stdio: 'ignore' });
+    await once(running, 'exit');
+    const isDone = fs.existsSync(target);
+    if (isDone) finished += 1;
+    else await get();
+    if (from.calls[1]?.headers['range'] !== undefined) continued += 1;
     expect(fs.readFileSync(target).equals(OBJECT)).toBe(true);
+    // A run that is killed after its last step may leave its lock, but nothing else.
+    expect(files().filter((name) => !isDone && name !== 'results.csv')).toEqual([]);
+  }
+  expect(continued).toBeGreaterThan(0);
+  expect(finished).toBeLessThan(TIMES);
+}, 120_000);
+
+it('R44: a download whose process is killed says so when the disk is full, leaves no result, and continues once there is room', async () => {
+  const { get, target, from, files } = await setup((call) => serveObject(call, OBJECT));
+  const limited = 'ulimit -f 2000; exec "$0" "$@"';
+  const running = spawn('sh', ['-c', limited, process.execPath, child, from.url().href, target], {
+    stdio: ['ignore', 'ignore', 'pipe'],
   });
+  const said = running.stderr.setEncoding('utf8').toArray();
+  const [code] = await once(running, 'exit');
+  expect((await said).join('')).toContain('EFBIG');
+  expect(code).toBe(1);
+  expect(files()).toEqual(['results.csv.svc-part', 'results.csv.svc-part.json']);
+  await get();
+  expect(from.calls.at(-1)?.headers['range']).toBeDefined();
+  expect(fs.readFileSync(target).equals(OBJECT)).toBe(true);
 });

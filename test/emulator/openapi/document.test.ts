@@ -1,5 +1,5 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { keyTypeOf } from '../../../src/emulator/keys.ts';
 import { EXAMPLES, openApiDocument, STORE_ADDRESSES } from '../../../src/emulator/openapi/document.ts';
 import { API_ROUTES } from '../../../src/emulator/routes/api.ts';
@@ -70,83 +70,81 @@ function named(name: string): ValidateFunction {
   return checker({ schema: { $ref: `#/components/schemas/${name}` } });
 }
 
-describe('the OpenAPI document', () => {
-  it('the OpenAPI document has every endpoint of the table and of the store, and no other', () => {
-    const expected = [...API_ROUTES, ...STORE_ADDRESSES].map(
-      ({ method, path }) => `${method.toLowerCase()} ${path.replaceAll(/:(\w+)/g, '{$1}')}`,
-    );
-    expect(operations.map(({ name }) => name).toSorted()).toEqual(expected.toSorted());
-    expect(document.openapi).toMatch(/^3\.1\.\d$/);
-    for (const member of ['title', 'version']) expect(document.info[member]).toMatch(/./);
-  });
+it('the OpenAPI document has every endpoint of the table and of the store, and no other', () => {
+  const expected = [...API_ROUTES, ...STORE_ADDRESSES].map(
+    ({ method, path }) => `${method.toLowerCase()} ${path.replaceAll(/:(\w+)/g, '{$1}')}`,
+  );
+  expect(operations.map(({ name }) => name).toSorted()).toEqual(expected.toSorted());
+  expect(document.openapi).toMatch(/^3\.1\.\d$/);
+  for (const member of ['title', 'version']) expect(document.info[member]).toMatch(/./);
+});
 
-  it('the OpenAPI document names for each the permission, every part of its path, an id of its own and answers', () => {
-    expect(new Set(operations.map(({ operation }) => operation.operationId)).size).toBe(operations.length);
-    for (const { name, path, operation } of operations) {
-      const parts = [...path.matchAll(/\{(\w+)\}/g)].map(([, part]) => part);
-      const named = operation.parameters?.filter((parameter) => parameter.in === 'path') ?? [];
-      expect([name, named.map((parameter) => parameter.name)]).toEqual([name, parts]);
-      expect(named.every((parameter) => parameter.required)).toBe(true);
-      expect(Object.keys(operation.responses).some((status) => status.startsWith('2'))).toBe(true);
-      for (const response of Object.values(operation.responses)) expect(response.description).toMatch(/\.$/);
-      expect([name, operation.security?.length]).toEqual([name, path.startsWith('/store/') ? 0 : undefined]);
-    }
-    for (const { method, path, permission } of API_ROUTES) {
-      const template = path.replaceAll(/:(\w+)/g, '{$1}');
-      expect(document.paths[template]?.[method.toLowerCase()]?.['x-permission']).toBe(permission);
-    }
-  });
+it('the OpenAPI document names for each the permission, every part of its path, an id of its own and answers', () => {
+  expect(new Set(operations.map(({ operation }) => operation.operationId)).size).toBe(operations.length);
+  for (const { name, path, operation } of operations) {
+    const parts = [...path.matchAll(/\{(\w+)\}/g)].map(([, part]) => part);
+    const named = operation.parameters?.filter((parameter) => parameter.in === 'path') ?? [];
+    expect([name, named.map((parameter) => parameter.name)]).toEqual([name, parts]);
+    expect(named.every((parameter) => parameter.required)).toBe(true);
+    expect(Object.keys(operation.responses).some((status) => status.startsWith('2'))).toBe(true);
+    for (const response of Object.values(operation.responses)) expect(response.description).toMatch(/\.$/);
+    expect([name, operation.security?.length]).toEqual([name, path.startsWith('/store/') ? 0 : undefined]);
+  }
+  for (const { method, path, permission } of API_ROUTES) {
+    const template = path.replaceAll(/:(\w+)/g, '{$1}');
+    expect(document.paths[template]?.[method.toLowerCase()]?.['x-permission']).toBe(permission);
+  }
+});
 
-  it('the OpenAPI document refers only to schemas that it has, and each of them is a JSON Schema', () => {
-    const references = [...JSON.stringify(document).matchAll(/"\$ref":"([^"]+)"/g)].map(([, target]) => target);
-    expect(references.length).toBeGreaterThan(30);
-    const known = Object.keys(document.components.schemas).map((name) => `#/components/schemas/${name}`);
-    expect(references.filter((target) => !known.includes(target ?? ''))).toEqual([]);
-    expect(known.filter((target) => !references.includes(target))).toEqual([]);
-    for (const { content } of jsonContents) expect(checker(content)).toBeTypeOf('function');
-    expect(JSON.stringify(document)).not.toMatch(/"\$(schema|id)"/);
-  });
+it('the OpenAPI document refers only to schemas that it has, and each of them is a JSON Schema', () => {
+  const references = [...JSON.stringify(document).matchAll(/"\$ref":"([^"]+)"/g)].map(([, target]) => target);
+  expect(references.length).toBeGreaterThan(30);
+  const known = Object.keys(document.components.schemas).map((name) => `#/components/schemas/${name}`);
+  expect(references.filter((target) => !known.includes(target ?? ''))).toEqual([]);
+  expect(known.filter((target) => !references.includes(target))).toEqual([]);
+  for (const { content } of jsonContents) expect(checker(content)).toBeTypeOf('function');
+  expect(JSON.stringify(document)).not.toMatch(/"\$(schema|id)"/);
+});
 
-  it('the OpenAPI document has examples that are right by its own schemas', () => {
-    const examples = jsonContents.filter(({ content }) => content.example !== undefined);
-    expect(examples.length).toBeGreaterThan(15);
-    for (const { operationId, content } of examples) {
-      const check = checker(content);
-      check(content.example);
-      expect([operationId, check.errors]).toEqual([operationId, null]);
-    }
-  });
+it('the OpenAPI document has examples that are right by its own schemas', () => {
+  const examples = jsonContents.filter(({ content }) => content.example !== undefined);
+  expect(examples.length).toBeGreaterThan(15);
+  for (const { operationId, content } of examples) {
+    const check = checker(content);
+    check(content.example);
+    expect([operationId, check.errors]).toEqual([operationId, null]);
+  }
+});
 
-  it('the OpenAPI document has schemas that refuse what is wrong', () => {
-    expect(named('TenantUpdate')({ name: 'x'.repeat(201) })).toBe(false);
-    expect(named('TenantUpdate')({ name: 'x', settings: { fingerprint_tokens: true } })).toBe(false);
-    expect(named('AuthenticateRequest')({})).toBe(false);
-    expect(named('LogPage')({ data: [{}] })).toBe(false);
-  });
+it('the OpenAPI document has schemas that refuse what is wrong', () => {
+  expect(named('TenantUpdate')({ name: 'x'.repeat(201) })).toBe(false);
+  expect(named('TenantUpdate')({ name: 'x', settings: { fingerprint_tokens: true } })).toBe(false);
+  expect(named('AuthenticateRequest')({})).toBe(false);
+  expect(named('LogPage')({ data: [{}] })).toBe(false);
+});
 
-  it('the OpenAPI document describes what the sandbox answers, and has request examples that it takes', async () => {
-    const on = await sandbox({ processingMs: 0 });
-    const job = await on.process(exampleRequestFile());
-    let session = '';
-    const called = API_ROUTES.filter(({ method }) => method !== 'DELETE');
-    const statuses: unknown[] = [];
-    for (const { method, path, permission, status = 200 } of called) {
-      const kind = keyTypeOf(permission);
-      const id = path.startsWith('/3ds') ? session : job.id;
-      const request = path === '/tokens' ? TOKEN : EXAMPLES[`${method} ${path}`]?.request;
-      const answer = await on.call(path.replace(':id', id), {
-        method,
-        headers: kind === 'management' ? MANAGEMENT : PRIVATE,
-        body: request === undefined ? null : JSON.stringify(request),
-      });
-      const body = (await answer.json()) as { id?: string };
-      if (path === '/3ds/sessions') session = body.id ?? '';
-      statuses.push([method, path, answer.status, status]);
-      const operation = document.paths[path.replaceAll(/:(\w+)/g, '{$1}')]?.[method.toLowerCase()];
-      const check = checker(operation?.responses[answer.status]?.content?.['application/json'] ?? {});
-      check(body);
-      expect([path, check.errors]).toEqual([path, null]);
-    }
-    expect(statuses).toEqual(called.map(({ method, path, status = 200 }) => [method, path, status, status]));
-  });
+it('the OpenAPI document describes what the sandbox answers, and has request examples that it takes', async () => {
+  const on = await sandbox({ processingMs: 0 });
+  const job = await on.process(exampleRequestFile());
+  let session = '';
+  const called = API_ROUTES.filter(({ method }) => method !== 'DELETE');
+  const statuses: unknown[] = [];
+  for (const { method, path, permission, status = 200 } of called) {
+    const kind = keyTypeOf(permission);
+    const id = path.startsWith('/3ds') ? session : job.id;
+    const request = path === '/tokens' ? TOKEN : EXAMPLES[`${method} ${path}`]?.request;
+    const answer = await on.call(path.replace(':id', id), {
+      method,
+      headers: kind === 'management' ? MANAGEMENT : PRIVATE,
+      body: request === undefined ? null : JSON.stringify(request),
+    });
+    const body = (await answer.json()) as { id?: string };
+    if (path === '/3ds/sessions') session = body.id ?? '';
+    statuses.push([method, path, answer.status, status]);
+    const operation = document.paths[path.replaceAll(/:(\w+)/g, '{$1}')]?.[method.toLowerCase()];
+    const check = checker(operation?.responses[answer.status]?.content?.['application/json'] ?? {});
+    check(body);
+    expect([path, check.errors]).toEqual([path, null]);
+  }
+  expect(statuses).toEqual(called.map(({ method, path, status = 200 }) => [method, path, status, status]));
 });

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { containsCardNumber } from '../../../src/base/security/card-number.ts';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { hex, mix, uuidFromHex } from '../../../src/emulator/seed/random.ts';
 import { inventedCard, inventedToken } from '../../../src/emulator/vault/invented-card.ts';
 
@@ -17,51 +17,49 @@ function codes(seed: number, all: readonly string[]) {
   return all.map((token) => inventedCard(seed, token, NOVEMBER)?.update?.code);
 }
 
-describe('an invented card', () => {
-  it('an invented card has no update in 94 of 100 cases, an update in 4, a warning in 1.5 and an error in 0.5', () => {
-    const counts: Record<string, number> = { none: 0, UPD: 0, WRN: 0, ERR: 0 };
-    const all = tokens(50_000);
-    for (const token of all) {
-      const kind = inventedCard(1, token, NOVEMBER)?.update?.code?.slice(0, 3) ?? 'none';
-      counts[kind] = (counts[kind] ?? 0) + 1;
-    }
-    const share = (kind: string): number => (100 * (counts[kind] ?? 0)) / all.length;
-    expect(share('none')).toBeCloseTo(94, 0);
-    expect(share('UPD')).toBeCloseTo(4, 0);
-    expect(share('WRN')).toBeCloseTo(1.5, 0);
-    expect(share('ERR')).toBeCloseTo(0.5, 0);
-  });
+it('an invented card has no update in 94 of 100 cases, an update in 4, a warning in 1.5 and an error in 0.5', () => {
+  const counts: Record<string, number> = { none: 0, UPD: 0, WRN: 0, ERR: 0 };
+  const all = tokens(50_000);
+  for (const token of all) {
+    const kind = inventedCard(1, token, NOVEMBER)?.update?.code?.slice(0, 3) ?? 'none';
+    counts[kind] = (counts[kind] ?? 0) + 1;
+  }
+  const share = (kind: string): number => (100 * (counts[kind] ?? 0)) / all.length;
+  expect(share('none')).toBeCloseTo(94, 0);
+  expect(share('UPD')).toBeCloseTo(4, 0);
+  expect(share('WRN')).toBeCloseTo(1.5, 0);
+  expect(share('ERR')).toBeCloseTo(0.5, 0);
+});
 
-  it('an invented card depends on the seed and the token, in either case of its letters', () => {
-    const all = tokens(1_000);
-    const lower = codes(1, all);
-    expect(
-      codes(
-        1,
-        all.map((token) => token.toUpperCase()),
-      ),
-    ).toEqual(lower);
-    expect(codes(2, all)).not.toEqual(lower);
-  });
+it('an invented card depends on the seed and the token, in either case of its letters', () => {
+  const all = tokens(1_000);
+  const lower = codes(1, all);
+  expect(
+    codes(
+      1,
+      all.map((token) => token.toUpperCase()),
+    ),
+  ).toEqual(lower);
+  expect(codes(2, all)).not.toEqual(lower);
+});
 
-  it('an invented card is for UUIDs only, so not for a token that a rehearsal invented', () => {
-    const token = inventedToken(1, randomUUID());
-    expect(token).toMatch(/^rehearsal-[0-9a-f]{16}$/);
-    for (const text of [token, 'tok_1', '']) expect(inventedCard(1, text, NOVEMBER)).toBeUndefined();
-  });
+it('an invented card is for UUIDs only, so not for a token that a rehearsal invented', () => {
+  const token = inventedToken(1, randomUUID());
+  expect(token).toMatch(/^rehearsal-[0-9a-f]{16}$/);
+  for (const text of [token, 'tok_1', '']) expect(inventedCard(1, text, NOVEMBER)).toBeUndefined();
+});
 
-  it('an invented card expires years after the upload if its expiration changes', () => {
-    const years = tokens(5_000).flatMap((token) => inventedCard(1, token, NOVEMBER)?.update?.newYear ?? []);
-    expect([...new Set(years)].toSorted()).toEqual(['2029', '2030', '2031']);
-  });
+it('an invented card expires years after the upload if its expiration changes', () => {
+  const years = tokens(5_000).flatMap((token) => inventedCard(1, token, NOVEMBER)?.update?.newYear ?? []);
+  expect([...new Set(years)].toSorted()).toEqual(['2029', '2030', '2031']);
+});
 
-  it('invented tokens are as many as their cards', () => {
-    const all = tokens(50_000);
-    expect(new Set(all.map((token) => inventedToken(1, token))).size).toBe(all.length);
-  });
+it('invented tokens are as many as their cards', () => {
+  const all = tokens(50_000);
+  expect(new Set(all.map((token) => inventedToken(1, token))).size).toBe(all.length);
+});
 
-  it('an invented card never has a new token that looks like a card number', () => {
-    const odd = tokens(300_000).filter((token) => containsCardNumber(inventedToken(1, token), 'cell'));
-    expect(odd).toEqual([]);
-  });
+it('an invented card never has a new token that looks like a card number', () => {
+  const odd = tokens(300_000).filter((token) => containsCardNumber(inventedToken(1, token), 'cell'));
+  expect(odd).toEqual([]);
 });

@@ -1,6 +1,6 @@
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it } from 'vitest';
 import { SharedRateLedger } from '../../../src/cli/app/rate-ledger.ts';
 import { Home, LAUNCHER } from '../../support/svc.ts';
 import { TerminalSession } from '../../support/terminal.ts';
@@ -24,103 +24,101 @@ function daysAgo(days: number): string {
   return new Date(Date.now() - days * 86_400_000).toISOString();
 }
 
-describe('svc alone', () => {
-  it('svc alone points to the sandbox and to login where there are no keys, on a terminal of 80 columns', async () => {
-    const session = new TerminalSession(process.execPath, [LAUNCHER], { cwd: home.path, env: home.environment(env()) });
-    expect(await session.exited).toEqual({ exitCode: 0 });
-    const lines = session.screen().split('\n');
-    expect(session.screen()).toMatch(/svc --sandbox logs .*\n.*svc login /);
-    expect(lines.length).toBeLessThan(10);
-  });
+it('svc alone points to the sandbox and to login where there are no keys, on a terminal of 80 columns', async () => {
+  const session = new TerminalSession(process.execPath, [LAUNCHER], { cwd: home.path, env: home.environment(env()) });
+  expect(await session.exited).toEqual({ exitCode: 0 });
+  const lines = session.screen().split('\n');
+  expect(session.screen()).toMatch(/svc --sandbox logs .*\n.*svc login /);
+  expect(lines.length).toBeLessThan(10);
+});
 
-  it('svc alone says whose profile it is where there are keys, shows none, and runs no command for one', async () => {
-    const ran = home.file('ran');
-    profile({ ...MANAGEMENT, private: { command: `touch ${ran}; echo k`, base_url: 'https://api.example' } });
-    mkdirSync(home.file('cache'));
-    const tenant = { base_url: 'https://api.example', id: 'i', name: 'Acme\u001B[2J', type: 'production' };
-    writeFileSync(join(home.file('cache'), 'tenants.json'), JSON.stringify({ prod: tenant }));
-    const { code, stdout, stderr } = await home.svc([], { env: env() });
-    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    expect(stdout).toContain('PRODUCTION Acme');
-    expect(stdout).toContain('Profile prod, https://api.example');
-    expect(stdout).toMatch(/svc logs .*\n/);
-    expect(stdout).toMatch(/svc au submit /);
-    expect(stdout).not.toContain('canary');
-    expect(stdout).not.toContain('\u001B');
-    expect((await home.svc(['profile', 'list'], { env: env() })).stdout).toContain('command touch');
-    await home.svc(['__complete', '--shell', 'bash', 'svc', ''], { env: env() });
-    await home.svc(['--help'], { env: env() });
-    expect(() => writeFileSync(ran, '', { flag: 'wx' })).not.toThrow();
-  });
+it('svc alone says whose profile it is where there are keys, shows none, and runs no command for one', async () => {
+  const ran = home.file('ran');
+  profile({ ...MANAGEMENT, private: { command: `touch ${ran}; echo k`, base_url: 'https://api.example' } });
+  mkdirSync(home.file('cache'));
+  const tenant = { base_url: 'https://api.example', id: 'i', name: 'Acme\u001B[2J', type: 'production' };
+  writeFileSync(join(home.file('cache'), 'tenants.json'), JSON.stringify({ prod: tenant }));
+  const { code, stdout, stderr } = await home.svc([], { env: env() });
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  expect(stdout).toContain('PRODUCTION Acme');
+  expect(stdout).toContain('Profile prod, https://api.example');
+  expect(stdout).toMatch(/svc logs .*\n/);
+  expect(stdout).toMatch(/svc au submit /);
+  expect(stdout).not.toContain('canary');
+  expect(stdout).not.toContain('\u001B');
+  expect((await home.svc(['profile', 'list'], { env: env() })).stdout).toContain('command touch');
+  await home.svc(['__complete', '--shell', 'bash', 'svc', ''], { env: env() });
+  await home.svc(['--help'], { env: env() });
+  expect(() => writeFileSync(ran, '', { flag: 'wx' })).not.toThrow();
+});
 
-  it('svc alone says which key is still missing', async () => {
-    profile(MANAGEMENT);
-    expect((await home.svc([], { env: env() })).stdout).toMatch(/svc login +add the private key/);
-  });
+it('svc alone says which key is still missing', async () => {
+  profile(MANAGEMENT);
+  expect((await home.svc([], { env: env() })).stdout).toMatch(/svc login +add the private key/);
+});
 
-  it('svc alone does not take the tenant of another base URL for this one', async () => {
-    profile(MANAGEMENT);
-    mkdirSync(home.file('cache'));
-    const tenant = { base_url: 'https://other.example', id: 'i', name: 'Acme', type: 'test' };
-    writeFileSync(join(home.file('cache'), 'tenants.json'), JSON.stringify({ prod: tenant }));
-    expect((await home.svc([], { env: env() })).stdout).not.toContain('Acme');
-  });
+it('svc alone does not take the tenant of another base URL for this one', async () => {
+  profile(MANAGEMENT);
+  mkdirSync(home.file('cache'));
+  const tenant = { base_url: 'https://other.example', id: 'i', name: 'Acme', type: 'test' };
+  writeFileSync(join(home.file('cache'), 'tenants.json'), JSON.stringify({ prod: tenant }));
+  expect((await home.svc([], { env: env() })).stdout).not.toContain('Acme');
+});
 
-  it('svc alone puts the profile that was named into what it proposes', async () => {
-    expect((await home.svc(['-p', 'new'], { env: env() })).stdout).toContain('svc --profile new login');
-    expect((await home.svc(['--sandbox'], { env: env() })).stdout).toContain('svc --sandbox logs');
-  });
+it('svc alone puts the profile that was named into what it proposes', async () => {
+  expect((await home.svc(['-p', 'new'], { env: env() })).stdout).toContain('svc --profile new login');
+  expect((await home.svc(['--sandbox'], { env: env() })).stdout).toContain('svc --sandbox logs');
+});
 
-  it('svc alone begins with the jobs that are open in the ledger, until their results are read or their rows are free', async () => {
-    const state = home.file('state');
-    const cycle = join(state, 'ledger', 'tenant-1', 'cycles', '2026-12');
-    const at = new Date(Date.now() - 14 * 60_000 - 10_000).toISOString();
-    mkdirSync(cycle, { recursive: true });
-    const enter = (number: number, entry: object): void =>
-      writeFileSync(join(cycle, `0000000${number}.json`), JSON.stringify({ version: 1, at, ...entry }));
-    enter(1, { kind: 'claim', job: 'job-1' });
-    enter(2, { kind: 'claim', job: 'job-2' });
-    enter(3, { kind: 'done', job: 'job-1' });
-    writeFileSync(join(cycle, '00000004.json'), '{"kind":"cla');
-    const shown = async (): Promise<string> => (await home.svc([], { env: { ...env(), SVC_STATE_DIR: state } })).stdout;
-    expect(await shown()).toMatch(/^1 job open for 14m: svc au status\n\n/);
-    // Results that were read only for their new tokens are not delivered.
-    enter(5, { kind: 'done', job: 'job-2', delivered: false });
-    expect(await shown()).toMatch(/^1 job open for 14m: svc au status\n\n/);
-    enter(6, { kind: 'release', job: 'job-2', why: 'operator' });
-    expect(await shown()).toMatch(/^svc: the card vault/);
-  });
+it('svc alone begins with the jobs that are open in the ledger, until their results are read or their rows are free', async () => {
+  const state = home.file('state');
+  const cycle = join(state, 'ledger', 'tenant-1', 'cycles', '2026-12');
+  const at = new Date(Date.now() - 14 * 60_000 - 10_000).toISOString();
+  mkdirSync(cycle, { recursive: true });
+  const enter = (number: number, entry: object): void =>
+    writeFileSync(join(cycle, `0000000${number}.json`), JSON.stringify({ version: 1, at, ...entry }));
+  enter(1, { kind: 'claim', job: 'job-1' });
+  enter(2, { kind: 'claim', job: 'job-2' });
+  enter(3, { kind: 'done', job: 'job-1' });
+  writeFileSync(join(cycle, '00000004.json'), '{"kind":"cla');
+  const shown = async (): Promise<string> => (await home.svc([], { env: { ...env(), SVC_STATE_DIR: state } })).stdout;
+  expect(await shown()).toMatch(/^1 job open for 14m: svc au status\n\n/);
+  // Results that were read only for their new tokens are not delivered.
+  enter(5, { kind: 'done', job: 'job-2', delivered: false });
+  expect(await shown()).toMatch(/^1 job open for 14m: svc au status\n\n/);
+  enter(6, { kind: 'release', job: 'job-2', why: 'operator' });
+  expect(await shown()).toMatch(/^svc: the card vault/);
+});
 
-  it('svc alone sees what other machines did to a shared ledger, as far as this one has seen it', async () => {
-    const state = home.file('state');
-    const cycle = join(state, 'ledger', 'tenant-1', 'seen', 'location', 'tenant-1', 'cycles', '2026-12');
-    mkdirSync(cycle, { recursive: true });
-    const claim = { kind: 'claim', job: 'job-1', at: new Date().toISOString() };
-    writeFileSync(join(cycle, '00000001.json'), JSON.stringify(claim));
-    const { stdout } = await home.svc([], { env: { ...env(), SVC_STATE_DIR: state } });
-    expect(stdout).toMatch(/^1 job open for \d+s: svc au status\n/);
-  });
+it('svc alone sees what other machines did to a shared ledger, as far as this one has seen it', async () => {
+  const state = home.file('state');
+  const cycle = join(state, 'ledger', 'tenant-1', 'seen', 'location', 'tenant-1', 'cycles', '2026-12');
+  mkdirSync(cycle, { recursive: true });
+  const claim = { kind: 'claim', job: 'job-1', at: new Date().toISOString() };
+  writeFileSync(join(cycle, '00000001.json'), JSON.stringify(claim));
+  const { stdout } = await home.svc([], { env: { ...env(), SVC_STATE_DIR: state } });
+  expect(stdout).toMatch(/^1 job open for \d+s: svc au status\n/);
+});
 
-  it('svc alone begins with a stored key that is older than 90 days', async () => {
-    profile({
-      management: { ...MANAGEMENT.management, stored_at: daysAgo(91) },
-      private: { value: 'canary-key-2', base_url: 'https://api.example', stored_at: daysAgo(89) },
-    });
-    const { stdout } = await home.svc([], { env: env() });
-    expect(stdout).toMatch(/^the management key was stored 91d ago: svc login --rotate\n\nsvc: the card vault/);
+it('svc alone begins with a stored key that is older than 90 days', async () => {
+  profile({
+    management: { ...MANAGEMENT.management, stored_at: daysAgo(91) },
+    private: { value: 'canary-key-2', base_url: 'https://api.example', stored_at: daysAgo(89) },
   });
+  const { stdout } = await home.svc([], { env: env() });
+  expect(stdout).toMatch(/^the management key was stored 91d ago: svc login --rotate\n\nsvc: the card vault/);
+});
 
-  it('svc alone begins with a pause that the service asked for, and writes nothing', async () => {
-    profile(MANAGEMENT);
-    const state = home.file('state');
-    const clock = { now: () => Date.now() };
-    const ledger = new SharedRateLedger(join(state, 'pacing'), clock, new URL('https://api.example'));
-    const now = Date.now();
-    const request = { key: 'management', path: '/logs', secret: 'canary-key-1' } as const;
-    ledger.add(request, { id: 'a', rules: [], sentAt: now, answeredAt: now, heldUntil: now + 7_200_000 });
-    const before = readdirSync(state, { recursive: true });
-    const { stdout } = await home.svc([], { env: { ...env(), SVC_STATE_DIR: state } });
-    expect(stdout).toMatch(/^the service asked for a pause of (?:2h|1h ?59m): svc doctor\n/);
-    expect(readdirSync(state, { recursive: true })).toEqual(before);
-  });
+it('svc alone begins with a pause that the service asked for, and writes nothing', async () => {
+  profile(MANAGEMENT);
+  const state = home.file('state');
+  const clock = { now: () => Date.now() };
+  const ledger = new SharedRateLedger(join(state, 'pacing'), clock, new URL('https://api.example'));
+  const now = Date.now();
+  const request = { key: 'management', path: '/logs', secret: 'canary-key-1' } as const;
+  ledger.add(request, { id: 'a', rules: [], sentAt: now, answeredAt: now, heldUntil: now + 7_200_000 });
+  const before = readdirSync(state, { recursive: true });
+  const { stdout } = await home.svc([], { env: { ...env(), SVC_STATE_DIR: state } });
+  expect(stdout).toMatch(/^the service asked for a pause of (?:2h|1h ?59m): svc doctor\n/);
+  expect(readdirSync(state, { recursive: true })).toEqual(before);
 });

@@ -1,6 +1,6 @@
 import fs from 'node:fs';
 import path from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { sha256Of } from '../../../src/base/files/draft.ts';
 import { parseRecord, recordPath } from '../../../src/logs/archive/records/record.ts';
 import type { Log } from '../../../src/schema/log.ts';
@@ -61,170 +61,166 @@ function rowsIn(stdout: string) {
     .map((line) => JSON.parse(line) as object);
 }
 
-describe('svc logs access', () => {
-  it('svc logs access has one row an actor, who changed and deleted most first', async () => {
-    const { code, stdout, stderr } = await access(await archive(), '--since', '2026-03-01', '--dormant', '7d');
-    expect([code, rowsIn(stdout)]).toEqual([
-      0,
-      [
-        {
-          actor_id: 'ana',
-          actor_type: 'user',
-          name: null,
-          first_at: '2026-02-02T10:00:00.000Z',
-          last_at: '2026-03-30T10:00:00.000Z',
-          entries: 3,
-          reads: 1,
-          changes: 1,
-          deletes: 1,
-          entity_types: ['card', 'token'],
-          is_new: false,
-          is_dormant: false,
-        },
-        expect.objectContaining({ actor_id: null, entries: 1, changes: 1, entity_types: [], is_new: true }),
-        expect.objectContaining({ actor_type: 'application', changes: 1, is_new: true, is_dormant: true }),
-      ],
-    ]);
-    expect(stderr).toContain('3 actors, 2 new, 1 dormant (nothing in the last 7d)');
-    expect(stderr).toContain('The logs show who used the service, not who is permitted to');
-  });
-
-  it('svc logs access calls nothing new where the archive has too little of the time before', async () => {
-    const { stdout } = await access(await archive(), '--since', '2026-02-03', '--jq', '.is_new');
-    expect(new Set(stdout.trimEnd().split('\n'))).toEqual(new Set(['null']));
-  });
-
-  it('R61: svc logs access counts entries without a readable time, and warns of them', async () => {
-    const timeless = entry('2026-03-01', {
-      created_at: 'lately',
-      actor_id: 'eve',
-      operation: 'delete',
-      entity_id: 'c-1',
-    });
-    const { top } = await buildArchive(START, [{ to: NOW, entries: [...ENTRIES, timeless] }]);
-    const { code, stdout, stderr } = await access(top, '--since', '2026-03-01', '--html', 'access.html');
-    expect(code, stderr).toBe(0);
-    expect(rowsIn(stdout)).toContainEqual(
-      expect.objectContaining({ actor_id: 'eve', deletes: 1, first_at: null, last_at: null, is_dormant: false }),
-    );
-    const words =
-      "counted, of an unknown day: 1 entry without a readable time (created_at), which 'svc logs search' shows last; deleted among them: card c-1";
-    expect(stderr).toContain(`warning: ${words}\n`);
-    expect(fs.readFileSync(path.join(path.dirname(top), 'access.html'), 'utf8')).toContain(
-      'deleted among them: card c-1',
-    );
-  });
-
-  it('svc logs access counts the same from the index and from the entries', async () => {
-    const top = await archive();
-    const indexed = await access(top);
-    fs.rmSync(path.join(top, '_index'), { recursive: true });
-    expect((await access(top)).stdout).toBe(indexed.stdout);
-  });
-
-  it('svc logs access --html writes a page that says what logs do not show, and runs nothing', async () => {
-    const top = await archive(true);
-    const page = path.join(path.dirname(top), `${path.basename(top)}.html`);
-    const { code, stderr } = await access(top, '--since', '2026-03-01', '--html', page);
-    const html = fs.readFileSync(page, 'utf8');
-    fs.rmSync(page);
-    expect([code, stderr]).toEqual([0, expect.stringContaining('entries may be missing')]);
-    expect(html).toContain('<h1>Access review of 2026-03-01 to 2026-03-31 (UTC)</h1>');
-    expect(html).toContain('The logs show who used the service, not who is permitted to');
-    expect(html).toContain('2026-03-30 06:00:00Z to 2026-03-30 07:00:00Z: gap');
-    expect(html).not.toMatch(/<img|<script|\u202e/);
-  });
-
-  it('R82: svc logs access --sign-off records what was reviewed, and verify finds a forged number of entries', async () => {
-    const top = await archive();
-    const page = `${path.basename(top)}.html`;
-    const argv = ['--since', '2026-03-01', '--sign-off', '--by', 'Ana', '--html', page];
-    const signed = await access(top, ...argv);
-    const html = fs.readFileSync(path.join(path.dirname(top), page), 'utf8');
-    fs.rmSync(path.join(path.dirname(top), page));
-    expect([signed.code, signed.stderr]).toEqual([
-      0,
-      expect.stringContaining(
-        'signed off 2026-03-01 to 2026-03-30 by Ana (record 3): actors 3, new actors 2, dormant 0',
-      ),
-    ]);
-    const file = path.join(top, recordPath(3));
-    const text = fs.readFileSync(file, 'utf8');
-    expect(parseRecord(text, file).record).toMatchObject({
-      review: {
-        of: 'access',
-        from: '2026-03-01',
-        to: '2026-03-30',
-        entries: 5,
-        missing: [],
-        page_sha256: sha256Of(html),
-        record: 2,
-        by: 'Ana',
+it('svc logs access has one row an actor, who changed and deleted most first', async () => {
+  const { code, stdout, stderr } = await access(await archive(), '--since', '2026-03-01', '--dormant', '7d');
+  expect([code, rowsIn(stdout)]).toEqual([
+    0,
+    [
+      {
+        actor_id: 'ana',
+        actor_type: 'user',
+        name: null,
+        first_at: '2026-02-02T10:00:00.000Z',
+        last_at: '2026-03-30T10:00:00.000Z',
+        entries: 3,
+        reads: 1,
+        changes: 1,
+        deletes: 1,
+        entity_types: ['card', 'token'],
+        is_new: false,
+        is_dormant: false,
       },
+      expect.objectContaining({ actor_id: null, entries: 1, changes: 1, entity_types: [], is_new: true }),
+      expect.objectContaining({ actor_type: 'application', changes: 1, is_new: true, is_dormant: true }),
+    ],
+  ]);
+  expect(stderr).toContain('3 actors, 2 new, 1 dormant (nothing in the last 7d)');
+  expect(stderr).toContain('The logs show who used the service, not who is permitted to');
+});
+
+it('svc logs access calls nothing new where the archive has too little of the time before', async () => {
+  const { stdout } = await access(await archive(), '--since', '2026-02-03', '--jq', '.is_new');
+  expect(new Set(stdout.trimEnd().split('\n'))).toEqual(new Set(['null']));
+});
+
+it('R61: svc logs access counts entries without a readable time, and warns of them', async () => {
+  const timeless = entry('2026-03-01', {
+    created_at: 'lately',
+    actor_id: 'eve',
+    operation: 'delete',
+    entity_id: 'c-1',
+  });
+  const { top } = await buildArchive(START, [{ to: NOW, entries: [...ENTRIES, timeless] }]);
+  const { code, stdout, stderr } = await access(top, '--since', '2026-03-01', '--html', 'access.html');
+  expect(code, stderr).toBe(0);
+  expect(rowsIn(stdout)).toContainEqual(
+    expect.objectContaining({ actor_id: 'eve', deletes: 1, first_at: null, last_at: null, is_dormant: false }),
+  );
+  const words =
+    "counted, of an unknown day: 1 entry without a readable time (created_at), which 'svc logs search' shows last; deleted among them: card c-1";
+  expect(stderr).toContain(`warning: ${words}\n`);
+  expect(fs.readFileSync(path.join(path.dirname(top), 'access.html'), 'utf8')).toContain(
+    'deleted among them: card c-1',
+  );
+});
+
+it('svc logs access counts the same from the index and from the entries', async () => {
+  const top = await archive();
+  const indexed = await access(top);
+  fs.rmSync(path.join(top, '_index'), { recursive: true });
+  expect((await access(top)).stdout).toBe(indexed.stdout);
+});
+
+it('svc logs access --html writes a page that says what logs do not show, and runs nothing', async () => {
+  const top = await archive(true);
+  const page = path.join(path.dirname(top), `${path.basename(top)}.html`);
+  const { code, stderr } = await access(top, '--since', '2026-03-01', '--html', page);
+  const html = fs.readFileSync(page, 'utf8');
+  fs.rmSync(page);
+  expect([code, stderr]).toEqual([0, expect.stringContaining('entries may be missing')]);
+  expect(html).toContain('<h1>Access review of 2026-03-01 to 2026-03-31 (UTC)</h1>');
+  expect(html).toContain('The logs show who used the service, not who is permitted to');
+  expect(html).toContain('2026-03-30 06:00:00Z to 2026-03-30 07:00:00Z: gap');
+  expect(html).not.toMatch(/<img|<script|\u202e/);
+});
+
+it('R82: svc logs access --sign-off records what was reviewed, and verify finds a forged number of entries', async () => {
+  const top = await archive();
+  const page = `${path.basename(top)}.html`;
+  const argv = ['--since', '2026-03-01', '--sign-off', '--by', 'Ana', '--html', page];
+  const signed = await access(top, ...argv);
+  const html = fs.readFileSync(path.join(path.dirname(top), page), 'utf8');
+  fs.rmSync(path.join(path.dirname(top), page));
+  expect([signed.code, signed.stderr]).toEqual([
+    0,
+    expect.stringContaining('signed off 2026-03-01 to 2026-03-30 by Ana (record 3): actors 3, new actors 2, dormant 0'),
+  ]);
+  const file = path.join(top, recordPath(3));
+  const text = fs.readFileSync(file, 'utf8');
+  expect(parseRecord(text, file).record).toMatchObject({
+    review: {
+      of: 'access',
+      from: '2026-03-01',
+      to: '2026-03-30',
+      entries: 5,
+      missing: [],
+      page_sha256: sha256Of(html),
+      record: 2,
+      by: 'Ana',
+    },
+  });
+  expect((await svcHere(['logs', 'verify', top])).code).toBe(0);
+  const forged = text.replace('"entries":5', '"entries":4');
+  fs.writeFileSync(file, forged);
+  const head = { version: 1, sequence: 3, sha256: sha256Of(forged) };
+  fs.writeFileSync(path.join(top, '_manifest/head.json'), `${JSON.stringify(head)}\n`);
+  const found = await svcHere(['logs', 'verify', top]);
+  expect([found.code, found.stdout]).toEqual([
+    12,
+    expect.stringContaining('it reviews 4 entries; the records before it list 5 entries'),
+  ]);
+});
+
+it('R82: svc logs access --sign-off counts and signs only days that are over, also while their entries go on', async () => {
+  const today = entry('2026-03-31', { created_at: '2026-03-31T05:00:00.000Z', actor_id: 'today' });
+  const { top } = await buildArchive(START, [{ to: NOW, entries: [...ENTRIES, today] }]);
+  const shown = await access(top, '--since', '2026-03-01');
+  expect(rowsIn(shown.stdout)).toEqual(expect.arrayContaining([expect.objectContaining({ actor_id: 'today' })]));
+  const signed = await access(top, '--since', '2026-03-01', '--sign-off');
+  expect([signed.code, signed.stderr, signed.stdout]).toEqual([
+    0,
+    expect.stringContaining('signed off 2026-03-01 to 2026-03-30 by '),
+    expect.not.stringContaining('today'),
+  ]);
+  const early = await access(top, '--since', '1h', '--sign-off');
+  expect([early.code, errorIn(early)['message']]).toEqual([
+    14,
+    'nothing was signed off: no day since 2026-03-31 is over',
+  ]);
+  expect((await svcHere(['logs', 'verify', top])).code).toBe(0);
+});
+
+it('R82: svc logs access --sign-off signs every row: a change of any one changes the hash', async () => {
+  const unchanged = await signedHash();
+  expect(await signedHash()).toBe(unchanged);
+  // An entry of each of the three actors that have a row.
+  const hashes = new Set([unchanged, await signedHash(4), await signedHash(5), await signedHash(6)]);
+  expect(hashes.size).toBe(4);
+});
+
+it('R76: svc logs access ends with 14 for a time after the archive, and with --strict for a gap', async () => {
+  const top = await archive(true);
+  const clock = new FakeClock({ start: NOW + 9 * DAY });
+  const late = await svcHere(['logs', 'access', top, '--since', '2d', '--sign-off'], { clock });
+  expect([late.code, errorIn(late)['message']]).toEqual([14, expect.stringContaining('nothing was signed off: ')]);
+  expect((await access(top, '--since', '2026-03-01', '--strict')).code).toBe(14);
+  expect((await access(path.join(top, 'none'))).code).toBe(5);
+});
+
+it('R76: svc logs access warns of an archive that ended before yesterday did, and neither judges nor signs the time after it', async () => {
+  const top = await archive();
+  const run = (days: number, ...argv: string[]) =>
+    svcHere(['logs', 'access', top, '--since', '2026-03-01', ...argv], {
+      clock: new FakeClock({ start: NOW + days * DAY }),
     });
-    expect((await svcHere(['logs', 'verify', top])).code).toBe(0);
-    const forged = text.replace('"entries":5', '"entries":4');
-    fs.writeFileSync(file, forged);
-    const head = { version: 1, sequence: 3, sha256: sha256Of(forged) };
-    fs.writeFileSync(path.join(top, '_manifest/head.json'), `${JSON.stringify(head)}\n`);
-    const found = await svcHere(['logs', 'verify', top]);
-    expect([found.code, found.stdout]).toEqual([
-      12,
-      expect.stringContaining('it reviews 4 entries; the records before it list 5 entries'),
-    ]);
-  });
-
-  it('R82: svc logs access --sign-off counts and signs only days that are over, also while their entries go on', async () => {
-    const today = entry('2026-03-31', { created_at: '2026-03-31T05:00:00.000Z', actor_id: 'today' });
-    const { top } = await buildArchive(START, [{ to: NOW, entries: [...ENTRIES, today] }]);
-    const shown = await access(top, '--since', '2026-03-01');
-    expect(rowsIn(shown.stdout)).toEqual(expect.arrayContaining([expect.objectContaining({ actor_id: 'today' })]));
-    const signed = await access(top, '--since', '2026-03-01', '--sign-off');
-    expect([signed.code, signed.stderr, signed.stdout]).toEqual([
-      0,
-      expect.stringContaining('signed off 2026-03-01 to 2026-03-30 by '),
-      expect.not.stringContaining('today'),
-    ]);
-    const early = await access(top, '--since', '1h', '--sign-off');
-    expect([early.code, errorIn(early)['message']]).toEqual([
-      14,
-      'nothing was signed off: no day since 2026-03-31 is over',
-    ]);
-    expect((await svcHere(['logs', 'verify', top])).code).toBe(0);
-  });
-
-  it('R82: svc logs access --sign-off signs every row: a change of any one changes the hash', async () => {
-    const unchanged = await signedHash();
-    expect(await signedHash()).toBe(unchanged);
-    // An entry of each of the three actors that have a row.
-    const hashes = new Set([unchanged, await signedHash(4), await signedHash(5), await signedHash(6)]);
-    expect(hashes.size).toBe(4);
-  });
-
-  it('R76: svc logs access ends with 14 for a time after the archive, and with --strict for a gap', async () => {
-    const top = await archive(true);
-    const clock = new FakeClock({ start: NOW + 9 * DAY });
-    const late = await svcHere(['logs', 'access', top, '--since', '2d', '--sign-off'], { clock });
-    expect([late.code, errorIn(late)['message']]).toEqual([14, expect.stringContaining('nothing was signed off: ')]);
-    expect((await access(top, '--since', '2026-03-01', '--strict')).code).toBe(14);
-    expect((await access(path.join(top, 'none'))).code).toBe(5);
-  });
-
-  it('R76: svc logs access warns of an archive that ended before yesterday did, and neither judges nor signs the time after it', async () => {
-    const top = await archive();
-    const run = (days: number, ...argv: string[]) =>
-      svcHere(['logs', 'access', top, '--since', '2026-03-01', ...argv], {
-        clock: new FakeClock({ start: NOW + days * DAY }),
-      });
-    const warning = 'warning: the archive ends at 2026-03-31 06:00:00Z\n';
-    expect(await run(80)).toMatchObject({ code: 0, stderr: expect.stringContaining(warning) });
-    const lacks = `${top} lacks 2026-03-31T06:00:00.000Z to 2026-06-19T00:00:00.000Z (not archived yet)`;
-    const strict = await run(80, '--strict');
-    expect([strict.code, errorIn(strict)['message']]).toEqual([14, lacks]);
-    const unsigned = await run(80, '--sign-off');
-    expect([unsigned.code, errorIn(unsigned)['message']]).toEqual([14, `nothing was signed off: ${lacks}`]);
-    expect(fs.existsSync(path.join(top, recordPath(3)))).toBe(false);
-    const current = await run(0.7, '--strict', '--sign-off');
-    expect([current.code, current.stderr]).toEqual([0, expect.not.stringContaining('ends at')]);
-  });
+  const warning = 'warning: the archive ends at 2026-03-31 06:00:00Z\n';
+  expect(await run(80)).toMatchObject({ code: 0, stderr: expect.stringContaining(warning) });
+  const lacks = `${top} lacks 2026-03-31T06:00:00.000Z to 2026-06-19T00:00:00.000Z (not archived yet)`;
+  const strict = await run(80, '--strict');
+  expect([strict.code, errorIn(strict)['message']]).toEqual([14, lacks]);
+  const unsigned = await run(80, '--sign-off');
+  expect([unsigned.code, errorIn(unsigned)['message']]).toEqual([14, `nothing was signed off: ${lacks}`]);
+  expect(fs.existsSync(path.join(top, recordPath(3)))).toBe(false);
+  const current = await run(0.7, '--strict', '--sign-off');
+  expect([current.code, current.stderr]).toEqual([0, expect.not.stringContaining('ends at')]);
 });

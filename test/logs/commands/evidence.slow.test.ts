@@ -2,7 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { sha256Of } from '../../../src/base/files/draft.ts';
 import { findArchive } from '../../../src/logs/archive/manifest.ts';
 import { Retention } from '../../../src/logs/archive/retention.ts';
@@ -77,264 +77,260 @@ function forgeSums(bundle: string): void {
   fs.writeFileSync(path.join(bundle, 'SHA256SUMS'), lines.join(''));
 }
 
-describe('svc logs evidence', () => {
-  it('svc logs evidence writes a bundle for its owner only, whose script verifies it, and warns of card numbers', async () => {
-    const { top, links } = await archive();
-    const { file, made, stderr } = await bundled(top);
-    expect(fs.statSync(file).mode & 0o777).toBe(0o600);
-    expect(stderr).toContain('what looks like a card number was found in 1 of 19 entries: keep the bundle as safe');
-    expect(made).toMatchObject({
-      from: '2026-01-30',
-      to: '2026-02-03',
-      records: 5,
-      entries: 19,
-      gaps: 1,
-      problems: 0,
-      sha256: links.at(-1)?.sha256,
-      file_sha256: createHash('sha256').update(fs.readFileSync(file)).digest('hex'),
-    });
-    const bundle = unpacked(file);
-    const { status, stdout } = check(bundle, made.sha256);
-    expect([status, stdout]).toEqual([
-      0,
-      [
-        `OK: 19 entries in ${made.segments} files, of the days 2026-01-30 to 2026-02-03 (UTC); 5 records, the newest with the hash ${made.sha256}`,
-        `Tenant ${TENANT} of https://vault.example`,
-        'Covered: 2026-01-30T00:00:00.000Z to 2026-02-02T00:00:00.000Z',
-        'Covered: 2026-02-03T00:00:00.000Z to 2026-02-04T00:00:00.000Z',
-        'Gap, entries may be missing: 2026-02-02T00:00:00.000Z to 2026-02-03T00:00:00.000Z',
-        'Missing: 2026-02-02 00:00:00Z to 2026-02-03 00:00:00Z: gap',
-        'The hash is that of the newest record: it proves the records, these entries, and what is printed here.',
-        'It does not prove that these are the days you asked for, nor README.md, report.html, access.csv and what svc verified: for that, give the hash of SHA256SUMS.',
-        'Coverage: 80% of 2026-01-30 00:00:00Z to 2026-02-04 00:00:00Z',
-        '',
-      ].join('\n'),
-    ]);
-    expect(check(bundle, made.sums_sha256).stdout).toMatch(
-      /: it proves all that is in this bundle\.\nCoverage: 80% of .*\n$/,
-    );
-    expect(sha256Of(fs.readFileSync(path.join(bundle, 'SHA256SUMS'), 'utf8'))).toBe(made.sums_sha256);
-    for (const wrong of ['', 'abc', `${made.sha256}0`]) expect(check(bundle, wrong).status).toBe(1);
-
-    const alone = check(bundle);
-    expect([alone.status, alone.stdout]).toEqual([0, expect.stringContaining('this bundle proves only itself')]);
-    for (const name of filesIn(top).filter((each) => !/^_index|head\.json$/.test(each)))
-      expect(fs.readFileSync(path.join(bundle, name)).equals(fs.readFileSync(path.join(top, name)))).toBe(true);
-    expect(JSON.parse(fs.readFileSync(path.join(bundle, 'evidence.json'), 'utf8'))).toMatchObject({
-      tenant_id: TENANT,
-      gaps: [{ from: '2026-02-02T00:00:00.000Z', to: '2026-02-03T00:00:00.000Z' }],
-      verified: { entries: 19, problems: [] },
-    });
+it('svc logs evidence writes a bundle for its owner only, whose script verifies it, and warns of card numbers', async () => {
+  const { top, links } = await archive();
+  const { file, made, stderr } = await bundled(top);
+  expect(fs.statSync(file).mode & 0o777).toBe(0o600);
+  expect(stderr).toContain('what looks like a card number was found in 1 of 19 entries: keep the bundle as safe');
+  expect(made).toMatchObject({
+    from: '2026-01-30',
+    to: '2026-02-03',
+    records: 5,
+    entries: 19,
+    gaps: 1,
+    problems: 0,
+    sha256: links.at(-1)?.sha256,
+    file_sha256: createHash('sha256').update(fs.readFileSync(file)).digest('hex'),
   });
+  const bundle = unpacked(file);
+  const { status, stdout } = check(bundle, made.sha256);
+  expect([status, stdout]).toEqual([
+    0,
+    [
+      `OK: 19 entries in ${made.segments} files, of the days 2026-01-30 to 2026-02-03 (UTC); 5 records, the newest with the hash ${made.sha256}`,
+      `Tenant ${TENANT} of https://vault.example`,
+      'Covered: 2026-01-30T00:00:00.000Z to 2026-02-02T00:00:00.000Z',
+      'Covered: 2026-02-03T00:00:00.000Z to 2026-02-04T00:00:00.000Z',
+      'Gap, entries may be missing: 2026-02-02T00:00:00.000Z to 2026-02-03T00:00:00.000Z',
+      'Missing: 2026-02-02 00:00:00Z to 2026-02-03 00:00:00Z: gap',
+      'The hash is that of the newest record: it proves the records, these entries, and what is printed here.',
+      'It does not prove that these are the days you asked for, nor README.md, report.html, access.csv and what svc verified: for that, give the hash of SHA256SUMS.',
+      'Coverage: 80% of 2026-01-30 00:00:00Z to 2026-02-04 00:00:00Z',
+      '',
+    ].join('\n'),
+  ]);
+  expect(check(bundle, made.sums_sha256).stdout).toMatch(
+    /: it proves all that is in this bundle\.\nCoverage: 80% of .*\n$/,
+  );
+  expect(sha256Of(fs.readFileSync(path.join(bundle, 'SHA256SUMS'), 'utf8'))).toBe(made.sums_sha256);
+  for (const wrong of ['', 'abc', `${made.sha256}0`]) expect(check(bundle, wrong).status).toBe(1);
 
-  it('R61: svc logs evidence counts each entry of the bundle in access.csv, and names deletions without a readable time', async () => {
-    const timeless = entry(0, {
-      created_at: 'lately',
-      operation: 'delete',
-      entity_type: 'card',
-      entity_id: 'c-1',
-      actor_id: 'eve',
-    });
-    const { top } = await buildArchive(START, [{ to: START + DAY, entries: [entry(START), timeless] }]);
-    const { file, made, stderr } = await bundled(top);
-    expect(stderr).toContain('1 entry without a readable time');
-    const bundle = unpacked(file);
-    const rows = fs.readFileSync(path.join(bundle, 'access.csv'), 'utf8').trimEnd().split('\n').slice(1);
-    expect([rows.length, made]).toEqual([2, expect.objectContaining({ entries: 2 })]);
-    expect(rows[0]).toMatch(/^eve,,,,,1,0,0,1,card,/);
-    expect(fs.readFileSync(path.join(bundle, 'report.html'), 'utf8')).toContain('deleted among them: card c-1');
-    expect(check(bundle, made.sums_sha256).status).toBe(0);
+  const alone = check(bundle);
+  expect([alone.status, alone.stdout]).toEqual([0, expect.stringContaining('this bundle proves only itself')]);
+  for (const name of filesIn(top).filter((each) => !/^_index|head\.json$/.test(each)))
+    expect(fs.readFileSync(path.join(bundle, name)).equals(fs.readFileSync(path.join(top, name)))).toBe(true);
+  expect(JSON.parse(fs.readFileSync(path.join(bundle, 'evidence.json'), 'utf8'))).toMatchObject({
+    tenant_id: TENANT,
+    gaps: [{ from: '2026-02-02T00:00:00.000Z', to: '2026-02-03T00:00:00.000Z' }],
+    verified: { entries: 19, problems: [] },
   });
+});
 
-  it('svc logs evidence names applications as a review does, in its page and in access.csv', async () => {
-    const application = '4707c78a-ef35-487e-a67c-cc101d1d4c49';
-    const acting = { actor_type: 'application', actor_id: application };
-    const { top } = await buildArchive(START, [{ to: START + DAY, entries: [entry(START + 1, acting)] }]);
-    const cache = folder();
-    const tenants = { [`https://vault.example ${TENANT}`]: { at: 1, names: [[application, 'Nightly refresh']] } };
-    fs.writeFileSync(path.join(cache, 'applications.json'), JSON.stringify({ version: 1, tenants }));
+it('R61: svc logs evidence counts each entry of the bundle in access.csv, and names deletions without a readable time', async () => {
+  const timeless = entry(0, {
+    created_at: 'lately',
+    operation: 'delete',
+    entity_type: 'card',
+    entity_id: 'c-1',
+    actor_id: 'eve',
+  });
+  const { top } = await buildArchive(START, [{ to: START + DAY, entries: [entry(START), timeless] }]);
+  const { file, made, stderr } = await bundled(top);
+  expect(stderr).toContain('1 entry without a readable time');
+  const bundle = unpacked(file);
+  const rows = fs.readFileSync(path.join(bundle, 'access.csv'), 'utf8').trimEnd().split('\n').slice(1);
+  expect([rows.length, made]).toEqual([2, expect.objectContaining({ entries: 2 })]);
+  expect(rows[0]).toMatch(/^eve,,,,,1,0,0,1,card,/);
+  expect(fs.readFileSync(path.join(bundle, 'report.html'), 'utf8')).toContain('deleted among them: card c-1');
+  expect(check(bundle, made.sums_sha256).status).toBe(0);
+});
+
+it('svc logs evidence names applications as a review does, in its page and in access.csv', async () => {
+  const application = '4707c78a-ef35-487e-a67c-cc101d1d4c49';
+  const acting = { actor_type: 'application', actor_id: application };
+  const { top } = await buildArchive(START, [{ to: START + DAY, entries: [entry(START + 1, acting)] }]);
+  const cache = folder();
+  const tenants = { [`https://vault.example ${TENANT}`]: { at: 1, names: [[application, 'Nightly refresh']] } };
+  fs.writeFileSync(path.join(cache, 'applications.json'), JSON.stringify({ version: 1, tenants }));
+  const cwd = folder();
+  const run = await svcHere(['logs', 'evidence', top, '--out', 'e.tar.gz'], { cwd, env: { SVC_CACHE_DIR: cache } });
+  expect(run.code, run.stderr).toBe(0);
+  const bundle = unpacked(path.join(cwd, 'e.tar.gz'));
+  const [page, rows] = ['report.html', 'access.csv'].map((name) => fs.readFileSync(path.join(bundle, name), 'utf8'));
+  expect(page).toContain(`>Nightly refresh ${application}<`);
+  expect(rows).toContain(`${application},application,Nightly refresh,`);
+  expect(check(bundle).status).toBe(0);
+});
+
+it('R90: the page of a bundle is all good only when the requested time is covered and each of its days was reviewed', async () => {
+  const { top } = await buildArchive(START, [{ to: START + DAY, entries: [entry(START + 1)] }]);
+  const clock = new FakeClock({ start: START + DAY + 1000 });
+  const verdicts = async (...argv: string[]) => {
     const cwd = folder();
-    const run = await svcHere(['logs', 'evidence', top, '--out', 'e.tar.gz'], { cwd, env: { SVC_CACHE_DIR: cache } });
+    const run = await svcHere(['logs', 'evidence', top, '--out', 'e.tar.gz', ...argv], { cwd, clock });
     expect(run.code, run.stderr).toBe(0);
-    const bundle = unpacked(path.join(cwd, 'e.tar.gz'));
-    const [page, rows] = ['report.html', 'access.csv'].map((name) => fs.readFileSync(path.join(bundle, name), 'utf8'));
-    expect(page).toContain(`>Nightly refresh ${application}<`);
-    expect(rows).toContain(`${application},application,Nightly refresh,`);
-    expect(check(bundle).status).toBe(0);
-  });
+    const html = fs.readFileSync(path.join(unpacked(path.join(cwd, 'e.tar.gz')), 'report.html'), 'utf8');
+    return [...html.matchAll(/<p class="(?:odd|fine)">(?:<strong>)?([^<]*)/g)].map(([, words]) => words);
+  };
+  const intact = 'What the archive contains was intact.';
+  expect(await verdicts()).toEqual(['1 day without a signed review.', intact]);
+  await svcHere(['logs', 'review', top, '--day', '2026-01-30', '--sign-off'], { clock });
+  expect(await verdicts()).toEqual(['The archive was intact, and each of these days was reviewed.']);
+  expect(await verdicts('--since', '2026-01-20')).toEqual([
+    'The archive covers only 9% of 2026-01-20 00:00:00Z to 2026-01-31 00:00:01Z.',
+    '10 days without a signed review.',
+    intact,
+  ]);
+});
 
-  it('R90: the page of a bundle is all good only when the requested time is covered and each of its days was reviewed', async () => {
-    const { top } = await buildArchive(START, [{ to: START + DAY, entries: [entry(START + 1)] }]);
-    const clock = new FakeClock({ start: START + DAY + 1000 });
-    const verdicts = async (...argv: string[]) => {
-      const cwd = folder();
-      const run = await svcHere(['logs', 'evidence', top, '--out', 'e.tar.gz', ...argv], { cwd, clock });
-      expect(run.code, run.stderr).toBe(0);
-      const html = fs.readFileSync(path.join(unpacked(path.join(cwd, 'e.tar.gz')), 'report.html'), 'utf8');
-      return [...html.matchAll(/<p class="(?:odd|fine)">(?:<strong>)?([^<]*)/g)].map(([, words]) => words);
-    };
-    const intact = 'What the archive contains was intact.';
-    expect(await verdicts()).toEqual(['1 day without a signed review.', intact]);
-    await svcHere(['logs', 'review', top, '--day', '2026-01-30', '--sign-off'], { clock });
-    expect(await verdicts()).toEqual(['The archive was intact, and each of these days was reviewed.']);
-    expect(await verdicts('--since', '2026-01-20')).toEqual([
-      'The archive covers only 9% of 2026-01-20 00:00:00Z to 2026-01-31 00:00:01Z.',
-      '10 days without a signed review.',
-      intact,
-    ]);
-  });
+it('R90: entries of odd years are in a bundle, and do not change which time it covers', async () => {
+  const odd = ['1990-05-06T00:00:00.000Z', '2999-05-06T00:00:00.000Z'].map((at) => entry(Date.parse(at)));
+  const { top } = await buildArchive(START, [{ to: START + DAY, entries: [...odd, entry(START + 1)] }]);
+  const { file, made } = await bundled(top);
+  expect(made).toMatchObject({ from: '1990-05-06', to: '2999-05-06', entries: 3, coverage: 1, days: 1, missing: [] });
+  const bundle = unpacked(file);
+  expect(check(bundle, made.sha256).stdout).toMatch(
+    /\nCoverage: 100% of 2026-01-30 00:00:00Z to 2026-01-31 00:00:00Z\n$/,
+  );
+  expect(fs.readFileSync(path.join(bundle, 'report.html'), 'utf8')).toContain('Audit logs of 2026-01-30 to 2026-01-30');
+  const month = await bundled(top, '--since', '2026-01-30', '--until', '2026-01-31');
+  expect(month.made).toMatchObject({ from: '2026-01-30', to: '2026-01-30', entries: 1, coverage: 1 });
+});
 
-  it('R90: entries of odd years are in a bundle, and do not change which time it covers', async () => {
-    const odd = ['1990-05-06T00:00:00.000Z', '2999-05-06T00:00:00.000Z'].map((at) => entry(Date.parse(at)));
-    const { top } = await buildArchive(START, [{ to: START + DAY, entries: [...odd, entry(START + 1)] }]);
+it('svc logs evidence refuses days to come', async () => {
+  const { top } = await buildArchive(START, [{ to: START + DAY }]);
+  const { code, stderr } = await bundled(top, '--since', '2026-02-20');
+  expect([code, stderr]).toEqual([2, expect.stringContaining('--since takes a time in the past')]);
+});
+
+it('svc logs evidence writes the same bytes for the same archive and days, under any name', async () => {
+  const { top } = await archive();
+  const [one, other] = [await bundled(top), await bundled(top)];
+  expect(one.made.file_sha256).toBe(other.made.file_sha256);
+  expect((await bundled(top, '--since', '2026-01-31')).made.file_sha256).not.toBe(one.made.file_sha256);
+});
+
+it('svc logs evidence includes whole days of the interval, all records, and no file of other days', async () => {
+  const { top } = await archive();
+  const argv = ['--since', '2026-01-31T12:00:00Z', '--until', '2026-02-01T00:00:01Z'];
+  const { file, made } = await bundled(top, ...argv);
+  expect(made).toMatchObject({ from: '2026-01-31', to: '2026-02-01', records: 5, entries: 9 });
+  const bundle = unpacked(file);
+  const days = new Set(filesIn(bundle).flatMap((name) => /date=([^/]+)/.exec(name)?.[1] ?? []));
+  expect([...days].toSorted()).toEqual(['2026-01-31', '2026-02-01', 'unknown']);
+  expect(check(bundle, made.sha256).status).toBe(0);
+});
+
+it(
+  'R33: the script of the bundle finds each changed and each removed file, and two that were swapped',
+  { timeout: 120_000 },
+  async () => {
+    const { top } = await archive();
     const { file, made } = await bundled(top);
-    expect(made).toMatchObject({ from: '1990-05-06', to: '2999-05-06', entries: 3, coverage: 1, days: 1, missing: [] });
     const bundle = unpacked(file);
-    expect(check(bundle, made.sha256).stdout).toMatch(
-      /\nCoverage: 100% of 2026-01-30 00:00:00Z to 2026-01-31 00:00:00Z\n$/,
-    );
-    expect(fs.readFileSync(path.join(bundle, 'report.html'), 'utf8')).toContain(
-      'Audit logs of 2026-01-30 to 2026-01-30',
-    );
-    const month = await bundled(top, '--since', '2026-01-30', '--until', '2026-01-31');
-    expect(month.made).toMatchObject({ from: '2026-01-30', to: '2026-01-30', entries: 1, coverage: 1 });
-  });
-
-  it('svc logs evidence refuses days to come', async () => {
-    const { top } = await buildArchive(START, [{ to: START + DAY }]);
-    const { code, stderr } = await bundled(top, '--since', '2026-02-20');
-    expect([code, stderr]).toEqual([2, expect.stringContaining('--since takes a time in the past')]);
-  });
-
-  it('svc logs evidence writes the same bytes for the same archive and days, under any name', async () => {
-    const { top } = await archive();
-    const [one, other] = [await bundled(top), await bundled(top)];
-    expect(one.made.file_sha256).toBe(other.made.file_sha256);
-    expect((await bundled(top, '--since', '2026-01-31')).made.file_sha256).not.toBe(one.made.file_sha256);
-  });
-
-  it('svc logs evidence includes whole days of the interval, all records, and no file of other days', async () => {
-    const { top } = await archive();
-    const argv = ['--since', '2026-01-31T12:00:00Z', '--until', '2026-02-01T00:00:01Z'];
-    const { file, made } = await bundled(top, ...argv);
-    expect(made).toMatchObject({ from: '2026-01-31', to: '2026-02-01', records: 5, entries: 9 });
-    const bundle = unpacked(file);
-    const days = new Set(filesIn(bundle).flatMap((name) => /date=([^/]+)/.exec(name)?.[1] ?? []));
-    expect([...days].toSorted()).toEqual(['2026-01-31', '2026-02-01', 'unknown']);
+    const content = filesIn(bundle).filter((name) => !['verify.sh', 'SHA256SUMS'].includes(name));
+    for (const [index, name] of content.entries()) {
+      const at = path.join(bundle, name);
+      const bytes = fs.readFileSync(at);
+      const other = path.join(bundle, content[(index + 1) % content.length] ?? '');
+      const others = fs.readFileSync(other);
+      const flipped = Buffer.from(bytes);
+      const place = (index * 7919) % bytes.length;
+      flipped[place] = (flipped[place] ?? 0) ^ (1 << (index % 8));
+      const harms = [
+        () => fs.writeFileSync(at, flipped),
+        () => fs.writeFileSync(at, bytes.subarray(0, -1)),
+        () => fs.rmSync(at),
+        () => [fs.writeFileSync(at, others), fs.writeFileSync(other, bytes)],
+      ];
+      for (const harm of harms) {
+        harm();
+        expect(check(bundle, made.sha256), name).toMatchObject({ status: 1, stdout: '' });
+        fs.writeFileSync(at, bytes);
+        fs.writeFileSync(other, others);
+      }
+    }
     expect(check(bundle, made.sha256).status).toBe(0);
-  });
+  },
+);
 
-  it(
-    'R33: the script of the bundle finds each changed and each removed file, and two that were swapped',
-    { timeout: 120_000 },
-    async () => {
-      const { top } = await archive();
-      const { file, made } = await bundled(top);
-      const bundle = unpacked(file);
-      const content = filesIn(bundle).filter((name) => !['verify.sh', 'SHA256SUMS'].includes(name));
-      for (const [index, name] of content.entries()) {
-        const at = path.join(bundle, name);
-        const bytes = fs.readFileSync(at);
-        const other = path.join(bundle, content[(index + 1) % content.length] ?? '');
-        const others = fs.readFileSync(other);
-        const flipped = Buffer.from(bytes);
-        const place = (index * 7919) % bytes.length;
-        flipped[place] = (flipped[place] ?? 0) ^ (1 << (index % 8));
-        const harms = [
-          () => fs.writeFileSync(at, flipped),
-          () => fs.writeFileSync(at, bytes.subarray(0, -1)),
-          () => fs.rmSync(at),
-          () => [fs.writeFileSync(at, others), fs.writeFileSync(other, bytes)],
+it(
+  'R33: the script of the bundle finds harm to the chain even when the checksums match',
+  { timeout: 120_000 },
+  async () => {
+    const { top } = await archive();
+    const { file, made } = await bundled(top);
+    const whole = filesIn(unpacked(file));
+    const segment = whole.find((name) => name.startsWith('tenant=')) ?? '';
+    const harms: Record<string, (bundle: string) => void> = {
+      'a file is missing': (at) => fs.rmSync(path.join(at, segment)),
+      'a file was replaced': (at) => fs.copyFileSync(path.join(at, whole.at(-2) ?? ''), path.join(at, segment)),
+      'a file was added': (at) => fs.copyFileSync(path.join(at, segment), path.join(at, `${segment}.gz`)),
+      'a record was changed': (at) => edit(path.join(at, '_manifest/00000002.json'), '"entries":', '"entries":1'),
+      'a record is missing': (at) => fs.rmSync(path.join(at, '_manifest/00000002.json')),
+      'records were swapped': (at) => {
+        const [one, other] = [1, 2].map((number) => path.join(at, `_manifest/0000000${number}.json`)) as [
+          string,
+          string,
         ];
-        for (const harm of harms) {
-          harm();
-          expect(check(bundle, made.sha256), name).toMatchObject({ status: 1, stdout: '' });
-          fs.writeFileSync(at, bytes);
-          fs.writeFileSync(other, others);
-        }
-      }
-      expect(check(bundle, made.sha256).status).toBe(0);
-    },
-  );
+        fs.renameSync(one, `${one}.x`);
+        fs.renameSync(other, one);
+        fs.renameSync(`${one}.x`, other);
+      },
+    };
+    for (const [what, harm] of Object.entries(harms)) {
+      const bundle = unpacked(file);
+      harm(bundle);
+      forgeSums(bundle);
+      expect({ what, ...check(bundle) }).toMatchObject({ what, status: 1, stdout: '' });
+    }
+    const before = check(unpacked(file), made.sha256.toUpperCase());
+    expect(before.status).toBe(0);
+    expect(check(unpacked(file), 'a'.repeat(64)).stderr).toContain('is neither that of SHA256SUMS (');
+  },
+);
 
-  it(
-    'R33: the script of the bundle finds harm to the chain even when the checksums match',
-    { timeout: 120_000 },
-    async () => {
-      const { top } = await archive();
-      const { file, made } = await bundled(top);
-      const whole = filesIn(unpacked(file));
-      const segment = whole.find((name) => name.startsWith('tenant=')) ?? '';
-      const harms: Record<string, (bundle: string) => void> = {
-        'a file is missing': (at) => fs.rmSync(path.join(at, segment)),
-        'a file was replaced': (at) => fs.copyFileSync(path.join(at, whole.at(-2) ?? ''), path.join(at, segment)),
-        'a file was added': (at) => fs.copyFileSync(path.join(at, segment), path.join(at, `${segment}.gz`)),
-        'a record was changed': (at) => edit(path.join(at, '_manifest/00000002.json'), '"entries":', '"entries":1'),
-        'a record is missing': (at) => fs.rmSync(path.join(at, '_manifest/00000002.json')),
-        'records were swapped': (at) => {
-          const [one, other] = [1, 2].map((number) => path.join(at, `_manifest/0000000${number}.json`)) as [
-            string,
-            string,
-          ];
-          fs.renameSync(one, `${one}.x`);
-          fs.renameSync(other, one);
-          fs.renameSync(`${one}.x`, other);
-        },
-      };
-      for (const [what, harm] of Object.entries(harms)) {
-        const bundle = unpacked(file);
-        harm(bundle);
-        forgeSums(bundle);
-        expect({ what, ...check(bundle) }).toMatchObject({ what, status: 1, stdout: '' });
-      }
-      const before = check(unpacked(file), made.sha256.toUpperCase());
-      expect(before.status).toBe(0);
-      expect(check(unpacked(file), 'a'.repeat(64)).stderr).toContain('is neither that of SHA256SUMS (');
-    },
-  );
-
-  it('svc logs evidence leaves out months that retention dropped, and states who dropped them', async () => {
-    const { top, store } = await archive();
-    await store.lock(async () => {
-      const found = await findArchive(store);
-      const writer = await ArchiveWriter.open(store, found!.last, { tenantId: TENANT, now: () => START });
-      const { readTo } = writer.position;
-      await new Retention(0).apply(writer, { service: readTo, machine: readTo });
-    });
-    const { file, made } = await bundled(top);
-    expect(made).toMatchObject({ from: '2026-02-01', records: 6, entries: 10, problems: 0 });
-    const bundle = unpacked(file);
-    expect(check(bundle, made.sha256).status).toBe(0);
-    const { dropped } = JSON.parse(fs.readFileSync(path.join(bundle, 'evidence.json'), 'utf8')) as Record<
-      string,
-      unknown
-    >;
-    expect(dropped).toMatchObject([{ before: '2026-02-01T00:00:00.000Z', by: expect.stringContaining('@') }]);
+it('svc logs evidence leaves out months that retention dropped, and states who dropped them', async () => {
+  const { top, store } = await archive();
+  await store.lock(async () => {
+    const found = await findArchive(store);
+    const writer = await ArchiveWriter.open(store, found!.last, { tenantId: TENANT, now: () => START });
+    const { readTo } = writer.position;
+    await new Retention(0).apply(writer, { service: readTo, machine: readTo });
   });
+  const { file, made } = await bundled(top);
+  expect(made).toMatchObject({ from: '2026-02-01', records: 6, entries: 10, problems: 0 });
+  const bundle = unpacked(file);
+  expect(check(bundle, made.sha256).status).toBe(0);
+  const { dropped } = JSON.parse(fs.readFileSync(path.join(bundle, 'evidence.json'), 'utf8')) as Record<
+    string,
+    unknown
+  >;
+  expect(dropped).toMatchObject([{ before: '2026-02-01T00:00:00.000Z', by: expect.stringContaining('@') }]);
+});
 
-  it('svc logs evidence names problems elsewhere in the archive and exits with 12, and writes no bundle of damaged days', async () => {
-    const { top } = await archive();
-    const segment = filesIn(top).find((name) => name.startsWith('tenant=') && name.includes('date=2026-01-30')) ?? '';
-    fs.appendFileSync(path.join(top, segment), 'x');
-    const later = await bundled(top, '--since', '2026-02-01', '-o', 'json');
-    expect([later.code, errorIn(later)['code']]).toEqual([12, 'checksum_mismatch']);
-    expect(JSON.parse(later.stdout)).toMatchObject({ problems: 1 });
-    expect(check(unpacked(later.file)).status).toBe(0);
-    const own = await bundled(top);
-    expect([own.code, fs.readdirSync(own.cwd)]).toEqual([12, []]);
-  });
+it('svc logs evidence names problems elsewhere in the archive and exits with 12, and writes no bundle of damaged days', async () => {
+  const { top } = await archive();
+  const segment = filesIn(top).find((name) => name.startsWith('tenant=') && name.includes('date=2026-01-30')) ?? '';
+  fs.appendFileSync(path.join(top, segment), 'x');
+  const later = await bundled(top, '--since', '2026-02-01', '-o', 'json');
+  expect([later.code, errorIn(later)['code']]).toEqual([12, 'checksum_mismatch']);
+  expect(JSON.parse(later.stdout)).toMatchObject({ problems: 1 });
+  expect(check(unpacked(later.file)).status).toBe(0);
+  const own = await bundled(top);
+  expect([own.code, fs.readdirSync(own.cwd)]).toEqual([12, []]);
+});
 
-  it('svc logs evidence requires a file to write, and replaces none without --force', async () => {
-    const { top } = await archive();
-    expect((await svcHere(['logs', 'evidence', top])).code).toBe(2);
-    const { cwd } = await bundled(top);
-    const again = await svcHere(['logs', 'evidence', top, '--out', 'e.tar.gz'], { cwd });
-    expect(again.code).toBe(2);
-    const forced = await svcHere(['logs', 'evidence', top, '--out', 'e.tar.gz', '--force', '-o', 'table'], { cwd });
-    expect(forced.stdout).toContain('19 entries of 2026-01-30 to 2026-02-03 in ');
-    expect((await svcHere(['logs', 'evidence', cwd, '--out', 'f.tar.gz'], { cwd })).code).toBe(5);
-    expect(openStore(top).name).toBe(top);
-  });
+it('svc logs evidence requires a file to write, and replaces none without --force', async () => {
+  const { top } = await archive();
+  expect((await svcHere(['logs', 'evidence', top])).code).toBe(2);
+  const { cwd } = await bundled(top);
+  const again = await svcHere(['logs', 'evidence', top, '--out', 'e.tar.gz'], { cwd });
+  expect(again.code).toBe(2);
+  const forced = await svcHere(['logs', 'evidence', top, '--out', 'e.tar.gz', '--force', '-o', 'table'], { cwd });
+  expect(forced.stdout).toContain('19 entries of 2026-01-30 to 2026-02-03 in ');
+  expect((await svcHere(['logs', 'evidence', cwd, '--out', 'f.tar.gz'], { cwd })).code).toBe(5);
+  expect(openStore(top).name).toBe(top);
 });
 
 function edit(file: string, from: string, to: string): void {

@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { beforeEach, expect, it, onTestFinished } from 'vitest';
 import type { Log } from '../../../src/schema/log.ts';
 import { FakeClock } from '../../support/clock.ts';
 import { errorIn, svcHere } from '../../support/run-here.ts';
@@ -42,94 +42,92 @@ async function historyOf(id: string, ...argv: string[]) {
   return { top, withoutKey: () => run({ SVC_API_KEY: '' }), withKey: () => run({}, { baseUrl: new URL(server.url) }) };
 }
 
-describe('svc logs history', () => {
-  it('svc logs history sums the entries up in a line, then shows times, operations and actors', async () => {
-    const { withKey } = await history('-o', 'table');
-    const { code, stdout } = await withKey();
-    expect(code).toBe(0);
-    expect(stdout.replaceAll(/ +$/gm, '')).toBe(
-      [
-        `card ${CARD}: 3 entries, created 2026-03-02 03:00:00Z by application 4707c78a, last deleted 2026-03-02 05:00:00Z by user a20690bc`,
-        '',
-        'CREATED               OPERATION  ACTOR                 ACTOR ID                              MESSAGE',
-        `2026-03-02 03:00:00Z  create     application 4707c78a  ${APPLICATION}  -`,
-        `2026-03-02 04:00:00Z  read       user a20690bc         ${PERSON}  Card read <b>`,
-        `2026-03-02 05:00:00Z  delete     user a20690bc         ${PERSON}  -`,
-        '',
-      ].join('\n'),
-    );
-  });
-
-  it('svc logs history names the types of an id that entries give several, and its last update without a deletion', async () => {
-    server.logs.splice(1, 2, entry(HOUR, { operation: 'update', entity_type: 'token' }));
-    const { stdout } = await (await history('-o', 'table')).withKey();
-    expect(stdout).toContain(`card and token ${CARD}: 2 entries, created`);
-    expect(stdout).toContain('last updated 2026-03-02 05:00:00Z by user a20690bc');
-    expect(stdout).toMatch(/update +token +user a20690bc/);
-  });
-
-  it('svc logs history prints nothing above the rows for programs, and no line for an unknown id', async () => {
-    const { stdout } = await (await history('--fields', 'operation')).withKey();
-    expect(stdout).toBe('{"operation":"create"}\n{"operation":"read"}\n{"operation":"delete"}\n');
-    server.logs.length = 0;
-    const none = await (await history('-o', 'table')).withKey();
-    expect(none).toMatchObject({ code: 0, stdout: '', stderr: expect.stringContaining('no log entries') });
-  });
-
-  it('svc logs history reads an archive without a key, and says that newer entries need one', async () => {
-    const { withoutKey } = await history('--archive', '.');
-    const { code, stdout, stderr } = await withoutKey();
-    expect([code, stdout.trim().split('\n').length]).toEqual([0, 3]);
-    expect(stderr).toContain(
-      "the archive ends at 2026-03-02 05:00:00Z; newer entries need a key, which 'svc login' stores",
-    );
-    const service = await history();
-    expect(errorIn(await service.withoutKey())).toMatchObject({ exit_code: 3, next: 'svc login' });
-  });
-
-  it('svc logs history takes the beginning of an id, and says whose it is', async () => {
-    const { withoutKey } = await historyOf('3a04dacf', '--archive', '.');
-    const { code, stderr } = await withoutKey();
-    expect([code, stderr]).toEqual([0, expect.stringContaining(`3a04dacf is ${CARD}`)]);
-  });
-
-  it('svc logs history names the command with the whole id when it gets too few digits of one', async () => {
-    const { withoutKey } = await historyOf('3a04da', '--archive', '.');
-    expect(errorIn(await withoutKey())).toMatchObject({ exit_code: 2, next: `svc logs history ${CARD} --archive .` });
-  });
-
-  it.each(['3', '3a0', '3A04DA', '3a04dac'])(
-    'R78: svc logs history never says that an entity has no entries when it gets only %s of its id',
-    async (typed) => {
-      const archived = await (await historyOf(typed, '--archive', '.')).withoutKey();
-      expect([archived.code, errorIn(archived)['hint']]).toEqual([
-        2,
-        expect.stringMatching(/^Give at least eight digits; ids that begin so: 3a04dacf-/),
-      ]);
-      // A service that filters by the id has no entry of its beginning.
-      server.logs.length = 0;
-      const service = await (await historyOf(typed)).withKey();
-      expect([service.code, service.stdout, service.stderr.includes('no log entries'), errorIn(service)]).toEqual([
-        2,
-        '',
-        false,
-        expect.objectContaining({ hint: 'Give at least eight digits of an id, as tables show them, or the whole id.' }),
-      ]);
-    },
+it('svc logs history sums the entries up in a line, then shows times, operations and actors', async () => {
+  const { withKey } = await history('-o', 'table');
+  const { code, stdout } = await withKey();
+  expect(code).toBe(0);
+  expect(stdout.replaceAll(/ +$/gm, '')).toBe(
+    [
+      `card ${CARD}: 3 entries, created 2026-03-02 03:00:00Z by application 4707c78a, last deleted 2026-03-02 05:00:00Z by user a20690bc`,
+      '',
+      'CREATED               OPERATION  ACTOR                 ACTOR ID                              MESSAGE',
+      `2026-03-02 03:00:00Z  create     application 4707c78a  ${APPLICATION}  -`,
+      `2026-03-02 04:00:00Z  read       user a20690bc         ${PERSON}  Card read <b>`,
+      `2026-03-02 05:00:00Z  delete     user a20690bc         ${PERSON}  -`,
+      '',
+    ].join('\n'),
   );
+});
 
-  it('svc logs history does not advise to widen a time range, which it does not have', async () => {
-    const begins = 'An id as tables show it stands for an entity among the entries read: ';
-    const live = await (await historyOf('ffffffff')).withKey();
-    expect(errorIn(live)['hint']).toBe(`${begins}add --archive, or give the whole id.`);
-    const archived = await (await historyOf('ffffffff', '--archive', '.')).withoutKey();
-    expect(errorIn(archived)['hint']).toBe(`${begins}give the whole id.`);
-  });
+it('svc logs history names the types of an id that entries give several, and its last update without a deletion', async () => {
+  server.logs.splice(1, 2, entry(HOUR, { operation: 'update', entity_type: 'token' }));
+  const { stdout } = await (await history('-o', 'table')).withKey();
+  expect(stdout).toContain(`card and token ${CARD}: 2 entries, created`);
+  expect(stdout).toContain('last updated 2026-03-02 05:00:00Z by user a20690bc');
+  expect(stdout).toMatch(/update +token +user a20690bc/);
+});
 
-  it('svc logs history does not read the archive of another service alone when there is a key', async () => {
-    const { withKey } = await history('--archive', '.');
-    const result = await withKey();
-    expect(errorIn(result)).toMatchObject({ exit_code: 3, message: expect.stringContaining('https://vault.example') });
-    expect(result.stdout).toBe('');
-  });
+it('svc logs history prints nothing above the rows for programs, and no line for an unknown id', async () => {
+  const { stdout } = await (await history('--fields', 'operation')).withKey();
+  expect(stdout).toBe('{"operation":"create"}\n{"operation":"read"}\n{"operation":"delete"}\n');
+  server.logs.length = 0;
+  const none = await (await history('-o', 'table')).withKey();
+  expect(none).toMatchObject({ code: 0, stdout: '', stderr: expect.stringContaining('no log entries') });
+});
+
+it('svc logs history reads an archive without a key, and says that newer entries need one', async () => {
+  const { withoutKey } = await history('--archive', '.');
+  const { code, stdout, stderr } = await withoutKey();
+  expect([code, stdout.trim().split('\n').length]).toEqual([0, 3]);
+  expect(stderr).toContain(
+    "the archive ends at 2026-03-02 05:00:00Z; newer entries need a key, which 'svc login' stores",
+  );
+  const service = await history();
+  expect(errorIn(await service.withoutKey())).toMatchObject({ exit_code: 3, next: 'svc login' });
+});
+
+it('svc logs history takes the beginning of an id, and says whose it is', async () => {
+  const { withoutKey } = await historyOf('3a04dacf', '--archive', '.');
+  const { code, stderr } = await withoutKey();
+  expect([code, stderr]).toEqual([0, expect.stringContaining(`3a04dacf is ${CARD}`)]);
+});
+
+it('svc logs history names the command with the whole id when it gets too few digits of one', async () => {
+  const { withoutKey } = await historyOf('3a04da', '--archive', '.');
+  expect(errorIn(await withoutKey())).toMatchObject({ exit_code: 2, next: `svc logs history ${CARD} --archive .` });
+});
+
+it.each(['3', '3a0', '3A04DA', '3a04dac'])(
+  'R78: svc logs history never says that an entity has no entries when it gets only %s of its id',
+  async (typed) => {
+    const archived = await (await historyOf(typed, '--archive', '.')).withoutKey();
+    expect([archived.code, errorIn(archived)['hint']]).toEqual([
+      2,
+      expect.stringMatching(/^Give at least eight digits; ids that begin so: 3a04dacf-/),
+    ]);
+    // A service that filters by the id has no entry of its beginning.
+    server.logs.length = 0;
+    const service = await (await historyOf(typed)).withKey();
+    expect([service.code, service.stdout, service.stderr.includes('no log entries'), errorIn(service)]).toEqual([
+      2,
+      '',
+      false,
+      expect.objectContaining({ hint: 'Give at least eight digits of an id, as tables show them, or the whole id.' }),
+    ]);
+  },
+);
+
+it('svc logs history does not advise to widen a time range, which it does not have', async () => {
+  const begins = 'An id as tables show it stands for an entity among the entries read: ';
+  const live = await (await historyOf('ffffffff')).withKey();
+  expect(errorIn(live)['hint']).toBe(`${begins}add --archive, or give the whole id.`);
+  const archived = await (await historyOf('ffffffff', '--archive', '.')).withoutKey();
+  expect(errorIn(archived)['hint']).toBe(`${begins}give the whole id.`);
+});
+
+it('svc logs history does not read the archive of another service alone when there is a key', async () => {
+  const { withKey } = await history('--archive', '.');
+  const result = await withKey();
+  expect(errorIn(result)).toMatchObject({ exit_code: 3, message: expect.stringContaining('https://vault.example') });
+  expect(result.stdout).toBe('');
 });

@@ -1,5 +1,5 @@
 import * as fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { SvcError } from '../../../src/base/errors.ts';
 import type { TailPosition } from '../../../src/logs/entry.ts';
 import { Tail, type TailEvent } from '../../../src/logs/follow/follow.ts';
@@ -36,142 +36,135 @@ function namesOf(happenings: readonly Happening[]): string[] {
   return happenings.map((happening) => nameOf(logOf(happening)));
 }
 
-describe('the last entries', () => {
-  it('R28: the last entries are the newest by time in any order of the service, and a tail after them loses and repeats nothing', async () => {
-    const time = fc.oneof(fc.nat(20 * SECOND), fc.nat(5 * 60 * SECOND), fc.nat(30 * HOUR));
-    const past = fc.array(fc.record({ at: time, words: fc.nat(5), copies: fc.integer({ min: 1, max: 30 }) }), {
-      maxLength: 40,
-    });
-    const future = fc.array(fc.record({ at: fc.nat(100 * SECOND), late: fc.nat(OVERLAP / 2) }), { maxLength: 30 });
-    const order = fc.constantFrom('newest first', 'oldest first', 'as seen', 'any');
-    await fc.assert(
-      fc.asyncProperty(
-        fc.record({ past, future, order, count: fc.integer({ min: 1, max: 300 }), pageShare: fc.constantFrom(3, 100) }),
-        async ({ past: groups, future: later, count, ...manner }) => {
-          const before = groups.flatMap(({ at, words, copies }) =>
-            Array.from({ length: copies }, () => ago(at + 5 * SECOND, `did ${words}`)),
-          );
-          const after = later.map(({ at, late }, index) => ({
-            at: START + at,
-            seenAt: START + at + late,
-            words: `later ${index}`,
-          }));
-          const service = serviceOf([...before, ...after], manner);
-          const last = await lastEntries(service, { ...OPTIONS, count });
-          const shown = last.logs.map(nameOf);
-          const times = shown.map(timeIn);
-          expect(times).toEqual(times.toSorted());
-          expect(shown.length).toBeGreaterThanOrEqual(Math.min(count, before.length));
-          expect(shown.length).toBeLessThanOrEqual(count);
-          const written = [...shown, ...(await followed(service, last.position))];
-          // Entries in the second of the oldest match may be older than that match.
-          const oldest = shown.length < count ? '' : (times[0] ?? '');
-          const due = namesOf([...before, ...after]);
-          const isDue = (name: string): boolean => timeIn(name) > oldest;
-          expect(written.filter(isDue).toSorted()).toEqual(due.filter(isDue).toSorted());
-        },
-      ),
-      { numRuns: 300 },
-    );
+it('R28: the last entries are the newest by time in any order of the service, and a tail after them loses and repeats nothing', async () => {
+  const time = fc.oneof(fc.nat(20 * SECOND), fc.nat(5 * 60 * SECOND), fc.nat(30 * HOUR));
+  const past = fc.array(fc.record({ at: time, words: fc.nat(5), copies: fc.integer({ min: 1, max: 30 }) }), {
+    maxLength: 40,
   });
+  const future = fc.array(fc.record({ at: fc.nat(100 * SECOND), late: fc.nat(OVERLAP / 2) }), { maxLength: 30 });
+  const order = fc.constantFrom('newest first', 'oldest first', 'as seen', 'any');
+  await fc.assert(
+    fc.asyncProperty(
+      fc.record({ past, future, order, count: fc.integer({ min: 1, max: 300 }), pageShare: fc.constantFrom(3, 100) }),
+      async ({ past: groups, future: later, count, ...manner }) => {
+        const before = groups.flatMap(({ at, words, copies }) =>
+          Array.from({ length: copies }, () => ago(at + 5 * SECOND, `did ${words}`)),
+        );
+        const after = later.map(({ at, late }, index) => ({
+          at: START + at,
+          seenAt: START + at + late,
+          words: `later ${index}`,
+        }));
+        const service = serviceOf([...before, ...after], manner);
+        const last = await lastEntries(service, { ...OPTIONS, count });
+        const shown = last.logs.map(nameOf);
+        const times = shown.map(timeIn);
+        expect(times).toEqual(times.toSorted());
+        expect(shown.length).toBeGreaterThanOrEqual(Math.min(count, before.length));
+        expect(shown.length).toBeLessThanOrEqual(count);
+        const written = [...shown, ...(await followed(service, last.position))];
+        // Entries in the second of the oldest match may be older than that match.
+        const oldest = shown.length < count ? '' : (times[0] ?? '');
+        const due = namesOf([...before, ...after]);
+        const isDue = (name: string): boolean => timeIn(name) > oldest;
+        expect(written.filter(isDue).toSorted()).toEqual(due.filter(isDue).toSorted());
+      },
+    ),
+    { numRuns: 300 },
+  );
+});
 
-  it('the last entries of a busy, a quiet and an empty log are found with few requests', async () => {
-    const busy = serviceOf(Array.from({ length: 60_000 }, (_, index) => ago(index * 3, `entry ${index}`)));
-    expect((await lastEntries(busy, OPTIONS)).logs).toHaveLength(10);
-    expect(busy.requests).toBeLessThan(15);
-    const quiet = serviceOf(Array.from({ length: 20 }, (_, index) => ago(index * HOUR, `entry ${index}`)));
-    expect((await lastEntries(quiet, OPTIONS)).logs).toHaveLength(10);
-    expect(quiet.requests).toBeLessThan(15);
-    const empty = serviceOf([]);
-    expect(await lastEntries(empty, OPTIONS)).toMatchObject({ logs: [], readFrom: 0, position: { passed: [] } });
-    expect(empty.requests).toBeLessThan(15);
-  });
+it('the last entries of a busy, a quiet and an empty log are found with few requests', async () => {
+  const busy = serviceOf(Array.from({ length: 60_000 }, (_, index) => ago(index * 3, `entry ${index}`)));
+  expect((await lastEntries(busy, OPTIONS)).logs).toHaveLength(10);
+  expect(busy.requests).toBeLessThan(15);
+  const quiet = serviceOf(Array.from({ length: 20 }, (_, index) => ago(index * HOUR, `entry ${index}`)));
+  expect((await lastEntries(quiet, OPTIONS)).logs).toHaveLength(10);
+  expect(quiet.requests).toBeLessThan(15);
+  const empty = serviceOf([]);
+  expect(await lastEntries(empty, OPTIONS)).toMatchObject({ logs: [], readFrom: 0, position: { passed: [] } });
+  expect(empty.requests).toBeLessThan(15);
+});
 
-  it('the search for the last entries stops at its limit, and the tail after it does not report unread ones as new', async () => {
-    const service = serviceOf(
-      Array.from({ length: 5_000 }, (_, index) => ago(5 * SECOND + index * 5, `entry ${index}`)),
-    );
-    const last = await lastEntries(service, { ...OPTIONS, mostRead: 1_000, keep: ({ message }) => message === 'none' });
-    expect(last.logs).toEqual([]);
-    expect(last.read).toBeGreaterThanOrEqual(1_000);
-    expect(last.read).toBeLessThan(2_500);
-    expect(last.readFrom).toBeGreaterThan(START - 30 * SECOND);
-    expect(await followed(service, last.position)).toEqual([]);
-  });
+it('the search for the last entries stops at its limit, and the tail after it does not report unread ones as new', async () => {
+  const service = serviceOf(Array.from({ length: 5_000 }, (_, index) => ago(5 * SECOND + index * 5, `entry ${index}`)));
+  const last = await lastEntries(service, { ...OPTIONS, mostRead: 1_000, keep: ({ message }) => message === 'none' });
+  expect(last.logs).toEqual([]);
+  expect(last.read).toBeGreaterThanOrEqual(1_000);
+  expect(last.read).toBeLessThan(2_500);
+  expect(last.readFrom).toBeGreaterThan(START - 30 * SECOND);
+  expect(await followed(service, last.position)).toEqual([]);
+});
 
-  it('R30: the search for the last entries waits for the end of a reported outage, and fails with an unreported one', async () => {
-    const outages = [{ from: START, to: START + 20 * SECOND }];
-    const events: TailEvent[] = [];
-    const onEvent = (event: TailEvent): void => void events.push(event);
-    const waited = await lastEntries(serviceOf([ago(SECOND, 'one')], { outages }), { ...OPTIONS, onEvent });
-    expect(waited.logs).toHaveLength(1);
-    expect(events.map(({ kind }) => kind)).toEqual(['disconnected', 'caught up']);
-    await expect(lastEntries(serviceOf([], { outages }), OPTIONS)).rejects.toThrow('no answer');
-    const refused = { ...OPTIONS, onEvent };
-    const service = serviceOf([]);
-    service.pages = () => {
-      throw new SvcError('unauthorized', 'refused');
+it('R30: the search for the last entries waits for the end of a reported outage, and fails with an unreported one', async () => {
+  const outages = [{ from: START, to: START + 20 * SECOND }];
+  const events: TailEvent[] = [];
+  const onEvent = (event: TailEvent): void => void events.push(event);
+  const waited = await lastEntries(serviceOf([ago(SECOND, 'one')], { outages }), { ...OPTIONS, onEvent });
+  expect(waited.logs).toHaveLength(1);
+  expect(events.map(({ kind }) => kind)).toEqual(['disconnected', 'caught up']);
+  await expect(lastEntries(serviceOf([], { outages }), OPTIONS)).rejects.toThrow('no answer');
+  const refused = { ...OPTIONS, onEvent };
+  const service = serviceOf([]);
+  service.pages = () => {
+    throw new SvcError('unauthorized', 'refused');
+  };
+  await expect(lastEntries(service, refused)).rejects.toThrow('refused');
+});
+
+it.each([-26, 26])(
+  'R25: the last entries reach up to the present of a service whose clock is %i hours off',
+  async (hours) => {
+    const clock = new ModelClock(START + hours * HOUR);
+    const logs = [ago(26 * HOUR, 'two'), ago(SECOND, 'one')].map(logOf);
+    let offset = 0;
+    const source: LogSource = {
+      clock,
+      signal: new AbortController().signal,
+      now: () => clock.now() + offset,
+      async *pages({ from, to }) {
+        offset = -hours * HOUR;
+        const isIn = ({ created_at }: Log): boolean => Date.parse(created_at) >= from && Date.parse(created_at) < to;
+        yield { items: logs.filter(isIn), next: undefined };
+      },
     };
-    await expect(lastEntries(service, refused)).rejects.toThrow('refused');
-  });
+    const last = await lastEntries(source, { ...OPTIONS, count: 2 });
+    expect(last.logs.map(({ message }) => message)).toEqual(['two', 'one']);
+    expect(Math.abs(last.position.readTo - START)).toBeLessThan(60 * SECOND);
+  },
+);
 
-  it.each([-26, 26])(
-    'R25: the last entries reach up to the present of a service whose clock is %i hours off',
-    async (hours) => {
-      const clock = new ModelClock(START + hours * HOUR);
-      const logs = [ago(26 * HOUR, 'two'), ago(SECOND, 'one')].map(logOf);
-      let offset = 0;
-      const source: LogSource = {
-        clock,
-        signal: new AbortController().signal,
-        now: () => clock.now() + offset,
-        async *pages({ from, to }) {
-          offset = -hours * HOUR;
-          const isIn = ({ created_at }: Log): boolean => Date.parse(created_at) >= from && Date.parse(created_at) < to;
-          yield { items: logs.filter(isIn), next: undefined };
-        },
-      };
-      const last = await lastEntries(source, { ...OPTIONS, count: 2 });
-      expect(last.logs.map(({ message }) => message)).toEqual(['two', 'one']);
-      expect(Math.abs(last.position.readTo - START)).toBeLessThan(60 * SECOND);
-    },
-  );
+it.each([-56 * 365 * 24, -1, 4 * 365 * 24])(
+  'R25: the last entries are those of the present when the first Date header is %i hours off',
+  async (hours) => {
+    const source = withOffsets(serviceOf([ago(30 * SECOND, 'two'), ago(20 * SECOND, 'one')]), [hours * HOUR, 0]);
+    const last = await lastEntries(source, { ...OPTIONS, count: 2 });
+    expect(last.logs.map(({ message }) => message)).toEqual(['two', 'one']);
+    expect(Math.abs(last.position.readTo - START)).toBeLessThan(60 * SECOND);
+  },
+);
 
-  it.each([-56 * 365 * 24, -1, 4 * 365 * 24])(
-    'R25: the last entries are those of the present when the first Date header is %i hours off',
-    async (hours) => {
-      const source = withOffsets(serviceOf([ago(30 * SECOND, 'two'), ago(20 * SECOND, 'one')]), [hours * HOUR, 0]);
-      const last = await lastEntries(source, { ...OPTIONS, count: 2 });
-      expect(last.logs.map(({ message }) => message)).toEqual(['two', 'one']);
-      expect(Math.abs(last.position.readTo - START)).toBeLessThan(60 * SECOND);
-    },
-  );
+it('R25: the last entries are those of the present when this machine is hours behind, in a busy time of the log', async () => {
+  const busy = Array.from({ length: 200 }, (_, index) => ago(3 * HOUR + 5 * SECOND, `entry ${index}`));
+  const service = serviceOf([...busy, ago(SECOND, 'one')]);
+  const source = withOffsets(service, [0], -3 * HOUR);
+  const last = await lastEntries(source, { ...OPTIONS, count: 1 });
+  expect(last.logs.map(({ message }) => message)).toEqual(['one']);
+});
 
-  it('R25: the last entries are those of the present when this machine is hours behind, in a busy time of the log', async () => {
-    const busy = Array.from({ length: 200 }, (_, index) => ago(3 * HOUR + 5 * SECOND, `entry ${index}`));
-    const service = serviceOf([...busy, ago(SECOND, 'one')]);
-    const source = withOffsets(service, [0], -3 * HOUR);
-    const last = await lastEntries(source, { ...OPTIONS, count: 1 });
-    expect(last.logs.map(({ message }) => message)).toEqual(['one']);
-  });
+it('reading backwards goes on when each response shows another time', async () => {
+  const offsets = Array.from({ length: 100 }, (_, index) => ((index + 1) % 2) * HOUR);
+  const last = await lastEntries(withOffsets(serviceOf([ago(20 * SECOND, 'one')]), offsets), { ...OPTIONS, count: 1 });
+  expect(last.logs).toHaveLength(1);
+  expect(last.requests).toBeLessThan(20);
+});
 
-  it('reading backwards goes on when each response shows another time', async () => {
-    const offsets = Array.from({ length: 100 }, (_, index) => ((index + 1) % 2) * HOUR);
-    const last = await lastEntries(withOffsets(serviceOf([ago(20 * SECOND, 'one')]), offsets), {
-      ...OPTIONS,
-      count: 1,
-    });
-    expect(last.logs).toHaveLength(1);
-    expect(last.requests).toBeLessThan(20);
-  });
-
-  it('R70: reading backwards fails while the Date header is before the time to read from', async () => {
-    const source = withOffsets(serviceOf([ago(SECOND, 'one')]), [-56 * 365 * 24 * HOUR]);
-    const reading = lastEntries(source, { ...OPTIONS, since: START - HOUR });
-    await expect(reading).rejects.toMatchObject({
-      code: 'bad_response',
-      message: expect.stringMatching(/^the service's clock shows 1970-.*, before the time to read from, 2026-/),
-    });
+it('R70: reading backwards fails while the Date header is before the time to read from', async () => {
+  const source = withOffsets(serviceOf([ago(SECOND, 'one')]), [-56 * 365 * 24 * HOUR]);
+  const reading = lastEntries(source, { ...OPTIONS, since: START - HOUR });
+  await expect(reading).rejects.toMatchObject({
+    code: 'bad_response',
+    message: expect.stringMatching(/^the service's clock shows 1970-.*, before the time to read from, 2026-/),
   });
 });
 

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeEach, expect, it } from 'vitest';
 import { type Finished, finished, Home } from '../../support/svc.ts';
 import { logAgo, type LogServer, startLogServer } from '../commands/log-server.ts';
 import { type Collector, startCollector } from './collector.ts';
@@ -33,128 +33,126 @@ function uids(): string[] {
   return found.map(({ value }) => JSON.stringify(value));
 }
 
-describe('svc logs tail --to', () => {
-  it('svc logs tail --to sends matching entries to the collector, and none to stdout', async () => {
-    for (let index = 0; index < 1_100; index += 1) server.logs.push(logAgo(600_000, `entry ${index}`));
-    server.logs.push(logAgo(500_000, 'other', { operation: 'delete' }));
-    const { code, stdout, stderr } = await ship(['--since', '1h', '--operation', 'create', '--max', '1050']);
-    expect({ code, stdout, stderr }).toMatchObject({
-      code: 0,
-      stdout: '',
-      stderr: expect.stringMatching(/without --checkpoint[^]*1,050 entries[^]*--to otlp\+http:\/\/127/),
-    });
-    expect(stderr.match(/without --checkpoint/g)).toHaveLength(1);
-    expect(new Set(collector.messages()).size).toBe(1050);
-    expect(collector.taken.map(({ records }) => records.length)).toEqual([0, 500, 500, 50]);
+it('svc logs tail --to sends matching entries to the collector, and none to stdout', async () => {
+  for (let index = 0; index < 1_100; index += 1) server.logs.push(logAgo(600_000, `entry ${index}`));
+  server.logs.push(logAgo(500_000, 'other', { operation: 'delete' }));
+  const { code, stdout, stderr } = await ship(['--since', '1h', '--operation', 'create', '--max', '1050']);
+  expect({ code, stdout, stderr }).toMatchObject({
+    code: 0,
+    stdout: '',
+    stderr: expect.stringMatching(/without --checkpoint[^]*1,050 entries[^]*--to otlp\+http:\/\/127/),
   });
+  expect(stderr.match(/without --checkpoint/g)).toHaveLength(1);
+  expect(new Set(collector.messages()).size).toBe(1050);
+  expect(collector.taken.map(({ records }) => records.length)).toEqual([0, 500, 500, 50]);
+});
 
-  it('R06: svc logs tail --to sends the headers of the environment, and shows them nowhere', async () => {
-    server.logs.push(logAgo(60_000, 'one 4111111111111111'));
-    const headers = { OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Bearer%20canary-token-1' };
-    collector.reply = () => ({
-      status: 200,
-      body: '{"partialSuccess":{"errorMessage":"for Bearer canary-token-1, and canary-token-1 alone"}}',
-    });
-    const { code, stderr } = await ship(['--since', '1h', '--max', '1', '--debug'], headers);
-    expect(code).toBe(0);
-    expect(collector.taken[1]?.headers['authorization']).toBe('Bearer canary-token-1');
-    expect(stderr).toContain('message from the collector');
-    expect(stderr).toContain(`< 200 POST ${collector.url}/v1/logs`);
-    expect(stderr).not.toContain('canary');
-    expect(JSON.stringify(collector.taken)).not.toContain('4111111111111111');
+it('R06: svc logs tail --to sends the headers of the environment, and shows them nowhere', async () => {
+  server.logs.push(logAgo(60_000, 'one 4111111111111111'));
+  const headers = { OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Bearer%20canary-token-1' };
+  collector.reply = () => ({
+    status: 200,
+    body: '{"partialSuccess":{"errorMessage":"for Bearer canary-token-1, and canary-token-1 alone"}}',
   });
+  const { code, stderr } = await ship(['--since', '1h', '--max', '1', '--debug'], headers);
+  expect(code).toBe(0);
+  expect(collector.taken[1]?.headers['authorization']).toBe('Bearer canary-token-1');
+  expect(stderr).toContain('message from the collector');
+  expect(stderr).toContain(`< 200 POST ${collector.url}/v1/logs`);
+  expect(stderr).not.toContain('canary');
+  expect(JSON.stringify(collector.taken)).not.toContain('4111111111111111');
+});
 
-  it('svc logs tail --to contacts the collector before the service, and ends when it is refused', async () => {
-    collector.reply = () => ({ status: 401 });
-    const { code, stderr } = await ship(['--since', '1h']);
-    expect({ code, stderr }).toMatchObject({ code: 4, stderr: expect.stringContaining('OTEL_EXPORTER') });
-    expect(server.logs).toEqual([]);
-    for (const [option, argument] of [
-      ['--fields', 'message'],
-      ['--jq', '.message'],
-    ] as const)
-      expect(await ship([option, argument])).toMatchObject({ code: 2, stderr: expect.stringContaining(option) });
+it('svc logs tail --to contacts the collector before the service, and ends when it is refused', async () => {
+  collector.reply = () => ({ status: 401 });
+  const { code, stderr } = await ship(['--since', '1h']);
+  expect({ code, stderr }).toMatchObject({ code: 4, stderr: expect.stringContaining('OTEL_EXPORTER') });
+  expect(server.logs).toEqual([]);
+  for (const [option, argument] of [
+    ['--fields', 'message'],
+    ['--jq', '.message'],
+  ] as const)
+    expect(await ship([option, argument])).toMatchObject({ code: 2, stderr: expect.stringContaining(option) });
+});
+
+it('svc logs tail --to sends nothing with --curl', async () => {
+  const { code, stdout } = await ship(['--since', '1h', '--curl']);
+  expect({ code, stdout }).toMatchObject({ code: 0, stdout: expect.stringContaining('/logs') });
+  expect([collector.seen, server.requests]).toEqual([[], 0]);
+});
+
+it('svc logs tail --to writes the checkpoint only after the collector has accepted a batch, and reports what it did not accept', async () => {
+  server.logs.push(logAgo(60_000, 'first'));
+  collector.reply = ({ records }) => (records.length === 0 ? undefined : { status: 503 });
+  const argv = ['--since', '1h', '--checkpoint', 'busy.json', '--for', '3s'];
+  const { code, stderr } = await ship(argv);
+  expect({ code, stderr }).toMatchObject({
+    code: 8,
+    stderr: expect.stringMatching(/not accepting entries[^]*failed \(503\)/),
   });
+  collector.reply = undefined;
+  expect((await ship([...argv, '--max', '1'])).code).toBe(0);
+  expect(collector.messages()).toEqual(['first']);
+});
 
-  it('svc logs tail --to sends nothing with --curl', async () => {
-    const { code, stdout } = await ship(['--since', '1h', '--curl']);
-    expect({ code, stdout }).toMatchObject({ code: 0, stdout: expect.stringContaining('/logs') });
-    expect([collector.seen, server.requests]).toEqual([[], 0]);
+it('svc logs tail --to exits with 14 with --strict when the collector rejected entries', async () => {
+  server.logs.push(logAgo(60_000, 'first'));
+  const body = '{"partialSuccess":{"rejectedLogRecords":"1","errorMessage":"too old"}}';
+  collector.reply = ({ records }) => (records.length === 0 ? undefined : { status: 200, body });
+  const { code, stderr } = await ship(['--since', '1h', '--max', '1', '--strict']);
+  expect({ code, stderr }).toMatchObject({
+    code: 14,
+    stderr: expect.stringContaining('permanently rejected 1 of 1 entry: too old'),
   });
+});
 
-  it('svc logs tail --to writes the checkpoint only after the collector has accepted a batch, and reports what it did not accept', async () => {
-    server.logs.push(logAgo(60_000, 'first'));
-    collector.reply = ({ records }) => (records.length === 0 ? undefined : { status: 503 });
-    const argv = ['--since', '1h', '--checkpoint', 'busy.json', '--for', '3s'];
-    const { code, stderr } = await ship(argv);
-    expect({ code, stderr }).toMatchObject({
-      code: 8,
-      stderr: expect.stringMatching(/not accepting entries[^]*failed \(503\)/),
-    });
+it(
+  `R29: svc logs tail --to, killed ${KILLS} times, loses nothing and sends at most one batch twice each time`,
+  { timeout: 900_000 },
+  async () => {
+    for (let index = 0; index < KILLS * 1_200; index += 1)
+      server.logs.push(logAgo(3_600_000 - (index % 3_000) * 1_000, `entry ${index}`));
+    for (const twin of server.logs.slice(0, KILLS)) server.logs.push({ ...twin });
+    const begin = new Date(Date.now() - 7_200_000).toISOString();
+    const argv = ['logs', 'tail', '--to', `otlp+${collector.url}`];
+    argv.push('--since', begin, '--checkpoint', 'killed.json', '--idle-exit', IDLE);
+    let [kills, due] = [0, 0];
+    let killed = false;
+    for (; kills < KILLS; kills += 1) {
+      const child = home.start(argv, { env: env() });
+      due = 2 + (kills % 4);
+      killed = false;
+      // The kill comes directly after a batch was accepted, or before: every second response is never sent.
+      collector.reply = ({ records }) => {
+        if (records.length > 0) due -= 1;
+        if (due === 0) killed = child.kill('SIGKILL');
+        return undefined;
+      };
+      await finished(child);
+      if (!killed) break;
+    }
     collector.reply = undefined;
-    expect((await ship([...argv, '--max', '1'])).code).toBe(0);
-    expect(collector.messages()).toEqual(['first']);
-  });
+    expect((await home.svc(argv, { env: env() })).code).toBe(0);
+    expect(kills).toBeGreaterThan(KILLS / 2);
+    const found = collector.messages();
+    expect(new Set(found).size).toBe(server.logs.length - KILLS);
+    // The id of an entry distinguishes a repetition from another equal entry.
+    expect(new Set(uids()).size).toBe(server.logs.length);
+    expect(found.length - server.logs.length).toBeLessThanOrEqual(kills * ENTRIES_AT_ONCE);
+    expect(found.length).toBeGreaterThan(server.logs.length);
+  },
+);
 
-  it('svc logs tail --to exits with 14 with --strict when the collector rejected entries', async () => {
-    server.logs.push(logAgo(60_000, 'first'));
-    const body = '{"partialSuccess":{"rejectedLogRecords":"1","errorMessage":"too old"}}';
-    collector.reply = ({ records }) => (records.length === 0 ? undefined : { status: 200, body });
-    const { code, stderr } = await ship(['--since', '1h', '--max', '1', '--strict']);
-    expect({ code, stderr }).toMatchObject({
-      code: 14,
-      stderr: expect.stringContaining('permanently rejected 1 of 1 entry: too old'),
-    });
-  });
-
-  it(
-    `R29: svc logs tail --to, killed ${KILLS} times, loses nothing and sends at most one batch twice each time`,
-    { timeout: 900_000 },
-    async () => {
-      for (let index = 0; index < KILLS * 1_200; index += 1)
-        server.logs.push(logAgo(3_600_000 - (index % 3_000) * 1_000, `entry ${index}`));
-      for (const twin of server.logs.slice(0, KILLS)) server.logs.push({ ...twin });
-      const begin = new Date(Date.now() - 7_200_000).toISOString();
-      const argv = ['logs', 'tail', '--to', `otlp+${collector.url}`];
-      argv.push('--since', begin, '--checkpoint', 'killed.json', '--idle-exit', IDLE);
-      let [kills, due] = [0, 0];
-      let killed = false;
-      for (; kills < KILLS; kills += 1) {
-        const child = home.start(argv, { env: env() });
-        due = 2 + (kills % 4);
-        killed = false;
-        // The kill comes directly after a batch was accepted, or before: every second response is never sent.
-        collector.reply = ({ records }) => {
-          if (records.length > 0) due -= 1;
-          if (due === 0) killed = child.kill('SIGKILL');
-          return undefined;
-        };
-        await finished(child);
-        if (!killed) break;
-      }
-      collector.reply = undefined;
-      expect((await home.svc(argv, { env: env() })).code).toBe(0);
-      expect(kills).toBeGreaterThan(KILLS / 2);
-      const found = collector.messages();
-      expect(new Set(found).size).toBe(server.logs.length - KILLS);
-      // The id of an entry distinguishes a repetition from another equal entry.
-      expect(new Set(uids()).size).toBe(server.logs.length);
-      expect(found.length - server.logs.length).toBeLessThanOrEqual(kills * ENTRIES_AT_ONCE);
-      expect(found.length).toBeGreaterThan(server.logs.length);
-    },
-  );
-
-  it('R53: svc logs tail --to exits with 130 on Ctrl-C while the collector is unreachable, and says how to continue', async () => {
-    server.logs.push(logAgo(60_000, 'first'));
-    collector.reply = ({ records }) => (records.length === 0 ? undefined : { status: 503 });
-    const argv = ['logs', 'tail', '--since', '1h', '--checkpoint', 'away.json'];
-    const child = home.start([...argv, '--to', `otlp+${collector.url}`], { env: env() });
-    const ended = finished(child);
-    child.stderr.on('data', (text: string) => text.includes('retrying') && child.kill('SIGINT'));
-    const { code, stderr } = await ended;
-    expect({ code, stderr }).toMatchObject({
-      code: 130,
-      stderr: expect.stringMatching(/--checkpoint away\.json --to otlp\+http/),
-    });
+it('R53: svc logs tail --to exits with 130 on Ctrl-C while the collector is unreachable, and says how to continue', async () => {
+  server.logs.push(logAgo(60_000, 'first'));
+  collector.reply = ({ records }) => (records.length === 0 ? undefined : { status: 503 });
+  const argv = ['logs', 'tail', '--since', '1h', '--checkpoint', 'away.json'];
+  const child = home.start([...argv, '--to', `otlp+${collector.url}`], { env: env() });
+  const ended = finished(child);
+  child.stderr.on('data', (text: string) => text.includes('retrying') && child.kill('SIGINT'));
+  const { code, stderr } = await ended;
+  expect({ code, stderr }).toMatchObject({
+    code: 130,
+    stderr: expect.stringMatching(/--checkpoint away\.json --to otlp\+http/),
   });
 });

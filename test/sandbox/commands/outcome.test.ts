@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { RunningSandbox } from '../../../src/emulator/running-sandbox.ts';
 import { type HereResult, svcHere } from '../../support/run-here.ts';
 import { startSandbox } from '../../support/sandbox.ts';
@@ -27,49 +27,47 @@ const outcome = (...argv: string[]) => svc('sandbox', 'outcome', '--directory', 
 const run = (expected: string, ...argv: string[]) =>
   svc('3ds', 'run', '--card', 'Successful Frictionless', '--expect', expected, ...argv);
 
-describe('svc sandbox outcome', () => {
-  it.each(['file', 'file/below'])(
-    'the commands of the sandbox refuse --directory %s, which is no directory',
-    async (name) => {
-      writeFileSync(join(home, 'file'), 'mine');
-      for (const words of ['outcome', 'clock', 'requests', 'reset --yes', 'start --port 0', 'exec -- true']) {
-        const argv = ['sandbox', ...words.split(' ')];
-        const { code, stderr } = await svc(...argv.toSpliced(2, 0, '--directory', join(home, name)), '-o', 'json');
-        expect({ words, code, stderr }).toEqual({ words, code: 1, stderr: expect.stringContaining('a file is there') });
-      }
-      expect(readFileSync(join(home, 'file'), 'utf8')).toBe('mine');
-    },
-  );
+it.each(['file', 'file/below'])(
+  'the commands of the sandbox refuse --directory %s, which is no directory',
+  async (name) => {
+    writeFileSync(join(home, 'file'), 'mine');
+    for (const words of ['outcome', 'clock', 'requests', 'reset --yes', 'start --port 0', 'exec -- true']) {
+      const argv = ['sandbox', ...words.split(' ')];
+      const { code, stderr } = await svc(...argv.toSpliced(2, 0, '--directory', join(home, name)), '-o', 'json');
+      expect({ words, code, stderr }).toEqual({ words, code: 1, stderr: expect.stringContaining('a file is there') });
+    }
+    expect(readFileSync(join(home, 'file'), 'utf8')).toBe('mine');
+  },
+);
 
-  it('svc sandbox outcome decides the next authentication at a sandbox that runs already', async () => {
-    const set = await outcome('reason=card-expired:#1');
-    expect([set.code, JSON.parse(set.stdout)]).toEqual([0, { outcome: 'reason=card-expired:#1', matched: 0 }]);
-    expect((await run('failed', '--expect-reason', 'card-expired')).code).toBe(0);
-    expect((await run('successful')).code).toBe(0);
-    expect(JSON.parse((await outcome()).stdout)).toEqual({ outcome: 'reason=card-expired:#1', matched: 2 });
-  });
+it('svc sandbox outcome decides the next authentication at a sandbox that runs already', async () => {
+  const set = await outcome('reason=card-expired:#1');
+  expect([set.code, JSON.parse(set.stdout)]).toEqual([0, { outcome: 'reason=card-expired:#1', matched: 0 }]);
+  expect((await run('failed', '--expect-reason', 'card-expired')).code).toBe(0);
+  expect((await run('successful')).code).toBe(0);
+  expect(JSON.parse((await outcome()).stdout)).toEqual({ outcome: 'reason=card-expired:#1', matched: 2 });
+});
 
-  it('svc sandbox outcome --clear lets the cards decide again', async () => {
-    await outcome('status=rejected;eci=06');
-    expect((await run('rejected')).code).toBe(0);
-    const { stdout, stderr } = await outcome('--clear');
-    expect([stdout, stderr]).toEqual([
-      '',
-      expect.stringMatching(/^no outcome is set for the sandboxes on \/.*: the cards decide\n$/),
-    ]);
-    expect((await run('successful')).code).toBe(0);
-  });
+it('svc sandbox outcome --clear lets the cards decide again', async () => {
+  await outcome('status=rejected;eci=06');
+  expect((await run('rejected')).code).toBe(0);
+  const { stdout, stderr } = await outcome('--clear');
+  expect([stdout, stderr]).toEqual([
+    '',
+    expect.stringMatching(/^no outcome is set for the sandboxes on \/.*: the cards decide\n$/),
+  ]);
+  expect((await run('successful')).code).toBe(0);
+});
 
-  it('R05: svc sandbox outcome refuses a malformed outcome in words that do not repeat it', async () => {
-    const { code, stderr } = await outcome('reason=canary');
-    expect([code, stderr]).toEqual([2, expect.stringContaining('outcome 1: reason must be one of')]);
-    expect(stderr).toContain('svc help outcomes');
-    expect(stderr).not.toContain('canary');
-  });
+it('R05: svc sandbox outcome refuses a malformed outcome in words that do not repeat it', async () => {
+  const { code, stderr } = await outcome('reason=canary');
+  expect([code, stderr]).toEqual([2, expect.stringContaining('outcome 1: reason must be one of')]);
+  expect(stderr).toContain('svc help outcomes');
+  expect(stderr).not.toContain('canary');
+});
 
-  it('svc 3ds run --outcome decides its own session only', async () => {
-    const options = ['--outcome', 'challenge=static,reason=stolen-card', '--expect-reason', 'stolen-card'];
-    expect((await run('rejected', ...options)).code).toBe(0);
-    expect((await run('successful')).code).toBe(0);
-  });
+it('svc 3ds run --outcome decides its own session only', async () => {
+  const options = ['--outcome', 'challenge=static,reason=stolen-card', '--expect-reason', 'stolen-card'];
+  expect((await run('rejected', ...options)).code).toBe(0);
+  expect((await run('successful')).code).toBe(0);
 });

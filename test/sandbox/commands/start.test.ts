@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, expect, it, onTestFinished } from 'vitest';
 import { finished, Home } from '../../support/svc.ts';
 
 const home = new Home();
@@ -22,62 +22,60 @@ async function start(...options: string[]): Promise<{ url: string; directory: st
 
 const MANAGEMENT = { 'svc-api-key': 'sandbox-management-key' };
 
-describe('svc sandbox start', () => {
-  it('svc sandbox start has a production tenant, faults and webhooks where they are requested', async () => {
-    const types: string[] = [];
-    const receiver = createServer((incoming, outgoing) => {
-      let text = '';
-      incoming.setEncoding('utf8').on('data', (part: string) => (text += part));
-      incoming.on('end', () => {
-        types.push((JSON.parse(text) as { event: { type: string } }).event.type);
-        outgoing.end();
-      });
+it('svc sandbox start has a production tenant, faults and webhooks where they are requested', async () => {
+  const types: string[] = [];
+  const receiver = createServer((incoming, outgoing) => {
+    let text = '';
+    incoming.setEncoding('utf8').on('data', (part: string) => (text += part));
+    incoming.on('end', () => {
+      types.push((JSON.parse(text) as { event: { type: string } }).event.type);
+      outgoing.end();
     });
-    await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
-    onTestFinished(() => void receiver.close());
-    const hook = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`;
-    const options = ['--tenants', 'production', '--directory', 'production', '--webhook', hook];
-    const faults = ['--webhook-duplicates', '--fault', '418@GET /tenants/self:#2'];
-    const { url, directory } = await start(...options, ...faults);
-    const first = await fetch(`${url}/tenants/self`, { headers: MANAGEMENT });
-    expect(await first.json()).toMatchObject({ type: 'production' });
-    expect((await fetch(`${url}/tenants/self`, { headers: MANAGEMENT })).status).toBe(418);
-    await fetch(`${url}/tenants/self`, { method: 'PUT', headers: MANAGEMENT, body: '{"name":"x"}' });
-    for (let tries = 0; types.length < 2 && tries < 200; tries += 1)
-      await new Promise((resolve) => setTimeout(resolve, 20));
-    expect(types).toEqual(['tenant.updated', 'tenant.updated']);
-    const { stdout } = await home.svc([
-      'sandbox',
-      'requests',
-      '--directory',
-      directory,
-      '-o',
-      'csv',
-      '--fields',
-      'method,status,event',
-    ]);
-    expect(stdout.trimEnd().split('\n').slice(1).toSorted()).toEqual([
-      'GET,200,',
-      'GET,418,',
-      'POST,200,tenant.updated',
-      'POST,200,tenant.updated',
-      'PUT,200,',
-    ]);
-    const again = await home.svc(['sandbox', 'start', '--port', '0', '--directory', directory, '--tenants', 'test']);
-    expect([again.code, again.stderr]).toEqual([1, expect.stringContaining('a production tenant; reset it first')]);
   });
+  await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void receiver.close());
+  const hook = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`;
+  const options = ['--tenants', 'production', '--directory', 'production', '--webhook', hook];
+  const faults = ['--webhook-duplicates', '--fault', '418@GET /tenants/self:#2'];
+  const { url, directory } = await start(...options, ...faults);
+  const first = await fetch(`${url}/tenants/self`, { headers: MANAGEMENT });
+  expect(await first.json()).toMatchObject({ type: 'production' });
+  expect((await fetch(`${url}/tenants/self`, { headers: MANAGEMENT })).status).toBe(418);
+  await fetch(`${url}/tenants/self`, { method: 'PUT', headers: MANAGEMENT, body: '{"name":"x"}' });
+  for (let tries = 0; types.length < 2 && tries < 200; tries += 1)
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  expect(types).toEqual(['tenant.updated', 'tenant.updated']);
+  const { stdout } = await home.svc([
+    'sandbox',
+    'requests',
+    '--directory',
+    directory,
+    '-o',
+    'csv',
+    '--fields',
+    'method,status,event',
+  ]);
+  expect(stdout.trimEnd().split('\n').slice(1).toSorted()).toEqual([
+    'GET,200,',
+    'GET,418,',
+    'POST,200,tenant.updated',
+    'POST,200,tenant.updated',
+    'PUT,200,',
+  ]);
+  const again = await home.svc(['sandbox', 'start', '--port', '0', '--directory', directory, '--tenants', 'test']);
+  expect([again.code, again.stderr]).toEqual([1, expect.stringContaining('a production tenant; reset it first')]);
+});
 
-  it('svc sandbox start --accept-tokens serves results for tokens that nobody created', async () => {
-    const { url } = await start('--accept-tokens', '--processing', '1ms', '--directory', 'accepting');
-    const rows = Array.from({ length: 500 }, () => `${randomUUID()},27,01,`);
-    writeFileSync(
-      home.file('export.csv'),
-      ['token,expiration_year,expiration_month,merchant_id', ...rows, ''].join('\n'),
-    );
-    const env = { SVC_BASE_URL: url, SVC_PRIVATE_API_KEY: 'sandbox-private-key' };
-    const line = 'au submit export.csv --wait --out results.csv -o json';
-    const { code, stdout, stderr } = await home.svc(line.split(' '), { env });
-    expect(code, stderr).toBe(0);
-    expect(stdout).not.toContain('ERR_INVALID_TOKEN');
-  });
+it('svc sandbox start --accept-tokens serves results for tokens that nobody created', async () => {
+  const { url } = await start('--accept-tokens', '--processing', '1ms', '--directory', 'accepting');
+  const rows = Array.from({ length: 500 }, () => `${randomUUID()},27,01,`);
+  writeFileSync(
+    home.file('export.csv'),
+    ['token,expiration_year,expiration_month,merchant_id', ...rows, ''].join('\n'),
+  );
+  const env = { SVC_BASE_URL: url, SVC_PRIVATE_API_KEY: 'sandbox-private-key' };
+  const line = 'au submit export.csv --wait --out results.csv -o json';
+  const { code, stdout, stderr } = await home.svc(line.split(' '), { env });
+  expect(code, stderr).toBe(0);
+  expect(stdout).not.toContain('ERR_INVALID_TOKEN');
 });

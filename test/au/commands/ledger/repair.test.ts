@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { exampleRequestFile } from '../../../../src/emulator/vault/cards.ts';
 import { errorIn, type HereResult } from '../../../support/run-here.ts';
 import { type Machine, openMachine } from '../machine.ts';
@@ -36,157 +36,153 @@ async function sharing(): Promise<Sharing> {
   return { ...machine, on, entry };
 }
 
-describe('svc au ledger repair', () => {
-  it('R83: svc au ledger repair puts an entry back on the machine that has it, and the others go on', async () => {
+it('R83: svc au ledger repair puts an entry back on the machine that has it, and the others go on', async () => {
+  const machine = await sharing();
+  const { on } = machine;
+  rmSync(machine.entry(1));
+  const refused = await on('empty', SUBMIT);
+  expect([refused.code, machine.uploads()], refused.stderr).toEqual([3, 2]);
+  expect(errorIn(refused)).toMatchObject({ next: 'svc au ledger repair' });
+  const other = await on('empty', 'au ledger repair -o json');
+  expect(other.code, other.stderr).toBe(3);
+  const missing = {
+    object: machine.entry(1),
+    status: 'missing',
+    sha256: null,
+    abandon: null,
+    job: null,
+    freed_by: null,
+  };
+  expect(JSON.parse(other.stdout)).toEqual([missing]);
+  expect(errorIn(other)['hint']).toContain('Never remove the ledger');
+  const repaired = await on('first', 'au ledger repair -o json');
+  expect(repaired.code, repaired.stderr).toBe(0);
+  expect(JSON.parse(repaired.stdout)).toMatchObject([{ object: machine.entry(1), status: 'put_back' }]);
+  const whole = await on('first', 'au ledger repair -o json');
+  expect([whole.code, whole.stdout.trim()], whole.stderr).toEqual([0, '[]']);
+  expect(whole.stderr).toContain('nothing is missing in the ledger');
+  const done = await on('empty', SUBMIT);
+  expect([done.code, machine.uploads()], done.stderr).toEqual([0, 3]);
+});
+
+it('R83: svc au ledger repair removes and replaces nothing in a ledger that was restored and went on without this machine', async () => {
+  const machine = await sharing();
+  const { on } = machine;
+  const lost = JSON.parse(readFileSync(machine.entry(3), 'utf8')) as { readonly job: string };
+  rmSync(machine.entry(3));
+  rmSync(join(machine.entry(3), '../../../jobs', lost.job));
+  // The operator of this machine does not know that the rows of the second file were sent.
+  expect((await on('empty', `au ignore ${lost.job} --yes`)).code).toBe(0);
+  const submitted = await on('empty', SUBMIT);
+  expect([submitted.code, machine.uploads()], submitted.stderr).toEqual([0, 3]);
+  const claim = readFileSync(machine.entry(3), 'utf8');
+  const refused = await on('first', SUBMIT);
+  expect([refused.code, machine.uploads()], refused.stderr).toEqual([3, 3]);
+  expect(errorIn(refused)).toMatchObject({
+    message: `the ledger has two histories: ${machine.entry(3)}: it is not the one that this machine read; nothing was sent`,
+    hint: expect.stringContaining('It was restored from a backup and went on'),
+    next: 'svc au ledger repair',
+  });
+  const found = await on('first', 'au ledger repair -o json');
+  expect(found.code, found.stderr).toBe(3);
+  expect(errorIn(found)['next']).toBe(`svc au status ${lost.job}`);
+  const forked = {
+    object: machine.entry(3),
+    status: 'forked',
+    sha256: null,
+    abandon: null,
+    job: lost.job,
+    freed_by: null,
+  };
+  expect(JSON.parse(found.stdout)).toEqual([forked]);
+  expect(errorIn(found)['hint']).toContain('Remove none of the entries above');
+  expect(errorIn(found)['hint']).not.toContain('removes exactly');
+  expect(readFileSync(machine.entry(3), 'utf8')).toBe(claim);
+});
+
+it('R83: svc au ledger repair names the command that frees the rows of a cut last entry, which sends them then', async () => {
+  const machine = await sharing();
+  const { on } = machine;
+  writeFileSync(machine.entry(3), '{"version":1,"prev');
+  expect((await on('first', 'au ledger repair -o json')).stderr).toContain('is never replaced');
+  // No machine has the entry any more.
+  rmSync(machine.path('state/ledger'), { recursive: true });
+  const found = await on('empty', 'au ledger repair -o json');
+  expect(found.code, found.stderr).toBe(3);
+  expect(errorIn(found)).toMatchObject({ next: 'svc au abandon 2026-12/00000003' });
+  expect((await on('empty', SUBMIT)).code).toBe(3);
+  const unasked = await on('empty', 'au abandon 2026-12/00000003');
+  expect([unasked.code, machine.uploads()], unasked.stderr).toEqual([2, 2]);
+  const freed = await on('empty', 'au abandon 2026-12/00000003 --yes');
+  expect(freed.code, freed.stderr).toBe(0);
+  expect(freed.stderr).toContain('may have been paid for');
+  const { code, stderr } = await on('empty', SUBMIT);
+  expect([code, machine.uploads()], stderr).toEqual([0, 3]);
+  expect((await on('empty', 'au abandon 2026-12/00000003 --yes')).code).toBe(5);
+});
+
+it.each(['2026-12/00000003', '2026-12/00000002', '2026-12/00000004', 'nosuch/00000001'])(
+  'svc au abandon %s, which is not cut, says so and asks nothing',
+  async (name) => {
     const machine = await sharing();
-    const { on } = machine;
-    rmSync(machine.entry(1));
-    const refused = await on('empty', SUBMIT);
-    expect([refused.code, machine.uploads()], refused.stderr).toEqual([3, 2]);
-    expect(errorIn(refused)).toMatchObject({ next: 'svc au ledger repair' });
-    const other = await on('empty', 'au ledger repair -o json');
-    expect(other.code, other.stderr).toBe(3);
-    const missing = {
-      object: machine.entry(1),
-      status: 'missing',
-      sha256: null,
-      abandon: null,
-      job: null,
-      freed_by: null,
-    };
-    expect(JSON.parse(other.stdout)).toEqual([missing]);
-    expect(errorIn(other)['hint']).toContain('Never remove the ledger');
-    const repaired = await on('first', 'au ledger repair -o json');
-    expect(repaired.code, repaired.stderr).toBe(0);
-    expect(JSON.parse(repaired.stdout)).toMatchObject([{ object: machine.entry(1), status: 'put_back' }]);
-    const whole = await on('first', 'au ledger repair -o json');
-    expect([whole.code, whole.stdout.trim()], whole.stderr).toEqual([0, '[]']);
-    expect(whole.stderr).toContain('nothing is missing in the ledger');
-    const done = await on('empty', SUBMIT);
-    expect([done.code, machine.uploads()], done.stderr).toEqual([0, 3]);
-  });
+    for (const line of [`au abandon ${name}`, `au abandon ${name} --yes`]) {
+      const { code, stderr } = await machine.on('first', line);
+      expect(code, stderr).toBe(5);
+      expect(stderr).toContain(`${name} is not the last entry of its cycle, or is not cut`);
+      expect(stderr).not.toContain('may have been paid for');
+    }
+    expect(existsSync(machine.entry(4))).toBe(false);
+  },
+);
 
-  it('R83: svc au ledger repair removes and replaces nothing in a ledger that was restored and went on without this machine', async () => {
-    const machine = await sharing();
-    const { on } = machine;
-    const lost = JSON.parse(readFileSync(machine.entry(3), 'utf8')) as { readonly job: string };
-    rmSync(machine.entry(3));
-    rmSync(join(machine.entry(3), '../../../jobs', lost.job));
-    // The operator of this machine does not know that the rows of the second file were sent.
-    expect((await on('empty', `au ignore ${lost.job} --yes`)).code).toBe(0);
-    const submitted = await on('empty', SUBMIT);
-    expect([submitted.code, machine.uploads()], submitted.stderr).toEqual([0, 3]);
-    const claim = readFileSync(machine.entry(3), 'utf8');
-    const refused = await on('first', SUBMIT);
-    expect([refused.code, machine.uploads()], refused.stderr).toEqual([3, 3]);
-    expect(errorIn(refused)).toMatchObject({
-      message: `the ledger has two histories: ${machine.entry(3)}: it is not the one that this machine read; nothing was sent`,
-      hint: expect.stringContaining('It was restored from a backup and went on'),
-      next: 'svc au ledger repair',
-    });
-    const found = await on('first', 'au ledger repair -o json');
-    expect(found.code, found.stderr).toBe(3);
-    expect(errorIn(found)['next']).toBe(`svc au status ${lost.job}`);
-    const forked = {
-      object: machine.entry(3),
-      status: 'forked',
-      sha256: null,
-      abandon: null,
-      job: lost.job,
-      freed_by: null,
-    };
-    expect(JSON.parse(found.stdout)).toEqual([forked]);
-    expect(errorIn(found)['hint']).toContain('Remove none of the entries above');
-    expect(errorIn(found)['hint']).not.toContain('removes exactly');
-    expect(readFileSync(machine.entry(3), 'utf8')).toBe(claim);
-  });
+it('R83: svc au ledger repair names the job of a cut entry that was abandoned although this machine has it, which goes on', async () => {
+  const machine = await sharing();
+  const { on } = machine;
+  const { job } = JSON.parse(readFileSync(machine.entry(3), 'utf8')) as { readonly job: string };
+  writeFileSync(machine.entry(3), '{"version":1,"prev');
+  const freed = await on('empty', 'au abandon 2026-12/00000003 --yes');
+  expect(freed.code, freed.stderr).toBe(0);
+  const found = await on('first', 'au ledger repair -o json');
+  expect(found.code, found.stderr).toBe(3);
+  expect(JSON.parse(found.stdout)).toMatchObject([{ object: machine.entry(3), status: 'freed', job }]);
+  expect(errorIn(found)).toMatchObject({ next: `svc au status ${job}` });
+  expect(errorIn(found)['message']).toContain('were freed by ');
+  expect((await on('first', `au status ${job}`)).code).toBe(0);
+  const done = await on('first', `${SUBMIT} -o json`);
+  expect([done.code, machine.uploads()], done.stderr).toEqual([0, 3]);
+  expect(JSON.parse(done.stdout)).toMatchObject({ sent: 2, left_out: 4 });
+});
 
-  it('R83: svc au ledger repair names the command that frees the rows of a cut last entry, which sends them then', async () => {
-    const machine = await sharing();
-    const { on } = machine;
-    writeFileSync(machine.entry(3), '{"version":1,"prev');
-    expect((await on('first', 'au ledger repair -o json')).stderr).toContain('is never replaced');
-    // No machine has the entry any more.
-    rmSync(machine.path('state/ledger'), { recursive: true });
-    const found = await on('empty', 'au ledger repair -o json');
-    expect(found.code, found.stderr).toBe(3);
-    expect(errorIn(found)).toMatchObject({ next: 'svc au abandon 2026-12/00000003' });
-    expect((await on('empty', SUBMIT)).code).toBe(3);
-    const unasked = await on('empty', 'au abandon 2026-12/00000003');
-    expect([unasked.code, machine.uploads()], unasked.stderr).toEqual([2, 2]);
-    const freed = await on('empty', 'au abandon 2026-12/00000003 --yes');
-    expect(freed.code, freed.stderr).toBe(0);
-    expect(freed.stderr).toContain('may have been paid for');
-    const { code, stderr } = await on('empty', SUBMIT);
-    expect([code, machine.uploads()], stderr).toEqual([0, 3]);
-    expect((await on('empty', 'au abandon 2026-12/00000003 --yes')).code).toBe(5);
-  });
+it('R83: svc au ledger repair and au ignore name the command that frees the rows of a lost claim, after which files are sent', async () => {
+  const machine = await openMachine();
+  const { id } = JSON.parse((await machine.svc('au create')).stdout) as { id: string };
+  expect(await machine.svc(`au upload ${id} tokens.csv`)).toMatchObject({ code: 0 });
+  await machine.clock.advance(60_000);
+  const ledger = machine.path('state/ledger');
+  const cycle = readdirSync(ledger, { recursive: true })
+    .map(String)
+    .find((name) => /cycles\/file-[^/]*$/.test(name));
+  rmSync(join(ledger, cycle ?? ''), { recursive: true });
+  writeFileSync(machine.path('work/other.csv'), `${exampleRequestFile().split('\n', 1).join('')}\none-more,,,\n`);
+  expect((await machine.svc('au submit other.csv')).code).toBe(3);
+  expect(errorIn(await machine.svc('au ledger repair'))).toMatchObject({ next: `svc au abandon ${id}` });
+  expect(errorIn(await machine.svc(`au ignore ${id} --yes`))).toMatchObject({ alternatives: [`svc au abandon ${id}`] });
+  const freed = await machine.svc(`au abandon ${id} --yes`);
+  expect(freed.code, freed.stderr).toBe(0);
+  expect(freed.stderr).toContain('the ledger has lost which rows job');
+  const sent = await machine.svc('au submit other.csv');
+  expect([sent.code, machine.uploads()], sent.stderr).toEqual([0, 2]);
+  expect(await machine.svc('au ledger repair')).toMatchObject({ code: 0 });
+});
 
-  it.each(['2026-12/00000003', '2026-12/00000002', '2026-12/00000004', 'nosuch/00000001'])(
-    'svc au abandon %s, which is not cut, says so and asks nothing',
-    async (name) => {
-      const machine = await sharing();
-      for (const line of [`au abandon ${name}`, `au abandon ${name} --yes`]) {
-        const { code, stderr } = await machine.on('first', line);
-        expect(code, stderr).toBe(5);
-        expect(stderr).toContain(`${name} is not the last entry of its cycle, or is not cut`);
-        expect(stderr).not.toContain('may have been paid for');
-      }
-      expect(existsSync(machine.entry(4))).toBe(false);
-    },
-  );
-
-  it('R83: svc au ledger repair names the job of a cut entry that was abandoned although this machine has it, which goes on', async () => {
-    const machine = await sharing();
-    const { on } = machine;
-    const { job } = JSON.parse(readFileSync(machine.entry(3), 'utf8')) as { readonly job: string };
-    writeFileSync(machine.entry(3), '{"version":1,"prev');
-    const freed = await on('empty', 'au abandon 2026-12/00000003 --yes');
-    expect(freed.code, freed.stderr).toBe(0);
-    const found = await on('first', 'au ledger repair -o json');
-    expect(found.code, found.stderr).toBe(3);
-    expect(JSON.parse(found.stdout)).toMatchObject([{ object: machine.entry(3), status: 'freed', job }]);
-    expect(errorIn(found)).toMatchObject({ next: `svc au status ${job}` });
-    expect(errorIn(found)['message']).toContain('were freed by ');
-    expect((await on('first', `au status ${job}`)).code).toBe(0);
-    const done = await on('first', `${SUBMIT} -o json`);
-    expect([done.code, machine.uploads()], done.stderr).toEqual([0, 3]);
-    expect(JSON.parse(done.stdout)).toMatchObject({ sent: 2, left_out: 4 });
-  });
-
-  it('R83: svc au ledger repair and au ignore name the command that frees the rows of a lost claim, after which files are sent', async () => {
-    const machine = await openMachine();
-    const { id } = JSON.parse((await machine.svc('au create')).stdout) as { id: string };
-    expect(await machine.svc(`au upload ${id} tokens.csv`)).toMatchObject({ code: 0 });
-    await machine.clock.advance(60_000);
-    const ledger = machine.path('state/ledger');
-    const cycle = readdirSync(ledger, { recursive: true })
-      .map(String)
-      .find((name) => /cycles\/file-[^/]*$/.test(name));
-    rmSync(join(ledger, cycle ?? ''), { recursive: true });
-    writeFileSync(machine.path('work/other.csv'), `${exampleRequestFile().split('\n', 1).join('')}\none-more,,,\n`);
-    expect((await machine.svc('au submit other.csv')).code).toBe(3);
-    expect(errorIn(await machine.svc('au ledger repair'))).toMatchObject({ next: `svc au abandon ${id}` });
-    expect(errorIn(await machine.svc(`au ignore ${id} --yes`))).toMatchObject({
-      alternatives: [`svc au abandon ${id}`],
-    });
-    const freed = await machine.svc(`au abandon ${id} --yes`);
-    expect(freed.code, freed.stderr).toBe(0);
-    expect(freed.stderr).toContain('the ledger has lost which rows job');
-    const sent = await machine.svc('au submit other.csv');
-    expect([sent.code, machine.uploads()], sent.stderr).toEqual([0, 2]);
-    expect(await machine.svc('au ledger repair')).toMatchObject({ code: 0 });
-  });
-
-  it('R83: svc au ledger repair of the ledger of one machine says what is missing, and that no other place has it', async () => {
-    const machine = await openMachine();
-    expect((await machine.svc('au submit tokens.csv --cycle 2026-12 --wait')).code).toBe(0);
-    const ledger = machine.path('state/ledger');
-    const names = readdirSync(ledger, { recursive: true }).map(String);
-    const entry = names.find((name) => name.endsWith('00000001.json')) ?? '';
-    rmSync(join(ledger, entry));
-    const found = await machine.svc('au ledger repair -o json');
-    expect(found.code, found.stderr).toBe(3);
-    expect(errorIn(found)['hint']).toContain('from a backup');
-  });
+it('R83: svc au ledger repair of the ledger of one machine says what is missing, and that no other place has it', async () => {
+  const machine = await openMachine();
+  expect((await machine.svc('au submit tokens.csv --cycle 2026-12 --wait')).code).toBe(0);
+  const ledger = machine.path('state/ledger');
+  const names = readdirSync(ledger, { recursive: true }).map(String);
+  const entry = names.find((name) => name.endsWith('00000001.json')) ?? '';
+  rmSync(join(ledger, entry));
+  const found = await machine.svc('au ledger repair -o json');
+  expect(found.code, found.stderr).toBe(3);
+  expect(errorIn(found)['hint']).toContain('from a backup');
 });

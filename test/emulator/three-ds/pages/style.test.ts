@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { text as STYLE } from '../../../../src/emulator/three-ds/pages/style.css';
 
 /** Returns the colors of a theme by name: the first rule is the light theme, the second the dark one. */
@@ -36,17 +36,15 @@ const PAIRS = [
   ['line', 'paper', 3],
 ] as const;
 
-describe('the colors of the pages', () => {
-  it.each([
-    ['light', 0],
-    ['dark', 1],
-  ])('the colors of the pages have enough contrast: %s', (_, place) => {
-    const colors = theme(place);
-    const found = PAIRS.map(([front, back, least]) => {
-      const ratio = contrast(colors[front] ?? '', colors[back] ?? '');
-      return { front, back, enough: ratio >= least };
-    });
-    expect(found.filter(({ enough }) => !enough)).toEqual([]);
-    expect(contrast('#000', '#fff')).toBeCloseTo(21);
+it.each([
+  ['light', 0],
+  ['dark', 1],
+])('the colors of the pages have enough contrast: %s', (_, place) => {
+  const colors = theme(place);
+  const found = PAIRS.map(([front, back, least]) => {
+    const ratio = contrast(colors[front] ?? '', colors[back] ?? '');
+    return { front, back, enough: ratio >= least };
   });
+  expect(found.filter(({ enough }) => !enough)).toEqual([]);
+  expect(contrast('#000', '#fff')).toBeCloseTo(21);
 });

@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it } from 'vitest';
 import { Home } from '../../../support/svc.ts';
 
 let home: Home;
@@ -26,22 +26,20 @@ function list(...options: string[]): ReturnType<Home['svc']> {
   return home.svc(['profile', 'list', ...options], { env });
 }
 
-describe('svc profile list', () => {
-  it('svc profile list marks the tenant of each profile, and has no column in which no profile has anything', async () => {
-    const { stdout } = await list('-o', 'table');
-    const [head, live, qa] = stdout.split('\n');
-    expect(head?.split(/\s{2,}/)).toEqual(['NAME', 'STATE', 'TENANT', 'BASE URL', 'MANAGEMENT KEY', 'PRIVATE KEY']);
-    expect(live).toMatch(/^live +in use +PRODUCTION +https:\/\/api\.example +stored/);
-    // Its tenant was seen at another base URL.
-    expect(qa).toMatch(/^qa +- +- +https:\/\/qa\.example/);
-  });
+it('svc profile list marks the tenant of each profile, and has no column in which no profile has anything', async () => {
+  const { stdout } = await list('-o', 'table');
+  const [head, live, qa] = stdout.split('\n');
+  expect(head?.split(/\s{2,}/)).toEqual(['NAME', 'STATE', 'TENANT', 'BASE URL', 'MANAGEMENT KEY', 'PRIVATE KEY']);
+  expect(live).toMatch(/^live +in use +PRODUCTION +https:\/\/api\.example +stored/);
+  // Its tenant was seen at another base URL.
+  expect(qa).toMatch(/^qa +- +- +https:\/\/qa\.example/);
+});
 
-  it('svc profile list gives programs the type and the name of the tenant', async () => {
-    const { stdout } = await list('-o', 'json', '--fields', 'name,tenant_type,tenant_name');
-    expect(JSON.parse(stdout)).toEqual([
-      { name: 'live', tenant_type: 'production', tenant_name: 'Acme' },
-      { name: 'qa', tenant_type: null, tenant_name: null },
-      { name: 'sandbox', tenant_type: null, tenant_name: null },
-    ]);
-  });
+it('svc profile list gives programs the type and the name of the tenant', async () => {
+  const { stdout } = await list('-o', 'json', '--fields', 'name,tenant_type,tenant_name');
+  expect(JSON.parse(stdout)).toEqual([
+    { name: 'live', tenant_type: 'production', tenant_name: 'Acme' },
+    { name: 'qa', tenant_type: null, tenant_name: null },
+    { name: 'sandbox', tenant_type: null, tenant_name: null },
+  ]);
 });
