@@ -255,10 +255,16 @@ function always(trouble: Trouble): [request: number, trouble: Trouble][] {
   return Array.from({ length: 200 }, (_, index) => [index + 1, trouble]);
 }
 
+/** Returns the troubles of a first upload whose bytes end so, after which every read says 404. */
+function lostAfter(upload: 'kept reset' | 'lost reset'): Map<number, Trouble> {
+  // The first two requests create the job and list the jobs of the tenant.
+  return new Map([[3, upload], ...always('404').slice(3)]);
+}
+
 /** Returns an upload in doubt, an hour after its address expired. Only `kept reset` left the file in the store. */
 async function inDoubt(trouble: 'kept reset' | 'lost reset'): Promise<World> {
   const world = await World.begin({ ...PLAIN, hasOtherJob: false });
-  world.service.troubles = new Map([...always('404'), [3, trouble]]);
+  world.service.troubles = lostAfter(trouble);
   await expect(world.live(OK)).rejects.toMatchObject({ code: 'outcome_unknown' });
   world.service.troubles = new Map();
   await world.clock.advance(2 * HOUR);
@@ -298,7 +304,7 @@ describe('an upload in doubt in a tenant without other jobs, with a key that may
 describe('a run through kills, false responses, other keys and damaged records', () => {
   it('R58: a run through kills, false responses, other keys and damaged records uploads no part again after false 404s and, hours later, a replica that is hours behind', async () => {
     const world = await World.begin(PLAIN);
-    world.service.troubles = new Map([...always('404'), [3, 'kept reset']]);
+    world.service.troubles = lostAfter('kept reset');
     await expect(world.live(OK)).rejects.toMatchObject({ code: 'outcome_unknown' });
     await world.clock.advance(2 * HOUR);
     world.service.troubles = new Map(always('replica'));
