@@ -1,5 +1,7 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { describe, expect, it, vi } from 'vitest';
+import { readFaults } from '../../../src/emulator/faults/fault.ts';
+import { faultInterceptor } from '../../../src/emulator/faults/intercept.ts';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
 import { LAUNCHER } from '../../support/svc.ts';
 import { TerminalSession } from '../../support/terminal.ts';
@@ -23,18 +25,19 @@ async function stuckRun(desk: QuickDesk): Promise<string> {
 
 describe('svc au abandon', () => {
   it('R58: svc au abandon with a job frees its rows only when it is confirmed, and the next submission sends them', async () => {
-    const desk = await openQuickDesk({ processingMs: 600_000 });
-    const { stdout } = await desk.svc('au submit tokens.csv');
-    const { job } = JSON.parse(stdout) as { job: string };
+    const { faults } = readFaults('500@PUT /store/requests/*:#1');
+    const desk = await openQuickDesk({ intercept: faultInterceptor(faults) });
+    const unclear = await desk.svc('au submit tokens.csv');
+    expect(unclear.code, unclear.stderr).toBe(9);
+    const job = desk.record(desk.runIds()[0] ?? '').parts[0]?.job;
     expect(await desk.svc(`au abandon ${job}`)).toMatchObject({ code: 2 });
-    await desk.svc('au submit tokens.csv');
-    expect(desk.uploads()).toBe(1);
+    expect(await desk.svc('au submit tokens.csv')).toMatchObject({ code: 9 });
     const freed = await desk.svc(`au abandon ${job} --yes`);
     expect(freed.code, freed.stderr).toBe(0);
-    expect(freed.stderr).toContain('may have been paid for: the service says that it is ');
+    expect(freed.stderr).toContain('may have been paid for: the service says that it is pending');
     const again = await desk.svc('au submit tokens.csv');
     expect(again.code, again.stderr).toBe(0);
-    expect(desk.uploads()).toBe(2);
+    expect(desk.uploads()).toBe(1);
   });
 
   it('svc au abandon lets au sync succeed again, and can be undone', async () => {
