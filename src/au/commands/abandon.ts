@@ -162,9 +162,10 @@ interface Judged {
 }
 
 /**
- * Judges whether the rows of a job may be freed. They are paid for if the service says so, if somebody read the results, or
- * if the store confirmed the file to a run on this machine. A claim of unknown rows keeps every file of its cycle from being
- * sent, so it can be released although its job is completed.
+ * Judges whether the rows of a job may be freed. They are paid for if the service says so or somebody read the results. A
+ * pending job whose file the store confirmed to a run on this machine is about to be processed, but where the service does
+ * not find the job, the confirmation may have come from a proxy. A claim of unknown rows keeps every file of its cycle from
+ * being sent, so it can be released although its job is completed.
  * @throws SvcError `conflict` for a job that is paid for and may have results, or is closed
  */
 function judged(
@@ -181,7 +182,7 @@ function judged(
     (status === 'processing' && 'the service is processing it') ||
     (status === 'completed' && 'it is completed') ||
     (wasRead && 'its results were read') ||
-    (isStored && status !== 'failed' && 'the store confirmed its file');
+    (isStored && status === 'pending' && 'the store confirmed its file');
   if (!why) return { found, isPaid: false };
   if (found === undefined && !wasDelivered && now > provableUntil(claim)) return { found, isPaid: true };
   throw paidError(claimed, status, runs, why);
