@@ -36,11 +36,13 @@ export async function ledgerOfKey(
   isSought: (ledger: Ledger) => Promise<boolean> = hasOpenJobs,
   { isNamed = false } = {},
 ): Promise<[string, Ledger] | undefined> {
-  const tenant = (await tenantOfKey(client)) ?? (await tenantOfAnyJob(client)) ?? tenantInUse(context)?.id;
+  const tenant = (await tenantOfKey(client)) ?? (await tenantOfAnyJob(client));
   if (tenant !== undefined) return [tenant, await ledger.open(tenant)];
   for await (const [other, found] of ledger.everyTenant()) {
     if (!(await isSought(found))) continue;
-    if (isNamed || ledger.isShared || (await hasRunHere(context, other))) throw unknownOwner(other, found.name);
+    const known = tenantInUse(context)?.id ?? other;
+    const mayBeOwn = isNamed || ledger.isShared || (await hasRunHere(context, other));
+    if (mayBeOwn && known === other) throw unknownOwner(other, found.name);
     context.notices.note(
       `the service shows no job of this key's tenant, so the open jobs of tenant ${other} in ${found.name} were not looked for`,
     );
