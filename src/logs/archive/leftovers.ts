@@ -10,10 +10,10 @@ import { readLast, readRecord } from './records/chain.ts';
 import { filesNamedBy, namedKinds, writtenFor } from './records/named-files.ts';
 import {
   type ArchiveRecord,
+  coversNothing,
   dayOf,
   isHidden,
   isRawSegment,
-  isReview,
   isSegmentPath,
   type Link,
   partNumber,
@@ -26,8 +26,11 @@ import { LATE_FLAG, LEVEL_AT, USUAL_FLAG } from './segment.ts';
 export interface Leftovers {
   /** The newest record. */
   readonly last: Link;
-  /** The newest record that is not a review. A run that was killed before it committed this one may have left files, too. */
-  readonly base: ArchiveRecord;
+  /**
+   * The newest record that is more than a review or what killed runs left, and all after it, newest first. A run that was
+   * killed before it committed one of them may have left files, too.
+   */
+  readonly recent: readonly ArchiveRecord[];
   readonly segments: readonly StoredFile[];
 }
 
@@ -36,8 +39,9 @@ export interface Leftovers {
  * @throws SvcError `checksum_mismatch` if there are files of later records, so that records are missing
  */
 export async function findLeftovers(store: FileStore, last: Link): Promise<Leftovers> {
-  const { base, from } = await baseOf(store, last);
-  const named = new Set(filesNamedBy(base).segments.map(({ path }) => path));
+  const { recent, from } = await recentOf(store, last);
+  const oldest = last.record.sequence + 1 - recent.length;
+  const named = new Set(recent.flatMap((record) => filesNamedBy(record).segments).map(({ path }) => path));
   const next = last.record.sequence + 1;
   const segments: StoredFile[] = [];
   let beyond: string | undefined;
@@ -45,7 +49,7 @@ export async function findLeftovers(store: FileStore, last: Link): Promise<Lefto
     const number = writtenFor(file.path);
     if (isHidden(file.path)) continue;
     if (number > next) beyond ??= file.path;
-    const isLeft = isSegmentPath(file.path) && number >= base.sequence && number <= next && !named.has(file.path);
+    const isLeft = isSegmentPath(file.path) && number >= oldest && number <= next && !named.has(file.path);
     if (isLeft && file.irregular === undefined) segments.push(file);
   }
   if (segments.length > 0 || beyond !== undefined) {
@@ -54,18 +58,20 @@ export async function findLeftovers(store: FileStore, last: Link): Promise<Lefto
     if (newest !== undefined && newest.sha256 !== last.sha256) return findLeftovers(store, newest);
   }
   if (beyond !== undefined) throw recordsMissing(store.name, recordPath(next), beyond);
-  return { last, base, segments };
+  return { last, recent, segments };
 }
 
-/** Returns the newest record that is not a review, and the time from which a run before or after it read the log. */
-async function baseOf(store: FileStore, { record }: Link): Promise<{ base: ArchiveRecord; from: number }> {
-  let base = record;
-  let before = await recordBefore(store, base);
-  while (isReview(base) && before !== undefined) {
-    base = before;
-    before = await recordBefore(store, base);
+/** Returns the recent records, and the time from which a run before or after the oldest of them read the log. */
+async function recentOf(store: FileStore, { record }: Link): Promise<{ recent: ArchiveRecord[]; from: number }> {
+  const recent = [record];
+  let oldest = record;
+  let before = await recordBefore(store, oldest);
+  while (coversNothing(oldest) && before !== undefined) {
+    oldest = before;
+    recent.push(oldest);
+    before = await recordBefore(store, oldest);
   }
-  return { base, from: Date.parse((before ?? base).position.settled) };
+  return { recent, from: Date.parse((before ?? oldest).position.settled) };
 }
 
 async function recordBefore(store: FileStore, { sequence }: ArchiveRecord): Promise<ArchiveRecord | undefined> {
@@ -88,16 +94,19 @@ export interface UsableLeftovers {
 }
 
 /** Selects the segments whose bytes are those that their names say. The others stay where they are. */
-export async function usableLeftovers(store: FileStore, { base, segments }: Leftovers): Promise<UsableLeftovers> {
+export async function usableLeftovers(store: FileStore, { recent, segments }: Leftovers): Promise<UsableLeftovers> {
   const usable: Leftover[] = [];
   let damage: SvcError | undefined;
-  let ofBase: Counts | undefined;
+  const archivedSince = new Map<number, Counts>();
   for (const { path, bytes } of segments) {
     try {
       const sha256 = await sha256OfAll(store.read(path));
       if (!path.includes(`-${sha256.slice(0, 12)}.`)) throw notAsNamed(store.name, path);
-      // Only a run that began before the newest record can have left what that record has.
-      const archived = partNumber(path) === base.sequence ? (ofBase ??= await countsOf(store, base)) : new Map();
+      // A run can have left what the record with its number has, or a later one, but not what it continued from.
+      const number = partNumber(path);
+      const since = recent.filter(({ sequence }) => sequence >= number);
+      const archived = archivedSince.get(number) ?? (await countsOf(store, since));
+      archivedSince.set(number, archived);
       usable.push({ path, bytes, sha256, archived });
     } catch (error) {
       // Another machine may have removed its own file.
@@ -108,9 +117,9 @@ export async function usableLeftovers(store: FileStore, { base, segments }: Left
   return { usable, damage };
 }
 
-async function countsOf(store: FileStore, record: ArchiveRecord): Promise<Counts> {
+async function countsOf(store: FileStore, records: readonly ArchiveRecord[]): Promise<Counts> {
   const counts: Counts = new Map();
-  for (const segment of record.kind === 'segments' ? record.segments : [])
+  for (const segment of records.flatMap((record) => (record.kind === 'segments' ? record.segments : [])))
     for await (const logs of readSegment(store, segment)) for (const log of logs) add(counts, entryOf(log).key);
   return counts;
 }

@@ -57,6 +57,7 @@ export class ArchiveWriter {
   #readFrom: number;
   #pending: Pending;
   #gapTo = 0;
+  #isNew: boolean;
   #isWhole = true;
   #damage: SvcError | undefined;
 
@@ -74,7 +75,7 @@ export class ArchiveWriter {
 
   private constructor(
     store: FileStore,
-    { last, segments }: Leftovers,
+    { last, recent, segments }: Leftovers,
     { position, damage }: FoundPosition,
     options: WriterOptions,
   ) {
@@ -82,6 +83,7 @@ export class ArchiveWriter {
     this.#store = store;
     this.#leftovers = new Set(segments.map(({ path }) => path));
     this.#options = options;
+    this.#isNew = recent.some(({ kind }) => kind === 'begin');
     this.#end = new ChainEnd(store, last, this.#leftovers);
     this.#position = position;
     this.#readFrom = this.#position.readTo;
@@ -99,7 +101,7 @@ export class ArchiveWriter {
 
   /** Whether none of the log is proven to have been read. */
   get isNew(): boolean {
-    return coversNothing(this.#end.last.record);
+    return this.#isNew;
   }
 
   /** Why a file of the archive could not be used. New entries are archived regardless. */
@@ -232,6 +234,7 @@ export class ArchiveWriter {
   async #append<C extends RecordContent>(contentAfter: (last: Link) => C | Promise<C>, position: TailPosition) {
     const content = await this.#end.append(contentAfter, position);
     this.#position = position;
+    this.#isNew &&= coversNothing(content);
     return content;
   }
 

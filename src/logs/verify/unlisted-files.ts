@@ -65,7 +65,7 @@ export class UnlistedFiles {
 
   /**
    * Returns a finding for each remaining file. `newest` is the number of the newest record, and `written` that of the newest
-   * one that is not a review. The next run adds what is in files of that one and later ones.
+   * one that is more than a review or what killed runs left. The next run adds what is in files of that one and later ones.
    */
   findings(newest: number, written: number): Finding[] {
     const files = [...this.#files.values()];

@@ -11,6 +11,7 @@ import { INDEX } from '../archive/records/index-ref.ts';
 import {
   type ArchiveRecord,
   type BeginRecord,
+  coversNothing,
   type DropRecord,
   isHidden,
   isReview,
@@ -160,7 +161,7 @@ interface VerifyState {
   newest: ChainState | undefined;
   /** The number of the newest record, also of one that a run has committed since `newest`. */
   known: number;
-  /** The number of the newest readable record that is not a review. */
+  /** The number of the newest readable record that is more than a review or what killed runs left. */
   written: number;
   /** Whether the expected record was read, or no record is expected. */
   isExpected: boolean;
@@ -225,7 +226,7 @@ async function* segmentsOf(state: VerifyState, link: Link): AsyncGenerator<Liste
   verified.coverage.add(record);
   verified.clocks.add(record);
   if (isReview(record)) verified.reviews.push(record);
-  else state.written = record.sequence;
+  if (!coversNothing(record)) state.written = record.sequence;
   if (record.kind === 'begin') verified.begin = record;
   if (record.kind === 'dropped') segments.drop(record);
   if (record.kind !== 'segments') return;

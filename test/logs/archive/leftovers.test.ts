@@ -3,13 +3,16 @@ import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { SvcError } from '../../../src/base/errors.ts';
-import { beginArchive, findArchive } from '../../../src/logs/archive/manifest.ts';
+import { beginArchive, findArchive, readManifest } from '../../../src/logs/archive/manifest.ts';
 import { HEAD, recordPath } from '../../../src/logs/archive/records/record.ts';
 import { ArchiveWriter } from '../../../src/logs/archive/writer.ts';
 import { beginAt, entryOf, type TailPosition } from '../../../src/logs/entry.ts';
+import { missingOf } from '../../../src/logs/review/review-rules.ts';
+import { entriesOf, signReview } from '../../../src/logs/review/sign-review.ts';
 import { LEFT_BY_RUN } from '../../../src/logs/verify/verify-errors.ts';
 import { nothingVerified, verifyArchive } from '../../../src/logs/verify/verify.ts';
 import type { Log } from '../../../src/schema/log.ts';
+import { FakeClock } from '../../support/clock.ts';
 import { Killed } from '../model.ts';
 import { readArchive } from './archived.ts';
 import { MemoryStore } from './memory-store.ts';
@@ -72,6 +75,25 @@ async function problems(): Promise<string[]> {
   for await (const batch of verifyArchive(store, {}, nothingVerified()))
     found.push(...batch.map(({ path: file, message }) => `${file.replace(/-[0-9a-f]{12}/, '')}: ${message}`));
   return found;
+}
+
+/** Signs a review of the day before the archive begins. */
+async function sign(): Promise<void> {
+  const manifest = await readManifest(store);
+  const days = { from: '2026-01-04', to: '2026-01-04' };
+  const review = {
+    of: 'access',
+    ...days,
+    entries: entriesOf(manifest, days),
+    missing: missingOf(manifest.coverage, days),
+    findings: {},
+    sha256: '1'.repeat(64),
+    record: manifest.last.record.sequence,
+    record_sha256: manifest.last.sha256,
+    by: 'Ana',
+    account: 'ana@bastion',
+  };
+  await signReview(store, review, { clock: new FakeClock({ start: NOON }), signal: new AbortController().signal });
 }
 
 it('R33: what a killed run left is archived once by the next run, whether the service still has it or not', async () => {
@@ -140,6 +162,30 @@ it('R33: every entry is archived once whenever the run that adds what was left i
       expect(await problems(), `${when} change ${change}`).toEqual([]);
     }
   }
+});
+
+it('R33: what a killed run left is removed after its commit was killed, too, also when a review was signed between', async () => {
+  await (await open()).commit(positionAt(1));
+  const left = segmentsIn(await killed(await open(), log(61, 'one'), log(62, 'two')));
+  await sign();
+  const files = new Map(store.files);
+  await open();
+  // A run that is killed before it removes the segments leaves them all.
+  for (const file of left) store.files.set(file, files.get(file)!);
+  await sign();
+  expect(await problems()).toEqual(left.map((file) => `${file.replace(/-[0-9a-f]{12}/, '')}: ${LEFT_BY_RUN}`));
+  await (await open()).commit(positionAt(2));
+  expect(await archived()).toEqual(['one', 'two']);
+  expect(await problems()).toEqual([]);
+});
+
+it('the first time range begins after what the service deleted when two killed runs archived nothing else', async () => {
+  await killed(await open(), log(1, 'one'));
+  await killed(await open(), log(2, 'two'));
+  const writer = await open();
+  expect([writer.last.record.sequence, writer.isNew]).toEqual([2, true]);
+  await writer.commit(positionAt(1));
+  expect(writer.isNew).toBe(false);
 });
 
 it('a segment that a killed run left for the number of the newest record is removed when that record has its entries', async () => {

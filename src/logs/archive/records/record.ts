@@ -151,10 +151,9 @@ export function isReview(record: RecordContent): record is ReviewRecord {
   return record.kind === 'segments' && record.review !== undefined;
 }
 
-/** Whether a record and those before it cover no time: it begins the archive, or then adds only what a killed run left. */
-export function coversNothing(record: ArchiveRecord): boolean {
-  const { sequence, kind } = record;
-  return kind === 'begin' || (sequence === 1 && kind === 'segments' && record.read_from === record.read_to);
+/** Whether a record of entries covers no time: it is a signed review, or adds only what killed runs left. */
+export function coversNothing(record: RecordContent): boolean {
+  return record.kind === 'segments' && record.read_from === record.read_to;
 }
 
 /** Whether a record drops the segment at a path, provided that an earlier record lists it. */
