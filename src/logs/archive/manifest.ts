@@ -10,6 +10,7 @@ import { type IndexRef, withIndex } from './records/index-ref.ts';
 import {
   type ArchiveRecord,
   type BeginRecord,
+  coversNothing,
   damaged,
   isDroppedBy,
   isReview,
@@ -45,7 +46,7 @@ export interface Manifest {
   readonly reviews: readonly SignedReview[];
 }
 
-/** A segment of entries without a readable time. They can be of any time in the range, which the record has read. */
+/** A segment of entries without a readable time. They can be of any time in the range, in which they were read. */
 export interface TimelessSegment extends TimeRange {
   readonly segment: Segment;
 }
@@ -86,7 +87,9 @@ export async function readManifest(store: FileStore, bounds: Bounds = {}): Promi
     index = withIndex(index, record.index);
     segments.push(...record.segments.filter((segment) => isWithin(segment, bounds)));
     const range = rangeOf(record.read_from, record.read_to);
-    for (const segment of record.segments) if (segment.first === null) timeless.push({ segment, ...range });
+    // A killed run read what it left at any time until another run added it.
+    const to = coversNothing(record) ? Math.max(range.to, Date.parse(record.written_at)) : range.to;
+    for (const segment of record.segments) if (segment.first === null) timeless.push({ segment, from: range.from, to });
   }
   if (first === undefined) throw damaged(recordPath(0), 'it is missing');
   return { first, last, coverage, segments, timeless, allSegments, index: indexOf(segments, index), reviews };

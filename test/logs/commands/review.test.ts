@@ -1,6 +1,8 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { findArchive } from '../../../src/logs/archive/manifest.ts';
+import { ArchiveWriter } from '../../../src/logs/archive/writer.ts';
 import type { Log } from '../../../src/schema/log.ts';
 import { FakeClock } from '../../support/clock.ts';
 import { errorIn, svcHere } from '../../support/run-here.ts';
@@ -116,6 +118,33 @@ describe('svc logs review', () => {
     expect((await svcHere(['logs', 'verify', top])).code).toBe(0);
     const later = await review(top, '--day', 'today', '-o', 'table');
     expect(later.stdout).not.toContain('readable');
+  });
+
+  it('R61: svc logs review lists what a killed run left without a readable time on each day until it was added', async () => {
+    const timeless = entry(0, { created_at: 'lately', operation: 'delete', entity_id: 'c-1' });
+    const { top, store } = await buildArchive(YESTERDAY - 20 * DAY, [{ to: YESTERDAY - HOUR, entries: PAST }]);
+    const commitTo = (readTo: number, ...logs: readonly Log[]) =>
+      store.lock(async () => {
+        const { last } = (await findArchive(store))!;
+        const writer = await ArchiveWriter.open(store, last, { tenantId: TENANT, now: () => readTo });
+        await writer.add(logs);
+        await writer.commit({ ...writer.position, readTo });
+      });
+    // Without its record, a commit is what a run leaves that was killed before it committed.
+    const records = path.join(top, '_manifest');
+    const before = path.join(folder(), 'records');
+    fs.cpSync(records, before, { recursive: true });
+    await commitTo(YESTERDAY + HOUR, timeless);
+    fs.rmSync(records, { recursive: true });
+    fs.cpSync(before, records, { recursive: true });
+    await commitTo(NOW);
+    for (const day of ['2026-02-28', '2026-03-01', '2026-03-02'])
+      expect(JSON.parse((await review(top, '--day', day)).stdout), day).toMatchObject({
+        timeless: 1,
+        deleted: [{ entity_id: 'c-1', created_at: null }],
+      });
+    expect((await review(top, '--sign-off')).code).toBe(0);
+    expect((await svcHere(['logs', 'verify', top])).code).toBe(0);
   });
 
   it('R61: a signed review of a day whose only entry has no readable time verifies', async () => {
