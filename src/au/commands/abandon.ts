@@ -121,12 +121,20 @@ async function releaseJob(context: Context, job: string): Promise<RunRow | undef
 /**
  * Frees the rows of a job that has its file, and whose claim the ledger has lost, so that it stops every upload. Returns
  * undefined for any other job.
+ * @throws SvcError `conflict` if this machine can put back what the ledger has lost
  */
 async function releaseLost(context: Context, client: Client, tenant: string, job: string): Promise<RunRow | undefined> {
   const { notices } = context;
   const cycle = await (await new CommandLedger(context, { onlyReads: true }).open(tenant)).cycleWithoutClaim(job);
   const { status = 'pending', created_at = null } = (await findJob(client, job)) ?? {};
   if (cycle === undefined || status === 'pending' || status === 'failed') return undefined;
+  const planned = await new CommandLedger(context, { onlyReads: true }).repair(client, tenant);
+  if (planned.some((object) => object.status === 'put_back'))
+    throw new SvcError('conflict', `the rows of job ${job} are not free: the service says that it is ${status}`, {
+      hint: 'The ledger has lost entries of which this machine has a copy or the run. To put them back:',
+      next: ['au', 'ledger', 'repair'],
+      facts: { job, cycle },
+    });
   notices.warn(
     `the ledger has lost which rows job ${job} has: any row of cycle ${cycle} may have been paid for with it, and is paid for again if a file has it. A machine with a copy puts the claim back: svc au ledger repair`,
   );

@@ -175,6 +175,23 @@ it('R83: svc au ledger repair and au ignore name the command that frees the rows
   expect(await machine.svc('au ledger repair')).toMatchObject({ code: 0 });
 });
 
+it('svc au abandon frees no rows of a job whose lost claim this machine can put back, and names svc au ledger repair', async () => {
+  const machine = await openMachine();
+  const submitted = await machine.svc('au submit tokens.csv --cycle 2026-12 --wait');
+  expect(submitted.code, submitted.stderr).toBe(0);
+  const { job } = JSON.parse(submitted.stdout) as { job: string };
+  const ledger = machine.path('state/ledger');
+  const names = readdirSync(ledger, { recursive: true }).map(String);
+  rmSync(join(ledger, names.find((name) => name.endsWith('cycles/2026-12')) ?? ''), { recursive: true });
+  const refused = await machine.svc(`au abandon ${job} --yes`);
+  expect([refused.code, errorIn(refused)['next']], refused.stderr).toEqual([6, 'svc au ledger repair']);
+  const repaired = await machine.svc('au ledger repair');
+  expect(repaired.code, repaired.stderr).toBe(0);
+  expect(JSON.parse(repaired.stdout)).toMatchObject({ job, status: 'put_back' });
+  const again = await machine.svc('au submit tokens.csv --cycle 2026-12');
+  expect([again.code, machine.uploads()], again.stderr).toEqual([0, 1]);
+});
+
 it('R83: svc au ledger repair of the ledger of one machine says what is missing, and that no other place has it', async () => {
   const machine = await openMachine();
   expect((await machine.svc('au submit tokens.csv --cycle 2026-12 --wait')).code).toBe(0);
