@@ -8,6 +8,7 @@ import { cyclesSeen } from '../open-claims.ts';
 import { cycleName } from '../run/cycle-name.ts';
 import { isOfProfile, silentRuns } from '../run/recorded-runs.ts';
 import { tenantOfKey } from '../run/tenant-proof.ts';
+import { senderOf, SentFile } from '../send/sent-file.ts';
 import { openJobs } from './claims.ts';
 import { CommandLedger } from './command-ledger.ts';
 import type { Entry } from './entry.ts';
@@ -25,8 +26,8 @@ export interface NamedCycle {
 /**
  * Opens the ledger of the key's tenant; undefined if the tenant is not known, and `isSought` is true of no ledger in the place
  * that may be its own. `isNamed` says that the operator named what is sought, such as a cycle. By default, a ledger with open
- * jobs is sought. Keys of several tenants may be used on one machine, so that only a note says of jobs that no run of this
- * profile sent.
+ * jobs is sought. Keys of several tenants may be used on one machine, so that only a note says of jobs that this profile did
+ * not send.
  * @throws SvcError `outcome_unknown` where one is sought, and the service does not show whether it is that of the key
  */
 export async function ledgerOfKey(
@@ -41,7 +42,7 @@ export async function ledgerOfKey(
   for await (const [other, found] of ledger.everyTenant()) {
     if (!(await isSought(found))) continue;
     const known = tenantInUse(context)?.id ?? other;
-    const mayBeOwn = isNamed || ledger.isShared || (await hasRunHere(context, other));
+    const mayBeOwn = isNamed || ledger.isShared || (await wasSentHere(context, ledger, other, found));
     if (mayBeOwn && known === other) throw unknownOwner(other, found.name);
     context.notices.note(
       `the service shows no job of this key's tenant, so the open jobs of tenant ${other} in ${found.name} were not looked for`,
@@ -50,10 +51,16 @@ export async function ledgerOfKey(
   return undefined;
 }
 
-/** Tells whether this profile sent a run of a tenant from this machine. */
-async function hasRunHere(context: Context, tenant: string): Promise<boolean> {
+/** Tells whether this profile sent a run of a tenant, or the file of an open job, from this machine. */
+async function wasSentHere(context: Context, ledger: CommandLedger, tenant: string, found: Ledger): Promise<boolean> {
   const runs = await silentRuns(context);
-  return runs.some(({ record }) => record.tenant_id === tenant && isOfProfile(context, record));
+  if (runs.some(({ record }) => record.tenant_id === tenant && isOfProfile(context, record))) return true;
+  const place = await ledger.placeOf(tenant);
+  for (const name of await found.cycleNames()) {
+    const open = openJobs(await found.cycle(name).read());
+    if (open.some((job) => new SentFile(place, job).mayBeOf(senderOf(context)))) return true;
+  }
+  return false;
 }
 
 function unknownOwner(tenant: string, place: string): SvcError {

@@ -10,7 +10,7 @@ import { everyRecord } from '../run/run-view.ts';
 import { holdRun } from '../run/verdict.ts';
 import { compareJobs } from './compare-jobs.ts';
 import { resultsReader } from './read-results.ts';
-import { SentFile } from './sent-file.ts';
+import { senderOf, SentFile } from './sent-file.ts';
 import { showRun } from './show-progress.ts';
 import { sentBefore } from './upload.ts';
 
@@ -80,7 +80,7 @@ async function bindFile(
   let isNew = false;
   const onClaim = (): void => {
     isNew = true;
-    if (!onlyReads) sent.begin();
+    if (!onlyReads) sent.begin(senderOf(context));
   };
   const isOwn = await ledger.claimFile(client, job, file, {
     begin,

@@ -5,10 +5,17 @@ import { writeFileAtomicSync } from '../../base/files/draft.ts';
 import { writeFlushed } from '../../base/files/durable.ts';
 import { type LockHost, withLock } from '../../base/files/lock.ts';
 import { readRegularFileSync } from '../../base/files/read.ts';
+import type { Context } from '../../cli/app/command.ts';
+import { serviceOf } from '../../cli/app/service.ts';
 import type { Sent } from '../run/part.ts';
 
 /** Recorded until it is known that this machine made the claim of the job. */
 const CLAIMING = 'claiming';
+
+/** Returns the profile and the service of a command, as the records of uploads name them. */
+export function senderOf(context: Pick<Context, 'settings'>): string {
+  return `${context.settings.profile.value} ${serviceOf(context)}`;
+}
 
 /** The record of how much of a file `au upload` sent to a job. No run records such an upload. */
 export class SentFile {
@@ -28,15 +35,21 @@ export class SentFile {
 
   /**
    * Records, before the rows are claimed, that nothing was sent yet. Keeps what an earlier command recorded. Another machine
-   * may claim the job first, so that this alone permits no upload.
+   * may claim the job first, so that this alone permits no upload. `sender` is the profile and the service of the command.
    */
-  begin(): void {
+  begin(sender: string): void {
     makeDirectory(path.dirname(this.#file));
+    writeFileAtomicSync(`${this.#file}.by`, sender);
     try {
       writeFlushed(this.#file, CLAIMING);
     } catch (error) {
       if (systemCodeOf(error) !== 'EEXIST') throw writeFailure(this.#file, error);
     }
+  }
+
+  /** Tells whether this profile may have sent the file from this machine. Earlier versions did not record the profile. */
+  mayBeOf(sender: string): boolean {
+    return this.#read() !== undefined && (this.#read('.by') ?? sender) === sender;
   }
 
   /** Records that this machine made the claim, so that it may send the file. */
@@ -55,9 +68,9 @@ export class SentFile {
     return withLock(`${this.#file}.lock`, host, work, { waitMs: 0, what: `the upload to job ${this.#job}` });
   }
 
-  #read(): string | undefined {
+  #read(suffix = ''): string | undefined {
     try {
-      return readRegularFileSync(this.#file);
+      return readRegularFileSync(`${this.#file}${suffix}`);
     } catch {
       return undefined;
     }

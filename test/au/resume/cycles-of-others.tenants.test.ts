@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
+import { captureResponse } from '../../../src/emulator/faults/intercept.ts';
 import { openQuickDesk } from '../commands/support.ts';
 
 const [HEADER = ''] = exampleRequestFile().split('\n');
@@ -37,10 +38,31 @@ it.each(['au resume', 'au status', 'au sync'])(
   async (line) => {
     const desk = await openTwoTenants();
     await uploadOurs(desk);
-    const told = await desk.theirs(line);
+    const told = await desk.theirs(line, desk.elsewhere);
     expect(told.code, told.stderr).toBe(0);
     expect(told.stderr).toContain(`the open jobs of tenant ${desk.ours} in `);
     expect(await desk.svc('au resume')).toMatchObject({ code: 11 });
+  },
+);
+
+it.each(['au resume', 'au status', 'au sync'])(
+  'svc %s ends with 9 while the service lists no job, although this profile uploaded the file of one',
+  async (line) => {
+    const service = { isEmpty: false };
+    const desk = await openQuickDesk({
+      processingMs: 60 * MINUTE,
+      intercept: (incoming, outgoing, proceed) => {
+        if (service.isEmpty && incoming.method === 'GET' && incoming.url?.includes('/jobs?'))
+          captureResponse(outgoing, () => outgoing.setHeader('content-length', 11).end('{"data":[]}'));
+        proceed();
+      },
+    });
+    await uploadOurs(desk);
+    service.isEmpty = true;
+    const told = await desk.svc(line);
+    expect([told.code, told.stderr.includes('svc au create')], told.stderr).toEqual([9, true]);
+    service.isEmpty = false;
+    expect(await desk.svc(line)).toMatchObject({ code: line === 'au status' ? 0 : 11 });
   },
 );
 
