@@ -82,6 +82,24 @@ export function lostResultsError(claim: ClaimEntry, now: number, again: readonly
   );
 }
 
+/** Returns the error for jobs that the service has forgotten, so that the results of a cycle lack their rows. */
+export function missingResultsError(cycle: string, claims: readonly ClaimEntry[]): SvcError {
+  const rows = claims.reduce((sum, claim) => sum + claim.rows, 0);
+  const jobs = claims.map(
+    (claim) => `job ${claim.job} with ${countText(claim.rows, 'row')} of ${claim.file.name}, sent by ${byText(claim)}`,
+  );
+  return new SvcError(
+    'outcome_unknown',
+    `the results of ${countText(rows, 'row')} of cycle ${cycle} are missing: the service does not find ${jobs.join('; or ')}`,
+    {
+      hint: 'These rows are paid for and are not sent again. A machine that has their results writes all of them with the same command. The jobs of the cycle:',
+      next: ['au', 'status', cycle],
+      retryable: false,
+      facts: { cycle, jobs: claims.map(({ job }) => job), rows },
+    },
+  );
+}
+
 /** Returns the error for a job of the cycle whose rows are unknown, so that any row of the file may be among them. */
 export function unknownRowsError(file: NamedFile, claim: ClaimEntry): SvcError {
   return new SvcError(

@@ -9,6 +9,7 @@ import { doubtDetails, knownText, lostResultsError } from '../ledger/claim-error
 import type { ClaimEntry } from '../ledger/entry.ts';
 import type { LedgerCycle } from '../ledger/ledger.ts';
 import type { NamedCycle } from '../ledger/named-cycle.ts';
+import { provableUntil } from '../ledger/proof-of-absence.ts';
 import { settleClaim } from '../ledger/settle-claims.ts';
 import { pollReporter, type RunOptions } from '../run/job.ts';
 import { MISSING_MS } from '../run/part.ts';
@@ -41,6 +42,8 @@ export interface PolledClaims {
   readonly reason: SvcError | undefined;
   /** The error for rows whose job ended without results, and that no other job has; undefined if there are none. */
   readonly unsent: SvcError | undefined;
+  /** Claims of jobs that the service does not find and whose results were delivered, too old for a list that lags. */
+  readonly forgotten: readonly ClaimEntry[];
 }
 
 /**
@@ -90,7 +93,10 @@ export async function pollClaims(
   const reason = worstOf(reasons);
   const because = outage ?? timeUp;
   const ofJobs = reason && because && reason.code === 'pending' ? after(because, reason) : reason;
-  return { progress: progressOf(claims, seen), reason: ofJobs && worstOf([ofJobs, unsent]), unsent };
+  const forgotten = claims.filter(
+    (claim) => !seen.has(claim.job) && deliveryOf(cycle.entries, claim.job) && client.now() > provableUntil(claim),
+  );
+  return { progress: progressOf(claims, seen), reason: ofJobs && worstOf([ofJobs, unsent]), unsent, forgotten };
 }
 
 function progressOf(claims: readonly ClaimEntry[], jobs: Jobs): string {

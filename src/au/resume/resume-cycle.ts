@@ -12,6 +12,7 @@ import { fieldPaths, type View } from '../../cli/output/view.ts';
 import type { Client } from '../../client/api/client.ts';
 import { hashIfReadable } from '../../client/transfer/source.ts';
 import { openJobs, standingClaims } from '../ledger/claims.ts';
+import { missingResultsError } from '../ledger/claim-errors.ts';
 import type { ClaimEntry } from '../ledger/entry.ts';
 import { type NamedCycle, namedCycle } from '../ledger/named-cycle.ts';
 import { recognizeFile } from '../request/file-kind.ts';
@@ -25,7 +26,7 @@ import { openRunSummary, refuseRequests } from '../run/own-requests.ts';
 import { jobsOf, silentRuns } from '../run/recorded-runs.ts';
 import type { RunDirectory } from '../run/run-directory.ts';
 import { toneOf } from '../run/run-view.ts';
-import { exitCodeOf, type Outcome, outcomeOf, resumable } from '../run/verdict.ts';
+import { exitCodeOf, type Outcome, outcomeOf, resumable, worstOf } from '../run/verdict.ts';
 import { showRun } from '../send/show-progress.ts';
 import { summaryTitle } from '../wait/describe-run.ts';
 import { listenForJobs } from '../wait/events-option.ts';
@@ -137,17 +138,29 @@ async function deliverCycle(context: Context, client: Client, named: NamedCycle,
     return cycle.entries.length === before ? polled : poll();
   };
   const work = async (): Promise<void> => {
-    const { progress, reason, unsent } = await resumable(how.again, { cycle: cycle.name }, poll());
-    status = statusFor(ofRuns, reason ?? unsent);
-    const rows = cycle.claims.reduce((sum, claim) => sum + claim.rows, 0);
-    const row = { cycle: cycle.name, status, rows, jobs: jobs(), progress };
+    const { progress, reason, unsent, forgotten } = await resumable(how.again, { cycle: cycle.name }, poll());
+    const missing = await withoutResults(cycle, forgotten);
+    const lost = missing.length === 0 ? undefined : missingResultsError(cycle.name, missing);
+    status = statusFor(ofRuns, reason ?? unsent ?? lost);
+    const row = { cycle: cycle.name, status, rows: rowsOf(cycle.claims), jobs: jobs(), progress };
     if (reason !== undefined || ofRuns !== 0) {
       await how.print(row);
       return endUnfinished(context, cycle.name, reason, how.ofRuns);
     }
-    const written = await resumable(how.again, { cycle: cycle.name }, writeCycleResults(context, client, cycle, how));
-    await showResults(context, row, written, how);
-    if (unsent) throw unsent;
+    const claims = cycle.claims.filter((claim) => !missing.includes(claim));
+    // Results that lack rows replace no file, which may have them.
+    const writing = { ...how, force: how.force && lost === undefined };
+    try {
+      if (claims.length === 0) await how.print(row);
+      else {
+        const merging = writeCycleResults(context, client, { ...cycle, claims }, writing);
+        await showResults(context, row, await resumable(how.again, { cycle: cycle.name }, merging), how);
+      }
+      if (unsent) throw unsent;
+    } catch (error) {
+      throw lost && isSvcError(error) ? worseOf(context, lost, error, how.out) : error;
+    }
+    if (lost) throw lost;
   };
   await how.summarize(work, () => ({
     title: summaryTitle(status),
@@ -157,6 +170,29 @@ async function deliverCycle(context: Context, client: Client, named: NamedCycle,
     ],
   }));
   return ofRuns;
+}
+
+function rowsOf(claims: readonly ClaimEntry[]): number {
+  return claims.reduce((sum, { rows }) => sum + rows, 0);
+}
+
+/** Returns the claims of which this machine has no results. */
+async function withoutResults({ ledger }: ClaimedCycle, claims: readonly ClaimEntry[]): Promise<ClaimEntry[]> {
+  const missing: ClaimEntry[] = [];
+  for (const claim of claims) if ((await ledger.keptResults(claim.job)) === undefined) missing.push(claim);
+  return missing;
+}
+
+/** Returns the worse of two errors, and warns of the other one. `lost` says which results are missing. */
+function worseOf(context: Context, lost: SvcError, error: SvcError, out: string): SvcError {
+  if (error.code === 'usage')
+    return lost.with({
+      message: `${lost.message}; ${shownPath(out)} was not replaced`,
+      hint: `To write the other results, choose another file with --out. ${lost.hint ?? ''}`,
+    });
+  const isWorse = worstOf([error, lost]) === error;
+  warnOf(context, 'results', isWorse ? lost : error);
+  return isWorse ? error : lost;
 }
 
 /** Returns a cycle as the ledger has it now. @throws SvcError `job_failed` if no claim stands */
@@ -188,12 +224,12 @@ async function showResults(
   { print, failOn }: Delivery,
 ): Promise<void> {
   const showing = { notices: context.notices, name: written.file };
-  const counted = await countedFile(written, row.rows, actionsOf(context, []), showing);
+  const counted = await countedFile(written, written.rowsSent, actionsOf(context, []), showing);
   const results = { ...counted, compared: written.compared };
   await printResults(context, print, row, results);
   if (row.status === 'completed') context.notices.success(`cycle ${row.cycle} completed: results in ${results.file}`);
   else context.notices.note(`the results of the jobs that are completed are in ${results.file}`);
-  checkThreshold(results, row.rows, failOn);
+  checkThreshold(results, written.rowsSent, failOn);
 }
 
 /** Returns the status of a cycle: completed only if nothing of this machine failed either. */
@@ -226,7 +262,7 @@ async function writeCycleResults(context: Context, client: Client, cycle: Claime
     for (const { job } of cycle.claims) await cycle.ledger.markDelivered(cycle.tenant, job);
     if (!compared)
       context.notices.note('the results were not compared with the tokens of a request: this machine does not have it');
-    return { ...merged, compared };
+    return { ...merged, compared, rowsSent: rowsOf(cycle.claims) };
   } finally {
     for (const spool of spooled) await spool.remove();
   }

@@ -549,6 +549,46 @@ describe('results that nobody received', () => {
   });
 });
 
+it('a cycle with a closed job that the service has forgotten ends with 9, says what is missing, and writes the other results', async () => {
+  const { on, clock, service, jobs, home, results } = await openHalves();
+  await clock.advance(HOUR_MS);
+  expect(await on('laptop', 'au resume')).toMatchObject({ code: 11 });
+  // The results of the first job are read only for the tokens that they made.
+  writeFileSync(home.file('more.csv'), `${HEADER}\none-more,,,\n`);
+  expect(await on('laptop', 'au submit more.csv --cycle 2026-12 --wait')).toMatchObject({ code: 0 });
+  await clock.advance(20 * 24 * HOUR_MS);
+  service.forgotten = jobs.slice(0, 1);
+  const open = await on('laptop', 'au resume 2026-12 --out all.csv');
+  expect([open.code, errorIn(open)['next']], open.stderr).toEqual([9, `svc au abandon ${jobs[0]}`]);
+  expect(await on('laptop', `au abandon ${jobs[0]} --yes`)).toMatchObject({ code: 0 });
+  const row = { status: 'not completed', rows: 41, progress: '1 not found, 2 completed' };
+  for (const machine of ['laptop', 'laptop', 'fresh']) {
+    const told = await on(machine, 'au resume 2026-12 --out all.csv');
+    expect([told.code, JSON.parse(told.stdout)], told.stderr).toEqual([9, expect.objectContaining(row)]);
+    expect(errorIn(told)).toMatchObject({ jobs: jobs.slice(0, 1), rows: 20, next: 'svc au status 2026-12' });
+    expect(told.stderr).toContain('the results of 20 rows of cycle 2026-12 are missing');
+    expect(told.stderr).toContain(`job ${jobs[0]} with 20 rows of first.csv`);
+    expect(results('all.csv')).toEqual([...results('second.results.csv'), ...results('more.results.csv')]);
+  }
+  // Results without these rows replace no file that may have them.
+  for (const options of ['', ' --force']) {
+    writeFileSync(home.file('full.csv'), readFileSync(home.file('second.results.csv')));
+    const kept = await on('laptop', `au resume 2026-12 --out full.csv${options}`);
+    expect(kept.code, kept.stderr).toBe(9);
+    expect(kept.stderr).toContain('full.csv was not replaced');
+    expect(results('full.csv')).toEqual(results('second.results.csv'));
+  }
+  const failing = await on('fresh', 'au resume 2026-12 --out all.csv --fail-on err');
+  expect(failing.code, failing.stderr).toBe(9);
+  // Nothing is written where all results are missing.
+  service.forgotten = (
+    JSON.parse((await on('fresh', 'au resume 2026-12 --out all.csv')).stdout) as { jobs: string[] }
+  ).jobs;
+  expect(await on('fresh', 'au create')).toMatchObject({ code: 0 });
+  expect(await on('fresh', 'au resume 2026-12 --out none.csv')).toMatchObject({ code: 9 });
+  expect(existsSync(home.file('none.csv'))).toBe(false);
+});
+
 it('svc au status shows the jobs of a cycle, who sent them, and whether somebody read their results', async () => {
   const { on, jobs } = await openHalves();
   const rows = async () => {
