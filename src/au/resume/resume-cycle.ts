@@ -223,13 +223,14 @@ async function showResults(
   written: Awaited<ReturnType<typeof writeCycleResults>>,
   { print, failOn }: Delivery,
 ): Promise<void> {
-  const showing = { notices: context.notices, name: written.file };
-  const counted = await countedFile(written, written.rowsSent, actionsOf(context, []), showing);
-  const results = { ...counted, compared: written.compared };
+  const { rowsSent, ...file } = written;
+  const showing = { notices: context.notices, name: file.file };
+  const counted = await countedFile(file, rowsSent, actionsOf(context, []), showing);
+  const results = { ...counted, compared: file.compared };
   await printResults(context, print, row, results);
   if (row.status === 'completed') context.notices.success(`cycle ${row.cycle} completed: results in ${results.file}`);
   else context.notices.note(`the results of the jobs that are completed are in ${results.file}`);
-  checkThreshold(results, written.rowsSent, failOn);
+  checkThreshold(results, rowsSent, failOn);
 }
 
 /** Returns the status of a cycle: completed only if nothing of this machine failed either. */

@@ -565,6 +565,9 @@ it('a cycle with a closed job that the service has forgotten ends with 9, says w
   for (const machine of ['laptop', 'laptop', 'fresh']) {
     const told = await on(machine, 'au resume 2026-12 --out all.csv');
     expect([told.code, JSON.parse(told.stdout)], told.stderr).toEqual([9, expect.objectContaining(row)]);
+    const { results: counted } = JSON.parse(told.stdout) as { results: Record<string, unknown> };
+    const members = 'file bytes sha256 compared updated warned errors unknown unchanged codes'.split(' ');
+    expect(Object.keys(counted).toSorted()).toEqual(members.toSorted());
     expect(errorIn(told)).toMatchObject({ jobs: jobs.slice(0, 1), rows: 20, next: 'svc au status 2026-12' });
     expect(told.stderr).toContain('the results of 20 rows of cycle 2026-12 are missing');
     expect(told.stderr).toContain(`job ${jobs[0]} with 20 rows of first.csv`);
