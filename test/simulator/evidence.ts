@@ -51,7 +51,7 @@ function checkPending(world: World, setting: Setting): void {
   if (argv[1] === 'refresh' && wasPending) return;
   // A resume names the cycles with jobs of other machines whose results nobody received.
   const own = new Set(recordedParts(ended.home).filter(isReceivedHere).flatMap(jobsOf));
-  if (argv[1] === 'resume' && claimed.some((job) => told.has(job) && !own.has(job))) return;
+  if (['resume', 'sync'].includes(argv[1] ?? '') && claimed.some((job) => told.has(job) && !own.has(job))) return;
   // A response whose Date header was replaced is not noted as one that the process got.
   const isDated = setting.how.faults?.some((fault) => fault.startsWith('date=')) === true;
   if (!isPending && !isDated && !ended.hadCompany) throw failure(setting, 'but nobody said that anything is pending');

@@ -64,8 +64,8 @@ export const abandon = defineCommand({
 });
 
 /**
- * Frees the rows of a job on the operator's word, where nothing can be proven: a job whose rows are in the ledger.
- * Returns undefined if the name is not one of such a job.
+ * Frees the rows of a job on the operator's word, where nothing can be proven, or closes a forgotten job whose results were
+ * read. Returns undefined if the name is not that of a job with rows in the ledger, or whose claim the ledger has lost.
  * @throws SvcError `conflict` for a job that has its file, `pending` while a process works on its run, `outcome_unknown` if
  *   it is not known whether its ledger is that of the key
  */

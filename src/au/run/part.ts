@@ -171,7 +171,7 @@ interface Events {
    * This run may send the rows.
    */
   readonly freed: object;
-  /** The ledger says that somebody received the results of another run's job. */
+  /** The ledger says that somebody read the results of another run's job. */
   readonly delivered: object;
   /** The ledger binds other rows to the job. The record is older than what was uploaded to it, and was restored since. */
   readonly reassigned: object;

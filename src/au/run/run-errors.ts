@@ -129,7 +129,7 @@ export function missingRunError({ record, name }: NamedRun): SvcError {
   );
 }
 
-/** Returns the error for results that another machine received and that the service no longer has. */
+/** Returns the error for results that another machine read and that the service no longer has. */
 export function forgottenRunError({ record, name }: NamedRun): SvcError {
   const forgotten = record.parts.filter(isForgotten);
   const jobs = forgotten.map(({ job }) => job);

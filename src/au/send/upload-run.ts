@@ -118,9 +118,9 @@ export async function uploadRun(context: Context, run: RunDirectory, choice: Upl
   const { ledger = new CommandLedger(context) } = choice;
   await giveUpReusedJobs(context, run, ledger);
   if (partsToUpload(record.parts, choice).length === 0) return;
-  requireKnownTenant(context, record.tenant_id, 'nothing was uploaded');
   const client = await context.client();
   if (record.tenant_id !== undefined) await requireOwnTenant({ client, record });
+  requireKnownTenant(context, record.tenant_id, 'nothing was uploaded');
   const { spare = new SpareJob(client) } = choice;
   await settleJoined(client, run, { ledger, spare, retriesFailed: choice.retriesFailed });
   if (partsToUpload(record.parts, choice).length === 0) return;

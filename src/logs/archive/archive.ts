@@ -110,7 +110,8 @@ async function runLocked(
   });
   time.now = timeOf(sync, client);
   const endedBy = await endOf(sync.run());
-  if (writer.damage && !options.follow) throw writer.damage;
+  // Where a signal or a failure ended the run, what is new was not archived.
+  if (writer.damage && !options.follow && endedBy === undefined) throw writer.damage;
   if (endedBy === undefined) await watch.look();
   const endedAt = time.now();
   return {

@@ -74,7 +74,7 @@ export class ChainEnd {
 
   /**
    * Commits a record. The first commit of a run also removes files of the index that a killed run left under the number of
-   * the newest or the next record. No earlier ones exist, because every run did the same.
+   * the newest or the next record. Earlier ones exist only where the store let no run remove them.
    */
   async #append(content: RecordContent, behind: TailPosition | undefined): Promise<void> {
     const isFirst = !this.#hasCleaned;

@@ -140,7 +140,7 @@ export interface OldSegments {
 }
 
 /**
- * Finds the months and files to drop, counted back from the end or from the day of the newest entry if that is earlier. Files
+ * Finds the months and files to drop, counted back from the end or from the day of the newest entry if that is earlier. Segments
  * that no record lists stay, and so do entries without a readable time.
  * @throws SvcError as `readRecords`
  */
