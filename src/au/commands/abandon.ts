@@ -31,7 +31,7 @@ import { runWord } from '../run/run-word.ts';
 import { applyToRun } from '../run/run.ts';
 import { tenantOfKey } from '../run/tenant-proof.ts';
 import { holdRun } from '../run/verdict.ts';
-import { SentFile } from '../send/sent-file.ts';
+import { SentFile } from '../run/sent-file.ts';
 
 export const abandon = defineCommand({
   description:

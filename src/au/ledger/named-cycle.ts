@@ -8,7 +8,7 @@ import { cyclesSeen } from '../open-claims.ts';
 import { cycleName } from '../run/cycle-name.ts';
 import { isOfProfile, silentRuns } from '../run/recorded-runs.ts';
 import { tenantOfKey } from '../run/tenant-proof.ts';
-import { senderOf, SentFile } from '../send/sent-file.ts';
+import { senderOf, SentFile } from '../run/sent-file.ts';
 import { openJobs } from './claims.ts';
 import { CommandLedger } from './command-ledger.ts';
 import type { Entry } from './entry.ts';

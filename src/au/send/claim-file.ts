@@ -10,7 +10,7 @@ import { everyRecord } from '../run/run-view.ts';
 import { holdRun } from '../run/verdict.ts';
 import { compareJobs } from './compare-jobs.ts';
 import { resultsReader } from './read-results.ts';
-import { senderOf, SentFile } from './sent-file.ts';
+import { senderOf, SentFile } from '../run/sent-file.ts';
 import { showRun } from './show-progress.ts';
 import { sentBefore } from './upload.ts';
 

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { SentFile } from '../../../src/au/send/sent-file.ts';
+import { SentFile } from '../../../src/au/run/sent-file.ts';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
 import { host } from '../../client/transfer/support.ts';
 import { FakeClock } from '../../support/clock.ts';

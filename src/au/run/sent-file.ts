@@ -7,7 +7,7 @@ import { type LockHost, withLock } from '../../base/files/lock.ts';
 import { readRegularFileSync } from '../../base/files/read.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { serviceOf } from '../../cli/app/service.ts';
-import type { Sent } from '../run/part.ts';
+import type { Sent } from './part.ts';
 
 /** Recorded until it is known that this machine made the claim of the job. */
 const CLAIMING = 'claiming';
