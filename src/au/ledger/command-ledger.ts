@@ -506,7 +506,7 @@ export class CommandLedger {
     const { runs } = await everyRun(this.#context);
     const own = runs.filter(({ record }) => isOfProfile(this.#context, record));
     const { name } = await openLedgerStore(this.#context, this.#location);
-    // Those of a tenant that uses another ledger are there.
+    // The runs of a tenant that uses another ledger are in that one.
     for (const tenant of new Set(own.flatMap(({ record }) => record.tenant_id ?? [])))
       if ((await this.#elsewhere(tenant, name)) === undefined) await this.open(tenant);
   }

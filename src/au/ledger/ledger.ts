@@ -181,7 +181,8 @@ export class Ledger {
     const claims: ClaimEntry[] = [];
     for (const name of await this.cycleNames())
       claims.push(...(await this.cycle(name).read()).filter((entry) => entry.kind === 'claim'));
-    // The machine that began the ledger had entered its older runs before, and other machines have other clocks.
+    // Claims from before `begun_at` are of older runs that were entered. The clocks of other machines may differ from that of
+    // the machine that wrote this time.
     const since = claims.filter(
       ({ at, by }) =>
         by.host === data?.by.host && by.user === data.by.user && Date.parse(at) >= Date.parse(data.begun_at),

@@ -117,7 +117,7 @@ export function merchantOf(row: RequestRow): string {
   return line.includes('"') ? (cellsOf(row)[3] ?? '') : line.slice(line.lastIndexOf(',') + 1);
 }
 
-/** Returns what a row is known by. */
+/** Returns the key of a row: its token and merchant. */
 export function rowKeyOf(row: RequestRow): string {
   return rowKey(row.token, merchantOf(row));
 }

@@ -26,7 +26,7 @@ export interface Access {
   readonly to: string;
   readonly dormantMs: number;
   readonly entries: number;
-  /** Those of the entries that have no readable time, and what was deleted by them. */
+  /** The entries without a readable time, and what was deleted by them. */
   readonly timeless: Timeless;
   readonly missing: readonly { readonly from: string; readonly to: string; readonly reason: string }[];
   readonly rows: readonly AccessRow[];

@@ -102,7 +102,7 @@ export async function usableLeftovers(store: FileStore, { recent, segments }: Le
     try {
       const sha256 = await sha256OfAll(store.read(path));
       if (!path.includes(`-${sha256.slice(0, 12)}.`)) throw notAsNamed(store.name, path);
-      // A run can have left what the record with its number has, or a later one, but not what it continued from.
+      // The entries may be archived by the record that took the number of the killed run, or by a later one.
       const number = partNumber(path);
       const since = recent.filter(({ sequence }) => sequence >= number);
       const archived = archivedSince.get(number) ?? (await countsOf(store, since));

@@ -87,7 +87,7 @@ export async function readManifest(store: FileStore, bounds: Bounds = {}): Promi
     index = withIndex(index, record.index);
     segments.push(...record.segments.filter((segment) => isWithin(segment, bounds)));
     const range = rangeOf(record.read_from, record.read_to);
-    // A killed run read what it left at any time until another run added it.
+    // These entries come from a killed run, which may have read them at any time before this record was written.
     const to = coversNothing(record) ? Math.max(range.to, Date.parse(record.written_at)) : range.to;
     for (const segment of record.segments) if (segment.first === null) timeless.push({ segment, from: range.from, to });
   }

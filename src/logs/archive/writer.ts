@@ -143,7 +143,8 @@ export class ArchiveWriter {
       await this.#pending.add(logs);
       for (const { key, at } of logs.map(entryOf)) if (at >= settled) lines.push([key, at, 1]);
     }
-    // The service is asked for these entries again. They count as passed on, and nothing shows that others are there.
+    // The entries count as passed on, because the service is asked for them again. The record covers no time, because the
+    // killed run may have read other entries that it did not store.
     const isLacking = this.#pending.entries > 0;
     if (isLacking) await this.#commit({ ...others, settled, passed: new Tally(lines).lines()() });
     else this.#pending = this.#newPending();
