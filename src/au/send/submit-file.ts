@@ -197,16 +197,19 @@ export class FileSubmission {
 
   /** Returns the tenant that the key's reads show; undefined without a key, or with a note if the service does not respond. */
   async #tenantIfKey(): Promise<string | undefined> {
+    let why = 'does not show the tenant of this key';
     try {
-      return await tenantOfKey(await this.#context.client());
+      const tenant = await tenantOfKey(await this.#context.client());
+      if (tenant !== undefined) return tenant;
     } catch (error) {
       if (isSvcError(error, 'key_missing')) return undefined;
       if (!isSvcError(error, 'network', 'server')) throw error;
-      this.#context.notices.note(
-        `the service does not respond (${error.message}), so that its jobs were not compared with the ledger: the plan is what is known here`,
-      );
-      return undefined;
+      why = `does not respond (${error.message})`;
     }
+    this.#context.notices.note(
+      `the service ${why}, so that its jobs were not compared with the ledger: the plan is what is known here`,
+    );
+    return undefined;
   }
 
   /**

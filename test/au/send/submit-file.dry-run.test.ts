@@ -76,6 +76,15 @@ it('a dry run with a key and without a response of the service says what is know
   expect(dry.stderr).toContain('nothing was sent; it would resume run-');
 });
 
+it('a dry run with a key that may read neither the tenant nor its jobs says that nothing was compared', async () => {
+  const machine = await openMachine();
+  machine.fault = (incoming, outgoing, proceed) =>
+    incoming.method === 'GET' ? void outgoing.writeHead(403).end() : proceed();
+  const dry = await machine.svc('au submit tokens.csv --dry-run');
+  expect(dry.code, dry.stderr).toBe(0);
+  expect(dry.stderr).toContain('the service does not show the tenant of this key, so that its jobs were not compared');
+});
+
 it('a dry run does not take the creator of the jobs of another profile for that of its key', async () => {
   const machine = await openMachine();
   const [header = ''] = exampleRequestFile().split('\n');
