@@ -52,9 +52,14 @@ export class SentFile {
     return this.#read() !== undefined && (this.#read('.by') ?? sender) === sender;
   }
 
+  /** Whether a command ended before it was known which machine made the claim, so that nothing was sent yet. */
+  get isClaiming(): boolean {
+    return this.#read() === CLAIMING;
+  }
+
   /** Records that this machine made the claim, so that it may send the file. */
   claimed(): void {
-    if (this.#read() === CLAIMING) this.record('some');
+    if (this.isClaiming) this.record('some');
   }
 
   /** Records how much was sent. */

@@ -91,5 +91,6 @@ async function bindFile(
   });
   if (isOwn && !onlyReads) sent.claimed();
   // A dry run ends like the upload itself, which sends nothing.
-  if (onlyReads && !isNew && sent.mayBeWhole) throw sentBefore(job.id);
+  const goesOn = isNew || (isOwn && sent.isClaiming);
+  if (onlyReads && !goesOn && sent.mayBeWhole) throw sentBefore(job.id);
 }

@@ -252,6 +252,8 @@ it.each([
   for (const file of kept.filter((name) => name.endsWith(`sent/${String(id)}`))) writeFileSync(file, 'claiming');
   for (const file of kept.filter((name) => name.endsWith('00000001.json')))
     writeFileSync(file, readFileSync(file, 'utf8').replace(`"${hostname()}"`, JSON.stringify(host)));
+  const dry = await machine.svc(`${line} --dry-run`);
+  expect([dry.code, machine.uploads()], dry.stderr).toEqual([code, 0]);
   const again = await machine.svc(line);
   expect([again.code, machine.uploads()], again.stderr).toEqual([code, uploads]);
 });
