@@ -181,7 +181,7 @@ it('a session leaves logs under its id, and nothing of the cardholder anywhere',
   const { readFileSync } = await import('node:fs');
   const journal = readFileSync(`${on.directory}/journal.jsonl`, 'utf8');
   expect(journal).toContain('3ds-authentication');
-  expect(journal).not.toMatch(/Ann|ann@|4141/);
+  for (const told of ['Ann Example', 'ann@example.com', '"414141"']) expect(journal).not.toContain(told);
 });
 
 it('a session needs the private key and the permission', async () => {
