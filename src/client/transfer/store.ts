@@ -147,6 +147,14 @@ const HINTS: Record<RefusalCode, string> = {
 const MAX_ERROR_BODY = 64 * 1024;
 const LONGEST_MS = 5_000;
 
+/**
+ * Whether a response to a write came with a web page. No store confirms a write with one, so a proxy sent it, and the
+ * store may have nothing.
+ */
+export function isPage(response: Pick<HttpResponse, 'header'>, body: Uint8Array): boolean {
+  return body.length > 0 && /^\s*(?:text\/html|application\/xhtml\+xml)\b/i.test(response.header('content-type') ?? '');
+}
+
 /** Reads an error response, as far as its body arrives. */
 export async function readErrorOf(response: HttpResponse): Promise<StoreError> {
   const timer = setTimeout(() => response.discard(), LONGEST_MS);

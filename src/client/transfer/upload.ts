@@ -16,6 +16,7 @@ import type { Transport } from '../http/transport.ts';
 import type { OnProgress, UploadSource } from './source.ts';
 import {
   isAzureType,
+  isPage,
   readErrorOf,
   redirectedByStore,
   refusedByStore,
@@ -47,6 +48,9 @@ export interface UploadResult {
   /** The number of attempts, including the successful one. */
   readonly attempts: number;
 }
+
+/** How much of a confirmation is read, in bytes. Stores send none. */
+const MAX_CONFIRMATION = 64 * 1024;
 
 // The response to a PUT is small for any file, so the time for its body is limited too.
 const UPLOAD_LIMITS: TimeLimits = { ...FILE_LIMITS, body: 30_000 };
@@ -100,9 +104,13 @@ async function sendOnce(options: UploadOptions, body: CheckedBody): Promise<Retr
 async function judge({ url, source, clock }: UploadOptions, body: CheckedBody, response: HttpResponse) {
   const { status } = response;
   if (status < 300) {
-    response.discard();
-    if (body.complete) return undefined;
-    throw new UploadUnclear(url, source.size, `it responded ${status} before it had the whole file`, status);
+    if (!body.complete) {
+      response.discard();
+      throw new UploadUnclear(url, source.size, `it responded ${status} before it had the whole file`, status);
+    }
+    const { bytes } = await response.readPartial(MAX_CONFIRMATION);
+    if (!isPage(response, bytes)) return undefined;
+    throw new UploadUnclear(url, source.size, `it responded ${status} with a web page, as a proxy does`, status);
   }
   if (status < 400) {
     response.discard();

@@ -239,6 +239,7 @@ function diskIsFull(): never {
 }
 
 describe('an upload whose end is unclear', () => {
+  const HTML = { 'content-type': 'text/html; charset=utf-8' };
   const UNCLEAR: [string, StoreScript][] = [
     ['a reset after the body', async (call) => (await call.body(), call.reset())],
     ['a close after the body', async (call) => (await call.body(), call.close())],
@@ -247,6 +248,7 @@ describe('an upload whose end is unclear', () => {
     ['a 503', async (call) => (await call.body(), call.reply(503))],
     ['a 504', async (call) => (await call.body(), call.reply(504))],
     ['a 502', async (call) => (await call.body(), call.reply(502))],
+    ['a 200 with a web page', async (call) => (await call.body(), call.reply(200, HTML, '<html>Sign in</html>'))],
     ['nonsense', async (call) => (await call.body(), call.raw('NONSENSE\r\n\r\n'))],
     ['half a head', async (call) => (await call.body(), call.raw('HTTP/1.1 200 OK\r\nx:'), call.close())],
   ];
@@ -257,6 +259,11 @@ describe('an upload whose end is unclear', () => {
     expect(error).toBeInstanceOf(UploadUnclear);
     expect(error).toMatchObject({ code: 'outcome_unknown', retryable: false, facts: { bytes: SMALL.length } });
     expect(target.calls).toHaveLength(1);
+  });
+
+  it('an upload is confirmed by a success of type text/html that has no page', async () => {
+    const { send } = await setup(async (call) => (await call.body(), call.reply(200, HTML)));
+    await expect(send()).resolves.toMatchObject({ attempts: 1 });
   });
 
   it('R36: an upload whose end is unclear says so before the last bytes go out, and sends none of them when that cannot be recorded', async () => {

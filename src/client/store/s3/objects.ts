@@ -4,7 +4,7 @@ import { foreignObject, type ObjectStore, type ObjectStoreOptions, readOnlyPlace
 import type { StoredFile, StoreHost } from '../store.ts';
 import { s3Error, type S3Refusal } from './s3-error.ts';
 import { listObjects } from './read.ts';
-import { bytesBody, drain, S3Requests } from './requests.ts';
+import { bytesBody, S3Requests } from './requests.ts';
 import { parseBucketLocation, s3Settings } from './settings.ts';
 
 /** How often the same bytes are sent while the store says that another write is under way. */
@@ -40,7 +40,7 @@ export class S3Objects implements ObjectStore {
   async create(name: string, bytes: Uint8Array): Promise<'created' | 'exists'> {
     const body = bytesBody(bytes);
     for (let attempt = 1; ; attempt += 1) {
-      const { response, refusal } = await this.#requests.send({
+      const { refusal } = await this.#requests.send({
         method: 'PUT',
         action: 's3:PutObject',
         path: name,
@@ -48,10 +48,7 @@ export class S3Objects implements ObjectStore {
         headers: { 'if-none-match': '*' },
         wanted: [403, 409, 412, 501],
       });
-      if (refusal === undefined) {
-        await drain(response);
-        return (await this.#hasBytes(name, bytes)) ? 'created' : 'exists';
-      }
+      if (refusal === undefined) return (await this.#hasBytes(name, bytes)) ? 'created' : 'exists';
       if (refusal.status === 412) return 'exists';
       if (refusal.status === 403) throw this.#forbidden(refusal);
       if (refusal.status === 501) throw this.#withoutCondition();

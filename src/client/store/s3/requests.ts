@@ -12,7 +12,7 @@ import { ServiceClock } from '../../http/request.ts';
 import { FILE_LIMITS, mayRetry, type RetryableFailure, retryAfterMs, withRetry } from '../../http/retry.ts';
 import type { Transport } from '../../http/transport.ts';
 import { fileSource } from '../../transfer/source.ts';
-import { elementText, readStoreError } from '../../transfer/store.ts';
+import { elementText, isPage, readStoreError } from '../../transfer/store.ts';
 import type { LocalFile } from '../store.ts';
 import { type S3Action, s3Error, type S3Refusal } from './s3-error.ts';
 import type { BucketLocation, S3Settings } from './settings.ts';
@@ -75,11 +75,6 @@ export interface S3Response {
   readonly body: ReadBody | undefined;
   /** Whether an earlier attempt may have had an effect. */
   readonly wasUnclear: boolean;
-}
-
-/** Reads and ignores a body, so that its connection can be reused. */
-export async function drain(response: HttpResponse): Promise<void> {
-  await response.readPartial(MAX_ERROR_BODY);
 }
 
 const NOTHING = sha256Of('');
@@ -162,11 +157,13 @@ export class S3Requests {
         { clock, trace, attempt },
       );
       this.#storeClock.learn(response.header('date'));
-      if (response.status >= 200 && response.status < 300) {
+      const isSuccess = response.status >= 200 && response.status < 300;
+      if (isSuccess && (method === 'GET' || method === 'HEAD')) {
         const received = bodyLimit === undefined ? undefined : await response.read(bodyLimit);
         return { response, refusal: undefined, body: received };
       }
       const { bytes } = await response.readPartial(MAX_ERROR_BODY);
+      if (isSuccess && !isPage(response, bytes)) return { response, refusal: undefined, body: undefined };
       const text = bytes.toString('utf8');
       const error = readStoreError(text, (name) => response.header(name));
       const region = response.header('x-amz-bucket-region') ?? elementText(text, 'Region');

@@ -57,6 +57,6 @@ function explanationOf({ status, error, region }: S3Refusal): Explanation {
 function explanationNames(status: number, code = '', region?: string): string[] {
   const isElsewhere = region !== undefined && [301, 307, 400].includes(status);
   if (isElsewhere) return ['other region'];
-  if (status < 400) return ['redirect'];
+  if (status < 400) return [status < 300 ? 'page' : 'redirect'];
   return [code, String(status), status >= 500 ? 'failed' : ''];
 }

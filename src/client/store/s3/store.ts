@@ -15,7 +15,7 @@ import {
 } from '../store.ts';
 import { s3Error } from './s3-error.ts';
 import { listObjects, readObject } from './read.ts';
-import { drain, fileBody, type S3Body, S3Requests, type S3Response, textBody } from './requests.ts';
+import { fileBody, type S3Body, S3Requests, type S3Response, textBody } from './requests.ts';
 import { parseBucketLocation, s3Settings } from './settings.ts';
 
 /** The time after which a concurrent write is visible. */
@@ -88,14 +88,11 @@ export class S3Store implements FileStore {
 
   async replace(file: string, text: string): Promise<void> {
     const body = textBody(text);
-    const { response } = await this.#requests.send({ method: 'PUT', action: 's3:PutObject', path: file, body });
-    await drain(response);
+    await this.#requests.send({ method: 'PUT', action: 's3:PutObject', path: file, body });
   }
 
   async remove(file: string): Promise<void> {
-    const request = { method: 'DELETE', action: 's3:DeleteObject', path: file, wanted: [404] } as const;
-    const { response, refusal } = await this.#requests.send(request);
-    if (refusal === undefined) await drain(response);
+    await this.#requests.send({ method: 'DELETE', action: 's3:DeleteObject', path: file, wanted: [404] });
   }
 
   /** Locks out other runs on this machine. Runs on other machines fail to commit. */
@@ -180,8 +177,8 @@ export class S3Store implements FileStore {
       headers: isNew ? { 'if-none-match': '*' } : {},
       wanted: isNew ? [400, 412, 501] : [],
     });
-    if (sent.refusal === undefined) await drain(sent.response);
-    else if (sent.refusal.status === 400 && !isAboutCondition(sent.refusal.error.code)) throw s3Error(sent.refusal);
+    const { refusal } = sent;
+    if (refusal?.status === 400 && !isAboutCondition(refusal.error.code)) throw s3Error(refusal);
     return sent;
   }
 

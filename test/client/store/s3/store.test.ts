@@ -364,6 +364,25 @@ describe('an archive in a bucket', () => {
     });
   });
 
+  it('a write to a bucket is not done where a web page comes in response to it', async () => {
+    await store.create('a', 'one');
+    meddle = ({ method }, outgoing) => {
+      if (method === 'HEAD' || method === 'GET') return false;
+      outgoing.setHeader('content-type', 'text/html').end('<html><title>Sign in</title></html>');
+      return true;
+    };
+    const refused = {
+      code: 'bad_response',
+      message: expect.stringContaining(
+        'a web page came in response to a change, so the store may not have made it (200: Sign in',
+      ),
+      hint: expect.stringContaining('proxy'),
+    };
+    await expect(store.create('b', 'one')).rejects.toMatchObject(refused);
+    await expect(store.replace('a', 'two')).rejects.toMatchObject(refused);
+    await expect(store.remove('a')).rejects.toMatchObject(refused);
+  });
+
   it.each([301, 307, 400, 403])(
     'the error of a bucket that refuses with %i to say whether an object exists is that of the write, which has words',
     async (status) => {
