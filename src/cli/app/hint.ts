@@ -17,10 +17,9 @@ export function optionAdvice({ code, facts }: SvcError): string | undefined {
   // A named column belongs to a CSV file; the column of a JSON error is a number.
   if (code === 'refused_input' && typeof facts?.['column'] === 'string')
     return 'Leave --excel-safe out, or choose the columns with --fields.';
-  if (code !== 'rate_limited') return undefined;
-  const seconds = facts?.['retry_after_s'];
-  if (typeof seconds !== 'number') return 'A longer pause can be allowed with --max-wait.';
-  return seconds <= DAY_S ? `To allow the pause, add --max-wait ${seconds}s.` : undefined;
+  const seconds = code === 'rate_limited' ? facts?.['retry_after_s'] : undefined;
+  const isAllowable = typeof seconds === 'number' && seconds <= DAY_S;
+  return isAllowable ? `To allow the pause, add --max-wait ${seconds}s.` : undefined;
 }
 
 type HintHost = Pick<Context, 'notices' | 'globals' | 'system'>;

@@ -154,8 +154,11 @@ describe('svc tenant update', () => {
   it('R17 and R20: svc tenant update ends with 7 after five refusals, or a longer pause than allowed', async () => {
     const five = await update(['--name', 'B', '--yes'], { put: () => answer(429) });
     expect([five.code, five.puts.length]).toEqual([7, 5]);
+    // No pause was too long, so allowing a longer one would change nothing.
+    expect(errorIn(five)['hint']).toBe('Wait a little and run the command again.');
     const long = await update(['--name', 'B', '--yes'], { put: () => answer(429, '', { 'retry-after': '3600' }) });
     expect([long.code, long.puts.length]).toEqual([7, 1]);
+    expect(errorIn(long)['hint']).toContain('add --max-wait 3600s');
   });
 
   it('svc tenant update shows what the service says against it', async () => {
