@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, it, vi } from 'vitest';
-import { historiesOr, liveThrough, soak } from './live-through.ts';
+import { historiesOr, live, liveThrough, soak } from './live-through.ts';
 import { enterWorlds } from './worlds.ts';
 
 // A low limit splits even small files into several parts.
@@ -28,6 +28,12 @@ describe('in simulated worlds machines share a ledger and a refresh directory', 
       await expect(liveThrough('refreshes', HISTORIES)).resolves.toBeUndefined();
     },
   );
+
+  it('a run of which two parts wait for the same job has its results once, in the history of seed 1948529182', async ({
+    expect,
+  }) => {
+    await expect(live('refreshes', 1_948_529_182)).resolves.toBeUndefined();
+  });
 
   it.runIf(process.env['SOAK'])('for as long as a soak lasts', { timeout: 0 }, async ({ expect }) => {
     await expect(soak('refreshes')).resolves.toBeUndefined();

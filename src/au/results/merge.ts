@@ -8,15 +8,14 @@ import { fileSource, hashIfReadable } from '../../client/transfer/source.ts';
 import { RESULT_COLUMNS } from '../../schema/account-updater-files.ts';
 import { LF } from '../request/request-file.ts';
 import { readResults } from '../result-codes.ts';
-import type { Part, ResultsFile } from '../run/part.ts';
+import type { ResultsFile } from '../run/part.ts';
 import { refuseRequests } from '../run/own-requests.ts';
-import { uploadedRows } from '../run/part-source.ts';
-import type { RunRecord } from '../run/record.ts';
+import { partsByJob, type PartsOfJob, rowsIn, type RunRecord } from '../run/record.ts';
 import { applyToRun } from '../run/run.ts';
 import type { RunDirectory } from '../run/run-directory.ts';
 import { countResults, lastByteOf } from './download.ts';
 import { extraColumns, mergedInOrder, resultLine } from './merge-in-order.ts';
-import { rowsOfJob } from './rows-of-job.ts';
+import { rowsOfJob, rowsOfParts } from './rows-of-job.ts';
 import { PartRows, rowNumbersOf } from './rows-of-request.ts';
 
 export interface MergeOptions {
@@ -146,14 +145,15 @@ async function merge(run: RunDirectory, file: string, overwrite: boolean): Promi
   const { record } = run;
   // Some parts of an abandoned run may have no results.
   const parts = record.parts.filter(({ state }) => state === 'downloaded');
-  const files = parts.map((part) => run.resultsFile(part));
+  const jobs = partsByJob(parts);
+  const files = jobs.map(([part]) => run.resultsFile(part));
   const target = path.resolve(file);
   // Parts that were divided, or have the jobs of other runs, are not in the order of the request.
   const isDivided = parts.some((part) => part.rows_file !== undefined);
   const merged = await mergeResults(files, target, {
     overwrite,
     mark: record.id,
-    rows: isDivided ? await rowsOf(run, parts) : undefined,
+    rows: isDivided ? await rowsOf(run, jobs) : undefined,
     onWhole: (whole) => {
       applyToRun(record, { kind: 'writing', file: { file: target, ...whole } });
       run.save();
@@ -162,20 +162,21 @@ async function merge(run: RunDirectory, file: string, overwrite: boolean): Promi
   return recordResults(run, { file: target, ...merged });
 }
 
-/** Numbers the rows of each part as they are in the request. @throws SvcError `local` without a sound copy of the request */
-async function rowsOf(run: RunDirectory, parts: readonly Part[]): Promise<readonly PartRows[]> {
-  const file = await wholeRequest(run);
-  const whole = await fileSource(file);
+/** Numbers the rows of each job as they are in the request. @throws SvcError `local` without a sound copy of the request */
+async function rowsOf(run: RunDirectory, jobs: readonly PartsOfJob[]): Promise<readonly PartRows[]> {
+  const whole = await fileSource(await wholeRequest(run));
   const numberOf = await rowNumbersOf(whole, run.record.input.rows);
   const found: PartRows[] = [];
-  for (const part of parts) {
+  for (const parts of jobs) {
+    const [part] = parts;
     const job = part.joined && (await rowsOfJob(run, part));
     const results = await fileSource(run.resultsFile(part));
     // A part whose rows are damaged may have any row of the request.
-    const own = job ?? (await uploadedRows(part, run, file)) ?? whole;
-    if (job) found.push(await PartRows.ofJob(own, results, part.rows, numberOf));
-    else if (part.joined) found.push(await PartRows.ofUnknownJob(own, part.rows, numberOf));
-    else found.push(await PartRows.of(own, part.rows, numberOf));
+    const own = (await rowsOfParts(run, parts)) ?? whole;
+    const expected = rowsIn(parts);
+    if (job) found.push(await PartRows.ofJob(job, results, own, expected, numberOf));
+    else if (part.joined) found.push(await PartRows.ofUnknownJob(own, expected, numberOf));
+    else found.push(await PartRows.of(own, expected, numberOf));
   }
   return found;
 }

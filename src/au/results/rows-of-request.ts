@@ -33,15 +33,22 @@ export class PartRows {
   }
 
   /**
-   * Reads the rows of a job, some of which are those of other files. Where it is not known which row of a token has a
-   * result, the result is taken for one of this file.
+   * Reads the rows of a job, some of which are those of other files or have their results from other jobs: `own` are those
+   * that count. Where it is not known which row of a token has a result, the result is taken for one of these.
    */
-  static async ofJob(job: Rereadable, results: Rereadable, expected: number, numberOf: NumberOf): Promise<PartRows> {
+  static async ofJob(
+    job: Rereadable,
+    results: Rereadable,
+    own: Rereadable,
+    expected: number,
+    numberOf: NumberOf,
+  ): Promise<PartRows> {
     const found = new PartRows(expected);
     const matched = await ResultRows.match(job, results);
+    const ownNumberOf = await rowNumbersOf(own, expected);
     for await (const rows of readRequest(job.open()))
       for (const row of rows) {
-        const number = numberOf(row);
+        const number = ownNumberOf(row) === 0 ? 0 : numberOf(row);
         if (number !== 0 || matched.isKnown(row.token)) found.#add(row.token, number);
       }
     return found;

@@ -9,7 +9,7 @@ import { fieldPaths, type View } from '../../cli/output/view.ts';
 import { actionFor, type Actions, type CodeCount, lostTokensWarning, type ResultSummary } from '../result-codes.ts';
 import type { ResultsFile } from '../run/part.ts';
 import type { Polled } from '../run/poll-parts.ts';
-import { areCompared, recordedAt, type RunRecord } from '../run/record.ts';
+import { areCompared, recordedAt, rowsIn, type RunRecord } from '../run/record.ts';
 import { jobsOf } from '../run/recorded-runs.ts';
 import { shownStatus, toneOf } from '../run/run-view.ts';
 import { actionsOf } from './action-option.ts';
@@ -90,7 +90,7 @@ export function submissionOf(record: RunRecord, basis: Basis) {
 
 /** Returns the number of rows that this run sends itself. Other jobs of the cycle have the others. */
 function sentRows({ parts }: RunRecord): number {
-  return parts.filter(({ joined }) => joined === undefined).reduce((sum, { rows }) => sum + rows, 0);
+  return rowsIn(parts.filter(({ joined }) => joined === undefined));
 }
 
 /** Returns the number of left-out rows whose result is an error; null while the results are not known. */

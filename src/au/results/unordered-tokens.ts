@@ -2,10 +2,10 @@ import { readRequest } from '../request/request-lines.ts';
 import { tokenKey } from '../request/row-key.ts';
 import { TokenTable } from '../request/token-table.ts';
 import type { Part } from '../run/part.ts';
-import { uploadedRows } from '../run/part-source.ts';
+import { partsByJob, rowsIn } from '../run/record.ts';
 import type { RunDirectory } from '../run/run-directory.ts';
 import type { MatchOptions } from './result-rows.ts';
-import { rowsOfJob } from './rows-of-job.ts';
+import { rowsOfJob, rowsOfParts } from './rows-of-job.ts';
 
 type IsUnordered = MatchOptions['isUnordered'];
 
@@ -15,12 +15,15 @@ type IsUnordered = MatchOptions['isUnordered'];
  */
 export async function unorderedTokens(run: RunDirectory): Promise<IsUnordered> {
   const found = new Set<string>();
-  for (const part of run.record.parts) {
-    if (part.state !== 'downloaded' || hasOrderOfJob(part) || (await rowsOfJob(run, part)) !== undefined) continue;
-    const source = await uploadedRows(part, run);
+  for (const parts of partsByJob(run.record.parts.filter(({ state }) => state === 'downloaded'))) {
+    const [part] = parts;
+    // The order of rows in different parts of the same job is not known.
+    const isOrdered = parts.length === 1 && hasOrderOfJob(part);
+    if (isOrdered || (await rowsOfJob(run, part)) !== undefined) continue;
+    const source = await rowsOfParts(run, parts);
     // A part whose rows are gone may have any row of the request.
     if (source === undefined) return anyToken;
-    const seen = new TokenTable({ words: 3, expected: part.rows });
+    const seen = new TokenTable({ words: 3, expected: rowsIn(parts) });
     for await (const rows of readRequest(source.open()))
       for (const key of rows.map(({ token }) => tokenKey(token))) if (seen.setIfAbsent(key, 1) !== 0) found.add(key);
   }

@@ -193,6 +193,26 @@ export function doubtTime(end: number): string {
   return utcTime(end);
 }
 
+/** The parts of a run that have the results of one job: a single one, or all that wait for the same job of another run. */
+export type PartsOfJob = readonly [Part, ...Part[]];
+
+/** Groups parts by their jobs. Rows that were divided at different times are in several parts, also those of one job. */
+export function partsByJob(parts: readonly Part[]): readonly PartsOfJob[] {
+  const groups = new Map<string | Part, [Part, ...Part[]]>();
+  for (const part of parts) {
+    const key = part.joined === undefined ? part : (part.job ?? part);
+    const known = groups.get(key);
+    if (known) known.push(part);
+    else groups.set(key, [part]);
+  }
+  return [...groups.values()];
+}
+
+/** Returns the number of rows of some parts. */
+export function rowsIn(parts: readonly Pick<Part, 'rows'>[]): number {
+  return parts.reduce((sum, { rows }) => sum + rows, 0);
+}
+
 /** Returns the parts of a checked file before anything is done. `first` is the number of the first one. */
 export function plannedParts(
   check: Pick<RequestFileCheck, 'parts'>,

@@ -136,9 +136,9 @@ async function runCalled(root: string, name: string): Promise<RunDirectory | und
   return runs.find(({ record }) => record.id === name) ?? run;
 }
 
-/** Returns the current jobs of a run. */
+/** Returns the current jobs of a run. Several parts may wait for the same job of another run. */
 export function jobsOf({ parts }: Pick<RunRecord, 'parts'>): string[] {
-  return parts.flatMap(({ job }) => job ?? []);
+  return [...new Set(parts.flatMap(({ job }) => job ?? []))];
 }
 
 /**

@@ -13,8 +13,8 @@ import { unequalResults } from '../results/result-rows.ts';
 import { countedResults } from '../results/submission.ts';
 import { unorderedTokens } from '../results/unordered-tokens.ts';
 import { CommandLedger } from '../ledger/command-ledger.ts';
-import type { Part, ResultsFile } from '../run/part.ts';
-import { areCompared, needsFile, type RunRecord, statusOf } from '../run/record.ts';
+import type { ResultsFile } from '../run/part.ts';
+import { areCompared, needsFile, partsByJob, type RunRecord, rowsIn, statusOf } from '../run/record.ts';
 import { applyToRun } from '../run/run.ts';
 import { repairCopy } from '../run/request-copy.ts';
 import type { RunDirectory } from '../run/run-directory.ts';
@@ -98,19 +98,20 @@ export async function deliverResults(context: Context, run: RunDirectory, to: De
   await copyOut(context, results.file, to.out);
   // A pipe may have failed to take results that the run keeps. Another copy of a file needs no ledger.
   if ([before?.file ?? kept, results.file].includes(kept))
-    await enterDelivery(
-      context,
-      record.tenant_id,
-      record.parts.filter(isWhole).flatMap(({ job }) => job ?? []),
-    );
+    await enterDelivery(context, record.tenant_id, wholeJobs(record));
   // A refresh says which new tokens it did not place.
   if (to.out !== kept) await warnOfOrder(context, run, results);
   return results;
 }
 
-/** Tells whether a part has the results of all rows of its job. A file may have only some rows of another run's job. */
-function isWhole({ state, joined, rows }: Part): boolean {
-  return state === 'downloaded' && (joined === undefined || rows >= joined.rows);
+/** Returns the jobs of which a run has the results of all rows. A file may have only some rows of another run's job. */
+function wholeJobs({ parts }: RunRecord): string[] {
+  const ofJobs = partsByJob(parts.filter(({ state }) => state === 'downloaded'));
+  return ofJobs.flatMap((own) => {
+    const [{ job, joined }] = own;
+    const isWhole = joined === undefined || rowsIn(own) >= joined.rows;
+    return isWhole && job !== undefined ? [job] : [];
+  });
 }
 
 /**

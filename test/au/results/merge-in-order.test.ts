@@ -87,6 +87,16 @@ describe('results of several jobs', () => {
     expect(text.trimEnd().split(/\r?\n/)).toEqual([RESULT_HEADER, ...expected, differing]);
   });
 
+  it('a row that several jobs have has its result once: that of the job that counts for it', async () => {
+    const whole = await fileSource(request(['a', 'b', 'c']));
+    const [job, answer] = [await fileSource(request(['b', 'a', 'x'])), results(['b', 'a', 'x'])];
+    const own = await fileSource(request(['b']));
+    const rows = await PartRows.ofJob(job, await fileSource(answer), own, 1, await rowNumbersOf(whole, 0));
+    let text = '';
+    for await (const piece of mergedInOrder([answer], [rows])) text += piece;
+    expect(text.trimEnd().split(/\r?\n/)).toEqual([RESULT_HEADER, lineOf('b')]);
+  });
+
   it('results of several jobs belong to a token in capitals if it is a UUID', async () => {
     expect(await merged(['T', UUID.toUpperCase()], [UUID, 't', 'T'])).toEqual(['T', UUID]);
   });

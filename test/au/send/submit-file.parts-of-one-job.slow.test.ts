@@ -1,0 +1,93 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { describe, expect, it, vi } from 'vitest';
+import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
+import { rowOf } from '../../support/run-here.ts';
+import { openQuickDesk, writeRows } from '../commands/support.ts';
+
+// A low limit splits even small files into several parts.
+vi.mock('../../../src/schema/account-updater-files.ts', async (original) => ({
+  ...(await original<object>()),
+  MAX_REQUEST_FILE_ROWS: 3,
+}));
+
+const CYCLE = '--cycle 2026-12';
+const [, ...ROWS] = exampleRequestFile().trimEnd().split('\n');
+const WITH_MERCHANT = ROWS.map((row) => `${row}M1`);
+/** The rows of three parts, which are sent at the same time. The rows of another part come last. */
+const FIRST = WITH_MERCHANT.slice(0, 9);
+const ALL = WITH_MERCHANT.slice(0, 12);
+
+/**
+ * A desk on which all.csv stopped after some of its parts got a job and before any was claimed. Another job, sent from the
+ * state directory `by`, got a row of one of them meanwhile, and a row of the last part. These two parts are divided one
+ * after the other.
+ */
+async function dividedDesk(all: readonly string[], by: string) {
+  let isDown = false;
+  let hasCreated = false;
+  const desk = await openQuickDesk({
+    tenants: ['production'],
+    merchants: ['M1'],
+    intercept: ({ method, url = '' }, outgoing, proceed) => {
+      hasCreated ||= isDown && method === 'POST';
+      const isList = method === 'GET' && /\/account-updater\/jobs(?:\?|$)/.test(url);
+      if (isDown && hasCreated && isList) outgoing.writeHead(500).end();
+      else proceed();
+    },
+  });
+  const svc = (line: string, state = 'state') =>
+    desk.svc(line, { SVC_LEDGER: desk.home.file('ledger'), SVC_STATE_DIR: desk.home.file(state) });
+  const parts = () =>
+    readdirSync(desk.home.file('state/runs'))
+      .filter((name) => name.startsWith('run-'))
+      .map((name) => desk.record(`state/runs/${name}`))
+      .find(({ input }) => input.name === 'all.csv')?.parts ?? [];
+  writeRows(desk, 'first.csv', WITH_MERCHANT[12] ?? '');
+  rowOf(await svc(`au submit first.csv ${CYCLE} --wait`));
+  writeRows(desk, 'all.csv', ...all);
+  isDown = true;
+  const { code, stderr } = await svc(`au submit all.csv ${CYCLE}`);
+  expect(code, stderr).toBe(8);
+  isDown = false;
+  const at = parts().findIndex(({ job }) => job !== undefined);
+  expect(at).toBeGreaterThanOrEqual(0);
+  expect(parts()).toHaveLength(4);
+  expect(parts().at(-1)?.job).toBeUndefined();
+  writeRows(desk, 'other.csv', all[9 + at] ?? '', all[3 * at] ?? '');
+  rowOf(await svc(`au submit other.csv ${CYCLE}`, by));
+  const lines = (name: string): string[] => readFileSync(desk.home.file(name), 'utf8').trimEnd().split('\n').slice(1);
+  return { svc, lines, parts };
+}
+
+const tokenOf = (row: string): string => row.slice(0, 36);
+
+describe('a run of which two parts wait for the same job', () => {
+  it.each(['state', 'other'])('the results of the job are delivered once: sent from the directory %s', async (by) => {
+    const { svc, lines, parts } = await dividedDesk(ALL, by);
+    const done = rowOf(await svc(`au submit all.csv ${CYCLE} --wait`));
+    expect(parts().flatMap(({ joined, rows }) => (joined ? rows : []))).toEqual([1, 1]);
+    expect(done).toMatchObject({ left_out: 2, results: { updated: 12, unchanged: 0, compared: true } });
+    expect(lines('all.results.csv').map(tokenOf)).toEqual(ALL.map(tokenOf));
+    const jobs = done['jobs'] as readonly string[];
+    expect(jobs).toEqual([...new Set(jobs)]);
+    rowOf(await svc(`au download ${String(done['run'])} --out again.csv`));
+    expect(lines('again.csv')).toEqual(lines('all.results.csv'));
+  });
+
+  it('the results of a token with two merchants are delivered once each, with a warning that their order is not known', async () => {
+    // The last part has a row of each other part once more, for a merchant of whom each row is an error.
+    const again = [0, 3, 6].map((at) => (FIRST[at] ?? '').replace('M1', 'unknown'));
+    const { svc, lines } = await dividedDesk([...FIRST, ...again], 'other');
+    const done = await svc(`au submit all.csv ${CYCLE} --wait`);
+    expect(rowOf(done)).toMatchObject({ left_out: 2, results: { updated: 9, errors: 3, unchanged: 0 } });
+    expect(lines('all.results.csv').map(tokenOf)).toEqual([...FIRST, ...again].map(tokenOf));
+    expect(done.stderr).toContain('the results of 1 token may be in another order than in all.csv');
+  });
+
+  it('the job is open for no machine any more once a run has the results of all of its rows', async () => {
+    const { svc } = await dividedDesk(ALL, 'other');
+    expect(await svc('au resume', 'third')).toMatchObject({ code: 11 });
+    rowOf(await svc(`au submit all.csv ${CYCLE} --wait`));
+    expect(await svc('au resume', 'third')).toMatchObject({ code: 0 });
+  });
+});
