@@ -22,7 +22,7 @@ import { ledgerOfKey } from '../ledger/named-cycle.ts';
 import { provableUntil } from '../ledger/proof-of-absence.ts';
 import { findJob, isJobId, nameOf } from '../run/job.ts';
 import { apply, type Part, sentOf } from '../run/part.ts';
-import { needsFile, type RunRecord, statusOf } from '../run/record.ts';
+import { needsFile, partsByJob, type RunRecord, statusOf } from '../run/record.ts';
 import { everyRun, knownRunsRoot, recordedRun } from '../run/recorded-runs.ts';
 import { openRuns, RECORD, type RunDirectory, type UnreadableRun } from '../run/run-directory.ts';
 import { indexedRuns, indexEntriesOf } from '../run/runs-elsewhere.ts';
@@ -347,7 +347,7 @@ function consequencesOf(record: RunRecord): string[] {
   const lines: string[] = [];
   if (uploaded.length > 0)
     lines.push(
-      `uploaded, or may have been: ${formatNumber(rows)} of ${countText(all, 'row')} (${countText(uploaded.length, 'job')}); the service processes them all the same, and they may be paid for`,
+      `uploaded, or may have been: ${formatNumber(rows)} of ${countText(all, 'row')} (${countText(partsByJob(uploaded).length, 'job')}); the service processes them all the same, and they may be paid for`,
     );
   if (uploaded.length < record.parts.length)
     lines.push(`not uploaded, so neither processed nor paid for: ${countText(all - rows, 'row')}`);

@@ -114,7 +114,7 @@ export function areCompared({ parts }: Pick<RunRecord, 'parts'>): boolean {
 
 /** Tells whether a run waits only for jobs that the service has forgotten after their results were read. */
 export function isForgottenRun({ parts }: Pick<RunRecord, 'parts'>): boolean {
-  const left = parts.filter(({ state }) => state !== 'downloaded' && state !== 'completed');
+  const left = parts.filter(isUnfinished);
   return left.length > 0 && left.every(isForgotten);
 }
 
@@ -160,9 +160,11 @@ export function isOfPresentJob({ job, earlier_jobs: earlier = [] }: Part, result
  * step.
  */
 export function progressOf({ parts }: Pick<RunRecord, 'parts'>): string {
-  const [only] = parts;
-  if (parts.length === 1 && only) return only.state === 'unknown' ? unknownWord(parts) : (seenWord(only) ?? only.state);
-  const open = parts.filter(({ state }) => state !== 'completed' && state !== 'downloaded');
+  // Of several parts that wait for the same job, the one that is behind counts.
+  const jobs = partsByJob(parts).map((own) => own.find(isUnfinished) ?? own[0]);
+  const [only] = jobs;
+  if (jobs.length === 1 && only) return only.state === 'unknown' ? unknownWord(parts) : (seenWord(only) ?? only.state);
+  const open = jobs.filter(isUnfinished);
   const others = new Map<string, number>();
   for (const part of open) {
     const { state } = part;
@@ -171,7 +173,11 @@ export function progressOf({ parts }: Pick<RunRecord, 'parts'>): string {
     others.set(word, (others.get(word) ?? 0) + 1);
   }
   const counted = [...others].map(([word, count]) => `, ${count} ${word}`);
-  return `${parts.length - open.length} of ${countText(parts.length, 'job')} done${counted.join('')}`;
+  return `${jobs.length - open.length} of ${countText(jobs.length, 'job')} done${counted.join('')}`;
+}
+
+function isUnfinished({ state }: Part): boolean {
+  return state !== 'completed' && state !== 'downloaded';
 }
 
 function seenWord(part: Part): string | undefined {

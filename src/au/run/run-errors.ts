@@ -1,7 +1,16 @@
 import { SvcError } from '../../base/errors.ts';
 import { countText, isoTime } from '../../cli/output/time.ts';
 import { doubtEnd, isForgotten, isMissing, type Part, sentOf } from './part.ts';
-import { doubtTime, isMissingUpload, isOfSandbox, isUntouched, needsFile, progressOf, statusOf } from './record.ts';
+import {
+  doubtTime,
+  isMissingUpload,
+  isOfSandbox,
+  isUntouched,
+  needsFile,
+  partsByJob,
+  progressOf,
+  statusOf,
+} from './record.ts';
 import type { Polled } from './poll-parts.ts';
 import type { RunDirectory } from './run-directory.ts';
 
@@ -17,7 +26,7 @@ export function failedRunError(run: NamedRun): SvcError {
   );
   return new SvcError(
     'job_failed',
-    `${failed.length} of ${countText(record.parts.length, 'job')} of run ${record.id} failed`,
+    `${partsByJob(failed).length} of ${countText(partsByJob(record.parts).length, 'job')} of run ${record.id} failed`,
     {
       hint: 'Fix what the messages name, then submit the file again: only what failed is sent again.',
       next: sendWords(run),

@@ -10,6 +10,7 @@ import {
   isForgottenRun,
   isMissingUpload,
   isUntouched,
+  partsByJob,
   progressOf,
   recordedAt,
   type RunRecord,
@@ -81,7 +82,7 @@ export function runRow(record: RunRecord) {
     file: input.name,
     rows: input.rows,
     jobs: jobsOf(record),
-    job_count: parts.length,
+    job_count: partsByJob(parts).length,
     progress: progressOf(record),
     // The comparison is null until the results are written.
     compared: record.results === undefined ? null : areCompared(record),

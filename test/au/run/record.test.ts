@@ -266,6 +266,16 @@ describe('the parts of a run', () => {
     expect(progressOf(some)).toBe('2 of 5 jobs done, 1 pondering, 2 unknown');
   });
 
+  it('the parts of a run that wait for the same job of another run count as one job', () => {
+    const joined = { rows: 9, by: 'ci@runner-7' };
+    const ofJob = (state: PartState, number: number): Part => partOf({ ...parts(state).parts[0]!, number, joined });
+    const own = parts('downloaded').parts;
+    expect(progressOf({ parts: [...own, ofJob('uploaded', 2), ofJob('uploaded', 3)] })).toBe(
+      '1 of 2 jobs done, 1 uploaded',
+    );
+    expect(progressOf({ parts: [ofJob('downloaded', 1), ofJob('uploaded', 2)] })).toBe('uploaded');
+  });
+
   it('R58: the parts of a run say until when the outcome of an upload may be unknown, where that has an end', () => {
     const some = parts('downloaded', 'unknown', 'unknown');
     const [, first, second] = some.parts;
