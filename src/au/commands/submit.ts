@@ -149,7 +149,7 @@ async function sendFile(
     await resumable(continuing, { run: run.record.id }, submission.upload(run));
     if (wait) await requireJoinedFiles(context, run, again);
     if (wait || (wasCompleted && input.out !== undefined))
-      await finishRun(context, run, { out, force }, { wakeUp: wakeUpFor?.(run.record), exec, again });
+      await finishRun(context, run, { out, force }, { wait, wakeUp: wakeUpFor?.(run.record), exec, again });
     const isDone = statusOf(run.record) === 'completed';
     return {
       basis: isDone ? ('results' as const) : await poll(),

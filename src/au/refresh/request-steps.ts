@@ -101,7 +101,7 @@ export class RequestSteps {
       announceStep(this.#context, this.#input, 'wait', ['au', 'resume', run.name, ...(isToPoll ? [] : ['--wait'])]);
     if (isToPoll) return advanceRun(this.#context, run);
     await requireJoinedFiles(this.#context, run);
-    await finishRun(this.#context, run, { out: keptResultsOf(run), force: true });
+    await finishRun(this.#context, run, { out: keptResultsOf(run), force: true }, { wait: this.#input.wait });
     if (!wasOpen) noteStep(this.#context, this.#input, 'wait', `done before: ${run.name} has the results`);
   }
 

@@ -12,10 +12,10 @@ import type { NamedCycle } from '../ledger/named-cycle.ts';
 import { provableUntil } from '../ledger/proof-of-absence.ts';
 import { settleClaim } from '../ledger/settle-claims.ts';
 import { pollReporter, type RunOptions } from '../run/job.ts';
-import { MISSING_MS } from '../run/part.ts';
 import { findJobs } from '../run/poll-parts.ts';
 import { after, worstOf } from '../run/verdict.ts';
 import { SpareJob } from '../send/spare-job.ts';
+import { Absences } from '../wait/absences.ts';
 import { LONGEST_WAIT_MS } from '../wait/wait.ts';
 import { unsentRows } from './unsent-rows.ts';
 
@@ -59,22 +59,17 @@ export async function pollClaims(
   const ids = claims.map(({ job }) => job);
   // A time limit that ends the wait leaves no time to read the ledger, so it is read before.
   const unsent = await unsentRows(cycle);
-  const missingSince = new Map<string, number>();
+  const absences = new Absences(client.clock);
   const poll = async (): Promise<Jobs> => {
     const jobs = await findJobs(client, new Set(ids));
-    for (const id of ids)
-      if (jobs.has(id)) missingSince.delete(id);
-      else if (!missingSince.has(id)) missingSince.set(id, client.clock.now());
+    for (const id of ids) absences.note(id, !jobs.has(id));
     return jobs;
   };
-  // A single response that a job does not exist proves nothing, because a replica may lag.
   const isOver = (jobs: Jobs): boolean =>
     claims.every(({ job }) => {
       const status = jobs.get(job)?.status;
       if (status !== undefined) return status === 'completed' || status === 'failed';
-      return (
-        deliveryOf(cycle.entries, job) !== undefined || client.clock.now() - (missingSince.get(job) ?? 0) >= MISSING_MS
-      );
+      return deliveryOf(cycle.entries, job) !== undefined || absences.isLong(job);
     });
   const { seen, outage, timeUp } = await pollUntil(client, {
     poll,

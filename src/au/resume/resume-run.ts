@@ -70,7 +70,7 @@ async function resumeRun(
       if (wait) await requireJoinedFiles(context, run, again);
       const seen = wait ? undefined : await poll();
       if (wait || isReady(run.record))
-        await finishRun(context, run, { out, force }, { wakeUp: wakeUpFor?.(run.record), exec, again });
+        await finishRun(context, run, { out, force }, { wait, wakeUp: wakeUpFor?.(run.record), exec, again });
       return { polled: seen, failure: exec === undefined ? undefined : await runExec(context, run, exec) };
     });
     const { record } = run;

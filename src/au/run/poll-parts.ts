@@ -28,20 +28,27 @@ export function workOn(client: Client, run: Pick<RunDirectory, 'record' | 'save'
 export class Polled {
   // Private, so that no other value can stand for a poll.
   readonly #record: RunRecord;
+  readonly #found: ReadonlyMap<string, AccountUpdaterJob>;
 
-  private constructor(record: RunRecord) {
+  private constructor(record: RunRecord, found: ReadonlyMap<string, AccountUpdaterJob>) {
     this.#record = record;
+    this.#found = found;
   }
 
   /** Polls the jobs of these parts once and records the findings. */
   static async once(work: RunWork, parts: readonly Part[]): Promise<Polled> {
     const jobs = await findJobs(work.client, new Set(parts.flatMap(({ job }) => job ?? [])));
     for (const part of parts) await recordPoll(work, part, jobs.get(part.job ?? ''));
-    return new Polled(work.record);
+    return new Polled(work.record, jobs);
   }
 
   get record(): RunRecord {
     return this.#record;
+  }
+
+  /** Tells whether a response showed the job of a part, even if a later one did not. */
+  shows({ job = '' }: Part): boolean {
+    return this.#found.has(job);
   }
 
   /** The parts whose jobs are under way. */

@@ -22,9 +22,12 @@ import { unfinishedError } from '../run/run-errors.ts';
 import { resumable } from '../run/verdict.ts';
 import { showRun } from '../send/show-progress.ts';
 import { deliverFixFile } from './fix-file.ts';
-import { waitForRun } from './wait.ts';
+import { pollForResults, waitForRun } from './wait.ts';
+import { waitingWords } from './wait-options.ts';
 
 interface FinishOptions {
+  /** Whether to wait for jobs whose results cannot be downloaded now, instead of polling them once. */
+  readonly wait: boolean;
   readonly wakeUp?: WakeUp | undefined;
   readonly exec?: string | undefined;
   /** The command that continues an interrupted wait. */
@@ -32,14 +35,14 @@ interface FinishOptions {
 }
 
 /**
- * Waits for a fully uploaded run, downloads its results and writes them into one file. Without `out`, they are kept with the
- * run if the recorded file cannot be written.
+ * Polls or waits for a fully uploaded run, downloads its results and writes them into one file. Without `out`, they are kept
+ * with the run if the recorded file cannot be written.
  */
 export async function finishRun(
   context: Context,
   run: RunDirectory,
   { out, force }: Pick<Destination, 'force'> & { readonly out: string | undefined },
-  { wakeUp, exec, again = ['au', 'resume', run.name, '--wait'] }: FinishOptions = {},
+  { wait, wakeUp, exec, again = ['au', 'resume', run.name, '--wait'] }: FinishOptions,
 ): Promise<void> {
   const { record } = run;
   if (out !== undefined) await requireDestination(context, { out, force }, run);
@@ -48,8 +51,9 @@ export async function finishRun(
   await invalidateResults(run);
   if (statusOf(record) !== 'completed') {
     const client = await context.client();
-    const how = { onEvent: showRun(context, record), ledger: new CommandLedger(context), wakeUp, again };
-    await resumable(again, { run: record.id }, waitForRun(client, run, how));
+    const ledger = new CommandLedger(context);
+    const how = { onEvent: showRun(context, record), ledger, wakeUp, again: waitingWords(again) };
+    await resumable(again, { run: record.id }, wait ? waitForRun(client, run, how) : pollForResults(client, run, how));
   }
   if (exec !== undefined && record.results === undefined) applyToRun(record, { kind: 'exec due' });
   else if (exec !== undefined && record.exec === undefined)

@@ -5,10 +5,12 @@ import { pollUntil, type WakeUp } from '../../client/api/poll.ts';
 import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
 import { DAY_MS } from '../../schema/durations.ts';
 import { apply, MISSING_MS } from '../run/part.ts';
+import type { Polled } from '../run/poll-parts.ts';
 import { isMissingUpload, progressOf } from '../run/record.ts';
 import type { RunDirectory } from '../run/run-directory.ts';
 import { after, verdictOf } from '../run/verdict.ts';
 import { failedError, findJob, pollReporter, readJob } from '../run/job.ts';
+import { Absences } from './absences.ts';
 import { pollRun, type PollRunOptions, type RunPoll } from './poll-run.ts';
 
 export interface WaitOptions extends PollRunOptions {
@@ -69,36 +71,48 @@ function jobReader(client: Client, id: string): () => Promise<AccountUpdaterJob>
 }
 
 /**
- * Polls all jobs of a run with increasing intervals until none is under way. Downloads results as they become
- * available.
+ * Polls all jobs of a run with increasing intervals until none is under way, or those that are have long been missing.
+ * Downloads results as they become available.
  * @throws SvcError the reason why the run has no results (see `verdictOf`), or why no poll got a response
  */
 export async function waitForRun(client: Client, run: RunDirectory, options: WaitOptions = {}): Promise<void> {
   const { limitMs = LONGEST_WAIT_MS, random, onEvent, wakeUp, again } = options;
   const { record } = run;
+  // The list may show a job as completed whose own read finds nothing, so that each poll ends with another doubt.
+  const absences = new Absences(client.clock);
   const poll = async (): Promise<RunPoll> => {
     const found = await pollRun(client, run, options);
+    for (const part of record.parts) absences.note(part.job ?? '', isMissingUpload(part));
     // While other jobs are under way, the next poll retries the download.
     if (found.results !== undefined && found.left === 0) throw found.results;
     return found;
   };
   const { seen, outage, timeUp } = await pollUntil(client, {
     poll,
-    isDone: ({ left }) => left === 0,
+    isDone: ({ polled }) => polled.underWay.every(({ job = '' }) => absences.isLong(job)),
     limitMs: () => limitMs,
     random,
     wakeUp,
     onPoll: pollReporter(client, record.id, onEvent, () => ({ status: progressOf(record) })),
   });
-  if (seen.left !== 0) doubtMissing(run);
+  if (seen.left !== 0) doubtMissing(run, seen.polled);
   const reason = verdictOf(run, { ...seen, outage, timeUp }, { again });
   if (reason !== undefined) throw reason;
   onEvent?.({ kind: 'completed', job: record.id });
 }
 
-/** Marks missing jobs at the end of the time, because it is unknown whether the service has their files. */
-function doubtMissing(run: RunDirectory): void {
-  const missing = run.record.parts.filter(isMissingUpload);
+/**
+ * Polls all jobs of a run once, and downloads their results.
+ * @throws SvcError the reason why the run has no results, such as an outage
+ */
+export async function pollForResults(client: Client, run: RunDirectory, options: WaitOptions): Promise<void> {
+  const reason = verdictOf(run, await pollRun(client, run, options), { again: options.again });
+  if (reason !== undefined) throw reason;
+}
+
+/** Marks missing jobs at the end of the wait, unless the last poll's list shows that the service has their files. */
+function doubtMissing(run: RunDirectory, polled: Polled): void {
+  const missing = run.record.parts.filter((part) => isMissingUpload(part) && !polled.shows(part));
   for (const part of missing) apply(part, { kind: 'given up' });
   if (missing.length > 0) run.save();
 }
