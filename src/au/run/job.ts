@@ -1,6 +1,7 @@
 import { isSvcError, SvcError } from '../../base/errors.ts';
 import { formatDuration } from '../../cli/output/time.ts';
 import type { Client } from '../../client/api/client.ts';
+import { CursorRefused } from '../../client/api/pages.ts';
 import type { PollResult } from '../../client/api/poll.ts';
 import type { Flaw } from '../../client/transfer/receive.ts';
 import { UPLOAD_LIFE_MS } from '../../schema/account-updater-files.ts';
@@ -87,14 +88,15 @@ export async function findJob(client: Client, id: string): Promise<AccountUpdate
 
 /**
  * Yields the jobs page by page, newest first. A 404 for the list says nothing about any job; with `orNone`, it ends the
- * list.
+ * list, as does a refused cursor.
  */
 export async function* jobPages(client: Client, { orNone = false } = {}): AsyncGenerator<readonly ListedJob[]> {
   try {
     for await (const { items } of client.accountUpdater.list({ pageSize: 100 }).pages()) yield items;
   } catch (error) {
-    if (!isSvcError(error, 'not_found')) throw error;
-    if (!orNone) throw foreignError(error);
+    const isNone = isSvcError(error, 'not_found');
+    if (orNone && (isNone || error instanceof CursorRefused)) return;
+    throw isNone ? foreignError(error) : error;
   }
 }
 

@@ -20,6 +20,7 @@ const MAX_EMPTY = 1_000;
  * The items of a list, read one page at a time and only on demand. Iterating again starts over. Page numbers are treated
  * as cursors.
  * @throws SvcError `truncated` when the service repeats a cursor, or sends empty pages one after the other
+ * @throws CursorRefused when the service refuses a cursor that it gave
  */
 export class Pages<T> implements AsyncIterable<T> {
   readonly #read: ReadPage<T>;
@@ -54,7 +55,9 @@ export class Pages<T> implements AsyncIterable<T> {
     for (let empty = 0; ;) {
       if (seen.has(cursor)) throw endless(`the service gave the same cursor twice after ${seen.size} pages`);
       seen.add(cursor);
-      const page = await (ahead ?? this.#read(cursor));
+      const page = await (ahead ?? this.#read(cursor)).catch((error: unknown) => {
+        throw ofCursor(error, seen.size - 1);
+      });
       ahead = this.#isAhead && page.next !== undefined && !seen.has(page.next) ? this.#read(page.next) : undefined;
       // A failure is reported when this page is consumed, if ever.
       ahead?.catch(() => undefined);
@@ -68,6 +71,25 @@ export class Pages<T> implements AsyncIterable<T> {
       cursor = page.next;
     }
   }
+}
+
+/** Statuses of a refused cursor. */
+const CURSOR_STATUSES: ReadonlySet<number | undefined> = new Set([400, 404, 410, 422]);
+
+/** The error for a cursor that the service gave with a page before, and refuses. Nobody typed it. */
+export class CursorRefused extends SvcError {}
+
+function ofCursor(error: unknown, pages: number): unknown {
+  if (pages === 0 || !isSvcError(error) || !CURSOR_STATUSES.has(error.status)) return error;
+  const refused = error.with({
+    code: 'bad_response',
+    message: `the list broke off after page ${pages}: ${error.message}`,
+    hint: 'The service gave the cursor of the next page, and refuses it. Run the same command again.',
+    next: undefined,
+    alternatives: [],
+    retryable: true,
+  });
+  return new CursorRefused(refused.code, refused.message, refused);
 }
 
 function endless(problem: string, emptyPages?: number): SvcError {
@@ -86,7 +108,7 @@ export function isEndless(error: unknown): error is SvcError {
 export function isExpiredCursor(error: unknown, pages: number): error is SvcError {
   if (pages === 0 || isEndless(error)) return false;
   if (isSvcError(error, 'truncated')) return true;
-  return isSvcError(error) && [400, 404, 410, 422].includes(error.status ?? 0);
+  return isSvcError(error) && CURSOR_STATUSES.has(error.status);
 }
 
 /** The start of a list and the size of its pages. */

@@ -22,6 +22,8 @@ let serviceNow: number;
 let jobs: Map<string, AccountUpdaterJob>;
 let pages: AccountUpdaterJob[][];
 let listFailure: ErrorCode | undefined;
+/** Whether the service refuses the cursors that it gives. */
+let refusesCursors: boolean;
 let requests: string[];
 let events: RunEvent[];
 let saves: number;
@@ -30,7 +32,7 @@ beforeEach(() => {
   clock = new FakeClock({ start: NOON });
   serviceNow = NOON;
   [jobs, pages, requests, events] = [new Map(), [], [], []];
-  [listFailure, saves] = [undefined, 0];
+  [listFailure, refusesCursors, saves] = [undefined, false, 0];
 });
 
 function scriptedClient(): Client {
@@ -48,6 +50,7 @@ function scriptedClient(): Client {
         const at = Number(cursor ?? 0);
         requests.push(`list ${at}`);
         if (listFailure !== undefined) throw new SvcError(listFailure, 'refused');
+        if (refusesCursors && cursor !== undefined) throw new SvcError('rejected', 'refused', { status: 400 });
         return { items: pages[at] ?? [], next: at + 1 < pages.length ? String(at + 1) : undefined };
       }),
   };
@@ -222,6 +225,13 @@ describe('a job that is missing', () => {
       },
     );
 
+    it('R58: a permanently missing job is in doubt while the list breaks off, since its cursor is refused', async () => {
+      refusesCursors = true;
+      pages = [[job('job-2')], [job('job-3')]];
+      const { record } = await lost();
+      expect(record.parts).toMatchObject([{ state: 'unknown', job: 'job-1' }]);
+    });
+
     it('a permanently missing job is no matter of a key that is refused', async () => {
       listFailure = 'unauthorized';
       jobs.set('job-1', job('job-1'));
@@ -322,6 +332,16 @@ describe('a poll of a run', () => {
     // The jobs of a run are next to one another in the list, so a page without any ends the reading.
     expect(requests).toEqual(['list 0', 'list 1', 'read job-1', 'read job-2']);
     expect(parts.map(({ seen }) => seen)).toEqual(['completed', 'processing', 'completed']);
+  });
+
+  it('a poll of a run reads the other jobs one by one where the list breaks off, since its cursor is refused', async () => {
+    refusesCursors = true;
+    const parts = [1, 2].map((number) => numbered('uploaded', number));
+    pages = [[job('job-2', 'completed')], [job('job-1', 'completed')]];
+    jobs.set('job-1', job('job-1', 'processing'));
+    await pollJobs(workOf(...parts));
+    expect(requests).toEqual(['list 0', 'list 1', 'read job-1']);
+    expect(parts.map(({ seen }) => seen)).toEqual(['processing', 'completed']);
   });
 
   it('R42: a poll of a run looks no further than a page without any of its jobs, once it met some', async () => {

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { SvcError } from '../../../src/base/errors.ts';
-import { cursorPages, isExpiredCursor, Pages, type Page } from '../../../src/client/api/pages.ts';
+import { CursorRefused, cursorPages, isExpiredCursor, Pages, type Page } from '../../../src/client/api/pages.ts';
 import type { HttpCore } from '../../../src/client/http/core.ts';
 import type { ApiRequest } from '../../../src/client/http/request.ts';
 
@@ -143,6 +143,29 @@ describe('a list in the cursor style', () => {
     expect(isExpiredCursor(new SvcError('truncated', 'the same cursor twice'), 1)).toBe(true);
     expect(isExpiredCursor(new SvcError('network', 'reset'), 1)).toBe(false);
     expect(isExpiredCursor(Object.assign(new Error('other'), { status: 404 }), 1)).toBe(false);
+  });
+
+  it.each([400, 404, 410, 422])(
+    'a list whose service refuses its own cursor with %i broke off, and may be read again',
+    async (status) => {
+      for (const isAhead of [false, true]) {
+        const list = new Pages(
+          async (cursor) => {
+            if (cursor !== undefined) throw refused(status);
+            return { items: [1], next: 'a' };
+          },
+          { isAhead },
+        );
+        const error: unknown = await gather(list).catch((reason: unknown) => reason);
+        expect(error).toMatchObject({ code: 'bad_response', exitCode: 8, status, retryable: true });
+        expect([error instanceof CursorRefused, isExpiredCursor(error, 1)]).toEqual([true, true]);
+      }
+    },
+  );
+
+  it('a refused cursor that somebody typed is no list that broke off', async () => {
+    const list = new Pages(() => Promise.reject(refused(400)), { start: 'typed' });
+    await expect(gather(list)).rejects.toEqual(refused(400));
   });
 
   it('R26: a list in the cursor style asks for one page ahead where the whole list is wanted, and a failure comes in its turn', async () => {

@@ -1,0 +1,25 @@
+import { expect, it } from 'vitest';
+import { errorIn } from '../../support/run-here.ts';
+import { refuseWith } from '../support.ts';
+import { openQuickDesk } from './support.ts';
+
+const REFUSED = refuseWith(400, '{"title":"Bad Request","status":400,"detail":"The cursor is not valid."}');
+
+it('svc au jobs ends with 8 and says to run it again where the service refuses the cursor that it gave itself', async () => {
+  const desk = await openQuickDesk({
+    intercept: (incoming, outgoing, proceed) =>
+      /[?&]start=/.test(incoming.url ?? '') ? REFUSED(incoming, outgoing, proceed) : proceed(),
+  });
+  await desk.svc('au create');
+  await desk.svc('au create');
+  const { code, stderr } = await desk.svc('au jobs --all --page-size 1');
+  expect(code, stderr).toBe(8);
+  expect(errorIn({ stderr })).toMatchObject({
+    message: expect.stringMatching(/^the list broke off after page 1: .*The cursor is not valid/),
+    hint: expect.stringContaining('Run the same command again'),
+    retryable: true,
+  });
+  // A cursor that somebody typed may be wrong.
+  const typed = await desk.svc('au jobs --start typed');
+  expect(typed.code, typed.stderr).toBe(6);
+});
