@@ -3,6 +3,7 @@ import { type Part, sentOf } from '../../src/au/run/part.ts';
 import { ACCEPT_SECOND_PUT, FaultChooser, readFaults } from '../../src/emulator/faults/fault.ts';
 import { faultInterceptor } from '../../src/emulator/faults/intercept.ts';
 import type { Interceptor } from '../../src/emulator/options.ts';
+import { DEFAULT_PAGE_SIZE } from '../../src/schema/response.ts';
 import type { SimulatedProcess } from './context.ts';
 import { FORGERIES, type Forgery, forge } from './forgeries.ts';
 import { LogOverlay } from './log-overlay.ts';
@@ -41,8 +42,8 @@ export class Adversary {
   readonly #troubles = new WeakMap<SimulatedProcess, Trouble>();
   #weather: Weather | undefined;
   readonly #logs: LogOverlay;
-  /** Response bodies by path, with a word before it for the other tenant: the first three and the newest. */
-  readonly #answers = new Map<string, Buffer[]>();
+  /** Responses by path, with a word before it for the other tenant: the first three and the newest. */
+  readonly #answers = new Map<string, Answer[]>();
   /** Secrets that were sent where they must never go. */
   readonly leaks: string[] = [];
   /** Jobs that each process created and learned of from an intact response. */
@@ -180,7 +181,7 @@ export class Adversary {
   #otherJob({ isKnown, isReplayed }: Misfortune): Buffer | undefined {
     if (isReplayed) return this.#creation;
     const newest = isKnown ? this.#answers.get('/account-updater/jobs')?.at(-1) : undefined;
-    const { data = [] } = JSON.parse(newest?.toString() ?? '{}') as { data?: Job[] };
+    const { data = [] } = JSON.parse(newest?.body.toString() ?? '{}') as { data?: Job[] };
     const ended = data.find(({ status }) => status !== 'pending');
     return ended && Buffer.from(JSON.stringify(ended));
   }
@@ -221,13 +222,13 @@ export class Adversary {
     }
     const changed = /^\/logs(\?|$)/.test(url) ? this.#logs.page(body, process !== undefined) : body;
     if (method !== 'GET' || !url.startsWith('/account-updater/')) return changed;
-    const [path = ''] = url.split('?');
+    const [path = '', query = ''] = url.split('?');
     const shown = this.#show(changed, trouble);
     // No tenant gets an answer that another one got.
     const of = isTheirs ? `their ${path}` : path;
     const answers = this.#answers.get(of) ?? [];
-    this.#answers.set(of, [...answers.slice(0, 3), shown]);
-    const given = (isStale ? answers[0] : undefined) ?? shown;
+    this.#answers.set(of, [...answers.slice(0, 3), { query, body: shown }]);
+    const given = (isStale ? answers.find((answer) => mayAnswer(answer, query)) : undefined)?.body ?? shown;
     if (isWhole) this.#tell(process, given);
     return given;
   }
@@ -282,6 +283,28 @@ interface Misfortune {
   readonly isKnown: boolean;
   readonly isReplayed: boolean;
   readonly denies: Denial | undefined;
+}
+
+interface Answer {
+  readonly query: string;
+  readonly body: Buffer;
+}
+
+/**
+ * Tells whether an earlier response is what a lagging replica would send for a query. A page with a cursor for the next one only
+ * fits its own query, because a cursor belongs to a page size.
+ */
+function mayAnswer({ query: earlier, body }: Answer, query: string): boolean {
+  if (earlier === query) return true;
+  if ([earlier, query].some((text) => new URLSearchParams(text).has('start'))) return false;
+  const { data = [], pagination } = JSON.parse(body.toString()) as Page;
+  const size = new URLSearchParams(query).get('size') ?? DEFAULT_PAGE_SIZE;
+  return !pagination?.next && data.length <= Number(size);
+}
+
+interface Page {
+  readonly data?: readonly Job[];
+  readonly pagination?: { readonly next?: string | null };
 }
 
 interface Job {

@@ -35,7 +35,7 @@ const EFFECTS: readonly (readonly [string, readonly string[]])[] = [
   [PUT, ['503', '403', 'reset', 'reset,applied', 'hang,applied', '500,applied', '503,applied', 'latency=90s']],
   [CREATE, ['503', '403', 'reset', 'reset,applied', 'hang,applied', '500,applied']],
   [JOB, ['404', '503', 'reset', 'hang', 'stale']],
-  [JOBS, ['503', 'stale', 'reset']],
+  [JOBS, ['503', '404', '403', 'stale', 'reset']],
   [RESULT, ['503', 'reset=300', 'truncate=300']],
   ['* /**', ['503', 'reset', '429,retry-after=2', '401']],
 ];
