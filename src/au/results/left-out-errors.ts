@@ -1,24 +1,32 @@
 import path from 'node:path';
 import { isSvcError } from '../../base/errors.ts';
 import { Draft } from '../../base/files/draft.ts';
-import { fileSource, hashIfReadable } from '../../client/transfer/source.ts';
+import { hashIfReadable } from '../../client/transfer/source.ts';
 import { REQUEST_HEADER } from '../request/request-file.ts';
-import { readRequest } from '../request/request-lines.ts';
-import { tokenKey } from '../request/row-key.ts';
-import { TokenTable } from '../request/token-table.ts';
-import { explainResultCode, readResults } from '../result-codes.ts';
-import { uploadedRows } from '../run/part-source.ts';
+import { merchantOf, readRequest } from '../request/request-lines.ts';
 import type { Part } from '../run/part.ts';
+import { partsByJob } from '../run/record.ts';
 import { LEFT_OUT_ERRORS, type RunDirectory } from '../run/run-directory.ts';
-import type { Rereadable } from './reconcile.ts';
-import { type MatchOptions, ResultRows } from './result-rows.ts';
-import { anyToken, hasOrderOfJob } from './unordered-tokens.ts';
+import { JobErrors } from './job-errors.ts';
 
 /** The rows of a run that were left out although their result in the job of another run is an error. */
 export interface LeftOutErrors {
+  /** The number of rows in the file. */
   readonly rows: number;
   /** The file with these rows as the request has them; undefined if there are none. */
   readonly file: string | undefined;
+  /** Rows that are not in the file, because an error of their token may be that of another row. */
+  readonly unclear: UnclearErrors;
+  /** Parts with rows of the file whose jobs have other rows too, of which this machine knows nothing. */
+  readonly partlyKnown: readonly Part[];
+}
+
+export interface UnclearErrors {
+  readonly rows: number;
+  /** How many of the rows have an error as their result, at most. */
+  readonly errors: number;
+  /** A part of each job that has them. */
+  readonly parts: readonly Part[];
 }
 
 /**
@@ -38,24 +46,33 @@ export async function writeLeftOutErrors(run: RunDirectory, target: string): Pro
 async function writeTo(run: RunDirectory, target: string, overwrite: boolean): Promise<LeftOutErrors | undefined> {
   let draft: Draft | undefined;
   let count = 0;
+  const unclear = { rows: 0, errors: 0, parts: new Set<Part>() };
+  const partlyKnown = new Set<Part>();
   try {
-    for (const part of run.record.parts.filter(isJoined)) {
-      const source = await uploadedRows(part, run);
-      if (source === undefined) return undefined;
-      const isWrong = await errorsIn(run.resultsFile(part), source, hasOrderOfJob(part) ? undefined : anyToken);
-      if (isWrong === undefined) return undefined;
-      for await (const rows of readRequest(source.open())) {
-        const wrong = rows.filter(({ token }) => isWrong(token));
+    for (const parts of partsByJob(run.record.parts.filter(isJoined))) {
+      const errors = await JobErrors.of(run, parts);
+      if (errors === undefined) return undefined;
+      for await (const rows of readRequest(errors.own.open())) {
+        for (const row of rows) {
+          const isError = errors.takeUnclear(row);
+          if (isError === undefined) continue;
+          unclear.rows += 1;
+          if (isError) unclear.errors += 1;
+          unclear.parts.add(parts[0]);
+        }
+        const wrong = rows.filter((row) => errors.has(row));
         if (wrong.length === 0) continue;
+        if (errors.isPartlyKnown && wrong.some((row) => merchantOf(row) !== '')) partlyKnown.add(parts[0]);
         draft ??= await beginFile(target);
         count += wrong.length;
         await draft.write(wrong.map(({ line }) => `${line}\n`).join(''));
       }
     }
-    if (draft === undefined) return { rows: 0, file: undefined };
+    const found = { rows: count, unclear: { ...unclear, parts: [...unclear.parts] }, partlyKnown: [...partlyKnown] };
+    if (draft === undefined) return { ...found, file: undefined };
     const { sha256 } = await draft.seal();
     if ((await hashIfReadable(target)) !== sha256) await draft.finish(overwrite);
-    return { rows: count, file: target };
+    return { ...found, file: target };
   } finally {
     await draft?.discard();
   }
@@ -70,31 +87,4 @@ async function beginFile(target: string): Promise<Draft> {
 /** Tells whether the results of rows that another run sent are on this machine. */
 function isJoined({ joined, state }: Part): boolean {
   return joined !== undefined && state === 'downloaded';
-}
-
-/**
- * Returns a function that tells of the rows of a part, one after the other, whether their result is an error. All rows of a
- * token are taken for wrong if it is not known which one is. Returns undefined if the results are gone.
- */
-async function errorsIn(
-  file: string,
-  part: Rereadable,
-  isUnordered: MatchOptions['isUnordered'],
-): Promise<((token: string) => boolean) | undefined> {
-  if ((await hashIfReadable(file)) === undefined) return undefined;
-  const results = await fileSource(file);
-  const rowsOf = await ResultRows.match(part, results, { isUnordered });
-  const placeOf = rowsOf.placing();
-  const errors = new TokenTable({ words: 3 });
-  for await (const rows of readResults(results.open()))
-    for (const { token, result_code: code } of rows) {
-      const key = keyAt(token, placeOf(token));
-      if (explainResultCode(code).class === 'error') errors.setIfAbsent(key, 1);
-    }
-  const count = rowsOf.counting();
-  return (token) => [count(token), undefined].some((place) => errors.get(keyAt(token, place)) !== 0);
-}
-
-function keyAt(token: string, place: number | undefined): string {
-  return place === undefined ? tokenKey(token) : `${tokenKey(token)}\0${place}`;
 }

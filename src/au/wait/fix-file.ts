@@ -6,7 +6,8 @@ import { readIfPossible } from '../../cli/app/read-if-possible.ts';
 import { countText } from '../../cli/output/time.ts';
 import { CommandLedger } from '../ledger/command-ledger.ts';
 import { nextCycle } from '../ledger/next-cycle.ts';
-import { writeLeftOutErrors } from '../results/left-out-errors.ts';
+import { type UnclearErrors, writeLeftOutErrors } from '../results/left-out-errors.ts';
+import type { Part } from '../run/part.ts';
 import type { RunRecord } from '../run/record.ts';
 import { applyToRun } from '../run/run.ts';
 import type { RunDirectory } from '../run/run-directory.ts';
@@ -22,16 +23,18 @@ export async function deliverFixFile(context: Context, run: RunDirectory): Promi
   const target = fixFileOf(record);
   const found = await writeLeftOutErrors(run, target);
   if (found === undefined) return;
-  applyToRun(record, { kind: 'errors left out', rows: found.rows });
+  const { rows, file, unclear, partlyKnown } = found;
+  applyToRun(record, { kind: 'errors left out', rows: rows + unclear.errors });
   run.save();
-  if (found.file === undefined) return;
-  const { rows, file } = found;
+  if (unclear.errors > 0) context.notices.warn(unclearText(unclear, record.input.name));
+  if (file === undefined) return;
   const shown = shownPath(file);
   if (file !== target)
     context.notices.warn(`${shownPath(target)} is another file or cannot be written, and was left as it is`);
   context.notices.note(
     `${countText(rows, 'row')} of ${record.input.name} ${rows === 1 ? 'was' : 'were'} left out although the result is an error: ${shown} has them as they are in ${record.input.name} now`,
   );
+  if (partlyKnown.length > 0) context.notices.note(partlyKnownText(partlyKnown, shown));
   const billed = `${countText(rows, 'row')}, billed again`;
   const cycle = await readIfPossible(context, (limited) => unusedCycle(limited, record));
   if (typeof cycle !== 'string')
@@ -46,6 +49,26 @@ export async function deliverFixFile(context: Context, run: RunDirectory): Promi
   const isFirst = cycle === `${record.cycle}.2` || (record.cycle === undefined && cycle.endsWith('-fix'));
   const words = ['au', 'submit', shown, '--cycle', cycle, ...(isFirst ? ['--begin'] : [])];
   noteNext(context, `once they are corrected, submit that file (${billed})`, words);
+}
+
+/** Says that rows are not written, because it is not known which rows of their tokens have the errors. */
+function unclearText({ rows, parts }: UnclearErrors, name: string): string {
+  const [which, token, were] =
+    rows === 1
+      ? [`whether the result of 1 row of ${name} is an error`, 'its token', 'it was']
+      : [`which of ${countText(rows, 'row')} of ${name} have an error as their result`, 'their tokens', 'they were'];
+  return `it is not known ${which}, so that ${were} not written to be billed again: ${jobsText(parts)} ${parts.length === 1 ? 'has' : 'have'} rows of ${token} for several merchants, and results name no merchant`;
+}
+
+/** Says that an error of a written row may be that of a row which this machine does not know. */
+function partlyKnownText(parts: readonly Part[], file: string): string {
+  return `errors may be those of other merchants if ${jobsText(parts)} ${parts.length === 1 ? 'has' : 'have'} tokens of ${file} for several: results name no merchant, and not all rows of the ${parts.length === 1 ? 'job' : 'jobs'} are known on this machine`;
+}
+
+/** Names the jobs of other runs, and who sent them. */
+function jobsText(parts: readonly Part[]): string {
+  const jobs = parts.map(({ job = '', joined }) => `${job} (sent by ${joined?.by ?? ''})`);
+  return `${jobs.length === 1 ? 'job' : 'jobs'} ${jobs.join(', ')}`;
 }
 
 /** Returns the next unused name of a cycle for rows of a run. */

@@ -192,7 +192,7 @@ describe('left-out errors of a token with two merchants', () => {
     expect(readFileSync(desk.home.file('more.fix.csv'), 'utf8')).toBe(`${HEADER}\n${A},28,05,WRONG\n`);
   });
 
-  it('left-out errors of a token with two merchants are both rows, where the job of another machine may have them in another order', async () => {
+  it('R79: left-out errors of a token with two merchants are counted and not written to be billed again, where the job of another machine may have its rows in another order', async () => {
     const desk = await merchantDesk(
       {},
       {
@@ -205,10 +205,15 @@ describe('left-out errors of a token with two merchants', () => {
     const on = (machine: string) => ({ SVC_STATE_DIR: desk.home.file(machine), SVC_LEDGER: desk.home.file('ledger') });
     rowOf(await desk.svc('au submit first.csv --cycle 2026-12 --wait', on('runner')));
     const done = await desk.svc('au submit turned.csv --cycle 2026-12 --wait --out r.csv', on('laptop'));
-    expect(rowOf(done)).toMatchObject({ left_out_errors: 2 });
+    expect(rowOf(done)).toMatchObject({ left_out_errors: 1 });
+    expect(done.stderr).toContain(
+      'it is not known which of 2 rows of turned.csv have an error as their result, so that they were not written to be billed again: job ',
+    );
+    expect(existsSync(desk.home.file('turned.fix.csv'))).toBe(false);
     expect(done.stderr).toContain('the results of 1 token may be in another order than in turned.csv');
     const same = await desk.svc('au submit first.csv --cycle 2026-12 --wait --out s.csv', on('desktop'));
     expect(rowOf(same)).toMatchObject({ left_out_errors: 1 });
+    expect(readFileSync(desk.home.file('first.fix.csv'), 'utf8')).toBe(`${HEADER}\n${A},28,05,WRONG\n`);
     expect(same.stderr).not.toContain('another order');
   });
 });

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it, vi } from 'vitest';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
 import { rowOf } from '../../support/run-here.ts';
@@ -56,7 +56,8 @@ async function dividedDesk(all: readonly string[], by: string) {
   writeRows(desk, 'other.csv', all[9 + at] ?? '', all[3 * at] ?? '');
   rowOf(await svc(`au submit other.csv ${CYCLE}`, by));
   const lines = (name: string): string[] => readFileSync(desk.home.file(name), 'utf8').trimEnd().split('\n').slice(1);
-  return { svc, lines, parts };
+  const hasFile = (name: string): boolean => existsSync(desk.home.file(name));
+  return { svc, lines, parts, hasFile };
 }
 
 const tokenOf = (row: string): string => row.slice(0, 36);
@@ -89,6 +90,22 @@ describe('a run of which two parts wait for the same job', () => {
     expect(lines('all.results.csv').map(tokenOf)).toEqual([...FIRST, ...again].map(tokenOf));
     expect(done.stderr).toContain('the results of 1 token may be in another order than in all.csv');
   });
+
+  it.each([
+    ['state', 1],
+    ['other', 0],
+  ] as const)(
+    'R79: a row whose result is an update is not written to be billed again for the error of another part: sent from the directory %s',
+    async (by, written) => {
+      const again = [0, 3, 6].map((at) => (FIRST[at] ?? '').replace('M1', 'unknown'));
+      const { svc, lines, hasFile } = await dividedDesk([...FIRST, ...again], by);
+      const done = await svc(`au submit all.csv ${CYCLE} --wait`);
+      expect(rowOf(done)).toMatchObject({ left_out: 2, left_out_errors: 1 });
+      expect(done.stderr.includes('which of 2 rows of all.csv')).toBe(written === 0);
+      const rows = hasFile('all.fix.csv') ? lines('all.fix.csv') : [];
+      expect(rows.map((row) => row.includes('unknown'))).toEqual(written === 0 ? [] : [true]);
+    },
+  );
 
   it('the job is open for no machine any more once a run has the results of all of its rows', async () => {
     const { svc } = await dividedDesk(ALL, 'other');
