@@ -92,6 +92,11 @@ export class PackedResults {
   // The results of a token form a ring that is entered at the last result, whose successor is the first.
   readonly #following: number[] = [];
   readonly #texts: string[] = [];
+  readonly #isUnclear: (token: string) => boolean;
+
+  constructor(isUnclear: (token: string) => boolean = () => false) {
+    this.#isUnclear = isUnclear;
+  }
 
   add(row: ResultRow): void {
     const { token, result_code, new_token, new_expiration_year, new_expiration_month } = row;
@@ -99,6 +104,12 @@ export class PackedResults {
     const last = this.#last.get(key) - 1;
     const added = this.#texts.length;
     this.#texts.push(JSON.stringify([result_code, new_token, new_expiration_year, new_expiration_month]));
+    if (last !== -1 && this.#isUnclear(token) && (this.#at(last).new_token === '') !== (new_token === '')) {
+      // Only the results with a new token count, so that no row of the token keeps the old one.
+      this.#following.push(added);
+      if (new_token !== '') this.#last.set(key, added + 1);
+      return;
+    }
     this.#following.push(last === -1 ? added : (this.#following[last] ?? 0));
     if (last !== -1) this.#following[last] = added;
     this.#last.set(key, added + 1);
@@ -110,13 +121,17 @@ export class PackedResults {
     if (last === -1) return undefined;
     const first = this.#following[last] ?? 0;
     this.#following[last] = this.#following[first] ?? 0;
-    const [code, newToken, year, month] = JSON.parse(this.#texts[first] ?? '') as readonly string[];
+    return this.#at(first);
+  }
+
+  #at(index: number): PackedResult {
+    const [code, newToken, year, month] = JSON.parse(this.#texts[index] ?? '') as readonly string[];
     return {
       result_code: code ?? '',
       new_token: newToken ?? '',
       new_expiration_year: year ?? '',
       new_expiration_month: month ?? '',
-      row: first + 1,
+      row: index + 1,
     };
   }
 }
@@ -146,11 +161,15 @@ export async function resultsInOrder(results: AsyncIterable<Uint8Array>): Promis
 
 /**
  * Keeps results in memory, so that they can be in any order. A token that was requested several times takes its next
- * result each time, or the last one again if none is left, because an update applies to every row of the token.
+ * result each time, or the last one again if none is left, because an update applies to every row of the token. `isUnclear`
+ * tells of which tokens it is not known to which row each result belongs.
  * @throws SvcError `refused_input` for more results than fit in memory
  */
-export async function indexResults(results: AsyncIterable<Uint8Array>): Promise<ResultsByToken> {
-  const held = new PackedResults();
+export async function indexResults(
+  results: AsyncIterable<Uint8Array>,
+  isUnclear?: (token: string) => boolean,
+): Promise<ResultsByToken> {
+  const held = new PackedResults(isUnclear);
   for await (const rows of readResults(results)) {
     for (const row of rows) {
       if (row.row > MAX_BUFFERED) throw tooManyToMatch(MAX_BUFFERED);

@@ -178,7 +178,7 @@ async function requireTargets(
 
 async function matchedResults(
   context: Context,
-  { request, results: name, mayHaveMore, options = [] }: NextFiles,
+  { request, results: name, mayHaveMore, isUnordered, options = [] }: NextFiles,
   reading: ShownReading,
 ) {
   await requireRequestAndResults(context, {
@@ -195,8 +195,20 @@ async function matchedResults(
   if (found.notRequested + repeated > 0) throw notOfTheRequest({ request, results: name }, found);
   // A repeated token takes its result from any position, so that no row keeps an old token.
   const isInOrder = found.matchedBy === 'order' && !(await repeatsTokens(source, { ...file, ...shown }));
-  const answers = await (isInOrder ? resultsInOrder(results.open()) : indexResults(results.open()));
-  return { source, answers };
+  if (isInOrder) return { source, answers: await resultsInOrder(results.open()) };
+  const isUnclear = await unclearTokens(source, results, { mayHaveMore, isUnordered });
+  return { source, answers: await indexResults(results.open(), isUnclear) };
+}
+
+/** Tells which tokens have results of other rows, or of their rows in another order, because another machine sent them. */
+async function unclearTokens(
+  request: Rereadable,
+  results: Rereadable,
+  { mayHaveMore = false, isUnordered }: MatchOptions,
+): Promise<((token: string) => boolean) | undefined> {
+  if (!mayHaveMore && isUnordered === undefined) return undefined;
+  const rows = await ResultRows.match(request, results, { mayHaveMore, isUnordered });
+  return (token) => !rows.isKnown(token) && (rows.hasMoreOf(token) || isUnordered?.(tokenKey(token)) === true);
 }
 
 /** Tells whether a token may be in several rows: with several merchants, or in repeated rows that were all sent. */

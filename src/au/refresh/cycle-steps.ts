@@ -13,6 +13,7 @@ import { keepFileOf } from '../results/kept-columns.ts';
 import { makeReport, requireReconciled } from '../results/make-report.ts';
 import type { PageSubject } from '../results/report-page.ts';
 import { dominanceWarning } from '../results/report-view.ts';
+import type { MatchOptions } from '../results/result-rows.ts';
 import { checkThreshold, countedFile, drawResults, noteOddities, type Results } from '../results/submission.ts';
 import { trendOf } from '../results/trend.ts';
 import { tenantOf } from '../run/run-view.ts';
@@ -313,6 +314,7 @@ export class CycleSteps {
       actions: this.#actions,
       force: true,
       mayHaveMore: this.#mayHaveMore,
+      isUnordered: this.#isUnordered,
       isCounted: true,
     });
   }
@@ -320,6 +322,12 @@ export class CycleSteps {
   /** Whether a token may have more results than rows: another machine's job may have it for several merchants. */
   get #mayHaveMore(): boolean {
     return this.#results.sources.some(({ mayHaveMore }) => mayHaveMore === true);
+  }
+
+  /** Tells by the key of a token whether its results may have another order than its rows. */
+  get #isUnordered(): MatchOptions['isUnordered'] {
+    const found = this.#results.sources.flatMap(({ isUnordered }) => isUnordered ?? []);
+    return found.length === 0 ? undefined : (key) => found.some((isUnordered) => isUnordered(key));
   }
 
   /** Returns the error of a step after which the others go on. */

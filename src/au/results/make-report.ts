@@ -227,7 +227,7 @@ async function matchedColumns(
   results: Rereadable,
 ): Promise<Kept | undefined> {
   if (kept === undefined) return undefined;
-  const rows = await ResultRows.match(request, results);
+  const rows = await ResultRows.match(request, results, { mayHaveMore: true });
   const placeOf = rows.placing();
   return { names: kept.names, cellsOf: (token) => kept.cellsAt(token, placeOf(token), rows.rowsOf(token)) };
 }

@@ -22,18 +22,17 @@ export class ResultRows {
   /** For each token with several rows or results, the number of its rows. */
   readonly #rows: ReadonlyMap<string, number>;
   readonly #known: ReadonlySet<string>;
-  /** Whether a token has more results than rows. */
-  readonly hasMore: boolean;
+  readonly #more: ReadonlySet<string>;
 
-  private constructor(rows: ReadonlyMap<string, number>, known: ReadonlySet<string>, hasMore: boolean) {
+  private constructor(rows: ReadonlyMap<string, number>, known: ReadonlySet<string>, more: ReadonlySet<string>) {
     this.#rows = rows;
     this.#known = known;
-    this.hasMore = hasMore;
+    this.#more = more;
   }
 
   /** Reads a request, to count the rows of its tokens. */
   static async of(request: Rereadable): Promise<ResultRows> {
-    return new ResultRows(await rowsByToken(request), new Set(), false);
+    return new ResultRows(await rowsByToken(request), new Set(), new Set());
   }
 
   /** Reads a request, and the results too if a token has several rows or may have more results than rows. */
@@ -49,7 +48,7 @@ export class ResultRows {
         if (count > (rows.get(key) ?? 1)) more.add(key);
         rows.set(key, rows.get(key) ?? 1);
       }
-    if (rows.size === 0) return new ResultRows(rows, new Set(), false);
+    if (rows.size === 0) return new ResultRows(rows, new Set(), more);
     const others = more.size === 0 ? results : onlyResults(results, (token) => !more.has(tokenKey(token)));
     const { matchedBy } = await reconcile(request, others);
     const found = matchedBy === 'order' ? await countByToken(results, rows) : new Map<string, number>();
@@ -57,7 +56,7 @@ export class ResultRows {
     const unordered = new Set(isUnordered ? whole.filter((key) => isUnordered(key)) : []);
     const unclear = unordered.size === 0 ? unordered : await unequalResults(results, (key) => unordered.has(key));
     const known = whole.filter((key) => !unclear.has(key));
-    return new ResultRows(rows, new Set(known), more.size > 0);
+    return new ResultRows(rows, new Set(known), more);
   }
 
   /**
@@ -73,6 +72,16 @@ export class ResultRows {
   isKnown(token: string): boolean {
     const key = tokenKey(token);
     return !this.#rows.has(key) || this.#known.has(key);
+  }
+
+  /** Whether a token has more results than rows. */
+  get hasMore(): boolean {
+    return this.#more.size > 0;
+  }
+
+  /** Tells whether this token has more results than rows. */
+  hasMoreOf(token: string): boolean {
+    return this.#more.has(tokenKey(token));
   }
 
   /** Returns the number of rows that the request has of a token. */

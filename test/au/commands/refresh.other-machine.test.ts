@@ -1,0 +1,70 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { expect, it } from 'vitest';
+import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
+import { type HereResult, rowOf } from '../../support/run-here.ts';
+import { openQuickDesk, writeRows } from './support.ts';
+
+const [, ...ROWS] = exampleRequestFile().trimEnd().split('\n');
+const [A = '', B = ''] = ROWS.map((row) => row.slice(0, 36));
+
+/** A desk where the rows of a job were sent from a runner, and a refresh on a laptop has the rows of an export in that job. */
+async function refreshedDesk(sent: readonly string[], exported: readonly string[]) {
+  const desk = await openQuickDesk({ tenants: ['production'], merchants: ['M1'] });
+  mkdirSync(desk.home.file('ledger'));
+  const svc = (machine: string, line: string): Promise<HereResult> =>
+    desk.svc(line, { SVC_STATE_DIR: desk.home.file(machine), SVC_LEDGER: desk.home.file('ledger') });
+  const read = (name: string): string[] => readFileSync(desk.home.file(name), 'utf8').trimEnd().split('\n').slice(1);
+  writeRows(desk, 'sent.csv', ...sent);
+  writeRows(desk, 'export.csv', ...exported);
+  rowOf(await svc('runner', 'au submit sent.csv --cycle 2026-12 --wait'));
+  writeFileSync(desk.home.file('keep.csv'), `row,token,customer\n1,${A},Ann\n2,${B},Ben\n`);
+  rowOf(await svc('laptop', 'au refresh export.csv --cycle 2026-12 --next --fail-on err=100%'));
+  return { svc, read };
+}
+
+const newTokenOf = (row: string): string => row.split(',')[1] ?? '';
+
+it('au refresh --next: a row takes the new token of its card where the first result of its token is the error of another merchant', async () => {
+  const { read } = await refreshedDesk(
+    [`${A},28,05,WRONG`, `${A},28,05,M1`, `${B},28,05,M1`],
+    [`${A},28,05,M1`, `${B},28,05,M1`],
+  );
+  const [ofA = '', ofB = ''] = read('refresh/2026-12/todo/replace.csv').map(newTokenOf);
+  expect(read('refresh/2026-12/next.csv').map((row) => row.slice(0, 36))).toEqual([ofA, ofB]);
+  expect(read('refresh/2026-12/todo/fix.csv')).toHaveLength(1);
+});
+
+it('au refresh --next: no row keeps an old token where another machine has the rows of the token in another order', async () => {
+  const { read } = await refreshedDesk(
+    [`${A},28,05,M1`, `${A},28,05,WRONG`, `${B},28,05,M1`],
+    [`${A},28,05,WRONG`, `${A},28,05,M1`, `${B},28,05,M1`],
+  );
+  const [ofA = '', ofB = ''] = read('refresh/2026-12/todo/replace.csv').map(newTokenOf);
+  const next = read('refresh/2026-12/next.csv').map((row) => [row.slice(0, 36), row.split(',')[3]]);
+  expect(next).toEqual([
+    [ofA, 'WRONG'],
+    [ofA, 'M1'],
+    [ofB, 'M1'],
+  ]);
+});
+
+it('au report --keep: kept columns stay empty where a token has more results than rows, some of which are those of another merchant', async () => {
+  const { svc, read } = await refreshedDesk(
+    [`${A},28,05,WRONG`, `${A},28,05,M1`, `${B},28,05,M1`],
+    [`${A},28,05,M1`, `${B},28,05,M1`],
+  );
+  const results = 'refresh/2026-12/results.csv';
+  const done = await svc('laptop', `au report ${results} --request export.csv --keep keep.csv --split-into split`);
+  // The file has a result for a row that the request does not have.
+  expect(done.code).toBe(12);
+  expect(done.stderr).toContain('kept columns are left empty in 2 rows');
+  const kept = [...read('split/replace.csv'), ...read('split/fix.csv')].map((row) => [
+    row.slice(0, 36),
+    row.split(',')[7],
+  ]);
+  expect(kept).toEqual([
+    [A, ''],
+    [B, 'Ben'],
+    [A, ''],
+  ]);
+});
