@@ -84,7 +84,8 @@ export async function readOnce(
       if (!isExpiredCursor(error, pages.length)) throw error;
       if (restart < MAX_RESTARTS) continue;
       const words = 'the cursor expired each time before the last page was read';
-      const failure = error.with({ code: 'truncated', message: words, hint: undefined, next: undefined });
+      const nothing = { hint: undefined, next: undefined, retryable: false };
+      const failure = error.with({ code: 'truncated', message: words, ...nothing });
       return readHalves(range, failure, (half) => readOnce(source, half, { size, maxPages, stop }));
     }
   }

@@ -1,6 +1,6 @@
 import { SvcError } from '../../src/base/errors.ts';
 import type { Clock } from '../../src/base/system.ts';
-import type { Page } from '../../src/client/api/pages.ts';
+import { CursorRefused, type Page } from '../../src/client/api/pages.ts';
 import type { TimeRange } from '../../src/logs/entry.ts';
 import type { LogSource } from '../../src/logs/read-range.ts';
 import { DAY_MS } from '../../src/schema/durations.ts';
@@ -137,7 +137,9 @@ export class ModelService implements LogSource {
     if (outages.some(({ from, to }) => now >= from && now < to)) throw new SvcError('network', 'no answer');
     if (this.#random() * 1000 < failures) throw new SvcError('server', 'the service failed', { status: 503 });
     if (hasCursor && this.#random() * 1000 < expiries)
-      throw new SvcError('rejected', 'the cursor has expired', { status: this.#random() < 0.5 ? 400 : 410 });
+      throw new CursorRefused(
+        new SvcError('rejected', 'the cursor has expired', { status: this.#random() < 0.5 ? 400 : 410 }),
+      );
   }
 
   #list({ from, to }: TimeRange): Shown[] {

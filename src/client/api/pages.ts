@@ -20,7 +20,6 @@ const MAX_EMPTY = 1_000;
  * The items of a list, read one page at a time and only on demand. Iterating again starts over. Page numbers are treated
  * as cursors.
  * @throws SvcError `truncated` when the service repeats a cursor, or sends empty pages one after the other
- * @throws CursorRefused when the service refuses a cursor that it gave
  */
 export class Pages<T> implements AsyncIterable<T> {
   readonly #read: ReadPage<T>;
@@ -55,9 +54,7 @@ export class Pages<T> implements AsyncIterable<T> {
     for (let empty = 0; ;) {
       if (seen.has(cursor)) throw endless(`the service gave the same cursor twice after ${seen.size} pages`);
       seen.add(cursor);
-      const page = await (ahead ?? this.#read(cursor)).catch((error: unknown) => {
-        throw ofCursor(error, seen.size - 1);
-      });
+      const page = await (ahead ?? this.#read(cursor));
       ahead = this.#isAhead && page.next !== undefined && !seen.has(page.next) ? this.#read(page.next) : undefined;
       // A failure is reported when this page is consumed, if ever.
       ahead?.catch(() => undefined);
@@ -76,20 +73,19 @@ export class Pages<T> implements AsyncIterable<T> {
 /** Statuses of a refused cursor. */
 const CURSOR_STATUSES: ReadonlySet<number | undefined> = new Set([400, 404, 410, 422]);
 
-/** The error for a cursor that the service gave with a page before, and refuses. Nobody typed it. */
-export class CursorRefused extends SvcError {}
-
-function ofCursor(error: unknown, pages: number): unknown {
-  if (pages === 0 || !isSvcError(error) || !CURSOR_STATUSES.has(error.status)) return error;
-  const refused = error.with({
-    code: 'bad_response',
-    message: `the list broke off after page ${pages}: ${error.message}`,
-    hint: 'The service gave the cursor of the next page, and refuses it. Run the same command again.',
-    next: undefined,
-    alternatives: [],
-    retryable: true,
-  });
-  return new CursorRefused(refused.code, refused.message, refused);
+/** The service refuses a cursor that it sent with an earlier page. */
+export class CursorRefused extends SvcError {
+  constructor(refusal: SvcError) {
+    const { message, status, requestId, facts } = refusal;
+    super('bad_response', `the list broke off before its end: ${message}`, {
+      status,
+      requestId,
+      facts,
+      hint: 'The service sent the cursor of the next page, and refuses it. Run the same command again.',
+      retryable: true,
+      cause: refusal,
+    });
+  }
 }
 
 function endless(problem: string, emptyPages?: number): SvcError {
@@ -126,7 +122,10 @@ export type ListRequest<T> = Omit<ApiRequest<unknown>, 'method' | 'shape'> & {
   readonly shape: () => Promise<Shape<CursorPage<T>>>;
 };
 
-/** Lists pages by cursor; `read` makes the items from the parsed data and the text of a page, and its bytes if not all are UTF-8. */
+/**
+ * Lists pages by cursor; `read` makes the items from the parsed data and the text of a page, and its bytes if not all are UTF-8.
+ * @throws CursorRefused when the service refuses a cursor that it gave
+ */
 export function cursorPages<T, Item>(
   core: HttpCore,
   options: PageOptions,
@@ -134,7 +133,15 @@ export function cursorPages<T, Item>(
   read: (items: readonly T[], text: string, bytes: Buffer | undefined) => readonly Item[],
 ): Pages<Item> {
   return new Pages(async (cursor) => {
-    const { value: page, text, bytes } = await core.callWithText(pageRequest(request, { ...options, start: cursor }));
+    const reading = core.callWithText(pageRequest(request, { ...options, start: cursor }));
+    const {
+      value: page,
+      text,
+      bytes,
+    } = await reading.catch((error: unknown) => {
+      const isRefused = cursor !== options.start && isSvcError(error) && CURSOR_STATUSES.has(error.status);
+      throw isRefused ? new CursorRefused(error) : error;
+    });
     // At the end `next` may be null, empty or absent.
     return { items: read(page.data, text, bytes), next: page.pagination?.next || undefined };
   }, options);

@@ -76,6 +76,7 @@ class ListPosition {
         message: 'the cursor expired, and the entries are in no order to resume by',
         hint: 'Run it again for shorter time ranges.',
         next: undefined,
+        retryable: false,
       });
     this.#repeated = countByKey([...this.#given, ...this.#timeless].map(entryOf));
     const second = this.#second ?? 0;

@@ -15,7 +15,7 @@ it('svc au jobs ends with 8 and says to run it again where the service refuses t
   const { code, stderr } = await desk.svc('au jobs --all --page-size 1');
   expect(code, stderr).toBe(8);
   expect(errorIn({ stderr })).toMatchObject({
-    message: expect.stringMatching(/^the list broke off after page 1: .*The cursor is not valid/),
+    message: expect.stringMatching(/^the list broke off before its end: .*The cursor is not valid/),
     hint: expect.stringContaining('Run the same command again'),
     retryable: true,
   });

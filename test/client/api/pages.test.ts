@@ -1,7 +1,14 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { SvcError } from '../../../src/base/errors.ts';
-import { CursorRefused, cursorPages, isExpiredCursor, Pages, type Page } from '../../../src/client/api/pages.ts';
+import {
+  CursorRefused,
+  cursorPages,
+  isExpiredCursor,
+  Pages,
+  type Page,
+  type PageOptions,
+} from '../../../src/client/api/pages.ts';
 import type { HttpCore } from '../../../src/client/http/core.ts';
 import type { ApiRequest } from '../../../src/client/http/request.ts';
 
@@ -18,6 +25,21 @@ function serve(
     return { items: pages[at] ?? [], next: at + 1 < pages.length ? cursors[at] : undefined };
   };
   return { pages: new Pages(read, { isAhead }), asked };
+}
+
+/** Returns a list in the cursor style whose service refuses some cursors. */
+function listRefusing(isRefused: (start: unknown) => boolean, status: number, options: PageOptions): Pages<number> {
+  const callWithText = async ({ query }: ApiRequest<unknown>) => {
+    if (isRefused(query?.['start'])) throw refused(status);
+    return { value: { data: [1], pagination: { next: 'a' } }, text: '' };
+  };
+  const core = { callWithText } as unknown as HttpCore;
+  return cursorPages(
+    core,
+    options,
+    { path: '/logs' } as unknown as Parameters<typeof cursorPages<number, number>>[2],
+    (items) => items,
+  );
 }
 
 async function gather<T>(source: AsyncIterable<T>): Promise<T[]> {
@@ -149,13 +171,7 @@ describe('a list in the cursor style', () => {
     'a list whose service refuses its own cursor with %i broke off, and may be read again',
     async (status) => {
       for (const isAhead of [false, true]) {
-        const list = new Pages(
-          async (cursor) => {
-            if (cursor !== undefined) throw refused(status);
-            return { items: [1], next: 'a' };
-          },
-          { isAhead },
-        );
+        const list = listRefusing((start) => start !== undefined, status, { isAhead });
         const error: unknown = await gather(list).catch((reason: unknown) => reason);
         expect(error).toMatchObject({ code: 'bad_response', exitCode: 8, status, retryable: true });
         expect([error instanceof CursorRefused, isExpiredCursor(error, 1)]).toEqual([true, true]);
@@ -164,7 +180,7 @@ describe('a list in the cursor style', () => {
   );
 
   it('a refused cursor that somebody typed is no list that broke off', async () => {
-    const list = new Pages(() => Promise.reject(refused(400)), { start: 'typed' });
+    const list = listRefusing(() => true, 400, { start: 'typed' });
     await expect(gather(list)).rejects.toEqual(refused(400));
   });
 

@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { SvcError } from '../../../src/base/errors.ts';
 import type { LogFilter } from '../../../src/client/api/logs.ts';
-import { type PageOptions, Pages } from '../../../src/client/api/pages.ts';
+import { CursorRefused, type PageOptions, Pages } from '../../../src/client/api/pages.ts';
 import { listSteadily } from '../../../src/logs/list/list-steadily.ts';
 import type { Log } from '../../../src/schema/log.ts';
 
@@ -20,7 +20,7 @@ function logs(all: readonly Log[], pagesPerCursor: number): { list: typeof list;
     return new Pages<Log>(async (cursor) => {
       if (pages >= pagesPerCursor) {
         expired += 1;
-        throw new SvcError('rejected', 'the cursor has expired', { status: 410 });
+        throw new CursorRefused(new SvcError('rejected', 'the cursor has expired', { status: 410 }));
       }
       pages += 1;
       const begin = Number(cursor ?? 0);
@@ -92,7 +92,10 @@ describe('a list of logs', () => {
 
   it('R27: a list fails when its rest cannot be determined', async () => {
     const mixed = [log([0, 0]), log([5_000, 0]), log([1_000, 0]), log([9_000, 0])];
-    await expect(take(listSteadily(logs(mixed, 3), {}, { pageSize: 1 }))).rejects.toMatchObject({ code: 'truncated' });
+    await expect(take(listSteadily(logs(mixed, 3), {}, { pageSize: 1 }))).rejects.toMatchObject({
+      code: 'truncated',
+      retryable: false,
+    });
     const one = [log([0, 0]), log([0, 1]), log([0, 2])];
     await expect(take(listSteadily(logs(one, 1), {}, { pageSize: 1, start: '1' }))).rejects.toMatchObject({
       code: 'truncated',
