@@ -3,6 +3,7 @@ import { decodedUri, displayHost, isLoopback, isSafeAddress, readAddress } from 
 import { objectOrUndefined, parsedJson } from '../../schema/json-value.ts';
 import { ownMember } from '../../schema/own-member.ts';
 import type { HttpResponse } from '../http/exchange.ts';
+import type { ReadBody } from '../http/receiver.ts';
 import type { TransportFailure } from '../http/failure.ts';
 
 /** The source of an address: a client of the service. */
@@ -151,8 +152,9 @@ const LONGEST_MS = 5_000;
  * Whether a response to a write came with a web page. No store confirms a write with one, so a proxy sent it, and the
  * store may have nothing.
  */
-export function isPage(response: Pick<HttpResponse, 'header'>, body: Uint8Array): boolean {
-  return body.length > 0 && /^\s*(?:text\/html|application\/xhtml\+xml)\b/i.test(response.header('content-type') ?? '');
+export function isPage(response: Pick<HttpResponse, 'header'>, { bytes, failure }: ReadBody): boolean {
+  const isEmpty = bytes.length === 0 && failure === undefined;
+  return !isEmpty && /^\s*(?:text\/html|application\/xhtml\+xml)\b/i.test(response.header('content-type') ?? '');
 }
 
 /** Reads an error response, as far as its body arrives. */

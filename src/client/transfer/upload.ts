@@ -108,8 +108,7 @@ async function judge({ url, source, clock }: UploadOptions, body: CheckedBody, r
       response.discard();
       throw new UploadUnclear(url, source.size, `it responded ${status} before it had the whole file`, status);
     }
-    const { bytes } = await response.readPartial(MAX_CONFIRMATION);
-    if (!isPage(response, bytes)) return undefined;
+    if (!isPage(response, await response.readPartial(MAX_CONFIRMATION))) return undefined;
     throw new UploadUnclear(url, source.size, `it responded ${status} with a web page, as a proxy does`, status);
   }
   if (status < 400) {

@@ -249,6 +249,14 @@ describe('an upload whose end is unclear', () => {
     ['a 504', async (call) => (await call.body(), call.reply(504))],
     ['a 502', async (call) => (await call.body(), call.reply(502))],
     ['a 200 with a web page', async (call) => (await call.body(), call.reply(200, HTML, '<html>Sign in</html>'))],
+    [
+      'the head of a web page',
+      async (call) => (
+        await call.body(),
+        call.raw('HTTP/1.1 200 OK\r\ncontent-type: text/html\r\ncontent-length: 9\r\n\r\n'),
+        call.close()
+      ),
+    ],
     ['nonsense', async (call) => (await call.body(), call.raw('NONSENSE\r\n\r\n'))],
     ['half a head', async (call) => (await call.body(), call.raw('HTTP/1.1 200 OK\r\nx:'), call.close())],
   ];

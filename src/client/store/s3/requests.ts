@@ -162,9 +162,9 @@ export class S3Requests {
         const received = bodyLimit === undefined ? undefined : await response.read(bodyLimit);
         return { response, refusal: undefined, body: received };
       }
-      const { bytes } = await response.readPartial(MAX_ERROR_BODY);
-      if (isSuccess && !isPage(response, bytes)) return { response, refusal: undefined, body: undefined };
-      const text = bytes.toString('utf8');
+      const received = await response.readPartial(MAX_ERROR_BODY);
+      if (isSuccess && !isPage(response, received)) return { response, refusal: undefined, body: undefined };
+      const text = received.bytes.toString('utf8');
       const error = readStoreError(text, (name) => response.header(name));
       const region = response.header('x-amz-bucket-region') ?? elementText(text, 'Region');
       const refusal = { location, url, action, status: response.status, error, region: plain(region) };
