@@ -8,5 +8,5 @@ it('svc au download names the run or the job whose results it wrote, and never a
   const rowOf = async (words: readonly string[]): Promise<unknown> =>
     JSON.parse((await machine.svc(['au', 'download', ...words])).stdout) as unknown;
   expect(await rowOf([run, '--out', ofRun])).toMatchObject({ run, job: null, file: ofRun });
-  expect(await rowOf([job ?? '', '--out', ofJob])).toMatchObject({ run: null, job, file: ofJob });
+  expect(await rowOf([job ?? '', '--out', ofJob])).toMatchObject({ run: null, job, file: ofJob, compared: true });
 });

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
@@ -135,6 +135,21 @@ it('R79: the upload of a file to a job does not begin with rows of an open or yo
   await machine.clock.advance(15 * DAY);
   write(machine, 'later.csv', ...ROWS.slice(1));
   expect((await upload(machine, 'later.csv')).code).toBe(6);
+});
+
+it('R79: the upload of a file to a job sends nothing while a job of this machine with rows that are not known had the same file', async () => {
+  const machine = await openMachine();
+  const { job, run } = rowOf(await machine.svc('au submit tokens.csv'));
+  // Neither a copy of the file nor the ledger is left, so that only the record of the run has the hash of the file.
+  rmSync(machine.path(`state/runs/${String(run)}/run-request.csv`));
+  renameSync(machine.path('work/tokens.csv'), machine.path('work/other.csv'));
+  rmSync(machine.path('state/ledger'), { recursive: true });
+  const refused = await upload(machine, 'other.csv', {}, '--begin');
+  expect([refused.code, machine.uploads()], refused.stderr).toEqual([9, 1]);
+  expect(errorIn(refused)).toMatchObject({
+    message: expect.stringContaining(`the rows of job ${String(job)}`),
+    next: `svc au status ${String(job)}`,
+  });
 });
 
 it('R79: the upload of a file to a job sends nothing while the job belongs to another file', async () => {

@@ -25,6 +25,8 @@ it('the results of a cycle are shown beside the shares of the last one: submit, 
   expect((await desk.svc(`au wait ${run}`)).stderr).toMatch(shares);
   const report = await desk.svc('au report two.csv --html report.html');
   expect([report.code, report.stderr]).toEqual([0, expect.stringMatching(shares)]);
+  const first = await desk.svc('au report one.csv');
+  expect([first.code, first.stderr]).toEqual([0, expect.not.stringContaining('(2026-')]);
   // A table shows it in the line of its class.
   const bar = /\d+ \(\d+\.\d%; 2026-01: \d+\.\d%\)/;
   expect(readFileSync(desk.home.file('report.html'), 'utf8')).toMatch(bar);
