@@ -612,25 +612,26 @@ it('svc au status shows the jobs of a cycle, who sent them, and whether somebody
 
 const CARRIED = 'a0b1c2d3-0000-4000-8000-00000000000c';
 
-it.each(['run-2026-12', CARRIED, '-x'])(
-  'no cycle begins with the name %s, which looks like a run, a job or an option',
-  async (name) => {
-    const { on, home, uploads } = await openHalves();
-    writeFileSync(home.file('more.csv'), `${HEADER}\none-more,,,\n`);
-    for (const [machine, options] of [
-      ['laptop', ''],
-      ['laptop', ' --begin'],
-      ['fresh', ' --dry-run'],
-    ] as const) {
-      const refused = await on(machine, `au submit more.csv --cycle ${name}${options}`);
-      expect([refused.code, refused.stderr], refused.stderr).toEqual([
-        2,
-        expect.stringContaining(`no cycle can begin with the name ${name}`),
-      ]);
-    }
-    expect(uploads()).toBe(2);
-  },
-);
+it.each([
+  ['run-2026-12', 'the id of a run'],
+  [CARRIED, 'the id of a job'],
+  ['-x', 'an option'],
+])('no cycle begins with the name %s, which looks like %s', async (name, what) => {
+  const { on, home, uploads } = await openHalves();
+  writeFileSync(home.file('more.csv'), `${HEADER}\none-more,,,\n`);
+  for (const [machine, options] of [
+    ['laptop', ''],
+    ['laptop', ' --begin'],
+    ['fresh', ' --dry-run'],
+  ] as const) {
+    const refused = await on(machine, `au submit more.csv --cycle ${name}${options}`);
+    expect([refused.code, refused.stderr], refused.stderr).toEqual([
+      2,
+      expect.stringContaining(`no cycle can begin with the name ${name}, which looks like ${what}`),
+    ]);
+  }
+  expect(uploads()).toBe(2);
+});
 
 it.each(['run-2026-12', CARRIED])(
   'a cycle with the name %s that an earlier version began goes on, and is shown and resumed like any other',
