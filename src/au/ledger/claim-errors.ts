@@ -82,6 +82,24 @@ export function lostResultsError(claim: ClaimEntry, now: number, again: readonly
   );
 }
 
+/**
+ * Returns the error for a job that a response of this command showed as completed and a later read does not find. `again` is
+ * the command that looks for it later.
+ */
+export function shownJobError(claim: ClaimEntry, cycle: string, again: readonly string[]): SvcError {
+  const { job, rows } = claim;
+  return new SvcError(
+    'outcome_unknown',
+    `job ${job} with ${countText(rows, 'row')} of cycle ${cycle} is not found, though the service just showed it as completed`,
+    {
+      hint: 'The service may lag: try again in a few minutes. The rows are paid for, and nothing is sent again.',
+      next: again,
+      retryable: true,
+      facts: { job, cycle, rows },
+    },
+  );
+}
+
 /** Returns the error for jobs that the service has forgotten, so that the results of a cycle lack their rows. */
 export function missingResultsError(cycle: string, claims: readonly ClaimEntry[]): SvcError {
   const rows = claims.reduce((sum, claim) => sum + claim.rows, 0);

@@ -151,14 +151,25 @@ export async function lastByteOf(file: string): Promise<number> {
 /** The error for a completed job without a download address. */
 export class NoAddress extends SvcError {}
 
+/** The error for a job that is under way, as its own read says. */
+export class NotCompleted extends SvcError {
+  readonly job: AccountUpdaterJob;
+
+  constructor(job: AccountUpdaterJob) {
+    const { id, status } = job;
+    super('pending', `job ${id} is ${status}: it has no results yet`, {
+      next: ['au', 'resume', id, '--wait'],
+      facts: { job: id, job_status: status },
+    });
+    this.job = job;
+  }
+}
+
 async function completedJob(client: Client, id: string): Promise<AccountUpdaterJob> {
   const job = await readJob(client, id);
   if (job.status === 'failed') throw failedError(job);
   if (job.status === 'completed') return job;
-  throw new SvcError('pending', `job ${id} is ${job.status}: it has no results yet`, {
-    next: ['au', 'resume', id, '--wait'],
-    facts: { job: id, job_status: job.status },
-  });
+  throw new NotCompleted(job);
 }
 
 function addressOf({ id, download_url: address }: AccountUpdaterJob, client: Client): URL {

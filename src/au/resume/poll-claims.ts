@@ -5,13 +5,13 @@ import { pollUntil, type WakeUp } from '../../client/api/poll.ts';
 import { ReadOnlyPlace } from '../../client/store/objects.ts';
 import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
 import { byText, deliveryOf, isDone } from '../ledger/claims.ts';
-import { doubtDetails, knownText, lostResultsError } from '../ledger/claim-errors.ts';
+import { doubtDetails, knownText, shownJobError, lostResultsError } from '../ledger/claim-errors.ts';
 import type { ClaimEntry } from '../ledger/entry.ts';
 import type { LedgerCycle } from '../ledger/ledger.ts';
 import type { NamedCycle } from '../ledger/named-cycle.ts';
 import { provableUntil } from '../ledger/proof-of-absence.ts';
 import { settleClaim } from '../ledger/settle-claims.ts';
-import { pollReporter, type RunOptions } from '../run/job.ts';
+import { findJob, pollReporter, type RunOptions } from '../run/job.ts';
 import { findJobs } from '../run/poll-parts.ts';
 import { after, worstOf } from '../run/verdict.ts';
 import { SpareJob } from '../send/spare-job.ts';
@@ -32,6 +32,8 @@ interface PollClaims extends Pick<RunOptions, 'onEvent'> {
   readonly wakeUp?: WakeUp | undefined;
   /** The command that continues the wait. */
   readonly again: readonly string[];
+  /** Jobs that the list showed as completed in this command and a later read did not. They are read one by one. */
+  readonly contested: ReadonlySet<string>;
 }
 
 /** What the service said of the jobs of a cycle. */
@@ -53,7 +55,7 @@ export interface PolledClaims {
 export async function pollClaims(
   client: Client,
   cycle: ClaimedCycle,
-  { wait, wakeUp, onEvent, again }: PollClaims,
+  { wait, wakeUp, onEvent, again, contested }: PollClaims,
 ): Promise<PolledClaims> {
   const { claims } = cycle;
   const ids = claims.map(({ job }) => job);
@@ -61,7 +63,11 @@ export async function pollClaims(
   const unsent = await unsentRows(cycle);
   const absences = new Absences(client.clock);
   const poll = async (): Promise<Jobs> => {
-    const jobs = await findJobs(client, new Set(ids));
+    const jobs = await findJobs(client, new Set(ids.filter((id) => !contested.has(id))));
+    for (const id of contested) {
+      const job = await findJob(client, id);
+      if (job !== undefined) jobs.set(id, job);
+    }
     for (const id of ids) absences.note(id, !jobs.has(id));
     return jobs;
   };
@@ -84,7 +90,7 @@ export async function pollClaims(
   const reasons: (SvcError | undefined)[] = [];
   // One new job shows that a list is up to date, for all jobs that are missing there.
   const spare = new SpareJob(client);
-  for (const claim of claims) reasons.push(await reasonOf(client, cycle, claim, { seen, spare, again }));
+  for (const claim of claims) reasons.push(await reasonOf(client, cycle, claim, { seen, spare, again, contested }));
   const reason = worstOf(reasons);
   const because = outage ?? timeUp;
   const ofJobs = reason && because && reason.code === 'pending' ? after(because, reason) : reason;
@@ -108,7 +114,12 @@ async function reasonOf(
   client: Client,
   { name, cycle, entries }: NamedCycle,
   claim: ClaimEntry,
-  { seen, spare, again }: { readonly seen: Jobs; readonly spare: SpareJob; readonly again: readonly string[] },
+  {
+    seen,
+    spare,
+    again,
+    contested,
+  }: { readonly seen: Jobs; readonly spare: SpareJob } & Pick<PollClaims, 'again' | 'contested'>,
 ): Promise<SvcError | undefined> {
   const { job } = claim;
   const status = seen.get(job)?.status;
@@ -117,6 +128,7 @@ async function reasonOf(
   if (status === 'completed' || (status === undefined && deliveryOf(entries, job))) return undefined;
   if (status !== undefined && status !== 'failed')
     return new SvcError('pending', `${what} is ${status}`, { next: again, facts: { ...facts, job_status: status } });
+  if (status === undefined && contested.has(job)) return shownJobError(claim, name, again);
   if (status === undefined && isDone(entries, job)) return lostResultsError(claim, client.now(), again);
   const end = await endOf(client, cycle, { claim, status, spare });
   if (end !== undefined)

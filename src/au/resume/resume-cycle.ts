@@ -12,21 +12,21 @@ import { fieldPaths, type View } from '../../cli/output/view.ts';
 import type { Client } from '../../client/api/client.ts';
 import { hashIfReadable } from '../../client/transfer/source.ts';
 import { openJobs, standingClaims } from '../ledger/claims.ts';
-import { missingResultsError } from '../ledger/claim-errors.ts';
+import { shownJobError, missingResultsError } from '../ledger/claim-errors.ts';
 import type { ClaimEntry } from '../ledger/entry.ts';
 import { type NamedCycle, namedCycle } from '../ledger/named-cycle.ts';
 import { recognizeFile } from '../request/file-kind.ts';
 import { openSpool } from '../request/spool-output.ts';
 import { createSpool, type Spooled } from '../request/spool.ts';
 import { actionsOf } from '../results/action-option.ts';
-import { downloadResults } from '../results/download.ts';
+import { downloadResults, NotCompleted } from '../results/download.ts';
 import { mergeResults } from '../results/merge.ts';
 import { checkThreshold, countedFile, printResults, RESULT_FIELDS, type Results } from '../results/submission.ts';
 import { openRunSummary, refuseRequests } from '../run/own-requests.ts';
 import { jobsOf, silentRuns } from '../run/recorded-runs.ts';
 import type { RunDirectory } from '../run/run-directory.ts';
 import { toneOf } from '../run/run-view.ts';
-import { exitCodeOf, type Outcome, outcomeOf, resumable, worstOf } from '../run/verdict.ts';
+import { after, exitCodeOf, type Outcome, outcomeOf, resumable, worstOf } from '../run/verdict.ts';
 import { showRun } from '../send/show-progress.ts';
 import { summaryTitle } from '../wait/describe-run.ts';
 import { listenForJobs } from '../wait/events-option.ts';
@@ -128,10 +128,11 @@ async function deliverCycle(context: Context, client: Client, named: NamedCycle,
   const jobs = (): string[] => cycle.claims.map(({ job }) => job);
   const ofRuns = exitCodeOf(how.ofRuns);
   let status = 'not completed';
+  const contested = new Set<string>();
   const poll = async (): Promise<PolledClaims> => {
     const wakeUp = how.wakeUpFor?.({ parts: cycle.claims });
-    const again = waitingWords(how.again);
-    const polled = await pollClaims(client, cycle, { wait: how.wait, wakeUp, onEvent: showRun(context), again });
+    const polling = { wait: how.wait, wakeUp, onEvent: showRun(context), again: waitingWords(how.again), contested };
+    const polled = await pollClaims(client, cycle, polling);
     const before = cycle.entries.length;
     if (polled.reason === undefined) cycle = await claimedCycle(named);
     // During a wait of days, other machines may have sent more rows in the cycle.
@@ -151,13 +152,15 @@ async function deliverCycle(context: Context, client: Client, named: NamedCycle,
     // Results that lack rows replace no file, which may have them.
     const writing = { ...how, force: how.force && lost === undefined };
     try {
-      if (claims.length === 0) await how.print(row);
-      else {
-        const merging = writeCycleResults(context, client, { ...cycle, claims }, writing);
-        await showResults(context, row, await resumable(how.again, { cycle: cycle.name }, merging), how);
-      }
+      await writeAndShow(context, client, { ...cycle, claims }, row, writing);
       if (unsent) throw unsent;
     } catch (error) {
+      if (error instanceof ContestedJob) status = statusFor(ofRuns, error);
+      if (error instanceof ContestedJob && how.wait) {
+        contested.add(error.job);
+        await resumable(how.again, { cycle: cycle.name }, pauseAfter(client, error));
+        return work();
+      }
       throw lost && isSvcError(error) ? worseOf(context, lost, error, how.out) : error;
     }
     if (lost) throw lost;
@@ -170,6 +173,27 @@ async function deliverCycle(context: Context, client: Client, named: NamedCycle,
     ],
   }));
   return ofRuns;
+}
+
+/** The error for a job that a response showed as completed and a later read does not, so that its results must wait. */
+class ContestedJob extends SvcError {
+  readonly job: string;
+
+  constructor(job: string, error: SvcError) {
+    super(error.code, error.message, error);
+    this.job = job;
+  }
+}
+
+/** How long to wait before such a job is read again. */
+const CONTESTED_MS = 5_000;
+
+async function pauseAfter({ clock, signal }: Client, error: ContestedJob): Promise<void> {
+  try {
+    await clock.sleep(CONTESTED_MS, signal);
+  } catch (reason) {
+    throw isSvcError(reason, 'timeout') ? after(reason, error) : reason;
+  }
 }
 
 function rowsOf(claims: readonly ClaimEntry[]): number {
@@ -216,6 +240,19 @@ function endUnfinished(context: Context, name: string, reason: SvcError | undefi
   warnOf(context, `cycle ${name}`, reason);
 }
 
+/** Writes the results of the jobs of a cycle, and shows them. Then checks `--fail-on`. */
+async function writeAndShow(
+  context: Context,
+  client: Client,
+  cycle: ClaimedCycle,
+  row: ResumedCycle,
+  how: Delivery,
+): Promise<void> {
+  if (cycle.claims.length === 0) return how.print(row);
+  const merging = writeCycleResults(context, client, cycle, how);
+  await showResults(context, row, await resumable(how.again, { cycle: cycle.name }, merging), how);
+}
+
 /** Shows the results of a cycle. Then checks `--fail-on`. */
 async function showResults(
   context: Context,
@@ -240,7 +277,8 @@ function statusFor(ofRuns: number, reason: SvcError | undefined): string {
 }
 
 /** Writes the results of all jobs into one file, in the order in which the ledger has the jobs. */
-async function writeCycleResults(context: Context, client: Client, cycle: ClaimedCycle, { out, force }: Delivery) {
+async function writeCycleResults(context: Context, client: Client, cycle: ClaimedCycle, how: Delivery) {
+  const { out, force } = how;
   const spooled: Spooled[] = [];
   try {
     const files: string[] = [];
@@ -254,7 +292,7 @@ async function writeCycleResults(context: Context, client: Client, cycle: Claime
       }
       const spool = await createSpool(context.system);
       spooled.push(spool);
-      await downloadJob(context, client, cycle, claim, spool.path);
+      await downloadJob(context, client, cycle, claim, { file: spool.path, again: waitingWords(how.again) });
       files.push(spool.path);
       compared = false;
     }
@@ -291,17 +329,26 @@ async function presentResults(context: Context, files: readonly string[], out: s
   return (await hashIfReadable(out)) === merged.sha256 ? { file: shownPath(path.resolve(out)), ...merged } : undefined;
 }
 
-/** Downloads the results of one job and records their new tokens. The job counts as delivered once the merged file is complete. */
+/**
+ * Downloads the results of one job and records their new tokens. The job counts as delivered once the merged file is complete.
+ * @throws ContestedJob if the service does not show the job as completed now
+ */
 async function downloadJob(
   context: Context,
   client: Client,
-  { tenant, ledger }: NamedCycle,
-  { job, rows }: ClaimEntry,
-  file: string,
+  { name, tenant, ledger }: NamedCycle,
+  claim: ClaimEntry,
+  { file, again }: { readonly file: string; readonly again: readonly string[] },
 ): Promise<void> {
-  await downloadResults(client, job, file, {
-    rowsSent: rows,
-    onEvent: showRun(context),
-    onAccepted: (accepted) => ledger.enterWanted(tenant, job, accepted),
-  });
+  const { job, rows } = claim;
+  try {
+    await downloadResults(client, job, file, {
+      rowsSent: rows,
+      onEvent: showRun(context),
+      onAccepted: (accepted) => ledger.enterWanted(tenant, job, accepted),
+    });
+  } catch (error) {
+    if (error instanceof NotCompleted) throw new ContestedJob(job, error.with({ next: again }));
+    throw isSvcError(error, 'job_expired') ? new ContestedJob(job, shownJobError(claim, name, again)) : error;
+  }
 }

@@ -8,6 +8,7 @@ import {
   downloadResults,
   flawsOf,
   isIntact,
+  NotCompleted,
   ofJob,
   recordPartResults,
   removePartialFiles,
@@ -44,7 +45,8 @@ export async function pollRun(client: Client, run: RunDirectory, options: PollRu
 }
 
 /**
- * Downloads the results of every completed part into the run's directory. A part whose job is missing is polled again.
+ * Downloads the results of every completed part into the run's directory. A part whose job is missing, or still under way
+ * although the list shows it as completed, is polled again.
  * @returns the first error that concerns a single part; the results of other parts are downloaded regardless
  */
 async function collectResults(
@@ -58,10 +60,11 @@ async function collectResults(
       await collectPart(client, run, part, options);
     } catch (error) {
       const isKept = await restore(run, part);
-      if (isKept && isSvcError(error, 'job_expired', 'job_failed')) {
+      if (isKept && isSvcError(error, 'job_expired', 'job_failed', 'pending')) {
         apply(part, { kind: 'checked' });
         run.save();
       } else if (isSvcError(error, 'job_expired')) await recordPoll(workOn(client, run, options), part, undefined);
+      else if (error instanceof NotCompleted) await recordPoll(workOn(client, run, options), part, error.job);
       else if (isSvcError(error, 'job_failed')) markPartFailed(run, part, error, options);
       else if (isSvcError(error, ...OF_ONE_PART)) failure ??= error;
       else throw error;

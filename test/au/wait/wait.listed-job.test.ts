@@ -11,16 +11,21 @@ const SUBMIT = 'au submit b.csv --cycle 2026-12';
 const NOT_FOUND = refuseWith(404, '{"title":"Not Found","status":404}');
 
 /**
- * Opens a desk with a run that needs the jobs of two files, which are completed. Once the service denies them, a read of a job
- * gets 404, and the list still shows it as completed.
+ * Opens a desk with a run that needs the jobs of two files, which are completed. Once the service denies them, or lags, a read of
+ * a job gets 404, or says "processing", and the list still shows it as completed. `lost` says that the machine has no run.
  */
-async function openListed() {
-  const service = { denies: false, hasStore: true };
+async function openListed({ lost = false } = {}) {
+  const service = { denies: false, lagsUntil: 0, hasStore: true };
   const desk = await openQuickDesk({
     intercept: (incoming, outgoing, proceed) => {
       const { method, url = '' } = incoming;
       if (service.denies && method === 'GET' && /\/account-updater\/jobs\/[^/]+$/.test(url))
         return NOT_FOUND(incoming, outgoing, proceed);
+      const [, id] = /\/account-updater\/jobs\/([^/?]+)$/.exec(url) ?? [];
+      if (method === 'GET' && id !== undefined && desk.clock.now() < service.lagsUntil) {
+        const job = { id, tenant_id: desk.sandbox.tenants[0]?.id, status: 'processing' };
+        return void outgoing.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(job));
+      }
       if (!service.hasStore && url.startsWith('/store/results/')) return void outgoing.writeHead(503).end();
       proceed();
     },
@@ -32,6 +37,7 @@ async function openListed() {
   expect(await desk.svc(SUBMIT)).toMatchObject({ code: 0 });
   const run = desk.runIds().find((id) => id !== first) ?? '';
   await desk.clock.advance(MINUTE_MS);
+  if (lost) rmSync(desk.home.file('.local/state/svc/runs'), { recursive: true });
   const timed = async (line: string) => {
     const began = desk.clock.now();
     const ended = await desk.svc(line);
@@ -92,4 +98,65 @@ describe('a completed job that the list shows and whose own read gets 404', () =
       expect(record(run).parts.map(({ state }) => state)).toEqual(['uploaded', 'uploaded']);
     },
   );
+});
+
+describe('a job that the list shows as completed and its own read as processing', () => {
+  it.each([
+    ['au resume RUN --wait', false],
+    [`${SUBMIT} --wait --out b.results.csv`, false],
+    [`${SUBMIT} --wait --out b.results.csv`, true],
+    ['au resume 2026-12 --wait', true],
+  ])('R43: svc %s waits for it, also without the run on this machine (%s)', async (line, lost) => {
+    const { service, run, timed, clock, uploads } = await openListed({ lost });
+    service.lagsUntil = clock.now() + 10 * MINUTE_MS;
+    const { code, stderr, tookMs } = await timed(line.replace('RUN', run));
+    expect(code, stderr).toBe(0);
+    expect([tookMs > 10 * MINUTE_MS, tookMs < 15 * MINUTE_MS, uploads()]).toEqual([true, true, 2]);
+  });
+
+  it.each([
+    ['au resume RUN', false],
+    ['au download RUN --out x.csv', false],
+    ['au resume 2026-12', true],
+    ['au resume 2026-12 --wait --timeout 1m', true],
+  ])('R72: svc %s ends with 11 and the command that waits, also without the run here (%s)', async (line, lost) => {
+    const { service, run, timed, clock } = await openListed({ lost });
+    service.lagsUntil = clock.now() + 10 * MINUTE_MS;
+    const { code, stderr } = await timed(line.replace('RUN', run));
+    expect(code, stderr).toBe(11);
+    expect(errorIn({ stderr })).toMatchObject({
+      code: 'pending',
+      next: `svc au resume ${lost ? '2026-12' : run} --wait`,
+    });
+  });
+});
+
+describe('a completed job of a cycle without a run here, that the list shows and whose own read gets 404', () => {
+  it.each([
+    ['au resume 2026-12', 0, MINUTE_MS],
+    ['au resume 2026-12 --wait', 5 * MINUTE_MS, 10 * MINUTE_MS],
+  ])('R43: svc %s ends with 9, and says that its rows are paid for', async (line, least, most) => {
+    const { service, timed } = await openListed({ lost: true });
+    service.denies = true;
+    const { code, stderr, tookMs } = await timed(line);
+    expect(code, stderr).toBe(9);
+    expect([tookMs >= least, tookMs < most], String(tookMs)).toEqual([true, true]);
+    expect(errorIn({ stderr })).toMatchObject({
+      message: expect.stringContaining('though the service just showed it as completed'),
+      next: 'svc au resume 2026-12 --wait',
+      retryable: true,
+    });
+    expect(stderr).not.toContain('abandon');
+    service.denies = false;
+    expect((await timed(line)).code).toBe(0);
+  });
+
+  it('R43: svc au resume <cycle> --wait goes on once the job is found again', async () => {
+    const { service, timed, clock } = await openListed({ lost: true });
+    service.denies = true;
+    const found = clock.sleep(3 * MINUTE_MS).then(() => (service.denies = false));
+    const { code, stderr } = await timed('au resume 2026-12 --wait');
+    await found;
+    expect(code, stderr).toBe(0);
+  });
 });
