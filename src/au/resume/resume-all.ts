@@ -14,6 +14,7 @@ import { describeRun } from '../wait/describe-run.ts';
 import { type JobWakeUp, listenForJobs } from '../wait/events-option.ts';
 import { openRunSummary } from '../run/own-requests.ts';
 import { laterRun } from '../run/find-run.ts';
+import { isForgotten } from '../run/part.ts';
 import { isOpen, isUntouched, needsFile, openSince, type RunRecord } from '../run/record.ts';
 import { isOfProfile, recordedRuns } from '../run/recorded-runs.ts';
 import type { FoundRuns, RunDirectory } from '../run/run-directory.ts';
@@ -165,6 +166,24 @@ export interface Round {
   readonly wakeUpFor: JobWakeUp | undefined;
 }
 
+/** Outcomes of one poll of a run that a wait for its jobs can change. */
+const MAY_CHANGE: ReadonlySet<Outcome> = new Set([
+  'outcome_unknown',
+  'job_failed',
+  'checksum_mismatch',
+  'truncated',
+  'network',
+  'server',
+  'rate_limited',
+  'bad_response',
+]);
+
+/** Tells whether to wait for a run after one poll: a job is under way, or may be, because one missing read proves nothing. */
+function isWorthWaiting({ parts }: RunRecord, outcome: Outcome | undefined): boolean {
+  if (outcome === undefined || outcome === 'pending') return outcome === 'pending';
+  return MAY_CHANGE.has(outcome) && parts.some((part) => part.state === 'uploaded' && !isForgotten(part));
+}
+
 /**
  * Advances every run once, so that each upload begins before the first wait. With `wait`, then waits for one after the
  * other. Continues with the others if another process uses a run or a run fails.
@@ -177,7 +196,7 @@ export async function resumeRuns(
   const once = { ...round, wait: false, wantsResults: round.wait };
   const outcomes = await advanceAll(context, runs, once);
   if (!round.wait) return outcomes;
-  for (const run of runs.filter(({ record }) => outcomes.get(record.id) === 'pending')) {
+  for (const run of runs.filter(({ record }) => isWorthWaiting(record, outcomes.get(record.id)))) {
     // A run that was polled stays pending when the time limit is reached.
     if (context.signal.aborted) break;
     outcomes.set(run.record.id, await runOnce(context, run, round));

@@ -1,0 +1,93 @@
+import { writeFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
+import { openQuickDesk } from '../commands/support.ts';
+import { refuseWith } from '../support.ts';
+
+const MINUTE_MS = 60_000;
+const [HEADER = '', ...ROWS] = exampleRequestFile().trimEnd().split('\n');
+const NOT_FOUND = refuseWith(404, '{"title":"Not Found","status":404}');
+
+/** Opens a desk with two runs of a cycle, whose jobs the service processes for an hour, and does not show until a time. */
+async function openHidden() {
+  const service = { until: 0, isDown: false };
+  const desk = await openQuickDesk({
+    processingMs: 60 * MINUTE_MS,
+    intercept: (incoming, outgoing, proceed) => {
+      const { method, url = '' } = incoming;
+      if (method !== 'GET' || !url.includes('/account-updater/jobs')) return proceed();
+      const isOver = desk.clock.now() >= service.until;
+      if (!isOver && service.isDown) return void outgoing.writeHead(503).end();
+      if (!isOver && /jobs\/[^/?]+$/.test(url)) return NOT_FOUND(incoming, outgoing, proceed);
+      if (!isOver) {
+        const old = { id: 'old', tenant_id: desk.sandbox.tenants[0]?.id, created_at: '2020-01-01T00:00:00Z' };
+        const data = [{ ...old, status: 'completed' }];
+        const list = { pagination: { next: null, page_size: 100 }, data };
+        return void outgoing.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(list));
+      }
+      proceed();
+    },
+  });
+  for (const [name, rows] of [
+    ['a.csv', ROWS.slice(0, 5)],
+    ['b.csv', ROWS.slice(5, 9)],
+  ] as const) {
+    writeFileSync(desk.home.file(name), `${[HEADER, ...rows].join('\n')}\n`);
+    expect(await desk.svc(`au submit ${name} --cycle 2026-12`)).toMatchObject({ code: 0 });
+  }
+  await desk.clock.advance(MINUTE_MS);
+  const timed = async (line: string) => {
+    const began = desk.clock.now();
+    const ended = await desk.svc(line);
+    return { ...ended, tookMs: desk.clock.now() - began };
+  };
+  return { ...desk, service, timed };
+}
+
+const LINES = ['au resume --wait', 'au wait', 'au resume 2026-12 --wait'];
+
+describe('svc au resume --wait, of everything or of a cycle', () => {
+  it.each(LINES)('R43: svc %s waits on after a read that does not find a job', async (line) => {
+    const { service, timed, clock, uploads } = await openHidden();
+    service.until = clock.now() + 3 * MINUTE_MS;
+    const { code, stderr, tookMs } = await timed(line);
+    expect(code, stderr).toBe(0);
+    expect([tookMs > 50 * MINUTE_MS, uploads()]).toEqual([true, 2]);
+  });
+
+  it.each(LINES)('R43: svc %s ends with 9 once jobs are missing for some minutes', async (line) => {
+    const { service, timed, uploads } = await openHidden();
+    service.until = Infinity;
+    const { code, stderr, tookMs } = await timed(line);
+    expect(code, stderr).toBe(9);
+    expect([tookMs > 5 * MINUTE_MS, tookMs < 30 * MINUTE_MS, uploads()], String(tookMs)).toEqual([true, true, 2]);
+  });
+
+  it.each(['au resume --wait', 'au wait'])('R42: svc %s waits on after an outage', async (line) => {
+    const { service, timed, clock } = await openHidden();
+    Object.assign(service, { until: clock.now() + 3 * MINUTE_MS, isDown: true });
+    const { code, stderr } = await timed(line);
+    expect(code, stderr).toBe(0);
+  });
+
+  it('R43: svc au resume --wait waits for the other jobs of a run of which one failed, and ends with 10', async () => {
+    const { timed, runIds, change, record } = await openHidden();
+    for (const run of runIds())
+      change(run, ({ parts }) => {
+        const [first] = parts;
+        if (first) parts.push({ ...first, number: 2, state: 'failed', errors: ['made up'] });
+      });
+    const { code, stderr, tookMs } = await timed('au resume --wait');
+    expect(code, stderr).toBe(10);
+    const states = runIds().map((run) => record(run).parts.map(({ state }) => state));
+    expect([tookMs > 50 * MINUTE_MS, states]).toEqual([true, [1, 2].map(() => ['downloaded', 'failed'])]);
+  });
+
+  it.each(['au resume', 'au resume 2026-12', 'au sync'])('R43: svc %s ends at once without --wait', async (line) => {
+    const { service, timed } = await openHidden();
+    service.until = Infinity;
+    const { code, stderr, tookMs } = await timed(line);
+    expect(code, stderr).toBe(9);
+    expect(tookMs).toBeLessThan(MINUTE_MS);
+  });
+});
