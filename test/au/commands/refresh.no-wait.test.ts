@@ -1,0 +1,47 @@
+import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { expect, it } from 'vitest';
+import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
+import { refuseWith } from '../support.ts';
+import { openQuickDesk } from './support.ts';
+
+const MINUTE_MS = 60_000;
+const NOT_FOUND = refuseWith(404, '{"title":"Not Found","status":404}');
+const REFRESH = 'au refresh export.csv --cycle 2026-12 --fail-on err=60%';
+
+it.each([
+  ['404', 9],
+  ['404 from the store', 5],
+  ['503 from the store', 8],
+] as const)(
+  'R43: svc au refresh --no-wait of a finished run whose kept results are gone ends at once after a %s',
+  async (trouble, exitCode) => {
+    let isTroubled = false;
+    const desk = await openQuickDesk({
+      intercept: (incoming, outgoing, proceed) => {
+        const { method, url = '' } = incoming;
+        const isRead = /\/account-updater\/jobs\/[^/]+$/.test(url);
+        if (isTroubled && method === 'GET' && (trouble === '404' ? isRead : url.startsWith('/store/results/')))
+          return trouble === '503 from the store'
+            ? void outgoing.writeHead(503).end()
+            : NOT_FOUND(incoming, outgoing, proceed);
+        proceed();
+      },
+    });
+    writeFileSync(desk.home.file('export.csv'), exampleRequestFile());
+    const begun = await desk.svc(REFRESH);
+    expect(begun.code, begun.stderr).toBe(0);
+    const [run = ''] = desk.runIds();
+    const directory = desk.home.file(`.local/state/svc/runs/${run}`);
+    const kept = readdirSync(directory).filter((name) => /^results.*\.csv$/.test(name));
+    expect(kept).not.toEqual([]);
+    for (const name of kept) rmSync(`${directory}/${name}`);
+    isTroubled = true;
+    const began = desk.clock.now();
+    const { code, stderr } = await desk.svc(`${REFRESH} --no-wait`);
+    expect(code, stderr).toBe(exitCode);
+    expect(desk.clock.now() - began).toBeLessThan(2 * MINUTE_MS);
+    isTroubled = false;
+    expect(await desk.svc(`${REFRESH} --no-wait`)).toMatchObject({ code: 0 });
+    expect([desk.uploads(), existsSync(desk.home.file('refresh/2026-12/results.csv'))]).toEqual([1, true]);
+  },
+);
