@@ -2,7 +2,8 @@ import { defineCommand } from '../../cli/app/command.ts';
 import { argument } from '../../cli/app/parameter.ts';
 import { recordPrinter } from '../../cli/app/print.ts';
 import { textToSend } from '../../cli/app/value-parsers.ts';
-import { explainMissing, jobRequest, jobView } from '../run/job-view.ts';
+import { explainMissing } from '../ledger/missing-job.ts';
+import { jobRequest, jobView } from '../run/job-view.ts';
 
 export const ignore = defineCommand({
   description:
@@ -11,7 +12,7 @@ export const ignore = defineCommand({
     'Its rows are not in the ledger: they are sent again if a file has them. If svc sent the job on a machine without the ledger, run svc au resume with the ledger set on that machine instead, which enters its runs.',
   examples: [['svc au ignore 5f0c…', 'the job belongs to another system']],
   permissions: ['account-updater:job:read'],
-  exitCodes: [3, [5, 'the service does not know the job'], [6, 'svc sent the job itself']],
+  exitCodes: [3, [5, 'the service does not know the job'], [6, 'svc sent the job itself'], 9],
   fields: jobView.fields,
   parameters: { job: argument('<job>', 'id of a job that svc did not submit', textToSend) },
   async run(context, { job: id }) {

@@ -45,8 +45,23 @@ export function doubtError(file: NamedFile, { claim, rows }: Taken, now: number)
   );
 }
 
+/** Returns the error for a job of which it is not known whether the service has its rows. */
+export function jobDoubtError(claim: ClaimEntry, cycle: string, now: number): SvcError {
+  return new SvcError(
+    'outcome_unknown',
+    `whether the service has the rows of ${jobText(claim, cycle)} ${knownText(claim, now)}`,
+    { ...doubtDetails(claim, now), facts: { job: claim.job, cycle, rows: claim.rows } },
+  );
+}
+
+/** Names a job with its rows, and says who sent them. */
+export function jobText(claim: ClaimEntry, cycle: string): string {
+  const { job, rows, file } = claim;
+  return `job ${job} with ${countText(rows, 'row')} of cycle ${cycle}, sent by ${byText(claim)} as ${file.name}`;
+}
+
 /** Returns what to do about a claim whose job the service does not find: wait for a proof, or decide without one. */
-export function doubtDetails(claim: ClaimEntry, now: number): ErrorDetails {
+function doubtDetails(claim: ClaimEntry, now: number): ErrorDetails {
   const next = ['au', 'status', claim.job];
   if (now <= provableUntil(claim)) {
     const when = (provableFrom(claim) ?? now) > now ? 'after that' : 'later';

@@ -15,6 +15,7 @@ import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
 import type { RequestFile } from '../request/open-request-file.ts';
 import { findJob } from '../run/job.ts';
 import { everyRun, isOfProfile } from '../run/recorded-runs.ts';
+import { mayHaveSent } from '../run/sent-file.ts';
 import { isOfSandbox, type RunRecord } from '../run/record.ts';
 import type { UnreadableRun } from '../run/run-directory.ts';
 import type { Part, PartResults } from '../run/part.ts';
@@ -524,6 +525,11 @@ export class CommandLedger {
   async placeOf(tenant: string): Promise<string> {
     const { folderOfTenant } = await import('./used-ledger.ts');
     return path.join(this.#root(), folderOfTenant(tenant));
+  }
+
+  /** Tells whether `au upload` may have sent the whole file of a job from this machine, whatever its tenant. */
+  mayHaveSent(job: string): boolean {
+    return mayHaveSent(this.#root(), job);
   }
 
   /** Opens the ledger of a tenant. */

@@ -1,11 +1,10 @@
 import { isSvcError, SvcError } from '../../base/errors.ts';
-import { countText } from '../../cli/output/time.ts';
 import type { Client } from '../../client/api/client.ts';
 import { pollUntil, type WakeUp } from '../../client/api/poll.ts';
 import { ReadOnlyPlace } from '../../client/store/objects.ts';
 import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
-import { byText, deliveryOf, isDone } from '../ledger/claims.ts';
-import { doubtDetails, knownText, shownJobError, lostResultsError } from '../ledger/claim-errors.ts';
+import { deliveryOf, isDone } from '../ledger/claims.ts';
+import { jobDoubtError, jobText, lostResultsError, shownJobError } from '../ledger/claim-errors.ts';
 import type { ClaimEntry } from '../ledger/entry.ts';
 import type { LedgerCycle } from '../ledger/ledger.ts';
 import type { NamedCycle } from '../ledger/named-cycle.ts';
@@ -124,7 +123,7 @@ async function reasonOf(
   const { job } = claim;
   const status = seen.get(job)?.status;
   const facts = { job, cycle: name, rows: claim.rows };
-  const what = `job ${job} with ${countText(claim.rows, 'row')} of cycle ${name}, sent by ${byText(claim)} as ${claim.file.name},`;
+  const what = `${jobText(claim, name)},`;
   if (status === 'completed' || (status === undefined && deliveryOf(entries, job))) return undefined;
   if (status !== undefined && status !== 'failed')
     return new SvcError('pending', `${what} is ${status}`, { next: again, facts: { ...facts, job_status: status } });
@@ -137,11 +136,7 @@ async function reasonOf(
       next: ['au', 'submit', '<file>', '--cycle', name],
       facts,
     });
-  return new SvcError(
-    'outcome_unknown',
-    `whether the service has the rows of ${what.slice(0, -1)} ${knownText(claim, client.now())}`,
-    { ...doubtDetails(claim, client.now()), facts },
-  );
+  return jobDoubtError(claim, name, client.now());
 }
 
 /** Ends the claim of a job that failed or certainly never got its file. Undefined if neither is known. */

@@ -6,7 +6,8 @@ import type { Client } from '../../client/api/client.ts';
 import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
 import { openRunSummary } from '../run/own-requests.ts';
 import { failedError, readJob } from '../run/job.ts';
-import { explainMissing, jobView } from '../run/job-view.ts';
+import { explainMissing, mayBeFound } from '../ledger/missing-job.ts';
+import { jobView } from '../run/job-view.ts';
 import { resumable } from '../run/verdict.ts';
 import { showRun } from '../send/show-progress.ts';
 import { summaryTitle } from '../wait/describe-run.ts';
@@ -25,12 +26,9 @@ export async function resumeJob(context: Context, job: string, input: ResumeInpu
   const again = ['au', 'resume', job, ...optionWords(input)];
   let status = 'not completed';
   const work = async (): Promise<void> => {
+    const waiting = { onEvent: showRun(context), wakeUp, again, mayBeFound: () => mayBeFound(context, job) };
     const seen = wait
-      ? resumable(
-          again,
-          { job },
-          explainMissing(context, job, waitForJob(client, job, { onEvent: showRun(context), wakeUp, again })),
-        )
+      ? resumable(again, { job }, explainMissing(context, job, waitForJob(client, job, waiting)))
       : explainMissing(context, job, readOnce(client, job, { print, again: waitingWords(again) }));
     const found = await seen;
     ({ status } = found);

@@ -137,9 +137,9 @@ export function missingError(id: string, known?: { readonly expiresAt: number; r
   const details = { status: 404, facts: { job: id } };
   const tenant = 'that the key belongs to the tenant that owns the job';
   if (known === undefined)
-    return new SvcError('job_expired', `job ${id} not found (jobs are deleted if no file is uploaded within an hour)`, {
+    return new SvcError('job_expired', `job ${id} is not found`, {
       ...details,
-      hint: `Check the id, and ${tenant}.`,
+      hint: `A job is deleted if no file is uploaded to it within an hour. Check the id, and ${tenant}.`,
       next: ['au', 'jobs'],
     });
   const { expiresAt, now } = known;

@@ -1,4 +1,4 @@
-import { SvcError } from '../../base/errors.ts';
+import { type ErrorDetails, SvcError } from '../../base/errors.ts';
 import { countText, isoTime } from '../../cli/output/time.ts';
 import { doubtEnd, isForgotten, isMissing, type Part, sentOf } from './part.ts';
 import {
@@ -121,21 +121,42 @@ export function unfinishedError({ record, name, resumeWords }: NamedRun): SvcErr
 
 /** Returns the error for a missing job that has its file. A missing job proves nothing yet. */
 export function missingRunError({ record, name }: NamedRun): SvcError {
-  const missing = record.parts.filter(isMissingUpload);
-  const jobs = missing.map(({ job }) => job);
-  const isSandbox = isOfSandbox(record);
+  const jobs = record.parts.filter(isMissingUpload).map(({ job }) => job);
   return new SvcError(
     'outcome_unknown',
     `job ${jobs.join(', ')} of run ${record.id} is not found, though it has its file`,
-    {
-      hint: isSandbox
-        ? 'If the sandbox was reset since, its jobs were deleted: abandon the run.'
-        : 'The service may lag: try again in a few minutes. Nothing is uploaded again.',
-      next: ['au', isSandbox ? 'abandon' : 'status', name],
-      retryable: true,
-      facts: { run: record.id, jobs },
-    },
+    { ...missingDetails({ record, name }), facts: { run: record.id, jobs } },
   );
+}
+
+/** Returns the error for the job of one part that is not found, though the service has its file or may have it. */
+export function missingPartError({ record, name }: Pick<NamedRun, 'record' | 'name'>, part: Part): SvcError {
+  const { job = '', state, joined } = part;
+  // A run can wait for the job of another run that has yet to send its file.
+  const isKnown = sentOf(part) === 'stored' && (joined === undefined || state !== 'uploaded');
+  const has = isKnown ? 'has' : 'may have';
+  const facts = { job, run: record.id };
+  const message = `job ${job} of run ${record.id} is not found, though it ${has} its file`;
+  if (state !== 'downloaded')
+    return new SvcError('outcome_unknown', message, { ...missingDetails({ record, name }), facts });
+  const isPruned = record.pruned_at !== undefined;
+  return new SvcError('outcome_unknown', `${message}: its results were downloaded`, {
+    hint: `The service may have forgotten it since. Its rows are paid for, and nothing is sent again.${isPruned ? '' : ' To get the results of the run:'}`,
+    next: isPruned ? undefined : ['au', 'download', name],
+    facts,
+  });
+}
+
+/** Says what to do about a job that is not found. */
+function missingDetails({ record, name }: Pick<NamedRun, 'record' | 'name'>): ErrorDetails {
+  const isSandbox = isOfSandbox(record);
+  return {
+    hint: isSandbox
+      ? 'If the sandbox was reset since, its jobs were deleted: abandon the run.'
+      : 'The service may lag: try again in a few minutes. Nothing is uploaded again.',
+    next: ['au', isSandbox ? 'abandon' : 'status', name],
+    retryable: true,
+  };
 }
 
 /** Returns the error for results that another machine read and that the service no longer has. */

@@ -1,3 +1,4 @@
+import fs from 'node:fs';
 import path from 'node:path';
 import { systemCodeOf, writeFailure } from '../../base/errors.ts';
 import { makeDirectory } from '../../base/files/directory.ts';
@@ -15,6 +16,12 @@ const CLAIMING = 'claiming';
 /** Returns the profile and the service of a command, as the records of uploads name them. */
 export function senderOf(context: Pick<Context, 'settings'>): string {
   return `${context.settings.profile.value} ${serviceOf(context)}`;
+}
+
+/** Tells whether this machine may have sent the whole file of a job, as the records below the directories of its tenants say. */
+export function mayHaveSent(tenants: string, job: string): boolean {
+  const places = fs.existsSync(tenants) ? fs.readdirSync(tenants) : [];
+  return places.some((place) => new SentFile(path.join(tenants, place), job).mayBeSent);
 }
 
 /** The record of how much of a file `au upload` sent to a job. No run records such an upload. */
@@ -50,6 +57,12 @@ export class SentFile {
   /** Tells whether this profile may have sent the file from this machine. Earlier versions did not record the profile. */
   mayBeOf(sender: string): boolean {
     return this.#read() !== undefined && (this.#read('.by') ?? sender) === sender;
+  }
+
+  /** Whether this machine may have sent the whole file. */
+  get mayBeSent(): boolean {
+    const recorded = this.#read();
+    return recorded !== undefined && recorded !== 'some' && recorded !== CLAIMING;
   }
 
   /** Whether a command ended before it was known which machine made the claim, so that nothing was sent yet. */

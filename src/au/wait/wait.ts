@@ -30,12 +30,20 @@ export const LONGEST_WAIT_MS = 8 * DAY_MS;
  * @throws SvcError `job_failed`, `job_expired` for a deleted job, `pending` if the time limit ended and a response
  *   reported the job as pending, otherwise the reason for the lack of responses
  */
-export async function waitForJob(client: Client, id: string, options: WaitOptions = {}): Promise<AccountUpdaterJob> {
+export async function waitForJob(
+  client: Client,
+  id: string,
+  options: WaitOptions & {
+    /** Tells whether a job that the first poll does not find may be found later. Default: it may not. */
+    readonly mayBeFound?: (() => Promise<boolean>) | undefined;
+  } = {},
+): Promise<AccountUpdaterJob> {
   const { clock } = client;
-  const { random, limitMs = LONGEST_WAIT_MS, wakeUp, onEvent, again = ['au', 'resume', id, '--wait'] } = options;
+  const { random, limitMs = LONGEST_WAIT_MS, wakeUp, onEvent, mayBeFound } = options;
+  const { again = ['au', 'resume', id, '--wait'] } = options;
   const started = clock.now();
   const { seen: job, timeUp } = await pollUntil(client, {
-    poll: jobReader(client, id),
+    poll: jobReader(client, id, mayBeFound),
     isDone: ({ status }) => status === 'completed' || status === 'failed',
     limitMs: () => limitMs,
     wakeUp,
@@ -58,12 +66,19 @@ export async function waitForJob(client: Client, id: string, options: WaitOption
   return job;
 }
 
-/** Returns a function that reads a job. A single 404 does not mean that a job seen before is gone. */
-function jobReader(client: Client, id: string): () => Promise<AccountUpdaterJob> {
+/**
+ * Returns a function that reads a job. A single 404 does not mean that a job is gone that was seen before, or that may have
+ * its file.
+ */
+function jobReader(
+  client: Client,
+  id: string,
+  mayBeFound: () => Promise<boolean> = async () => false,
+): () => Promise<AccountUpdaterJob> {
   let seenAt: number | undefined;
   return async () => {
     const job = await findJob(client, id);
-    if (job !== undefined) seenAt = client.clock.now();
+    if (job !== undefined || (seenAt === undefined && (await mayBeFound()))) seenAt = client.clock.now();
     if (job !== undefined || seenAt === undefined || client.clock.now() - seenAt > MISSING_MS)
       return job ?? readJob(client, id);
     throw new SvcError('bad_response', `job ${id} was not found (404)`);

@@ -5,7 +5,7 @@ import { openDesk } from './support.ts';
 const UNKNOWN = '00000000-0000-4000-8000-000000000000';
 
 describe('a job that the service does not find', () => {
-  it('R43: a job that the service does not find is another thing when it was just created, when its hour is over, and when it was never seen', async () => {
+  it('R43: a job that the service does not find is another thing when it has its file, when it was just created, when its hour is over, and when it was never seen', async () => {
     let isHidden = false;
     const desk = await openDesk({
       intercept(incoming, _outgoing, proceed) {
@@ -18,6 +18,11 @@ describe('a job that the service does not find', () => {
     const [run = ''] = desk.runIds();
     const job = desk.record(run).parts[0]?.job ?? '';
     isHidden = true;
+    const sent = await desk.svc(`au status ${job}`);
+    expect(sent).toMatchObject({ code: 9, stderr: expect.stringContaining('is not found, though it has its file') });
+    desk.change(run, ({ parts }) => {
+      for (const part of parts) Object.assign(part, { state: 'created', sent: 'some' });
+    });
     const early = await desk.svc(`au status ${job}`);
     expect(early).toMatchObject({ code: 5, stderr: expect.stringMatching(/was created .+ ago .*may lag/) });
     expect(early.stderr).toContain(`svc au status ${job}`);
@@ -27,7 +32,7 @@ describe('a job that the service does not find', () => {
     const late = await desk.svc(`au download ${job}`);
     expect(late).toMatchObject({ code: 5, stderr: expect.stringMatching(/was created 2h 30m ago and is gone/) });
     const never = await desk.svc(`au wait ${UNKNOWN}`);
-    expect(never).toMatchObject({ code: 5, stderr: expect.stringContaining('not found (jobs are deleted') });
+    expect(never).toMatchObject({ code: 5, stderr: expect.stringContaining(`job ${UNKNOWN} is not found`) });
   }, 40_000);
 });
 

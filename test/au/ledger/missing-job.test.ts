@@ -1,0 +1,236 @@
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { errorIn, type HereResult, rowOf } from '../../support/run-here.ts';
+import { type Machine, openMachine } from '../commands/machine.ts';
+import { type Fault, refuseWith } from '../support.ts';
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+const DAY_MS = 24 * HOUR_MS;
+const UNKNOWN = '00000000-0000-4000-8000-000000000000';
+const NOT_FOUND = refuseWith(404, '{"title":"Not Found","status":404}');
+
+/** Lets the service show no job that is read by its id. */
+const hideJobs: Fault = (incoming, outgoing, proceed) => {
+  const isRead = incoming.method === 'GET' && /\/account-updater\/jobs\/[^/?]+$/.test(incoming.url ?? '');
+  return isRead ? NOT_FOUND(incoming, outgoing, proceed) : proceed();
+};
+
+/** Opens a machine that submitted a file, and returns it with its run and its job, which the service does not show now. */
+async function submitted({ options = '', env = {} }: { options?: string; env?: Record<string, string> } = {}) {
+  const machine = await openMachine();
+  const sent = rowOf(await machine.svc(`au submit tokens.csv ${options}`.trim(), env));
+  await machine.clock.advance(MINUTE_MS);
+  machine.fault = hideJobs;
+  return { machine, run: String(sent['run']), job: String(sent['job']) };
+}
+
+/** Opens a machine that uploaded a file to a job with `au upload`, or was refused by the store. */
+async function uploaded({ isRefused = false } = {}) {
+  const machine = await openMachine();
+  const job = String(rowOf(await machine.svc('au create'))['id']);
+  if (isRefused)
+    machine.fault = ({ method }, outgoing, go) => (method === 'PUT' ? outgoing.writeHead(400).end() : go());
+  expect(await machine.svc(`au upload ${job} tokens.csv`)).toMatchObject({ code: isRefused ? 6 : 0 });
+  await machine.clock.advance(MINUTE_MS);
+  machine.fault = hideJobs;
+  return { machine, job };
+}
+
+/** Changes the only part of a run. */
+function changePart(machine: Machine, run: string, change: object): void {
+  const file = machine.path(join('state/runs', run, 'run.json'));
+  const record = JSON.parse(readFileSync(file, 'utf8')) as { parts: object[] };
+  record.parts = record.parts.map((part) => ({ ...part, ...change }));
+  writeFileSync(file, JSON.stringify(record));
+}
+
+/** Runs the command that an error names, with further words. */
+function runNext(machine: Machine, ended: HereResult, ...more: readonly string[]): Promise<HereResult> {
+  const [, ...words] = String(errorIn(ended)['next']).split(' ');
+  return machine.svc([...words, ...more]);
+}
+
+const LINES = ['au status', 'au resume', 'au download', 'au ignore', 'au upload'];
+
+function lineFor(line: string, job: string): string {
+  return line === 'au upload' ? `${line} ${job} tokens.csv` : `${line} ${job}`;
+}
+
+describe('a job that the service does not find and whose file a run on this machine sent', () => {
+  it.each(LINES)('R43: svc %s ends with 9, says that the job has its file, and names the run', async (line) => {
+    const { machine, run, job } = await submitted();
+    const ended = await machine.svc(lineFor(line, job));
+    expect(ended.code, ended.stderr).toBe(9);
+    expect(errorIn(ended)).toMatchObject({
+      code: 'outcome_unknown',
+      message: `job ${job} of run ${run} is not found, though it has its file`,
+      next: `svc au status ${run}`,
+      retryable: true,
+    });
+    expect(ended.stderr).not.toContain('nothing was processed');
+    machine.fault = undefined;
+    expect(await runNext(machine, ended)).toMatchObject({ code: 0 });
+  });
+
+  it('R43: svc au status ends with 9 two hours later, and where no response confirmed the upload', async () => {
+    const { machine, run, job } = await submitted();
+    changePart(machine, run, { state: 'unknown', sent: 'all' });
+    await machine.clock.advance(2 * HOUR_MS);
+    const ended = await machine.svc(`au status ${job}`);
+    expect([ended.code, errorIn(ended)['message']], ended.stderr).toEqual([
+      9,
+      `job ${job} of run ${run} is not found, though it may have its file`,
+    ]);
+  });
+
+  it('svc au status names the command that gets the results which the run has', async () => {
+    const { machine, run, job } = await submitted({ options: '--wait' });
+    await machine.clock.advance(30 * DAY_MS);
+    const ended = await machine.svc(`au status ${job}`);
+    expect([ended.code, errorIn(ended)['next']], ended.stderr).toEqual([9, `svc au download ${run}`]);
+    expect(await runNext(machine, ended, '--out', 'first')).toMatchObject({ code: 0 });
+  });
+
+  it('svc au status says of a job that failed that nothing was billed for it', async () => {
+    const { machine, run, job } = await submitted();
+    changePart(machine, run, { state: 'failed', errors: ['made up'] });
+    const ended = await machine.svc(`au status ${job}`);
+    expect([ended.code, errorIn(ended)['message']], ended.stderr).toEqual([
+      5,
+      `job ${job} is not found: it failed, as ${run} recorded`,
+    ]);
+  });
+
+  it('svc au status says at another service where the run of the job is', async () => {
+    const { machine, run, job } = await submitted();
+    const other = await machine.tenant(2);
+    const ended = await machine.svc(`au status ${job}`, { SVC_BASE_URL: other.url });
+    expect([ended.code, errorIn(ended)['run']], ended.stderr).toEqual([3, run]);
+  });
+
+  it('svc au resume <job> --wait waits some minutes for it, and ends with 9', async () => {
+    const { machine, job } = await submitted();
+    const { clock } = machine;
+    const began = clock.now();
+    const ended = await machine.svc(`au resume ${job} --wait`);
+    expect(ended.code, ended.stderr).toBe(9);
+    expect(clock.now() - began).toBeGreaterThan(5 * MINUTE_MS);
+    expect(clock.now() - began).toBeLessThan(10 * MINUTE_MS);
+    let reads = 0;
+    machine.fault = (...exchange) => ((reads += 1) > 3 ? exchange[2]() : hideJobs(...exchange));
+    const found = await machine.svc(`au resume ${job} --wait`);
+    expect([found.code, rowOf(found)['status']], found.stderr).toEqual([0, 'completed']);
+  });
+});
+
+describe('a job that the service does not find and that only the ledger has', () => {
+  it.each(LINES)('R43: svc %s ends with 9, and names the cycle, which settles it', async (line) => {
+    const { machine, job } = await uploaded();
+    const ended = await machine.svc(lineFor(line, job));
+    expect(ended.code, ended.stderr).toBe(9);
+    const { message, next, retryable } = errorIn(ended);
+    expect(message).toContain(`whether the service has the rows of job ${job} with 40 rows of cycle file-`);
+    expect([next, retryable]).toEqual([expect.stringMatching(/^svc au resume file-\w+$/), true]);
+    machine.fault = undefined;
+    expect(await runNext(machine, ended, '--out', 'first')).toMatchObject({ code: 0 });
+  });
+
+  it('R43: svc au status ends with 9 where the runs of this machine are lost, and on another machine', async () => {
+    const shared = { SVC_LEDGER: '' };
+    const machine = await openMachine();
+    shared.SVC_LEDGER = machine.path('ledger');
+    const { job } = rowOf(await machine.svc('au submit tokens.csv --cycle 2026-12', shared));
+    await machine.clock.advance(MINUTE_MS);
+    machine.fault = hideJobs;
+    const other = { ...shared, SVC_STATE_DIR: machine.path('elsewhere') };
+    const elsewhere = await machine.svc(`au status ${String(job)}`, other);
+    expect([elsewhere.code, errorIn(elsewhere)['next']], elsewhere.stderr).toEqual([9, 'svc au resume 2026-12']);
+    rmSync(machine.path('state'), { recursive: true });
+    const lost = await machine.svc(`au status ${String(job)}`, shared);
+    expect(lost.code, lost.stderr).toBe(9);
+    // Without the ledger, nothing is known of the job.
+    const without = await machine.svc(`au status ${String(job)}`, { SVC_STATE_DIR: machine.path('third') });
+    expect([without.code, errorIn(without)['message']], without.stderr).toEqual([5, `job ${String(job)} is not found`]);
+  });
+
+  it('svc au status says that the results of the job were read before', async () => {
+    const { machine, job } = await submitted({ options: '--cycle 2026-12 --wait' });
+    rmSync(machine.path('state/runs'), { recursive: true });
+    for (const days of [0, 30]) {
+      await machine.clock.advance(days * DAY_MS);
+      const ended = await machine.svc(`au status ${job}`);
+      expect(ended.code, ended.stderr).toBe(9);
+      expect(errorIn(ended)).toMatchObject({
+        message: expect.stringContaining('whose results were read before'),
+        next: 'svc au status 2026-12',
+        retryable: days === 0,
+      });
+    }
+  });
+
+  it('svc au status says after 7 days that nothing can be proven, and how to free the rows', async () => {
+    const { machine, job } = await uploaded();
+    await machine.clock.advance(8 * DAY_MS);
+    const ended = await machine.svc(`au status ${job}`);
+    expect(ended.code, ended.stderr).toBe(9);
+    expect(errorIn(ended)).toMatchObject({ retryable: false, alternatives: [`svc au abandon ${job}`] });
+  });
+
+  it('svc au status ends with 9 where the ledger cannot be read', async () => {
+    const { machine } = await submitted();
+    const [tenant] = machine.ours.tenants;
+    writeFileSync(machine.path(`state/ledger/${tenant?.id}/ledger.json`), '{');
+    const ended = await machine.svc(`au status ${UNKNOWN}`);
+    expect([ended.code, errorIn(ended)['message']], ended.stderr).toEqual([
+      9,
+      expect.stringContaining(`job ${UNKNOWN} is not found, and whether its file was sent is not known: `),
+    ]);
+  });
+
+  it('svc au status ends with 9 where only the record of au upload is left', async () => {
+    const { machine, job } = await uploaded();
+    const [tenant] = machine.ours.tenants;
+    for (const name of ['cycles', 'jobs'])
+      rmSync(machine.path(`state/ledger/${tenant?.id}/${name}`), { recursive: true });
+    const ended = await machine.svc(`au status ${job}`);
+    expect([ended.code, errorIn(ended)['message']], ended.stderr).toEqual([
+      9,
+      `job ${job} is not found, though it may have the file that svc au upload sent from this machine`,
+    ]);
+  });
+});
+
+describe('a job that the service does not find and that certainly has no file', () => {
+  it('svc au status ends with 5, whether the store refused the file of au upload, or its hour is over', async () => {
+    const { machine, job } = await uploaded({ isRefused: true });
+    const early = await machine.svc(`au status ${job}`);
+    expect([early.code, errorIn(early)['message']], early.stderr).toEqual([5, expect.stringContaining('may lag')]);
+    await machine.clock.advance(2 * HOUR_MS);
+    const late = await machine.svc(`au status ${job}`);
+    expect([late.code, errorIn(late)['message']], late.stderr).toEqual([
+      5,
+      expect.stringContaining('is gone: no file'),
+    ]);
+  });
+
+  it('svc au status ends with 5 once its rows are free', async () => {
+    const { machine, job } = await uploaded();
+    await machine.clock.advance(8 * DAY_MS);
+    expect(await machine.svc(`au abandon ${job} --yes`)).toMatchObject({ code: 0 });
+    const ended = await machine.svc(`au status ${job}`);
+    expect([ended.code, errorIn(ended)['message']], ended.stderr).toEqual([5, `job ${job} is not found`]);
+  });
+
+  it.each(['au status', 'au resume', 'au resume --wait', 'au download'])(
+    'svc %s ends with 5 at once for a job that nothing here has',
+    async (line) => {
+      const { machine } = await submitted();
+      const began = machine.clock.now();
+      const ended = await machine.svc(`${line} ${UNKNOWN}`);
+      expect([ended.code, errorIn(ended)['code']], ended.stderr).toEqual([5, 'job_expired']);
+      expect(machine.clock.now() - began).toBeLessThan(MINUTE_MS);
+    },
+  );
+});
