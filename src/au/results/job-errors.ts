@@ -18,21 +18,30 @@ interface Matched {
   readonly rowsOf: ResultRows;
 }
 
+/** Whether the result of a row is an error, or may be the error of another row of its token. */
+type RowKind = 'error' | 'unclear' | 'right';
+
 /** The rows whose result in a job of another run is an error. */
 export class JobErrors {
   /** The rows that this run has of the job. */
   readonly own: Rereadable;
   /** Whether the job has rows of which this machine knows nothing. */
   readonly isPartlyKnown: boolean;
+  /** How many of the rows of kind `unclear` have an error as their result, at most. */
+  readonly unclearErrors: number;
   readonly #wrong: TokenTable;
-  /** The number of errors of each token, where it is not known which of its rows have them. */
-  readonly #unclear: Map<string, number>;
+  readonly #unclear: ReadonlySet<string>;
 
-  private constructor(own: Rereadable, isPartlyKnown: boolean, wrong: TokenTable, unclear: Map<string, number>) {
-    this.own = own;
-    this.isPartlyKnown = isPartlyKnown;
+  private constructor(
+    known: Pick<JobErrors, 'own' | 'isPartlyKnown' | 'unclearErrors'>,
+    wrong: TokenTable,
+    unclear: Iterable<string>,
+  ) {
+    this.own = known.own;
+    this.isPartlyKnown = known.isPartlyKnown;
+    this.unclearErrors = known.unclearErrors;
     this.#wrong = wrong;
-    this.#unclear = unclear;
+    this.#unclear = new Set(unclear);
   }
 
   /** Reads the results of a job. Returns undefined if they are gone, or the rows that the run has of it. */
@@ -49,23 +58,14 @@ export class JobErrors {
     for await (const rows of readRequest(matched.rows.open()))
       for (const row of rows)
         if (places.get(keyAt(row.token, placeOf(row.token))) !== 0) wrong.setIfAbsent(rowKeyOf(row), 1);
-    return new JobErrors(own, isPartlyKnown, wrong, unclear);
+    const unclearErrors = await countErrors(own, unclear);
+    return new JobErrors({ own, isPartlyKnown, unclearErrors }, wrong, unclear.keys());
   }
 
-  /** Tells whether the result of a row is certainly an error. */
-  has(row: RequestRow): boolean {
-    return this.#wrong.get(rowKeyOf(row)) !== 0;
-  }
-
-  /**
-   * Takes an error for a row of a token that has errors of unknown rows. Must be called once for each row. Returns whether
-   * an error was left; undefined for a row of any other token.
-   */
-  takeUnclear({ token }: RequestRow): boolean | undefined {
-    const key = tokenKey(token);
-    const left = this.#unclear.get(key);
-    if (left !== undefined) this.#unclear.set(key, left - 1);
-    return left === undefined ? undefined : left > 0;
+  /** Returns `error` only for a row whose own result is certainly one. */
+  kindOf(row: RequestRow): RowKind {
+    if (this.#wrong.get(rowKeyOf(row)) !== 0) return 'error';
+    return this.#unclear.has(tokenKey(row.token)) ? 'unclear' : 'right';
   }
 }
 
@@ -104,12 +104,29 @@ async function errorsByPlace({ results, rowsOf }: Matched) {
     }
   const unclear = new Map<string, number>();
   for (const [key, { errors, others }] of unplaced) {
+    if (errors === 0) continue;
     const rows = rowsOf.rowsOf(key);
     // If a token has an error for each of its rows and no other result, all of them are wrong.
     if (others > 0 || errors < rows) unclear.set(key, errors);
     else for (let place = 0; place < rows; place += 1) places.setIfAbsent(keyAt(key, place), 1);
   }
   return { places, unclear };
+}
+
+/** Counts the errors that rows can have, of which each token has some: at most one for each row. */
+async function countErrors(own: Rereadable, errors: ReadonlyMap<string, number>): Promise<number> {
+  if (errors.size === 0) return 0;
+  const left = new Map(errors);
+  let count = 0;
+  for await (const rows of readRequest(own.open()))
+    for (const { token } of rows) {
+      const key = tokenKey(token);
+      const ofToken = left.get(key) ?? 0;
+      if (ofToken === 0) continue;
+      left.set(key, ofToken - 1);
+      count += 1;
+    }
+  return count;
 }
 
 function keyAt(token: string, place: number): string {

@@ -52,15 +52,12 @@ async function writeTo(run: RunDirectory, target: string, overwrite: boolean): P
     for (const parts of partsByJob(run.record.parts.filter(isJoined))) {
       const errors = await JobErrors.of(run, parts);
       if (errors === undefined) return undefined;
+      unclear.errors += errors.unclearErrors;
       for await (const rows of readRequest(errors.own.open())) {
-        for (const row of rows) {
-          const isError = errors.takeUnclear(row);
-          if (isError === undefined) continue;
-          unclear.rows += 1;
-          if (isError) unclear.errors += 1;
-          unclear.parts.add(parts[0]);
-        }
-        const wrong = rows.filter((row) => errors.has(row));
+        const doubted = rows.filter((row) => errors.kindOf(row) === 'unclear');
+        unclear.rows += doubted.length;
+        if (doubted.length > 0) unclear.parts.add(parts[0]);
+        const wrong = rows.filter((row) => errors.kindOf(row) === 'error');
         if (wrong.length === 0) continue;
         if (errors.isPartlyKnown && wrong.some((row) => merchantOf(row) !== '')) partlyKnown.add(parts[0]);
         draft ??= await beginFile(target);

@@ -26,7 +26,7 @@ export async function deliverFixFile(context: Context, run: RunDirectory): Promi
   const { rows, file, unclear, partlyKnown } = found;
   applyToRun(record, { kind: 'errors left out', rows: rows + unclear.errors });
   run.save();
-  if (unclear.errors > 0) context.notices.warn(unclearText(unclear, record.input.name));
+  if (unclear.errors > 0) context.notices.warn(unclearText(unclear, record, target));
   if (file === undefined) return;
   const shown = shownPath(file);
   if (file !== target)
@@ -34,7 +34,7 @@ export async function deliverFixFile(context: Context, run: RunDirectory): Promi
   context.notices.note(
     `${countText(rows, 'row')} of ${record.input.name} ${rows === 1 ? 'was' : 'were'} left out although the result is an error: ${shown} has them as they are in ${record.input.name} now`,
   );
-  if (partlyKnown.length > 0) context.notices.note(partlyKnownText(partlyKnown, shown));
+  if (partlyKnown.length > 0) context.notices.note(partlyKnownText(partlyKnown));
   const billed = `${countText(rows, 'row')}, billed again`;
   const cycle = await readIfPossible(context, (limited) => unusedCycle(limited, record));
   if (typeof cycle !== 'string')
@@ -52,17 +52,18 @@ export async function deliverFixFile(context: Context, run: RunDirectory): Promi
 }
 
 /** Says that rows are not written, because it is not known which rows of their tokens have the errors. */
-function unclearText({ rows, parts }: UnclearErrors, name: string): string {
-  const [which, token, were] =
+function unclearText({ rows, parts }: UnclearErrors, { input, results }: RunRecord, target: string): string {
+  const [share, none, their] =
     rows === 1
-      ? [`whether the result of 1 row of ${name} is an error`, 'its token', 'it was']
-      : [`which of ${countText(rows, 'row')} of ${name} have an error as their result`, 'their tokens', 'they were'];
-  return `it is not known ${which}, so that ${were} not written to be billed again: ${jobsText(parts)} ${parts.length === 1 ? 'has' : 'have'} rows of ${token} for several merchants, and results name no merchant`;
+      ? ['shares its token', 'whether that is its own, so it was not', 'its token']
+      : ['share their tokens', 'which of them have one, so none was', 'these tokens'];
+  const where = results === undefined ? '' : `; ${shownPath(results.file)} has the results of ${their}`;
+  return `${countText(rows, 'row')} of ${input.name} ${share} with an error, and it is not known ${none} written to ${shownPath(target)}: ${jobsText(parts)} ${parts.length === 1 ? 'has' : 'have'} ${their} for several merchants, and results name no merchant${where}`;
 }
 
 /** Says that an error of a written row may be that of a row which this machine does not know. */
-function partlyKnownText(parts: readonly Part[], file: string): string {
-  return `errors may be those of other merchants if ${jobsText(parts)} ${parts.length === 1 ? 'has' : 'have'} tokens of ${file} for several: results name no merchant, and not all rows of the ${parts.length === 1 ? 'job' : 'jobs'} are known on this machine`;
+function partlyKnownText(parts: readonly Part[]): string {
+  return `these errors may be those of other merchants: this machine does not know all rows of ${jobsText(parts)}, and results name no merchant`;
 }
 
 /** Names the jobs of other runs, and who sent them. */

@@ -207,7 +207,7 @@ describe('left-out errors of a token with two merchants', () => {
     const done = await desk.svc('au submit turned.csv --cycle 2026-12 --wait --out r.csv', on('laptop'));
     expect(rowOf(done)).toMatchObject({ left_out_errors: 1 });
     expect(done.stderr).toContain(
-      'it is not known which of 2 rows of turned.csv have an error as their result, so that they were not written to be billed again: job ',
+      '2 rows of turned.csv share their tokens with an error, and it is not known which of them have one, so none was written to turned.fix.csv: job ',
     );
     expect(existsSync(desk.home.file('turned.fix.csv'))).toBe(false);
     expect(done.stderr).toContain('the results of 1 token may be in another order than in turned.csv');

@@ -5,13 +5,13 @@ import { type HereResult, rowOf } from '../../support/run-here.ts';
 import { openQuickDesk, writeRows } from '../commands/support.ts';
 
 const [HEADER = '', ...ROWS] = exampleRequestFile().trimEnd().split('\n');
-const [A = '', B = ''] = ROWS.map((row) => row.slice(0, 36));
+const [A = '', B = '', C = '', D = '', E = ''] = ROWS.map((row) => row.slice(0, 36));
 const [RIGHT, WRONG, OTHER] = [`${A},28,05,M1`, `${A},28,05,WRONG`, `${B},28,05,M1`];
 const CYCLE = '--cycle 2026-12 --wait';
 
 /** A desk whose commands use a shared ledger, from the machine with the given name. */
-async function merchantDesk(files: Readonly<Record<string, readonly string[]>>) {
-  const desk = await openQuickDesk({ tenants: ['production'], merchants: ['M1'] });
+async function merchantDesk(files: Readonly<Record<string, readonly string[]>>, merchants = ['M1']) {
+  const desk = await openQuickDesk({ tenants: ['production'], merchants });
   mkdirSync(desk.home.file('ledger'));
   for (const [name, rows] of Object.entries(files)) writeRows(desk, name, ...rows);
   const svc = (machine: string, line: string): Promise<HereResult> =>
@@ -45,11 +45,37 @@ it('R79: a left-out row is not billed again where an error may be that of anothe
   expect(rowOf(done)).toMatchObject({ left_out: 1, left_out_errors: 1, results: { updated: 1, errors: 1 } });
   expect(done.stderr).toMatch(
     new RegExp(
-      `it is not known whether the result of 1 row of two.csv is an error, so that it was not written to be billed again: job ${String(job)} \\(sent by .+@.+\\) has rows of its token for several merchants`,
+      `1 row of two.csv shares its token with an error, and it is not known whether that is its own, so it was not written to two.fix.csv: job ${String(job)} \\(sent by .+@.+\\) has its token for several merchants, and results name no merchant; two.results.csv has the results of its token`,
     ),
   );
   expect(fixFile('two.fix.csv')).toBeUndefined();
-  expect(done.stderr).not.toContain('fix.csv');
+  expect(done.stderr).not.toContain('submit that file');
+});
+
+it('the warning of unclear errors counts no row of a token without errors, and names no job without errors', async () => {
+  const [first, second] = [`${B},28,05,M1`, `${B},28,05,M2`];
+  const { svc, home } = await merchantDesk(
+    {
+      'one.csv': [RIGHT, WRONG, first, second, `${C},28,05,M1`],
+      'other.csv': [`${D},28,05,M1`, `${D},28,05,M2`, `${E},28,05,M1`],
+      'two.csv': [WRONG, RIGHT, second, first, `${D},28,05,M2`, `${D},28,05,M1`],
+    },
+    ['M1', 'M2'],
+  );
+  const { job } = rowOf(await svc('runner', `au submit one.csv ${CYCLE}`));
+  const right = rowOf(await svc('runner', `au submit other.csv ${CYCLE}`));
+  const done = await svc('laptop', `au submit two.csv ${CYCLE}`);
+  expect(rowOf(done)).toMatchObject({ left_out: 6, left_out_errors: 1 });
+  const doubt = done.stderr.split('\n').find((line) => line.includes('it is not known')) ?? '';
+  expect(doubt).toContain('2 rows of two.csv share their tokens with an error');
+  expect(doubt).toContain(`: job ${String(job)} (`);
+  expect(doubt).not.toContain(String(right['job']));
+  // The warning names the file where an operator finds the error.
+  expect(doubt).toContain('two.results.csv has the results of these tokens');
+  const errors = readFileSync(home.file('two.results.csv'), 'utf8')
+    .split('\n')
+    .filter((row) => row.includes('ERR_'));
+  expect(errors.map((row) => row.slice(0, 36))).toEqual([A]);
 });
 
 it('both rows of a token are written where another machine has them in another order and both results are errors', async () => {
@@ -70,7 +96,7 @@ it('left-out rows whose result is an error are written with the job of another m
   const part = await svc('laptop', `au submit two.csv ${CYCLE}`);
   expect(rowOf(part)).toMatchObject({ left_out_errors: 1 });
   expect(fixFile('two.fix.csv')).toBe(`${HEADER}\n${WRONG}\n`);
-  const doubt = `errors may be those of other merchants if job ${String(job)} `;
+  const doubt = `these errors may be those of other merchants: this machine does not know all rows of job ${String(job)} `;
   expect(part.stderr).toContain(doubt);
   // All rows of the job are known here.
   const whole = await svc('desktop', `au submit same.csv ${CYCLE}`);
