@@ -208,7 +208,18 @@ async function unclearTokens(
 ): Promise<((token: string) => boolean) | undefined> {
   if (!mayHaveMore && isUnordered === undefined) return undefined;
   const rows = await ResultRows.match(request, results, { mayHaveMore, isUnordered });
-  return (token) => !rows.isKnown(token) && (rows.hasMoreOf(token) || isUnordered?.(tokenKey(token)) === true);
+  return (token) => isUnclear(rows, token, isUnordered);
+}
+
+function isUnclear(rows: ResultRows, token: string, isUnordered: MatchOptions['isUnordered']): boolean {
+  return !rows.isKnown(token) && (rows.hasMoreOf(token) || isUnordered?.(tokenKey(token)) === true);
+}
+
+/** Tells whether some results in a file may be those of other rows, because another machine sent them. */
+export async function hasUnclearTokens(request: string, results: string, how: MatchOptions): Promise<boolean> {
+  if (how.mayHaveMore !== true && how.isUnordered === undefined) return false;
+  const rows = await ResultRows.match(await fileSource(request), await fileSource(results), how);
+  return rows.repeated().some((key) => isUnclear(rows, key, how.isUnordered));
 }
 
 /** Tells whether a token may be in several rows: with several merchants, or in repeated rows that were all sent. */

@@ -6,7 +6,7 @@ import { option, warnOf } from '../../cli/app/hint.ts';
 import { isDrawn } from '../../cli/app/print.ts';
 import { countText } from '../../cli/output/time.ts';
 import { fileSource } from '../../client/transfer/source.ts';
-import { writeNextRequest } from '../next/write-next-request.ts';
+import { hasUnclearTokens, writeNextRequest } from '../next/write-next-request.ts';
 import type { Actions } from '../result-codes.ts';
 import { actionsOf, actionWords } from '../results/action-option.ts';
 import { keepFileOf } from '../results/kept-columns.ts';
@@ -296,15 +296,14 @@ export class CycleSteps {
       ...option('--out', out),
       ...actionWords(this.#input.action),
     ];
+    const whole = (await this.#wholeRequest()).path;
     if (out !== undefined) {
-      // No command alone makes it of several requests.
-      if (isOne) announceStep(this.#context, this.#input, 'next', words);
-      else noteStep(this.#context, this.#input, 'next', `of ${this.#places.length} requests: ${out}`);
+      await this.#announceNext(whole, out, words);
       this.#directory.claim(out);
       if (keep !== undefined) this.#directory.claim(keepFileOf(out));
     }
     return writeNextRequest(this.#context, {
-      request: (await this.#wholeRequest()).path,
+      request: whole,
       results: this.#results.path,
       out,
       excluded: undefined,
@@ -317,6 +316,18 @@ export class CycleSteps {
       isUnordered: this.#isUnordered,
       isCounted: true,
     });
+  }
+
+  /** Announces the step that writes the next request, with its command where that alone writes the same file. */
+  async #announceNext(request: string, out: string, words: readonly string[]): Promise<void> {
+    const count = this.#places.length;
+    const note = (what: string): void => noteStep(this.#context, this.#input, 'next', `${what}: ${out}`);
+    if (count > 1) return note(`of ${count} requests`);
+    const how = { mayHaveMore: this.#mayHaveMore, isUnordered: this.#isUnordered };
+    // `svc au next` takes the results of a token in order, and refuses more results than rows.
+    if (await hasUnclearTokens(request, this.#results.path, how))
+      return note("of results of another machine's job, of which some may be those of other rows");
+    announceStep(this.#context, this.#input, 'next', words);
   }
 
   /** Whether a token may have more results than rows: another machine's job may have it for several merchants. */

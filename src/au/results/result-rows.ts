@@ -74,6 +74,11 @@ export class ResultRows {
     return !this.#rows.has(key) || this.#known.has(key);
   }
 
+  /** Returns the keys of the tokens with several rows or results. */
+  repeated(): readonly string[] {
+    return [...this.#rows.keys()];
+  }
+
   /** Whether a token has more results than rows. */
   get hasMore(): boolean {
     return this.#more.size > 0;

@@ -18,8 +18,9 @@ async function refreshedDesk(sent: readonly string[], exported: readonly string[
   writeRows(desk, 'export.csv', ...exported);
   rowOf(await svc('runner', 'au submit sent.csv --cycle 2026-12 --wait'));
   writeFileSync(desk.home.file('keep.csv'), `row,token,customer\n1,${A},Ann\n2,${B},Ben\n`);
-  rowOf(await svc('laptop', 'au refresh export.csv --cycle 2026-12 --next --fail-on err=100%'));
-  return { svc, read };
+  const done = await svc('laptop', 'au refresh export.csv --cycle 2026-12 --next --fail-on err=100%');
+  rowOf(done);
+  return { svc, read, stderr: done.stderr };
 }
 
 const newTokenOf = (row: string): string => row.split(',')[1] ?? '';
@@ -46,6 +47,30 @@ it('au refresh --next: no row keeps an old token where another machine has the r
     [ofA, 'M1'],
     [ofB, 'M1'],
   ]);
+});
+
+it.each([
+  [
+    'does not have all rows of',
+    [`${A},28,05,WRONG`, `${A},28,05,M1`, `${B},28,05,M1`],
+    [`${A},28,05,M1`, `${B},28,05,M1`],
+  ],
+  ['has in another order', [`${A},28,05,M1`, `${A},28,05,WRONG`], [`${A},28,05,WRONG`, `${A},28,05,M1`]],
+])(
+  'au refresh --next shows no svc au next command where it writes another file: the export %s the tokens of the job of another machine',
+  async (_, sent, exported) => {
+    const { stderr } = await refreshedDesk(sent, exported);
+    const step = stderr.slice(stderr.indexOf('step 5 of 5, next: '));
+    expect(step).toContain("of results of another machine's job, of which some may be those of other rows: ");
+    expect(step).not.toContain('svc au next');
+  },
+);
+
+it('au refresh --next shows a command that writes the same file where each token of another machine has one row', async () => {
+  const { stderr, svc, read } = await refreshedDesk([`${A},28,05,M1`, `${B},28,05,M1`], [`${B},28,05,M1`]);
+  const [command = ''] = /svc au next .*/.exec(stderr) ?? [];
+  rowOf(await svc('laptop', command.replace('svc ', '').replace(/--out \S+/, '--out by-hand.csv')));
+  expect(read('by-hand.csv')).toEqual(read('refresh/2026-12/next.csv'));
 });
 
 it('au report --keep: kept columns stay empty where a token has more results than rows, some of which are those of another merchant', async () => {
