@@ -1,3 +1,4 @@
+import fs from 'node:fs';
 import path from 'node:path';
 import { shownPath } from '../../base/files/names.ts';
 import type { Context } from '../../cli/app/command.ts';
@@ -27,7 +28,10 @@ export async function deliverFixFile(context: Context, run: RunDirectory): Promi
   applyToRun(record, { kind: 'errors left out', rows: rows + unclear.errors });
   run.save();
   if (unclear.errors > 0) context.notices.warn(unclearText(unclear, record, target));
-  if (file === undefined) return;
+  if (file === undefined) {
+    if (fs.existsSync(target)) context.notices.warn(oldFileText(shownPath(target), record.input.name));
+    return;
+  }
   const shown = shownPath(file);
   if (file !== target)
     context.notices.warn(`${shownPath(target)} is another file or cannot be written, and was left as it is`);
@@ -59,6 +63,11 @@ function unclearText({ rows, parts }: UnclearErrors, { input, results }: RunReco
       : ['share their tokens', 'which of them have one, so none was', 'these tokens'];
   const where = results === undefined ? '' : `; ${shownPath(results.file)} has the results of ${their}`;
   return `${countText(rows, 'row')} of ${input.name} ${share} with an error, and it is not known ${none} written to ${shownPath(target)}: ${jobsText(parts)} ${parts.length === 1 ? 'has' : 'have'} ${their} for several merchants, and results name no merchant${where}`;
+}
+
+/** Says that a file, which an earlier version may have written, has no row that must be sent again. */
+function oldFileText(file: string, name: string): string {
+  return `${file} was not written now and is left as it is: no left-out row of ${name} is known to have an error as its result, and each row that is submitted again is billed again`;
 }
 
 /** Says that an error of a written row may be that of a row which this machine does not know. */

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
 import { type HereResult, rowOf } from '../../support/run-here.ts';
@@ -28,6 +28,19 @@ it('R79: a left-out row whose result is an update is not billed again for the er
   expect(rowOf(done)).toMatchObject({ left_out: 1, left_out_errors: 0, results: { updated: 1, errors: 0 } });
   expect(fixFile('two.fix.csv')).toBeUndefined();
   expect(done.stderr).not.toContain('fix.csv');
+});
+
+it('a fix file whose rows are known to have no error is left with a warning', async () => {
+  const { svc, fixFile, home } = await merchantDesk({ 'one.csv': [RIGHT, WRONG], 'two.csv': [RIGHT] });
+  rowOf(await svc('laptop', `au submit one.csv ${CYCLE}`));
+  const old = `${HEADER}\n${RIGHT}\n`;
+  writeFileSync(home.file('two.fix.csv'), old);
+  const done = await svc('laptop', `au submit two.csv ${CYCLE}`);
+  expect(rowOf(done)).toMatchObject({ left_out_errors: 0 });
+  expect(done.stderr).toContain(
+    'warning: two.fix.csv was not written now and is left as it is: no left-out row of two.csv',
+  );
+  expect(fixFile('two.fix.csv')).toBe(old);
 });
 
 it('a left-out row whose result is an error is written where the job has a right row of the token too', async () => {

@@ -1,4 +1,5 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it, vi } from 'vitest';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
 import { rowOf } from '../../support/run-here.ts';
@@ -57,7 +58,7 @@ async function dividedDesk(all: readonly string[], by: string) {
   rowOf(await svc(`au submit other.csv ${CYCLE}`, by));
   const lines = (name: string): string[] => readFileSync(desk.home.file(name), 'utf8').trimEnd().split('\n').slice(1);
   const hasFile = (name: string): boolean => existsSync(desk.home.file(name));
-  return { svc, lines, parts, hasFile };
+  return { ...desk, svc, lines, parts, hasFile };
 }
 
 const tokenOf = (row: string): string => row.slice(0, 36);
@@ -79,6 +80,29 @@ describe('a run of which two parts wait for the same job', () => {
     });
     rowOf(await svc(`au download ${String(done['run'])} --out again.csv`));
     expect(lines('again.csv')).toEqual(lines('all.results.csv'));
+  });
+
+  it('results that an earlier version wrote twice are written again, once', async () => {
+    const { svc, lines, home, change } = await dividedDesk(ALL, 'state');
+    const { run, results } = rowOf(await svc(`au submit all.csv ${CYCLE} --wait`));
+    const right = lines('all.results.csv');
+    const file = home.file('all.results.csv');
+    // Most rows have no result, so that the file has no more results than the request has rows.
+    const text = readFileSync(file, 'utf8');
+    const wrong = text.replace(`${right[1]}\n`, '') + `${right[3]}\n`;
+    writeFileSync(file, wrong);
+    change(`state/runs/${String(run)}`, (record) => {
+      const sha256 = createHash('sha256').update(wrong).digest('hex');
+      Object.assign(record, { results: { file, sha256, bytes: wrong.length } });
+    });
+    const again = await svc(`au submit all.csv ${CYCLE} --wait`);
+    expect(rowOf(again)).toMatchObject({ results });
+    expect(lines('all.results.csv')).toEqual(right);
+    const warning = 'an earlier version of svc wrote some results into all.results.csv twice';
+    expect(again.stderr).toContain(warning);
+    const last = await svc(`au resume ${String(run)} --wait`);
+    expect(rowOf(last)).toMatchObject({ results });
+    expect(last.stderr).not.toContain(warning);
   });
 
   it('the results of a token with two merchants are delivered once each, with a warning that their order is not known', async () => {
