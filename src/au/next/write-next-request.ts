@@ -55,7 +55,10 @@ export interface NextFiles extends MatchOptions {
   readonly isCounted?: boolean | undefined;
 }
 
-/** The next request, with counts of the last request's rows by action. The counts match those of `au report`. */
+/**
+ * The next request, with counts of the last request's rows by action. The counts match those of `au report`, except for the
+ * rows of a token that are not told apart: each of them takes the new token.
+ */
 type NextRequest = Awaited<ReturnType<typeof writeNextRequest>>;
 
 export const nextRequestView: View<NextRequest> = {

@@ -33,8 +33,8 @@ export class PartRows {
   }
 
   /**
-   * Reads the rows of a job, some of which are those of other files or have their results from other jobs: `own` are those
-   * that count. Where it is not known which row of a token has a result, the result is taken for one of these.
+   * Reads the rows of a job. Only rows in `own` get a number: the others belong to other files, or have their results from
+   * other jobs. Where it is not known which row of a token has a result, the result is taken for one of these.
    */
   static async ofJob(
     job: Rereadable,

@@ -93,7 +93,7 @@ function sentRows({ parts }: RunRecord): number {
   return rowsIn(parts.filter(({ joined }) => joined === undefined));
 }
 
-/** Returns the number of left-out rows whose result is an error; null while the results are not known. */
+/** Returns how many left-out rows have an error as their result, at most; null while the results are not known. */
 function leftOutErrors({ parts, left_out_errors: errors }: RunRecord): number | null {
   return parts.some(({ joined }) => joined !== undefined) ? (errors ?? null) : 0;
 }

@@ -52,7 +52,7 @@ export interface RunRecord {
   readonly results?: ResultsFile | undefined;
   /** The number of result rows by class, for a comparison with the next cycle. */
   readonly counts?: ResultCounts | undefined;
-  /** The number of rows that were left out although their result in the job of another run is an error. */
+  /** How many of the rows that were left out have an error as their result in the job of another run, at most. */
   readonly left_out_errors?: number | undefined;
   /** `due` from the completion of the run until the `--exec` command has succeeded. */
   readonly exec?: 'due' | undefined;
@@ -160,7 +160,7 @@ export function isOfPresentJob({ job, earlier_jobs: earlier = [] }: Part, result
  * step.
  */
 export function progressOf({ parts }: Pick<RunRecord, 'parts'>): string {
-  // Of several parts that wait for the same job, the one that is behind counts.
+  // A job that several parts wait for is done when all of them are.
   const jobs = partsByJob(parts).map((own) => own.find(isUnfinished) ?? own[0]);
   const [only] = jobs;
   if (jobs.length === 1 && only) return only.state === 'unknown' ? unknownWord(parts) : (seenWord(only) ?? only.state);
@@ -202,7 +202,10 @@ export function doubtTime(end: number): string {
 /** The parts of a run that have the results of one job: a single one, or all that wait for the same job of another run. */
 export type PartsOfJob = readonly [Part, ...Part[]];
 
-/** Groups parts by their jobs. Rows that were divided at different times are in several parts, also those of one job. */
+/**
+ * Groups parts by their jobs. A run has several parts for one job of another run where its rows were divided at different
+ * times.
+ */
 export function partsByJob(parts: readonly Part[]): readonly PartsOfJob[] {
   const groups = new Map<string | Part, [Part, ...Part[]]>();
   for (const part of parts) {

@@ -69,7 +69,7 @@ export interface S3Request {
 
 export interface S3Response {
   readonly response: HttpResponse;
-  /** The refusal, if the status is not a success. */
+  /** The refusal: a status that is no success, or a web page in response to a write. */
   readonly refusal: S3Refusal | undefined;
   /** The body of a success, if the request has a limit for it. */
   readonly body: ReadBody | undefined;

@@ -374,7 +374,7 @@ describe('an archive in a bucket', () => {
     const refused = {
       code: 'bad_response',
       message: expect.stringContaining(
-        'a web page came in response to a change, so the store may not have made it (200: Sign in',
+        'a web page came in response to a write, so the store may not have made it (200: Sign in',
       ),
       hint: expect.stringContaining('proxy'),
     };
