@@ -12,11 +12,12 @@ import { listenForJobs } from '../wait/events-option.ts';
 import { runExec } from '../wait/exec-option.ts';
 import { openRunSummary } from '../run/own-requests.ts';
 import { requestToUpload } from '../run/part-source.ts';
-import { isOfSandbox, isUntouched, type RunRecord, statusOf } from '../run/record.ts';
+import { isForgotten } from '../run/part.ts';
+import { isForgottenRun, isOfSandbox, isUntouched, type RunRecord, statusOf } from '../run/record.ts';
 import { laterRun } from '../run/find-run.ts';
 import { requireHere } from '../run/recorded-runs.ts';
 import type { RunDirectory } from '../run/run-directory.ts';
-import { failedRunError, pendingRunError } from '../run/run-errors.ts';
+import { failedRunError, forgottenRunError, pendingRunError } from '../run/run-errors.ts';
 import { resultsPath, shownStatus } from '../run/run-view.ts';
 import { applyToRun } from '../run/run.ts';
 import { confirmRows, partsToUpload, pollEarlierJobs, requireJoinedFiles, uploadRun } from '../send/upload-run.ts';
@@ -74,6 +75,7 @@ async function resumeRun(
       return { polled: seen, failure: exec === undefined ? undefined : await runExec(context, run, exec) };
     });
     const { record } = run;
+    if (isForgottenRun(record)) context.notices.note(forgottenRunError(run).message);
     if (polled === undefined || statusOf(record) === 'completed')
       await showResults(context, print, record, failure ? undefined : input.failOn);
     else await print(submissionOf(record, polled));
@@ -87,9 +89,13 @@ async function resumeRun(
   );
 }
 
-/** Tells whether every job of a run is completed, so that its results need no wait. */
+/**
+ * Tells whether no job of a run needs a wait. The results of a run cannot be written without those of a job that the
+ * service has forgotten, which is an error unless the run waited for nothing else.
+ */
 function isReady({ parts }: RunRecord): boolean {
-  return parts.every(({ state }) => state === 'completed' || state === 'downloaded');
+  const left = parts.filter((part) => !isForgotten(part));
+  return left.length > 0 && left.every(({ state }) => state === 'completed' || state === 'downloaded');
 }
 
 /**

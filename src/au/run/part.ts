@@ -274,7 +274,7 @@ const LIFE: Life = {
     uploaded: (part) => (part.missing_since === undefined ? refuse(part, 'given up') : { ...part, state: 'unknown' }),
   },
   retried: { failed: (part) => (part.joined === undefined ? detached(part, 'failed') : refuse(part, 'retried')) },
-  downloaded: { completed: keep, downloaded: keep, failed: keep },
+  downloaded: { uploaded: keepShared, unknown: keepShared, completed: keep, downloaded: keep, failed: keep },
   unproven: { completed: (part, { file }) => ({ ...part, unproven: file }) },
   failed: { completed: (part, { reason }) => ({ ...part, state: 'failed', errors: [reason] }) },
   intact: {
@@ -521,6 +521,12 @@ const NO_JOB = {
 
 function keep(part: Parts['completed' | 'downloaded' | 'failed'], { results }: Events['downloaded']): Part {
   return { ...part, state: 'downloaded', results, unproven: undefined, errors: undefined };
+}
+
+/** Another part of the run has the results of the job, so that the job needs no poll. */
+function keepShared(part: Parts['uploaded' | 'unknown'], { results }: Events['downloaded']): Part {
+  if (part.joined === undefined) return refuse(part, 'downloaded');
+  return { ...part, ...FOUND, state: 'downloaded', sent: 'stored', seen: 'completed', results, unproven: undefined };
 }
 
 function check(part: Parts['downloaded'], { compared }: Events['checked']): Part {

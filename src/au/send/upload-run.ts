@@ -4,6 +4,7 @@ import { confirmCost, requireKnownTenant } from '../../cli/app/tenant-mark.ts';
 import { countText, formatNumber } from '../../cli/output/time.ts';
 import { RowsTaken } from '../ledger/claim-rows.ts';
 import { CommandLedger } from '../ledger/command-ledger.ts';
+import { shareResults } from '../results/share-results.ts';
 import type { Part } from '../run/part.ts';
 import { requestToUpload } from '../run/part-source.ts';
 import { Polled, workOn } from '../run/poll-parts.ts';
@@ -72,7 +73,10 @@ export function pollEarlierJobs(
     const client = await context.client();
     const joined = run.record.parts.filter((part) => part.joined !== undefined && part.state === 'uploaded');
     const polled = await Polled.once(workOn(client, run, { onEvent: showRun(context, run.record) }), [
-      ...new Set([...earlier.filter((part) => run.record.parts.includes(part)), ...joined]),
+      ...new Set([
+        ...earlier.filter((part) => run.record.parts.includes(part) && part.state !== 'downloaded'),
+        ...joined,
+      ]),
     ]);
     const reason = verdictOf(run, { polled }, { isSent: !wantsResults, again });
     // Only a job that waits for the file of another machine is not submitted yet.
@@ -116,6 +120,7 @@ export async function confirmRows(context: Context, rows: number, jobs: number, 
 export async function uploadRun(context: Context, run: RunDirectory, choice: UploadChoice = {}): Promise<void> {
   const { record } = run;
   const { ledger = new CommandLedger(context) } = choice;
+  await shareResults(run);
   await giveUpReusedJobs(context, run, ledger);
   if (partsToUpload(record.parts, choice).length === 0) return;
   const client = await context.client();
@@ -131,6 +136,7 @@ export async function uploadRun(context: Context, run: RunDirectory, choice: Upl
   let expired = 0;
   for (let division = 1; ; division += 1) {
     await divideParts(context, client, run, { ledger, spare, file, begin: choice.begin });
+    await shareResults(run);
     await pollJoinedDoubts(client, run);
     const read = resultsReader(context, client, ledger);
     const how = { onEvent, pollOnce: choice.pollOnce, others: await everyRecord(context), ledger, spare, read };

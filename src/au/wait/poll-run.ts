@@ -1,18 +1,17 @@
 import path from 'node:path';
 import { isSvcError, SvcError } from '../../base/errors.ts';
-import { copyFlushed } from '../../base/files/durable.ts';
 import type { Client } from '../../client/api/client.ts';
 import { UnprovenDownload } from '../../client/transfer/download.ts';
 import {
   checksOf,
   downloadResults,
-  flawsOf,
   isIntact,
   NotCompleted,
   ofJob,
   recordPartResults,
   removePartialFiles,
 } from '../results/download.ts';
+import { shareResults, takeResults } from '../results/share-results.ts';
 import type { RunOptions } from '../run/job.ts';
 import { apply, type Part } from '../run/part.ts';
 import { pollJobs, type Polled, recordPoll, workOn } from '../run/poll-parts.ts';
@@ -38,6 +37,7 @@ export interface PollRunOptions extends RunOptions {
 
 /** Polls once the jobs under way, and downloads the results of completed jobs. */
 export async function pollRun(client: Client, run: RunDirectory, options: PollRunOptions): Promise<RunPoll> {
+  await shareResults(run);
   const polled = await pollJobs(workOn(client, run, options));
   const results = await collectResults(client, run, options);
   removePartialFiles(run);
@@ -57,7 +57,9 @@ async function collectResults(
   let failure: SvcError | undefined;
   for (const part of run.record.parts.filter(({ state }) => state === 'completed')) {
     try {
-      await collectPart(client, run, part, options);
+      // The results of an earlier part may be those of this one.
+      if (part.joined !== undefined) await shareResults(run);
+      if (part.state === 'completed') await collectPart(client, run, part, options);
     } catch (error) {
       const isKept = await restore(run, part);
       if (isKept && isSvcError(error, 'job_expired', 'job_failed', 'pending')) {
@@ -96,14 +98,7 @@ async function collectPart(client: Client, run: RunDirectory, part: Part, option
 /** Takes the results of another run's job from that run, if it is on this machine and has them. */
 async function takeKept(run: RunDirectory, part: Part, { ledger }: PollRunOptions): Promise<boolean> {
   const kept = part.joined === undefined ? undefined : await ledger?.keptResults(part.job ?? '');
-  if (kept === undefined) return false;
-  const target = run.resultsFile(part);
-  copyFlushed(kept.file, target);
-  const { bytes, sha256, proof } = kept.results;
-  const checks = await checksOf(run, part);
-  if ((await flawsOf(target, 'length', checks)).length > 0) return false;
-  recordPartResults(run, part, { bytes, sha256, proof, compared: checks.request !== undefined });
-  return true;
+  return kept !== undefined && takeResults(run, part, kept.file, kept.results);
 }
 
 /** The error for results that are not proven complete. The part remains unchanged. */

@@ -1,65 +1,14 @@
 import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it, vi } from 'vitest';
-import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
 import { rowOf } from '../../support/run-here.ts';
-import { openQuickDesk, writeRows } from '../commands/support.ts';
+import { ALL, CYCLE, dividedDesk, FIRST } from './divided-desk.ts';
 
 // A low limit splits even small files into several parts.
 vi.mock('../../../src/schema/account-updater-files.ts', async (original) => ({
   ...(await original<object>()),
   MAX_REQUEST_FILE_ROWS: 3,
 }));
-
-const CYCLE = '--cycle 2026-12';
-const [, ...ROWS] = exampleRequestFile().trimEnd().split('\n');
-const WITH_MERCHANT = ROWS.map((row) => `${row}M1`);
-/** The rows of three parts, which are sent at the same time. The rows of another part come last. */
-const FIRST = WITH_MERCHANT.slice(0, 9);
-const ALL = WITH_MERCHANT.slice(0, 12);
-
-/**
- * A desk on which all.csv stopped after some of its parts got a job and before any was claimed. Another job, sent from the
- * state directory `by`, got a row of one of them meanwhile, and a row of the last part. These two parts are divided one
- * after the other.
- */
-async function dividedDesk(all: readonly string[], by: string) {
-  let isDown = false;
-  let hasCreated = false;
-  const desk = await openQuickDesk({
-    tenants: ['production'],
-    merchants: ['M1'],
-    intercept: ({ method, url = '' }, outgoing, proceed) => {
-      hasCreated ||= isDown && method === 'POST';
-      const isList = method === 'GET' && /\/account-updater\/jobs(?:\?|$)/.test(url);
-      if (isDown && hasCreated && isList) outgoing.writeHead(500).end();
-      else proceed();
-    },
-  });
-  const svc = (line: string, state = 'state') =>
-    desk.svc(line, { SVC_LEDGER: desk.home.file('ledger'), SVC_STATE_DIR: desk.home.file(state) });
-  const parts = () =>
-    readdirSync(desk.home.file('state/runs'))
-      .filter((name) => name.startsWith('run-'))
-      .map((name) => desk.record(`state/runs/${name}`))
-      .find(({ input }) => input.name === 'all.csv')?.parts ?? [];
-  writeRows(desk, 'first.csv', WITH_MERCHANT[12] ?? '');
-  rowOf(await svc(`au submit first.csv ${CYCLE} --wait`));
-  writeRows(desk, 'all.csv', ...all);
-  isDown = true;
-  const { code, stderr } = await svc(`au submit all.csv ${CYCLE}`);
-  expect(code, stderr).toBe(8);
-  isDown = false;
-  const at = parts().findIndex(({ job }) => job !== undefined);
-  expect(at).toBeGreaterThanOrEqual(0);
-  expect(parts()).toHaveLength(4);
-  expect(parts().at(-1)?.job).toBeUndefined();
-  writeRows(desk, 'other.csv', all[9 + at] ?? '', all[3 * at] ?? '');
-  rowOf(await svc(`au submit other.csv ${CYCLE}`, by));
-  const lines = (name: string): string[] => readFileSync(desk.home.file(name), 'utf8').trimEnd().split('\n').slice(1);
-  const hasFile = (name: string): boolean => existsSync(desk.home.file(name));
-  return { ...desk, svc, lines, parts, hasFile };
-}
 
 const tokenOf = (row: string): string => row.slice(0, 36);
 
@@ -83,15 +32,15 @@ describe('a run of which two parts wait for the same job', () => {
   });
 
   it('results that an earlier version wrote twice are written again, once', async () => {
-    const { svc, lines, home, change } = await dividedDesk(ALL, 'state');
+    const { desk, svc, lines } = await dividedDesk(ALL, 'state');
     const { run, results } = rowOf(await svc(`au submit all.csv ${CYCLE} --wait`));
     const right = lines('all.results.csv');
-    const file = home.file('all.results.csv');
+    const file = desk.home.file('all.results.csv');
     // Most rows have no result, so that the file has no more results than the request has rows.
     const text = readFileSync(file, 'utf8');
     const wrong = text.replace(`${right[1]}\n`, '') + `${right[3]}\n`;
     writeFileSync(file, wrong);
-    change(`state/runs/${String(run)}`, (record) => {
+    desk.change(`state/runs/${String(run)}`, (record) => {
       const sha256 = createHash('sha256').update(wrong).digest('hex');
       Object.assign(record, { results: { file, sha256, bytes: wrong.length } });
     });
