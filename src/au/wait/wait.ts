@@ -6,7 +6,7 @@ import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
 import { DAY_MS } from '../../schema/durations.ts';
 import { apply, MISSING_MS } from '../run/part.ts';
 import type { Polled } from '../run/poll-parts.ts';
-import { isMissingUpload, progressOf } from '../run/record.ts';
+import { isMissingUpload, partsByJob, progressOf } from '../run/record.ts';
 import type { RunDirectory } from '../run/run-directory.ts';
 import { after, verdictOf } from '../run/verdict.ts';
 import { failedError, findJob, pollReporter, readJob } from '../run/job.ts';
@@ -93,11 +93,13 @@ function jobReader(
 export async function waitForRun(client: Client, run: RunDirectory, options: WaitOptions = {}): Promise<void> {
   const { limitMs = LONGEST_WAIT_MS, random, onEvent, wakeUp, again } = options;
   const { record } = run;
-  // The list may show a job as completed whose own read finds nothing, so that each poll ends with another doubt.
+  // The list may show a job as completed while a read of it gets 404. Each poll then begins a new absence in the record, so
+  // the wait counts by itself.
   const absences = new Absences(client.clock);
   const poll = async (): Promise<RunPoll> => {
     const found = await pollRun(client, run, options);
-    for (const part of record.parts) absences.note(part.job ?? '', isMissingUpload(part));
+    // Another part may have results of the same job, which show nothing about the job now.
+    for (const parts of partsByJob(record.parts)) absences.note(parts[0].job ?? '', parts.some(isMissingUpload));
     // While other jobs are under way, the next poll retries the download.
     if (found.results !== undefined && found.left === 0) throw found.results;
     return found;

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { rmSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
@@ -98,6 +99,28 @@ describe('a completed job that the list shows and whose own read gets 404', () =
       expect(record(run).parts.map(({ state }) => state)).toEqual(['uploaded', 'uploaded']);
     },
   );
+
+  it('R43: the wait ends after some minutes, too, where another part has results of the job that the operator accepted', async () => {
+    const { service, run, timed, change, home } = await openListed();
+    expect(await timed(`au resume ${run} --wait --out b.results.csv`)).toMatchObject({ code: 0 });
+    rmSync(home.file('b.results.csv'));
+    const accepted = 'not a result file\n';
+    change(run, (record) => {
+      const [own, joined] = [false, true].map((is) => record.parts.find((part) => (part.joined !== undefined) === is));
+      if (own === undefined || joined?.results === undefined) throw new Error('the run has other parts');
+      Object.assign(record, { results: undefined });
+      // No other part takes these results, which are not proven right for its rows.
+      writeFileSync(home.file(`.local/state/svc/runs/${run}/${joined.results.file}`), accepted);
+      const sha256 = createHash('sha256').update(accepted).digest('hex');
+      Object.assign(joined.results, { bytes: accepted.length, sha256, proof: 'operator' });
+      Object.assign(own, { state: 'uploaded', results: undefined });
+      record.parts.push({ ...joined, number: 3, state: 'uploaded', results: undefined });
+    });
+    service.denies = true;
+    const { code, stderr, tookMs } = await timed(`au resume ${run} --wait`);
+    expect(code, stderr).toBe(9);
+    expect([tookMs > 5 * MINUTE_MS, tookMs < 10 * MINUTE_MS], String(tookMs)).toEqual([true, true]);
+  });
 });
 
 describe('a job that the list shows as completed and its own read as processing', () => {
