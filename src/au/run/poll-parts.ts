@@ -4,7 +4,7 @@ import { UPLOAD_LIFE_MS } from '../../schema/account-updater-files.ts';
 import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
 import { findJob, isReadable, jobPages, type RunOptions } from './job.ts';
 import { apply, type Clocks, isForgotten, knowsSince, mayBeUnprocessed, type Part, sentOf } from './part.ts';
-import type { RunRecord } from './record.ts';
+import { partsByJob, type RunRecord } from './record.ts';
 import type { RunDirectory } from './run-directory.ts';
 import { isOwnTenant, standingOf } from './tenant-proof.ts';
 
@@ -38,7 +38,7 @@ export class Polled {
   /** Polls the jobs of these parts once and records the findings. */
   static async once(work: RunWork, parts: readonly Part[]): Promise<Polled> {
     const jobs = await findJobs(work.client, new Set(parts.flatMap(({ job }) => job ?? [])));
-    for (const part of parts) await recordPoll(work, part, jobs.get(part.job ?? ''));
+    for (const [part, how] of tellingOnce(parts, work)) await recordPoll(how, part, jobs.get(part.job ?? ''));
     return new Polled(work.record, jobs);
   }
 
@@ -54,6 +54,14 @@ export class Polled {
   /** The parts whose jobs are under way. */
   get underWay(): readonly Part[] {
     return this.#record.parts.filter((part) => part.state === 'uploaded' && !isForgotten(part));
+  }
+}
+
+/** Yields each part with options for its work. Of the parts that wait for one job, only the first tells what happens. */
+export function* tellingOnce<O extends RunOptions>(parts: readonly Part[], options: O): Generator<readonly [Part, O]> {
+  for (const [first, ...others] of partsByJob(parts)) {
+    yield [first, options];
+    for (const part of others) yield [part, { ...options, onEvent: undefined }];
   }
 }
 

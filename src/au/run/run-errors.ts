@@ -8,6 +8,7 @@ import {
   isUntouched,
   needsFile,
   partsByJob,
+  type PartsOfJob,
   progressOf,
   statusOf,
 } from './record.ts';
@@ -20,19 +21,22 @@ export type NamedRun = Pick<RunDirectory, 'record' | 'name' | 'submitWords' | 'r
 
 export function failedRunError(run: NamedRun): SvcError {
   const { record } = run;
-  const failed = record.parts.filter(({ state }) => state === 'failed');
-  const problems = failed.map(
-    ({ number, job, errors = [] }) => `part ${number} (job ${job}): ${errors.join('; ') || 'no reason given'}`,
-  );
+  const failed = partsByJob(record.parts.filter(({ state }) => state === 'failed'));
+  const problems = failed.map((parts) => `${partsText(parts)}: ${parts[0].errors?.join('; ') || 'no reason given'}`);
   return new SvcError(
     'job_failed',
-    `${partsByJob(failed).length} of ${countText(partsByJob(record.parts).length, 'job')} of run ${record.id} failed`,
+    `${failed.length} of ${countText(partsByJob(record.parts).length, 'job')} of run ${record.id} failed`,
     {
       hint: 'Fix what the messages name, then submit the file again: only what failed is sent again.',
       next: sendWords(run),
       facts: { run: record.id, problems, status: statusOf(record) },
     },
   );
+}
+
+/** Names the parts of a job by their numbers. */
+function partsText(parts: PartsOfJob): string {
+  return `part ${parts.map(({ number }) => number).join(' and ')} (job ${parts[0].job})`;
 }
 
 /** Returns the command that submits the file of a run again, or the copy of a file that came through a pipe. */
@@ -47,13 +51,13 @@ export function sendWords({
 
 /** Returns the error for parts whose files the service may have without having confirmed them. */
 export function unknownOutcomeError({ record, name }: NamedRun): SvcError {
-  const unknown = record.parts.filter(({ state }) => state === 'unknown');
-  const problems = unknown.map((part) => `part ${part.number} (job ${part.job}): ${reasonOf(part)}`);
-  const ends = unknown.flatMap((part) => doubtEnd(part) ?? []);
+  const unknown = partsByJob(record.parts.filter(({ state }) => state === 'unknown'));
+  const problems = unknown.map((parts) => `${partsText(parts)}: ${reasonOf(parts[0])}`);
+  const ends = unknown.flat().flatMap((part) => doubtEnd(part) ?? []);
   // A doubt that a later poll can end is left to it: its rows are not freed.
-  const endless = unknown.filter((part) => doubtEnd(part) === undefined);
+  const endless = unknown.filter((parts) => parts.every((part) => doubtEnd(part) === undefined));
   const message = `outcome unknown: the service may have the file of ${problems.join('; of ')}`;
-  const facts = { run: record.id, jobs: unknown.map(({ job }) => job), problems };
+  const facts = { run: record.id, jobs: jobsIn(unknown), problems };
   if (endless.length === 0)
     return new SvcError('outcome_unknown', message, {
       hint: 'Resuming finds the file as soon as its job shows it, or proves that the job was deleted without it and uploads the file. Until then nothing is sent again.',
@@ -65,10 +69,14 @@ export function unknownOutcomeError({ record, name }: NamedRun): SvcError {
   return new SvcError('outcome_unknown', message, {
     hint: `Find out what happened: later polls may settle it. ${freeHint(endless.length)} and submit the file again: rows that were processed are then paid for twice.`,
     next: ['au', 'status', name],
-    alternatives: [['au', 'jobs'], ...endless.map(({ job = '' }) => ['au', 'abandon', job])],
+    alternatives: [['au', 'jobs'], ...jobsIn(endless).map((job) => ['au', 'abandon', job])],
     retryable: false,
     facts,
   });
+}
+
+function jobsIn(ofJobs: readonly PartsOfJob[]): string[] {
+  return ofJobs.flatMap(([{ job }]) => job ?? []);
 }
 
 /** Says which rows the operator may free, where one command for each of `jobs` jobs is printed last. */
@@ -121,7 +129,7 @@ export function unfinishedError({ record, name, resumeWords }: NamedRun): SvcErr
 
 /** Returns the error for a missing job that has its file. A missing job proves nothing yet. */
 export function missingRunError({ record, name }: NamedRun): SvcError {
-  const jobs = record.parts.filter(isMissingUpload).map(({ job }) => job);
+  const jobs = jobsIn(partsByJob(record.parts.filter(isMissingUpload)));
   return new SvcError(
     'outcome_unknown',
     `job ${jobs.join(', ')} of run ${record.id} is not found, though it has its file`,
@@ -162,7 +170,7 @@ function missingDetails({ record, name }: Pick<NamedRun, 'record' | 'name'>): Er
 /** Returns the error for results that another machine read and that the service no longer has. */
 export function forgottenRunError({ record, name }: NamedRun): SvcError {
   const forgotten = record.parts.filter(isForgotten);
-  const jobs = forgotten.map(({ job }) => job);
+  const jobs = jobsIn(partsByJob(forgotten));
   const by = [...new Set(forgotten.flatMap(({ joined }) => joined?.by ?? []))];
   return new SvcError(
     'outcome_unknown',

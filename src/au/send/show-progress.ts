@@ -133,7 +133,10 @@ class RunProgress {
   /** Returns `, part 2 of 4` for a run with several parts. */
   #partOf(job: string): string {
     const { parts = [] } = this.#record ?? {};
-    const part = parts.length > 1 ? parts.find((each) => each.job === job) : undefined;
-    return part === undefined ? '' : `, part ${part.number} of ${parts.length}`;
+    const numbers = parts.length > 1 ? parts.flatMap((part) => (part.job === job ? part.number : [])) : [];
+    if (numbers.length === 0) return '';
+    // Parts that replaced others have numbers above the count.
+    const isCount = parts.every(({ number }) => number <= parts.length);
+    return `, part ${numbers.join(' and ')}${isCount ? ` of ${parts.length}` : ''}`;
   }
 }

@@ -14,7 +14,7 @@ import {
 import { shareResults, takeResults } from '../results/share-results.ts';
 import type { RunOptions } from '../run/job.ts';
 import { apply, type Part } from '../run/part.ts';
-import { pollJobs, type Polled, recordPoll, workOn } from '../run/poll-parts.ts';
+import { pollJobs, type Polled, recordPoll, tellingOnce, workOn } from '../run/poll-parts.ts';
 import { isOfPresentJob } from '../run/record.ts';
 import type { RunDirectory } from '../run/run-directory.ts';
 import type { CommandLedger } from '../ledger/command-ledger.ts';
@@ -55,19 +55,20 @@ async function collectResults(
   options: PollRunOptions,
 ): Promise<SvcError | undefined> {
   let failure: SvcError | undefined;
-  for (const part of run.record.parts.filter(({ state }) => state === 'completed')) {
+  const completed = run.record.parts.filter(({ state }) => state === 'completed');
+  for (const [part, how] of tellingOnce(completed, options)) {
     try {
       // The results of an earlier part may be those of this one.
       if (part.joined !== undefined) await shareResults(run);
-      if (part.state === 'completed') await collectPart(client, run, part, options);
+      if (part.state === 'completed') await collectPart(client, run, part, how);
     } catch (error) {
       const isKept = await restore(run, part);
       if (isKept && isSvcError(error, 'job_expired', 'job_failed', 'pending')) {
         apply(part, { kind: 'checked' });
         run.save();
-      } else if (isSvcError(error, 'job_expired')) await recordPoll(workOn(client, run, options), part, undefined);
-      else if (error instanceof NotCompleted) await recordPoll(workOn(client, run, options), part, error.job);
-      else if (isSvcError(error, 'job_failed')) markPartFailed(run, part, error, options);
+      } else if (isSvcError(error, 'job_expired')) await recordPoll(workOn(client, run, how), part, undefined);
+      else if (error instanceof NotCompleted) await recordPoll(workOn(client, run, how), part, error.job);
+      else if (isSvcError(error, 'job_failed')) markPartFailed(run, part, error, how);
       else if (isSvcError(error, ...OF_ONE_PART)) failure ??= error;
       else throw error;
     }

@@ -4,7 +4,7 @@ import type { Part, PartState, RecordedPart, Sent } from '../../../src/au/run/pa
 import { pollJobs, recordPoll, type RunWork } from '../../../src/au/run/poll-parts.ts';
 import { type ErrorCode, SvcError } from '../../../src/base/errors.ts';
 import { Client } from '../../../src/client/api/client.ts';
-import { Pages } from '../../../src/client/api/pages.ts';
+import { CursorRefused, Pages } from '../../../src/client/api/pages.ts';
 import type { AccountUpdaterJob } from '../../../src/schema/account-updater.ts';
 import { FakeClock } from '../../support/clock.ts';
 import { part, recordOf } from './parts.ts';
@@ -50,7 +50,8 @@ function scriptedClient(): Client {
         const at = Number(cursor ?? 0);
         requests.push(`list ${at}`);
         if (listFailure !== undefined) throw new SvcError(listFailure, 'refused');
-        if (refusesCursors && cursor !== undefined) throw new SvcError('rejected', 'refused', { status: 400 });
+        if (refusesCursors && cursor !== undefined)
+          throw new CursorRefused(new SvcError('rejected', 'refused', { status: 400 }));
         return { items: pages[at] ?? [], next: at + 1 < pages.length ? String(at + 1) : undefined };
       }),
   };

@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { unfinishedError, unknownOutcomeError } from '../../../src/au/run/run-errors.ts';
+import {
+  failedRunError,
+  forgottenRunError,
+  missingRunError,
+  unfinishedError,
+  unknownOutcomeError,
+} from '../../../src/au/run/run-errors.ts';
 import { part, runOf } from './parts.ts';
 
 const NOON = Date.UTC(2026, 0, 5, 12);
@@ -83,6 +89,43 @@ describe('the job of another run that is in doubt', () => {
     const { hint, alternatives } = unknownOutcomeError(runOf(...parts));
     expect(alternatives.at(-1)).toEqual(['au', 'abandon', 'job-1']);
     expect(hint).toContain('Only if the file was not processed, free its rows with the last of these commands');
+  });
+});
+
+describe('a job that several parts of a run wait for', () => {
+  const joined = { rows: 2, by: 'root@vm' };
+  const twice = (...how: Parameters<typeof part>): ReturnType<typeof runOf> =>
+    runOf(...[5, 7].map((number) => part(how[0], how[1], { number, joined, ...how[2] })));
+
+  it('R58: an outcome that is unknown names the job once, with one command that frees its rows', () => {
+    const { message, hint, alternatives, facts } = unknownOutcomeError(twice('unknown', 'all'));
+    expect(message).toContain('the file of part 5 and 7 (job job-1): root@vm was to send it');
+    expect(message.split('job-1')).toHaveLength(2);
+    expect(facts).toMatchObject({ jobs: ['job-1'] });
+    expect(alternatives).toEqual([
+      ['au', 'jobs'],
+      ['au', 'abandon', 'job-1'],
+    ]);
+    expect(hint).toContain('free its rows with the last of these commands');
+  });
+
+  it.each([
+    ['not found', missingRunError(twice('uploaded', 'stored', { missing_since: iso(NOON) }))],
+    [
+      'forgotten',
+      forgottenRunError(
+        twice('uploaded', 'stored', { joined: { ...joined, delivered: true }, missing_since: iso(NOON) }),
+      ),
+    ],
+  ])('the error of a job that is %s names it once', (_, { message, facts }) => {
+    expect(message.split('job-1')).toHaveLength(2);
+    expect(facts).toMatchObject({ jobs: ['job-1'] });
+  });
+
+  it('the error of a job that failed says its reason once', () => {
+    const { message, facts } = failedRunError(twice('failed', 'stored', { errors: ['bad merchant'] }));
+    expect(message).toContain('1 of 1 job of run');
+    expect(facts).toMatchObject({ problems: ['part 5 and 7 (job job-1): bad merchant'] });
   });
 });
 

@@ -60,6 +60,20 @@ it('the progress of a run labels concurrent uploads with the numbers of their pa
   ]);
 });
 
+it('the progress of a run names all parts of a job, and no count where their numbers are above it', () => {
+  const parts = [
+    { number: 2, job: 'a' },
+    { number: 5, job: 'b' },
+    { number: 7, job: 'b' },
+  ];
+  expect(
+    shown({ parts } as unknown as RunRecord, [
+      { kind: 'downloading', job: 'a', done: 1, total: 1 },
+      { kind: 'downloading', job: 'b', done: 2, total: 2 },
+    ]),
+  ).toEqual(['download, part 2: 1 of 1', 'download, part 5 and 7: 2 of 2']);
+});
+
 it('the progress of a run shows one line for all parts until the run completes', () => {
   const polled = { kind: 'polled', job: 'run-1', waitedMs: 0, nextMs: 5_000, at: 0 } as const;
   expect(

@@ -108,9 +108,12 @@ describe('a run of which one part has the results of a job that another part wai
     desk.forget();
     const unsettled = await desk.svc(`au resume ${run} --out again.csv`);
     expect(unsettled.code, unsettled.stderr).toBe(9);
+    expect(unsettled.stderr.split('was not found (404)')).toHaveLength(2);
     const { code, stdout, stderr } = await desk.svc(`au resume ${run} --out again.csv`);
     expect([code, stdout], stderr).toEqual([9, '']);
-    expect(errorIn({ stderr })['message']).toContain('whose results were read before');
+    expect(errorIn({ stderr })['message']).toContain(
+      `does not find job ${desk.job} of run ${run}, whose results were read before`,
+    );
     expect(existsSync(desk.desk.home.file('again.csv'))).toBe(false);
   });
 });
