@@ -10,6 +10,7 @@ const SLOW = 'test/**/*.slow.test.ts';
 /** Tests that replace modules, and therefore need workers that have not loaded these yet. */
 const REPLACING_MODULES = [
   'test/au/commands/prepare.late-repeats.slow.test.ts',
+  'test/au/results/share-results.slow.test.ts',
   'test/au/send/submit-file.parts-of-one-job.slow.test.ts',
   'test/au/send/upload-parts.model.slow.test.ts',
 ];
