@@ -54,7 +54,7 @@ interface RecordedPart {
   readonly part: Part;
 }
 
-/** Finds a part that has or had a job: rather the one that was to send its file than one that waits for the job. */
+/** Finds a part that has or had a job, preferably the part that was to send its file. */
 async function recordedPart(context: Context, id: string): Promise<RecordedPart | undefined> {
   const isSandbox = serviceOf(context) === 'sandbox';
   const runs = (await silentRuns(context)).filter(({ record }) => isOfSandbox(record) === isSandbox);

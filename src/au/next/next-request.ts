@@ -162,7 +162,7 @@ export async function resultsInOrder(results: AsyncIterable<Uint8Array>): Promis
 /**
  * Keeps results in memory, so that they can be in any order. A token that was requested several times takes its next
  * result each time, or the last one again if none is left, because an update applies to every row of the token. `isUnclear`
- * tells of which tokens it is not known to which row each result belongs.
+ * tells whether it is unknown to which row of a token each of its results belongs.
  * @throws SvcError `refused_input` for more results than fit in memory
  */
 export async function indexResults(

@@ -113,7 +113,7 @@ async function errorsByPlace({ results, rowsOf }: Matched) {
   return { places, unclear };
 }
 
-/** Counts the errors that rows can have, of which each token has some: at most one for each row. */
+/** Counts the rows that can have an error. `errors` are the numbers of errors by token, and a row has one at most. */
 async function countErrors(own: Rereadable, errors: ReadonlyMap<string, number>): Promise<number> {
   if (errors.size === 0) return 0;
   const left = new Map(errors);

@@ -90,8 +90,8 @@ async function resumeRun(
 }
 
 /**
- * Tells whether no job of a run needs a wait. The results of a run cannot be written without those of a job that the
- * service has forgotten, which is an error unless the run waited for nothing else.
+ * Tells whether the results of a run can be collected without a wait: all its jobs are completed, apart from those that
+ * the service has forgotten. Collecting then ends with an error that names these.
  */
 function isReady({ parts }: RunRecord): boolean {
   const left = parts.filter((part) => !isForgotten(part));

@@ -39,7 +39,7 @@ interface Events {
   readonly delivered: { readonly file: ResultsFile };
   /** The rows of the results were counted. */
   readonly counted: { readonly counts: ResultCounts };
-  /** The left-out rows were counted that may have an error as their result. */
+  /** The left-out rows that may have an error as their result were counted. */
   readonly 'errors left out': { readonly rows: number };
   /** The results of a part were spoiled. The merged file still belongs to the run and must be replaced. */
   readonly spoiled: object;

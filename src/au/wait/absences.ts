@@ -2,8 +2,8 @@ import type { Clock } from '../../base/system.ts';
 import { MISSING_MS } from '../run/part.ts';
 
 /**
- * Since when each job of a wait is missing in every poll. A single response that a job does not exist proves nothing, because
- * a replica may lag.
+ * Records since when each job of a wait has been missing in every poll. A single response that a job does not exist proves
+ * nothing, because a replica may lag.
  */
 export class Absences {
   readonly #since = new Map<string, number>();
@@ -19,7 +19,7 @@ export class Absences {
     else if (!this.#since.has(job)) this.#since.set(job, this.#clock.now());
   }
 
-  /** Tells whether a job is missing for so long that the wait for it ends. */
+  /** Tells whether a job has been missing for so long that the wait for it ends. */
   isLong(job: string): boolean {
     const since = this.#since.get(job);
     return since !== undefined && this.#clock.now() - since >= MISSING_MS;

@@ -67,8 +67,8 @@ export async function waitForJob(
 }
 
 /**
- * Returns a function that reads a job. A single 404 does not mean that a job is gone that was seen before, or that may have
- * its file.
+ * Returns a function that reads a job. A single 404 does not mean that a job is gone if it was seen before or may have its
+ * file.
  */
 function jobReader(
   client: Client,
