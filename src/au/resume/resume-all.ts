@@ -194,36 +194,40 @@ export async function resumeRuns(
   round: Round,
 ): Promise<Map<string, Outcome>> {
   const once = { ...round, wait: false, wantsResults: round.wait };
-  const outcomes = await advanceAll(context, runs, once);
-  if (!round.wait) return outcomes;
-  for (const run of runs.filter(({ record }) => isWorthWaiting(record, outcomes.get(record.id)))) {
+  const { outcomes, polled } = await advanceAll(context, runs, once);
+  const waiting = round.wait ? polled.filter(({ record }) => isWorthWaiting(record, outcomes.get(record.id))) : [];
+  for (const run of waiting) {
     // A run that was polled stays pending when the time limit is reached.
     if (context.signal.aborted) break;
     outcomes.set(run.record.id, await runOnce(context, run, round));
   }
+  const { stale } = round;
+  // The age of a run counts once nothing more is done for it: a wait can complete it.
+  if (stale !== undefined)
+    for (const run of polled) if (isStale(context, run, stale)) outcomes.set(run.record.id, 'stale');
   return outcomes;
 }
 
-async function advanceAll(
-  context: Context,
-  runs: readonly RunDirectory[],
-  round: Round,
-): Promise<Map<string, Outcome>> {
+/** Advances every run once. Those that the time limit left out are not among `polled`. */
+async function advanceAll(context: Context, runs: readonly RunDirectory[], round: Round) {
   const outcomes = new Map<string, Outcome>();
+  const polled: RunDirectory[] = [];
   for (const run of runs) {
     const { id } = run.record;
     if (context.signal.aborted) {
       context.notices.warn(`${id}: not polled, since the time limit was reached`);
       outcomes.set(id, 'timeout');
-    } else outcomes.set(id, await runOnce(context, run, round));
+      continue;
+    }
+    outcomes.set(id, await runOnce(context, run, round));
+    polled.push(run);
   }
-  return outcomes;
+  return { outcomes, polled };
 }
 
 async function runOnce(context: Context, run: RunDirectory, round: Round): Promise<Outcome> {
-  const { stale, summarize, exec, failOn, wait, wantsResults, wakeUpFor, again } = round;
+  const { summarize, exec, failOn, wait, wantsResults, wakeUpFor, again } = round;
   const how = { exec, failOn, wait, wantsResults, again, wakeUp: wakeUpFor?.(run.record) };
-  let outcome: Outcome = 'done';
   try {
     const work = (): Promise<void> => holdRun(context, run, () => advanceRun(context, run, how));
     await summarize(work, (error) => describeRun(context, run, error));
@@ -231,9 +235,9 @@ async function runOnce(context: Context, run: RunDirectory, round: Round): Promi
     if (!isSvcError(error) || !mayGoOn(context)) throw error;
     // A pending run needs no warning, because the table shows it, unless two jobs have its rows.
     if (error.code !== 'pending' || error.facts?.['jobs'] !== undefined) warnOf(context, run.record.id, error);
-    outcome = outcomeOf(error);
+    return outcomeOf(error);
   }
-  return stale !== undefined && isStale(context, run, stale) ? 'stale' : outcome;
+  return 'done';
 }
 
 /**
