@@ -55,14 +55,12 @@ export async function deliverFixFile(context: Context, run: RunDirectory): Promi
   noteNext(context, `once they are corrected, submit that file (${billed})`, words);
 }
 
-/** Says that rows are not written, because it is not known which rows of their tokens have the errors. */
+/** Says that rows are not written, because an error of their tokens may be that of another row. */
 function unclearText({ rows, parts }: UnclearErrors, { input, results }: RunRecord, target: string): string {
-  const [share, none, their] =
-    rows === 1
-      ? ['shares its token', 'whether that is its own, so it was not', 'its token']
-      : ['share their tokens', 'which of them have one, so none was', 'these tokens'];
-  const where = results === undefined ? '' : `; ${shownPath(results.file)} has the results of ${their}`;
-  return `${countText(rows, 'row')} of ${input.name} ${share} with an error, and it is not known ${none} written to ${shownPath(target)}: ${jobsText(parts)} ${parts.length === 1 ? 'has' : 'have'} ${their} for several merchants, and results name no merchant${where}`;
+  const [their, were] = rows === 1 ? ['its', 'was'] : ['their', 'were'];
+  const tokens = rows === 1 ? 'its token' : 'their tokens';
+  const where = results === undefined ? '' : `. ${shownPath(results.file)} has all results of ${tokens}`;
+  return `${countText(rows, 'row')} of ${input.name} may have an error as ${their} result, and ${were} not written to ${shownPath(target)}: ${jobsText(parts)} ${parts.length === 1 ? 'has' : 'have'} ${tokens} for several merchants, and results name no merchant${where}`;
 }
 
 /** Says that a file, which an earlier version may have written, has no row that must be sent again. */

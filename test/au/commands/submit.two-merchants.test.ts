@@ -207,7 +207,7 @@ describe('left-out errors of a token with two merchants', () => {
     const done = await desk.svc('au submit turned.csv --cycle 2026-12 --wait --out r.csv', on('laptop'));
     expect(rowOf(done)).toMatchObject({ left_out_errors: 1 });
     expect(done.stderr).toContain(
-      '2 rows of turned.csv share their tokens with an error, and it is not known which of them have one, so none was written to turned.fix.csv: job ',
+      '2 rows of turned.csv may have an error as their result, and were not written to turned.fix.csv: job ',
     );
     expect(existsSync(desk.home.file('turned.fix.csv'))).toBe(false);
     expect(done.stderr).toContain('the results of 1 token may be in another order than in turned.csv');
