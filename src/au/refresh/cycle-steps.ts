@@ -326,7 +326,9 @@ export class CycleSteps {
     const how = { mayHaveMore: this.#mayHaveMore, isUnordered: this.#isUnordered };
     // `svc au next` takes the results of a token in order, and refuses more results than rows.
     if (await hasUnclearTokens(request, this.#results.path, how))
-      return note("of results of another machine's job, of which some may be those of other rows");
+      return note(
+        "no single command writes it, since some results of another machine's job may be those of other rows",
+      );
     announceStep(this.#context, this.#input, 'next', words);
   }
 

@@ -217,6 +217,11 @@ export function partsByJob(parts: readonly Part[]): readonly PartsOfJob[] {
   return [...groups.values()];
 }
 
+/** Names some parts by their numbers, such as `parts 5 and 7`. */
+export function partNames(parts: readonly Pick<Part, 'number'>[]): string {
+  return `${parts.length === 1 ? 'part' : 'parts'} ${parts.map(({ number }) => number).join(' and ')}`;
+}
+
 /** Returns the number of rows of some parts. */
 export function rowsIn(parts: readonly Pick<Part, 'rows'>[]): number {
   return parts.reduce((sum, { rows }) => sum + rows, 0);

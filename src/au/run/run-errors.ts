@@ -7,6 +7,7 @@ import {
   isOfSandbox,
   isUntouched,
   needsFile,
+  partNames,
   partsByJob,
   type PartsOfJob,
   progressOf,
@@ -34,9 +35,9 @@ export function failedRunError(run: NamedRun): SvcError {
   );
 }
 
-/** Names the parts of a job by their numbers. */
+/** Names the parts of a job, and the job. */
 function partsText(parts: PartsOfJob): string {
-  return `part ${parts.map(({ number }) => number).join(' and ')} (job ${parts[0].job})`;
+  return `${partNames(parts)} (job ${parts[0].job})`;
 }
 
 /** Returns the command that submits the file of a run again, or the copy of a file that came through a pipe. */

@@ -2,7 +2,7 @@ import type { Context } from '../../cli/app/command.ts';
 import type { TransferProgress, WaitProgress } from '../../cli/output/progress.ts';
 import { countText } from '../../cli/output/time.ts';
 import type { RunEvent } from '../run/job.ts';
-import type { RunRecord } from '../run/record.ts';
+import { partNames, type RunRecord } from '../run/record.ts';
 
 /** The documented duration of a production job. The job of a test tenant takes seconds. */
 const TYPICAL = 'typically about a day';
@@ -133,10 +133,10 @@ class RunProgress {
   /** Returns `, part 2 of 4` for a run with several parts. */
   #partOf(job: string): string {
     const { parts = [] } = this.#record ?? {};
-    const numbers = parts.length > 1 ? parts.flatMap((part) => (part.job === job ? part.number : [])) : [];
-    if (numbers.length === 0) return '';
+    const own = parts.filter((part) => part.job === job);
+    if (parts.length === 1 || own.length === 0) return '';
     // Parts that replaced others have numbers above the count.
     const isCount = parts.every(({ number }) => number <= parts.length);
-    return `, part ${numbers.join(' and ')}${isCount ? ` of ${parts.length}` : ''}`;
+    return `, ${partNames(own)}${isCount ? ` of ${parts.length}` : ''}`;
   }
 }

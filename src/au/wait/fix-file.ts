@@ -63,9 +63,9 @@ function unclearText({ rows, parts }: UnclearErrors, { input, results }: RunReco
   return `${countText(rows, 'row')} of ${input.name} may have an error as ${their} result, and ${were} not written to ${shownPath(target)}: ${jobsText(parts)} ${parts.length === 1 ? 'has' : 'have'} ${tokens} for several merchants, and results name no merchant${where}`;
 }
 
-/** Says that a file, which an earlier version may have written, has no row that must be sent again. */
+/** Says that a fix file of an earlier version or command has no row that is known to need a fix. */
 function oldFileText(file: string, name: string): string {
-  return `${file} was not written now and is left as it is: no left-out row of ${name} is known to have an error as its result, and each row that is submitted again is billed again`;
+  return `${file} was here before and was not changed: no left-out row of ${name} is known to have an error as its result, and each row that is submitted again is billed again`;
 }
 
 /** Says that an error of a written row may be that of a row which this machine does not know. */

@@ -61,7 +61,9 @@ it.each([
   async (_, sent, exported) => {
     const { stderr } = await refreshedDesk(sent, exported);
     const step = stderr.slice(stderr.indexOf('step 5 of 5, next: '));
-    expect(step).toContain("of results of another machine's job, of which some may be those of other rows: ");
+    expect(step).toContain(
+      "no single command writes it, since some results of another machine's job may be those of other rows: ",
+    );
     expect(step).not.toContain('svc au next');
   },
 );

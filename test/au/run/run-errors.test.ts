@@ -99,7 +99,7 @@ describe('a job that several parts of a run wait for', () => {
 
   it('R58: an outcome that is unknown names the job once, with one command that frees its rows', () => {
     const { message, hint, alternatives, facts } = unknownOutcomeError(twice('unknown', 'all'));
-    expect(message).toContain('the file of part 5 and 7 (job job-1): root@vm was to send it');
+    expect(message).toContain('the file of parts 5 and 7 (job job-1): root@vm was to send it');
     expect(message.split('job-1')).toHaveLength(2);
     expect(facts).toMatchObject({ jobs: ['job-1'] });
     expect(alternatives).toEqual([
@@ -125,7 +125,7 @@ describe('a job that several parts of a run wait for', () => {
   it('the error of a job that failed says its reason once', () => {
     const { message, facts } = failedRunError(twice('failed', 'stored', { errors: ['bad merchant'] }));
     expect(message).toContain('1 of 1 job of run');
-    expect(facts).toMatchObject({ problems: ['part 5 and 7 (job job-1): bad merchant'] });
+    expect(facts).toMatchObject({ problems: ['parts 5 and 7 (job job-1): bad merchant'] });
   });
 });
 

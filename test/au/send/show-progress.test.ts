@@ -71,7 +71,7 @@ it('the progress of a run names all parts of a job, and no count where their num
       { kind: 'downloading', job: 'a', done: 1, total: 1 },
       { kind: 'downloading', job: 'b', done: 2, total: 2 },
     ]),
-  ).toEqual(['download, part 2: 1 of 1', 'download, part 5 and 7: 2 of 2']);
+  ).toEqual(['download, part 2: 1 of 1', 'download, parts 5 and 7: 2 of 2']);
 });
 
 it('the progress of a run shows one line for all parts until the run completes', () => {

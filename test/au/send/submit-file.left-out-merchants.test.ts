@@ -37,9 +37,7 @@ it('a fix file whose rows are known to have no error is left with a warning', as
   writeFileSync(home.file('two.fix.csv'), old);
   const done = await svc('laptop', `au submit two.csv ${CYCLE}`);
   expect(rowOf(done)).toMatchObject({ left_out_errors: 0 });
-  expect(done.stderr).toContain(
-    'warning: two.fix.csv was not written now and is left as it is: no left-out row of two.csv',
-  );
+  expect(done.stderr).toContain('warning: two.fix.csv was here before and was not changed: no left-out row of two.csv');
   expect(fixFile('two.fix.csv')).toBe(old);
 });
 
