@@ -86,8 +86,8 @@ function jobReader(
 }
 
 /**
- * Polls all jobs of a run with increasing intervals until none is under way, or those that are have long been missing.
- * Downloads results as they become available.
+ * Polls all jobs of a run with increasing intervals until each has ended or has been missing for some minutes. Downloads
+ * results as they become available.
  * @throws SvcError the reason why the run has no results (see `verdictOf`), or why no poll got a response
  */
 export async function waitForRun(client: Client, run: RunDirectory, options: WaitOptions = {}): Promise<void> {
