@@ -5,6 +5,7 @@ import { exampleRequestFile } from '../../src/emulator/vault/cards.ts';
 import { openDesk, openQuickDesk, type QuickDesk } from '../au/commands/support.ts';
 import { CHROMIUM, launchChromium } from '../browser/chromium.ts';
 import { type Finished, Home } from '../support/svc.ts';
+import { sharedLedger } from '../au/ledger/shared-ledger.ts';
 
 /** The number of rows: one more than a job accepts. */
 const ROWS = 300_001;
@@ -137,7 +138,7 @@ describe('a file that one machine began to submit', () => {
     const begun = rows.slice(0, 10);
     writeFileSync(desk.home.file('tokens.csv'), `${[header, ...begun].join('\n')}\n`);
     writeFileSync(other.file('tokens.csv'), `${[header, ...rows].join('\n')}\n`);
-    const shared = { SVC_LEDGER: other.file('ledger') };
+    const shared = sharedLedger(other.file('ledger'));
     const sent = await desk.svc('au submit tokens.csv --cycle 2026-12', shared);
     expect(sent.code, sent.stderr).toBe(0);
     rmSync(desk.home.path, { recursive: true });

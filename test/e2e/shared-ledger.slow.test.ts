@@ -12,6 +12,7 @@ import { BucketServer } from '../support/bucket-server.ts';
 import type { Interceptor } from '../../src/emulator/options.ts';
 import { startSandbox } from '../support/sandbox.ts';
 import { finished, type Finished, Home } from '../support/svc.ts';
+import { sharedLedger } from '../au/ledger/shared-ledger.ts';
 
 const SOAK = process.env['SOAK'] !== undefined;
 const SEEDS = SOAK ? 25 : 1;
@@ -75,6 +76,7 @@ class Tenant {
         tenant.onRequest(incoming, outgoing, proceed);
       },
     });
+    sharedLedger(join(tenant.#directory, 'ledger'));
     if (kind === 'bucket') {
       tenant.bucket = await BucketServer.start();
       tenant.bucket.hook = (...exchange) => tenant.onRequest(...exchange);

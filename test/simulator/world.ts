@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import type { Server } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -52,6 +52,7 @@ export class World {
       if (process instanceof ToolProcess) process.hasConnected(wire);
     });
     this.#directory = mkdtempSync(join(DISK, 'svc-world-'));
+    mkdirSync(join(this.#directory, 'ledger'));
     this.machines = HOMES.slice(0, machines).map(
       (name) => new Machine(join(this.#directory, name), join(this.#directory, `of-${name}`)),
     );

@@ -425,11 +425,11 @@ export class CommandLedger {
    * Puts missing objects of a tenant's ledger back. The ledger of one machine has no copies, so that lost claims are entered
    * again from the runs.
    */
-  async repair(client: Client, tenant: string): Promise<RepairedObject[]> {
+  async repair(client: Client, tenant: string, options = { whole: false }): Promise<RepairedObject[]> {
     const { repairLedger } = await import('./repair-ledger.ts');
     const { root, shared } = await this.#place(tenant);
     const objects = shared?.objects ?? (await openOwnLedgers(this.#context, root));
-    const found = await repairLedger(objects, shared?.cache, tenant);
+    const found = await repairLedger(objects, shared?.cache, tenant, options);
     if (found.some(({ status }) => status !== 'put_back')) return found;
     const { lostClaims } = await import('./lost-claims.ts');
     const reading = new CommandLedger(this.#context, { onlyReads: this.#onlyReads || shared !== undefined });
@@ -676,7 +676,7 @@ export class CommandLedger {
     if (objects === undefined) return { root, kept, used, shared: undefined };
     // Two ledgers have objects of the same names.
     const seen = path.join(kept, 'seen', sha256Of(objects.name).slice(0, 16));
-    const cache = await openLedgerStore(this.#context, seen);
+    const cache = await openOwnLedgers(this.#context, seen);
     if (!this.#onlyReads) return { root, kept, used, shared: { objects, cache } };
     const planned = new PlannedObjects(objects);
     return { root, kept, used, shared: { objects: planned, cache: planned.copiesIn(cache) } };

@@ -10,6 +10,23 @@ export function damagedLedger(name: string, problem: string): SvcError {
 }
 
 /**
+ * Returns the error for a place that has nothing of a ledger that this machine used there. An empty directory is what a
+ * volume that is not mounted leaves: a ledger that is put back there is hidden from all machines when it is mounted again.
+ */
+export function absentLedger(place: string): SvcError {
+  return new SvcError(
+    'config',
+    `this machine used the ledger in ${place}, and nothing of it is there; nothing was sent`,
+    {
+      hint: 'Check that the volume is mounted, or that the bucket is the same, and run the command again. Only if the ledger is lost, run the last of these commands on each machine that used it.',
+      next: ['doctor'],
+      alternatives: [['au', 'ledger', 'repair', '--whole']],
+      facts: { ledger: place },
+    },
+  );
+}
+
+/**
  * Returns the error for an entry in whose place this machine read another one, or after which it read others. No object of
  * such a ledger may be put back or removed: both histories name rows that may have been paid for.
  */

@@ -7,7 +7,7 @@ import { type ObjectStore, ReadOnlyPlace } from '../../client/store/objects.ts';
 import { isoTime, parseTime } from '../../cli/output/time.ts';
 import { parsedJson } from '../../schema/json-value.ts';
 import { abandonedClaim, isCut, isOfCutEntry } from './cut-entry.ts';
-import { damagedLedger, forkedLedger } from './damage.ts';
+import { absentLedger, damagedLedger, forkedLedger } from './damage.ts';
 import {
   type ClaimEntry,
   type Entry,
@@ -93,7 +93,7 @@ export class Ledger {
   /**
    * Opens the ledger of a tenant, and begins it if there is none. One whose settings are gone is not begun again: with
    * another salt, none of its rows would be known.
-   * @throws SvcError `config` for a damaged ledger and for a store that ignores the condition
+   * @throws SvcError `config` for a damaged ledger, for one that is gone, and for a store that ignores the condition
    */
   static async open(objects: ObjectStore, tenant: string, host: LedgerHost): Promise<Ledger> {
     const top = folderOf(tenant);
@@ -104,7 +104,8 @@ export class Ledger {
     if (bytes === undefined && (kept !== undefined || (await hasEntries(objects, top)))) {
       // Another machine may have begun the ledger meanwhile.
       bytes = await readObject(objects, name, SETTINGS_BYTES);
-      if (bytes === undefined) throw damagedLedger(place, 'it is missing');
+      if (bytes === undefined)
+        throw (await hasEntries(objects, top)) ? damagedLedger(place, 'it is missing') : absentLedger(objects.name);
     }
     if (bytes === undefined) {
       await objects.create(name, newSettings(host.clock.now()));

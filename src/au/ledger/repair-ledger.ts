@@ -3,6 +3,7 @@ import { sha256Of } from '../../base/files/draft.ts';
 import type { ObjectStore } from '../../client/store/objects.ts';
 import { byText } from './claims.ts';
 import { abandonedClaim, isCut } from './cut-entry.ts';
+import { absentLedger } from './damage.ts';
 import { type Entry, MAX_ENTRY_BYTES, parseEntry } from './entry.ts';
 import { cutName, entryName, readCopy, SETTINGS_BYTES, settingsName } from './ledger.ts';
 import { MAX_SET_BYTES } from './row-set.ts';
@@ -29,11 +30,13 @@ export interface RepairedObject {
 /**
  * Puts missing objects of a tenant's ledger back from this machine's copies. Each is created under the condition that its
  * name is free, so that nothing that exists is replaced. Returns what was put back and what remains.
+ * @throws SvcError `config` if nothing of the ledger is there, unless it is to be put back whole
  */
 export async function repairLedger(
   objects: ObjectStore,
   cache: ObjectStore | undefined,
   tenant: string,
+  { whole = false } = {},
 ): Promise<RepairedObject[]> {
   const settings = settingsName(tenant);
   const prefix = settings.replace('ledger.json', 'cycles/');
@@ -45,9 +48,17 @@ export async function repairLedger(
     }
   const repair = new Repair(objects, cache);
   const isBegun = newest.size > 0 || (await readCopy(cache, settings, SETTINGS_BYTES)) !== undefined;
+  if (isBegun && !whole && !(await hasLedger(objects, settings))) throw absentLedger(objects.name);
   if (isBegun) await repair.settle(settings, SETTINGS_BYTES, () => true);
   for (const top of [...newest.keys()].toSorted()) await repair.cycle(top, newest.get(top) ?? 0);
   return repair.found;
+}
+
+/** Tells whether a place has anything of the ledger with these settings. */
+async function hasLedger(objects: ObjectStore, settings: string): Promise<boolean> {
+  if ((await objects.read(settings, SETTINGS_BYTES)) !== undefined) return true;
+  for await (const _ of objects.list(settings.replace('ledger.json', ''))) return true;
+  return false;
 }
 
 type Bytes = Uint8Array | undefined;

@@ -7,7 +7,14 @@ import { syncDirectory, whileBusy, writeFlushed } from '../../base/files/durable
 import { withLock } from '../../base/files/lock.ts';
 import { READ_WITHOUT_LINKS } from '../../base/files/own-file.ts';
 import { linkIfFree, linkUnlessTaken, NO_LINKS } from '../../base/files/target.ts';
-import { closedPlace, foreignObject, type ObjectStore, type ObjectStoreOptions, readOnlyPlace } from './objects.ts';
+import {
+  absentPlace,
+  closedPlace,
+  foreignObject,
+  type ObjectStore,
+  type ObjectStoreOptions,
+  readOnlyPlace,
+} from './objects.ts';
 import type { StoredFile } from './store.ts';
 
 /**
@@ -18,7 +25,7 @@ export class DirectoryObjects implements ObjectStore {
   readonly name: string;
   readonly #options: ObjectStoreOptions;
 
-  /** `directory` is an absolute path. It is created with the first object. */
+  /** `directory` is an absolute path. It is created with the first object, unless machines share it. */
   constructor(directory: string, options: ObjectStoreOptions) {
     this.name = directory;
     this.#options = options;
@@ -26,17 +33,17 @@ export class DirectoryObjects implements ObjectStore {
 
   /**
    * The rights of a folder. In a directory that machines share, these are those of the directory, so that each user who may
-   * use it can use all of it. The directory itself is made for its owner alone.
+   * use it can use all of it.
    */
   get #mode(): number {
-    const top = this.#options.alone ? undefined : fs.statSync(this.name, { throwIfNoEntry: false });
-    return top === undefined ? OWNER_ONLY : (top.mode & 0o7077) | OWNER_ONLY;
+    return this.#options.alone ? OWNER_ONLY : (fs.statSync(this.name).mode & 0o7077) | OWNER_ONLY;
   }
 
   async create(name: string, bytes: Uint8Array): Promise<'created' | 'exists'> {
     const target = this.#at(name);
     const draft = path.join(path.dirname(target), `.${randomBytes(8).toString('hex')}`);
     try {
+      this.#requirePlace();
       const mode = this.#mode;
       makeDirectory(path.dirname(target), mode, true);
       // An object is never changed, so that others need to read it only.
@@ -67,8 +74,9 @@ export class DirectoryObjects implements ObjectStore {
       if (size > most) throw foreignObject(this.name, name, `it has ${size} bytes`);
       return await handle.readFile();
     } catch (error) {
-      if (isAbsent(error)) return undefined;
-      throw this.#readFailure(name, error);
+      if (!isAbsent(error)) throw this.#readFailure(name, error);
+      this.#requirePlace();
+      return undefined;
     } finally {
       await handle?.close();
     }
@@ -99,8 +107,24 @@ export class DirectoryObjects implements ObjectStore {
         .map((entry) => ({ name: entry.name, isDirectory: entry.isDirectory() }))
         .toSorted((a, b) => (a.name < b.name ? -1 : 1));
     } catch (error) {
-      if (isAbsent(error)) return [];
-      throw this.#readFailure(directory, error);
+      if (!isAbsent(error)) throw this.#readFailure(directory, error);
+      this.#requirePlace();
+      return [];
+    }
+  }
+
+  /** Checks that a directory that machines share is there: it may be on a volume that is not mounted. */
+  #requirePlace(): void {
+    const { noun, alone } = this.#options;
+    if (alone === undefined && !this.#isThere()) throw absentPlace(this.name, noun);
+  }
+
+  #isThere(): boolean {
+    try {
+      return fs.statSync(this.name).isDirectory();
+    } catch (error) {
+      if (isAbsent(error)) return false;
+      throw this.#readFailure('', error);
     }
   }
 

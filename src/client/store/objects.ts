@@ -57,6 +57,14 @@ export function closedPlace(place: string, noun: string, name: string, cause: un
   );
 }
 
+/** Returns the error for a shared directory that is not there. Another one in its place would not have what others wrote. */
+export function absentPlace(place: string, noun: string): SvcError {
+  return new SvcError('config', `there is no directory ${place}, which is set for the ${noun}; nothing was sent`, {
+    hint: `If it is on a volume, mount it. Only if no machine has used this ${noun} yet, make the directory.`,
+    facts: { path: place },
+  });
+}
+
 /** Returns the error for an object that svc did not write. */
 export function foreignObject(place: string, name: string, problem: string): SvcError {
   return new SvcError('checksum_mismatch', `${name} in ${place} is damaged: ${problem}`, { facts: { path: name } });

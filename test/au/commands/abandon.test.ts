@@ -6,6 +6,7 @@ import { captureResponse } from '../../../src/emulator/faults/intercept.ts';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
 import { errorIn, svcHere } from '../../support/run-here.ts';
 import { openDesk, openQuickDesk, type QuickDesk } from './support.ts';
+import { sharedLedger } from '../ledger/shared-ledger.ts';
 
 const DAY = 86_400_000;
 
@@ -101,7 +102,7 @@ it('svc au abandon frees the rows of a job that the service does not find, altho
 it('R79: svc au abandon closes a forgotten job whose results another submission read only for their tokens, and frees no rows', async () => {
   const place = mkdtempSync(join(tmpdir(), 'svc-ledger-'));
   onTestFinished(() => rmSync(place, { recursive: true }));
-  const ledger = { SVC_LEDGER: join(place, 'ledger') };
+  const ledger = sharedLedger(join(place, 'ledger'));
   const other = { ...ledger, SVC_STATE_DIR: join(place, 'other') };
   const desk = await sentDesk('', ledger);
   writeFileSync(desk.home.file('more.csv'), `${exampleRequestFile().split('\n', 1).join('')}\none-more,,,\n`);

@@ -9,6 +9,7 @@ import { FakeClock } from '../../support/clock.ts';
 import { errorIn, type HereResult, rowOf } from '../../support/run-here.ts';
 import type { Fault } from '../support.ts';
 import { type Machine, openMachine } from './machine.ts';
+import { sharedLedger } from '../ledger/shared-ledger.ts';
 
 const MINUTE = 60_000;
 const DAY = 86_400_000;
@@ -46,7 +47,7 @@ const loseFiles: Fault = (incoming, outgoing, proceed) => {
 
 it('R74: the upload of a file to a job stops with a shared ledger while the key has a job that the ledger does not know', async () => {
   const machine = await openMachine();
-  const shared = { SVC_LEDGER: machine.path('ledger') };
+  const shared = sharedLedger(machine.path('ledger'));
   write(machine, 'first.csv', 'first,27,01,');
   rowOf(await upload(machine, 'first.csv', shared));
   await machine.clock.advance(MINUTE);
@@ -95,10 +96,10 @@ it('the upload of a file to a job warns of a job that the ledger of this machine
 
 it('R75: a dry run of the upload of a file to a job claims nothing and begins no ledger', async () => {
   const machine = await openMachine();
-  const shared = { SVC_LEDGER: machine.path('ledger') };
+  const shared = sharedLedger(machine.path('ledger'));
   const { id } = rowOf(await machine.svc('au create', shared));
   const planned = await machine.svc(`au upload ${String(id)} tokens.csv --dry-run`, shared);
-  expect([planned.code, machine.uploads(), existsSync(shared.SVC_LEDGER)], planned.stderr).toEqual([0, 0, false]);
+  expect([planned.code, machine.uploads(), readdirSync(shared.SVC_LEDGER)], planned.stderr).toEqual([0, 0, []]);
   const other = await upload(machine, 'tokens.csv', shared);
   expect([other.code, machine.uploads()], other.stderr).toEqual([0, 1]);
   const taken = await machine.svc(`au upload ${String(id)} tokens.csv --dry-run`, shared);
@@ -213,7 +214,7 @@ it('R36: the upload of a file to a job ends with 9 when a lost response is follo
 
 it('R36: only the machine that claimed a job for a file uploads the file to it', async () => {
   const machine = await openMachine();
-  const shared = { SVC_LEDGER: machine.path('ledger') };
+  const shared = sharedLedger(machine.path('ledger'));
   const { id } = rowOf(await machine.svc('au create', shared));
   const line = `au upload ${String(id)} tokens.csv`;
   machine.fault = refuseUploads;
@@ -230,7 +231,7 @@ it.each([
   ['the same', new Set([0])],
 ])('R36: machines that upload %s bytes of the same rows to one job at once send one file', async (bytes, codes) => {
   const machine = await openMachine();
-  const shared = { SVC_LEDGER: machine.path('ledger') };
+  const shared = sharedLedger(machine.path('ledger'));
   write(machine, 'turned.csv', ...ROWS.toReversed());
   const { id } = rowOf(await machine.svc('au create', shared));
   const waiting: (() => void)[] = [];

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
 import { type Machine, openMachine } from '../commands/machine.ts';
+import { sharedLedger } from './shared-ledger.ts';
 
 const [HEADER = '', ...ROWS] = exampleRequestFile().trimEnd().split('\n');
 
@@ -18,7 +19,7 @@ async function openLaptop(): Promise<{ machine: Machine; jobs: string[]; shared:
     expect(sent.code, sent.stderr).toBe(0);
     return (JSON.parse(sent.stdout) as { readonly job: string }).job;
   };
-  const shared = { SVC_LEDGER: machine.path('shared') };
+  const shared = sharedLedger(machine.path('shared'));
   const theirs = await submit('theirs', ROWS.slice(5), { ...shared, SVC_STATE_DIR: machine.path('runner') });
   const jobs = [await submit('ours', ROWS.slice(0, 5), {}), theirs];
   return { machine, jobs, shared };

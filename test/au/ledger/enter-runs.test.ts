@@ -2,12 +2,13 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
 import { openMachine } from '../commands/machine.ts';
+import { sharedLedger } from './shared-ledger.ts';
 
 const [HEADER = '', ...ROWS] = exampleRequestFile().trimEnd().split('\n');
 
 it('R85: the new tokens of a job that was ignored before its run was entered are not sent in its cycle', async () => {
   const machine = await openMachine();
-  const shared = { SVC_LEDGER: machine.path('shared') };
+  const shared = sharedLedger(machine.path('shared'));
   const runner = { ...shared, SVC_STATE_DIR: machine.path('runner') };
   const submit = async (name: string, rows: readonly string[], more: string, env: Record<string, string>) => {
     writeFileSync(machine.path(`work/${name}.csv`), `${[HEADER, ...rows].join('\n')}\n`);
@@ -61,7 +62,7 @@ it.each(['shares a ledger', 'lost its ledger'])(
   async (how) => {
     const { machine, submit } = await openPruned();
     if (how === 'lost its ledger') rmSync(machine.path('state/ledger'), { recursive: true });
-    const again = await submit(how === 'shares a ledger' ? { SVC_LEDGER: machine.path('shared') } : {});
+    const again = await submit(how === 'shares a ledger' ? sharedLedger(machine.path('shared')) : {});
     expect([again.code, machine.uploads()], again.stderr).toEqual([0, 1]);
     expect(JSON.parse(again.stdout)).toMatchObject({ status: 'nothing_new' });
   },
@@ -75,7 +76,7 @@ it('R85: a job that the service does not show stops its cycle for a week while t
           .writeHead(404, { 'content-type': 'application/problem+json' })
           .end('{"title":"Not Found","status":404}')
       : proceed();
-  const shared = { SVC_LEDGER: machine.path('shared') };
+  const shared = sharedLedger(machine.path('shared'));
   const stopped = await submit(shared);
   expect([stopped.code, machine.uploads()], stopped.stderr).toEqual([9, 1]);
   await machine.clock.advance(8 * 24 * 3_600_000);

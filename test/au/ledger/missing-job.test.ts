@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { errorIn, type HereResult, rowOf } from '../../support/run-here.ts';
 import { type Machine, openMachine } from '../commands/machine.ts';
 import { type Fault, refuseWith } from '../support.ts';
+import { sharedLedger } from './shared-ledger.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -138,9 +139,8 @@ describe('a job that the service does not find and that only the ledger has', ()
   });
 
   it('R43: svc au status ends with 9 where the runs of this machine are lost, and on another machine', async () => {
-    const shared = { SVC_LEDGER: '' };
     const machine = await openMachine();
-    shared.SVC_LEDGER = machine.path('ledger');
+    const shared = sharedLedger(machine.path('ledger'));
     const { job } = rowOf(await machine.svc('au submit tokens.csv --cycle 2026-12', shared));
     await machine.clock.advance(MINUTE_MS);
     machine.fault = hideJobs;

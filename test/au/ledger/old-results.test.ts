@@ -1,10 +1,10 @@
-import { mkdirSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { FakeClock } from '../../support/clock.ts';
 import { errorIn } from '../../support/run-here.ts';
 import { openMachine } from '../commands/machine.ts';
 import { openQuickDesk } from '../commands/support.ts';
 import { DAY } from './machines.ts';
+import { sharedLedger } from './shared-ledger.ts';
 
 it.each([
   { off: -8, later: 6, code: 0 },
@@ -13,10 +13,8 @@ it.each([
   'a file without a cycle that another machine sent $later days ago ends with $code although the clock of that machine is $off days off',
   async ({ off, later, code }) => {
     const machine = await openMachine();
-    const [runner, laptop] = ['runner', 'laptop'].map((name) => ({
-      SVC_LEDGER: machine.path('ledger'),
-      SVC_STATE_DIR: machine.path(name),
-    }));
+    const { SVC_LEDGER } = sharedLedger(machine.path('ledger'));
+    const [runner, laptop] = ['runner', 'laptop'].map((name) => ({ SVC_LEDGER, SVC_STATE_DIR: machine.path(name) }));
     const wrong = new FakeClock({ start: machine.clock.now() + off * DAY });
     const sent = await machine.svc('au submit tokens.csv --wait --out first.csv', runner, wrong);
     expect(sent.code, sent.stderr).toBe(0);
@@ -33,9 +31,8 @@ it.each([
 
 it('R79: a file without a cycle whose job took a week ends with 0 on another machine for a week after its end', async () => {
   const desk = await openQuickDesk({ processingMs: 6.9 * DAY });
-  mkdirSync(desk.home.file('ledger'));
-  const on = (name: string, line: string) =>
-    desk.svc(line, { SVC_LEDGER: desk.home.file('ledger'), SVC_STATE_DIR: desk.home.file(name) });
+  const shared = sharedLedger(desk.home.file('ledger'));
+  const on = (name: string, line: string) => desk.svc(line, { ...shared, SVC_STATE_DIR: desk.home.file(name) });
   for (const line of ['au submit tokens.csv', 'au resume']) {
     const sent = await on('runner', line);
     expect(sent.code, sent.stderr).toBe(0);

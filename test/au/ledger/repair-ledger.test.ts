@@ -52,6 +52,7 @@ async function readBy(objects: MemoryObjects): Promise<readonly string[] | strin
   }
 }
 
+const ABSENT = 'nothing of it is there; nothing was sent';
 const ALL = ['claim job-1', 'claim job-2', 'claim job-3'];
 
 describe('the repair of a ledger', () => {
@@ -73,7 +74,6 @@ describe('the repair of a ledger', () => {
     ['a set of rows', [setOf(2)]],
     ['an entry and its set', [nameOf(3), setOf(3)]],
     ['the settings', ['ours/ledger.json']],
-    ['everything', ['ours/ledger.json', nameOf(1), nameOf(2), nameOf(3), setOf(1), setOf(2), setOf(3)]],
   ])('R83: the repair of a ledger puts back %s from the copies of this machine', async (_, names) => {
     const place = await threeClaims();
     const before = new Map(place.objects.objects);
@@ -82,6 +82,18 @@ describe('the repair of a ledger', () => {
     expect(place.objects.objects).toEqual(before);
     expect(await readBy(place.objects)).toEqual(ALL);
     expect(await repaired(place)).toEqual({});
+  });
+
+  it('R83: a ledger of which nothing is left is put back only whole, on the word of the operator', async () => {
+    const place = await threeClaims();
+    const before = new Map(place.objects.objects);
+    place.objects.objects.clear();
+    await expect(open(place)).rejects.toMatchObject({ code: 'config', message: expect.stringContaining(ABSENT) });
+    await expect(repaired(place)).rejects.toMatchObject({ code: 'config', message: expect.stringContaining(ABSENT) });
+    expect(place.objects.objects).toEqual(new Map());
+    await repairLedger(place.objects, place.cache, 'ours', { whole: true });
+    expect(place.objects.objects).toEqual(before);
+    expect(await readBy(place.objects)).toEqual(ALL);
   });
 
   it.each([

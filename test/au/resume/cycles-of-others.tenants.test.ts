@@ -3,6 +3,7 @@ import { expect, it } from 'vitest';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
 import { captureResponse } from '../../../src/emulator/faults/intercept.ts';
 import { openQuickDesk } from '../commands/support.ts';
+import { sharedLedger } from '../ledger/shared-ledger.ts';
 
 const [HEADER = ''] = exampleRequestFile().split('\n');
 const MINUTE = 60_000;
@@ -98,7 +99,7 @@ it('svc au status ends with 0 for a profile whose keys are known to be of a tena
 
 it('the shared ledger of one tenant stops no command with the key of another tenant', async () => {
   const desk = await openTwoTenants();
-  const ledger = { SVC_LEDGER: desk.home.file('ledger') };
+  const ledger = sharedLedger(desk.home.file('ledger'));
   expect(await desk.svc('au submit tokens.csv --cycle 2026-12')).toMatchObject({ code: 0 });
   expect(await desk.svc('au submit one.csv --cycle 2026-12', ledger)).toMatchObject({ code: 0 });
   for (const line of ['au status', 'au resume']) {
@@ -108,6 +109,6 @@ it('the shared ledger of one tenant stops no command with the key of another ten
   }
   expect(await desk.theirs('au status')).toMatchObject({ code: 0 });
   expect(await desk.svc('au status')).toMatchObject({ code: 3 });
-  const sent = await desk.theirs('au submit one.csv --cycle 2026-12', { SVC_LEDGER: desk.home.file('other') });
+  const sent = await desk.theirs('au submit one.csv --cycle 2026-12', sharedLedger(desk.home.file('other')));
   expect(sent.code, sent.stderr).toBe(0);
 });

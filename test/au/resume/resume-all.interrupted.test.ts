@@ -3,6 +3,7 @@ import { expect, it } from 'vitest';
 import { SvcError } from '../../../src/base/errors.ts';
 import { openQuickDesk } from '../commands/support.ts';
 import { errorIn, type HereResult, svcHere } from '../../support/run-here.ts';
+import { sharedLedger } from '../ledger/shared-ledger.ts';
 
 /** Opens a desk whose jobs take an hour, and on which a command can be interrupted at its fourth poll of a job. */
 async function openInterrupted() {
@@ -37,7 +38,7 @@ it.each([
   { line: OF_CYCLE, again: OF_CYCLE, on: 'another machine' },
 ])('R43: an interrupt of svc $line prints the same command again on $on', async ({ line, again, on }) => {
   const { desk, interrupted } = await openInterrupted();
-  const shared = { SVC_LEDGER: desk.home.file('ledger') };
+  const shared = sharedLedger(desk.home.file('ledger'));
   const elsewhere = on === 'another machine' ? { SVC_STATE_DIR: desk.home.file('elsewhere') } : {};
   expect(await desk.svc('au submit tokens.csv --cycle 2026-12', shared)).toMatchObject({ code: 0 });
   const ended = await interrupted(line.split(' '), { ...shared, ...elsewhere });

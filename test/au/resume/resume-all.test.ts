@@ -3,6 +3,7 @@ import { expect, it } from 'vitest';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
 import { openMachine } from '../commands/machine.ts';
 import { openQuickDesk } from '../commands/support.ts';
+import { sharedLedger } from '../ledger/shared-ledger.ts';
 
 it('svc au resume --wait waits for every open run, and writes the results of each', async () => {
   const desk = await openQuickDesk({ processingMs: 3_600_000 });
@@ -93,7 +94,7 @@ it.each(['au resume', 'au resume --wait', 'au sync', 'au wait'])(
   'svc %s ends with 3 without the ledger that this machine shares, and with 0 for a tenant without one',
   async (line) => {
     const machine = await openMachine();
-    const shared = { SVC_LEDGER: machine.path('shared') };
+    const shared = sharedLedger(machine.path('shared'));
     expect(await machine.svc('au submit tokens.csv --cycle 2026-12 --wait', shared)).toMatchObject({ code: 0 });
     expect(await machine.svc(line, shared)).toMatchObject({ code: 0 });
     const told = await machine.svc(line);

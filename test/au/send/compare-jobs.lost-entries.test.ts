@@ -3,13 +3,14 @@ import { expect, it } from 'vitest';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
 import { errorIn } from '../../support/run-here.ts';
 import { type Machine, openMachine } from '../commands/machine.ts';
+import { sharedLedger } from '../ledger/shared-ledger.ts';
 
 const [HEADER = '', ...ROWS] = exampleRequestFile().trimEnd().split('\n');
 
 /** Opens a machine that submitted a file with three rows of a cycle, and then one with two others. */
 async function submittedTwice(isShared: boolean): Promise<Machine & { readonly env: Record<string, string> }> {
   const machine = await openMachine();
-  const env = isShared ? { SVC_LEDGER: machine.path('ledger') } : {};
+  const env = isShared ? sharedLedger(machine.path('ledger')) : {};
   const write = (name: string, from: number, to: number): void =>
     writeFileSync(machine.path(`work/${name}`), [HEADER, ...ROWS.slice(from, to), ''].join('\n'));
   write('first.csv', 0, 3);

@@ -4,6 +4,7 @@ import type { SandboxOptions } from '../../../src/emulator/options.ts';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
 import { rowOf } from '../../support/run-here.ts';
 import { openQuickDesk, writeRows } from '../commands/support.ts';
+import { sharedLedger } from '../ledger/shared-ledger.ts';
 
 export const CYCLE = '--cycle 2026-12';
 const [, ...ROWS] = exampleRequestFile().trimEnd().split('\n');
@@ -36,8 +37,8 @@ export async function dividedDesk(
       else intercept(incoming, outgoing, proceed);
     },
   });
-  const svc = (line: string, state = 'state') =>
-    desk.svc(line, { SVC_LEDGER: desk.home.file('ledger'), SVC_STATE_DIR: desk.home.file(state) });
+  const shared = sharedLedger(desk.home.file('ledger'));
+  const svc = (line: string, state = 'state') => desk.svc(line, { ...shared, SVC_STATE_DIR: desk.home.file(state) });
   const run = (): string => {
     const runs = readdirSync(desk.home.file('state/runs')).filter((name) => name.startsWith('run-'));
     return runs.find((name) => desk.record(`state/runs/${name}`).input.name === 'all.csv') ?? '';

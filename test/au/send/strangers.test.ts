@@ -10,6 +10,7 @@ import { FakeClock } from '../../support/clock.ts';
 import { type Machine, openMachine } from '../commands/machine.ts';
 import type { RecordOnDisk } from '../recorded-run.ts';
 import { type Fault, refuseWith } from '../support.ts';
+import { sharedLedger } from '../ledger/shared-ledger.ts';
 
 const DAY = 86_400_000;
 const SUBMIT = 'au submit tokens.csv';
@@ -111,7 +112,7 @@ describe('a state directory that is older than what was submitted', () => {
   ])('R74: an empty ledger %s begins only with --begin, after which it knows the file', async (_which, only) => {
     const machine = await openMachine();
     const job = await restoredTo(machine, 'before');
-    const env = only === '' ? { SVC_LEDGER: machine.path('ledger') } : {};
+    const env = only === '' ? sharedLedger(machine.path('ledger')) : {};
     const refused = await machine.svc(`${SUBMIT}${only}`, env);
     expect(refused.code, refused.stderr).toBe(9);
     const { alternatives } = errorIn(refused) as { readonly alternatives: readonly string[] };
@@ -283,7 +284,7 @@ describe('two state directories of one tenant without a shared ledger', () => {
 describe('a shared ledger that a machine with a wrong clock began', () => {
   it('R74: a shared ledger that a machine with a wrong clock began in the future does not know a job from outside, which stops the upload', async () => {
     const machine = await openMachine();
-    const shared = { SVC_LEDGER: machine.path('ledger') };
+    const shared = sharedLedger(machine.path('ledger'));
     otherFile(machine, 'first.csv', 'one');
     const ahead = new FakeClock({ start: machine.clock.now() + 10 * DAY });
     const first = await machine.svc('au submit first.csv', shared, ahead);
@@ -301,7 +302,7 @@ describe('a shared ledger that a machine with a wrong clock began', () => {
     otherFile(machine, 'second.csv', 'two');
     expect(await machine.svc(SUBMIT)).toMatchObject({ code: 0 });
     await machine.clock.advance(DAY);
-    const shared = { SVC_LEDGER: machine.path('ledger'), SVC_STATE_DIR: machine.path('runner') };
+    const shared = { ...sharedLedger(machine.path('ledger')), SVC_STATE_DIR: machine.path('runner') };
     const behind = new FakeClock({ start: machine.clock.now() - 10 * DAY });
     const first = await machine.svc('au submit first.csv --begin', shared, behind);
     expect(first.code, first.stderr).toBe(0);

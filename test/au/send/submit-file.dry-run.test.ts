@@ -1,9 +1,10 @@
-import { existsSync, readdirSync, writeFileSync } from 'node:fs';
+import { readdirSync, writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
 import { errorIn } from '../../support/run-here.ts';
 import { openMachine } from '../commands/machine.ts';
 import { openQuickDesk } from '../commands/support.ts';
+import { sharedLedger } from '../ledger/shared-ledger.ts';
 
 it('a dry run without a key knows the run of the tenant at its own address, not with that of the newest run', async () => {
   const machine = await openMachine();
@@ -49,18 +50,18 @@ it('a dry run stops like the command itself for a file that was completed more t
   expect(errorIn(dry)['message']).toBe(errorIn(real)['message']);
 });
 
-it('a dry run leaves an absent shared ledger absent, and does not bind this machine to it', async () => {
+it('a dry run begins no shared ledger, and does not bind this machine to it', async () => {
   const machine = await openMachine();
   expect(await machine.svc('au submit tokens.csv --cycle 2026-12 --wait')).toMatchObject({ code: 0 });
   const before = readdirSync(machine.path('state'), { recursive: true }).map(String).toSorted();
   writeFileSync(machine.path('work/more.csv'), `${exampleRequestFile().split('\n')[0]}\none-more,,,\n`);
-  const shared = { SVC_LEDGER: machine.path('shared') };
+  const shared = sharedLedger(machine.path('shared'));
   for (const line of ['au submit more.csv --cycle 2026-12 --dry-run', 'au resume 2026-12 --dry-run']) {
     const dry = await machine.svc(line, shared);
     expect(dry.code, dry.stderr).toBe(0);
     expect(dry.stderr).toContain('dry run: ');
   }
-  expect(existsSync(machine.path('shared'))).toBe(false);
+  expect(readdirSync(machine.path('shared'))).toEqual([]);
   expect(readdirSync(machine.path('state'), { recursive: true }).map(String).toSorted()).toEqual(before);
   const real = await machine.svc('au submit more.csv --cycle 2026-12');
   expect(real.code, real.stderr).toBe(0);

@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { captureResponse } from '../../../src/emulator/faults/intercept.ts';
 import { type Machine, openMachine } from '../commands/machine.ts';
+import { sharedLedger } from '../ledger/shared-ledger.ts';
 
 const SUBMIT = 'au submit tokens.csv --cycle 2026-12';
 const OUT = '--wait --out results.csv';
@@ -29,7 +30,7 @@ function jobOf({ stdout }: { readonly stdout: string }): { readonly job: string;
 
 it('a job that the service has forgotten after its results were read is no doubt for machines that want no results', async () => {
   const machine = await openMachine();
-  const env = { SVC_LEDGER: machine.path('ledger') };
+  const env = sharedLedger(machine.path('ledger'));
   const sent = await machine.svc(`${SUBMIT} ${OUT}`, { ...env, SVC_STATE_DIR: machine.path('runner') });
   expect(sent.code, sent.stderr).toBe(0);
   const { job } = jobOf(sent);
@@ -56,7 +57,7 @@ it('a job that the service has forgotten after its results were read is no doubt
 
 it('a job that the service has forgotten after its results were read ends the doubt of a run that waited for it before', async () => {
   const machine = await openMachine();
-  const env = { SVC_LEDGER: machine.path('ledger') };
+  const env = sharedLedger(machine.path('ledger'));
   const runner = { ...env, SVC_STATE_DIR: machine.path('runner') };
   writeFileSync(machine.path('work/other.csv'), 'token,expiration_year,expiration_month,merchant_id\none,,,\n');
   const other = await machine.svc('au submit other.csv --wait --out first.csv', runner);
@@ -81,7 +82,7 @@ it('a job that the service has forgotten after its results were read ends the do
 
 it('R84: a job that the service has forgotten after its results were read only for their new tokens is sent, but its results are no success', async () => {
   const machine = await openMachine();
-  const env = { SVC_LEDGER: machine.path('ledger') };
+  const env = sharedLedger(machine.path('ledger'));
   writeFileSync(machine.path('work/other.csv'), 'token,expiration_year,expiration_month,merchant_id\none,,,\n');
   const gone = await machine.svc(SUBMIT, { ...env, SVC_STATE_DIR: machine.path('gone') });
   expect(gone.code, gone.stderr).toBe(0);

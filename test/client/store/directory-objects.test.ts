@@ -11,6 +11,7 @@ let objects: DirectoryObjects;
 
 beforeEach(() => {
   top = fs.mkdtempSync(path.join(os.tmpdir(), 'svc-objects-'));
+  fs.mkdirSync(path.join(top, 'shared'), { mode: 0o700 });
   objects = new DirectoryObjects(path.join(top, 'shared'), { noun: 'ledger' });
 });
 
@@ -57,7 +58,6 @@ describe('objects in a directory', () => {
   ])(
     'a directory that is shared with %s gives its rights to what is in it, whatever the umask',
     async (_, mode, file) => {
-      fs.mkdirSync(path.join(top, 'shared'));
       fs.chmodSync(path.join(top, 'shared'), mode);
       const before = process.umask(0o077);
       try {
@@ -73,6 +73,15 @@ describe('objects in a directory', () => {
         expect((fs.statSync(at(name)).mode & 0o7777).toString(8), name).toBe(rights.toString(8));
     },
   );
+
+  it('a shared directory that is not there is made by nobody, and is not taken for an empty one', async () => {
+    fs.rmdirSync(path.join(top, 'shared'));
+    const absent = { code: 'config', message: expect.stringContaining(`no directory ${path.join(top, 'shared')}`) };
+    await expect(objects.create('tenant/jobs/a', bytes('a'))).rejects.toMatchObject(absent);
+    await expect(read('tenant/jobs/a')).rejects.toMatchObject(absent);
+    await expect(names('tenant/')).rejects.toMatchObject(absent);
+    expect(fs.readdirSync(top)).toEqual([]);
+  });
 
   it('what only this machine uses is private, whatever the rights of the directory', async () => {
     fs.chmodSync(top, 0o777);

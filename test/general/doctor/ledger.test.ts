@@ -7,6 +7,7 @@ import { openObjects } from '../../../src/client/store/open-objects.ts';
 import { BucketServer } from '../../support/bucket-server.ts';
 import { svcHere } from '../../support/run-here.ts';
 import { openMachine } from '../../au/commands/machine.ts';
+import { sharedLedger } from '../../au/ledger/shared-ledger.ts';
 
 const SETTINGS = `{"version":1,"keys":1,"salt":"${'0'.repeat(64)}","created_at":"2026-01-01T00:00:00.000Z"}\n`;
 
@@ -38,7 +39,7 @@ it('svc doctor checks a ledger in a directory, before and after its first use', 
 
 it('svc doctor fails where the ledger that this machine used is gone, is not set, or is another one', async () => {
   const machine = await openMachine();
-  const shared = { SVC_LEDGER: machine.path('shared') };
+  const shared = sharedLedger(machine.path('shared'));
   const doctor = async (env: Record<string, string>) => {
     const { code, stdout } = await machine.svc('doctor -o json', env);
     const findings = JSON.parse(stdout) as { check: string; result: string; found: string }[];
@@ -49,15 +50,15 @@ it('svc doctor fails where the ledger that this machine used is gone, is not set
   const other = await machine.tenant(2);
   expect((await doctor({ SVC_BASE_URL: other.url })).result).toBeUndefined();
   const elsewhere = { SVC_BASE_URL: 'http://127.0.0.1:9' };
-  for (const env of [{}, { SVC_LEDGER: machine.path('other') }, elsewhere])
+  for (const env of [{}, sharedLedger(machine.path('other')), elsewhere])
     expect(await doctor(env)).toMatchObject({ result: 'failed', found: expect.stringContaining('nothing was sent') });
   expect(await doctor({})).toMatchObject({ exit: 3 });
   fs.rmSync(machine.path('shared'), { recursive: true });
-  expect(await doctor(shared)).toMatchObject({
-    exit: 3,
-    result: 'failed',
-    found: `${machine.path('shared')} is the ledger that this machine used, and it is not there`,
-  });
+  const failed = { exit: 3, result: 'failed' };
+  expect(await doctor(shared)).toMatchObject({ ...failed, found: expect.stringContaining('there is no directory') });
+  fs.mkdirSync(machine.path('shared'));
+  const found = `${machine.path('shared')} is the ledger that this machine used, and it is not there`;
+  expect(await doctor(shared)).toMatchObject({ ...failed, found });
 });
 
 it('svc doctor fails for a bucket that replaces objects that exist', async () => {

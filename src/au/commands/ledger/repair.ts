@@ -1,5 +1,6 @@
 import { SvcError } from '../../../base/errors.ts';
 import { defineCommand } from '../../../cli/app/command.ts';
+import { flag } from '../../../cli/app/parameter.ts';
 import { listPrinter, oneBatch } from '../../../cli/app/print.ts';
 import type { View } from '../../../cli/output/view.ts';
 import type { RepairedObject } from '../../ledger/repair-ledger.ts';
@@ -19,15 +20,15 @@ export const repair = defineCommand({
   description:
     "Puts entries and sets of rows back that are missing in the tenant's ledger and of which this machine has a copy. A ledger that one machine has alone has no copies: lost claims are entered again from its runs. An object that exists is never replaced.",
   details:
-    'Run it on each machine that used the ledger. A cut or changed object stays: whoever administers the place of the ledger restores it, or removes exactly that object and runs this command again. A forked entry has the number of another one that this machine read, because the ledger was restored to an older time and went on: remove neither. A cut last entry that nobody has may have been a claim of any row, until svc au abandon <cycle>/<number>.',
+    'Run it on each machine that used the ledger. Where nothing of the ledger is left, it puts nothing back without --whole: a volume may not be mounted. A cut or changed object stays: whoever administers the place of the ledger restores it, or removes exactly that object and runs this command again. A forked entry has the number of another one that this machine read, because the ledger was restored to an older time and went on: remove neither. A cut last entry that nobody has may have been a claim of any row, until svc au abandon <cycle>/<number>.',
   examples: [['svc au ledger repair', 'after the message that the ledger is damaged']],
   permissions: ['account-updater:job:read'],
   exitCodes: [
     [3, 'something is damaged of which this machine has no copy, or that exists, or rows of its entries were freed'],
   ],
   fields: repairView.fields,
-  parameters: {},
-  async run(context) {
+  parameters: { whole: flag('--whole', 'put the whole ledger back where nothing of it is left') },
+  async run(context, options) {
     const { CommandLedger } = await import('../../ledger/command-ledger.ts');
     const { remainingDamage } = await import('../../ledger/repair-ledger.ts');
     const { tenantOfKey } = await import('../../run/tenant-proof.ts');
@@ -36,7 +37,7 @@ export const repair = defineCommand({
     const tenant = await tenantOfKey(client);
     if (tenant === undefined)
       throw new SvcError('bad_response', 'the service does not name the tenant of this key, which the ledger needs');
-    const found = await new CommandLedger(context).repair(client, tenant);
+    const found = await new CommandLedger(context).repair(client, tenant, options);
     await print(oneBatch(found));
     const error = remainingDamage(found);
     if (error) throw error;

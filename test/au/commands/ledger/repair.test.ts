@@ -1,11 +1,23 @@
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { exampleRequestFile } from '../../../../src/emulator/vault/cards.ts';
 import { errorIn, type HereResult } from '../../../support/run-here.ts';
 import { type Machine, openMachine } from '../machine.ts';
+import { sharedLedger } from '../../ledger/shared-ledger.ts';
 
 const [HEADER = '', ...ROWS] = exampleRequestFile().trimEnd().split('\n');
+/** The id of a job that the service does not have. */
+const UNKNOWN = '11111111-1111-4111-8111-111111111111';
 const SUBMIT = 'au submit more.csv --cycle 2026-12';
 
 /** A machine that submitted two files of a cycle with a shared ledger, and another one that shares it. */
@@ -19,11 +31,9 @@ async function sharing(): Promise<Sharing> {
   const machine = await openMachine();
   const write = (name: string, from: number, to: number): void =>
     writeFileSync(machine.path(join('work', name)), [HEADER, ...ROWS.slice(from, to), ''].join('\n'));
+  const shared = sharedLedger(machine.path('ledger'));
   const on: Sharing['on'] = (which, line) =>
-    machine.svc(line, {
-      SVC_LEDGER: machine.path('ledger'),
-      ...(which === 'empty' && { SVC_STATE_DIR: machine.path('empty') }),
-    });
+    machine.svc(line, { ...shared, ...(which === 'empty' && { SVC_STATE_DIR: machine.path('empty') }) });
   write('first.csv', 0, 3);
   write('second.csv', 3, 6);
   write('more.csv', 2, 8);
@@ -63,6 +73,36 @@ it('R83: svc au ledger repair puts an entry back on the machine that has it, and
   expect(whole.stderr).toContain('nothing is missing in the ledger');
   const done = await on('empty', SUBMIT);
   expect([done.code, machine.uploads()], done.stderr).toEqual([0, 3]);
+});
+
+it('R83: on a machine whose ledger is not mounted nothing is sent, put back or called not found, until it is there again', async () => {
+  const machine = await sharing();
+  const { on } = machine;
+  const commands = ['au status', 'au status 2026-12', 'au resume', 'au ledger repair'];
+  renameSync(machine.path('ledger'), machine.path('away'));
+  mkdirSync(machine.path('ledger'));
+  for (const line of [SUBMIT, ...commands]) {
+    const refused = await on('first', line);
+    expect([refused.code, refused.stdout], line).toEqual([3, '']);
+    expect(errorIn(refused), line).toMatchObject({
+      message: `this machine used the ledger in ${machine.path('ledger')}, and nothing of it is there; nothing was sent`,
+      next: 'svc doctor',
+      alternatives: ['svc au ledger repair --whole'],
+    });
+  }
+  rmdirSync(machine.path('ledger'));
+  for (const which of ['first', 'empty'] as const)
+    for (const [line, code] of [
+      ...[SUBMIT, ...commands].map((one) => [one, 3] as const),
+      [`au status ${UNKNOWN}`, 9],
+    ] as const) {
+      const refused = await on(which, line);
+      expect([refused.code, refused.stdout], `${which} ${line}: ${refused.stderr}`).toEqual([code, '']);
+      expect(refused.stderr, line).toContain(`there is no directory ${machine.path('ledger')}`);
+    }
+  expect([machine.uploads(), existsSync(machine.path('ledger'))]).toEqual([2, false]);
+  renameSync(machine.path('away'), machine.path('ledger'));
+  expect(await on('empty', SUBMIT)).toMatchObject({ code: 0 });
 });
 
 it('R83: svc au ledger repair removes and replaces nothing in a ledger that was restored and went on without this machine', async () => {
