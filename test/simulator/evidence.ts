@@ -69,7 +69,9 @@ function checkCause(world: World, setting: Setting): void {
   if (stderr.includes('that the ledger does not know')) throw failure(setting, 'but the ledger knows every job');
   // A list from before the first job does not show the tenant of a run whose jobs are denied.
   const isHidden = setting.wasTroubled && stderr.includes('this key does not see its jobs');
-  if (code === 3 && !isHidden && !(hadCompany && stderr.includes(' is locked by ')))
+  // Another command of the machine may have the volume unmounted.
+  const isUnmounted = setting.wasTroubled && stderr.includes('there is no directory');
+  if (code === 3 && !isHidden && !isUnmounted && !(hadCompany && stderr.includes(' is locked by ')))
     throw failure(setting, 'but nobody damaged the ledger');
   // Somebody who names a run that sent nothing chooses between it and a later run of the same file.
   if (code === 6 && !stderr.includes('of the same file was begun after it'))
@@ -83,8 +85,8 @@ function checkCause(world: World, setting: Setting): void {
 
 /** Throws if the exit code blames the service though nothing in this world went wrong. */
 function checkTrouble(world: World, setting: Setting): void {
-  const { faults = [], keys, at, skewMs, fullAt, ending } = setting.how;
-  const circumstances = [keys, at, skewMs, fullAt, ending].filter((each) => each !== undefined);
+  const { faults = [], keys, at, skewMs, fullAt, ending, isUnmounted } = setting.how;
+  const circumstances = [keys, at, skewMs, fullAt, ending, isUnmounted].filter((each) => each !== undefined);
   const isTroubled = world.adversary.isTroubled || world.adversary.rotations > 0 || !world.network.isUp;
   // A submission of a killed one first waits to learn what became of an upload, which a short time limit can end.
   const isShort = ['submit', 'refresh'].includes(setting.argv[1] ?? '') && setting.argv.includes('--timeout');

@@ -3,7 +3,7 @@ import type { Denial } from './adversary.ts';
 import { cycleSteps } from './cycles.ts';
 import type { Ending } from './process.ts';
 import { operatorSteps } from './habits.ts';
-import { machineSteps } from './machines.ts';
+import { machineSteps, withoutVolume } from './machines.ts';
 import { refreshSteps } from './refreshes.ts';
 
 /** Where something happens: the number of a machine, which is 0 for the first. */
@@ -25,6 +25,8 @@ export interface Circumstances extends Place {
   /** The first of its steps at which the disk is full: to the end, or for `fullFor` steps. */
   readonly fullAt?: number;
   readonly fullFor?: number;
+  /** Whether the volume of the shared ledger is not mounted on its machine. */
+  readonly isUnmounted?: boolean;
 }
 
 /** A request file, or an export from which one is prepared. */
@@ -174,8 +176,8 @@ export function historyOf(subject: Subject, seed: number): History {
   const chance = new Chance(seed);
   if (subject === 'operators') return { seed, steps: operatorSteps(chance) };
   if (subject === 'cycles') return { seed, steps: cycleSteps(chance) };
-  if (subject === 'refreshes') return { seed, ...refreshSteps(chance) };
-  if (subject === 'machines') return { seed, ...machineSteps(chance) };
+  if (subject === 'refreshes') return { seed, ...withoutVolume(seed, refreshSteps(chance)) };
+  if (subject === 'machines') return { seed, ...withoutVolume(seed, machineSteps(chance)) };
   if (subject === 'logs') return { seed, steps: Array.from({ length: chance.between(2, 6) }, () => logStep(chance)) };
   const opening = chance.happens(0.6) ? accident(chance) : [];
   const rest = Array.from({ length: chance.between(1, 4) }, () => submissionStep(chance));

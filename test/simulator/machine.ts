@@ -1,4 +1,4 @@
-import { mkdirSync, rmSync } from 'node:fs';
+import { mkdirSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { Backups } from './backups.ts';
 import { UnflushedChanges } from './power.ts';
@@ -13,6 +13,8 @@ const OUTAGE_MS = 60_000;
 export class Machine {
   readonly home: string;
   readonly backups: Backups;
+  /** Where the machine has the volume with the ledger that machines share. */
+  readonly volume: string;
   readonly #kept: string;
   /** The processes that run now, by id. */
   readonly alive = new Map<number, ToolProcess>();
@@ -26,12 +28,25 @@ export class Machine {
     mkdirSync(home);
     mkdirSync(directory);
     this.backups = new Backups(home, join(directory, 'backups'));
+    this.volume = join(directory, 'volume');
     this.#kept = join(directory, 'kept');
   }
 
   /** The changes that a loss of power would undo; undefined if the machine never loses its power. */
   get disk(): UnflushedChanges | undefined {
     return this.#disk;
+  }
+
+  /** Makes a directory that all machines see the volume of this machine. */
+  mount(shared: string): void {
+    rmSync(this.volume, { recursive: true, force: true });
+    symlinkSync(shared, this.volume);
+  }
+
+  /** Leaves an empty directory in the place of the volume. */
+  unmount(): void {
+    rmSync(this.volume, { recursive: true, force: true });
+    mkdirSync(this.volume);
   }
 
   /** Starts to note unflushed changes, so that the machine can lose its power. */

@@ -1,4 +1,4 @@
-import type { Chance } from '../support/chance.ts';
+import { Chance } from '../support/chance.ts';
 import { CREATE, CYCLE, OTHER_MERCHANT, PUT, writeRows } from './cycles.ts';
 import type { Circumstances, History, Step } from './history.ts';
 import type { Ending } from './process.ts';
@@ -56,6 +56,18 @@ export function machineSteps(chance: Chance): Pick<History, 'machines' | 'steps'
   const first = Array.from({ length: machines }, (_, on) => writeFile(chance, on));
   const rest = Array.from({ length: chance.between(3, 8) }, () => anyStep(chance, machines));
   return { machines, steps: [...first, ...rest.flat()] };
+}
+
+/**
+ * Lets some commands run while the volume of the ledger is not mounted. They are drawn apart, so that all else in the
+ * history of a seed stays the same.
+ */
+export function withoutVolume<T extends Pick<History, 'steps'>>(seed: number, history: T): T {
+  const chance = new Chance(seed);
+  const steps = history.steps.map((step) =>
+    step.do === 'run' && chance.happens(0.05) ? { ...step, isUnmounted: true } : step,
+  );
+  return { ...history, steps };
 }
 
 function anyStep(chance: Chance, machines: number): Step[] {

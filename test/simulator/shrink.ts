@@ -45,7 +45,7 @@ function* smallerThan(history: History): Generator<History> {
 
 function* simplerThan(step: Step): Generator<Step> {
   if (step.do !== 'run' && step.do !== 'resume') return;
-  for (const name of ['ending', 'skewMs', 'keys', 'inBackground'] as const)
+  for (const name of ['ending', 'skewMs', 'keys', 'inBackground', 'isUnmounted'] as const)
     if (Reflect.get(step, name) !== undefined) yield { ...step, [name]: undefined };
   for (const at of step.faults?.keys() ?? []) yield { ...step, faults: step.faults?.toSpliced(at, 1) ?? [] };
 }

@@ -307,8 +307,9 @@ class Story {
     if (!this.#isVouchedFor) checkResultFiles(world);
     checkCreations(world, ended, how);
     checkRecords(world);
-    const { faults, ending, skewMs } = how;
-    this.#wasTroubled ||= [faults, ending, skewMs].some((each) => each !== undefined) || world.adversary.isTroubled;
+    const { faults, ending, skewMs, isUnmounted } = how;
+    this.#wasTroubled ||=
+      [faults, ending, skewMs, isUnmounted].some((each) => each !== undefined) || world.adversary.isTroubled;
     checkExitCode(world, {
       argv,
       ended,
@@ -476,12 +477,13 @@ function losesPower(step: Step): boolean {
 
 function lineOf(argv: readonly string[], { code, steps, stderr }: Ended, how: Circumstances): string {
   const end = code === undefined ? 'was killed' : `ended with ${code}`;
-  const { faults = [], ending, keys, at, skewMs, fullAt, fullFor, on = 0 } = how;
+  const { faults = [], ending, keys, at, skewMs, fullAt, fullFor, isUnmounted = false, on = 0 } = how;
   const circumstances = [
     ...(on === 0 ? [] : [`on machine ${on + 1}`]),
     ...faults,
     ...(ending === undefined ? [] : [endingText(ending)]),
     ...(fullAt === undefined ? [] : [`with a disk that is full from step ${fullAt} on, for ${fullFor ?? 'all'} steps`]),
+    ...(isUnmounted ? ['without the volume of the ledger'] : []),
     ...(keys === undefined ? [] : [`with other keys: ${keys}`]),
     ...(at === undefined ? [] : [`at another address: ${at}`]),
     ...(skewMs === undefined ? [] : [`with a clock that is ${skewMs / 3_600_000} hours off`]),

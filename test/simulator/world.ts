@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import type { Server } from 'node:http';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { RunningSandbox } from '../../src/emulator/running-sandbox.ts';
 import { Chance } from '../support/chance.ts';
 import { startSandbox } from '../support/sandbox.ts';
@@ -52,10 +52,12 @@ export class World {
       if (process instanceof ToolProcess) process.hasConnected(wire);
     });
     this.#directory = mkdtempSync(join(DISK, 'svc-world-'));
-    mkdirSync(join(this.#directory, 'ledger'));
     this.machines = HOMES.slice(0, machines).map(
       (name) => new Machine(join(this.#directory, name), join(this.#directory, `of-${name}`)),
     );
+    if (this.sharedLedger === undefined) return;
+    mkdirSync(this.sharedLedger, { recursive: true });
+    for (const machine of this.machines) machine.mount(dirname(this.sharedLedger));
   }
 
   static async begin(seed: number, machines = 1): Promise<World> {
@@ -116,7 +118,7 @@ export class World {
 
   /** The directory of the ledger that the machines share; undefined for one machine, which has its own. */
   get sharedLedger(): string | undefined {
-    return this.machines.length > 1 ? join(this.#directory, 'ledger') : undefined;
+    return this.machines.length > 1 ? join(this.#directory, 'volume/ledger') : undefined;
   }
 
   /** The refresh directory that the machines have in common. */
@@ -180,14 +182,15 @@ export class World {
     const machine = this.machine(on);
     await machine.outage;
     const pid = (this.#pids += 1);
-    const { time, network, sharedLedger: ledger } = this;
+    const { time, network, sharedLedger } = this;
+    if (sharedLedger !== undefined && how.isUnmounted) machine.unmount();
     const chance = this.#chance.split();
     const started = new ToolProcess({
       argv,
       env: {
         SVC_BASE_URL: this.addressOf(how.at),
         SVC_PACING: 'off',
-        ...(ledger !== undefined && { SVC_LEDGER: ledger }),
+        ...(sharedLedger !== undefined && { SVC_LEDGER: join(machine.volume, 'ledger') }),
         ...env,
       },
       home: machine.home,
@@ -210,6 +213,7 @@ export class World {
     this.adversary.trouble(started, how.faults ?? [], chance.between(1, 1_000_000));
     machine.alive.set(pid, started);
     const ended = await started.run().finally(() => machine.alive.delete(pid));
+    if (sharedLedger !== undefined && how.isUnmounted) machine.mount(dirname(sharedLedger));
     await machine.outage;
     return ended;
   }
