@@ -486,15 +486,20 @@ export class CommandLedger {
     if (cycle) await endClaim(cycle, job, { kind: 'done', job, born: read?.kind === 'done' ? read.born : null });
   }
 
-  /** Returns the results of a job that a run on this machine has, unchanged since their download. */
+  /**
+   * Returns the results of a job that a run on this machine has, unchanged since their download. Those of another run's job
+   * were compared only with the rows that the run left out, so that those of the job's own run come first.
+   */
   async keptResults(job: string): Promise<{ readonly file: string; readonly results: PartResults } | undefined> {
     const { runs } = await everyRun(this.#context);
-    for (const run of runs)
-      for (const part of run.record.parts) {
-        if (part.job !== job || part.joined !== undefined || part.state !== 'downloaded') continue;
-        const file = run.resultsFile(part);
-        if ((await hashIfReadable(file)) === part.results.sha256) return { file, results: part.results };
-      }
+    for (const isJoined of [false, true])
+      for (const run of runs)
+        for (const part of run.record.parts) {
+          if (part.job !== job || (part.joined !== undefined) !== isJoined || part.state !== 'downloaded') continue;
+          const file = run.resultsFile(part);
+          if ((await hashIfReadable(file)) !== part.results.sha256) continue;
+          return { file, results: isJoined ? { ...part.results, compared: false } : part.results };
+        }
     return undefined;
   }
 

@@ -469,6 +469,22 @@ describe('results that nobody received', () => {
     expect(await openOn(on, 'fresh')).toEqual([[], 0]);
   });
 
+  it('R84: the results of a forgotten job are written from those that another file got of it', async () => {
+    const { on, clock, service, jobs, home, results } = await openHalves();
+    await clock.advance(HOUR_MS);
+    writeFileSync(home.file('some.csv'), `${[HEADER, ...ROWS.slice(0, 5)].join('\n')}\n`);
+    expect(await on('fresh', 'au submit some.csv --cycle 2026-12 --wait')).toMatchObject({ code: 0 });
+    await on('runner', 'au resume');
+    await on('laptop', 'au resume');
+    await clock.advance(20 * 24 * HOUR_MS);
+    service.forgotten = jobs.slice(0, 1);
+    const received = await on('fresh', 'au resume 2026-12 --out all.csv');
+    expect(received.code, received.stderr).toBe(0);
+    // They were compared with the rows of the other file, and not with those of the job.
+    expect(JSON.parse(received.stdout)).toMatchObject({ results: { compared: false } });
+    expect(results('all.csv')).toEqual([...results('first.results.csv'), ...results('second.results.csv')]);
+  });
+
   it('R84: the results of a job stay open that another file needed only in part', async () => {
     const { on, clock, jobs, home } = await openHalves();
     await clock.advance(HOUR_MS);
