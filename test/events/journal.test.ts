@@ -50,7 +50,9 @@ it('the journal keeps each event as a line, for its owner only, with the very te
     entry: { id: 'e1', type: 'account-updater.job.completed', received_at: '2026-01-05T12:00:00.000Z' },
   });
   expect(line && 'entry' in line && line.entry.body).toBe(event.bytes.toString());
+  await journal.append(received('e2'));
   await journal.close();
+  expect(readFileSync(file, 'utf8')).toMatch(/^[^\n]+\n[^\n]+\n$/);
 });
 
 it('the journal has an event on the disk before it says that it has it', async () => {

@@ -53,6 +53,11 @@ describe('the beginning of the id of an actor', () => {
     }
     const found = await svc(...command, '--actor', '18B1B8', '-o', 'jsonl');
     expect([found.code, found.stdout]).toEqual([0, expect.stringContaining('18b1b8b3')]);
+    server.logs.push(
+      logAgo(50_000, 'spelled otherwise', { tenant_id: TENANT, entity_id: 'b', actor_id: OTHER.toUpperCase() }),
+    );
+    const capitals = await svc(...command, '--actor', OTHER.slice(0, 8), '-o', 'jsonl');
+    expect([capitals.code, capitals.stdout]).toEqual([0, expect.stringMatching(/9933bd02/i)]);
   });
 
   it.each([

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { logFromLine } from '../../src/client/api/logs.ts';
-import { entryOf, Tally } from '../../src/logs/entry.ts';
+import { entryOf, secondsOf, Tally } from '../../src/logs/entry.ts';
 import type { Log } from '../../src/schema/log.ts';
 
 it('R28: an entry has the key by which checkpoints and archives of earlier versions know it', () => {
@@ -41,6 +41,14 @@ it('R28: a tally returns the lines of a moment, even where it has kept only text
     expect(lines().reduce((sum, [, , count]) => sum + count, 0)).toBe(total);
   }
   expect(tally.lines()()).toStrictEqual(new Tally(tally.lines()()).lines()());
+});
+
+it('the seconds of entries come with the fullest first, and without those of entries that have no time', () => {
+  const times = ['09:00:01.1', '09:00:05.2', '09:00:03.9', '09:00:05.9', '09:00:03.1', '09:00:05.0'];
+  const entries = times.map((time) => entryOf({ message: 'one', created_at: `2026-01-31T${time}Z` }));
+  const seconds = secondsOf([...entries, entryOf({ message: 'two', created_at: 'then' })]);
+  expect(seconds.map(({ from }) => new Date(from).getUTCSeconds())).toEqual([5, 3, 1]);
+  expect(seconds.map(({ from, to }) => to - from)).toEqual([1000, 1000, 1000]);
 });
 
 function made(number: number): string {

@@ -62,7 +62,7 @@ describe('settings', () => {
     const ledgerOf = async (profile: string, env: Record<string, string>) =>
       (await resolveSettings(system({ profiles }, env), { profile })).ledger.value;
     expect(await ledgerOf('shared', {})).toBe('/mnt/ledger');
-    expect(await ledgerOf('shared', { SVC_LEDGER: 'none' })).toBeUndefined();
+    for (const none of ['none', ' none\n']) expect(await ledgerOf('shared', { SVC_LEDGER: none })).toBeUndefined();
     await expect(ledgerOf('wrong', {})).rejects.toMatchObject({ code: 'config' });
   });
 
