@@ -86,7 +86,12 @@ export interface Applied {
   readonly at: string;
 }
 
-const RECORD = 'refresh.json';
+/** The name of the record of a cycle, in the directory of the cycle. */
+export const RECORD = 'refresh.json';
+
+/** The name of the list of exclusions, in the directory of all cycles. */
+export const EXCLUSIONS = 'exclusions.csv';
+
 const LOCK = '.refresh.lock';
 
 const VERSION = 2;
@@ -162,7 +167,7 @@ export class RefreshDirectory {
     this.#context = context;
     this.cycle = cycle;
     this.parent = parent;
-    this.exclusions = path.join(parent, 'exclusions.csv');
+    this.exclusions = path.join(parent, EXCLUSIONS);
     this.path = path.join(parent, cycle);
     this.record = path.join(this.path, RECORD);
     this.results = path.join(this.path, 'results.csv');

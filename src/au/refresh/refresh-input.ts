@@ -41,3 +41,9 @@ export interface RefreshInput {
 export function withExport([group = '', command = '', ...options]: readonly string[]): string[] {
   return [group, command, 'export.csv', ...options];
 }
+
+/** Returns a command with another directory of all cycles. */
+export function inDirectory(words: readonly string[], directory: string): string[] {
+  const at = words.indexOf('--out-dir');
+  return [...(at === -1 ? words : words.toSpliced(at, 2)), '--out-dir', directory];
+}

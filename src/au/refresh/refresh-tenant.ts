@@ -11,6 +11,7 @@ import { parsedJson } from '../../schema/json-value.ts';
 import { tenantText } from '../run/run-view.ts';
 import { readableCycles } from './open-cycles.ts';
 import { type RefreshDirectory, runHere } from './refresh-directory.ts';
+import { inDirectory } from './refresh-input.ts';
 
 /** The file, beside the list of exclusions, that names the tenant of all cycles in a directory. */
 const NAME = 'tenant.json';
@@ -33,7 +34,7 @@ export async function requireTenant(
   const of = tenantOf(directory) ?? (await tenantOfRuns(context, directory));
   if (of === undefined || of === tenant) return;
   const service = serviceOf(context);
-  const elsewhere = [...again, '--out-dir', `${directory.parent}-${tenant.slice(0, 8)}`];
+  const elsewhere = inDirectory(again, `${directory.parent}-${tenant.slice(0, 8)}`);
   const facts = knownTenant(context.system, context.settings.profile.value, service);
   const here = facts?.id === tenant ? tenantText(facts) : tenant;
   throw new SvcError('config', `${directory.parent} has the cycles of tenant ${of}, and this key belongs to ${here}`, {

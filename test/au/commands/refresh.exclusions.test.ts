@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { withLock } from '../../../src/base/files/lock.ts';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
@@ -90,6 +90,46 @@ describe('svc au refresh and exclusions.csv', () => {
     await desk.clock.advance(MONTH_MS);
     expect(rowOf(await desk.svc(JANUARY.replace('2027-01', '2027-02')))).toMatchObject({ rows: ROWS - CLOSED });
     expect(desk.uploads()).toBe(3);
+  });
+
+  it.each([
+    { where: 'which is not mounted', options: '', gone: true },
+    { where: 'while another one is named', options: ' --out-dir other', gone: false },
+    { where: 'which is not mounted while another one is named', options: ' --out-dir other', gone: true },
+  ])('the list of exclusions is missed with the directory of all cycles, $where', async ({ options, gone }) => {
+    const { desk } = await openSecondCycle();
+    const [own, away] = [desk.home.file('refresh'), desk.home.file('away')];
+    if (gone) renameSync(own, away);
+    for (const dry of ['--dry-run ', '']) {
+      const january = JANUARY.replace('--fail-on', `${dry}--fail-on`);
+      const refused = await desk.svc(january + options);
+      expect([refused.code, desk.uploads()], refused.stderr).toEqual([3, 1]);
+      const { message, next, alternatives } = errorIn(refused);
+      expect(message).toBe(
+        `${options === '' ? 'refresh' : 'other'}/exclusions.csv does not exist, and the earlier cycles of this machine are ${gone ? 'no longer in' : 'in'} ${own}`,
+      );
+      expect(alternatives).toEqual([expect.stringContaining(' --exclusions none')]);
+      expect(next).toBe(options === '' ? `svc ${january}` : `svc ${january} --out-dir ${own}`);
+    }
+    expect([existsSync(own), existsSync(desk.home.file('other'))]).toEqual([!gone, false]);
+    if (gone) renameSync(away, own);
+    expect(rowOf(await desk.svc(`${JANUARY} --out-dir ${own}`))).toMatchObject({ rows: ROWS - CLOSED });
+  });
+
+  it('the list of exclusions is missed once in another directory', async () => {
+    const { desk } = await openSecondCycle();
+    const other = `${JANUARY} --out-dir other`;
+    expect(rowOf(await desk.svc(`${other} --exclusions none`))).toMatchObject({ rows: ROWS });
+    await desk.clock.advance(MONTH_MS);
+    expect(rowOf(await desk.svc(other.replace('2027-01', '2027-02')))).toMatchObject({ rows: ROWS - CLOSED });
+  });
+
+  it('the list of exclusions is not missed in another directory where no earlier cycle made one', async () => {
+    const { clock, home, svc } = await openQuickDesk();
+    writeFileSync(home.file('export.csv'), `${exampleRequestFile().split('\n').slice(0, 3).join('\n')}\n`);
+    expect(rowOf(await svc(NOVEMBER))).toMatchObject({ excluded: 0 });
+    await clock.advance(MONTH_MS);
+    expect(rowOf(await svc(`${DECEMBER} --out-dir other`))).toMatchObject({ excluded: 0 });
   });
 
   it('the list of exclusions leads to a warning with both numbers once when it lost tokens', async () => {
