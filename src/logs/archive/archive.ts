@@ -19,6 +19,8 @@ export interface RunOptions extends Omit<SyncOptions, 'isNew' | 'onCommit'> {
   readonly service: string;
   /** Returns the beginning of a new archive, given the service's time. Default: everything that the service still has. */
   readonly since?: ((now: number) => number) | undefined;
+  /** Called before a new archive is begun. What it throws ends the run. */
+  readonly onNew?: (() => void) | undefined;
   readonly onBegin?: ((begin: RunBegin) => void) | undefined;
   readonly onCommit?: ((written: Written) => void) | undefined;
   /** Called in follow mode when the set of missing files has changed. */
@@ -65,6 +67,7 @@ export async function runArchive(
 ): Promise<ArchiveRun> {
   const found = await findArchive(store);
   if (found) checkSubject(store, found, options);
+  else options.onNew?.();
   const client = await openClient();
   const time: KnownTime = { now: () => client.now() };
   try {

@@ -19,6 +19,7 @@ import {
   retentionFailed,
 } from '../archive/archive-errors.ts';
 import { sumOfMonths } from '../archive/dropped-months.ts';
+import { rememberArchive, requireUnknownArchive } from '../archive/known-archives.ts';
 import type { LostFiles } from '../archive/lost-files.ts';
 import { ArchiveNotices } from '../archive/notices.ts';
 import { openArchive, wholeMonths } from '../archive/open-archive.ts';
@@ -140,8 +141,12 @@ export const archive = defineCommand({
       overlapMs: input.overlap ?? DEFAULT_OVERLAP_MS,
       retentionMs,
       retention,
+      onNew: () => {
+        if (input.since === undefined) requireUnknownArchive(context, store, beginWords(location, retentionMs));
+      },
       onBegin: (begin) => {
         grace.begin();
+        rememberArchive(context, store);
         notices.begin(begin, input.since?.(begin.now));
         if (input.follow && begin.damage) notices.lost(begin.damage.message);
       },
@@ -161,6 +166,11 @@ export const archive = defineCommand({
     return check(run, input, { archive: store.name, marginBeforeMs, retention });
   },
 });
+
+/** The command that begins a new archive with all that the service still has. */
+function beginWords(location: string, retentionMs: number): string[] {
+  return ['logs', 'archive', location, '--since', `${Math.floor(retentionMs / 3_600_000)}h`];
+}
 
 /** Shows the months that retention would drop. Reads only the archive. */
 async function showOld(context: Context, store: FileStore, keep: number | undefined): Promise<number> {

@@ -1,0 +1,53 @@
+import { existsSync, mkdtempSync, renameSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { FakeClock } from '../../support/clock.ts';
+import { errorIn, type HereResult, rowOf, svcHere } from '../../support/run-here.ts';
+import { logAgo, startLogServer } from '../commands/log-server.ts';
+import { TENANT } from './build.ts';
+
+/** A machine with a log service that has one entry. */
+async function openMachine() {
+  const server = await startLogServer();
+  onTestFinished(() => server.close());
+  server.tenant = TENANT;
+  server.logs.push(logAgo(60_000, 'made', { tenant_id: TENANT }));
+  const home = mkdtempSync(join(tmpdir(), 'svc-known-'));
+  const clock = new FakeClock({ start: Date.now() });
+  const archive = (line = '', env: Readonly<Record<string, string>> = {}): Promise<HereResult> =>
+    svcHere(`logs archive audit -o json ${line}`.trim().split(' '), { baseUrl: new URL(server.url), home, env, clock });
+  return { archive, at: (name: string) => join(home, name) };
+}
+
+it('R33: an archive that is gone, such as on a volume that is not mounted, is not begun again, and goes on once it is back', async () => {
+  const { archive, at } = await openMachine();
+  expect(rowOf(await archive())).toMatchObject({ record: 1 });
+  renameSync(at('audit'), at('away'));
+  for (const options of ['', '--keep 13M --retention 72h']) {
+    const refused = await archive(options);
+    expect([refused.code, refused.stdout, existsSync(at('audit'))], refused.stderr).toEqual([3, '', false]);
+    expect(errorIn(refused)).toMatchObject({
+      message: `this machine wrote an archive to ${at('audit')}, and there is none now; nothing was archived`,
+      next: `svc logs archive audit --since ${options === '' ? '24h' : '72h'}`,
+    });
+  }
+  renameSync(at('away'), at('audit'));
+  expect(rowOf(await archive())).toMatchObject({ record: 2 });
+});
+
+it('an archive that is gone is begun again with --since', async () => {
+  const { archive, at } = await openMachine();
+  rowOf(await archive());
+  renameSync(at('audit'), at('away'));
+  expect(rowOf(await archive('--since 24h'))).toMatchObject({ record: 1, entries: 1 });
+  expect(rowOf(await archive())).toMatchObject({ record: 2 });
+});
+
+it('an archive that cannot be remembered is written all the same, with a warning', async () => {
+  const { archive, at } = await openMachine();
+  writeFileSync(at('taken'), '');
+  const done = await archive('', { SVC_STATE_DIR: at('taken') });
+  expect(rowOf(done)).toMatchObject({ record: 1, entries: 1 });
+  expect(done.stderr).toContain(`warning: if ${at('audit')} is gone one day, this machine does not notice it: `);
+});
