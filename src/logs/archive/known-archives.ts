@@ -44,5 +44,7 @@ export function rememberArchive(context: Context, store: FileStore): void {
 function fileOf(context: Context, { workDirectory }: FileStore): string | undefined {
   const state = serviceOf(context) === 'sandbox' ? undefined : directoryOf(context.system, 'state');
   // Two services may each have a bucket of the same name, but have no work directory in common.
-  return state === undefined ? undefined : path.join(state, 'archives', 'known', sha256Of(workDirectory).slice(0, 16));
+  return state === undefined
+    ? undefined
+    : path.join(state, 'archives', `${sha256Of(workDirectory).slice(0, 16)}.known`);
 }

@@ -141,9 +141,7 @@ export const archive = defineCommand({
       overlapMs: input.overlap ?? DEFAULT_OVERLAP_MS,
       retentionMs,
       retention,
-      onNew: () => {
-        if (input.since === undefined) requireUnknownArchive(context, store, beginWords(location, retentionMs));
-      },
+      onNew: () => requireNew(context, store, input, retentionMs),
       onBegin: (begin) => {
         grace.begin();
         rememberArchive(context, store);
@@ -167,9 +165,11 @@ export const archive = defineCommand({
   },
 });
 
-/** The command that begins a new archive with all that the service still has. */
-function beginWords(location: string, retentionMs: number): string[] {
-  return ['logs', 'archive', location, '--since', `${Math.floor(retentionMs / 3_600_000)}h`];
+/** Checks that no archive of this machine is gone, unless the operator says when a new one begins. @throws SvcError `config` */
+function requireNew(context: Context, store: FileStore, input: ArchiveInput, retentionMs: number): void {
+  if (input.since !== undefined) return;
+  const hours = Math.floor(retentionMs / 3_600_000);
+  requireUnknownArchive(context, store, ['logs', 'archive', locationOf(input), '--since', `${hours}h`]);
 }
 
 /** Shows the months that retention would drop. Reads only the archive. */
