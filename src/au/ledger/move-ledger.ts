@@ -1,5 +1,5 @@
 import { deliveryOf, endClaim, standingClaims } from './claims.ts';
-import type { ClaimEntry } from './entry.ts';
+import type { ClaimEntry, Entry } from './entry.ts';
 import { isFileCycle, unknownRowsCycle } from './file-cycle.ts';
 import type { Ledger, LedgerCycle } from './ledger.ts';
 
@@ -25,23 +25,33 @@ export async function claimingRuns(ledger: Ledger): Promise<ReadonlySet<string>>
  * cycle. A file without a cycle is entered under its hash, by which it is found again. Doing it twice changes nothing.
  */
 export async function enterClaims(own: Ledger, shared: Ledger): Promise<void> {
-  for (const ownName of await own.cycleNames()) {
-    const entries = await own.cycle(ownName).read();
-    for (const claim of standingClaims(entries)) {
-      const { job } = claim;
-      const name = isFileCycle(ownName) ? unknownRowsCycle(claim.file.sha256) : ownName;
-      const cycle = (await shared.cycleOfJob(job)) ?? shared.cycle(name);
-      const { created_at, expires_at, rows, run, part, file, bytes, sha256 } = claim;
-      const body = { job, created_at, expires_at, rows, run, part, file, bytes, sha256 };
-      await cycle.append(async (now) =>
-        now.some((entry) => entry.job === job) ? undefined : { kind: 'claim', row_set: null, ...body },
-      );
-      // Until its claim stands, other machines must not take the job for a known one: the service may have its file.
-      await shared.mark(job, name);
-      // Results are read again for their tokens, because the sets of tokens differ between ledgers.
-      if (deliveryOf(entries, job) !== undefined) await endClaim(cycle, job, { kind: 'done', job, born: null });
+  const entered = new Set<string>();
+  // A process that still works with the former ledger may have claimed the rows of a job again meanwhile.
+  let before: number;
+  do {
+    before = entered.size;
+    for (const name of await own.cycleNames()) {
+      const entries = await own.cycle(name).read();
+      for (const claim of standingClaims(entries).filter(({ job }) => !entered.has(job))) {
+        await enterClaim(shared, name, claim, entries);
+        entered.add(claim.job);
+      }
     }
-  }
+  } while (entered.size > before);
+}
+
+async function enterClaim(shared: Ledger, of: string, claim: ClaimEntry, entries: readonly Entry[]): Promise<void> {
+  const { job, created_at, expires_at, rows, run, part, file, bytes, sha256 } = claim;
+  const name = isFileCycle(of) ? unknownRowsCycle(file.sha256) : of;
+  const cycle = (await shared.cycleOfJob(job)) ?? shared.cycle(name);
+  const body = { job, created_at, expires_at, rows, run, part, file, bytes, sha256 };
+  await cycle.append(async (now) =>
+    now.some((entry) => entry.job === job) ? undefined : { kind: 'claim', row_set: null, ...body },
+  );
+  // Until its claim stands, other machines must not take the job for a known one: the service may have its file.
+  await shared.mark(job, name);
+  // Results are read again for their tokens, because the sets of tokens differ between ledgers.
+  if (deliveryOf(entries, job) !== undefined) await endClaim(cycle, job, { kind: 'done', job, born: null });
 }
 
 /** Returns the claims of a cycle of this machine's former ledger that the shared ledger has without their rows. */

@@ -1,5 +1,5 @@
-import { expect, it } from 'vitest';
-import { claimRows } from '../../../src/au/ledger/claim-rows.ts';
+import { expect, it, vi } from 'vitest';
+import { claimAgain, claimRows } from '../../../src/au/ledger/claim-rows.ts';
 import { endClaim } from '../../../src/au/ledger/claims.ts';
 import { unknownRowsCycle } from '../../../src/au/ledger/file-cycle.ts';
 import { Ledger } from '../../../src/au/ledger/ledger.ts';
@@ -35,6 +35,26 @@ it('a machine that begins to share its ledger enters the claims that stand, and 
   // The rows are keys of another salt, so that the claim may have any row.
   expect((await ledger.cycle('2026-12').read())[0]).toMatchObject({ row_set: null, rows: 1, run: 'run-1' });
   for (const job of ['job-2', 'job-3', 'job-4']) expect([job, await ledger.isMarked(job)]).toEqual([job, true]);
+});
+
+it('R58: a claim that a process makes again while its machine begins to share the ledger is entered too', async () => {
+  const machines = new Machines();
+  const objects = new MemoryObjects();
+  const own = await openOwn(machines, objects);
+  const [first, again] = [await claim(own, ['a']), await claim(own, ['b'])];
+  const release = { kind: 'release', job: again.id, why: 'gone', proof: '' } as const;
+  await endClaim(own.ledger.cycle('2026-12'), again.id, release);
+  const { ledger } = await machines.open('runner-7');
+  // The other process of the machine has learned meanwhile that the job has its file.
+  const atWork = await openOwn(machines, objects);
+  const claiming = await claimOf(atWork, again, ['b']);
+  let isClaimed = false;
+  vi.spyOn(ledger, 'mark').mockImplementationOnce(async () => {
+    await claimAgain(atWork.ledger, { ...claiming, job: { id: again.id, created_at: again.created_at ?? '' } });
+    return (isClaimed = true);
+  });
+  await enterClaims(own.ledger, ledger);
+  expect([isClaimed, await machines.entries()]).toEqual([true, [`claim ${first.id}`, `claim ${again.id}`]]);
 });
 
 it('a machine that begins to share its ledger enters a file without a cycle by its hash, and names of operators unchanged', async () => {
