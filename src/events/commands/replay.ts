@@ -180,9 +180,9 @@ function count({ notices }: Context, journal: string, replayed: Replayed, tally:
   }
   tally.missing.delete(entry.id);
   tally.last = line;
-  if (entry.redacted) tally.redacted += 1;
   if (hasFailed) tally.failedCount += 1;
   else tally.sent += 1;
+  if (entry.redacted && !hasFailed) tally.redacted += 1;
 }
 
 /** Reports the outcome at the end. @throws SvcError if any event did not reach the target, or was not found */
@@ -191,7 +191,11 @@ function report({ notices }: Context, replaying: Replaying, tally: Tally): void 
   const { sent, redacted, unreadable, failedCount, notChosen, missing } = tally;
   if (unreadable > MAX_REPORTED_UNREADABLE) notices.warn(`${unreadable} lines were skipped in all`);
   if (redacted > 0)
-    notices.warn(`sent with [hidden] or masked digits in place of what was received: ${countText(redacted, 'event')}`);
+    notices.warn(
+      dryRun
+        ? `${countText(redacted, 'event')} would be sent with [hidden] or masked digits in place of what was received`
+        : `${countText(redacted, 'event')} sent with [hidden] or masked digits in place of what was received`,
+    );
   if (failedCount > 0) throw failedError(replaying, tally);
   const isWhole = choice.fromLine === undefined || choice.fromLine === 1;
   const isWithoutEvent = isWhole && sent + notChosen === 0;

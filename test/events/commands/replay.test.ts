@@ -256,9 +256,11 @@ it('svc events replay refuses a line after the end of the journal, which may hav
 
 it('svc events replay tells when something went out that the journal hides', async () => {
   writeFileSync(home.file('j.jsonl'), line('a', 0, { redacted: true }));
-  expect((await replay()).stderr).toMatch(
-    'sent with [hidden] or masked digits in place of what was received: 1 event\n',
-  );
+  const hidden = 'sent with [hidden] or masked digits in place of what was received';
+  expect((await replay()).stderr).toContain(`1 event ${hidden}\n`);
+  expect((await replay('--dry-run')).stderr).toContain(`1 event would be ${hidden}\n`);
+  const failed = await svcIn(home.path, ['events', 'replay', 'j.jsonl', '--forward-to', 'http://127.0.0.1:1/']);
+  expect([failed.code === 0, failed.stderr.includes(hidden)], failed.stderr).toEqual([false, false]);
 });
 
 it.each<[string, string[], number]>([
