@@ -36,6 +36,9 @@ describe('results that the operator accepts unproven', () => {
       const of = named === 'run' ? run : (machine.record(`state/runs/${run}`).parts[0]?.job ?? '');
       const taken = await machine.svc(`au download ${of} --accept-unproven --out results.csv`);
       expect(taken.code, taken.stderr).toBe(0);
+      expect(JSON.parse(taken.stdout)).toMatchObject({ compared: false });
+      expect(taken.stderr).toContain('were not compared with the tokens of');
+      expect(taken.stderr).toContain('they were accepted unproven');
       updatedFile(machine, machine.path('work/results.csv'));
       const { code, stdout, stderr } = await machine.svc('au submit next.csv --cycle 2026-11');
       expect(code, stderr).toBe(0);
