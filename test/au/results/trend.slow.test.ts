@@ -58,6 +58,18 @@ it('a share of at least 50 rows that is three times that of the last cycle is sa
   );
 });
 
+it('a later run of a cycle is compared with the last cycle, and not with the earlier run of its own', async () => {
+  const desk = await twoCycles(({ home }) => {
+    const [header = '', ...rows] = readFileSync(home.file('tokens.csv'), 'utf8').trimEnd().split('\n');
+    writeFileSync(home.file('half.csv'), [header, ...rows.slice(20), ''].join('\n'));
+  });
+  expect(await desk.svc('au submit half.csv --cycle 2026-02 --wait')).toMatchObject({ code: 0 });
+  await desk.clock.advance(WEEK);
+  const { code, stderr } = await desk.svc('au submit tokens.csv --cycle 2026-02 --wait --out two.csv');
+  expect(code, stderr).toBe(0);
+  expect([stderr.includes('(2026-01: '), stderr.includes('(2026-02: ')], stderr).toEqual([true, false]);
+});
+
 it('a run of another tenant, of no cycle, or of an earlier version without counts is not compared with', async () => {
   const desk = await twoCycles(({ change, runIds }) => {
     for (const run of runIds())
