@@ -51,6 +51,15 @@ describe('the same file at the same tenant', () => {
     },
   );
 
+  it('the same file at the same tenant is also shown by the new name of the directory of its run', async () => {
+    const { machine, run } = await submittedOnce();
+    const name = 'run-20260105-0a1b2c3d-4e5f';
+    renameSync(machine.path(`state/runs/${run}`), machine.path(`state/runs/${name}`));
+    const { code, stdout, stderr } = await machine.svc(`au status ${name}`);
+    expect(code, stderr).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({ part: 1, rows: 40 });
+  });
+
   it('R58: the same file at the same tenant is one run when two terminals begin it at once', async () => {
     const machine = await openMachine();
     const both = await Promise.all([machine.svc(SUBMIT), machine.svc(SUBMIT)]);
