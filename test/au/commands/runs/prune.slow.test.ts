@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { openDesk, openQuickDesk, type QuickDesk } from '../support.ts';
 
 const OLD = '2020-01-01T00:00:00.000Z';
+const DAY = 86_400_000;
 const PRUNE = 'au runs prune --older-than 90d';
 
 /** Makes a run look as if it had ended long ago. */
@@ -100,6 +101,18 @@ describe('svc au runs prune', () => {
     expect(readFileSync(desk.home.file('other.csv'), 'utf8')).toBe(first);
     expect(desk.uploads()).toBe(1);
     expect((await desk.svc('au runs')).stdout).toContain(run);
+  });
+
+  it('svc au runs prune keeps the copy of a request for 35 days, since files of its cycle are compared with it', async () => {
+    const desk = await openQuickDesk();
+    const run = await submitted(desk, 'au submit tokens.csv --cycle 2026-12 --wait --out mine.csv');
+    const prune = 'au runs prune --older-than 10d --yes';
+    await desk.clock.advance(20 * DAY);
+    expect(await desk.svc(prune)).toMatchObject({ code: 0 });
+    expect(readdirSync(directoryOf(desk, run)).toSorted()).toEqual(['run-request.csv', 'run.json']);
+    await desk.clock.advance(16 * DAY);
+    expect(await desk.svc(prune)).toMatchObject({ code: 0 });
+    expect(readdirSync(directoryOf(desk, run))).toEqual(['run.json']);
   });
 
   it('svc au runs prune leaves alone runs that are open, unknown, still wanted, young, or cannot be read', async () => {
