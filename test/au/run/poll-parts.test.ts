@@ -240,12 +240,15 @@ describe('a job that is missing', () => {
     });
 
     it('R58: a permanently missing job is in doubt while the list shows it, on whatever page', async () => {
-      const one = part('unknown', 'all', { expires_at: iso(NOON + HOUR), missing_since: iso(NOON) });
       await clock.advance(2 * HOUR);
       serviceNow += 2 * HOUR;
-      pages = [[job('job-2')], [job('job-3')], [job('job-1')]];
-      await recordPoll(workOf(one), one, undefined);
-      expect(one).toMatchObject({ state: 'unknown', job: 'job-1' });
+      // An item without an id may be the job.
+      for (const listed of [job('job-1'), job(''), { ...job('job-4'), id: undefined }]) {
+        pages = [[job('job-2')], [job('job-3')], [listed as AccountUpdaterJob]];
+        const one = part('unknown', 'all', { expires_at: iso(NOON + HOUR), missing_since: iso(NOON) });
+        await recordPoll(workOf(one), one, undefined);
+        expect(one).toMatchObject({ state: 'unknown', job: 'job-1' });
+      }
     });
 
     it('R58: a permanently missing job is searched for in the list back to two hours before its upload, and no further', async () => {
