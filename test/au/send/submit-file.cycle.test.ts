@@ -349,6 +349,16 @@ describe('tokens that results of a cycle made', () => {
   });
 });
 
+it('the results of some rows of a job leave the job open until somebody receives those of all of its rows', async () => {
+  const desk = await submittedDesk();
+  writeRows(desk, 'some.csv', ...ROWS.slice(0, 3));
+  const some = await desk.svc(`au submit some.csv ${CYCLE} --wait --out some.results.csv`);
+  expect(some.code, some.stderr).toBe(0);
+  expect(rowOf(await desk.svc('au status'))).toMatchObject({ cycle: '2026-12', open_jobs: [desk.job] });
+  expect(await desk.svc(`au wait ${desk.run}`)).toMatchObject({ code: 0 });
+  expect((await desk.svc('au status')).stdout).toBe('');
+});
+
 describe('tokens that results of a cycle made which nobody delivered', () => {
   it('R85: tokens that results of a cycle made which nobody delivered are not sent in it', async () => {
     const desk = await submittedDesk(CYCLE, ROWS);
