@@ -1,8 +1,9 @@
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
+import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
 import { BucketServer } from '../../support/bucket-server.ts';
-import { errorIn } from '../../support/run-here.ts';
+import { errorIn, rowOf } from '../../support/run-here.ts';
 import { openQuickDesk } from '../commands/support.ts';
 import { DAY, MINUTE } from './machines.ts';
 
@@ -76,6 +77,20 @@ it('R79: a file without a cycle that another machine sent ends with 0 for a week
   const again = await desk.svc(`${next.slice('svc '.length)} --out again.csv`, desk.machine('desktop'));
   expect(again.code, again.stderr).toBe(0);
   expect(readFileSync(desk.home.file('again.csv'), 'utf8')).toBe(readFileSync(desk.home.file('soon.csv'), 'utf8'));
+  expect(desk.uploads()).toBe(1);
+});
+
+it('the results of a cycle count as compared on the machine that sent its rows, and not on one that submitted some of them', async () => {
+  const desk = await openSharing();
+  const cycle = '--cycle 2026-12';
+  expect(await desk.svc(`au submit tokens.csv ${cycle}`, desk.machine('runner'))).toMatchObject({ code: 0 });
+  writeFileSync(desk.home.file('some.csv'), exampleRequestFile().split('\n').slice(0, 4).join('\n'));
+  const some = await desk.svc(`au submit some.csv ${cycle} --wait --out some.results.csv`, desk.machine('laptop'));
+  expect(rowOf(some)).toMatchObject({ sent: 0, results: { compared: true } });
+  const all = await desk.svc('au resume 2026-12 --out all.csv', desk.machine('laptop'));
+  expect(rowOf(all)).toMatchObject({ rows: 40, results: { compared: false } });
+  const own = await desk.svc('au resume 2026-12 --wait --out own.csv', desk.machine('runner'));
+  expect(rowOf(own)).toMatchObject({ rows: 40, results: { compared: true } });
   expect(desk.uploads()).toBe(1);
 });
 
