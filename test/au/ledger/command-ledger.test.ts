@@ -94,6 +94,16 @@ it('the results of a cycle count as compared on the machine that sent its rows, 
   expect(desk.uploads()).toBe(1);
 });
 
+it('the results of a cycle are downloaded again where the run that has them has a damaged file', async () => {
+  const { svc, home, runIds } = await openQuickDesk();
+  rowOf(await svc('au submit tokens.csv --cycle 2026-12 --wait --out mine.csv'));
+  const mine = readFileSync(home.file('mine.csv'), 'utf8');
+  const kept = home.file(`.local/state/svc/runs/${runIds()[0] ?? ''}/results-0001.csv`);
+  writeFileSync(kept, mine.split('\n').slice(0, 3).join('\n'));
+  rowOf(await svc('au resume 2026-12 --out all.csv'));
+  expect(readFileSync(home.file('all.csv'), 'utf8')).toBe(mine);
+});
+
 it('R84: a file of an earlier run whose rows are unknown is not sent by another machine', async () => {
   const desk = await openSharing();
   const { SVC_LEDGER: ledger, ...alone } = desk.machine('runner');
