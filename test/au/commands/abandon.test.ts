@@ -74,7 +74,10 @@ it.each([
 it('R79: svc au abandon frees no rows of a job whose results were read, although the service does not find it', async () => {
   const desk = await sentDesk(' --wait');
   desk.said.statuses = ['forgotten'];
-  expect(await desk.svc(`au abandon ${desk.job} --yes`)).toMatchObject({ code: 6, stdout: '' });
+  const refused = await desk.svc(`au abandon ${desk.job} --yes`);
+  expect(refused, refused.stderr).toMatchObject({ code: 6, stdout: '' });
+  // The run is completed, so that it cannot be abandoned either.
+  expect(errorIn(refused)['next']).toBe('svc au status 2026-12');
 });
 
 it('R79: svc au abandon frees no rows of a job whose file the store confirmed, although the service says that it is pending', async () => {
@@ -155,8 +158,13 @@ it.each([
 
 it('R79: svc au abandon looks at the job again after the question', async () => {
   const desk = await sentDesk();
-  desk.said.statuses = ['pending', 'completed'];
-  expect(await desk.svc(`au abandon ${desk.job} --yes`)).toMatchObject({ code: 6, stdout: '' });
+  desk.said.statuses = ['forgotten', 'completed'];
+  const refused = await desk.svc(`au abandon ${desk.job} --yes`);
+  expect(refused, refused.stderr).toMatchObject({ code: 6, stdout: '' });
+  expect(errorIn(refused)['message']).toBe(`the rows of job ${desk.job} are not free: it is completed`);
+  desk.said.statuses = [];
+  expect(await desk.svc('au submit tokens.csv --cycle 2026-12 --wait')).toMatchObject({ code: 0 });
+  expect(desk.uploads()).toBe(1);
 });
 
 it('svc au abandon frees a completed job whose rows are unknown, since no file of its cycle could be sent otherwise', async () => {
