@@ -14,6 +14,14 @@ it('a filter of one actor takes a whole id in either case, and no other one', ()
   ]);
 });
 
+it('a filter of one actor finds the beginning of an id in either case among the actors seen', () => {
+  for (const seen of [PERSON, PERSON.toUpperCase()]) {
+    const filter = new ActorFilter('A20690BC');
+    filter.see(seen);
+    expect(() => filter.report()).not.toThrow();
+  }
+});
+
 it('a filter of one actor takes the beginning of an id, and refuses a second actor with the same one', () => {
   const filter = new ActorFilter('A20690BC');
   expect(['4707c78a', null, PERSON, PERSON].map((id) => filter.matches(id))).toEqual([false, false, true, true]);

@@ -140,6 +140,14 @@ describe('a good answer that holds', () => {
     await expect(makeCore(server.url).call({ ...READ, shape: SHAPE })).resolves.toEqual({ id: 'x' });
   });
 
+  it('the error of a refused request is that of the refusal, also where the expected shape does not load', async () => {
+    const server = await serve([answer(400), json({})]);
+    const core = makeCore(server.url);
+    const request = { ...READ, shape: noShape };
+    expect(await failureOf(core.call(request))).toMatchObject({ code: 'rejected', status: 400 });
+    await expect(core.call(request)).rejects.toThrow('it does not load');
+  });
+
   it('R21: a body that is not expected may be any JSON', async () => {
     const server = await serve([json({ deleted: [true] }), answer(204)]);
     const core = makeCore(server.url);
@@ -154,3 +162,7 @@ describe('a good answer that holds', () => {
     expect(await failureOf(core.call({ ...READ, method: 'DELETE' }))).toMatchObject({ code: 'outcome_unknown' });
   });
 });
+
+function noShape(): Promise<never> {
+  return Promise.reject(new Error('it does not load'));
+}

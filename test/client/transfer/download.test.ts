@@ -142,6 +142,9 @@ describe('the target of a download', () => {
     fs.writeFileSync(`${target}.svc-part.json`, JSON.stringify({ format: 1, etag: etagOf(OBJECT), total: 99 }));
     await failure(get({ overwrite: true }));
     expect(fs.readFileSync(target).equals(old)).toBe(true);
+    // A file that is left open cannot be replaced on Windows.
+    const at = fs.realpathSync(target);
+    expect(openFiles().filter((file) => file.startsWith(at))).toEqual([]);
     await get({ overwrite: true });
     expect(fs.readFileSync(target).equals(OBJECT)).toBe(true);
     expect(files()).toEqual(['results.csv']);
@@ -205,3 +208,15 @@ describe('the target of a download', () => {
     await expect(first).resolves.toMatchObject({ bytes: OBJECT.length });
   });
 });
+
+/** Returns the files that this process has open. */
+function openFiles(): string[] {
+  return fs.readdirSync('/proc/self/fd').flatMap((fd) => {
+    try {
+      return [fs.readlinkSync(`/proc/self/fd/${fd}`)];
+    } catch {
+      // The one with which the directory was read.
+      return [];
+    }
+  });
+}

@@ -3,6 +3,7 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/base/system.ts';
 import { DirectoryStore } from '../../../src/client/store/directory-store.ts';
+import { filesLost } from '../../../src/logs/archive/archive-errors.ts';
 import { findLost, LostFilesWatch, type LostFiles } from '../../../src/logs/archive/lost-files.ts';
 import { ARCHIVE, recordPath } from '../../../src/logs/archive/records/record.ts';
 import type { StoredFile } from '../../../src/client/store/store.ts';
@@ -56,6 +57,13 @@ describe('the search for lost files', () => {
     expect(await findLost(store)).toEqual({ missing: [second], changed: [first] });
     fs.rmSync(path.join(top, recordPath(2)));
     expect(await findLost(store)).toEqual({ missing: [recordPath(2)], changed: [] });
+  });
+
+  it('the error for lost files counts all, and names at most ten of each kind', () => {
+    const lost = Array.from({ length: 12 }, (_, at) => `tenant=${TENANT}/${at}`);
+    const error = filesLost('archive', { missing: lost, changed: lost });
+    expect(error.message).toBe(`archive: 12 files are missing, 12 files are changed: ${lost[0]} …`);
+    expect(error.facts).toEqual({ missing_files: lost.slice(0, 10), changed_files: lost.slice(0, 10) });
   });
 
   it('R76: the search lists only the newest 30 days of a bucket', async () => {
