@@ -8,6 +8,7 @@ import {
   rmSync,
   statSync,
   writeFileSync,
+  writeSync,
 } from 'node:fs';
 import fs from 'node:fs/promises';
 import { setImmediate } from 'node:timers/promises';
@@ -35,6 +36,18 @@ async function gather<T>(source: AsyncIterable<T>): Promise<T[]> {
   return found;
 }
 
+/** Writes no more than thirty bytes, as a nearly full disk does. */
+async function writeShort(this: fs.FileHandle, buffer: unknown, from: unknown) {
+  return { buffer, bytesWritten: writeSync(this.fd, buffer as Buffer, from as number, 30) } as never;
+}
+
+/** Returns the object that has the methods of all open files. */
+async function handlePrototype(): Promise<fs.FileHandle> {
+  const handle = await fs.open(file, 'a');
+  await handle.close();
+  return Object.getPrototypeOf(handle) as fs.FileHandle;
+}
+
 function idsIn(found: readonly JournalLine[]): (string | undefined)[] {
   return found.map((line) => ('entry' in line ? line.entry.id : undefined));
 }
@@ -56,14 +69,12 @@ it('the journal keeps each event as a line, for its owner only, with the very te
 });
 
 it('the journal has an event on the disk before it says that it has it', async () => {
-  const handle = await fs.open(file, 'a');
   const happened: string[] = [];
-  const flush = vi.spyOn(Object.getPrototypeOf(handle) as fs.FileHandle, 'datasync').mockImplementation(async () => {
+  const flush = vi.spyOn(await handlePrototype(), 'datasync').mockImplementation(async () => {
     await setImmediate();
     happened.push('on the disk');
   });
   onTestFinished(() => flush.mockRestore());
-  await handle.close();
   const journal = await Journal.open(file, plain);
   await journal.append(received('e1'));
   happened.push('said so');
@@ -228,6 +239,31 @@ it('the journal says that the disk is full, each time', async () => {
       message: expect.stringContaining('the disk is full'),
     });
   }
+  await journal.close();
+});
+
+it('the journal writes what a short write has left, and begins another line after one that a full disk cut short', async () => {
+  const journal = await Journal.open(file, plain);
+  const write = vi.spyOn(await handlePrototype(), 'write');
+  onTestFinished(() => write.mockRestore());
+  write.mockImplementationOnce(writeShort);
+  await journal.append(received('e1'));
+  const full = Object.assign(new Error('no space'), { code: 'ENOSPC' });
+  write.mockImplementationOnce(writeShort).mockRejectedValueOnce(full);
+  await expect(journal.append(received('e2'))).rejects.toMatchObject({ code: 'local' });
+  await journal.append(received('e3'));
+  await journal.close();
+  expect(idsIn(await gather(readJournal(file)))).toEqual(['e1', undefined, 'e3']);
+});
+
+it('the journal says of no event that it has it if the disk cannot keep it, and goes on where a device has no sync', async () => {
+  const sync = vi.spyOn(await handlePrototype(), 'datasync');
+  onTestFinished(() => sync.mockRestore());
+  const journal = await Journal.open(file, plain);
+  sync.mockRejectedValueOnce(Object.assign(new Error('bad disk'), { code: 'EIO' }));
+  await expect(journal.append(received('e1'))).rejects.toMatchObject({ code: 'local' });
+  sync.mockRejectedValueOnce(Object.assign(new Error('no sync'), { code: 'EINVAL' }));
+  await journal.append(received('e2'));
   await journal.close();
 });
 

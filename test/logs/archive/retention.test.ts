@@ -20,8 +20,11 @@ const stores: MemoryStore[] = [];
 /** An archive with a hold on August: no file of that month can be removed. */
 class HeldStore extends MemoryStore {
   hold: 'forbidden' | 'local' | 'network' | undefined = 'forbidden';
+  /** The number of files that something tried to remove. */
+  tried = 0;
 
   override async remove(file: string): Promise<void> {
+    this.tried += 1;
     if (this.hold && file.includes('date=2025-08')) throw new SvcError(this.hold, `${file} is held`);
     return super.remove(file);
   }
@@ -51,6 +54,21 @@ it.each([
   await retention.apply(await writerTo(end), { service, machine });
   expect(retention.dropped.months.map(({ month }) => month)).toEqual(['2025-08', '2025-09']);
   expect(new Date(retention.dropped.before).toISOString()).toBe('2025-10-01T00:00:00.000Z');
+});
+
+it("R33: retention counts months back from the archive's end where an entry has a later time", async () => {
+  const retention = new Retention(1);
+  await retention.apply(await writerTo(Date.UTC(2025, 9, 31)), { service: END, machine: END });
+  expect(retention.dropped.months.map(({ month }) => month)).toEqual(['2025-08']);
+});
+
+it('R33: retention counts months back from the newest entry also where another has no readable time', async () => {
+  const writer = await writerTo(YEARS_LATER);
+  await writer.add([{ tenant_id: TENANT, created_at: 'never' }]);
+  await writer.commit({ settled: START, readTo: YEARS_LATER + 1, newest: undefined, passed: [] });
+  const retention = new Retention(1);
+  await retention.apply(writer, { service: YEARS_LATER, machine: YEARS_LATER });
+  expect(retention.dropped.months.map(({ month }) => month)).toEqual(['2025-08', '2025-09']);
 });
 
 it.each(['service', 'machine'] as const)(
@@ -96,10 +114,23 @@ it.each(['forbidden', 'local', 'network'] as const)(
     expect(old()).not.toEqual([]);
     await writer.add([{ tenant_id: TENANT, created_at: new Date(END - 1).toISOString() }]);
     await writer.commit({ settled: START, readTo: END + 1, newest: undefined, passed: [] });
+    const { tried } = store;
     await retention.apply(writer, { service: END + 1, machine: END });
-    expect([writer.written.entries, reported.length]).toEqual([5, 1]);
+    expect([writer.written.entries, reported.length, store.tried]).toEqual([5, 1, tried]);
     store.hold = undefined;
     await retention.apply(writer, { service: END + 3_600_000, machine: END });
     expect([retention.failure, old()]).toEqual([undefined, []]);
   },
 );
+
+it('R33: retention that cannot commit what it drops ends the run, and removes nothing', async () => {
+  const writer = await writerTo(END);
+  const store = stores.at(-1) as MemoryStore;
+  const before = [...store.files.keys()];
+  const full = new SvcError('local', 'the disk is full');
+  store.onCreate = () => {
+    throw full;
+  };
+  await expect(new Retention(1).apply(writer, { service: END, machine: END })).rejects.toBe(full);
+  expect(before.filter((file) => file.startsWith('tenant=') && !store.files.has(file))).toEqual([]);
+});
