@@ -16,7 +16,7 @@ import { afterAll, beforeEach, expect, it, onTestFinished, vi } from 'vitest';
 import { createRedactor } from '../../src/base/security/redact.ts';
 import { Journal, type JournalLine, lineAfter, readJournal, recentIds } from '../../src/events/journal.ts';
 import { FakeClock } from '../support/clock.ts';
-import { ownDirectory, received } from './support.ts';
+import { handlePrototype, ownDirectory, received } from './support.ts';
 
 const plain = (text: string): string => text;
 const directory = ownDirectory();
@@ -39,13 +39,6 @@ async function gather<T>(source: AsyncIterable<T>): Promise<T[]> {
 /** Writes no more than thirty bytes, as a nearly full disk does. */
 async function writeShort(this: fs.FileHandle, buffer: unknown, from: unknown) {
   return { buffer, bytesWritten: writeSync(this.fd, buffer as Buffer, from as number, 30) } as never;
-}
-
-/** Returns the object that has the methods of all open files. */
-async function handlePrototype(): Promise<fs.FileHandle> {
-  const handle = await fs.open(file, 'a');
-  await handle.close();
-  return Object.getPrototypeOf(handle) as fs.FileHandle;
 }
 
 function idsIn(found: readonly JournalLine[]): (string | undefined)[] {
@@ -210,13 +203,16 @@ it('the journal keeps a signature of any form, and notes an event with a header 
   const event = received('e1');
   const signed = { 'x-signature': 'signature=3q2+7w==,t=1', signature: 'sig=deadbeef&v=2', authorization: 'Bearer x' };
   await journal.append({ ...event, headers: new Map(Object.entries(signed)) });
-  const masked = { 'x-signature': 'signature=4111111111111111', 'x-note': 'https://store.example/?sig=canary' };
-  for (const [name, value] of Object.entries(masked))
-    await journal.append({ ...event, headers: new Map([[name, value]]) });
+  const masked = [
+    ['x-signature', 'signature=4111111111111111'],
+    ['x-note', 'https://store.example/?sig=canary'],
+    ['x-signature', 'https://store.example/?sig=canary'],
+  ] as const;
+  for (const [name, value] of masked) await journal.append({ ...event, headers: new Map([[name, value]]) });
   await journal.close();
   const entries = (await gather(readJournal(file))).flatMap((line) => ('entry' in line ? [line.entry] : []));
   expect(entries[0]?.headers).toEqual({ ...signed, authorization: '[hidden]' });
-  expect(entries.map(({ redacted = false }) => redacted)).toEqual([false, true, true]);
+  expect(entries.map(({ redacted = false }) => redacted)).toEqual([false, true, true, true]);
   expect(readFileSync(file, 'utf8')).not.toMatch(/canary|4111111111111111/);
 });
 

@@ -1,12 +1,12 @@
-import { afterAll, afterEach, expect, it } from 'vitest';
+import { afterAll, afterEach, expect, it, onTestFinished, vi } from 'vitest';
 import { systemClock } from '../../src/base/system.ts';
 import { readJournal } from '../../src/events/journal.ts';
 import { Listener, type ListenOptions } from '../../src/events/listener.ts';
 import { createTransport } from '../../src/client/http/transport.ts';
-import { type AcceptedEvent, type ListenerEvent, sinksOf } from '../../src/events/sinks.ts';
+import { type AcceptedEvent, EventQueue, type ListenerEvent, sinksOf } from '../../src/events/sinks.ts';
 import { FaultServer, type Script } from '../support/fault-server.ts';
 import { answer, silence } from '../support/fault-steps.ts';
-import { delivery, ownDirectory, post, received, until } from './support.ts';
+import { delivery, handlePrototype, ownDirectory, post, received, until } from './support.ts';
 
 const directory = ownDirectory();
 afterAll(() => directory.remove());
@@ -155,6 +155,51 @@ it('the listener runs the command for one event at a time, in order, and tells h
     ['a', 'b', 'c'].flatMap((id) => [`begin ${id}`, `end ${id}`]),
   );
   expect(reported.flatMap((one) => (one.kind === 'command ended' ? [one.code] : []))).toEqual([0, 1, 0]);
+});
+
+it('the listener takes an event whose command was stopped for one that was not processed, whatever its exit code', async () => {
+  const command = {
+    line: 'trap "exit 0" TERM; sleep 30 & wait',
+    environment: { PATH: process.env['PATH'] },
+    platform: process.platform,
+    cwd: directory.path('.'),
+    limitMs: 100,
+  };
+  await open({ command });
+  await post(listener.url, delivery('a'));
+  expect(await listener.finish(soon(5_000))).toMatchObject([{ count: 1, ids: ['a'] }]);
+  expect(reported).toMatchObject([{ kind: 'command ended', code: 0, problem: 'took longer than 0.1 s' }]);
+});
+
+it('the queue of events has room again for as many bytes as were taken from it', async () => {
+  const queue = new EventQueue<{ size: number }>();
+  const batches = queue.batches();
+  for (let time = 0; time < 3; time += 1) {
+    expect(queue.add({ size: 64 * 1024 * 1024 })).toBe(true);
+    expect(queue.add({ size: 1 })).toBe(false);
+    expect((await batches.next()).value).toHaveLength(1);
+  }
+});
+
+it('the listener counts no event towards its limit that it could not store', async () => {
+  await open({ journal: '/dev/full', limit: 1 });
+  for (let time = 0; time < 2; time += 1) await post(listener.url, delivery());
+  const full = { kind: 'refused', status: 503, reason: expect.stringContaining('disk is full') };
+  expect(reported).toMatchObject([full, full]);
+});
+
+it('the listener ends although an event could not be stored while it was ending', async () => {
+  await open({ journal: directory.path('ending.jsonl') });
+  const reading = readAll();
+  const sync = vi.spyOn(await handlePrototype(), 'datasync').mockImplementationOnce(async () => {
+    listener.end();
+    throw Object.assign(new Error('bad disk'), { code: 'EIO' });
+  });
+  onTestFinished(() => sync.mockRestore());
+  expect(await post(listener.url, delivery())).toMatchObject({ status: 503 });
+  expect(await post(listener.url, delivery())).toMatchObject({ status: 503 });
+  await reading;
+  expect(seen).toEqual([]);
 });
 
 it('the listener asks senders to retry while the disk is full or nobody reads the events', async () => {

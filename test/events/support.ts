@@ -1,4 +1,5 @@
 import { mkdtempSync, rmSync } from 'node:fs';
+import fs from 'node:fs/promises';
 import { request } from 'node:http';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -83,4 +84,11 @@ export async function until(holds: () => boolean, ms = 5_000): Promise<void> {
     if (Date.now() > last) throw new Error('it never came to that');
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
+}
+
+/** Returns the object that has the methods of all open files. */
+export async function handlePrototype(): Promise<fs.FileHandle> {
+  const handle = await fs.open('/dev/null');
+  await handle.close();
+  return Object.getPrototypeOf(handle) as fs.FileHandle;
 }

@@ -123,6 +123,14 @@ it('svc events replay continues after one that is refused, and ends with 8 and t
   });
 });
 
+it('svc events replay sends every event to a target that refuses each, because it responds', async () => {
+  target.play(script(() => 400));
+  const { code, stdout } = await replay('-o', 'jsonl');
+  expect(code).toBe(8);
+  expect(sentIds()).toEqual(['a', 'b', 'a', 'c']);
+  expect(rowsIn(stdout).map(({ outcome }) => outcome)).toEqual(['failed', 'failed', 'failed', 'failed']);
+});
+
 it.each([
   'services/T0/9fKq2Lw8Zr4TyB6Vn1',
   'events/x?key=9fKq2Lw8Zr4TyB6Vn1',
