@@ -136,6 +136,13 @@ describe('pauses between retries', () => {
     expect(server.ledger).toHaveLength(20 + 10);
   });
 
+  it('R16: a service that fails once for every two successes is never given up', async () => {
+    const server = await serve((_, index) => (index % 3 === 0 ? answer(503) : json([])));
+    const core = makeCore(server.url);
+    for (let n = 0; n < 40; n += 1) await core.call(READ);
+    expect(server.ledger).toHaveLength(60);
+  });
+
   it('R16: successes buy retries back, never more than there were at first', () => {
     fc.assert(
       fc.property(fc.array(fc.boolean(), { maxLength: 300, size: 'max' }), (successes) => {
