@@ -134,6 +134,36 @@ it('R33: equal entries in the usual and in the late segment of one killed run ar
   expect(await archived()).toEqual(['between', 'equal', 'equal']);
 });
 
+it('R33: an entry that two runs left is archived once where it is late in the later run', async () => {
+  const equal = log(1, 'equal');
+  const first = await killed(await open(), equal);
+  // Another machine, which does not have these files yet, archives an hour without entries, and then reads the late entry.
+  for (const file of first.keys()) store.files.delete(file);
+  await (await open()).commit(positionAt(1));
+  await killed(await open(), equal);
+  for (const [file, bytes] of first) store.files.set(file, bytes);
+  await open();
+  expect(await archived()).toEqual(['equal']);
+  expect(await problems()).toEqual([]);
+});
+
+it('R33: what a killed run left is archived also where the newest record has settled its day', async () => {
+  const left = await killed(await open(), log(1, 'one'), log(2, 'two'));
+  for (const file of left.keys()) store.files.delete(file);
+  const faster = await open();
+  await faster.add([log(2, 'two')]);
+  await faster.commit({ ...positionAt(25), settled: NOON + 24 * HOUR });
+  for (const [file, bytes] of left) if (file.startsWith('tenant=')) store.files.set(file, bytes);
+  await open();
+  expect(await archived()).toEqual(['one', 'two']);
+  expect(await problems()).toEqual([]);
+});
+
+it('R33: what a killed run left of the very moment from which the next run reads counts as read', async () => {
+  await killed(await open(), log(0, 'first'));
+  expect((await open()).position.passed).toEqual([[entryOf(log(0, 'first')).key, NOON, 1]]);
+});
+
 it('R33: every entry is archived once whenever the run that adds what was left is killed, too', async () => {
   const equal = log(1, 'equal');
   const day = 24 * 60;

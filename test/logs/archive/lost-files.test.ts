@@ -5,7 +5,9 @@ import { systemClock } from '../../../src/base/system.ts';
 import { DirectoryStore } from '../../../src/client/store/directory-store.ts';
 import { filesLost } from '../../../src/logs/archive/archive-errors.ts';
 import { findLost, LostFilesWatch, type LostFiles } from '../../../src/logs/archive/lost-files.ts';
-import { ARCHIVE, recordPath } from '../../../src/logs/archive/records/record.ts';
+import { filesNamedBy } from '../../../src/logs/archive/records/named-files.ts';
+import { ARCHIVE, type Link, recordPath } from '../../../src/logs/archive/records/record.ts';
+import { ArchiveWriter } from '../../../src/logs/archive/writer.ts';
 import type { StoredFile } from '../../../src/client/store/store.ts';
 import type { Log } from '../../../src/schema/log.ts';
 import { buildArchive, filesIn, openStore, TENANT } from './build.ts';
@@ -19,6 +21,7 @@ function day(number: number) {
   return { to: START + number * DAY + HOUR, entries: [log] };
 }
 
+const { signal } = new AbortController();
 const DAYS = [0, 10, 35, 50].map(day);
 
 /** A store that acts as a bucket and records the listed prefixes. */
@@ -34,8 +37,30 @@ class RemoteStore extends DirectoryStore {
   }
 }
 
+/** A directory whose January retention drops when its files are first listed. */
+class DroppingStore extends DirectoryStore {
+  #last: Link | undefined;
+
+  constructor(top: string, last: Link) {
+    super(top, { pid: process.pid, isAlive: () => true, clock: systemClock, signal }, ARCHIVE);
+    this.#last = last;
+  }
+
+  override async *list(prefix: string, after?: string): AsyncGenerator<StoredFile> {
+    const last = this.#last;
+    this.#last = undefined;
+    if (last) await this.lock(() => drop(this, last));
+    yield* super.list(prefix, after);
+  }
+}
+
+async function drop(store: DirectoryStore, last: Link): Promise<void> {
+  const writer = await ArchiveWriter.open(store, last, { tenantId: TENANT, now: () => START });
+  const { paths } = await writer.drop({ end: START + 51 * DAY, months: 0 }, 'Ana');
+  await writer.remove(paths);
+}
+
 function openRemote(top: string): RemoteStore {
-  const signal = new AbortController().signal;
   return new RemoteStore(top, { pid: process.pid, isAlive: () => true, clock: systemClock, signal }, ARCHIVE);
 }
 
@@ -57,6 +82,25 @@ describe('the search for lost files', () => {
     expect(await findLost(store)).toEqual({ missing: [second], changed: [first] });
     fs.rmSync(path.join(top, recordPath(2)));
     expect(await findLost(store)).toEqual({ missing: [recordPath(2)], changed: [] });
+  });
+
+  it('R76: the search finds a missing position, and a link in place of a file', async () => {
+    const { top, store, links } = await buildArchive(START, [{ ...day(0), passed: 30 }]);
+    const { side, segments } = filesNamedBy(links.at(-1)!.record);
+    expect(side).toHaveLength(1);
+    for (const file of side) fs.rmSync(path.join(top, file.path));
+    const [{ path: segment } = { path: '' }] = segments;
+    const { size } = fs.statSync(path.join(top, segment));
+    fs.rmSync(path.join(top, segment));
+    fs.symlinkSync('x'.repeat(size), path.join(top, segment));
+    expect(await findLost(store)).toEqual({ missing: side.map((file) => file.path), changed: [segment] });
+  });
+
+  it('R76: the search misses no file that retention drops meanwhile', async () => {
+    const { top, links } = await buildArchive(START, DAYS);
+    const store = new DroppingStore(top, links.at(-1)!);
+    expect(await findLost(store)).toEqual({ missing: [], changed: [] });
+    expect(filesIn(top).filter((file) => file.startsWith('tenant='))).toHaveLength(2);
   });
 
   it('the error for lost files counts all, and names at most ten of each kind', () => {

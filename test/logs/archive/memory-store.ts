@@ -25,8 +25,8 @@ export class MemoryStore implements FileStore {
     this.workDirectory = workDirectory;
   }
 
-  async *list(prefix: string): AsyncGenerator<StoredFile> {
-    const paths = [...this.files.keys()].filter((path) => path.startsWith(prefix)).toSorted();
+  async *list(prefix: string, after = ''): AsyncGenerator<StoredFile> {
+    const paths = [...this.files.keys()].filter((path) => path.startsWith(prefix) && path > after).toSorted();
     for (const path of paths) yield { path, bytes: this.files.get(path)?.length ?? 0 };
   }
 

@@ -3,7 +3,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { SvcError } from '../../../src/base/errors.ts';
-import { beginArchive } from '../../../src/logs/archive/manifest.ts';
+import { beginArchive, isDropped } from '../../../src/logs/archive/manifest.ts';
 import { Retention } from '../../../src/logs/archive/retention.ts';
 import { ArchiveWriter } from '../../../src/logs/archive/writer.ts';
 import { beginAt } from '../../../src/logs/entry.ts';
@@ -133,4 +133,16 @@ it('R33: retention that cannot commit what it drops ends the run, and removes no
   };
   await expect(new Retention(1).apply(writer, { service: END, machine: END })).rejects.toBe(full);
   expect(before.filter((file) => file.startsWith('tenant=') && !store.files.has(file))).toEqual([]);
+});
+
+it('R33: a late segment of a dropped month is not taken for a dropped file', async () => {
+  const writer = await writerTo(END);
+  const store = stores.at(-1) as MemoryStore;
+  const ofAugust = (): string[] => [...store.files.keys()].filter((file) => /^tenant=.*date=2025-08/.test(file));
+  const [dropped] = ofAugust();
+  await new Retention(1).apply(writer, { service: END, machine: END });
+  await writer.add([{ tenant_id: TENANT, created_at: new Date(START + 1).toISOString() }]);
+  await writer.commit({ settled: START, readTo: END + 1, newest: undefined, passed: [] });
+  const [late] = ofAugust();
+  expect([await isDropped(store, dropped), await isDropped(store, late)]).toEqual([true, false]);
 });

@@ -102,6 +102,15 @@ describe('a run that fails on a full disk', () => {
     expect(await problems(top)).toEqual([]);
   });
 
+  it('R33: a run removes no file from a bucket after a failed write, because another machine may be about to name it', async () => {
+    const { top } = await buildArchive(START, []);
+    const disk = Object.assign(fullDisk(top), { left: 3, isRemote: true });
+    const removed: string[] = [];
+    disk.remove = async (file) => void removed.push(file);
+    await expect(commit(disk, 48)).rejects.toThrow(/^cannot write /);
+    expect(removed).toEqual([]);
+  });
+
   it('R70: a run reports its own failure when the files that it wrote cannot be removed either', async () => {
     const { top } = await buildArchive(START, []);
     const disk = fullDisk(top);

@@ -126,6 +126,15 @@ describe('the writer of an archive', () => {
     expect(writer.last.record.sequence).toBe(1);
   });
 
+  it('the writer states no time range that ends before it begins', async () => {
+    const writer = await writerOn();
+    writer.beginAt(NOON + 2 * HOUR);
+    await writer.add([log(NOON + 3 * HOUR)]);
+    await writer.commit(positionAt(NOON + HOUR));
+    const from = iso(NOON + 2 * HOUR);
+    expect(writer.last.record).toMatchObject({ read_from: from, read_to: from });
+  });
+
   it("the writer keeps other tenants' entries in separate folders, in order of time, whatever their ids are", async () => {
     const ids = ['t-2', '..', '\ud800', '', 'long'.repeat(200)];
     const times = [NOON + HOUR, NOON + 13 * HOUR, NOON, NOON - HOUR];
