@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { SvcError } from '../../../src/base/errors.ts';
 import { etagOf, serveObject, type StoreCall } from '../../support/fault-store.ts';
 import { OBJECT, setup } from './download-setup.ts';
 import { directory, failure, sha256, store, TINY } from './support.ts';
@@ -196,6 +197,20 @@ describe('the target of a download', () => {
     };
     expect(await failure(get({ onProgress }))).toMatchObject({ code: 'local', exitCode: 1 });
     expect(fs.existsSync(target)).toBe(false);
+  });
+
+  it('the target of a download gets its name only after it was recorded, and none where that fails', async () => {
+    const { get, target } = await setup((call) => serveObject(call, OBJECT));
+    const named: boolean[] = [];
+    const onAccepted = async (file: string): Promise<void> => {
+      named.push(fs.existsSync(target));
+      expect(fs.readFileSync(file).equals(OBJECT)).toBe(true);
+      if (named.length === 1) throw new SvcError('local', 'it cannot be recorded');
+    };
+    expect(await failure(get({ onAccepted }))).toMatchObject({ message: 'it cannot be recorded' });
+    expect(fs.existsSync(target)).toBe(false);
+    await get({ onAccepted });
+    expect([named, fs.readFileSync(target).equals(OBJECT)]).toEqual([[false, false], true]);
   });
 
   it('R44: the target of a download is brought by one process at a time', async () => {

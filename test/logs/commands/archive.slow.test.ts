@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { SvcError } from '../../../src/base/errors.ts';
 import { systemClock } from '../../../src/base/system.ts';
 import { DirectoryStore } from '../../../src/client/store/directory-store.ts';
 import { ARCHIVE } from '../../../src/logs/archive/records/record.ts';
@@ -435,6 +436,26 @@ describe('svc logs archive --follow', () => {
     expect([code, JSON.parse(stdout)]).toEqual([143, expect.objectContaining({ entries: 1, missing_files: 1 })]);
     expect(stderr.match(/warning: 1 file is missing: tenant=t-1/g)).toHaveLength(1);
   }, 60_000);
+
+  it('R76: svc logs archive --follow looks for missing files each hour', async () => {
+    server.logs.push(entry(60_000, 'one'));
+    expect((await archive()).code).toBe(0);
+    const stop = new AbortController();
+    const clock = new FakeClock({ start: Date.now() });
+    let polls = 0;
+    server.onList = () => {
+      server.aheadMs = clock.now() - Date.now();
+      polls += 1;
+      if (polls === 2) for (const file of files(/\.jsonl\.gz$/)) fs.rmSync(file);
+      if (polls === 200) stop.abort(new SvcError('terminated', 'terminated'));
+    };
+    const { code, stderr } = await svcHere(['logs', 'archive', place, '--follow', '--every', '10m'], {
+      baseUrl: new URL(server.url),
+      clock,
+      signal: stop.signal,
+    });
+    expect([code, stderr]).toEqual([143, expect.stringMatching(/1 file is missing/)]);
+  });
 
   it('svc logs archive --follow commits new entries, keeps other writers out, and exits cleanly with what it has', async () => {
     server.logs.push(entry(5_000, 'before'));
