@@ -346,6 +346,17 @@ describe('a file that changes', () => {
     expect(target.calls).toHaveLength(0);
   });
 
+  it.each(CHANGES.slice(0, 2))(
+    'R35: a file that changes is not uploaded when it %s, even when nobody hashed it before',
+    async (_name, change) => {
+      const { send, target, file } = await setup(async (call) => void (await takeObject(call)));
+      const source = await fileSource(file);
+      change(file);
+      expect(await failure(send({ source }))).toMatchObject({ code: 'checksum_mismatch' });
+      expect(target.calls).toHaveLength(0);
+    },
+  );
+
   it('R35: a file that changes never arrives whole when it changes while it is sent', async () => {
     const whole: boolean[] = [];
     const { send, file, target } = await setup(async (call) => {
