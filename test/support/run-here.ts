@@ -82,7 +82,8 @@ export async function svcIn(
   }
 }
 
-function temporaryHome(): string {
+/** Makes an empty home directory that is removed when the test ends. */
+export function temporaryHome(): string {
   const home = mkdtempSync(join(tmpdir(), 'svc-here-'));
   onTestFinished(() => rmSync(home, { recursive: true, force: true }));
   return home;

@@ -1,6 +1,7 @@
+import { Writable } from 'node:stream';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { FakeClock } from '../../support/clock.ts';
-import { errorIn, svcHere } from '../../support/run-here.ts';
+import { errorIn, svcHere, temporaryHome } from '../../support/run-here.ts';
 import { logAgo, type LogServer, startLogServer } from '../commands/log-server.ts';
 
 let server: LogServer;
@@ -61,4 +62,20 @@ describe('a tail whose time is over while the service does not respond', () => {
     ]);
     expect(ended.stderr).toContain('resume with\n');
   });
+});
+
+it('R30: a tail with a checkpoint prints its last entries again where they could not be printed', async () => {
+  const home = temporaryHome();
+  const full = new Writable({
+    write: (_chunk, _encoding, done) => done(Object.assign(new Error('no space'), { code: 'ENOSPC' })),
+  });
+  const run = (stdout?: Writable) =>
+    svcHere(['logs', 'tail', '-n', '5', '--checkpoint', 'c.json', '--idle-exit', '20s', '-o', 'jsonl'], {
+      baseUrl: new URL(server.url),
+      clock: new FakeClock({ start: Date.now() }),
+      home,
+      ...(stdout && { stdout }),
+    });
+  expect((await run(full)).code).not.toBe(0);
+  expect(await run()).toMatchObject({ code: 0, stdout: expect.stringContaining('"read"') });
 });

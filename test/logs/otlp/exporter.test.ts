@@ -121,9 +121,17 @@ describe('an exporter', () => {
     expect(collector.seen).toHaveLength(1);
   });
 
-  it('the exporter tries a few times when the collector fails, then ends', async () => {
-    collector.reply = () => ({ status: 500 });
-    expect(isSvcError(await failure(exporter().export(LOGS)), 'server')).toBe(true);
+  it('R17: the exporter waits even ten minutes where that is requested', async () => {
+    first([{ status: 429, headers: { 'retry-after': '600' } }]);
+    await exporter().export(LOGS);
+    expect(collector.messages()).toHaveLength(5);
+    expect(slept).toHaveLength(1);
+    expect(slept[0]).toBeGreaterThanOrEqual(600_000);
+  });
+
+  it.each([500, 408])('the exporter tries a few times when the collector fails with %i, then ends', async (status) => {
+    collector.reply = () => ({ status });
+    expect(isSvcError(await failure(exporter().export(LOGS)))).toBe(true);
     expect(collector.seen).toHaveLength(5);
   });
 

@@ -7,6 +7,7 @@ import { recordPath } from '../../../src/logs/archive/records/record.ts';
 import type { ReviewContent } from '../../../src/logs/archive/records/review-content.ts';
 import { Retention } from '../../../src/logs/archive/retention.ts';
 import { signReview } from '../../../src/logs/review/sign-review.ts';
+import { statusOf } from '../../../src/logs/review/status.ts';
 import { LEFT_BY_RUN } from '../../../src/logs/verify/verify-errors.ts';
 import { nothingVerified, verifyArchive } from '../../../src/logs/verify/verify.ts';
 import { ArchiveWriter } from '../../../src/logs/archive/writer.ts';
@@ -160,5 +161,41 @@ describe('signing a review', () => {
       await expect(sign(store, review)).rejects.toMatchObject({ code: 'conflict', exitCode: 6 });
       await expectIntact(store);
     }
+  });
+
+  it('a review is refused when its day got a gap after it was made, which the record would not state', async () => {
+    const store = await archived();
+    const day = '2026-03-04';
+    const review = { ...(await reviewOf(store, 'Ana')), of: 'access', from: day, to: day, entries: 0 };
+    await (await writerOf(store)).commitGap({ from: END, to: END + 1 });
+    await expect(sign(store, review)).rejects.toMatchObject({ code: 'conflict' });
+    await expectIntact(store);
+  });
+
+  it('a review that is signed again with another note is recorded with that note', async () => {
+    const store = await archived();
+    const review = await reviewOf(store, 'Ana');
+    await sign(store, review);
+    const { hash, earlier } = await sign(store, { ...review, note: 'SEC-41' });
+    expect([typeof hash, earlier.length]).toEqual(['string', 1]);
+    expect((await readManifest(store)).reviews.map(({ note }) => note)).toEqual([undefined, 'SEC-41']);
+  });
+
+  it('R82: a day is reviewed by its newest review, unless that is older than an entry, and not by one of access', async () => {
+    const store = await archived();
+    const state = async (): Promise<unknown> => {
+      const days = statusOf(await readManifest(store), { since: START + DAY_MS, now: START + 2 * DAY_MS });
+      return days.map(({ day, state: found, reviews, by, late }) => [day, found, reviews, by, late]);
+    };
+    await sign(store, { ...(await reviewOf(store, 'Ana')), of: 'access' });
+    expect(await state()).toEqual([['2026-03-02', 'open', 0, null, 0]]);
+    await sign(store, await reviewOf(store, 'Bo'));
+    expect(await state()).toEqual([['2026-03-02', 'reviewed', 1, 'Bo', 0]]);
+    const writer = await writerOf(store);
+    await writer.add([entry(START + DAY_MS + 2)]);
+    await writer.commit({ settled: START, readTo: END + 1, newest: undefined, passed: [] });
+    expect(await state()).toEqual([['2026-03-02', 'open', 1, 'Bo', 1]]);
+    await sign(store, { ...(await reviewOf(store, 'Cy')), entries: 2 });
+    expect(await state()).toEqual([['2026-03-02', 'reviewed', 2, 'Cy', 0]]);
   });
 });
