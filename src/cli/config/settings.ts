@@ -188,6 +188,7 @@ function chooseProfile(system: PathsHost, flags: SettingFlags, mayBeNew: boolean
   if (named?.value === SANDBOX_PROFILE) return sandboxProfile(named);
   const { config, file, notices } = readConfig(system);
   const name = named ?? currentProfile(config, file);
+  if (!mayBeNew && name.value === SANDBOX_PROFILE) refuseBaseUrl(system);
   if (name.value === SANDBOX_PROFILE) return { ...sandboxProfile(name), configFile: file, notices };
   const stored = storedProfile(config, name.value);
   if (stored === undefined && mayBeNew) checkProfileName(name.value);
@@ -204,6 +205,15 @@ function namedProfile({ env }: PathsHost, flags: SettingFlags): Setting<string> 
 function currentProfile({ current }: Config, file: string | undefined): Setting<string> {
   if (current === undefined) return { value: DEFAULT_PROFILE, origin: DEFAULT_ORIGIN };
   return { value: current, origin: { kind: 'profile', name: file ?? 'the config file' } };
+}
+
+/** Refuses an address of a service that the current profile, the sandbox, would leave unused. @throws SvcError `config` */
+function refuseBaseUrl({ env }: PathsHost): void {
+  if (!env['SVC_BASE_URL']) return;
+  throw new SvcError('config', 'SVC_BASE_URL is set, and the current profile is the sandbox, which does not use it', {
+    hint: 'Name the sandbox with --sandbox, or a profile with --profile. Or go back to the service for all commands:',
+    next: ['profile', 'use', DEFAULT_PROFILE],
+  });
 }
 
 function sandboxProfile(name: Setting<string>): ChosenProfile {

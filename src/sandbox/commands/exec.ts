@@ -7,7 +7,7 @@ import { isShowable } from '../../base/security/typed-word.ts';
 import type { Environment } from '../../base/system.ts';
 import { type Context, defineCommand } from '../../cli/app/command.ts';
 import { repeated, rest, value } from '../../cli/app/parameter.ts';
-import { NO_LEDGER, parseDuration } from '../../cli/config/values.ts';
+import { DEFAULT_PROFILE, NO_LEDGER, parseDuration } from '../../cli/config/values.ts';
 import { countText } from '../../cli/output/time.ts';
 import type { LedgerEntry } from '../../emulator/ledger.ts';
 import type { RunningSandbox } from '../../emulator/running-sandbox.ts';
@@ -140,7 +140,8 @@ function sandboxVariables(env: Environment, { url, keys }: RunningSandbox): Envi
   const proxied = Object.keys(env).some((name) => /^(https?|all)_proxy$/i.test(name));
   const without = [env['NO_PROXY'] ?? env['no_proxy'] ?? '', ...direct].filter(Boolean).join(',');
   return {
-    SVC_PROFILE: undefined,
+    // The current profile may be the embedded sandbox, which is another one.
+    SVC_PROFILE: DEFAULT_PROFILE,
     // An unset variable would leave the ledger of the stored profile, which other machines share.
     SVC_LEDGER: NO_LEDGER,
     ...(proxied && { NO_PROXY: without, no_proxy: without }),

@@ -77,6 +77,23 @@ describe('settings', () => {
     });
   });
 
+  it('an address of a service is refused where the current profile is the sandbox, unless the sandbox is named', async () => {
+    const inSandbox = system({ current: 'sandbox', profiles: {} }, { SVC_BASE_URL: 'https://api.example.com' });
+    await expect(resolveSettings(inSandbox, {})).rejects.toMatchObject({
+      code: 'config',
+      message: 'SVC_BASE_URL is set, and the current profile is the sandbox, which does not use it',
+      next: ['profile', 'use', 'default'],
+    });
+    expect(await resolveSettings(inSandbox, { sandbox: true })).toMatchObject({ sandbox: true });
+    const named = { ...inSandbox.env, SVC_PROFILE: 'sandbox' };
+    expect(await resolveSettings({ ...inSandbox, env: named }, {})).toMatchObject({ sandbox: true });
+    const address = await resolveSettings(inSandbox, { profile: 'default' });
+    expect(address.requireBaseUrl().host).toBe('api.example.com');
+    expect(await resolveSettings(system({ current: 'sandbox', profiles: {} }, {}), {})).toMatchObject({
+      sandbox: true,
+    });
+  });
+
   it('R10: settings are the defaults where there is nothing', async () => {
     const found = await resolveSettings(testSystem({ home: undefined }), {});
     expect(found).toMatchObject({ profile: { value: 'default' }, sandbox: false, baseUrl: undefined });

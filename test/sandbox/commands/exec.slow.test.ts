@@ -44,6 +44,14 @@ describe('svc sandbox exec', () => {
     expect(readdirSync(home.path).filter((name) => name.startsWith('svc-sandbox-'))).toEqual([]);
   });
 
+  it('svc sandbox exec runs svc against its own sandbox also where the current profile is the embedded one', async () => {
+    expect(await home.svc(['profile', 'use', 'sandbox'])).toMatchObject({ code: 0 });
+    const ended = await exec(['--fault', '400@GET /logs'], [...SVC, 'logs', '-n', '1']);
+    expect(await home.svc(['profile', 'use', 'default'])).toMatchObject({ code: 0 });
+    expect([ended.code, ended.stdout], ended.stderr).toEqual([6, '']);
+    expect(ended.stderr).toContain('the sandbox received 1 request');
+  });
+
   it('svc sandbox exec gives the command its own environment, and everything after -- as it is', async () => {
     const { code, stdout } = await exec(
       [],
@@ -58,7 +66,7 @@ describe('svc sandbox exec', () => {
       SVC_PRIVATE_API_KEY: 'sandbox-private-key',
       KEPT: 'yes',
     });
-    expect([env['SVC_API_KEY'], env['SVC_PROFILE']]).toEqual([undefined, undefined]);
+    expect([env['SVC_API_KEY'], env['SVC_PROFILE']]).toEqual([undefined, 'default']);
     expect(Object.keys(env).filter((name) => name.startsWith('AWS_'))).toEqual([]);
   });
 

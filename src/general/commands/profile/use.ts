@@ -2,7 +2,7 @@ import { defineCommand } from '../../../cli/app/command.ts';
 import { argument, suggesting } from '../../../cli/app/parameter.ts';
 import { updateConfig } from '../../../cli/config/config-file.ts';
 import { unknownProfile } from '../../../cli/config/settings.ts';
-import { SANDBOX_PROFILE } from '../../../cli/config/values.ts';
+import { DEFAULT_PROFILE, SANDBOX_PROFILE } from '../../../cli/config/values.ts';
 import { warnOfOtherProfile } from '../../preceding-variable.ts';
 
 export const use = defineCommand({
@@ -14,9 +14,11 @@ export const use = defineCommand({
   parameters: { name: suggesting('profile', argument('<name>', 'a stored profile, or sandbox')) },
   async run({ system, notices, settings }, { name }) {
     await updateConfig(system, (config) => {
-      const names = [...Object.keys(config.profiles), SANDBOX_PROFILE];
-      if (!names.includes(name)) throw unknownProfile(name, config);
-      config.current = name;
+      const isStored = Object.hasOwn(config.profiles, name);
+      if (!isStored && name !== SANDBOX_PROFILE && name !== DEFAULT_PROFILE) throw unknownProfile(name, config);
+      // The default profile need not be stored, and is in use where no other one is.
+      if (isStored || name === SANDBOX_PROFILE) config.current = name;
+      else delete config.current;
     });
     notices.success(`profile ${name} is now in use`);
     warnOfOtherProfile({ system, notices, settings }, name);
