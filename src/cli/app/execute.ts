@@ -14,7 +14,6 @@ import type { Globals } from './global-parameters.ts';
 import { isJsonLog } from './trace-log.ts';
 import { nextCommand, nextWords, optionAdvice, type ServiceNamed } from './hint.ts';
 import type { RunRequest } from './invocation.ts';
-import { withNearFile } from './files/near-file.ts';
 import { refuseOwnInput } from './files/own-input.ts';
 import { withDates } from './moment.ts';
 import { openQuery } from './print.ts';
@@ -51,7 +50,8 @@ export async function execute(parsed: Parsed, argv: readonly string[], system: S
   } catch (error) {
     if (parsed.kind === 'mistake') return await reportMistake(error, argv, { system, terminal, requestedFormat });
     const reporting = { system, terminal, globals, requestedFormat };
-    const shown = await withYes(withHelp(withNearFile(error, argv, parsed, system), parsed), argv, parsed, system);
+    const named = isSvcError(error, 'local') ? await withFile(error, argv, parsed, system) : error;
+    const shown = await withYes(withHelp(named, parsed), argv, parsed, system);
     return reportFailure(shown, { ...reporting, command: parsed.words });
   } finally {
     await terminal.close();
@@ -74,6 +74,12 @@ function withHelp(error: unknown, { words, command }: RunRequest): unknown {
   const isForced = 'force' in command.parameters && error.message.endsWith(' exists');
   const hint = isForced ? 'Give another name, or add --force to replace it.' : error.hint;
   return error.with({ hint, next: [...words.split(' ').filter(Boolean), '--help'] });
+}
+
+/** Adds the file that was probably meant. */
+async function withFile(...failure: Parameters<typeof import('./files/near-file.ts').withNearFile>): Promise<unknown> {
+  const { withNearFile } = await import('./files/near-file.ts');
+  return withNearFile(...failure);
 }
 
 /** Adds the typed command with --yes where nobody could be asked and --yes is enough. */

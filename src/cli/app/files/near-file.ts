@@ -4,10 +4,13 @@ import { isSvcError, type SvcError } from '../../../base/errors.ts';
 import { nearest, questionOf } from '../../../base/security/typed-word.ts';
 import type { System } from '../../../base/system.ts';
 import type { RunRequest } from '../invocation.ts';
+import { mendedLine, separated, typedWords } from '../mended-line.ts';
 
 const MISSING = 'does not exist';
 const PROBLEM = new RegExp(`^(.+?) (${MISSING}|is a directory|is not a regular file)`);
 const SHOWN = 4;
+
+interface Mended extends Pick<RunRequest, 'words' | 'command'>, Pick<System, 'cwd'> {}
 
 /**
  * Adds to an error about a typed file what was probably meant: a file of a similar name, a file in a typed directory, or
@@ -32,9 +35,11 @@ export function withNearFile(
   const known = filesOf(path.resolve(system.cwd, directory), wanted.filter(Boolean));
   const near = isMissing ? nearFile(path.basename(typed), known) : known[0];
   if (near !== undefined) {
-    const meant = path.join(directory, near);
+    const joined = path.join(directory, near);
+    // A name that begins with a dash would be read as an option.
+    const meant = joined.startsWith('-') ? `./${joined}` : joined;
     const hint = isMissing ? questionOf(meant) : 'Name a file in it:';
-    return renewed(error, hint, [...words.split(' '), ...filesIn(argv, typed, meant, system)]);
+    return renewed(error, hint, mendedWith(argv, typed, meant, { words, command, cwd: system.cwd }));
   }
   if (known.length === 0) return error;
   const more = known.length > SHOWN ? ' …' : '';
@@ -64,14 +69,17 @@ function stem(name: string): string {
   return path.basename(name, path.extname(name));
 }
 
-/** Returns the typed words that are files, each with the option before it, and `meant` in place of `typed`. */
-function filesIn(argv: readonly string[], typed: string, meant: string, { cwd }: Pick<System, 'cwd'>): string[] {
-  const found: string[] = [];
-  for (const [at, word] of argv.entries()) {
-    if (word !== typed && !(path.extname(word) !== '' && fs.existsSync(path.resolve(cwd, word)))) continue;
-    const before = argv[at - 1] ?? '';
-    if (/^--\w[\w-]*$/.test(before)) found.push(before);
-    found.push(word === typed ? meant : word);
-  }
-  return found;
+/** Returns the typed line with another file, and with all else that was typed: an option may decide what is sent. */
+function mendedWith(
+  argv: readonly string[],
+  typed: string,
+  meant: string,
+  { words, command: { parameters }, cwd }: Mended,
+): string[] {
+  const line = separated(argv, parameters);
+  const instead = new Map<number, readonly string[]>();
+  for (const { at, text, option, value } of typedWords(line, parameters))
+    if (option === undefined && text === typed) instead.set(at, [meant]);
+    else if (option !== undefined && value === typed) instead.set(at, [option, meant]);
+  return mendedLine({ argv: line, cwd }, { path: words.split(' '), parameters, instead });
 }

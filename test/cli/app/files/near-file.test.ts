@@ -29,7 +29,9 @@ describe('a file that cannot be read', () => {
     ['au report --request tokenz.csv results.csv', 'svc au report --request tokens.csv results.csv'],
     ['3ds validate bdy.json', 'svc 3ds validate body.json'],
     ['tenant diff body', 'svc tenant diff body.json'],
-    ['events replay evnts.jsonl --forward-to http://127.0.0.1:9/', 'svc events replay events.jsonl'],
+    ['events replay evnts.jsonl --forward-to http://127.0.0.1:9/', 'svc events replay events.jsonl --forward-to <url>'],
+    ['au submit tokenz.csv --cycle 2026-11 --dry-run', 'svc au submit tokens.csv --cycle 2026-11 --dry-run'],
+    ['tenant update --dry-run --file bdy.json', 'svc tenant update --dry-run --file body.json'],
   ])('svc %s names the file that was meant: %s', async (line, next) => {
     const { code, hint, next: shown } = await failure(line);
     expect([code, hint, shown]).toEqual(['local', expect.stringMatching(/^Did you mean '.*'\?$/), next]);
