@@ -77,9 +77,14 @@ function withHelp(error: unknown, { words, command }: RunRequest): unknown {
 }
 
 /** Adds the file that was probably meant. */
-async function withFile(...failure: Parameters<typeof import('./files/near-file.ts').withNearFile>): Promise<unknown> {
+async function withFile(
+  error: unknown,
+  argv: readonly string[],
+  request: RunRequest,
+  system: Pick<System, 'cwd'>,
+): Promise<unknown> {
   const { withNearFile } = await import('./files/near-file.ts');
-  return withNearFile(...failure);
+  return withNearFile(error, argv, request, system);
 }
 
 /** Adds the typed command with --yes where nobody could be asked and --yes is enough. */
