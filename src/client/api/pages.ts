@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { isSvcError, SvcError } from '../../base/errors.ts';
-import type { CursorPage } from '../../schema/response.ts';
+import { type CursorPage, DEFAULT_PAGE_SIZE } from '../../schema/response.ts';
 import type { HttpCore } from '../http/core.ts';
 import type { ApiRequest, Shape } from '../http/request.ts';
 
@@ -8,6 +8,8 @@ import type { ApiRequest, Shape } from '../http/request.ts';
 export interface Page<T> {
   readonly items: readonly T[];
   readonly next: string | undefined;
+  /** Whether a full page came without saying whether there is another one. */
+  readonly isEndUnknown?: boolean;
 }
 
 /** Reads one page; no cursor means the first. */
@@ -19,7 +21,8 @@ const MAX_EMPTY = 1_000;
 /**
  * The items of a list, read one page at a time and only on demand. Iterating again starts over. Page numbers are treated
  * as cursors.
- * @throws SvcError `truncated` when the service repeats a cursor, or sends empty pages one after the other
+ * @throws SvcError `truncated` when the service repeats a cursor, or sends empty pages one after the other; `bad_response`
+ *   after a full page that does not say whether there is another one
  */
 export class Pages<T> implements AsyncIterable<T> {
   readonly #read: ReadPage<T>;
@@ -61,6 +64,7 @@ export class Pages<T> implements AsyncIterable<T> {
       // undici needs a turn of the event loop to send the request before work on this page blocks the loop.
       if (ahead) await setImmediate().then(() => setImmediate());
       yield page;
+      if (page.next === undefined && page.isEndUnknown) throw endUnknown();
       if (page.next === undefined) return;
       empty = page.items.length === 0 ? empty + 1 : 0;
       if (empty >= MAX_EMPTY)
@@ -86,6 +90,13 @@ export class CursorRefused extends SvcError {
       cause: refusal,
     });
   }
+}
+
+function endUnknown(): SvcError {
+  return new SvcError('bad_response', 'the service sent a full page of a list, and not whether there is another one', {
+    hint: 'The response has no member pagination, which a proxy may have removed. Run the same command again.',
+    retryable: true,
+  });
 }
 
 function endless(problem: string, emptyPages?: number): SvcError {
@@ -142,8 +153,10 @@ export function cursorPages<T, Item>(
       const isRefused = cursor !== options.start && isSvcError(error) && CURSOR_STATUSES.has(error.status);
       throw isRefused ? new CursorRefused(error) : error;
     });
+    const { data, pagination } = page;
+    const isEndUnknown = !pagination && data.length >= (options.pageSize ?? DEFAULT_PAGE_SIZE);
     // At the end `next` may be null, empty or absent.
-    return { items: read(page.data, text, bytes), next: page.pagination?.next || undefined };
+    return { items: read(data, text, bytes), next: pagination?.next || undefined, isEndUnknown };
   }, options);
 }
 

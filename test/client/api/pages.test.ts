@@ -158,6 +158,16 @@ describe('a list in the cursor style', () => {
     }
   });
 
+  it('R26: a list in the cursor style does not end with a full page that says nothing of another one', async () => {
+    const callWithText = async () => ({ value: { data: [1, 2, 3] }, text: '' });
+    const core = { callWithText } as unknown as HttpCore;
+    const request = { path: '/logs', query: {} } as unknown as Parameters<typeof cursorPages>[2];
+    const listOf = (pageSize: number) => cursorPages(core, { pageSize }, request, (items) => items);
+    await expect(gather(listOf(3))).rejects.toMatchObject({ code: 'bad_response', retryable: true });
+    expect(await listOf(3).first(3)).toEqual([1, 2, 3]);
+    expect(await gather(listOf(4))).toEqual([1, 2, 3]);
+  });
+
   it('R27: a list in the cursor style broke off because its cursor expired only after its first page, and only where the service says so', () => {
     for (const status of [400, 404, 410, 422])
       expect([isExpiredCursor(refused(status), 1), isExpiredCursor(refused(status), 0)]).toEqual([true, false]);
