@@ -22,6 +22,10 @@ function ownerOf(parts: object = {}): object {
   return { pid: DEAD_PID, token: '0123456789abcdef', since, place: thisHost(), ...parts };
 }
 
+function failWith(code: string): never {
+  throw Object.assign(new Error('no'), { code });
+}
+
 /** Takes the lock and returns the names in its directory meanwhile. */
 async function take(file: string, host = testSystem(), waitMs?: number): Promise<string[]> {
   return withLock(file, host, () => fs.readdirSync(path.dirname(file)), { waitMs });
@@ -82,6 +86,17 @@ it.each([
   fs.writeFileSync(`${file}.0123456789abcdef`, JSON.stringify(ownerOf({ token: 'aaaaaaaaaaaaaaaa' })));
   expect(await take(file)).toEqual(['some.lock']);
   expect(fs.readdirSync(path.dirname(file))).toEqual([]);
+});
+
+it('a lock that another process takes over first is that of the other process', async () => {
+  const file = lockFile(ownerOf());
+  const faster = JSON.stringify(ownerOf({ pid: 77, token: 'aaaaaaaaaaaaaaaa' }));
+  const isAlive = (pid: number): boolean => {
+    if (pid === DEAD_PID) fs.writeFileSync(file, faster);
+    return pid !== DEAD_PID;
+  };
+  await expect(take(file, testSystem({ isAlive }), 0)).rejects.toMatchObject({ facts: { held_by: 77 } });
+  expect(fs.readFileSync(file, 'utf8')).toBe(faster);
 });
 
 it.runIf(ON_LINUX)('a lock is taken over when another process has the pid now', async () => {
@@ -172,6 +187,18 @@ it.each(['EPERM', 'ENOTSUP'])(
     expect(JSON.parse(fs.readFileSync(unreadable, 'utf8'))).toEqual({ pid: 'x' });
   },
 );
+
+it('a lock says that the disk is full also where the file system has no hard links', async () => {
+  const spies = [
+    vi.spyOn(fs, 'linkSync').mockImplementation(() => failWith('EPERM')),
+    vi.spyOn(fs, 'copyFileSync').mockImplementation(() => failWith('ENOSPC')),
+  ];
+  onTestFinished(() => spies.forEach((spy) => spy.mockRestore()));
+  await expect(take(lockFile(), testSystem(), 0)).rejects.toMatchObject({
+    code: 'local',
+    message: expect.stringContaining('the disk is full'),
+  });
+});
 
 it('a lock is not waited for after a signal', async () => {
   const ending = new AbortController();

@@ -2,7 +2,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { isSvcError, type SvcError } from '../../../src/base/errors.ts';
-import { keyVariable, resolveKey, SANDBOX_KEYS } from '../../../src/cli/config/keys.ts';
+import { keysAtHand, keyVariable, resolveKey, SANDBOX_KEYS } from '../../../src/cli/config/keys.ts';
 import { resolveSettings, type SettingFlags } from '../../../src/cli/config/settings.ts';
 import type { Setting } from '../../../src/cli/config/values.ts';
 import { MANAGEMENT_KEY, PRIVATE_KEY } from '../../../src/emulator/keys.ts';
@@ -238,4 +238,9 @@ it.each([
   const file = 'own';
   const used = await keyOf('private', { env, profile: STORED, file });
   expect(used.value === 'either').toBe(name === 'SVC_API_KEY');
+});
+
+it('R06: the keys to hide are those that are sent, without the spaces and line ends around them', () => {
+  const env = { SVC_API_KEY: ' key-of-either \n', SVC_PRIVATE_API_KEY: SANDBOX_KEYS.private };
+  expect(new Set(keysAtHand({ env }))).toEqual(new Set(['key-of-either']));
 });

@@ -260,6 +260,13 @@ describe('svc logs review --status', () => {
     expect([run.code, errorIn(run)['message']]).toEqual([14, expect.stringContaining('has nothing of 2026-03-04 yet')]);
   });
 
+  it('svc logs review --status --within ends with 14 where the archive stopped after a gap', async () => {
+    const stopped = [{ to: START + 2 * DAY }, { to: START + 2 * DAY + HOUR, gap: true }];
+    const { top } = await buildArchive(START, stopped);
+    const { code } = await review(top, '--status', '--since', '2026-03-03', '--within', '1h');
+    expect(code).toBe(14);
+  });
+
   it('a signed day is open again when entries of it are archived later', async () => {
     const top = await archive();
     await review(top, ...SIGN);

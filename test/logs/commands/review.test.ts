@@ -5,7 +5,7 @@ import { findArchive } from '../../../src/logs/archive/manifest.ts';
 import { ArchiveWriter } from '../../../src/logs/archive/writer.ts';
 import type { Log } from '../../../src/schema/log.ts';
 import { FakeClock } from '../../support/clock.ts';
-import { errorIn, svcHere } from '../../support/run-here.ts';
+import { errorIn, KEY, svcHere } from '../../support/run-here.ts';
 import { buildArchive, filesIn, TENANT } from '../archive/build.ts';
 import { folder } from '../evidence/bundles.ts';
 
@@ -145,6 +145,30 @@ describe('svc logs review', () => {
       });
     expect((await review(top, '--sign-off')).code).toBe(0);
     expect((await svcHere(['logs', 'verify', top])).code).toBe(0);
+  });
+
+  it('an actor whose only entry has no readable time is new, although the entry may also be of the day before', async () => {
+    const timeless = entry(0, { created_at: 'lately', actor_id: 'stranger' });
+    const { top } = await buildArchive(YESTERDAY - 20 * DAY, [
+      { to: YESTERDAY - HOUR, entries: PAST },
+      { to: YESTERDAY + HOUR, entries: [timeless] },
+      { to: NOW },
+    ]);
+    const { stdout } = await review(top, '--day', '2026-03-01');
+    expect(JSON.parse(stdout)).toMatchObject({ timeless: 1, new_actors: [{ actor_id: 'stranger' }] });
+  });
+
+  it('R06: a page of a review shows no key and no card number', async () => {
+    const ids = [KEY, '4111111111111111'];
+    const top = await archive(ids.map((id) => entry(YESTERDAY + HOUR, { operation: 'delete', entity_id: id })));
+    const html = path.join(folder(), 'review.html');
+    await svcHere(['logs', 'review', top, '--html', html], {
+      clock: new FakeClock({ start: NOW }),
+      env: { SVC_API_KEY: KEY },
+    });
+    const page = fs.readFileSync(html, 'utf8');
+    expect(page).toMatch(/411111•+1111/);
+    for (const id of ids) expect(page).not.toContain(id);
   });
 
   it('R61: a signed review of a day whose only entry has no readable time verifies', async () => {

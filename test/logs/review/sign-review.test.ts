@@ -172,6 +172,13 @@ describe('signing a review', () => {
     await expectIntact(store);
   });
 
+  it('a review of a record that the archive does not have is refused', async () => {
+    const store = await archived();
+    const review = { ...(await reviewOf(store, 'Ana')), record_sha256: '1'.repeat(64) };
+    await expect(sign(store, review)).rejects.toMatchObject({ code: 'checksum_mismatch' });
+    await expectIntact(store);
+  });
+
   it('a review that is signed again with another note is recorded with that note', async () => {
     const store = await archived();
     const review = await reviewOf(store, 'Ana');
