@@ -1,8 +1,9 @@
-import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import fs, { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Readable } from 'node:stream';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { COMMAND_LINES, LASTING } from '../../support/command-lines.ts';
-import { errorIn, type HereResult, svcHere } from '../../support/run-here.ts';
+import { errorIn, type HereResult, svcHere, temporaryHome } from '../../support/run-here.ts';
 import { World } from '../../support/world.ts';
 
 /** Commands that run until they are stopped, `reset` itself, and the command after which no key is accepted. */
@@ -145,6 +146,34 @@ describe('svc reset', () => {
       expect(code, stderr).toBe(0);
       expect(readdirSync(own)).not.toContain('s');
     });
+  });
+
+  it('svc reset removes nothing unless the answer to its question is reset', async () => {
+    const home = temporaryHome();
+    await svcHere(['profile', 'set', 'output', 'json'], { home });
+    const before = filesIn(home);
+    for (const [answer, code, left] of [
+      ['yes', 2, before],
+      ['reset', 0, []],
+    ] as const) {
+      const input = Object.assign(Readable.from([`${answer}\n`]), { isTTY: true });
+      const run = await svcHere(['reset'], { home, input, columns: 80 });
+      expect([answer, run.code, filesIn(home)], run.stderr).toEqual([answer, code, left]);
+    }
+  });
+
+  it('svc reset removes state last, so that a failure before keeps the record of paid work', async () => {
+    const home = temporaryHome();
+    await svcHere(['profile', 'set', 'output', 'json'], { home });
+    const state = join(home, '.local/state/svc/spool/1-0123456789ab.csv');
+    mkdirSync(dirname(state), { recursive: true });
+    writeFileSync(state, '{}');
+    const remove = vi.spyOn(fs, 'rmSync').mockImplementation((file) => {
+      if (String(file).includes('.config')) throw Object.assign(new Error('held'), { code: 'EACCES' });
+    });
+    onTestFinished(() => remove.mockRestore());
+    expect(await svcHere(['reset', '--yes'], { home })).toMatchObject({ code: 1 });
+    expect(remove.mock.calls.filter(([file]) => String(file).includes('state'))).toEqual([]);
   });
 
   it('svc reset removes a config file that cannot be read, and shows what it removes', async () => {
