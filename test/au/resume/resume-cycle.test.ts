@@ -366,7 +366,7 @@ describe('a cycle that other machines sent', () => {
   });
 
   it('results of a cycle that another command wrote while this one did are the results of both', async () => {
-    const { on, home } = await openHalves();
+    const { on, home, jobs } = await openHalves();
     const file = home.file('2026-12.results.csv');
     const begin = Draft.begin.bind(Draft);
     let text = 'mine\n';
@@ -376,6 +376,8 @@ describe('a cycle that other machines sent', () => {
     });
     expect(await on('fresh', 'au resume 2026-12 --wait')).toMatchObject({ code: 2 });
     expect(readFileSync(file, 'utf8')).toBe('mine\n');
+    // Nobody has the results yet.
+    expect(await openOn(on, 'other')).toEqual([jobs, 11]);
     expect(await on('fresh', 'au resume 2026-12 --wait --out all.csv')).toMatchObject({ code: 0 });
     text = readFileSync(home.file('all.csv'), 'utf8');
     rmSync(file);
