@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { captureResponse } from '../../../src/emulator/faults/intercept.ts';
-import { errorIn } from '../../support/run-here.ts';
+import { errorIn, rowOf } from '../../support/run-here.ts';
 import { type Machine, openMachine } from '../commands/machine.ts';
 
 const SUBMIT = 'au submit tokens.csv --cycle 2026-11';
@@ -46,6 +46,16 @@ describe('results that the operator accepts unproven', () => {
       expect(machine.uploads()).toBe(1);
     },
   );
+
+  it('results of a run that the operator accepts unproven do not count as compared among those of its cycle', async () => {
+    const machine = await openMachine();
+    otherTag(machine);
+    expect(await machine.svc(`${SUBMIT} --wait`)).toMatchObject({ code: 12 });
+    const [run = ''] = machine.runIds();
+    rowOf(await machine.svc(`au download ${run} --accept-unproven --out results.csv`));
+    const { results } = rowOf(await machine.svc('au resume 2026-11 --out all.csv'));
+    expect(results).toMatchObject({ compared: false });
+  });
 
   it('the command that accepts unproven results of a job keeps the file that they were wanted in', async () => {
     const machine = await openMachine();
