@@ -57,6 +57,26 @@ describe('results that the operator accepts unproven', () => {
     expect(results).toMatchObject({ compared: false });
   });
 
+  it('results that the operator accepted for one run are not taken for another one that they are wrong for', async () => {
+    const machine = await openMachine();
+    machine.fault = (incoming, outgoing, proceed) => {
+      if (incoming.url?.startsWith('/store/results/'))
+        captureResponse(outgoing, (body) => {
+          const more = `${body.toString()}${'another,,,,,,\n'.repeat(40)}`;
+          outgoing.setHeader('content-length', Buffer.byteLength(more));
+          outgoing.setHeader('etag', '"rewritten"').end(more);
+        });
+      proceed();
+    };
+    expect(await machine.svc(`${SUBMIT} --wait`)).toMatchObject({ code: 12 });
+    const [run = ''] = machine.runIds();
+    rowOf(await machine.svc(`au download ${run} --accept-unproven --out results.csv`));
+    const rows = readFileSync(machine.path('work/tokens.csv'), 'utf8').split('\n');
+    writeFileSync(machine.path('work/some.csv'), `${rows.slice(0, 4).join('\n')}\n`);
+    const some = await machine.svc('au submit some.csv --cycle 2026-11 --wait');
+    expect([some.code, some.stdout], some.stderr).toEqual([12, '']);
+  });
+
   it('the command that accepts unproven results of a job keeps the file that they were wanted in', async () => {
     const machine = await openMachine();
     otherTag(machine);
