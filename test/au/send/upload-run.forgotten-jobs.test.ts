@@ -1,10 +1,12 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { captureResponse } from '../../../src/emulator/faults/intercept.ts';
 import { type Machine, openMachine } from '../commands/machine.ts';
 import { sharedLedger } from '../ledger/shared-ledger.ts';
+import type { RecordOnDisk } from '../recorded-run.ts';
 
 const SUBMIT = 'au submit tokens.csv --cycle 2026-12';
+const DAY = 86_400_000;
 const OUT = '--wait --out results.csv';
 
 /** Lets the service forget a job. */
@@ -106,3 +108,25 @@ it('R84: a job that the service has forgotten after its results were read only f
   }
   expect(machine.uploads()).toBe(2);
 });
+
+it.each([
+  ['all', 9, 1],
+  ['a part', 0, 2],
+] as const)(
+  'the rows of a job that seemed gone and may be forgotten are sent again only if its file was never sent whole (sent: %s)',
+  async (sent, code, uploads) => {
+    const machine = await openMachine();
+    const { job, run } = jobOf(await machine.svc(SUBMIT));
+    forget(machine, job);
+    const file = machine.path(`state/runs/${run}/run.json`);
+    const record = JSON.parse(readFileSync(file, 'utf8')) as RecordOnDisk;
+    const parts = record.parts.map(({ number, first_row, rows, start, end, bytes, sha256, sent_at: at }) => {
+      const earlier = { job, ended: 'gone', ...(sent === 'all' && { sent_at: at }) };
+      return { number, first_row, rows, start, end, bytes, sha256, state: 'planned', earlier_jobs: [earlier] };
+    });
+    writeFileSync(file, JSON.stringify({ ...record, parts }));
+    await machine.clock.advance(8 * DAY);
+    const again = await machine.svc(SUBMIT);
+    expect([again.code, machine.uploads()], again.stderr).toEqual([code, uploads]);
+  },
+);
