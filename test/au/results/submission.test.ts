@@ -66,19 +66,26 @@ it('counts the same groups with the same names in the report, its page, the file
   }
 });
 
+const COUNTED: Results = {
+  file: 'r.csv',
+  bytes: 1,
+  sha256: '',
+  compared: true,
+  updated: 0,
+  warned: 0,
+  errors: 29,
+  unknown: 0,
+  unchanged: 71,
+  codes: [],
+};
+
 it('--fail-on with a share allows exactly that share of the rows', () => {
-  const results: Results = {
-    file: 'r.csv',
-    bytes: 1,
-    sha256: '',
-    compared: true,
-    updated: 0,
-    warned: 0,
-    errors: 29,
-    unknown: 0,
-    unchanged: 71,
-    codes: [],
-  };
-  expect(() => checkThreshold(results, 100, parseThreshold('err=29%'))).not.toThrow();
-  expect(() => checkThreshold(results, 100, parseThreshold('err=28.999999%'))).toThrow('29 rows met --fail-on');
+  expect(() => checkThreshold(COUNTED, 100, parseThreshold('err=29%'))).not.toThrow();
+  expect(() => checkThreshold(COUNTED, 100, parseThreshold('err=28.999999%'))).toThrow('29 rows met --fail-on');
+});
+
+it('--fail-on wrn counts errors, warnings and unknown codes', () => {
+  const results = { ...COUNTED, errors: 1, warned: 2, unknown: 4 };
+  expect(() => checkThreshold(results, 100, parseThreshold('wrn=6%'))).toThrow('7 rows met --fail-on');
+  expect(() => checkThreshold(results, 100, parseThreshold('err=1%'))).not.toThrow();
 });
