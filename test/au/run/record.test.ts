@@ -2,8 +2,17 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type Part, partOf, type PartState, type RecordedPart } from '../../../src/au/run/part.ts';
 import { parseRecord } from '../../../src/au/run/parse-record.ts';
-import { hasUnknown, needsFile, progressOf, recordText, type RunRecord, statusOf } from '../../../src/au/run/record.ts';
+import {
+  hasUnknown,
+  needsFile,
+  openSince,
+  progressOf,
+  recordText,
+  type RunRecord,
+  statusOf,
+} from '../../../src/au/run/record.ts';
 import { SvcError } from '../../../src/base/errors.ts';
+import { part } from './parts.ts';
 
 const RECORD: RunRecord = {
   version: 2,
@@ -285,4 +294,17 @@ describe('the parts of a run', () => {
     Object.assign(second!, { sent: 'all', sent_at: '2026-11-23T13:10:00.000Z' });
     expect(progressOf(some)).toBe('1 of 3 jobs done, 2 unknown until 2026-11-23 14:25:01Z');
   });
+});
+
+it('the age of a run counts from its oldest upload without results', () => {
+  const results = { file: 'results-0001.csv', bytes: 1, sha256: 'a' };
+  const parts = [
+    part('downloaded', 'stored', { sent_at: '2026-01-05T13:00:00.000Z', results }),
+    part('uploaded', 'stored', { sent_at: '2026-01-05T15:00:00.000Z' }),
+    part('uploaded', 'stored', { sent_at: '2026-01-05T14:00:00.000Z' }),
+  ];
+  expect(openSince({ parts, created_at: '2026-01-05T12:00:00.000Z' })).toBe(Date.parse('2026-01-05T14:00:00.000Z'));
+  expect(openSince({ parts: [...parts, part('planned')], created_at: '2026-01-05T12:00:00.000Z' })).toBe(
+    Date.parse('2026-01-05T12:00:00.000Z'),
+  );
 });
