@@ -13,7 +13,11 @@ function jobAt(id: string, minutes: number, key: string, status = 'processing'):
 }
 
 /** Compares the job of an upload with a list in pages of 100, after a request at noon that got no response. */
-function compared(list: readonly ListedJob[], job: AccountUpdaterJob): ReturnType<typeof compareJobs> {
+function compared(
+  list: readonly ListedJob[],
+  job: AccountUpdaterJob,
+  { since = NOON, unclearSince = [NOON] }: { readonly since?: number; readonly unclearSince?: readonly number[] } = {},
+): ReturnType<typeof compareJobs> {
   const service = new FakeService(new FakeClock({ start: NOON + 60 * MINUTE }));
   const client = service.client(new AbortController().signal, () => undefined);
   Object.assign(client.accountUpdater, {
@@ -23,12 +27,12 @@ function compared(list: readonly ListedJob[], job: AccountUpdaterJob): ReturnTyp
         return { items: list.slice(from, from + 100), next: from + 100 < list.length ? String(from + 100) : undefined };
       }),
   });
-  const ledger = { hasSent: async () => false, isBegun: async () => true, since: async () => NOON };
+  const ledger = { hasSent: async () => false, isBegun: async () => true, since: async () => since };
   const beginning: Partial<Beginning> = {
     ledger: { isShared: false, open: async () => ledger } as unknown as Beginning['ledger'],
     job,
     known: new Set([job.id]),
-    unclearSince: [NOON],
+    unclearSince,
     again: ['au', 'resume'],
     words: ['au', 'submit', 'tokens.csv'],
   };
@@ -52,4 +56,9 @@ it('R74: a job that a request without a response may have created stops the uplo
 
 it('R74: a page of later jobs of another system proves nothing about a request without a response', async () => {
   await expect(compared(OTHERS, JOB)).rejects.toMatchObject({ code: 'bad_response' });
+});
+
+it('a job of the second in which the ledger began is not older than the ledger, where the list gives whole seconds', async () => {
+  const [before, same] = [jobAt('before', -1 / 60, 'ours'), jobAt('same', 0, 'ours')];
+  expect(await compared([JOB, same, before], JOB, { since: NOON + 500, unclearSince: [] })).toEqual(['same']);
 });
