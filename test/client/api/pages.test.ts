@@ -159,8 +159,7 @@ describe('a list in the cursor style', () => {
   });
 
   it('R26: a list in the cursor style does not end with a full page that says nothing of another one', async () => {
-    const callWithText = async () => ({ value: { data: [1, 2, 3] }, text: '' });
-    const core = { callWithText } as unknown as HttpCore;
+    const core = { callWithText: async () => ({ value: { data: [1, 2, 3] }, text: '' }) } as unknown as HttpCore;
     const request = { path: '/logs', query: {} } as unknown as Parameters<typeof cursorPages>[2];
     const listOf = (pageSize: number) => cursorPages(core, { pageSize }, request, (items) => items);
     await expect(gather(listOf(3))).rejects.toMatchObject({ code: 'bad_response', retryable: true });
