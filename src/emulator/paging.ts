@@ -1,4 +1,4 @@
-import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from '../schema/response.ts';
+import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from '../schema/page-size.ts';
 import type { Cursors } from './options.ts';
 import { invalid } from './problem.ts';
 import { mix } from './seed/random.ts';

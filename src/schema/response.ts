@@ -18,10 +18,6 @@ export const text = shown(z.string());
 /** Text that may be missing, and must be text because a decision reads it. */
 export const decisiveText = z.nullish(z.string());
 
-export const DEFAULT_PAGE_SIZE = 20;
-
-export const MAX_PAGE_SIZE = 100;
-
 /** A page of a cursor-paginated list (logs, Account Updater jobs). At the end `next` is null, empty or absent. */
 export function cursorPageSchema<Item extends z.ZodMiniType>(item: Item) {
   return z.looseObject({

@@ -18,7 +18,7 @@ import {
   MAX_REQUEST_FILE_ROWS,
   SANDBOX_MERCHANT_ID,
 } from '../../src/schema/account-updater-files.ts';
-import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from '../../src/schema/response.ts';
+import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from '../../src/schema/page-size.ts';
 import { type KeyType, MAX_TENANT_NAME_LENGTH, type TenantType } from '../../src/schema/tenant.ts';
 import { allCommands } from '../support/tree.ts';
 

@@ -3,7 +3,7 @@ import { type Part, sentOf } from '../../src/au/run/part.ts';
 import { ACCEPT_SECOND_PUT, FaultChooser, readFaults } from '../../src/emulator/faults/fault.ts';
 import { faultInterceptor } from '../../src/emulator/faults/intercept.ts';
 import type { Interceptor } from '../../src/emulator/options.ts';
-import { DEFAULT_PAGE_SIZE } from '../../src/schema/response.ts';
+import { DEFAULT_PAGE_SIZE } from '../../src/schema/page-size.ts';
 import type { SimulatedProcess } from './context.ts';
 import { FORGERIES, type Forgery, forge } from './forgeries.ts';
 import { LogOverlay } from './log-overlay.ts';

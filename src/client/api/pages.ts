@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { isSvcError, SvcError } from '../../base/errors.ts';
-import { type CursorPage, DEFAULT_PAGE_SIZE } from '../../schema/response.ts';
+import { DEFAULT_PAGE_SIZE } from '../../schema/page-size.ts';
+import type { CursorPage } from '../../schema/response.ts';
 import type { HttpCore } from '../http/core.ts';
 import type { ApiRequest, Shape } from '../http/request.ts';
 

@@ -118,7 +118,7 @@ it.each([
   'the rows of a job that seemed gone and may be forgotten are sent again only if its file was never sent whole (sent: %s, ledger: %s)',
   async (sent, ledger, code, uploads) => {
     const machine = await openMachine();
-    const env: Record<string, string> = ledger === 'shared' ? { SVC_LEDGER: machine.path('ledger') } : {};
+    const env: Record<string, string> = ledger === 'shared' ? sharedLedger(machine.path('ledger')) : {};
     const { job, run } = jobOf(await machine.svc(SUBMIT, env));
     forget(machine, job);
     const file = machine.path(`state/runs/${run}/run.json`);

@@ -25,7 +25,7 @@ import {
   UPLOAD_LIFE_MS,
 } from '../../../src/schema/account-updater-files.ts';
 import { TRIGGER_TYPES } from '../../../src/events/trigger-types.ts';
-import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from '../../../src/schema/response.ts';
+import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from '../../../src/schema/page-size.ts';
 import { MAX_TENANT_NAME_LENGTH } from '../../../src/schema/tenant.ts';
 import { PROGRAM, TREE } from '../../../src/tree.ts';
 import { allCommands, typedWords } from '../../support/tree.ts';
