@@ -50,8 +50,8 @@ export async function execute(parsed: Parsed, argv: readonly string[], system: S
   } catch (error) {
     if (parsed.kind === 'mistake') return await reportMistake(error, argv, { system, terminal, requestedFormat });
     const reporting = { system, terminal, globals, requestedFormat };
-    const named = isSvcError(error, 'local') ? await withFile(error, argv, parsed, system) : error;
-    const shown = await withYes(withHelp(named, parsed), argv, parsed, system);
+    const named = withHelp(await withFile(error, argv, parsed, system), parsed);
+    const shown = await withYes(named, argv, parsed, system);
     return reportFailure(shown, { ...reporting, command: parsed.words });
   } finally {
     await terminal.close();
@@ -76,13 +76,15 @@ function withHelp(error: unknown, { words, command }: RunRequest): unknown {
   return error.with({ hint, next: [...words.split(' ').filter(Boolean), '--help'] });
 }
 
-/** Adds the file that was probably meant. */
+/** Adds the file that was probably meant. Nothing is loaded where no more files can be opened. */
 async function withFile(
   error: unknown,
   argv: readonly string[],
   request: RunRequest,
   system: Pick<System, 'cwd'>,
 ): Promise<unknown> {
+  if (!isSvcError(error, 'local') || !/ does not exist| is a directory| is not a regular file/.test(error.message))
+    return error;
   const { withNearFile } = await import('./files/near-file.ts');
   return withNearFile(error, argv, request, system);
 }
