@@ -1,7 +1,7 @@
 import { type ErrorCode, type ErrorDetails, isSvcError, SvcError } from '../base/errors.ts';
 import { memberWithText } from '../base/json/exact.ts';
 import type { Context } from '../cli/app/command.ts';
-import { noteNext } from '../cli/app/hint.ts';
+import { noteNext, option } from '../cli/app/hint.ts';
 import { choice } from '../cli/app/parameter.ts';
 import { isForPeople, recordPrinter } from '../cli/app/print.ts';
 import type { View } from '../cli/output/view.ts';
@@ -20,7 +20,7 @@ export async function reportChallenge(
   client: Client,
   id: string,
   result: AuthenticationResult,
-  open: boolean,
+  { open, failOn }: { readonly open: boolean; readonly failOn?: FailOn },
 ): Promise<boolean> {
   const status = result.authentication_status;
   if (status !== 'challenge' && status !== 'decoupled_challenge') return false;
@@ -30,7 +30,7 @@ export async function reportChallenge(
     else await reportPage(context, page, open);
   }
   const { settings, notices } = context;
-  noteNext(context, 'to wait for the outcome', resultWords(id));
+  noteNext(context, 'to wait for the outcome', resultWords(id, failOn));
   if (settings.sandbox && settings.baseUrl === undefined)
     notices.note(
       'the embedded sandbox serves that page only while a command runs: this one prints its address and waits',
@@ -133,12 +133,13 @@ export async function afterAuthentication<T>(
   id: string,
   code: 'pending' | 'outcome_unknown',
   work: Promise<T>,
+  failOn?: FailOn,
 ): Promise<T> {
   try {
     return await work;
   } catch (error) {
     if (!isSvcError(error)) throw error;
-    const named = { next: resultWords(id), facts: { session: id }, retryable: false };
+    const named = { next: resultWords(id, failOn), facts: { session: id }, retryable: false };
     if (!UNREAD.has(error.code)) throw error.with(named);
     const message = error.message.includes(id)
       ? error.message
@@ -194,7 +195,12 @@ const EIGHT_DAYS_MS = 8 * DAY_MS;
  * Waits until the challenge of a session has an outcome: an hour, or eight days for a decoupled one.
  * @throws SvcError `pending` when the time is up; an interrupt keeps its code; both name the command that resumes
  */
-export async function waitForOutcome(context: Context, client: Client, id: string, known: Authentication) {
+export async function waitForOutcome(
+  context: Context,
+  client: Client,
+  id: string,
+  { known, failOn }: { readonly known: Authentication; readonly failOn?: FailOn },
+): Promise<Authentication> {
   const shown = context.progress.waiting(`3DS session ${id}`);
   let status = known.authentication_status;
   try {
@@ -210,12 +216,12 @@ export async function waitForOutcome(context: Context, client: Client, id: strin
       onPoll: (result, nextMs) =>
         shown.update({ state: stateOf(result, status), nextPollAt: context.clock.now() + nextMs }),
     });
-    if (isOpen(last)) throw stillOpen(id, timeUp ?? new SvcError('pending', 'there is no outcome yet'), status);
+    if (isOpen(last)) throw stillOpen(id, timeUp ?? new SvcError('pending', 'there is no outcome yet'), status, failOn);
     shown.done(last.authentication_status ?? undefined);
     return last;
   } catch (error) {
     shown.fail();
-    throw withResumeHint(error, id, status);
+    throw withResumeHint(error, id, status, failOn);
   }
 }
 
@@ -254,32 +260,35 @@ export function authenticateWords(id: string): string[] {
   return ['3ds', 'authenticate', id, '--file', '<body>'];
 }
 
-/** The command that waits for the outcome of a session. */
-export function resultWords(id: string): string[] {
-  return ['3ds', 'challenge-result', id, '--wait'];
+/** The outcomes at which a command exits with 10, as typed. */
+type FailOn = 'err' | 'wrn' | undefined;
+
+/** The command that waits for the outcome of a session, and judges it as the one that was typed. */
+export function resultWords(id: string, failOn?: FailOn): string[] {
+  return ['3ds', 'challenge-result', id, '--wait', ...option('--fail-on', failOn)];
 }
 
 type Status = Authentication['authentication_status'];
 
-function withResumeHint(error: unknown, id: string, status: Status): unknown {
-  if (isSvcError(error, 'timeout')) return stillOpen(id, error, status);
+function withResumeHint(error: unknown, id: string, status: Status, failOn: FailOn): unknown {
+  if (isSvcError(error, 'timeout')) return stillOpen(id, error, status, failOn);
   if (!isSvcError(error, 'hangup', 'interrupted', 'terminated')) return error;
   const message = `${error.message}; ${status === null ? 'nothing was authenticated yet' : 'the challenge continues without svc'}`;
-  return error.with({ message, ...resumeHint(id) });
+  return error.with({ message, ...resumeHint(id, failOn) });
 }
 
 // A session without any status yet has no challenge that could be open.
-function stillOpen(id: string, why: SvcError, status: Status): SvcError {
+function stillOpen(id: string, why: SvcError, status: Status, failOn: FailOn): SvcError {
   if (status !== null) {
     const message = `the challenge of 3DS session ${id} is still open: ${why.message}`;
-    return why.with({ code: 'pending', message, ...resumeHint(id) });
+    return why.with({ code: 'pending', message, ...resumeHint(id, failOn) });
   }
   const message = `nothing was authenticated yet in 3DS session ${id}: ${why.message}`;
-  return why.with({ code: 'pending', message, ...resumeHint(id), next: authenticateWords(id) });
+  return why.with({ code: 'pending', message, ...resumeHint(id, failOn), next: authenticateWords(id) });
 }
 
-function resumeHint(id: string): ErrorDetails {
-  return { hint: undefined, next: resultWords(id), facts: { session: id } };
+function resumeHint(id: string, failOn: FailOn): ErrorDetails {
+  return { hint: undefined, next: resultWords(id, failOn), facts: { session: id } };
 }
 
 export const failOnParameter = choice(
@@ -289,7 +298,7 @@ export const failOnParameter = choice(
 );
 
 /** @throws SvcError `threshold` where the outcome is one that --fail-on names */
-export function checkOutcome(id: string, { authentication_status: status }: Authentication, failOn?: 'err' | 'wrn') {
+export function checkOutcome(id: string, { authentication_status: status }: Authentication, failOn: FailOn) {
   if (failOn === undefined) return;
   const isUnknown = Boolean(status) && !AUTHENTICATION_STATUSES.some((known) => known === status);
   const isError = status === 'failed' || status === 'rejected' || isUnknown;

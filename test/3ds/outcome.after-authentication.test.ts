@@ -64,6 +64,23 @@ describe('after an authentication that was answered', () => {
     expect(JSON.parse(run.stdout)).toMatchObject({ got: 'failed', session: 's1', reason: null });
   });
 
+  it.each([
+    [['3ds', 'challenge-result', 's1', '--fail-on', 'wrn']],
+    [['3ds', 'challenge-result', 's1', '--wait', '--timeout', '1s', '--fail-on', 'wrn']],
+    [[...AUTHENTICATE, '--fail-on', 'wrn']],
+    [[...AUTHENTICATE, '--wait', '--timeout', '1s', '--fail-on', 'wrn']],
+  ])('the command that waits for an open challenge judges the outcome as the typed one: svc %j', async (argv) => {
+    const open = { authentication_status: 'challenge' };
+    const shown: Reply = [200, { id: 's1', type: 'customer', authentication: open, ...open }];
+    if (argv.includes('authenticate')) serve('challenge', shown);
+    else server.play(() => shown);
+    const { code, stderr } = await place.svc(argv, { server });
+    expect([code === 0, stderr], stderr).toEqual([
+      false,
+      expect.stringContaining('svc 3ds challenge-result s1 --wait --fail-on wrn'),
+    ]);
+  });
+
   it('svc 3ds authenticate names the command for the outcome where the address of the challenge page cannot be read', async () => {
     serve('challenge', [503, {}]);
     const { code, stderr } = await place.svc(AUTHENTICATE, { server });

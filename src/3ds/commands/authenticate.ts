@@ -66,14 +66,14 @@ export const authenticate = defineCommand({
     await confirm(context, unknown, earlier);
     const result = await orNewSession(client.threeDs.authenticate(id, request, ['3ds', 'show', id]));
     const report = async (): Promise<Authentication> => {
-      const mustWait = wait && (await reportChallenge(context, client, id, result, open));
-      const final = mustWait ? await waitForOutcome(context, client, id, result) : result;
+      const mustWait = wait && (await reportChallenge(context, client, id, result, { open, failOn }));
+      const final = mustWait ? await waitForOutcome(context, client, id, { known: result, failOn }) : result;
       await print(final);
       await reportOutcome(context, client, id, final);
-      if (!wait) await reportChallenge(context, client, id, result, open);
+      if (!wait) await reportChallenge(context, client, id, result, { open, failOn });
       return final;
     };
-    checkOutcome(id, await orNewSession(afterAuthentication(id, 'pending', report())), failOn);
+    checkOutcome(id, await orNewSession(afterAuthentication(id, 'pending', report(), failOn)), failOn);
   },
   async request(context, { session: id, file, set, allowUnknown }) {
     await readBody(context, requiredFile(file), set, allowUnknown);

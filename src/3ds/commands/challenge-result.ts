@@ -47,10 +47,10 @@ export const challengeResult = defineCommand({
     if (mustWait && status === 'challenge' && page) await reportPage(context, page, open);
     if (mustWait && isUnauthenticated(first))
       noteNext(context, 'nothing was authenticated yet; to authenticate', authenticateWords(id));
-    const result = mustWait ? await orNewSession(waitForOutcome(context, client, id, first)) : first;
+    const result = mustWait ? await orNewSession(waitForOutcome(context, client, id, { known: first, failOn })) : first;
     await print(result);
     await reportOutcome(context, client, id, result);
-    if (isOpen(result)) noteNext(context, 'to wait for the outcome', resultWords(id));
+    if (isOpen(result)) noteNext(context, 'to wait for the outcome', resultWords(id, failOn));
     checkOutcome(id, result, failOn);
   },
   request: async (_, { session: id }) => (await import('../../client/api/resources.ts')).challengeResultRequest(id),
