@@ -31,10 +31,19 @@ export function sandboxDirectory({ system }: Pick<Context, 'system'>): string {
   return path.join(requireDirectory(system, 'state'), 'sandbox');
 }
 
-/** Checks that the journal of a sandbox can be read. A loss of power may have emptied it. @throws SvcError `local` */
+/**
+ * Checks that a directory has no other files than a sandbox's, and that the journal of the sandbox can be read. A loss of
+ * power may have emptied it.
+ * @throws SvcError `local`
+ */
 export async function requireWhole(context: Context, directory: string): Promise<void> {
   const { directoryUse } = await import('../../emulator/state/journal.ts');
-  if (directoryUse(directory) !== 'damaged') return;
+  const use = directoryUse(directory);
+  if (use === 'foreign')
+    throw new SvcError('local', `${directory} contains other files than a sandbox's; none was touched`, {
+      hint: 'Move them away: the sandbox keeps its state there.',
+    });
+  if (use !== 'damaged') return;
   const isUsual = path.resolve(directory) === path.resolve(sandboxDirectory(context));
   throw new SvcError('local', `the state of the sandbox in ${directory} cannot be read: its journal is damaged`, {
     hint: 'A reset deletes its jobs, files and logs, and gives it a new tenant.',
