@@ -4,6 +4,7 @@ import type { Client } from '../../client/api/client.ts';
 import type { FileStore } from '../../client/store/store.ts';
 import { beginAt } from '../entry.ts';
 import { confirmedAhead } from '../follow/follow-logs.ts';
+import { requireShortOverlap } from '../overlap.ts';
 import { serviceLogs } from '../read-range.ts';
 import { workAlone } from '../work-alone.ts';
 import { learnTenant } from './key-tenant.ts';
@@ -58,13 +59,14 @@ export interface ArchiveRun extends RunBegin {
 
 /**
  * Creates or updates an archive. With `follow`, keeps it up to date until a signal arrives.
- * @throws SvcError the failure, with the time left before unarchived entries are lost; `pending` while another process writes
+ * @throws SvcError `usage` for a long overlap; the failure, with the time left before unarchived entries are lost; `pending` while another process writes
  */
 export async function runArchive(
   store: FileStore,
   openClient: () => Promise<Client>,
   options: RunOptions,
 ): Promise<ArchiveRun> {
+  requireShortOverlap(options.overlapMs, options.retentionMs);
   const found = await findArchive(store);
   if (found) checkSubject(store, found, options);
   else options.onNew?.();

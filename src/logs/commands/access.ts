@@ -121,7 +121,8 @@ function refusalOf(
   const { archive, from, to, rows } = made;
   const missing = [...made.missing, ...(unarchived ? [unarchived.range] : [])];
   const first = strict ? missing[0] : isSigned ? unarchived?.range : undefined;
-  const isNothing = rows.length === 0 && from > to;
+  // Entries without a readable time are shown, but no day can be signed off with them.
+  const isNothing = from > to && (isSigned || rows.length === 0);
   if (!isNothing && first === undefined) return undefined;
   const unsigned = isSigned ? 'nothing was signed off: ' : '';
   const isTooEarly = isNothing && isSigned && unarchived === undefined;

@@ -6,12 +6,14 @@ import { resolvePath } from '../../cli/app/files/typed-path.ts';
 import { countText, isoTime, parseTime, utcTime } from '../../cli/output/time.ts';
 import type { Client } from '../../client/api/client.ts';
 import { isLoopback } from '../../schema/address.ts';
+import { DAY_MS } from '../../schema/durations.ts';
 import type { Log } from '../../schema/log.ts';
 import type { ActorNames } from '../actor-names.ts';
 import { filterOf } from '../entry-filter.ts';
 import { LEAST_GAP_MS, type TailPosition } from '../entry.ts';
 import { clientFilters, matches } from '../filter.ts';
 import { actorNames, entityFilter, firstRequest } from '../options.ts';
+import { requireShortOverlap } from '../overlap.ts';
 import { reportFilters } from '../report-filters.ts';
 import { openShipping, type Shipping } from '../otlp/ship.ts';
 import { logView } from '../view.ts';
@@ -209,7 +211,9 @@ function exitCode({ signal }: Context, { strict }: TailInput, gaps: number, reje
 const SHORTEST_MS = 1_000;
 
 /** Refuses a pause that would use up the key's requests, unless the service is on this machine. @throws SvcError `usage` */
-function checkInput({ settings }: Context, { interval: intervalMs, last = 0, max = Infinity }: TailInput): void {
+function checkInput({ settings }: Context, input: TailInput): void {
+  const { interval: intervalMs, last = 0, max = Infinity } = input;
+  requireShortOverlap(input.overlap ?? 0, input.retention ?? DAY_MS);
   if (max < last) throw new SvcError('usage', '--max must not be less than --last', { hint: 'Leave one of them out.' });
   const url = settings.baseUrl?.value;
   if (intervalMs === undefined || intervalMs >= SHORTEST_MS || url === undefined || isLoopback(url)) return;

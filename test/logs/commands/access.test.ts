@@ -173,7 +173,9 @@ it('R82: svc logs access --sign-off records what was reviewed, and verify finds 
 
 it('R82: svc logs access --sign-off counts and signs only days that are over, also while their entries go on', async () => {
   const today = entry('2026-03-31', { created_at: '2026-03-31T05:00:00.000Z', actor_id: 'today' });
-  const { top } = await buildArchive(START, [{ to: NOW, entries: [...ENTRIES, today] }]);
+  // An entry without a readable time makes no day of a time that has none which is over.
+  const timeless = entry('2026-03-31', { created_at: 'lately', actor_id: 'eve' });
+  const { top } = await buildArchive(START, [{ to: NOW, entries: [...ENTRIES, today, timeless] }]);
   const shown = await access(top, '--since', '2026-03-01');
   expect(rowsIn(shown.stdout)).toEqual(expect.arrayContaining([expect.objectContaining({ actor_id: 'today' })]));
   const signed = await access(top, '--since', '2026-03-01', '--sign-off');
