@@ -473,14 +473,16 @@ function* move(world: World, machine: Machine, local: string): Steps<void> {
   for (const cycle of cycles)
     for (let moved: readonly Entry[] = []; ;) {
       const entries = yield* readEntries(machine, local, cycle);
-      // A process that still works with the local ledger may have claimed a job again meanwhile.
-      if (moved.length === entries.length || (world.has('moves once') && moved.length > 0)) break;
+      if (moved.length === entries.length) break;
       moved = [...entries];
       const jobs = new Set(standing(world, machine, entries).map(({ job }) => job));
       // Other machines need no claim that ended, and nothing that followed from it.
       for (const entry of moved)
         if ('job' in entry && jobs.has(entry.job) && entry.kind !== 'release')
           yield* append(world, machine, 'shared', cycle, (now) => (hasSame(world, now, entry) ? undefined : entry));
+      // A process that still works with the local ledger may have claimed a job again meanwhile. Histories with a planted
+      // mistake do without another read, so that the rare ones stay those that show their mistake.
+      if (world.hasMistake) break;
     }
   yield { what: 'disk', act: () => (disk.at = 'shared') };
 }
