@@ -84,6 +84,24 @@ describe('the same file at the same tenant', () => {
   });
 });
 
+it('a word names the run with this id, or else the run in the directory with this name', async () => {
+  const { machine, run: first } = await submittedOnce();
+  await machine.clock.advance(60_000);
+  expect(await machine.svc(`${SUBMIT} --cycle 2026-11 --begin`)).toMatchObject({ code: 0 });
+  const second = machine.runIds().find((run) => run !== first) ?? '';
+  const jobOf = (run: string): string | undefined => machine.record(`state/runs/${run}`).parts[0]?.job;
+  const [jobOfFirst, jobOfSecond] = [jobOf(first), jobOf(second)];
+  const shownJob = async (word: string): Promise<unknown> => {
+    const { code, stdout, stderr } = await machine.svc(`au status ${word}`);
+    expect(code, stderr).toBe(0);
+    return (JSON.parse(stdout) as { readonly job: string }).job;
+  };
+  renameSync(machine.path(`state/runs/${second}`), machine.path('state/runs/run-of-mine'));
+  expect(await shownJob('run-of-mine')).toBe(jobOfSecond);
+  renameSync(machine.path(`state/runs/${first}`), machine.path(`state/runs/${second}`));
+  expect([await shownJob(first), await shownJob(second)]).toEqual([jobOfFirst, jobOfSecond]);
+});
+
 describe('the same file at another tenant', () => {
   it.each(['has jobs', 'never had a job'])(
     'the same file at another tenant that %s is a run of its own',
