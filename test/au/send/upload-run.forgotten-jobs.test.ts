@@ -133,3 +133,23 @@ it.each([
     expect([again.code, machine.uploads()], again.stderr).toEqual([code, uploads]);
   },
 );
+
+it.each([
+  ['of this machine alone', false, 0, 1],
+  ['that machines share', true, 9, 0],
+] as const)(
+  'R58: a job whose file the store refused, and that the service does not find, is replaced at once only with a ledger %s',
+  async (_, isShared, code, uploads) => {
+    const machine = await openMachine();
+    const env = isShared ? sharedLedger(machine.path('ledger')) : {};
+    machine.fault = (incoming, outgoing, proceed) =>
+      incoming.method === 'PUT' ? outgoing.writeHead(403).end() : proceed();
+    expect(await machine.svc(SUBMIT, env)).toMatchObject({ code: 4 });
+    const { job = '', sent } = machine.record(`state/runs/${machine.runIds()[0]}`).parts[0] ?? {};
+    expect(sent).toBe('some');
+    // A record that was restored to an older time does not know what was sent later, and another machine cannot ask it.
+    forget(machine, job);
+    const again = await machine.svc(SUBMIT, env);
+    expect([again.code, machine.uploads()], again.stderr).toEqual([code, uploads]);
+  },
+);
