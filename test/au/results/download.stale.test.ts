@@ -94,3 +94,24 @@ describe('the directory of a run that has ended', () => {
     expect(files()).toEqual(['results-0001.csv.unproven', 'run-request.csv', 'run.json']);
   });
 });
+
+it.each([
+  ['of the present job', 0, []],
+  ['that may be of the failed job before', 10, [{ job: 'job-0', ended: 'failed' }]],
+] as const)(
+  'R59: stored results %s let svc au wait end with %i once the job of the run has failed',
+  async (_, code, earlier) => {
+    const machine = await openMachine();
+    expect(await machine.svc(`${SUBMIT} --wait`)).toMatchObject({ code: 0 });
+    const [run = ''] = machine.runIds();
+    const { results: _written, ...record } = machine.record(`state/runs/${run}`);
+    const [part] = record.parts;
+    // Early versions did not record which job results are of.
+    const results = { ...part?.results, job: undefined };
+    const parts = [{ ...part, state: 'completed', earlier_jobs: earlier, results }];
+    writeFileSync(machine.path(`state/runs/${run}/run.json`), JSON.stringify({ ...record, parts }));
+    failingJob(machine, part?.job ?? '');
+    const waited = await machine.svc(`au wait ${run} --force`);
+    expect(waited.code, waited.stderr).toBe(code);
+  },
+);
