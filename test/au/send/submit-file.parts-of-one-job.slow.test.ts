@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it, vi } from 'vitest';
 import { rowOf } from '../../support/run-here.ts';
+import { openQuickDesk, writeRows } from '../commands/support.ts';
 import { ALL, CYCLE, dividedDesk, FIRST } from './divided-desk.ts';
 
 // A low limit splits even small files into several parts.
@@ -88,4 +89,36 @@ describe('a run of which two parts wait for the same job', () => {
     rowOf(await svc(`au submit all.csv ${CYCLE} --wait`));
     expect(await svc('au resume', 'third')).toMatchObject({ code: 0 });
   });
+});
+
+it('parts that are divided twice get numbers, and so files, that no other part of the run has', async () => {
+  let isRefused = false;
+  const desk = await openQuickDesk({
+    tenants: ['production'],
+    merchants: ['M1'],
+    intercept: ({ method }, outgoing, proceed) =>
+      method === 'POST' && isRefused ? void outgoing.writeHead(403).end() : proceed(),
+  });
+  // A job shows the tenant, so that a run begins although no other job can be created.
+  rowOf(await desk.svc('au create'));
+  writeRows(desk, 'all.csv', ...ALL);
+  // Each time, some of the rows that are left get a job of another file.
+  for (const [at, rows] of [FIRST, ALL.slice(9, 10)].entries()) {
+    isRefused = true;
+    expect(await desk.svc(`au submit all.csv ${CYCLE}`)).toMatchObject({ code: 4 });
+    isRefused = false;
+    writeRows(desk, `other-${at}.csv`, ...rows);
+    rowOf(await desk.svc(`au submit other-${at}.csv ${CYCLE}`));
+  }
+  const { run } = rowOf(await desk.svc(`au submit all.csv ${CYCLE} --wait`));
+  const { parts } = desk.record(String(run));
+  expect(parts.map(({ number, rows }) => [number, rows])).toEqual([
+    [5, 3],
+    [6, 3],
+    [7, 3],
+    [9, 1],
+    [10, 2],
+  ]);
+  const results = readFileSync(desk.home.file('all.results.csv'), 'utf8').trimEnd().split('\n');
+  expect(results.slice(1).map(tokenOf)).toEqual(ALL.map(tokenOf));
 });
