@@ -63,6 +63,23 @@ function otherFile(machine: Machine, name: string, row: string): void {
   writeFileSync(machine.path(join('work', name)), `${header}\n${row},,,\n`);
 }
 
+it('R74: a run of svc au submit --only-recorded stops for a job that has no record here, whichever command goes on with it', async () => {
+  const machine = await openMachine();
+  otherFile(machine, 'more.csv', 'one-more');
+  otherFile(machine, 'elsewhere.csv', 'elsewhere');
+  expect(await machine.svc('au submit more.csv')).toMatchObject({ code: 0 });
+  const [first = ''] = machine.runIds();
+  await machine.clock.advance(60_000);
+  const elsewhere = { SVC_STATE_DIR: machine.path('elsewhere') };
+  expect(await machine.svc('au submit elsewhere.csv --begin', elsewhere)).toMatchObject({ code: 0 });
+  expect(await machine.svc(ALONE)).toMatchObject({ code: 9 });
+  const run = machine.runIds().find((id) => id !== first) ?? '';
+  for (const line of [`au resume ${run}`, `au resume ${run} --wait`, 'au resume']) {
+    const { code, stderr } = await machine.svc(line);
+    expect([line, code, machine.uploads()], stderr).toEqual([line, 9, 2]);
+  }
+});
+
 describe('a state directory that is older than what was submitted', () => {
   it.each(['before', 'planned'] as const)(
     'R74: a state directory that is older than what was submitted restored to %s uploads nothing until --begin, and names the jobs',
