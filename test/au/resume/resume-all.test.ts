@@ -129,3 +129,19 @@ it('svc au resume leaves a run that sent nothing alone once its file was begun a
   ]);
   expect(machine.uploads()).toBe(1);
 });
+
+it('svc au resume goes on with an open run that is older than a pruned one', async () => {
+  const machine = await openMachine();
+  expect(await machine.svc('au submit tokens.csv')).toMatchObject({ code: 0 });
+  const [open = ''] = machine.runIds();
+  await machine.clock.advance(60_000);
+  const [header = ''] = exampleRequestFile().split('\n');
+  writeFileSync(machine.path('work/more.csv'), `${header}\none-more,,,\n`);
+  expect(await machine.svc('au submit more.csv --wait')).toMatchObject({ code: 0 });
+  const pruned = `state/runs/${machine.runIds().find((run) => run !== open)}`;
+  const record = { ...machine.record(pruned), pruned_at: '2026-11-02T04:10:00.000Z' };
+  writeFileSync(machine.path(`${pruned}/run.json`), JSON.stringify(record));
+  const { code, stdout, stderr } = await machine.svc('au resume');
+  expect(code, stderr).toBe(0);
+  expect(JSON.parse(stdout)).toMatchObject({ run: open, outcome: 'done' });
+});
