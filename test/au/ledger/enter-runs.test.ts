@@ -84,3 +84,22 @@ it('R85: a job that the service does not show stops its cycle for a week while t
   expect([again.code, machine.uploads()], again.stderr).toEqual([0, 2]);
   expect(again.stderr).toMatch(/the tokens that job \S+ made are not known/);
 });
+
+it.each([
+  ['were delivered, is open for no machine', true, 0],
+  ['were downloaded and not delivered, is open for all machines', false, 11],
+] as const)('R84: the job of a run that is entered late, and whose results %s', async (_, isDelivered, code) => {
+  const machine = await openMachine();
+  expect(await machine.svc('au submit tokens.csv --wait --out results.csv')).toMatchObject({ code: 0 });
+  const place = `state/runs/${machine.runIds()[0]}`;
+  const { results, ...record } = machine.record(place);
+  const left = isDelivered ? { ...record, results } : record;
+  writeFileSync(machine.path(`${place}/run.json`), JSON.stringify(left));
+  rmSync(machine.path('state/ledger'), { recursive: true });
+  const shared = sharedLedger(machine.path('shared'));
+  writeFileSync(machine.path('work/more.csv'), `${HEADER}\none-more,,,\n`);
+  const more = await machine.svc('au submit more.csv --wait', shared);
+  expect(more.code, more.stderr).toBe(0);
+  const other = await machine.svc('au resume', { ...shared, SVC_STATE_DIR: machine.path('other') });
+  expect(other.code, other.stderr).toBe(code);
+});
