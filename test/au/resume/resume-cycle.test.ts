@@ -86,6 +86,16 @@ describe('a cycle that other machines sent', () => {
     expect(uploads()).toBe(2);
   });
 
+  it.each(['runner', 'laptop'])(
+    'the results of a cycle are not called compared by the %s, which has the request of only one of its jobs',
+    async (machine) => {
+      const { on } = await openHalves();
+      const { code, stdout, stderr } = await on(machine, 'au resume 2026-12 --wait');
+      expect([code, JSON.parse(stdout)], stderr).toMatchObject([0, { rows: 40, results: { compared: false } }]);
+      expect(stderr).toContain('the results were not compared with the tokens of a request');
+    },
+  );
+
   it('R85: the tokens that a cycle made are in the ledger once any machine has its results', async () => {
     const { on, results, home, uploads } = await openHalves();
     expect(await on('fresh', 'au resume 2026-12 --wait')).toMatchObject({ code: 0 });
