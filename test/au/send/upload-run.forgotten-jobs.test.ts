@@ -89,7 +89,8 @@ it('R84: a job that the service has forgotten after its results were read only f
   const gone = await machine.svc(SUBMIT, { ...env, SVC_STATE_DIR: machine.path('gone') });
   expect(gone.code, gone.stderr).toBe(0);
   await machine.clock.advance(10 * 60_000);
-  const reader = await machine.svc('au submit other.csv --cycle 2026-12', {
+  // The reader needs none of these results, and has its own, so that only the forgotten job stays open.
+  const reader = await machine.svc('au submit other.csv --cycle 2026-12 --wait', {
     ...env,
     SVC_STATE_DIR: machine.path('reader'),
   });
