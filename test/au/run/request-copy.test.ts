@@ -73,18 +73,23 @@ describe('a run of the cycle whose copy is damaged', () => {
 
 describe('the results of a run whose copy is damaged', () => {
   it.each([
-    ['as it was', ROWS.slice(0, 6)],
-    ['with repeated rows', REPEATING],
-  ])('R71: the results of a run whose copy is damaged are compared with the submitted file, %s', async (_, rows) => {
-    const desk = await damagedDesk(rows);
-    await desk.clock.advance(HOUR);
-    const synced = await desk.svc('au sync');
-    expect(synced.code, synced.stderr).toBe(0);
-    expect(synced.stderr).toContain(`the copy ${desk.copy} was damaged; it was replaced from`);
-    expect(readFileSync(desk.copy, 'utf8')).toBe([HEADER, ...ROWS.slice(0, 6), ''].join('\n'));
-    expect(desk.record(desk.run).parts).toMatchObject([{ state: 'downloaded', results: { compared: true } }]);
-    expect((await desk.svc('au sync')).stderr).not.toContain('damaged');
-  });
+    ['as it was, by svc au sync', ROWS.slice(0, 6), 'au sync'],
+    ['with repeated rows, by svc au sync', REPEATING, 'au sync'],
+    ['as it was, by svc au wait', ROWS.slice(0, 6), 'au wait RUN'],
+    ['as it was, by svc au download', ROWS.slice(0, 6), 'au download RUN'],
+  ])(
+    'R71: the results of a run whose copy is damaged are compared with the submitted file, %s',
+    async (_, rows, line) => {
+      const desk = await damagedDesk(rows);
+      await desk.clock.advance(HOUR);
+      const synced = await desk.svc(line.replace('RUN', desk.run));
+      expect(synced.code, synced.stderr).toBe(0);
+      expect(synced.stderr).toContain(`the copy ${desk.copy} was damaged; it was replaced from`);
+      expect(readFileSync(desk.copy, 'utf8')).toBe([HEADER, ...ROWS.slice(0, 6), ''].join('\n'));
+      expect(desk.record(desk.run).parts).toMatchObject([{ state: 'downloaded', results: { compared: true } }]);
+      expect((await desk.svc('au sync')).stderr).not.toContain('damaged');
+    },
+  );
 
   it('R71: the results of a run whose copy is damaged stay unproven where its submitted file is gone', async () => {
     const desk = await damagedDesk();
