@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { CommandLedger } from '../../../src/au/ledger/command-ledger.ts';
 import * as cycleNames from '../../../src/au/run/cycle-name.ts';
@@ -95,6 +95,20 @@ describe('a cycle that other machines sent', () => {
       expect(stderr).toContain('the results were not compared with the tokens of a request');
     },
   );
+
+  it('the results of a cycle are downloaded again where those that a run here keeps were changed', async () => {
+    const { on, clock, home, results } = await openHalves();
+    await clock.advance(HOUR_MS);
+    expect(await on('laptop', 'au resume --wait')).toMatchObject({ code: 11 });
+    const runs = readdirSync(home.file('laptop/runs')).filter((name) => name.startsWith('run-'));
+    expect(runs).toHaveLength(1);
+    writeFileSync(home.file(`laptop/runs/${runs[0]}/results-0001.csv`), 'damaged\n');
+    const { code, stderr } = await on('laptop', 'au resume 2026-12 --wait');
+    expect(code, stderr).toBe(0);
+    expect(results('2026-12.results.csv').slice(-results('second.results.csv').length)).toEqual(
+      results('second.results.csv'),
+    );
+  });
 
   it('R85: the tokens that a cycle made are in the ledger once any machine has its results', async () => {
     const { on, results, home, uploads } = await openHalves();
