@@ -87,6 +87,18 @@ describe('svc au next', () => {
     expect(read('n.csv')).toBe(`${HEADER}\na2,,,M1\na2,,,M2\nb,,,\n`);
   });
 
+  it('svc au next gives every repeated row of a token its new token, where only some of the rows have results', async () => {
+    const row = 'a,27,01,M1\n';
+    const result = 'a,27,01,a2,29,11,UPD_PAN\n';
+    const { next, read } = place({
+      'q.csv': `${HEADER}\n${row.repeat(3)}b,27,02,M1\n`,
+      'r.csv': `${RESULT_HEADER}\n${result.repeat(2)}`,
+    });
+    const { code, stderr } = await next('--out', 'n.csv');
+    expect(code, stderr).toBe(0);
+    expect(read('n.csv')).toBe(`${HEADER}\n${'a2,29,11,M1\n'.repeat(3)}b,27,02,M1\n`);
+  });
+
   it('svc au next takes the operator at his word for a code', async () => {
     const { next, read } = place();
     const words = ['--action', 'WRN_OPT_OUT=exclude', '--action', 'WRN_CLOSED_ACCOUNT=keep'];
