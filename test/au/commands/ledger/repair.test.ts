@@ -232,6 +232,21 @@ it('svc au abandon frees no rows of a job whose lost claim this machine can put 
   expect([again.code, machine.uploads()], again.stderr).toEqual([0, 1]);
 });
 
+it('svc au abandon frees no rows of a job whose lost claim this machine can put back, although another lost claim is nowhere', async () => {
+  const machine = await openMachine();
+  writeFileSync(machine.path('work/other.csv'), `${HEADER}\none-more,,,\n`);
+  const { id } = JSON.parse((await machine.svc('au create')).stdout) as { id: string };
+  expect(await machine.svc(`au upload ${id} other.csv`)).toMatchObject({ code: 0 });
+  const submitted = await machine.svc('au submit tokens.csv --cycle 2026-12 --wait');
+  expect(submitted.code, submitted.stderr).toBe(0);
+  const { job } = JSON.parse(submitted.stdout) as { job: string };
+  const ledger = machine.path('state/ledger');
+  const names = readdirSync(ledger, { recursive: true }).map(String);
+  rmSync(join(ledger, names.find((name) => name.endsWith('cycles')) ?? ''), { recursive: true });
+  const refused = await machine.svc(`au abandon ${job} --yes`);
+  expect([refused.code, errorIn(refused)['next']], refused.stderr).toEqual([6, 'svc au ledger repair']);
+});
+
 it('R83: svc au ledger repair of the ledger of one machine says what is missing, and that no other place has it', async () => {
   const machine = await openMachine();
   expect((await machine.svc('au submit tokens.csv --cycle 2026-12 --wait')).code).toBe(0);
