@@ -480,6 +480,23 @@ async function openOn(on: Awaited<ReturnType<typeof openHalves>>['on'], machine:
   return [jobs, (await on(machine, 'au resume')).code];
 }
 
+it('rows of a job that failed on another machine are sent again only once svc au submit has said so', async () => {
+  const { on, service, jobs, home, uploads } = await openHalves();
+  writeFileSync(home.file('all.csv'), `${[HEADER, ...ROWS].join('\n')}\n`);
+  expect(await on('fresh', 'au submit all.csv --cycle 2026-12')).toMatchObject({ code: 0 });
+  service.forgotten = jobs.slice(0, 1);
+  expect(await on('fresh', 'au submit all.csv --cycle 2026-12')).toMatchObject({ code: 9 });
+  service.forgotten = [];
+  service.failed = jobs.slice(0, 1);
+  for (const [code, sent] of [
+    [10, 2],
+    [0, 3],
+  ]) {
+    const submitted = await on('fresh', 'au submit all.csv --cycle 2026-12');
+    expect([submitted.code, uploads()], submitted.stderr).toEqual([code, sent]);
+  }
+});
+
 describe('results that nobody received', () => {
   it('R84: results that a submission read only for their new tokens stay open until somebody receives them', async () => {
     const { on, clock, jobs, home, results } = await openHalves();
