@@ -1,6 +1,7 @@
-import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
+import { sha256Of } from '../../../src/base/files/draft.ts';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
 import { BucketServer } from '../../support/bucket-server.ts';
 import { errorIn, rowOf } from '../../support/run-here.ts';
@@ -104,30 +105,39 @@ it('the results of a cycle are downloaded again where the run that has them has 
   expect(readFileSync(home.file('all.csv'), 'utf8')).toBe(mine);
 });
 
-it('R84: a file of an earlier run whose rows are unknown is not sent by another machine', async () => {
-  const desk = await openSharing();
-  const { SVC_LEDGER: ledger, ...alone } = desk.machine('runner');
-  const sent = await desk.svc('au submit tokens.csv', alone);
-  expect(sent.code, sent.stderr).toBe(0);
-  // A run of an early version has no copy of its file.
-  const runs = desk.home.file('runner/runs');
-  const run = readdirSync(runs).find((name) => name.startsWith('run-')) ?? '';
-  rmSync(desk.home.file(`runner/runs/${run}/run-request.csv`));
-  rmSync(desk.home.file('runner/ledger'), { recursive: true });
-  const record = desk.home.file(`runner/runs/${run}/run.json`);
-  const { input, ...rest } = JSON.parse(readFileSync(record, 'utf8')) as { input: Record<string, unknown> };
-  writeFileSync(record, JSON.stringify({ ...rest, input: { ...input, path: undefined } }));
-  await desk.svc('au sync', desk.machine('runner'));
-  const other = await desk.svc('au submit tokens.csv', { ...desk.machine('laptop'), SVC_LEDGER: ledger });
-  expect(other.code, other.stderr).toBe(9);
-  expect(errorIn(other)).toMatchObject({
-    message: expect.stringContaining('are not known: no copy of them was found'),
-  });
-  // Its own machine knows the run, and goes on with it.
-  const own = await desk.svc('au submit tokens.csv', desk.machine('runner'));
-  expect(own.code, own.stderr).toBe(0);
-  expect(desk.uploads()).toBe(1);
-});
+it.each(['once each', 'twice'])(
+  'R84: a file of an earlier run whose rows are unknown is not sent by another machine, with rows that stand %s',
+  async (often) => {
+    const desk = await openSharing();
+    const tokens = desk.home.file('tokens.csv');
+    const [, ...rows] = readFileSync(tokens, 'utf8').trimEnd().split('\n');
+    if (often === 'twice') appendFileSync(tokens, `${rows[0]}\n`);
+    const { SVC_LEDGER: ledger, ...alone } = desk.machine('runner');
+    const sent = await desk.svc('au submit tokens.csv', alone);
+    expect(sent.code, sent.stderr).toBe(0);
+    // A run of an early version has no copy of its file.
+    const runs = desk.home.file('runner/runs');
+    const run = readdirSync(runs).find((name) => name.startsWith('run-')) ?? '';
+    rmSync(desk.home.file(`runner/runs/${run}/run-request.csv`));
+    rmSync(desk.home.file('runner/ledger'), { recursive: true });
+    const record = desk.home.file(`runner/runs/${run}/run.json`);
+    const { input, ...rest } = JSON.parse(readFileSync(record, 'utf8')) as { input: Record<string, unknown> };
+    // Early versions sent repeated rows, too.
+    const text = readFileSync(tokens);
+    const whole = { bytes: text.length, sha256: sha256Of(text), path: undefined, submitted_sha256: undefined };
+    writeFileSync(record, JSON.stringify({ ...rest, input: { ...input, ...whole } }));
+    await desk.svc('au sync', desk.machine('runner'));
+    const other = await desk.svc('au submit tokens.csv', { ...desk.machine('laptop'), SVC_LEDGER: ledger });
+    expect(other.code, other.stderr).toBe(9);
+    expect(errorIn(other)).toMatchObject({
+      message: expect.stringContaining('are not known: no copy of them was found'),
+    });
+    // Its own machine knows the run, and goes on with it.
+    const own = await desk.svc('au submit tokens.csv', desk.machine('runner'));
+    expect(own.code, own.stderr).toBe(0);
+    expect(desk.uploads()).toBe(1);
+  },
+);
 
 it.each([
   ['damaged', '{"version":2,'],
