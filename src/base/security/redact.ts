@@ -64,12 +64,13 @@ function asciiJson(value: string): string {
 const HIDDEN = '[hidden]';
 const SHORTEST_SECRET = 8;
 
-/** Returns the forms of a value in text: plain, in a URL, in JSON, and within base64. */
+/** Returns the forms of a value in text: plain, in a URL, in JSON, in CSV, and within base64. */
 function formsOf(value: string): string[] {
   const encoded = encodeURIComponent(Buffer.from(value).toString());
   const json = JSON.stringify(value).slice(1, -1);
   const lower = encoded.replace(/%../g, (octet) => octet.toLowerCase());
-  const forms = [value, encoded, lower, json, JSON.stringify(json).slice(1, -1)];
+  const csv = value.replaceAll('"', '""');
+  const forms = [value, encoded, lower, json, JSON.stringify(json).slice(1, -1), csv];
   return [...forms, ...base64Cores(value)].filter((form) => form.length >= SHORTEST_SECRET);
 }
 
@@ -87,7 +88,7 @@ function base64Cores(value: string): string[] {
 }
 
 // A value follows its name as in a trace or a shell command, or quoted as in JSON (possibly escaped twice). Raw header
-// lists contain the name and the value as neighbors.
+// lists contain the name and the value as neighbors. A tab ends the value: the next cell of a line follows it.
 const HEADER = new RegExp(
   String.raw`((?<![a-z])(?:` +
     String.raw`(?:svc-api-key|(?:proxy-)?authorization|x-amz-security-token|(?:set-)?cookie)` +
@@ -96,7 +97,7 @@ const HEADER = new RegExp(
     String.raw`|(?:svc-api-key|proxy-authorization)\\?["'],\s{0,8}\\?["'](?![a-z_]{1,32}\\?["']\s{0,8}:)))` +
     // The name of a variable, as in a curl command, is no secret.
     String.raw`(?![ \t]{0,8}\$SVC_(?:MANAGEMENT_|PRIVATE_)?API_KEY")` +
-    String.raw`(?:digest[^\r\n]*|(?:[^\r\n"'\\]|\\/|\\u00(?!2[27])[\da-f]{2})+)`,
+    String.raw`(?:digest[^\t\r\n]*|(?:[^\t\r\n"'\\]|\\/|\\u00(?!2[27])[\da-f]{2})+)`,
   'gi',
 );
 

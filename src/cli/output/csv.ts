@@ -2,7 +2,7 @@ import { stringify } from 'csv-stringify/sync';
 import { SvcError } from '../../base/errors.ts';
 import { jsonLine } from './formats.ts';
 import { cleanText, hasRunnerCommand } from './text.ts';
-import { chooseFields, leafPaths, projection, type Renderer, type RenderOptions, valueAt } from './view.ts';
+import { chooseFields, leafPaths, projection, type Renderer, type RenderOptions, same, valueAt } from './view.ts';
 
 /**
  * Writes RFC 4180 with LF: a header, then rows. A nested value is its JSON text, an absent one is empty. A single object
@@ -11,20 +11,25 @@ import { chooseFields, leafPaths, projection, type Renderer, type RenderOptions,
  * but a spreadsheet.
  */
 export function csvRenderer<T>(options: RenderOptions<T>): Renderer<T> {
-  const { view, width, excelSafe = false, runnerReads = false } = options;
+  const { view, width, excelSafe = false, runnerReads = false, redact = same } = options;
   const paths = chooseFields(view, options.fields) ?? view.fields.filter((field) => !/(?:^|\.)\*$/.test(field));
   const project = projection(view, undefined, options.showUrls ?? false);
   // Only a terminal has a width. There a cell is made safe; elsewhere its bytes stay as the service sent them.
-  const cell = (text: string): string => {
+  const safe = (text: string): string => {
     if (runnerReads && hasRunnerCommand(text)) return cleanText(text);
     return width === undefined ? text : cleanText(text, 'keep');
   };
-  const header = (columns: readonly string[]): string => csvRow(columns.map(cell));
+  const cell = (text: string): string => redact(safe(text));
+  const header = (columns: readonly string[]): string => {
+    const names = columns.map(cell);
+    return excelSafe ? excelSafeRows([], [names]) : csvRow(names);
+  };
   const cells = (value: T, columns: readonly string[]): (string | number)[] => {
     const shown = project(value);
     return columns.map((path) => {
       const found = valueAt(shown, path);
-      return excelSafe && typeof found === 'number' ? found : cell(plain(found));
+      const text = cell(plain(found));
+      return excelSafe && text === String(found) && typeof found === 'number' ? found : text;
     });
   };
   const rows = (batch: readonly T[], columns = paths): string => {
@@ -35,6 +40,7 @@ export function csvRenderer<T>(options: RenderOptions<T>): Renderer<T> {
   // An operator who chose the fields knows that others are missing.
   const isNoted = options.onLeftOut !== undefined && options.fields === undefined;
   return {
+    isRedacted: options.redact !== undefined,
     begin: () => header(paths),
     rows: (batch) => {
       if (isNoted) for (const value of batch) leftOut.note(value);

@@ -176,8 +176,8 @@ export async function drawRecord<T>(value: T, chosen: readonly string[] | undefi
     .filter(({ repeats }) => chosen !== undefined || repeats?.(value) !== true);
   const { lines, ruler } = await measureCells([value], columns, options);
   const known = new Set(options.view.fields);
-  const labels = columns.map((column) => cleanText(known.has(column.path) ? labelOf(column) : column.path));
-  const { palette = plainPalette, plain = false, width = Infinity } = options;
+  const { palette = plainPalette, plain = false, width = Infinity, redact = same } = options;
+  const labels = columns.map((column) => redact(cleanText(known.has(column.path) ? labelOf(column) : column.path)));
   if (plain) return drawPlain(labels, lines[0] ?? [], palette);
   return drawFields(labels, lines[0] ?? [], width, { ruler, palette, isAligned: true });
 }

@@ -79,6 +79,11 @@ export class Output {
     return this.#write(this.redact(text));
   }
 
+  /** Writes a text whose cells were redacted one by one. Of a whole line, a secret could be hidden together with the cells after it. */
+  writeRedacted(text: string): Promise<void> {
+    return this.#write(text);
+  }
+
   /** Writes the bytes of a requested file unchanged. Fails as `write` does. */
   writeBytes(bytes: Uint8Array): Promise<void> {
     return this.#write(bytes);
@@ -184,26 +189,31 @@ function writeError(name: string, error: unknown): SvcError {
  * Resolves to the number of rows written.
  */
 export async function printList<T>(out: Output, renderer: Renderer<T>, batches: AsyncIterable<readonly T[]>) {
+  const write = writerFor(out, renderer);
   let count = 0;
   let begun = false;
   try {
     for await (const batch of batches) {
       const head = begun ? '' : (renderer.begin?.() ?? '');
       begun = true;
-      await out.write(head + (await renderer.rows(batch)));
+      await write(head + (await renderer.rows(batch)));
       count += batch.length;
     }
   } catch (error) {
     // The first failure is reported, so a failure of this last write does not matter.
-    if (begun) await out.write((await renderer.end?.(true)) ?? '').catch(() => {});
+    if (begun) await write((await renderer.end?.(true)) ?? '').catch(() => {});
     throw error;
   }
-  await out.write((begun ? '' : (renderer.begin?.() ?? '')) + ((await renderer.end?.()) ?? ''));
+  await write((begun ? '' : (renderer.begin?.() ?? '')) + ((await renderer.end?.()) ?? ''));
   return count;
 }
 
 export async function printRecord<T>(out: Output, renderer: Renderer<T>, value: T): Promise<void> {
-  await out.write(await renderer.record(value));
+  await writerFor(out, renderer)(await renderer.record(value));
+}
+
+function writerFor<T>(out: Output, { isRedacted = false }: Renderer<T>): (text: string) => Promise<void> {
+  return (text) => (isRedacted ? out.writeRedacted(text) : out.write(text));
 }
 
 /** Writes a fixed text such as help, without redaction, and resolves to the exit code. */

@@ -10,6 +10,7 @@ import {
   plainPalette,
   type Renderer,
   type RenderOptions,
+  same,
 } from './view.ts';
 
 // The time that cli-table3 takes for a table grows with the square of its rows.
@@ -21,21 +22,24 @@ const ROWS_AT_ONCE = 100;
  * row becomes a block of `label: value` lines, as each does where the table is to be plain. Elsewhere nothing is cut.
  */
 export function tableRenderer<T>(options: RenderOptions<T>): Renderer<T> {
-  const { view, width = Infinity, palette = plainPalette, plain = false } = options;
+  const { view, width = Infinity, palette = plainPalette, plain = false, redact = same } = options;
   const chosen = chooseFields(view, options.fields);
   const columns = chosen?.map((path) => columnFor(view, path)) ?? view.columns;
-  const labels = columns.map((column) => labelOf(column));
+  const labels = columns.map((column) => redact(labelOf(column)));
   const plan = new ColumnPlan(columns, width, chosen === undefined);
   let count = 0;
 
   return {
+    isRedacted: options.redact !== undefined,
     record: (value) => grid.drawRecord(value, chosen, options),
     rows: async (batch) => {
       if (batch.length === 0) return '';
       const asides = batch.map((row) => view.aside?.(row));
       const rows = batch.filter((_, at) => asides[at] === undefined);
       const asideText = (text: string): string =>
-        `${wrapWords(cleanText(text), width).map(palette.quiet).join('\n')}\n`;
+        `${wrapWords(redact(cleanText(text)), width)
+          .map(palette.quiet)
+          .join('\n')}\n`;
       if (rows.length === 0) return asides.map((text) => asideText(text ?? '')).join('');
       const { lines, ruler } = await grid.measureCells(rows, columns, options);
       const begun = count > 0;

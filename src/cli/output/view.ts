@@ -129,7 +129,7 @@ export interface RenderOptions<T> {
   readonly runnerReads?: boolean | undefined;
   /** Gets the paths for which a list has no column, once and at its end, where it left any out. */
   readonly onLeftOut?: ((paths: readonly string[]) => void) | undefined;
-  /** Removes secrets from a table's cells. What is cut or wrapped cannot be recognized any more when it is written. */
+  /** Removes secrets from each cell of a table or of CSV, before it is cut, wrapped or quoted. */
   readonly redact?: ((text: string) => string) | undefined;
 }
 
@@ -141,6 +141,8 @@ export interface Renderer<T> {
   /** `cut`: the list broke off, and the text has only to be one that can be parsed. */
   end?(cut?: boolean): string | Promise<string>;
   record(value: T): string | Promise<string>;
+  /** Whether secrets were removed from each cell. Default false: they are removed from each line when it is written. */
+  readonly isRedacted?: boolean | undefined;
   /** Paths of table columns that did not fit the terminal, known after the first rows. */
   readonly dropped?: readonly string[];
 }

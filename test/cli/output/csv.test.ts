@@ -76,6 +76,14 @@ describe('lines for a spreadsheet', () => {
     expect(excelSafeRows(['share', 'note'], [[-0.5, '-0.5']])).toBe("-0.5,'-0.5\n");
   });
 
+  it('lines for a spreadsheet have safe names of columns too', async () => {
+    const server = await FaultServer.start([json([{ "=cmd|' /C calc'!A0": 1 }])]);
+    onTestFinished(() => server.close());
+    const argv = ['api', '/x', '--key', 'private', '-o', 'csv', '--excel-safe'];
+    const { stdout } = await svcHere(argv, { baseUrl: server.url });
+    expect(stdout).toBe("'=cmd|' /C calc'!A0\n1\n");
+  });
+
   it.each(['token', 'new_token', 'token_id', 'card.token', 'token_intent_id'])(
     'lines for a spreadsheet stop at a token in column %s that they would have to change',
     (name) => {
@@ -83,4 +91,51 @@ describe('lines for a spreadsheet', () => {
       expect(() => excelSafeRows([name, 'b'], [['=5f0c', 'b']])).toThrow('would be changed for spreadsheets');
     },
   );
+});
+
+describe('cells that contain secrets', () => {
+  const KEY = 'ab+c/d=EFghij"k';
+  const MESSAGES = [
+    'plain',
+    'Exported to https://b.example/x?X-Amz-Signature=abc',
+    'rejected header cookie: sid=1',
+    'Authorization: Bearer abc',
+    'https://shop.example',
+    `the key is ${KEY}`,
+  ];
+  const HIDDEN = [
+    'plain',
+    'Exported to https://b.example/x?…',
+    'rejected header cookie: [hidden]',
+    'Authorization: [hidden]',
+    'https://shop.example',
+    'the key is [hidden]',
+  ];
+
+  async function printed(...options: string[]): Promise<string> {
+    const data = MESSAGES.map((message) => ({ message, operation: 'read', actor_id: 'ann@shop.example' }));
+    const server = await FaultServer.start([json({ pagination: { next: null, page_size: 20 }, data })]);
+    onTestFinished(() => server.close());
+    const { code, stdout } = await svcHere(['logs', ...options], { baseUrl: server.url, env: { SVC_API_KEY: KEY } });
+    expect(code).toBe(0);
+    return stdout;
+  }
+
+  const FIELDS = ['--fields', 'message,operation,actor_id'];
+  const ROWS = HIDDEN.map((message) => [message, 'read', 'ann@shop.example']);
+
+  it.each([
+    ['CSV', ['-o', 'csv', ...FIELDS], ','],
+    ['CSV for a spreadsheet', ['-o', 'csv', '--excel-safe', ...FIELDS], ','],
+    ['@tsv of jq', ['--jq', '[.message,.operation,.actor_id]|@tsv'], '\t'],
+    ['@csv of jq', ['--jq', '[.message,.operation,.actor_id]|@csv'], ','],
+  ])('R06: a secret in a cell takes no other cell with it, in %s', async (_, options, delimiter) => {
+    const stdout = await printed(...options);
+    expect(parse(stdout, { delimiter }).slice(-MESSAGES.length)).toEqual(ROWS);
+  });
+
+  it('R06: a secret in a cell takes no other cell with it, in a table', async () => {
+    const [, ...lines] = (await printed('-o', 'table', ...FIELDS)).trimEnd().split('\n');
+    expect(lines.map((line) => line.split(/ {2,}/))).toEqual(ROWS);
+  });
 });
