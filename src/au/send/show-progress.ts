@@ -24,6 +24,8 @@ class RunProgress {
   /** The transfers by job, because several can run at once. */
   readonly #transfers = new Map<string, TransferProgress>();
   readonly #waits = new Map<string, WaitProgress>();
+  /** The jobs that were not found, each of which is named once: a wait may poll for minutes. */
+  readonly #notFound = new Set<string>();
   /** When the first file was sent, in epoch milliseconds of this machine's clock. */
   #begun: number | undefined;
 
@@ -40,9 +42,7 @@ class RunProgress {
       case 'replaced':
         return notices.note(`job ${event.gone} expired before its file was uploaded; created job ${event.job}`);
       case 'missing':
-        return notices.warn(
-          `job ${event.job} was not found (404), which proves nothing: polling continues, and nothing is uploaded again`,
-        );
+        return this.#missing(event.job);
       case 'gone':
         return notices.warn(
           `job ${event.job} expired without its file: the file was never processed and needs another job`,
@@ -83,6 +83,14 @@ class RunProgress {
     for (const shown of [...this.#transfers.values(), ...this.#waits.values()]) shown.fail();
     this.#transfers.clear();
     this.#waits.clear();
+  }
+
+  #missing(job: string): void {
+    if (this.#notFound.has(job)) return;
+    this.#notFound.add(job);
+    this.#context.notices.warn(
+      `job ${job} was not found (404), which proves nothing: polling continues, and nothing is uploaded again`,
+    );
   }
 
   #transfer({ kind, job, done, total }: Extract<RunEvent, { kind: 'uploading' | 'downloading' }>): void {

@@ -92,6 +92,13 @@ it('the progress of a run shows one line for all parts until the run completes',
   ]);
 });
 
+it('the progress of a run names a job once that is not found at several polls', () => {
+  const missing = [1, 2, 3].map(() => ({ kind: 'missing', job: 'b' }) as const);
+  expect(shown(undefined, [...missing, { kind: 'missing', job: 'c' }])).toEqual(
+    ['b', 'c'].map((job) => expect.stringContaining(`warn: job ${job} was not found (404)`)),
+  );
+});
+
 it('the progress of a run reports expired, missing and orphaned jobs', () => {
   expect(
     shown(undefined, [
