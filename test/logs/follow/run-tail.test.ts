@@ -79,3 +79,14 @@ it('R30: a tail with a checkpoint prints its last entries again where they could
   expect((await run(full)).code).not.toBe(0);
   expect(await run()).toMatchObject({ code: 0, stdout: expect.stringContaining('"read"') });
 });
+
+it.each([
+  ['no gap of the seconds before its first response', '24h', 0],
+  ['a gap of entries that are deleted already', '25h', 14],
+])('a tail from where the service begins reports %s', async (_, since, code) => {
+  const clock = new BusyClock({ start: Date.now() });
+  // The service's clock is ahead, so that it has deleted a few more seconds than this machine expects.
+  server.aheadMs = 30_000;
+  const ended = await tail(['--since', since, '--strict', '--idle-exit', '20s'], clock);
+  expect([ended.code, ended.stderr.includes('entries may be missing')], ended.stderr).toEqual([code, code === 14]);
+});
