@@ -1,9 +1,10 @@
 import { copyFileSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import { PassThrough } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import type { Interceptor } from '../../../src/emulator/options.ts';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
-import type { HereResult } from '../../support/run-here.ts';
+import { type HereResult, svcHere } from '../../support/run-here.ts';
 import { openQuickDesk, type QuickDesk } from '../commands/support.ts';
 
 const RUNS = '.local/state/svc/runs';
@@ -45,6 +46,28 @@ describe('svc au resume', () => {
     expect(resumed.stderr).toContain(`svc au resume ${run} --wait`);
     expect(await desk.svc(`au resume ${run}`)).toMatchObject({ code: 0 });
     expect(desk.uploads()).toBe(1);
+  });
+
+  it('R80: svc au resume uploads nothing of a run that somebody abandons during its question', async () => {
+    const { desk, run } = await unfinished();
+    const { home, sandbox, clock } = desk;
+    const env = { SVC_PACING: 'off', LANG: 'C.UTF-8' };
+    const login = ['login', '--base-url', sandbox.url, '--management-key-stdin', '--private-key-stdin'];
+    const here = { clock, home: home.path, cwd: home.path, env: home.environment(env) };
+    await svcHere(login, { ...here, input: 'sandbox-management-key\nsandbox-private-key\n' });
+    const tenants = home.file('.cache/svc/tenants.json');
+    writeFileSync(tenants, readFileSync(tenants, 'utf8').replace('"type":"test"', '"type":"production"'));
+    const terminal = Object.assign(new PassThrough(), { isTTY: true, setRawMode: () => undefined });
+    const asked = new Promise<void>((resolve) => terminal.once('resume', resolve));
+    const resumed = svcHere(['au', 'resume', run, '-o', 'json'], { ...here, input: terminal, columns: 80 });
+    expect(await Promise.race([asked, resumed])).toBeUndefined();
+    expect(await svcHere(['au', 'abandon', run, '--yes'], here)).toMatchObject({ code: 0 });
+    terminal.write('y\n');
+    const { code, stderr } = await resumed;
+    expect(code, stderr).toBe(2);
+    expect(stderr).toContain('This may be billed.');
+    expect(stderr).toContain(`${run} was abandoned`);
+    expect(desk.uploads()).toBe(0);
   });
 
   it('R80: svc au resume continues to the results with --wait, to the file that was named first or to another', async () => {
