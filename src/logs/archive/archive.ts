@@ -21,7 +21,7 @@ export interface RunOptions extends Omit<SyncOptions, 'isNew' | 'onCommit'> {
   /** Returns the beginning of a new archive, given the service's time. Default: everything that the service still has. */
   readonly since?: ((now: number) => number) | undefined;
   /** Called before a new archive is begun. What it throws ends the run. */
-  readonly onNew?: (() => void) | undefined;
+  readonly onNew?: (() => Promise<void>) | undefined;
   readonly onBegin?: ((begin: RunBegin) => void) | undefined;
   readonly onCommit?: ((written: Written) => void) | undefined;
   /** Called in follow mode when the set of missing files has changed. */
@@ -69,7 +69,7 @@ export async function runArchive(
   requireShortOverlap(options.overlapMs, options.retentionMs);
   const found = await findArchive(store);
   if (found) checkSubject(store, found, options);
-  else options.onNew?.();
+  else await options.onNew?.();
   const client = await openClient();
   const time: KnownTime = { now: () => client.now() };
   try {

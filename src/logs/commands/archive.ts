@@ -23,6 +23,7 @@ import { rememberArchive, requireUnknownArchive } from '../archive/known-archive
 import type { LostFiles } from '../archive/lost-files.ts';
 import { ArchiveNotices } from '../archive/notices.ts';
 import { openArchive, wholeMonths } from '../archive/open-archive.ts';
+import { requireOutsideOthers } from '../archive/outside-archive.ts';
 import { checkMargin, isoRange, marginHours, marginMs } from '../archive/records/coverage.ts';
 import type { DroppedMonth } from '../archive/records/record.ts';
 import type { Dropped, Retention } from '../archive/retention.ts';
@@ -165,8 +166,13 @@ export const archive = defineCommand({
   },
 });
 
-/** Checks that no archive of this machine is gone, unless the operator says when a new one begins. @throws SvcError `config` */
-function requireNew(context: Context, store: FileStore, input: ArchiveInput, retentionMs: number): void {
+/**
+ * Checks that a new archive is in no other one, and that no archive of this machine is gone, unless the operator says when a
+ * new one begins.
+ * @throws SvcError `usage`, `config`
+ */
+async function requireNew(context: Context, store: FileStore, input: ArchiveInput, retentionMs: number): Promise<void> {
+  await requireOutsideOthers(context, store);
   if (input.since !== undefined) return;
   const hours = Math.floor(retentionMs / 3_600_000);
   requireUnknownArchive(context, store, ['logs', 'archive', locationOf(input), '--since', `${hours}h`]);
