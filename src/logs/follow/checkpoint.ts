@@ -12,6 +12,15 @@ export interface Subject {
   readonly service: string;
   readonly entityType: string | undefined;
   readonly entityId: string | undefined;
+  /** The id of the tenant whose log is read, if it is known. */
+  readonly tenantId?: string | undefined;
+}
+
+/** What a checkpoint contains. */
+export interface Checkpoint {
+  readonly position: TailPosition;
+  /** The id of the tenant; undefined if it was not known, or if an earlier version of svc wrote the checkpoint. */
+  readonly tenantId: string | undefined;
 }
 
 /** Writes a checkpoint atomically. @throws SvcError `local` */
@@ -20,7 +29,7 @@ export function writeCheckpoint(file: string, subject: Subject, position: TailPo
 }
 
 /** Reads a checkpoint; undefined if the file does not exist. @throws SvcError `local`, `config` */
-export function readCheckpoint(file: string, subject: Subject): TailPosition | undefined {
+export function readCheckpoint(file: string, subject: Subject): Checkpoint | undefined {
   let text: string;
   try {
     text = readRegularFileSync(file);
@@ -37,11 +46,13 @@ export function readCheckpoint(file: string, subject: Subject): TailPosition | u
 }
 
 export function checkpointText(subject: Subject, position: TailPosition): string {
-  return `${JSON.stringify({ version: 1, ...subjectMembers(subject), ...toStored(position) })}\n`;
+  const { tenantId } = subject;
+  const tenant = tenantId === undefined ? {} : { tenant_id: tenantId };
+  return `${JSON.stringify({ version: 1, ...subjectMembers(subject), ...tenant, ...toStored(position) })}\n`;
 }
 
-/** Parses the text of a checkpoint. @throws SvcError `config` if it is damaged, newer, or of another log */
-export function parseCheckpoint(file: string, text: string, subject: Subject): TailPosition {
+/** Parses the text of a checkpoint, whatever its tenant. @throws SvcError `config` if it is damaged, newer, or of another log */
+export function parseCheckpoint(file: string, text: string, subject: Subject): Checkpoint {
   const found = parsedJson(text);
   refuseNewer(found, 1, file);
   const checkpoint = checkpointSchema.safeParse(found).data;
@@ -56,10 +67,27 @@ export function parseCheckpoint(file: string, text: string, subject: Subject): T
       facts: { file, [name]: checkpoint[name] },
     });
   }
-  return fromStored(checkpoint);
+  return { position: fromStored(checkpoint), tenantId: checkpoint.tenant_id };
 }
 
-const checkpointSchema = z.extend(positionSchema, { version: z.literal(1) });
+/**
+ * Checks that a checkpoint is of the tenant whose log is read. With the key of another one, the position would move past
+ * entries that nobody has read.
+ * @throws SvcError `config`
+ */
+export function requireSameTenant(file: string, kept: Checkpoint, tenantId: string | undefined): void {
+  if (kept.tenantId === undefined || tenantId === undefined || kept.tenantId === tenantId) return;
+  throw new SvcError(
+    'config',
+    `${file} is the checkpoint of tenant ${kept.tenantId}, and the key is of tenant ${tenantId}`,
+    {
+      hint: 'Nothing was read. Choose the profile of that tenant, or another checkpoint file for this one.',
+      facts: { file, checkpoint_tenant_id: kept.tenantId, tenant_id: tenantId },
+    },
+  );
+}
+
+const checkpointSchema = z.extend(positionSchema, { version: z.literal(1), tenant_id: z.optional(z.string()) });
 
 function subjectMembers({ service, entityType, entityId }: Subject) {
   return { service, entity_type: entityType ?? null, entity_id: entityId ?? null };

@@ -65,15 +65,15 @@ interface Followed {
 async function follow(
   context: Context,
   input: TailFilter,
-  { subject, file, actors }: Followed,
+  { subject: log, file, actors }: Followed,
   print: ListPrinter<Log>,
 ): Promise<number> {
-  const [{ readCheckpoint, writeCheckpoint }, { beginNow }] = await Promise.all([
+  const [{ openCheckpoint }, { writeCheckpoint }, { beginNow }] = await Promise.all([
+    import('./open-checkpoint.ts'),
     import('./checkpoint.ts'),
     import('./follow-logs.ts'),
   ]);
-  const kept = file === undefined ? undefined : readCheckpoint(file, subject);
-  const client = await context.client();
+  const { client, kept, subject } = await openCheckpoint(context, log, file);
   const own = hidesOwnReads(context.out.isTerminal, input) ? await findOwnReads(client) : undefined;
   const notices = new TailNotices(context, input, own && { own, actors });
   const onEvent = notices.show.bind(notices);

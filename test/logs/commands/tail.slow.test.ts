@@ -156,7 +156,7 @@ describe('svc logs tail', () => {
 
   it('R65: svc logs tail prints a command that resumes from --since when it ends before its first page', async () => {
     server.logs.push(logAgo(600_000, 'early'));
-    Object.assign(server, { refusal: 400, refuseAfter: 1 });
+    Object.assign(server, { refusal: 400, refuseAfter: 2 });
     const failed = await tail('--checkpoint', 'early.json', '--since', '1h');
     expect(failed).toMatchObject({ code: 6, stdout: '' });
     const [, line = ''] = /^ {2}svc (logs tail .*)$/m.exec(failed.stderr) ?? [];

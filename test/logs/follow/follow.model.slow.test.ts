@@ -126,7 +126,7 @@ async function live(
   for (const death of [...plan, undefined]) {
     service.killAt = death?.how === 'request' ? service.requests + death.after : Infinity;
     const tail = new Tail(service, {
-      begin: parseCheckpoint('checkpoint', checkpoint, SUBJECT),
+      begin: parseCheckpoint('checkpoint', checkpoint, SUBJECT).position,
       overlapMs: overlap,
       mostPerSecond,
       retentionMs: manner.retentionMs,

@@ -334,7 +334,7 @@ describe('a tail', () => {
           events.push(event);
           if (event.kind === 'polled' && service.now() >= end) throw new Killed();
         };
-        const begin = parseCheckpoint('tail.json', checkpointText(subject, position), subject);
+        const begin = parseCheckpoint('tail.json', checkpointText(subject, position), subject).position;
         const tail = new Tail(service, { ...options, begin, retentionMs: HOUR, onEvent });
         await tailInto(tail, words);
         position = tail.position();

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { FakeClock } from '../../support/clock.ts';
@@ -89,4 +91,28 @@ it.each([
   server.aheadMs = 30_000;
   const ended = await tail(['--since', since, '--strict', '--idle-exit', '20s'], clock);
   expect([ended.code, ended.stderr.includes('entries may be missing')], ended.stderr).toEqual([code, code === 14]);
+});
+
+it('R30: a tail with the key of another tenant is refused the checkpoint, and moves it past no entry', async () => {
+  const home = temporaryHome();
+  const run = () =>
+    svcHere(['logs', 'tail', '--since', '1h', '--checkpoint', 'c.json', '--idle-exit', '20s', '-o', 'jsonl'], {
+      baseUrl: new URL(server.url),
+      clock: new FakeClock({ start: Date.now() }),
+      home,
+    });
+  // The key of the first run may not read its tenant, as that of an earlier version of svc did not.
+  expect(await run()).toMatchObject({ code: 0 });
+  server.tenant = 't-1';
+  expect(await run()).toMatchObject({ code: 0, stdout: '' });
+  const checkpoint = readFileSync(join(home, 'c.json'), 'utf8');
+  server.tenant = 't-2';
+  server.logs.push(logAgo(1_000, 'delete'));
+  const refused = await run();
+  expect([refused.code, refused.stdout, readFileSync(join(home, 'c.json'), 'utf8')]).toEqual([3, '', checkpoint]);
+  expect(errorIn(refused)['message']).toMatch(/c\.json is the checkpoint of tenant t-1, and the key is of tenant t-2$/);
+  for (const tenant of [undefined, 't-1']) {
+    server.tenant = tenant;
+    expect((await run()).stdout.includes('delete')).toBe(tenant === undefined);
+  }
 });

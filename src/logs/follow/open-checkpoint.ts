@@ -1,0 +1,44 @@
+import { isSvcError } from '../../base/errors.ts';
+import type { Context } from '../../cli/app/command.ts';
+import { tenantInUse } from '../../cli/app/tenant-mark.ts';
+import type { Client } from '../../client/api/client.ts';
+import { objectOrUndefined } from '../../schema/json-value.ts';
+import type { TailPosition } from '../entry.ts';
+import { readCheckpoint, requireSameTenant, type Subject } from './checkpoint.ts';
+
+/** The client of a tail, where it goes on if its checkpoint says so, and what is written into checkpoints. */
+interface Opened {
+  readonly client: Client;
+  readonly kept: TailPosition | undefined;
+  readonly subject: Subject;
+}
+
+/**
+ * Opens the client of a tail and reads its checkpoint, if it has one.
+ * @throws SvcError `config` for a checkpoint of another log or tenant, `local`
+ */
+export async function openCheckpoint(context: Context, log: Subject, file: string | undefined): Promise<Opened> {
+  const found = file === undefined ? undefined : readCheckpoint(file, log);
+  const client = await context.client();
+  if (file === undefined) return { client, kept: undefined, subject: log };
+  const tenantId = await tenantOfLog(context, client);
+  if (found) requireSameTenant(file, found, tenantId);
+  return { client, kept: found?.position, subject: { ...log, tenantId: tenantId ?? found?.tenantId } };
+}
+
+/** Returns the id of the tenant whose log the key reads; undefined if neither the profile nor one request shows it. */
+async function tenantOfLog(context: Context, client: Client): Promise<string | undefined> {
+  const known = tenantInUse(context);
+  if (known !== undefined) return known.id;
+  try {
+    const request = { method: 'GET', path: '/tenants/self', key: 'management', attempts: 1 } as const;
+    const { body } = await client.any.send(request);
+    const { id } = objectOrUndefined(body?.json) ?? {};
+    return typeof id === 'string' ? id : undefined;
+  } catch (error) {
+    context.signal.throwIfAborted();
+    // An outage ends no tail, nor does a key that may not read the tenant.
+    if (isSvcError(error)) return undefined;
+    throw error;
+  }
+}
