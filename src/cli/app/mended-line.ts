@@ -4,7 +4,7 @@ import { GLOBAL_PARAMETERS } from './global-parameters.ts';
 import { KEY_OPTIONS } from './habits.ts';
 import { option, type ServiceNamed, serviceOptions } from './hint.ts';
 import { type Parameter, type Parameters, takesValue } from './parameter.ts';
-import { argumentsOf, isFile, parameterOf, type Place, placeholder } from './place.ts';
+import { argumentsOf, isDirectory, isFile, parameterOf, type Place, placeholder } from './place.ts';
 import { isTime } from './value-kind.ts';
 
 /** A word of the typed line: an option with its value, or a word of the command or an argument. */
@@ -159,6 +159,7 @@ function canShow(value: string, { extensions = [], suggest }: Parameter<unknown>
   return (
     words.every((word) => isShowable(word)) ||
     isFile(place, value) ||
+    isDirectory(place, value) ||
     extensions.includes(path.extname(value)) ||
     isTime(value) ||
     /^\d{1,5}$/.test(value)

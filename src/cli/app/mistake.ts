@@ -21,7 +21,14 @@ import {
 } from './place.ts';
 import { mendedLine, separated, type TypedWord, typedWords } from './mended-line.ts';
 import { TOPICS } from './topics.ts';
-import { asOption, type CommandHabit, commandHabit, extraWord, unexpectedArgument } from './unexpected-argument.ts';
+import {
+  asOneTime,
+  asOption,
+  type CommandHabit,
+  commandHabit,
+  extraWord,
+  unexpectedArgument,
+} from './unexpected-argument.ts';
 import { unknownOption } from './unknown-option.ts';
 
 /**
@@ -63,12 +70,13 @@ async function describe(error: CommanderError, place: Place): Promise<Mistake> {
 }
 
 // The default command of a group takes no arguments, so an argument there is a mistyped command.
-function excessArgument(place: Place): Promise<Mistake> {
-  const { parser, words } = place;
-  const group = parser.parent;
-  if (group && isDefaultOf(group, place))
-    return unknownCommand(parser.args, group.commands, { ...place, words: words.replace(/ \S+$/, '') });
-  return unexpectedArgument(place);
+async function excessArgument(place: Place): Promise<Mistake> {
+  const { parser } = place;
+  const group = isDefaultOf(parser.parent, place) ? parser.parent : null;
+  const words = group === null ? place.words : place.words.replace(/ \S+$/, '');
+  const oneTime = asOneTime({ ...place, words });
+  if (oneTime !== undefined) return oneTime;
+  return group === null ? unexpectedArgument(place) : unknownCommand(parser.args, group.commands, { ...place, words });
 }
 
 /** Tells whether a mistyped command was taken for an argument of the group's default command, which has no such option. */

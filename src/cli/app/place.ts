@@ -48,11 +48,20 @@ export async function typedPath({ words, tree, argv }: Place): Promise<string[]>
 }
 
 /** Tells whether a typed word names a file. */
-export function isFile({ cwd }: Pick<Place, 'cwd'>, typed: string): boolean {
+export function isFile(place: Pick<Place, 'cwd'>, typed: string): boolean {
+  return statOf(place, typed)?.isFile() === true;
+}
+
+/** Tells whether a typed word names a directory. */
+export function isDirectory(place: Pick<Place, 'cwd'>, typed: string): boolean {
+  return statOf(place, typed)?.isDirectory() === true;
+}
+
+function statOf({ cwd }: Pick<Place, 'cwd'>, typed: string): fs.Stats | undefined {
   try {
-    return typed !== '' && fs.statSync(path.resolve(cwd, typed)).isFile();
+    return typed === '' ? undefined : fs.statSync(path.resolve(cwd, typed));
   } catch {
-    return false;
+    return undefined;
   }
 }
 

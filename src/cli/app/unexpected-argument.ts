@@ -4,7 +4,10 @@ import type { Habits } from './habits.ts';
 import { mendedLine, typedWords } from './mended-line.ts';
 import { optionWords, type Parameter, type Parameters } from './parameter.ts';
 import { argumentsOf, isFile, type Mistake, parameterOf, type Place, placeholder } from './place.ts';
-import { optionsFor } from './value-kind.ts';
+import { isOfKind, optionsFor } from './value-kind.ts';
+
+const DAY = /^(?:\d{4}-\d\d-\d\d|today|yesterday)$/;
+const TIME_OF_DAY = /^\d{1,2}:\d\d(?::\d\d(?:\.\d+)?)?(?:[Zz]|[+-]\d\d:\d\d)?$/;
 
 /** Explains an argument that the command does not take: it may be the value of an option, or belong elsewhere. */
 export async function unexpectedArgument(place: Place): Promise<Mistake> {
@@ -76,6 +79,33 @@ export async function asOption(
 
 function isGiven(parameter: Parameter<unknown>, { argv }: Place): boolean {
   return parameter.kind !== 'repeated' && optionWords(parameter).some((name) => argv.includes(name));
+}
+
+/**
+ * Explains a time of day after the date of an option, as in `--since 2026-11-26 22:00`. As a time of another option it
+ * would select the opposite range.
+ */
+export function asOneTime(place: Place): Mistake | undefined {
+  const { argv, parameters, words } = place;
+  const typed = typedWords(argv, parameters);
+  const found = typed.findIndex(({ text, option }, index) => {
+    const { value = '' } = typed[index - 1] ?? {};
+    return option === undefined && TIME_OF_DAY.test(text) && DAY.test(value);
+  });
+  const [before, word] = typed.slice(found - 1, found + 1);
+  if (found < 1 || before?.parameter === undefined || word === undefined) return undefined;
+  const { at, option: name = '', parameter, value = '' } = before;
+  const time = /^\d/.test(value) ? `${value}T${word.text}` : `${value} ${word.text}`;
+  if (!isOfKind(parameter, time, [])) return undefined;
+  const instead = new Map([
+    [at, [name, time]],
+    [word.at, []],
+  ]);
+  return {
+    message: `unexpected argument "${word.text}" for '${words}'`,
+    hint: `${name} takes a date and a time of day as one word.`,
+    next: mendedLine(place, { path: words.split(' ').slice(1), parameters, instead }),
+  };
 }
 
 /** Explains a second word after the value of an option, as in `--name Acme Corp`. */

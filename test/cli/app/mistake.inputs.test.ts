@@ -11,6 +11,7 @@ import { errorIn, svcIn } from '../../support/run-here.ts';
 const ID = '4707c78a-ef35-487e-a67c-cc101d1d4c49';
 const directory = mkdtempSync(join(tmpdir(), 'svc-wrong-input-'));
 mkdirSync(join(directory, 'exports'));
+mkdirSync(join(directory, 'archive-2'));
 writeFileSync(join(directory, 't.csv'), 'token,expiration_year,expiration_month,merchant_id\n');
 writeFileSync(join(directory, 'body.json'), '{}');
 writeFileSync(join(directory, 'report.html'), '<!DOCTYPE html>\n<html><body>A report</body></html>\n');
@@ -66,6 +67,12 @@ describe('a wrong input', () => {
     ['3ds authenticate 5f0c body.json', '3ds authenticate <session> --file body.json'],
     ['tenant update Acme', 'tenant update --name <name>'],
     ['au submit t.csv --cycle december 2026', 'au submit t.csv --cycle december-2026'],
+    // A date and a time of day that are one time.
+    ['logs list --since 2026-11-26 22:00', 'logs list --since 2026-11-26T22:00'],
+    ['logs --until=2026-11-27 10:00 --all', 'logs --until 2026-11-27T10:00 --all'],
+    ['logs list --since yesterday 22:00', 'logs list --since yesterday 22:00'],
+    ['logs search archive-2 --since 2026-11-26 22:00:05', 'logs search archive-2 --since 2026-11-26T22:00:05'],
+    ['logs search --since 2026-11-26 22:00 archive-2', 'logs search --since 2026-11-26T22:00 archive-2'],
     // A value that was typed as an option.
     ['logs --csv', 'logs --output csv'],
     ['au jobs --failed', 'au jobs --status failed'],
