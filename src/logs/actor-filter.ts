@@ -3,8 +3,9 @@ import { nearest, typedWord } from '../base/security/typed-word.ts';
 import type { Context } from '../cli/app/command.ts';
 import { serviceOf } from '../cli/app/service.ts';
 import { type ApplicationNames, knownApplicationsOf } from '../cli/config/cache.ts';
+import { cleanText } from '../cli/output/text.ts';
 import { UUID } from '../schema/uuid.ts';
-import { readApplications, shortName } from './actor-names.ts';
+import { readApplications } from './actor-names.ts';
 
 /** A UUID that completes the beginning of another one, to check whether it can be one. */
 const EXAMPLE = '00000000-0000-0000-0000-000000000000';
@@ -79,33 +80,40 @@ async function idOf(context: Context, typed: string): Promise<string> {
   const { settings, system, clock } = context;
   // Reading an archive needs no service.
   const service = settings.sandbox || settings.baseUrl !== undefined ? serviceOf(context) : undefined;
-  const cached = knownApplicationsOf(system, service, clock.now());
+  const cached = knownApplicationsOf(system, service, clock.now()).names;
   const isBeginning = isBeginningOfId(typed);
-  const found = await candidates(cached, typed);
+  const found = candidates(cached, typed);
   if (found.length === 0 && isBeginning) return typed;
   if (found.length > 0) return onlyOne(typed, found);
   const [, shownId] = SHOWN_ID.exec(typed) ?? [];
   if (shownId !== undefined) return idOf(context, shownId);
-  const { names, problem } = await readNames(context, service);
-  const named = await candidates(names, typed);
-  if (named.length > 0) return onlyOne(typed, named);
-  throw unknownActor(typed, names, problem);
+  const { names, problem, hasMore } = await readNames(context, service);
+  const named = candidates(names, typed);
+  if (named.length === 0) throw unknownActor(typed, names, problem);
+  const id = onlyOne(typed, named);
+  if (hasMore)
+    context.notices.warn(
+      `--actor ${typedWord(typed, names.values())} is application ${id}; others of this name may not be known (${problem})`,
+    );
+  return id;
 }
 
 function isBeginningOfId(typed: string): boolean {
   return typed.length >= FEWEST_CHARACTERS && UUID.test(typed + EXAMPLE.slice(typed.length));
 }
 
-/** Returns the ids of applications with this name or, if it may be one, this beginning of an id. */
-async function candidates(names: ApplicationNames, typed: string): Promise<string[]> {
+/**
+ * Returns the ids of applications with this name or, if it may be one, this beginning of an id. A name that a table cut,
+ * which ends with an ellipsis, is the beginning of a whole name.
+ */
+function candidates(names: ApplicationNames, typed: string): string[] {
   const isBeginning = isBeginningOfId(typed);
-  const name = (await shortName(typed)).toLowerCase();
-  return [...names]
-    .filter(
-      ([id, known]) =>
-        known.toLowerCase() === name || (isBeginning && id.toLowerCase().startsWith(typed.toLowerCase())),
-    )
-    .map(([id]) => id);
+  const name = cleanText(typed).trim().toLowerCase();
+  const idsOf = (isMeant: (known: string, id: string) => boolean): string[] =>
+    [...names].filter(([id, known]) => isMeant(known.toLowerCase(), id.toLowerCase())).map(([id]) => id);
+  const found = idsOf((known, id) => known === name || (isBeginning && id.startsWith(name)));
+  const [, start] = /^(.+)…$/s.exec(name) ?? [];
+  return found.length > 0 || start === undefined ? found : idsOf((known) => known.startsWith(start));
 }
 
 function onlyOne(typed: string, found: readonly string[]): string {
@@ -114,18 +122,18 @@ function onlyOne(typed: string, found: readonly string[]): string {
   return first;
 }
 
-/** Reads the names of applications. Without the service, names that were read long ago must do. */
+/** Reads the names of applications. Without the service, names that were read long ago, and perhaps not all, must do. */
 async function readNames(
   context: Context,
   service: string | undefined,
-): Promise<{ names: ApplicationNames; problem?: string }> {
+): Promise<{ names: ApplicationNames; hasMore: boolean; problem?: string }> {
   try {
-    return { names: await readApplications(context) };
+    return { names: await readApplications(context), hasMore: false };
   } catch (error) {
     if (!isSvcError(error)) throw error;
     context.signal.throwIfAborted();
     const { system, clock } = context;
-    return { names: knownApplicationsOf(system, service, clock.now(), { isOld: true }), problem: error.message };
+    return { ...knownApplicationsOf(system, service, clock.now(), { isOld: true }), problem: error.message };
   }
 }
 

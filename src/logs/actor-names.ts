@@ -1,11 +1,17 @@
 import { isSvcError, SvcError } from '../base/errors.ts';
 import { within } from '../base/within.ts';
 import type { Context } from '../cli/app/command.ts';
-import { type ApplicationNames, knownApplications, rememberActors, rememberApplications } from '../cli/config/cache.ts';
-import { cleanText, loadUnicodeWidth, type TextWidth } from '../cli/output/text.ts';
+import {
+  type ApplicationNames,
+  knownApplications,
+  type NamesRead,
+  rememberActors,
+  rememberApplications,
+} from '../cli/config/cache.ts';
+import { cleanText, loadUnicodeWidth } from '../cli/output/text.ts';
 import type { View } from '../cli/output/view.ts';
 import type { Client } from '../client/api/client.ts';
-import { isObject } from '../schema/json-value.ts';
+import { isObject, objectOrUndefined } from '../schema/json-value.ts';
 import type { Log } from '../schema/log.ts';
 import { type Actor, type ActorLabels, actorText, labelsOf } from './actor.ts';
 import { peopleView } from './view.ts';
@@ -16,6 +22,8 @@ const FIRST_MS = 300;
 const PATIENCE_MS = 2_000;
 const MAX_WIDTH = 23;
 const MAX_SEEN = 100;
+const PAGE_SIZE = 100;
+const MAX_PAGES = 100;
 
 type TenantActor = Actor & Pick<Log, 'tenant_id'>;
 
@@ -117,9 +125,9 @@ export class ActorNames {
     if (service === undefined) return;
     const { system, clock } = this.#context;
     const client = await this.#context.client();
-    const names = await client.bestEffort(({ any }) => applicationNames(this.#context, any));
+    const names = await client.bestEffort(({ any }) => applicationNames(this.#context, any, 1));
     if (!(names instanceof SvcError)) {
-      this.#labels.set(tenantId, { labels: labelsOf(names), isFresh: true });
+      this.#labels.set(tenantId, { labels: labelsOf(names.shown), isFresh: true });
       rememberApplications(system, { service, tenantId }, names, clock.now());
     } else if (isSvcError(names, 'forbidden', 'not_found')) {
       rememberApplications(system, { service, tenantId }, undefined, clock.now());
@@ -127,28 +135,35 @@ export class ActorNames {
   }
 }
 
-/** Reads the names of the first 100 applications, cut to the width of a table. @throws SvcError if they cannot be read */
+/** Reads the whole names of all applications. @throws SvcError if they cannot be read */
 export async function readApplications(context: Context): Promise<ApplicationNames> {
   const client = await context.client();
-  return applicationNames(context, client.any);
+  const { shown, whole, hasMore } = await applicationNames(context, client.any, MAX_PAGES);
+  if (hasMore) throw new SvcError('truncated', 'the list of applications is too long to find a name in it');
+  return new Map([...shown, ...whole]);
 }
 
-async function applicationNames(context: Context, any: Client['any']): Promise<ApplicationNames> {
-  const request = { method: 'GET', path: '/applications', query: { size: 100 }, key: 'management' } as const;
-  const { body } = await any.send({ ...request, attempts: 1 });
-  const data = isObject(body?.json) ? body.json['data'] : undefined;
-  if (!Array.isArray(data)) throw new SvcError('bad_response', 'the list of applications has no data');
+async function applicationNames(context: Context, any: Client['any'], pages: number): Promise<NamesRead> {
+  const names = new Map<string, string>();
+  let hasMore = true;
+  for (let page = 1; hasMore && page <= pages; page += 1) {
+    const query = { size: PAGE_SIZE, ...(page > 1 && { page }) };
+    const { body } = await any.send({ method: 'GET', path: '/applications', query, key: 'management', attempts: 1 });
+    const { data, pagination } = objectOrUndefined(body?.json) ?? {};
+    if (!Array.isArray(data)) throw new SvcError('bad_response', 'the list of applications has no data');
+    const before = names.size;
+    for (const [id, name] of data.flatMap((item: unknown) => pairOf(context, item))) names.set(id, name);
+    const { total_pages: total } = objectOrUndefined(pagination) ?? {};
+    // Without a total, a full page may have a successor, unless the service sends the same page again.
+    hasMore = typeof total === 'number' ? page < total : data.length >= PAGE_SIZE && names.size > before;
+  }
   const ruler = await loadUnicodeWidth();
-  return new Map(data.flatMap((item: unknown) => pairOf(context, item, ruler)));
+  const shown = new Map([...names].map(([id, name]) => [id, ruler.cut(name, MAX_WIDTH)]));
+  return { shown, whole: new Map([...names].filter(([id, name]) => shown.get(id) !== name)), hasMore };
 }
 
-function pairOf(context: Context, item: unknown, ruler: TextWidth): [id: string, name: string][] {
+function pairOf(context: Context, item: unknown): [id: string, name: string][] {
   if (!isObject(item) || typeof item['id'] !== 'string' || typeof item['name'] !== 'string') return [];
   const name = context.out.redact(cleanText(item['name'])).trim();
-  return name === '' ? [] : [[item['id'], ruler.cut(name, MAX_WIDTH)]];
-}
-
-/** Returns a name as a table shows it. */
-export async function shortName(name: string): Promise<string> {
-  return (await loadUnicodeWidth()).cut(cleanText(name).trim(), MAX_WIDTH);
+  return name === '' ? [] : [[item['id'], name]];
 }

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/base/system.ts';
 import { FakeClock } from '../support/clock.ts';
-import { svcHere } from '../support/run-here.ts';
+import { errorIn, svcHere } from '../support/run-here.ts';
 import { Screen } from '../support/screen.ts';
 import { logAgo, type LogServer, startLogServer } from './commands/log-server.ts';
 
@@ -164,5 +164,64 @@ describe('names of actors in a table on a terminal', () => {
       await onScreen(['logs']);
     }
     expect(asked).toBe(4);
+  });
+});
+
+/** Returns the messages of the entries by an actor, or that of the error. */
+async function byActor(name: string) {
+  const options = { baseUrl: new URL(server.url), home, clock: new FakeClock({ start: Date.now() }) };
+  const found = await svcHere(['logs', '--actor', name, '-o', 'jsonl'], options);
+  return found.code === 0 ? found.stdout.match(/"message":"[a-z]+"/g) : errorIn(found)['message'];
+}
+
+describe('--actor with the name of an application', () => {
+  const PRODUCTION = 'Payment gateway service production';
+  const CUT = 'Payment gateway servic…';
+
+  it.each(['read', 'cached'])('is not another name with the same beginning (%s)', async (from) => {
+    answer([{ id: ACTOR, name: PRODUCTION }]);
+    if (from === 'cached') await onScreen(['logs']);
+    expect(await byActor('Payment gateway service staging')).toMatch(/is no known actor$/);
+    expect(await byActor(PRODUCTION.toUpperCase())).toEqual(['"message":"one"']);
+    expect(await byActor(CUT)).toEqual(['"message":"one"']);
+    answer([
+      { id: ACTOR, name: PRODUCTION },
+      { id: 'other-id', name: 'Payment gateway service staging' },
+    ]);
+    fs.rmSync(path.join(home, '.cache'), { recursive: true, force: true });
+    expect(await byActor(CUT)).toContain(`is not one actor: ${ACTOR}, other-id`);
+    expect(await byActor(PRODUCTION)).toEqual(['"message":"one"']);
+  });
+
+  it('is looked for among all applications, also where the names of the first 100 are known', async () => {
+    const all = Array.from({ length: 120 }, (_, at) => ({ id: `id-${at}`, name: `App ${at}` }));
+    all[4] = { id: 'id-4', name: 'billing' };
+    all[110] = { id: 'id-110', name: 'billing' };
+    all[111] = { id: ACTOR, name: 'last' };
+    server.onApplications = (page) => all.slice((page - 1) * 100, page * 100);
+    await onScreen(['logs']);
+    expect(await byActor('last')).toEqual(['"message":"one"']);
+    expect(await byActor('billing')).toContain('is not one actor: id-4, id-110');
+  });
+
+  it('is not decided by the first 100 names without a warning where the others cannot be read', async () => {
+    server.onApplications = () => Array.from({ length: 100 }, (_, at) => ({ id: `id-${at}`, name: `App ${at}` }));
+    await onScreen(['logs']);
+    answer(500);
+    const options = { baseUrl: new URL(server.url), home, clock: new FakeClock({ start: Date.now() }) };
+    const { stderr } = await svcHere(['logs', '--actor', 'App 7'], options);
+    expect(stderr).toContain('is application id-7; others of this name may not be known');
+  });
+
+  it('is not decided by the cut names that an earlier version of svc kept', async () => {
+    answer([{ id: ACTOR, name: PRODUCTION }]);
+    await onScreen(['logs']);
+    const file = path.join(home, '.cache/svc/applications.json');
+    const { tenants } = JSON.parse(fs.readFileSync(file, 'utf8')) as { tenants: Record<string, { whole?: unknown }> };
+    for (const tenant of Object.values(tenants)) delete tenant.whole;
+    fs.writeFileSync(file, JSON.stringify({ version: 1, tenants }));
+    expect(await byActor(PRODUCTION)).toEqual(['"message":"one"']);
+    expect(await onScreen(['logs'])).toContain(` ${CUT} `);
+    expect(fs.readFileSync(file, 'utf8')).toContain(PRODUCTION);
   });
 });

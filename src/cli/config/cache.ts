@@ -98,6 +98,16 @@ export function tenantFacts(value: unknown): TenantFacts | undefined {
 /** Names of applications by their ids. */
 export type ApplicationNames = ReadonlyMap<string, string>;
 
+/** The names of applications as they were read. */
+export interface NamesRead {
+  /** The names as a table shows them: a long one is cut. */
+  readonly shown: ApplicationNames;
+  /** The whole names of those that are cut. */
+  readonly whole: ApplicationNames;
+  /** Whether the tenant has more applications, which were not read. */
+  readonly hasMore: boolean;
+}
+
 /** The owner of applications: a tenant at a service, which its base URL identifies. */
 interface Owner {
   readonly service: string;
@@ -122,36 +132,40 @@ export function knownApplications(system: PathsHost, owner: Owner, now: number):
     : { names: new Map(known.names), isFresh: isFresh(known, now) };
 }
 
-/** Returns the names of all tenants' applications, at one service or at all; only those read within a day unless `isOld`. */
+/**
+ * Returns the whole names of all tenants' applications, at one service or at all. Unless `isOld`, only those of tenants whose
+ * names were all read within a day.
+ */
 export function knownApplicationsOf(
   system: PathsHost,
   service: string | undefined,
   now: number,
   { isOld = false } = {},
-): ApplicationNames {
-  const tenants = Object.entries(tenantsOf(system)).filter(
-    ([key, known]) => (service === undefined || key.startsWith(`${service} `)) && (isOld || isFresh(known, now)),
-  );
-  return new Map(tenants.flatMap(([, { names }]) => names));
+): { readonly names: ApplicationNames; readonly hasMore: boolean } {
+  const tenants = Object.entries(tenantsOf(system))
+    .filter(([key]) => service === undefined || key.startsWith(`${service} `))
+    .map(([, known]) => known)
+    .filter((known) => isOld || (isFresh(known, now) && !known.more));
+  return { names: wholeNames(tenants), hasMore: tenants.some(({ more }) => more) };
+}
+
+function wholeNames(tenants: readonly Applications[]): Map<string, string> {
+  return new Map(tenants.flatMap(({ names, whole = [] }) => [...names, ...whole]));
 }
 
 /** Stores the names of a tenant's applications; a refusal, undefined, keeps the old ones. A failure is ignored. */
-export function rememberApplications(
-  system: PathsHost,
-  owner: Owner,
-  names: ApplicationNames | undefined,
-  now: number,
-): void {
-  const { names: old = [], seen = [] } = tenantsOf(system)[keyOf(owner)] ?? {};
-  writeTenant(system, owner, { at: now, names: names === undefined ? old : [...names], seen });
+export function rememberApplications(system: PathsHost, owner: Owner, names: NamesRead | undefined, now: number): void {
+  const known = tenantsOf(system)[keyOf(owner)] ?? { names: [], whole: [] };
+  const read = names && { names: [...names.shown], whole: [...names.whole], more: names.hasMore };
+  writeTenant(system, owner, { whole: [], ...known, ...read, at: now });
 }
 
 /** Stores actors that entries named, by id with their types, for completion. A failure is ignored. */
 export function rememberActors(system: PathsHost, owner: Owner, actors: ReadonlyMap<string, string>): void {
-  const { at = 0, names = [], seen = [] } = tenantsOf(system)[keyOf(owner)] ?? {};
-  const known = new Map(seen);
+  const tenant = tenantsOf(system)[keyOf(owner)] ?? { at: 0, names: [] };
+  const known = new Map(tenant.seen);
   if ([...actors.keys()].every((id) => known.has(id))) return;
-  writeTenant(system, owner, { at, names, seen: [...new Map([...seen, ...actors])].slice(-MAX_SEEN) });
+  writeTenant(system, owner, { ...tenant, seen: [...new Map([...known, ...actors])].slice(-MAX_SEEN) });
 }
 
 /**
@@ -160,7 +174,7 @@ export function rememberActors(system: PathsHost, owner: Owner, actors: Readonly
  */
 export function knownActors(system: PathsHost): Named[] {
   const tenants = Object.values(tenantsOf(system));
-  const names = new Map(tenants.flatMap((tenant) => tenant.names));
+  const names = wholeNames(tenants);
   const seen = new Map(tenants.flatMap((tenant) => tenant.seen ?? []));
   const all = [...names.values()];
   const isShared = (name: string): boolean => all.indexOf(name) !== all.lastIndexOf(name);
@@ -177,6 +191,10 @@ interface Applications {
   /** The time of reading the names, in epoch milliseconds; 0 if they were never read. */
   readonly at: number;
   readonly names: readonly Named[];
+  /** The whole names of those that are cut in `names`; missing if an earlier version of svc stored them. */
+  readonly whole?: readonly Named[] | undefined;
+  /** Whether the tenant has more applications than `names`. */
+  readonly more?: boolean | undefined;
   /** Ids of actors that entries named, with their types, the newest last. */
   readonly seen?: readonly Named[] | undefined;
 }
@@ -185,8 +203,8 @@ function keyOf({ service, tenantId }: Owner): string {
   return `${service} ${tenantId}`;
 }
 
-function isFresh({ at }: Applications, now: number): boolean {
-  return at <= now && now < at + DAY_MS;
+function isFresh({ at, whole }: Applications, now: number): boolean {
+  return whole !== undefined && at <= now && now < at + DAY_MS;
 }
 
 /** Writes what is known of a tenant. The tenants written longest ago go when there are too many. */
@@ -205,8 +223,8 @@ function tenantsOf(system: PathsHost): Readonly<Record<string, Applications>> {
 
 function isApplications(value: unknown): value is Applications {
   if (!isObject(value)) return false;
-  const { at, names, seen = [] } = value;
-  return typeof at === 'number' && [names, seen].every((list) => Array.isArray(list) && list.every(isNamed));
+  const { at, names, whole = [], seen = [] } = value;
+  return typeof at === 'number' && [names, whole, seen].every((list) => Array.isArray(list) && list.every(isNamed));
 }
 
 /** Reads a file of the cache; empty if there is none. */

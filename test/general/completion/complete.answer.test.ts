@@ -203,7 +203,7 @@ describe('completion of values', () => {
       ['id-2', 'Twin'],
       ['id-3', 'Twin'],
     ] as const;
-    rememberApplications(system(), owner, new Map(names), 1);
+    rememberApplications(system(), owner, { shown: new Map(names), whole: new Map(), hasMore: false }, 1);
     rememberActors(
       system(),
       owner,

@@ -33,8 +33,8 @@ export interface LogServer {
   encoding: 'utf8' | 'latin1';
   /** The duration of each response in milliseconds. */
   delayMs: number;
-  /** The response to a request for applications: a list, a status, or none. */
-  onApplications: () => readonly unknown[] | number | undefined;
+  /** The response to a request for a page of applications: a list, a status, or none. */
+  onApplications: (page: number) => readonly unknown[] | number | undefined;
   /** Called before the response with the first page of a list. */
   onList: () => void;
   close(): Promise<void>;
@@ -68,7 +68,7 @@ export async function startLogServer(): Promise<LogServer> {
       return;
     }
     if (request.url?.startsWith('/applications') === true) {
-      const found = served.onApplications();
+      const found = served.onApplications(Number(query.get('page') ?? 1));
       if (found === undefined) return;
       response.writeHead(typeof found === 'number' ? found : 200).end(JSON.stringify({ data: found }));
       return;
