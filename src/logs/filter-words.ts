@@ -8,17 +8,22 @@ import type { EntityInput, EntryInput } from './options.ts';
 /** The service may use any words, so only so many are kept. */
 const MOST_KEPT = 1_000;
 
-type Words = Pick<EntityInput & EntryInput, 'entityType' | 'operation' | 'excludeOperation' | 'actorType'>;
+type Words = Pick<
+  EntityInput & EntryInput,
+  'entityType' | 'operation' | 'excludeOperation' | 'excludeEntityType' | 'actorType'
+>;
 
-/** The operations and types of actors of all entries read, with which the words of filters are compared. */
+/** The operations and types of all entries read, with which the words of filters are compared. */
 export class SeenWords {
   readonly operations = new Set<string>();
   readonly actorTypes = new Set<string>();
+  readonly entityTypes = new Set<string>();
   #hasEntries = false;
 
-  see({ operation, actor_type: actorType }: Log): void {
+  see({ operation, entity_type: entityType, actor_type: actorType }: Log): void {
     this.#hasEntries = true;
     keep(this.operations, operation);
+    keep(this.entityTypes, entityType);
     keep(this.actorTypes, actorType);
   }
 
@@ -26,13 +31,29 @@ export class SeenWords {
    * Warns of words in filters that the service does not know and no entry read has.
    * @throws SvcError `usage` for one that is near a known word: it is a typing error, and finding nothing proves nothing
    */
-  async report(context: Context, { entityType, operation, excludeOperation, actorType }: Words): Promise<void> {
+  async report(context: Context, words: Words): Promise<void> {
+    const { entityType, operation, excludeOperation, excludeEntityType, actorType } = words;
     const { LOG_OPERATIONS } = await import('../schema/log.ts');
     const operations = new Set([...LOG_OPERATIONS, ...this.operations]);
     for (const name of [...operation, ...excludeOperation]) requireKnown(context, 'operation', name, operations);
     for (const name of actorType) requireKnown(context, 'actor type', name, this.actorTypes);
     if (entityType !== undefined && !this.#hasEntries) await requireType(context, entityType);
+    for (const name of excludeEntityType) if (!this.entityTypes.has(name)) await requireType(context, name);
   }
+}
+
+/** @throws SvcError `usage` for a word that one filter requires and another one excludes: no entry can match */
+export function requireNoContradiction({ entityType, operation, excludeOperation, excludeEntityType }: Words): void {
+  if (operation.length > 0 && operation.every((name) => excludeOperation.includes(name)))
+    throw contradiction('--operation', '--exclude-operation');
+  if (entityType !== undefined && excludeEntityType.includes(entityType))
+    throw contradiction('--entity-type', '--exclude-entity-type');
+}
+
+function contradiction(one: string, other: string): SvcError {
+  return new SvcError('usage', `${one} and ${other} name the same, so that no entry matches`, {
+    hint: 'Leave one of them out.',
+  });
 }
 
 function keep(words: Set<string>, word: unknown): void {

@@ -37,8 +37,9 @@ function clientFilterWords(input: EntryInput): string[] {
 
 /** Whether an entry is about the requested entity. Used for archives, where no service applies this filter. */
 export function isAbout(log: Log, { entityType, entity }: EntryFilter): boolean {
-  entity.see(log.entity_id);
-  return (entityType === undefined || log.entity_type === entityType) && entity.accepts(log.entity_id);
+  const isOfType = entityType === undefined || log.entity_type === entityType;
+  entity.see(log.entity_id, isOfType ? undefined : (log.entity_type ?? 'none'));
+  return isOfType && entity.accepts(log.entity_id);
 }
 
 /** Returns an id as typed, in lower case and in upper case. A service may accept any form, but writes only one. */
@@ -50,11 +51,11 @@ function formsOf(id: string): string[] {
 export function valuesAmong(input: EntryFilter): readonly string[] {
   const { operation, entityType } = input;
   const [entity, actors] = wholeIds(input);
-  // Whether the beginning of an id, or a type of actor, is a mistake shows only in entries that do not match.
+  // Whether the beginning of an id, or a type, is a mistake shows only in entries that do not match.
   const filters = [
     distinctForms(entity),
     ...(hasBeginning(input) ? [] : [distinctForms(actors), operation]),
-    entityType === undefined ? [] : [entityType],
+    entityType === undefined || entity.length > 0 ? [] : [entityType],
   ];
   return filters.find(({ length }) => length > 0) ?? [];
 }

@@ -4,7 +4,7 @@ import { option } from '../cli/app/hint.ts';
 import { flag, type Input, type Parameter, repeated, suggesting, value } from '../cli/app/parameter.ts';
 import { formatOf } from '../cli/app/print.ts';
 import { moment } from '../cli/app/moment.ts';
-import { pattern, positiveDuration, text, textToSend } from '../cli/app/value-parsers.ts';
+import { pattern, positiveDuration, text, textToSend, trimmed, trimmedToSend } from '../cli/app/value-parsers.ts';
 import type { LogFilter } from '../client/api/logs.ts';
 import type { PageOptions } from '../client/api/pages.ts';
 import { isBeginning } from './requested-entity.ts';
@@ -15,7 +15,7 @@ export const ENTITY_PARAMETERS = {
     'entity type',
     value('--entity-type <type>', 'only this type of entity (see logs entity-types)', textToSend),
   ),
-  entityId: value('--entity-id <id>', 'only the entity with this id', textToSend),
+  entityId: value('--entity-id <id>', 'only the entity with this id', trimmedToSend),
 } as const;
 
 export const INTERVAL_PARAMETERS = {
@@ -26,7 +26,7 @@ export const INTERVAL_PARAMETERS = {
 /** The filters that svc applies itself. Help marks them with an asterisk. */
 export const ENTRY_PARAMETERS = {
   operation: suggesting({ wordsOf: 'operation' }, repeated('--operation <name>', 'only this operation *', text)),
-  actor: suggesting('actor', repeated('--actor <id|name>', 'only this actor, by id or name *', text)),
+  actor: suggesting('actor', repeated('--actor <id|name>', 'only this actor, by id or name *', trimmed)),
   actorType: suggesting({ wordsOf: 'actor type' }, repeated('--actor-type <type>', 'only actors of this type *', text)),
   grep: value('--grep <regex>', 'only entries whose message matches *', pattern),
   excludeOperation: suggesting(

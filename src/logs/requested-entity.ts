@@ -24,7 +24,10 @@ export class RequestedEntity {
   readonly #requested: string | undefined;
   readonly #isBeginning: boolean;
   readonly #near = new Set<string>();
+  /** The types of entries about the entity that have another type than the requested one. */
+  readonly #otherTypes = new Set<string>();
   #isFound = false;
+  #hasType = false;
 
   constructor(typed: string | undefined) {
     this.#typed = typed;
@@ -32,12 +35,16 @@ export class RequestedEntity {
     this.#isBeginning = typed !== undefined && isBeginning(typed);
   }
 
-  /** Notes the entity of an entry that was read. */
-  see(id: string | null | undefined): void {
-    if (this.#requested === undefined || typeof id !== 'string' || this.#isFound) return;
+  /** Notes the entity of an entry that was read, and the type of the entity unless it is the requested one. */
+  see(id: string | null | undefined, otherType?: string): void {
+    if (this.#requested === undefined || typeof id !== 'string' || (this.#isFound && this.#hasType)) return;
     const lower = id.toLowerCase();
+    if (!lower.startsWith(this.#requested)) return;
     if (lower === this.#requested) this.#isFound = true;
-    else if (this.#near.size < MOST_NEAR && lower.startsWith(this.#requested)) this.#near.add(id);
+    else if (!this.#isFound && this.#near.size < MOST_NEAR) this.#near.add(id);
+    if (lower !== this.#requested && !this.#isBeginning) return;
+    if (otherType === undefined) this.#hasType = true;
+    else this.#otherTypes.add(otherType);
   }
 
   /** Whether an entry may be about the entity, by its id alone. */
@@ -63,12 +70,14 @@ export class RequestedEntity {
 
   /**
    * Says which entity was meant, or reports near ids if no entry has the requested one.
-   * @throws SvcError `usage` if several entities, or none, have an id that begins so
+   * @throws SvcError `usage` if several entities, or none, have an id that begins so, or the entity has another type
    */
   report({ notices }: Pick<Context, 'notices'>): void {
     const requested = this.#requested;
-    if (requested === undefined || this.#isFound) return;
+    if (requested === undefined) return;
     this.#requireOne();
+    this.#requireType(requested);
+    if (this.#isFound) return;
     const near = [...this.#near];
     if (this.#isBeginning && near.length === 1) return notices.note(`${this.#typed} is ${near.join('')}`);
     const message = `no entry read is about the entity ${requested}`;
@@ -82,6 +91,15 @@ export class RequestedEntity {
     return this.#isBeginning
       ? 'An id as tables show it stands for an entity among the entries read: widen the time range, or give the whole id.'
       : 'Give at least eight digits of an id, as tables show them, or the whole id.';
+  }
+
+  #requireType(requested: string): void {
+    if (this.#hasType || this.#otherTypes.size === 0) return;
+    const types = [...this.#otherTypes].join(', ');
+    throw new SvcError('usage', `the entries about the entity ${requested} are of another type: ${types}`, {
+      hint: 'Leave out --entity-type, or give this type.',
+      facts: { entity_types: [...this.#otherTypes] },
+    });
   }
 
   #requireOne(): void {

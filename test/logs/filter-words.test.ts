@@ -21,6 +21,8 @@ describe('the words of filters', () => {
     ['stats', '--operation', 'deleted', 'delete'],
     ['list', '--exclude-operation', 'raed', 'read'],
     ['list', '--actor-type', 'users', 'user'],
+    ['list', '--exclude-entity-type', 'tokn', 'token'],
+    ['stats', '--exclude-entity-type', 'Token', 'token'],
   ])('R78: svc logs %s %s %s ends with 2 after the read, and asks whether %s is meant', async (command, ...words) => {
     const [option, typed, meant] = words;
     for (const format of ['jsonl', 'csv', 'table']) {
@@ -61,6 +63,26 @@ describe('the words of filters', () => {
     server.logs.push(logAgo(50_000, 'gone', { operation: 'deleted' }));
     const found = await svc('list', '--operation', 'deleted');
     expect([found.code, found.stderr.includes('unknown')]).toEqual([0, false]);
+  });
+
+  it('R78: an excluded type of entity that the documentation does not name and an entry has is no mistake', async () => {
+    server.logs.push(logAgo(50_000, 'gone', { entity_type: 'tokens' }));
+    const found = await svc('list', '--exclude-entity-type', 'tokens');
+    expect([found.code, found.stderr.includes('unknown')]).toEqual([0, false]);
+  });
+
+  it.each([
+    ['list', '--operation', 'delete', '--exclude-operation', 'delete'],
+    ['tail', '--operation', 'delete', '--exclude-operation', 'delete', '--idle-exit', '20s'],
+    ['stats', '--entity-type', 'card', '--exclude-entity-type', 'card', '--since', '1h'],
+    ['search', 'audit', '--entity-type', 'card', '--exclude-entity-type', 'card'],
+  ])('svc logs %s %s %s %s %s ends with 2 before any request: no entry can match', async (...argv) => {
+    const refused = await svc(...argv);
+    expect([refused.code, errorIn(refused)['message']]).toEqual([
+      2,
+      expect.stringContaining('so that no entry matches'),
+    ]);
+    expect(server.requests).toBe(0);
   });
 
   it('R78: an actor type cannot be compared where no entry was read', async () => {

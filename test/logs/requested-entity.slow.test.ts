@@ -217,4 +217,31 @@ describe('an archive', () => {
     expect([unknown.code, unknown.stdout]).toEqual([2, '']);
     expect((await search('--entity-id', CARD)).code).toBe(0);
   });
+
+  it('R78: an id whose archived entries have another type than the requested one ends a read with 2 and that type', async () => {
+    const created_at = new Date(START).toISOString();
+    const entries = [CARD, 'Tok-AbC'].map((id) => ({ entity_type: 'card', entity_id: id, message: 'm', created_at }));
+    const { top } = await buildArchive(START, [{ to: START + HOUR, entries }]);
+    const svcThen = (...argv: string[]) =>
+      svcHere(['logs', ...argv], { home, clock: new FakeClock({ start: START + 2 * HOUR }) });
+    for (const id of [CARD, 'Tok-AbC'])
+      for (const words of [
+        ['history', id, '--archive', top],
+        ['search', top, '--entity-id', id],
+        ['stats', top, '--entity-id', id],
+      ]) {
+        const wrong = await svcThen(...words, '--entity-type', 'token');
+        expect([words, wrong.code, wrong.stdout]).toEqual([words, 2, '']);
+        expect(errorIn(wrong)['message']).toBe(
+          `the entries about the entity ${id.toLowerCase()} are of another type: card`,
+        );
+        expect([words, (await svcThen(...words, '--entity-type', 'card')).code]).toEqual([words, 0]);
+      }
+    // White space that was pasted with an id belongs to no id.
+    for (const words of [
+      ['history', ` ${CARD}`, '--archive', top],
+      ['search', top, '--entity-id', `${CARD} `],
+    ])
+      expect(countIn((await svcThen(...words)).stdout)).toBe(1);
+  });
 });

@@ -16,6 +16,12 @@ export const text: ValueParser<string> = (value) => {
  */
 export const textToSend: ValueParser<string> = (value) => withoutCardNumber(value, 'cell');
 
+/** Parses a text without the white space around it, which was pasted with it. */
+export const trimmed: ValueParser<string> = (value) => text(value.trim());
+
+/** Parses an id that is sent to the service, without the white space around it. */
+export const trimmedToSend: ValueParser<string> = (value) => textToSend(value.trim());
+
 /** Parses a cursor, in which only digits grouped as people write cards are a card number: its numbers may stand side by side. */
 export const cursor: ValueParser<string> = (value) => withoutCardNumber(value, 'text');
 

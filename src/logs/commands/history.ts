@@ -3,7 +3,7 @@ import { type Context, defineCommand } from '../../cli/app/command.ts';
 import { option } from '../../cli/app/hint.ts';
 import { argument, type Input, reading, value } from '../../cli/app/parameter.ts';
 import { isDrawn } from '../../cli/app/print.ts';
-import { text, textToSend } from '../../cli/app/value-parsers.ts';
+import { text, trimmedToSend } from '../../cli/app/value-parsers.ts';
 import { formatDuration } from '../../cli/output/time.ts';
 import type { Log } from '../../schema/log.ts';
 import type { ActorNames } from '../actor-names.ts';
@@ -29,7 +29,7 @@ const NO_FILTERS = {
 };
 
 const parameters = {
-  id: argument('<entity-id>', 'the id of the entity', textToSend),
+  id: argument('<entity-id>', 'the id of the entity', trimmedToSend),
   archive: reading(
     value('--archive <location>', 'the archive to read first: a directory, or s3://bucket/prefix', text),
   ),
