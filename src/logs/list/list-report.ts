@@ -109,11 +109,12 @@ export async function requireKept(
   const edge = now - (retention ?? DEFAULT_RETENTION_MS);
   // The service deletes the oldest entries first, so the oldest entry read proves that all later ones exist.
   const to = Math.min(edge, until, more ? Infinity : oldest);
-  if (since === undefined || to - since < LEAST_GAP_MS) return;
-  const gap = `entries may be missing from ${utcTime(since)} to ${utcTime(to)}`;
+  // Without a beginning, all that the service has is requested; nothing can be left of a time that it no longer keeps.
+  if (since === undefined ? until > edge || oldest < Infinity : to - since < LEAST_GAP_MS) return;
+  const gap = `entries may be missing ${since === undefined ? 'before' : `from ${utcTime(since)} to`} ${utcTime(to)}`;
   notices.warn(`${gap}: older than the service keeps them (--retention)`);
   if (strict)
     throw new SvcError('entries_missing', 'entries may be missing: the service no longer has them', {
-      hint: 'Search an archive of the logs instead, or choose a later --since.',
+      hint: 'Search an archive of the logs instead, or choose a later time.',
     });
 }
