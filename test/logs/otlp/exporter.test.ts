@@ -131,7 +131,7 @@ describe('an exporter', () => {
 
   it.each([500, 408])('the exporter tries a few times when the collector fails with %i, then ends', async (status) => {
     collector.reply = () => ({ status });
-    expect(isSvcError(await failure(exporter().export(LOGS)))).toBe(true);
+    expect(await failure(exporter().export(LOGS))).toMatchObject({ code: 'server', retryable: true });
     expect(collector.seen).toHaveLength(5);
   });
 
@@ -156,12 +156,15 @@ describe('an exporter', () => {
     expect(collector.seen).toHaveLength(1);
   });
 
-  it('the exporter waits no longer than the given time', async () => {
-    collector.reply = () => ({ status: 503 });
-    const error = await failure(exporter({ timeUp: AbortSignal.abort() }).export(LOGS));
-    expect(isSvcError(error, 'server')).toBe(true);
-    expect(collector.seen).toHaveLength(1);
-  });
+  it.each([429, 502, 503, 504])(
+    'the exporter waits no longer than the given time on %i, and may be run again',
+    async (status) => {
+      collector.reply = () => ({ status });
+      const error = await failure(exporter({ timeUp: AbortSignal.abort() }).export(LOGS));
+      expect(error).toMatchObject({ code: 'server', retryable: true });
+      expect(collector.seen).toHaveLength(1);
+    },
+  );
 
   it('the exporter ends with the reason of its signal', async () => {
     const ended = new AbortController();
