@@ -2,7 +2,7 @@ import { isSvcError } from '../../base/errors.ts';
 import type { FileStore } from '../../client/store/store.ts';
 import { DAY_MS, HOUR_MS } from '../../schema/durations.ts';
 import { type Manifest, readManifest } from './manifest.ts';
-import { damageOf, readLast } from './records/chain.ts';
+import { changedRecord, damageOf, readLast } from './records/chain.ts';
 import { dayIn, dayOf, isHidden, MANIFEST, MISSING, partNumber, recordPath } from './records/record.ts';
 import { filesNamedBy } from './records/named-files.ts';
 
@@ -31,7 +31,8 @@ export async function findLost(store: FileStore): Promise<LostFiles> {
     } catch (error) {
       const path = isSvcError(error, 'checksum_mismatch') ? error.facts?.['path'] : undefined;
       if (typeof path !== 'string') throw error;
-      return damageOf(error, path) === MISSING ? { missing: [path], changed: [] } : { missing: [], changed: [path] };
+      if (damageOf(error, path) === MISSING) return { missing: [path], changed: [] };
+      return { missing: [], changed: [await changedRecord(store, path)] };
     }
   }
 }

@@ -84,6 +84,23 @@ describe('the search for lost files', () => {
     expect(await findLost(store)).toEqual({ missing: [recordPath(2)], changed: [] });
   });
 
+  it('R76: the search names the record that was changed, and not the one after it', async () => {
+    const { top, store, links } = await buildArchive(START, DAYS);
+    const newest = links.length - 1;
+    for (const sequence of [0, newest - 1]) {
+      const file = path.join(top, recordPath(sequence));
+      const text = fs.readFileSync(file, 'utf8');
+      fs.writeFileSync(file, JSON.stringify(JSON.parse(text), null, 4));
+      expect(await findLost(store)).toEqual({ missing: [], changed: [recordPath(sequence)] });
+      fs.writeFileSync(file, text);
+    }
+    const last = path.join(top, recordPath(newest));
+    const text = fs.readFileSync(last, 'utf8');
+    fs.writeFileSync(last, text.replace(/"previous":"../, '"previous":"zz'));
+    fs.rmSync(path.join(top, '_manifest/head.json'));
+    expect(await findLost(store)).toEqual({ missing: [], changed: [recordPath(newest)] });
+  });
+
   it('R76: the search finds a missing position, and a link in place of a file', async () => {
     const { top, store, links } = await buildArchive(START, [{ ...day(0), passed: 30 }]);
     const { side, segments } = filesNamedBy(links.at(-1)!.record);

@@ -397,6 +397,30 @@ describe('svc logs archive where the newest record cannot be used', () => {
     expect(await svcHere(['logs', 'verify', place])).toMatchObject({ code: 0 });
   });
 
+  it.each([
+    ['empty', () => ''],
+    ['with a byte order mark', (text: string) => `\uFEFF${text}`],
+  ])('svc logs archive says how to go on where head.json is %s, and goes on so', async (_, harm) => {
+    server.logs.push(entry(5_000, 'one'));
+    await summary();
+    const head = path.join(place, '_manifest/head.json');
+    fs.writeFileSync(head, harm(fs.readFileSync(head, 'utf8')));
+    const refused = await archive();
+    expect([refused.code, errorIn(refused)]).toEqual([
+      12,
+      expect.objectContaining({
+        message: '_manifest/head.json is damaged: it names no record',
+        hint: expect.stringContaining('move _manifest/head.json out of the archive'),
+        next: expect.stringMatching(/^svc logs verify /),
+      }),
+    ]);
+    fs.rmSync(head);
+    server.logs.push(entry(1_000, 'two'));
+    expect((await archive()).code).toBe(0);
+    expect(await messages()).toEqual(['one', 'two']);
+    expect(await svcHere(['logs', 'verify', place])).toMatchObject({ code: 0 });
+  });
+
   it('svc logs archive refuses a copy whose head is newer than its records, and goes on once the head is moved away', async () => {
     server.logs.push(entry(5_000, 'one'));
     await summary();
@@ -409,7 +433,7 @@ describe('svc logs archive where the newest record cannot be used', () => {
     expect([refused.code, bytes()]).toEqual([12, before]);
     expect(errorIn(refused)).toMatchObject({
       message: '_manifest/00000002.json is damaged: it is missing',
-      hint: expect.stringContaining('move _manifest/head.json away'),
+      hint: expect.stringContaining('move _manifest/head.json out of the archive'),
     });
     fs.rmSync(path.join(place, '_manifest/head.json'));
     expect(await archive()).toMatchObject({

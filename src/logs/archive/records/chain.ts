@@ -3,7 +3,7 @@ import { isSvcError, refuseNewer, SvcError } from '../../../base/errors.ts';
 import { sha256Of } from '../../../base/files/draft.ts';
 import { sideBySide } from '../../../base/side-by-side.ts';
 import type { FileStore } from '../../../client/store/store.ts';
-import { parsedJson } from '../../../schema/json-value.ts';
+import { objectOrUndefined, parsedJson } from '../../../schema/json-value.ts';
 import {
   type ArchiveRecord,
   damaged,
@@ -191,7 +191,7 @@ export async function readLast(store: FileStore): Promise<Link | undefined> {
   }
   const named = recordPath(head.sequence);
   const text = await store.readText(named);
-  if (text === undefined) throw headAhead(named);
+  if (text === undefined) throw withoutHead(damaged(named, MISSING), store);
   last = parseRecord(text, named);
   if (last.sha256 !== head.sha256) throw damaged(last.path, `${HEAD} names another hash of it`);
   for (;;) {
@@ -261,11 +261,27 @@ export async function appendRecord(store: FileStore, last: Link | undefined, dra
   return link;
 }
 
-/** The error for a head that names a record that is missing, as in a copy that was made while a run committed. */
-function headAhead(record: string): SvcError {
-  return damaged(record, MISSING).with({
-    hint: `Nothing was written. Restore the record from a backup. If none has it, as in a copy that was made while a run committed, move ${HEAD} away: the next run then goes on after the newest record.`,
+/** Adds how to go on where the head is damaged, or names a record that is missing, as in a copy made while a run committed. */
+function withoutHead(error: SvcError, { name }: FileStore): SvcError {
+  return error.with({
+    hint: `Nothing was written. Restore the file from a backup. If none has it, move ${HEAD} out of the archive: the next run of 'svc logs archive' then goes on after the newest record.`,
+    next: ['logs', 'verify', name],
   });
+}
+
+/**
+ * Returns which of two records was changed where the one at `path` does not chain: the one before it if this one is as it
+ * was written, which the record after it or the head shows.
+ */
+export async function changedRecord(store: FileStore, path: string): Promise<string> {
+  const sequence = sequenceOf(path) ?? 0;
+  const [text, after, head] = await Promise.all(
+    [path, recordPath(sequence + 1), HEAD].map(async (one) => (await findText(store, one)).text),
+  );
+  if (text === undefined || sequence === 0) return path;
+  const named = parseHead(head ?? '');
+  const sha256 = named?.sequence === sequence ? named.sha256 : objectOrUndefined(parsedJson(after ?? ''))?.['previous'];
+  return sha256 === sha256Of(text) ? recordPath(sequence - 1) : path;
 }
 
 function headText({ sequence, sha256 }: Pick<Head, 'sequence' | 'sha256'>): string {
@@ -277,7 +293,7 @@ async function readHead(store: FileStore): Promise<Head | undefined> {
   const text = await store.readText(HEAD);
   if (text === undefined) return undefined;
   const head = parseHead(text);
-  if (head === undefined) throw damaged(HEAD, NO_RECORD);
+  if (head === undefined) throw withoutHead(damaged(HEAD, NO_RECORD), store);
   return head;
 }
 
