@@ -2,6 +2,7 @@ import { requireOutside } from '../archive/outside-archive.ts';
 import { SvcError } from '../../base/errors.ts';
 import { type Sealed, writeWhole } from '../../base/files/draft.ts';
 import { type Context, defineCommand } from '../../cli/app/command.ts';
+import { shellFor } from '../../cli/app/hint.ts';
 import { flag, value, writing } from '../../cli/app/parameter.ts';
 import { isDrawn, recordPrinter } from '../../cli/app/print.ts';
 import { requireFile, resolvePath } from '../../cli/app/files/typed-path.ts';
@@ -184,6 +185,6 @@ function summaryText(context: Context, made: Evidence): string {
     `${formatNumber(reviewed)} of ${countText(days, 'day')} reviewed; ${countText(actors, 'actor')}; report.html shows all of it`,
     `newest hash: ${sha256}`,
     `hash of the bundle (send it to the auditor separately, not with the bundle): ${sums}`,
-    `the auditor checks everything in the bundle with: tar -xzf ${file} && sh evidence/verify.sh <hash of the bundle>`,
+    `the auditor checks everything in the bundle with: tar -xzf ${shellFor(context.system).word(file)} && sh evidence/verify.sh <hash of the bundle>`,
   ]);
 }

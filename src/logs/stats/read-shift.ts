@@ -28,6 +28,8 @@ interface ShiftOptions {
   readonly hideOwnReads: boolean | undefined;
   /** The archive with whose actors those of the shift are compared. */
   readonly archive: string | undefined;
+  /** The file that a page of the shift is written to. */
+  readonly html: string | undefined;
 }
 
 /**

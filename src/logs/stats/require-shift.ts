@@ -57,6 +57,8 @@ export async function requireShift(context: Context, input: ShiftFilter, shift: 
     ...option('--archive', input.archive),
     ...option('--max', input.max?.toString()),
     ...retentionWords(input),
+    // The page of the part that was read must not be replaced by that of the rest.
+    ...option('--html', input.html === undefined ? undefined : '<file>'),
   ];
   if (input.strict)
     throw new SvcError('entries_missing', part, { hint: 'The rest is older, and was not counted. To read it:', next });

@@ -210,6 +210,15 @@ it('svc logs evidence writes the same bytes for the same archive and days, under
   expect((await bundled(top, '--since', '2026-01-31')).made.file_sha256).not.toBe(one.made.file_sha256);
 });
 
+it('svc logs evidence shows a command for the auditor that a shell takes, whatever the name of the bundle', async () => {
+  const { top } = await archive();
+  const cwd = folder();
+  const run = await svcHere(['logs', 'evidence', top, '--out', "Ana's ev.tar.gz", '-o', 'table'], { cwd });
+  const command = /with: (tar .*?) && sh/.exec(run.stdout)?.[1] ?? 'no command';
+  expect(spawnSync('sh', ['-c', command], { cwd, encoding: 'utf8' })).toMatchObject({ status: 0, stderr: '' });
+  expect(fs.existsSync(path.join(cwd, 'evidence/verify.sh'))).toBe(true);
+});
+
 it('svc logs evidence includes whole days of the interval, all records, and no file of other days', async () => {
   const { top } = await archive();
   const argv = ['--since', '2026-01-31T12:00:00Z', '--until', '2026-02-01T00:00:01Z'];
