@@ -230,7 +230,7 @@ async function firstOutcome({ threeDs }: Client, id: string, { body, expect }: P
   } catch (error) {
     const status = refusalOf(error);
     if (expect !== undefined && [expect, '424', '500'].includes(status)) return status;
-    throw error;
+    throw isSvcError(error) ? error.with({ facts: { session: id } }) : error;
   }
 }
 

@@ -8,6 +8,7 @@ import { type ListPrinter, listPrinter, oneBatch } from '../../cli/app/print.ts'
 import { openSummary, type Summary, summaryParameter } from '../../cli/app/summary.ts';
 import { confirmCost } from '../../cli/app/tenant-mark.ts';
 import { text } from '../../cli/app/value-parsers.ts';
+import { countText } from '../../cli/output/time.ts';
 import type { Client } from '../../client/api/client.ts';
 import { CHALLENGE_CANCEL_REASON_CODES, STATUS_REASONS } from '../../schema/three-ds/values.ts';
 import { openJunitFile } from '../junit-file.ts';
@@ -38,7 +39,7 @@ export const test = defineCommand({
     ['svc 3ds test suite.yaml --junit report.xml', 'in CI'],
   ],
   permissions: ['3ds:session:create', '3ds:session:authenticate', '3ds:session:read'],
-  exitCodes: [[10, 'a scenario did not end as expected'], 13],
+  exitCodes: [9, [10, 'a scenario did not end as expected'], 13],
   changes: true,
   fields: scenarioView.fields,
   onlyPrints: ({ print }) => print === true,
@@ -71,7 +72,7 @@ export const test = defineCommand({
       const started = context.clock.now();
       const results: ScenarioResult[] = [];
       const work = async (): Promise<void> => {
-        const failure = await runAll(context, client, planned, results, challengeTimeout);
+        const failure = unclearTimeout(await runAll(context, client, planned, results, challengeTimeout), results);
         report?.write(withFailed(planned, results, failure), context.clock.now() - started);
         await printResults(print, results, failure);
         reportCounts(context, results);
@@ -162,6 +163,24 @@ const ENDING = new Set<string>([
   'interrupted',
   'terminated',
 ]);
+
+/** Replaces the error of a time limit that would allow another run, where authentications may have been made. */
+function unclearTimeout(failure: unknown, results: readonly ScenarioResult[]): unknown {
+  const ran = results.filter(Boolean);
+  if (!isSvcError(failure, 'timeout') || ran.length === 0) return failure;
+  const unclear = ran.filter(({ reason }) => reason?.startsWith('outcome_unknown'));
+  if (unclear.length === 0)
+    return failure.with({ hint: 'Another run authenticates each scenario again, also those above.', retryable: false });
+  const sessions = unclear.flatMap(({ session }) => session ?? []);
+  return failure.with({
+    code: 'outcome_unknown',
+    message: `${failure.message}: the outcome of ${countText(unclear.length, 'scenario')} is unknown`,
+    hint: 'Check the outcome before you run the suite again.',
+    next: sessions[0] === undefined ? undefined : ['3ds', 'show', sessions[0]],
+    facts: { sessions },
+    retryable: false,
+  });
+}
 
 /** Returns the result of each scenario. One without a result has the error that ended the suite. */
 function withFailed(planned: Planned, results: readonly ScenarioResult[], failure: unknown): ScenarioResult[] {

@@ -288,9 +288,37 @@ describe('svc 3ds test', () => {
     const suite = 'scenarios: [{name: a, token: a, expect: successful}]';
     const run = await svc('test|-|--junit|error.xml', suite, scripted.url);
     expect(scripted.lines).toEqual(['POST /3ds/sessions', 'POST /3ds/sessions/session-1/authenticate']);
-    expect(results(run)).toMatchObject([{ result: 'failed', got: 'error', reason: 'outcome_unknown-503' }]);
+    expect(results(run)).toMatchObject([
+      { result: 'failed', got: 'error', reason: 'outcome_unknown-503', session: 'session-1' },
+    ]);
+    expect([run.code, errorIn(run)['next']]).toEqual([10, expect.stringContaining('3ds show session-1')]);
     expect(readFileSync(join(directory, 'error.xml'), 'utf8')).toContain('failures="0" errors="1"');
   });
+
+  it.each([
+    [
+      'silent',
+      9,
+      { code: 'outcome_unknown', sessions: ['session-1'], next: expect.stringContaining('show session-1') },
+    ],
+    [[200, { authentication_status: 'decoupled_challenge' }], 8, { code: 'timeout' }],
+  ] as const)(
+    'R20: svc 3ds test does not advise another run where --timeout ended authentications (%#)',
+    async (reply, code, error) => {
+      const limit = new AbortController();
+      scripted.play(({ path }) => {
+        if (path === '/3ds/sessions') return [201, { id: 'session-1' }];
+        if (reply === 'silent' || !path.endsWith('/authenticate')) limit.abort(new SvcError('timeout', 'too late'));
+        return reply;
+      });
+      const input = 'scenarios: [{name: a, token: a, expect: successful}]';
+      const { signal } = limit;
+      const baseUrl = new URL(scripted.url);
+      const run = await svcHere(['3ds', 'test', '-'], { baseUrl, env: KEYS, clock, cwd: directory, input, signal });
+      expect(run.code).toBe(code);
+      expect(errorIn(run)).toMatchObject({ ...error, retryable: false });
+    },
+  );
 
   it('svc 3ds test ends at once where the key is refused: no table, and a report in which each scenario is an error', async () => {
     scripted.play(() => [401, {}]);
