@@ -92,18 +92,28 @@ function tenantOfJobs(tried: readonly Tried[]): string | undefined {
   return typeof tenant === 'string' ? tenant : undefined;
 }
 
+interface KeyTenant {
+  readonly kind: KeyType;
+  readonly tenantId?: string | undefined;
+}
+
+/** Describes a key that is not one of the known tenant of a profile; undefined if there is none. */
+export function otherTenantText(known: TenantFacts | undefined, keys: readonly KeyTenant[]): string | undefined {
+  const other = keys.find(({ tenantId }) => known !== undefined && tenantId !== undefined && tenantId !== known.id);
+  if (known === undefined || other === undefined) return undefined;
+  const whose = `${describeTenant(known)} (${known.id})`;
+  return `the ${other.kind} key belongs to tenant ${other.tenantId}, not to the ${whose}`;
+}
+
 /** Warns of a key that is not one of the known tenant of a profile. @returns whether there is one */
 export function warnOfOtherTenant(
   context: Pick<Context, 'notices' | 'globals' | 'system'>,
   known: TenantFacts | undefined,
-  keys: readonly { readonly kind: KeyType; readonly tenantId?: string | undefined }[],
+  keys: readonly KeyTenant[],
 ): boolean {
-  const other = keys.find(({ tenantId }) => known !== undefined && tenantId !== undefined && tenantId !== known.id);
-  if (known === undefined || other === undefined) return false;
-  const whose = `${describeTenant(known)} (${known.id})`;
-  context.notices.warn(
-    `the ${other.kind} key belongs to tenant ${other.tenantId}, not to the ${whose}: svc treats the tenant of this profile as unknown`,
-  );
+  const other = otherTenantText(known, keys);
+  if (other === undefined) return false;
+  context.notices.warn(`${other}: svc treats the tenant of this profile as unknown`);
   noteNext(context, 'to store a key in a profile of its tenant', ['login', '--profile', '<name>']);
   return true;
 }

@@ -1,11 +1,12 @@
 import { once as untilEvent } from 'node:events';
 import { isSvcError, SvcError } from '../../base/errors.ts';
 import { VERSION } from '../../base/version.ts';
-import { detailOf, inspectKey, type KeyReport } from '../../cli/app/check-key.ts';
+import { detailOf, inspectKey, type KeyReport, otherTenantText } from '../../cli/app/check-key.ts';
 import { type Context, defineCommand, PROFILES_PARAMETER } from '../../cli/app/command.ts';
 import { nextCommand } from '../../cli/app/hint.ts';
 import type { Input } from '../../cli/app/parameter.ts';
 import { isDrawn, listPrinter, oneBatch } from '../../cli/app/print.ts';
+import { tenantInUse } from '../../cli/app/tenant-mark.ts';
 import { KEY_TYPES, keyOrigin } from '../../cli/config/keys.ts';
 import { cleanText, wrapWords } from '../../cli/output/text.ts';
 import { countText, formatDuration } from '../../cli/output/time.ts';
@@ -102,34 +103,42 @@ async function runChecks(context: Context, ageInput: KeyAgeInput): Promise<Findi
   const { system, settings, globals } = context;
   const { checkAuthorities, checkConfig, checkDirectories, checkKeyFiles, checkNode, checkSettings, checkVariables } =
     await import('../doctor/machine.ts');
-  const [inEffect, network, keys, ledger] = await Promise.all([
-    checkSettings(system, globals),
-    checkPath(context),
-    checkKeys(context),
+  const config = checkConfig(system, settings.notices);
+  const inEffect =
+    config.result === 'failed'
+      ? [skipped('settings', 'not known until the config is fixed')]
+      : await checkSettings(system, globals);
+  const unread = unreadProfile([config, ...inEffect]);
+  const [network, keys, ledger] = await Promise.all([
+    checkPath(context, unread),
+    checkKeys(context, unread),
     checkSharedLedger(context),
   ]);
-  const config = checkConfig(system, settings.notices);
   const { findings: ofKeys, stranger } = keys;
   return [
     checkNode(system),
     config,
-    ...(config.result === 'failed' ? [skipped('settings', 'not known until the config is fixed')] : inEffect),
+    ...inEffect,
     ...checkVariables(system),
     ...checkKeyFiles(system),
     ...checkDirectories(system),
     ...ledger,
     checkAuthorities(system),
     ...withStranger(network, stranger),
-    ...ofKeys.map((finding) => unlessImplied(finding, config, network)),
+    ...ofKeys.map((finding) => unlessImplied(finding, network)),
     ...KEY_TYPES.flatMap((type) => ageFinding(context, type, ageInput) ?? []),
   ];
 }
 
+/** Returns why it is not known what the profile contains; undefined if it could be read. */
+function unreadProfile(findings: readonly Finding[]): string | undefined {
+  const wrong = findings.find(({ check, result }) => result === 'failed' && ['config', 'settings'].includes(check));
+  return wrong && `not known until the ${wrong.check} ${wrong.check === 'config' ? 'is' : 'are'} fixed`;
+}
+
 /** Skips a finding that follows from a failure which is already reported. */
-function unlessImplied(finding: Finding, config: Finding, network: readonly Finding[]): Finding {
+function unlessImplied(finding: Finding, network: readonly Finding[]): Finding {
   const { check, code } = finding;
-  if (code === 'key_missing' && config.result === 'failed')
-    return skipped(check, 'not known until the config is fixed');
   if ((code === 'network' || code === 'timeout') && network.some(({ result }) => result === 'failed'))
     return skipped(check, 'not checked: the service could not be reached');
   return finding;
@@ -140,10 +149,10 @@ async function checkSharedLedger(context: Context): Promise<Finding[]> {
   return checkLedger(context);
 }
 
-async function checkPath({ system, settings, clock, signal }: Context): Promise<Finding[]> {
+async function checkPath({ system, settings, clock, signal }: Context, unread?: string): Promise<Finding[]> {
   if (settings.baseUrl === undefined) {
     const why = settings.sandbox ? 'the sandbox is embedded' : 'there is no base URL';
-    return [skipped('network', why)];
+    return [skipped('network', unread ?? why)];
   }
   const { checkNetwork } = await import('../doctor/network.ts');
   const baseUrl = settings.baseUrl.value;
@@ -180,7 +189,7 @@ interface KeyFindings {
   readonly stranger: Finding | undefined;
 }
 
-async function checkKeys(context: Context): Promise<KeyFindings> {
+async function checkKeys(context: Context, unread?: string): Promise<KeyFindings> {
   const { system, settings } = context;
   const has = KEY_TYPES.filter((kind) => keyOrigin(system, settings, kind) !== undefined);
   const reports = await Promise.all(has.map((kind) => inspectKey(context, kind, ALL_STEPS_MS / 1000)));
@@ -188,11 +197,26 @@ async function checkKeys(context: Context): Promise<KeyFindings> {
   const why = stranger === undefined ? undefined : 'the responses are not those of the service';
   const found = KEY_TYPES.map((kind): readonly [key: Finding, permissions: readonly Finding[]] => {
     const report = reports.find((one) => one.kind === kind);
+    // Neither the keys nor the base URL of a profile that could not be read are missing.
+    const isPlaceless = settings.baseUrl === undefined && !settings.sandbox;
+    if (unread !== undefined && (report === undefined || isPlaceless))
+      return [skipped(`${kind} key`, unread), untried(kind, 'the key is not known')];
     if (report === undefined) return [missing(`${kind} key`, kind, has.length > 0), untried(kind, 'there is no key')];
     if (why !== undefined) return [skipped(`${kind} key`, `not checked: ${why}`), untried(kind, why)];
     return checkKind(context, report);
   });
-  return { findings: [...found.map(([key]) => key), ...found.flatMap(([, permissions]) => permissions)], stranger };
+  const keys = [...found.map(([key]) => key), ...tenantFinding(context, reports)];
+  return { findings: [...keys, ...found.flatMap(([, permissions]) => permissions)], stranger };
+}
+
+/** Returns the warning about keys of two tenants, by the responses that the checks of the keys got. */
+function tenantFinding(context: Context, reports: readonly KeyReport[]): Finding[] {
+  const checks = reports.flatMap(({ check }) => check ?? []);
+  const known = checks.find(({ tenant }) => tenant !== undefined)?.tenant ?? tenantInUse(context);
+  const other = otherTenantText(known, checks);
+  if (other === undefined) return [];
+  const next = ['login', '--profile', '<name>'];
+  return [{ ...warning('tenant', other, 'Store each key in a profile of its tenant.'), next }];
 }
 
 /** Returns the finding about a server that sent a response to every read, and none of them as documented. */

@@ -1,4 +1,5 @@
-import type { Finding } from './finding.ts';
+import type { ErrorCode } from '../../base/errors.ts';
+import { type Finding, worstOf } from './finding.ts';
 
 /** Who has to act, in one line with its basis; `isGood` when nobody has to. */
 export interface Verdict {
@@ -20,25 +21,100 @@ export function verdictOf(findings: readonly Finding[], place: Place): Verdict {
   const config = failure('config', 'settings');
   if (config !== undefined) return bad(`this machine, ${config.check}: ${config.found}: you`);
   if (failure('base URL') !== undefined) return bad('no base URL is set, so no service was checked: you');
-  const onTheWay = wayVerdict(findings, place);
+  const onTheWay = wayVerdict(findings, place) ?? strangerVerdict(findings);
   if (onTheWay !== undefined) return bad(onTheWay);
-  const key = findings.find(({ check, result }) => result === 'failed' && check.endsWith(' key'));
-  const works = place === undefined ? 'the service was not checked' : 'the service works';
-  if (key !== undefined) return bad(`${works}, ${keyText(key)}`);
-  const clock = findings.find(({ check, result }) => check === 'clock' && result === 'warning');
-  if (clock !== undefined) return bad(`${works}; the clock of this machine is ${clock.found}: you`);
-  const other = findings.find(({ result }) => result === 'failed');
-  if (other !== undefined) return bad(`${works}; ${other.check}: ${other.found}`);
-  const powerless = findings.filter(({ result, found }) => result === 'warning' && POWERLESS.test(found));
-  if (powerless.length > 0) {
-    const keys = powerless.map(({ check }) => `the ${check}`).join(' and ');
-    return bad(`${works}, but ${keys} may read nothing: you, or who manages the keys`);
-  }
-  const refused = findings.filter(({ check, result }) => result === 'warning' && check.includes(':'));
+  const service = serviceText(findings, place);
+  const failed = failureVerdict(findings, service) ?? warningVerdict(findings, service);
+  if (failed !== undefined) return bad(failed);
+  const refused = findings.filter(({ check, result }) => result === 'warning' && isPermission(check));
   const names = refused.map(({ check }) => check).join(', ');
-  if (names !== '') return { text: `${works}, but does not allow these keys ${names}`, isGood: true };
-  if (place !== undefined) return { text: `${works}, and so does all that was checked here`, isGood: true };
+  if (names !== '') return { text: `${service}, but does not allow these keys ${names}`, isGood: true };
+  if (place !== undefined) return { text: `${service}, and so does all that was checked here`, isGood: true };
   return { text: 'nothing fails on this machine; no service was contacted', isGood: true };
+}
+
+/** Returns the verdict about a server that did not ask for a key, and that no key has shown to be the service. */
+function strangerVerdict(findings: readonly Finding[]): string | undefined {
+  const service = findings.find(({ check }) => check === 'service');
+  if (service?.result !== 'warning' || isLimited(service) || isProven(findings)) return undefined;
+  return `what answers may not be the service (${service.found}): check the base URL`;
+}
+
+/** Whether the server behaved as the service: it requires a key, or it accepted one. */
+function isProven(findings: readonly Finding[]): boolean {
+  return findings.some(
+    ({ check, result, found }) =>
+      (result === 'ok' && (check === 'service' || isKey(check) || isPermission(check))) ||
+      (isKey(check) && POWERLESS.test(found)),
+  );
+}
+
+function isLimited({ found }: Finding): boolean {
+  return found.endsWith('(429)');
+}
+
+function isKey(check: string): boolean {
+  return check.endsWith(' key');
+}
+
+function isPermission(check: string): boolean {
+  return check.includes(':');
+}
+
+/** Says what is known of the service. One that fails a read answers, but does not work. */
+function serviceText(findings: readonly Finding[], place: Place): string {
+  if (place === undefined) return 'the service was not checked';
+  const fails = findings.some(
+    (each) => (isKey(each.check) || isPermission(each.check)) && isOfService(each) && !isLimiting(each),
+  );
+  return isProven(findings) && !fails ? WORKS : 'the service answers';
+}
+
+const WORKS = 'the service works';
+const OF_SERVICE = new Set<ErrorCode | null>([
+  'server',
+  'network',
+  'timeout',
+  'bad_response',
+  'not_found',
+  'forbidden',
+]);
+
+function isOfService({ code }: Finding): boolean {
+  return OF_SERVICE.has(code);
+}
+
+function isLimiting({ code, found }: Finding): boolean {
+  return code === 'rate_limited' || found.includes('limiting requests');
+}
+
+/** Returns the verdict about a failed check: first of a key, then of a read, then of anything on this machine. */
+function failureVerdict(findings: readonly Finding[], service: string): string | undefined {
+  const failures = findings.filter(({ result }) => result === 'failed');
+  const key = failures.find(({ check }) => isKey(check));
+  if (key !== undefined) return `${service}, ${keyText(key, service)}`;
+  const read = failures.find(({ check }) => isPermission(check));
+  if (read !== undefined) return `${service}, but ${read.check} fails (${reason(read)}): ${moveOf(read)}`;
+  const other = worstOf(failures);
+  if (other === undefined) return undefined;
+  const isStore = other.check === 'ledger' && ['server', 'network', 'timeout'].includes(other.code);
+  return `${service}; ${other.check}: ${reason(other)}: ${isStore ? 'the store of the ledger, or the network' : 'you'}`;
+}
+
+/** Returns the verdict about a warning that makes commands fail. */
+function warningVerdict(findings: readonly Finding[], service: string): string | undefined {
+  const warnings = findings.filter(({ result }) => result === 'warning');
+  if (warnings.some(({ check }) => check === 'tenant')) return `${service}, but the keys belong to two tenants: you`;
+  const clock = warnings.find(({ check }) => check === 'clock');
+  if (clock !== undefined) {
+    // A machine is seldom off by hours; a false Date header is.
+    const unless = / h /.test(clock.found) ? ", unless the service's Date header is wrong" : '';
+    return `${service}; the clock of this machine is ${clock.found}: you${unless}`;
+  }
+  const keys = warnings.filter(({ found }) => POWERLESS.test(found)).map(({ check }) => `the ${check}`);
+  return keys.length === 0
+    ? undefined
+    : `${service}, but ${keys.join(' and ')} may read nothing: you, or who manages the keys`;
 }
 
 function bad(text: string): Verdict {
@@ -77,12 +153,26 @@ function tcpText(found: string): string {
   return /no response|timed out|TIMEDOUT/i.test(found) ? 'unanswered' : `failed (${found})`;
 }
 
-function keyText({ found, code }: Finding): string {
+function keyText(key: Finding, service: string): string {
+  const { check, code } = key;
   if (code === 'key_missing') return 'but no key is stored: you';
-  if (code === 'rate_limited' || found.includes('limiting requests'))
-    return 'but limits the requests of this key: whatever else uses it';
+  if (code === 'key_refused') return `but the stored ${check} is for another base URL: you`;
+  if (isLimiting(key)) return 'but limits the requests of this key: whatever else uses it';
+  if (code === 'unauthorized') return service === WORKS ? 'this key does not: you' : `but refuses the ${check}: you`;
+  return isOfService(key)
+    ? `but not for this key (${reason(key)}): ${moveOf(key)}`
+    : `but the ${check} cannot be used (${reason(key)}): you`;
+}
+
+/** Returns whose move it is after a request that failed. */
+function moveOf(finding: Finding): string {
+  const { code } = finding;
+  if (isLimiting(finding)) return 'whatever else uses this key';
   // A request that waits for its turn under the rate limit ends as one without a response.
-  if (code === 'timeout') return `but not for this key (${found}): the service, or what else uses up the rate limit`;
-  if (code === 'server' || code === 'network') return `but not for this key (${found}): the service`;
-  return 'this key does not: you';
+  if (code === 'timeout') return 'the service, or what else uses up the rate limit';
+  return code === 'server' || code === 'network' ? 'the service' : 'the service, or what stands before it';
+}
+
+function reason({ found }: Finding): string {
+  return found.replace(/\.$/, '');
 }

@@ -1,5 +1,7 @@
-import { describe, expect, it } from 'vitest';
-import { errorIn, type HereOptions, KEY, startSandboxHere, svcHere } from '../../support/run-here.ts';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { FaultServer } from '../../support/fault-server.ts';
+import { json } from '../../support/fault-steps.ts';
+import { errorIn, type HereOptions, KEY, startSandboxHere, svcHere, temporaryHome } from '../../support/run-here.ts';
 
 /** Returns the options of a run with a private key that is no longer valid. */
 async function withExpiredKey(): Promise<HereOptions> {
@@ -58,5 +60,52 @@ describe('the error of svc doctor', () => {
   it('svc doctor prints no error where nothing fails', async () => {
     const run = await svcHere(['doctor', '-o', 'json'], await startSandboxHere());
     expect([run.code, run.stderr]).toEqual([0, expect.stringMatching(/0 failed, 1 warning\n$/)]);
+  });
+
+  it('R87: svc doctor does not call stored keys missing where a variable is wrong', async () => {
+    const { baseUrl } = await startSandboxHere();
+    const home = temporaryHome();
+    const input = 'sandbox-management-key\nsandbox-private-key';
+    const login = ['login', '--management-key-stdin', '--private-key-stdin', '--base-url', baseUrl.href];
+    expect((await svcHere(login, { home, input })).code).toBe(0);
+    for (const env of [{ SVC_BASE_URL: 'notaurl' }, { SVC_TIMEOUT: 'abc' }, { SVC_TIMEOUT: 'abc', SVC_API_KEY: KEY }]) {
+      const run = await svcHere(['doctor', '-o', 'json'], { home, env });
+      expect(run.code).toBe(3);
+      expect(run.stdout).not.toMatch(/none is stored|there is no key|no base URL|svc login/);
+      expect(JSON.parse(run.stdout)).toContainEqual(
+        expect.objectContaining({ check: 'private key', found: 'not known until the settings are fixed' }),
+      );
+    }
+  });
+
+  it('R87: svc doctor blames the base URL where another server answers without asking for a key', async () => {
+    const { baseUrl } = await startSandboxHere();
+    const home = temporaryHome();
+    const login = ['login', '--private-key-stdin', '--base-url', baseUrl.href];
+    await svcHere(login, { home, input: 'sandbox-private-key' });
+    const other = await FaultServer.start([json({})]);
+    onTestFinished(() => other.close());
+    const run = await svcHere(['doctor', '-o', 'table'], { home, env: { SVC_BASE_URL: other.url.href } });
+    expect(run.code).toBe(3);
+    expect(run.stdout).toMatch(/^what answers may not be the service \(responds with 200 without a key;/);
+  });
+
+  it('svc doctor warns of keys of two tenants in one profile, as svc whoami does', async () => {
+    const { baseUrl } = await startSandboxHere({ tenants: ['test', 'production'] });
+    const env = { SVC_PRIVATE_API_KEY: 'sandbox-private-key', SVC_MANAGEMENT_API_KEY: 'sandbox-2-management-key' };
+    expect((await svcHere(['api', 'POST', '/account-updater/jobs'], { baseUrl, env })).code).toBe(0);
+    const run = await svcHere(['doctor', '-o', 'json'], { baseUrl, env });
+    expect(run).toMatchObject({
+      code: 0,
+      stderr: expect.stringMatching(/^the service works, but the keys belong to two tenants: you\n/),
+    });
+    expect(JSON.parse(run.stdout)).toContainEqual(
+      expect.objectContaining({
+        check: 'tenant',
+        result: 'warning',
+        found: expect.stringMatching(/^the private key belongs to tenant \S+, not to the PRODUCTION tenant/),
+        next: expect.stringContaining('login --profile <name>'),
+      }),
+    );
   });
 });

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { ErrorCode } from '../../../src/base/errors.ts';
 import { failed, ok, skipped, warning } from '../../../src/general/doctor/finding.ts';
 import { verdictOf } from '../../../src/general/doctor/verdict.ts';
 import { FaultServer } from '../../support/fault-server.ts';
@@ -8,6 +9,11 @@ import { svcHere } from '../../support/run-here.ts';
 const PLACE = 'api.example.com:443';
 const UP_TO_TLS = [ok('dns', 'found'), ok('connect', 'open'), ok('tls', 'TLSv1.3')];
 const WORKS = [...UP_TO_TLS, ok('service', 'responds and requires a key (401)'), ok('clock', 'matches')];
+const UNASKED = 'responds with 200 without a key; expected 401';
+const NO_KEY_ASKED = [...UP_TO_TLS, warning('service', UNASKED, 'Check the base URL'), ok('clock', 'matches')];
+const LIMITED = [...UP_TO_TLS, warning('service', 'responds, but limits requests (429)', 'Wait a minute.')];
+const LOG_READ_FAILS = failed('log:read', 'the service failed (503).', 'Later', 'server');
+const LEDGER_FAILS = (code: ErrorCode) => failed('ledger', 'not there', 'Mount it', code);
 
 describe('the verdict of svc doctor', () => {
   it.each([
@@ -33,11 +39,67 @@ describe('the verdict of svc doctor', () => {
     ],
     [
       [...WORKS, failed('management key', 'no response within 8 s', 'Later', 'timeout')],
-      'the service works, but not for this key (no response within 8 s): the service, or what else uses up the rate limit',
+      'the service answers, but not for this key (no response within 8 s): the service, or what else uses up the rate limit',
     ],
     [
       [...WORKS, failed('private key', 'no response; the service is limiting requests', 'Later', 'timeout')],
       'the service works, but limits the requests of this key: whatever else uses it',
+    ],
+    [
+      [...WORKS, failed('private key', 'stored for https://a.example and not sent', 'Use', 'key_refused')],
+      'the service works, but the stored private key is for another base URL: you',
+    ],
+    [
+      [...WORKS, failed('private key', 'the key file k (SVC_API_KEY_FILE) is empty', 'Store', 'config')],
+      'the service works, but the private key cannot be used (the key file k (SVC_API_KEY_FILE) is empty): you',
+    ],
+    [
+      [...WORKS, failed('management key', 'refused', 'Replace', 'unauthorized'), LOG_READ_FAILS],
+      'the service answers, but refuses the management key: you',
+    ],
+    [
+      [...NO_KEY_ASKED, failed('private key', 'stored for https://a.example and not sent', 'Use', 'key_refused')],
+      'what answers may not be the service (responds with 200 without a key; expected 401): check the base URL',
+    ],
+    [
+      [...NO_KEY_ASKED, failed('private key', 'none is stored', 'Store one', 'key_missing')],
+      'what answers may not be the service (responds with 200 without a key; expected 401): check the base URL',
+    ],
+    [
+      [...NO_KEY_ASKED, ok('private key', 'accepted'), ok('3ds:session:read', 'allowed')],
+      'the service works, and so does all that was checked here',
+    ],
+    [
+      [...LIMITED, failed('private key', 'none is stored', 'Store one', 'key_missing')],
+      'the service answers, but no key is stored: you',
+    ],
+    [
+      [...WORKS, warning('clock', "60 min behind the service's", 'Set it'), LOG_READ_FAILS],
+      'the service answers, but log:read fails (the service failed (503)): the service',
+    ],
+    [
+      [...WORKS, warning('clock', "60 min behind the service's", 'Set it'), LEDGER_FAILS('config')],
+      'the service works; ledger: not there: you',
+    ],
+    [
+      [LEDGER_FAILS('network'), ...WORKS],
+      'the service works; ledger: not there: the store of the ledger, or the network',
+    ],
+    [
+      [LEDGER_FAILS('config'), ...WORKS, LOG_READ_FAILS],
+      'the service answers, but log:read fails (the service failed (503)): the service',
+    ],
+    [
+      [...WORKS, failed('log:read', 'too many requests', 'Wait', 'rate_limited')],
+      'the service works, but log:read fails (too many requests): whatever else uses this key',
+    ],
+    [
+      [...WORKS, ok('private key', 'accepted'), warning('tenant', 'the private key belongs to tenant 7', 'Store')],
+      'the service works, but the keys belong to two tenants: you',
+    ],
+    [
+      [...WORKS, warning('clock', "700000 h behind the service's", 'Set it')],
+      "the service works; the clock of this machine is 700000 h behind the service's: you, unless the service's Date header is wrong",
     ],
     [
       [...UP_TO_TLS, ok('service', 'responds'), warning('clock', "7 min ahead of the service's", 'Set it')],
