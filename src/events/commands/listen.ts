@@ -6,7 +6,7 @@ import { listPrinter } from '../../cli/app/print.ts';
 import { resolvePath } from '../../cli/app/files/typed-path.ts';
 import { type Moment, momentAhead } from '../../cli/app/moment.ts';
 import { hostName, integer, positiveDuration, text } from '../../cli/app/value-parsers.ts';
-import { parseTime } from '../../cli/output/time.ts';
+import { countText, parseTime } from '../../cli/output/time.ts';
 import { fieldPaths, type View } from '../../cli/output/view.ts';
 import type { ReceiverOptions } from '../../client/webhooks/receiver.ts';
 import { isLoopback, isLoopbackHost } from '../../schema/address.ts';
@@ -61,7 +61,7 @@ const parameters = {
   journal: extending(value('--journal <file>', 'append each event to this file before it is acknowledged', text)),
   for: conflicting(['until'], value('--for <duration>', 'end after this time', positiveDuration)),
   until: value('--until <time>', 'end at this time', momentAhead),
-  max: value('--max <n>', 'end after this many events', integer(1)),
+  max: value('--max <n>', 'end after this many events; with 11 if --for or --until comes first', integer(1)),
 } as const;
 
 const DEFAULT_PORT = 4020;
@@ -80,9 +80,16 @@ export const listen = defineCommand({
       'store them, and forward them to an application in development',
     ],
     [`svc events listen --exec 'notify-send "$SVC_EVENT_TYPE" "$SVC_JOB_ID"'`, 'run a command for each event'],
-    ['svc events listen --max 1 --for 10m -o json', 'wait for one event, ten minutes at most'],
+    ['svc events listen --max 1 --for 10m -o json', 'wait for one event, ten minutes at most; 11 if none came'],
   ],
-  exitCodes: [[1, 'the command of --exec failed'], [8, 'an event did not reach a target'], 13, 130, 143],
+  exitCodes: [
+    [1, 'the command of --exec failed'],
+    [8, 'an event did not reach a target'],
+    [11, 'the time was over before --max events came'],
+    13,
+    130,
+    143,
+  ],
   endsWithReader: true,
   fields: eventView.fields,
   parameters,
@@ -95,15 +102,19 @@ export const listen = defineCommand({
     const refusals = new Refusals(context.notices);
     const listener = await ListenerClass.open({ ...optionsOf(context, input, refusals), ...address });
     let unprocessed: readonly Unprocessed[] = [];
+    let received = 0;
+    const count = (batch: readonly EventRow[]): void => void (received += batch.length);
     try {
       reportStart(context, listener, input);
-      await printUntilEnd(context, listener, limitMs, () => print(rows(listener)));
+      await printUntilEnd(context, listener, limitMs, () => print(rows(listener, count)));
     } finally {
       unprocessed = await finish(context, listener);
       for (const each of unprocessed) await reportUnprocessed(context, each, input.journal);
       refusals.end();
     }
-    return exitCode(context, unprocessed);
+    const code = exitCode(context, unprocessed);
+    if (code === 0 && received < (input.max ?? 0)) throw tooFew(received, input.max);
+    return code;
   },
 });
 
@@ -146,8 +157,15 @@ function reportStart({ notices }: Context, listener: Listener, { journal }: List
   notices.note(`listening on ${listener.url}${kept}; stop with Ctrl-C`);
 }
 
-async function* rows(listener: Listener): AsyncGenerator<readonly EventRow[]> {
-  for await (const batch of listener.events()) yield batch.map(eventRow);
+async function* rows(
+  listener: Listener,
+  onBatch: (batch: readonly EventRow[]) => void,
+): AsyncGenerator<readonly EventRow[]> {
+  for await (const batch of listener.events()) {
+    const shown = batch.map(eventRow);
+    onBatch(shown);
+    yield shown;
+  }
 }
 
 function eventRow({ delivery, receivedAt, repeated }: AcceptedEvent) {
@@ -211,6 +229,14 @@ function exitCode({ signal }: Context, unprocessed: readonly Unprocessed[]): num
   }
   if (isSvcError(signal.reason, 'hangup', 'interrupted', 'terminated')) return signal.reason.exitCode;
   throw signal.reason;
+}
+
+/** The error for a time that was over first, so that a script does not go on without the events that it waits for. */
+function tooFew(received: number, max = 0): SvcError {
+  return new SvcError('pending', `the time was over after ${received} of ${countText(max, 'event')}`, {
+    hint: 'Run the command again to wait longer.',
+    facts: { received, expected: max },
+  });
 }
 
 function ignore(): void {

@@ -70,6 +70,19 @@ it('svc events listen ends with 0 after so many events, or after so long', async
   expect(await home.svc(['events', 'listen', '--port', '0', '--for', '200ms'])).toMatchObject({ code: 0, stdout: '' });
 });
 
+it.each([[[]], [['a']]])('svc events listen --max ends with 11 where the time is over first (%j)', async (ids) => {
+  const listener = await listen('--max', '2', '--for', '2s', '-o', 'json');
+  for (const id of ids) await post(listener.url, delivery(id));
+  const { code, stderr } = await listener.ended;
+  expect(code).toBe(11);
+  expect(JSON.parse(stderr.trimEnd().split('\n').at(-1) ?? '')).toMatchObject({
+    code: 'pending',
+    message: `the time was over after ${ids.length} of 2 events`,
+    received: ids.length,
+  });
+  expect(JSON.parse(listener.stdout())).toHaveLength(ids.length);
+});
+
 it('svc events listen says clearly that the port is in use', async () => {
   const listener = await listen();
   const { code, stderr } = await home.svc(['events', 'listen', '--port', String(listener.port)]);
