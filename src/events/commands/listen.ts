@@ -1,5 +1,7 @@
 import { once } from 'node:events';
 import { isSvcError, SvcError } from '../../base/errors.ts';
+import { exactMembers, exactText } from '../../base/json/exact.ts';
+import { keepSource, sourceFrom } from '../../base/json/source.ts';
 import { type Context, defineCommand } from '../../cli/app/command.ts';
 import { conflicting, extending, flag, type Input, repeated, value } from '../../cli/app/parameter.ts';
 import { listPrinter } from '../../cli/app/print.ts';
@@ -168,14 +170,17 @@ async function* rows(
   }
 }
 
-function eventRow({ delivery, receivedAt, repeated }: AcceptedEvent) {
+function eventRow({ delivery, bytes, receivedAt, repeated }: AcceptedEvent) {
   const known = {
     received_at: new Date(receivedAt).toISOString(),
     repeated,
     age_seconds: ageOf(delivery.delivered_at, receivedAt),
   };
   // A foreign member with one of these names must not replace ours; the journal keeps it as sent.
-  return { ...known, ...delivery, ...known };
+  const row = { ...known, ...delivery, ...known };
+  const sent = exactMembers(keepSource({ ...delivery }, sourceFrom(new TextDecoder().decode(bytes))));
+  // Numbers are printed as they were sent: those of JavaScript have fewer digits.
+  return keepSource(row, sourceFrom(exactText({ ...known, ...sent, ...known })));
 }
 
 /** The seconds from `delivered_at` until it was received, by this machine's clock. */

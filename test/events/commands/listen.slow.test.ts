@@ -47,6 +47,18 @@ it('svc events listen prints each event as it comes, one JSON object a line, wit
   expect(listener.rows()[1]).toMatchObject({ repeated: true });
 });
 
+it.each([
+  [['-o', 'json'], '"n":12345678901234567890.10'],
+  [['-o', 'jsonl'], '"n":12345678901234567890.10'],
+  [['--jq', '.event.n'], '12345678901234567890.10'],
+  [['-o', 'csv', '--fields', 'event.n,event.id'], '12345678901234567890.10,e3'],
+])('svc events listen prints numbers as they were sent with %j', async (argv, text) => {
+  const listener = await listen('--max', '1', ...argv);
+  await post(listener.url, '{"event": {"id": "e3", "type": "t", "n": 12345678901234567890.10}, "repeated": 7}');
+  expect(await listener.ended).toMatchObject({ code: 0 });
+  expect(listener.stdout()).toContain(text);
+});
+
 it('svc events listen ends with 130 on Ctrl-C, 143 on TERM, and says nothing of a failure', async () => {
   for (const [signal, code] of [
     ['SIGINT', 130],
