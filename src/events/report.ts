@@ -1,6 +1,6 @@
 import { SvcError } from '../base/errors.ts';
 import type { Context } from '../cli/app/command.ts';
-import { noteNext, option } from '../cli/app/hint.ts';
+import { option } from '../cli/app/hint.ts';
 import { addressProblem } from '../cli/config/values.ts';
 import { isUnsafe } from '../cli/output/text.ts';
 import { countText } from '../cli/output/time.ts';
@@ -83,34 +83,47 @@ export function reportEvent({ notices }: Context, refusals: Refusals): (event: L
   };
 }
 
-/** Reports at the end which events were not processed, and how to send them again. */
+/** The command that sends events again, and how to fill in its target (`targetAdvice`). */
+export interface Resend {
+  readonly advice: string;
+  readonly words: readonly string[];
+}
+
+/** Reports at the end which events were not processed. @returns how to send them again, where that is possible */
 export async function reportUnprocessed(
   context: Context,
   { target, count, ids, journalBytes }: Unprocessed,
   journal?: string,
-): Promise<void> {
+): Promise<Resend | undefined> {
+  const { notices } = context;
   const events = countText(count, 'event');
-  if (target === undefined) return context.notices.warn(`the command failed for ${events}`);
-  const where = displayTarget(target);
-  if (journal === undefined)
-    return context.notices.warn(`${events} did not reach ${where}; with --journal they could be sent again`);
-  context.notices.warn(`${events} did not reach ${where}`);
+  if (target === undefined) {
+    notices.warn(`the command failed for ${events}`);
+    return undefined;
+  }
+  const resend = journal === undefined ? '; with --journal they could be sent again' : '';
+  notices.warn(`${events} did not reach ${displayTarget(target)}${resend}`);
+  if (journal === undefined) return undefined;
   // A few events are selected by their ids, many by the place of the first in the journal. Times may not be in order there.
   const isUntypable = (id: string): boolean => id.length > LONGEST_ID || isUnsafe(id) || context.out.redact(id) !== id;
   const isMany = count > ids.length || ids.some(isUntypable);
   const { lineAfter } = await import('./journal.ts');
   const fromLine = await lineAfter(resolvePath(context, journal), journalBytes).catch(() => undefined);
   // A journal that is gone or was rotated no longer contains these events.
-  if (fromLine === undefined) return;
+  if (fromLine === undefined) return undefined;
   const selection = { ids: isMany ? [] : ids, fromLine };
-  noteNext(context, `to send them again${targetAdvice(target)}`, replayCommand(journal, target, selection));
+  return { advice: targetAdvice(target), words: replayCommand(journal, target, selection) };
 }
 
 // A sender may choose ids of any length.
 const LONGEST_ID = 100;
 
 function shownId({ event }: Extract<ListenerEvent, { event: unknown }>): string {
-  const { id } = event.delivery.event;
+  return shortId(event.delivery.event.id);
+}
+
+/** Returns the id of an event, or its beginning if it is very long. */
+export function shortId(id: string): string {
   return id.length > LONGEST_ID ? `${id.slice(0, LONGEST_ID)}…` : id;
 }
 

@@ -3,6 +3,7 @@ import { isSvcError, SvcError } from '../../base/errors.ts';
 import { exactMembers, exactText } from '../../base/json/exact.ts';
 import { keepSource, sourceFrom } from '../../base/json/source.ts';
 import { type Context, defineCommand } from '../../cli/app/command.ts';
+import { noteNext } from '../../cli/app/hint.ts';
 import { conflicting, extending, flag, type Input, repeated, value } from '../../cli/app/parameter.ts';
 import { listPrinter } from '../../cli/app/print.ts';
 import { resolvePath } from '../../cli/app/files/typed-path.ts';
@@ -13,7 +14,15 @@ import { fieldPaths, type View } from '../../cli/output/view.ts';
 import type { ReceiverOptions } from '../../client/webhooks/receiver.ts';
 import { isLoopback, isLoopbackHost } from '../../schema/address.ts';
 import type { Listener, ListenOptions } from '../listener.ts';
-import { parseTarget, Refusals, reportEvent, reportUnprocessed } from '../report.ts';
+import {
+  displayTarget,
+  parseTarget,
+  Refusals,
+  type Resend,
+  reportEvent,
+  reportUnprocessed,
+  shortId,
+} from '../report.ts';
 import type { AcceptedEvent, Unprocessed } from '../sinks.ts';
 
 type EventRow = ReturnType<typeof eventRow>;
@@ -104,17 +113,23 @@ export const listen = defineCommand({
     const refusals = new Refusals(context.notices);
     const listener = await ListenerClass.open({ ...optionsOf(context, input, refusals), ...address });
     let unprocessed: readonly Unprocessed[] = [];
+    let resends: readonly Resend[] = [];
     let received = 0;
+    let isPrinted = false;
     const count = (batch: readonly EventRow[]): void => void (received += batch.length);
     try {
       reportStart(context, listener, input);
       await printUntilEnd(context, listener, limitMs, () => print(rows(listener, count)));
+      isPrinted = true;
     } finally {
       unprocessed = await finish(context, listener);
-      for (const each of unprocessed) await reportUnprocessed(context, each, input.journal);
+      resends = await reportAll(context, unprocessed, input.journal);
+      // The error of a listener that ended by itself has them.
+      if (!isPrinted || context.signal.aborted)
+        for (const { advice, words } of resends) noteNext(context, `to send them again${advice}`, words);
       refusals.end();
     }
-    const code = exitCode(context, unprocessed);
+    const code = exitCode(context, unprocessed, resends);
     if (code === 0 && received < (input.max ?? 0)) throw tooFew(received, input.max);
     return code;
   },
@@ -222,18 +237,46 @@ async function aborted(signal: AbortSignal): Promise<void> {
   if (!signal.aborted) await once(signal, 'abort');
 }
 
+/** Reports which events were not processed. @returns how to send those again that a journal has */
+async function reportAll(context: Context, unprocessed: readonly Unprocessed[], journal?: string): Promise<Resend[]> {
+  const resends: Resend[] = [];
+  for (const each of unprocessed) {
+    const resend = await reportUnprocessed(context, each, journal);
+    if (resend !== undefined) resends.push(resend);
+  }
+  return resends;
+}
+
 /**
  * Returns the exit code. A listener ends by a signal, which is no error, but the exit code names it.
  * @throws SvcError `network` if an event did not reach a target, `local` if the command of one failed
  */
-function exitCode({ signal }: Context, unprocessed: readonly Unprocessed[]): number {
+function exitCode({ signal }: Context, unprocessed: readonly Unprocessed[], resends: readonly Resend[]): number {
   if (!signal.aborted) {
     if (unprocessed.length === 0) return 0;
-    const isUnreached = unprocessed.some(({ target }) => target !== undefined);
-    throw new SvcError(isUnreached ? 'network' : 'local', 'not every event was processed', { retryable: false });
+    throw notProcessed(unprocessed, resends);
   }
   if (isSvcError(signal.reason, 'hangup', 'interrupted', 'terminated')) return signal.reason.exitCode;
   throw signal.reason;
+}
+
+function notProcessed(unprocessed: readonly Unprocessed[], resends: readonly Resend[]): SvcError {
+  const advice = resends.find((one) => one.advice !== '')?.advice ?? '';
+  const [next, ...alternatives] = resends.map(({ words }) => words);
+  const isUnreached = unprocessed.some(({ target }) => target !== undefined);
+  return new SvcError(isUnreached ? 'network' : 'local', 'not every event was processed', {
+    retryable: false,
+    hint: next && `Send them again${advice}:`,
+    next,
+    alternatives,
+    facts: {
+      unprocessed: unprocessed.map(({ target, count, ids }) => ({
+        target: target === undefined ? null : displayTarget(target),
+        count,
+        ids: ids.map(shortId),
+      })),
+    },
+  });
 }
 
 /** The error for a time that was over first, so that a script does not go on without the events that it waits for. */

@@ -192,7 +192,7 @@ it('svc events listen keeps events in a journal for its owner only, and forwards
   expect(good.whole('POST')).toHaveLength(2);
   expect(statSync(home.file("my events'.jsonl")).mode & 0o777).toBe(0o600);
   expect(stderr).toContain('did not reach');
-  const again = /to send them again:\n +(svc events replay .*)$/m.exec(stderr)?.[1] ?? '';
+  const again = String((JSON.parse(stderr.trimEnd().split('\n').at(-1) ?? '') as { next?: unknown }).next);
   expect(again).toContain("--id 'a b' --id c");
   broken.play([answer(204)]);
   const replay = spawn('sh', ['-c', again.replace('svc', `'${process.execPath}' '${LAUNCHER}'`)], {
@@ -205,6 +205,24 @@ it('svc events listen keeps events in a journal for its owner only, and forwards
     'a b',
     'c',
   ]);
+});
+
+it('the error of svc events listen names the command that sends again what did not reach a target', async () => {
+  const broken = await target([answer(400)]);
+  const hidden = new URL('hooks/0123456789abcdef', broken.url);
+  const targets = ['--forward-to', broken.url.href, '--forward-to', hidden.href];
+  const listener = await listen('--journal', 'quiet.jsonl', '--max', '1', '-o', 'json', ...targets);
+  await post(listener.url, delivery('a'));
+  const { code, stderr } = await listener.ended;
+  expect(code).toBe(8);
+  expect(JSON.parse(stderr.trimEnd().split('\n').at(-1) ?? '')).toMatchObject({
+    code: 'network',
+    hint: 'Send them again (<url> is the whole target, of which parts are not shown):',
+    next: `svc events replay quiet.jsonl --forward-to ${broken.url.origin} --id a`,
+    alternatives: ['svc events replay quiet.jsonl --forward-to <url> --id a'],
+    unprocessed: [{ count: 1, ids: ['a'] }, { count: 1 }],
+  });
+  expect(stderr).not.toContain('to send them again');
 });
 
 it('svc events listen lets a target that hangs hold up nothing, and ends on Ctrl-C within its grace', async () => {
