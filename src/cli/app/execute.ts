@@ -99,7 +99,10 @@ async function withYes(
   if (!isSvcError(error, 'input_needed') || error.hint !== 'Pass --yes.' || error.commands.length > 0) return error;
   const { mendedLine, separated } = await import('./mended-line.ts');
   const typed = separated(argv, command.parameters);
-  const line = mendedLine({ argv: typed, cwd }, { path: words.split(' '), parameters: command.parameters });
+  // A word among the facts of the error, such as an id that the service knows, is no secret.
+  const known = new Set(Object.values(error.facts ?? {}));
+  const instead = new Map(typed.flatMap((word, at) => (known.has(word) ? [[at, [word]] as const] : [])));
+  const line = mendedLine({ argv: typed, cwd }, { path: words.split(' '), parameters: command.parameters, instead });
   return error.with({ next: [...line, '--yes'] });
 }
 
