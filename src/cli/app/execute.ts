@@ -136,7 +136,8 @@ async function runCommand(
     const result = request ? new Preview(request) : await command.run({ ...context, query }, input);
     if (!(result instanceof Preview)) return result ?? 0;
     const { showPreview } = await import('./preview.ts');
-    const hasMore = command.changes || isPaged({ command, input });
+    // Without --paginate, svc api sends one request, whichever its method is.
+    const hasMore = input['paginate'] !== false && (command.changes || isPaged({ command, input }));
     await showPreview({ ...context, query }, result.request, { dryRun, hasMore });
     return 0;
   } finally {
