@@ -14,13 +14,14 @@ export const logout = defineCommand({
   examples: [
     ['svc logout', 'remove the keys of the current profile'],
     ['svc logout --profile test', 'of another one'],
-    ['svc logout --all', 'of every profile'],
+    ['svc logout --all', 'of every profile, after a question'],
   ],
   parameters: {
     all: flag('--all', 'remove the stored keys of every profile'),
     dryRun: flag('--dry-run', 'show what would be removed, and remove nothing'),
   },
-  async run({ settings, system, notices, clock }, { all, dryRun }) {
+  async run({ settings, system, notices, prompts, clock }, { all, dryRun }) {
+    if (all && settings.profile.origin.kind === 'flag') throw allOfOneProfile(settings.profile.origin.name);
     if (settings.sandbox && !all)
       throw new SvcError('usage', 'the sandbox has no stored keys', { hint: 'Choose another profile with --profile.' });
     const { profiles } = readConfig(system).config;
@@ -32,6 +33,8 @@ export const logout = defineCommand({
     if (stored.length === 0)
       return notices.note(all ? 'no profile has stored keys' : `profile ${names[0]} has no stored keys`);
     if (dryRun) return notices.note(`dry run: would remove ${stored.join(', ')}`);
+    // Keys may be stored nowhere else.
+    if (stored.length > 1) await prompts().confirm(`Remove ${stored.join(', ')}?`, 'nothing was removed');
     await updateConfig(system, (config) => {
       for (const name of names) {
         const profile = storedProfile(config, name);
@@ -42,6 +45,15 @@ export const logout = defineCommand({
     for (const type of KEY_TYPES) warnOfOtherKey({ system, notices, settings }, type);
   },
 });
+
+/** The error for `--all` beside an option that names a profile: the line says both one profile and all of them. */
+function allOfOneProfile(option: string): SvcError {
+  return new SvcError(
+    'usage',
+    `--all removes the keys of every profile, and ${option} names one; nothing was removed`,
+    { hint: `Leave out --all or ${option}.` },
+  );
+}
 
 function withoutKeys({ keys = {}, ...profile }: Profile, at: string): Profile {
   const removed = KEY_TYPES.filter((type) => keys[type] !== undefined);

@@ -202,10 +202,35 @@ describe('svc logout --all', () => {
       expect(words(await run('', ['--dry-run'], { argv: all }))).toBe(
         'dry run: would remove the management key of profile one, the management key of profile two\n',
       );
-      expect((await run('', [], { argv: all })).code).toBe(0);
+      expect((await run('', ['--yes'], { argv: all })).code).toBe(0);
       expect(words(await run('', [], { argv: all }))).toBe('no profile has stored keys\n');
       const { stdout } = await run('', ['-o', 'json'], { argv: ['profile', 'show', 'two'] });
       expect(JSON.parse(stdout)).toMatchObject({ base_url: world.url, management_key: false });
+    });
+  });
+
+  it('svc logout --all keeps every key without a yes, and beside an option that names a profile', async () => {
+    await world.copy(async (run) => {
+      for (const name of ['one', 'two'])
+        await run('login', [], {
+          argv: `login --base-url ${world.url} --management-key-stdin --profile ${name}`.split(' '),
+        });
+      const unasked = await run('', ['-o', 'json'], { argv: ['logout', '--all'] });
+      expect(unasked.code).toBe(2);
+      expect(errorIn(unasked)).toMatchObject({ next: 'svc logout --all -o json --yes' });
+      for (const option of [['--sandbox'], ['--profile', 'one'], ['-p', 'one']]) {
+        const refused = await run('', ['--yes'], { argv: [...option, 'logout', '--all'] });
+        expect([refused.code, words(refused)]).toEqual([2, expect.stringContaining('; nothing was removed')]);
+      }
+      const { stderr } = await run('', ['--dry-run'], { argv: ['logout', '--all'] });
+      expect(stderr).toContain('the management key of profile one, the management key of profile two');
+    });
+  });
+
+  it('svc logout --all asks nothing where only one profile has keys', async () => {
+    await world.copy(async (run) => {
+      await run('login', [], { argv: `login --base-url ${world.url} --management-key-stdin --profile one`.split(' ') });
+      expect((await run('', [], { argv: ['logout', '--all'] })).code).toBe(0);
     });
   });
 });
