@@ -75,7 +75,8 @@ const MOST_DIGITS: readonly (readonly [fields: RegExp, most: number])[] = [
   [/^purchase_info\.amount$/, 13],
 ];
 
-function cardNumbers(body: unknown): Violation[] {
+/** Finds card numbers in the values and names of a request body. */
+export function cardNumbers(body: unknown): Violation[] {
   return [...textsIn(body)]
     .filter((found) => containsCardNumber(found.text, 'cell') && !mayHoldDigits(found))
     .map(({ parts }) => ({ path: displayPath(parts), rule: 'looks like a card number; none may be sent in a body' }));

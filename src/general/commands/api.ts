@@ -31,6 +31,7 @@ import {
   keyTypeOf,
   queryOf,
   readEndpointPath,
+  takesNoCardNumber,
 } from '../../client/api/any-endpoint.ts';
 import type { AnyResponse, JsonBody } from '../../client/http/response.ts';
 import { decodedUri } from '../../schema/address.ts';
@@ -257,7 +258,7 @@ async function toRequest(context: Context, input: ApiInput): Promise<AnyRequest>
     path,
     key,
     query: queryOf([...query, ...input.query.map((one) => [one.name, one.value] as const)]),
-    body: await bodyOf(context, input),
+    body: await bodyOf(context, path, input),
     whenUnclear: { hint: 'Check the current state before you run it again.', next: stateWords(path, input) },
   };
 }
@@ -287,9 +288,13 @@ function inPath<T>(read: () => T): T {
   }
 }
 
+const NO_PLACE = 'Leave it out: this endpoint has no place for card data.';
+
 /** `read` is what was typed as the path, in parts: each of them is looked at also as it is without percent-encoding. */
 function refuseCardNumbers({ method, path = '', query, set, setJson }: ApiInput, read: readonly string[]): void {
-  const hint = 'Command lines are visible to others: put it into the body with --file, from a file or a pipe.';
+  const hint = takesNoCardNumber(read[0] ?? '')
+    ? NO_PLACE
+    : 'Command lines are visible to others: put it into the body with --file, from a file or a pipe.';
   const decoded = read.map((part) => decodedUri(part) ?? part);
   const texts = [method, path, ...decoded, ...query.flatMap((one) => [one.name, one.value])];
   refuseTypedCardNumbers(texts, [...set, ...setJson], hint);
@@ -302,7 +307,19 @@ function checkOptions(method: string, { paginate, file, set, setJson }: ApiInput
   }
 }
 
-async function bodyOf(context: Context, { file, set, setJson }: ApiInput): Promise<unknown> {
+async function bodyOf(context: Context, path: string, { file, set, setJson }: ApiInput): Promise<unknown> {
   const base = file === undefined ? undefined : await readJsonBody(context, file);
-  return assigned(base, [...set, ...setJson]);
+  const body = assigned(base, [...set, ...setJson]);
+  if (takesNoCardNumber(path)) await refuseCardNumbersIn(body);
+  return body;
+}
+
+async function refuseCardNumbersIn(body: unknown): Promise<void> {
+  const { cardNumbers } = await import('../../3ds/check-body.ts');
+  const [found] = cardNumbers(body);
+  if (found === undefined) return;
+  const where = found.path === '' ? '' : ` (${found.path})`;
+  throw new SvcError('refused_input', `the body contains what looks like a card number${where}; nothing was sent`, {
+    hint: NO_PLACE,
+  });
 }

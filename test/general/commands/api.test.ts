@@ -117,6 +117,39 @@ describe('svc api', () => {
     const result = await api(argv);
     expect([result.code, result.server.connections]).toEqual([13, 0]);
     expect(result.stderr).not.toMatch(/4111|5555|3782/);
+    // A file can take it only where the endpoint has a place for it.
+    expect(/--file/.test(result.stderr)).toBe(argv[1]?.startsWith('/tokens'));
+  });
+
+  it.each([
+    ['POST', '/3ds/sessions', '{"data":{"number":"4111111111111111"}}'],
+    ['POST', '/3ds/sessions', '{"pan":4111111111111111}'],
+    ['POST', '/3ds//sessions/5f0c/authenticate', '{"a":["4111 1111 1111 1111"]}'],
+    ['PUT', '/tenants/self', '"4111111111111111"'],
+    ['PUT', '/tenants/self', '{"name":"4111-1111-1111-1111"}'],
+    ['PUT', '/%74enants/self', '{"name":"x","settings":{"4111111111111111":"true"}}'],
+    ['POST', '/account-updater/jobs', '{"x":"ＰＡＮ ４１１１１１１１１１１１１１１１"}'],
+  ])('R40: svc api refuses a card number in the body from --file: %s %s %s', async (method, path, input) => {
+    const result = await api([method, path, '--file', '-'], undefined, { input });
+    expect([result.code, result.server.connections]).toEqual([13, 0]);
+    expect(result.stderr).toContain('the body contains what looks like a card number');
+    expect(result.stderr).not.toMatch(/4111|４１１１/);
+  });
+
+  it('svc api sends a card number from --file to create a token', async () => {
+    const input = '{"type":"card","data":{"number":"4111111111111111"}}';
+    const { code, sent } = await api(['POST', '/tokens', '--file', '-'], [json({}, 201)], { input });
+    expect([code, sent[0]?.body]).toEqual([0, input]);
+  });
+
+  it('svc api sends assigned ids and phone numbers that look like a card number to 3ds', async () => {
+    const body = {
+      merchant_info: { mid: '4111111111111111' },
+      cardholder_info: { phone_number: { number: '378282246310005' } },
+    };
+    const input = JSON.stringify(body);
+    const { code, sent } = await api(['POST', '/3ds/sessions/5f0c/authenticate', '--file', '-'], [json({})], { input });
+    expect([code, sent[0]?.body]).toEqual([0, input]);
   });
 
   it.each([
