@@ -255,7 +255,7 @@ function shown(json: string, isTerminal: boolean, runnerReads = false): string {
 function failure(first: string, failed: number, seen: number): SvcError {
   const where = seen === 1 ? '' : ` on ${failed} of ${seen} entries, first with`;
   return new SvcError('expression', `the expression of --jq failed${where}: ${first}`, {
-    hint: 'The command itself succeeded and the rest of the output was written. Put ? after a part of the expression to skip what it does not fit.',
+    hint: 'The command itself succeeded and the rest of the output was written. Put ? after a part of the expression to skip what it does not fit; an entry that jq cannot read is printed without --jq.',
     facts: { failed, seen },
   });
 }

@@ -52,25 +52,53 @@ export class Query {
     }
   }
 
-  /** Runs the expression on each entry, a JSON text on one line. An entry that fails keeps its earlier outputs. */
+  /**
+   * Runs the expression on each entry, a JSON text on one line. An entry that fails keeps its earlier outputs; one that jq
+   * cannot read is an error of this entry.
+   */
   async run(entries: readonly string[]): Promise<Outcome> {
-    const result = await this.#engine.run(entries.join('\n'), this.#filter);
-    if ('failure' in result)
-      throw new SvcError('expression', 'jq gave up on the expression', {
-        hint: 'It may recurse without end, or need more memory than there is.',
-        facts: result.failure === '' ? {} : { jq: result.failure },
-      });
-    const lines = result.output.split('\n').filter((line) => line !== '');
+    const result = await this.#engine.run(entries.map(withoutLoneSurrogates).join('\n'), this.#filter);
+    if (!('failure' in result)) return outcomeOf(result);
+    const [, problem] = /^jq: parse error: (.*?)(?: at line \d+, column \d+)?$/m.exec(result.failure) ?? [];
+    if (problem === undefined) throw gaveUp(result.failure);
+    if (entries.length <= 1) return { outputs: [], errors: [`jq cannot read the entry: ${problem}`], notes: '' };
+    // jq stopped at the first entry that it cannot read.
+    const outcomes: Outcome[] = [];
+    for (const entry of entries) outcomes.push(await this.run([entry]));
     return {
-      outputs: lines.filter((line) => line.startsWith('[')).map((line) => line.slice(1, -1)),
-      errors: lines.filter((line) => line.startsWith('{')).map(errorText),
-      notes: result.notes,
+      outputs: outcomes.flatMap(({ outputs }) => outputs),
+      errors: outcomes.flatMap(({ errors }) => errors),
+      notes: outcomes.flatMap(({ notes }) => (notes === '' ? [] : [notes])).join('\n'),
     };
   }
 
   close(): Promise<void> {
     return this.#engine.close();
   }
+}
+
+function outcomeOf({ output, notes }: { readonly output: string; readonly notes: string }): Outcome {
+  const lines = output.split('\n').filter((line) => line !== '');
+  return {
+    outputs: lines.filter((line) => line.startsWith('[')).map((line) => line.slice(1, -1)),
+    errors: lines.filter((line) => line.startsWith('{')).map(errorText),
+    notes,
+  };
+}
+
+function gaveUp(failure: string): SvcError {
+  return new SvcError('expression', 'jq gave up on the expression', {
+    hint: 'It may recurse without end, or need more memory than there is.',
+    facts: failure === '' ? {} : { jq: failure },
+  });
+}
+
+/** Replaces escapes of half a character, which jq refuses, as every program does that writes such a text as UTF-8. */
+function withoutLoneSurrogates(json: string): string {
+  if (!/\\u[dD][89a-fA-F]/.test(json)) return json;
+  return json.replaceAll(/\\(?:u[dD][89abAB]..\\u[dD][c-fC-F]..|u[dD][89a-fA-F]..|[^])/g, (escape) =>
+    escape.length === 6 ? String.raw`\ufffd` : escape,
+  );
 }
 
 async function builtinsOf(engine: JqEngine): Promise<string[]> {

@@ -50,6 +50,35 @@ describe('a query', () => {
     expect(errors).toEqual([expect.stringContaining('must be a string')]);
   });
 
+  it('R61: a query reads an entry with half a character, and the entries beside it', async () => {
+    const made = await query('.a');
+    const texts = [
+      String.raw`"bad \ud800"`,
+      String.raw`"\udc00\ud83d\ude00 \uD83D"`,
+      String.raw`"\\ud800 \\\ud800"`,
+      String.raw`"\uD83D\uDE00"`,
+    ];
+    const { outputs, errors } = await made.run(['{"a":1}', ...texts.map((text) => `{"a":${text}}`), '{"a":2}']);
+    expect(errors).toEqual([]);
+    expect(outputs.map((text) => JSON.parse(text) as unknown)).toEqual([
+      1,
+      'bad \ufffd',
+      '\ufffd😀 \ufffd',
+      '\\ud800 \\\ufffd',
+      '😀',
+      2,
+    ]);
+  });
+
+  it('R61: a query reports an entry that jq cannot read, and sees the others', async () => {
+    const made = await query('.a');
+    const deep = '['.repeat(20_000) + ']'.repeat(20_000);
+    const { outputs, errors } = await made.run(['{"a":1}', `{"a":${deep}}`, '{"a":2}']);
+    expect([outputs, errors]).toEqual([['1', '2'], [expect.stringMatching(/^jq cannot read the entry: \D+$/)]]);
+    expect((await made.run([deep])).errors).toHaveLength(1);
+    expect((await made.run(['{"a":3}'])).outputs).toEqual(['3']);
+  });
+
   it.each(['input', 'halt', 'halt_error', 'halt_error(3)'])('a query lets no entry use %s', async (word) => {
     const made = await query(word);
     const { outputs, errors } = await made.run(['1', '2']);
