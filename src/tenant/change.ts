@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { SvcError } from '../base/errors.ts';
 import { exactMembers } from '../base/json/exact.ts';
 import { containsCardNumber } from '../base/security/card-number.ts';
-import { didYouMean } from '../base/security/typed-word.ts';
+import { didYouMean, sentences } from '../base/security/typed-word.ts';
 import { isObject } from '../cli/output/view.ts';
 import {
   BOOLEAN_TENANT_SETTINGS,
@@ -86,11 +86,12 @@ export function merged(tenant: Tenant, change: TenantChange, allowUnknown: boole
 /**
  * Finds the differences between a tenant and a file, for the members that the file names. `before` is the tenant's value,
  * `after` the file's.
- * @throws SvcError `config` for a file about another tenant, `usage` or `refused_input` for unknown names in it
+ * A setting that the tenant does not have is one, since it may have lost it.
+ * @throws SvcError `config` for a file about another tenant, `usage` or `refused_input` for other unknown names in it
  */
 export function drift(tenant: Tenant, change: TenantChange): FieldDifference[] {
   checkMembers(tenant, change, '');
-  checkSettingNames(change, Object.keys(tenant.settings ?? {}), false);
+  checkSettingNames(change, Object.keys(tenant.settings ?? {}), true);
   const facts = differingFacts(tenant, change).filter(({ path }) => !path.startsWith('modified_'));
   return [...facts, ...differences(bodyOf(tenant), mergedBody(tenant, change))];
 }
@@ -215,6 +216,15 @@ export function checkSettingValue(name: string, value: string): void {
   throw new SvcError('usage', `the setting ${name} must be ${values.join(' or ')}`, {
     hint: didYouMean(value, values),
   });
+}
+
+/** Names a setting of a file that neither svc nor the tenant knows, with the one that was probably meant. */
+export function unknownSettingIn({ settings, lineOf }: TenantChange, tenant: Tenant): string | undefined {
+  const onTenant = Object.keys(tenant.settings ?? {});
+  const [name] = unknownSettings(settings.keys(), onTenant);
+  if (name === undefined) return undefined;
+  const what = `The tenant has no setting ${name}${inLine(lineOf?.(['settings', name]))}, and svc does not know it.`;
+  return sentences(what, didYouMean(name, [...KNOWN.keys(), ...onTenant]));
 }
 
 export function unknownSettings(names: Iterable<string>, onTenant: readonly string[]): string[] {

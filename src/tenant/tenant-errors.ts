@@ -51,11 +51,12 @@ export function updateIgnored(fields: readonly string[]): SvcError {
   );
 }
 
-/** The error for a tenant that is not as a file says. */
-export function tenantDiffers(file: string, fields: readonly string[], typed: string): SvcError {
+/** The error for a tenant that is not as a file says. `unknown` names a setting that neither svc nor the tenant knows. */
+export function tenantDiffers(file: string, fields: readonly string[], typed: string, unknown?: string): SvcError {
+  const accept = 'To accept the tenant as it is, export it again. To change it back, update it from the file.';
   return new SvcError('threshold', `the tenant is not as ${file} says: ${fields.join(', ')}`, {
-    hint: 'To accept the tenant as it is, export it again. To change it back, update it from the file.',
-    next: ['tenant', 'update', '--file', typed],
+    hint: sentences(unknown, accept),
+    next: ['tenant', 'update', '--file', typed, ...(unknown === undefined ? [] : ['--allow-unknown', '--dry-run'])],
     facts: { fields },
   });
 }

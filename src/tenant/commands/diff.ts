@@ -31,7 +31,10 @@ export const diff = defineCommand({
   async run(context, { file }) {
     const forPeople = isDrawn(context);
     const print = forPeople ? undefined : await listPrinter(context, driftView);
-    const [{ changeFromFile, drift }, data] = await Promise.all([import('../change.ts'), readDataFile(context, file)]);
+    const [{ changeFromFile, drift, unknownSettingIn }, data] = await Promise.all([
+      import('../change.ts'),
+      readDataFile(context, file),
+    ]);
     const change = changeFromFile(data);
     const client = await context.client();
     const tenant = await client.tenant.read();
@@ -40,7 +43,7 @@ export const diff = defineCommand({
     if (found.length === 0) return context.notices.success(`the tenant is as ${data.name} says`);
     if (forPeople) await context.out.write(differenceText(tenant, found, context));
     const fields = found.map(({ path }) => path);
-    throw tenantDiffers(data.name, fields, file === '-' ? '<file>' : file);
+    throw tenantDiffers(data.name, fields, file === '-' ? '<file>' : file, unknownSettingIn(change, tenant));
   },
   request: async () => (await import('../../client/api/resources.ts')).readTenantRequest(),
 });

@@ -68,6 +68,25 @@ describe('svc tenant diff', () => {
     expect(errorIn(piped)).toMatchObject({ code: 'threshold', fields: ['name', 'settings.deduplicate_tokens'] });
   });
 
+  it('svc tenant diff takes a setting that the tenant has lost for a difference', async () => {
+    const file = 'settings:\n  lost_setting: "x"\n  fingerprint_token: "true"\n';
+    const result = await tenant('diff - -o json', TENANT, file);
+    expect(result.code).toBe(10);
+    expect(JSON.parse(result.stdout)).toEqual([
+      { field: 'settings.lost_setting', file: 'x' },
+      { field: 'settings.fingerprint_token', file: 'true' },
+    ]);
+    expect(errorIn(result)).toMatchObject({
+      hint: expect.stringContaining('The tenant has no setting lost_setting (line 2), and svc does not know it. To'),
+      next: 'svc tenant update --file <file> --allow-unknown --dry-run',
+    });
+    const typo = await tenant('diff -', TENANT, 'settings:\n  fingerprint_token: "true"\n');
+    expect([typo.code, errorIn(typo)['hint']]).toEqual([
+      10,
+      expect.stringContaining("Did you mean 'fingerprint_tokens'?"),
+    ]);
+  });
+
   it('svc tenant diff compares a tenant as the service sent it too, without the time of its last change', async () => {
     const sent = JSON.stringify({ ...TENANT, modified_at: '2020-01-01T00:00:00Z', plan: 'lead' });
     const { code, stdout } = await tenant('diff - -o json', TENANT, sent);
@@ -84,7 +103,7 @@ describe('svc tenant diff', () => {
       'GET',
     ],
     ['an unknown member of JSON', '{\n  // name\n  "nmae": "B"\n}', 13, '"nmae" in the file (line 3)', 'GET'],
-    ['an unknown setting', 'settings:\n  dedupe: "true"\n', 2, 'unknown setting "dedupe" (line 2)', 'GET'],
+    ['an odd setting', 'settings:\n  ded+upe: "true"\n', 2, 'unknown setting (not shown', 'GET'],
     ['a wrong value', 'name: B\nsettings:\n  deduplicate_tokens: "no"\n', 13, 'must be true or false (line 3)', ''],
     ['a number', 'settings:\n  deduplicate_tokens: 1\n', 13, 'true or false (line 2)', ''],
     ['a member that is given twice', 'name: A\ntype: test\nname: B\n', 13, 'line 3: a member is given twice', ''],
