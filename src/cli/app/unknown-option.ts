@@ -145,7 +145,8 @@ function byLetters(typed: Typed, known: readonly string[], meanings: readonly Me
     const parameter = parameterOf(option, parameters);
     return parameter === undefined ? value === undefined : isLikely(parameter, name, value, meanings);
   });
-  const meant = nearest(name, known, 1) ?? nearest(name, alike);
+  // One changed letter turns any one-letter option into any other, so only its case may differ.
+  const meant = name.length <= 2 ? nearest(name, known, 0) : (nearest(name, known, 1) ?? nearest(name, alike));
   return meant === undefined ? undefined : { hint: questionOf(meant), next: withOption(meant, typed, meanings) };
 }
 

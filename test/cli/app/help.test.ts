@@ -273,6 +273,19 @@ describe('a mistyped word', () => {
   });
 
   it.each([
+    ['au submit tokens.csv -n', undefined],
+    ['reset -n', undefined],
+    ['tenant update --name X -s', undefined],
+    ['tenant update --name X -e prod', undefined],
+    ['tenant show -P prod', "Did you mean '-p'?"],
+    ['tenant show -f json', "Did you mean '--output'?"],
+  ])('an unknown option of one letter is no other one, apart from its case: %s', async (line, hint) => {
+    const error: unknown = await parse(line.split(' '), PROGRAM).catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ code: 'usage', message: expect.stringContaining('unknown option') });
+    expect(error).toHaveProperty('hint', hint);
+  });
+
+  it.each([
     ['UPD_PAN', ['explain', 'UPD_PAN']],
     ['update-existing', ['explain', 'update_existing']],
   ])('help on the word %s is answered with the command that explains it', async (word, next) => {
