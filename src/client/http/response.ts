@@ -33,9 +33,9 @@ export function readResponse<T>(
   onOtherTypes?: OnOtherTypes,
 ): T {
   if (!shape) {
-    // No body is expected, so T is undefined. The page of another server is refused, and a 202 only accepts the request.
+    // No body is expected, so T is undefined. The page of another server is refused.
     readAnyResponse(facts, response);
-    if (response.status === 202) throw unconfirmedError(facts, response);
+    if (!confirms(facts, response)) throw unconfirmedError(facts, response);
     return undefined as T;
   }
   const value = parseJson(response);
@@ -49,6 +49,11 @@ export function readResponse<T>(
   if (members.length > 0) onOtherTypes?.(members.map(plainLine));
   if (!isReadByItem) keepSources(data, response.text);
   return data;
+}
+
+/** Whether a success without a documented body confirms a change: a 202 only accepts it, and other JSON may be an error. */
+function confirms({ request }: CallFacts, { status, text }: ReadResponse): boolean {
+  return request.method === 'GET' || (status !== 202 && ['', '{}', 'null'].includes(text.trim()));
 }
 
 /** Keeps the text of an object, or of each object in a list, since a number or a member may be lost in the value. */

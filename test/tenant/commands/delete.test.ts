@@ -25,6 +25,14 @@ describe('svc tenant delete, for a script', () => {
     expect(stderr).toBe(`TEST Acme QA (${TENANT.id})\ndeleted the TEST tenant "Acme QA" (${TENANT.id})\n`);
   });
 
+  it.each([answer(204), answer(200), json({}), json(null)])(
+    'svc tenant delete in a script takes a success that says nothing else for a deletion: %#',
+    async (step) => {
+      const { code, server } = await remove(['--confirm', TENANT.id], { delete: step });
+      expect([code, methods(server)]).toEqual([0, 'GET DELETE']);
+    },
+  );
+
   it.each([
     ['the wrong id', ['--confirm', '4c0a2f6e-0000-4000-8000-000000000009']],
     ['the id cut short', ['--confirm', TENANT.id.slice(0, 8)]],
@@ -78,6 +86,9 @@ describe('svc tenant delete, for a script', () => {
     ['a 503', answer(503, '', { 'retry-after': '1' }), 9, 'outcome_unknown'],
     ['a 408', answer(408), 9, 'outcome_unknown'],
     ['a 202, which only accepts it', answer(202), 9, 'outcome_unknown'],
+    ['a 200 with an error', json({ error: 'the tenant has applications' }), 9, 'outcome_unknown'],
+    ['a 200 with any JSON', json([]), 9, 'outcome_unknown'],
+    ['a 200 with a page', answer(200, '<html>', { 'content-type': 'text/html' }), 9, 'outcome_unknown'],
     ['a reset before the answer', reset('request'), 9, 'outcome_unknown'],
     ['a reset amid the request', reset('head'), 9, 'outcome_unknown'],
     ['a redirect', answer(307, '', { location: 'http://127.0.0.1:1/' }), 8, 'bad_response'],
