@@ -1,19 +1,26 @@
-import { Document, isScalar, type ScalarTag, visit } from 'yaml';
+import { Document, isPair, isScalar, type ScalarTag, visit } from 'yaml';
 import { JsonToken } from '../../base/json/exact.ts';
 import { escapeInJson, isUnsafe } from './text.ts';
-import { chooseFields, projection, type Renderer, type RenderOptions } from './view.ts';
+import { chooseFields, projection, type Renderer, type RenderOptions, same } from './view.ts';
 
 /** A sequence, streamed item by item; a single object is one document. */
 export function yamlRenderer<T>(options: RenderOptions<T>): Renderer<T> {
   const project = projection(options.view, chooseFields(options.view, options.fields), options.showUrls ?? false);
+  const { redact = same } = options;
   let count = 0;
   return {
+    isRedacted: options.redact !== undefined,
     rows: (batch) => {
       count += batch.length;
-      return batch.length === 0 ? '' : yamlText(batch.map((row) => project(row)));
+      return batch.length === 0
+        ? ''
+        : yamlText(
+            batch.map((row) => project(row)),
+            redact,
+          );
     },
     end: () => (count === 0 ? '[]\n' : ''),
-    record: (value) => yamlText(project(value)),
+    record: (value) => yamlText(project(value), redact),
   };
 }
 
@@ -33,16 +40,33 @@ const TOKEN: ScalarTag = {
  * YAML that readers of 1.1 and 1.2 take alike: `yes`, `1e3` and times stay strings. A string with characters that
  * a terminal must not see is double-quoted, where each can be written as an escape: the data stay equal.
  */
-function yamlText(value: unknown): string {
+function yamlText(value: unknown, redact: (text: string) => string): string {
   const document = new Document(value, {
     compat: 'yaml-1.1',
     aliasDuplicateObjects: false,
     customTags: (tags) => [...tags, TOKEN],
   });
   visit(document, {
-    Scalar: (_, node) => {
-      if (isScalar(node) && typeof node.value === 'string' && isUnsafe(node.value)) node.type = 'QUOTE_DOUBLE';
+    Scalar: (key, node, path) => {
+      // Redacted before it is quoted: `[hidden]` without quotes is a list.
+      node.value = redacted(key === 'value' ? nameIn(path.at(-1)) : '', node.value, redact);
+      if (typeof node.value === 'string' && isUnsafe(node.value)) node.type = 'QUOTE_DOUBLE';
     },
   });
   return escapeInJson(document.toString({ lineWidth: 0, doubleQuotedAsJSON: true }));
+}
+
+/** Returns the beginning of the line of a pair, since the name may say that the value is a secret. */
+function nameIn(pair: unknown): string {
+  return isPair(pair) && isScalar(pair.key) ? `${String(pair.key.value)}: ` : '';
+}
+
+/** Returns a value without secrets: itself if it contains none. */
+function redacted(name: string, value: unknown, redact: (text: string) => string): unknown {
+  if (typeof value !== 'string' && typeof value !== 'number' && !(value instanceof JsonToken)) return value;
+  const text = value instanceof JsonToken ? value.text : String(value);
+  const line = redact(name + text);
+  const shown = line.startsWith(name) ? line.slice(name.length) : redact(text);
+  if (shown === text) return value;
+  return value instanceof JsonToken && !value.isNumber ? new JsonToken(shown) : shown;
 }

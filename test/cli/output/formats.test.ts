@@ -2,6 +2,7 @@ import { parse as parseCsv } from 'csv-parse/sync';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parse as parseYaml, parseDocument } from 'yaml';
+import { createRedactor } from '../../../src/base/security/redact.ts';
 import { createRenderer } from '../../../src/cli/app/print.ts';
 import { holdsCardNumber } from '../../../src/cli/output/formats.ts';
 import type { Renderer, RenderOptions } from '../../../src/cli/output/view.ts';
@@ -113,6 +114,31 @@ describe('yaml', () => {
     expect(parseDocument(text, { version: '1.1' }).toJS()).toEqual(ROWS);
     expect(text).not.toMatch(ESCAPABLE);
     expect(await listText(await make('yaml'))).toBe('[]\n');
+  });
+
+  it('R06: YAML output hides a secret as text that a parser reads as text', async () => {
+    const { redact, addSecret } = createRedactor();
+    addSecret('a-secret-key');
+    const renderer = await make('yaml', { redact });
+    const row = {
+      key: 'a-secret-key',
+      'a-secret-key': ['a-secret-key'],
+      cookie: 'sid: 1',
+      note: 'the key is a-secret-key',
+      multi: 'cookie: sid=1\nline',
+      card: 4111111111111111,
+      count: 5,
+    };
+    expect(renderer.isRedacted).toBe(true);
+    expect(parseYaml(await renderer.record(row))).toEqual({
+      key: '[hidden]',
+      '[hidden]': ['[hidden]'],
+      cookie: '[hidden]',
+      note: 'the key is [hidden]',
+      multi: 'cookie: [hidden]\nline',
+      card: '411111••••••1111',
+      count: 5,
+    });
   });
 
   it('R49: YAML output shows no dangerous character and loses none', async () => {
