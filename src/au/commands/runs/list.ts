@@ -21,8 +21,10 @@ const localRunView: View<ReturnType<typeof localRun>> = {
     { path: 'profile', kind: 'text', priority: 1 },
     { path: 'age', kind: 'text' },
     { path: 'left', kind: 'text', priority: 6 },
-    ...runView.columns.slice(3),
-    { path: 'results', kind: 'text', priority: 5 },
+    ...runView.columns.slice(3, -1),
+    // Half a path cannot be copied, so these are shown whole or not at all.
+    { path: 'file', kind: 'id', priority: 3 },
+    { path: 'results', kind: 'id', priority: 0 },
   ],
 };
 

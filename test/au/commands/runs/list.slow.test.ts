@@ -1,5 +1,6 @@
-import { writeFileSync } from 'node:fs';
+import { renameSync, writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
+import { svcHere } from '../../../support/run-here.ts';
 import { openQuickDesk, type QuickDesk } from '../support.ts';
 
 const DAY = 86_400_000;
@@ -13,6 +14,23 @@ it('svc au runs shows of each run how old it is, how long it can take, and where
   const desk = await openQuickDesk();
   await desk.svc('au submit tokens.csv --wait --out results.csv');
   expect(await listed(desk)).toMatchObject([{ status: 'completed', age: '0s', left: null, results: 'results.csv' }]);
+});
+
+it('svc au runs shows a path on a terminal whole or not at all', async () => {
+  const desk = await openQuickDesk();
+  const file = 'tokens of all customers for 2026-12.csv';
+  const results = 'results of all customers for 2026-12.csv';
+  renameSync(desk.home.file('tokens.csv'), desk.home.file(file));
+  await desk.svc(['au', 'submit', file, '--wait', '--out', results]);
+  const { home, env, clock } = desk;
+  for (const columns of [60, 80, 100, 120, 140, 160, 200]) {
+    const options = { clock, home: home.path, env: home.environment({ ...env, PAGER: 'cat' }), columns };
+    const { code, stdout } = await svcHere(['au', 'runs'], options);
+    expect(code).toBe(0);
+    expect(stdout).not.toContain('…');
+    expect(stdout.includes(file)).toBe(columns > 100);
+    expect(stdout.includes(results)).toBe(columns > 160);
+  }
 });
 
 it('svc au runs says of an open run how long it can take at most, and then how late it is', async () => {
