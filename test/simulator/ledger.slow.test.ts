@@ -10,11 +10,7 @@ const { SOAK, SOAK_MINUTES = '10', SEED } = process.env;
 const HISTORIES = 5_000;
 
 /** Seeds of histories that are so rare that a soak found them. Each history showed the mistake before it was mended. */
-const RARE: Readonly<Partial<Record<Plant, number>>> = {
-  'both claims': 527_517_245,
-  'between pages': 730_268_360,
-  'moves once': 1_900_700_127,
-};
+const RARE: Readonly<Partial<Record<Plant, number>>> = { 'both claims': 53_089, 'between pages': 730_268_360 };
 
 describe('a model of machines that share a ledger', () => {
   it('no row is paid for twice or lost, and no exit code is false', { timeout: 600_000 }, () => {
@@ -33,7 +29,7 @@ describe('a model of machines that share a ledger', () => {
     { timeout: 600_000 },
     (plant) => {
       const seed = RARE[plant as Plant] ?? 1;
-      expect(check(seed, 2 * HISTORIES, { plant: plant as Plant }).finding).toBeDefined();
+      expect(check(seed, 3 * HISTORIES, { plant: plant as Plant }).finding).toBeDefined();
     },
   );
 

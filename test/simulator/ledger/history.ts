@@ -203,11 +203,11 @@ function unlock(machine: Machine): void {
 }
 
 /** A state directory is wiped, or restored from an earlier copy, while no command uses it. */
-function restore(world: World, { name, ledger, directory }: Machine, machines: readonly Machine[]): void {
+function restore(world: World, { name, directory }: Machine, machines: readonly Machine[]): void {
   const { random } = world;
-  const isInUse = machines.some(({ running, directory: other }) => running !== undefined && other === directory);
+  const users = machines.filter((each) => each.directory === directory);
   // A local ledger that is restored forgets claims: only a list of the service's jobs can show that.
-  if (isInUse || ledger === 'local') return;
+  if (users.some(({ running, ledger }) => running !== undefined || ledger === 'local')) return;
   if (random.happens(0.5)) directory.disk = freshDisk();
   else if (directory.kept.length > 0) directory.disk = structuredClone(random.oneOf(directory.kept));
   world.restored.add(directory.name);

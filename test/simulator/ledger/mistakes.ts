@@ -21,7 +21,6 @@ export const MISTAKES = {
   'mark unseen': 'nobody looks whether the local ledger moved before bytes leave',
   'both claims': 'a machine uploads to its claim although another claim has some of the rows',
   'moved twice': 'a claim is moved although the shared ledger has it',
-  'moves once': 'claims that are made again while a local ledger is moved are not moved',
   'goes on': 'a claim ends although the record of a machine still goes on with its job',
   'release is final': 'a claim that is made again after a release does not stand',
   'claims twice': 'rows are claimed again for a job whose claim stands',

@@ -55,11 +55,6 @@ export class World {
     });
   }
 
-  /** Whether a mistake is planted. */
-  get hasMistake(): boolean {
-    return this.#plant !== undefined;
-  }
-
   has(mistake: Plant): boolean {
     return this.#plant === mistake;
   }
