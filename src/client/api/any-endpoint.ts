@@ -137,11 +137,9 @@ export function isSamePath(path: string, other: string): boolean {
   return named(path) === named(other);
 }
 
-const WITHOUT_CARD_NUMBERS: ReadonlySet<string | undefined> = new Set(['logs', 'tenants', '3ds', 'account-updater']);
-
-/** Whether no request to this path has a place for a card number. Other endpoints, such as /tokens, may have one. */
-export function takesNoCardNumber(path: string): boolean {
-  return WITHOUT_CARD_NUMBERS.has(named(path).split('/')[0]);
+/** Returns the first part of a path, which related endpoints share, regardless of encoding. */
+export function areaOf(path: string): string | undefined {
+  return named(path).split('/')[0];
 }
 
 /** Groups query parameters by name; a repeated name gets a list. */

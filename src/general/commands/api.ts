@@ -25,13 +25,13 @@ import { jsonLine } from '../../cli/output/formats.ts';
 import { type Column, columnFor, isObject, leafPaths, type View } from '../../cli/output/view.ts';
 import {
   type AnyRequest,
+  areaOf,
   hasMore,
   isSamePath,
   itemsIn,
   keyTypeOf,
   queryOf,
   readEndpointPath,
-  takesNoCardNumber,
 } from '../../client/api/any-endpoint.ts';
 import type { AnyResponse, JsonBody } from '../../client/http/response.ts';
 import { decodedUri } from '../../schema/address.ts';
@@ -286,6 +286,13 @@ function inPath<T>(read: () => T): T {
     if (!(error instanceof SvcError)) throw error;
     throw error.with({ message: `the path ${error.message}`, next: ['api', 'GET', '<path>'] });
   }
+}
+
+const WITHOUT_CARD_NUMBERS: ReadonlySet<string | undefined> = new Set(['logs', 'tenants', '3ds', 'account-updater']);
+
+/** Whether no request to this path has a place for a card number. Other endpoints, such as /tokens, may have one. */
+function takesNoCardNumber(path: string): boolean {
+  return WITHOUT_CARD_NUMBERS.has(areaOf(path));
 }
 
 const NO_PLACE = 'Leave it out: this endpoint has no place for card data.';
