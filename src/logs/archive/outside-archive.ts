@@ -1,11 +1,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
-import { isSvcError, SvcError } from '../../base/errors.ts';
+import { SvcError } from '../../base/errors.ts';
 import type { System } from '../../base/system.ts';
-import type { Context } from '../../cli/app/command.ts';
-import type { FileStore } from '../../client/store/store.ts';
-import { openArchive } from './open-archive.ts';
-import { recordPath } from './records/record.ts';
 
 /**
  * Checks that a file to be written is not within the directory of an archive, where `svc logs verify` would report it as
@@ -28,46 +24,8 @@ export function requireOutside(
   });
 }
 
-/**
- * Checks that a new archive is not within another one, where `svc logs verify` of that one would report its files as added
- * by somebody, from then on.
- * @throws SvcError `usage`
- */
-export async function requireOutsideOthers(context: Context, { name, isRemote }: FileStore): Promise<void> {
-  const above = isRemote ? prefixesAbove(name) : directoriesAbove(realPath(name) ?? name);
-  for (const location of above) {
-    if (!(await isArchive(await openArchive(context, location)))) continue;
-    throw new SvcError('usage', `${name} is within the archive ${location}; nothing was written`, {
-      hint: 'Each archive needs a location outside all others. Choose one beside it.',
-      facts: { archive: location },
-    });
-  }
-}
-
-async function isArchive(store: FileStore): Promise<boolean> {
-  try {
-    return (await store.readText(recordPath(0))) !== undefined;
-  } catch (error) {
-    // What this key or user may not read belongs to somebody else.
-    if (isSvcError(error, 'forbidden', 'local')) return false;
-    throw error;
-  }
-}
-
-function prefixesAbove(name: string): string[] {
-  const [bucket = '', ...parts] = name.slice('s3://'.length).split('/');
-  return parts.map((_, length) => `s3://${[bucket, ...parts.slice(0, length)].join('/')}`);
-}
-
-function directoriesAbove(directory: string): string[] {
-  const above = path.dirname(directory);
-  if (above === directory) return [];
-  const real = realPath(above) ?? above;
-  return [real, ...directoriesAbove(real)];
-}
-
 /** Returns the path behind all links; undefined for a bucket, or if nothing is there. */
-function realPath(file: string): string | undefined {
+export function realPath(file: string): string | undefined {
   try {
     return fs.realpathSync(file);
   } catch {

@@ -23,7 +23,6 @@ import { rememberArchive, requireUnknownArchive } from '../archive/known-archive
 import type { LostFiles } from '../archive/lost-files.ts';
 import { ArchiveNotices } from '../archive/notices.ts';
 import { openArchive, wholeMonths } from '../archive/open-archive.ts';
-import { requireOutsideOthers } from '../archive/outside-archive.ts';
 import { checkMargin, isoRange, marginHours, marginMs } from '../archive/records/coverage.ts';
 import type { DroppedMonth } from '../archive/records/record.ts';
 import type { Dropped, Retention } from '../archive/retention.ts';
@@ -172,6 +171,7 @@ export const archive = defineCommand({
  * @throws SvcError `usage`, `config`
  */
 async function requireNew(context: Context, store: FileStore, input: ArchiveInput, retentionMs: number): Promise<void> {
+  const { requireOutsideOthers } = await import('../archive/outside-others.ts');
   await requireOutsideOthers(context, store);
   if (input.since !== undefined) return;
   const hours = Math.floor(retentionMs / 3_600_000);
