@@ -154,7 +154,12 @@ const LONGEST_MS = 5_000;
  */
 export function isPage(response: Pick<HttpResponse, 'header'>, { bytes, failure }: ReadBody): boolean {
   const isEmpty = bytes.length === 0 && failure === undefined;
-  return !isEmpty && /^\s*(?:text\/html|application\/xhtml\+xml)\b/i.test(response.header('content-type') ?? '');
+  return !isEmpty && hasPageType(response);
+}
+
+/** Whether a response is said to be a web page. */
+export function hasPageType(response: Pick<HttpResponse, 'header'>): boolean {
+  return /^\s*(?:text\/html|application\/xhtml\+xml)\b/i.test(response.header('content-type') ?? '');
 }
 
 /** Reads an error response, as far as its body arrives. */

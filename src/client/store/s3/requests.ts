@@ -12,7 +12,7 @@ import { ServiceClock } from '../../http/request.ts';
 import { FILE_LIMITS, mayRetry, type RetryableFailure, retryAfterMs, withRetry } from '../../http/retry.ts';
 import type { Transport } from '../../http/transport.ts';
 import { fileSource } from '../../transfer/source.ts';
-import { elementText, isPage, readStoreError } from '../../transfer/store.ts';
+import { elementText, hasPageType, isPage, readStoreError } from '../../transfer/store.ts';
 import type { LocalFile } from '../store.ts';
 import { type S3Action, s3Error, type S3Refusal } from './s3-error.ts';
 import type { BucketLocation, S3Settings } from './settings.ts';
@@ -69,7 +69,7 @@ export interface S3Request {
 
 export interface S3Response {
   readonly response: HttpResponse;
-  /** The refusal: a status that is no success, or a web page in response to a write. */
+  /** The refusal: a status that is no success, or a web page instead of an object or the response to a write. */
   readonly refusal: S3Refusal | undefined;
   /** The body of a success, if the request has a limit for it. */
   readonly body: ReadBody | undefined;
@@ -137,7 +137,7 @@ export class S3Requests {
   }
 
   async #once(
-    { method, action, headers = {}, body, fresh = false, bodyLimit }: S3Request,
+    { method, action, path, headers = {}, body, fresh = false, bodyLimit }: S3Request,
     url: URL,
     attempt: number,
   ): Promise<Outcome> {
@@ -158,12 +158,16 @@ export class S3Requests {
       );
       this.#storeClock.learn(response.header('date'));
       const isSuccess = response.status >= 200 && response.status < 300;
-      if (isSuccess && (method === 'GET' || method === 'HEAD')) {
+      const isRead = method === 'GET' || method === 'HEAD';
+      // No object of svc is a web page, so a proxy sent it. A list is judged by its content.
+      const isForeign = isRead && path !== '' && hasPageType(response);
+      if (isSuccess && isRead && !isForeign) {
         const received = bodyLimit === undefined ? undefined : await response.read(bodyLimit);
         return { response, refusal: undefined, body: received };
       }
       const received = await response.readPartial(MAX_ERROR_BODY);
-      if (isSuccess && !isPage(response, received)) return { response, refusal: undefined, body: undefined };
+      if (isSuccess && !isForeign && !isPage(response, received))
+        return { response, refusal: undefined, body: undefined };
       const text = received.bytes.toString('utf8');
       const error = readStoreError(text, (name) => response.header(name));
       const region = response.header('x-amz-bucket-region') ?? elementText(text, 'Region');

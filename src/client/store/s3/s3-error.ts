@@ -49,14 +49,15 @@ const REJECTED: Explanation = {
 /** The explanations by error codes of stores, by statuses, and by a few names that svc defines. */
 const EXPLANATIONS = new Map(rows.flatMap((row) => row.for.map((one) => [one, row as Explanation] as const)));
 
-function explanationOf({ status, error, region }: S3Refusal): Explanation {
-  const names = explanationNames(status, error.code, region);
+function explanationOf({ status, action, error, region }: S3Refusal): Explanation {
+  const names = explanationNames(status, action, error.code, region);
   return names.map((name) => EXPLANATIONS.get(name)).find((found) => found !== undefined) ?? REJECTED;
 }
 
-function explanationNames(status: number, code = '', region?: string): string[] {
+function explanationNames(status: number, action: S3Action, code = '', region?: string): string[] {
   const isElsewhere = region !== undefined && [301, 307, 400].includes(status);
   if (isElsewhere) return ['other region'];
-  if (status < 400) return [status < 300 ? 'page' : 'redirect'];
+  if (status < 300) return [action === 's3:GetObject' ? 'page for an object' : 'page'];
+  if (status < 400) return ['redirect'];
   return [code, String(status), status >= 500 ? 'failed' : ''];
 }

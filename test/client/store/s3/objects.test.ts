@@ -167,6 +167,17 @@ describe('objects in a bucket', () => {
     expect(requests).toHaveLength(10);
   });
 
+  it('a web page instead of an object is a bad response, and not an object of somebody else', async () => {
+    meddle = (incoming, outgoing) => {
+      if (incoming.method !== 'GET') return false;
+      outgoing.setHeader('content-type', 'text/html').end('<html><title>Sign in</title></html>');
+      return true;
+    };
+    const page = { code: 'bad_response', message: expect.stringContaining('a web page came instead of an object') };
+    await expect(objects.create('one/1', bytes('first'))).rejects.toMatchObject(page);
+    await expect(objects.read('one/1', 1_000)).rejects.toMatchObject(page);
+  });
+
   it('a larger object than expected is not read into memory', async () => {
     await objects.create('a', bytes('x'.repeat(2_000)));
     await expect(objects.read('a', 1_000)).rejects.toMatchObject({ code: 'checksum_mismatch' });

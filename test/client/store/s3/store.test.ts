@@ -383,6 +383,29 @@ describe('an archive in a bucket', () => {
     await expect(store.remove('a')).rejects.toMatchObject(refused);
   });
 
+  it.each([
+    { method: 'GET', what: 'a text', read: (from: FileStore) => from.readText('a') },
+    { method: 'GET', what: 'a range', read: (from: FileStore) => from.readRange('a', 0, 3) },
+    { method: 'HEAD', what: 'whether it exists', read: (from: FileStore) => from.create('b', 'one') },
+  ])(
+    'a web page in response to $method of an object in a bucket ($what) is neither damage nor the write of another machine',
+    async ({ method, read }) => {
+      await store.create('a', 'one');
+      const fresh = await openStore(host(), 's3://logs/some/where', ARCHIVE);
+      meddle = (incoming, outgoing) => {
+        if (incoming.method !== method || incoming.url?.includes('list-type')) return false;
+        outgoing.setHeader('content-type', 'text/html; charset=utf-8').end('<html><title>Sign in</title></html>');
+        return true;
+      };
+      await expect(read(fresh)).rejects.toMatchObject({
+        code: 'bad_response',
+        exitCode: 8,
+        message: expect.stringContaining('a web page came instead of an object'),
+        hint: expect.stringContaining('proxy'),
+      });
+    },
+  );
+
   it.each([301, 307, 400, 403])(
     'the error of a bucket that refuses with %i to say whether an object exists is that of the write, which has words',
     async (status) => {
