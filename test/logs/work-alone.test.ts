@@ -1,6 +1,6 @@
 import fs from 'node:fs';
 import path from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { SvcError } from '../../src/base/errors.ts';
 import { thisHost } from '../../src/base/files/lock.ts';
 import { workAlone } from '../../src/logs/work-alone.ts';
@@ -13,9 +13,10 @@ import { folder } from './evidence/bundles.ts';
 const DAY = 86_400_000;
 /** A process that the runs believe to live. */
 const OTHER = 2 ** 30;
+const EXT4 = 0xef53;
 
-function writeLock(file: string, place: string): void {
-  const owner = { pid: OTHER, token: '0123456789abcdef', since: '2026-01-01T00:00:00.000Z', place };
+function writeLock(file: string, place: string, boot?: string): void {
+  const owner = { pid: OTHER, token: '0123456789abcdef', since: '2026-01-01T00:00:00.000Z', place, boot };
   fs.writeFileSync(file, JSON.stringify(owner));
 }
 
@@ -25,7 +26,7 @@ it.each([
   { argv: ['access', 'ARCHIVE', '--sign-off'], lock: '.review.lock' },
   { argv: ['tail', '--checkpoint', 'ARCHIVE/cp', '--for', '1s'], lock: 'cp.lock' },
 ])(
-  'R72: svc logs $argv.0 ends with 11 while a living process has $lock, and with 3 where nobody knows whether it lives',
+  'R72: svc logs $argv.0 ends with 11 while a living process has $lock, with 3 where nobody knows whether it lives, and goes on after a restart of the machine',
   async ({ argv, lock }) => {
     const server = await startLogServer();
     onTestFinished(() => server.close());
@@ -50,6 +51,13 @@ it.each([
     expect([unknown.code, errorIn(unknown)['code']]).toEqual([3, 'config']);
     fs.rmSync(file);
     expect((await run()).code).toBe(0);
+    // Only Linux tells one start of a machine from another.
+    if (process.platform !== 'linux') return;
+    const statfs = vi.spyOn(fs, 'statfsSync').mockReturnValue({ type: EXT4 } as fs.StatsFs);
+    onTestFinished(() => statfs.mockRestore());
+    writeLock(file, thisHost(), '00000000-0000-4000-8000-000000000000');
+    const restarted = await run();
+    expect([restarted.code, fs.existsSync(file)], restarted.stderr).toEqual([0, false]);
   },
 );
 

@@ -13,6 +13,11 @@ interface LockOptions {
   readonly waitMs?: number | undefined;
   /** The name of the guarded thing in an error. */
   readonly what?: string | undefined;
+  /**
+   * Whether to take over a lock from before a restart of this machine, if its file is on a disk. Only for work that two
+   * writers cannot damage, because two containers may have start ids that look like a restart.
+   */
+  readonly endsAtRestart?: boolean | undefined;
 }
 
 const DEFAULT_WAIT_MS = 10_000;
@@ -22,8 +27,8 @@ const LONGEST_PAUSE_MS = 60;
  * Runs `work` while holding the lock file `file`, in a directory that exists. Waits in short pauses while a living
  * process holds it; takes over from a dead one (kill -9) so that exactly one taker wins. Throws `SvcError` `config`
  * naming the holder when `waitMs` (10 s) is over (in `held_by` where it is known to live), `local` when the lock cannot
- * be written, or the signal's reason. Locks left by another machine or container, or before a restart of this machine, are
- * never taken over: whether their process lives cannot be known here.
+ * be written, or the signal's reason. Locks left by another machine or container, or (without `endsAtRestart`) before a
+ * restart of this machine, are never taken over: whether their process lives cannot be known here.
  */
 export async function withLock<T>(
   file: string,
@@ -49,7 +54,7 @@ async function acquire(file: string, host: LockHost, options: LockOptions): Prom
   const waitMs = options.waitMs ?? DEFAULT_WAIT_MS;
   for (let waited = 0; ;) {
     host.signal.throwIfAborted();
-    const token = tryLock(file, host);
+    const token = tryLock(file, host, options);
     if (token !== undefined) return token;
     if (waited >= waitMs) throw heldError(file, options.what ?? path.basename(file), host);
     const pause = 5 + Math.random() * (LONGEST_PAUSE_MS - 5);
@@ -65,7 +70,7 @@ function heldError(file: string, what: string, host: LockHost): SvcError {
   const isAtWork = owner !== undefined && !elsewhere && host.isAlive(owner.pid);
   const hint = isAtWork
     ? `Let process ${owner.pid} end, then run the command again.`
-    : `If no svc runs there any more, delete ${file} and run the command again.`;
+    : `This machine cannot tell whether it still runs. If no svc runs there any more, delete ${file} and run the command again.`;
   return new SvcError('config', `${what} is locked by ${who}`, {
     hint,
     retryable: true,
@@ -80,7 +85,10 @@ export function isHeld(error: unknown): error is SvcError & { readonly facts: ob
 
 // Empty if the owner ran on this machine since its last start.
 function elsewhereText(owner: LockOwner): string {
-  if (owner.place !== thisHost()) return ' on another machine or container';
+  if (owner.place !== thisHost()) {
+    const name = hostNameOf(owner);
+    return ` on another machine or container${/^[\w.-]{1,64}$/.test(name) ? ` (${name})` : ''}`;
+  }
   if (isOfThisBoot(owner)) return '';
   return ' on this machine before it was restarted, or on another machine of the same name,';
 }
@@ -89,11 +97,12 @@ function elsewhereText(owner: LockOwner): string {
 export type LockHost = Pick<System, 'pid' | 'isAlive' | 'clock' | 'signal'>;
 
 /** Takes the lock without waiting, also from a dead owner, and returns its token; undefined if it is taken. */
-function tryLock(file: string, host: LockHost): string | undefined {
+function tryLock(file: string, host: LockHost, options: LockOptions): string | undefined {
   const owner = readOwner(file);
   if (owner === undefined) return create(file, host);
-  if (!isDead(owner, host)) return undefined;
-  clearDead(file, owner, host);
+  const isOver = isDead(owner, host) || (options.endsAtRestart === true && isFromBeforeRestart(owner, file));
+  if (!isOver) return undefined;
+  clearDead(file, owner, host, options);
   const token = create(file, host);
   if (token !== undefined) sweep(file);
   return token;
@@ -114,9 +123,9 @@ const held = new Set<string>();
  * token: its holder checks again, and removes only a lock that still has that token. A process that dies here leaves a
  * dead lock, which the next one removes in the same way.
  */
-function clearDead(file: string, owner: LockOwner, host: LockHost): void {
+function clearDead(file: string, owner: LockOwner, host: LockHost, options: LockOptions): void {
   const claim = `${file}.${owner.token}`;
-  const token = tryLock(claim, host);
+  const token = tryLock(claim, host, options);
   if (token === undefined) return;
   try {
     if (readOwner(file)?.token === owner.token) whileBusy(() => fs.unlinkSync(file));
@@ -189,6 +198,32 @@ function isDead(owner: LockOwner, host: Pick<LockHost, 'pid' | 'isAlive'>): bool
   return !host.isAlive(owner.pid) || hasEnded(owner);
 }
 
+/**
+ * Whether the owner ran before the last start of this machine. The host name and another start do not prove it: a cloned
+ * machine or a container on another node may have the same name and share the directory over the network. But one
+ * running system at a time uses the file system of a disk, so nothing of another start still runs there.
+ */
+function isFromBeforeRestart(owner: LockOwner, file: string): boolean {
+  const isEarlier = owner.boot !== undefined && bootId() !== undefined && !isOfThisBoot(owner);
+  return isEarlier && hostNameOf(owner) === os.hostname() && isOnDisk(path.dirname(file));
+}
+
+/** The file systems of disks, by the numbers of Linux: ext2 to ext4, XFS, Btrfs, F2FS, ZFS. */
+const DISKS: ReadonlySet<number> = new Set([0xef53, 0x58465342, 0x9123683e, 0xf2f52010, 0x2fc12fc1]);
+
+function isOnDisk(directory: string): boolean {
+  try {
+    // A system of 32 bits gives some of the numbers a sign.
+    return DISKS.has(fs.statfsSync(directory).type >>> 0);
+  } catch {
+    return false;
+  }
+}
+
+function hostNameOf({ place }: LockOwner): string {
+  return place.replace(/ .*$/s, '');
+}
+
 /** The owner of a lock, as its file names it. */
 interface LockOwner {
   readonly pid: number;
@@ -206,13 +241,13 @@ interface LockOwner {
 
 /**
  * Whether the owner's pid can be looked up here. Machines cloned from one image share host name and namespace name, and
- * may share a directory. A restart looks just like another clone, so the owner does not count as dead in either case.
+ * may share a directory. A restart looks just like another clone, so the owner does not count as dead here in either case.
  */
 function isOfThisBoot(owner: LockOwner): boolean {
   return owner.boot === undefined || owner.boot === bootId();
 }
 
-/** Returns the random id that Linux makes at each start; containers share that of their machine. */
+/** Returns the random id that Linux makes at each start. Containers share that of their machine, except some of LXC and systemd. */
 function bootId(): string | undefined {
   try {
     return fs.readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();

@@ -115,7 +115,8 @@ export function workAlone<T>(
   host: LockHost,
   work: () => Promise<T>,
 ): Promise<T> {
-  const options = { waitMs: LOCK_WAIT_MS, what: `the ${noun} ${name}` };
+  // Each file of a store is created by one writer only, so two of them damage nothing.
+  const options = { waitMs: LOCK_WAIT_MS, what: `the ${noun} ${name}`, endsAtRestart: true };
   return withLock(lock, host, () => inDirectory(workDirectory, work), options);
 }
 

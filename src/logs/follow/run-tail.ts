@@ -51,7 +51,8 @@ export async function runTail(context: Context, typed: TailInput): Promise<numbe
   if (file === undefined) return work();
   const { system, clock, signal } = context;
   const host = { pid: system.pid, isAlive: (pid: number) => system.isAlive(pid), clock, signal };
-  const options = { waitMs: 0, what: 'the checkpoint' };
+  // Two tails could repeat entries, and lose none: each saves positions up to which it has printed.
+  const options = { waitMs: 0, what: `the checkpoint ${file}`, endsAtRestart: true };
   return workAlone((alone) => withLock(`${file}.lock`, host, alone, options), work);
 }
 

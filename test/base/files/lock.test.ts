@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import fs from 'node:fs';
+import os from 'node:os';
 import path from 'node:path';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { SvcError } from '../../../src/base/errors.ts';
@@ -150,8 +151,51 @@ it('a lock says that its holder ran before a restart or on a machine of the same
     message:
       `the run is locked by process ${DEAD_PID} on this machine before it was restarted, or on another machine of ` +
       'the same name, since 2026-01-01T00:00:00.000Z',
-    hint: `If no svc runs there any more, delete ${file} and run the command again.`,
+    hint:
+      'This machine cannot tell whether it still runs. If no svc runs there any more, ' +
+      `delete ${file} and run the command again.`,
   });
+});
+
+it.each([
+  ['names the other machine', 'svc-archive-1 pid:[4026532567]', ' (svc-archive-1)'],
+  ['does not print what is no host name', '\u001b[2J pid:[4026532567]', ''],
+])('a lock of another machine or container %s', async (_why, place, named) => {
+  const file = lockFile(ownerOf({ place }));
+  await expect(take(file, testSystem(), 0)).rejects.toMatchObject({
+    message: `some.lock is locked by process ${DEAD_PID} on another machine or container${named} since 2026-01-01T00:00:00.000Z`,
+    hint: expect.stringContaining(`delete ${file} and`),
+  });
+});
+
+const EXT4 = 0xef53;
+const NFS = 0x6969;
+const HOST = os.hostname();
+
+it.runIf(ON_LINUX).each([
+  { why: 'from before a restart is taken over', type: EXT4, place: thisHost(), boot: OTHER_BOOT, isTaken: true },
+  { why: 'of a container is taken over', type: EXT4, place: `${HOST} pid:[1]`, boot: OTHER_BOOT, isTaken: true },
+  { why: 'in a network directory is left alone', type: NFS, place: thisHost(), boot: OTHER_BOOT, isTaken: false },
+  { why: 'of another host is left alone', type: EXT4, place: 'elsewhere pid:[1]', boot: OTHER_BOOT, isTaken: false },
+  { why: 'of this start in another container is left alone', type: EXT4, place: `${HOST} pid:[1]`, isTaken: false },
+  { why: 'without a start is left alone', type: EXT4, place: `${HOST} pid:[1]`, boot: undefined, isTaken: false },
+])('a lock that ends at a restart: one $why', async ({ type, isTaken, why: _why, ...owner }) => {
+  const statfs = vi.spyOn(fs, 'statfsSync').mockReturnValue({ type } as fs.StatsFs);
+  onTestFinished(() => statfs.mockRestore());
+  const boot = fs.readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
+  const file = lockFile(ownerOf({ boot, ...owner }));
+  // The claim of a process that the loss of power ended while it took over an earlier lock.
+  fs.writeFileSync(`${file}.0123456789abcdef`, JSON.stringify(ownerOf({ boot, ...owner, token: 'aaaaaaaaaaaaaaaa' })));
+  const held = fs.readFileSync(file, 'utf8');
+  const options = { waitMs: 0, endsAtRestart: true };
+  const names = await withLock(file, testSystem(), () => fs.readdirSync(path.dirname(file)), options).catch(
+    () => 'held',
+  );
+  const after = fs.existsSync(file) ? fs.readFileSync(file, 'utf8') : 'none';
+  expect({ names, after }).toEqual(isTaken ? { names: ['some.lock'], after: 'none' } : { names: 'held', after: held });
+  // Without the option nobody takes it, such as the lock of a run that pays.
+  const strict = lockFile(ownerOf({ boot, ...owner }));
+  await expect(take(strict, testSystem(), 0)).rejects.toMatchObject({ code: 'config' });
 });
 
 it('a lock is not removed at the end when another has taken it meanwhile', async () => {
