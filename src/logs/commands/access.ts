@@ -12,7 +12,7 @@ import type { Access, Unarchived } from '../access/count-access.ts';
 import { actorText } from '../actor.ts';
 import { uncoveredAdvice } from '../archive/archive-errors.ts';
 import { archiveLocation, openArchive } from '../archive/open-archive.ts';
-import { openPageFile, type PageFile, PAGE_PARAMETERS } from '../review/page-file.ts';
+import { openPageFile, PAGE_PARAMETERS } from '../review/page-file.ts';
 import { checkSignOff, SIGN_OFF_PARAMETERS, signOff } from '../review/sign-off.ts';
 
 const DEFAULT_SINCE = '180d';
@@ -69,14 +69,17 @@ export const access = defineCommand({
     const page = await openPageFile(context, input, input.dir);
     const print = await listPrinter(context, accessView);
     const { made, manifest, unarchived } = await makeAccess(context, input);
-    const pageHash = page === undefined ? undefined : await writePage(context, page, made);
     const refusal = refusalOf(made, unarchived, input);
-    if (input.signOff && refusal === undefined) {
+    const sign = async (pageHash?: string): Promise<boolean> => {
+      if (!input.signOff || refusal !== undefined) return false;
       const { accessFindings } = await import('../access/count-access.ts');
       const { from, to, sha256 } = made;
       const reviewed = { of: 'access', from, to, findings: accessFindings(made), sha256, page_sha256: pageHash };
-      await signOff(context, input.dir, reviewed, { ...input, manifest });
-    }
+      return (await signOff(context, input.dir, reviewed, { ...input, manifest })).hash !== undefined;
+    };
+    if (page === undefined) await sign();
+    else if (input.signOff) await page.writeSigned(await drawPage(context, made), sign);
+    else await page.write(await drawPage(context, made));
     await print(oneBatch(made.rows));
     await report(context, made, unarchived);
     if (refusal) throw refusal;
@@ -104,9 +107,9 @@ async function makeAccess(context: Context, input: Input<typeof parameters>) {
   return { made, manifest, unarchived: unarchivedSince(manifest, since, now) };
 }
 
-async function writePage(context: Context, page: PageFile, made: Access): Promise<string> {
+async function drawPage(context: Context, made: Access): Promise<string> {
   const { accessPage } = await import('../access/page.ts');
-  return page.write(accessPage(made, context.clock.now()));
+  return accessPage(made, context.clock.now());
 }
 
 /**

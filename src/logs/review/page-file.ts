@@ -1,5 +1,6 @@
+import fs from 'node:fs';
 import { SvcError } from '../../base/errors.ts';
-import { writeWhole } from '../../base/files/draft.ts';
+import { Draft, writeWhole } from '../../base/files/draft.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { requireFile, resolvePath } from '../../cli/app/files/typed-path.ts';
 import { flag, type Input, value, writing } from '../../cli/app/parameter.ts';
@@ -16,6 +17,11 @@ export const PAGE_PARAMETERS = {
 export interface PageFile {
   /** Writes the page without secrets, and returns the hash of the file. */
   readonly write: (page: string) => Promise<string>;
+  /**
+   * Writes the page of a review that `sign` records under the hash of the file. A file that exists may be the page of an
+   * earlier record: it is replaced only after `sign` has resolved to true, because something was recorded.
+   */
+  readonly writeSigned: (page: string, sign: (sha256: string) => Promise<boolean>) => Promise<void>;
 }
 
 /** Checks where the page about an archive is to be written; undefined without `--html`. @throws SvcError `usage` */
@@ -33,6 +39,20 @@ export async function openPageFile(
     async write(page) {
       const content = context.out.redact(page);
       return (await writeWhole(file, force, (draft) => draft.write(content))).sha256;
+    },
+    async writeSigned(page, sign) {
+      const draft = await Draft.begin(file);
+      try {
+        await draft.write(context.out.redact(page));
+        const isNew = !fs.existsSync(file);
+        const { sha256 } = await (isNew ? draft.finish(false) : draft.seal());
+        const isRecorded = await sign(sha256);
+        if (isNew) return;
+        if (isRecorded) await draft.finish(true);
+        else context.notices.warn(`${html} was not replaced, as nothing was recorded: it may be the page of a record`);
+      } finally {
+        await draft.discard();
+      }
     },
   };
 }

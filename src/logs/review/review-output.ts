@@ -14,12 +14,18 @@ export async function openReviewOutput(
 ) {
   const print = await recordPrinter(context, reviewView);
   const page = await openPageFile(context, options, options.dir);
+  const drawn = async (review: Review): Promise<string> => {
+    const { reviewPage } = await import('./page.ts');
+    return reviewPage(review, await knownLabels(context, review), context.clock.now());
+  };
   return {
-    /** Writes the page of `--html`, and returns its hash. */
-    async writePage(review: Review): Promise<string | undefined> {
-      if (page === undefined) return undefined;
-      const { reviewPage } = await import('./page.ts');
-      return page.write(reviewPage(review, await knownLabels(context, review), context.clock.now()));
+    /** Writes the page of `--html`. */
+    async writePage(review: Review): Promise<void> {
+      await page?.write(await drawn(review));
+    },
+    /** Writes the page of `--html` for a review that `sign` records, which resolves to whether something was recorded. */
+    async signPage(review: Review, sign: (pageHash?: string) => Promise<boolean>): Promise<void> {
+      await (page === undefined ? sign() : page.writeSigned(await drawn(review), sign));
     },
     async show(review: Review): Promise<void> {
       if (isDrawn(context)) {

@@ -17,15 +17,19 @@ type SignOffOptions = ReviewedDay &
 export async function signOffDay(context: Context, options: SignOffOptions): Promise<void> {
   const output = await openReviewOutput(context, options);
   const made = await makeReview(context, options);
-  const pageHash = await output.writePage(made.review);
   const now = context.clock.now();
   const range = options.strict ? made.review.missing[0] : unsignable(made.review, now);
-  if (range === undefined) return output.show(await signed(context, options, made, pageHash));
-  await output.show(made.review);
-  throw unsignedDay(made.review, range, now);
+  let { review } = made;
+  await output.signPage(review, async (pageHash) => {
+    if (range !== undefined) return false;
+    review = await signed(context, options, made, pageHash);
+    return review !== made.review;
+  });
+  await output.show(review);
+  if (range !== undefined) throw unsignedDay(review, range, now);
 }
 
-/** Signs a review, and returns it with the new signature. */
+/** Signs a review, and returns it with the new signature; the review itself if the same one was recorded before. */
 async function signed(
   context: Context,
   options: SignOffOptions,

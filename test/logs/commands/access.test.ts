@@ -145,6 +145,11 @@ it('R82: svc logs access --sign-off records what was reviewed, and verify finds 
     0,
     expect.stringContaining('signed off 2026-03-01 to 2026-03-30 by Ana (record 3): actors 3, new actors 2, dormant 0'),
   ]);
+  // The same review is not recorded twice, so that the file keeps what the record names.
+  fs.writeFileSync(path.join(path.dirname(top), page), html);
+  const again = await access(top, ...argv, '--force');
+  expect([again.code, again.stderr]).toEqual([0, expect.stringContaining(`${page} was not replaced`)]);
+  fs.rmSync(path.join(path.dirname(top), page));
   const file = path.join(top, recordPath(3));
   const text = fs.readFileSync(file, 'utf8');
   expect(parseRecord(text, file).record).toMatchObject({

@@ -1,6 +1,6 @@
 import fs from 'node:fs';
 import path from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { sha256Of } from '../../../src/base/files/draft.ts';
 import { findArchive } from '../../../src/logs/archive/manifest.ts';
 import { parseRecord, recordPath } from '../../../src/logs/archive/records/record.ts';
@@ -33,7 +33,11 @@ async function archive(to = NOW) {
 }
 
 function review(top: string, ...argv: string[]) {
-  return svcHere(['logs', 'review', top, ...argv], { clock: new FakeClock({ start: NOW }), cwd: path.dirname(top) });
+  return reviewAt(NOW, top, ...argv);
+}
+
+function reviewAt(start: number, top: string, ...argv: string[]) {
+  return svcHere(['logs', 'review', top, ...argv], { clock: new FakeClock({ start }), cwd: path.dirname(top) });
 }
 
 function recordOf(top: string, number: number) {
@@ -88,6 +92,25 @@ describe('svc logs review --sign-off', () => {
     expect(verified.stdout).toContain(`"message":"day reviewed, signed off by Ana (`);
     const again = await review(top, '--day', '2026-03-02', '-o', 'table');
     expect([again.code, again.stdout]).toEqual([10, expect.stringMatching(/signed off by Ana .*: SEC-41/)]);
+  });
+
+  it.each([
+    ['that is recorded already', '2026-03-02', 0],
+    ['that is refused', '2026-03-04', 14],
+  ])('R82: svc logs review --sign-off --force replaces no filed page by that of a review %s', async (_, day, code) => {
+    const top = await archive();
+    const page = `${path.basename(top)}.html`;
+    const file = path.join(path.dirname(top), page);
+    onTestFinished(() => fs.rmSync(file));
+    const argv = ['--sign-off', '--by', 'Ana', '--html', page, '--force'];
+    fs.writeFileSync(file, 'an earlier page');
+    expect(await review(top, '--day', '2026-03-02', ...argv)).toMatchObject({ code: 0 });
+    const filed = sha256Of(fs.readFileSync(file));
+    expect(recordOf(top, 4)).toMatchObject({ review: { page_sha256: filed } });
+    const again = await reviewAt(NOW + 60_000, top, '--day', day, ...argv);
+    expect([again.code, sha256Of(fs.readFileSync(file))], again.stderr).toEqual([code, filed]);
+    expect(again.stderr).toContain(`${page} was not replaced, as nothing was recorded`);
+    expect(fs.readdirSync(path.dirname(file)).filter((name) => name.startsWith(`.${page}`))).toEqual([]);
   });
 
   it('R90: the findings that a signed review records are the numbers that pages, JSON, lists and evidence show', async () => {
