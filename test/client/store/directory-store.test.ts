@@ -48,9 +48,9 @@ function openFiles(): string[] {
     .filter((name) => name.startsWith(top));
 }
 
-async function paths(prefix: string): Promise<string[]> {
+async function paths(prefix: string, after?: string): Promise<string[]> {
   const found: string[] = [];
-  for await (const file of store.list(prefix)) found.push(file.path);
+  for await (const file of store.list(prefix, after)) found.push(file.path);
   return found;
 }
 
@@ -99,6 +99,7 @@ describe('an archive in a directory', () => {
     expect(await paths('')).toEqual(['a-b', 'a/z', 'b/c-d', 'b/c/d']);
     expect(await paths('b/c')).toEqual(['b/c-d', 'b/c/d']);
     expect(await paths('b/c/')).toEqual(['b/c/d']);
+    expect(await paths('', 'a/z')).toEqual(['b/c-d', 'b/c/d']);
     for await (const file of store.list('')) expect(file.bytes).toBe(file.path.length);
   });
 

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
@@ -115,4 +115,16 @@ it('R30: a tail with the key of another tenant is refused the checkpoint, and mo
     server.tenant = tenant;
     expect((await run()).stdout.includes('delete')).toBe(tenant === undefined);
   }
+});
+
+it('a tail says why it cannot read its checkpoint', async () => {
+  const home = temporaryHome();
+  mkdirSync(join(home, 'directory'));
+  symlinkSync('/dev/null', join(home, 'device'));
+  const messageOf = async (checkpoint: string): Promise<unknown> => {
+    const argv = ['logs', 'tail', '--checkpoint', checkpoint];
+    return errorIn(await svcHere(argv, { baseUrl: new URL(server.url), home }))['message'];
+  };
+  expect(await messageOf('directory')).toMatch(/directory could not be read \(EISDIR\)$/);
+  expect(await messageOf('device')).toMatch(/device is not a regular file$/);
 });

@@ -95,14 +95,17 @@ it('svc logs tail --to writes the checkpoint only after the collector has accept
   expect(collector.messages()).toEqual(['first']);
 });
 
-it('svc logs tail --to exits with 14 with --strict when the collector rejected entries', async () => {
+it.each([
+  ['and says why', ',"errorMessage":"too old"', ': too old'],
+  ['without a reason', '', ''],
+])('svc logs tail --to exits with 14 with --strict when the collector rejected entries %s', async (_, more, said) => {
   server.logs.push(logAgo(60_000, 'first'));
-  const body = '{"partialSuccess":{"rejectedLogRecords":"1","errorMessage":"too old"}}';
+  const body = `{"partialSuccess":{"rejectedLogRecords":"1"${more}}}`;
   collector.reply = ({ records }) => (records.length === 0 ? undefined : { status: 200, body });
   const { code, stderr } = await ship(['--since', '1h', '--max', '1', '--strict']);
   expect({ code, stderr }).toMatchObject({
     code: 14,
-    stderr: expect.stringContaining('permanently rejected 1 of 1 entry: too old'),
+    stderr: expect.stringContaining(`permanently rejected 1 of 1 entry${said}\n`),
   });
 });
 
