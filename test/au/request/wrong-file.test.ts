@@ -107,6 +107,13 @@ describe('a file of another kind', () => {
     );
   });
 
+  it('a file of four columns is a request file only if they are those of one', async () => {
+    const { at, run } = place();
+    writeFileSync(at('four.csv'), 'token,b,c,d\n1,2,3,4\n');
+    const refused = { code: 12, message: 'the result file lacks the column result_code' };
+    expect(await run('au report four.csv')).toMatchObject(refused);
+  });
+
   it('swapped arguments are an error of usage, with the right command', async () => {
     const { run, has } = place();
     const swapped = { code: 2, message: expect.stringContaining('swapped') };
