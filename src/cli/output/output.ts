@@ -1,4 +1,4 @@
-import { constants, fstatSync, openSync, writeSync } from 'node:fs';
+import { constants, fstatSync, ftruncateSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { isSvcError, SvcError, systemCodeOf } from '../../base/errors.ts';
 import type { OutputStream, System } from '../../base/system.ts';
 import type { Renderer } from './view.ts';
@@ -150,15 +150,36 @@ class DirectStream implements OutputStream {
   write(data: string | Uint8Array, taken: (error?: Error | null) => void): void {
     const bytes = typeof data === 'string' ? Buffer.from(data) : data;
     let done = 0;
+    let size = 0;
     try {
+      size = fstatSync(this.#file).size;
       while (!this.#stream && done < bytes.length) done += writeSync(this.#file, bytes, done);
     } catch (error) {
-      if (systemCodeOf(error) !== 'EAGAIN') return taken(error as Error);
+      if (systemCodeOf(error) !== 'EAGAIN') {
+        takeBack(this.#file, size, done);
+        return taken(error as Error);
+      }
       this.#stream = this.#openStream();
       for (const listener of this.#listeners) this.#stream.on('error', listener);
     }
     if (this.#stream) this.#stream.write(bytes.subarray(done), taken);
     else taken();
+  }
+}
+
+/**
+ * Removes what was written of a text that did not fit from the end of a file, so that the next run, which writes it
+ * again, does not continue half a line. Only where each write appends (`>>`): after any other the next one would leave a hole.
+ */
+function takeBack(file: number, sizeBefore: number, written: number): void {
+  try {
+    const info = readFileSync(`/proc/self/fdinfo/${file}`, 'utf8');
+    const flags = Number.parseInt(/^flags:\s*([0-7]+)$/m.exec(info)?.[1] ?? '0', 8);
+    const isAppended = (flags & constants.O_APPEND) !== 0;
+    // Another process may have appended to it, too.
+    if (isAppended && fstatSync(file).size === sizeBefore + written) ftruncateSync(file, sizeBefore);
+  } catch {
+    // Without /proc, and for a pipe. The failure of the write is reported in any case.
   }
 }
 

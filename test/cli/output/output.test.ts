@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { closeSync, mkdtempSync, openSync, rmSync, statSync } from 'node:fs';
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -127,6 +127,20 @@ describe('a real process', () => {
     expect(err).toContain('could not be written (EFBIG)');
     expect(code).toBe(1);
   });
+
+  it.runIf(process.platform === 'linux')(
+    'a real process leaves no part of its last write in a file that it appends to, so that the next one begins a line',
+    async () => {
+      const path = join(temporary, 'appended.txt');
+      writeFileSync(path, 'before\n');
+      const command = `ulimit -f 20 && exec "${process.execPath}" "${list.path}" 1000 >> "${path}"`;
+      const { code, err } = await ended(spawn('bash', ['-c', command], { stdio: ['ignore', 'ignore', 'pipe'] }));
+      expect({ code, err }).toEqual({ code: 1, err: expect.stringContaining('could not be written (EFBIG)') });
+      const [first, ...rows] = readFileSync(path, 'utf8').split('\n');
+      expect({ first, last: rows.pop(), rows: rows.length }).toEqual({ first: 'before', last: '', rows: 100 });
+      expect(JSON.parse(rows.at(-1) ?? '')).toMatchObject({ id: 'row-99' });
+    },
+  );
 
   it('R51: a real process ends quietly and stops reading when the reader goes away', async () => {
     const child = spawn(process.execPath, [list.path, '10000000'], { stdio: ['ignore', 'pipe', 'pipe'] });
