@@ -88,16 +88,17 @@ function base64Cores(value: string): string[] {
 }
 
 // A value follows its name as in a trace or a shell command, or quoted as in JSON (possibly escaped twice). Raw header
-// lists contain the name and the value as neighbors. A tab ends the value: the next cell of a line follows it.
+// lists contain the name and the value as neighbors.
 const HEADER = new RegExp(
-  String.raw`((?<![a-z])(?:` +
+  // A letter may belong to an escape, such as that of a line break.
+  String.raw`((?<!(?<!\\)[a-z])(?:` +
     String.raw`(?:svc-api-key|(?:proxy-)?authorization|x-amz-security-token|(?:set-)?cookie)` +
     String.raw`(?:\\?["'][ \t]{0,8}[:=][ \t]{0,8}\\?["']|[ \t]{0,8}[:=][ \t]{0,8})` +
     // In JSON, a quoted word before a colon is the name of the next member, not the value of a raw header list.
     String.raw`|(?:svc-api-key|proxy-authorization)\\?["'],\s{0,8}\\?["'](?![a-z_]{1,32}\\?["']\s{0,8}:)))` +
     // The name of a variable, as in a curl command, is no secret.
     String.raw`(?![ \t]{0,8}\$SVC_(?:MANAGEMENT_|PRIVATE_)?API_KEY")` +
-    String.raw`(?:digest[^\t\r\n]*|(?:[^\t\r\n"'\\]|\\/|\\u00(?!2[27])[\da-f]{2})+)`,
+    String.raw`(?:digest[^\r\n]*|(?:[^\r\n"'\\]|\\[/t]|\\u00(?!2[27])[\da-f]{2})+)`,
   'gi',
 );
 

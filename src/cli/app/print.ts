@@ -211,6 +211,7 @@ function queryRenderer<T>(
   const text = rowText(options);
   const texts = (batch: readonly T[]): string[] => batch.map((row) => text(row));
   const kept: string[] = [];
+  const isTsv = /@tsv\b/.test(context.globals.jq ?? '');
   let seen = 0;
   let failed = 0;
   let first: string | undefined;
@@ -224,9 +225,11 @@ function queryRenderer<T>(
       if (!whole && failed <= MAX_REPORTED_ERRORS) context.notices.warn(`--jq: ${error}`);
     }
     seen += entries.length;
-    return outputs.map((output) => `${shown(output, context.out.isTerminal, options.runnerReads)}\n`).join('');
+    const lines = outputs.map((output) => shown(output, context.out.isTerminal, options.runnerReads));
+    return lines.map((line) => `${isTsv ? redactCells(line, options) : line}\n`).join('');
   };
   return {
+    isRedacted: isTsv,
     rows: async (batch) => {
       if (!whole) return run(texts(batch));
       kept.push(...texts(batch));
@@ -239,6 +242,12 @@ function queryRenderer<T>(
       if (first !== undefined) throw failure(first, failed, seen);
     },
   };
+}
+
+/** Removes secrets from each cell of a line of @tsv, which writes a tab within a cell as an escape. */
+function redactCells<T>(line: string, { redact }: RenderOptions<T>): string {
+  const cells = line.split('\t');
+  return cells.map((cell) => redact?.(cell) ?? cell).join('\t');
 }
 
 /**

@@ -2,7 +2,16 @@ import { stringify } from 'csv-stringify/sync';
 import { SvcError } from '../../base/errors.ts';
 import { jsonLine } from './formats.ts';
 import { cleanText, hasRunnerCommand } from './text.ts';
-import { chooseFields, leafPaths, projection, type Renderer, type RenderOptions, same, valueAt } from './view.ts';
+import {
+  chooseFields,
+  leafPaths,
+  memberRedactor,
+  projection,
+  type Renderer,
+  type RenderOptions,
+  same,
+  valueAt,
+} from './view.ts';
 
 /**
  * Writes RFC 4180 with LF: a header, then rows. A nested value is its JSON text, an absent one is empty. A single object
@@ -19,21 +28,20 @@ export function csvRenderer<T>(options: RenderOptions<T>): Renderer<T> {
     if (runnerReads && hasRunnerCommand(text)) return cleanText(text);
     return width === undefined ? text : cleanText(text, 'keep');
   };
-  const cell = (text: string): string => redact(safe(text));
   const header = (columns: readonly string[]): string => {
-    const names = columns.map(cell);
+    const names = columns.map((path) => redact(safe(path)));
     return excelSafe ? excelSafeRows([], [names]) : csvRow(names);
   };
-  const cells = (value: T, columns: readonly string[]): (string | number)[] => {
-    const shown = project(value);
-    return columns.map((path) => {
-      const found = valueAt(shown, path);
-      const text = cell(plain(found));
-      return excelSafe && text === String(found) && typeof found === 'number' ? found : text;
-    });
-  };
   const rows = (batch: readonly T[], columns = paths): string => {
-    const all = batch.map((value) => cells(value, columns));
+    const redactors = columns.map((path) => ({ path, redactCell: memberRedactor(path, redact) }));
+    const all = batch.map((value) => {
+      const shown = project(value);
+      return redactors.map(({ path, redactCell }) => {
+        const found = valueAt(shown, path);
+        const text = redactCell(safe(plain(found)));
+        return excelSafe && text === String(found) && typeof found === 'number' ? found : text;
+      });
+    });
     return excelSafe ? excelSafeRows(columns, all) : csvRows(all);
   };
   const leftOut = new LeftOut(paths);

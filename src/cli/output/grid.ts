@@ -11,6 +11,7 @@ import {
   labelOf,
   leafPaths,
   MARKS,
+  memberRedactor,
   paint,
   type Palette,
   plainPalette,
@@ -133,11 +134,14 @@ export async function measureCells<T>(batch: readonly T[], columns: readonly Col
   const project = projection(options.view, undefined, options.showUrls ?? false);
   const { time = 'utc', redact = same, marks = false } = options;
   const now = options.now?.() ?? 0;
+  const redactors = columns.map(({ path }) => memberRedactor(path, redact));
   const texts = batch.map((row) => {
     const shown = project(row);
-    return columns.map(({ path, kind, repeats, show = same }) =>
-      repeats?.(row) === true ? NOTHING : redact(cellText(show(valueAt(shown, path), row), kind, time, now)),
-    );
+    return columns.map(({ path, kind, repeats, show = same }, at) => {
+      const text =
+        repeats?.(row) === true ? '' : cellText(redact(formatted(show(valueAt(shown, path), row), kind, time, now)));
+      return text === '' ? NOTHING : (redactors[at] ?? redact)(text);
+    });
   });
   const narrow = texts.every((row) => row.every((text) => isNarrow(text)));
   const ruler = narrow ? asciiWidth : await loadUnicodeWidth();
@@ -153,10 +157,9 @@ export async function measureCells<T>(batch: readonly T[], columns: readonly Col
   return { lines, ruler };
 }
 
-/** Formats a value as one line of a table by the column's kind, made safe, without trailing spaces. */
-function cellText(value: unknown, kind: ColumnType, time: TimeStyle, now: number): string {
-  const text = cleanText(formatted(value, kind, time, now)).trimEnd();
-  return text === '' ? NOTHING : text;
+/** Returns a text as one safe line without trailing spaces. Secrets are removed before, as a line break becomes `\n`. */
+function cellText(text: string): string {
+  return cleanText(text).trimEnd();
 }
 
 function formatted(value: unknown, kind: ColumnType, time: TimeStyle, now: number): string {

@@ -170,6 +170,17 @@ export function projection<T>(view: View<T>, paths: readonly string[] | undefine
   };
 }
 
+/**
+ * Returns the function that removes secrets from the values of a member. Where its name says that they are secret, as
+ * `authorization` does, a value is hidden as a whole.
+ */
+export function memberRedactor(name: string, redact: (text: string) => string): (text: string) => string {
+  const head = `${name}: `;
+  const shown = redact(`${head}x`);
+  if (!shown.startsWith(head) || shown === `${head}x`) return redact;
+  return (text) => (text === '' ? text : shown.slice(head.length));
+}
+
 /** Whether a path is marked as one that the service may have and svc does not know: `+new_member`. */
 function isMarked(path: string): boolean {
   return /^\+[^.]+(?:\.[^.]+)*$/.test(path);

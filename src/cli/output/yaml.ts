@@ -1,7 +1,7 @@
 import { Document, isPair, isScalar, type ScalarTag, visit } from 'yaml';
 import { JsonToken } from '../../base/json/exact.ts';
 import { escapeInJson, isUnsafe } from './text.ts';
-import { chooseFields, projection, type Renderer, type RenderOptions, same } from './view.ts';
+import { chooseFields, memberRedactor, projection, type Renderer, type RenderOptions, same } from './view.ts';
 
 /** A sequence, streamed item by item; a single object is one document. */
 export function yamlRenderer<T>(options: RenderOptions<T>): Renderer<T> {
@@ -56,17 +56,15 @@ function yamlText(value: unknown, redact: (text: string) => string): string {
   return escapeInJson(document.toString({ lineWidth: 0, doubleQuotedAsJSON: true }));
 }
 
-/** Returns the beginning of the line of a pair, since the name may say that the value is a secret. */
 function nameIn(pair: unknown): string {
-  return isPair(pair) && isScalar(pair.key) ? `${String(pair.key.value)}: ` : '';
+  return isPair(pair) && isScalar(pair.key) ? String(pair.key.value) : '';
 }
 
 /** Returns a value without secrets: itself if it contains none. */
 function redacted(name: string, value: unknown, redact: (text: string) => string): unknown {
   if (typeof value !== 'string' && typeof value !== 'number' && !(value instanceof JsonToken)) return value;
   const text = value instanceof JsonToken ? value.text : String(value);
-  const line = redact(name + text);
-  const shown = line.startsWith(name) ? line.slice(name.length) : redact(text);
+  const shown = memberRedactor(name, redact)(text);
   if (shown === text) return value;
   return value instanceof JsonToken && !value.isNumber ? new JsonToken(shown) : shown;
 }

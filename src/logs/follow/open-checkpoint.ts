@@ -1,4 +1,4 @@
-import { isSvcError } from '../../base/errors.ts';
+import { SvcError } from '../../base/errors.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { tenantInUse } from '../../cli/app/tenant-mark.ts';
 import type { Client } from '../../client/api/client.ts';
@@ -30,15 +30,10 @@ export async function openCheckpoint(context: Context, log: Subject, file: strin
 async function tenantOfLog(context: Context, client: Client): Promise<string | undefined> {
   const known = tenantInUse(context);
   if (known !== undefined) return known.id;
-  try {
-    const request = { method: 'GET', path: '/tenants/self', key: 'management', attempts: 1 } as const;
-    const { body } = await client.any.send(request);
-    const { id } = objectOrUndefined(body?.json) ?? {};
-    return typeof id === 'string' ? id : undefined;
-  } catch (error) {
-    context.signal.throwIfAborted();
-    // An outage ends no tail, nor does a key that may not read the tenant.
-    if (isSvcError(error)) return undefined;
-    throw error;
-  }
+  // Neither an outage nor a key that may not read the tenant ends or delays a tail.
+  const request = { method: 'GET', path: '/tenants/self', key: 'management' } as const;
+  const read = await client.bestEffort(({ any }) => any.send(request));
+  if (read instanceof SvcError) return undefined;
+  const { id } = objectOrUndefined(read.body?.json) ?? {};
+  return typeof id === 'string' ? id : undefined;
 }

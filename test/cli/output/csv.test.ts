@@ -138,4 +138,40 @@ describe('cells that contain secrets', () => {
     const [, ...lines] = (await printed('-o', 'table', ...FIELDS)).trimEnd().split('\n');
     expect(lines.map((line) => line.split(/ {2,}/))).toEqual(ROWS);
   });
+
+  it('R06: a secret with a tab, or after a line break, is hidden whole', async () => {
+    const data = ['Authorization: Bearer\tcanary', 'line\nauthorization: canary'].map((message) => ({ message }));
+    const server = await FaultServer.start([json({ pagination: { next: null, page_size: 20 }, data })]);
+    onTestFinished(() => server.close());
+    for (const options of [
+      ['-o', 'csv'],
+      ['-o', 'table'],
+      ['--jq', '.message'],
+      ['--jq', '[.message]|@tsv'],
+    ]) {
+      const { code, stdout } = await svcHere(['logs', ...options], { baseUrl: server.url });
+      expect([code, stdout.includes('canary')], stdout).toEqual([0, false]);
+    }
+  });
+
+  it.each([
+    ['-o csv'],
+    ['-o csv --excel-safe'],
+    ['-o yaml'],
+    ['-o json'],
+    ['-o table'],
+    ['-o table --plain'],
+    ['-o table', 20],
+    ['--fields +authorization,+nested -o table', 20],
+  ] as const)(
+    'R06: a member whose name says that it is secret is hidden with %s',
+    async (options, columns?: number) => {
+      const secrets = { authorization: 'canary "one"', cookie: 'sid=canary', 'svc-api-key': 'canary' };
+      const server = await FaultServer.start([json({ ...secrets, nested: { ...secrets, other: 'shown' } })]);
+      onTestFinished(() => server.close());
+      const argv = ['api', '/x', '--key', 'private', ...options.split(' ')];
+      const { code, stdout } = await svcHere(argv, { baseUrl: server.url, columns });
+      expect([code, stdout.includes('hidden'), stdout.includes('canary')], stdout).toEqual([0, true, false]);
+    },
+  );
 });
