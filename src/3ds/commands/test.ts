@@ -168,15 +168,20 @@ const ENDING = new Set<string>([
 function unclearTimeout(failure: unknown, results: readonly ScenarioResult[]): unknown {
   const ran = results.filter(Boolean);
   if (!isSvcError(failure, 'timeout') || ran.length === 0) return failure;
+  // Without a session, no authentication was sent.
   const unclear = ran.filter(({ reason }) => reason?.startsWith('outcome_unknown'));
-  if (unclear.length === 0)
-    return failure.with({ hint: 'Another run authenticates each scenario again, also those above.', retryable: false });
   const sessions = unclear.flatMap(({ session }) => session ?? []);
+  const [first] = sessions;
+  if (first === undefined)
+    return failure.with({
+      hint: 'If you run the suite again, every scenario is authenticated again, also those that ended.',
+      retryable: false,
+    });
   return failure.with({
     code: 'outcome_unknown',
-    message: `${failure.message}: the outcome of ${countText(unclear.length, 'scenario')} is unknown`,
+    message: `${failure.message}: the outcome of ${countText(sessions.length, 'scenario')} is unknown`,
     hint: 'Check the outcome before you run the suite again.',
-    next: sessions[0] === undefined ? undefined : ['3ds', 'show', sessions[0]],
+    next: ['3ds', 'show', first],
     facts: { sessions },
     retryable: false,
   });

@@ -320,6 +320,18 @@ describe('svc 3ds test', () => {
     },
   );
 
+  it('R20: svc 3ds test that --timeout ends before a session exists has sent no authentication', async () => {
+    const limit = new AbortController();
+    scripted.play(() => {
+      limit.abort(new SvcError('timeout', 'too late'));
+      return 'silent';
+    });
+    const input = 'scenarios: [{name: a, token: a, expect: successful}]';
+    const options = { env: KEYS, clock, cwd: directory, input, signal: limit.signal };
+    const run = await svcHere(['3ds', 'test', '-'], { baseUrl: new URL(scripted.url), ...options });
+    expect([run.code, errorIn(run)['code'], scripted.lines]).toEqual([8, 'timeout', ['POST /3ds/sessions']]);
+  });
+
   it('svc 3ds test ends at once where the key is refused: no table, and a report in which each scenario is an error', async () => {
     scripted.play(() => [401, {}]);
     writeFileSync(join(directory, 'refused.xml'), GREEN);
