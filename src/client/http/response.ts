@@ -53,7 +53,7 @@ export function readResponse<T>(
 
 /** Whether a success without a documented body confirms a change: a 202 only accepts it, and other JSON may be an error. */
 function confirms({ request }: CallFacts, { status, text }: ReadResponse): boolean {
-  return request.method === 'GET' || (status !== 202 && ['', '{}', 'null'].includes(text.trim()));
+  return request.method === 'GET' || (status !== 202 && /^\s*(?:\{\s*\}|null)?\s*$/.test(text));
 }
 
 /** Keeps the text of an object, or of each object in a list, since a number or a member may be lost in the value. */

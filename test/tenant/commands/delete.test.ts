@@ -25,7 +25,7 @@ describe('svc tenant delete, for a script', () => {
     expect(stderr).toBe(`TEST Acme QA (${TENANT.id})\ndeleted the TEST tenant "Acme QA" (${TENANT.id})\n`);
   });
 
-  it.each([answer(204), answer(200), json({}), json(null)])(
+  it.each([answer(204), answer(200), json({}), json(null), answer(200, ' {\n} ')])(
     'svc tenant delete in a script takes a success that says nothing else for a deletion: %#',
     async (step) => {
       const { code, server } = await remove(['--confirm', TENANT.id], { delete: step });

@@ -77,13 +77,13 @@ describe('svc tenant diff', () => {
       { field: 'settings.fingerprint_token', file: 'true' },
     ]);
     expect(errorIn(result)).toMatchObject({
-      hint: expect.stringContaining('The tenant has no setting lost_setting (line 2), and svc does not know it. To'),
+      hint: expect.stringContaining("Did you mean 'fingerprint_tokens'?"),
       next: 'svc tenant update --file <file> --allow-unknown --dry-run',
     });
-    const typo = await tenant('diff -', TENANT, 'settings:\n  fingerprint_token: "true"\n');
-    expect([typo.code, errorIn(typo)['hint']]).toEqual([
+    const lost = await tenant('diff -', TENANT, 'settings:\n  lost_setting: "x"\n');
+    expect([lost.code, errorIn(lost)['hint']]).toEqual([
       10,
-      expect.stringContaining("Did you mean 'fingerprint_tokens'?"),
+      expect.stringContaining('The tenant has no setting lost_setting (line 2), and svc does not know it. To'),
     ]);
   });
 
