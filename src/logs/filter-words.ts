@@ -51,7 +51,7 @@ export function requireNoContradiction({ entityType, operation, excludeOperation
 }
 
 function contradiction(one: string, other: string): SvcError {
-  return new SvcError('usage', `${one} and ${other} name the same, so that no entry matches`, {
+  return new SvcError('usage', `${other} excludes what ${one} selects, so no entry can match`, {
     hint: 'Leave one of them out.',
   });
 }

@@ -55,7 +55,7 @@ export function valuesAmong(input: EntryFilter): readonly string[] {
   const filters = [
     distinctForms(entity),
     ...(hasBeginning(input) ? [] : [distinctForms(actors), operation]),
-    entityType === undefined || entity.length > 0 ? [] : [entityType],
+    entityType === undefined || input.entityId !== undefined ? [] : [entityType],
   ];
   return filters.find(({ length }) => length > 0) ?? [];
 }

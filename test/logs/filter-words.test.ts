@@ -80,7 +80,7 @@ describe('the words of filters', () => {
     const refused = await svc(...argv);
     expect([refused.code, errorIn(refused)['message']]).toEqual([
       2,
-      expect.stringContaining('so that no entry matches'),
+      expect.stringContaining('so no entry can match'),
     ]);
     expect(server.requests).toBe(0);
   });

@@ -237,6 +237,11 @@ describe('an archive', () => {
         );
         expect([words, (await svcThen(...words, '--entity-type', 'card')).code]).toEqual([words, 0]);
       }
+    const beginning = await svcThen('search', top, '--entity-id', CARD.slice(0, 8), '--entity-type', 'token');
+    expect([beginning.code, errorIn(beginning)['message']]).toEqual([
+      2,
+      expect.stringContaining('of another type: card'),
+    ]);
     // White space that was pasted with an id belongs to no id.
     for (const words of [
       ['history', ` ${CARD}`, '--archive', top],

@@ -109,7 +109,7 @@ export async function requireKept(
   const edge = now - (retention ?? DEFAULT_RETENTION_MS);
   // The service deletes the oldest entries first, so the oldest entry read proves that all later ones exist.
   const to = Math.min(edge, until, more ? Infinity : oldest);
-  // Without a beginning, all that the service has is requested; nothing can be left of a time that it no longer keeps.
+  // Without --since, an entry that was found shows that the service keeps entries of that time.
   if (since === undefined ? until > edge || oldest < Infinity : to - since < LEAST_GAP_MS) return;
   const gap = `entries may be missing ${since === undefined ? 'before' : `from ${utcTime(since)} to`} ${utcTime(to)}`;
   notices.warn(`${gap}: older than the service keeps them (--retention)`);

@@ -49,7 +49,10 @@ export async function openPageFile(
         const isRecorded = await sign(sha256);
         if (isNew) return;
         if (isRecorded) await draft.finish(true);
-        else context.notices.warn(`${html} was not replaced, as nothing was recorded: it may be the page of a record`);
+        else
+          context.notices.warn(
+            `${html} was not replaced, because no review was recorded; it may be the page of an earlier review`,
+          );
       } finally {
         await draft.discard();
       }

@@ -109,7 +109,7 @@ describe('svc logs review --sign-off', () => {
     expect(recordOf(top, 4)).toMatchObject({ review: { page_sha256: filed } });
     const again = await reviewAt(NOW + 60_000, top, '--day', day, ...argv);
     expect([again.code, sha256Of(fs.readFileSync(file))], again.stderr).toEqual([code, filed]);
-    expect(again.stderr).toContain(`${page} was not replaced, as nothing was recorded`);
+    expect(again.stderr).toContain(`${page} was not replaced, because no review was recorded`);
     expect(fs.readdirSync(path.dirname(file)).filter((name) => name.startsWith(`.${page}`))).toEqual([]);
   });
 
