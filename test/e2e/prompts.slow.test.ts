@@ -27,6 +27,7 @@ const QUESTIONS: Readonly<Record<string, readonly [line: () => string, instead: 
     /--yes/,
   ],
   'general/login-keys.ts': [() => 'login --base-url http://127.0.0.1:9', /--management-key-stdin/],
+  'general/commands/logout.ts': [() => 'logout --all', /--yes/],
   'general/commands/profile/delete.ts': [() => 'profile delete spare', /--yes/],
   'general/commands/reset.ts': [() => `reset --forget ${ids.run}`, /--yes/],
   'sandbox/commands/reset.ts': [() => 'sandbox reset', /--yes/],
@@ -50,6 +51,18 @@ beforeAll(async () => {
   mkdirSync(home.file('damaged'));
   writeFileSync(home.file('damaged/run.json'), '{');
   await home.svc(['profile', 'set', 'output', 'json', '--profile', 'spare']);
+  for (const name of ['one', 'two']) {
+    const login = [
+      'login',
+      '--no-check',
+      '--profile',
+      name,
+      '--base-url',
+      'http://127.0.0.1:9',
+      '--management-key-stdin',
+    ];
+    await home.svc(login, { input: 'a-management-key\n' });
+  }
 });
 
 async function idOf(line: string): Promise<string> {

@@ -15,7 +15,7 @@ interface LockOptions {
   readonly what?: string | undefined;
   /**
    * Whether to take over a lock from before a restart of this machine, if its file is on a disk. Only for work that two
-   * writers cannot damage, because two containers may have start ids that look like a restart.
+   * writers cannot damage, because two containers may have different start ids, as before and after a restart.
    */
   readonly endsAtRestart?: boolean | undefined;
 }

@@ -264,7 +264,7 @@ function shown(json: string, isTerminal: boolean, runnerReads = false): string {
 function failure(first: string, failed: number, seen: number): SvcError {
   const where = seen === 1 ? '' : ` on ${failed} of ${seen} entries, first with`;
   return new SvcError('expression', `the expression of --jq failed${where}: ${first}`, {
-    hint: 'The command itself succeeded and the rest of the output was written. Put ? after a part of the expression to skip what it does not fit; an entry that jq cannot read is printed without --jq.',
+    hint: 'The command itself succeeded and the rest of the output was written. Put ? after a part of the expression to skip what it does not fit; to see an entry that jq cannot read, run the command without --jq.',
     facts: { failed, seen },
   });
 }

@@ -288,7 +288,13 @@ function inPath<T>(read: () => T): T {
   }
 }
 
-const WITHOUT_CARD_NUMBERS: ReadonlySet<string | undefined> = new Set(['logs', 'tenants', '3ds', 'account-updater']);
+const WITHOUT_CARD_NUMBERS: ReadonlySet<string | undefined> = new Set([
+  'logs',
+  'applications',
+  'tenants',
+  '3ds',
+  'account-updater',
+]);
 
 /** Whether no request to this path has a place for a card number. Other endpoints, such as /tokens, may have one. */
 function takesNoCardNumber(path: string): boolean {

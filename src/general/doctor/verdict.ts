@@ -37,7 +37,7 @@ export function verdictOf(findings: readonly Finding[], place: Place): Verdict {
 function strangerVerdict(findings: readonly Finding[]): string | undefined {
   const service = findings.find(({ check }) => check === 'service');
   if (service?.result !== 'warning' || isLimited(service) || isProven(findings)) return undefined;
-  return `what answers may not be the service (${service.found}): check the base URL`;
+  return `the server at the base URL may not be the service (${service.found}): check the base URL`;
 }
 
 /** Whether the server behaved as the service: it requires a key, or it accepted one. */
@@ -61,7 +61,7 @@ function isPermission(check: string): boolean {
   return check.includes(':');
 }
 
-/** Says what is known of the service. One that fails a read answers, but does not work. */
+/** Says what is known of the service. A service that fails a read responds, but does not work. */
 function serviceText(findings: readonly Finding[], place: Place): string {
   if (place === undefined) return 'the service was not checked';
   const fails = findings.some(

@@ -128,6 +128,7 @@ describe('svc api', () => {
     ['PUT', '/tenants/self', '"4111111111111111"'],
     ['PUT', '/tenants/self', '{"name":"4111-1111-1111-1111"}'],
     ['PUT', '/%74enants/self', '{"name":"x","settings":{"4111111111111111":"true"}}'],
+    ['POST', '/applications', '{"x":"4111111111111111"}'],
     ['POST', '/account-updater/jobs', '{"x":"ＰＡＮ ４１１１１１１１１１１１１１１１"}'],
   ])('R40: svc api refuses a card number in the body from --file: %s %s %s', async (method, path, input) => {
     const result = await api([method, path, '--file', '-'], undefined, { input });

@@ -87,7 +87,7 @@ describe('the error of svc doctor', () => {
     onTestFinished(() => other.close());
     const run = await svcHere(['doctor', '-o', 'table'], { home, env: { SVC_BASE_URL: other.url.href } });
     expect(run.code).toBe(3);
-    expect(run.stdout).toMatch(/^what answers may not be the service \(responds with 200 without a key;/);
+    expect(run.stdout).toMatch(/^the server at the base URL may not be the service \(responds with 200 without a\s/);
   });
 
   it('svc doctor warns of keys of two tenants in one profile, as svc whoami does', async () => {

@@ -59,11 +59,11 @@ describe('the verdict of svc doctor', () => {
     ],
     [
       [...NO_KEY_ASKED, failed('private key', 'stored for https://a.example and not sent', 'Use', 'key_refused')],
-      'what answers may not be the service (responds with 200 without a key; expected 401): check the base URL',
+      'the server at the base URL may not be the service (responds with 200 without a key; expected 401): check the base URL',
     ],
     [
       [...NO_KEY_ASKED, failed('private key', 'none is stored', 'Store one', 'key_missing')],
-      'what answers may not be the service (responds with 200 without a key; expected 401): check the base URL',
+      'the server at the base URL may not be the service (responds with 200 without a key; expected 401): check the base URL',
     ],
     [
       [...NO_KEY_ASKED, ok('private key', 'accepted'), ok('3ds:session:read', 'allowed')],
