@@ -78,10 +78,7 @@ describe('the words of filters', () => {
     ['search', 'audit', '--entity-type', 'card', '--exclude-entity-type', 'card'],
   ])('svc logs %s %s %s %s %s ends with 2 before any request: no entry can match', async (...argv) => {
     const refused = await svc(...argv);
-    expect([refused.code, errorIn(refused)['message']]).toEqual([
-      2,
-      expect.stringContaining('so no entry can match'),
-    ]);
+    expect([refused.code, errorIn(refused)['message']]).toEqual([2, expect.stringContaining('so no entry can match')]);
     expect(server.requests).toBe(0);
   });
 
