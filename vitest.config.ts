@@ -19,8 +19,10 @@ const REPLACING_MODULES = [
 const OWN_RULES = [
   'test/{browser,fuzz,mutants,sweeps}/*.slow.test.ts',
   'test/**/*.{model,property}.slow.test.ts',
+  'test/au/{resume,run,send}/*.slow.test.ts',
   'test/client/store/s3/store.swift.slow.test.ts',
   'test/logs/{archive,search,verify}/**/*.slow.test.ts',
+  'test/logs/commands/archive.s3.slow.test.ts',
   'test/project/{docs,operations,readme,scripts}.slow.test.ts',
 ];
 
