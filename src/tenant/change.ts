@@ -86,7 +86,7 @@ export function merged(tenant: Tenant, change: TenantChange, allowUnknown: boole
 /**
  * Finds the differences between a tenant and a file, for the members that the file names. `before` is the tenant's value,
  * `after` the file's.
- * A setting that the tenant does not have is one, since it may have lost it.
+ * A setting of the file that the tenant does not have is a difference too, since the tenant may have lost it.
  * @throws SvcError `config` for a file about another tenant, `usage` or `refused_input` for other unknown names in it
  */
 export function drift(tenant: Tenant, change: TenantChange): FieldDifference[] {

@@ -97,7 +97,7 @@ interface KeyTenant {
   readonly tenantId?: string | undefined;
 }
 
-/** Describes a key that is not one of the known tenant of a profile; undefined if there is none. */
+/** Describes a key of another tenant than the one that is known for a profile; undefined if there is none. */
 export function otherTenantText(known: TenantFacts | undefined, keys: readonly KeyTenant[]): string | undefined {
   const other = keys.find(({ tenantId }) => known !== undefined && tenantId !== undefined && tenantId !== known.id);
   if (known === undefined || other === undefined) return undefined;

@@ -102,7 +102,7 @@ export type ApplicationNames = ReadonlyMap<string, string>;
 export interface NamesRead {
   /** The names as a table shows them: a long one is cut. */
   readonly shown: ApplicationNames;
-  /** The whole names of those that are cut. */
+  /** The whole names of the applications whose names are cut. */
   readonly whole: ApplicationNames;
   /** Whether the tenant has more applications, which were not read. */
   readonly hasMore: boolean;
@@ -133,8 +133,8 @@ export function knownApplications(system: PathsHost, owner: Owner, now: number):
 }
 
 /**
- * Returns the whole names of all tenants' applications, at one service or at all. Unless `isOld`, only those of tenants whose
- * names were all read within a day.
+ * Returns the whole names of all tenants' applications, at one service or at all. Unless `isOld`, a tenant
+ * counts only if all its names were read within a day.
  */
 export function knownApplicationsOf(
   system: PathsHost,

@@ -93,7 +93,7 @@ function gaveUp(failure: string): SvcError {
   });
 }
 
-/** Replaces escapes of half a character, which jq refuses, as every program does that writes such a text as UTF-8. */
+/** Replaces escapes of half a character, which jq refuses, by the sign that UTF-8 encoders write for them. */
 function withoutLoneSurrogates(json: string): string {
   if (!/\\u[dD][89a-fA-F]/.test(json)) return json;
   return json.replaceAll(/\\(?:u[dD][89abAB]..\\u[dD][c-fC-F]..|u[dD][89a-fA-F]..|[^])/g, (escape) =>

@@ -79,7 +79,7 @@ export class Output {
     return this.#write(this.redact(text));
   }
 
-  /** Writes a text whose cells were redacted one by one. Of a whole line, a secret could be hidden together with the cells after it. */
+  /** Writes a text whose cells were redacted one by one. Redacting the whole line could hide the cells after a secret, too. */
   writeRedacted(text: string): Promise<void> {
     return this.#write(text);
   }
@@ -169,7 +169,8 @@ class DirectStream implements OutputStream {
 
 /**
  * Removes what was written of a text that did not fit from the end of a file, so that the next run, which writes it
- * again, does not continue half a line. Only where each write appends (`>>`): after any other the next one would leave a hole.
+ * again, does not continue half a line. This is done only in a file that was opened with `>>`: in any other one, the next
+ * write would leave a hole.
  */
 function takeBack(file: number, sizeBefore: number, written: number): void {
   try {

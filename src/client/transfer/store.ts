@@ -157,7 +157,7 @@ export function isPage(response: Pick<HttpResponse, 'header'>, { bytes, failure 
   return !isEmpty && hasPageType(response);
 }
 
-/** Whether a response is said to be a web page. */
+/** Whether the content type of a response is that of a web page. */
 export function hasPageType(response: Pick<HttpResponse, 'header'>): boolean {
   return /^\s*(?:text\/html|application\/xhtml\+xml)\b/i.test(response.header('content-type') ?? '');
 }

@@ -124,7 +124,7 @@ export const listen = defineCommand({
     } finally {
       unprocessed = await finish(context, listener);
       resends = await reportAll(context, unprocessed, input.journal);
-      // The error of a listener that ended by itself has them.
+      // Where the listener ends by itself, its error has these commands.
       if (!isPrinted || context.signal.aborted)
         for (const { advice, words } of resends) noteNext(context, `to send them again${advice}`, words);
       refusals.end();
@@ -237,7 +237,7 @@ async function aborted(signal: AbortSignal): Promise<void> {
   if (!signal.aborted) await once(signal, 'abort');
 }
 
-/** Reports which events were not processed. @returns how to send those again that a journal has */
+/** Reports which events were not processed. @returns how to send them again, for each target, from the journal */
 async function reportAll(context: Context, unprocessed: readonly Unprocessed[], journal?: string): Promise<Resend[]> {
   const resends: Resend[] = [];
   for (const each of unprocessed) {
@@ -279,7 +279,7 @@ function notProcessed(unprocessed: readonly Unprocessed[], resends: readonly Res
   });
 }
 
-/** The error for a time that was over first, so that a script does not go on without the events that it waits for. */
+/** The error for a listener that got fewer events than `--max` says, so that a script does not go on without them. */
 function tooFew(received: number, max = 0): SvcError {
   return new SvcError('pending', `the time was over after ${received} of ${countText(max, 'event')}`, {
     hint: 'Run the command again to wait longer.',

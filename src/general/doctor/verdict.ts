@@ -107,7 +107,7 @@ function warningVerdict(findings: readonly Finding[], service: string): string |
   if (warnings.some(({ check }) => check === 'tenant')) return `${service}, but the keys belong to two tenants: you`;
   const clock = warnings.find(({ check }) => check === 'clock');
   if (clock !== undefined) {
-    // A machine is seldom off by hours; a false Date header is.
+    // A difference of hours comes more often from a false Date header than from a wrong clock.
     const unless = / h /.test(clock.found) ? ", unless the service's Date header is wrong" : '';
     return `${service}; the clock of this machine is ${clock.found}: you${unless}`;
   }
@@ -164,7 +164,7 @@ function keyText(key: Finding, service: string): string {
     : `but the ${check} cannot be used (${reason(key)}): you`;
 }
 
-/** Returns whose move it is after a request that failed. */
+/** Returns who has to act after a request that failed. */
 function moveOf(finding: Finding): string {
   const { code } = finding;
   if (isLimiting(finding)) return 'whatever else uses this key';

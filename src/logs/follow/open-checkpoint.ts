@@ -30,7 +30,7 @@ export async function openCheckpoint(context: Context, log: Subject, file: strin
 async function tenantOfLog(context: Context, client: Client): Promise<string | undefined> {
   const known = tenantInUse(context);
   if (known !== undefined) return known.id;
-  // Neither an outage nor a key that may not read the tenant ends or delays a tail.
+  // Neither an outage nor a key that may not read the tenant ends a tail, or delays it by more than two seconds.
   const request = { method: 'GET', path: '/tenants/self', key: 'management' } as const;
   const read = await client.bestEffort(({ any }) => any.send(request));
   if (read instanceof SvcError) return undefined;

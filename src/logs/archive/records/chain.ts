@@ -270,8 +270,9 @@ function withoutHead(error: SvcError, { name }: FileStore): SvcError {
 }
 
 /**
- * Returns which of two records was changed where the one at `path` does not chain: the one before it if this one is as it
- * was written, which the record after it or the head shows.
+ * Returns the path of the record that was changed, where the record at `path` names another hash of the record before it
+ * than that one has. The record after it, or the head, names the hash of the record at `path`: if that hash is right, the
+ * record before it was changed.
  */
 export async function changedRecord(store: FileStore, path: string): Promise<string> {
   const sequence = sequenceOf(path) ?? 0;
