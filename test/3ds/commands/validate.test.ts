@@ -140,6 +140,18 @@ describe('--allow-unknown', () => {
   });
 });
 
+function validateWith(setting: string) {
+  return place.svc(['3ds', 'validate', '-', '--set', setting], { input: '{}' });
+}
+
+it('--set of an object names one of its members that --set can change', async () => {
+  const { code, stderr } = await validateWith('cardholder_info=1');
+  expect([code, stderr]).toEqual([2, expect.stringContaining('cardholder_info is an object, not a value')]);
+  const [, member = ''] = /such as (\S+)\.$/m.exec(stderr) ?? [];
+  expect((await validateWith(`${member}=x`)).stderr).not.toMatch(/is an object|unknown/);
+  expect((await validateWith('message_extensions=1')).stderr).toContain('such as message_extensions.0.id.');
+});
+
 describe('a body made to be slow', () => {
   it.each([
     ['unknown members', Object.fromEntries(Array.from({ length: 40_000 }, (_, at) => [`purchase_inf${at}`, 1]))],

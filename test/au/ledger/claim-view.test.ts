@@ -1,6 +1,8 @@
 import { expect, it } from 'vitest';
-import { claimRow } from '../../../src/au/ledger/claim-view.ts';
+import { claimRow, claimView } from '../../../src/au/ledger/claim-view.ts';
 import type { ClaimEntry, Entry } from '../../../src/au/ledger/entry.ts';
+import { tableRenderer } from '../../../src/cli/output/table.ts';
+import { listText } from '../../cli/output/views.ts';
 import { claimBody, WHO } from './entries.ts';
 
 const COMMON = { version: 1, previous: null, at: '2026-12-01T05:00:00Z', by: { ...WHO } } as const;
@@ -23,4 +25,15 @@ it('the row of a claim says why its own rows are free, and not those of another 
   ];
   const freed = ['one', 'two', 'three'].map((job) => claimRow(claimed(job), entries, 'failed').freed);
   expect(freed).toEqual(['failed', 'gone', null]);
+});
+
+it('a table of claims has a column for why rows are free only where some are', async () => {
+  const entries = [claimed('one'), claimed('two'), released('one', 'failed')];
+  const shown = (jobs: readonly string[]) =>
+    listText(
+      tableRenderer({ view: claimView, width: 200 }),
+      jobs.map((job) => claimRow(claimed(job), entries, 'failed')),
+    );
+  expect(await shown(['one', 'two'])).toMatch(/freed/i);
+  expect(await shown(['two'])).not.toMatch(/freed/i);
 });
