@@ -58,10 +58,6 @@ function serviceNamed(words: readonly TypedWord[]): ServiceNamed {
 /** Returns the typed line with `-y -n` for `-yn`, so that each option of one letter is mended or repeated. */
 export function separated(argv: readonly string[], parameters: Parameters): string[] {
   const all = { ...parameters, ...GLOBAL_PARAMETERS };
-  const takesNext = (word: string): boolean => {
-    const parameter = parameterOf(word, all);
-    return parameter !== undefined && takesValue(parameter);
-  };
   const found: string[] = [];
   for (let at = 0; at < argv.length; at += 1) {
     let text = argv[at] ?? '';
@@ -73,7 +69,7 @@ export function separated(argv: readonly string[], parameters: Parameters): stri
       text = `-${rest}`;
     }
     found.push(text);
-    if (takesNext(text) && at + 1 < argv.length) found.push(argv[(at += 1)] ?? '');
+    if (takesNext(parameterOf(text, all), argv[at + 1])) found.push(argv[(at += 1)] ?? '');
   }
   return found;
 }
@@ -90,12 +86,19 @@ export function typedWords(argv: readonly string[], parameters: Parameters): Typ
     else {
       const [, name = '', joined] = /^(--[^=]*|-[^-])=?(.+)?$/s.exec(text) ?? [undefined, text];
       const parameter = parameterOf(name, all);
-      const isNext = parameter !== undefined && takesValue(parameter) && joined === undefined;
+      const isNext = joined === undefined && takesNext(parameter, argv[at + 1]);
       found.push({ at, text, option: name, parameter, value: isNext ? argv[at + 1] : joined });
       if (isNext) at += 1;
     }
   }
   return found;
+}
+
+/** The parser looks for global options first, so that a command's option before one of them has no value. */
+function takesNext(parameter: Parameter<unknown> | undefined, next: string | undefined): boolean {
+  if (parameter === undefined || !takesValue(parameter) || next === undefined) return false;
+  const isGlobal = Object.values<unknown>(GLOBAL_PARAMETERS).includes(parameter);
+  return isGlobal || parameterOf(next.replace(/^(--[^=]*)=.*$/s, '$1'), GLOBAL_PARAMETERS) === undefined;
 }
 
 /**

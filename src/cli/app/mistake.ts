@@ -15,7 +15,6 @@ import {
   nameOf,
   parameterOf,
   type Place,
-  placeholder,
   typedPath,
   withValue,
 } from './place.ts';
@@ -222,11 +221,7 @@ async function missingValue({ message }: CommanderError, place: Place): Promise<
   const name = nameOf(syntax);
   const values = parameter.choices === undefined ? parameter.description : parameter.choices.join(', ');
   return {
-    message: `${option} needs ${/^[aeio]/.test(name) ? 'an' : 'a'} ${name}: ${values}`,
-    next: mendedLine(place, {
-      path,
-      parameters,
-      instead: new Map([[place.argv.length - 1, [option, placeholder(syntax)]]]),
-    }),
+    message: `${option} needs ${/^[aeio]|^n$/.test(name) ? 'an' : 'a'} ${name}: ${values}`,
+    next: mendedLine(place, { path, parameters }),
   };
 }
