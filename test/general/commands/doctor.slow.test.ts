@@ -319,5 +319,6 @@ it('svc doctor says how each check ended in a word, not by color alone, within 8
   expect(plain).toMatch(/^ok {4}node {3,}\d/m);
   expect(plain).toMatch(/^FAIL {2}dns {3,}no-such-host/m);
   expect(plain).toMatch(/^ {10,}→ Check the base URL/m);
-  expect(plain.split('\n').filter((line) => line.length > 80)).toEqual([]);
+  // A path is never broken, so that it can be copied.
+  expect(plain.split('\n').filter((line) => line.length > 80 && line.trim().includes(' '))).toEqual([]);
 });
