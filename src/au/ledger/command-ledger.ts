@@ -1,7 +1,6 @@
 import { hostname, userInfo } from 'node:os';
 import path from 'node:path';
 import { SvcError } from '../../base/errors.ts';
-import { sha256Of } from '../../base/files/draft.ts';
 import { VERSION } from '../../base/version.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { sandboxLedger } from '../../cli/app/embedded-sandbox.ts';
@@ -38,7 +37,7 @@ import { hasClaim } from './has-claim.ts';
 import { enterResults, enterRun } from './enter-runs.ts';
 import { fileCycle, isFileCycle, unknownRowsCycle } from './file-cycle.ts';
 import type { Ledger, LedgerCycle } from './ledger.ts';
-import { openLedgerStore, openOwnLedgers } from './open-store.ts';
+import { openCopies, openLedgerStore, openOwnLedgers } from './open-store.ts';
 import { PlannedObjects } from './planned-objects.ts';
 import type { RepairedObject } from './repair-ledger.ts';
 import { rowsOf, tokensOf } from './request-rows.ts';
@@ -679,9 +678,7 @@ export class CommandLedger {
     const objects = this.#location === undefined ? undefined : await openLedgerStore(this.#context, this.#location);
     requireSameLedger(used, objects?.name);
     if (objects === undefined) return { root, kept, used, shared: undefined };
-    // Two ledgers have objects of the same names.
-    const seen = path.join(kept, 'seen', sha256Of(objects.name).slice(0, 16));
-    const cache = await openOwnLedgers(this.#context, seen);
+    const cache = await openCopies(this.#context, kept, objects);
     if (!this.#onlyReads) return { root, kept, used, shared: { objects, cache } };
     const planned = new PlannedObjects(objects);
     return { root, kept, used, shared: { objects: planned, cache: planned.copiesIn(cache) } };

@@ -26,6 +26,22 @@ export function absentLedger(place: string): SvcError {
   );
 }
 
+/** Returns the error for a place where another ledger was begun since this machine used one there. */
+export function replacedLedger(place: string, settings: string, hasEntries: boolean): SvcError {
+  const wayOut = hasEntries
+    ? 'Both ledgers name rows that may have been paid for, and none knows those of the other: remove neither. Let whoever administers the place restore its older version, and send the rows of neither before the jobs that the command below lists were compared with both.'
+    : `The new ledger is empty: whoever administers the place removes ${place}/${settings}, and the command below, on each machine that used the old ledger, puts that back.`;
+  return new SvcError(
+    'config',
+    `the ledger in ${place} is another one than this machine used there; nothing was sent`,
+    {
+      hint: `Check that SVC_LEDGER is right, and for a bucket AWS_ENDPOINT_URL_S3. Otherwise the place was emptied, and a new ledger was begun, which does not know what was paid for: let no machine send rows. ${wayOut}`,
+      next: hasEntries ? ['au', 'jobs'] : ['au', 'ledger', 'repair', '--whole'],
+      facts: { ledger: place },
+    },
+  );
+}
+
 /**
  * Returns the error for an entry in whose place this machine read another one, or after which it read others. No object of
  * such a ledger may be put back or removed: both histories name rows that may have been paid for.

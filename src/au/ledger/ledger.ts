@@ -7,7 +7,7 @@ import { type ObjectStore, ReadOnlyPlace } from '../../client/store/objects.ts';
 import { isoTime, parseTime } from '../../cli/output/time.ts';
 import { parsedJson } from '../../schema/json-value.ts';
 import { abandonedClaim, isCut, isOfCutEntry } from './cut-entry.ts';
-import { absentLedger, damagedLedger, forkedLedger } from './damage.ts';
+import { absentLedger, damagedLedger, forkedLedger, replacedLedger } from './damage.ts';
 import {
   type ClaimEntry,
   type Entry,
@@ -117,6 +117,7 @@ export class Ledger {
     refuseNewer(value, 1, name);
     const settings = settingsSchema.safeParse(value);
     if (!settings.success) throw damagedLedger(place, 'it is not what svc writes');
+    await refuseReplaced(objects, name, kept, bytes);
     if (kept === undefined) await writeCopy(host.cache, name, bytes);
     else if (Buffer.compare(kept, bytes) !== 0) throw damagedLedger(place, 'it is not the one that this machine read');
     // A store that was not tried must get no entry, even if it takes one.
@@ -619,6 +620,26 @@ export async function readCopy(
     if (isSvcError(error)) return undefined;
     throw error;
   }
+}
+
+/**
+ * Checks that a place does not have another ledger than this machine read there. With another salt, no machine knows the
+ * rows of the old one, so that none of its entries may be put back there.
+ * @throws SvcError `config`
+ */
+export async function refuseReplaced(
+  objects: ObjectStore,
+  settings: string,
+  kept: Uint8Array | undefined,
+  found: Uint8Array | undefined,
+): Promise<void> {
+  const [before, now] = [kept, found].map((bytes) => bytes && saltIn(bytes));
+  if (before === undefined || now === undefined || before === now) return;
+  throw replacedLedger(objects.name, settings, await hasEntries(objects, settings.replace('/ledger.json', '')));
+}
+
+function saltIn(bytes: Uint8Array): string | undefined {
+  return settingsSchema.safeParse(parsedJson(Buffer.from(bytes).toString())).data?.salt;
 }
 
 /** Keeps a copy. Without one, the object is read again. */

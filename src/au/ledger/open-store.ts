@@ -1,4 +1,5 @@
 import path from 'node:path';
+import { sha256Of } from '../../base/files/draft.ts';
 import type { Context } from '../../cli/app/command.ts';
 import type { ObjectStore, ObjectStoreOptions } from '../../client/store/objects.ts';
 import { openObjects } from '../../client/store/open-objects.ts';
@@ -20,4 +21,9 @@ export function openLedgerStore(
 /** Opens the ledgers of a directory that only this machine uses. */
 export function openOwnLedgers(context: Context, directory: string): Promise<ObjectStore> {
   return openLedgerStore(context, directory, { file: path.join(directory, '.lock'), host: context.system });
+}
+
+/** Opens the copies of what this machine read of a ledger, below its folder of the tenant. Two ledgers have objects of the same names. */
+export function openCopies(context: Context, folder: string, { name }: ObjectStore): Promise<ObjectStore> {
+  return openOwnLedgers(context, path.join(folder, 'seen', sha256Of(name).slice(0, 16)));
 }

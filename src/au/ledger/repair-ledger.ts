@@ -5,7 +5,7 @@ import { byText } from './claims.ts';
 import { abandonedClaim, isCut } from './cut-entry.ts';
 import { absentLedger } from './damage.ts';
 import { type Entry, MAX_ENTRY_BYTES, parseEntry } from './entry.ts';
-import { cutName, entryName, readCopy, SETTINGS_BYTES, settingsName } from './ledger.ts';
+import { cutName, entryName, readCopy, refuseReplaced, SETTINGS_BYTES, settingsName } from './ledger.ts';
 import { MAX_SET_BYTES } from './row-set.ts';
 
 /** What was found of an object of a ledger that is not as svc wrote it. */
@@ -30,7 +30,7 @@ export interface RepairedObject {
 /**
  * Puts missing objects of a tenant's ledger back from this machine's copies. Each is created under the condition that its
  * name is free, so that nothing that exists is replaced. Returns what was put back and what remains.
- * @throws SvcError `config` if nothing of the ledger is there, unless it is to be put back whole
+ * @throws SvcError `config` if nothing of the ledger is there, unless it is to be put back whole, and if another one is
  */
 export async function repairLedger(
   objects: ObjectStore,
@@ -47,7 +47,9 @@ export async function repairLedger(
       if (number !== undefined) newest.set(top, Math.max(newest.get(top) ?? 0, Number(number)));
     }
   const repair = new Repair(objects, cache);
-  const isBegun = newest.size > 0 || (await readCopy(cache, settings, SETTINGS_BYTES)) !== undefined;
+  const kept = await readCopy(cache, settings, SETTINGS_BYTES);
+  await refuseReplaced(objects, settings, kept, await repair.read(settings, SETTINGS_BYTES));
+  const isBegun = newest.size > 0 || kept !== undefined;
   if (isBegun && !whole && !(await hasLedger(objects, settings))) throw absentLedger(objects.name);
   if (isBegun) await repair.settle(settings, SETTINGS_BYTES, () => true);
   for (const top of [...newest.keys()].toSorted()) await repair.cycle(top, newest.get(top) ?? 0);
@@ -100,7 +102,7 @@ class Repair {
   /** Repairs one entry, and notes what it tells about the next. Returns its bytes, or undefined if they are not known. */
   async #entry(top: string, number: number, before: Before): Promise<Bytes> {
     const [object, next] = [number, number + 1].map((each) => `${top}/${entryName(each)}`) as [string, string];
-    const after = await this.#read(next, MAX_ENTRY_BYTES);
+    const after = await this.read(next, MAX_ENTRY_BYTES);
     const copy = await readCopy(this.#cache, object, MAX_ENTRY_BYTES);
     // Copies follow each other, and not the entries of a ledger that went on without them.
     const own = copy && (before.isForked ? parsed(copy) : follows(copy, before.previous)) ? copy : undefined;
@@ -148,9 +150,9 @@ class Repair {
 
   /** Reads an object, or puts it back from a copy if it is missing. Returns the bytes that stand. */
   async #readOrPutBack(object: string, most: number, kept: Bytes): Promise<Bytes> {
-    const stored = await this.#read(object, most);
+    const stored = await this.read(object, most);
     if (stored !== undefined || kept === undefined) return stored;
-    if ((await this.#objects.create(object, kept)) === 'exists') return this.#read(object, most);
+    if ((await this.#objects.create(object, kept)) === 'exists') return this.read(object, most);
     this.#report({ object, status: 'put_back' });
     return kept;
   }
@@ -167,7 +169,7 @@ class Repair {
   }
 
   /** Reads an object. What svc cannot have written counts as an object with other bytes. */
-  async #read(object: string, most: number): Promise<Uint8Array | undefined> {
+  async read(object: string, most: number): Promise<Uint8Array | undefined> {
     try {
       return await this.#objects.read(object, most);
     } catch (error) {

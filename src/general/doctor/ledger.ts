@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { isSvcError, SvcError } from '../../base/errors.ts';
-import { requireCondition, SETTINGS_BYTES, settingsName } from '../../au/ledger/ledger.ts';
-import { openLedgerStore } from '../../au/ledger/open-store.ts';
+import { readCopy, refuseReplaced, requireCondition, SETTINGS_BYTES, settingsName } from '../../au/ledger/ledger.ts';
+import { openCopies, openLedgerStore } from '../../au/ledger/open-store.ts';
 import { folderOfTenant, requireSameLedger, sharedLedgersUsed, type UsedLedger } from '../../au/ledger/used-ledger.ts';
 import { tenantOfKey } from '../../au/run/tenant-proof.ts';
 import type { Context } from '../../cli/app/command.ts';
@@ -26,6 +26,7 @@ export async function checkLedger(context: Context): Promise<Finding[]> {
     if (objects === undefined) return [];
     const name = `${objects.name} (${origin.name})`;
     const hasLedger = await triesLedger(objects, ofKey.length > 0 ? tenant : undefined);
+    if (tenant && ofKey.some(([, each]) => isSame(each))) await requireUnreplaced(context, objects, tenant);
     if (hasLedger) return [ok('ledger', `${name}, creates no object twice`)];
     if ([...used.values()].some(isSame)) throw missingLedger(objects.name);
     const fix = 'If other machines use a ledger already, check that this is its location and that it is mounted.';
@@ -64,6 +65,14 @@ async function triesLedger(objects: ObjectStore, tenant: string | null | undefin
     return true;
   }
   return false;
+}
+
+/** Compares the settings of a tenant's ledger with those that this machine read. */
+async function requireUnreplaced(context: Context, objects: ObjectStore, tenant: string): Promise<void> {
+  const folder = path.join(directoryOf(context.system, 'state') ?? '', 'ledger', folderOfTenant(tenant));
+  const name = settingsName(tenant);
+  const kept = await readCopy(await openCopies(context, folder, objects), name, SETTINGS_BYTES);
+  await refuseReplaced(objects, name, kept, await objects.read(name, SETTINGS_BYTES));
 }
 
 function missingLedger(name: string): SvcError {

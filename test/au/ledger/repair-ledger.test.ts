@@ -300,12 +300,32 @@ describe('the settings of a ledger', () => {
     expect(objects.objects.has('ours/ledger.json')).toBe(false);
   });
 
-  it('R83: the settings of a ledger with another salt than a machine has read are damage', async () => {
-    const { objects, cache } = await threeClaims();
-    const text = objects.text('ours/ledger.json');
-    const start = text.includes('"salt":"00') ? '11' : '00';
-    objects.put('ours/ledger.json', text.replace(/(?<="salt":")../, start));
-    await expect(open({ objects, cache })).rejects.toMatchObject({ code: 'config' });
-    expect(await repaired({ objects, cache })).toEqual({ 'ours/ledger.json': 'changed' });
-  });
+  it.each([
+    ['no entries', 0, ['au', 'ledger', 'repair', '--whole']],
+    ['entries', 1, ['au', 'jobs']],
+  ])(
+    'R83: a ledger with %s that was begun in place of another one gets none of its entries',
+    async (_, claims, next) => {
+      const place = await threeClaims();
+      const { objects, cache } = place;
+      const before = new Map(objects.objects);
+      objects.objects.clear();
+      const cycle = (await open({ objects, cache: new MemoryObjects() })).cycle('2026-12');
+      for (let number = 1; number <= claims; number += 1) await cycle.append(async () => claimBody(`job-${number}`));
+      const now = new Map(objects.objects);
+      const replaced = {
+        code: 'config',
+        message: expect.stringContaining('is another one than this machine used'),
+        next,
+      };
+      await expect(open(place)).rejects.toMatchObject(replaced);
+      for (const options of [{}, { whole: true }])
+        await expect(repairLedger(objects, cache, 'ours', options)).rejects.toMatchObject(replaced);
+      expect(objects.objects).toEqual(now);
+      if (claims > 0) return;
+      objects.objects.delete('ours/ledger.json');
+      await repairLedger(objects, cache, 'ours', { whole: true });
+      expect(objects.objects).toEqual(before);
+    },
+  );
 });

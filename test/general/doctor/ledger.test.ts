@@ -53,8 +53,13 @@ it('svc doctor fails where the ledger that this machine used is gone, is not set
   for (const env of [{}, sharedLedger(machine.path('other')), elsewhere])
     expect(await doctor(env)).toMatchObject({ result: 'failed', found: expect.stringContaining('nothing was sent') });
   expect(await doctor({})).toMatchObject({ exit: 3 });
-  fs.rmSync(machine.path('shared'), { recursive: true });
   const failed = { exit: 3, result: 'failed' };
+  const [tenant = ''] = fs.readdirSync(machine.path('shared'));
+  fs.renameSync(machine.path(`shared/${tenant}`), machine.path('old'));
+  fs.mkdirSync(machine.path(`shared/${tenant}`));
+  fs.writeFileSync(machine.path(`shared/${tenant}/ledger.json`), SETTINGS);
+  expect(await doctor(shared)).toMatchObject({ ...failed, found: expect.stringContaining('is another one than') });
+  fs.rmSync(machine.path('shared'), { recursive: true });
   expect(await doctor(shared)).toMatchObject({ ...failed, found: expect.stringContaining('there is no directory') });
   fs.mkdirSync(machine.path('shared'));
   const found = `${machine.path('shared')} is the ledger that this machine used, and it is not there`;
