@@ -31,6 +31,7 @@ export async function toBucket(origin: string, given: BucketRequest): Promise<Bu
   const { method = 'GET', path, body = '', headers = {}, signer, at, tamper } = given;
   const { accessKeyId, secretAccessKey, region } = BUCKET;
   const sha256 = createHash('sha256').update(body).digest('hex');
+  const md5 = createHash('md5').update(body).digest('base64');
   const signed = await new AwsV4Signer({
     accessKeyId,
     secretAccessKey,
@@ -39,7 +40,7 @@ export async function toBucket(origin: string, given: BucketRequest): Promise<Bu
     ...signer,
     method,
     url: origin + path,
-    headers: { 'x-amz-content-sha256': sha256, ...headers },
+    headers: { 'x-amz-content-sha256': sha256, ...(method === 'PUT' && { 'content-md5': md5 }), ...headers },
     datetime: new Date(at ?? Date.now()).toISOString().replace(/[:-]|\.\d{3}/g, ''),
   }).sign();
   const length: Record<string, string> = method === 'PUT' ? { 'content-length': String(body.length) } : {};

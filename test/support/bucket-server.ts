@@ -110,7 +110,9 @@ export class BucketServer {
     if (sha256 !== undefined && sha256 !== hash('sha256', bytes).digest('hex'))
       throw new BucketRefusal(400, 'XAmzContentSHA256Mismatch', 'The body does not have the hash that was signed.');
     const md5 = headers['content-md5'];
-    if (md5 !== undefined && md5 !== hash('md5', bytes).digest('base64'))
+    if (md5 === undefined)
+      throw new BucketRefusal(400, 'InvalidRequest', 'A bucket with Object Lock needs Content-MD5 or x-amz-checksum-.');
+    if (md5 !== hash('md5', bytes).digest('base64'))
       throw new BucketRefusal(400, 'BadDigest', 'The Content-MD5 does not match the body.');
     if (isConditional && this.conditions === 'honored' && this.#objects.has(key)) throw conditionFailed();
     const etag = `"${hash('md5', bytes).digest('hex')}"`;

@@ -1,3 +1,4 @@
+import { createHash, getFips } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { AwsV4Signer } from 'aws4fetch';
 import { SvcError } from '../../../base/errors.ts';
@@ -32,23 +33,31 @@ export interface S3Body {
   readonly bytes: number;
   /** The hash in hexadecimal. */
   readonly sha256: string;
+  /** The hash in base64, without which a bucket with Object Lock refuses objects; undefined where FIPS mode allows no MD5. */
+  readonly md5: string | undefined;
   readonly isText: boolean;
   open(): string | AsyncIterable<Uint8Array>;
 }
 
 export function bytesBody(bytes: Uint8Array): S3Body {
-  return { bytes: bytes.byteLength, sha256: sha256Of(bytes), isText: false, open: () => Readable.from([bytes]) };
+  const [sha256, md5] = [sha256Of(bytes), md5Hash()?.update(bytes).digest('base64')];
+  return { bytes: bytes.byteLength, sha256, md5, isText: false, open: () => Readable.from([bytes]) };
 }
 
 export function textBody(text: string): S3Body {
-  const sha256 = sha256Of(text);
-  return { bytes: Buffer.byteLength(text), sha256, isText: true, open: () => text };
+  return { ...bytesBody(Buffer.from(text)), isText: true, open: () => text };
 }
 
 /** Returns a file as a body. @throws SvcError `local` if it cannot be read */
 export async function fileBody({ path, bytes, sha256 }: LocalFile): Promise<S3Body> {
   const source = await fileSource(path);
-  return { bytes, sha256, isText: false, open: () => source.open() };
+  const hash = md5Hash();
+  if (hash) for await (const piece of source.open()) hash.update(piece);
+  return { bytes, sha256, md5: hash?.digest('base64'), isText: false, open: () => source.open() };
+}
+
+function md5Hash() {
+  return getFips() === 1 ? undefined : createHash('md5');
 }
 
 /** A request. Its path is relative to the prefix of the location. An empty path is the bucket itself. */
@@ -144,7 +153,8 @@ export class S3Requests {
     const { settings, location, transport, signal, clock, trace } = this.#connection;
     const sha256 = body?.sha256 ?? NOTHING;
     const now = this.#storeClock.now();
-    const signed = await signedHeaders({ method, url, headers, sha256, now }, settings);
+    const checked = body?.md5 === undefined ? headers : { ...headers, 'content-md5': body.md5 };
+    const signed = await signedHeaders({ method, url, headers: checked, sha256, now }, settings);
     const length = method === 'PUT' ? { 'content-length': String(body?.bytes ?? 0) } : {};
     try {
       const all = { ...signed, ...length, 'user-agent': `svc/${VERSION}` };

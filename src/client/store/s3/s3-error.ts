@@ -59,5 +59,7 @@ function explanationNames(status: number, action: S3Action, code = '', region?: 
   if (isElsewhere) return ['other region'];
   if (status < 300) return [action === 's3:GetObject' ? 'page for an object' : 'page'];
   if (status < 400) return ['redirect'];
+  if (status === 403 && action === 's3:GetObject' && ['', 'AccessDenied'].includes(code)) return ['denied read'];
+  if (status === 404 && action !== 's3:GetObject' && code !== 'NoSuchBucket') return ['no list'];
   return [code, String(status), status >= 500 ? 'failed' : ''];
 }

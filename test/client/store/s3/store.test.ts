@@ -121,6 +121,21 @@ describe('an archive in a bucket', () => {
     });
   });
 
+  it('a bucket with Object Lock gets the hash that it needs with a file and with text', async () => {
+    const seen: unknown[] = [];
+    meddle = ({ method, headers }) => {
+      if (method === 'PUT') seen.push(headers['content-md5']);
+      return false;
+    };
+    await store.lock(async () => {
+      await store.create('file', localFile('hello'));
+      await store.create('text', 'hello');
+      await store.replace('text', 'hello');
+    });
+    const md5 = createHash('md5').update('hello').digest('base64');
+    expect([...new Set(seen)]).toEqual([md5]);
+  });
+
   it('a bucket lists more than one page', { timeout: 60_000 }, async () => {
     const names = Array.from({ length: 1_003 }, (_, index) => String(index).padStart(5, '0'));
     for (let at = 0; at < names.length; at += 50)
@@ -344,6 +359,16 @@ describe('an archive in a bucket', () => {
       hint: expect.stringContaining('s3:PutObject'),
     });
     await expect(paths('')).rejects.toMatchObject({ hint: expect.stringContaining('s3:ListBucket') });
+    // A store says the same of an object that does not exist to those who may not list.
+    await expect(store.readText('a')).rejects.toMatchObject({
+      code: 'forbidden',
+      hint: 'Allow s3:GetObject and s3:ListBucket on the bucket, or use other credentials.',
+    });
+    meddle = (_, outgoing) => refuse(outgoing, 404, 'NoSuchKey');
+    await expect(paths('')).rejects.toMatchObject({
+      code: 'config',
+      hint: expect.stringContaining('AWS_ENDPOINT_URL_S3'),
+    });
     meddle = (_, outgoing) => refuse(outgoing, 503, 'SlowDown');
     await expect(store.readText('a')).rejects.toMatchObject({ code: 'rate_limited' });
     meddle = (_, outgoing) => refuse(outgoing, 301, 'PermanentRedirect', '<Region>eu-west-1</Region>');
