@@ -13,6 +13,7 @@ const REPLACING_MODULES = [
   'test/au/results/share-results.slow.test.ts',
   'test/au/send/submit-file.parts-of-one-job.slow.test.ts',
   'test/au/send/upload-parts.model.slow.test.ts',
+  'test/au/send/upload-run.sent-rows.slow.test.ts',
 ];
 
 /** Tests of rules that do not depend on Node, for which one version of Node suffices. */

@@ -36,10 +36,11 @@ export interface ObjectStoreOptions {
 /** The error for a place in which this machine may create nothing. */
 export class ReadOnlyPlace extends SvcError {}
 
-/** Returns the error for a place that this machine may only read. */
-export function readOnlyPlace(place: string, noun: string, cause: unknown): ReadOnlyPlace {
-  return new ReadOnlyPlace('config', `this machine may only read the ${noun} in ${place}; nothing was sent`, {
-    hint: 'Allow it to create files there (in a bucket s3:PutObject), or run the command on a machine that may.',
+/** Returns the error for a place that this machine may only read. `why` is what the place said. */
+export function readOnlyPlace(place: string, noun: string, cause: unknown, why = ''): ReadOnlyPlace {
+  const said = why === '' ? '' : ` (${why})`;
+  return new ReadOnlyPlace('config', `this machine may only read the ${noun} in ${place}${said}; nothing was sent`, {
+    hint: 'Allow it to create files there (in a bucket s3:PutObject, and the use of the key that encrypts it), or run the command on a machine that may.',
     cause,
   });
 }

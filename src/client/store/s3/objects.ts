@@ -1,5 +1,6 @@
 import { SvcError } from '../../../base/errors.ts';
 import { createTransport } from '../../http/transport.ts';
+import { describeStoreError } from '../../transfer/store.ts';
 import { foreignObject, type ObjectStore, type ObjectStoreOptions, readOnlyPlace } from '../objects.ts';
 import type { StoredFile, StoreHost } from '../store.ts';
 import { s3Error, type S3Refusal } from './s3-error.ts';
@@ -99,7 +100,8 @@ export class S3Objects implements ObjectStore {
   /** A 403 is also the response to credentials that are wrong or have expired. */
   #forbidden(refusal: S3Refusal): SvcError {
     const error = s3Error(refusal);
-    return error.code === 'forbidden' ? readOnlyPlace(this.name, this.#noun, error) : error;
+    if (error.code !== 'forbidden') return error;
+    return readOnlyPlace(this.name, this.#noun, error, describeStoreError(refusal.status, refusal.error));
   }
 
   #withoutCondition(): SvcError {

@@ -178,6 +178,12 @@ describe('objects in a bucket', () => {
     await expect(objects.read('one/1', 1_000)).rejects.toMatchObject(page);
   });
 
+  it('a refused write has the words of the store, which may name a key and not the bucket', async () => {
+    failPuts(9, 403, 'AccessDenied');
+    const message = expect.stringMatching(/^this machine may only read the .+ in s3:.+ \(403 AccessDenied: no\)/);
+    await expect(objects.create('one/1', bytes('first'))).rejects.toMatchObject({ code: 'config', message });
+  });
+
   it('a larger object than expected is not read into memory', async () => {
     await objects.create('a', bytes('x'.repeat(2_000)));
     await expect(objects.read('a', 1_000)).rejects.toMatchObject({ code: 'checksum_mismatch' });
