@@ -181,7 +181,9 @@ export class S3Requests {
       const text = received.bytes.toString('utf8');
       const error = readStoreError(text, (name) => response.header(name));
       const region = response.header('x-amz-bucket-region') ?? elementText(text, 'Region');
-      const refusal = { location, url, action, status: response.status, error, region: plain(region) };
+      // Stores also name the region where it is not the problem.
+      const otherRegion = region === settings.region ? undefined : plain(region);
+      const refusal = { location, url, action, status: response.status, error, region: otherRegion };
       return { response, refusal, body: undefined };
     } catch (error) {
       if (error instanceof TransportFailure) return { failure: error };

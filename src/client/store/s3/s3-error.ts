@@ -13,7 +13,7 @@ export interface S3Refusal {
   readonly action: S3Action;
   readonly status: number;
   readonly error: StoreError;
-  /** The region of the bucket, as reported by the store. */
+  /** The region of the bucket, as reported by the store, if it is another than the one that is set. */
   readonly region: string | undefined;
 }
 

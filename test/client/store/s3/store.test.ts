@@ -373,6 +373,8 @@ describe('an archive in a bucket', () => {
     await expect(store.readText('a')).rejects.toMatchObject({ code: 'rate_limited' });
     meddle = (_, outgoing) => refuse(outgoing, 301, 'PermanentRedirect', '<Region>eu-west-1</Region>');
     await expect(store.readText('a')).rejects.toMatchObject({ hint: 'Set AWS_REGION=eu-west-1.' });
+    meddle = (_, outgoing) => refuse(outgoing, 400, 'ExpiredToken', '<Region>us-east-1</Region>');
+    await expect(store.readText('a')).rejects.toMatchObject({ code: 'unauthorized' });
     meddle = (_, outgoing) => {
       outgoing.end('<html>welcome</html>');
       return true;
