@@ -246,6 +246,7 @@ describe('the files of a whole cycle', () => {
     expect(unchanged).toBe(ROWS.length + 1 - tokens.length);
     expect(issued).toBe(tableOf(read('results.csv')).filter(({ new_token: token }) => token !== '').length);
     expect(read('report.html')).toContain(`2 requests (request.csv, request-2.csv): ${ROWS.length + 1} requested = `);
+    expect(read('report.html')).not.toMatch(/Run run-/);
     for (const name of ['results.csv', 'report.html'])
       expect(statSync(desk.home.file(join(CYCLE, name))).mode & 0o777, name).toBe(0o600);
     expect(filesIn(desk).filter((name) => name.includes('-2'))).toEqual(['request-2.csv']);

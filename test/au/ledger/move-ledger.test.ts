@@ -3,7 +3,7 @@ import { claimAgain, claimRows } from '../../../src/au/ledger/claim-rows.ts';
 import { endClaim } from '../../../src/au/ledger/claims.ts';
 import { unknownRowsCycle } from '../../../src/au/ledger/file-cycle.ts';
 import { Ledger } from '../../../src/au/ledger/ledger.ts';
-import { enterClaims } from '../../../src/au/ledger/move-ledger.ts';
+import { enterClaims, enteredWithoutRows } from '../../../src/au/ledger/move-ledger.ts';
 import { MemoryObjects } from '../../support/memory-objects.ts';
 import { HASH, WHO } from './entries.ts';
 import { claim, claimOf, type Machine, Machines } from './machines.ts';
@@ -35,6 +35,18 @@ it('a machine that begins to share its ledger enters the claims that stand, and 
   // The rows are keys of another salt, so that the claim may have any row.
   expect((await ledger.cycle('2026-12').read())[0]).toMatchObject({ row_set: null, rows: 1, run: 'run-1' });
   for (const job of ['job-2', 'job-3', 'job-4']) expect([job, await ledger.isMarked(job)]).toEqual([job, true]);
+});
+
+it('of the claims without rows in a shared ledger, a machine takes only those that it entered for its own', async () => {
+  const machines = new Machines();
+  const own = await openOwn(machines, new MemoryObjects());
+  const other = await openOwn(machines, new MemoryObjects());
+  const { id } = await claim(own, ['a']);
+  await claim(other, ['b']);
+  const { ledger } = await machines.open('runner-7');
+  for (const machine of [other, own]) await enterClaims(machine.ledger, ledger);
+  const entered = await enteredWithoutRows(own.ledger.cycle('2026-12'), ledger);
+  expect(entered.map(({ job }) => job)).toEqual([id]);
 });
 
 it('R58: a claim that a process makes again while its machine begins to share the ledger is entered too', async () => {
