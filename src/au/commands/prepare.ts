@@ -33,7 +33,7 @@ export const prepare = defineCommand({
   description:
     'Turns a CSV export (UTF-8 or UTF-16; commas, semicolons or tabs) into a request file with its four columns. Columns with well-known names are recognized; name others with --map. Nothing is written if a row cannot be read, unless --max-rejects allows it, or if there is a card number anywhere. Works offline.',
   details:
-    'Other columns are left out. Map a column with both month and year as expiration. Rows that repeat a token and merchant are one row, with the latest expiration; repeated headers and a last row with a total are left out. Rows that are not UTF-8 are read as Windows-1252. Rows that cannot be read are listed in groups of the same shape.',
+    'Other columns are left out. Map a column with both month and year as expiration. Where no column is the merchant_id and another looks like it, the command asks, or ends with 13 without a terminal: --map merchant_id=NAME or --no-merchant answers. Rows that repeat a token and merchant are one row, with the latest expiration; repeated headers and a last row with a total are left out. Rows that are not UTF-8 are read as Windows-1252. Rows that cannot be read are listed in groups of the same shape.',
   examples: [
     ['svc au prepare export.csv --out tokens.csv', 'then: svc au submit tokens.csv'],
     ['svc au prepare export.csv --map token=card_id --map expiration=valid_to --out tokens.csv', 'name the columns'],
@@ -61,7 +61,19 @@ export const prepare = defineCommand({
   },
   async run(
     context,
-    { export: typed, map, dateOrder, noExpiration, keep, exclusions, rejects, maxRejects, out = '-', force },
+    {
+      export: typed,
+      map,
+      dateOrder,
+      noExpiration,
+      noMerchant,
+      keep,
+      exclusions,
+      rejects,
+      maxRejects,
+      out = '-',
+      force,
+    },
   ) {
     const print = await recordPrinter(context, preparedView);
     if (out === '-' && ((context.globals.output ?? 'csv') !== 'csv' || context.query))
@@ -73,7 +85,7 @@ export const prepare = defineCommand({
         hint: 'The file of kept columns is named after the request file.',
       });
     const names = { request: out, rejects, keep: keep.length === 0 ? undefined : keepFileOf(out) };
-    const how = { columns: map, dateOrder, noExpiration, keep };
+    const how = { columns: map, dateOrder, noExpiration, noMerchant, keep };
     const words = [
       'au',
       'prepare',

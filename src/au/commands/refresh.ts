@@ -74,9 +74,9 @@ export const refresh = defineCommand({
 
 async function inputOf(context: Context, typed: Typed): Promise<Omit<RefreshInput, 'summarize'>> {
   const { export: name, map, dateOrder, keep, maxRejects, noWait } = typed;
-  const { failOn, action, exclusions, noExpiration } = typed;
+  const { failOn, action, exclusions, noExpiration, noMerchant } = typed;
   const onlyRecorded = typed.onlyRecorded || typed.noUnrecordedJobs;
-  const how = { columns: map, dateOrder, noExpiration, keep };
+  const how = { columns: map, dateOrder, noExpiration, noMerchant, keep };
   const options = exportWords(how);
   if (typed.rehearse)
     requireRehearsal(context, typed, wordsOf({ ...typed, dryRun: false, exec: undefined, outDir: undefined }, options));

@@ -15,7 +15,7 @@ import { wrongRequest } from '../request/wrong-file.ts';
 import { copyOut } from '../request/spool-output.ts';
 import { type Prepared, type PrepareOptions, prepareRequest } from './prepare.ts';
 import { PreparedFiles, type PreparedNames } from './prepare-files.ts';
-import { isShown, shownNames } from './prepare-columns.ts';
+import { type ColumnChoice, isShown, type PreparedColumn, shownNames } from './prepare-columns.ts';
 import { dateOrders } from './prepare-date.ts';
 import { explainPrepared, refusedExport } from './prepare-messages.ts';
 import type { RejectLimit } from './prepare-options.ts';
@@ -78,11 +78,11 @@ export async function prepareExport(
       });
     };
     let prepared = await read();
-    const expiration = await askForExpiration(context, typed, prepared, words);
-    if (expiration !== undefined)
-      prepared = await readAgain(prepared, {
-        columns: [...(how.columns ?? []), { column: 'expiration', name: expiration }],
-      });
+    const answers = [
+      await askForColumn(context, typed, { ...EXPIRATION, candidates: prepared.candidates }, words),
+      await askForColumn(context, typed, { ...MERCHANT, candidates: prepared.merchants.likely }, words),
+    ].flat();
+    if (answers.length > 0) prepared = await readAgain(prepared, { columns: [...(how.columns ?? []), ...answers] });
     // A row that was written already gets the later date in a second reading, which also leaves out repeats of late rows.
     const { laterDates, lateRepeats } = prepared;
     if (laterDates.size > 0 || lateRepeats !== undefined)
@@ -99,25 +99,36 @@ export async function prepareExport(
   }
 }
 
+/** A question about a column, in the words of the operator, and the option to say that no column is it. */
+interface Question {
+  readonly column: PreparedColumn;
+  readonly what: string;
+  readonly none: string;
+  readonly candidates: readonly string[];
+}
+
+const EXPIRATION = { column: 'expiration', what: 'the expiration', none: '--no-expiration' } as const;
+const MERCHANT = { column: 'merchant_id', what: 'the merchant', none: '--no-merchant' } as const;
+
 /**
- * Asks which column is the expiration date, among those whose cells look like one. Returns the name of the column, or
- * undefined if the operator says that none is.
+ * Asks which column is the expiration or the merchant, among those that look like it. Returns the column, or nothing if
+ * the operator says that none is.
  * @throws SvcError `refused_input` without a terminal to ask on
  */
-async function askForExpiration(
+async function askForColumn(
   { prompts }: Context,
   typed: string,
-  { candidates }: Prepared,
+  { column, what, none, candidates }: Question,
   words: readonly string[],
-): Promise<string | undefined> {
-  if (candidates.length === 0) return undefined;
-  const lines = candidates.map((name) => withMap(words, 'expiration', isShown(name) ? name : 'NAME'));
-  const without = [...words, '--no-expiration'];
+): Promise<ColumnChoice[]> {
+  if (candidates.length === 0) return [];
+  const lines = candidates.map((name) => withMap(words, column, isShown(name) ? name : 'NAME'));
+  const without = [...words, none];
   const [next = without, ...others] = lines;
   if (!prompts().canAsk)
     throw new SvcError(
       'refused_input',
-      `${typed === '-' ? STANDARD_INPUT : typed}: no column is known as the expiration, but ${shownNames(candidates)} may be`,
+      `${typed === '-' ? STANDARD_INPUT : typed}: no column is known as ${what}, but ${shownNames(candidates)} may be`,
       {
         hint: 'Nothing was written. Name the column, or say that none is:',
         next,
@@ -127,10 +138,10 @@ async function askForExpiration(
     );
   for (const name of candidates) {
     // Not a confirmation: --yes must not decide what a column means.
-    const answer = await prompts().promptText(`Is the column ${shownNames([name])} the expiration? [y/N]`, '');
-    if (isYes(answer)) return name;
+    const answer = await prompts().promptText(`Is the column ${shownNames([name])} ${what}? [y/N]`, '');
+    if (isYes(answer)) return [{ column, name }];
   }
-  return undefined;
+  return [];
 }
 
 async function openExclusions(context: Context, typed: string, words: readonly string[]): Promise<Exclusions> {

@@ -19,9 +19,11 @@ export function explainPrepared(
   files: PreparedNames,
 ): void {
   const { delimiter, encoding, hasByteOrderMark, columns, kept, leftOut, changes, rows, firstDate } = prepared;
-  const { attachedDigits, keptRepeats } = prepared;
+  const { attachedDigits, keptRepeats, merchants } = prepared;
+  const rowKey = columns.merchant_id === undefined ? 'token' : TOKEN_AND_MERCHANT;
   if (attachedDigits.count > 0) notices.warn(explainAttachedDigits(attachedDigits));
-  if (keptRepeats && keptRepeats.count > 0) notices.warn(explainKeptRepeats(keptRepeats));
+  if (keptRepeats && keptRepeats.count > 0) notices.warn(explainKeptRepeats(keptRepeats, rowKey));
+  if (merchants.doubtful.length > 0) notices.warn(explainDoubtful(merchants.doubtful));
   if (prepared.problemCount > 0) {
     notices.warn(`${countText(prepared.problemCount, 'row')} left out, see ${files.rejects}:`);
     for (const problem of prepared.problems) notices.note(`  ${problemLine(problem)}`);
@@ -46,12 +48,21 @@ export function explainPrepared(
   if ((columns.expiration ?? columns.expiration_year ?? columns.expiration_month) === undefined)
     notices.note(`  ${WITHOUT_EXPIRATION}; columns seen: ${shownNames([...Object.values(columns), ...leftOut])}`);
   for (const change of changes)
-    notices.note(`  ${CHANGED[change.kind]}: ${countText(change.count, 'row')} (${placesOf(change)})`);
+    notices.note(
+      `  ${CHANGED[change.kind].replace(TOKEN_AND_MERCHANT, rowKey)}: ${countText(change.count, 'row')} (${placesOf(change)})`,
+    );
 }
 
-function explainKeptRepeats(lines: NonNullable<Prepared['keptRepeats']>): string {
+const TOKEN_AND_MERCHANT = 'token and merchant';
+
+/** Names columns that are too doubtful to stop at them: many exports have one merchant, or a reference of each payment. */
+function explainDoubtful(merchants: readonly string[]): string {
+  return `no merchant is sent, although the column ${shownNames(merchants)} may be the merchant: --map merchant_id=NAME sends it, --no-merchant says that it is not`;
+}
+
+function explainKeptRepeats(lines: NonNullable<Prepared['keptRepeats']>, rowKey: string): string {
   const [repeat, have] = lines.count === 1 ? ['repeats', 'has'] : ['repeat', 'have'];
-  return `${countText(lines.count, 'row')} (${placesOf(lines)}) ${repeat} the token and merchant of an earlier row and ${have} other kept columns: only those of the earlier row are kept. Match new tokens to your records by the old token, not by the kept columns`;
+  return `${countText(lines.count, 'row')} (${placesOf(lines)}) ${repeat} the ${rowKey} of an earlier row and ${have} other kept columns: only those of the earlier row are kept. Match new tokens to your records by the old token, not by the kept columns`;
 }
 
 const WITHOUT_EXPIRATION = 'no expiration column: the service uses what each token stores';

@@ -26,6 +26,7 @@ export const exportParameters = {
     ),
   ),
   noExpiration: flag('--no-expiration', 'no column is the expiration, although one looks like it'),
+  noMerchant: flag('--no-merchant', 'no column is the merchant, although one looks like it'),
   keep: repeated(
     '--keep <column>',
     'also write this column to <out>.keep.csv; au report and au next join it to the results by token',
@@ -39,16 +40,17 @@ export const exportParameters = {
 } as const;
 
 /** Returns the options that say how to read an export, as words of a command line. */
-export function exportWords({ columns = [], dateOrder, noExpiration, keep }: ReadingOptions): string[] {
+export function exportWords({ columns = [], dateOrder, noExpiration, noMerchant, keep }: ReadingOptions): string[] {
   return [
     ...columns.flatMap(({ column, name }) => option('--map', `${column}=${name}`)),
     ...option('--date-order', dateOrder),
     ...(noExpiration === true ? ['--no-expiration'] : []),
+    ...(noMerchant === true ? ['--no-merchant'] : []),
     ...option('--keep', keep),
   ];
 }
 
-type ReadingOptions = Pick<PrepareOptions, 'columns' | 'dateOrder' | 'noExpiration' | 'keep'>;
+type ReadingOptions = Pick<PrepareOptions, 'columns' | 'dateOrder' | 'noExpiration' | 'noMerchant' | 'keep'>;
 
 /** The largest number of rows that may be left out, or their largest share of all rows, and the limit as typed. */
 export type RejectLimit = Readonly<({ share: number } | { rows: number }) & { words: string }>;

@@ -10,6 +10,7 @@ import { CSV_FAULTS, type CsvFault, type CsvRow, CsvRows } from '../csv-rows.ts'
 import { type Encoding, exportDecoder } from './export-text.ts';
 import { ExpirationCandidates } from './expiration-candidates.ts';
 import type { RepeatedRows } from './late-rows.ts';
+import { MerchantCandidates, type MerchantColumns } from './merchant-candidates.ts';
 import {
   type ColumnChoice,
   type ColumnPlaces,
@@ -30,6 +31,8 @@ export interface PrepareOptions {
   readonly dateOrder?: readonly string[] | undefined;
   /** Whether the operator said that no column is the expiration, so that none is proposed. */
   readonly noExpiration?: boolean | undefined;
+  /** Whether the operator said that no column is the merchant, so that none is proposed. */
+  readonly noMerchant?: boolean | undefined;
   /** The time that dates are compared with, in milliseconds, to propose a column as the expiration. */
   readonly now?: number | undefined;
   /** The later expirations that an earlier reading found, by the keys of their rows. */
@@ -79,6 +82,8 @@ export interface Prepared extends PreparedRows {
   readonly leftOut: readonly string[];
   /** The names of columns that look like the expiration, if that is not known. */
   readonly candidates: readonly string[];
+  /** The names of columns that look like the merchant, if that is not known. */
+  readonly merchants: Readonly<Record<keyof MerchantColumns, readonly string[]>>;
   readonly kept: readonly string[];
 }
 
@@ -243,6 +248,7 @@ class ExportReader {
   /** A row without a token, which is left out if it is the last one. */
   #withoutToken: CsvRow | undefined;
   #candidates: ExpirationCandidates | undefined;
+  #merchants: MerchantCandidates | undefined;
 
   constructor(options: PrepareOptions, expectedRows: number) {
     this.#options = options;
@@ -268,6 +274,7 @@ class ExportReader {
 
   #takeRow(rows: RowPreparer, row: CsvRow): void {
     this.#candidates?.take(row.cells);
+    this.#merchants?.take(row.cells);
     this.#takeMade(row, rows.take(row));
   }
 
@@ -305,16 +312,21 @@ class ExportReader {
     await this.#rows?.relieve();
   }
 
-  async finish(): Promise<Pick<Prepared, keyof PreparedRows | 'columns' | 'leftOut' | 'candidates' | 'kept'>> {
+  async finish(): Promise<
+    Pick<Prepared, keyof PreparedRows | 'columns' | 'leftOut' | 'candidates' | 'merchants' | 'kept'>
+  > {
     if (this.#rows === undefined) throw emptyExport(this.#options);
     const places = Object.entries(this.#places).map(([column, at]) => [column, this.#names[at] ?? ''] as const);
+    const namesOf = (found: readonly number[] = []): string[] => found.map((at) => this.#names[at] ?? '');
+    const merchants = this.#merchants?.found();
     const used = new Set([...Object.values(this.#places), ...this.#kept]);
     return {
       ...(await this.#rows.finish()),
       columns: Object.fromEntries(places),
       leftOut: this.#names.filter((_, at) => !used.has(at)),
-      candidates: (this.#candidates?.found() ?? []).map((at) => this.#names[at] ?? ''),
-      kept: this.#kept.map((at) => this.#names[at] ?? ''),
+      candidates: namesOf(this.#candidates?.found()),
+      merchants: { likely: namesOf(merchants?.likely), doubtful: namesOf(merchants?.doubtful) },
+      kept: namesOf(this.#kept),
     };
   }
 
@@ -326,7 +338,7 @@ class ExportReader {
   }
 
   #takeHeader(names: readonly string[]): void {
-    const { columns = [], dateOrder = [], keep = [], noExpiration, now } = this.#options;
+    const { columns = [], dateOrder = [], keep = [], noExpiration, noMerchant, now } = this.#options;
     const { exclusions, laterDates, lateRepeats, openOverflow, mostSlots } = this.#options;
     // A header can have several lines, and the earlier check saw only the first.
     if (names.some((name) => containsCardNumber(name, 'cell'))) throw refusedHeader(CARD_NUMBER, this.#options);
@@ -337,6 +349,8 @@ class ExportReader {
     const isKnown = (expiration ?? expiration_year ?? expiration_month) !== undefined;
     if (!isKnown && noExpiration !== true && now !== undefined)
       this.#candidates = new ExpirationCandidates(names.length, Object.values(this.#places), now);
+    if (this.#places.merchant_id === undefined && noMerchant !== true)
+      this.#merchants = new MerchantCandidates(names, Object.values(this.#places));
     this.#rejects.push(() => [...REJECTS_COLUMNS, ...names]);
     if (this.#kept.length > 0) this.#keep.push([...KEPT_COLUMNS, ...this.#kept.map((at) => names[at] ?? '')]);
     this.#rows = new RowPreparer({

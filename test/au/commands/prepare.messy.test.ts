@@ -131,6 +131,74 @@ it('svc au prepare of a messy export asks for the expiration with both commands 
   expect(rowsIn((await prepare('--no-expiration')).stdout)).toEqual(['a,,,', 'b,,,']);
 });
 
+it.each([
+  'merchant',
+  'merchant_no',
+  'MerchantNumber',
+  'Merchant Account',
+  'merchantReference',
+  'store_id',
+  'Shop-Nr.',
+  'acquirer mid',
+  'Händlernummer',
+])('svc au prepare of a messy export asks for the merchant with both commands where its column is %s', async (name) => {
+  const { prepare } = place(`token,${name}`, 'a,M-0', 'a,M-1', 'b,M-0');
+  const refused = await prepare();
+  expect(refused.code, refused.stderr).toBe(13);
+  const next = ['au', 'prepare', 'export.csv', '--map', `merchant_id=${name}`];
+  expect(errorIn(refused)).toMatchObject({
+    message: `export.csv: no column is known as the merchant, but ${name} may be`,
+    next_words: ['svc', ...next],
+    alternatives: ['svc au prepare export.csv --no-merchant'],
+  });
+  expect(rowsIn((await prepare(...next.slice(3))).stdout)).toEqual(['a,,,M-0', 'a,,,M-1', 'b,,,M-0']);
+  const without = await prepare('--no-merchant');
+  expect(rowsIn(without.stdout)).toEqual(['a,,,', 'b,,,']);
+  expect(without.stderr).toContain('rows with a token from above dropped: 1 row (line 3)');
+  expect(without.stderr).not.toContain('warning');
+});
+
+it('svc au prepare of a messy export finds a second merchant far below the first one', async () => {
+  const rows = Array.from({ length: 2_000 }, (_, at) => `t${at},${at < 1_900 ? 'M-0' : 'M-1'}`);
+  expect((await place('token,merchant_no', ...rows).prepare()).code).toBe(13);
+});
+
+it.each([
+  ['names of merchants', 'merchant', ['Acme Shoes', 'Bob and Sons']],
+  ['other facts of a merchant', 'merchant_country', ['DE', 'FR']],
+  ["a merchant's name", 'merchant_name', ['Acme', 'Bob']],
+  ['the customers of a shop', 'shop_customer_no', ['1', '2']],
+  ['a word that contains mid', 'middle_name', ['A', 'B']],
+  ['no merchant in any row', 'merchant_no', ['', '']],
+])('svc au prepare of a messy export asks for no merchant where a column has %s', async (_, name, cells) => {
+  const { code, stdout, stderr } = await place(
+    `token,${name}`,
+    `a,${cells[0]}`,
+    `b,${cells[1]}`,
+    `b,${cells[0]}`,
+  ).prepare();
+  expect(code, stderr).toBe(0);
+  expect(rowsIn(stdout)).toEqual(['a,,,', 'b,,,']);
+  expect(stderr).not.toContain('warning');
+});
+
+it.each([
+  ['one merchant', () => 'M-0'],
+  ['one merchant in some rows', (at: number) => (at % 2 === 0 ? 'M-0' : '')],
+  ['another reference in each row', (at: number) => `R-${at}`],
+])('svc au prepare of a messy export warns, and does not ask, where a column has %s', async (_, cellOf) => {
+  const rows = Array.from({ length: 30 }, (__, at) => `t${at},${cellOf(at)}`);
+  // A header that is repeated below is no other merchant.
+  const { prepare } = place('token,merchant_ref', ...rows, 'token,merchant_ref');
+  const { code, stderr } = await prepare('--quiet');
+  expect({ code, stderr }).toEqual({
+    code: 0,
+    stderr:
+      'warning: no merchant is sent, although the column merchant_ref may be the merchant: --map merchant_id=NAME sends it, --no-merchant says that it is not\n',
+  });
+  expect(await prepare('--quiet', '--no-merchant')).toMatchObject({ code: 0, stderr: '' });
+});
+
 it('svc au prepare of a messy export reads spreadsheet dates beside others with --date-order dmy,serial', async () => {
   const { prepare } = place('token,exp', 'a,05/06/2031', 'b,46538');
   expect(errorIn(await prepare('--date-order', 'dmy'))['hint']).toContain('--date-order dmy,serial');

@@ -37,3 +37,23 @@ it('svc au prepare on a terminal goes on without an expiration after any other a
   expect(request.split('\n').slice(1)).toEqual(['a,,,', 'b,,,', '']);
   expect(screen).toContain('no expiration column');
 });
+
+it('svc au prepare on a terminal asks for the expiration and the merchant, and reads both', async () => {
+  writeFileSync(home.file('both.csv'), 'token,card_end,store\na,05/31,S-1\na,06/31,S-2\n');
+  const session = new TerminalSession(
+    process.execPath,
+    [LAUNCHER, 'au', 'prepare', 'both.csv', '--out', 'both.out.csv'],
+    { cwd: home.path, env: home.environment(), columns: 120 },
+  );
+  onTestFinished(() => session.kill());
+  await session.waitFor(/Is the column card_end the expiration\? \[y\/N\]/);
+  session.type('y\r');
+  await session.waitFor(/Is the column store the merchant\? \[y\/N\]/);
+  session.type('y\r');
+  expect((await session.exited).exitCode).toBe(0);
+  expect(readFileSync(home.file('both.out.csv'), 'utf8').split('\n').slice(1)).toEqual([
+    'a,31,05,S-1',
+    'a,31,06,S-2',
+    '',
+  ]);
+});

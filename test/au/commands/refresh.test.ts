@@ -1128,6 +1128,24 @@ describe('svc au refresh', () => {
     expect(desk.uploads()).toBe(1);
   });
 
+  it('svc au refresh sends nothing before it knows the merchant of each row, and keeps the options typed', async () => {
+    const { desk } = await openRefresh();
+    const [token = ''] = TOKENS;
+    const rows = [`${token};`, `${token};${SANDBOX_MERCHANT_ID}`, `${token};OTHER`];
+    writeFileSync(desk.home.file('shops.csv'), ['token;store_no', ...rows, ''].join('\n'));
+    const refused = await desk.svc('au refresh shops.csv --cycle 2026-12 --next --quiet');
+    expect([refused.code, desk.uploads()]).toEqual([13, 0]);
+    expect(errorIn(refused)).toMatchObject({
+      next: 'svc au refresh shops.csv --cycle 2026-12 --next --map merchant_id=store_no',
+      alternatives: ['svc au refresh shops.csv --cycle 2026-12 --next --no-merchant'],
+    });
+    const done = await desk.svc('au refresh shops.csv --cycle 2026-12 --next --no-merchant');
+    expect(done.code, done.stderr).toBe(0);
+    expect(rowOf(done)).toMatchObject({ rows: 1 });
+    expect((await desk.svc('au refresh shops.csv --cycle 2026-12 --no-merchant --next')).code).toBe(0);
+    expect(desk.uploads()).toBe(1);
+  });
+
   it.each([
     ['a column that is not there', ['--map', 'token=Card'], '--map token=NAME'],
     ['the cycle', ['--map', 'token=Card Ref'], ''],
