@@ -70,9 +70,14 @@ export function delimiterOf(header: string): Delimiter {
 
 /**
  * Finds the recognized columns in the header of an export, first by the operator's choices, then by well-known names.
+ * With `noExpiration`, a year without a month is no expiration, and neither is a month without a year.
  * @throws SvcError `refused_input` for a chosen column that does not exist, or for an ambiguous header
  */
-export function findColumns(names: readonly string[], choices: readonly ColumnChoice[]): ColumnPlaces {
+export function findColumns(
+  names: readonly string[],
+  choices: readonly ColumnChoice[],
+  noExpiration = false,
+): ColumnPlaces {
   const places: Partial<Record<PreparedColumn, number>> = {};
   for (const { column, name } of choices) {
     if (places[column] !== undefined) throw refused(`${column} is named twice`);
@@ -89,7 +94,30 @@ export function findColumns(names: readonly string[], choices: readonly ColumnCh
   if (places.token === undefined) throw unclear('no column is known to contain the tokens', 'token', names);
   if (places.expiration !== undefined && (places.expiration_year ?? places.expiration_month) !== undefined)
     throw unclear('the expiration is both in one column and in separate columns', 'expiration', names);
+  const half = halfExpiration(places);
+  if (half === undefined) return places;
+  if (!noExpiration || choices.some(({ column }) => column === half.found)) throw withoutHalf(half, names);
+  delete places[half.found];
   return places;
+}
+
+interface HalfExpiration {
+  readonly found: 'expiration_year' | 'expiration_month';
+  readonly missing: 'expiration_year' | 'expiration_month';
+}
+
+/** Returns the half of the expiration that has a column, and the half that has none; undefined for both or neither. */
+function halfExpiration({ expiration_year: year, expiration_month: month }: ColumnPlaces): HalfExpiration | undefined {
+  if ((year === undefined) === (month === undefined)) return undefined;
+  return year === undefined
+    ? { found: 'expiration_month', missing: 'expiration_year' }
+    : { found: 'expiration_year', missing: 'expiration_month' };
+}
+
+/** The networks would get the half that was found, with whatever the token stores as the other. */
+function withoutHalf({ found, missing }: HalfExpiration, names: readonly string[]): SvcError {
+  const problem = `a column is known as ${found}, and none as ${missing}`;
+  return refused(`${problem}; the export has the columns ${shownNames(names)}`, { facts: { needs: missing, found } });
 }
 
 /** The names that a kept column may not have, because files that it is later joined with use them. */

@@ -210,15 +210,23 @@ async function wrongFileError(error: unknown, typed: string, file: string): Prom
 function suggestMap(error: unknown, typed: string, words: readonly string[]): unknown {
   const column = isSvcError(error, 'refused_input') ? error.facts?.['needs'] : undefined;
   if (!isSvcError(error) || typeof column !== 'string') return error;
+  const found = error.facts?.['found'];
+  const isHalf = typeof found === 'string';
+  const without = isHalf ? withoutMap(words, found).filter((word) => word !== '--no-expiration') : words;
   return error.with({
     message: `${typed === '-' ? STANDARD_INPUT : typed}: ${error.message}`,
-    hint: 'Nothing was written. Name the column:',
+    hint: `Nothing was written. Name the column${isHalf ? ', or say that no column is the expiration' : ''}:`,
     next: withMap(words, column, 'NAME'),
+    ...(isHalf ? { alternatives: [[...without, '--no-expiration']] } : {}),
   });
 }
 
 /** Adds the choice of a column to a command, in place of an earlier choice for it. */
 function withMap(words: readonly string[], column: string, name: string): string[] {
+  return [...withoutMap(words, column), '--map', `${column}=${name}`];
+}
+
+function withoutMap(words: readonly string[], column: string): string[] {
   const isOther = (at: number): boolean => words[at] === '--map' && words[at + 1]?.startsWith(`${column}=`) === true;
-  return [...words.filter((_, at) => !isOther(at) && !isOther(at - 1)), '--map', `${column}=${name}`];
+  return words.filter((_, at) => !isOther(at) && !isOther(at - 1));
 }

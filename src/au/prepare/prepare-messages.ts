@@ -19,9 +19,10 @@ export function explainPrepared(
   files: PreparedNames,
 ): void {
   const { delimiter, encoding, hasByteOrderMark, columns, kept, leftOut, changes, rows, firstDate } = prepared;
-  const { attachedDigits, keptRepeats, merchants } = prepared;
+  const { attachedDigits, halfDates, keptRepeats, merchants } = prepared;
   const rowKey = columns.merchant_id === undefined ? 'token' : TOKEN_AND_MERCHANT;
   if (attachedDigits.count > 0) notices.warn(explainAttachedDigits(attachedDigits));
+  if (halfDates.count > 0) notices.warn(explainHalfDates(halfDates));
   if (keptRepeats && keptRepeats.count > 0) notices.warn(explainKeptRepeats(keptRepeats, rowKey));
   if (merchants.doubtful.length > 0) notices.warn(explainDoubtful(merchants.doubtful));
   if (prepared.problemCount > 0) {
@@ -58,6 +59,11 @@ const TOKEN_AND_MERCHANT = 'token and merchant';
 /** Names columns that are too doubtful to stop at them: many exports have one merchant, or a reference of each payment. */
 function explainDoubtful(merchants: readonly string[]): string {
   return `no merchant is sent, although the column ${shownNames(merchants)} may be the merchant: --map merchant_id=NAME sends it, --no-merchant says that it is not`;
+}
+
+function explainHalfDates(lines: Prepared['halfDates']): string {
+  const has = lines.count === 1 ? 'has' : 'have';
+  return `${countText(lines.count, 'row')} (${placesOf(lines)}) ${has} a year without a month, or a month without a year: the service takes the other half from the token`;
 }
 
 function explainKeptRepeats(lines: NonNullable<Prepared['keptRepeats']>, rowKey: string): string {

@@ -25,7 +25,7 @@ export const exportParameters = {
       orderNames,
     ),
   ),
-  noExpiration: flag('--no-expiration', 'no column is the expiration, although one looks like it'),
+  noExpiration: flag('--no-expiration', 'no column is the expiration, although one looks like it or is half of it'),
   noMerchant: flag('--no-merchant', 'no column is the merchant, although one looks like it'),
   keep: repeated(
     '--keep <column>',

@@ -57,6 +57,8 @@ export interface PreparedRows {
   readonly changes: readonly Change[];
   /** Lines whose written row contains a longer run of digits that begins or ends with a card number. */
   readonly attachedDigits: Pick<CountedLines, 'count' | 'first'>;
+  /** Lines whose written row has a year without a month, or a month without a year. */
+  readonly halfDates: Pick<CountedLines, 'count' | 'first'>;
   /** Lines of repeated rows whose kept cells differ from those of their first rows; undefined where nothing is kept. */
   readonly keptRepeats: Pick<CountedLines, 'count' | 'first'> | undefined;
   /** The expirations of repeated rows that are later than those of their first rows, by the keys of the rows. */
@@ -122,6 +124,7 @@ export class RowPreparer {
   readonly #laterDates = new Map<string, Expiration>();
   #firstDate: FirstDate | undefined;
   readonly #attachedDigits = new CountedLines();
+  readonly #halfDates = new CountedLines();
   /** Rows that came after the table was full. */
   readonly #late: LateRows;
   readonly #lateRepeats: RepeatedRows | undefined;
@@ -180,7 +183,8 @@ export class RowPreparer {
     if ('problem' in expiration) return this.refuse(line, expiration);
     const merchant = this.#cell(cells, 'merchant_id');
     const key = rowKey(token, merchant);
-    const text = rowText(token, this.#latestDate(key) ?? expiration, merchant);
+    const sent = this.#latestDate(key) ?? expiration;
+    const text = rowText(token, sent, merchant);
     if (typeof text !== 'string') return this.refuse(line, text);
     // What is sent must not depend on a guess of the encoding.
     if (row.isConverted && !isAscii(Buffer.from(text))) return this.refuse(line, WRONG_BYTES);
@@ -189,6 +193,7 @@ export class RowPreparer {
     this.#compareKept(key, row, isRepeated);
     if (isRepeated) return this.#dropped('repeated_tokens', line);
     this.#firstDate ??= this.#dateIn(cells, expiration);
+    if ((sent.year === '') !== (sent.month === '')) this.#halfDates.add(line);
     this.#note(row, contents, made);
     this.#rows += 1;
     return { token, text };
@@ -223,6 +228,7 @@ export class RowPreparer {
         return lines ? [{ kind, count: lines.count, first: lines.first }] : [];
       }),
       attachedDigits: this.#attachedDigits,
+      halfDates: this.#halfDates,
       keptRepeats: this.#keptRepeats?.lines,
       laterDates: this.#laterDates,
       firstDate: this.#firstDate,

@@ -343,7 +343,7 @@ class ExportReader {
     // A header can have several lines, and the earlier check saw only the first.
     if (names.some((name) => containsCardNumber(name, 'cell'))) throw refusedHeader(CARD_NUMBER, this.#options);
     this.#names = names;
-    this.#places = findColumns(names, columns);
+    this.#places = findColumns(names, columns, noExpiration);
     this.#kept = findKept(names, keep);
     const { expiration, expiration_year, expiration_month } = this.#places;
     const isKnown = (expiration ?? expiration_year ?? expiration_month) !== undefined;

@@ -141,6 +141,7 @@ it.each([
   'Shop-Nr.',
   'acquirer mid',
   'Händlernummer',
+  'merchant no 2',
 ])('svc au prepare of a messy export asks for the merchant with both commands where its column is %s', async (name) => {
   const { prepare } = place(`token,${name}`, 'a,M-0', 'a,M-1', 'b,M-0');
   const refused = await prepare();
@@ -197,6 +198,42 @@ it.each([
       'warning: no merchant is sent, although the column merchant_ref may be the merchant: --map merchant_id=NAME sends it, --no-merchant says that it is not\n',
   });
   expect(await prepare('--quiet', '--no-merchant')).toMatchObject({ code: 0, stderr: '' });
+});
+
+it.each([
+  ['expiration_month', 'expiration_year', 'token,exp_month,yr', 'yr'],
+  ['expiration_year', 'expiration_month', 'token,mon,exp_year', 'mon'],
+])('svc au prepare of a messy export refuses %s without %s', async (found, missing, header, name) => {
+  const { prepare } = place(header, 'a,12,12');
+  const refused = await prepare();
+  expect([refused.code, refused.stdout]).toEqual([13, '']);
+  expect(errorIn(refused)).toMatchObject({
+    message: expect.stringContaining(`export.csv: a column is known as ${found}, and none as ${missing}`),
+    next: `svc au prepare export.csv --map ${missing}=NAME`,
+    alternatives: ['svc au prepare export.csv --no-expiration'],
+  });
+  expect(rowsIn((await prepare('--map', `${missing}=${name}`)).stdout)).toEqual(['a,12,12,']);
+  const without = await prepare('--no-expiration');
+  expect(rowsIn(without.stdout)).toEqual(['a,,,']);
+  expect(without.stderr).toContain('no expiration column');
+});
+
+it('svc au prepare of a messy export names a command without a named half of the expiration', async () => {
+  const { prepare } = place('token,mm', 'a,12');
+  expect(errorIn(await prepare('--map', 'expiration_month=mm', '--no-expiration'))).toMatchObject({
+    next: 'svc au prepare export.csv --map expiration_month=mm --no-expiration --map expiration_year=NAME',
+    alternatives: ['svc au prepare export.csv --no-expiration'],
+  });
+});
+
+it('svc au prepare of a messy export warns of rows with half of an expiration that are sent so', async () => {
+  const { prepare } = place('token,exp_year,exp_month', 'a,31,', 'b,,05', 'c,31,05', 'd,,', 'a,31,06');
+  const { code, stdout, stderr } = await prepare('--quiet');
+  expect(code, stderr).toBe(0);
+  expect(rowsIn(stdout)).toEqual(['a,31,06,', 'b,,05,', 'c,31,05,', 'd,,,']);
+  expect(stderr).toBe(
+    'warning: 1 row (line 3) has a year without a month, or a month without a year: the service takes the other half from the token\n',
+  );
 });
 
 it('svc au prepare of a messy export reads spreadsheet dates beside others with --date-order dmy,serial', async () => {
