@@ -1,11 +1,12 @@
 import fs from 'node:fs';
 import path from 'node:path';
-import { SvcError } from '../../base/errors.ts';
+import { isSvcError, SvcError } from '../../base/errors.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { serviceOf } from '../../cli/app/service.ts';
 import { Exclusions } from '../request/exclusions.ts';
 import { everyRun, isOfProfile } from '../run/recorded-runs.ts';
 import type { RunRecord } from '../run/record.ts';
+import { tenantOfKey } from '../run/tenant-proof.ts';
 import { EXCLUSIONS, RECORD, type RefreshDirectory } from './refresh-directory.ts';
 import { inDirectory } from './refresh-input.ts';
 
@@ -24,9 +25,28 @@ export async function requireNoEarlierCycles(
   const here = directory.resolve(directory.parent);
   const { runs } = await everyRun(context);
   const own = runs.filter(({ record }) => isOfProfile(context, record) && record.cycle !== directory.cycle);
+  let tenant: Promise<string | undefined> | undefined;
   for (const { record } of own) {
     const place = placeOf(record);
-    if (place !== undefined && (await mayHaveList(place, here))) throw listElsewhere(directory, place, again);
+    if (place === undefined || !(await mayHaveList(place, here))) continue;
+    tenant ??= tenantIfShown(context);
+    // The list of another tenant leaves out no token of this one.
+    if (isOfOther(record, await tenant)) continue;
+    throw listElsewhere(directory, place, again);
+  }
+}
+
+function isOfOther({ tenant_id: recorded }: RunRecord, tenant: string | undefined): boolean {
+  return recorded !== undefined && tenant !== undefined && recorded !== tenant;
+}
+
+/** Returns the tenant of the key; undefined without a key, or if the service does not say. */
+async function tenantIfShown(context: Context): Promise<string | undefined> {
+  try {
+    return await tenantOfKey(await context.client());
+  } catch (error) {
+    if (context.signal.aborted || !isSvcError(error)) throw error;
+    return undefined;
   }
 }
 

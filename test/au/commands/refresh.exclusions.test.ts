@@ -1,6 +1,8 @@
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { withLock } from '../../../src/base/files/lock.ts';
+import { FIRST_TENANT } from '../../../src/emulator/keys.ts';
+import { DEFAULT_SEED, seedOf } from '../../../src/emulator/seed/logs.ts';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
 import { errorIn, rowOf } from '../../support/run-here.ts';
 import { openQuickDesk } from './support.ts';
@@ -15,8 +17,8 @@ const CLOSED = 7;
 const MONTH_MS = 31 * 86_400_000;
 
 /** A desk on which the first cycle put closed accounts on the list of exclusions. */
-async function openSecondCycle() {
-  const desk = await openQuickDesk();
+async function openSecondCycle(options: Parameters<typeof openQuickDesk>[0] = {}) {
+  const desk = await openQuickDesk(options);
   writeFileSync(desk.home.file('export.csv'), exampleRequestFile());
   const first = await desk.svc('au refresh export.csv --cycle 2026-12 --fail-on err=100%');
   expect(first.code, first.stderr).toBe(0);
@@ -122,6 +124,22 @@ describe('svc au refresh and exclusions.csv', () => {
     expect(rowOf(await desk.svc(`${other} --exclusions none`))).toMatchObject({ rows: ROWS });
     await desk.clock.advance(MONTH_MS);
     expect(rowOf(await desk.svc(other.replace('2027-01', '2027-02')))).toMatchObject({ rows: ROWS - CLOSED });
+  });
+
+  it('the list of exclusions of another tenant is not missed in the directory that the refusal of its cycles names', async () => {
+    const { desk } = await openSecondCycle({ tenants: ['test', 'test'] });
+    writeFileSync(desk.home.file('export.csv'), exampleRequestFile(seedOf(DEFAULT_SEED, FIRST_TENANT + 1)));
+    const other = { SVC_PRIVATE_API_KEY: 'sandbox-2-private-key' };
+    const refused = await desk.svc(JANUARY, other);
+    expect(refused.code, refused.stderr).toBe(3);
+    const [named = ''] = errorIn(refused)['alternatives'] as string[];
+    expect(named).toMatch(/ --out-dir refresh-\w{8}$/);
+    expect(rowOf(await desk.svc(named.replace('svc ', ''), other))).toMatchObject({ rows: ROWS, excluded: CLOSED });
+    // Where the key shows no tenant, each earlier cycle counts.
+    const unknown = await desk.svc(`${JANUARY} --out-dir third`, { SVC_PRIVATE_API_KEY: '' });
+    expect([unknown.code, errorIn(unknown)['message']]).toEqual([3, expect.stringContaining('the earlier cycles of')]);
+    const own = await desk.svc(`${JANUARY.replace('2027-01', '2027-02')} --out-dir third`, other);
+    expect(errorIn(own)['message']).toContain(`are in ${desk.home.file('refresh-')}`);
   });
 
   it('the list of exclusions is not missed in another directory where no earlier cycle made one', async () => {
