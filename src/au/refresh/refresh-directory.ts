@@ -94,6 +94,9 @@ export const EXCLUSIONS = 'exclusions.csv';
 
 const LOCK = '.refresh.lock';
 
+const UNLOCKING =
+  'Delete no other file: with the same ledger, the command then goes on and pays for no row twice. Meanwhile svc au status shows what is open.';
+
 const VERSION = 2;
 
 const madeSchema = z.looseObject({ results_sha256: z.string(), inputs_sha256: z.optional(z.string()), rows: z.int() });
@@ -238,7 +241,8 @@ export class RefreshDirectory {
           this.read();
           await work();
         },
-        { waitMs: 0, what: `the refresh of cycle ${this.cycle} in ${this.path}` },
+        // It does not end at a restart: of two writers, one would lose the requests that the other records.
+        { waitMs: 0, what: `the refresh of cycle ${this.cycle} in ${this.path}`, advice: UNLOCKING },
       );
     } finally {
       for (const each of made) removeEmpty(each);

@@ -13,6 +13,8 @@ interface LockOptions {
   readonly waitMs?: number | undefined;
   /** The name of the guarded thing in an error. */
   readonly what?: string | undefined;
+  /** What to know before the lock of a process that may be gone is deleted, for the hint of an error. */
+  readonly advice?: string | undefined;
   /**
    * Whether to take over a lock from before a restart of this machine, if its file is on a disk. Only for work that two
    * writers cannot damage, because two containers may have different start ids, as before and after a restart.
@@ -56,21 +58,24 @@ async function acquire(file: string, host: LockHost, options: LockOptions): Prom
     host.signal.throwIfAborted();
     const token = tryLock(file, host, options);
     if (token !== undefined) return token;
-    if (waited >= waitMs) throw heldError(file, options.what ?? path.basename(file), host);
+    if (waited >= waitMs) throw heldError(file, host, options);
     const pause = 5 + Math.random() * (LONGEST_PAUSE_MS - 5);
     await host.clock.sleep(pause, host.signal);
     waited += pause;
   }
 }
 
-function heldError(file: string, what: string, host: LockHost): SvcError {
+function heldError(file: string, host: LockHost, { what = path.basename(file), advice }: LockOptions): SvcError {
   const owner = readOwner(file);
   const elsewhere = owner === undefined ? '' : elsewhereText(owner);
   const who = owner ? `process ${owner.pid}${elsewhere} since ${owner.since}` : 'an unknown process';
   const isAtWork = owner !== undefined && !elsewhere && host.isAlive(owner.pid);
   const hint = isAtWork
     ? `Let process ${owner.pid} end, then run the command again.`
-    : `This machine cannot tell whether it still runs. If no svc runs there any more, delete ${file} and run the command again.`;
+    : [
+        `This machine cannot tell whether it still runs. If no svc runs there any more, delete ${file} and run the command again.`,
+        ...(advice === undefined ? [] : [advice]),
+      ].join(' ');
   return new SvcError('config', `${what} is locked by ${who}`, {
     hint,
     retryable: true,
