@@ -22,6 +22,7 @@ import { actionsOf } from '../results/action-option.ts';
 import { downloadResults, NotCompleted } from '../results/download.ts';
 import { mergeResults } from '../results/merge.ts';
 import { checkThreshold, countedFile, printResults, RESULT_FIELDS, type Results } from '../results/submission.ts';
+import { mayBeOf } from '../run/find-run.ts';
 import { openRunSummary, refuseRequests } from '../run/own-requests.ts';
 import { jobsOf, silentRuns } from '../run/recorded-runs.ts';
 import type { RunDirectory } from '../run/run-directory.ts';
@@ -105,9 +106,11 @@ async function isResultFile(name: string): Promise<boolean> {
 }
 
 /** Returns a function that tells whether a run has jobs of the cycle, or rows to send in it. */
-function isOfCycle({ name, entries }: NamedCycle): (run: RunDirectory) => boolean {
+function isOfCycle({ name, tenant, entries }: NamedCycle): (run: RunDirectory) => boolean {
   const jobs = new Set(standingClaims(entries).map(({ job }) => job));
-  return ({ record }) => record.cycle === name || jobsOf(record).some((job) => jobs.has(job));
+  // Another tenant may have a cycle of the same name.
+  return ({ record }) =>
+    (record.cycle === name && mayBeOf(record, tenant)) || jobsOf(record).some((job) => jobs.has(job));
 }
 
 interface Delivery extends Pick<ResumeInput, 'wait' | 'force' | 'failOn'> {

@@ -46,7 +46,7 @@ function isRunOf(record: RunRecord, { check, submitted, cycle, tenant, isSandbox
 }
 
 /** Tells whether a run may belong to a tenant. Either of them may be unknown. */
-function mayBeOf({ tenant_id: of }: RunRecord, tenant: string | undefined): boolean {
+export function mayBeOf({ tenant_id: of }: RunRecord, tenant: string | undefined): boolean {
   return of === undefined || tenant === undefined || of === tenant;
 }
 

@@ -1,7 +1,8 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
 import { captureResponse } from '../../../src/emulator/faults/intercept.ts';
+import { rowOf } from '../../support/run-here.ts';
 import { openQuickDesk } from '../commands/support.ts';
 import { sharedLedger } from '../ledger/shared-ledger.ts';
 
@@ -111,4 +112,14 @@ it('the shared ledger of one tenant stops no command with the key of another ten
   expect(await desk.svc('au status')).toMatchObject({ code: 3 });
   const sent = await desk.theirs('au submit one.csv --cycle 2026-12', sharedLedger(desk.home.file('other')));
   expect(sent.code, sent.stderr).toBe(0);
+});
+
+it('svc au resume <cycle> writes the results of its tenant while another tenant has an open job in a cycle of the same name', async () => {
+  const desk = await openTwoTenants();
+  expect(await desk.svc('au submit one.csv --cycle 2026-12')).toMatchObject({ code: 0 });
+  await desk.clock.advance(10_001 * MINUTE);
+  expect(await desk.theirs('au submit tokens.csv --cycle 2026-12')).toMatchObject({ code: 0 });
+  expect(rowOf(await desk.svc('au resume 2026-12'))).toMatchObject({ status: 'completed', progress: '1 completed' });
+  expect(readFileSync(desk.home.file('2026-12.results.csv'), 'utf8')).toContain('one-more');
+  expect(await desk.theirs('au resume 2026-12 --out theirs.csv')).toMatchObject({ code: 11 });
 });
