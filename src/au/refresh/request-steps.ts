@@ -75,11 +75,12 @@ export class RequestSteps {
         submission.take(run, keptResultsOf(run));
         this.#known.run = run.name;
         this.#directory.save();
-        await submission.upload(run, { pollOnce: !wait });
+        await offeringBegin(this.#input, submission.upload(run, { pollOnce: !wait }));
         await this.#wait(run);
       });
     } catch (error) {
-      if (!isSvcError(error, ...RESUMABLE)) throw error;
+      // A cycle that may not begin needs the operator's word, and nothing of it is under way.
+      if (!isSvcError(error, ...RESUMABLE) || error.facts?.['other_cycle'] !== undefined) throw error;
       const reason = this.#resumable(error);
       if (error.code !== 'pending') throw reason;
       // While another process works on the run, this command has read nothing of its jobs.
@@ -130,14 +131,20 @@ export function submissionOf(
   return { file, out: undefined, wait: false, force: false, cycle, dryRun, begin, onlyRecorded };
 }
 
-/** Replaces the commands that begin or go on with another cycle by those of the refresh. */
-export async function offeringBegin<T>({ again, cycle }: RefreshInput, work: Promise<T>): Promise<T> {
+/** Replaces the commands that submit the request with `--begin` or in another cycle by those of the refresh. */
+export async function offeringBegin<T>({ again, cycle, begin }: RefreshInput, work: Promise<T>): Promise<T> {
   try {
     return await work;
   } catch (error) {
-    if (!isSvcError(error) || !error.commands.some((words) => words.includes('--begin'))) throw error;
+    // With --begin, no error offers it: the commands that have it are those of the refresh.
+    if (!isSvcError(error) || begin || !error.commands.some((words) => words.includes('--begin'))) throw error;
     const other = error.facts?.['other_cycle'];
     const goOn = again.map((word) => (word === cycle && typeof other === 'string' ? other : word));
-    throw error.with({ next: goOn, alternatives: [[...again, '--begin']] });
+    const ofRefresh = (words: readonly string[]): readonly string[] => {
+      if (words.includes('--begin')) return [...again, '--begin'];
+      return words[1] === 'submit' ? goOn : words;
+    };
+    const { next, alternatives } = error;
+    throw error.with({ next: next && ofRefresh(next), alternatives: alternatives.map(ofRefresh) });
   }
 }

@@ -21,14 +21,14 @@ import { tenantOfKey } from '../run/tenant-proof.ts';
 import { dividedParts } from './begin-run.ts';
 import { resultsReader } from './read-results.ts';
 import type { SpareJob } from './spare-job.ts';
+import type { SendOptions } from './strangers.ts';
 
 interface Dividing {
   readonly ledger: CommandLedger;
   readonly spare: SpareJob;
   /** The file with all rows of the run. */
   readonly file: string;
-  /** Whether a cycle may begin with rows that another one has. */
-  readonly begin?: boolean | undefined;
+  readonly typed: SendOptions;
 }
 
 /**
@@ -41,7 +41,7 @@ export async function divideParts(
   context: Context,
   client: Client,
   run: RunDirectory,
-  { ledger, spare, file, begin = false }: Dividing,
+  { ledger, spare, file, typed: { begin, options = [] } }: Dividing,
 ): Promise<void> {
   const { record } = run;
   const planned = record.parts.filter(({ job }) => job === undefined);
@@ -67,7 +67,8 @@ export async function divideParts(
   if (!isBegun) requireClearName(record.cycle);
   if (!isBegun && !begin) {
     const others = await otherCycles(await ledger.open(tenant), named.cycle, rows, sha256);
-    const words = run.submitWords.slice(0, 3);
+    const onlyRecorded = record.no_unrecorded_jobs === true ? ['--only-recorded'] : [];
+    const words = [...run.submitWords.slice(0, 3), ...onlyRecorded, ...options];
     await requireOtherRows(client, others, { name, rows, sha256, cycle: record.cycle, words, now: client.now() });
   }
   if (division === undefined) return;

@@ -11,6 +11,14 @@ import { compareJobs, type JobsLedger } from './compare-jobs.ts';
 /** The largest age of a job that the service has just created. */
 const NEW_MS = 10 * MINUTE_MS;
 
+/** How the command that sends a run was typed. */
+export interface SendOptions {
+  /** Whether an empty ledger may begin although the key has jobs, or a cycle with rows that another one has. */
+  readonly begin?: boolean | undefined;
+  /** The other options as typed, which printed commands keep. */
+  readonly options?: readonly string[] | undefined;
+}
+
 type CheckedRun = Pick<RunDirectory, 'record' | 'save' | 'name' | 'resumeWords' | 'submitWords'>;
 
 /** Checks the jobs of a run before its first upload: those that it creates, and those that the ledger does not know. */
@@ -18,17 +26,16 @@ export class Strangers {
   readonly #run: CheckedRun;
   readonly #others: readonly RunRecord[];
   readonly #ledger: JobsLedger;
-  /** Whether an empty ledger may begin although the key has jobs. */
-  readonly #begin: boolean;
+  readonly #typed: SendOptions;
   /** Times since which a part may have an unknown job, because a request got no response or the record was restored. */
   readonly #unclearSince: readonly number[];
   #compared: Promise<void> | undefined;
 
   /** `others` are the records of all other runs on this machine. */
-  constructor(run: CheckedRun, others: readonly RunRecord[], ledger: JobsLedger, begin = false) {
+  constructor(run: CheckedRun, others: readonly RunRecord[], ledger: JobsLedger, typed: SendOptions = {}) {
     this.#run = run;
     this.#ledger = ledger;
-    this.#begin = begin;
+    this.#typed = typed;
     this.#others = others.filter(({ id }) => id !== run.record.id);
     this.#unclearSince = run.record.parts.flatMap(({ creating_since: since }) =>
       since === undefined ? [] : [Date.parse(since)],
@@ -65,6 +72,7 @@ export class Strangers {
 
   async #compare(work: RunWork, job: AccountUpdaterJob): Promise<void> {
     const { record, resumeWords, submitWords } = this.#run;
+    const { begin = false, options = [] } = this.#typed;
     const onlyRecorded = record.no_unrecorded_jobs === true;
     const jobs = await compareJobs(work.client, {
       ledger: this.#ledger,
@@ -72,10 +80,10 @@ export class Strangers {
       job,
       known: this.#known(),
       onlyRecorded,
-      begin: this.#begin,
+      begin,
       unclearSince: this.#unclearSince,
       again: resumeWords,
-      words: [...submitWords, ...(onlyRecorded ? ['--only-recorded'] : [])],
+      words: [...submitWords, ...(onlyRecorded ? ['--only-recorded'] : []), ...options],
       run: record.id,
       random: work.random,
     });

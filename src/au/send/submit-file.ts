@@ -168,9 +168,9 @@ export class FileSubmission {
       );
     if (record.parts.some((part) => part.job !== undefined && part.joined === undefined))
       notices.note(`resuming ${record.id}`);
-    const { begin } = this.#input;
+    const { begin, options } = this.#input;
     const own = { ledger: this.#ledger, spare: await this.#spareJob() };
-    await uploadRun(this.#context, run, { ...RETRIES, ...own, begin, pollOnce });
+    await uploadRun(this.#context, run, { ...RETRIES, ...own, begin, options, pollOnce });
   }
 
   /** Returns when the first job with rows of the file was created. `run` is undefined if its tokens were all made. */
@@ -237,7 +237,7 @@ export class FileSubmission {
       onlyRecorded,
       begin,
       unclearSince: record?.parts.flatMap(({ creating_since: since }) => (since ? [Date.parse(since)] : [])) ?? [],
-      words: [...this.#words, ...option('--cycle', cycle), ...(onlyRecorded ? ['--only-recorded'] : [])],
+      words: [...this.#words, ...option('--cycle', cycle)],
       run: record?.id,
     });
     if (jobs === undefined) showRun(this.#context)({ kind: 'unrecorded', jobs });
@@ -310,7 +310,9 @@ export class FileSubmission {
   /** The command that submits the file, without its cycle. */
   get #words(): readonly string[] {
     const { name } = this.#file;
-    return ['au', 'submit', name === STANDARD_INPUT ? '-' : name, ...(this.#input.options ?? [])];
+    const { onlyRecorded, options = [] } = this.#input;
+    const file = name === STANDARD_INPUT ? '-' : name;
+    return ['au', 'submit', file, ...(onlyRecorded ? ['--only-recorded'] : []), ...options];
   }
 
   #now(client: Client | undefined): number {

@@ -17,7 +17,7 @@ import { recordTenant, requireOwnTenant } from '../run/tenant-proof.ts';
 import { RowsTaken } from '../ledger/claim-rows.ts';
 import type { CommandLedger, ReadResults } from '../ledger/command-ledger.ts';
 import { SpareJob, JOBS } from './spare-job.ts';
-import { Strangers } from './strangers.ts';
+import { type SendOptions, Strangers } from './strangers.ts';
 import { pollForFile, putFile } from './upload.ts';
 
 /** The number of parts to upload at the same time. */
@@ -41,11 +41,10 @@ interface PartWork extends RunWork {
 }
 
 interface UploadPartsOptions extends RunOptions, Pick<PartWork, 'pollOnce' | 'ledger' | 'read'> {
+  readonly typed?: SendOptions | undefined;
   /** The records of the other runs on this machine. */
   readonly others?: readonly RunRecord[] | undefined;
   readonly spare?: SpareJob | undefined;
-  /** Whether an empty ledger may begin although the key has jobs. */
-  readonly begin?: boolean | undefined;
 }
 
 /**
@@ -58,10 +57,10 @@ export async function uploadParts(
   client: Client,
   run: OpenRun,
   file: string,
-  { others = [], ledger, spare = new SpareJob(client), begin, pollOnce, read, ...options }: UploadPartsOptions,
+  { others = [], ledger, spare = new SpareJob(client), typed, pollOnce, read, ...options }: UploadPartsOptions,
 ): Promise<void> {
   const { record } = run;
-  const strangers = new Strangers(run, others, ledger, begin);
+  const strangers = new Strangers(run, others, ledger, typed);
   const waiting = record.parts.filter((part) => needsFile({ parts: [part] }) || isOwnDoubt(part));
   const failures: unknown[] = [];
   // The search runs before any part gets a new job, which it would mistake for an orphan.

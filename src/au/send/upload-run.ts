@@ -19,15 +19,14 @@ import { resultsReader } from './read-results.ts';
 import { giveUpReusedJobs } from './reused-jobs.ts';
 import { showRun } from './show-progress.ts';
 import { SpareJob } from './spare-job.ts';
+import type { SendOptions } from './strangers.ts';
 import { retryFailed, uploadParts } from './upload-parts.ts';
 
-interface UploadChoice {
+interface UploadChoice extends SendOptions {
   /** Whether failed parts get another job, as the operator decided. */
   readonly retriesFailed?: boolean | undefined;
   /** Whether to poll an upload in doubt only once, without waiting for its end. */
   readonly pollOnce?: boolean | undefined;
-  /** Whether an empty ledger may begin although the key has jobs. */
-  readonly begin?: boolean | undefined;
   /** The ledger and the spare job of the command, if it used them before. */
   readonly ledger?: CommandLedger | undefined;
   readonly spare?: SpareJob | undefined;
@@ -157,13 +156,13 @@ async function uploadRest(context: Context, run: RunDirectory, choice: UploadCho
   const onEvent = showRun(context, record);
   let expired = 0;
   for (let division = 1; ; division += 1) {
-    await divideParts(context, client, run, { ledger, spare, file, begin: choice.begin });
+    await divideParts(context, client, run, { ledger, spare, file, typed: choice });
     await shareResults(run);
     await pollJoinedDoubts(client, run);
     const read = resultsReader(context, client, ledger);
     const how = { onEvent, pollOnce: choice.pollOnce, others: await everyRecord(context), ledger, spare, read };
     try {
-      return await uploadParts(client, run, file, { ...how, begin: choice.begin });
+      return await uploadParts(client, run, file, { ...how, typed: choice });
     } catch (error) {
       if (!(error instanceof RowsTaken) || division === MOST_DIVISIONS) throw error;
       if (error.code === 'job_expired') expired += 1;

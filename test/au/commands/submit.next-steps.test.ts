@@ -2,6 +2,7 @@ import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
+import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
 import { FakeClock } from '../../support/clock.ts';
 import { errorIn, svcHere, svcIn } from '../../support/run-here.ts';
 import { openMachine } from './machine.ts';
@@ -46,13 +47,49 @@ it('a submission that a young cycle refuses names commands with the options type
   const machine = await openMachine();
   expect(await machine.svc('au submit tokens.csv --cycle first-half --wait')).toMatchObject({ code: 0 });
   const file = machine.path('work/tokens.csv');
-  const typed = `au submit ${file} --wait --out ${machine.path('work/r.csv')} --fail-on err`;
+  const typed = `au submit ${file} --only-recorded --wait --out ${machine.path('work/r.csv')} --fail-on err`;
   const refused = await machine.svc(`${typed} --cycle second-half`);
   expect([refused.code, errorIn(refused)], refused.stderr).toEqual([
     6,
     expect.objectContaining({
       next: `svc ${typed} --cycle first-half`,
       alternatives: [`svc ${typed} --cycle second-half --begin`],
+    }),
+  ]);
+});
+
+it('a submission with an empty ledger names the command that begins it with the options typed', async () => {
+  const machine = await openMachine();
+  expect(await machine.svc('au submit tokens.csv')).toMatchObject({ code: 0 });
+  await machine.clock.advance(60_000);
+  const file = machine.path('work/tokens.csv');
+  const out = machine.path('work/r.csv');
+  const line = `au submit ${file} --cycle c9 --only-recorded --wait --out ${out} --fail-on err --exec true`;
+  const refused = await machine.svc(line, { SVC_STATE_DIR: machine.path('elsewhere') });
+  expect([refused.code, errorIn(refused)['alternatives']], refused.stderr).toEqual([
+    9,
+    ['svc au jobs', `svc ${line} --begin`],
+  ]);
+});
+
+it('a run that was resumed before its cycle may begin names commands with --only-recorded, with which it was submitted', async () => {
+  const machine = await openMachine();
+  // With a job, the tenant is known before the run begins.
+  expect(await machine.svc('au create')).toMatchObject({ code: 0 });
+  machine.fault = ({ method }, outgoing, proceed) => (method === 'POST' ? outgoing.writeHead(403).end() : proceed());
+  const file = machine.path('work/tokens.csv');
+  expect(await machine.svc('au submit tokens.csv --cycle second-half --only-recorded')).toMatchObject({ code: 4 });
+  machine.fault = undefined;
+  const [run = ''] = machine.runIds();
+  const rows = exampleRequestFile().split('\n');
+  writeFileSync(machine.path('work/other.csv'), `${rows.slice(0, -2).join('\n')}\n`);
+  expect(await machine.svc('au submit other.csv --cycle first-half --wait')).toMatchObject({ code: 0 });
+  const refused = await machine.svc(`au resume ${run}`);
+  expect([refused.code, errorIn(refused)], refused.stderr).toEqual([
+    6,
+    expect.objectContaining({
+      next: `svc au submit ${file} --only-recorded --cycle first-half`,
+      alternatives: [`svc au submit ${file} --only-recorded --cycle second-half --begin`],
     }),
   ]);
 });

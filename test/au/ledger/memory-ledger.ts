@@ -65,13 +65,13 @@ export class MemoryLedger implements UsedByUploads {
     client: Client,
     run: OpenRun,
     file: string,
-    options: Omit<Parameters<typeof uploadParts>[3], 'ledger' | 'begin'> = {},
+    options: Omit<Parameters<typeof uploadParts>[3], 'ledger' | 'typed'> = {},
   ): Promise<void> {
     const spare = new SpareJob(client);
     for (let time = 1; ; time += 1) {
       await this.#settle(client, run, file, spare);
       try {
-        return await uploadParts(client, run, file, { spare, ...options, ledger: this, begin: true });
+        return await uploadParts(client, run, file, { spare, ...options, ledger: this, typed: { begin: true } });
       } catch (error) {
         if (!(error instanceof RowsTaken) || time === MOST_TIMES) throw error;
       }
