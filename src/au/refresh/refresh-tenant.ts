@@ -14,7 +14,7 @@ import { type RefreshDirectory, runHere } from './refresh-directory.ts';
 import { inDirectory } from './refresh-input.ts';
 
 /** The file, beside the list of exclusions, that names the tenant of all cycles in a directory. */
-const NAME = 'tenant.json';
+export const TENANT = 'tenant.json';
 
 const tenantSchema = z.looseObject({ version: z.literal(1), tenant: z.string() });
 
@@ -44,7 +44,7 @@ export async function requireTenant(
           next: elsewhere,
         }
       : { hint: OTHER_TENANT, next: ['profile', 'list'], alternatives: [elsewhere] }),
-    facts: { file: path.join(directory.parent, NAME), tenant: of },
+    facts: { file: path.join(directory.parent, TENANT), tenant: of },
   });
 }
 
@@ -55,7 +55,7 @@ const OTHER_TENANT =
 export function noteTenant(directory: Place, tenant: string | undefined): void {
   if (tenant === undefined || tenantOf(directory) !== undefined) return;
   const text = `${JSON.stringify({ version: 1, tenant }, null, 2)}\n`;
-  writeFileAtomicSync(directory.resolve(path.join(directory.parent, NAME)), text);
+  writeFileAtomicSync(directory.resolve(path.join(directory.parent, TENANT)), text);
 }
 
 /** Returns the tenant of the cycles of an earlier version, which wrote no such file: that of a run that they name. */
@@ -69,10 +69,12 @@ async function tenantOfRuns(context: Context, { parent }: Place): Promise<string
 }
 
 function tenantOf(directory: Place): string | undefined {
-  const file = path.join(directory.parent, NAME);
+  const file = path.join(directory.parent, TENANT);
   const resolved = directory.resolve(file);
-  if (!fs.existsSync(resolved)) return undefined;
-  const value = parsedJson(readRegularFileSync(resolved));
+  const stat = fs.statSync(resolved, { throwIfNoEntry: false });
+  if (stat === undefined) return undefined;
+  // An earlier version made a directory for a cycle of this name.
+  const value = stat.isFile() ? parsedJson(readRegularFileSync(resolved)) : undefined;
   refuseNewer(value, 1, file);
   const { data } = tenantSchema.safeParse(value);
   if (data !== undefined) return data.tenant;

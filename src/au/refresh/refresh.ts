@@ -4,6 +4,7 @@ import type { Context } from '../../cli/app/command.ts';
 import { warnOf } from '../../cli/app/hint.ts';
 import { openRequestFile } from '../request/open-request-file.ts';
 import { CommandLedger } from '../ledger/command-ledger.ts';
+import { requireClearName } from '../run/cycle-name.ts';
 import { statusOf } from '../run/record.ts';
 import { runsRoot } from '../run/recorded-runs.ts';
 import { FileSubmission } from '../send/submit-file.ts';
@@ -17,9 +18,9 @@ import { openExport } from './export.ts';
 import { reportNewRows } from './new-rows.ts';
 import { prepareAside } from './prepare-aside.ts';
 import { isChanged, isPrepared, notBegun, placeOf, preparedRequest, submittedRequest } from './prepare-step.ts';
-import { RefreshDirectory, runHere } from './refresh-directory.ts';
+import { EXCLUSIONS, RefreshDirectory, runHere } from './refresh-directory.ts';
 import type { RefreshInput } from './refresh-input.ts';
-import { requireTenant } from './refresh-tenant.ts';
+import { requireTenant, TENANT } from './refresh-tenant.ts';
 import { requireReplaceable } from './replaceable-files.ts';
 import type { PrintRow, RefreshRow } from './refresh-row.ts';
 import { type Advanced, offeringBegin, RequestSteps, submissionOf } from './request-steps.ts';
@@ -31,6 +32,7 @@ import { type Advanced, offeringBegin, RequestSteps, submissionOf } from './requ
  */
 export async function refreshCycle(context: Context, input: RefreshInput, print: PrintRow): Promise<void> {
   const directory = new RefreshDirectory(context, input.parent, input.cycle);
+  requireCycleName(directory);
   await heldAsPending(directory.hold(() => new Refresh(context, directory, input).run(print)));
 }
 
@@ -183,6 +185,7 @@ function collectIn(reasons: SvcError[]): (error: unknown) => void {
 /** Shows what a refresh would submit. Nothing is written and nothing is sent. */
 export async function planRefresh(context: Context, input: RefreshInput): Promise<void> {
   const directory = new RefreshDirectory(context, input.parent, input.cycle);
+  requireCycleName(directory);
   directory.read();
   await requireRuns(context, directory);
   const { export: typed } = input;
@@ -207,6 +210,19 @@ export async function planRefresh(context: Context, input: RefreshInput): Promis
   const submitting = { ...submissionOf(request, input, { dryRun: true }), checkTenant };
   const decided = await offeringBegin(input, new FileSubmission(context, file, submitting).decide());
   if (decided.kind === 'nothing new') context.notices.note('dry run: no row is new, so nothing would be submitted');
+}
+
+/**
+ * Checks that a cycle may have its name, before its directory is made: beside the directories of the cycles are files of the
+ * refresh. @throws SvcError `usage`
+ */
+function requireCycleName(directory: RefreshDirectory): void {
+  const { cycle, parent, record } = directory;
+  if ([TENANT, EXCLUSIONS, `.${EXCLUSIONS}.lock`].includes(cycle))
+    throw new SvcError('usage', `no cycle can have the name ${cycle}, which is that of a file of svc in ${parent}`, {
+      hint: 'Nothing was submitted. Choose another name, such as 2026-12.',
+    });
+  if (!directory.has(record)) requireClearName(cycle);
 }
 
 /**

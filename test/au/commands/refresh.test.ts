@@ -542,6 +542,33 @@ describe('the directory of all cycles', () => {
     expect([refused.code, desk.uploads()], refused.stderr).toEqual([3, 1]);
   });
 
+  it.each([
+    ['tenant.json', 'a file of svc'],
+    ['Exclusions.csv', 'a file of svc'],
+    ['.exclusions.csv.lock', 'a file of svc'],
+    ['run-2026-12', 'the id of a run'],
+    ['a0b1c2d3-0000-4000-8000-00000000000c', 'the id of a job'],
+  ])('svc au refresh makes no directory for a cycle with the name %s, which is that of %s', async (name, what) => {
+    const { desk, refresh } = await openRefresh();
+    const words = ['au', 'refresh', 'export.csv', '--cycle', name, '--map', 'token=Card Ref'];
+    for (const options of [[], ['--dry-run']]) {
+      const refused = await desk.svc([...words, ...options]);
+      expect([refused.code, errorIn(refused)['message']]).toEqual([2, expect.stringContaining(what)]);
+    }
+    expect(existsSync(desk.home.file('refresh'))).toBe(false);
+    expect(await refresh(...ENOUGH)).toMatchObject({ code: 0 });
+    const refused = await desk.svc(words);
+    expect(refused.code, refused.stderr).toBe(2);
+  });
+
+  it('a directory that an earlier version made in the place of tenant.json stops a refresh with the reason', async () => {
+    const { desk, refresh } = await openRefresh();
+    mkdirSync(desk.home.file('refresh/tenant.json'), { recursive: true });
+    const refused = await refresh();
+    expect([refused.code, desk.uploads()], refused.stderr).toEqual([3, 0]);
+    expect(errorIn(refused)['message']).toBe('refresh/tenant.json does not name a tenant');
+  });
+
   it('the directory of all cycles is another one in the sandbox', async () => {
     const { desk } = await openRefresh();
     const words = ['au', 'refresh', 'export.csv', '--cycle', '2026-12', '--map', 'token=Card Ref', '--dry-run'];
