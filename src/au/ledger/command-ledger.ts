@@ -210,6 +210,8 @@ export class CommandLedger {
     if (unknown) throw unknownRowsError(named, unknown.claim);
     const sets = await Promise.all(taken.flatMap(({ claim: { row_set: set } }) => (set ? [cycle.rowSet(set)] : [])));
     const isAnyFree = rows.shared(RowSet.union(sets)) < rows.size;
+    // A command that sends rows finds lost entries when it claims them. What is read here may be copies of this machine.
+    if (this.#onlyReads && isAnyFree) await cycle.requireComplete();
     if (client && read && isAnyFree) await this.#readCompleted(client, entries, (claim) => read(tenant, claim));
     const sources = parts.map(({ source }) => source);
     return { named, rows, isBegun, division: await divideRows(this.#context, ledger, cycle, sources, taken) };

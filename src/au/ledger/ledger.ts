@@ -575,7 +575,7 @@ export async function requireCondition(objects: ObjectStore, name: string, bytes
 }
 
 /** Reads an object of a ledger. @throws SvcError `config` for one that svc did not write */
-async function readObject(objects: ObjectStore, name: string, most: number): Promise<Uint8Array | undefined> {
+export async function readObject(objects: ObjectStore, name: string, most: number): Promise<Uint8Array | undefined> {
   try {
     return await objects.read(name, most);
   } catch (error) {

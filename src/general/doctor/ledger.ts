@@ -1,5 +1,6 @@
 import path from 'node:path';
 import { isSvcError, SvcError } from '../../base/errors.ts';
+import { requireEntries } from '../../au/ledger/lost-entries.ts';
 import { readCopy, refuseReplaced, requireCondition, SETTINGS_BYTES, settingsName } from '../../au/ledger/ledger.ts';
 import { openCopies, openLedgerStore } from '../../au/ledger/open-store.ts';
 import { folderOfTenant, requireSameLedger, sharedLedgersUsed, type UsedLedger } from '../../au/ledger/used-ledger.ts';
@@ -26,7 +27,7 @@ export async function checkLedger(context: Context): Promise<Finding[]> {
     if (objects === undefined) return [];
     const name = `${objects.name} (${origin.name})`;
     const hasLedger = await triesLedger(objects, ofKey.length > 0 ? tenant : undefined);
-    if (tenant && ofKey.some(([, each]) => isSame(each))) await requireUnreplaced(context, objects, tenant);
+    if (tenant && ofKey.some(([, each]) => isSame(each))) await requireUnchanged(context, objects, tenant);
     if (hasLedger) return [ok('ledger', `${name}, creates no object twice`)];
     if ([...used.values()].some(isSame)) throw missingLedger(objects.name);
     const fix = 'If other machines use a ledger already, check that this is its location and that it is mounted.';
@@ -67,12 +68,15 @@ async function triesLedger(objects: ObjectStore, tenant: string | null | undefin
   return false;
 }
 
-/** Compares the settings of a tenant's ledger with those that this machine read. */
-async function requireUnreplaced(context: Context, objects: ObjectStore, tenant: string): Promise<void> {
+/** Compares the settings and the entries of a tenant's ledger with those that this machine read. */
+async function requireUnchanged(context: Context, objects: ObjectStore, tenant: string): Promise<void> {
   const folder = path.join(directoryOf(context.system, 'state') ?? '', 'ledger', folderOfTenant(tenant));
   const name = settingsName(tenant);
-  const kept = await readCopy(await openCopies(context, folder, objects), name, SETTINGS_BYTES);
-  await refuseReplaced(objects, name, kept, await objects.read(name, SETTINGS_BYTES));
+  const copies = await openCopies(context, folder, objects);
+  const kept = await readCopy(copies, name, SETTINGS_BYTES);
+  const found = await objects.read(name, SETTINGS_BYTES);
+  await refuseReplaced(objects, name, kept, found);
+  if (found !== undefined) await requireEntries(objects, copies, tenant);
 }
 
 function missingLedger(name: string): SvcError {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { standingClaims } from '../../../src/au/ledger/claims.ts';
 import { Ledger } from '../../../src/au/ledger/ledger.ts';
+import { requireEntries } from '../../../src/au/ledger/lost-entries.ts';
 import { remainingDamage, type RepairedObject, repairLedger } from '../../../src/au/ledger/repair-ledger.ts';
 import { RowSet } from '../../../src/au/ledger/row-set.ts';
 import { sha256Of } from '../../../src/base/files/draft.ts';
@@ -9,6 +10,7 @@ import { MemoryObjects } from '../../support/memory-objects.ts';
 import { claimBody, WHO } from './entries.ts';
 
 const CYCLE = 'ours/cycles/2026-12';
+const LISTED = 'list ours/cycles/';
 const clock = new FakeClock({ start: Date.UTC(2026, 11, 1, 5) });
 const nameOf = (number: number): string => `${CYCLE}/0000000${number}.json`;
 const setOf = (number: number): string => `${CYCLE}/rows/${RowSet.of([BigInt(number)]).name()}`;
@@ -224,6 +226,46 @@ describe('a ledger that was restored and went on without a machine', () => {
     place.objects.objects.delete(nameOf(2));
     expect(await repaired(place)).toEqual({ [nameOf(2)]: 'put_back', [nameOf(3)]: 'put_back' });
     expect(place.objects.objects).toEqual(before);
+  });
+});
+
+describe('the entries of which a machine has copies', () => {
+  it('the entries of which a machine has copies are compared by one list, and only those that it lacks are read', async () => {
+    const place = await threeClaims();
+    place.objects.requests = [];
+    await requireEntries(place.objects, place.cache, 'ours');
+    expect(place.objects.requests).toEqual([LISTED]);
+    place.objects.unlisted.add(nameOf(3));
+    await requireEntries(place.objects, place.cache, 'ours');
+    expect(place.objects.requests).toEqual([LISTED, LISTED, `read ${nameOf(3)}`]);
+  });
+
+  it.each([1, 2, 3])(
+    'the entries of which a machine has copies are damaged where number %i is missing, cut or another file',
+    async (number) => {
+      const { objects, cache } = await threeClaims();
+      objects.put(nameOf(number), '{"version":1,"prev');
+      await expect(requireEntries(objects, cache, 'ours')).rejects.toThrow(`memory/${nameOf(number)}: it is cut`);
+      objects.put(nameOf(number), '<html></html>');
+      await expect(requireEntries(objects, cache, 'ours')).rejects.toThrow('it is not what svc writes');
+      objects.objects.delete(nameOf(number));
+      await expect(requireEntries(objects, cache, 'ours')).rejects.toThrow(`memory/${nameOf(number)}: it is missing`);
+      cache.put(nameOf(number), '{');
+      await requireEntries(objects, cache, 'ours');
+    },
+  );
+
+  it.each([2, 3, 4])('a ledger that went on to entry %i without a machine is not damaged for good', async (newest) => {
+    const place = await threeClaims();
+    await goOnFrom(place, newest);
+    await expect(requireEntries(place.objects, place.cache, 'ours')).resolves.toBeUndefined();
+  });
+
+  it('a cut entry that was abandoned is not damaged for good', async () => {
+    const { objects, cache } = await threeClaims();
+    objects.put(nameOf(3), '{"version":1,"prev');
+    await (await open({ objects, cache: new MemoryObjects() })).cycle('2026-12').abandonCut(3, 'made up');
+    await expect(requireEntries(objects, cache, 'ours')).resolves.toBeUndefined();
   });
 });
 

@@ -5,7 +5,8 @@ import { expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../../src/base/system.ts';
 import { openObjects } from '../../../src/client/store/open-objects.ts';
 import { BucketServer } from '../../support/bucket-server.ts';
-import { svcHere } from '../../support/run-here.ts';
+import { REQUEST_COLUMNS } from '../../../src/schema/account-updater-files.ts';
+import { errorIn, svcHere } from '../../support/run-here.ts';
 import { openMachine } from '../../au/commands/machine.ts';
 import { sharedLedger } from '../../au/ledger/shared-ledger.ts';
 
@@ -65,6 +66,37 @@ it('svc doctor fails where the ledger that this machine used is gone, is not set
   const found = `${machine.path('shared')} is the ledger that this machine used, and it is not there`;
   expect(await doctor(shared)).toMatchObject({ ...failed, found });
 });
+
+it.each([
+  ['missing', 'it is missing', (file: string) => fs.rmSync(file)],
+  ['cut', 'it is cut', (file: string) => fs.truncateSync(file, 20)],
+])(
+  'svc doctor and a dry run fail where an entry is %s of which this machine has a copy',
+  async (_how, says, damage) => {
+    const machine = await openMachine();
+    const shared = sharedLedger(machine.path('shared'));
+    expect(await machine.svc('au submit tokens.csv --cycle 2026-12 --wait', shared)).toMatchObject({ code: 0 });
+    fs.writeFileSync(machine.path('work/more.csv'), `${REQUEST_COLUMNS.join(',')}\none-more,,,\n`);
+    const plan = 'au submit more.csv --cycle 2026-12 --dry-run';
+    expect(await machine.svc(plan, shared)).toMatchObject({ code: 0 });
+    const [tenant = ''] = fs.readdirSync(machine.path('shared'));
+    const cycle = machine.path(`shared/${tenant}/cycles/2026-12`);
+    const entries = fs.readdirSync(cycle).filter((name) => name.endsWith('.json'));
+    const file = path.join(cycle, entries.toSorted().at(-1) ?? '');
+    damage(file);
+    const planned = await machine.svc(plan, shared);
+    expect([planned.code, errorIn(planned)['next']], planned.stderr).toEqual([3, 'svc au ledger repair']);
+    // Rows that the cycle has need no entry.
+    expect(await machine.svc('au submit tokens.csv --cycle 2026-12 --dry-run', shared)).toMatchObject({ code: 0 });
+    const { code, stdout } = await machine.svc('doctor -o json', shared);
+    const findings = JSON.parse(stdout) as { check: string; found: string }[];
+    expect(code).toBe(3);
+    expect(findings.find(({ check }) => check === 'ledger')?.found).toContain(`${file}: ${says}`);
+    fs.rmSync(file, { force: true });
+    expect(await machine.svc('au ledger repair', shared)).toMatchObject({ code: 0 });
+    expect((await machine.svc('doctor', shared)).code).toBe(0);
+  },
+);
 
 it('svc doctor fails for a bucket that replaces objects that exist', async () => {
   const bucket = await BucketServer.start();
