@@ -16,25 +16,49 @@ import { failedBy, type Finding, ok, warning } from './finding.ts';
  * machine used before. Leaves it as it is.
  */
 export async function checkLedger(context: Context): Promise<Finding[]> {
-  const { value: location, origin } = context.settings.ledger;
   try {
     const used = usedLedgers(context);
     const tenant = used.size > 0 ? await tenantShown(context) : null;
-    const ofKey = [...used].filter(([folder]) => tenant === undefined || (tenant && folder === folderOfTenant(tenant)));
-    const objects = location === undefined ? undefined : await openLedgerStore(context, location);
-    const isSame = ({ ledger }: UsedLedger): boolean => ledger === objects?.name;
-    if (!ofKey.some(([, each]) => isSame(each))) for (const [, each] of ofKey) requireSameLedger(each, objects?.name);
-    if (objects === undefined) return [];
-    const name = `${objects.name} (${origin.name})`;
-    const hasLedger = await triesLedger(objects, ofKey.length > 0 ? tenant : undefined);
-    if (tenant && ofKey.some(([, each]) => isSame(each))) await requireUnchanged(context, objects, tenant);
-    if (hasLedger) return [ok('ledger', `${name}, creates no object twice`)];
-    if ([...used.values()].some(isSame)) throw missingLedger(objects.name);
-    const fix = 'If other machines use a ledger already, check that this is its location and that it is mounted.';
-    return [warning('ledger', `${name} has no ledger: the first upload begins one`, fix)];
+    return await inTime(context, (limited) => checkPlace(limited, used, tenant));
   } catch (error) {
     return [failedBy('ledger', error)];
   }
+}
+
+/** Limits the check of the place: a store that does not respond must not keep the other findings back. */
+async function inTime(context: Context, work: (limited: Context) => Promise<Finding[]>): Promise<Finding[]> {
+  const { ledger, timeoutMs } = context.settings;
+  const limitMs = Math.min(ALL_STEPS_MS, (timeoutMs.value ?? Infinity) / 2);
+  const limit = new AbortController();
+  const late = new SvcError('timeout', `${ledger.value}: not checked within ${limitMs / 1000} s`, {
+    hint: 'Check the network, and for a bucket AWS_ENDPOINT_URL_S3 and AWS_REGION.',
+  });
+  const timer = setTimeout(() => limit.abort(late), limitMs);
+  try {
+    return await work({ ...context, signal: AbortSignal.any([context.signal, limit.signal]) });
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function checkPlace(
+  context: Context,
+  used: ReadonlyMap<string, UsedLedger>,
+  tenant: string | null | undefined,
+): Promise<Finding[]> {
+  const { value: location, origin } = context.settings.ledger;
+  const ofKey = [...used].filter(([folder]) => tenant === undefined || (tenant && folder === folderOfTenant(tenant)));
+  const objects = location === undefined ? undefined : await openLedgerStore(context, location);
+  const isSame = ({ ledger }: UsedLedger): boolean => ledger === objects?.name;
+  if (!ofKey.some(([, each]) => isSame(each))) for (const [, each] of ofKey) requireSameLedger(each, objects?.name);
+  if (objects === undefined) return [];
+  const name = `${objects.name} (${origin.name})`;
+  const hasLedger = await triesLedger(objects, ofKey.length > 0 ? tenant : undefined);
+  if (tenant && ofKey.some(([, each]) => isSame(each))) await requireUnchanged(context, objects, tenant);
+  if (hasLedger) return [ok('ledger', `${name}, creates no object twice`)];
+  if ([...used.values()].some(isSame)) throw missingLedger(objects.name);
+  const fix = 'If other machines use a ledger already, check that this is its location and that it is mounted.';
+  return [warning('ledger', `${name} has no ledger: the first upload begins one`, fix)];
 }
 
 /** Returns the shared ledgers that this machine used, by the folder of their tenant. */

@@ -110,3 +110,25 @@ it('svc doctor fails for a bucket that replaces objects that exist', async () =>
   bucket.conditions = 'ignored';
   expect(await ledgerFinding(env)).toMatchObject({ result: 'failed', code: 'config' });
 });
+
+it('svc doctor shows all findings where the bucket of the ledger does not respond, or only fails', async () => {
+  const bucket = await BucketServer.start();
+  onTestFinished(() => bucket.close());
+  bucket.hook = ({ url }, outgoing) => {
+    if (url?.includes('failing')) outgoing.writeHead(503, { 'retry-after': '60' }).end();
+  };
+  const runs = ['silent', 'failing'].map(async (name) => {
+    const env = { ...bucket.environment, SVC_LEDGER: `s3://logs/${name}` };
+    const { code, stdout } = await svcHere(['doctor', '-o', 'json', '--timeout', '2s'], { env, clock: systemClock });
+    const findings = JSON.parse(stdout) as { check: string; found: string }[];
+    expect(code).toBe(8);
+    expect(findings.map(({ check }) => check)).toEqual(expect.arrayContaining(['node', 'config', 'management key']));
+    const ledger = findings.find(({ check }) => check === 'ledger');
+    expect(ledger).toMatchObject({ result: 'failed', code: 'timeout' });
+    return ledger?.found;
+  });
+  expect(await Promise.all(runs)).toEqual([
+    's3://logs/silent: not checked within 1 s',
+    expect.stringMatching(/^s3:\/\/logs\/failing: not checked within 1 s; .*503/),
+  ]);
+});
