@@ -1,3 +1,5 @@
+import fs from 'node:fs';
+import path from 'node:path';
 import { isSvcError, SvcError } from '../../base/errors.ts';
 import { wholeSecond } from '../../cli/output/time.ts';
 import type { Client } from '../../client/api/client.ts';
@@ -9,13 +11,14 @@ import { serviceLogs } from '../read-range.ts';
 import { workAlone } from '../work-alone.ts';
 import { learnTenant } from './key-tenant.ts';
 import { type LostFiles, LostFilesWatch } from './lost-files.ts';
-import { beginArchive, checkSubject, findArchive, type FoundArchive } from './manifest.ts';
+import { beginArchive, checkSubject, findArchive, type FoundArchive, noArchive } from './manifest.ts';
 import { marginMs, withMargin } from './records/coverage.ts';
 import type { Retention } from './retention.ts';
-import { ArchiveSync, type SyncOptions } from './sync.ts';
+import { SteadySync } from './steady-sync.ts';
+import type { SyncOptions } from './sync.ts';
 import { ArchiveWriter, type Written } from './writer.ts';
 
-export interface RunOptions extends Omit<SyncOptions, 'isNew' | 'onCommit'> {
+export interface RunOptions extends Omit<SyncOptions, 'isNew' | 'firstCommitMs' | 'onCommit'> {
   /** The base URL of the service, which the archive's first record names. */
   readonly service: string;
   /** Returns the beginning of a new archive, given the service's time. Default: everything that the service still has. */
@@ -24,6 +27,8 @@ export interface RunOptions extends Omit<SyncOptions, 'isNew' | 'onCommit'> {
   readonly onNew?: (() => Promise<void>) | undefined;
   readonly onBegin?: ((begin: RunBegin) => void) | undefined;
   readonly onCommit?: ((written: Written) => void) | undefined;
+  /** Called in follow mode with the error of a file of the archive that cannot be used. */
+  readonly onDamage?: ((damage: SvcError) => void) | undefined;
   /** Called in follow mode when the set of missing files has changed. */
   readonly onLost?: ((lost: LostFiles) => void) | undefined;
   /** Drops the oldest months after commits. Without it, nothing is dropped. */
@@ -102,34 +107,53 @@ async function runLocked(
   const writer = await openWriter(store, { first, last }, client);
   const begin: RunBegin = { ...beginOf(writer, first), isNew: before === undefined, now };
   options.onBegin?.(begin);
+  if (options.follow && begin.damage) options.onDamage?.(begin.damage);
   const watch = new LostFilesWatch(store, options.onLost);
   if (options.follow) await watch.lookIfDue(now);
-  const sync = new ArchiveSync(writer, serviceLogs(client, {}), {
+  const sync = new SteadySync(writer, serviceLogs(client, {}), {
     ...options,
-    isNew: writer.isNew && typeof first.since !== 'string',
-    async onCommit() {
-      options.onCommit?.(writer.written);
-      await options.retention?.apply(writer, { service: client.now(), machine: client.clock.now() });
+    beginsWithAll: typeof first.since !== 'string',
+    reopen: () => reopened(store, client, options, begin),
+    async onCommit(current, written) {
+      options.onCommit?.(written);
+      await options.retention?.apply(current, { service: client.now(), machine: client.clock.now() });
       if (options.follow) await watch.lookIfDue(client.now());
     },
   });
   time.now = timeOf(sync, client);
   const endedBy = await endOf(sync.run());
+  const { last: newest, position, damage } = sync.writer;
   // Where a signal or a failure ended the run, what is new was not archived.
-  if (writer.damage && !options.follow && endedBy === undefined) throw writer.damage;
+  if (damage && !options.follow && endedBy === undefined) throw damage;
   if (endedBy === undefined) await watch.look();
   const endedAt = time.now();
   return {
     ...begin,
     now: endedAt - (client.clock.now() - begunAt),
-    written: writer.written,
-    archivedTo: writer.position.readTo,
+    written: sync.written,
+    archivedTo: position.readTo,
     endedAt,
-    record: writer.last.record.sequence,
-    sha256: writer.last.sha256,
+    record: newest.record.sequence,
+    sha256: newest.sha256,
     lost: watch.lost,
     endedBy,
   };
+}
+
+/** Opens an archive again after its store failed. What the failed commit left locally is removed. */
+async function reopened(
+  store: FileStore,
+  client: Client,
+  { service, onDamage }: RunOptions,
+  { tenantId, damage }: RunBegin,
+): Promise<ArchiveWriter> {
+  for (const name of fs.readdirSync(store.workDirectory)) fs.rmSync(path.join(store.workDirectory, name));
+  const found = await findArchive(store);
+  if (found === undefined) throw await noArchive(store);
+  checkSubject(store, found, { service, tenantId });
+  const writer = await openWriter(store, found, client);
+  if (writer.damage && writer.damage.message !== damage?.message) onDamage?.(writer.damage);
+  return writer;
 }
 
 /** Returns where a run begins, before it has read anything. */
@@ -155,9 +179,12 @@ function openWriter(store: FileStore, { first, last }: FoundArchive, client: Cli
  * Returns a function that returns the service's time during a run. Until it is confirmed, it is not before the one that the
  * run began with: the later time promises less time until entries are lost.
  */
-function timeOf({ time }: Pick<ArchiveSync, 'time'>, client: Client): KnownTime['now'] {
+function timeOf(sync: Pick<SteadySync, 'time'>, client: Client): KnownTime['now'] {
   const aheadMs = client.now() - client.clock.now();
-  return () => (time.isConfirmed ? time.now() : Math.max(time.now(), client.clock.now() + aheadMs));
+  return () => {
+    const { time } = sync;
+    return time.isConfirmed ? time.now() : Math.max(time.now(), client.clock.now() + aheadMs);
+  };
 }
 
 async function begun(

@@ -1,4 +1,5 @@
 import { within } from '../../base/within.ts';
+import type { Log } from '../../schema/log.ts';
 import { LEAST_GAP_MS, type TailPosition, type TimeRange } from '../entry.ts';
 import { Tail, type TailEvent } from '../follow/follow.ts';
 import type { LogSource } from '../read-range.ts';
@@ -9,6 +10,8 @@ export interface SyncOptions {
   readonly retentionMs: number;
   /** The longest time between two commits in milliseconds, while there are entries to commit. */
   readonly everyMs: number;
+  /** The longest time until the first commit. Default: `everyMs`. */
+  readonly firstCommitMs?: number | undefined;
   readonly follow: boolean;
   /** Whether the archive begins with all that the service still has: entries deleted before are then not a gap. */
   readonly isNew: boolean;
@@ -27,6 +30,8 @@ export class ArchiveSync {
   readonly #source: LogSource;
   readonly #options: SyncOptions;
   readonly #tail: Tail;
+  /** Ends the tail, which would go on polling after a failed commit. */
+  readonly #stop = new AbortController();
   /** The position after the last entry that the writer has accepted. */
   #position: TailPosition;
   #gaps: Gap[] = [];
@@ -37,18 +42,24 @@ export class ArchiveSync {
     this.#source = source;
     this.#options = options;
     this.#position = writer.position;
-    this.#committedAt = source.clock.now();
-    const { overlapMs, retentionMs, follow } = options;
-    this.#tail = new Tail(source, {
-      begin: writer.position,
-      overlapMs,
-      retentionMs,
-      untilPresent: !follow,
-      onEvent: (event) => this.#onEvent(event),
-      onPosition: (position) => {
-        this.#position = position;
+    const { overlapMs, retentionMs, follow, everyMs, firstCommitMs = everyMs } = options;
+    this.#committedAt = source.clock.now() + firstCommitMs - everyMs;
+    const signal = AbortSignal.any([source.signal, this.#stop.signal]);
+    const { clock } = source;
+    const pages: LogSource['pages'] = (range, pageSize) => source.pages(range, pageSize);
+    this.#tail = new Tail(
+      { clock, signal, pages, now: () => source.now() },
+      {
+        begin: writer.position,
+        overlapMs,
+        retentionMs,
+        untilPresent: !follow,
+        onEvent: (event) => this.#onEvent(event),
+        onPosition: (position) => {
+          this.#position = position;
+        },
       },
-    });
+    );
   }
 
   /** The service's time, and whether it is confirmed. */
@@ -72,6 +83,15 @@ export class ArchiveSync {
 
   async #takeAll(): Promise<void> {
     const batches = this.#tail.batches();
+    try {
+      await this.#take(batches);
+    } finally {
+      this.#stop.abort();
+      batches.return(undefined).catch(() => undefined);
+    }
+  }
+
+  async #take(batches: AsyncGenerator<readonly Log[]>): Promise<void> {
     for (;;) {
       const { done, value } = await this.#commitWhile(batches.next());
       // Until the next batch is requested, the tail's position is directly after the last one.
@@ -114,6 +134,7 @@ export class ArchiveSync {
   }
 
   #onEvent(event: TailEvent): void {
+    if (this.#stop.signal.aborted) return;
     if (event.kind === 'gap') {
       const { isNew, position } = this.#writer;
       const isShort = event.to - event.from < LEAST_GAP_MS;

@@ -146,8 +146,8 @@ export const archive = defineCommand({
         grace.begin();
         rememberArchive(context, store);
         notices.begin(begin, input.since?.(begin.now));
-        if (input.follow && begin.damage) notices.lost(begin.damage.message);
       },
+      onDamage: ({ message }) => notices.lost(message),
       onEvent: (event) => notices.show(event),
       onCommit: (written) => notices.committed(written),
       onLost: input.follow ? (lost) => notices.lost(lostText(lost)) : undefined,
