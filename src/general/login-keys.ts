@@ -63,15 +63,20 @@ export async function givenKeys(context: Context, options: Input<typeof KEY_PARA
   return [...piped, ...printed];
 }
 
-/**
- * Prompts for a key until the service accepts it, at most three times; undefined if skipped. A private key that was typed
- * for the management key goes to `keep`, and the question is asked again.
- */
+/** Receives what becomes of typed keys that do not answer the question. */
+export interface OtherKeys {
+  /** Called with a private key that was typed for the management key. */
+  readonly keep: (key: GivenKey) => void;
+  /** Called with the refusal of a key by the service. */
+  readonly refused: (error: SvcError) => void;
+}
+
+/** Prompts for a key until the service accepts it, at most three times; undefined if skipped. */
 export async function askForKey(
   context: Context,
   kind: KeyType,
   place: LoginTarget,
-  keep: (key: GivenKey) => void,
+  { keep, refused }: OtherKeys,
 ): Promise<GivenKey | undefined> {
   const use = kind === 'management' ? 'logs, tenant' : '3DS, Account Updater';
   const keeps = storedAs(context.settings.stored?.keys?.[kind]) !== undefined;
@@ -84,6 +89,7 @@ export async function askForKey(
     const key = { kind, value: checkKeyText(typed, 'your answer'), from: 'your answer' };
     context.addSecret(key.value);
     await checkedKey(context, key, place).catch(async (error: unknown) => {
+      if (isAboutKey(error)) refused(error);
       if (kind !== 'management' || !isSvcError(error) || error.facts?.['key_kind'] !== 'private') throw error;
       const other: GivenKey = { ...key, kind: 'private' };
       await checkedKey(context, other, place);
@@ -178,7 +184,7 @@ export async function checkedKey(context: Context, key: GivenKey, { baseUrl, che
     context.progress.end(),
   );
   const failure = keyFailure(found, key.from);
-  if (failure && found.verdict === 'unclear') throw unreachable(failure, baseUrl);
+  if (failure && found.verdict === 'unclear') throw unreachable(context, failure, baseUrl);
   if (failure) throw notStored(failure, key.kind);
   if (replaced) refuseOtherTenant(context, found, baseUrl);
   reportCheck(context, found);
@@ -223,9 +229,13 @@ function notStored(error: SvcError, kind: KeyType): SvcError {
   return error.with({ hint, next: undefined });
 }
 
-function unreachable(error: SvcError, baseUrl: URL): SvcError {
+function unreachable({ settings }: Context, error: SvcError, baseUrl: URL): SvcError {
+  const url = baseUrlText(baseUrl);
+  // A base URL that was typed at the prompt is stored nowhere, so the next command has to name it.
+  const service = settings.baseUrl === undefined ? ['--base-url', url] : [];
   return error.with({
-    message: `the key could not be verified at ${baseUrlText(baseUrl)}: ${error.message}`,
+    message: `the key could not be verified at ${url}: ${error.message}`,
     hint: `Nothing was stored; use --no-check to store it without verifying. ${error.hint ?? ''}`.trim(),
+    next: error.next && [...error.next, ...service],
   });
 }

@@ -1,3 +1,4 @@
+import type { SvcError } from '../../base/errors.ts';
 import { isAboutKey, warnOfOtherTenant } from '../../cli/app/check-key.ts';
 import { type Context, defineCommand } from '../../cli/app/command.ts';
 import { noteNext, warnOf } from '../../cli/app/hint.ts';
@@ -18,6 +19,7 @@ import {
   givenKeys,
   KEY_PARAMETERS,
   type LoginTarget,
+  type OtherKeys,
 } from '../login-keys.ts';
 import { installedSecretManagers } from '../secret-managers.ts';
 import { warnOfOtherKey } from '../preceding-variable.ts';
@@ -60,7 +62,6 @@ export const login = defineCommand({
     // Keys from options are stored only if all are accepted.
     for (const key of given) await checkedKey(context, key, place);
     const keys = given.length > 0 ? given : await askAll(context, place);
-    if (keys.length === 0) throw noKeyGiven();
     if (input.dryRun) return context.notices.note('dry run: nothing was stored');
     const known = knownTenantOf(context, keys, place);
     const stored = await store(context, baseUrl, keys, input.rotate ? 'rotated' : 'stored');
@@ -99,14 +100,21 @@ async function askBaseUrl(context: Context): Promise<URL> {
   );
 }
 
+/** Asks for the keys. @throws SvcError the last refusal of a key, or `usage`, if none was accepted */
 async function askAll(context: Context, place: LoginTarget): Promise<GivenKey[]> {
   const keys: GivenKey[] = [];
   let kept: GivenKey | undefined;
-  const keep = (key: GivenKey): void => {
-    kept = key;
+  let refusal: SvcError | undefined;
+  const others: OtherKeys = {
+    keep: (key) => {
+      kept = key;
+    },
+    refused: (error) => {
+      refusal = error;
+    },
   };
   for (const kind of KEY_TYPES.filter((one) => place.replaced === undefined || place.replaced[one])) {
-    const asked = kind === kept?.kind ? Promise.resolve(kept) : askForKey(context, kind, place, keep);
+    const asked = kind === kept?.kind ? Promise.resolve(kept) : askForKey(context, kind, place, others);
     const key = await asked.catch((error: unknown) => {
       // A key that was already accepted is stored although this one failed.
       if (keys.length === 0 || !isAboutKey(error)) throw error;
@@ -114,6 +122,7 @@ async function askAll(context: Context, place: LoginTarget): Promise<GivenKey[]>
     });
     if (key) keys.push(key);
   }
+  if (keys.length === 0) throw refusal ?? noKeyGiven();
   return keys;
 }
 

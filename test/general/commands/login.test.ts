@@ -277,6 +277,33 @@ describe('svc login', () => {
     expect(config()).not.toContain('canary');
   });
 
+  it('svc login ends with the refusal of the only key that was typed', async () => {
+    const { url, env, config } = await place();
+    const home = { HOME: '/nowhere', ...env, SVC_BASE_URL: url };
+    const session = new TerminalSession(process.execPath, [LAUNCHER, 'login'], { env: home });
+    await session.waitFor('Management key (logs');
+    session.type('canary-wrong-key\r');
+    await session.waitFor(/Management key \(logs[^]*Management key \(logs/);
+    session.type('\r');
+    await session.waitFor('Private key (3DS');
+    session.type('\r');
+    expect(await session.exited).toEqual({ exitCode: 4 });
+    expect(session.screen()).toMatch(/error: .*was not accepted/);
+    expect(config()).toBe('');
+  });
+
+  it('svc login names the base URL that was typed in the command that checks it', async () => {
+    const { env, config } = await place();
+    const session = new TerminalSession(process.execPath, [LAUNCHER, 'login'], { env: { HOME: '/nowhere', ...env } });
+    await session.waitFor('Base URL');
+    session.type('http://127.0.0.1:9\r');
+    await session.waitFor('Management key (logs');
+    session.type('canary-key\r');
+    expect(await session.exited).toEqual({ exitCode: 8 });
+    expect(session.screen()).toContain('svc doctor --base-url http://127.0.0.1:9');
+    expect(config()).toBe('');
+  });
+
   it('svc login keeps a private key that was typed for the management key, and asks for that again', async () => {
     const { env, config, url } = await place();
     const session = new TerminalSession(process.execPath, [LAUNCHER, 'login'], {
