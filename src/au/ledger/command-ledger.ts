@@ -37,7 +37,7 @@ import { hasClaim } from './has-claim.ts';
 import { enterResults, enterRun } from './enter-runs.ts';
 import { fileCycle, isFileCycle, unknownRowsCycle } from './file-cycle.ts';
 import type { Ledger, LedgerCycle } from './ledger.ts';
-import { openCopies, openLedgerStore, openOwnLedgers } from './open-store.ts';
+import { isSamePlace, openCopies, openLedgerStore, openOwnLedgers, openSharedStore } from './open-store.ts';
 import { PlannedObjects } from './planned-objects.ts';
 import type { RepairedObject } from './repair-ledger.ts';
 import { rowsOf, tokensOf } from './request-rows.ts';
@@ -187,7 +187,7 @@ export class CommandLedger {
   async #elsewhere(tenant: string, place: string): Promise<string | undefined> {
     const { readUsedLedger } = await import('./used-ledger.ts');
     const used = readUsedLedger(await this.placeOf(tenant))?.ledger;
-    return this.isShared && used === place ? undefined : used;
+    return this.isShared && used !== undefined && isSamePlace(used, place) ? undefined : used;
   }
 
   /**
@@ -441,6 +441,26 @@ export class CommandLedger {
     return [...found, ...(await lostClaims(client, ledger, runs, enter))];
   }
 
+  /**
+   * Takes the place that is set for the one in which a tenant's ledger is now, if this machine used it in another place.
+   * @throws SvcError `config` unless the ledger was moved as a whole
+   */
+  async acceptMoved(tenant: string): Promise<void> {
+    const { readUsedLedger } = await import('./used-ledger.ts');
+    const folder = await this.placeOf(tenant);
+    const used = readUsedLedger(folder);
+    if (used?.ledger === undefined || this.#location === undefined) return;
+    const to = await openLedgerStore(this.#context, this.#location);
+    if (isSamePlace(used.ledger, to.name)) return;
+    const { keepCopies, requireMoved } = await import('./moved-ledger.ts');
+    const from = await openLedgerStore(this.#context, used.ledger);
+    const copies = await openCopies(this.#context, folder, from);
+    await requireMoved(tenant, { from, to, copies, onlyReads: used.pending === true });
+    await keepCopies(copies, await openCopies(this.#context, folder, to));
+    await this.#remember(folder, { ...used, ledger: to.name });
+    this.#context.notices.note(`the ledger of tenant ${tenant} is in ${to.name} now, and no longer in ${from.name}`);
+  }
+
   /** Checks that an entry is the last of its cycle and is cut. @throws SvcError `not_found` */
   async requireCut(tenant: string, cycle: string, number: number): Promise<void> {
     await (await this.open(tenant)).cycle(cycle).requireCut(number);
@@ -677,8 +697,9 @@ export class CommandLedger {
     const root = this.#root();
     const kept = await this.placeOf(tenant);
     const used = readUsedLedger(kept);
-    const objects = this.#location === undefined ? undefined : await openLedgerStore(this.#context, this.#location);
-    requireSameLedger(used, objects?.name);
+    const objects =
+      this.#location === undefined ? undefined : await openSharedStore(this.#context, this.#location, used);
+    requireSameLedger(used, { ...this.#context.settings.ledger, value: objects?.name });
     if (objects === undefined) return { root, kept, used, shared: undefined };
     const cache = await openCopies(this.#context, kept, objects);
     if (!this.#onlyReads) return { root, kept, used, shared: { objects, cache } };

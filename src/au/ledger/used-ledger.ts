@@ -5,6 +5,7 @@ import { isAbsent, readFailure, refuseNewer, SvcError } from '../../base/errors.
 import { makeDirectory } from '../../base/files/directory.ts';
 import { writeFileAtomicSync } from '../../base/files/draft.ts';
 import { readRegularFileSync } from '../../base/files/read.ts';
+import type { Setting } from '../../cli/config/values.ts';
 import { parsedJson } from '../../schema/json-value.ts';
 
 const usedSchema = z.looseObject({
@@ -84,12 +85,26 @@ export function writeUsedLedger(directory: string, { ledger, pending, runs }: Us
  * sent would be paid for again.
  * @throws SvcError `config`
  */
-export function requireSameLedger(used: UsedLedger | undefined, location: string | undefined): void {
+export function requireSameLedger(
+  used: UsedLedger | undefined,
+  { value: location, origin }: Setting<string | undefined>,
+): void {
   if (used?.ledger === undefined || used.ledger === location) return;
-  const instead = location === undefined ? 'no ledger is set' : `the ledger is set to ${location}`;
-  throw new SvcError('config', `this tenant's ledger is ${used.ledger}, and ${instead}; nothing was sent`, {
-    hint: 'Set the ledger again: rows that other machines sent would be paid for twice without it.',
-    next: ['profile', 'set', 'ledger', used.ledger],
-    facts: { ledger: used.ledger },
+  const { ledger } = used;
+  // The variable decides, whatever a profile has.
+  const isVariable = origin.kind === 'environment';
+  const by = isVariable ? ` (${origin.name})` : '';
+  const instead = location === undefined ? `no ledger is set${by}` : `the ledger is set to ${location}${by}`;
+  const again = isVariable ? `Set ${origin.name} to ${ledger} again` : 'Set the ledger again';
+  const moved =
+    location === undefined
+      ? ''
+      : ` Only if the whole ledger was moved to ${location}, and no machine uses the old place any more, run svc au ledger repair --moved on each machine that used it.`;
+  throw new SvcError('config', `this tenant's ledger is ${ledger}, and ${instead}; nothing was sent`, {
+    hint: `${again}: rows that other machines sent would be paid for twice without it.${moved}`,
+    // A script may run this one, which only reads.
+    next: isVariable ? ['doctor'] : ['profile', 'set', 'ledger', ledger],
+    alternatives: location === undefined ? [] : [['au', 'ledger', 'repair', '--moved']],
+    facts: { ledger },
   });
 }

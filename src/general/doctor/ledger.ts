@@ -2,7 +2,7 @@ import path from 'node:path';
 import { isSvcError, SvcError } from '../../base/errors.ts';
 import { requireEntries } from '../../au/ledger/lost-entries.ts';
 import { readCopy, refuseReplaced, requireCondition, SETTINGS_BYTES, settingsName } from '../../au/ledger/ledger.ts';
-import { openCopies, openLedgerStore } from '../../au/ledger/open-store.ts';
+import { isSamePlace, openCopies, openLedgerStore } from '../../au/ledger/open-store.ts';
 import { folderOfTenant, requireSameLedger, sharedLedgersUsed, type UsedLedger } from '../../au/ledger/used-ledger.ts';
 import { tenantOfKey } from '../../au/run/tenant-proof.ts';
 import type { Context } from '../../cli/app/command.ts';
@@ -21,7 +21,9 @@ export async function checkLedger(context: Context): Promise<Finding[]> {
     const tenant = used.size > 0 ? await tenantShown(context) : null;
     return await inTime(context, (limited) => checkPlace(limited, used, tenant));
   } catch (error) {
-    return [failedBy('ledger', error)];
+    const finding = failedBy('ledger', error);
+    // That is this command.
+    return [finding.next?.[0] === 'doctor' ? { ...finding, next: undefined } : finding];
   }
 }
 
@@ -49,12 +51,15 @@ async function checkPlace(
   const { value: location, origin } = context.settings.ledger;
   const ofKey = [...used].filter(([folder]) => tenant === undefined || (tenant && folder === folderOfTenant(tenant)));
   const objects = location === undefined ? undefined : await openLedgerStore(context, location);
-  const isSame = ({ ledger }: UsedLedger): boolean => ledger === objects?.name;
-  if (!ofKey.some(([, each]) => isSame(each))) for (const [, each] of ofKey) requireSameLedger(each, objects?.name);
+  const isSame = ({ ledger }: UsedLedger): boolean =>
+    ledger !== undefined && objects !== undefined && isSamePlace(ledger, objects.name);
+  const set = { value: objects?.name, origin };
+  const known = ofKey.find(([, each]) => isSame(each))?.[1].ledger;
+  if (known === undefined) for (const [, each] of ofKey) requireSameLedger(each, set);
   if (objects === undefined) return [];
   const name = `${objects.name} (${origin.name})`;
   const hasLedger = await triesLedger(objects, ofKey.length > 0 ? tenant : undefined);
-  if (tenant && ofKey.some(([, each]) => isSame(each))) await requireUnchanged(context, objects, tenant);
+  if (tenant && known !== undefined) await requireUnchanged(context, objects, tenant, known);
   if (hasLedger) return [ok('ledger', `${name}, creates no object twice`)];
   if ([...used.values()].some(isSame)) throw missingLedger(objects.name);
   const fix = 'If other machines use a ledger already, check that this is its location and that it is mounted.';
@@ -92,11 +97,11 @@ async function triesLedger(objects: ObjectStore, tenant: string | null | undefin
   return false;
 }
 
-/** Compares the settings and the entries of a tenant's ledger with those that this machine read. */
-async function requireUnchanged(context: Context, objects: ObjectStore, tenant: string): Promise<void> {
+/** Compares the settings and the entries of a tenant's ledger with those that this machine read, under the name that it knows. */
+async function requireUnchanged(context: Context, objects: ObjectStore, tenant: string, known: string): Promise<void> {
   const folder = path.join(directoryOf(context.system, 'state') ?? '', 'ledger', folderOfTenant(tenant));
   const name = settingsName(tenant);
-  const copies = await openCopies(context, folder, objects);
+  const copies = await openCopies(context, folder, { name: known });
   const kept = await readCopy(copies, name, SETTINGS_BYTES);
   const found = await objects.read(name, SETTINGS_BYTES);
   await refuseReplaced(objects, name, kept, found);

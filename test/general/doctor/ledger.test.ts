@@ -53,7 +53,14 @@ it('svc doctor fails where the ledger that this machine used is gone, is not set
   const elsewhere = { SVC_BASE_URL: 'http://127.0.0.1:9' };
   for (const env of [{}, sharedLedger(machine.path('other')), elsewhere])
     expect(await doctor(env)).toMatchObject({ result: 'failed', found: expect.stringContaining('nothing was sent') });
-  expect(await doctor({})).toMatchObject({ exit: 3 });
+  expect(await doctor({})).toMatchObject({ exit: 3, next: `svc profile set ledger ${machine.path('shared')}` });
+  expect(await doctor({ SVC_LEDGER: machine.path('other') })).toMatchObject({
+    found: expect.stringContaining('other (SVC_LEDGER); nothing was sent'),
+    fix: expect.stringContaining(`Set SVC_LEDGER to ${machine.path('shared')} again`),
+    next: null,
+  });
+  fs.symlinkSync(machine.path('shared'), machine.path('link'));
+  expect(await doctor({ SVC_LEDGER: machine.path('link') })).toMatchObject({ result: 'ok' });
   const failed = { exit: 3, result: 'failed' };
   const [tenant = ''] = fs.readdirSync(machine.path('shared'));
   fs.renameSync(machine.path(`shared/${tenant}`), machine.path('old'));

@@ -1,4 +1,5 @@
 import {
+  cpSync,
   existsSync,
   mkdirSync,
   readdirSync,
@@ -6,6 +7,7 @@ import {
   renameSync,
   rmdirSync,
   rmSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
@@ -257,4 +259,102 @@ it('R83: svc au ledger repair of the ledger of one machine says what is missing,
   const found = await machine.svc('au ledger repair -o json');
   expect(found.code, found.stderr).toBe(3);
   expect(errorIn(found)['hint']).toContain('from a backup');
+});
+
+const NEW_PLACE = 'moved';
+
+/** Another place for the ledger of a machine, and its commands with that place set. */
+async function elsewhere() {
+  const machine = await sharing();
+  const [old, place] = [machine.path('ledger'), machine.path(NEW_PLACE)];
+  const at = (ledger: string, line: string): Promise<HereResult> => machine.svc(line, { SVC_LEDGER: ledger });
+  const moved = (line: string): Promise<HereResult> => at(place, line);
+  return { machine, old, place, at, moved };
+}
+
+it('svc au ledger repair --moved goes on with a ledger in its new place, which others refuse until then', async () => {
+  const { machine, old, place, at, moved } = await elsewhere();
+  renameSync(old, place);
+  for (const line of [SUBMIT, 'au status', 'au ledger repair', 'au ledger repair --whole']) {
+    const refused = await moved(line);
+    expect(refused.code, refused.stderr).toBe(3);
+    const error = errorIn(refused);
+    expect(error['message']).toBe(
+      `this tenant's ledger is ${old}, and the ledger is set to ${place} (SVC_LEDGER); nothing was sent`,
+    );
+    // A profile does not change what the variable says.
+    expect(error['next']).toBe('svc doctor');
+    expect(error['hint']).toContain(`Set SVC_LEDGER to ${old} again`);
+    expect(error['alternatives']).toEqual(['svc au ledger repair --moved']);
+  }
+  const accepted = await moved('au ledger repair --moved');
+  expect(accepted.code, accepted.stderr).toBe(0);
+  expect(accepted.stderr).toContain(`is in ${place} now, and no longer in ${old}`);
+  expect(await moved('au ledger repair --moved')).toMatchObject({ code: 0 });
+  const done = await moved(`${SUBMIT} -o json`);
+  expect([done.code, machine.uploads()], done.stderr).toEqual([0, 3]);
+  expect(JSON.parse(done.stdout)).toMatchObject({ sent: 2, left_out: 4 });
+  // The copies are those of the new place: an entry that is lost there is put back.
+  const [tenant = ''] = readdirSync(place);
+  rmSync(join(place, tenant, 'cycles/2026-12/00000001.json'));
+  expect(await moved('au ledger repair')).toMatchObject({ code: 0 });
+  expect(existsSync(join(place, tenant, 'cycles/2026-12/00000001.json'))).toBe(true);
+  // The old place is another one from now on.
+  mkdirSync(old);
+  expect(await at(old, SUBMIT)).toMatchObject({ code: 3 });
+});
+
+it.each([
+  ['the old place has it still', 'the ledger is still in '],
+  ['the old place has an entry still', 'the ledger is still in '],
+  ['the new place lacks an entry', '00000003.json is missing'],
+  ['the new place has another entry', '00000003.json is changed'],
+  ['the new place lacks a set of rows', ' is missing'],
+  ['the new place has another ledger', 'it is not the ledger that this machine used'],
+  ['the new place has nothing', 'it is not the ledger that this machine used'],
+  ['this machine has no copies', 'this machine has no copy of what it read in '],
+])('svc au ledger repair --moved changes nothing where %s', async (why, message) => {
+  const { machine, old, place, moved } = await elsewhere();
+  const [tenant = ''] = readdirSync(old);
+  const cycle = `${tenant}/cycles/2026-12`;
+  if (why === 'the new place has nothing') {
+    rmSync(old, { recursive: true });
+    mkdirSync(place);
+  } else if (why === 'the old place has it still') cpSync(old, place, { recursive: true });
+  else renameSync(old, place);
+  const last = join(place, cycle, '00000003.json');
+  if (why === 'the old place has an entry still') {
+    mkdirSync(join(old, cycle), { recursive: true });
+    writeFileSync(join(old, cycle, '00000001.json'), '{}');
+  }
+  if (why === 'the new place lacks an entry') rmSync(last);
+  if (why === 'the new place has another entry') writeFileSync(last, '{"version":1}');
+  if (why === 'the new place lacks a set of rows') rmSync(join(place, cycle, 'rows'), { recursive: true });
+  if (why === 'the new place has another ledger') {
+    const settings = join(place, tenant, 'ledger.json');
+    writeFileSync(settings, readFileSync(settings, 'utf8').replace(/[0-9a-f]{64}/, '0'.repeat(64)));
+  }
+  const state = machine.path(`state/ledger/${tenant}`);
+  if (why === 'this machine has no copies') rmSync(join(state, 'seen'), { recursive: true });
+  const before = readFileSync(join(state, 'at.json'), 'utf8');
+  const refused = await moved('au ledger repair --moved');
+  expect(refused.code, refused.stderr).toBe(3);
+  expect(errorIn(refused)['message']).toContain(message);
+  expect(readFileSync(join(state, 'at.json'), 'utf8')).toBe(before);
+  expect([(await moved(SUBMIT)).code, machine.uploads()]).toEqual([3, 2]);
+});
+
+it('the same ledger through a link is no other one', async () => {
+  const { machine, old, place, at, moved } = await elsewhere();
+  symlinkSync(old, place);
+  const done = await moved(`${SUBMIT} -o json`);
+  expect([done.code, machine.uploads()], done.stderr).toEqual([0, 3]);
+  expect(JSON.parse(done.stdout)).toMatchObject({ sent: 2, left_out: 4 });
+  expect(await moved('au status')).toMatchObject({ code: 0 });
+  expect(await at(old, 'au ledger repair')).toMatchObject({ code: 0 });
+  rmSync(place);
+  // A link to another directory is another place.
+  mkdirSync(`${place}-other`);
+  symlinkSync(`${place}-other`, place);
+  expect([(await moved(SUBMIT)).code, machine.uploads()]).toEqual([3, 3]);
 });
