@@ -25,8 +25,8 @@ export const exportParameters = {
       orderNames,
     ),
   ),
-  noExpiration: flag('--no-expiration', 'no column is the expiration, although one looks like it or is half of it'),
-  noMerchant: flag('--no-merchant', 'no column is the merchant, although one looks like it'),
+  noExpiration: flag('--no-expiration', 'no column is the expiration, or only half of it'),
+  noMerchant: flag('--no-merchant', 'no column is the merchant, whatever its name'),
   keep: repeated(
     '--keep <column>',
     'also write this column to <out>.keep.csv; au report and au next join it to the results by token',
