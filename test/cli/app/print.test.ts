@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { SvcError } from '../../../src/base/errors.ts';
-import { createRenderer } from '../../../src/cli/app/print.ts';
+import { createRenderer, newListProgress, takePage } from '../../../src/cli/app/print.ts';
 import type { OutputFormat } from '../../../src/cli/config/values.ts';
 import { printList, printRecord } from '../../../src/cli/output/output.ts';
 import type { View } from '../../../src/cli/output/view.ts';
@@ -26,6 +26,27 @@ async function printed(format: OutputFormat, failAfter = 3): Promise<{ text: str
 }
 
 describe('printList', () => {
+  it('a page without items does not end a list, and one of which no item is wanted does', () => {
+    const pages = [[], ['unwanted']].map((items) => ({ items, next: 'more' }));
+    const taken = pages.map((page) => takePage(page, { limit: undefined }, newListProgress(), () => false));
+    expect(taken.map(({ isLast }) => isLast)).toEqual([false, true]);
+  });
+
+  it('printList names a member that CSV has no column for once', async () => {
+    const named: (readonly string[])[] = [];
+    const renderer = await createRenderer<Row>('csv', { view, onLeftOut: (paths) => void named.push(paths) });
+    const rows = ['r0', 'r1', 'r2'].map((id) => ({ id, extra: 1 }));
+    await printList(
+      outputOver(new Sink()),
+      renderer,
+      (async function* () {
+        yield rows;
+        yield rows;
+      })(),
+    );
+    expect(named).toEqual([['extra']]);
+  });
+
   it('printList writes all rows and counts them', async () => {
     expect(await printed('csv')).toEqual({ text: 'id\nr0\nr1\nr2\n', rows: 3 });
     expect(JSON.parse((await printed('json')).text)).toHaveLength(3);

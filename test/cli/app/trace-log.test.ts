@@ -51,3 +51,12 @@ it('SVC_DEBUG=json writes each retry with its pause, and the error that ends the
   expect(records[2]).toMatchObject({ why: 'retry', ms: expect.any(Number) });
   expect(records.at(-1)).toMatchObject({ code: 'server', exit_code: 8 });
 });
+
+it.each([
+  ['--debug', ['--debug'], {}],
+  ['SVC_DEBUG=1', [], { SVC_DEBUG: '1' }],
+])('%s alone shows the requests and responses to people', async (_, argv, env) => {
+  const { stderr } = await svcHere(['logs', 'list', ...argv], { baseUrl: new URL(server.url), env });
+  expect(stderr).toMatch(/GET .*\/logs/);
+  expect(stderr).not.toContain(KEY);
+});
