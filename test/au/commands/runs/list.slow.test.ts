@@ -23,7 +23,7 @@ it('svc au runs shows a path on a terminal whole or not at all', async () => {
   renameSync(desk.home.file('tokens.csv'), desk.home.file(file));
   await desk.svc(['au', 'submit', file, '--wait', '--out', results]);
   const { home, env, clock } = desk;
-  for (const columns of [60, 80, 100, 120, 140, 160, 200]) {
+  for (const columns of [60, 80, 100, 120, 140, 160, 240]) {
     const options = { clock, home: home.path, env: home.environment({ ...env, PAGER: 'cat' }), columns };
     const { code, stdout } = await svcHere(['au', 'runs'], options);
     expect(code).toBe(0);
