@@ -18,8 +18,8 @@ export async function inspectTarget(path: string, overwrite: boolean): Promise<T
   if (stat?.isFIFO()) return { kind: 'pipe', path };
   if (stat?.isCharacterDevice()) return { kind: 'device', path };
   if (stat && !stat.isFile()) throw new SvcError('usage', `${path} is not a file`, { hint: 'Give a file name.' });
-  if (!overwrite && (stat || isTaken(path))) throw existsError(path);
   try {
+    if (!overwrite && (stat || isTaken(path))) throw existsError(path);
     await fs.promises.access(nodePath.dirname(path), fs.constants.W_OK);
   } catch (error) {
     throw writeFailure(path, error);

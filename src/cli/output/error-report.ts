@@ -106,7 +106,21 @@ function asSvcError(error: unknown): SvcError {
       hint: 'Run the same command again.',
     });
   }
+  const closed = closedPathOf(error);
+  if (closed !== undefined)
+    return new SvcError('local', `this user may not use ${closed} (${systemCodeOf(error)})`, {
+      hint: 'Check the path and the permissions of its directories.',
+      cause: error,
+    });
   return new SvcError('bug', `unexpected failure: ${errorText(error)}`, { hint: 'This is a bug: please report it.' });
+}
+
+/** Returns the path that the system closed to this user; undefined for any other error. */
+function closedPathOf(error: unknown): string | undefined {
+  const isClosed = ['EACCES', 'EPERM'].includes(systemCodeOf(error) ?? '');
+  return isClosed && error instanceof Error && 'path' in error && typeof error.path === 'string'
+    ? error.path
+    : undefined;
 }
 
 /** Returns `EMFILE` or `ENFILE` if an error or one of its causes is a lack of file descriptors. */

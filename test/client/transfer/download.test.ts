@@ -171,21 +171,24 @@ describe('the target of a download', () => {
     expect(from.calls).toHaveLength(0);
   });
 
-  it('R44: the target of a download is refused before any request where nothing can be written', async () => {
-    const { get, from, target } = await setup((call) => serveObject(call, OBJECT));
-    fs.chmodSync(path.dirname(target), 0o555);
-    const isRoot = process.geteuid?.() === 0;
-    if (isRoot) process.seteuid?.(65_534);
-    try {
-      expect(await failure(get())).toMatchObject({ code: 'local', exitCode: 1 });
-    } finally {
-      if (isRoot) process.seteuid?.(0);
-      fs.chmodSync(path.dirname(target), 0o755);
-    }
-    expect(await failure(get({ target: path.join(directory(), 'none', 'x') }))).toMatchObject({ code: 'local' });
-    expect(await failure(get({ target: directory() }))).toMatchObject({ code: 'usage' });
-    expect(from.calls).toHaveLength(0);
-  });
+  it.each([0o555, 0o000])(
+    'R44: the target of a download is refused before any request where nothing can be written (mode %i)',
+    async (mode) => {
+      const { get, from, target } = await setup((call) => serveObject(call, OBJECT));
+      fs.chmodSync(path.dirname(target), mode);
+      const isRoot = process.geteuid?.() === 0;
+      if (isRoot) process.seteuid?.(65_534);
+      try {
+        expect(await failure(get())).toMatchObject({ code: 'local', exitCode: 1 });
+      } finally {
+        if (isRoot) process.seteuid?.(0);
+        fs.chmodSync(path.dirname(target), 0o755);
+      }
+      expect(await failure(get({ target: path.join(directory(), 'none', 'x') }))).toMatchObject({ code: 'local' });
+      expect(await failure(get({ target: directory() }))).toMatchObject({ code: 'usage' });
+      expect(from.calls).toHaveLength(0);
+    },
+  );
 
   it.each([
     ['fewer', (file: string) => fs.truncateSync(file, OBJECT.length - 1)],
