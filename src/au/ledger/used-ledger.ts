@@ -102,7 +102,7 @@ export function requireSameLedger(
       : ` Only if the whole ledger was moved to ${location}, and no machine uses the old place any more, run svc au ledger repair --moved on each machine that used it.`;
   throw new SvcError('config', `this tenant's ledger is ${ledger}, and ${instead}; nothing was sent`, {
     hint: `${again}: rows that other machines sent would be paid for twice without it.${moved}`,
-    // A script may run this one, which only reads.
+    // Scripts run the first command, so it is one that only reads.
     next: isVariable ? ['doctor'] : ['profile', 'set', 'ledger', ledger],
     alternatives: location === undefined ? [] : [['au', 'ledger', 'repair', '--moved']],
     facts: { ledger },

@@ -22,7 +22,7 @@ export async function checkLedger(context: Context): Promise<Finding[]> {
     return await inTime(context, (limited) => checkPlace(limited, used, tenant));
   } catch (error) {
     const finding = failedBy('ledger', error);
-    // That is this command.
+    // The next command of this error would be doctor itself.
     return [finding.next?.[0] === 'doctor' ? { ...finding, next: undefined } : finding];
   }
 }
