@@ -1,5 +1,6 @@
 import { EXIT_CODES, SvcError, systemCodeOf } from '../../base/errors.ts';
 import type { System } from '../../base/system.ts';
+import { ownMember } from '../../schema/own-member.ts';
 import { jsonLine } from './formats.ts';
 import { withProgramName } from './program-name.ts';
 import { cleanText, wrapWords } from './text.ts';
@@ -106,21 +107,32 @@ function asSvcError(error: unknown): SvcError {
       hint: 'Run the same command again.',
     });
   }
-  const closed = closedPathOf(error);
-  if (closed !== undefined)
-    return new SvcError('local', `this user may not use ${closed} (${systemCodeOf(error)})`, {
-      hint: 'Check the path and the permissions of its directories.',
-      cause: error,
-    });
+  const unusable = unusablePath(error);
+  if (unusable !== undefined) return unusable;
   return new SvcError('bug', `unexpected failure: ${errorText(error)}`, { hint: 'This is a bug: please report it.' });
 }
 
-/** Returns the path that the system closed to this user; undefined for any other error. */
-function closedPathOf(error: unknown): string | undefined {
-  const isClosed = ['EACCES', 'EPERM'].includes(systemCodeOf(error) ?? '');
-  return isClosed && error instanceof Error && 'path' in error && typeof error.path === 'string'
-    ? error.path
-    : undefined;
+/** Why the system refuses a path, whatever svc does with it. */
+const PATH_PROBLEMS: Readonly<Record<string, string>> = {
+  EACCES: 'not allowed for this user',
+  EPERM: 'not allowed for this user',
+  ELOOP: 'its links lead in a circle',
+  ENAMETOOLONG: 'its name is too long',
+  EROFS: 'the file system is read-only',
+  ENOSPC: 'the disk is full',
+  EDQUOT: 'the quota is used up',
+  EIO: 'its disk fails',
+};
+
+/** Returns the error for a path that the system refuses; undefined for any other error. */
+function unusablePath(error: unknown): SvcError | undefined {
+  const code = systemCodeOf(error) ?? '';
+  const problem = ownMember(PATH_PROBLEMS, code);
+  if (problem === undefined || !(error instanceof Error) || !('path' in error)) return undefined;
+  return new SvcError('local', `${String(error.path)} cannot be used: ${problem} (${code})`, {
+    hint: 'Check the path, the permissions of its directories, and its disk; or give another one.',
+    cause: error,
+  });
 }
 
 /** Returns `EMFILE` or `ENFILE` if an error or one of its causes is a lack of file descriptors. */

@@ -91,16 +91,20 @@ describe('an error for a person', () => {
     expect(parsed(reportError(new SvcError('rejected', 'no', { facts }), program))).toMatchObject({ code: 'rejected' });
   });
 
-  it('an error for a person says of a path that is closed to the user that it is closed, and not that svc has a bug', () => {
-    const closed = Object.assign(new Error('EACCES: permission denied, lstat'), {
-      code: 'EACCES',
-      path: '/closed/x.json',
-    });
-    const text = reportError(closed, person);
-    expect(text).toContain('error: this user may not use /closed/x.json (EACCES)\nhint: Check the path');
-    expect(text).not.toContain('bug');
-    expect(reportError(Object.assign(closed, { code: 'EBADF' }), person)).toContain('bug');
-  });
+  it.each([
+    ['EACCES', 'not allowed for this user'],
+    ['ELOOP', 'its links lead in a circle'],
+    ['ENAMETOOLONG', 'its name is too long'],
+  ])(
+    'an error for a person says of a path that the system refuses why, and not that svc has a bug: %s',
+    (code, why) => {
+      const refused = Object.assign(new Error(`${code}: lstat`), { code, path: '/some/x.json' });
+      const text = reportError(refused, person);
+      expect(text).toContain(`error: /some/x.json cannot be used: ${why} (${code})\nhint: Check the path`);
+      expect(text).not.toContain('bug');
+      expect(reportError(Object.assign(refused, { code: 'EBADF' }), person)).toContain('bug');
+    },
+  );
 
   it('an error for a person says of a fault of the tool what to do, with a stack only for --debug', () => {
     const fault = new TypeError('x is not a function');
