@@ -8,7 +8,7 @@ import { shareResults } from '../results/share-results.ts';
 import type { Part } from '../run/part.ts';
 import { requestToUpload } from '../run/part-source.ts';
 import { Polled, workOn } from '../run/poll-parts.ts';
-import { hasUnknown, needsFile, rowsIn, type RunRecord } from '../run/record.ts';
+import { hasUnknown, needsFile, rowsIn } from '../run/record.ts';
 import { repairCopy } from '../run/request-copy.ts';
 import type { RunDirectory } from '../run/run-directory.ts';
 import { everyRecord } from '../run/run-view.ts';
@@ -120,19 +120,20 @@ export async function uploadRun(context: Context, run: RunDirectory, choice: Upl
   try {
     await uploadRest(context, run, choice);
   } catch (error) {
-    throw withSentRows(error, run.record);
+    throw withSentRows(error, run);
   }
 }
 
 /** Returns an error that says of one part that nothing was sent, with what was sent of the others. */
-function withSentRows(error: unknown, { parts }: RunRecord): unknown {
+function withSentRows(error: unknown, { record: { parts }, name }: RunDirectory): unknown {
   const sent = parts.filter(
     (part) => part.joined === undefined && part.state !== 'failed' && !needsFile({ parts: [part] }),
   );
   if (!isSvcError(error) || sent.length === 0 || !error.message.includes(NOTHING)) return error;
   const rows = `${formatNumber(rowsIn(sent))} of ${countText(rowsIn(parts), 'row')}`;
   return error.with({
-    message: error.message.replace(NOTHING, `no more rows were sent: the service has ${rows} already`),
+    message: error.message.replace(NOTHING, `no more rows were sent: ${rows} were sent before`),
+    next: error.next ?? ['au', 'status', name],
   });
 }
 

@@ -25,8 +25,9 @@ it('a run that may not claim its last part says how many rows were sent before, 
   writeRows(desk, 'all.csv', ...ALL.slice(0, 6));
   const stopped = await svc(`au submit all.csv ${CYCLE}`);
   expect(stopped.code, stopped.stderr).toBe(3);
-  const { message } = errorIn(stopped);
-  expect(message).toContain('no more rows were sent: the service has 3 of 6 rows already');
+  const { message, next } = errorIn(stopped);
+  expect(message).toContain('no more rows were sent: 3 of 6 rows were sent before');
+  expect(next).toMatch(/^svc au status run-/);
   expect(message).toContain('(403 AccessDenied: no key)');
   isDenied = false;
   expect(rowOf(await svc(`au submit all.csv ${CYCLE} --wait`))).toMatchObject({ results: { updated: 6 } });
