@@ -25,8 +25,8 @@ export const exportParameters = {
       orderNames,
     ),
   ),
-  noExpiration: flag('--no-expiration', 'no column is the expiration, or only half of it'),
-  noMerchant: flag('--no-merchant', 'no column is the merchant, whatever its name'),
+  noExpiration: flag('--no-expiration', 'send no expiration where none is known as a whole'),
+  noMerchant: flag('--no-merchant', 'send no merchant where no column is known as one'),
   keep: repeated(
     '--keep <column>',
     'also write this column to <out>.keep.csv; au report and au next join it to the results by token',

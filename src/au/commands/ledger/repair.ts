@@ -27,7 +27,7 @@ export const repair = defineCommand({
   ],
   permissions: ['account-updater:job:read'],
   exitCodes: [
-    [3, 'something is damaged of which this machine has no copy, or that exists, or rows of its entries were freed'],
+    [3, 'something damaged exists or has no copy here, rows of entries were freed, or the place has another ledger'],
   ],
   fields: repairView.fields,
   parameters: {
