@@ -42,14 +42,14 @@ export interface Written {
 const LIMITS: PendingLimits = { entries: 100_000, characters: 64 * 1024 * 1024 };
 
 const COUNTS = ['entries', 'late', 'shared', 'timeless', 'raw', 'cardNumbers'] as const;
+const NOTHING_WRITTEN = { entries: 0, late: 0, shared: 0, timeless: 0, raw: 0, cardNumbers: 0, segments: 0 };
+
 /** Adds up what two writers of one archive have written. */
 export function addWritten(one: Written, other: Written): Written {
   const sum = { ...one, segments: one.segments + other.segments, gaps: [...one.gaps, ...other.gaps] };
   for (const count of COUNTS) sum[count] += other[count];
   return sum;
 }
-
-const NOTHING_WRITTEN = { entries: 0, late: 0, shared: 0, timeless: 0, raw: 0, cardNumbers: 0, segments: 0 };
 
 /** Adds entries to an archive, commit by commit. The caller must have the store's lock. */
 export class ArchiveWriter {
