@@ -116,8 +116,8 @@ describe('recipes for containers', () => {
         const [first = '', ...rest] = [...(container?.command ?? ['svc']), ...(container?.args ?? [])];
         const words = [first, ...rest.map((word) => `'${word}'`)];
         const { status, stderr } = home.run(words.join(' '), { SVC_PROFILE: 'sandbox' });
-        // The review of the sandbox's log has findings, which end it with 10.
-        const isExpected = status === (words.join(' ').includes('logs review') ? 10 : 0);
+        // The review has findings, which end it with 10, where more than the last minutes of yesterday are still in the log.
+        const isExpected = status === 0 || (status === 10 && words.join(' ').includes('logs review'));
         // The service may keep logs for 24 hours only, of which a daily run would miss a part.
         expect(/logs archive/.test(words.join(' '))).toBe(/^\d+ \* \* \* \*$/.test(spec.schedule));
         expect({ words, isExpected, stderr: isExpected ? '' : stderr }).toEqual({
