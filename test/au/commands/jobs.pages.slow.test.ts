@@ -50,6 +50,15 @@ it('R26: svc au jobs prints the whole command for the next page, which shows eac
   expect(ids).toHaveLength(5);
 });
 
+it('svc au jobs with a filter prints the newest 100 of its jobs, and with --all every one', async () => {
+  const desk = await deskWithJobs(101);
+  const counts = { 'au jobs --status pending': 100, 'au jobs --status pending --all': 101 };
+  for (const [line, count] of Object.entries(counts)) {
+    const { code, stdout } = await desk.svc(`${line} -o jsonl`);
+    expect({ line, code, count: stdout.trimEnd().split('\n').length }).toEqual({ line, code: 0, count });
+  }
+});
+
 it('R26: svc au submit --only-recorded finds an unrecorded job behind an empty page', async () => {
   const desk = await openQuickDesk({ intercept: emptyPages(2) });
   expect(await desk.svc('au submit tokens.csv')).toMatchObject({ code: 0 });

@@ -71,7 +71,10 @@ describe('a proxy', () => {
   it('R24: a proxy that speaks TLS itself is used, once its certificate is trusted', async () => {
     const server = await serve([json({})]);
     const certificate = makeCertificate('localhost');
-    const proxy = await ConnectProxy.start('open', server.port, tlsServer(certificate));
+    const secure = tlsServer(certificate);
+    const names: (string | false | null)[] = [];
+    secure.on('secureConnection', ({ servername }) => names.push(servername));
+    const proxy = await ConnectProxy.start('open', server.port, secure);
     onTestFinished(() => proxy.close());
     const environment = { http_proxy: `https://user:${PASSWORD}@localhost:${proxy.port}` };
     const core = makeCore(new URL('http://api.test/'), { environment });
@@ -81,6 +84,7 @@ describe('a proxy', () => {
     onTestFinished(trust(certificate));
     await core.call(READ);
     expect(proxy.tunnels).toBe(1);
+    expect(names).toEqual(['localhost']);
     expect(server.ledger).toHaveLength(1);
   });
 

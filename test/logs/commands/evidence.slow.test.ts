@@ -210,6 +210,15 @@ it('svc logs evidence writes the same bytes for the same archive and days, under
   expect((await bundled(top, '--since', '2026-01-31')).made.file_sha256).not.toBe(one.made.file_sha256);
 });
 
+it('svc logs evidence gives each file the time at which the last segment was written', async () => {
+  const { top } = await archive();
+  const bundle = unpacked((await bundled(top)).file);
+  const last = path.join(bundle, '_manifest/00000004.json');
+  const { written_at } = JSON.parse(fs.readFileSync(last, 'utf8')) as { written_at: string };
+  const times = filesIn(bundle).map((name) => fs.statSync(path.join(bundle, name)).mtimeMs);
+  expect(new Set(times)).toEqual(new Set([Math.floor(Date.parse(written_at) / 1000) * 1000]));
+});
+
 it('svc logs evidence shows a command for the auditor that a shell takes, whatever the name of the bundle', async () => {
   const { top } = await archive();
   const cwd = folder();
