@@ -8,7 +8,7 @@ import { text } from '../../cli/app/value-parsers.ts';
 import { simpleColumns, type View } from '../../cli/output/view.ts';
 import { prepareExport } from '../prepare/prepare-export.ts';
 import type { PreparedNames } from '../prepare/prepare-files.ts';
-import { exportParameters, exportWords } from '../prepare/prepare-options.ts';
+import { exportParameters, exportWords, readingOptions } from '../prepare/prepare-options.ts';
 import type { Prepared } from '../prepare/prepare.ts';
 import { keepFileOf } from '../results/kept-columns.ts';
 
@@ -85,7 +85,7 @@ export const prepare = defineCommand({
         hint: 'The file of kept columns is named after the request file.',
       });
     const names = { request: out, rejects, keep: keep.length === 0 ? undefined : keepFileOf(out) };
-    const how = { columns: map, dateOrder, noExpiration, noMerchant, keep };
+    const how = readingOptions({ map, dateOrder, noExpiration, noMerchant, keep });
     const words = [
       'au',
       'prepare',

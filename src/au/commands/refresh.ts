@@ -8,7 +8,7 @@ import { text } from '../../cli/app/value-parsers.ts';
 import { markSummaries, rehearse, REHEARSAL_STATE, requireRehearsal, usualParent } from '../refresh/rehearsal.ts';
 import { type RefreshInput, withExport } from '../refresh/refresh-input.ts';
 import { refreshView } from '../refresh/refresh-row.ts';
-import { exportParameters, exportWords } from '../prepare/prepare-options.ts';
+import { exportParameters, exportWords, readingOptions } from '../prepare/prepare-options.ts';
 import { actionParameter, actionWords } from '../results/action-option.ts';
 import { failOnParameter } from '../results/fail-on.ts';
 import { openRunSummary } from '../run/own-requests.ts';
@@ -73,10 +73,10 @@ export const refresh = defineCommand({
 });
 
 async function inputOf(context: Context, typed: Typed): Promise<Omit<RefreshInput, 'summarize'>> {
-  const { export: name, map, dateOrder, keep, maxRejects, noWait } = typed;
-  const { failOn, action, exclusions, noExpiration, noMerchant } = typed;
+  const { export: name, maxRejects, noWait, failOn, action, exclusions } = typed;
   const onlyRecorded = typed.onlyRecorded || typed.noUnrecordedJobs;
-  const how = { columns: map, dateOrder, noExpiration, noMerchant, keep };
+  const { map, dateOrder, noExpiration, noMerchant, keep } = typed;
+  const how = readingOptions({ map, dateOrder, noExpiration, noMerchant, keep });
   const options = exportWords(how);
   if (typed.rehearse)
     requireRehearsal(context, typed, wordsOf({ ...typed, dryRun: false, exec: undefined, outDir: undefined }, options));

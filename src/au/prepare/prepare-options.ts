@@ -39,6 +39,16 @@ export const exportParameters = {
   ),
 } as const;
 
+/**
+ * Returns how to read an export.
+ * @throws SvcError `usage` for a column that is named, and also said not to exist
+ */
+export function readingOptions({ map, noExpiration, noMerchant, ...rest }: TypedOptions): ReadingOptions {
+  if (noExpiration) refuseNamed(map, 'expiration', '--no-expiration');
+  if (noMerchant) refuseNamed(map, 'merchant_id', '--no-merchant');
+  return { columns: map, noExpiration, noMerchant, ...rest };
+}
+
 /** Returns the options that say how to read an export, as words of a command line. */
 export function exportWords({ columns = [], dateOrder, noExpiration, noMerchant, keep }: ReadingOptions): string[] {
   return [
@@ -51,6 +61,21 @@ export function exportWords({ columns = [], dateOrder, noExpiration, noMerchant,
 }
 
 type ReadingOptions = Pick<PrepareOptions, 'columns' | 'dateOrder' | 'noExpiration' | 'noMerchant' | 'keep'>;
+
+interface TypedOptions {
+  readonly map: readonly ColumnChoice[];
+  readonly dateOrder: readonly string[];
+  readonly noExpiration: boolean;
+  readonly noMerchant: boolean;
+  readonly keep: readonly string[];
+}
+
+function refuseNamed(map: readonly ColumnChoice[], beginning: string, absent: string): void {
+  const named = map.find(({ column }) => column.startsWith(beginning));
+  if (named === undefined) return;
+  const typed = `--map ${named.column}=${named.name}`;
+  throw new SvcError('usage', `${typed} contradicts ${absent}`, { hint: 'Omit one of them.' });
+}
 
 /** The largest number of rows that may be left out, or their largest share of all rows, and the limit as typed. */
 export type RejectLimit = Readonly<({ share: number } | { rows: number }) & { words: string }>;

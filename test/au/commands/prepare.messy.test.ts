@@ -201,6 +201,16 @@ it.each([
 });
 
 it.each([
+  ['merchant_id=shop', '--no-merchant'],
+  ['expiration=valid', '--no-expiration'],
+  ['expiration_year=valid', '--no-expiration'],
+])('svc au prepare of a messy export refuses --map %s with %s', async (choice, absent) => {
+  const refused = await place('token,shop,valid', 'a,M-0,05/31').prepare('--map', choice, absent);
+  expect(refused).toMatchObject({ code: 2, stdout: '' });
+  expect(errorIn(refused)).toMatchObject({ message: `--map ${choice} contradicts ${absent}` });
+});
+
+it.each([
   ['expiration_month', 'expiration_year', 'token,exp_month,yr', 'yr'],
   ['expiration_year', 'expiration_month', 'token,mon,exp_year', 'mon'],
 ])('svc au prepare of a messy export refuses %s without %s', async (found, missing, header, name) => {
@@ -220,8 +230,8 @@ it.each([
 
 it('svc au prepare of a messy export names a command without a named half of the expiration', async () => {
   const { prepare } = place('token,mm', 'a,12');
-  expect(errorIn(await prepare('--map', 'expiration_month=mm', '--no-expiration'))).toMatchObject({
-    next: 'svc au prepare export.csv --map expiration_month=mm --no-expiration --map expiration_year=NAME',
+  expect(errorIn(await prepare('--map', 'expiration_month=mm'))).toMatchObject({
+    next: 'svc au prepare export.csv --map expiration_month=mm --map expiration_year=NAME',
     alternatives: ['svc au prepare export.csv --no-expiration'],
   });
 });
