@@ -35,6 +35,18 @@ export function settingsName(tenant: string): string {
   return `${folderOf(tenant)}/ledger.json`;
 }
 
+/** Returns the beginning of the names of all entries and row sets of a tenant's ledger. */
+export function cyclesPrefix(tenant: string): string {
+  return `${folderOf(tenant)}/cycles/`;
+}
+
+/** Tells whether a place has anything of a tenant's ledger. */
+export async function hasLedger(objects: ObjectStore, tenant: string): Promise<boolean> {
+  if ((await objects.read(settingsName(tenant), SETTINGS_BYTES)) !== undefined) return true;
+  for await (const _ of objects.list(`${folderOf(tenant)}/`)) return true;
+  return false;
+}
+
 /** The object that closes a ledger. */
 const CLOSED = 'moved.json';
 
@@ -101,11 +113,11 @@ export class Ledger {
     const place = `${objects.name}/${name}`;
     const kept = await readCopy(host.cache, name, SETTINGS_BYTES);
     let bytes = await readObject(objects, name, SETTINGS_BYTES);
-    if (bytes === undefined && (kept !== undefined || (await hasEntries(objects, top)))) {
+    if (bytes === undefined && (kept !== undefined || (await hasEntries(objects, tenant)))) {
       // Another machine may have begun the ledger meanwhile.
       bytes = await readObject(objects, name, SETTINGS_BYTES);
       if (bytes === undefined)
-        throw (await hasEntries(objects, top)) ? damagedLedger(place, 'it is missing') : absentLedger(objects.name);
+        throw (await hasEntries(objects, tenant)) ? damagedLedger(place, 'it is missing') : absentLedger(objects.name);
     }
     if (bytes === undefined) {
       await objects.create(name, newSettings(host.clock.now()));
@@ -117,7 +129,7 @@ export class Ledger {
     refuseNewer(value, 1, name);
     const settings = settingsSchema.safeParse(value);
     if (!settings.success) throw damagedLedger(place, 'it is not what svc writes');
-    await refuseReplaced(objects, name, kept, bytes);
+    await refuseReplaced(objects, tenant, kept, bytes);
     if (kept === undefined) await writeCopy(host.cache, name, bytes);
     else if (Buffer.compare(kept, bytes) !== 0) throw damagedLedger(place, 'it is not the one that this machine read');
     // A store that was not tried must get no entry, even if it takes one.
@@ -629,13 +641,13 @@ export async function readCopy(
  */
 export async function refuseReplaced(
   objects: ObjectStore,
-  settings: string,
+  tenant: string,
   kept: Uint8Array | undefined,
   found: Uint8Array | undefined,
 ): Promise<void> {
   const [before, now] = [kept, found].map((bytes) => bytes && saltIn(bytes));
   if (before === undefined || now === undefined || before === now) return;
-  throw replacedLedger(objects.name, settings, await hasEntries(objects, settings.replace('/ledger.json', '')));
+  throw replacedLedger(objects.name, settingsName(tenant), await hasEntries(objects, tenant));
 }
 
 function saltIn(bytes: Uint8Array): string | undefined {
@@ -651,8 +663,8 @@ async function writeCopy(cache: ObjectStore | undefined, name: string, bytes: Ui
   }
 }
 
-async function hasEntries(objects: ObjectStore, top: string): Promise<boolean> {
-  for await (const { path } of objects.list(`${top}/cycles/`)) if (/\/\d{8}\.json$/.test(path)) return true;
+async function hasEntries(objects: ObjectStore, tenant: string): Promise<boolean> {
+  for await (const { path } of objects.list(cyclesPrefix(tenant))) if (/\/\d{8}\.json$/.test(path)) return true;
   return false;
 }
 

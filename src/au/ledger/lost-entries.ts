@@ -4,7 +4,7 @@ import type { ObjectStore } from '../../client/store/objects.ts';
 import { abandonedClaim, isCut } from './cut-entry.ts';
 import { damagedLedger } from './damage.ts';
 import { MAX_ENTRY_BYTES, parseEntry } from './entry.ts';
-import { cutName, entryName, readCopy, readObject, settingsName } from './ledger.ts';
+import { cutName, cyclesPrefix, entryName, readCopy, readObject } from './ledger.ts';
 
 /**
  * Checks that a tenant's ledger has every entry of which this machine has a copy, by a list of both. Only what the list lacks
@@ -13,7 +13,7 @@ import { cutName, entryName, readCopy, readObject, settingsName } from './ledger
  * @throws SvcError `config` for an entry that is missing, cut or no entry
  */
 export async function requireEntries(objects: ObjectStore, copies: ObjectStore, tenant: string): Promise<void> {
-  const prefix = settingsName(tenant).replace('ledger.json', 'cycles/');
+  const prefix = cyclesPrefix(tenant);
   const sizes = new Map<string, number>();
   for await (const { path, bytes } of objects.list(prefix)) sizes.set(path, bytes);
   const doubtful: string[] = [];

@@ -1,6 +1,6 @@
 import { isSvcError, SvcError } from '../../base/errors.ts';
 import { AbsentPlace, type ObjectStore } from '../../client/store/objects.ts';
-import { readCopy, requireCondition, SETTINGS_BYTES, settingsName } from './ledger.ts';
+import { hasLedger, readCopy, requireCondition, SETTINGS_BYTES, settingsName } from './ledger.ts';
 import { PlannedObjects } from './planned-objects.ts';
 import { repairLedger } from './repair-ledger.ts';
 import { MAX_SET_BYTES } from './row-set.ts';
@@ -23,7 +23,7 @@ export async function requireMoved(tenant: string, { from, to, copies, onlyReads
   const settings = settingsName(tenant);
   const kept = await readCopy(copies, settings, SETTINGS_BYTES);
   if (kept === undefined) throw notMoved(to, from, `this machine has no copy of what it read in ${from.name}`);
-  if (await hasAny(from, settings)) throw stillThere(from, to);
+  if (await isLeft(from, tenant)) throw stillThere(from, to);
   const found = await to.read(settings, SETTINGS_BYTES);
   if (found === undefined || Buffer.compare(found, kept) !== 0)
     throw notMoved(to, from, 'it is not the ledger that this machine used');
@@ -42,11 +42,10 @@ export async function keepCopies(copies: ObjectStore, moved: ObjectStore): Promi
   }
 }
 
-async function hasAny(objects: ObjectStore, settings: string): Promise<boolean> {
+/** Tells whether anything of the ledger is left in a place, which may be gone. */
+async function isLeft(objects: ObjectStore, tenant: string): Promise<boolean> {
   try {
-    if ((await objects.read(settings, SETTINGS_BYTES)) !== undefined) return true;
-    for await (const _ of objects.list(settings.replace('ledger.json', ''))) return true;
-    return false;
+    return await hasLedger(objects, tenant);
   } catch (error) {
     const isNoBucket = isSvcError(error) && error.facts?.['store_code'] === 'NoSuchBucket';
     if (isNoBucket || error instanceof AbsentPlace) return false;

@@ -5,7 +5,16 @@ import { byText } from './claims.ts';
 import { abandonedClaim, isCut } from './cut-entry.ts';
 import { absentLedger } from './damage.ts';
 import { type Entry, MAX_ENTRY_BYTES, parseEntry } from './entry.ts';
-import { cutName, entryName, readCopy, refuseReplaced, SETTINGS_BYTES, settingsName } from './ledger.ts';
+import {
+  cutName,
+  cyclesPrefix,
+  entryName,
+  hasLedger,
+  readCopy,
+  refuseReplaced,
+  SETTINGS_BYTES,
+  settingsName,
+} from './ledger.ts';
 import { MAX_SET_BYTES } from './row-set.ts';
 
 /** What was found of an object of a ledger that is not as svc wrote it. */
@@ -39,28 +48,20 @@ export async function repairLedger(
   { whole = false } = {},
 ): Promise<RepairedObject[]> {
   const settings = settingsName(tenant);
-  const prefix = settings.replace('ledger.json', 'cycles/');
   const newest = new Map<string, number>();
   for (const store of [objects, ...(cache ? [cache] : [])])
-    for await (const { path } of store.list(prefix)) {
+    for await (const { path } of store.list(cyclesPrefix(tenant))) {
       const [, top = '', number] = /^(.*)\/(\d{8})\.json$/.exec(path) ?? [];
       if (number !== undefined) newest.set(top, Math.max(newest.get(top) ?? 0, Number(number)));
     }
   const repair = new Repair(objects, cache);
   const kept = await readCopy(cache, settings, SETTINGS_BYTES);
-  await refuseReplaced(objects, settings, kept, await repair.read(settings, SETTINGS_BYTES));
+  await refuseReplaced(objects, tenant, kept, await repair.read(settings, SETTINGS_BYTES));
   const isBegun = newest.size > 0 || kept !== undefined;
-  if (isBegun && !whole && !(await hasLedger(objects, settings))) throw absentLedger(objects.name);
+  if (isBegun && !whole && !(await hasLedger(objects, tenant))) throw absentLedger(objects.name);
   if (isBegun) await repair.settle(settings, SETTINGS_BYTES, () => true);
   for (const top of [...newest.keys()].toSorted()) await repair.cycle(top, newest.get(top) ?? 0);
   return repair.found;
-}
-
-/** Tells whether a place has anything of the ledger with these settings. */
-async function hasLedger(objects: ObjectStore, settings: string): Promise<boolean> {
-  if ((await objects.read(settings, SETTINGS_BYTES)) !== undefined) return true;
-  for await (const _ of objects.list(settings.replace('ledger.json', ''))) return true;
-  return false;
 }
 
 type Bytes = Uint8Array | undefined;

@@ -100,11 +100,10 @@ async function triesLedger(objects: ObjectStore, tenant: string | null | undefin
 /** Compares the settings and the entries of a tenant's ledger with those that this machine read, under the name that it knows. */
 async function requireUnchanged(context: Context, objects: ObjectStore, tenant: string, known: string): Promise<void> {
   const folder = path.join(directoryOf(context.system, 'state') ?? '', 'ledger', folderOfTenant(tenant));
-  const name = settingsName(tenant);
   const copies = await openCopies(context, folder, { name: known });
-  const kept = await readCopy(copies, name, SETTINGS_BYTES);
-  const found = await objects.read(name, SETTINGS_BYTES);
-  await refuseReplaced(objects, name, kept, found);
+  const kept = await readCopy(copies, settingsName(tenant), SETTINGS_BYTES);
+  const found = await objects.read(settingsName(tenant), SETTINGS_BYTES);
+  await refuseReplaced(objects, tenant, kept, found);
   if (found !== undefined) await requireEntries(objects, copies, tenant);
 }
 
