@@ -5,7 +5,7 @@ import { problemLine } from '../../cli/output/error-report.ts';
 import { countText } from '../../cli/output/time.ts';
 import { explainAttachedDigits, placesOf, STANDARD_INPUT } from '../request/open-request-file.ts';
 import { shownNames } from './prepare-columns.ts';
-import type { DateOrder } from './prepare-date.ts';
+import type { DateOrder, Expiration } from './prepare-date.ts';
 import type { PreparedNames } from './prepare-files.ts';
 import type { ProblemGroup } from './prepare-problems.ts';
 import type { ChangeKind } from './prepare-row.ts';
@@ -40,9 +40,7 @@ export function explainPrepared(
   if (renamed.length > 0)
     notices.note(`  ${renamed.map(([column, name]) => `${column} is ${shownNames([name])}`).join(', ')}`);
   if (isTerminal && firstDate !== undefined)
-    notices.note(
-      `  first expiration: ${firstDate.read}, sent as year ${firstDate.sent.year}, month ${firstDate.sent.month}`,
-    );
+    notices.note(`  first expiration: ${firstDate.read}, sent as ${dateText(firstDate.sent)}`);
   const keptIn = files.keep === undefined ? '' : ` in ${files.keep}`;
   if (kept.length > 0) notices.note(`  columns kept${keptIn}: ${shownNames(kept)}`);
   if (leftOut.length > 0) notices.note(`  columns left out: ${shownNames(leftOut)}`);
@@ -55,6 +53,11 @@ export function explainPrepared(
 }
 
 const TOKEN_AND_MERCHANT = 'token and merchant';
+
+function dateText({ year, month }: Expiration): string {
+  if (month === '') return `year ${year} without a month`;
+  return year === '' ? `month ${month} without a year` : `year ${year}, month ${month}`;
+}
 
 /** Names columns that are too doubtful to stop at them: many exports have one merchant, or a reference of each payment. */
 function explainDoubtful(merchants: readonly string[]): string {

@@ -307,7 +307,10 @@ export class RowPreparer {
   #dateIn(cells: readonly string[], sent: Expiration): FirstDate | undefined {
     if (sent.year === '' && sent.month === '') return undefined;
     const split = [this.#cell(cells, 'expiration_year'), this.#cell(cells, 'expiration_month')];
-    const read = this.#places.expiration === undefined ? split.join(' and ') : this.#cell(cells, 'expiration');
+    const read =
+      this.#places.expiration === undefined
+        ? split.filter((cell) => cell !== '').join(' and ')
+        : this.#cell(cells, 'expiration');
     return { read, sent };
   }
 

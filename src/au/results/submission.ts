@@ -1,4 +1,4 @@
-import { SvcError } from '../../base/errors.ts';
+import { isSvcError, SvcError } from '../../base/errors.ts';
 import { shownPath } from '../../base/files/names.ts';
 import { compareShare } from '../../base/share.ts';
 import type { Context } from '../../cli/app/command.ts';
@@ -154,7 +154,10 @@ export async function countedResults(
     input.rows,
     actions,
     showing && { ...showing, name: shownPath(results.file) },
-  );
+  ).catch((error: unknown) => {
+    const isUnreadable = isSvcError(error, 'checksum_mismatch');
+    throw isUnreadable ? error.with({ next: ['au', 'download', record.id, '--force'] }) : error;
+  });
   return { ...counted, file: shownPath(results.file), compared: areCompared(record) };
 }
 

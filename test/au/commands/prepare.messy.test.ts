@@ -200,6 +200,12 @@ it.each([
   expect(await prepare('--quiet', '--no-merchant')).toMatchObject({ code: 0, stderr: '' });
 });
 
+it('svc au prepare of a messy export gives no advice on dates where no date is refused', async () => {
+  const refused = await place('token,expiration', ',05/31', 'b,06/31').prepare();
+  expect(refused.code).toBe(13);
+  expect(errorIn(refused)['hint']).toMatch(/Fix these rows of the export, then run the command again\. To leave/);
+});
+
 it.each([
   ['merchant_id=shop', '--no-merchant'],
   ['expiration=valid', '--no-expiration'],

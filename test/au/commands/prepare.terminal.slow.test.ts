@@ -38,6 +38,18 @@ it('svc au prepare on a terminal goes on without an expiration after any other a
   expect(screen).toContain('no expiration column');
 });
 
+it('svc au prepare on a terminal shows the first date that is sent, also half of one, and none for rows without', async () => {
+  writeFileSync(home.file('halves.csv'), 'token,exp_year,exp_month\na,,\nb,31,\nc,32,05\n');
+  const session = new TerminalSession(
+    process.execPath,
+    [LAUNCHER, 'au', 'prepare', 'halves.csv', '--out', 'halves.out.csv'],
+    { cwd: home.path, env: home.environment(), columns: 120 },
+  );
+  onTestFinished(() => session.kill());
+  expect((await session.exited).exitCode).toBe(0);
+  expect(session.screen()).toContain('first expiration: 31, sent as year 31 without a month');
+});
+
 it('svc au prepare on a terminal asks for the expiration and the merchant, and reads both', async () => {
   writeFileSync(home.file('both.csv'), 'token,card_end,store\na,05/31,S-1\na,06/31,S-2\n');
   const session = new TerminalSession(

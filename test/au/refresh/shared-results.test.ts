@@ -29,6 +29,18 @@ it('an equal result of a token with several merchants counts once where the requ
   expect(await counted(sources)).toEqual([0, 2]);
 });
 
+it('the results of a token with several merchants count by their rows where each file has one request', async () => {
+  const write = writer();
+  const sources: ResultSource[] = [
+    {
+      file: write(RESULT_COLUMNS.join(), UPDATED, WRONG),
+      requests: [write(REQUEST, `${A},28,05,`, `${A},28,05,shop`)],
+    },
+    { file: write(RESULT_COLUMNS.join(), `${A},28,05,,,,`), requests: [write(REQUEST, `${A},28,05,shop`)] },
+  ];
+  expect(await counted(sources)).toEqual([1, 1]);
+});
+
 /** Returns a function that writes lines to a new file, and returns its path. */
 function writer(): (...lines: readonly string[]) => string {
   const directory = mkdtempSync(join(tmpdir(), 'svc-shared-'));

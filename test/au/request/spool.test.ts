@@ -22,3 +22,12 @@ it('R41: the private files of killed processes are removed, and also the drafts 
   await own.remove();
   expect(fs.readdirSync(directory)).toHaveLength(2);
 });
+
+it('a file whose name says of no process that it made it stays among the private files', async () => {
+  const env = { SVC_STATE_DIR: temporaryDirectory() };
+  const { path: first } = await createSpool(testSystem({ env, pid: 41 }));
+  const other = path.join(path.dirname(first), 'notes.txt');
+  fs.writeFileSync(other, '');
+  await createSpool(testSystem({ env, pid: 42, isAlive: () => false }));
+  expect(fs.existsSync(other)).toBe(true);
+});

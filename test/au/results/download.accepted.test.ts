@@ -47,6 +47,24 @@ describe('results that the operator accepts unproven', () => {
     },
   );
 
+  it('results that the operator accepts unproven and that are no CSV table are refused with the command for their run', async () => {
+    const machine = await openMachine();
+    machine.fault = (incoming, outgoing, proceed) => {
+      if (incoming.url?.startsWith('/store/results/'))
+        captureResponse(outgoing, () => {
+          outgoing.setHeader('content-length', 4);
+          outgoing.setHeader('etag', '"rewritten"').end('"a"b');
+        });
+      proceed();
+    };
+    expect(await machine.svc(`${SUBMIT} --wait`)).toMatchObject({ code: 12 });
+    const [run = ''] = machine.runIds();
+    rowOf(await machine.svc(`au download ${run} --accept-unproven --out results.csv`));
+    const shown = await machine.svc(`au resume ${run}`);
+    expect(shown.code).toBe(12);
+    expect(errorIn(shown)).toMatchObject({ next: `svc au download ${run} --force` });
+  });
+
   it('results of a run that the operator accepts unproven do not count as compared among those of its cycle', async () => {
     const machine = await openMachine();
     otherTag(machine);

@@ -282,9 +282,12 @@ describe('a cycle that other machines sent', () => {
 
   it('a service that shows no job, and not whose the key is, hides no cycle of a ledger', async () => {
     const { on, jobs, service, clock } = await openHalves();
-    service.forgotten = jobs;
+    const single = await on('runner', 'au submit tokens.csv --cycle 2026-10 --begin');
+    expect(single.code, single.stderr).toBe(0);
+    service.forgotten = [...jobs, (JSON.parse(single.stdout) as { readonly job: string }).job];
     await clock.advance(2 * HOUR_MS);
-    const lines = ['au resume 2026-12', 'au resume', 'au status 2026-12', 'au status'];
+    // The cycle 2026-10 has one entry only.
+    const lines = ['au resume 2026-12', 'au resume', 'au status 2026-12', 'au status 2026-10', 'au status'];
     for (const line of lines) {
       const told = await on('fresh', line);
       expect([line, told.code], told.stderr).toEqual([line, 9]);

@@ -75,6 +75,17 @@ describe('whether a key belongs to the tenant of a run', () => {
     expect([...methods]).toEqual(['GET']);
   });
 
+  it('R58: once a run has shown the tenant of a key, the runs of other tenants are told without a read', async () => {
+    const { proof, lists } = await proofAgainst({ job: job('job-1', OURS) });
+    const other: Part = { ...PART, job: 'job-2' };
+    expect(await proof.relationOf({ parts: [other], tenant_id: THEIRS })).toBe('unknown');
+    expect(await proof.relationOf({ parts: [PART], tenant_id: OURS })).toBe('same');
+    const before = lists();
+    expect(await proof.relationOf({ parts: [other], tenant_id: THEIRS })).toBe('other');
+    expect(await proof.relationOf({ parts: [other], tenant_id: OURS })).toBe('same');
+    expect(lists()).toBe(before);
+  });
+
   it.each<[string, Partial<Part>, string]>([
     ['had no file yet', { state: 'created', sent: undefined }, 'blank'],
     ['has a file in the store', {}, 'unknown'],
