@@ -87,5 +87,6 @@ describe('the words of filters', () => {
     const none = await svc('list', '--actor-type', 'users');
     expect([none.code, none.stderr]).toEqual([0, expect.stringContaining('no entry to compare it with was read')]);
     expect(errorIn(await svc('list', '--operation', 'deleted'))).toMatchObject({ exit_code: 2 });
+    expect(errorIn(await svc('list', '--entity-type', 'crad'))).toMatchObject({ exit_code: 2 });
   });
 });

@@ -76,12 +76,12 @@ describe('lines for a spreadsheet', () => {
     expect(excelSafeRows(['share', 'note'], [[-0.5, '-0.5']])).toBe("-0.5,'-0.5\n");
   });
 
-  it('lines for a spreadsheet have safe names of columns too', async () => {
-    const server = await FaultServer.start([json([{ "=cmd|' /C calc'!A0": 1 }])]);
+  it('lines for a spreadsheet have safe names of columns and safe cells', async () => {
+    const server = await FaultServer.start([json([{ "=cmd|' /C calc'!A0": 1, note: '=2' }])]);
     onTestFinished(() => server.close());
     const argv = ['api', '/x', '--key', 'private', '-o', 'csv', '--excel-safe'];
     const { stdout } = await svcHere(argv, { baseUrl: server.url });
-    expect(stdout).toBe("'=cmd|' /C calc'!A0\n1\n");
+    expect(stdout).toBe("'=cmd|' /C calc'!A0,note\n1,'=2\n");
   });
 
   it.each(['token', 'new_token', 'token_id', 'card.token', 'token_intent_id'])(

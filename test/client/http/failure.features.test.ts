@@ -84,4 +84,6 @@ it('a 403 that names no feature leaves both causes open', async () => {
   const env = { SVC_API_KEY: '', SVC_MANAGEMENT_API_KEY: key };
   const run = await svcHere(['tenant', 'show'], { baseUrl: new URL(sandbox.url), env });
   expect(errorIn(run)).toMatchObject({ next: 'svc whoami', hint: expect.stringContaining('lacks the permission') });
+  const other = await svcHere(['api', '/tenants/self'], { baseUrl: new URL(sandbox.url), env });
+  expect(errorIn(other)['hint']).toContain('lacks the permission for this endpoint');
 });

@@ -106,6 +106,7 @@ describe('a proxy', () => {
     [{ status: 407, headers: 'proxy-authenticate: Basic\r\n' }, 'asks for a user and password (407)', 1],
     [{ status: 403 }, 'refused the tunnel (403)', 1],
     [{ status: 302, headers: 'location: http://evil.test/\r\n' }, 'refused the tunnel (302)', 1],
+    [{ status: 500 }, 'refused the tunnel (500)', 5],
     [{ status: 502 }, 'refused the tunnel (502)', 5],
     ['hang-up', 'closed the connection', 5],
     ['reset', 'closed the connection', 5],

@@ -4,6 +4,7 @@ import * as z from 'zod';
 import { SvcError } from '../../../src/base/errors.ts';
 import type { ApiRequest } from '../../../src/client/http/request.ts';
 import { type ReadResponse, readResponse } from '../../../src/client/http/response.ts';
+import { listedJobPageSchema } from '../../../src/schema/account-updater.ts';
 import { expectClean } from './support/core.ts';
 
 const SHAPE = z.looseObject({
@@ -19,21 +20,19 @@ const GOOD: Entry = { id: 'a', status: 'pending', count: 3, inner: { name: 'n', 
 const NEEDED = ['id', 'status', 'count', 'inner', 'inner.name', 'inner.tags'] as const;
 const REQUEST: ApiRequest<Entry> = { method: 'GET', path: '/things/1', key: 'private', shape: SHAPE };
 
+const FACTS = {
+  request: REQUEST,
+  url: new URL('https://api.test/things/1'),
+  keyOrigin: 'test',
+  hide: (text: string) => text,
+};
+
+function answerOf(body: unknown): ReadResponse {
+  return { status: 200, text: JSON.stringify(body), complete: true, headers: () => [], header: () => undefined };
+}
+
 function read(body: unknown): Entry {
-  const answer: ReadResponse = {
-    status: 200,
-    text: JSON.stringify(body),
-    complete: true,
-    headers: () => [],
-    header: () => undefined,
-  };
-  const facts = {
-    request: REQUEST,
-    url: new URL('https://api.test/things/1'),
-    keyOrigin: 'test',
-    hide: (text: string) => text,
-  };
-  return readResponse(facts, SHAPE, answer);
+  return readResponse(FACTS, SHAPE, answerOf(body));
 }
 
 /** A name that no field of the shape has. */
@@ -62,6 +61,13 @@ it('R23: an answer keeps every unknown value as it is, however deep it stands', 
     }),
     { numRuns: 1_000 },
   );
+});
+
+it('R23: an answer with a single member of another type than documented is read, and the member is named', () => {
+  const named: string[] = [];
+  const page = { pagination: { page_size: 20, next: null }, data: [{ id: 'a', status: 5 }] };
+  const { data } = readResponse(FACTS, listedJobPageSchema, answerOf(page), (members) => named.push(...members));
+  expect([data[0]?.id, named]).toEqual(['a', ['data.status']]);
 });
 
 it('R23: an answer that lacks a needed field is exit 8 and names the field', () => {

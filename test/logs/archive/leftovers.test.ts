@@ -77,6 +77,16 @@ async function problems(): Promise<string[]> {
   return found;
 }
 
+it('a segment that another machine committed after the archive was opened is not taken for one that was left', async () => {
+  const { last } = (await findArchive(store))!;
+  const other = await open();
+  await other.add([log(1, 'committed')]);
+  await other.commit(positionAt(1));
+  const late = await ArchiveWriter.open(store, last, { tenantId: TENANT, now: () => NOON + HOUR });
+  expect(late.last.record.sequence).toBe(last.record.sequence + 1);
+  expect(await archived()).toEqual(['committed']);
+});
+
 /** Signs a review of the day before the archive begins. */
 async function sign(): Promise<void> {
   const manifest = await readManifest(store);
