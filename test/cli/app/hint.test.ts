@@ -40,6 +40,14 @@ describe('advice about options', () => {
     expect(optionAdvice(refused({ column: 'name' }))).toContain('--excel-safe');
     expect(optionAdvice(refused({ line: 1, column: 1 }))).toBeUndefined();
   });
+
+  it.each([
+    [86_400, 'To allow the pause, add --max-wait 86400s.'],
+    [86_401, undefined],
+  ])('advice about options names --max-wait for a pause of at most a day: %i s', (seconds, advice) => {
+    const error = new SvcError('rate_limited', 'too many requests', { facts: { retry_after_s: seconds } });
+    expect(optionAdvice(error)).toBe(advice);
+  });
 });
 
 describe('a word of a command on Windows', () => {

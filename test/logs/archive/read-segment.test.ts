@@ -1,10 +1,14 @@
 import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
 import { gzipSync } from 'node:zlib';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { logFromLine, logText } from '../../../src/client/api/logs.ts';
 import { readSegment } from '../../../src/logs/archive/read-segment.ts';
+import { SegmentFile } from '../../../src/logs/archive/segment.ts';
 import type { Log } from '../../../src/schema/log.ts';
+import { temporaryDirectory } from '../../cli/config/support/system.ts';
 import { MemoryStore } from './memory-store.ts';
 
 /** Writes a segment with these lines, raw or not, and returns the entries read from it. */
@@ -45,7 +49,31 @@ const member = fc
   .map(([name, how, text]) => `${written(name, how)}:${text}`);
 const line = fc.array(member, { maxLength: 5 }).map((members) => `{${members.join(',')}}`);
 
+/** Writes a segment in which each entry is so long that it has a column of its own. */
+async function segmentOfColumns(count: number) {
+  const kind = { tenantId: 't', day: '2026-01-05', supplementary: false, isRaw: false };
+  const segment = new SegmentFile(path.join(temporaryDirectory(), 'segment'), kind);
+  for (let at = 0; at < count; at += 1) {
+    const log = { created_at: 'unknown', entity_id: `id-${at}`, message: 'x'.repeat(4 * 1024 * 1024) };
+    await segment.add({ log, line: logText(log), at: undefined });
+  }
+  return segment.close();
+}
+
 describe('a segment read for some values', () => {
+  it('R69: of the columns of a segment only those are read that the index does not rule out', async () => {
+    const { file, entries, columns: built } = await segmentOfColumns(4);
+    const store = new MemoryStore('');
+    store.files.set('segment', readFileSync(file.path));
+    const columns = { columns: built.map(({ info }) => info), wanted: [1, 3] };
+    const [found, read]: [Log[], number[]] = [[], []];
+    const segment = { path: 'segment', sha256: file.sha256, bytes: file.bytes, entries };
+    const options = { columns, onBytes: (bytes: number) => void read.push(bytes) };
+    for await (const batch of readSegment(store, segment, options)) found.push(...batch);
+    expect(found.map((log) => log.entity_id)).toEqual(['id-1', 'id-3']);
+    expect(read).toEqual([1, 3].map((at) => columns.columns[at]?.[0]));
+  });
+
   it('R69: reading for some values returns every entry with one of them, however it is written', async () => {
     await fc.assert(
       fc.asyncProperty(
