@@ -74,7 +74,7 @@ function refuseNamed(map: readonly ColumnChoice[], beginning: string, absent: st
   const named = map.find(({ column }) => column.startsWith(beginning));
   if (named === undefined) return;
   const typed = `--map ${named.column}=${named.name}`;
-  throw new SvcError('usage', `${typed} contradicts ${absent}`, { hint: 'Omit one of them.' });
+  throw new SvcError('usage', `${typed} contradicts ${absent}`, { hint: 'Leave one of them out.' });
 }
 
 /** The largest number of rows that may be left out, or their largest share of all rows, and the limit as typed. */
