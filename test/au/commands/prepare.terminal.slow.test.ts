@@ -8,15 +8,21 @@ afterAll(() => home.remove());
 
 const EXPORT = 'token,name,card_end,created\na,Ann,05/31,2024-01-02\nb,Bob,12/29,2025-03-04\n';
 
-/** Prepares the export on a terminal, and answers the question about its expiration. */
-async function answered(keys: string, out: string): Promise<{ screen: string; request: string }> {
-  writeFileSync(home.file('export.csv'), EXPORT);
-  const session = new TerminalSession(process.execPath, [LAUNCHER, 'au', 'prepare', 'export.csv', '--out', out], {
+/** Prepares an export on a terminal. */
+function prepareOnTerminal(file: string, out: string): TerminalSession {
+  const session = new TerminalSession(process.execPath, [LAUNCHER, 'au', 'prepare', file, '--out', out], {
     cwd: home.path,
     env: home.environment(),
     columns: 120,
   });
   onTestFinished(() => session.kill());
+  return session;
+}
+
+/** Prepares the export on a terminal, and answers the question about its expiration. */
+async function answered(keys: string, out: string): Promise<{ screen: string; request: string }> {
+  writeFileSync(home.file('export.csv'), EXPORT);
+  const session = prepareOnTerminal('export.csv', out);
   await session.waitFor(/Is the column card_end the expiration\? \[y\/N\]/);
   session.type(keys);
   expect((await session.exited).exitCode).toBe(0);
@@ -40,24 +46,14 @@ it('svc au prepare on a terminal goes on without an expiration after any other a
 
 it('svc au prepare on a terminal shows the first date that is sent, also half of one, and none for rows without', async () => {
   writeFileSync(home.file('halves.csv'), 'token,exp_year,exp_month\na,,\nb,31,\nc,32,05\n');
-  const session = new TerminalSession(
-    process.execPath,
-    [LAUNCHER, 'au', 'prepare', 'halves.csv', '--out', 'halves.out.csv'],
-    { cwd: home.path, env: home.environment(), columns: 120 },
-  );
-  onTestFinished(() => session.kill());
+  const session = prepareOnTerminal('halves.csv', 'halves.out.csv');
   expect((await session.exited).exitCode).toBe(0);
   expect(session.screen()).toContain('first expiration: 31, sent as year 31 without a month');
 });
 
 it('svc au prepare on a terminal asks for the expiration and the merchant, and reads both', async () => {
   writeFileSync(home.file('both.csv'), 'token,card_end,store\na,05/31,S-1\na,06/31,S-2\n');
-  const session = new TerminalSession(
-    process.execPath,
-    [LAUNCHER, 'au', 'prepare', 'both.csv', '--out', 'both.out.csv'],
-    { cwd: home.path, env: home.environment(), columns: 120 },
-  );
-  onTestFinished(() => session.kill());
+  const session = prepareOnTerminal('both.csv', 'both.out.csv');
   await session.waitFor(/Is the column card_end the expiration\? \[y\/N\]/);
   session.type('y\r');
   await session.waitFor(/Is the column store the merchant\? \[y\/N\]/);
