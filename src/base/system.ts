@@ -26,6 +26,22 @@ export function isOn(value: string | undefined): boolean {
   return value !== undefined && !['', '0', 'false'].includes(value);
 }
 
+/**
+ * Variables that coding agents set for the commands they run: the one that several share, then those of Claude Code, Codex,
+ * Cursor and Gemini CLI.
+ */
+const AGENT_VARIABLES = ['AI_AGENT', 'CLAUDECODE', 'CODEX_THREAD_ID', 'CURSOR_AGENT', 'GEMINI_CLI'] as const;
+
+/** Whether a coding agent runs this command. */
+export function isUnderAgent(env: Environment): boolean {
+  return AGENT_VARIABLES.some((name) => isOn(env[name]));
+}
+
+/** Whether nobody reads the screen and answers questions, although there may be a terminal. */
+export function isUnattended(env: Environment): boolean {
+  return isOn(env['CI']) || isUnderAgent(env);
+}
+
 /** Everything that the tool needs from its process. `src/process.ts` provides the real one, tests their own. */
 export interface System {
   readonly env: Environment;

@@ -21,13 +21,16 @@ export const GLOBAL_PARAMETERS = {
   showUrls: flag('--show-urls', 'show upload and download addresses, which are secrets'),
   quiet: flag('-q, --quiet', 'print only warnings and errors on stderr'),
   debug: from('SVC_DEBUG', flag('--debug', 'trace requests on stderr, secrets removed')),
-  color: from('NO_COLOR, FORCE_COLOR', choice('--color <when>', 'when to use color', ['auto', 'always', 'never'])),
+  color: from(
+    'NO_COLOR, FORCE_COLOR, CLICOLOR_FORCE, CLICOLOR',
+    choice('--color <when>', 'when to use color', ['auto', 'always', 'never']),
+  ),
   plain: from(
     'SVC_PLAIN',
     flag('--plain', 'for screen readers: words and numbers only, one value per line, nothing repainted'),
   ),
   noPager: from('SVC_PAGER, PAGER', flag('--no-pager', 'do not use a pager for long lists')),
-  noInput: from('CI', flag('--no-input', 'never prompt; fail and name the missing option')),
+  noInput: from('CI, AI_AGENT', flag('--no-input', 'never prompt; fail and name the missing option')),
   yes: flag('-y, --yes', "skip confirmation prompts (except 'tenant delete')"),
 } as const;
 

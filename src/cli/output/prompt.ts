@@ -1,6 +1,6 @@
 import { Writable } from 'node:stream';
 import { SvcError } from '../../base/errors.ts';
-import { type Environment, type InputStream, isOn } from '../../base/system.ts';
+import { type Environment, type InputStream, isUnattended, isUnderAgent } from '../../base/system.ts';
 import type { LiveLine } from './live-line.ts';
 import type { Output } from './output.ts';
 import { cleanText } from './text.ts';
@@ -41,7 +41,7 @@ export class Prompts {
   /** Whether questions can be asked. A command that asks late checks this first. */
   get canAsk(): boolean {
     const { stdin, out, env, noInput } = this.#options;
-    return out.isTerminal && !noInput && !isOn(env['CI']) && stdin().isTTY === true;
+    return out.isTerminal && !noInput && !isUnattended(env) && stdin().isTTY === true;
   }
 
   /** Asks for a secret: nothing that is typed shows. */
@@ -64,9 +64,10 @@ export class Prompts {
     requireYes(answer, unchanged);
   }
 
-  /** Asks yes or no where somebody can be asked; everywhere else it is yes. */
+  /** Asks yes or no on a terminal. A script has typed what it wants; an agent at a terminal needs a person's `--yes`. */
   async confirmIfPossible(question: string, unchanged: string): Promise<void> {
-    if (this.canAsk) await this.confirm(question, unchanged);
+    const { out, env } = this.#options;
+    if (this.canAsk || (out.isTerminal && isUnderAgent(env))) await this.confirm(question, unchanged);
   }
 
   async #ask(question: string, { instead, next, echo = true, choices = '' }: Asking): Promise<string> {

@@ -1,6 +1,6 @@
 import type { WriteStream } from 'node:tty';
 import { isInstalled } from '../../base/files/names.ts';
-import { type Environment, isOn, type OutputStream, type System } from '../../base/system.ts';
+import { type Environment, isOn, isUnattended, type OutputStream, type System } from '../../base/system.ts';
 import { LiveLine } from './live-line.ts';
 import { Messages, type NoticeLevel } from './messages.ts';
 import { Output } from './output.ts';
@@ -59,8 +59,8 @@ export async function openTerminal(system: System, settings: TerminalSettings): 
   const after = (): Promise<void> | undefined => pager?.showing;
   const bare = new Output(stderr, { name: 'standard error', redact, after });
   const unicode = !plain && showsUnicode(env, platform);
-  const live =
-    isTerminalStream(stderr) && !plain && !settings.jsonLog ? new LiveLine(stderr, redact, unicode) : undefined;
+  const repaints = isTerminalStream(stderr) && !plain && !settings.jsonLog && !isUnattended(env);
+  const live = repaints ? new LiveLine(stderr, redact, unicode) : undefined;
   const err = new Output(stderr, { name: 'standard error', redact, after, around: live });
   // Only when both show on the same screen does data on stdout disturb the live line.
   const around = stdout.isTTY === true ? live : undefined;
@@ -102,12 +102,14 @@ export function isTerminalStream(stream: OutputStream): stream is OutputStream &
 /** Values of `--color`. */
 export type ColorMode = 'auto' | 'always' | 'never';
 
-/** Whether a stream gets color: by the flag, FORCE_COLOR (not 0 or false), NO_COLOR, or being no dumb terminal. */
+/** Whether a stream gets color. The first of these decides: `--color`, NO_COLOR, FORCE_COLOR, CLICOLOR_FORCE, CLICOLOR=0. */
 export function wantsColor(mode: ColorMode, env: Environment, isTerminal: boolean): boolean {
   if (mode !== 'auto') return mode === 'always';
+  if ((env['NO_COLOR'] ?? '') !== '') return false;
   const forced = env['FORCE_COLOR'];
   if (forced !== undefined) return forced !== '0' && forced !== 'false';
-  if ((env['NO_COLOR'] ?? '') !== '') return false;
+  if (isOn(env['CLICOLOR_FORCE'])) return true;
+  if (env['CLICOLOR'] === '0') return false;
   return isTerminal && env['TERM'] !== 'dumb';
 }
 
@@ -141,10 +143,10 @@ export function showsUnicode(env: Environment, platform: string): boolean {
 
 /**
  * The command line of the pager, as a shell takes it: SVC_PAGER, then PAGER, then less. Undefined where nobody can
- * turn pages (no terminal, a dumb one, CI), where one of them is empty or `cat`, and where there is no such program.
+ * turn pages (no terminal, a dumb one, CI, a coding agent), where one of them is empty or `cat`, and where there is no such program.
  */
 export function pagerFor({ env, platform, stdout }: Pick<System, 'env' | 'platform' | 'stdout'>): string | undefined {
-  if (stdout.isTTY !== true || env['TERM'] === 'dumb' || isOn(env['CI'])) return undefined;
+  if (stdout.isTTY !== true || env['TERM'] === 'dumb' || isUnattended(env)) return undefined;
   const named = env['SVC_PAGER'] ?? env['PAGER'];
   // Windows comes with none that shows colors.
   const command = (named ?? (platform === 'win32' ? '' : 'less')).trim();

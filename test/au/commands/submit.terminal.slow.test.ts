@@ -116,6 +116,17 @@ describe('the question before rows are paid for', () => {
     expect(session.screen()).not.toContain('billed');
     expect(desk.uploads()).toBe(1);
   });
+
+  it('a coding agent at a terminal is never taken for a person who said yes to paid rows', async () => {
+    const desk = await productionDesk();
+    const underAgent = { ...desk, env: { ...desk.env, AI_AGENT: 'some-agent' } };
+    const refused = onTerminal(underAgent, 'au submit tokens.csv');
+    expect((await refused.exited).exitCode).toBe(2);
+    expect(refused.screen()).toContain('Pass --yes.');
+    expect(desk.uploads()).toBe(0);
+    expect((await onTerminal(underAgent, 'au submit tokens.csv --yes').exited).exitCode).toBe(0);
+    expect(desk.uploads()).toBe(1);
+  });
 });
 
 describe('the question before only some rows of a file are sent', () => {

@@ -58,6 +58,7 @@ describe('the pager', () => {
     ['an empty SVC_PAGER', LIST, { SVC_PAGER: '' }],
     ['SVC_PAGER=cat', LIST, { SVC_PAGER: 'cat' }],
     ['CI', LIST, { CI: 'true' }],
+    ['a coding agent', LIST, { AI_AGENT: 'some-agent' }],
     ['a dumb terminal', LIST, { TERM: 'dumb' }],
     ['--plain', [...LIST, '--plain'], {}],
     ['a pager that is not installed', LIST, { SVC_PAGER: 'no-such-pager-here -R' }],

@@ -34,6 +34,7 @@ describe('questions that nobody can answer', () => {
     'without a terminal to ask on': { columns: undefined },
     'with --no-input': { noInput: true },
     'in CI': { env: { CI: 'true' } },
+    'under a coding agent': { env: { CLAUDECODE: '1' } },
   }))
     it(`R54: questions that nobody can answer fail at once ${where}, naming the flag to give`, async () => {
       for (const [name, hint] of [
