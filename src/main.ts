@@ -15,7 +15,7 @@ export async function main(argv: readonly string[], system: System): Promise<num
   const { PROGRAM } = await import('./tree.ts');
   if (argv.length === 1 && (argv[0] === '--help' || argv[0] === '-h')) {
     const { helpText } = await import('./cli/app/help.ts');
-    const request = { about: { kind: 'tool', program: PROGRAM }, short: argv[0] === '-h' } as const;
+    const request = { about: { kind: 'tool', program: PROGRAM }, full: false } as const;
     return writePlain(system, await helpText(request, system));
   }
   const { run } = await import('./cli/app/run.ts');

@@ -210,6 +210,9 @@ const PROFILE: readonly Entry[] = [
   entry('delete', 'delete a profile with its stored keys', () => import('./general/commands/profile/delete.ts')),
 ];
 
+/** Commands that `svc --help` leaves to `svc help`. */
+const RARE = { rare: true } as const;
+
 export const TREE: readonly Entry[] = [
   group('logs', 'read, follow and archive audit logs', LOGS, { defaultCommand: 'list' }),
   group('tenant', 'show and change the tenant of your keys', TENANT, { defaultCommand: 'show' }),
@@ -240,16 +243,22 @@ export const TREE: readonly Entry[] = [
     'explain a code, status, setting, field or limit, offline',
     () => import('./general/commands/explain.ts'),
   ),
-  entry('reset', 'remove all files that svc keeps on this machine', () => import('./general/commands/reset.ts')),
+  entry('reset', 'remove all files that svc keeps on this machine', () => import('./general/commands/reset.ts'), RARE),
   entry(
     'completion',
     'install TAB completion of commands, options and values',
     () => import('./general/commands/completion.ts'),
+    RARE,
   ),
-  entry('commands', 'print the command tree as data', async () => {
-    const { commandsCommand } = await import('./general/commands/commands.ts');
-    return { commands: commandsCommand(TREE, GLOBAL_PARAMETERS) };
-  }),
+  entry(
+    'commands',
+    'print the command tree as data',
+    async () => {
+      const { commandsCommand } = await import('./general/commands/commands.ts');
+      return { commands: commandsCommand(TREE, GLOBAL_PARAMETERS) };
+    },
+    RARE,
+  ),
 ];
 
 const AUTH: readonly Entry<Command>[] = [
@@ -276,7 +285,6 @@ const version = defineCommand({
 const EXAMPLES: readonly Example[] = [
   ['svc --sandbox logs --entity-type card', 'try it: no account, no network'],
   ['svc login', 'save your API keys'],
-  ['svc logs --entity-type card', 'the latest logs of an entity type'],
   ['svc au submit tokens.csv --wait', 'refresh card tokens'],
 ];
 

@@ -1,7 +1,7 @@
 import { SvcError } from '../base/errors.ts';
 import type { Context, PreviewRequest } from '../cli/app/command.ts';
 import { option } from '../cli/app/hint.ts';
-import { flag, type Input, type Parameter, repeated, suggesting, value } from '../cli/app/parameter.ts';
+import { flag, type Input, type Parameter, repeated, suggesting, value, rare } from '../cli/app/parameter.ts';
 import { formatOf } from '../cli/app/print.ts';
 import { moment } from '../cli/app/moment.ts';
 import { pattern, positiveDuration, text, textToSend, trimmed, trimmedToSend } from '../cli/app/value-parsers.ts';
@@ -27,7 +27,9 @@ export const INTERVAL_PARAMETERS = {
 export const ENTRY_PARAMETERS = {
   operation: suggesting({ wordsOf: 'operation' }, repeated('--operation <name>', 'only this operation *', text)),
   actor: suggesting('actor', repeated('--actor <id|name>', 'only this actor, by id or name *', trimmed)),
-  actorType: suggesting({ wordsOf: 'actor type' }, repeated('--actor-type <type>', 'only actors of this type *', text)),
+  actorType: rare(
+    suggesting({ wordsOf: 'actor type' }, repeated('--actor-type <type>', 'only actors of this type *', text)),
+  ),
   grep: value('--grep <regex>', 'only entries whose message matches *', pattern),
   excludeOperation: suggesting(
     { wordsOf: 'operation' },
@@ -35,7 +37,7 @@ export const ENTRY_PARAMETERS = {
   ),
   excludeEntityType: suggesting(
     'entity type',
-    repeated('--exclude-entity-type <type>', 'not this type of entity *', text),
+    rare(repeated('--exclude-entity-type <type>', 'not this type of entity *', text)),
   ),
 } as const;
 
@@ -51,7 +53,7 @@ export const UNMARKED_ENTRY_PARAMETERS = {
 
 /** The options about entries that the service may no longer have. */
 export const RETENTION_PARAMETERS = {
-  retention: value('--retention <duration>', 'how long the service keeps logs (default 24h)', positiveDuration),
+  retention: rare(value('--retention <duration>', 'how long the service keeps logs (default 24h)', positiveDuration)),
   strict: flag('--strict', 'exit with 14 when entries may be missing'),
 } as const;
 

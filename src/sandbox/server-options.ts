@@ -4,7 +4,7 @@ import { makeDirectory } from '../base/files/directory.ts';
 import { readRegularFileSync } from '../base/files/read.ts';
 import type { Context } from '../cli/app/command.ts';
 import { requireWhole, sandboxDirectory } from '../cli/app/embedded-sandbox.ts';
-import { choice, flag, type Input, reading, repeated, suggesting, value } from '../cli/app/parameter.ts';
+import { choice, flag, type Input, reading, repeated, suggesting, value, rare } from '../cli/app/parameter.ts';
 import { resolvePath } from '../cli/app/files/typed-path.ts';
 import { hostName, integer, positiveDuration, text, textToSend, type ValueParser } from '../cli/app/value-parsers.ts';
 import type { Feature, Interceptor } from '../emulator/options.ts';
@@ -30,13 +30,13 @@ const feature: ValueParser<Feature> = (typed) => {
 export const directoryParameter = value('--directory <dir>', 'state directory (default: the one of --sandbox)', text);
 
 export const SERVER_PARAMETERS = {
-  seed: value('--seed <n>', 'seed for generated data and fault probabilities', integer(0)),
+  seed: rare(value('--seed <n>', 'seed for generated data and fault probabilities', integer(0))),
   logs: value('--logs <n>', 'number of generated log entries at the start', integer(0)),
   tenants: suggesting(
     { wordsOf: 'tenant type' },
     value('--tenants <types>', 'its tenants, such as test,production (default test)', tenantTypes),
   ),
-  merchantId: repeated('--merchant-id <id>', 'a merchant id of a production tenant', textToSend),
+  merchantId: rare(repeated('--merchant-id <id>', 'a merchant id of a production tenant', textToSend)),
   acceptTokens: flag('--accept-tokens', 'each UUID is a card, and its result invented'),
   without: suggesting(
     () => [
@@ -45,14 +45,16 @@ export const SERVER_PARAMETERS = {
     ],
     repeated('--without <feature>', 'leave out 3ds or account-updater', feature),
   ),
-  order: choice('--order <order>', 'order of its logs (default desc)', ['desc', 'asc']),
-  cursors: choice('--cursors <use>', 'strict: only with the same filters and size (default any)', ['any', 'strict']),
+  order: rare(choice('--order <order>', 'order of its logs (default desc)', ['desc', 'asc'])),
+  cursors: rare(
+    choice('--cursors <use>', 'strict: only with the same filters and size (default any)', ['any', 'strict']),
+  ),
   processing: value('--processing <duration>', 'how long a job takes after its upload (default 2s)', positiveDuration),
-  allowHost: repeated('--allow-host <name>', 'another host name, such as that of a container', hostName),
+  allowHost: rare(repeated('--allow-host <name>', 'another host name, such as that of a container', hostName)),
   limits: choice('--limits <when>', 'enforce rate limits (default off)', ['on', 'off']),
-  noAuditReads: flag('--no-audit-reads', 'do not log reads of the logs, which shift their pages'),
+  noAuditReads: rare(flag('--no-audit-reads', 'do not log reads of the logs, which shift their pages')),
   webhook: repeated('--webhook <url>', 'send events to this loopback address', text),
-  webhookDuplicates: flag('--webhook-duplicates', 'deliver each event twice'),
+  webhookDuplicates: rare(flag('--webhook-duplicates', 'deliver each event twice')),
   fault: suggesting(
     { joined: async () => (await import('../emulator/faults/fault.ts')).EFFECT_EXAMPLES },
     repeated('--fault <fault>', "make requests fail: 'svc help faults'", text),

@@ -54,6 +54,6 @@ describe('printed commands begin with the name that was typed', () => {
   });
 
   it.each(['svc', 'other', 'my-svc-cli'])('the name svc when it was started as %s', async (name) => {
-    expect(await started(name, '--help')).toContain('Usage: svc <command>');
+    expect(await started(name, '--help')).toContain('svc <command> --help');
   });
 });

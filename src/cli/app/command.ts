@@ -82,8 +82,12 @@ export type Group = Named & GroupSpec;
 export interface Entry<Node = Group | Command> extends Named {
   /** Whether the word is missing from lists of commands and from completion. Its own help still works. */
   readonly hidden: boolean;
+  /** Whether `svc --help` leaves the word to `svc help`. */
+  readonly rare?: boolean | undefined;
   /** Another word for the same, which lists leave out. */
   readonly alias?: string | undefined;
+  /** The commands of a group. */
+  readonly commands?: readonly Entry[] | undefined;
   readonly load: () => Promise<Node>;
 }
 
@@ -112,10 +116,10 @@ export function entry<
   name: Word,
   summary: string,
   load: () => Promise<Module>,
-  { hidden = false } = {},
+  { hidden = false, rare = false } = {},
 ): Entry<Module[ExportName<Word>] & Named> {
   const exported = name.replaceAll(/-./g, ([, letter = '']) => letter.toUpperCase()) as ExportName<Word>;
-  return { name, summary, hidden, load: async () => ({ ...(await load())[exported], name, summary }) };
+  return { name, summary, hidden, rare, load: async () => ({ ...(await load())[exported], name, summary }) };
 }
 
 /** Lists a group: its word, one line for lists, its commands, the default command and another word for it, if any. */
@@ -125,7 +129,7 @@ export function group(
   commands: readonly Entry[],
   { defaultCommand, alias, hidden = false }: { defaultCommand?: string; alias?: string; hidden?: boolean } = {},
 ): Entry<Group> {
-  return { name, summary, hidden, alias, load: async () => ({ name, summary, commands, defaultCommand }) };
+  return { name, summary, hidden, alias, commands, load: async () => ({ name, summary, commands, defaultCommand }) };
 }
 
 /** Tells whether an entry has this name, or this other name. */

@@ -1,7 +1,15 @@
 import type { System } from '../../base/system.ts';
 import { withProgramName } from '../output/program-name.ts';
 import { wrapWords } from '../output/text.ts';
-import { type Command, commandsBehind, type Example, type Group, type OwnExitCode, type Program } from './command.ts';
+import {
+  type Command,
+  commandsBehind,
+  type Entry,
+  type Example,
+  type Group,
+  type OwnExitCode,
+  type Program,
+} from './command.ts';
 import { GLOBAL_PARAMETERS, type Globals } from './global-parameters.ts';
 import type { Parameter, Parameters } from './parameter.ts';
 import type { About, HelpRequest } from './invocation.ts';
@@ -10,15 +18,10 @@ import { type Page, type Row, type Section, type TopicName, topicPage, TOPICS } 
 // The parser's own help does not wrap in a narrow terminal, and the man page needs the same pages as data.
 /** Renders help as text, as wide as the terminal if there is one. */
 export async function helpText(
-  { about, short }: Omit<HelpRequest, 'kind'>,
+  { about, full }: Omit<HelpRequest, 'kind'>,
   { stdout, program }: HelpHost,
 ): Promise<string> {
-  const page = named(await pageAbout(about), program);
-  const words = 'words' in about ? about.words : '';
-  return pageText(
-    short && about.kind !== 'topic' ? named(shortPage(page, words), program) : page,
-    stdout.columns || 80,
-  );
+  return pageText(named(await pageAbout(about, full), program), stdout.columns || 80);
 }
 
 type HelpHost = { readonly stdout: Pick<System['stdout'], 'columns'> } & Pick<System, 'program'>;
@@ -44,14 +47,14 @@ function named(page: Page, program: System['program']): Page {
   };
 }
 
-async function pageAbout(about: About): Promise<Page> {
+async function pageAbout(about: About, full: boolean): Promise<Page> {
   switch (about.kind) {
     case 'tool':
-      return rootPage(about.program);
+      return full ? rootPage(about.program) : firstPage(about.program);
     case 'group':
-      return groupPage(about.group, about.words);
+      return groupPage(about.group, about.words, full);
     case 'command':
-      return commandPage(about.command, about.words);
+      return full ? commandPage(about.command, about.words) : shortCommandPage(about.command, about.words);
     case 'topic':
       return topicHelp(about.topic);
   }
@@ -67,10 +70,38 @@ export async function topicHelp(topic: TopicName): Promise<Page> {
   };
 }
 
+const TITLE = 'svc: the card vault from the command line';
+
+/** Returns what `svc --help` shows: no more than a small screen has room for. */
+function firstPage({ tree, examples }: Pick<Program, 'tree' | 'examples'>): Page {
+  const shown = tree.filter(({ hidden, rare }) => !hidden && rare !== true);
+  const groups = shown.flatMap(({ name, commands }): Row[] => (commands ? [[name, shownWords(commands)]] : []));
+  const others = shown.filter(({ commands }) => commands === undefined);
+  return {
+    title: TITLE,
+    sections: [
+      { title: 'Examples', examples },
+      { title: 'Commands', rows: [...groups, ['also', shownWords(others)]] },
+      {
+        title: 'More',
+        rows: [
+          ['svc <command> --help', 'examples and options of a command or group'],
+          ['svc help', 'what each command does, common options, topics'],
+        ],
+      },
+    ],
+  };
+}
+
+function shownWords(entries: readonly Entry[]): string {
+  const shown = entries.filter(({ hidden }) => !hidden);
+  return shown.map(({ name }) => name).join(', ');
+}
+
 export function rootPage({ tree, examples }: Pick<Program, 'tree' | 'examples'>): Page {
   const listed = tree.filter(({ hidden }) => !hidden);
   return {
-    title: 'svc: the card vault from the command line',
+    title: TITLE,
     sections: [
       { title: 'Examples', examples },
       { title: 'Usage', line: 'svc <command> [options]' },
@@ -105,21 +136,26 @@ function frequentParameters(): Parameters {
   return Object.fromEntries(FREQUENT.map((name) => [name, GLOBAL_PARAMETERS[name]]));
 }
 
-async function groupPage(group: Group, words: string): Promise<Page> {
+async function groupPage(group: Group, words: string, full: boolean): Promise<Page> {
   const shown = group.commands.filter(({ hidden }) => !hidden);
   const commands = (await Promise.all(shown.map((each) => commandsBehind(each)))).flat();
   const main = commands.find((each) => each.words === group.defaultCommand)?.command;
   const examples = commands.flatMap(({ command }) => command.examples.slice(0, command === main ? 2 : 1));
-  return {
+  const page = {
     title: sentence(group.summary),
     sections: [
-      { title: 'Examples', examples: examples.slice(0, GROUP_EXAMPLES) },
+      { title: 'Examples', examples: examples.slice(0, full ? GROUP_EXAMPLES : 2) },
       { title: 'Usage', line: `svc ${words} <command> [options]` },
       { title: 'Commands', rows: commands.map((each): Row => [usage(each.command, each.words), each.command.summary]) },
-      {
-        title: `Options of '${words} ${main?.name ?? ''}', which runs when no command is named`,
-        rows: main ? optionRows(main.parameters) : [],
-      },
+    ],
+  };
+  if (!full) return { ...page, sections: [...page.sections, { title: 'More', line: `svc ${words} <command> --help` }] };
+  const whenNone = `Options of '${words} ${main?.name ?? ''}', which runs when no command is named`;
+  return {
+    ...page,
+    sections: [
+      ...page.sections,
+      { title: whenNone, rows: main ? optionRows(main.parameters) : [] },
       { title: 'Global options', line: GLOBAL_LINE },
       { title: 'More', line: `svc help ${words} <command>` },
     ],
@@ -156,12 +192,21 @@ function usualCodes(codes: readonly (number | OwnExitCode)[]): string | undefine
 
 const GLOBAL_LINE = '-o, --fields, --jq, --profile, --sandbox …: svc help output';
 
-/** Shortens a page for `-h`: usage, one example, and options or commands. */
-function shortPage({ title, sections }: Page, words: string): Page {
-  const kept = sections.filter((section) => /^(Usage|Arguments|Commands|Options)/.test(section.title));
-  const examples = sections.flatMap((section) => section.examples ?? []).slice(0, 1);
-  const more = ['svc', words, '--help'].filter(Boolean).join(' ');
-  return { title, sections: [{ title: 'Example', examples }, ...kept, { title: 'More', rows: [[more, 'full help']] }] };
+/** Returns what `--help` shows of a command: examples, and the options that a first month needs. */
+function shortCommandPage(command: Command, words: string): Page {
+  const { summary, examples, parameters } = command;
+  const options = optionRows(Object.fromEntries(Object.entries(parameters).filter(([, { rare }]) => rare !== true)));
+  const isMarked = options.some(([, meaning]) => meaning.includes('*'));
+  return {
+    title: sentence(summary),
+    sections: [
+      { title: 'Examples', examples: examples.slice(0, 3) },
+      { title: 'Usage', line: `${usage(command, `svc ${words}`)} [options]` },
+      { title: 'Options', rows: options },
+      { title: '*', line: isMarked ? 'svc filters these itself, in what it reads' : undefined },
+      { title: 'More', line: `svc help ${words}` },
+    ],
+  };
 }
 
 function optionRows(parameters: Parameters): Row[] {

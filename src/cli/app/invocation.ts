@@ -17,8 +17,8 @@ export interface RunRequest {
 export interface HelpRequest {
   readonly kind: 'help';
   readonly about: About;
-  /** `-h` shows what fits a screen; `--help` and `svc help` show everything. */
-  readonly short: boolean;
+  /** `--help` shows what a first month needs; `svc help` shows everything. */
+  readonly full: boolean;
 }
 
 export type About =

@@ -1,5 +1,5 @@
 import { option } from './hint.ts';
-import { conflicting, type Input, value, flag } from './parameter.ts';
+import { conflicting, type Input, value, flag, rare } from './parameter.ts';
 import { cursor, integer } from './value-parsers.ts';
 
 /** The paging options of commands that list. */
@@ -7,7 +7,7 @@ export const PAGING_PARAMETERS = {
   limit: conflicting(['all'], value('-n, --limit <n>', 'stop after this many', integer(1))),
   all: flag('--all', 'every page, not only the newest'),
   start: value('--start <cursor>', 'resume from the cursor of an earlier run', cursor),
-  pageSize: value('--page-size <n>', 'items per request, 1 to 100', integer(1, 100)),
+  pageSize: rare(value('--page-size <n>', 'items per request, 1 to 100', integer(1, 100))),
 } as const;
 
 export type PagingInput = Input<typeof PAGING_PARAMETERS>;

@@ -16,6 +16,8 @@ export interface Parameter<T> {
   readonly suggest?: Suggest | undefined;
   /** Whether help and completion leave the option out. It works all the same. */
   readonly hidden?: boolean | undefined;
+  /** Whether only the full help and the man page show the option: a first month does not need it. */
+  readonly rare?: boolean | undefined;
   /** What the command does with the file that is named here. It never replaces a file that it reads. */
   readonly file?: FileUse | undefined;
   /** The usual ends of the names of the files that it takes, such as `.csv`. Hints about a missing file list these. */
@@ -148,6 +150,11 @@ export function optionWords(parameter: Parameter<unknown>): string[] {
 
 export function suggesting<T>(suggest: Suggest, parameter: Parameter<T>): Parameter<T> {
   return { ...parameter, suggest };
+}
+
+/** Declares that `--help` leaves the option to the full help: a first month does not need it. */
+export function rare<T>(parameter: Parameter<T>): Parameter<T> {
+  return { ...parameter, rare: true };
 }
 
 /** Declares an option that help and completion leave out, because hardly anybody needs it. */

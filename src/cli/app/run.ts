@@ -145,7 +145,7 @@ function isTopic(name: string): name is TopicName {
 }
 
 function helpOn(about: About, argv: readonly string[]): HelpRequest {
-  return { kind: 'help', about, short: argv.includes('-h') && !argv.includes('--help') };
+  return { kind: 'help', about, full: argv[0] === 'help' };
 }
 
 function hasCode(error: unknown, ...codes: string[]): boolean {

@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { SvcError } from '../../base/errors.ts';
 import { type Context, defineCommand } from '../../cli/app/command.ts';
-import { conflicting, flag, type Input, optionalArgument, value } from '../../cli/app/parameter.ts';
+import { conflicting, flag, type Input, optionalArgument, value, rare } from '../../cli/app/parameter.ts';
 import { isDrawn, listPrinter, oneBatch, recordPrinter } from '../../cli/app/print.ts';
 import { moment } from '../../cli/app/moment.ts';
 import { positiveDuration, text } from '../../cli/app/value-parsers.ts';
@@ -38,7 +38,7 @@ const parameters = {
     moment,
   ),
   follow: flag('--follow', 'keep running, and keep the archive up to date'),
-  every: value('--every <duration>', 'longest time between two commits (default 15m)', positiveDuration),
+  every: rare(value('--every <duration>', 'longest time between two commits (default 15m)', positiveDuration)),
   overlap: OVERLAP_PARAMETER,
   retentionMargin: value(
     '--retention-margin <duration>',

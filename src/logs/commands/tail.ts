@@ -1,5 +1,5 @@
 import { defineCommand } from '../../cli/app/command.ts';
-import { conflicting, extending, flag, hidden, suggesting, value } from '../../cli/app/parameter.ts';
+import { conflicting, extending, flag, hidden, suggesting, value, rare } from '../../cli/app/parameter.ts';
 import { moment } from '../../cli/app/moment.ts';
 import { integer, positiveDuration, text } from '../../cli/app/value-parsers.ts';
 import { runTail, tailRequest } from '../follow/run-tail.ts';
@@ -46,7 +46,7 @@ export const tail = defineCommand({
       ['since', 'to'],
       value('-n, --last <n>', 'begin with the last n entries, up to 10,000', integer(1, MAX_LAST)),
     ),
-    follow: flag('-f, --follow', 'with --last: follow in a pipe too'),
+    follow: rare(flag('-f, --follow', 'with --last: follow in a pipe too')),
     ...ENTITY_PARAMETERS,
     ...ENTRY_PARAMETERS,
     hideOwnReads: conflicting(['checkpoint', 'to'], {
@@ -62,7 +62,7 @@ export const tail = defineCommand({
     overlap: hidden(OVERLAP_PARAMETER),
     interval: hidden(value('--interval <duration>', 'pause between two polls (default 1s to 15s)', positiveDuration)),
     for: value('--for <duration>', 'end after this time', positiveDuration),
-    max: value('--max <n>', 'end after this many entries', integer(1)),
+    max: rare(value('--max <n>', 'end after this many entries', integer(1))),
     idleExit: hidden(value('--idle-exit <duration>', 'end when nothing new arrives for this long', positiveDuration)),
     ...RETENTION_PARAMETERS,
   },

@@ -3,7 +3,7 @@ import { GLOBAL_PARAMETERS } from '../../../src/cli/app/global-parameters.ts';
 import { helpText } from '../../../src/cli/app/help.ts';
 import { optionWords } from '../../../src/cli/app/parameter.ts';
 import { parse } from '../../../src/cli/app/run.ts';
-import { PROGRAM } from '../../../src/tree.ts';
+import { PROGRAM, TREE } from '../../../src/tree.ts';
 import { allCommands } from '../../support/tree.ts';
 
 const CANARY = 'key_prod_4111111111111111_CANARY';
@@ -150,21 +150,31 @@ describe('help', () => {
       expect(text.indexOf('Examples'), argv.join(' ')).toBeGreaterThan(0);
       expect(text.split('\n').every((line) => line.length <= 80)).toBe(true);
     }
-    expect(await help('help', 'au', 'wait')).toBe(await help('au', 'wait', '--help'));
   });
-});
 
-describe('-h', () => {
+  it('svc --help fits a screen of 24 lines, and names every group and usual command', async () => {
+    const text = await help('--help');
+    expect(text.trimEnd().split('\n').length).toBeLessThan(24);
+    for (const { name } of TREE.filter(({ rare }) => rare !== true)) expect(text).toContain(name);
+    expect(await help('-h')).toBe(text);
+  });
+
   it.each([[], ['logs'], ['logs', 'list'], ['au', 'submit']])(
-    '-h on %j is shorter than --help and says where the rest is',
-    async (...argv) => {
-      const short = await help(...argv, '-h');
-      const long = await help(...argv, '--help');
-      expect(short.length).toBeLessThan(long.length);
-      expect(short).toContain(`${['svc', ...argv].join(' ')} --help`);
+    'the --help of svc %s is shorter than svc help, which it names',
+    async (...words) => {
+      const short = await help(...words, '--help');
+      const full = await help('help', ...words);
+      expect(short.length).toBeLessThan(full.length);
+      expect(short).toContain(words.length === 1 ? 'svc logs <command> --help' : ['svc help', ...words].join(' '));
       expect(short).not.toMatch(/^(Exit codes|Permissions|Topics)/m);
+      expect(await help(...words, '-h')).toBe(short);
     },
   );
+
+  it('--help leaves an option that a first month does not need to svc help', async () => {
+    expect(await help('logs', 'list', '--help')).not.toContain('--page-size');
+    expect(await help('help', 'logs', 'list')).toContain('--page-size');
+  });
 });
 
 describe('the tree', () => {
