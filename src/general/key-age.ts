@@ -21,7 +21,7 @@ export interface KeyAge {
   readonly type: KeyType;
   readonly from: string;
   readonly storedAt: string | null;
-  /** Undefined for a key from a variable or a command, a key that an earlier version stored, and a time in the future. */
+  /** Undefined for a key from a variable, a command or an editor, and a time in the future. */
   readonly ageMs: number | undefined;
 }
 
@@ -30,7 +30,7 @@ export function keyAge({ system, settings, clock }: Context, type: KeyType): Key
   const origin = keyOrigin(system, settings, type);
   if (origin === undefined || settings.sandbox) return undefined;
   const stored = origin.kind === 'profile' ? settings.stored?.keys?.[type] : undefined;
-  // A profile may have a command beside the time of an earlier value.
+  // A profile may have a command beside the time of a value that it replaced.
   const storedAt = (stored?.value === undefined ? undefined : stored.stored_at) ?? null;
   const at = parseTime(storedAt ?? '');
   const ageMs = at === undefined || at > clock.now() ? undefined : clock.now() - at;

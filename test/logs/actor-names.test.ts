@@ -212,16 +212,4 @@ describe('--actor with the name of an application', () => {
     const { stderr } = await svcHere(['logs', '--actor', 'App 7'], options);
     expect(stderr).toContain('is application id-7; others of this name may not be known');
   });
-
-  it('is not decided by the cut names that an earlier version of svc kept', async () => {
-    answer([{ id: ACTOR, name: PRODUCTION }]);
-    await onScreen(['logs']);
-    const file = path.join(home, '.cache/svc/applications.json');
-    const { tenants } = JSON.parse(fs.readFileSync(file, 'utf8')) as { tenants: Record<string, { whole?: unknown }> };
-    for (const tenant of Object.values(tenants)) delete tenant.whole;
-    fs.writeFileSync(file, JSON.stringify({ version: 1, tenants }));
-    expect(await byActor(PRODUCTION)).toEqual(['"message":"one"']);
-    expect(await onScreen(['logs'])).toContain(` ${CUT} `);
-    expect(fs.readFileSync(file, 'utf8')).toContain(PRODUCTION);
-  });
 });

@@ -5,7 +5,7 @@ import { logFromLine } from '../../src/client/api/logs.ts';
 import { entryOf, secondsOf, Tally } from '../../src/logs/entry.ts';
 import type { Log } from '../../src/schema/log.ts';
 
-it('R28: an entry has the key by which checkpoints and archives of earlier versions know it', () => {
+it('R28: an entry has the key by which checkpoints and archives know it', () => {
   const members = fc.dictionary(fc.string(), fc.oneof(fc.string(), fc.constant(null), fc.integer(), fc.boolean()));
   fc.assert(
     fc.property(fc.array(members, { minLength: 1, maxLength: 5 }), (rows) => {

@@ -240,7 +240,7 @@ interface LockOwner {
   readonly place: string;
   /** Start of that process, if the system knows it: a later process may get the same pid. */
   readonly birth: string | undefined;
-  /** Id of the system's start, if known; locks of earlier versions lack it. */
+  /** Id of the system's start, if known. */
   readonly boot?: string | undefined;
 }
 

@@ -110,10 +110,10 @@ function holdFile(name: string, day: number): string {
   return `${name}.held-${day}.log`;
 }
 
-/** Removes files of past periods and days, and files of earlier versions. */
+/** Removes files of past periods and days. */
 function removeOld(directory: string, now: number): void {
   for (const name of fs.readdirSync(directory)) {
-    const found = /^[0-9a-f]{32}\.(?:(?<period>\d+)\.log|held-(?<day>\d+)\.log|json.*)$/.exec(name);
+    const found = /^[0-9a-f]{32}\.(?:(?<period>\d+)\.log|held-(?<day>\d+)\.log)$/.exec(name);
     if (!found) continue;
     const { period = 0, day } = found.groups ?? {};
     const isInUse = day === undefined ? Number(period) >= periodOf(now) - 1 : Number(day) >= dayOf(now);

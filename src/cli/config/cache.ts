@@ -65,7 +65,7 @@ interface NotedKeys {
   readonly hash: string;
 }
 
-/** Returns the hash of the keys whose tenant was stored; undefined if an earlier version of svc stored it. */
+/** Returns the hash of the keys whose tenant was stored. */
 export function rememberedKeys(system: PathsHost, profile: string): NotedKeys | undefined {
   const { salt, keys: hash } = objectOrUndefined(readCache(system, TENANTS)[profile]) ?? {};
   return typeof salt === 'string' && typeof hash === 'string' ? { salt, hash } : undefined;
@@ -191,7 +191,7 @@ interface Applications {
   /** The time of reading the names, in epoch milliseconds; 0 if they were never read. */
   readonly at: number;
   readonly names: readonly Named[];
-  /** The whole names of those that are cut in `names`; missing if an earlier version of svc stored them. */
+  /** The whole names of those that are cut in `names`; missing if names were never read. */
   readonly whole?: readonly Named[] | undefined;
   /** Whether the tenant has more applications than `names`. */
   readonly more?: boolean | undefined;

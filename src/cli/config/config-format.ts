@@ -23,7 +23,7 @@ export interface StoredKey {
   value?: string;
   command?: string;
   base_url: string;
-  /** When the value was stored; earlier versions did not write it. */
+  /** When svc stored the value. */
   stored_at?: string;
 }
 
@@ -38,7 +38,7 @@ export interface Profile {
   /** The operator's choices for the rows of result codes. */
   actions?: Record<string, ResultStep>;
   keys?: Partial<Record<KeyType, StoredKey>>;
-  /** When keys were stored and replaced; earlier versions did not write it. */
+  /** When keys were stored and replaced. */
   key_history?: KeyHistory;
 }
 

@@ -13,14 +13,11 @@ export interface KeysOfProfile {
 
 /**
  * Returns the tenant of a profile as of its last check, if the profile has the same keys as then. An editor, `login --no-check`
- * or another config directory may have put the keys of another tenant in their place. An earlier version of svc did not note
- * the keys: then a test tenant does not count, since svc would not ask before it does billable work.
+ * or another config directory may have put the keys of another tenant in their place.
  */
 export function tenantOfKeys(system: PathsHost, { profile, baseUrl, keys }: KeysOfProfile): TenantFacts | undefined {
-  const tenant = knownTenant(system, profile, baseUrl);
   const noted = rememberedKeys(system, profile);
-  if (noted === undefined) return tenant?.type === 'test' ? undefined : tenant;
-  return noted.hash === hashOf(keys, noted.salt) ? tenant : undefined;
+  return noted?.hash === hashOf(keys, noted?.salt ?? '') ? knownTenant(system, profile, baseUrl) : undefined;
 }
 
 /** Stores the tenant that a check of these keys showed; a failure is ignored. */

@@ -28,11 +28,6 @@ export function newTenantId(seed: number, start: number): string {
   return uuidOf(seed, NAMESPACE.tenant, Math.floor(start / 2 ** 32), start % 2 ** 32);
 }
 
-/** Returns the id of a tenant that an earlier version began. */
-export function tenantIdOfSeed(seed: number): string {
-  return uuidOf(seed, NAMESPACE.tenant);
-}
-
 export function ownerId(seed: number): string {
   return uuidOf(seed, NAMESPACE.user);
 }

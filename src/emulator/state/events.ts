@@ -27,8 +27,7 @@ interface Events {
     readonly tenantType?: TenantType;
     /** The number of the tenant; 1 when absent. */
     readonly tenant?: number | undefined;
-    /** The tenant's id. An earlier version recorded none: it gave all tenants of a seed the same id. */
-    readonly tenantId?: string;
+    readonly tenantId: string;
   };
   /** The sandbox's clock was moved: it is now `offset` ahead of the real one. */
   clock: { readonly offset: number };

@@ -76,14 +76,13 @@ function completeLines(descriptor: number, from: number): { text: string; end: n
 
 export type StatePaths = ReturnType<typeof statePaths>;
 
-/** Returns the paths below a state directory; `files` belongs to jobs, `objects` to the buckets of earlier versions. */
+/** Returns the paths below a state directory; `files` belongs to jobs. */
 export function statePaths(directory: string) {
   return {
     directory,
     journal: join(directory, 'journal.jsonl'),
     ledger: join(directory, 'ledger.jsonl'),
     files: join(directory, 'files'),
-    objects: join(directory, 'objects'),
     /** A directory for each tenant after the first, named by its number. */
     tenants: join(directory, 'tenants'),
   };
@@ -98,7 +97,7 @@ export function prepareDirectory(paths: StatePaths): void {
   fs.mkdirSync(paths.files, { recursive: true, mode: 0o700 });
 }
 
-const SANDBOX_FILE = /^(journal\.jsonl|ledger\.jsonl|files|objects|tenants)/;
+const SANDBOX_FILE = /^(journal\.jsonl|ledger\.jsonl|files|tenants)/;
 
 /**
  * Returns what a directory is: that of a sandbox, of one whose journal does not begin as it should, of something else, or
@@ -132,9 +131,9 @@ const MOST_START_BYTES = 4096;
 
 /** Deletes all state of a sandbox. Sandboxes that run on the directory start over. */
 export function resetSandbox(directory: string): void {
-  const { journal, files, objects, tenants, ledger } = statePaths(directory);
+  const { journal, files, tenants, ledger } = statePaths(directory);
   // The journal goes last, because it shows that the other files are a sandbox's.
-  for (const path of [files, objects, tenants, journal]) fs.rmSync(path, { recursive: true, force: true });
+  for (const path of [files, tenants, journal]) fs.rmSync(path, { recursive: true, force: true });
   // Running sandboxes keep writing to the same file.
   if (fs.existsSync(ledger)) fs.truncateSync(ledger);
 }

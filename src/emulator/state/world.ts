@@ -1,7 +1,6 @@
 import type { JobStatus } from '../../schema/account-updater.ts';
 import { UPLOAD_LIFE_MS } from '../../schema/account-updater-files.ts';
 import { HOUR_MS } from '../../schema/durations.ts';
-import { tenantIdOfSeed } from '../seed/logs.ts';
 import { NAMESPACE, uuidOf } from '../seed/random.ts';
 import type { CreationEvent, EventOf, JournalEvent } from './events.ts';
 
@@ -39,7 +38,7 @@ export interface SetOutcome {
 export function newWorld(start: EventOf<'start'>): World {
   return {
     start,
-    tenantId: start.tenantId ?? tenantIdOfSeed(start.seed),
+    tenantId: start.tenantId,
     clockOffset: 0,
     jobs: new Created(start, NAMESPACE.job, (entity) => ({ ...entity, uploads: 0 })),
     audit: [],

@@ -113,7 +113,7 @@ async function printHistory(context: Context): Promise<void> {
   if (events.length === 0) notices.note(`profile ${profile} has no key history: the next login begins it`);
   for (const type of unexplainedKeys(settings.stored ?? {}))
     notices.warn(
-      `the stored ${type} key of profile ${profile} is not the one of a line above: an earlier version of svc, profile set, or an editor stored it`,
+      `the stored ${type} key of profile ${profile} is not the one of a line above: profile set or an editor stored it`,
     );
 }
 
@@ -149,7 +149,7 @@ function rowOf(context: Context, keys: readonly KeyReport[], writes: Readonly<Re
   };
 }
 
-/** Describes a key, its origin and the service's verdict; `stored_at` is also null if an earlier version stored it. */
+/** Describes a key, its origin and the service's verdict; `stored_at` is also null if an editor stored it. */
 function keyRowOf({ system, settings }: Context, kind: KeyType, keys: readonly KeyReport[]) {
   const { check, failure } = keys.find((key) => key.kind === kind) ?? {};
   const origin = keyOrigin(system, settings, kind);

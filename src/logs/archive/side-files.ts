@@ -151,6 +151,6 @@ async function readFile<T>(store: FileStore, { path, sha256 }: SideFile, schema:
 
 /** Returns the content of a record, without its place in the chain. */
 export function contentOf(record: ArchiveRecord): RecordContent {
-  const { version: _, sequence: _1, previous: _2, position: _3, checkpoint: _4, standing: _5, ...content } = record;
+  const { version: _, sequence: _1, previous: _2, position: _3, checkpoint: _4, ...content } = record;
   return content;
 }

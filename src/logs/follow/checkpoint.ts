@@ -19,7 +19,7 @@ export interface Subject {
 /** What a checkpoint contains. */
 export interface Checkpoint {
   readonly position: TailPosition;
-  /** The id of the tenant; undefined if it was not known, or if an earlier version of svc wrote the checkpoint. */
+  /** The id of the tenant; undefined if it was not known. */
   readonly tenantId: string | undefined;
 }
 

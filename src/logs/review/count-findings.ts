@@ -16,7 +16,7 @@ export interface CountedFindings<Kind extends string = string> {
    * number. Other kinds: actors or operations.
    */
   readonly findings: Counts<Kind>;
-  /** The number of log entries of each kind. Reviews of access and those that earlier versions recorded do not have it. */
+  /** The number of log entries of each kind. Reviews of access do not have it. */
   readonly findings_entries?: Counts<Kind> | null | undefined;
 }
 

@@ -53,7 +53,7 @@ export async function makeReview(context: Context, input: ReviewedDay): Promise<
     ...findings,
     deleted: findings.deletions.length === 0 ? [] : await deletedOn(context, reading, { from, timeless }),
   };
-  // Without such entries, the hash is the one that earlier versions signed.
+  // The hash has this member only where there are such entries.
   const hashed = { ...content, timeless: content.timeless === 0 ? undefined : content.timeless };
   const sha256 = sha256Of(JSON.stringify(hashed));
   const signatures = signaturesOf(manifest, content.day, sha256);

@@ -31,7 +31,7 @@ export interface ReviewSignature {
   readonly by: string;
   readonly account: string;
   readonly note: string | null;
-  /** What was found, as it was recorded: groups, and entries unless an earlier version recorded it. */
+  /** What was found, as it was recorded: groups and entries. */
   readonly findings: Counts;
   readonly findings_entries: Counts | null;
   /** The hash of the page that was written then. */

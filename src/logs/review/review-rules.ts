@@ -46,7 +46,9 @@ export function reviewProblems(
       : [
           `it reviews ${countText(review.entries, 'entry')}; the records before it list ${countText(entries, 'entry')}`,
         ]),
-    ...(statesMissing(review, coverage) ? [] : ['it does not state what the archive lacked']),
+    ...(isDeepStrictEqual(review.missing, missingOf(coverage, review))
+      ? []
+      : ['it does not state what the archive lacked']),
     ...(contradictsItself(review, timeless) ? ['its numbers of findings contradict each other'] : []),
     ...(earlier.some((other) => isDeepStrictEqual(other, review)) ? ['it repeats an earlier review'] : []),
   ];
@@ -72,17 +74,6 @@ export function missingOf(coverage: Coverage, { from, to }: Pick<ReviewContent, 
     .missing({ from: Date.parse(from), to: untilDay(to) })
     .filter(({ reason }) => reason !== 'not archived yet')
     .map(({ reason, from: begin, to: end }) => ({ from: isoTime(begin), to: isoTime(end), reason }));
-}
-
-/** Whether a review states what the archive lacked, in the words of this or an earlier version. */
-function statesMissing(review: ReviewContent, coverage: Coverage): boolean {
-  const missing = missingOf(coverage, review);
-  const isGap = ({ reason }: (typeof missing)[number]): boolean => reason === 'gap';
-  const [first, ...others] = missing.filter((range) => !isGap(range));
-  // Earlier versions stated all time before the archive as dropped once retention had dropped anything.
-  const before = first && { ...first, to: others.at(-1)?.to ?? first.to, reason: 'dropped by retention' };
-  const stated = coverage.drops.length > 0 && before ? [before, ...missing.filter(isGap)] : missing;
-  return [missing, stated].some((words) => isDeepStrictEqual(review.missing, words));
 }
 
 /** Returns the end of a day in epoch milliseconds. */

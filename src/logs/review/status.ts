@@ -21,7 +21,7 @@ export interface DayStatus {
   readonly by: string | null;
   readonly account: string | null;
   readonly note: string | null;
-  /** What the newest review found, as it was recorded: groups, and entries unless an earlier version recorded it. */
+  /** What the newest review found, as it was recorded: groups and entries. */
   readonly findings: Counts | null;
   readonly findings_entries: Counts | null;
   readonly record: number | null;

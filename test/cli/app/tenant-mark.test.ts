@@ -1,6 +1,5 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { Environment } from '../../../src/base/system.ts';
@@ -98,20 +97,6 @@ describe('the question before something is paid for', () => {
       'UNKNOWN TENANT: submit 6 rows? This may be billed.',
     ]);
     expect(await marked('test', URL_TEXT, {}, 'key_of_production')).toContain(' UNKNOWN TENANT ');
-  });
-
-  it('the question before something is paid for is asked where an earlier version did not note the keys of a test tenant', async () => {
-    const file = join(home, 'tenants.json');
-    const before = readFileSync(file, 'utf8');
-    const unnoted = { base_url: URL_TEXT, id: '3', name: 'Acme' };
-    const tenants = { prod: { ...unnoted, type: 'production' }, test: { ...unnoted, type: 'test' } };
-    writeFileSync(file, JSON.stringify(tenants));
-    try {
-      expect(await asked(['test', URL_TEXT, {}])).toEqual(['UNKNOWN TENANT: submit 6 rows? This may be billed.']);
-      expect(await asked(['prod', URL_TEXT, {}])).toEqual([expect.stringContaining('PRODUCTION tenant "Acme"')]);
-    } finally {
-      writeFileSync(file, before);
-    }
   });
 
   it('the question before something unexpected is done is asked at a test tenant and at a sandbox too, without a word of a bill', async () => {

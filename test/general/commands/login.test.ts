@@ -351,7 +351,7 @@ describe('svc whoami', () => {
       /\n {2}may +log:read, tenant:read\n {2}may not +report:read, tenant:update, tenant:delete\n {2}because +Forbidden – The key lacks the permission report:read\.\nprivate key +missing\n/,
     );
     expect(shown).toMatch(/\noutput +set by --output\n$/);
-    // Earlier versions did not record when a key was stored.
+    // An editor may store a key without a time.
     writeFileSync(join(env['SVC_CONFIG_DIR'] ?? '', 'config.json'), config().replace(/,\s*"stored_at": "[^"]*"/, ''));
     expect((await svc('whoami -o table')).stdout).toContain('accepted (profile default, age unknown)');
     expect(JSON.parse((await svc('whoami')).stdout)).toMatchObject({ management_key: { stored_at: null } });

@@ -2,6 +2,10 @@ import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { SharedRateLedger } from '../../../src/cli/app/rate-ledger.ts';
+import type { Profile } from '../../../src/cli/config/config-format.ts';
+import { rememberTenant } from '../../../src/cli/config/tenant-of-keys.ts';
+import type { TenantFacts } from '../../../src/schema/tenant.ts';
+import { testSystem } from '../../cli/config/support/system.ts';
 import { Home, LAUNCHER } from '../../support/svc.ts';
 import { TerminalSession } from '../../support/terminal.ts';
 
@@ -17,6 +21,10 @@ function profile(keys: object): void {
 }
 
 const env = (): Record<string, string> => ({ SVC_CONFIG_DIR: home.file('config'), SVC_CACHE_DIR: home.file('cache') });
+
+function remember(tenant: TenantFacts, keys: Profile['keys'], baseUrl = 'https://api.example'): void {
+  rememberTenant(testSystem({ env: env() }), { profile: 'prod', baseUrl, keys }, tenant);
+}
 
 const MANAGEMENT = { management: { value: 'canary-key-1', base_url: 'https://api.example' } };
 
@@ -34,10 +42,9 @@ it('svc alone points to the sandbox and to login where there are no keys, on a t
 
 it('svc alone says whose profile it is where there are keys, shows none, and runs no command for one', async () => {
   const ran = home.file('ran');
-  profile({ ...MANAGEMENT, private: { command: `touch ${ran}; echo k`, base_url: 'https://api.example' } });
-  mkdirSync(home.file('cache'));
-  const tenant = { base_url: 'https://api.example', id: 'i', name: 'Acme\u001B[2J', type: 'production' };
-  writeFileSync(join(home.file('cache'), 'tenants.json'), JSON.stringify({ prod: tenant }));
+  const keys = { ...MANAGEMENT, private: { command: `touch ${ran}; echo k`, base_url: 'https://api.example' } };
+  profile(keys);
+  remember({ id: 'i', name: 'Acme\u001B[2J', type: 'production' }, keys);
   const { code, stdout, stderr } = await home.svc([], { env: env() });
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   expect(stdout).toContain('PRODUCTION Acme');
@@ -59,9 +66,7 @@ it('svc alone says which key is still missing', async () => {
 
 it('svc alone does not take the tenant of another base URL for this one', async () => {
   profile(MANAGEMENT);
-  mkdirSync(home.file('cache'));
-  const tenant = { base_url: 'https://other.example', id: 'i', name: 'Acme', type: 'test' };
-  writeFileSync(join(home.file('cache'), 'tenants.json'), JSON.stringify({ prod: tenant }));
+  remember({ id: 'i', name: 'Acme', type: 'test' }, MANAGEMENT, 'https://other.example');
   expect((await home.svc([], { env: env() })).stdout).not.toContain('Acme');
 });
 

@@ -67,7 +67,7 @@ describe('the age of a key', () => {
     expect(errorIn(await svc('whoami --strict'))['message']).toBe('--strict needs --max-key-age');
   });
 
-  it('svc whoami takes no age from a time of storing in the future, or from an earlier version', async () => {
+  it('svc whoami takes no age from a time of storing in the future, or where an editor removed it', async () => {
     const { svc, edit } = await operator();
     await svc('login --management-key-stdin', { input: 'sandbox-management-key' });
     edit((text) => text.replace(/"stored_at": "2026/, '"stored_at": "2036'));

@@ -1,8 +1,7 @@
-import { createHash } from 'node:crypto';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { gunzipSync, gzipSync } from 'node:zlib';
+import { gunzipSync } from 'node:zlib';
 import { DuckDBInstance } from '@duckdb/node-api';
 import * as fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -145,104 +144,3 @@ describe('an archive', () => {
     expect(JSON.parse(stdout.split('\n')[0] ?? '')).toMatchObject({ problem: 'changed', path: file });
   });
 });
-
-// The previous version wrote these entries as it had parsed them.
-const OLD = [
-  '{"tenant_id":"t-1","message":"a","created_at":"2026-01-02T00:08:01Z","n":12,"x":{"b":[1.5],"a":null}}',
-  '{"tenant_id":"t-1","message":"a","created_at":"2026-01-02T00:08:01Z","x":{"a":null,"b":[1.5]},"n":12}',
-  String.raw`{"created_at":"2026-01-02T00:09:02.1234567Z","tenant_id":"t-1","message":"\u00e9\/","operation":"read"}`,
-];
-const OLD_LINES = [
-  OLD[0],
-  OLD[1],
-  '{"tenant_id":"t-1","operation":"read","message":"é/","created_at":"2026-01-02T00:09:02.1234567Z"}',
-].join('\n');
-const PASSED = [
-  ['9PMClK5-IN3eAWZpy8cjuP', 1_767_312_481_000, 2],
-  ['LM2tN4dOm8hVhdwk_W4_NN', 1_767_312_542_123, 1],
-];
-const NEW = [
-  OLD[0] ?? '',
-  '{"tenant_id":"t-1","message":"a","created_at":"2026-01-02T00:08:01Z","n":12.0,"x":{"b":[1.5],"a":null}}',
-  '{"tenant_id":"t-1","message":"b","created_at":"2026-01-02T00:09:30Z","n":1.10}',
-];
-
-describe('what the version before has written', () => {
-  it('R60: a tail resumes from a checkpoint of the previous version without repeating an entry', async () => {
-    const { url: baseUrl } = await serveTexts([...OLD, ...NEW], '2026-01-02T00:10:30Z');
-    const file = path.join(path.dirname(place()), 'tail.json');
-    const [settled, read_to] = ['2026-01-02T00:08:00.000Z', '2026-01-02T00:10:00.000Z'];
-    const head = { version: 1, service: baseUrl.origin, entity_type: null, entity_id: null, settled, read_to };
-    writeFileSync(file, `${JSON.stringify({ ...head, newest: '2026-01-02T00:09:02.123Z', passed: PASSED })}\n`);
-    const tail = ['logs', 'tail', '--checkpoint', file, '--idle-exit', '1s', '-o', 'jsonl'];
-    const { code, stdout } = await svcHere(tail, { baseUrl });
-    expect(code).toBe(0);
-    expect(stdout.trimEnd().split('\n').toSorted()).toEqual(NEW.toSorted());
-    expect((await svcHere(tail, { baseUrl })).stdout).toBe('');
-  });
-
-  it('R60: an archive of the previous version is updated without repeating an entry', async () => {
-    const { url: baseUrl } = await serveTexts([...OLD, ...NEW], '2026-01-02T00:10:30Z');
-    const audit = place();
-    writeOldArchive(audit, baseUrl.origin);
-    expect(await svcHere(['logs', 'verify', audit, '-o', 'jsonl'])).toMatchObject({ code: 0 });
-    const { code, stdout } = await svcHere(['logs', 'archive', audit], { baseUrl });
-    expect(code).toBe(0);
-    expect(JSON.parse(stdout)).toMatchObject({ entries: 3 });
-    expect(linesOf(audit, '.jsonl.gz').toSorted()).toEqual([...OLD_LINES.split('\n'), ...NEW].toSorted());
-    expect(await svcHere(['logs', 'verify', audit, '-o', 'jsonl'])).toMatchObject({ code: 0 });
-  });
-});
-
-function writeOldArchive(top: string, service: string): void {
-  const bytes = gzipSync(`${OLD_LINES}\n`);
-  const sha256 = hashOf(bytes);
-  const segment = `tenant=t-1/date=2026-01-02/part-00000001-${sha256.slice(0, 12)}.jsonl.gz`;
-  const begun = '2026-01-02T00:00:00.000Z';
-  const first = `${JSON.stringify({
-    version: 1,
-    sequence: 0,
-    previous: null,
-    kind: 'begin',
-    service,
-    tenant_id: 't-1',
-    since: begun,
-    written_at: '2026-01-02T00:10:00.504Z',
-    standing: { settled: begun, read_to: begun, newest: null, passed: [] },
-  })}\n`;
-  const newest = '2026-01-02T00:09:02.123Z';
-  const read_to = '2026-01-02T00:10:00.000Z';
-  const listed = {
-    path: segment,
-    entries: 3,
-    bytes: bytes.length,
-    sha256,
-    first: '2026-01-02T00:08:01.000Z',
-    last: newest,
-  };
-  const second = `${JSON.stringify({
-    version: 1,
-    sequence: 1,
-    previous: hashOf(first),
-    kind: 'segments',
-    segments: [{ ...listed, supplementary: false }],
-    read_from: begun,
-    read_to,
-    written_at: '2026-01-02T00:10:00.560Z',
-    standing: { settled: '2026-01-02T00:07:02.000Z', read_to, newest, passed: PASSED },
-  })}\n`;
-  const files: Record<string, string | Uint8Array> = {
-    '_manifest/00000000.json': first,
-    '_manifest/00000001.json': second,
-    '_manifest/head.json': `${JSON.stringify({ version: 1, sequence: 1, sha256: hashOf(second) })}\n`,
-    [segment]: bytes,
-  };
-  for (const [file, content] of Object.entries(files)) {
-    mkdirSync(path.dirname(path.join(top, file)), { recursive: true, mode: 0o700 });
-    writeFileSync(path.join(top, file), content, { mode: 0o600 });
-  }
-}
-
-function hashOf(content: string | Uint8Array): string {
-  return createHash('sha256').update(content).digest('hex');
-}

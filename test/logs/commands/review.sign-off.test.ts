@@ -160,7 +160,7 @@ describe('svc logs review --sign-off', () => {
     expect((await svcHere(['logs', 'verify', top])).code).toBe(0);
   });
 
-  it('R90: a review that an earlier version recorded without the number of entries is read as groups', async () => {
+  it('R90: a signed review without the number of entries is read as groups', async () => {
     const { top } = await reviewedArchive();
     const { stdout } = await review(top, '--status', '--since', '2026-03-02');
     expect(JSON.parse(stdout.split('\n')[0] ?? '')).toMatchObject({

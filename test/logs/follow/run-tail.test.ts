@@ -101,7 +101,7 @@ it('R30: a tail with the key of another tenant is refused the checkpoint, and mo
       clock: new FakeClock({ start: Date.now() }),
       home,
     });
-  // The key of the first run may not read its tenant, as that of an earlier version of svc did not.
+  // The key of the first run may not read its tenant.
   expect(await run()).toMatchObject({ code: 0 });
   server.tenant = 't-1';
   expect(await run()).toMatchObject({ code: 0, stdout: '' });

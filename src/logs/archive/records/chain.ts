@@ -13,7 +13,7 @@ import {
   type Link,
   MANIFEST,
   MISSING,
-  NEWEST_VERSION,
+  VERSION,
   parseRecord,
   type RecordContent,
   recordPath,
@@ -247,7 +247,7 @@ export async function readFirst(store: FileStore): Promise<Link | undefined> {
  */
 export async function appendRecord(store: FileStore, last: Link | undefined, draft: RecordDraft): Promise<Link> {
   const sequence = next(last);
-  const record: ArchiveRecord = { version: NEWEST_VERSION, sequence, previous: last?.sha256 ?? null, ...draft };
+  const record: ArchiveRecord = { version: VERSION, sequence, previous: last?.sha256 ?? null, ...draft };
   const path = recordPath(sequence);
   const text = recordText(record);
   // A store without conditional writes lets another writer replace the last record.

@@ -3,7 +3,7 @@ import { refuseNewer, type SvcError } from '../../../base/errors.ts';
 import { sha256Of } from '../../../base/files/draft.ts';
 import { damagedFile, type StoreContent } from '../../../client/store/store.ts';
 import { parseTime } from '../../../cli/output/time.ts';
-import { isObject, parsedJson } from '../../../schema/json-value.ts';
+import { parsedJson } from '../../../schema/json-value.ts';
 import type { Log } from '../../../schema/log.ts';
 import { positionSchema } from '../../position.ts';
 import { indexRefSchema } from './index-ref.ts';
@@ -39,8 +39,11 @@ const monthSchema = z.looseObject({
 const SIDE_FILE = /^_manifest\/(?:position|checkpoint)-(\d{8,})-[0-9a-f]{12}\.json$/;
 const sideFileSchema = z.looseObject({ path: z.string().check(z.regex(SIDE_FILE)), sha256 });
 
+/** The version of records. */
+export const VERSION = 2;
+
 const linkSchema = z.looseObject({
-  version: z.literal([1, 2]),
+  version: z.literal(VERSION),
   sequence: count,
   previous: z.nullable(sha256),
   /** Where the next run continues. A long list of `passed` entries is in a separate file, which only the next writer reads. */
@@ -75,10 +78,7 @@ export const contentSchema = z.discriminatedUnion('kind', [
     read_to: time,
     /** The files added to the index. A merged file replaces the files of the records that it covers. */
     index: z.optional(z.array(indexRefSchema)),
-    /**
-     * A signed review. Such a record lists no segment and covers no time: versions of svc that do not know reviews read it
-     * like the record of a run that found nothing new, and their chain proves it all the same.
-     */
+    /** A signed review. Such a record lists no segment and covers no time. */
     review: z.optional(reviewSchema),
   }),
   z.looseObject({ kind: z.literal('gap'), ...written, from: time, to: time }),
@@ -87,9 +87,6 @@ export const contentSchema = z.discriminatedUnion('kind', [
 ]);
 
 const recordSchema = z.intersection(contentSchema, linkSchema);
-
-/** The newest version of records. Version 2 moved long positions out of records, so older svc must not continue such a chain. */
-export const NEWEST_VERSION = 2;
 
 /** A complete file of entries. Times are RFC 3339, UTC, with milliseconds. */
 export type Segment = z.infer<typeof segmentSchema>;
@@ -206,11 +203,8 @@ export function recordText(record: ArchiveRecord): string {
 export function parseRecord(text: string, path: string): Link {
   const value = parsedJson(text);
   if (value === undefined) throw damaged(path, text === '' ? 'it is empty' : 'it is not JSON');
-  refuseNewer(value, NEWEST_VERSION, path);
-  // Version 1 called the position `standing`.
-  const result = recordSchema.safeParse(
-    isObject(value) && value['version'] === 1 ? { ...value, position: value['standing'] } : value,
-  );
+  refuseNewer(value, VERSION, path);
+  const result = recordSchema.safeParse(value);
   if (!result.success) {
     const where = result.error.issues[0]?.path.join('.') ?? '';
     throw damaged(path, where === '' ? 'it is not a record' : `${where} is not valid`);

@@ -20,7 +20,7 @@ export const reviewSchema = z.looseObject({
    * for a kind that could not be judged.
    */
   findings: z.record(z.string(), z.nullable(count)),
-  /** The number of log entries of each kind. Reviews of access, and those of earlier versions of svc, do not have it. */
+  /** The number of log entries of each kind. Reviews of access do not have it. */
   findings_entries: z.optional(z.record(z.string(), z.nullable(count))),
   /** The hash of what was reviewed: the object that the command prints, without its location, counts, signatures and record. */
   sha256,

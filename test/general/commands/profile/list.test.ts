@@ -1,6 +1,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { rememberTenant } from '../../../../src/cli/config/tenant-of-keys.ts';
+import { testSystem } from '../../../cli/config/support/system.ts';
 import { Home } from '../../../support/svc.ts';
 
 let home: Home;
@@ -12,12 +14,10 @@ beforeEach(() => {
   const profiles = { live: { base_url, keys }, qa: { base_url: 'https://qa.example', keys } };
   const text = JSON.stringify({ version: 1, current: 'live', profiles });
   writeFileSync(join(home.file('config'), 'config.json'), text, { mode: 0o600 });
-  mkdirSync(home.file('cache'));
-  const tenants = {
-    live: { base_url, id: 'i', name: 'Acme', type: 'production' },
-    qa: { base_url: 'https://other.example', id: 'j', name: 'Other', type: 'test' },
-  };
-  writeFileSync(join(home.file('cache'), 'tenants.json'), JSON.stringify(tenants));
+  const system = testSystem({ env: { SVC_CACHE_DIR: home.file('cache') } });
+  rememberTenant(system, { profile: 'live', baseUrl: base_url, keys }, { id: 'i', name: 'Acme', type: 'production' });
+  const other = { profile: 'qa', baseUrl: 'https://other.example', keys };
+  rememberTenant(system, other, { id: 'j', name: 'Other', type: 'test' });
 });
 afterEach(() => home.remove());
 

@@ -1,0 +1,57 @@
+import { cpSync, mkdtempSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, it } from 'vitest';
+import { FakeClock } from '../../support/clock.ts';
+import { svcHere } from '../../support/run-here.ts';
+
+/** An archive with a signed review of a day and one of access, as version 0.1.0 first wrote them. */
+const KEPT = fileURLToPath(new URL('../../fixtures/kept-archive', import.meta.url));
+
+function copyArchive() {
+  const home = mkdtempSync(join(tmpdir(), 'svc-kept-'));
+  cpSync(KEPT, join(home, 'audit'), { recursive: true });
+  const clock = new FakeClock({ start: Date.parse('2026-11-28T18:00:00Z') });
+  const svc = async (line: string) => {
+    const { code, stdout } = await svcHere(line.split(' '), { home, clock });
+    return { code, rows: JSON.parse(stdout) as unknown };
+  };
+  const recordIn = (number: number) =>
+    JSON.parse(readFileSync(join(home, `audit/_manifest/0000000${number}.json`), 'utf8')) as {
+      readonly review: { readonly of: string; readonly sha256: string };
+    };
+  return { svc, recordIn };
+}
+
+it('R33: an archive of the first version verifies with its signed reviews, and has the hash that it had', async () => {
+  const { code, rows } = await copyArchive().svc('logs verify audit -o json');
+  expect(code).toBe(0);
+  expect(rows).toMatchObject([
+    { kind: 'review', problem: null, message: expect.stringMatching(/^day reviewed, .* SEC-41$/), entries: 31 },
+    { kind: 'review', problem: null, message: expect.stringMatching(/^access reviewed, .* SEC-42$/), entries: 31 },
+    { kind: 'covered', problem: null, from: '2026-11-27T17:15:50.935Z', to: '2026-11-28T17:15:51.000Z' },
+    {
+      kind: 'archive',
+      records: 4,
+      segments: 2,
+      entries: 124,
+      bytes: 3976,
+      sha256: 'cbb2fda1b03654cb468bd78ec875200ea3e979da9ae5c40d452c5800237bace5',
+    },
+  ]);
+});
+
+it('R82: a day and its access that the first version signed have the same hashes when they are reviewed again', async () => {
+  const { svc, recordIn } = copyArchive();
+  expect(await svc('logs review audit --day 2026-11-27 -o json')).toMatchObject({
+    rows: { sha256: recordIn(2).review.sha256, signed: [{ record: 2, note: 'SEC-41', is_current: true }] },
+  });
+  await svc('logs review audit --day 2026-11-27 --sign-off -o json');
+  await svc('logs access audit --since 2026-11-27 --sign-off -o json');
+  for (const number of [2, 3]) {
+    const { of, sha256 } = recordIn(number).review;
+    expect(recordIn(number + 2).review).toMatchObject({ of, sha256 });
+  }
+  expect(await svc('logs verify audit -o json')).toMatchObject({ code: 0 });
+});
