@@ -1,10 +1,11 @@
 import { SvcError } from '../base/errors.ts';
 import type { Clock } from '../base/system.ts';
-import { isoTime, wholeSecond, utcTime } from '../cli/output/time.ts';
+import { isoTime, SECOND_MS, wholeSecond, utcTime } from '../cli/output/time.ts';
 import type { Client } from '../client/api/client.ts';
 import type { LogFilter } from '../client/api/logs.ts';
 import { isExpiredCursor, type Page } from '../client/api/pages.ts';
 import type { Log } from '../schema/log.ts';
+import { sifted } from './sifted-pages.ts';
 import { beyond, countByKey, type Entry, entryOf, isIn, NO_TIME, secondsOf, Tally, type TimeRange } from './entry.ts';
 
 /** The source of entries: the service, or a model of it in tests. */
@@ -25,9 +26,10 @@ export function serviceLogs(client: Client, filter: Pick<LogFilter, 'entityType'
     clock,
     signal,
     now: () => client.now(),
-    pages: ({ from, to }, pageSize) => {
-      const range = { startDate: isoTime(from), endDate: isoTime(to) };
-      return client.logs.list({ ...filter, ...range }, { pageSize }).pages();
+    pages: (range, pageSize) => {
+      const times = { startDate: isoTime(range.from), endDate: isoTime(range.to) };
+      const pages = client.logs.list({ ...filter, ...times }, { pageSize }).pages();
+      return sifted(pages, range, () => client.onIgnoredTimes());
     },
   };
 }
@@ -47,9 +49,15 @@ export interface ReadOptions {
   readonly stop?: AbortSignal | undefined;
 }
 
-/** The error for a range with more pages than allowed. */
+/** The error for a range with more pages than allowed; `sifted` if the service ignores the range and sends all of its log. */
 export class TooManyPages extends Error {
   override readonly name = 'TooManyPages';
+  readonly isSifted: boolean;
+
+  constructor(why?: 'sifted') {
+    super();
+    this.isSifted = why === 'sifted';
+  }
 }
 
 // Each read uses another page size, so that a fault between two pages is not repeated at the same entries.
@@ -72,14 +80,18 @@ export async function readOnce(
   for (let restart = 0; ; restart += 1) {
     const pages: Entry[][] = [];
     let filled = 0;
+    let isEnd = true;
     try {
       for await (const page of source.pages(range, size)) {
         pages.push(page.items.map(entryOf).filter((entry) => isIn(range, entry)));
         stop?.throwIfAborted();
+        if (page.isSifted && maxPages < Infinity) throw new TooManyPages('sifted');
         if (page.items.length > 0) filled += 1;
-        if (filled >= maxPages && page.next !== undefined) throw new TooManyPages();
+        // A page that is not full is the last one of services that end a list with an empty page.
+        const isFull = page.next !== undefined && page.items.length >= size;
+        if (filled > maxPages || (filled === maxPages && isFull)) throw new TooManyPages();
+        isEnd = !page.repeatsCursor;
       }
-      return { entries: pages.flat(), pages: pages.length, uncertain: uncertainEntries(pages) };
     } catch (error) {
       if (!isExpiredCursor(error, pages.length)) throw error;
       if (restart < MAX_RESTARTS) continue;
@@ -88,7 +100,60 @@ export async function readOnce(
       const failure = error.with({ code: 'truncated', message: words, ...nothing });
       return readHalves(range, failure, (half) => readOnce(source, half, { size, maxPages, stop }));
     }
+    const found = { entries: pages.flat(), pages: pages.length, uncertain: uncertainEntries(pages) };
+    return isEnd ? found : readRest(source, range, found, { size, stop });
   }
+}
+
+/**
+ * Reads on by time after a list whose last page repeats its cursor, until that finds no other entry: a cursor that leads
+ * nowhere does not show that all entries were read.
+ */
+async function readRest(
+  source: LogSource,
+  range: TimeRange,
+  list: Found,
+  how: { readonly size: number; readonly stop: AbortSignal | undefined },
+): Promise<Found> {
+  const entries = [...list.entries];
+  let { pages } = list;
+  for (let round = 0; round <= MAX_RESTARTS; round += 1) {
+    const rest: Entry[] = [];
+    for (const [number, part] of restOf(range, entries).entries()) {
+      for await (const page of source.pages(part, how.size)) {
+        const read = page.items.map(entryOf).filter((entry) => isIn(part, entry));
+        // An entry without a time is in each part.
+        rest.push(...(number === 0 ? read : read.filter(({ at }) => at !== NO_TIME)));
+        how.stop?.throwIfAborted();
+        pages += 1;
+      }
+    }
+    const missed = tallyOf(entries).surplus(rest);
+    if (missed.length === 0) return { ...list, entries, pages };
+    entries.push(...missed);
+  }
+  throw new SvcError('truncated', 'the service ended each list with a repeated cursor, before its last entry', {
+    hint: 'Try again with a narrower filter. If it happens again, report it to the service.',
+  });
+}
+
+/** Returns the part of a range after the last entry of a list: both halves if the list is in no order of time. */
+function restOf(range: TimeRange, entries: readonly Entry[]): readonly TimeRange[] {
+  const seconds = entries.filter(({ at }) => at !== NO_TIME).map(({ at }) => wholeSecond(at));
+  const [first = range.from] = seconds;
+  const last = seconds.at(-1) ?? first;
+  const isOrdered = seconds.every((second, at) => {
+    const before = seconds[at - 1] ?? second;
+    return last < first ? second <= before : second >= before;
+  });
+  if (isOrdered && last < first) return [{ from: range.from, to: Math.min(range.to, last + SECOND_MS) }];
+  if (isOrdered && last > first) return [{ from: Math.max(range.from, last), to: range.to }];
+  const middle = wholeSecond((range.from + range.to) / 2);
+  if (isOrdered || middle <= range.from) return [range];
+  return [
+    { from: range.from, to: middle },
+    { from: middle, to: range.to },
+  ];
 }
 
 /** Returns entries that may be duplicates from shifting pages. Equal entries on the same page are certainly different. */

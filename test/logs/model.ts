@@ -3,6 +3,7 @@ import type { Clock } from '../../src/base/system.ts';
 import { CursorRefused, type Page } from '../../src/client/api/pages.ts';
 import type { TimeRange } from '../../src/logs/entry.ts';
 import type { LogSource } from '../../src/logs/read-range.ts';
+import { sifted } from '../../src/logs/sifted-pages.ts';
 import { DAY_MS } from '../../src/schema/durations.ts';
 import type { Log } from '../../src/schema/log.ts';
 
@@ -26,6 +27,10 @@ export interface Manner {
   readonly expiries: number;
   readonly retentionMs: number;
   readonly outages: readonly TimeRange[];
+  /** Whether each list that has entries ends with an empty page that repeats the cursor of its request. */
+  readonly repeatsCursor?: boolean;
+  /** Whether the service sends all of its log, whatever window is requested. */
+  readonly ignoresTimes?: boolean;
 }
 
 /** A service without failures, which keeps entries for a day. */
@@ -104,7 +109,7 @@ export class ModelService implements LogSource {
     this.#atOnce += 1;
     this.mostAtOnce = Math.max(this.mostAtOnce, this.#atOnce);
     try {
-      yield* this.#pages(window, pageSize);
+      yield* sifted(this.#pages(window, pageSize), window);
     } finally {
       this.#atOnce -= 1;
     }
@@ -121,8 +126,13 @@ export class ModelService implements LogSource {
       from += items.length;
       last = items.at(-1) ?? last;
       const isEnd = from >= all.length;
-      yield { items: items.map(({ log }) => log), next: isEnd ? undefined : `${from}` };
-      if (isEnd) return;
+      const isRepeating = this.#manner.repeatsCursor === true && items.length > 0;
+      yield { items: items.map(({ log }) => log), next: isEnd && !isRepeating ? undefined : `${from}` };
+      if (!isEnd) continue;
+      if (!isRepeating) return;
+      this.#arrive(true);
+      yield { items: [], next: undefined, repeatsCursor: true };
+      return;
     }
   }
 
@@ -144,8 +154,10 @@ export class ModelService implements LogSource {
 
   #list({ from, to }: TimeRange): Shown[] {
     const now = this.now();
-    const begin = Math.max(from, now - this.#manner.retentionMs);
-    return this.#entries.filter(({ at, seenAt }) => seenAt <= now && at >= begin && at < to).toSorted(this.#compare);
+    const { retentionMs, ignoresTimes = false } = this.#manner;
+    const begin = Math.max(ignoresTimes ? 0 : from, now - retentionMs);
+    const end = ignoresTimes ? Infinity : to;
+    return this.#entries.filter(({ at, seenAt }) => seenAt <= now && at >= begin && at < end).toSorted(this.#compare);
   }
 
   readonly #compare = (one: Shown, other: Shown): number => {

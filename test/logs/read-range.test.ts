@@ -86,3 +86,72 @@ it('R28: a window of one page is certain after one read', async () => {
   expect(words(await readReliably(source, MINUTE))).toEqual(['a', 'a']);
   expect(source.count).toBe(1);
 });
+
+/** A source over these seconds, with pages of two, whose lists end after `most` entries with a repeated cursor. */
+function ending(
+  seconds: readonly number[],
+  most: number,
+  order: 'older' | 'newer' | 'any',
+): LogSource & { reads: string[] } {
+  const logs = seconds.map((second, index) => log(`entry ${index}`, second));
+  const sorted = order === 'any' ? logs : logs.toSorted((one, other) => one.created_at.localeCompare(other.created_at));
+  const listed = order === 'older' ? sorted.toReversed() : sorted;
+  const reads: string[] = [];
+  return {
+    ...idle(),
+    reads,
+    async *pages({ from, to }): AsyncGenerator<Page<Log>> {
+      reads.push(`${(from - START) / 1000}-${(to - START) / 1000}`);
+      const isIn = ({ created_at: at }: Log): boolean => Date.parse(at) >= from && Date.parse(at) < to;
+      const found = listed.filter(isIn).slice(0, most);
+      for (let at = 0; at < found.length; at += 2) yield { items: found.slice(at, at + 2), next: `${at + 2}` };
+      yield found.length === 0 ? { items: [], next: undefined } : { items: [], next: undefined, repeatsCursor: true };
+    },
+  };
+}
+
+function idle(): Omit<LogSource, 'pages'> {
+  return { clock: new ModelClock(START), signal: new AbortController().signal, now: () => START };
+}
+
+it.each([
+  ['older', ['0-60', '0-11', '0-11']],
+  ['newer', ['0-60', '50-60', '50-60']],
+] as const)(
+  'R26: a list in order (%s) that repeats its cursor is read on after its last entry',
+  async (order, [, rest]) => {
+    const seconds = [10, 20, 30, 40, 50];
+    const whole = ending(seconds, 99, order);
+    expect(words(await readOnce(whole, MINUTE))).toHaveLength(5);
+    expect(whole.reads).toEqual(['0-60', rest]);
+    const cut = ending(seconds, 2, order);
+    expect(words(await readOnce(cut, MINUTE)).toSorted()).toEqual(seconds.map((_, index) => `entry ${index}`));
+  },
+);
+
+it('R26: a list in no order that repeats its cursor is compared with its halves', async () => {
+  const whole = ending([30, 10, 50, 20], 99, 'any');
+  expect(words(await readOnce(whole, MINUTE))).toHaveLength(4);
+  expect(whole.reads).toEqual(['0-60', '0-30', '30-60']);
+  expect(words(await readOnce(ending([30, 10, 50, 20], 3, 'any'), MINUTE))).toHaveLength(4);
+});
+
+it('R26: a list that never shows its last entry is an error, and not an expired cursor', async () => {
+  let number = 0;
+  const endless = {
+    ...ending([], 0, 'any'),
+    async *pages(): AsyncGenerator<Page<Log>> {
+      yield { items: [log(`entry ${(number += 1)}`, 5)], next: 'a' };
+      yield { items: [], next: undefined, repeatsCursor: true };
+    },
+  };
+  await expect(readOnce(endless, MINUTE)).rejects.toMatchObject({
+    code: 'truncated',
+    message: 'the service ended each list with a repeated cursor, before its last entry',
+  });
+  const circle = {
+    ...ending([], 0, 'any'),
+    pages: () => new Pages<Log>(async () => ({ items: [log('x', 1)], next: 'a' })).pages(),
+  };
+  await expect(readOnce(circle, MINUTE)).rejects.toMatchObject({ message: /same cursor twice/ });
+});

@@ -89,14 +89,14 @@ async function listSince(client: Client, newer: string, since: number, size: num
 
 /**
  * Reads the list back to a second. Returns undefined for one that proves nothing: one that is not newest first, that has an
- * item without id or time, or a page that is not full although another follows.
+ * item without id or time, or a page that is not full although another follows or may follow.
  */
 async function readSince(client: Client, since: number, size: number): Promise<Listed | undefined> {
   const pages = new Map<string, number>();
   const gaps: (readonly [string, string])[] = [];
   let [last, lastAt, page] = [END, Infinity, 0];
-  for await (const { items, next } of client.accountUpdater.list({ pageSize: size }).pages()) {
-    if (items.length > size || (next !== undefined && items.length < size)) return undefined;
+  for await (const { items, next, repeatsCursor } of client.accountUpdater.list({ pageSize: size }).pages()) {
+    if (items.length > size || (next !== undefined && items.length < size) || repeatsCursor) return undefined;
     const [first] = items;
     // The list may give whole seconds where the claim has a fraction.
     const firstAt = wholeSecond(parseTime(first?.created_at ?? '') ?? -Infinity);

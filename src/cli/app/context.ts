@@ -167,7 +167,8 @@ async function openClient(
     readOnly,
     onPermission: isEmbedded ? undefined : (shown) => remember(shown),
     onOtherTypes: (members) => warnOfOtherTypes(context, members),
-    onNotUtf8: () => warnOfBytes(context),
+    onNotUtf8: () => warnOnce(context, NOT_UTF8),
+    onIgnoredTimes: () => warnOnce(context, IGNORED_TIMES),
     beforeChange: () => context.reportTenant(),
     onSecret: context.globals.showUrls ? undefined : (value) => context.addSecret(value),
   });
@@ -191,13 +192,19 @@ function warnOfOtherTypes(context: Context, members: readonly string[]): void {
 
 const MOST_NAMED = 5;
 
-function warnOfBytes(context: Context): void {
-  if (warnedOfBytes.has(context)) return;
-  warnedOfBytes.add(context);
-  context.notices.warn('a response contains bytes that are not UTF-8; each is shown as U+FFFD');
+const NOT_UTF8 = 'a response contains bytes that are not UTF-8; each is shown as U+FFFD';
+const IGNORED_TIMES =
+  'the service, or a cache before it, ignores start_date and end_date: svc reads more pages and leaves out what is outside the requested time';
+
+function warnOnce(context: Context, words: string): void {
+  const warned = warnings.get(context) ?? new Set();
+  if (warned.has(words)) return;
+  warnings.set(context, warned.add(words));
+  context.notices.warn(words);
 }
 
-const warnedOfBytes = new WeakSet<Context>();
+/** The warnings that a command printed already. */
+const warnings = new WeakMap<Context, Set<string>>();
 
 /** Records what responses show about permissions that cannot be tried without a change, for `svc whoami`. */
 async function permissionRecorder({ clock }: Context, system: System, { href: service }: URL) {

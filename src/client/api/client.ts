@@ -47,6 +47,8 @@ export interface ClientOptions {
   readonly onOtherTypes?: ((members: readonly string[]) => void) | undefined;
   /** Called for a successful response with bytes that are not UTF-8. */
   readonly onNotUtf8?: (() => void) | undefined;
+  /** Called when the service sends log entries outside the requested time. */
+  readonly onIgnoredTimes?: (() => void) | undefined;
   /** Receives secrets from the queries of pre-signed addresses, for redaction. */
   readonly onSecret?: ((value: string) => void) | undefined;
 }
@@ -63,6 +65,8 @@ export class Client {
   readonly baseUrl: URL;
   /** Redacts a value in all further output. */
   readonly addSecret: (value: string) => void;
+  /** Reports that the service sends log entries outside the requested time. */
+  readonly onIgnoredTimes: () => void;
   readonly logs: Logs;
   readonly tenant: Tenant;
   readonly accountUpdater: AccountUpdater;
@@ -80,6 +84,7 @@ export class Client {
     this.maxWaitMs = options.maxWaitMs;
     this.baseUrl = safeBase(options.baseUrl);
     this.addSecret = options.onSecret ?? ((): void => undefined);
+    this.onIgnoredTimes = options.onIgnoredTimes ?? ((): void => undefined);
     this.#trace = options.trace;
     this.transport = createTransport(options.environment, options);
     this.#core = new HttpCore({

@@ -11,6 +11,10 @@ export interface Page<T> {
   readonly next: string | undefined;
   /** Whether a full page came without saying whether there is another one. */
   readonly isEndUnknown?: boolean;
+  /** Whether the list ended with this empty page only because it repeats the cursor of its own request. */
+  readonly repeatsCursor?: boolean;
+  /** Whether the service ignored the requested time, so that entries outside it were left out. */
+  readonly isSifted?: boolean;
 }
 
 /** Reads one page; no cursor means the first. */
@@ -50,7 +54,7 @@ export class Pages<T> implements AsyncIterable<T> {
     return items;
   }
 
-  /** The pages themselves. An empty page with a next cursor is not the end. */
+  /** The pages themselves. An empty page with a next cursor is not the end, unless it is the cursor of its own request. */
   async *pages(): AsyncGenerator<Page<T>> {
     const seen = new Set<string | undefined>();
     let cursor = this.#start;
@@ -58,7 +62,7 @@ export class Pages<T> implements AsyncIterable<T> {
     for (let empty = 0; ;) {
       if (seen.has(cursor)) throw endless(`the service gave the same cursor twice after ${seen.size} pages`);
       seen.add(cursor);
-      const page = await (ahead ?? this.#read(cursor));
+      const page = ended(await (ahead ?? this.#read(cursor)), cursor);
       ahead = this.#isAhead && page.next !== undefined && !seen.has(page.next) ? this.#read(page.next) : undefined;
       // A failure is reported when this page is consumed, if ever.
       ahead?.catch(() => undefined);
@@ -73,6 +77,12 @@ export class Pages<T> implements AsyncIterable<T> {
       cursor = page.next;
     }
   }
+}
+
+/** Some services repeat the cursor of the request on the last page, which is empty. */
+function ended<T>(page: Page<T>, cursor: string | undefined): Page<T> {
+  const isRepeated = page.items.length === 0 && page.next !== undefined && page.next === cursor;
+  return isRepeated ? { ...page, next: undefined, repeatsCursor: true } : page;
 }
 
 /** Statuses of a refused cursor. */
@@ -114,9 +124,7 @@ export function isEndless(error: unknown): error is SvcError {
 
 /** Whether a list ended because its cursor expired. The first page has no cursor, so its refusal has another reason. */
 export function isExpiredCursor(error: unknown, pages: number): error is SvcError {
-  if (pages === 0 || isEndless(error)) return false;
-  if (isSvcError(error, 'truncated')) return true;
-  return isSvcError(error) && CURSOR_STATUSES.has(error.status);
+  return pages > 0 && isSvcError(error) && CURSOR_STATUSES.has(error.status);
 }
 
 /** The start of a list and the size of its pages. */

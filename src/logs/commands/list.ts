@@ -84,7 +84,9 @@ export const list = defineCommand({
     const onRestart = (): void => {
       reading.isNarrower = true;
     };
-    const paging = { start: input.start, pageSize: pageSizeFor(input, isFiltered), isAhead: input.all, onRestart };
+    const { onIgnoredTimes } = client;
+    const pageSize = pageSizeFor(input, isFiltered);
+    const paging = { start: input.start, pageSize, isAhead: input.all, onRestart, onIgnoredTimes };
     const read = () => listSteadily(client.logs, toFilter(input, times.value), paging);
     const pages = pagesByServiceTime(times, read, input.start !== undefined);
     const isShown = (log: Log): boolean => matches(log, input) && (own?.shows(log) ?? true);

@@ -166,6 +166,8 @@ export class Backfill {
   #keptMs: number;
   /** The ranges read at once. A busy process reads fewer, which would only fill its memory. */
   #atOnce: number;
+  /** Whether the service ignores ranges, so that all of the past is read as one. */
+  #isSifted = false;
 
   constructor(source: LogSource, from: number, shape: BackfillShape = USUAL_SHAPE) {
     this.#source = source;
@@ -199,7 +201,8 @@ export class Backfill {
       const found = await read.reading.catch(() => undefined);
       if (found === undefined) {
         if (!(read.failure instanceof TooManyPages)) throw read.failure;
-        this.#retry();
+        if (read.failure.isSifted) this.#readAsOne(read, end);
+        else this.#retry();
         continue;
       }
       this.#reads.shift();
@@ -212,13 +215,20 @@ export class Backfill {
     this.#stop.abort();
   }
 
+  /** Replaces the reads by one of the whole rest. */
+  #readAsOne({ from }: RangeRead, end: number): void {
+    this.#isSifted = true;
+    this.#plannedTo = Math.max(end, this.#plannedTo);
+    this.#reads = [newRead(from, this.#plannedTo)];
+  }
+
   /** Starts as many reads as allowed: one until the service's retention is known. */
   #readAhead(end: number): void {
     while (this.#reads.length < this.#concurrency && this.#plannedTo < end) {
       const from = this.#plannedTo;
       const width = Math.max(SECOND_MS, this.#widthMs);
       // A short rest joins the last range, because its page would be nearly empty.
-      const to = end - from < 1.5 * width ? end : from + width;
+      const to = this.#isSifted || end - from < 1.5 * width ? end : from + width;
       this.#reads.push(newRead(from, to));
       this.#plannedTo = to;
     }
@@ -238,10 +248,10 @@ export class Backfill {
 
   #begin(read: RangeRead): void {
     const startedAt = this.#source.now();
-    const isStable = (): boolean => this.#source.now() - read.from < this.#keptMs - LEEWAY_MS;
+    const isStable = (): boolean => this.#isSifted || this.#source.now() - read.from < this.#keptMs - LEEWAY_MS;
     // If entries may be deleted between two pages, a range must be one page, which shows one moment.
     const usualPages = isStable() ? this.#shape.wanted / WANTED_PER_PAGE : 1;
-    const maxPages = read.to - read.from <= SECOND_MS ? Infinity : usualPages;
+    const maxPages = this.#isSifted || read.to - read.from <= SECOND_MS ? Infinity : usualPages;
     read.reading = readSettled(this.#source, read, { maxPages, isStable, stop: this.#stop.signal });
     read.reading.then(
       ({ entries }) => this.#learn(read, entries, startedAt),

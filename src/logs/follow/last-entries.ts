@@ -71,6 +71,8 @@ class BackwardReader {
   #widthMs = FIRST_MS;
   #isFirst = true;
   #corrections = 0;
+  /** Whether the service ignores ranges, so that all of the past is read as one. */
+  #isSifted = false;
   #newest: number | undefined;
   #read = 0;
   #requests = 0;
@@ -105,7 +107,7 @@ class BackwardReader {
       this.#reportEnd();
     } catch (error) {
       this.#source.signal.throwIfAborted();
-      if (error instanceof TooManyPages) this.#narrow();
+      if (error instanceof TooManyPages) this.#narrow(error);
       else await this.#waitOut(error);
     }
   }
@@ -158,9 +160,10 @@ class BackwardReader {
     if (this.#isFirst) return this.#readFirst(range);
     const { overlapMs, retentionMs } = this.#options;
     const isStable = (): boolean =>
-      range.to <= this.#end - overlapMs && range.from > this.#source.now() - retentionMs + CLOCK_LEEWAY_MS;
+      this.#isSifted ||
+      (range.to <= this.#end - overlapMs && range.from > this.#source.now() - retentionMs + CLOCK_LEEWAY_MS);
     const fewPages = Math.min(MAX_PAGES, Math.ceil(this.#left / PAGE));
-    const maxPages = range.to - range.from <= SECOND_MS ? Infinity : fewPages;
+    const maxPages = this.#isSifted || range.to - range.from <= SECOND_MS ? Infinity : fewPages;
     const found = await readSettled(this.#source, range, { maxPages, isStable });
     this.#requests += found.pages;
     return found;
@@ -188,11 +191,12 @@ class BackwardReader {
     this.#widthMs = Math.max(SECOND_MS, wholeSecond(Math.min(width * GROWTH, bearable, wanted)));
   }
 
-  #narrow(): void {
+  #narrow({ isSifted }: TooManyPages): void {
     if (this.#isFirst) this.#toEnd();
     else this.#requests += MAX_PAGES;
     this.#isFirst = false;
-    this.#widthMs = Math.max(SECOND_MS, wholeSecond(this.#widthMs / GROWTH));
+    this.#isSifted ||= isSifted;
+    this.#widthMs = isSifted ? Infinity : Math.max(SECOND_MS, wholeSecond(this.#widthMs / GROWTH));
   }
 
   /** Begins at the present, or before it at the requested time. */

@@ -4,6 +4,7 @@ import type { LogFilter, Logs } from '../../client/api/logs.ts';
 import { isExpiredCursor, type Page, type PageOptions } from '../../client/api/pages.ts';
 import type { Log } from '../../schema/log.ts';
 import { countByKey, entryOf } from '../entry.ts';
+import { sifted } from '../sifted-pages.ts';
 
 const MAX_RESTARTS = 20;
 /** The most entries without a time that are remembered to recognize repetitions. */
@@ -18,7 +19,11 @@ const MAX_TIMELESS = 10_000;
 export async function* listSteadily(
   logs: Pick<Logs, 'list'>,
   filter: LogFilter,
-  options: PageOptions & { readonly onRestart?: (() => void) | undefined },
+  options: PageOptions & {
+    readonly onRestart?: (() => void) | undefined;
+    /** Called when the service sends entries outside the requested time. */
+    readonly onIgnoredTimes?: () => void;
+  },
 ): AsyncGenerator<Page<Log>> {
   const position = new ListPosition(options.start !== undefined);
   let rest = filter;
@@ -26,7 +31,12 @@ export async function* listSteadily(
   for (let restart = 0; ;) {
     let pages = 0;
     try {
-      for await (const { items, next } of logs.list(rest, { ...options, start }).pages()) {
+      const range = {
+        from: parseTime(rest.startDate ?? '') ?? -Infinity,
+        to: parseTime(rest.endDate ?? '') ?? Infinity,
+      };
+      const list = logs.list(rest, { ...options, start }).pages();
+      for await (const { items, next } of sifted(list, range, options.onIgnoredTimes)) {
         pages += 1;
         const fresh = position.take(items);
         if (fresh.length > 0) restart = 0;
@@ -35,8 +45,7 @@ export async function* listSteadily(
       return;
     } catch (error) {
       restart += 1;
-      // The service would repeat a cursor that leads to itself, so that error is final.
-      if (!isExpiredCursor(error, pages) || error.code === 'truncated' || restart > MAX_RESTARTS) throw error;
+      if (!isExpiredCursor(error, pages) || restart > MAX_RESTARTS) throw error;
       rest = position.rest(filter, error);
       start = undefined;
       options.onRestart?.();

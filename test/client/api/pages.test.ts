@@ -77,6 +77,22 @@ describe('pages', () => {
     expect(await gather(pages)).toEqual([1, 2]);
   });
 
+  it('R26: an empty page with the cursor of its own request is the end, and one with an earlier cursor is not', async () => {
+    const own = new Pages(async (cursor) => ({
+      items: cursor === 'b' ? [] : [1],
+      next: cursor === undefined ? 'a' : 'b',
+    }));
+    expect((await gather(own.pages())).at(-1)).toEqual({ items: [], next: undefined, repeatsCursor: true });
+    expect(await gather(own)).toEqual([1, 1]);
+    const earlier = new Pages(async (cursor) => ({
+      items: cursor === 'b' ? [] : [1],
+      next: cursor === undefined || cursor === 'b' ? 'a' : 'b',
+    }));
+    await expect(gather(earlier)).rejects.toMatchObject({ code: 'truncated' });
+    const started = new Pages<number>(async () => ({ items: [], next: 'start' }), { start: 'start' });
+    expect(await gather(started)).toEqual([]);
+  });
+
   it('R26: paging ends with an error when empty pages with new cursors do not end', async () => {
     let asked = 0;
     const endless = new Pages(async () => ({ items: [], next: `cursor ${(asked += 1)}` }));
@@ -171,7 +187,8 @@ describe('a list in the cursor style', () => {
     for (const status of [400, 404, 410, 422])
       expect([isExpiredCursor(refused(status), 1), isExpiredCursor(refused(status), 0)]).toEqual([true, false]);
     for (const status of [401, 403, 429, 500]) expect(isExpiredCursor(refused(status), 1)).toBe(false);
-    expect(isExpiredCursor(new SvcError('truncated', 'the same cursor twice'), 1)).toBe(true);
+    // The guard's own words stay.
+    expect(isExpiredCursor(new SvcError('truncated', 'the same cursor twice'), 3)).toBe(false);
     expect(isExpiredCursor(new SvcError('network', 'reset'), 1)).toBe(false);
     expect(isExpiredCursor(Object.assign(new Error('other'), { status: 404 }), 1)).toBe(false);
   });

@@ -57,6 +57,7 @@ const history: fc.Arbitrary<History> = fc
       manner: fc.record({
         order: fc.constantFrom('newest first', 'oldest first', 'as seen', 'any'),
         cursor: fc.constantFrom('place', 'entry'),
+        repeatsCursor: fc.boolean(),
         pageShare: fc.constantFrom(10, 30),
         failures: fc.constantFrom(0, 30),
         expiries: fc.constantFrom(0, 30),

@@ -17,6 +17,10 @@ export interface LogServer {
   requests: number;
   /** The number of empty pages with which each list begins. */
   emptyPages: number;
+  /** Whether a list ends with an empty page that repeats the cursor of its request. */
+  repeatsCursor: boolean;
+  /** Whether lists ignore start_date and end_date. */
+  ignoresDates: boolean;
   /** The number of pages for which a cursor lives. */
   pagesPerCursor: number;
   /** Whether entries are sent oldest first. */
@@ -104,7 +108,8 @@ export async function startLogServer(): Promise<LogServer> {
     const sorted = listed.logs;
     const begin = Number(start?.replace(/^empty-.*/, '') ?? 0);
     const end = begin + Number(query.get('size') ?? 20);
-    const next = end < sorted.length ? cursorOf(String(end)) : null;
+    const isRepeating = served.repeatsCursor && (begin < sorted.length || start !== null);
+    const next = end < sorted.length || isRepeating ? cursorOf(String(Math.min(end, sorted.length))) : null;
     const answer = JSON.stringify({ pagination: { next }, data: sorted.slice(begin, end) });
     setTimeout(() => response.end(answer), served.delayMs);
   });
@@ -115,6 +120,8 @@ export async function startLogServer(): Promise<LogServer> {
     refusal: undefined,
     refuseAfter: 0,
     emptyPages: 0,
+    repeatsCursor: false,
+    ignoresDates: false,
     requests: 0,
     pagesPerCursor: Infinity,
     isOldestFirst: false,
@@ -136,8 +143,8 @@ export async function startLogServer(): Promise<LogServer> {
 }
 
 /** Returns the entries of the requested interval in the order of the service. */
-function logsOf({ logs, isOldestFirst }: LogServer, query: URLSearchParams): Log[] {
-  const found = logs.filter(({ created_at }) => isAskedFor(created_at, query));
+function logsOf({ logs, isOldestFirst, ignoresDates }: LogServer, query: URLSearchParams): Log[] {
+  const found = logs.filter(({ created_at }) => ignoresDates || isAskedFor(created_at, query));
   const sorted = found.toSorted((one, other) => other.created_at.localeCompare(one.created_at));
   return isOldestFirst ? sorted.toReversed() : sorted;
 }

@@ -48,6 +48,7 @@ function anyHistory(overlap: number): fc.Arbitrary<History> {
     manner: fc.record({
       order: fc.constantFrom('newest first', 'oldest first', 'as seen', 'any'),
       cursor: fc.constantFrom('place', 'entry'),
+      repeatsCursor: fc.boolean(),
       pageShare: fc.constantFrom(1, 3, 10, 30),
       failures: fc.constant(50),
       expiries: fc.constantFrom(0, 30, 100),

@@ -45,7 +45,14 @@ it('R28: the last entries are the newest by time in any order of the service, an
   const order = fc.constantFrom('newest first', 'oldest first', 'as seen', 'any');
   await fc.assert(
     fc.asyncProperty(
-      fc.record({ past, future, order, count: fc.integer({ min: 1, max: 300 }), pageShare: fc.constantFrom(3, 100) }),
+      fc.record({
+        past,
+        future,
+        order,
+        count: fc.integer({ min: 1, max: 300 }),
+        pageShare: fc.constantFrom(3, 100),
+        repeatsCursor: fc.boolean(),
+      }),
       async ({ past: groups, future: later, count, ...manner }) => {
         const before = groups.flatMap(({ at, words, copies }) =>
           Array.from({ length: copies }, () => ago(at + 5 * SECOND, `did ${words}`)),
