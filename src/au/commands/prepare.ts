@@ -9,7 +9,7 @@ import { simpleColumns, type View } from '../../cli/output/view.ts';
 import { prepareExport } from '../prepare/prepare-export.ts';
 import type { PreparedNames } from '../prepare/prepare-files.ts';
 import { exportParameters, exportWords, readingOptions } from '../prepare/prepare-options.ts';
-import type { Prepared } from '../prepare/prepare.ts';
+import { droppedRows, type Prepared } from '../prepare/prepare.ts';
 import { keepFileOf } from '../results/kept-columns.ts';
 
 const preparedView: View<ReturnType<typeof preparedFile>> = {
@@ -21,6 +21,8 @@ const preparedView: View<ReturnType<typeof preparedFile>> = {
     'sha256',
     'changes',
     'changes.*',
+    'dropped',
+    'dropped.*',
     'columns_left_out',
     'rejected',
     'rejects_file',
@@ -59,33 +61,18 @@ export const prepare = defineCommand({
     out: writing(value('--out <file|->', 'where to write (default: standard output)', text)),
     force: flag('--force', 'replace files that exist'),
   },
-  async run(
-    context,
-    {
-      export: typed,
-      map,
-      dateOrder,
-      noExpiration,
-      noMerchant,
-      keep,
-      exclusions,
-      rejects,
-      maxRejects,
-      out = '-',
-      force,
-    },
-  ) {
+  async run(context, { export: typed, exclusions, rejects, maxRejects, out = '-', force, ...reading }) {
     const print = await recordPrinter(context, preparedView);
     if (out === '-' && ((context.globals.output ?? 'csv') !== 'csv' || context.query))
       throw new SvcError('usage', 'without --out the output is CSV', { hint: 'Add --out, or omit --output and --jq.' });
     if (maxRejects !== undefined && rejects === undefined)
       throw new SvcError('usage', '--max-rejects needs --rejects', { hint: 'Name a file for the rows left out.' });
-    if (keep.length > 0 && out === '-')
+    if (reading.keep.length > 0 && out === '-')
       throw new SvcError('usage', '--keep needs --out', {
         hint: 'The file of kept columns is named after the request file.',
       });
-    const names = { request: out, rejects, keep: keep.length === 0 ? undefined : keepFileOf(out) };
-    const how = readingOptions({ map, dateOrder, noExpiration, noMerchant, keep });
+    const names = { request: out, rejects, keep: reading.keep.length === 0 ? undefined : keepFileOf(out) };
+    const how = readingOptions(reading);
     const words = [
       'au',
       'prepare',
@@ -119,6 +106,7 @@ function preparedFile(names: PreparedNames, prepared: Prepared, { bytes, sha256 
     bytes,
     sha256,
     changes: Object.fromEntries(prepared.changes.map(({ kind, count }) => [kind, count])),
+    dropped: droppedRows(prepared),
     columns_left_out: prepared.leftOut.length,
     rejected: prepared.problemCount,
     rejects_file: names.rejects ?? null,

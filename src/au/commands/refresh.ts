@@ -75,8 +75,7 @@ export const refresh = defineCommand({
 async function inputOf(context: Context, typed: Typed): Promise<Omit<RefreshInput, 'summarize'>> {
   const { export: name, maxRejects, noWait, failOn, action, exclusions } = typed;
   const onlyRecorded = typed.onlyRecorded || typed.noUnrecordedJobs;
-  const { map, dateOrder, noExpiration, noMerchant, keep } = typed;
-  const how = readingOptions({ map, dateOrder, noExpiration, noMerchant, keep });
+  const how = readingOptions(typed);
   const options = exportWords(how);
   if (typed.rehearse)
     requireRehearsal(context, typed, wordsOf({ ...typed, dryRun: false, exec: undefined, outDir: undefined }, options));

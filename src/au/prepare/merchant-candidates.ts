@@ -27,7 +27,7 @@ export class MerchantCandidates {
 
   /** `taken` are the columns that are something else. */
   constructor(names: readonly string[], taken: readonly number[]) {
-    const places = names.flatMap((name, place) => (isNamedSo(name) && !taken.includes(place) ? [place] : []));
+    const places = names.flatMap((name, place) => (isNamedMerchant(name) && !taken.includes(place) ? [place] : []));
     this.#columns = places.map((place) => ({
       place,
       name: names[place] ?? '',
@@ -77,7 +77,7 @@ function isLikely({ hasSeveral, filled, different }: Column): boolean {
 }
 
 /** Tells whether a name is a word for a merchant, with words such as "no" or "account" behind it, but not "name" or "city". */
-function isNamedSo(name: string): boolean {
+export function isNamedMerchant(name: string): boolean {
   const words = name
     .normalize('NFC')
     .replaceAll(/(\p{Ll})(\p{Lu})/gu, '$1 $2')

@@ -5,7 +5,6 @@ import { compareShare } from '../../base/share.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { namedFiles } from '../../cli/app/files/own-input.ts';
 import { resolvePath } from '../../cli/app/files/typed-path.ts';
-import { isYes } from '../../cli/output/prompt.ts';
 import { Exclusions } from '../request/exclusions.ts';
 import { recognizeFile } from '../request/file-kind.ts';
 import { openOverflowFile } from '../request/overflow-file.ts';
@@ -13,12 +12,12 @@ import type { Overflow } from '../request/row-buckets.ts';
 import { copyInput, readWithProgress, STANDARD_INPUT } from '../request/open-request-file.ts';
 import { wrongRequest } from '../request/wrong-file.ts';
 import { copyOut } from '../request/spool-output.ts';
-import { type Prepared, type PrepareOptions, prepareRequest } from './prepare.ts';
+import { droppedRows, type Prepared, type PrepareOptions, prepareRequest } from './prepare.ts';
 import { PreparedFiles, type PreparedNames } from './prepare-files.ts';
-import { type ColumnChoice, isShown, type PreparedColumn, shownNames } from './prepare-columns.ts';
 import { dateOrders } from './prepare-date.ts';
 import { explainPrepared, refusedExport } from './prepare-messages.ts';
 import type { RejectLimit } from './prepare-options.ts';
+import { askForColumns, requireMeantRepeats, withMap, withoutMap } from './questions.ts';
 import { refuseMended } from './rejects-file.ts';
 
 /** How to turn an export into a request file. */
@@ -78,15 +77,14 @@ export async function prepareExport(
       });
     };
     let prepared = await read();
-    const answers = [
-      await askForColumn(context, typed, { ...EXPIRATION, candidates: prepared.candidates }, words),
-      await askForColumn(context, typed, { ...MERCHANT, candidates: prepared.merchants.likely }, words),
-    ].flat();
-    if (answers.length > 0) prepared = await readAgain(prepared, { columns: [...(how.columns ?? []), ...answers] });
+    const answers = await askForColumns(context, prepared, { typed, how: options, words });
+    if (answers.columns === undefined) options = { ...options, ...answers };
+    else prepared = await readAgain(prepared, answers);
     // A row that was written already gets the later date in a second reading, which also leaves out repeats of late rows.
     const { laterDates, lateRepeats } = prepared;
     if (laterDates.size > 0 || lateRepeats !== undefined)
       prepared = await readAgain(prepared, { laterDates, lateRepeats });
+    options = { ...options, ...(await requireMeantRepeats(context, prepared, { typed, how: options, words })) };
     const whole = await files.seal();
     await noteRejects(files, onRejects);
     onWhole?.(whole, prepared);
@@ -97,51 +95,6 @@ export async function prepareExport(
   } finally {
     await files.discard();
   }
-}
-
-/** A question about a column, in the words of the operator, and the option to say that no column is it. */
-interface Question {
-  readonly column: PreparedColumn;
-  readonly what: string;
-  readonly none: string;
-  readonly candidates: readonly string[];
-}
-
-const EXPIRATION = { column: 'expiration', what: 'the expiration', none: '--no-expiration' } as const;
-const MERCHANT = { column: 'merchant_id', what: 'the merchant', none: '--no-merchant' } as const;
-
-/**
- * Asks which column is the expiration or the merchant, among those that look like it. Returns the column, or nothing if
- * the operator says that none is.
- * @throws SvcError `refused_input` without a terminal to ask on
- */
-async function askForColumn(
-  { prompts }: Context,
-  typed: string,
-  { column, what, none, candidates }: Question,
-  words: readonly string[],
-): Promise<ColumnChoice[]> {
-  if (candidates.length === 0) return [];
-  const lines = candidates.map((name) => withMap(words, column, isShown(name) ? name : 'NAME'));
-  const without = [...words, none];
-  const [next = without, ...others] = lines;
-  if (!prompts().canAsk)
-    throw new SvcError(
-      'refused_input',
-      `${typed === '-' ? STANDARD_INPUT : typed}: no column is known as ${what}, but ${shownNames(candidates)} may be`,
-      {
-        hint: 'Nothing was written. Name the column, or say that none is:',
-        next,
-        alternatives: [...others, without],
-        facts: { candidates: candidates.filter(isShown) },
-      },
-    );
-  for (const name of candidates) {
-    // Not a confirmation: --yes must not decide what a column means.
-    const answer = await prompts().promptText(`Is the column ${shownNames([name])} ${what}? [y/N]`, '');
-    if (isYes(answer)) return [{ column, name }];
-  }
-  return [];
 }
 
 async function openExclusions(context: Context, typed: string, words: readonly string[]): Promise<Exclusions> {
@@ -191,10 +144,11 @@ async function readExport(
 const NONE: RejectLimit = { rows: 0, words: '0' };
 
 /** Returns whether the limit allows the request to be written without the refused rows. */
-function isWithinLimit({ rows, problemCount, isUnusable, changes }: Prepared, limit: RejectLimit): boolean {
+function isWithinLimit(prepared: Prepared, limit: RejectLimit): boolean {
+  const { rows, problemCount, isUnusable } = prepared;
   if (problemCount === 0) return true;
   if (isUnusable || rows === 0) return false;
-  const repeated = changes.find(({ kind }) => kind === 'repeated_tokens')?.count ?? 0;
+  const { repeated_tokens: repeated } = droppedRows(prepared);
   if ('rows' in limit) return problemCount <= limit.rows;
   return compareShare(problemCount, rows + repeated + problemCount, limit.share) <= 0;
 }
@@ -219,14 +173,4 @@ function suggestMap(error: unknown, typed: string, words: readonly string[]): un
     next: withMap(words, column, 'NAME'),
     ...(isHalf ? { alternatives: [[...without, '--no-expiration']] } : {}),
   });
-}
-
-/** Adds the choice of a column to a command, in place of an earlier choice for it. */
-function withMap(words: readonly string[], column: string, name: string): string[] {
-  return [...withoutMap(words, column), '--map', `${column}=${name}`];
-}
-
-function withoutMap(words: readonly string[], column: string): string[] {
-  const isOther = (at: number): boolean => words[at] === '--map' && words[at + 1]?.startsWith(`${column}=`) === true;
-  return words.filter((_, at) => !isOther(at) && !isOther(at - 1));
 }

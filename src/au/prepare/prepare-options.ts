@@ -3,6 +3,7 @@ import { didYouMean } from '../../base/security/typed-word.ts';
 import { option } from '../../cli/app/hint.ts';
 import { flag, repeated, suggesting, value } from '../../cli/app/parameter.ts';
 import { nameValue, text } from '../../cli/app/value-parsers.ts';
+import { type Check, CHECKS } from '../request/checks.ts';
 import type { PrepareOptions } from './prepare.ts';
 import { type ColumnChoice, PREPARED_COLUMNS } from './prepare-columns.ts';
 import { DATE_ORDERS, dateOrders, ORDER_NAMES } from './prepare-date.ts';
@@ -27,6 +28,14 @@ export const exportParameters = {
   ),
   noExpiration: flag('--no-expiration', 'send no expiration where none is known as a whole'),
   noMerchant: flag('--no-merchant', 'send no merchant where no column is known as one'),
+  accept: suggesting(
+    () => CHECKS.map((check) => [check, ''] as const),
+    repeated(
+      '--accept <check>',
+      `go on although this check of the whole export stops it: ${CHECKS.join(', ')}`,
+      checkName,
+    ),
+  ),
   keep: repeated(
     '--keep <column>',
     'also write this column to <out>.keep.csv; au report and au next join it to the results by token',
@@ -43,30 +52,40 @@ export const exportParameters = {
  * Returns how to read an export.
  * @throws SvcError `usage` for a column that is named, and also said not to exist
  */
-export function readingOptions({ map, noExpiration, noMerchant, ...rest }: TypedOptions): ReadingOptions {
+export function readingOptions(typed: TypedOptions): ReadingOptions {
+  const { map, dateOrder, noExpiration, noMerchant, accept, keep } = typed;
   if (noExpiration) refuseNamed(map, 'expiration', '--no-expiration');
   if (noMerchant) refuseNamed(map, 'merchant_id', '--no-merchant');
-  return { columns: map, noExpiration, noMerchant, ...rest };
+  return { columns: map, dateOrder, noExpiration, noMerchant, accept, keep };
 }
 
 /** Returns the options that say how to read an export, as words of a command line. */
-export function exportWords({ columns = [], dateOrder, noExpiration, noMerchant, keep }: ReadingOptions): string[] {
+export function exportWords({
+  columns = [],
+  dateOrder,
+  noExpiration,
+  noMerchant,
+  accept,
+  keep,
+}: ReadingOptions): string[] {
   return [
     ...columns.flatMap(({ column, name }) => option('--map', `${column}=${name}`)),
     ...option('--date-order', dateOrder),
     ...(noExpiration === true ? ['--no-expiration'] : []),
     ...(noMerchant === true ? ['--no-merchant'] : []),
+    ...option('--accept', accept),
     ...option('--keep', keep),
   ];
 }
 
-type ReadingOptions = Pick<PrepareOptions, 'columns' | 'dateOrder' | 'noExpiration' | 'noMerchant' | 'keep'>;
+type ReadingOptions = Pick<PrepareOptions, 'columns' | 'dateOrder' | 'noExpiration' | 'noMerchant' | 'accept' | 'keep'>;
 
 interface TypedOptions {
   readonly map: readonly ColumnChoice[];
   readonly dateOrder: readonly string[];
   readonly noExpiration: boolean;
   readonly noMerchant: boolean;
+  readonly accept: readonly Check[];
   readonly keep: readonly string[];
 }
 
@@ -91,6 +110,12 @@ function parseLimit(typed: string): RejectLimit {
 function orderNames(typed: string): string {
   if (dateOrders([typed]).length === typed.split(',').length) return typed;
   throw new SvcError('usage', `must be one of ${DATE_ORDERS.join(', ')}, or several of them with commas`);
+}
+
+function checkName(typed: string): Check {
+  const known = CHECKS.find((check) => check === typed);
+  if (known !== undefined) return known;
+  throw new SvcError('usage', `must be one of ${CHECKS.join(', ')}`);
 }
 
 function columnChoice(typed: string): ColumnChoice {

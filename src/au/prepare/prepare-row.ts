@@ -22,6 +22,7 @@ import {
   twoDigitYear,
 } from './prepare-date.ts';
 import { type ProblemGroup, ProblemGroups, type RowFinding, shapeOf } from './prepare-problems.ts';
+import type { RepeatColumns } from './repeat-columns.ts';
 
 /** The kinds of changes to rows, in the order of the output. Scripts rely on these names. */
 const CHANGES = [
@@ -92,6 +93,8 @@ export interface RowOptions {
   readonly lateRepeats: RepeatedRows | undefined;
   /** The operator's list of tokens to leave out. */
   readonly exclusions: TokenList | undefined;
+  /** Compares the rows of a token; undefined where the merchant is known. */
+  readonly repeats: RepeatColumns | undefined;
   /** The approximate number of rows. */
   readonly expectedRows: number;
   /** Opens a place for hashes of rows that are too many for memory. Default: memory takes all. */
@@ -118,6 +121,7 @@ export class RowPreparer {
   readonly #problems = new ProblemGroups();
   readonly #changes = new Map<ChangeKind, CountedLines>();
   readonly #exclusions: TokenList | undefined;
+  readonly #repeats: RepeatColumns | undefined;
   /** The expirations of the rows so far as numbers, by the keys of the rows. */
   readonly #expirations: TokenTable;
   readonly #writtenDates: ReadonlyMap<string, Expiration> | undefined;
@@ -133,13 +137,15 @@ export class RowPreparer {
   #rows = 0;
 
   constructor(options: RowOptions) {
-    const { places, names, kept, orders, laterDates, lateRepeats, exclusions, expectedRows, openOverflow } = options;
+    const { places, names, kept, orders, laterDates, lateRepeats, exclusions, repeats, expectedRows, openOverflow } =
+      options;
     const { mostSlots = MOST_SLOTS } = options;
     this.#places = places;
     this.#names = names;
     this.#kept = kept;
     this.#dates = new DateReader(orders);
     this.#exclusions = exclusions;
+    this.#repeats = repeats;
     this.#writtenDates = laterDates;
     this.#expirations = new TokenTable({ words: 3, expected: expectedRows, mostSlots });
     this.#late = new LateRows(this.#expirations, openOverflow);
@@ -191,6 +197,7 @@ export class RowPreparer {
     if (this.#kept.some((at) => cells[at]?.includes('\uFFFD'))) return this.refuse(line, WRONG_BYTES);
     const isRepeated = this.#isRepeated(key, expiration, line);
     this.#compareKept(key, row, isRepeated);
+    this.#repeats?.take(key, cells, isRepeated);
     if (isRepeated) return this.#dropped('repeated_tokens', line);
     this.#firstDate ??= this.#dateIn(cells, expiration);
     if ((sent.year === '') !== (sent.month === '')) this.#halfDates.add(line);

@@ -7,6 +7,7 @@ import { CARD_NUMBER, checkHeader, utf16Order } from '../request/request-rules.t
 import type { Overflow } from '../request/row-buckets.ts';
 import { KEPT_COLUMNS, onOneLine } from '../results/kept-columns.ts';
 import { CSV_FAULTS, type CsvFault, type CsvRow, CsvRows } from '../csv-rows.ts';
+import type { Check } from '../request/checks.ts';
 import { type Encoding, exportDecoder } from './export-text.ts';
 import { ExpirationCandidates } from './expiration-candidates.ts';
 import type { RepeatedRows } from './late-rows.ts';
@@ -22,7 +23,15 @@ import {
 } from './prepare-columns.ts';
 import { dateOrders, type Expiration } from './prepare-date.ts';
 import type { RowFinding } from './prepare-problems.ts';
-import { isBlank, type PreparedRow, type PreparedRows, RowPreparer, type TokenList } from './prepare-row.ts';
+import { RepeatColumns } from './repeat-columns.ts';
+import {
+  type ChangeKind,
+  isBlank,
+  type PreparedRow,
+  type PreparedRows,
+  RowPreparer,
+  type TokenList,
+} from './prepare-row.ts';
 
 export interface PrepareOptions {
   /** The operator's choice of columns. Other columns are found by well-known names. */
@@ -33,6 +42,8 @@ export interface PrepareOptions {
   readonly noExpiration?: boolean | undefined;
   /** Whether the operator said that no column is the merchant, so that none is proposed. */
   readonly noMerchant?: boolean | undefined;
+  /** The checks of the whole export that the operator overrides. */
+  readonly accept?: readonly Check[] | undefined;
   /** The time that dates are compared with, in milliseconds, to propose a column as the expiration. */
   readonly now?: number | undefined;
   /** The later expirations that an earlier reading found, by the keys of their rows. */
@@ -84,7 +95,19 @@ export interface Prepared extends PreparedRows {
   readonly candidates: readonly string[];
   /** The names of columns that look like the merchant, if that is not known. */
   readonly merchants: Readonly<Record<keyof MerchantColumns, readonly string[]>>;
+  /** The names of columns that tell repeated rows apart, if the merchant is not known. */
+  readonly tellingApart: readonly string[];
   readonly kept: readonly string[];
+}
+
+/** Returns how many rows of an export are not in its request, by the reason. Blank lines and headers are no rows. */
+export function droppedRows({ changes, problemCount }: Pick<Prepared, 'changes' | 'problemCount'>) {
+  const count = (kind: ChangeKind): number => changes.find((change) => change.kind === kind)?.count ?? 0;
+  return {
+    repeated_tokens: count('repeated_tokens'),
+    excluded_tokens: count('excluded_tokens'),
+    refused: problemCount,
+  };
 }
 
 /**
@@ -249,6 +272,7 @@ class ExportReader {
   #withoutToken: CsvRow | undefined;
   #candidates: ExpirationCandidates | undefined;
   #merchants: MerchantCandidates | undefined;
+  #repeats: RepeatColumns | undefined;
 
   constructor(options: PrepareOptions, expectedRows: number) {
     this.#options = options;
@@ -313,7 +337,7 @@ class ExportReader {
   }
 
   async finish(): Promise<
-    Pick<Prepared, keyof PreparedRows | 'columns' | 'leftOut' | 'candidates' | 'merchants' | 'kept'>
+    Pick<Prepared, keyof PreparedRows | 'columns' | 'leftOut' | 'candidates' | 'merchants' | 'tellingApart' | 'kept'>
   > {
     if (this.#rows === undefined) throw emptyExport(this.#options);
     const places = Object.entries(this.#places).map(([column, at]) => [column, this.#names[at] ?? ''] as const);
@@ -326,6 +350,7 @@ class ExportReader {
       leftOut: this.#names.filter((_, at) => !used.has(at)),
       candidates: namesOf(this.#candidates?.found()),
       merchants: { likely: namesOf(merchants?.likely), doubtful: namesOf(merchants?.doubtful) },
+      tellingApart: namesOf(this.#repeats?.found()),
       kept: namesOf(this.#kept),
     };
   }
@@ -351,6 +376,7 @@ class ExportReader {
       this.#candidates = new ExpirationCandidates(names.length, Object.values(this.#places), now);
     if (this.#places.merchant_id === undefined && noMerchant !== true)
       this.#merchants = new MerchantCandidates(names, Object.values(this.#places));
+    if (this.#places.merchant_id === undefined) this.#repeats = new RepeatColumns(names, Object.values(this.#places));
     this.#rejects.push(() => [...REJECTS_COLUMNS, ...names]);
     if (this.#kept.length > 0) this.#keep.push([...KEPT_COLUMNS, ...this.#kept.map((at) => names[at] ?? '')]);
     this.#rows = new RowPreparer({
@@ -361,6 +387,7 @@ class ExportReader {
       laterDates,
       lateRepeats,
       exclusions,
+      repeats: this.#repeats,
       expectedRows: this.#expectedRows,
       openOverflow,
       mostSlots,

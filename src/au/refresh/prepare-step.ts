@@ -5,6 +5,7 @@ import { option } from '../../cli/app/hint.ts';
 import { resolvePath } from '../../cli/app/files/typed-path.ts';
 import { countText } from '../../cli/output/time.ts';
 import { fileSource, hashFile } from '../../client/transfer/source.ts';
+import { droppedRows } from '../prepare/prepare.ts';
 import { prepareExport } from '../prepare/prepare-export.ts';
 import { statusOf } from '../run/record.ts';
 import { exclusionsFor } from './exclusion-list.ts';
@@ -128,7 +129,7 @@ async function makeRequest(
   await fileSource(exported?.path ?? resolvePath(context, input.export));
   await requireReplaceable(directory, place, input);
   const { list: exclusions, noted } = await exclusionsFor(context, directory, input);
-  const keep = how.keep === undefined || how.keep.length === 0 ? undefined : files.keep;
+  const keep = (how.keep ?? []).length === 0 ? undefined : files.keep;
   const replaces = directory.has(files.request) ? await directory.hash(files.request) : undefined;
   const rejects = maxRejects && files.rejects;
   const earlier = rejects !== undefined && directory.has(rejects) ? [await directory.hash(rejects)] : [];
@@ -154,16 +155,16 @@ async function makeRequest(
       directory.noteWritten(files.rejects, [...earlier, sha256]);
       directory.save();
     },
-    onWhole: (request, { rows }) =>
+    onWhole: (request, prepared) =>
       directory.put(place, {
         export: input.export,
         export_sha256: exported?.sha256 ?? '',
         options: [...input.options],
         request_sha256: request.sha256,
         replaces,
-        rows,
+        rows: prepared.rows,
+        dropped: droppedRows(prepared),
         ...noted,
-        run: undefined,
       }),
   });
 }

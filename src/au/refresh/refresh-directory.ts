@@ -28,6 +28,8 @@ export interface Refreshed {
   replaces?: string | undefined;
   /** The number of rows in the request file. */
   rows: number;
+  /** The number of rows of the export that are not in the request file, by the reason. */
+  dropped?: Readonly<Record<string, number>> | undefined;
   /** Set if the operator left the list of exclusions out. */
   exclusions?: 'none' | undefined;
   /** The number of tokens on the list of exclusions when this request last read or extended it. */
@@ -123,6 +125,7 @@ const refreshSchema = z.looseObject({
       request_sha256: z.string(),
       replaces: z.optional(z.string()),
       rows: z.int(),
+      dropped: z.optional(z.record(z.string(), z.int())),
       exclusions: z.optional(z.literal('none')),
       excluded_tokens: z.optional(z.int()),
       excluded_at: z.optional(z.string()),

@@ -10,6 +10,8 @@ export interface RefreshRow {
   readonly status: string;
   /** Rows of the requests whose results are counted, each once; those of the request while there are no results. */
   readonly rows: number;
+  /** Rows of the export that are not in the request, by the reason; null if that is not known. */
+  readonly dropped: Readonly<Record<string, number>> | null;
   /** Rows of a changed export that are not sent without `--add`; null if the export is unchanged. */
   readonly new_rows: number | null;
   readonly run: string | null;
@@ -39,6 +41,8 @@ export const refreshView: View<RefreshRow> = {
     'cycle',
     'status',
     'rows',
+    'dropped',
+    'dropped.*',
     'new_rows',
     'run',
     'request',

@@ -97,6 +97,7 @@ class Refresh {
         cycle: this.#input.cycle,
         status: status ?? '',
         rows,
+        dropped: this.#directory.requests[place]?.dropped ?? null,
         new_rows: newRows ?? null,
         run: this.#directory.requests[place]?.run ?? null,
         request: this.#directory.filesOf(place).request,

@@ -53,6 +53,15 @@ export class Prompts {
     return this.#ask(question, { instead });
   }
 
+  /** Asks what something means, which has no default: any text but yes or no is asked about again. --yes does not answer. */
+  async promptMeaning(question: string): Promise<boolean> {
+    for (;;) {
+      const answer = await this.#ask(question, { instead: '', choices: ' [y/n]' });
+      if (isYes(answer)) return true;
+      if (/^no?$/i.test(answer.trim())) return false;
+    }
+  }
+
   /**
    * Asks yes or no; no is the default, and throws `declined`, so that no script takes it for work that was done.
    * `unchanged` says what a no leaves, such as "nothing was deleted". `next` is the command that needs no answer, if the

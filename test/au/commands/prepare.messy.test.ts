@@ -150,13 +150,84 @@ it.each([
   expect(errorIn(refused)).toMatchObject({
     message: `export.csv: no column is known as the merchant, but ${name} may be`,
     next_words: ['svc', ...next],
-    alternatives: ['svc au prepare export.csv --no-merchant'],
+    hint: expect.stringContaining('(then 1 of 3 rows are left out, because they repeat a token)'),
+    alternatives: ['svc au prepare export.csv --no-merchant --accept repeats'],
   });
   expect(rowsIn((await prepare(...next.slice(3))).stdout)).toEqual(['a,,,M-0', 'a,,,M-1', 'b,,,M-0']);
-  const without = await prepare('--no-merchant');
+  const without = await prepare('--no-merchant', '--accept', 'repeats');
   expect(rowsIn(without.stdout)).toEqual(['a,,,', 'b,,,']);
   expect(without.stderr).toContain('rows with a token from above dropped: 1 row (line 3)');
   expect(without.stderr).not.toContain('warning');
+});
+
+/** The rows of an export in which each card has a row for several merchants. */
+function sharedCards(cellOf: (card: number, merchant: number) => string): string[] {
+  const at = Array.from({ length: 120 }, (_, row) => [row % 20, Math.floor(row / 20)] as const);
+  return at.map(([card, merchant]) => `card-${card},05/31,${cellOf(card, merchant)}`);
+}
+
+it.each([
+  ['the ids of merchants', 'merchant', ['--no-merchant'], (_: number, merchant: number) => `M-${merchant}`],
+  ['the names of merchants', 'merchant', [], (_: number, merchant: number) => `Shop ${merchant}`],
+  ['ids under a name that says nothing', 'belongs_to', [], (_: number, merchant: number) => `44556677890${merchant}`],
+])(
+  'svc au prepare of a messy export drops no rows that a column tells apart unless that is accepted: %s',
+  async (_, name, words, cellOf) => {
+    const { prepare } = place(`token,expiry,${name}`, ...sharedCards(cellOf));
+    const refused = await prepare(...words);
+    expect(refused).toMatchObject({ code: 13, stdout: '' });
+    expect(errorIn(refused)).toMatchObject({
+      message: `export.csv: 100 of 120 rows repeat a token, and the column ${name} tells them apart`,
+      next: `svc au prepare export.csv --map merchant_id=${name}`,
+      alternatives: [`svc au prepare export.csv ${[...words, '--accept', 'repeats'].join(' ')}`],
+    });
+    const mapped = await prepare('--map', `merchant_id=${name}`, '--out', 'all.csv');
+    expect(JSON.parse(mapped.stdout)).toMatchObject({ rows: 120, dropped: { repeated_tokens: 0 } });
+    const accepted = await prepare(...words, '--accept', 'repeats', '--out', 'few.csv');
+    expect(JSON.parse(accepted.stdout)).toMatchObject({
+      rows: 20,
+      dropped: { repeated_tokens: 100, excluded_tokens: 0, refused: 0 },
+    });
+  },
+);
+
+it.each([
+  ['another number in each row', 'order_no', (card: number, at: number) => `O-${card}-${at}`],
+  ['days', 'paid_on', (_: number, at: number) => `2026-0${at + 1}-01`],
+  [
+    'months',
+    'period',
+    (_: number, at: number) => ['Jan-26', 'Feb-26', 'Mar-26', 'Apr-26', 'May-26', 'Jun-26'][at] ?? '',
+  ],
+  ['amounts', 'amount', (_: number, at: number) => `${at}.99`],
+  ['the number of an attempt', 'attempt', (_: number, at: number) => String(at)],
+  ['one value for each card', 'country', (card: number) => ['DE', 'FR', 'IT'][card % 3] ?? ''],
+  ['one value', 'brand', () => 'visa'],
+  ['nothing', 'note', () => ''],
+])(
+  'svc au prepare of a messy export drops rows that repeat a token without a question where a column has %s',
+  async (_, name, cellOf) => {
+    const { code, stdout, stderr } = await place(`token,expiry,${name}`, ...sharedCards(cellOf)).prepare();
+    expect(code, stderr).toBe(0);
+    expect(rowsIn(stdout)).toHaveLength(20);
+  },
+);
+
+it('svc au prepare of a messy export drops up to one row of a hundred that a column tells apart', async () => {
+  const rows = Array.from({ length: 200 }, (_, at) => `card-${at},Shop ${at % 5}`);
+  const few = [`card-0,Shop 1`, 'card-1,Shop 2'];
+  expect((await place('token,merchant', ...rows, ...few).prepare()).code).toBe(0);
+  expect((await place('token,merchant', ...rows, ...few, 'card-2,Shop 3').prepare()).code).toBe(13);
+});
+
+it('svc au prepare of a messy export compares the rows of a token however far apart they are', async () => {
+  const rows = Array.from({ length: 12_000 }, (_, at) => `card-${at % 6_000},${at < 6_000 ? 'North' : 'South'}`);
+  // Cards that are there once come first, more than the tokens whose rows are compared at a time.
+  const once = Array.from({ length: 6_000 }, (_, at) => `once-${at},North`);
+  const refused = await place('token,branch', ...once, ...rows).prepare();
+  expect(errorIn(refused)['message']).toBe(
+    'export.csv: 6,000 of 18,000 rows repeat a token, and the column branch tells them apart',
+  );
 });
 
 it('svc au prepare of a messy export finds a second merchant far below the first one', async () => {
@@ -165,7 +236,6 @@ it('svc au prepare of a messy export finds a second merchant far below the first
 });
 
 it.each([
-  ['names of merchants', 'merchant', ['Acme Shoes', 'Bob and Sons']],
   ['other facts of a merchant', 'merchant_country', ['DE', 'FR']],
   ["a merchant's name", 'merchant_name', ['Acme', 'Bob']],
   ['the customers of a shop', 'shop_customer_no', ['1', '2']],

@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { afterAll, expect, it, onTestFinished } from 'vitest';
 import { Home, LAUNCHER } from '../../support/svc.ts';
 import { TerminalSession } from '../../support/terminal.ts';
@@ -20,17 +20,19 @@ function prepareOnTerminal(file: string, out: string): TerminalSession {
 }
 
 /** Prepares the export on a terminal, and answers the question about its expiration. */
-async function answered(keys: string, out: string): Promise<{ screen: string; request: string }> {
+async function answered(answers: readonly string[], out: string): Promise<{ screen: string; request: string }> {
   writeFileSync(home.file('export.csv'), EXPORT);
   const session = prepareOnTerminal('export.csv', out);
-  await session.waitFor(/Is the column card_end the expiration\? \[y\/N\]/);
-  session.type(keys);
+  for (const [at, answer] of answers.entries()) {
+    await session.waitFor(new RegExp(`(?:Is the column card_end the expiration\\? \\[y/n\\][^]*){${at + 1}}`));
+    session.type(`${answer}\r`);
+  }
   expect((await session.exited).exitCode).toBe(0);
   return { screen: session.screen(), request: readFileSync(home.file(out), 'utf8') };
 }
 
 it('svc au prepare on a terminal asks for the expiration, and shows each column and the first date but no customer', async () => {
-  const { screen, request } = await answered('y\r', 'yes.csv');
+  const { screen, request } = await answered(['y'], 'yes.csv');
   expect(request.split('\n').slice(1)).toEqual(['a,31,05,', 'b,29,12,', '']);
   expect(screen).toContain('expiration is card_end, token is token');
   expect(screen).toContain('first expiration: 05/31, sent as year 31, month 05');
@@ -38,8 +40,9 @@ it('svc au prepare on a terminal asks for the expiration, and shows each column 
   expect(screen).not.toMatch(/Ann|Bob/);
 });
 
-it('svc au prepare on a terminal goes on without an expiration after any other answer', async () => {
-  const { screen, request } = await answered('\r', 'no.csv');
+it('svc au prepare on a terminal asks again until the answer is yes or no, and goes on without an expiration after no', async () => {
+  const { screen, request } = await answered(['', 'maybe', 'svc au submit tokens.csv', 'n'], 'no.csv');
+  expect(screen.match(/Is the column card_end the expiration/g)).toHaveLength(4);
   expect(request.split('\n').slice(1)).toEqual(['a,,,', 'b,,,', '']);
   expect(screen).toContain('no expiration column');
 });
@@ -54,9 +57,11 @@ it('svc au prepare on a terminal shows the first date that is sent, also half of
 it('svc au prepare on a terminal asks for the expiration and the merchant, and reads both', async () => {
   writeFileSync(home.file('both.csv'), 'token,card_end,store\na,05/31,S-1\na,06/31,S-2\n');
   const session = prepareOnTerminal('both.csv', 'both.out.csv');
-  await session.waitFor(/Is the column card_end the expiration\? \[y\/N\]/);
+  await session.waitFor(/Is the column card_end the expiration\? \[y\/n\]/);
   session.type('y\r');
-  await session.waitFor(/Is the column store the merchant\? \[y\/N\]/);
+  await session.waitFor(
+    /Is the column store the merchant\? If not, 1 of 2 rows are left out, because they repeat a token\. \[y\/n\]/,
+  );
   session.type('y\r');
   expect((await session.exited).exitCode).toBe(0);
   expect(readFileSync(home.file('both.out.csv'), 'utf8').split('\n').slice(1)).toEqual([
@@ -64,4 +69,19 @@ it('svc au prepare on a terminal asks for the expiration and the merchant, and r
     'a,31,06,S-2',
     '',
   ]);
+});
+
+it.each([
+  ['y', 0],
+  ['n', 13],
+])('svc au prepare on a terminal asks whether rows that a column tells apart are left out: %s', async (key, code) => {
+  const rows = Array.from({ length: 40 }, (_, at) => `card-${at % 20},Shop ${Math.floor(at / 20)}\n`);
+  writeFileSync(home.file('shared.csv'), `token,shop_name\n${rows.join('')}`);
+  const session = prepareOnTerminal('shared.csv', `shared-${key}.out.csv`);
+  await session.waitFor(
+    /20 of 40 rows repeat a token, and the column shop_name tells them apart\. Leave them out\? \[y\/n\]/,
+  );
+  session.type(`${key}\r`);
+  expect((await session.exited).exitCode).toBe(code);
+  expect(existsSync(home.file(`shared-${key}.out.csv`))).toBe(code === 0);
 });
