@@ -2,8 +2,8 @@ import type { Clock } from '../base/system.ts';
 import { exchange } from '../client/http/exchange.ts';
 import { TransportFailure } from '../client/http/failure.ts';
 import {
+  isTransient,
   MAX_ATTEMPTS,
-  mayRetry,
   type Outcome,
   type RetryableFailure,
   retryAfterMs,
@@ -56,7 +56,7 @@ export async function forward(
     attempts += 1;
     const outcome = await post(url, event, options, signal);
     const result = resultOf(outcome, attempts);
-    if (result.reason === undefined || !mayRetry(outcome, 'always') || attempts >= most) return { value: result };
+    if (result.reason === undefined || !isTransient(outcome) || attempts >= most) return { value: result };
     return { error: new Error(result.reason), askedMs: Math.min(LONGEST_PAUSE_MS, outcome.askedMs ?? 0) };
   };
   try {

@@ -162,18 +162,20 @@ export class FakeService {
   }
 
   /** Stands in for the transfer, with the calls and effects of `uploadFile` in the same order. */
-  async put({ url, source, onAttempt, onLastPiece }: UploadOptions, step: Step): Promise<UploadResult> {
+  async put({ url, source, onSent }: UploadOptions, step: Step): Promise<UploadResult> {
     const trouble = await this.#request(step, (given) => given);
-    onAttempt?.();
+    onSent?.('some');
     if (trouble === 'cut' || trouble === 'reset') throw new SvcError('network', 'reset before the last piece');
     let text = '';
     for await (const piece of source.open()) text += Buffer.from(piece).toString('utf8');
-    onLastPiece?.();
+    onSent?.('all');
     step();
     const job = this.jobs.find(({ id }) => id === url.pathname.slice(1));
     const isOpen = job && this.#clock.now() < job.created + HOUR && job.stored === undefined;
-    if (!isOpen || trouble === '403') throw expired(url);
-    if (trouble === '429') throw new SvcError('rate_limited', 'slow down', { status: 429 });
+    if (!isOpen || trouble === '403' || trouble === '429') {
+      onSent?.('some');
+      throw trouble === '429' ? new SvcError('rate_limited', 'slow down', { status: 429 }) : expired(url);
+    }
     if (trouble === 'lost 500' || trouble === 'lost reset')
       throw new UploadUnclear(url, source.size, 'it never arrived');
     job.stored = { text, at: this.#clock.now() };

@@ -3,16 +3,12 @@ import type { Client } from '../../client/api/client.ts';
 import { pollUntil } from '../../client/api/poll.ts';
 import type { UploadSource } from '../../client/transfer/source.ts';
 import { AddressExpired, type AddressSource, requireStoreAddress, UploadUnclear } from '../../client/transfer/store.ts';
-import { uploadFile } from '../../client/transfer/upload.ts';
+import { uploadFile, type UploadOptions } from '../../client/transfer/upload.ts';
 import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
 import { MINUTE_MS } from '../../schema/durations.ts';
 import { findJob, pollReporter, readJob, type RunOptions } from '../run/job.ts';
-import type { Sent } from '../run/part.ts';
 
 const MAX_TRIES = 4;
-
-/** The errors with which the store clearly refused the file, so that it has nothing of it. */
-const REFUSED = ['forbidden', 'rejected', 'rate_limited', 'not_found', 'bad_response'] as const;
 
 /** The errors of polls that got no response. */
 const NO_RESPONSE = ['timeout', 'network', 'server', 'rate_limited', 'bad_response'] as const;
@@ -20,13 +16,7 @@ const NO_RESPONSE = ['timeout', 'network', 'server', 'rate_limited', 'bad_respon
 /** How long to poll a job for a file that may be in the store. */
 const UNCLEAR_MS = 10 * MINUTE_MS;
 
-interface PutOptions extends RunOptions {
-  /**
-   * Called with `all` right before the last bytes are sent, so that this can be recorded first, and with `some` after
-   * the store has clearly refused the file.
-   */
-  readonly onSent?: ((sent: Exclude<Sent, 'stored'>) => void) | undefined;
-}
+type PutOptions = RunOptions & Pick<UploadOptions, 'onSent'>;
 
 /**
  * Uploads a request file to its job, once. If the store may have the file, polls the job and sends nothing again (R36).
@@ -113,24 +103,17 @@ async function putOnce(
 ): Promise<void> {
   const url = uploadAddress(job, client);
   const { transport, clock, signal, maxWaitMs } = client;
-  try {
-    await uploadFile({
-      transport,
-      clock,
-      signal,
-      maxWaitMs,
-      random,
-      url,
-      source,
-      onProgress: ({ done }) => onEvent?.({ kind: 'uploading', job: job.id, done, total: source.size }),
-      onAttempt: () => onSent?.('some'),
-      onLastPiece: () => onSent?.('all'),
-    });
-  } catch (error) {
-    if (error instanceof UploadUnclear) onSent?.('all');
-    else if (isSvcError(error, ...REFUSED)) onSent?.('some');
-    throw error;
-  }
+  await uploadFile({
+    transport,
+    clock,
+    signal,
+    maxWaitMs,
+    random,
+    url,
+    source,
+    onProgress: ({ done }) => onEvent?.({ kind: 'uploading', job: job.id, done, total: source.size }),
+    onSent,
+  });
 }
 
 /**

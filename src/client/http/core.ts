@@ -4,17 +4,19 @@ import { isSvcError } from '../../base/errors.ts';
 import { exactText } from '../../base/json/exact.ts';
 import type { Clock } from '../../base/system.ts';
 import type { KeyType } from '../../schema/tenant.ts';
+import { type Effect, isRead } from './effect.ts';
 import { exchange, type ExchangeRequest, type Trace, traced } from './exchange.ts';
 import {
   abortedError,
   type CallFacts,
+  effectOf,
   noResponseError,
   redirectError,
   refusalError,
   TransportFailure,
 } from './failure.ts';
 import type { PacedRequest, Pacer } from './pacer.ts';
-import { type ApiRequest, buildUrl, repeatableOf, ServiceClock } from './request.ts';
+import { type ApiRequest, buildUrl, ServiceClock } from './request.ts';
 import {
   type AnyResponse,
   type OnOtherTypes,
@@ -26,7 +28,7 @@ import {
 } from './response.ts';
 import {
   API_LIMITS,
-  mayRetry,
+  isTransient,
   type RetryableFailure,
   retryAfterMs,
   RetryQuota,
@@ -164,13 +166,15 @@ export class HttpCore {
   ): Promise<{ value: ReadResponse } | RetryableFailure> {
     if (index > 0) await facts.request.beforeRepeat?.();
     const outcome = await this.#send(facts, outgoing, index);
+    const effect = effectOf(facts, outcome);
+    const mayRepeat = isTransient(outcome) && effect === 'no';
     if ('failure' in outcome) {
-      const error = noResponseError(facts, outcome.failure);
-      if (mayRetry(outcome, repeatableOf(facts.request))) return { error };
+      const error = noResponseError(facts, outcome.failure, effect);
+      if (mayRepeat) return { error };
       throw error;
     }
     if (outcome.status < 300) return { value: outcome };
-    const error = failedError(facts, outcome);
+    const error = failedError(facts, outcome, effect);
     // Another status, such as 404, may come before the permission is checked, and a gateway's 403 says nothing about it.
     if (isSvcError(error, 'forbidden') && error.facts?.['not_from_service'] !== true)
       this.#reportPermission(facts.request, outgoing.headers?.[KEY_HEADER], 'forbidden');
@@ -178,7 +182,7 @@ export class HttpCore {
     // Other requests with this key would be refused too, even if this one is given up.
     if (outcome.status === 429 && this.#options.isBestEffort !== true)
       this.#options.pacer.hold(pacedBy(facts.request, outgoing), askedMs ?? 0);
-    if (mayRetry(outcome, repeatableOf(facts.request))) return { error, askedMs };
+    if (mayRepeat) return { error, askedMs };
     throw error;
   }
 
@@ -226,7 +230,7 @@ export class HttpCore {
       [KEY_HEADER]: key,
       ...(body === undefined ? {} : { 'content-type': 'application/json' }),
     };
-    const fresh = repeatableOf(request) === 'unsent';
+    const fresh = !isRead(request.method);
     return { method: request.method, url, headers, body, limits, signal, fresh };
   }
 
@@ -273,10 +277,10 @@ function hiderOf(key: string): (text: string) => string {
   return (text) => (key === '' ? text : text.replaceAll(key, '(the key)'));
 }
 
-function failedError(facts: CallFacts, { status, text, header }: ReadResponse): Error {
+function failedError(facts: CallFacts, { status, text, header }: ReadResponse, effect: Effect): Error {
   const problem = readProblem(text, header('content-type'));
   const requestId = requestIdOf({ header }) ?? problem.requestId;
   return status < 400
-    ? redirectError(facts, status, header('location'), requestId)
-    : refusalError(facts, status, { ...problem, requestId });
+    ? redirectError(facts, status, { location: header('location'), requestId, effect })
+    : refusalError(facts, status, { ...problem, requestId }, effect);
 }

@@ -1,6 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import type { Dispatcher } from 'undici';
 import type { Clock } from '../../base/system.ts';
+import { isRead } from './effect.ts';
 import { toTransportFailure, TransportFailure } from './failure.ts';
 import { type ReadBody, readPartial, type Receive, Receiver, TakeError, Watchdog } from './receiver.ts';
 import type { TimeLimits } from './retry.ts';
@@ -47,7 +48,7 @@ export interface HttpResponse {
  * `config` when the proxy's address cannot be used
  */
 export async function exchange(transport: Transport, request: ExchangeRequest): Promise<HttpResponse> {
-  if (request.method !== 'GET' && request.method !== 'HEAD') {
+  if (!isRead(request.method)) {
     const { readOnly, beforeChange } = transport.guard;
     if (readOnly) throw new Error(`a client that can only read was asked to send ${request.method}`);
     await beforeChange?.();

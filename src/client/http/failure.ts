@@ -1,7 +1,8 @@
 import { type ErrorCode, type ErrorDetails, SvcError } from '../../base/errors.ts';
 import { displayHost } from '../../schema/address.ts';
 import { ownMember } from '../../schema/own-member.ts';
-import { type ApiRequest, repeatableOf } from './request.ts';
+import { type Effect, isRead, originOf, tookEffect } from './effect.ts';
+import type { ApiRequest } from './request.ts';
 
 /** The stage at which an exchange failed. */
 export type Stage = 'connect' | 'send' | 'body';
@@ -129,9 +130,24 @@ export interface Problem {
   readonly isProblem: boolean;
 }
 
-/** Returns the error for a missing response. The outcome of a request that may have had an effect is unclear. */
-export function noResponseError(facts: CallFacts, failure: TransportFailure): SvcError {
-  if (failure.sent && mayHaveEffect(facts)) return unclearError(facts, failure.message);
+type Outcome = { readonly failure: TransportFailure } | ResponseFacts;
+
+interface ResponseFacts {
+  readonly status: number;
+  readonly text: string;
+  readonly header: (name: string) => string | undefined;
+}
+
+/** Returns whether a call took effect, by its response or its failure. */
+export function effectOf({ request: { method } }: CallFacts, outcome: Outcome): Effect {
+  if ('failure' in outcome) return tookEffect({ method, share: outcome.failure.sent ? 'all' : 'none' });
+  const response = { status: outcome.status, origin: originOf('service', outcome) };
+  return tookEffect({ method, share: 'all', response });
+}
+
+/** Returns the error for a missing response. */
+export function noResponseError(facts: CallFacts, failure: TransportFailure, effect: Effect): SvcError {
+  if (effect === 'unknown') return unclearError(facts, failure.message);
   return new SvcError('network', `no response from ${displayHost(facts.url)}: ${failure.message}`, {
     ...networkAdvice(failure),
     retryable: failure.kind !== 'tls' && failure.kind !== 'proxy_refused',
@@ -140,10 +156,10 @@ export function noResponseError(facts: CallFacts, failure: TransportFailure): Sv
 }
 
 /** Returns the error for a refusal. */
-export function refusalError(facts: CallFacts, status: number, problem: Problem): SvcError {
+export function refusalError(facts: CallFacts, status: number, problem: Problem, effect: Effect): SvcError {
   const { requestId, fields, summary } = problem;
   const said = summary === undefined ? '' : `: ${summary}`;
-  if (mayHaveEffect(facts) && (status === 408 || status >= 500))
+  if (effect === 'unknown')
     return unclearError(facts, `the service responded with ${status}${said}`, { status, requestId });
   const { code, words, ...advice } = refusalOf(facts, status, problem);
   const known = {
@@ -159,16 +175,20 @@ export function refusalError(facts: CallFacts, status: number, problem: Problem)
   });
 }
 
+interface Redirect {
+  readonly location: string | undefined;
+  readonly requestId: string | undefined;
+  readonly effect: Effect;
+}
+
 /** Returns the error for a redirect, which is never followed, because the key would follow it (R01). */
-export function redirectError(
-  { url }: CallFacts,
-  status: number,
-  location: string | undefined,
-  requestId: string | undefined,
-): SvcError {
+export function redirectError(facts: CallFacts, status: number, { location, requestId, effect }: Redirect): SvcError {
+  const { url } = facts;
   const target = location !== undefined && URL.canParse(location, url.href) ? new URL(location, url) : undefined;
   const host = target === undefined ? 'an unnamed address' : displayHost(target);
-  return new SvcError('bad_response', `the service redirects to ${host} (${status}); redirects are not followed`, {
+  const redirects = `the service redirects to ${host} (${status})`;
+  if (effect === 'unknown') return unclearError(facts, redirects, { status, requestId });
+  return new SvcError('bad_response', `${redirects}; redirects are not followed`, {
     status,
     requestId,
     hint: 'Check the base URL: it should be the address of the API itself.',
@@ -179,7 +199,7 @@ export function redirectError(
 export function unreadableError(facts: CallFacts, what: string, details: Received): SvcError {
   const { method, path } = facts.request;
   const words = facts.hide(what);
-  if (mayHaveEffect(facts))
+  if (!isRead(method))
     return unclearError(facts, `its response (${details.status}) could not be read: ${words}`, details);
   return new SvcError(
     'bad_response',
@@ -195,7 +215,7 @@ export function unconfirmedError(facts: CallFacts, details: Received): SvcError 
 
 /** Returns the error when the signal ends a sent request: the request may have taken effect, which the error says (R20). */
 export function abortedError(facts: CallFacts, reason: unknown): unknown {
-  if (!mayHaveEffect(facts) || !(reason instanceof SvcError)) return reason;
+  if (isRead(facts.request.method) || !(reason instanceof SvcError)) return reason;
   const unclear = unclearError(facts, reason.message);
   if (reason.code === 'timeout') return unclear;
   const { hint, next } = unclear;
@@ -212,10 +232,6 @@ function unclearError({ request }: CallFacts, what: string, details: Received = 
     ...details,
     retryable: false,
   });
-}
-
-function mayHaveEffect({ request }: CallFacts): boolean {
-  return repeatableOf(request) === 'unsent';
 }
 
 function subjectOf({ subject, method, path }: ApiRequest<unknown>): string {

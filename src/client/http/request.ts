@@ -2,9 +2,6 @@ import { type ErrorDetails, SvcError } from '../../base/errors.ts';
 import type { Clock } from '../../base/system.ts';
 import type { KeyType } from '../../schema/tenant.ts';
 
-/** Whether a request may be sent again: `always` (it only reads), or only if it certainly had no effect. */
-export type Repeatable = 'always' | 'unsent';
-
 /** A shape that a response must have. Any zod schema is one. */
 export interface Shape<T> {
   safeParse(
@@ -60,11 +57,6 @@ export function buildUrl(base: URL, requestPath: string, query: ApiRequest<unkno
     }
   }
   return url;
-}
-
-/** Whether the request may be sent again. */
-export function repeatableOf({ method }: ApiRequest<unknown>): Repeatable {
-  return method === 'GET' ? 'always' : 'unsent';
 }
 
 function encodePart(value: string): string {

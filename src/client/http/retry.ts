@@ -1,7 +1,6 @@
 import { isSvcError, SvcError } from '../../base/errors.ts';
 import { type Clock, DEFAULT_MAX_WAIT_MS } from '../../base/system.ts';
 import type { FailureType, TransportFailure } from './failure.ts';
-import type { Repeatable } from './request.ts';
 
 /** The most attempts of one request. */
 export const MAX_ATTEMPTS = 5;
@@ -107,11 +106,9 @@ const FAILURES: ReadonlySet<FailureType> = new Set(['timeout', 'refused', 'reset
 /** The outcome of one attempt. */
 export type Outcome = { readonly status: number } | { readonly failure: TransportFailure };
 
-/** Whether the request may be sent again after this outcome (R15, R20). */
-export function mayRetry(outcome: Outcome, repeatable: Repeatable): boolean {
-  if ('status' in outcome) return repeatable === 'always' ? STATUSES.has(outcome.status) : outcome.status === 429;
-  if (!FAILURES.has(outcome.failure.kind)) return false;
-  return repeatable === 'always' || !outcome.failure.sent;
+/** Whether another attempt may succeed (R15). A request that may have taken effect must not be sent again all the same. */
+export function isTransient(outcome: Outcome): boolean {
+  return 'status' in outcome ? STATUSES.has(outcome.status) : FAILURES.has(outcome.failure.kind);
 }
 
 /** Returns a random pause up to a bound that doubles with each attempt, up to 20 s (full jitter, R16). */

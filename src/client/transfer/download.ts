@@ -7,7 +7,7 @@ import { exchange, type HttpResponse } from '../http/exchange.ts';
 import { TransportFailure } from '../http/failure.ts';
 import {
   FILE_LIMITS,
-  mayRetry,
+  isTransient,
   type RetryableFailure,
   retryAfterMs,
   type RetryOptions,
@@ -18,7 +18,7 @@ import type { Transport } from '../http/transport.ts';
 import { PartFile } from './part-file.ts';
 import { continues, type Flaw, isEncoded, type Proof, receive, type Received, versionOf } from './receive.ts';
 import type { OnProgress } from './source.ts';
-import { AddressExpired, readErrorOf, redirectedByStore, refusedByStore, storeUnreachable } from './store.ts';
+import { AddressExpired, readStoreResponse, redirectedByStore, refusedByStore, storeUnreachable } from './store.ts';
 
 /** The options of a download into a file. The operator chooses its name, never the service (R48). */
 export interface DownloadOptions extends FetchOptions {
@@ -207,7 +207,7 @@ async function attempt(part: PartFile, options: FetchOptions): Promise<Received 
   } catch (error) {
     if (!(error instanceof TransportFailure)) throw error;
     const unreachable = storeUnreachable(url, 'download', error);
-    if (!mayRetry({ failure: error }, 'always')) throw unreachable;
+    if (!isTransient({ failure: error })) throw unreachable;
     return { error: unreachable };
   }
 }
@@ -232,8 +232,8 @@ async function accept(part: PartFile, url: URL, response: HttpResponse, clock: C
     return { error: anotherObject(url) };
   }
   if (status >= 300 && status < 400) throw redirectedByStore(url, status, response.header('location'));
-  const refused = refusedByStore({ url, doing: 'download', status, error: await readErrorOf(response) });
-  if (refused instanceof AddressExpired || mayRetry({ status }, 'always'))
+  const refused = refusedByStore({ url, doing: 'download', status, error: (await readStoreResponse(response)).error });
+  if (refused instanceof AddressExpired || isTransient({ status }))
     return { error: refused, askedMs: retryAfterMs(response.header('retry-after'), clock.now()) };
   throw refused;
 }

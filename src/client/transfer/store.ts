@@ -2,8 +2,8 @@ import { type ErrorCode, SvcError } from '../../base/errors.ts';
 import { decodedUri, displayHost, isLoopback, isSafeAddress, readAddress } from '../../schema/address.ts';
 import { objectOrUndefined, parsedJson } from '../../schema/json-value.ts';
 import { ownMember } from '../../schema/own-member.ts';
+import { type Origin, originOf } from '../http/effect.ts';
 import type { HttpResponse } from '../http/exchange.ts';
-import type { ReadBody } from '../http/receiver.ts';
 import type { TransportFailure } from '../http/failure.ts';
 
 /** The source of an address: a client of the service. */
@@ -50,7 +50,10 @@ export type Doing = 'upload' | 'download';
 export interface Refusal {
   readonly url: URL;
   readonly doing: Doing;
+  /** The status, or that of the error in a success. */
   readonly status: number;
+  /** The status as it came, if it is another. */
+  readonly received?: number | undefined;
   readonly error: StoreError;
 }
 
@@ -61,10 +64,10 @@ export interface Refusal {
 export class AddressExpired extends SvcError {
   readonly storeCode: string | undefined;
 
-  constructor({ url, doing, status, error }: Refusal) {
+  constructor({ url, doing, status, received = status, error }: Refusal) {
     super(
       status === 400 ? 'rejected' : 'forbidden',
-      `the store at ${displayHost(url)} refused the ${doing} (${describeStoreError(status, error)})`,
+      `the store at ${displayHost(url)} refused the ${doing} (${describeStoreError(received, error)})`,
       {
         status,
         requestId: error.requestId,
@@ -90,11 +93,20 @@ export class UploadUnclear extends SvcError {
 
 /** Returns the error for an error response that is not retried. */
 export function refusedByStore(refusal: Refusal): SvcError {
-  const { url, doing, status, error } = refusal;
+  const { url, doing, status, received = status, error } = refusal;
   if (status === 400 || status === 401 || status === 403) return new AddressExpired(refusal);
   const code = codeOf(status);
-  const message = `the store at ${displayHost(url)} ${WORDS[code]} the ${doing} (${describeStoreError(status, error)})`;
+  const message = `the store at ${displayHost(url)} ${WORDS[code]} the ${doing} (${describeStoreError(received, error)})`;
   return new SvcError(code, message, { status, requestId: error.requestId, hint: HINTS[code] });
+}
+
+/** Returns the error for a success that came before the last piece of the file was sent. */
+export function respondedEarly(url: URL, status: number): SvcError {
+  return new SvcError(
+    'bad_response',
+    `the store at ${displayHost(url)} responded ${status} before it had the whole file`,
+    { status, hint: 'Something between this machine and the store may be responding: check your proxy settings.' },
+  );
 }
 
 /** Returns the error for a redirect. Redirects are never followed: the file would go to, or come from, another server. */
@@ -145,33 +157,75 @@ const HINTS: Record<RefusalCode, string> = {
   rejected: 'Fix what the message names, then run the command again.',
 };
 
-const MAX_ERROR_BODY = 64 * 1024;
+const MAX_BODY = 64 * 1024;
 const LONGEST_MS = 5_000;
 
+/** A store's response to a write, or its refusal of any request. */
+export interface StoreResponse {
+  readonly status: number;
+  /** The status that the response stands for: that of its error, for a success that contains one. */
+  readonly meaning: number;
+  readonly origin: Origin;
+  readonly error: StoreError;
+  readonly text: string;
+}
+
 /**
- * Whether a response to a write came with a web page. No store confirms a write with one, so a proxy sent it, and the
- * store may have nothing.
+ * Reads a response as far as its body arrives. A store may begin a success and then report in its body that it failed.
+ * @throws TransportFailure if the body of a success does not arrive completely
  */
-export function isPage(response: Pick<HttpResponse, 'header'>, { bytes, failure }: ReadBody): boolean {
-  const isEmpty = bytes.length === 0 && failure === undefined;
-  return !isEmpty && hasPageType(response);
-}
-
-/** Whether the content type of a response is that of a web page. */
-export function hasPageType(response: Pick<HttpResponse, 'header'>): boolean {
-  return /^\s*(?:text\/html|application\/xhtml\+xml)\b/i.test(response.header('content-type') ?? '');
-}
-
-/** Reads an error response, as far as its body arrives. */
-export async function readErrorOf(response: HttpResponse): Promise<StoreError> {
+export async function readStoreResponse(response: HttpResponse): Promise<StoreResponse> {
+  const { status } = response;
+  const header = (name: string): string | undefined => response.header(name);
   const timer = setTimeout(() => response.discard(), LONGEST_MS);
   try {
-    const { bytes } = await response.readPartial(MAX_ERROR_BODY);
-    return readStoreError(bytes.toString('utf8'), (name) => response.header(name));
+    const { bytes, failure } = await response.readPartial(MAX_BODY);
+    const text = bytes.toString('utf8');
+    const origin = originOf('store', { header, text, isCut: failure !== undefined });
+    if (status < 300 && failure !== undefined && origin === 'store') throw failure;
+    const error = readStoreError(text, header);
+    const isFailed = status < 300 && origin === 'store' && isError(text);
+    return { status, meaning: isFailed ? statusOf(error.code) : status, origin, error, text };
   } finally {
     clearTimeout(timer);
   }
 }
+
+/** Whether the root of a body is an error. */
+function isError(text: string): boolean {
+  return /^\s*(?:<\?xml[^<>]{0,1000}\?>\s*)?<(?:\w{1,32}:)?Error[\s>/]/.test(text.replace(/^\uFEFF/, ''));
+}
+
+/** Returns the status that stores send with an error code. Whether a write with an unknown code took effect is unknown. */
+function statusOf(code: string | undefined): number {
+  return ownMember(STATUS_OF_CODE, code ?? '') ?? 500;
+}
+
+const STATUS_OF_CODE: Readonly<Record<string, number>> = {
+  InternalError: 500,
+  ServiceUnavailable: 503,
+  SlowDown: 503,
+  ServerBusy: 503,
+  RequestTimeout: 400,
+  BadDigest: 400,
+  InvalidDigest: 400,
+  IncompleteBody: 400,
+  ExpiredToken: 400,
+  InvalidToken: 400,
+  EntityTooLarge: 400,
+  AuthorizationHeaderMalformed: 400,
+  AccessDenied: 403,
+  AllAccessDisabled: 403,
+  InvalidAccessKeyId: 403,
+  SignatureDoesNotMatch: 403,
+  RequestTimeTooSkewed: 403,
+  QuotaExceeded: 403,
+  NoSuchBucket: 404,
+  ConditionalRequestConflict: 409,
+  OperationAborted: 409,
+  PreconditionFailed: 412,
+  NotImplemented: 501,
+};
 
 /** The parts of a store's error body that may be shown. The rest repeats signatures and signed text (R07). */
 export interface StoreError {

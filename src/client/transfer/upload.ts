@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto';
 import { SvcError } from '../../base/errors.ts';
 import type { Clock } from '../../base/system.ts';
+import { type Share, tookEffect } from '../http/effect.ts';
 import { exchange, type ExchangeRequest, type HttpResponse } from '../http/exchange.ts';
 import { TransportFailure } from '../http/failure.ts';
 import {
   FILE_LIMITS,
-  mayRetry,
+  isTransient,
   type RetryableFailure,
   retryAfterMs,
   type RetryOptions,
@@ -15,12 +16,13 @@ import {
 import type { Transport } from '../http/transport.ts';
 import type { OnProgress, UploadSource } from './source.ts';
 import {
+  describeStoreError,
   isAzureType,
-  isPage,
-  readErrorOf,
+  readStoreResponse,
   redirectedByStore,
   refusedByStore,
-  type StoreError,
+  respondedEarly,
+  type StoreResponse,
   storeUnreachable,
   UploadUnclear,
 } from './store.ts';
@@ -33,10 +35,11 @@ export interface UploadOptions extends RetryOptions {
   readonly url: URL;
   readonly source: UploadSource;
   readonly onProgress?: OnProgress | undefined;
-  /** Called before each attempt, when no earlier one can have been stored. */
-  readonly onAttempt?: (() => void) | undefined;
-  /** Called before the last piece of an attempt goes out: from then on the store may have the file. */
-  readonly onLastPiece?: (() => void) | undefined;
+  /**
+   * Called with `some` before each attempt and after the store clearly does not have the file, and with `all` before the last
+   * piece of an attempt goes out: from then on the store may have the file.
+   */
+  readonly onSent?: ((share: Exclude<Share, 'none'>) => void) | undefined;
   readonly limits?: TimeLimits | undefined;
 }
 
@@ -48,9 +51,6 @@ export interface UploadResult {
   /** The number of attempts, including the successful one. */
   readonly attempts: number;
 }
-
-/** How much of a confirmation is read, in bytes. Stores send none. */
-const MAX_CONFIRMATION = 64 * 1024;
 
 // The response to a PUT is small for any file, so the time for its body is limited too.
 const UPLOAD_LIMITS: TimeLimits = { ...FILE_LIMITS, body: 30_000 };
@@ -65,7 +65,7 @@ const UPLOAD_LIMITS: TimeLimits = { ...FILE_LIMITS, body: 30_000 };
 export async function uploadFile(options: UploadOptions): Promise<UploadResult> {
   let expected = options.source.sha256;
   return withRetry(async (index) => {
-    options.onAttempt?.();
+    options.onSent?.('some');
     const body = new CheckedBody(options, expected);
     const failure = await sendOnce(options, body);
     if (failure !== undefined) {
@@ -87,47 +87,45 @@ async function sendOnce(options: UploadOptions, body: CheckedBody): Promise<Retr
       signal: options.signal,
       fresh: true,
     });
-    return await judge(options, body, response);
+    const share = body.stop();
+    return judge(options, share, await readStoreResponse(response), response);
   } catch (error) {
     // The failure of the source is the cause, not the broken connection that follows.
     if (body.failure !== undefined) throw body.failure;
     if (!(error instanceof TransportFailure)) throw error;
-    if (error.sent && body.complete) throw new UploadUnclear(url, source.size, error.message);
+    const share = error.sent ? body.stop() : 'none';
+    if (tookEffect({ method: 'PUT', share }) === 'unknown') throw new UploadUnclear(url, source.size, error.message);
     const unreachable = storeUnreachable(url, 'upload', error);
-    if (!mayRetry({ failure: error }, 'always')) throw unreachable;
+    if (!isTransient({ failure: error })) throw unreachable;
     return { error: unreachable };
   } finally {
     body.close();
   }
 }
 
-async function judge({ url, source, clock }: UploadOptions, body: CheckedBody, response: HttpResponse) {
-  const { status } = response;
-  if (status < 300) {
-    if (!body.complete) {
-      response.discard();
-      throw new UploadUnclear(url, source.size, `it responded ${status} before it had the whole file`, status);
-    }
-    if (!isPage(response, await response.readPartial(MAX_CONFIRMATION))) return undefined;
-    throw new UploadUnclear(url, source.size, `it responded ${status} with a web page, as a proxy does`, status);
+/** Returns nothing when the file is stored, or a failure that may be retried. */
+function judge(
+  { url, source, clock, onSent }: UploadOptions,
+  share: Share,
+  said: StoreResponse,
+  response: Pick<HttpResponse, 'header'>,
+): RetryableFailure | undefined {
+  const { status, meaning, origin, error } = said;
+  const effect = tookEffect({ method: 'PUT', share, response: { status: meaning, origin } });
+  if (effect === 'yes') return undefined;
+  if (effect === 'unknown') {
+    const isPage = origin === 'between' && status < 300;
+    const what = isPage ? `${status} with a web page, as a proxy does` : describeStoreError(status, error);
+    throw new UploadUnclear(url, source.size, `it responded ${what}`, status);
   }
-  if (status < 400) {
-    response.discard();
-    throw redirectedByStore(url, status, response.header('location'));
-  }
-  const error = await readErrorOf(response);
-  const refused = refusedByStore({ url, doing: 'upload', status, error });
-  const isUnclear = status >= 500 || status === 408;
-  // A store may have kept the whole file although it reports an error, which only the job shows.
-  if (isUnclear && body.complete) throw new UploadUnclear(url, source.size, `it responded ${status}`, status);
-  if (isUnclear || isNotTaken(status, error))
+  onSent?.('some');
+  if (meaning < 300) return { error: respondedEarly(url, status), atOnce: true };
+  if (meaning < 400) throw redirectedByStore(url, status, response.header('location'));
+  const refused = refusedByStore({ url, doing: 'upload', status: meaning, received: status, error });
+  // S3 responds with RequestTimeout to a body that arrived too slowly.
+  if (isTransient({ status: meaning }) || error.code === 'RequestTimeout')
     return { error: refused, askedMs: retryAfterMs(response.header('retry-after'), clock.now()) };
   throw refused;
-}
-
-function isNotTaken(status: number, error: StoreError): boolean {
-  // S3 responds with RequestTimeout to a body that arrived too slowly.
-  return status === 429 || (status === 400 && error.code === 'RequestTimeout');
 }
 
 /** Returns the request for a pre-signed address: an exact length, and only the required headers. */
@@ -148,13 +146,18 @@ class CheckedBody implements AsyncIterable<Uint8Array> {
   failure: unknown;
   /** Whether the last piece was sent; before that no store can have the whole file. */
   complete = false;
+  #isStopped = false;
+  #release: () => void = () => undefined;
+  readonly #closed = new Promise<void>((resolve) => {
+    this.#release = resolve;
+  });
   /** Hex SHA-256 of the bytes, once complete. */
   sha256 = '';
-  readonly #options: Pick<UploadOptions, 'source' | 'onProgress' | 'onLastPiece'>;
+  readonly #options: Pick<UploadOptions, 'source' | 'onProgress' | 'onSent'>;
   readonly #expected: string | undefined;
   readonly #pieces = this.#run();
 
-  /** When `onLastPiece` throws, that piece never goes out. */
+  /** When `onSent` throws, the last piece never goes out. */
   constructor(options: UploadOptions, expected: string | undefined) {
     this.#options = options;
     this.#expected = expected;
@@ -164,8 +167,15 @@ class CheckedBody implements AsyncIterable<Uint8Array> {
     return this.#pieces;
   }
 
+  /** Keeps back the last piece, unless it was sent. Returns how much was sent. */
+  stop(): Share {
+    this.#isStopped = true;
+    return this.complete ? 'all' : 'some';
+  }
+
   /** Closes the source at any point of the body. */
   close(): void {
+    this.#release();
     this.#pieces.return(undefined).catch(() => undefined);
   }
 
@@ -180,7 +190,7 @@ class CheckedBody implements AsyncIterable<Uint8Array> {
 
   async *#checked(): AsyncGenerator<Uint8Array> {
     const hash = createHash('sha256');
-    const { source, onLastPiece } = this.#options;
+    const { source, onSent } = this.#options;
     const { size } = source;
     let read = 0;
     let held: Uint8Array | undefined;
@@ -196,7 +206,9 @@ class CheckedBody implements AsyncIterable<Uint8Array> {
     const sha256 = hash.digest('hex');
     if (this.#expected !== undefined && sha256 !== this.#expected) throw altered('its content is another');
     this.sha256 = sha256;
-    onLastPiece?.();
+    // A body that ended here would break the connection before its response was read.
+    if (this.#isStopped) return this.#closed;
+    onSent?.('all');
     this.complete = true;
     if (held) yield* this.#hand(held, read);
   }

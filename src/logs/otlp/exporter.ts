@@ -8,8 +8,8 @@ import { TransportFailure } from '../../client/http/failure.ts';
 import { ServiceClock } from '../../client/http/request.ts';
 import { cut, plainLine, readProblem } from '../../client/http/response.ts';
 import {
+  isTransient,
   MAX_ATTEMPTS,
-  mayRetry,
   type RetryableFailure,
   retryAfterMs,
   type TimeLimits,
@@ -193,7 +193,7 @@ const RETRYABLE: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 
 /** Whether the collector is temporarily unavailable. */
 function isOutage(posted: Posted): boolean {
-  return 'failure' in posted ? mayRetry(posted, 'always') : RETRYABLE.has(posted.status);
+  return 'failure' in posted ? isTransient(posted) : RETRYABLE.has(posted.status);
 }
 
 /** Returns the error for a post that is not retried. */

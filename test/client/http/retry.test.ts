@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type FailureType, type Stage, TransportFailure } from '../../../src/client/http/failure.ts';
-import { backoffMs, MAX_ATTEMPTS, mayRetry, RetryQuota, type TimeLimits } from '../../../src/client/http/retry.ts';
+import { backoffMs, isTransient, MAX_ATTEMPTS, RetryQuota, type TimeLimits } from '../../../src/client/http/retry.ts';
 import { FakeClock } from '../../support/clock.ts';
 import { FaultServer, type Step } from '../../support/fault-server.ts';
 import { answer, hangUp, json, reset, silence } from '../../support/fault-steps.ts';
@@ -27,22 +27,11 @@ function failure(kind: FailureType, stage: Stage): { failure: TransportFailure }
 describe('the set of retries', () => {
   it('R15: the set of retries repeats a read after 408, 429, 500, 502, 503 and 504 only', () => {
     for (let status = 300; status < 700; status += 1)
-      expect(mayRetry({ status }, 'always'), String(status)).toBe(RETRIED.includes(status));
+      expect(isTransient({ status }), String(status)).toBe(RETRIED.includes(status));
   });
 
   it.each(FAILED_ONCE)('R15: a read after a failure of the kind %s is repeated: %s', (kind, repeated) => {
-    for (const stage of ['connect', 'send', 'body'] as const)
-      expect(mayRetry(failure(kind, stage), 'always')).toBe(repeated);
-  });
-
-  it('R20: the set of retries repeats what may have an effect after 429 or when nothing was sent, and never else', () => {
-    for (let status = 300; status < 700; status += 1) expect(mayRetry({ status }, 'unsent')).toBe(status === 429);
-    for (const [kind, repeated] of FAILED_ONCE) {
-      expect(mayRetry(failure(kind, 'connect'), 'unsent')).toBe(repeated);
-      for (const stage of ['send', 'body'] as const) {
-        expect(mayRetry(failure(kind, stage), 'unsent')).toBe(false);
-      }
-    }
+    for (const stage of ['connect', 'send', 'body'] as const) expect(isTransient(failure(kind, stage))).toBe(repeated);
   });
 
   it.each([200, 201, 204, 400, 401, 403, 404, 409, 410, 418, 422, 424, 451, ...RETRIED, 501, 505, 599])(

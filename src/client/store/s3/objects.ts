@@ -101,7 +101,7 @@ export class S3Objects implements ObjectStore {
   #forbidden(refusal: S3Refusal): SvcError {
     const error = s3Error(refusal);
     if (error.code !== 'forbidden') return error;
-    return readOnlyPlace(this.name, this.#noun, error, describeStoreError(refusal.status, refusal.error));
+    return readOnlyPlace(this.name, this.#noun, error, describeStoreError(refusal.received, refusal.error));
   }
 
   #withoutCondition(): SvcError {

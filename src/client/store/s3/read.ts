@@ -1,7 +1,7 @@
 import { SvcError } from '../../../base/errors.ts';
 import type { HttpResponse } from '../../http/exchange.ts';
 import { TransportFailure } from '../../http/failure.ts';
-import { MAX_ATTEMPTS, mayRetry } from '../../http/retry.ts';
+import { isTransient, MAX_ATTEMPTS } from '../../http/retry.ts';
 import { elementText } from '../../transfer/store.ts';
 import { decodedUri } from '../../../schema/address.ts';
 import { MAX_TEXT_BYTES, type StoredFile } from '../store.ts';
@@ -40,7 +40,7 @@ export async function* readObject(
     const failure = received.failure ?? (isEmpty ? EMPTY_PART : undefined);
     if (failure === undefined) continue;
     breaks += 1;
-    const isHopeless = etag === undefined || !mayRetry({ failure }, 'always') || breaks >= MAX_ATTEMPTS;
+    const isHopeless = etag === undefined || !isTransient({ failure }) || breaks >= MAX_ATTEMPTS;
     if (isHopeless)
       throw new SvcError('network', `${requests.location.name}: ${path} broke off: ${failure.message}`, {
         hint: 'It is safe to run the command again.',

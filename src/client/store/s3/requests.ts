@@ -6,14 +6,15 @@ import { sha256Of } from '../../../base/files/draft.ts';
 import { type Clock, DEFAULT_MAX_WAIT_MS } from '../../../base/system.ts';
 import { VERSION } from '../../../base/version.ts';
 import { displayHost } from '../../../schema/address.ts';
+import { hasPageType, tookEffect } from '../../http/effect.ts';
 import { type HttpResponse, type Trace, tracedExchange } from '../../http/exchange.ts';
 import { TransportFailure } from '../../http/failure.ts';
 import type { ReadBody } from '../../http/receiver.ts';
 import { ServiceClock } from '../../http/request.ts';
-import { FILE_LIMITS, mayRetry, type RetryableFailure, retryAfterMs, withRetry } from '../../http/retry.ts';
+import { FILE_LIMITS, isTransient, type RetryableFailure, retryAfterMs, withRetry } from '../../http/retry.ts';
 import type { Transport } from '../../http/transport.ts';
 import { fileSource } from '../../transfer/source.ts';
-import { elementText, hasPageType, isPage, readStoreError } from '../../transfer/store.ts';
+import { elementText, readStoreResponse } from '../../transfer/store.ts';
 import type { LocalFile } from '../store.ts';
 import { type S3Action, s3Error, type S3Refusal } from './s3-error.ts';
 import type { BucketLocation, S3Settings } from './settings.ts';
@@ -87,7 +88,6 @@ export interface S3Response {
 }
 
 const NOTHING = sha256Of('');
-const MAX_ERROR_BODY = 64 * 1024;
 
 type Outcome = Omit<S3Response, 'wasUnclear'> | { readonly failure: TransportFailure };
 
@@ -121,26 +121,26 @@ export class S3Requests {
   }
 
   #judge(
-    request: S3Request,
+    { method, wanted = [] }: S3Request,
     url: URL,
     seen: AttemptHistory,
     outcome: Outcome,
   ): { value: S3Response } | RetryableFailure {
     if ('failure' in outcome) {
       const error = s3Unreachable(this.location, url, outcome.failure);
-      if (!mayRetry(outcome, 'always')) throw error;
-      seen.unclear ||= outcome.failure.sent;
+      if (!isTransient(outcome)) throw error;
+      seen.unclear ||= tookEffect({ method, share: outcome.failure.sent ? 'all' : 'none' }) === 'unknown';
       return { error };
     }
     const { response, refusal } = outcome;
-    if (refusal === undefined || request.wanted?.includes(response.status) === true)
+    if (refusal === undefined || wanted.includes(refusal.status))
       return { value: { ...outcome, wasUnclear: seen.unclear } };
     const error = s3Error(refusal);
     // The response has shown the store's time, which the next signature uses.
     const atOnce = refusal.error.code === 'RequestTimeTooSkewed' && !seen.skewed;
     if (!atOnce && !mayRetryRequest(refusal)) throw error;
     seen.skewed ||= atOnce;
-    seen.unclear ||= response.status >= 500;
+    seen.unclear ||= tookEffect({ method, share: 'all', response: refusal }) === 'unknown';
     const requestedMs = retryAfterMs(response.header('retry-after'), this.#storeClock.now()) ?? 0;
     return { error, atOnce, askedMs: Math.min(requestedMs, DEFAULT_MAX_WAIT_MS) };
   }
@@ -170,20 +170,18 @@ export class S3Requests {
       const isSuccess = response.status >= 200 && response.status < 300;
       const isRead = method === 'GET' || method === 'HEAD';
       // No object of svc is a web page, so a proxy sent it. A list is judged by its content.
-      const isForeign = isRead && path !== '' && hasPageType(response);
+      const isForeign = isRead && path !== '' && hasPageType((name) => response.header(name));
       if (isSuccess && isRead && !isForeign) {
         const received = bodyLimit === undefined ? undefined : await response.read(bodyLimit);
         return { response, refusal: undefined, body: received };
       }
-      const received = await response.readPartial(MAX_ERROR_BODY);
-      if (isSuccess && !isForeign && !isPage(response, received))
-        return { response, refusal: undefined, body: undefined };
-      const text = received.bytes.toString('utf8');
-      const error = readStoreError(text, (name) => response.header(name));
+      const { meaning, origin, error, text } = await readStoreResponse(response);
+      if (meaning < 300 && !isForeign && origin === 'store') return { response, refusal: undefined, body: undefined };
       const region = response.header('x-amz-bucket-region') ?? elementText(text, 'Region');
       // Stores also name the region where it is not the problem.
       const otherRegion = region === settings.region ? undefined : plain(region);
-      const refusal = { location, url, action, status: response.status, error, region: otherRegion };
+      const seen = { status: meaning, received: response.status, origin };
+      const refusal = { location, url, action, ...seen, error, region: otherRegion };
       return { response, refusal, body: undefined };
     } catch (error) {
       if (error instanceof TransportFailure) return { failure: error };
@@ -194,9 +192,7 @@ export class S3Requests {
 
 // 409 means that another write of the object is under way. A body that was sent too slowly results in 400.
 function mayRetryRequest({ status, error }: S3Refusal): boolean {
-  return (
-    status === 409 || mayRetry({ status }, 'always') || error.code === 'RequestTimeout' || error.code === 'SlowDown'
-  );
+  return status === 409 || isTransient({ status }) || error.code === 'RequestTimeout' || error.code === 'SlowDown';
 }
 
 function plain(region: string | undefined): string | undefined {

@@ -1,6 +1,7 @@
 import { type ErrorCode, SvcError } from '../../../base/errors.ts';
 import { displayHost } from '../../../schema/address.ts';
 import { ownMember } from '../../../schema/own-member.ts';
+import type { Origin } from '../../http/effect.ts';
 import { describeStoreError, type StoreError } from '../../transfer/store.ts';
 import rows from './errors.json' with { type: 'json' };
 import type { BucketLocation } from './settings.ts';
@@ -11,7 +12,11 @@ export interface S3Refusal {
   readonly location: BucketLocation;
   readonly url: URL;
   readonly action: S3Action;
+  /** The status, or that of the error in a success. */
   readonly status: number;
+  /** The status as it came. */
+  readonly received: number;
+  readonly origin: Origin;
   readonly error: StoreError;
   /** The region of the bucket, as reported by the store, if it is another than the one that is set. */
   readonly region: string | undefined;
@@ -19,12 +24,12 @@ export interface S3Refusal {
 
 /** Returns the error for an unsuccessful response, by the store's error code or else by its status. */
 export function s3Error(refusal: S3Refusal): SvcError {
-  const { location, url, action, status, error, region } = refusal;
+  const { location, url, action, status, received, error, region } = refusal;
   const { code, words, hint } = explanationOf(refusal);
   const values: Readonly<Record<string, string>> = { bucket: location.bucket, action, region: region ?? '' };
   const filled = (text: string): string =>
     text.replace(/\{(\w+)\}/g, (_, name) => ownMember(values, String(name)) ?? '');
-  const response = `${describeStoreError(status, error)}, ${displayHost(url)}`;
+  const response = `${describeStoreError(received, error)}, ${displayHost(url)}`;
   return new SvcError(code, `${location.name}: ${filled(words)} (${response})`, {
     status,
     requestId: error.requestId,

@@ -111,7 +111,7 @@ export class S3Store implements FileStore {
     if (isUntried && (await this.#exists(path, [301, 307, 400, 403, 404]))) return false;
     const sent = await this.#putNew(path, body);
     if (sent === undefined) return this.#isThere(path, body);
-    if (sent.response.status === 412) return sent.wasUnclear && (await this.#isThere(path, body));
+    if (sent.refusal?.status === 412) return sent.wasUnclear && (await this.#isThere(path, body));
     if (sent.refusal !== undefined) {
       // If the refusal was not about the condition, the write without it is refused too.
       const isMade = await this.#checkAndPut(path, body);
@@ -136,7 +136,7 @@ export class S3Store implements FileStore {
   // A store may silently ignore the condition. Writing the same bytes again shows this and is harmless.
   async #probe(path: string, body: S3Body): Promise<boolean> {
     const sent = await this.#putNew(path, body);
-    this.#honorsCondition = sent === undefined || sent.response.status === 412;
+    this.#honorsCondition = sent === undefined || sent.refusal?.status === 412;
     if (this.#honorsCondition) return true;
     this.#distrust();
     return this.#isLast(path, body);
