@@ -12,6 +12,8 @@ import { basename, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import manifest from '../../package.json' with { type: 'json' };
 import { makeAssets } from './assets.mjs';
+import { writeChannels } from './channels.mjs';
+import { origin } from './origin.mjs';
 import { built, cache, packDirectory, project, run, writeSums } from './release.mjs';
 import { billOfMaterials } from './sbom.mjs';
 
@@ -48,6 +50,9 @@ const assets = makeAssets(builder, scratch);
 for (const platform of wanted) pack(platform, build(platform));
 rmSync(scratch, { recursive: true });
 writeSums(release);
+const { homepage, repository } = origin();
+if (repository !== undefined)
+  writeChannels(release, { homepage, downloads: `${repository}/releases/download/v${manifest.version}` });
 
 /** Makes the executable of a platform. Returns its directory. */
 function build(platform) {

@@ -17,7 +17,8 @@ export function origin(manifest = own) {
     bugs: manifest.bugs?.url ?? manifest.bugs ?? (repository && `${repository}/issues`),
     maintainer,
     missing: [
-      repository === undefined && '`repository` in package.json, from which homepage and bugs follow',
+      repository === undefined &&
+        '`repository` in package.json, from which homepage, bugs, the Homebrew formula and the Scoop manifest follow',
       maintainer === undefined && '`author` in package.json, as "Name <address>", the maintainer of the Debian package',
     ].filter(Boolean),
   };

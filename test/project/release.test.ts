@@ -1,9 +1,10 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, it, onTestFinished } from 'vitest';
+import manifest from '../../package.json' with { type: 'json' };
 import { isInstalled } from '../../src/base/files/names.ts';
 
 const scripts = fileURLToPath(new URL('../../build/release/', import.meta.url));
@@ -39,6 +40,42 @@ it('npm run release takes homepage, bugs and maintainer from package.json, and n
   expect(await originOf({ repository, homepage: 'https://svc.example' })).toMatchObject({
     homepage: 'https://svc.example',
     missing: [expect.stringContaining('`author`')],
+  });
+});
+
+it('npm run release describes each executable that was built for Homebrew and Scoop', async () => {
+  const { writeChannels } = (await import(join(scripts, 'channels.mjs'))) as {
+    writeChannels: (directory: string, at: { homepage: string; downloads: string }) => void;
+  };
+  const scratch = mkdtempSync(join(tmpdir(), 'svc-channels-'));
+  onTestFinished(() => rmSync(scratch, { recursive: true, force: true }));
+  const { version, license } = manifest;
+  const built = ['darwin-arm64', 'linux-x64', 'win-x64'];
+  const sums = built.map((platform, at) => `${String(at).repeat(64)}  svc-${version}-${platform}.tar.gz\n`);
+  writeFileSync(join(scratch, 'SHA256SUMS'), sums.join(''));
+  const downloads = 'https://git.example/acme/svc/releases/download/v1';
+  writeChannels(scratch, { homepage: 'https://svc.example', downloads });
+  const formula = readFileSync(join(scratch, 'svc-cli.rb'), 'utf8');
+  expect(formula).toMatch(/^class SvcCli < Formula$/m);
+  expect([...formula.matchAll(/^ +url "(.+)"\n +sha256 "(.+)"$/gm)].map(([, url, sum]) => [url, sum])).toEqual([
+    [`${downloads}/svc-${version}-darwin-arm64.tar.gz`, '0'.repeat(64)],
+    [`${downloads}/svc-${version}-linux-x64.tar.gz`, '1'.repeat(64)],
+  ]);
+  expect(formula.match(/\b(do|def|class)\b/g)).toHaveLength(formula.match(/^ *end$/gm)?.length ?? 0);
+  const installed = [...formula.matchAll(/completions\/([\w.]+)/g)].map(([, name = '']) => name);
+  expect(installed.filter((name) => !existsSync(join(scripts, '../../completions', name)))).toEqual([]);
+  expect(JSON.parse(readFileSync(join(scratch, 'svc-cli.json'), 'utf8'))).toMatchObject({
+    version,
+    license,
+    homepage: 'https://svc.example',
+    bin: 'svc.exe',
+    architecture: {
+      '64bit': {
+        url: `${downloads}/svc-${version}-win-x64.tar.gz`,
+        hash: '2'.repeat(64),
+        extract_dir: `svc-${version}-win-x64`,
+      },
+    },
   });
 });
 
