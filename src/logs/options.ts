@@ -1,9 +1,18 @@
 import { SvcError } from '../base/errors.ts';
 import type { Context, PreviewRequest } from '../cli/app/command.ts';
 import { option } from '../cli/app/hint.ts';
-import { flag, type Input, type Parameter, repeated, suggesting, value, rare } from '../cli/app/parameter.ts';
+import {
+  conflicting,
+  flag,
+  type Input,
+  type Parameter,
+  repeated,
+  suggesting,
+  value,
+  rare,
+} from '../cli/app/parameter.ts';
 import { formatOf } from '../cli/app/print.ts';
-import { moment } from '../cli/app/moment.ts';
+import { moment, month, type Month } from '../cli/app/moment.ts';
 import { pattern, positiveDuration, text, textToSend, trimmed, trimmedToSend } from '../cli/app/value-parsers.ts';
 import type { LogFilter } from '../client/api/logs.ts';
 import type { PageOptions } from '../client/api/pages.ts';
@@ -22,6 +31,12 @@ export const INTERVAL_PARAMETERS = {
   since: value('--since <time>', 'only entries since: 2h, 10:00, 2026-01-31', moment),
   until: value('--until <time>', 'only entries before this time', moment),
 } as const;
+
+/** A whole month in place of --since and --until. */
+export const MONTH_PARAMETER = conflicting(
+  ['since', 'until'],
+  value('--month <month>', 'a whole month, UTC: last, this or 2026-11', month),
+);
 
 /** The filters that svc applies itself. Help marks them with an asterisk. */
 export const ENTRY_PARAMETERS = {
@@ -80,7 +95,7 @@ export const OVERLAP_PARAMETER = value(
 export type RetentionInput = Input<typeof RETENTION_PARAMETERS>;
 export type EntryInput = Input<typeof ENTRY_PARAMETERS>;
 export type EntityInput = Input<typeof ENTITY_PARAMETERS>;
-export type IntervalInput = Input<typeof INTERVAL_PARAMETERS>;
+export type IntervalInput = Input<typeof INTERVAL_PARAMETERS> & { readonly month?: Month | undefined };
 
 /** Returns the filters for the service, which takes only a whole id; svc applies the beginning of one. */
 export function entityFilter({ entityType, entityId }: EntityInput): EntityInput {
@@ -99,7 +114,8 @@ export function durationText(ms: number | undefined): string | undefined {
 }
 
 /** Resolves the typed interval to epoch milliseconds. @throws SvcError `usage` if it is empty */
-export function intervalOf({ since, until }: IntervalInput, now: number) {
+export function intervalOf({ since, until, month: whole }: IntervalInput, now: number) {
+  if (whole !== undefined) return whole(now);
   const interval = { since: since?.(now), until: until?.(now) };
   if (interval.since !== undefined && interval.until !== undefined && interval.since >= interval.until)
     throw new SvcError('usage', '--since must be before --until', { hint: 'Swap them, or widen the range.' });

@@ -48,6 +48,23 @@ export function moment(text: string): Moment {
   return Object.assign(() => at, { isShortened: date !== undefined });
 }
 
+/** A typed month, as a function of the current time: its first millisecond, and that of the next month, in UTC. */
+export type Month = (now: number) => { readonly since: number; readonly until: number };
+
+/** Parses a month: `last`, `this`, or `2026-11`. */
+export function month(text: string): Month {
+  const [, year, number = ''] = /^(\d{4})-(0[1-9]|1[0-2])$/.exec(text) ?? [];
+  if (year !== undefined) return () => monthAt(Number(year), Number(number) - 1);
+  const back = ['this', 'last'].indexOf(text);
+  if (back === -1)
+    throw new SvcError('usage', 'must be a month: last, this or 2026-11', { hint: didYouMean(text, ['last', 'this']) });
+  return (now) => monthAt(new Date(now).getUTCFullYear(), new Date(now).getUTCMonth() - back);
+}
+
+function monthAt(year: number, index: number): ReturnType<Month> {
+  return { since: Date.UTC(year, index), until: Date.UTC(year, index + 1) };
+}
+
 /** Parses a time that lies ahead: a time of day without a date is the next one. */
 export function momentAhead(text: string): Moment {
   const parsed = moment(text);

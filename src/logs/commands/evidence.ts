@@ -7,7 +7,7 @@ import { flag, value, writing } from '../../cli/app/parameter.ts';
 import { isDrawn, recordPrinter } from '../../cli/app/print.ts';
 import { requireFile, resolvePath } from '../../cli/app/files/typed-path.ts';
 import { text } from '../../cli/app/value-parsers.ts';
-import { countText, formatNumber } from '../../cli/output/time.ts';
+import { countText, formatNumber, isoTime } from '../../cli/output/time.ts';
 import type { View } from '../../cli/output/view.ts';
 import type { FileStore } from '../../client/store/store.ts';
 import type { MissingText } from '../archive/coverage-text.ts';
@@ -16,14 +16,17 @@ import type { Finding } from '../archive/records/chain.ts';
 import { isoRange } from '../archive/records/coverage.ts';
 import type { EvidencePlan, WrittenEvidence } from '../evidence/evidence.ts';
 import type { EvidenceFacts } from '../evidence/page.ts';
-import { INTERVAL_PARAMETERS, intervalOf } from '../options.ts';
+import { INTERVAL_PARAMETERS, intervalOf, MONTH_PARAMETER } from '../options.ts';
 import { sentencesText } from '../sentences.ts';
 import type { Verified } from '../verify/verify.ts';
 
 const parameters = {
   dir: archiveLocation,
   ...INTERVAL_PARAMETERS,
-  out: writing(value('--out <file>', 'the bundle to write, such as evidence.tar.gz', text)),
+  month: MONTH_PARAMETER,
+  out: writing(
+    value('--out <file>', 'the bundle to write (default: evidence.tar.gz, or evidence-2026-11.tar.gz)', text),
+  ),
   force: flag('--force', 'replace a file that exists'),
 } as const;
 
@@ -67,20 +70,24 @@ export const evidence = defineCommand({
     'Verifies the archive, then writes one file, readable by its owner only: the entries of whole days (UTC), the chain of records with the signed reviews, who did what, what was found and what is missing, a page that shows it, and a script that checks it with awk, sha256sum and gzip. Send the printed hash (sums_sha256) to the auditor separately: without it, a bundle proves only itself.',
   details:
     'The entries are those that the service sent, and the chain begins at its first record. coverage is the share of the requested time that is archived; a day that is not over counts until now. Applications have the names that are known on this machine. The same archive, names and days that are over give the same bytes.',
-  examples: [['svc logs evidence audit --since 2026-01-01 --until 2026-04-01 --out evidence.tar.gz', 'a quarter']],
+  examples: [
+    ['svc logs evidence audit --month last', 'last month'],
+    ['svc logs evidence audit --since 2026-01-01 --until 2026-04-01 --out quarter.tar.gz', 'a quarter'],
+  ],
   exitCodes: [5, 12],
   fields: evidenceView.fields,
   parameters,
   async run(context, input) {
-    if (input.out === undefined || input.out === '-')
-      throw new SvcError('usage', 'name the bundle to write: --out takes a file', {
+    const now = context.clock.now();
+    const name = input.out ?? usualName(input.month?.(now).since);
+    if (name === '-')
+      throw new SvcError('usage', 'the bundle is a file: --out takes a name', {
         hint: 'Such as --out evidence.tar.gz.',
       });
-    const target = resolvePath(context, input.out);
-    requireOutside(context, { option: '--out', typed: input.out }, input.dir);
+    const target = resolvePath(context, name);
+    requireOutside(context, { option: '--out', typed: name }, input.dir);
     await requireFile(target, input.force);
     const print = await recordPrinter(context, evidenceView);
-    const now = context.clock.now();
     const bounds = { ...intervalOf(input, now), now };
     const store = await openArchive(context, input.dir);
     const { result, problems } = await verified(context, store);
@@ -104,7 +111,7 @@ export const evidence = defineCommand({
         writeEvidence(store, plan, draft, { verified: result, problems, texts, signal: context.signal, onBytes }),
       );
     });
-    const made = evidenceOf(input.out, { bundle, plan, facts, written });
+    const made = evidenceOf(name, { bundle, plan, facts, written });
     if (isDrawn(context)) await context.out.write(summaryText(context, made));
     else await print(made);
     const { reportCoverage } = await import('../archive/coverage-text.ts');
@@ -118,6 +125,10 @@ export const evidence = defineCommand({
       });
   },
 });
+
+function usualName(month: number | undefined): string {
+  return month === undefined ? 'evidence.tar.gz' : `evidence-${isoTime(month).slice(0, 7)}.tar.gz`;
+}
 
 interface Written {
   readonly bundle: Sealed;

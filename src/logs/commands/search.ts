@@ -10,6 +10,7 @@ import {
   actorNames,
   ENTITY_PARAMETERS,
   INTERVAL_PARAMETERS,
+  MONTH_PARAMETER,
   STRICT_PARAMETER,
   UNMARKED_ENTRY_PARAMETERS,
 } from '../options.ts';
@@ -40,6 +41,7 @@ export const search = defineCommand({
   parameters: {
     dir: archiveLocation,
     ...INTERVAL_PARAMETERS,
+    month: MONTH_PARAMETER,
     ...ENTITY_PARAMETERS,
     ...UNMARKED_ENTRY_PARAMETERS,
     limit: value('-n, --limit <n>', 'stop after this many', integer(1)),

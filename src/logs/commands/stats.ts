@@ -23,6 +23,7 @@ import {
   firstRequest,
   entityFilter,
   HIDE_OWN_READS,
+  MONTH_PARAMETER,
   RETENTION_PARAMETERS,
 } from '../options.ts';
 import { reportFilters } from '../report-filters.ts';
@@ -33,6 +34,7 @@ const parameters = {
   dir: reading(optionalArgument('[dir]', 'an archive, counted offline', text)),
   since: { ...INTERVAL_PARAMETERS.since, description: 'only entries since (default: 24h; all of an archive)' },
   until: INTERVAL_PARAMETERS.until,
+  month: MONTH_PARAMETER,
   ...ENTITY_PARAMETERS,
   ...ENTRY_PARAMETERS,
   archive: conflicting(
@@ -67,7 +69,7 @@ export const stats = defineCommand({
   examples: [
     ['svc logs stats', 'the last 24 hours'],
     ['svc logs stats --since 8h', 'what changed on a shift, and who did it'],
-    ['svc logs stats audit --since 7d', 'a week of an archive'],
+    ['svc logs stats audit --month last', 'last month in an archive'],
   ],
   permissions: ['log:read'],
   exitCodes: [5, 12, [14, 'entries were not read, or may be missing (with --strict)']],

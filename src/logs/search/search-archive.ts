@@ -12,7 +12,7 @@ import {
   entityFilter,
   type ENTITY_PARAMETERS,
   type intervalOf,
-  type INTERVAL_PARAMETERS,
+  type IntervalInput,
   type UNMARKED_ENTRY_PARAMETERS,
 } from '../options.ts';
 import { reportFilters } from '../report-filters.ts';
@@ -21,7 +21,7 @@ import type { LiveSearch } from './open-search.ts';
 import type { EntrySource } from './search-segments.ts';
 
 export interface SearchInput
-  extends Input<typeof INTERVAL_PARAMETERS>, Input<typeof ENTITY_PARAMETERS>, Input<typeof UNMARKED_ENTRY_PARAMETERS> {
+  extends IntervalInput, Input<typeof ENTITY_PARAMETERS>, Input<typeof UNMARKED_ENTRY_PARAMETERS> {
   /** The location of the archive. */
   readonly dir: string;
   readonly limit: number | undefined;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { moment, momentAhead, withDates } from '../../../src/cli/app/moment.ts';
+import { moment, momentAhead, month, withDates } from '../../../src/cli/app/moment.ts';
 import { FakeClock } from '../../support/clock.ts';
 import { svcHere } from '../../support/run-here.ts';
 
@@ -9,6 +9,24 @@ const NOW = Date.parse('2026-11-21T12:30:00Z');
 function parsedTime(text: string): string {
   return new Date(moment(text)(NOW)).toISOString();
 }
+
+describe('the parser of months', () => {
+  it.each([
+    ['last', '2026-10-01', '2026-11-01'],
+    ['this', '2026-11-01', '2026-12-01'],
+    ['2025-12', '2025-12-01', '2026-01-01'],
+  ])('the parser of months takes %s for a whole month, in UTC', (typed, since, until) => {
+    expect(month(typed)(NOW)).toEqual({ since: Date.parse(since), until: Date.parse(until) });
+  });
+
+  it('the parser of months takes last for December in January', () => {
+    expect(month('last')(Date.parse('2027-01-31T23:59:59Z')).since).toBe(Date.parse('2026-12-01'));
+  });
+
+  it.each(['2026-13', '2026-1', '11', 'next', ''])('the parser of months refuses %j', (typed) => {
+    expect(() => month(typed)).toThrow('must be a month: last, this or 2026-11');
+  });
+});
 
 describe('the parser of times', () => {
   it.each([

@@ -126,6 +126,20 @@ it('svc logs evidence writes a bundle for its owner only, whose script verifies 
   });
 });
 
+it('svc logs evidence --month takes the days of a month, and names the bundle after it', async () => {
+  const { top } = await archive();
+  const cwd = folder();
+  const run = await svcHere(['logs', 'evidence', top, '--month', '2026-01'], { cwd });
+  expect(JSON.parse(run.stdout)).toMatchObject({
+    file: 'evidence-2026-01.tar.gz',
+    from: '2026-01-01',
+    to: '2026-01-31',
+  });
+  expect(fs.readdirSync(cwd)).toEqual(['evidence-2026-01.tar.gz']);
+  const both = await svcHere(['logs', 'evidence', top, '--month', '2026-01', '--since', '2026-01-30'], { cwd });
+  expect([both.code, errorIn(both)['code']]).toEqual([2, 'usage']);
+});
+
 it('R61: svc logs evidence counts each entry of the bundle in access.csv, and names deletions without a readable time', async () => {
   const timeless = entry(0, {
     created_at: 'lately',
@@ -339,10 +353,11 @@ it('svc logs evidence names problems elsewhere in the archive and exits with 12,
   expect([own.code, fs.readdirSync(own.cwd)]).toEqual([12, []]);
 });
 
-it('svc logs evidence requires a file to write, and replaces none without --force', async () => {
+it('svc logs evidence has a usual name for the bundle, and replaces no file without --force', async () => {
   const { top } = await archive();
-  expect((await svcHere(['logs', 'evidence', top])).code).toBe(2);
   const { cwd } = await bundled(top);
+  expect((await svcHere(['logs', 'evidence', top], { cwd })).stdout).toContain('evidence.tar.gz');
+  expect((await svcHere(['logs', 'evidence', top, '--out', '-'], { cwd })).code).toBe(2);
   const again = await svcHere(['logs', 'evidence', top, '--out', 'e.tar.gz'], { cwd });
   expect(again.code).toBe(2);
   const forced = await svcHere(['logs', 'evidence', top, '--out', 'e.tar.gz', '--force', '-o', 'table'], { cwd });
