@@ -6,6 +6,7 @@ import type { Clock } from '../../base/system.ts';
 import { type ObjectStore, ReadOnlyPlace } from '../../client/store/objects.ts';
 import { isoTime, parseTime } from '../../cli/output/time.ts';
 import { parsedJson } from '../../schema/json-value.ts';
+import { isDone } from './claims.ts';
 import { abandonedClaim, isCut, isOfCutEntry } from './cut-entry.ts';
 import { absentLedger, damagedLedger, forkedLedger, replacedLedger } from './damage.ts';
 import {
@@ -203,6 +204,16 @@ export class Ledger {
     );
     const times = (since.length > 0 ? since : claims).map(({ created_at: at }) => parseTime(at) ?? Date.parse(at));
     return times.length === 0 ? undefined : Math.min(...times);
+  }
+
+  /** Tells whether results were read of a job that was created since a time of the service. */
+  async hasResultsSince(time: number): Promise<boolean> {
+    for (const name of await this.cycleNames()) {
+      const entries = await this.cycle(name).read();
+      const recent = entries.filter((entry) => entry.kind === 'claim' && Date.parse(entry.created_at) >= time);
+      if (recent.some(({ job }) => isDone(entries, job))) return true;
+    }
+    return false;
   }
 
   /** Records that this machine moved to another ledger. No entry may be added to this one any more. */

@@ -4,6 +4,7 @@ import { pollUntil } from '../../client/api/poll.ts';
 import { UNDER_WAY_MS } from '../../schema/account-updater-files.ts';
 import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
 import { DAY_MS, MINUTE_MS } from '../../schema/durations.ts';
+import { soundPages, UnsoundList } from '../run/job.ts';
 import type { ClaimEntry } from './entry.ts';
 
 /** How long the service remembers a job with a file at least. Later, its absence proves nothing. */
@@ -88,15 +89,23 @@ async function listSince(client: Client, newer: string, since: number, size: num
 }
 
 /**
- * Reads the list back to a second. Returns undefined for one that proves nothing: one that is not newest first, that has an
- * item without id or time, or a page that is not full although another follows or may follow.
+ * Reads the list back to a second. Returns undefined for one that proves nothing: also one that has an item without id or
+ * time, or whose jobs of one second are not newest first.
  */
 async function readSince(client: Client, since: number, size: number): Promise<Listed | undefined> {
+  try {
+    return await readSound(client, since, size);
+  } catch (error) {
+    if (error instanceof UnsoundList) return undefined;
+    throw error;
+  }
+}
+
+async function readSound(client: Client, since: number, size: number): Promise<Listed | undefined> {
   const pages = new Map<string, number>();
   const gaps: (readonly [string, string])[] = [];
   let [last, lastAt, page] = [END, Infinity, 0];
-  for await (const { items, next, repeatsCursor } of client.accountUpdater.list({ pageSize: size }).pages()) {
-    if (items.length > size || (next !== undefined && items.length < size) || repeatsCursor) return undefined;
+  for await (const { items, next } of soundPages(client, size)) {
     const [first] = items;
     // The list may give whole seconds where the claim has a fraction.
     const firstAt = wholeSecond(parseTime(first?.created_at ?? '') ?? -Infinity);

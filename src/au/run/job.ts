@@ -1,7 +1,7 @@
 import { isSvcError, SvcError } from '../../base/errors.ts';
-import { formatDuration } from '../../cli/output/time.ts';
+import { formatDuration, parseTime, wholeSecond } from '../../cli/output/time.ts';
 import type { Client } from '../../client/api/client.ts';
-import { CursorRefused } from '../../client/api/pages.ts';
+import { CursorRefused, type Page } from '../../client/api/pages.ts';
 import type { PollResult } from '../../client/api/poll.ts';
 import type { Flaw } from '../../client/transfer/receive.ts';
 import { UPLOAD_LIFE_MS } from '../../schema/account-updater-files.ts';
@@ -97,6 +97,50 @@ export async function* jobPages(client: Client, { orNone = false } = {}): AsyncG
     const isNone = isSvcError(error, 'not_found');
     if (orNone && (isNone || error instanceof CursorRefused)) return;
     throw isNone ? foreignError(error) : error;
+  }
+}
+
+/** The error for a list of jobs that proves nothing about a job that it does not show. */
+export class UnsoundList extends SvcError {}
+
+export function unsoundList(why: string, cause?: SvcError): UnsoundList {
+  return new UnsoundList(
+    'outcome_unknown',
+    `the list of jobs does not show which jobs the tenant has: ${why}; nothing was uploaded`,
+    {
+      hint: 'The rows of this file may be in a job that the list leaves out. Run the same command again in a few minutes; if it happens again, contact the support of the service.',
+      next: ['au', 'jobs'],
+      retryable: true,
+      cause,
+    },
+  );
+}
+
+/**
+ * Yields the pages of the list, newest first. Only such a list shows which jobs the tenant has: each page is full if another
+ * follows, and the page without a next one is the beginning of the list.
+ * @throws UnsoundList for any other list, and for one that breaks off
+ */
+export async function* soundPages(client: Client, size: number): AsyncGenerator<Page<ListedJob>> {
+  let [pages, last] = [0, Infinity];
+  try {
+    for await (const page of client.accountUpdater.list({ pageSize: size }).pages()) {
+      const { items, next, repeatsCursor } = page;
+      if (items.length > size) throw unsoundList(`a page of ${size} jobs has ${items.length}`);
+      if (next !== undefined && items.length < size) throw unsoundList('a page is not full, and another follows');
+      if (repeatsCursor) throw unsoundList('a page repeats its cursor, so that another may follow');
+      for (const { created_at: at } of items) {
+        const created = wholeSecond(parseTime(at ?? '') ?? last);
+        if (created > last) throw unsoundList('it is not newest first');
+        last = created;
+      }
+      yield page;
+      pages += 1;
+    }
+  } catch (error) {
+    if (isSvcError(error, 'not_found') && pages === 0) throw foreignError(error);
+    const isBroken = isSvcError(error, 'truncated', 'bad_response', 'not_found') && !(error instanceof UnsoundList);
+    throw isBroken && pages > 0 ? unsoundList(error.message, error) : error;
   }
 }
 

@@ -1,5 +1,6 @@
 import { isSvcError, SvcError } from '../../base/errors.ts';
 import { exactMembers } from '../../base/json/exact.ts';
+import { sideBySide } from '../../base/side-by-side.ts';
 import { countText, parseTime, wholeSecond } from '../../cli/output/time.ts';
 import type { Client } from '../../client/api/client.ts';
 import { pollUntil } from '../../client/api/poll.ts';
@@ -7,17 +8,23 @@ import type { AccountUpdaterJob, ListedJob } from '../../schema/account-updater.
 import { DAY_MS, MINUTE_MS } from '../../schema/durations.ts';
 import type { CommandLedger } from '../ledger/command-ledger.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import { jobPages, nameOf } from '../run/job.ts';
+import { nameOf, soundPages, unsoundList, UnsoundList } from '../run/job.ts';
 import { MISSING_MS } from '../run/part.ts';
 
 /** The time after a request for a job within which the job may have been created. */
 const CREATION_MS = 10 * MINUTE_MS;
 
-/** How many of the newest jobs are compared with the ledger, at least. */
+/** The size of the pages of the list. */
 const PAGE_SIZE = 100;
+
+/** How many jobs are looked up in the ledger at a time. */
+const AT_ONCE = 8;
 
 /** How far before the newest listed job to look for jobs that the ledger does not know. */
 const UNKNOWN_MS = 30 * DAY_MS;
+
+/** The age up to which a list must show the jobs that the ledger knows. Later, the service may have forgotten them. */
+const LISTED_MS = 7 * DAY_MS;
 
 const OUTSIDE_THE_LEDGER = 'a machine that does not use this ledger';
 const BEFORE_THE_LEDGER = 'another state directory, since this ledger is new';
@@ -59,22 +66,36 @@ export interface Beginning extends Comparing {
 }
 
 /**
- * Compares the service's newest jobs with the ledger before an upload. A ledger that was restored from an older copy lacks
- * later submissions, but the service knows them. Returns the unknown jobs that stop nothing; undefined if the key may not
- * list jobs.
+ * Compares the service's jobs with the ledger before an upload. A ledger that was restored from an older copy lacks later
+ * submissions, but the service knows them. Returns the unknown jobs that stop nothing; undefined if the key may not list
+ * jobs, or the list proves nothing and no upload depends on it.
  * @throws SvcError `outcome_unknown` for an unknown job that may contain the rows of the file, `forbidden` if the list is
  *   needed and the key may not read it
+ * @throws UnsoundList if the list is needed and proves nothing
  */
 export async function compareJobs(client: Client, beginning: Beginning): Promise<readonly string[] | undefined> {
-  const { job, unclearSince } = beginning;
-  const isStrict = isStrictAbout(beginning);
-  const newest =
-    isStrict || unclearSince.length > 0 ? await listWith(client, beginning) : await newestIfAllowed(client, beginning);
+  const { job } = beginning;
+  const known = await knownTo(beginning);
+  const newest = await listIfAllowed(beginning, known, () => listWith(client, beginning, known));
   const listed = newest ?? [];
-  const { ledger, isBegun, later, refusal } = await compareListed(beginning, listed, ownership(job, listed));
+  const { later, refusal } = await compareListed(beginning, known, listed, ownership(job, listed));
   if (refusal) throw refusal;
-  if (!isBegun) await ledger.begin(job.created_at);
+  if (!known.isBegun) await known.ledger.begin(job.created_at);
   return newest && later.map(nameOf);
+}
+
+/**
+ * Compares the jobs with the ledger before a job is created, so that an upload that is refused anyway creates none. `creator`
+ * is the application of the key, as an earlier job of the key showed it.
+ * @throws as `compareJobs`
+ */
+export async function refuseUnknownJobs(client: Client, comparing: Comparing, creator: string): Promise<void> {
+  const known = await knownTo(comparing);
+  if (!mayRefuse(comparing, known)) return;
+  const listed = await listIfAllowed(comparing, known, () => listBack(client, comparing, known));
+  const isOwn = ({ created_by: by }: ListedJob): boolean => !by || by === creator;
+  const { refusal } = await compareListed(comparing, known, listed ?? [], isOwn);
+  if (refusal) throw refusal;
 }
 
 /**
@@ -85,12 +106,13 @@ export async function compareJobs(client: Client, beginning: Beginning): Promise
  * @throws SvcError as `compareJobs`
  */
 export async function previewComparison(client: Client, comparing: Previewing): Promise<readonly string[] | undefined> {
-  const newest = await newestIfAllowed(client, comparing);
+  const known = await knownTo(comparing);
+  const newest = await listIfAllowed(comparing, known, () => listBack(client, comparing, known));
   if (newest === undefined) return undefined;
   const recorded = creatorsOf(newest.filter(({ id }) => id && comparing.own.has(id)));
   const creators = recorded.size > 0 ? recorded : creatorsOf(newest);
   const mayBeOwn = ({ created_by: by }: ListedJob): boolean => creators.size > 0 && (!by || creators.has(by));
-  const { refusal, refused } = await compareListed(comparing, newest, mayBeOwn);
+  const { refusal, refused } = await compareListed(comparing, known, newest, mayBeOwn);
   const isOfOthers = recorded.size === 0 && newest.some(({ id }) => id && comparing.known.has(id));
   if (refusal && creators.size === 1 && !isOfOthers) throw refusal;
   return refused.map(nameOf);
@@ -100,11 +122,23 @@ function creatorsOf(jobs: readonly ListedJob[]): ReadonlySet<string> {
   return new Set(jobs.flatMap(({ created_by: by }) => by || []));
 }
 
+/** The ledger that the jobs are compared with. */
+interface KnownLedger {
+  readonly ledger: Ledger;
+  /** Whether the jobs from before the ledger were compared with it. */
+  readonly isBegun: boolean;
+  /** Since when all jobs are in the ledger, in the service's time; undefined before its first claim. */
+  readonly since: number | undefined;
+}
+
+async function knownTo({ ledger: place, tenant }: Comparing): Promise<KnownLedger> {
+  const ledger = await place.open(tenant);
+  const isBegun = await ledger.isBegun();
+  return { ledger, isBegun, since: isBegun ? await ledger.since() : undefined };
+}
+
 /** The listed jobs that the ledger does not know. */
 interface Compared {
-  readonly ledger: Ledger;
-  /** Whether the ledger has an entry. */
-  readonly isBegun: boolean;
   /** The jobs that do not stop the upload. */
   readonly later: readonly ListedJob[];
   /** The jobs that stop the upload. */
@@ -116,33 +150,47 @@ interface Compared {
 /** Finds the listed jobs that the ledger does not know, and why they stop the upload, if they do. */
 async function compareListed(
   comparing: Comparing,
-  newest: readonly ListedJob[],
+  { ledger, isBegun, since }: KnownLedger,
+  listed: readonly ListedJob[],
   mayBeOwn: (job: ListedJob) => boolean,
 ): Promise<Compared> {
   const { known, unclearSince, begin } = comparing;
-  const ledger = await comparing.ledger.open(comparing.tenant);
-  const unknown: ListedJob[] = [];
-  for (const each of newest.filter((one) => mayBeOwn(one) && one.status !== 'pending')) {
+  const isUnknown = async (each: ListedJob): Promise<boolean> => {
     const isRecorded = each.id && known.has(each.id);
     // This machine has copies of what it entered into a shared ledger.
-    if (isRecorded && comparing.ledger.isShared) continue;
+    if (isRecorded && comparing.ledger.isShared) return false;
     const isKnown = each.id && (await (each.status === 'failed' ? ledger.isMarked(each.id) : ledger.hasSent(each.id)));
-    if (!isKnown && !isRecorded) unknown.push(each);
-  }
+    return !isKnown && !isRecorded;
+  };
+  const candidates = listed.filter((one) => mayBeOwn(one) && one.status !== 'pending');
+  const unknown: ListedJob[] = [];
+  const looked = sideBySide(candidates, AT_ONCE, async (each) => ((await isUnknown(each)) ? [each] : []));
+  for await (const found of looked) unknown.push(...found);
   const doubtful = unknown.filter((each) => mayComeOfUnclear(each, unclearSince));
-  const isBegun = await ledger.isBegun();
   const stoppedBy = (refused: readonly ListedJob[], cause: string): Compared => ({
-    ledger,
-    isBegun,
     later: [],
     refused,
     refusal: strangersError(refused, cause, comparing),
   });
   if (doubtful.length > 0) return stoppedBy(doubtful, 'a request of this run that got no recorded response');
-  const later = await withinLedger(unknown, newest, isBegun ? ledger : undefined);
+  const later = unknown.filter(isSince(Math.max(weeksBefore(listed), since ?? -Infinity)));
   if (later.length > 0 && (isBegun ? isStrictAbout(comparing) : !begin))
     return stoppedBy(later, isBegun ? OUTSIDE_THE_LEDGER : BEFORE_THE_LEDGER);
-  return { ledger, isBegun, later, refused: [] };
+  return { later, refused: [] };
+}
+
+/** Returns the time before which a listed job counts as one of an earlier month. */
+function weeksBefore(listed: readonly ListedJob[]): number {
+  return Math.max(...listed.flatMap((job) => timeOf(job) ?? [])) - UNKNOWN_MS;
+}
+
+/** Returns a function that tells whether a job may have been created since a time. The list may give whole seconds. */
+function isSince(since: number): (job: ListedJob) => boolean {
+  return (job) => !((timeOf(job) ?? NaN) < wholeSecond(since));
+}
+
+function timeOf({ created_at: at }: ListedJob): number | undefined {
+  return parseTime(at ?? '');
 }
 
 /** Who shares a ledger says that every job of this key is in it. */
@@ -150,29 +198,23 @@ function isStrictAbout({ ledger, onlyRecorded }: Comparing): boolean {
   return onlyRecorded || ledger.isShared;
 }
 
-/**
- * Tells whether the listed jobs are not older than the job of the upload: they include it, or a full page has only later
- * ones, such as those of another system. Such a page does not show who created the job, so that the job itself must say it,
- * and proves nothing about a request that got no response before.
- */
-function isAsNewAs({ job, unclearSince }: Beginning, listed: readonly ListedJob[]): boolean {
-  if (listed.some(({ id }) => id === job.id)) return true;
-  if (!job.created_by || unclearSince.length > 0 || listed.length < PAGE_SIZE) return false;
-  const created = parseTime(job.created_at ?? '') ?? NaN;
-  return listed.every(({ created_at: at }) => (parseTime(at ?? '') ?? NaN) >= created);
+/** Tells whether an unknown job stops the upload. */
+function mayRefuse(comparing: Comparing, { isBegun }: KnownLedger): boolean {
+  return isStrictAbout(comparing) || comparing.unclearSince.length > 0 || (!isBegun && !comparing.begin);
 }
 
-/** Reads the newest page until it is not older than the job of the upload, because a lagging list proves nothing. */
-async function listWith(client: Client, beginning: Beginning): Promise<readonly ListedJob[]> {
+/** Reads the list until it shows the job of the upload, because a lagging list proves nothing. */
+async function listWith(client: Client, beginning: Beginning, known: KnownLedger): Promise<readonly ListedJob[]> {
   const { job, random, again, run } = beginning;
-  const isListed = (jobs: readonly ListedJob[]): boolean => isAsNewAs(beginning, jobs);
+  const isListed = (jobs: readonly ListedJob[]): boolean => jobs.some(({ id }) => id === job.id);
+  const since = timeOf(job) ?? Infinity;
   const { seen: listed } = await pollUntil(client, {
-    poll: () => newestJobs(client, beginning),
+    poll: () => listBack(client, beginning, known, since),
     isDone: isListed,
-    limitMs: () => MISSING_MS,
+    limitMs: () => (mayRefuse(beginning, known) ? MISSING_MS : 0),
     random,
   });
-  if (isListed(listed)) return listed;
+  if (isListed(listed) || !mayRefuse(beginning, known)) return listed;
   throw new SvcError('bad_response', `the list of jobs does not show job ${job.id}, which was just created`, {
     hint: 'Nothing was uploaded: the list has to show whether this file was submitted before. Upload it in a few minutes:',
     next: again,
@@ -182,17 +224,22 @@ async function listWith(client: Client, beginning: Beginning): Promise<readonly 
 }
 
 /**
- * Reads the newest jobs. Returns undefined if this key may not list jobs and nothing depends on it.
- * @throws SvcError `forbidden` if something does, such as an empty ledger, which does not know what was sent before
+ * Reads the list of jobs, if it can be read or the upload depends on it.
+ * @throws SvcError `forbidden` if something depends on it, such as an empty ledger, which does not know what was sent before
  */
-async function newestIfAllowed(client: Client, comparing: Comparing): Promise<readonly ListedJob[] | undefined> {
-  const { ledger, tenant, begin, unclearSince, words, run } = comparing;
+async function listIfAllowed(
+  comparing: Comparing,
+  known: KnownLedger,
+  list: () => Promise<readonly ListedJob[]>,
+): Promise<readonly ListedJob[] | undefined> {
+  const { unclearSince, words, run } = comparing;
   try {
-    return await newestJobs(client, comparing);
+    return await list();
   } catch (error) {
-    const isOptional = !isStrictAbout(comparing) && unclearSince.length === 0;
-    if (!isOptional || !isSvcError(error, 'forbidden')) throw error;
-    if (begin || (await (await ledger.open(tenant)).isBegun())) return undefined;
+    const isForbidden = isSvcError(error, 'forbidden');
+    if (!isForbidden && !(error instanceof UnsoundList)) throw error;
+    if (!mayRefuse(comparing, known)) return undefined;
+    if (!isForbidden || isStrictAbout(comparing) || unclearSince.length > 0) throw error.with({ facts: { run } });
     throw error.with({
       message: `the ledger is empty, and could not be compared with the jobs of the service: ${error.message}; nothing was uploaded`,
       hint: 'The rows of this file may have been submitted already, as after a lost state directory: restore it, or use a key that may list jobs. Only if no earlier job has rows of this file, run the last of these commands.',
@@ -203,14 +250,26 @@ async function newestIfAllowed(client: Client, comparing: Comparing): Promise<re
   }
 }
 
-/** Reads the newest jobs of the list: a page, or as far back as a request without a response may have created a job. */
-async function newestJobs(client: Client, beginning: Comparing): Promise<readonly ListedJob[]> {
-  const since = Math.min(...beginning.unclearSince) - MINUTE_MS;
+/**
+ * Reads the list back to the time before which no job counts: that of the first claim of the ledger, or 30 days before the
+ * newest job, and the time at which a request without a response, or `since`, may have created one.
+ * @throws UnsoundList for an empty list without a completed job of the last days that the ledger knows
+ */
+async function listBack(
+  client: Client,
+  { unclearSince }: Comparing,
+  { ledger, since: ledgerSince = -Infinity }: KnownLedger,
+  since = Infinity,
+): Promise<readonly ListedJob[]> {
+  const needed = Math.min(...unclearSince, since) - MINUTE_MS;
   const jobs: ListedJob[] = [];
-  for await (const items of jobPages(client)) {
+  for await (const { items } of soundPages(client, PAGE_SIZE)) {
     jobs.push(...items);
-    if (jobs.length >= PAGE_SIZE && items.some(({ created_at: at }) => !(Date.parse(at ?? '') >= since))) break;
+    const end = wholeSecond(Math.min(needed, Math.max(weeksBefore(jobs), ledgerSince)));
+    if (items.some((job) => (timeOf(job) ?? Infinity) < end)) break;
   }
+  const isAbsent = jobs.length === 0 && (await ledger.hasResultsSince(client.now() - LISTED_MS));
+  if (isAbsent) throw unsoundList('it is empty, and the ledger knows results of the last seven days');
   return jobs;
 }
 
@@ -253,22 +312,6 @@ const UNREADABLE_HINT =
   'The rows of this file may have been submitted already, and the list does not say in which job: ask the support of the service about the item without an id. svc goes on once the list names it.';
 const LEDGER_HINT =
   "The rows of this file may have been submitted already: run 'svc au resume' with this ledger set on the machine that sent them, which enters its runs. Only if the jobs are of another system, ignore them, once for all machines: their rows are sent again if a file has them.";
-
-/**
- * Returns the jobs that are too new to be known from before the ledger. Without a ledger, all of the last weeks count.
- */
-async function withinLedger(
-  jobs: readonly ListedJob[],
-  newest: readonly ListedJob[],
-  ledger: Ledger | undefined,
-): Promise<readonly ListedJob[]> {
-  if (jobs.length === 0) return jobs;
-  const times = newest.map(({ created_at: at }) => Date.parse(at ?? '')).filter((time) => !Number.isNaN(time));
-  const weeks = Math.max(...times) - UNKNOWN_MS;
-  const since = Math.max(weeks, (await ledger?.since()) ?? weeks);
-  // The list may give whole seconds where the ledger has a fraction.
-  return jobs.filter(({ created_at: at }) => !(Date.parse(at ?? '') < wholeSecond(since)));
-}
 
 /**
  * Returns a function that tells whether the key that created `job` may have created another job of the list. Where the

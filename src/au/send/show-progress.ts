@@ -8,7 +8,7 @@ import { partNames, type RunRecord } from '../run/record.ts';
 const TYPICAL = 'typically about a day';
 
 const NOT_COMPARED =
-  'the jobs of the service were not compared with the ledger, because this key may not list jobs: if this state directory is an older copy, rows that were submitted since are billed again';
+  'the jobs of the service were not compared with the ledger, because this key may not list them or their list is incomplete: if this state directory is an older copy, rows that were submitted since are billed again';
 
 /** Returns a function that shows each step of a job. `record` identifies the parts of a run with several jobs. */
 export function showRun(context: Context, record?: RunRecord): (event: RunEvent) => void {

@@ -6,7 +6,7 @@ import { knownJobs } from '../run/recorded-runs.ts';
 import { isOfSandbox, type RunRecord } from '../run/record.ts';
 import type { RunDirectory } from '../run/run-directory.ts';
 import { applyToRun } from '../run/run.ts';
-import { compareJobs, type JobsLedger } from './compare-jobs.ts';
+import { compareJobs, type Comparing, type JobsLedger, refuseUnknownJobs } from './compare-jobs.ts';
 
 /** The largest age of a job that the service has just created. */
 const NEW_MS = 10 * MINUTE_MS;
@@ -30,6 +30,7 @@ export class Strangers {
   /** Times since which a part may have an unknown job, because a request got no response or the record was restored. */
   readonly #unclearSince: readonly number[];
   #compared: Promise<void> | undefined;
+  #refused: Promise<void> | undefined;
 
   /** `others` are the records of all other runs on this machine. */
   constructor(run: CheckedRun, others: readonly RunRecord[], ledger: JobsLedger, typed: SendOptions = {}) {
@@ -70,27 +71,45 @@ export class Strangers {
     return (this.#compared ??= this.#compare(work, job));
   }
 
+  /**
+   * Compares the jobs with the ledger before this run creates its first job, if the application of the key is known from an
+   * earlier job. The tenant is that of the run.
+   * @throws SvcError as `compare`
+   */
+  async refuse({ client, record }: RunWork, creator: string | undefined): Promise<void> {
+    const { tenant_id: tenant = '' } = record;
+    if (creator === undefined || tenant === '') return;
+    return (this.#refused ??= refuseUnknownJobs(client, this.#comparing(tenant), creator));
+  }
+
   async #compare(work: RunWork, job: AccountUpdaterJob): Promise<void> {
-    const { record, resumeWords, submitWords } = this.#run;
-    const { begin = false, options = [] } = this.#typed;
-    const onlyRecorded = record.no_unrecorded_jobs === true;
+    const { record, resumeWords } = this.#run;
     const jobs = await compareJobs(work.client, {
-      ledger: this.#ledger,
-      tenant: job.tenant_id ?? '',
+      ...this.#comparing(job.tenant_id ?? ''),
       job,
-      known: this.#known(),
-      onlyRecorded,
-      begin,
-      unclearSince: this.#unclearSince,
       again: resumeWords,
-      words: [...submitWords, ...(onlyRecorded ? ['--only-recorded'] : []), ...options],
-      run: record.id,
       random: work.random,
     });
     applyToRun(record, { kind: 'compared', jobs: jobs ?? [] });
     if (jobs?.length === 0) return;
     work.save();
     work.onEvent?.({ kind: 'unrecorded', jobs });
+  }
+
+  #comparing(tenant: string): Comparing {
+    const { record, submitWords } = this.#run;
+    const { begin = false, options = [] } = this.#typed;
+    const onlyRecorded = record.no_unrecorded_jobs === true;
+    return {
+      ledger: this.#ledger,
+      tenant,
+      known: this.#known(),
+      onlyRecorded,
+      begin,
+      unclearSince: this.#unclearSince,
+      words: [...submitWords, ...(onlyRecorded ? ['--only-recorded'] : []), ...options],
+      run: record.id,
+    };
   }
 
   #known(): ReadonlySet<string> {

@@ -34,7 +34,7 @@ import { inCycleSince } from './cycle-age.ts';
 import { orderRows } from './order-rows.ts';
 import { resultsReader } from './read-results.ts';
 import { showRun } from './show-progress.ts';
-import { SpareJob } from './spare-job.ts';
+import { creatorMemory, SpareJob } from './spare-job.ts';
 import { confirmRows, partsToUpload, uploadRun } from './upload-run.ts';
 
 /** The lock, in the directory of runs, under which a run begins. */
@@ -185,7 +185,8 @@ export class FileSubmission {
   }
 
   async #spareJob(): Promise<SpareJob> {
-    return (this.#spare ??= new SpareJob(await this.#context.client()));
+    const client = await this.#context.client();
+    return (this.#spare ??= new SpareJob(client, creatorMemory(this.#context, client)));
   }
 
   /** Returns the key's tenant. Where reads do not show it, a job does, which the first part takes. */

@@ -16,7 +16,7 @@ import { unknownOutcomeError } from '../run/run-errors.ts';
 import { recordTenant, requireOwnTenant } from '../run/tenant-proof.ts';
 import { RowsTaken } from '../ledger/claim-rows.ts';
 import type { CommandLedger, ReadResults } from '../ledger/command-ledger.ts';
-import { SpareJob, JOBS } from './spare-job.ts';
+import { SpareJob } from './spare-job.ts';
 import { type SendOptions, Strangers } from './strangers.ts';
 import { pollForFile, putFile } from './upload.ts';
 
@@ -253,10 +253,11 @@ async function createJob(work: PartWork): Promise<AccountUpdaterJob> {
   const { client, part, save } = work;
   await requireOwnTenant(work);
   const wasUnclear = part.creating_since !== undefined;
+  const spare = work.spare.take();
+  if (spare === undefined) await work.strangers.refuse(work, await work.spare.creator());
   apply(part, { kind: 'creating', at: client.now() });
   save();
-  const spare = work.spare.take();
-  const creating = spare === undefined ? client.accountUpdater.create(JOBS) : Promise.resolve(spare);
+  const creating = spare === undefined ? work.spare.create() : Promise.resolve(spare);
   const job = await creating.catch((error: unknown) => {
     // A clear refusal created no job. After any other failure or an interrupt, the next attempt first reads recent
     // jobs.

@@ -18,7 +18,7 @@ import { divideParts, mayHaveEnded, pollJoinedDoubts, settleJoined } from './div
 import { resultsReader } from './read-results.ts';
 import { giveUpReusedJobs } from './reused-jobs.ts';
 import { showRun } from './show-progress.ts';
-import { SpareJob } from './spare-job.ts';
+import { creatorMemory, SpareJob } from './spare-job.ts';
 import type { SendOptions } from './strangers.ts';
 import { retryFailed, uploadParts } from './upload-parts.ts';
 
@@ -148,7 +148,7 @@ async function uploadRest(context: Context, run: RunDirectory, choice: UploadCho
   const client = await context.client();
   if (record.tenant_id !== undefined) await requireOwnTenant({ client, record });
   requireKnownTenant(context, record.tenant_id, 'nothing was uploaded');
-  const { spare = new SpareJob(client) } = choice;
+  const { spare = new SpareJob(client, creatorMemory(context, client)) } = choice;
   await settleJoined(client, run, { ledger, spare, retriesFailed: choice.retriesFailed });
   if (partsToUpload(record.parts, choice).length === 0) return;
   await repairCopy(context, run);

@@ -36,12 +36,34 @@ export function rememberPermission(
 ): void {
   const before = seenPermissions(system, owner)[permission];
   if (before?.status === status && now - Date.parse(before.at) < DAY_MS) return;
+  remember(system, owner, permission, { status, at: new Date(now).toISOString() });
+}
+
+/** The member of a key for its application. Names of permissions contain a colon. */
+const APPLICATION = 'application';
+
+/** Returns the application of a key, as a job that the key created showed it. */
+export function applicationOfKey(system: PathsHost, owner: KeyAtService): string | undefined {
+  const { secret, keys } = read(system);
+  const application = secret === undefined ? undefined : keys[nameOf(owner, secret)]?.[APPLICATION];
+  return typeof application === 'string' ? application : undefined;
+}
+
+/** Stores the application of a key. A failure is ignored. */
+export function rememberApplication(system: PathsHost, owner: KeyAtService, application: string): void {
+  if (applicationOfKey(system, owner) !== application) remember(system, owner, APPLICATION, application);
+}
+
+function remember(system: PathsHost, owner: KeyAtService, member: string, value: unknown): void {
   const { secret = randomBytes(32).toString('hex'), keys } = read(system);
   const name = nameOf(owner, secret);
   const { [name]: known, ...others } = keys;
-  const seen = { ...known, [permission]: { status, at: new Date(now).toISOString() } };
   const kept = Object.entries(others).slice(1 - MOST_KEYS);
-  writeCache(system, FILE, { version: 1, secret, keys: { ...Object.fromEntries(kept), [name]: seen } });
+  writeCache(system, FILE, {
+    version: 1,
+    secret,
+    keys: { ...Object.fromEntries(kept), [name]: { ...known, [member]: value } },
+  });
 }
 
 // Without the random secret of the file nobody can test guesses of a key.

@@ -1,42 +1,17 @@
 import { expect, it } from 'vitest';
-import { type Beginning, compareJobs } from '../../../src/au/send/compare-jobs.ts';
-import { Pages } from '../../../src/client/api/pages.ts';
+import { SvcError } from '../../../src/base/errors.ts';
+import type { Page } from '../../../src/client/api/pages.ts';
+import type { compareJobs } from '../../../src/au/send/compare-jobs.ts';
 import type { AccountUpdaterJob, ListedJob } from '../../../src/schema/account-updater.ts';
-import { FakeClock } from '../../support/clock.ts';
-import { FakeService } from '../fake-service.ts';
+import { comparing, jobAt, MINUTE, NOON, pagesOf } from './comparing.ts';
 
-const NOON = Date.UTC(2026, 10, 2, 12);
-const MINUTE = 60_000;
-
-function jobAt(id: string, minutes: number, key: string, status = 'processing'): AccountUpdaterJob {
-  return { id, status, created_at: new Date(NOON + minutes * MINUTE).toISOString(), created_by: key };
-}
-
-/** Compares the job of an upload with a list in pages of 100, after a request at noon that got no response. */
+/** Compares the job of an upload with a list, after a request at noon that got no response. */
 function compared(
   list: readonly ListedJob[],
   job: AccountUpdaterJob,
   { since = NOON, unclearSince = [NOON] }: { readonly since?: number; readonly unclearSince?: readonly number[] } = {},
 ): ReturnType<typeof compareJobs> {
-  const service = new FakeService(new FakeClock({ start: NOON + 60 * MINUTE }));
-  const client = service.client(new AbortController().signal, () => undefined);
-  Object.assign(client.accountUpdater, {
-    list: () =>
-      new Pages(async (cursor = '0') => {
-        const from = Number(cursor);
-        return { items: list.slice(from, from + 100), next: from + 100 < list.length ? String(from + 100) : undefined };
-      }),
-  });
-  const ledger = { hasSent: async () => false, isBegun: async () => true, since: async () => since };
-  const beginning: Partial<Beginning> = {
-    ledger: { isShared: false, open: async () => ledger } as unknown as Beginning['ledger'],
-    job,
-    known: new Set([job.id]),
-    unclearSince,
-    again: ['au', 'resume'],
-    words: ['au', 'submit', 'tokens.csv'],
-  };
-  return compareJobs(client, beginning as Beginning);
+  return comparing(pagesOf(list), job, { since, unclearSince });
 }
 
 const JOB = jobAt('new', 20, 'ours', 'pending');
@@ -47,11 +22,49 @@ it('R74: a job that a request without a response may have created stops the uplo
   const lost = jobAt('lost', 1, 'ours');
   // A job whose time is not known may come of the request too.
   for (const job of [lost, { ...lost, created_at: null }, { ...lost, created_at: 'then' }])
-    await expect(compared([JOB, ...OTHERS, job, EARLIER], JOB)).rejects.toMatchObject({
+    await expect(compared([...OTHERS, JOB, job, EARLIER], JOB)).rejects.toMatchObject({
       code: 'outcome_unknown',
       message: expect.stringContaining('lost'),
     });
-  expect(await compared([JOB, ...OTHERS, EARLIER], JOB)).toEqual([]);
+  expect(await compared([...OTHERS, JOB, EARLIER], JOB)).toEqual([]);
+});
+
+it.each(['pending', 'processing', 'completed'])(
+  'R74: a job that the ledger does not know stops the upload to a shared ledger after 300 later %s jobs of another key',
+  async (status) => {
+    const later = Array.from({ length: 300 }, (_, at) => jobAt(`later-${at}`, 10, 'theirs', status));
+    const unknown = jobAt('unknown', 1, 'ours');
+    const shared = { unclearSince: [], isShared: true };
+    const compare = comparing(pagesOf([JOB, ...later, unknown, EARLIER]), JOB, shared);
+    await expect(compare).rejects.toMatchObject({ code: 'outcome_unknown', facts: { unrecorded_jobs: ['unknown'] } });
+    await expect(comparing(pagesOf([JOB, ...later, EARLIER]), JOB, shared)).resolves.toEqual([]);
+  },
+);
+
+const SHORT = { items: [JOB], next: '1' };
+const FULL = { items: OTHERS.slice(0, 100), next: '1' };
+const CUT = new SvcError('bad_response', 'the page cannot be read');
+
+it.each<[string, readonly (Page<ListedJob> | SvcError)[], string]>([
+  ['has a short page before another', [SHORT, { items: [EARLIER], next: undefined }], 'a page is not full'],
+  ['has more jobs on a page than were requested', [{ items: [...OTHERS, JOB], next: undefined }], 'has 151'],
+  ['is not newest first', [{ items: [EARLIER, JOB], next: undefined }], 'it is not newest first'],
+  ['repeats a cursor', [FULL, { items: OTHERS.slice(0, 100), next: '1' }], 'the same cursor twice'],
+  ['breaks off', [FULL, CUT], 'the page cannot be read'],
+])(
+  'R74: a list of jobs that %s proves nothing: a shared ledger takes no upload, and that of one machine is not compared',
+  async (_, pages, message) => {
+    const shared = comparing(pages, JOB, { unclearSince: [], isShared: true });
+    await expect(shared).rejects.toMatchObject({ code: 'outcome_unknown', message: expect.stringContaining(message) });
+    expect(await comparing(pages, JOB, { unclearSince: [] })).toBeUndefined();
+  },
+);
+
+it('R74: an empty list of jobs proves nothing if the ledger knows results of the last seven days', async () => {
+  const empty = [{ items: [], next: undefined }];
+  expect(await comparing(empty, JOB, { unclearSince: [] })).toEqual([]);
+  expect(await comparing(empty, JOB, { unclearSince: [], resultsAt: NOON - 6 * 24 * 60 * MINUTE })).toBeUndefined();
+  expect(await comparing(empty, JOB, { unclearSince: [], resultsAt: NOON - 8 * 24 * 60 * MINUTE })).toEqual([]);
 });
 
 it('R74: a page of later jobs of another system proves nothing about a request without a response', async () => {
