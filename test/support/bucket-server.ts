@@ -33,6 +33,8 @@ export class BucketServer {
   /** Called for each request. */
   hook: BucketHook = (_, __, proceed) => proceed();
   conditions: Conditions = 'honored';
+  /** Whether the bucket keeps versions, and then ignores the condition, as Ceph RGW 16.2 does. */
+  isVersioned = false;
   /** The store's clock. */
   now: () => number = Date.now;
   readonly #server: Server;
@@ -114,8 +116,10 @@ export class BucketServer {
       throw new BucketRefusal(400, 'InvalidRequest', 'A bucket with Object Lock needs Content-MD5 or x-amz-checksum-.');
     if (md5 !== hash('md5', bytes).digest('base64'))
       throw new BucketRefusal(400, 'BadDigest', 'The Content-MD5 does not match the body.');
-    if (isConditional && this.conditions === 'honored' && this.#objects.has(key)) throw conditionFailed();
+    const isHonored = this.conditions === 'honored' && !this.isVersioned;
+    if (isConditional && isHonored && this.#objects.has(key)) throw conditionFailed();
     const etag = `"${hash('md5', bytes).digest('hex')}"`;
+    if (this.isVersioned) outgoing.setHeader('x-amz-version-id', randomUUID());
     this.#objects.set(key, { key, bytes, etag, at: this.now() });
     outgoing.setHeader('etag', etag).end();
   }

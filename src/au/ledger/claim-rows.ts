@@ -38,6 +38,7 @@ export async function claimRows(ledger: Ledger, claiming: Claiming): Promise<boo
   if (isClaimed(claimed, claiming)) {
     // The claim of an earlier attempt may be known from a copy, which a restored ledger does not have.
     await cycle.requireComplete();
+    await cycle.requireCondition();
     await requireOnlyClaim(cycle, claiming, claimed);
     return false;
   }

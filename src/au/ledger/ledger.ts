@@ -424,11 +424,27 @@ export class LedgerCycle {
       const name = this.#nameOf(number);
       const isOwn = (await this.#objects.create(name, bytes)) === 'created' || (await this.#stands(name, bytes));
       if (!isOwn) continue;
+      await this.#requireCondition(name, bytes);
       await writeCopy(this.#host.cache, name, bytes);
       this.#add(bytes, number);
       await this.#requireOpen();
       return true;
     }
+  }
+
+  /**
+   * Checks that the place still honors the condition, before an entry counts that this machine made: a property of a place
+   * may change after its first use, as where the versioning of a bucket is switched on.
+   * @throws SvcError `config` if it does not
+   */
+  async requireCondition(): Promise<void> {
+    const name = this.#nameOf((await this.read()).length);
+    const bytes = await readObject(this.#objects, name, MAX_ENTRY_BYTES);
+    if (bytes !== undefined) await this.#requireCondition(name, bytes);
+  }
+
+  async #requireCondition(name: string, bytes: Uint8Array): Promise<void> {
+    if (this.#host.isOwn !== true) await requireCondition(this.#objects, name, bytes);
   }
 
   /**
@@ -589,12 +605,22 @@ export function cutName(top: string, number: number): string {
   return `${top.slice(top.lastIndexOf('/') + 1)}/${entryName(number).slice(0, -'.json'.length)}`;
 }
 
-/** Creates what exists once more: a store that answers `created` ignores the condition, and would let two machines pay. */
+/**
+ * Creates what exists once more: a store that answers `created` ignores the condition, and would let two machines pay.
+ * @throws SvcError `config` for such a store
+ */
 export async function requireCondition(objects: ObjectStore, name: string, bytes: Uint8Array): Promise<void> {
   if ((await objects.create(name, bytes)) === 'exists') return;
-  throw new SvcError('config', `${objects.name} replaces objects that exist, so machines cannot share a ledger there`, {
-    hint: 'Use a store that honors If-None-Match, or a directory that all machines see.',
-  });
+  const why = objects.isVersioned ? ' while its versioning is on' : '';
+  throw new SvcError(
+    'config',
+    `${objects.name} replaces objects that exist${why}, so machines cannot share a ledger there; nothing was sent`,
+    {
+      hint: objects.isVersioned
+        ? 'Suspend the versioning of the bucket, or use a store that honors If-None-Match with versioning.'
+        : 'Use a store that honors If-None-Match, or a directory that all machines see.',
+    },
+  );
 }
 
 /** Reads an object of a ledger. @throws SvcError `config` for one that svc did not write */

@@ -9,6 +9,8 @@ import type { StoredFile } from './store.ts';
 export interface ObjectStore {
   /** The location in messages: the directory, or `s3://bucket/prefix`. */
   readonly name: string;
+  /** Whether the response to a write showed that the bucket keeps versions. Some stores then ignore the condition. */
+  readonly isVersioned?: boolean | undefined;
   /**
    * Creates an object if its name is free, and returns when it is durable. `exists` may be due to an earlier attempt of
    * this very call whose response was lost: reading the object tells.

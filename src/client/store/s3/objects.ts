@@ -23,6 +23,7 @@ const LOOKS = 5;
  */
 export class S3Objects implements ObjectStore {
   readonly name: string;
+  isVersioned = false;
   readonly #host: Omit<StoreHost, 'bucketWork' | 'onWarning'>;
   readonly #requests: S3Requests;
   readonly #noun: string;
@@ -41,7 +42,7 @@ export class S3Objects implements ObjectStore {
   async create(name: string, bytes: Uint8Array): Promise<'created' | 'exists'> {
     const body = bytesBody(bytes);
     for (let attempt = 1; ; attempt += 1) {
-      const { refusal } = await this.#requests.send({
+      const { response, refusal } = await this.#requests.send({
         method: 'PUT',
         action: 's3:PutObject',
         path: name,
@@ -49,6 +50,7 @@ export class S3Objects implements ObjectStore {
         headers: { 'if-none-match': '*' },
         wanted: [403, 409, 412, 501],
       });
+      this.isVersioned ||= response.header('x-amz-version-id') !== undefined;
       if (refusal === undefined) return (await this.#hasBytes(name, bytes)) ? 'created' : 'exists';
       if (refusal.status === 412) return 'exists';
       if (refusal.status === 403) throw this.#forbidden(refusal);
