@@ -52,11 +52,11 @@ describe('rows that two claims have', () => {
 });
 
 describe('claiming free rows', () => {
-  it('claiming free rows marks the job, then stores the rows, then the claim that names both', async () => {
+  it('claiming free rows marks the job, then stores the rows, then the claim that names both, and proves that it is not replaced', async () => {
     const machines = await oneClaim();
     const created = machines.objects.requests.filter((request) => request.startsWith('create'));
     const kinds = created.map((request) => /ledger\.json|jobs|rows|\d{8}\.json/.exec(request)?.[0]);
-    expect(kinds).toEqual(['ledger.json', 'ledger.json', 'jobs', 'rows', '00000001.json']);
+    expect(kinds).toEqual(['ledger.json', 'ledger.json', 'jobs', 'rows', '00000001.json', '00000001.json']);
     const entry = JSON.parse(machines.objects.text('ours/cycles/2026-12/00000001.json')) as Record<string, unknown>;
     expect(entry).toMatchObject({
       kind: 'claim',
