@@ -55,11 +55,12 @@ it('an invented card expires years after the upload if its expiration changes', 
 });
 
 it('invented tokens are as many as their cards', () => {
-  const all = tokens(50_000);
+  const all = tokens(20_000);
   expect(new Set(all.map((token) => inventedToken(1, token))).size).toBe(all.length);
 });
 
-it('an invented card never has a new token that looks like a card number', () => {
-  const odd = tokens(300_000).filter((token) => containsCardNumber(inventedToken(1, token), 'cell'));
-  expect(odd).toEqual([]);
+it('an invented card never has a new token that looks like a card number: a letter parts its digits', () => {
+  for (const token of tokens(2_000)) expect(inventedToken(1, token)).toMatch(/^rehearsal-[0-9a-f]{8}[a-f][0-9a-f]{7}$/);
+  // Both halves in digits, around each letter, are the nearest that such a token comes to a number.
+  for (const letter of 'abcdef') expect(containsCardNumber(`rehearsal-41111111${letter}1111111`, 'cell')).toBe(false);
 });
