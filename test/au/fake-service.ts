@@ -1,7 +1,7 @@
 import { SvcError } from '../../src/base/errors.ts';
 import { Client } from '../../src/client/api/client.ts';
 import { Pages } from '../../src/client/api/pages.ts';
-import { AddressExpired, UploadUnclear } from '../../src/client/transfer/store.ts';
+import { AddressRefused, UploadUnclear } from '../../src/client/transfer/store.ts';
 import type { UploadOptions, UploadResult } from '../../src/client/transfer/upload.ts';
 import type { AccountUpdaterJob } from '../../src/schema/account-updater.ts';
 import type { FakeClock } from '../support/clock.ts';
@@ -191,7 +191,7 @@ async function forbidden(): Promise<never> {
   throw new SvcError('forbidden', 'not allowed', { status: 403 });
 }
 
-function expired(url: URL): AddressExpired {
+function expired(url: URL): AddressRefused {
   const error = { code: 'AccessDenied', message: undefined, requestId: undefined };
-  return new AddressExpired({ url, doing: 'upload', status: 403, error });
+  return new AddressRefused({ url, doing: 'upload', status: 403, error });
 }

@@ -2,7 +2,7 @@ import { isSvcError, type SvcError } from '../../base/errors.ts';
 import type { Context } from '../../cli/app/command.ts';
 import type { Client } from '../../client/api/client.ts';
 import { UnprovenDownload } from '../../client/transfer/download.ts';
-import { AddressExpired } from '../../client/transfer/store.ts';
+import { AddressRefused } from '../../client/transfer/store.ts';
 import { unreadError } from '../ledger/claim-errors.ts';
 import type { CommandLedger, ReadResults } from '../ledger/command-ledger.ts';
 import type { ClaimEntry } from '../ledger/entry.ts';
@@ -56,6 +56,6 @@ function areUseless(error: SvcError, claim: ClaimEntry, now: number): boolean {
   if (error instanceof UnprovenDownload) return error.kept !== undefined;
   // A bucket that may not be listed refuses an object that is gone.
   const areGone =
-    error instanceof NoAddress || error instanceof AddressExpired || isSvcError(error, 'not_found', 'job_expired');
+    error instanceof NoAddress || error instanceof AddressRefused || isSvcError(error, 'not_found', 'job_expired');
   return areGone && now > provableUntil(claim);
 }

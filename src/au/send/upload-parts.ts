@@ -18,7 +18,7 @@ import { RowsTaken } from '../ledger/claim-rows.ts';
 import type { CommandLedger, ReadResults } from '../ledger/command-ledger.ts';
 import { SpareJob } from './spare-job.ts';
 import { type SendOptions, Strangers } from './strangers.ts';
-import { pollForFile, putFile } from './upload.ts';
+import { pollForFile, putFile, uploadAddress } from './upload.ts';
 
 /** The number of parts to upload at the same time. */
 const AT_ONCE = 3;
@@ -164,6 +164,8 @@ async function upload(work: PartWork, created?: AccountUpdaterJob): Promise<void
   const job = created ?? (await findJob(client, part.job ?? ''));
   if (job?.status !== 'pending') return recordPoll(work, part, job);
   if (await restoreListed(work, job)) return;
+  // Rows are not claimed for a job whose address svc cannot use.
+  uploadAddress(job, client);
   await claimRows(work, job);
   apply(part, { kind: 'sending', at: client.now(), expiresAt: job.expires_at });
   save();

@@ -2,7 +2,13 @@ import { isSvcError, SvcError } from '../../base/errors.ts';
 import type { Client } from '../../client/api/client.ts';
 import { pollUntil } from '../../client/api/poll.ts';
 import type { UploadSource } from '../../client/transfer/source.ts';
-import { AddressExpired, type AddressSource, requireStoreAddress, UploadUnclear } from '../../client/transfer/store.ts';
+import {
+  AddressRefused,
+  type AddressSource,
+  requireKnownHeaders,
+  requireStoreAddress,
+  UploadUnclear,
+} from '../../client/transfer/store.ts';
 import { uploadFile, type UploadOptions } from '../../client/transfer/upload.ts';
 import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
 import { MINUTE_MS } from '../../schema/durations.ts';
@@ -67,7 +73,7 @@ export function sentBefore(job: string): SvcError {
 }
 
 /**
- * Uploads a file to the address of its job. If the address has expired, reads the job for a new one (R37).
+ * Uploads a file to the address of its job. If the store refuses the address, reads the job: it may have a new one (R37).
  * @throws UploadUnclear if the store may have the file, SvcError `job_expired` if the job is gone
  */
 export async function putFile(
@@ -84,7 +90,7 @@ export async function putFile(
       break;
     } catch (error) {
       if (error instanceof UploadUnclear) onEvent?.({ kind: 'unclear', job: job.id, reason: error.message });
-      if (!(error instanceof AddressExpired) || attempt >= MAX_TRIES) throw error;
+      if (!(error instanceof AddressRefused) || attempt >= MAX_TRIES) throw error;
       const now = await readJob(client, job.id);
       if (now.status !== 'pending') break;
       // The same address would be refused again, because the store refused it for another reason than its age.
@@ -142,9 +148,13 @@ interface Poll {
   readonly job: AccountUpdaterJob | undefined;
 }
 
-/** Returns the upload address of a pending job. @throws SvcError if there is no address or if it is not safe to use */
+/** Returns the upload address of a pending job. @throws SvcError if there is no address, or none that svc can use safely */
 export function uploadAddress(job: AccountUpdaterJob, service: AddressSource): URL {
-  if (job.upload_url) return requireStoreAddress(job.upload_url, job.id, service);
+  if (job.upload_url) {
+    const url = requireStoreAddress(job.upload_url, job.id, service);
+    requireKnownHeaders(url, job.id);
+    return url;
+  }
   const facts = { job: job.id, job_status: job.status };
   if (job.status === 'pending')
     throw new SvcError('bad_response', `job ${job.id} is pending but came without an upload address`, {

@@ -18,7 +18,7 @@ import type { Transport } from '../http/transport.ts';
 import { PartFile } from './part-file.ts';
 import { continues, type Flaw, isEncoded, type Proof, receive, type Received, versionOf } from './receive.ts';
 import type { OnProgress } from './source.ts';
-import { AddressExpired, readStoreResponse, redirectedByStore, refusedByStore, storeUnreachable } from './store.ts';
+import { AddressRefused, readStoreResponse, redirectedByStore, refusedByStore, storeUnreachable } from './store.ts';
 
 /** The options of a download into a file. The operator chooses its name, never the service (R48). */
 export interface DownloadOptions extends FetchOptions {
@@ -118,7 +118,7 @@ function keep(part: PartFile, target: string, { bytes, sha256 }: Received): Unpr
 }
 
 function withKept(error: unknown, { length, path }: PartFile): unknown {
-  if (!(error instanceof SvcError) || error instanceof AddressExpired || error instanceof UnprovenDownload)
+  if (!(error instanceof SvcError) || error instanceof AddressRefused || error instanceof UnprovenDownload)
     return error;
   const { hint } = error;
   return error.with({
@@ -175,7 +175,7 @@ async function fetchInto(part: PartFile, options: FetchOptions): Promise<Receive
     const outcome = await attempt(part, options);
     if ('proof' in outcome) return { value: outcome };
     // A refusal may mean that the address has expired, so one more attempt has a fresh one.
-    const isExpired = outcome.error instanceof AddressExpired;
+    const isExpired = outcome.error instanceof AddressRefused;
     if (isExpired && wasExpired) throw outcome.error;
     wasExpired = isExpired;
     // Progress on a bad connection resets the count of failures.
@@ -232,8 +232,9 @@ async function accept(part: PartFile, url: URL, response: HttpResponse, clock: C
     return { error: anotherObject(url) };
   }
   if (status >= 300 && status < 400) throw redirectedByStore(url, status, response.header('location'));
-  const refused = refusedByStore({ url, doing: 'download', status, error: (await readStoreResponse(response)).error });
-  if (refused instanceof AddressExpired || isTransient({ status }))
+  const { origin, error } = await readStoreResponse(response);
+  const refused = refusedByStore({ url, doing: 'download', status, origin, error });
+  if (refused instanceof AddressRefused || isTransient({ status }))
     return { error: refused, askedMs: retryAfterMs(response.header('retry-after'), clock.now()) };
   throw refused;
 }

@@ -38,6 +38,30 @@ function problemOf(url: URL, baseUrl: URL): string | undefined {
   return isLoopback(url) && !isLoopback(baseUrl) ? 'is on this machine, and the service is not' : undefined;
 }
 
+/** The headers of an upload, which an address may sign. */
+const SENT_HEADERS: ReadonlySet<string> = new Set(['host', 'content-length', 'content-type']);
+
+/** Returns the names of the headers that an address is signed for, by the signatures of S3 and of Google. */
+export function signedHeadersOf({ searchParams }: URL): string[] {
+  const signed = Array.from(searchParams).filter(([name]) => /^x-(?:amz|goog)-signedheaders$/i.test(name));
+  return signed.flatMap(([, names]) => names.toLowerCase().split(';'));
+}
+
+/** Refuses an upload address that is signed for headers whose values only its signer knows. @throws SvcError `rejected` */
+export function requireKnownHeaders(url: URL, job: string): void {
+  const unknown = signedHeadersOf(url).filter((name) => !SENT_HEADERS.has(name));
+  if (unknown.length === 0) return;
+  const names = unknown.map((name) => (/^[a-z0-9-]{1,64}$/.test(name) ? name : '(another)')).join(', ');
+  throw new SvcError(
+    'rejected',
+    `the upload address of job ${job} is signed for headers that svc does not send: ${names}`,
+    {
+      hint: 'Nothing was uploaded. Only the service can change how it signs addresses: contact its support with the job id.',
+      facts: { job, headers: unknown },
+    },
+  );
+}
+
 /** Whether a PUT there must name the blob type: a shared-access signature has `sv` and `sig` in its query. */
 export function isAzureType(url: URL): boolean {
   return url.searchParams.has('sv') && url.searchParams.has('sig');
@@ -54,29 +78,61 @@ export interface Refusal {
   readonly status: number;
   /** The status as it came, if it is another. */
   readonly received?: number | undefined;
+  /** Where the response came from; from the store by default. */
+  readonly origin?: Origin | undefined;
+  /** The size of the file. */
+  readonly bytes?: number | undefined;
   readonly error: StoreError;
 }
 
 /**
- * The error for an address that the store refuses (400, 401 or 403), most likely because it has expired. The caller must
- * reread the job, which may have a new address or be gone. `storeCode` is the store's own error code.
+ * The error for an address that the store refuses (400, 401 or 403). The caller must read the job again: it may have a new
+ * address, have its file, or be gone. `storeCode` is the store's own error code.
  */
-export class AddressExpired extends SvcError {
+export class AddressRefused extends SvcError {
   readonly storeCode: string | undefined;
 
-  constructor({ url, doing, status, received = status, error }: Refusal) {
+  constructor(refusal: Refusal) {
+    const { url, doing, status, received = status, error } = refusal;
     super(
       status === 400 ? 'rejected' : 'forbidden',
       `the store at ${displayHost(url)} refused the ${doing} (${describeStoreError(received, error)})`,
       {
         status,
         requestId: error.requestId,
-        hint: 'The address may have expired: read the job again for a new one.',
+        hint: addressAdvice(url, error),
         facts: error.code === undefined ? undefined : { store_code: error.code },
       },
     );
     this.storeCode = error.code;
   }
+}
+
+/** Error codes that are about the signature of the address, whatever its age. */
+const SIGNATURE_CODES: ReadonlySet<string> = new Set([
+  'SignatureDoesNotMatch',
+  'AuthorizationHeaderMalformed',
+  'AuthorizationQueryParametersError',
+  'InvalidAccessKeyId',
+]);
+
+/** Error codes for content that is not what the request announced. */
+const CONTENT_CODES: ReadonlySet<string> = new Set([
+  'BadDigest',
+  'InvalidDigest',
+  'XAmzContentSHA256Mismatch',
+  'XAmzContentChecksumMismatch',
+]);
+
+function addressAdvice(url: URL, { code = '' }: StoreError): string {
+  const checksum = Array.from(url.searchParams.keys()).find((name) => /^x-amz-checksum-/i.test(name));
+  if (checksum !== undefined && (CONTENT_CODES.has(code) || code === 'InvalidRequest'))
+    return `The address is signed with the checksum of another content (${checksum}), as some libraries do for an empty file: the service has to sign it without one. Contact its support with the job id.`;
+  if (CONTENT_CODES.has(code))
+    return 'What arrived is not what was sent, or not what the address is signed for: something between may change requests.';
+  if (SIGNATURE_CODES.has(code))
+    return 'The address has not expired. Something between may change requests; if not, contact the support of the service with the job id.';
+  return 'The address may have expired: read the job again for a new one.';
 }
 
 /** The error when the store may or may not have the whole file. The job must be read before another PUT (R36). */
@@ -93,11 +149,46 @@ export class UploadUnclear extends SvcError {
 
 /** Returns the error for an error response that is not retried. */
 export function refusedByStore(refusal: Refusal): SvcError {
-  const { url, doing, status, received = status, error } = refusal;
-  if (status === 400 || status === 401 || status === 403) return new AddressExpired(refusal);
+  const { url, doing, status, received = status, origin = 'store', bytes, error } = refusal;
+  const said = describeStoreError(received, error);
+  const details = { status, requestId: error.requestId };
+  const isRefusal = status >= 400 && status < 500 && status !== 408 && status !== 429;
+  const isTooLarge = status === 413 || error.code === 'EntityTooLarge';
+  const isAboutSize = doing === 'upload' && (isTooLarge || status === 411);
+  if (isRefusal && origin === 'between') {
+    const hint = isAboutSize ? SMALLER : 'Ask whoever runs the proxy to allow it; then run the command again.';
+    return new SvcError(
+      isAboutSize ? 'rejected' : 'forbidden',
+      `a proxy between this machine and the store at ${displayHost(url)} refused the ${doing} (${said})`,
+      { ...details, hint, facts: { not_from_store: true } },
+    );
+  }
+  if (isAboutSize) {
+    const size = isTooLarge && bytes !== undefined ? `: a file of ${sizeText(bytes)} is too large` : '';
+    const most = error.mostBytes === undefined ? '' : `, it takes at most ${sizeText(error.mostBytes)}`;
+    const message = `the store at ${displayHost(url)} refused the upload (${said})${size}${most}`;
+    return new SvcError('rejected', message, { ...details, hint: SMALLER });
+  }
+  if (status === 400 || status === 401 || status === 403) return new AddressRefused(refusal);
   const code = codeOf(status);
-  const message = `the store at ${displayHost(url)} ${WORDS[code]} the ${doing} (${describeStoreError(received, error)})`;
-  return new SvcError(code, message, { status, requestId: error.requestId, hint: HINTS[code] });
+  const message = `the store at ${displayHost(url)} ${WORDS[code]} the ${doing} (${said})`;
+  return new SvcError(code, message, { ...details, hint: HINTS[code] });
+}
+
+const SMALLER =
+  'Send smaller files, or ask whoever runs the store, or a proxy before it, to allow uploads of this size with their length.';
+
+function sizeText(bytes: number): string {
+  return bytes < 1_000_000 ? `${Math.ceil(bytes / 1000)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`;
+}
+
+/** Returns the error for responses that came, twice, before the whole file was sent. `sent` is the most that was. */
+export function brokenOffTwice(url: URL, status: number, sent: number, size: number): SvcError {
+  return new SvcError(
+    'server',
+    `the upload with ${displayHost(url)} broke off twice with ${status} after at most ${sizeText(sent)} of ${sizeText(size)}: is this the limit of a proxy?`,
+    { status, hint: SMALLER, retryable: false },
+  );
 }
 
 /** Returns the error for a success that came before the last piece of the file was sent. */
@@ -232,6 +323,8 @@ export interface StoreError {
   readonly code: string | undefined;
   readonly message: string | undefined;
   readonly requestId: string | undefined;
+  /** The size of the largest file that the store takes. */
+  readonly mostBytes?: number | undefined;
 }
 
 const MAX_MESSAGE = 200;
@@ -246,6 +339,7 @@ export function readStoreError(body: string, header: (name: string) => string | 
     code: matching(/^[\w.-]{1,64}$/, said.code ?? header('x-ms-error-code')),
     message: cleanMessage(said.message),
     requestId: matching(ID, said.requestId) ?? matching(ID, idHeader),
+    mostBytes: sizeIn(elementText(body, 'MaxSizeAllowed')),
   };
 }
 
@@ -255,7 +349,11 @@ export function describeStoreError(status: number, error: StoreError): string {
   return `${status}${code}${error.message === undefined ? '' : `: ${error.message}`}`;
 }
 
-type StoreMessage = { [Part in keyof StoreError]: string | undefined };
+function sizeIn(text = ''): number | undefined {
+  return /^\d{1,15}$/.test(text) ? Number(text) : undefined;
+}
+
+type StoreMessage = Record<'code' | 'message' | 'requestId', string | undefined>;
 
 function fromMarkup(body: string): StoreMessage {
   return {

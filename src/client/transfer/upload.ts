@@ -16,12 +16,14 @@ import {
 import type { Transport } from '../http/transport.ts';
 import type { OnProgress, UploadSource } from './source.ts';
 import {
+  brokenOffTwice,
   describeStoreError,
   isAzureType,
   readStoreResponse,
   redirectedByStore,
   refusedByStore,
   respondedEarly,
+  signedHeadersOf,
   type StoreResponse,
   storeUnreachable,
   UploadUnclear,
@@ -58,26 +60,37 @@ const UPLOAD_LIMITS: TimeLimits = { ...FILE_LIMITS, body: 30_000 };
 /**
  * Uploads a file to a pre-signed address with its exact length and without a key. It retries only when the store certainly
  * does not have the file.
- * @throws AddressExpired for 400, 401 and 403; UploadUnclear when the store may have the file; SvcError `checksum_mismatch`
+ * @throws AddressRefused for 400, 401 and 403; UploadUnclear when the store may have the file; SvcError `checksum_mismatch`
  *   when the source is no longer what was checked; other SvcErrors for refusals, redirects and the network; the
  *   signal's reason when it aborts
  */
 export async function uploadFile(options: UploadOptions): Promise<UploadResult> {
   let expected = options.source.sha256;
+  let brokenOff: number | undefined;
   return withRetry(async (index) => {
     options.onSent?.('some');
     const body = new CheckedBody(options, expected);
     const failure = await sendOnce(options, body);
     if (failure !== undefined) {
       if (body.complete) expected = body.sha256;
+      if (failure.brokenOff !== undefined && brokenOff !== undefined) {
+        const sent = Math.max(brokenOff, body.sent);
+        throw brokenOffTwice(options.url, failure.brokenOff, sent, options.source.size);
+      }
+      brokenOff = failure.brokenOff && body.sent;
       return failure;
     }
     return { value: { bytes: options.source.size, sha256: body.sha256, attempts: index + 1 } };
   }, options);
 }
 
+interface UploadFailure extends RetryableFailure {
+  /** The status of a response that is no store's, and came before all of the file was sent. */
+  readonly brokenOff?: number | undefined;
+}
+
 /** Sends one PUT. Returns nothing when the file is stored, or a failure that may be retried. */
-async function sendOnce(options: UploadOptions, body: CheckedBody): Promise<RetryableFailure | undefined> {
+async function sendOnce(options: UploadOptions, body: CheckedBody): Promise<UploadFailure | undefined> {
   const { url, source } = options;
   try {
     const response = await exchange(options.transport, {
@@ -109,7 +122,7 @@ function judge(
   share: Share,
   said: StoreResponse,
   response: Pick<HttpResponse, 'header'>,
-): RetryableFailure | undefined {
+): UploadFailure | undefined {
   const { status, meaning, origin, error } = said;
   const effect = tookEffect({ method: 'PUT', share, response: { status: meaning, origin } });
   if (effect === 'yes') return undefined;
@@ -121,11 +134,13 @@ function judge(
   onSent?.('some');
   if (meaning < 300) return { error: respondedEarly(url, status), atOnce: true };
   if (meaning < 400) throw redirectedByStore(url, status, response.header('location'));
-  const refused = refusedByStore({ url, doing: 'upload', status: meaning, received: status, error });
+  const facts = { status: meaning, received: status, origin, bytes: source.size, error };
+  const refused = refusedByStore({ url, doing: 'upload', ...facts });
   // S3 responds with RequestTimeout to a body that arrived too slowly.
-  if (isTransient({ status: meaning }) || error.code === 'RequestTimeout')
-    return { error: refused, askedMs: retryAfterMs(response.header('retry-after'), clock.now()) };
-  throw refused;
+  if (!isTransient({ status: meaning }) && error.code !== 'RequestTimeout') throw refused;
+  const isCutOff = meaning >= 500 && error.code === undefined;
+  const askedMs = retryAfterMs(response.header('retry-after'), clock.now());
+  return { error: refused, askedMs, brokenOff: isCutOff ? status : undefined };
 }
 
 /** Returns the request for a pre-signed address: an exact length, and only the required headers. */
@@ -133,7 +148,11 @@ export function uploadRequest(
   url: URL,
   size: number,
 ): Pick<ExchangeRequest & { method: 'PUT' }, 'method' | 'url' | 'headers'> {
-  const headers = { 'content-length': String(size), ...(isAzureType(url) ? { 'x-ms-blob-type': 'BlockBlob' } : {}) };
+  const headers = {
+    'content-length': String(size),
+    ...(signedHeadersOf(url).includes('content-type') && { 'content-type': 'text/csv' }),
+    ...(isAzureType(url) && { 'x-ms-blob-type': 'BlockBlob' }),
+  };
   return { method: 'PUT', url, headers };
 }
 
@@ -151,6 +170,8 @@ class CheckedBody implements AsyncIterable<Uint8Array> {
   readonly #closed = new Promise<void>((resolve) => {
     this.#release = resolve;
   });
+  /** The number of bytes that were handed on. Some of them may not have left this machine. */
+  sent = 0;
   /** Hex SHA-256 of the bytes, once complete. */
   sha256 = '';
   readonly #options: Pick<UploadOptions, 'source' | 'onProgress' | 'onSent'>;
@@ -214,6 +235,7 @@ class CheckedBody implements AsyncIterable<Uint8Array> {
   }
 
   async *#hand(piece: Uint8Array, done: number): AsyncGenerator<Uint8Array> {
+    this.sent = done;
     yield piece;
     this.#options.onProgress?.({ done, total: this.#options.source.size });
   }

@@ -86,6 +86,36 @@ describe('uploading a file to its job', () => {
     },
   );
 
+  it.each([409, 412])(
+    'R94: an upload to a job polls the job after a %i, which a repeated copy of the file gets',
+    async (status) => {
+      await submit(inTurn('PUT', STORE, acceptThen(status)));
+      expect(kinds()).toEqual(['unclear', 'uploaded']);
+      expect(bench.calls('PUT', STORE)).toBe(1);
+    },
+  );
+
+  it('R94: an upload to a job is not stored by a 200 that contains an error, and is not sent again', async () => {
+    const error = '<Error><Code>InternalError</Code><Message>We encountered an internal error.</Message></Error>';
+    await expect(submit(inTurn('PUT', STORE, refuseWith(200, error)))).rejects.toMatchObject({
+      code: 'outcome_unknown',
+      message: expect.stringContaining('200 InternalError'),
+    });
+    expect(kinds()).toEqual(['unclear']);
+    expect(bench.calls('PUT', STORE)).toBe(1);
+  });
+
+  it('R94: an upload to a job sends nothing to an address that is signed for headers that svc does not send', async () => {
+    bench = await openBench();
+    const job = await bench.client.accountUpdater.create();
+    const signed = { ...job, upload_url: `${job.upload_url}&X-Amz-SignedHeaders=host%3Bif-none-match` };
+    await expect(uploadToJob(bench.client, signed, await fileSource(bench.file))).rejects.toMatchObject({
+      code: 'rejected',
+      facts: { headers: ['if-none-match'] },
+    });
+    expect(bench.calls('PUT', STORE)).toBe(0);
+  });
+
   it('an upload to a job leaves a job alone that has its file already', async () => {
     const id = await submit();
     const job = await bench.client.accountUpdater.read(id);

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { SvcError } from '../../../src/base/errors.ts';
 import { fileSource } from '../../../src/client/transfer/source.ts';
-import { AddressExpired, UploadUnclear } from '../../../src/client/transfer/store.ts';
+import { AddressRefused, requireKnownHeaders, UploadUnclear } from '../../../src/client/transfer/store.ts';
 import { uploadFile, type UploadOptions, type UploadResult } from '../../../src/client/transfer/upload.ts';
 import { type FaultStore, SIGNATURE, type StoreScript, takeObject } from '../../support/fault-store.ts';
 import { content, directory, failure, instantClock, sha256, SHORT, store, TINY, transport } from './support.ts';
@@ -73,6 +73,26 @@ describe('an upload', () => {
     expect(target.calls[0]?.target).toBe(`/bucket/key?sv=2024-01-01&sig=${SIGNATURE}`);
   });
 
+  it.each(['X-Amz-SignedHeaders', 'X-Goog-SignedHeaders'])(
+    'R34: an upload names its type where %s is for the type',
+    async (name) => {
+      const { send, target } = await setup(async (call) => void (await takeObject(call)));
+      const url = target.url();
+      url.searchParams.set(name, 'content-type;host');
+      await send({ url });
+      expect(target.calls[0]?.headers['content-type']).toBe('text/csv');
+    },
+  );
+
+  it('R94: an upload address that is signed for headers that svc does not send is refused', () => {
+    const url = new URL('https://store.example/key?X-Amz-SignedHeaders=host%3Bif-none-match%3Bx-amz-checksum-crc32');
+    expect(() => requireKnownHeaders(url, 'j1')).toThrow(
+      'job j1 is signed for headers that svc does not send: if-none-match, x-amz-checksum-crc32',
+    );
+    url.search = '?X-Amz-SignedHeaders=content-length;content-type;host';
+    requireKnownHeaders(url, 'j1');
+  });
+
   it('an upload sends a part of a file behind a prefix, and an empty file with length 0', async () => {
     const arrived: (Buffer | undefined)[] = [];
     const { send, file } = await setup(async (call) => void arrived.push(await takeObject(call)));
@@ -126,7 +146,7 @@ describe('an upload that is refused', () => {
         call.reply(status, { 'content-type': 'application/xml' }, body);
       });
       const error = await failure(send());
-      expect(error).toBeInstanceOf(AddressExpired);
+      expect(error).toBeInstanceOf(AddressRefused);
       expect(error).toMatchObject({ storeCode: code, status, code: status === 400 ? 'rejected' : 'forbidden' });
       expect(error.message).toContain(`${status}`);
       expect(target.calls).toHaveLength(1);
@@ -171,7 +191,7 @@ describe('an upload that is refused', () => {
       const { send, target } = await setup(script, LARGE);
       for (let time = 0; time < times; time += 1) {
         const error = await failure(send());
-        expect(error).toBeInstanceOf(AddressExpired);
+        expect(error).toBeInstanceOf(AddressRefused);
         expect(error.message).toContain('403 AccessDenied: Request has expired');
       }
       expect(target.calls).toHaveLength(times);
@@ -219,6 +239,84 @@ describe('an upload that is refused', () => {
     expect(await failure(send())).toMatchObject({ code: 'rejected', status: 411 });
     const other = await setup((call) => call.reply(501, {}, '<Error><Code>NotImplemented</Code></Error>'));
     expect((await failure(other.send())).message).toContain('501');
+  });
+
+  const PAGE = '<!doctype html><html><head><title>Blocked by DLP</title></head></html>';
+  it('R94: an upload that a proxy refuses says so, with the title of its page, and is not sent again', async () => {
+    const { send, target } = await setup(async (call) => {
+      await call.body();
+      call.reply(403, { 'content-type': 'text/html' }, PAGE);
+    });
+    const error = await failure(send());
+    expect(error).toMatchObject({ code: 'forbidden', facts: { not_from_store: true } });
+    expect(error).not.toBeInstanceOf(AddressRefused);
+    expect(error.message).toContain('a proxy between this machine and the store');
+    expect(error.message).toContain('(403: Blocked by DLP)');
+    expect(target.calls).toHaveLength(1);
+  });
+
+  it.each([
+    ['a 413 page of a proxy', 413, '<html><title>413 Request Entity Too Large</title></html>', 'a proxy between'],
+    ['a 413 of the store', 413, '', 'a file of 20.0 MB is too large'],
+    ['a 411', 411, '<Error><Code>MissingContentLength</Code></Error>', 'MissingContentLength'],
+    [
+      'EntityTooLarge',
+      400,
+      '<Error><Code>EntityTooLarge</Code><MaxSizeAllowed>5242880</MaxSizeAllowed></Error>',
+      'it takes at most 5.2 MB',
+    ],
+  ])('R94: an upload that is refused with %s advises on its size', async (_, status, body, words) => {
+    const { send, target } = await setup((call) => call.reply(status, {}, body), LARGE);
+    const error = await failure(send());
+    expect(error).toMatchObject({ code: 'rejected', hint: expect.stringContaining('smaller files') });
+    expect(error.message).toContain(words);
+    expect(target.calls).toHaveLength(1);
+  });
+
+  it('R94: an upload that breaks off twice with 502 stops and asks about the limit of a proxy', async () => {
+    const { send, target } = await setup(async (call) => {
+      await call.body(1_000_000);
+      call.socket.pause();
+      call.reply(502, { connection: 'close' });
+    }, LARGE);
+    const error = await failure(send());
+    expect(error).toMatchObject({ code: 'server', status: 502, retryable: false });
+    expect(error.message).toMatch(
+      /broke off twice with 502 after at most \d+\.\d MB of 20\.0 MB: is this the limit of a proxy/,
+    );
+    expect(target.calls).toHaveLength(2);
+  });
+
+  it('R94: an upload that the store itself puts off early is tried five times', async () => {
+    const { send, target } = await setup((call) => {
+      call.socket.pause();
+      call.reply(503, {}, '<Error><Code>SlowDown</Code></Error>');
+    }, LARGE);
+    expect(await failure(send())).toMatchObject({ code: 'server', status: 503 });
+    expect(target.calls).toHaveLength(5);
+  });
+
+  const ADVICE: readonly (readonly [code: string, status: number, expired: boolean])[] = [
+    ['SignatureDoesNotMatch', 403, false],
+    ['AuthorizationHeaderMalformed', 400, false],
+    ['BadDigest', 400, false],
+    ['ExpiredToken', 400, true],
+    ['AccessDenied', 403, true],
+  ];
+  it.each(ADVICE)(
+    'R94: an upload that is refused with %s (%i) may be due to an expired address: %s',
+    async (code, status, expired) => {
+      const { send } = await setup((call) => call.reply(status, {}, `<Error><Code>${code}</Code></Error>`));
+      const { hint = '' } = await failure(send());
+      expect(hint.includes('may have expired')).toBe(expired);
+    },
+  );
+
+  it('R94: an upload that is refused because its address names the checksum of an empty file says so', async () => {
+    const { send, target } = await setup((call) => call.reply(400, {}, '<Error><Code>BadDigest</Code></Error>'));
+    const url = target.url();
+    url.searchParams.set('x-amz-checksum-crc32', 'AAAAAA==');
+    expect(await failure(send({ url }))).toMatchObject({ hint: expect.stringContaining('(x-amz-checksum-crc32)') });
   });
 
   it('R94: an upload is refused by a 200 that contains the error AccessDenied', async () => {

@@ -54,7 +54,9 @@ const REJECTED: Explanation = {
 /** The explanations by error codes of stores, by statuses, and by a few names that svc defines. */
 const EXPLANATIONS = new Map(rows.flatMap((row) => row.for.map((one) => [one, row as Explanation] as const)));
 
-function explanationOf({ status, action, error, region }: S3Refusal): Explanation {
+function explanationOf({ status, action, error, region, origin }: S3Refusal): Explanation {
+  const isRefusal = status >= 400 && status < 500 && status !== 408 && status !== 429;
+  if (isRefusal && origin === 'between') return EXPLANATIONS.get('proxy') ?? REJECTED;
   const names = explanationNames(status, action, error.code, region);
   return names.map((name) => EXPLANATIONS.get(name)).find((found) => found !== undefined) ?? REJECTED;
 }
