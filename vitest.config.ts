@@ -26,11 +26,14 @@ const OWN_RULES = [
   'test/e2e/{archive-killed,runs-killed,shared-ledger}.slow.test.ts',
   'test/logs/{archive,search,verify}/**/*.slow.test.ts',
   'test/logs/commands/archive.s3.slow.test.ts',
-  'test/project/{docs,operations,readme,scripts}.slow.test.ts',
+  'test/project/{docs,operations,own-directory,scripts}.slow.test.ts',
 ];
 
 /** Tests in simulated worlds. */
 const SIMULATOR = 'test/simulator/*.slow.test.ts';
+
+/** The file that gets a report for .ci/run to count. */
+const { TEST_REPORT } = process.env;
 
 export default defineConfig({
   define: { SVC_VERSION: JSON.stringify(manifest.version) },
@@ -45,7 +48,13 @@ export default defineConfig({
     // 23 s and 25 s; and its key leaves out tsconfig.json, so a transform can be stale.
     // Most tests wait for processes and sockets, so that more of them can run than there are cores.
     maxWorkers: 4,
-    setupFiles: ['test/support/no-warnings.ts', 'test/support/same-seed.ts', 'test/support/documented-traffic.ts'],
+    ...(TEST_REPORT !== undefined && { reporters: ['default', ['json', { outputFile: TEST_REPORT }]] }),
+    setupFiles: [
+      'test/support/own-directory.ts',
+      'test/support/no-warnings.ts',
+      'test/support/same-seed.ts',
+      'test/support/documented-traffic.ts',
+    ],
     projects: [
       // Test files share workers and loaded modules. Loading them again for each file took a fifth of the time.
       { extends: true, test: { name: 'fast', include: ['test/**/*.test.ts'], exclude: [SLOW], isolate: false } },

@@ -18,7 +18,7 @@ export interface HereOptions {
   readonly baseUrl?: URL;
   readonly env?: Readonly<Record<string, string>>;
   readonly input?: string | Uint8Array | Readable;
-  /** The working directory of the run; by default its home directory. */
+  /** The working directory of the run; by default the home directory that is given, or that of the test. */
   readonly cwd?: string;
   /** The clock of the run; by default one on which pauses take no time. */
   readonly clock?: Clock;
@@ -47,7 +47,7 @@ export async function svcHere(argv: readonly string[], options: HereOptions = {}
   const terminal = options.columns === undefined ? {} : { isTTY: true, columns: options.columns };
   const stdout = Object.assign(new Kept(), terminal);
   const stderr = Object.assign(new Kept(), terminal);
-  const { baseUrl, env, input, cwd = home, clock = new FakeClock() } = options;
+  const { baseUrl, env, input, cwd = options.home ?? process.cwd(), clock = new FakeClock() } = options;
   const { signal = new AbortController().signal } = options;
   const service = baseUrl === undefined ? {} : { SVC_BASE_URL: baseUrl.href, SVC_API_KEY: KEY, SVC_PACING: 'off' };
   const code = await main(argv, {
