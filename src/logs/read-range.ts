@@ -72,15 +72,26 @@ const SEVERAL = -1;
  * or duplicated (R27). A range with more pages than a cursor lives for is read in halves.
  * @throws TooManyPages if there are more than `maxPages`; SvcError `truncated` if one second has more pages than a cursor lives for
  */
-export async function readOnce(
-  source: LogSource,
-  range: TimeRange,
-  { size = PAGE_SIZES[0], maxPages = Infinity, stop }: ReadOptions & { readonly size?: number } = {},
-): Promise<Found> {
+export async function readOnce(source: LogSource, range: TimeRange, how: ReadOnceOptions = {}): Promise<Found> {
+  const list = await readList(source, range, how);
+  return list.repeatsCursor ? readRest(source, range, list, how) : list;
+}
+
+interface ReadOnceOptions extends ReadOptions {
+  readonly size?: number | undefined;
+}
+
+/** The entries of one list, and whether it ended only because the last page repeats the cursor of its request. */
+interface FoundList extends Found {
+  readonly repeatsCursor: boolean;
+}
+
+async function readList(source: LogSource, range: TimeRange, how: ReadOnceOptions): Promise<FoundList> {
+  const { size = PAGE_SIZES[0], maxPages = Infinity, stop } = how;
   for (let restart = 0; ; restart += 1) {
     const pages: Entry[][] = [];
     let filled = 0;
-    let isEnd = true;
+    let repeatsCursor = false;
     try {
       for await (const page of source.pages(range, size)) {
         pages.push(page.items.map(entryOf).filter((entry) => isIn(range, entry)));
@@ -90,18 +101,19 @@ export async function readOnce(
         // A page that is not full is the last one of services that end a list with an empty page.
         const isFull = page.next !== undefined && page.items.length >= size;
         if (filled > maxPages || (filled === maxPages && isFull)) throw new TooManyPages();
-        isEnd = !page.repeatsCursor;
+        repeatsCursor = page.repeatsCursor === true;
       }
+      const uncertain = uncertainEntries(pages);
+      return { entries: pages.flat(), pages: pages.length, uncertain, repeatsCursor };
     } catch (error) {
       if (!isExpiredCursor(error, pages.length)) throw error;
       if (restart < MAX_RESTARTS) continue;
       const words = 'the cursor expired each time before the last page was read';
       const nothing = { hint: undefined, next: undefined, retryable: false };
       const failure = error.with({ code: 'truncated', message: words, ...nothing });
-      return readHalves(range, failure, (half) => readOnce(source, half, { size, maxPages, stop }));
+      const found = await readHalves(range, failure, (half) => readOnce(source, half, how));
+      return { ...found, repeatsCursor: false };
     }
-    const found = { entries: pages.flat(), pages: pages.length, uncertain: uncertainEntries(pages) };
-    return isEnd ? found : readRest(source, range, found, { size, stop });
   }
 }
 
@@ -113,20 +125,17 @@ async function readRest(
   source: LogSource,
   range: TimeRange,
   list: Found,
-  how: { readonly size: number; readonly stop: AbortSignal | undefined },
+  { size, stop }: ReadOnceOptions,
 ): Promise<Found> {
   const entries = [...list.entries];
   let { pages } = list;
   for (let round = 0; round <= MAX_RESTARTS; round += 1) {
     const rest: Entry[] = [];
     for (const [number, part] of restOf(range, entries).entries()) {
-      for await (const page of source.pages(part, how.size)) {
-        const read = page.items.map(entryOf).filter((entry) => isIn(part, entry));
-        // An entry without a time is in each part.
-        rest.push(...(number === 0 ? read : read.filter(({ at }) => at !== NO_TIME)));
-        how.stop?.throwIfAborted();
-        pages += 1;
-      }
+      const read = await readList(source, part, { size, stop });
+      // An entry without a time is in each part.
+      rest.push(...read.entries.filter(({ at }) => number === 0 || at !== NO_TIME));
+      pages += read.pages;
     }
     const missed = tallyOf(entries).surplus(rest);
     if (missed.length === 0) return { ...list, entries, pages };

@@ -14,8 +14,11 @@ const COMMON_NAME = '550403';
 const SUBJECT_ALT_NAME = '551d11';
 const BASIC_CONSTRAINTS = '551d13';
 
-/** Makes a certificate for a host name (RFC 5280), valid from yesterday for the given days; self-signed without `issuer`. */
-export function makeCertificate(host: string, days = 2, issuer?: Certificate): Certificate {
+/**
+ * Makes a certificate for a host name (RFC 5280), valid for the given days from yesterday, or from another day; self-signed
+ * without `issuer`.
+ */
+export function makeCertificate(host: string, days = 2, issuer?: Certificate, from = -1): Certificate {
   const { privateKey, publicKey } = generateKeyPairSync('ec', {
     namedCurve: 'P-256',
     publicKeyEncoding: { type: 'spki', format: 'der' },
@@ -24,7 +27,7 @@ export function makeCertificate(host: string, days = 2, issuer?: Certificate): C
   const algorithm = sequence(oid(ECDSA_WITH_SHA256));
   const name = distinguishedName(host);
   const issuerName = issuer ? distinguishedName(issuer.host) : name;
-  const start = Date.now() - 86_400_000;
+  const start = Date.now() + from * 86_400_000;
   const toBeSigned = sequence(
     der(0xa0, der(0x02, Buffer.from([2]))),
     der(0x02, Buffer.from([issuer ? 2 : 1])),

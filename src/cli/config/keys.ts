@@ -7,7 +7,15 @@ import { commandName } from './command-name.ts';
 import type { Profile, StoredKey } from './config-format.ts';
 import type { KeyCommandHost } from './key-command.ts';
 import type { Settings } from './settings.ts';
-import { baseUrlText, DEFAULT_ORIGIN, fromProfile, type Origin, parseBaseUrl, type Setting } from './values.ts';
+import {
+  baseUrlText,
+  DEFAULT_ORIGIN,
+  fromProfile,
+  isQuoted,
+  type Origin,
+  parseBaseUrl,
+  type Setting,
+} from './values.ts';
 
 export const KEY_TYPES = ['management', 'private'] as const satisfies readonly KeyType[];
 
@@ -208,6 +216,7 @@ export function checkKeyText(text: string, from: string): string {
 
 function problemOf(key: string): string | undefined {
   if (key === '') return 'is empty';
+  if (isQuoted(key)) return 'begins and ends with a quote';
   if (key.length > LONGEST) return `is longer than ${LONGEST} characters`;
   if (/\s/.test(key)) return 'contains a space or line break';
   return /^[!-~]+$/.test(key) ? undefined : 'contains a character that no key contains';

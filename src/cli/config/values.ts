@@ -116,7 +116,7 @@ export function checkProfileName(name: string): void {
  */
 export function parseBaseUrl(text: string, origin: Origin): URL {
   const url = readAddress(text.trim());
-  const problem = baseUrlProblem(url);
+  const problem = isQuoted(text) ? 'begins and ends with a quote' : baseUrlProblem(url);
   if (url === undefined || problem !== undefined) {
     const code = origin.kind === 'flag' ? 'usage' : 'config';
     throw new SvcError(code, `the base URL from ${origin.name} ${problem}`, {
@@ -125,6 +125,11 @@ export function parseBaseUrl(text: string, origin: Origin): URL {
   }
   url.pathname = url.pathname.replace(/\/+$/, '');
   return url;
+}
+
+/** Whether a text has quotes around it, which are part of the value in a file of variables, such as that of Docker. */
+export function isQuoted(text: string): boolean {
+  return /^\s*(["'])[^]*\1\s*$/.test(text);
 }
 
 /** Formats a base URL without a slash at its end, as it is stored, compared and shown. */

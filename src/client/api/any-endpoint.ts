@@ -268,9 +268,9 @@ async function attempt(any: AnyEndpoint, permission: ReadPermission): Promise<At
 }
 
 function permissionStatus({ code, facts }: SvcError, { isOfNoObject }: ReadPermission): Attempt['status'] {
-  if (code === 'unauthorized') return 'refused';
   // The error page of a gateway proves nothing about the key.
   if (facts?.['not_from_service'] === true) return 'unclear';
+  if (code === 'unauthorized') return 'refused';
   if (code === 'forbidden') return 'forbidden';
   // Permission is checked before the object is looked up.
   return code === 'not_found' && isOfNoObject === true ? 'no object' : 'unclear';

@@ -5,6 +5,7 @@ import { exactText } from '../../base/json/exact.ts';
 import type { Clock } from '../../base/system.ts';
 import type { KeyType } from '../../schema/tenant.ts';
 import { type Effect, isRead } from './effect.ts';
+import { decoded } from './encoding.ts';
 import { exchange, type ExchangeRequest, type Trace, traced } from './exchange.ts';
 import {
   abortedError,
@@ -14,6 +15,7 @@ import {
   redirectError,
   refusalError,
   TransportFailure,
+  unreadableError,
 } from './failure.ts';
 import type { PacedRequest, Pacer } from './pacer.ts';
 import { type ApiRequest, buildUrl, ServiceClock } from './request.ts';
@@ -75,6 +77,8 @@ export interface ShownPermission {
 }
 
 const KEY_HEADER = 'svc-api-key';
+/** The status for a part of a body, which no request asks for. */
+const PARTIAL = 206;
 const MAX_BODY = 64 * 1024 * 1024;
 const MAX_ERROR_BODY = 64 * 1024;
 const BYTE_ORDER_MARK = Buffer.from('\uFEFF');
@@ -173,6 +177,7 @@ export class HttpCore {
       if (mayRepeat) return { error };
       throw error;
     }
+    if (outcome.status === PARTIAL) throw partialError(facts, outcome);
     if (outcome.status < 300) return { value: outcome };
     const error = failedError(facts, outcome, effect);
     // Another status, such as 404, may come before the permission is checked, and a gateway's 403 says nothing about it.
@@ -226,6 +231,7 @@ export class HttpCore {
     const body = request.body === undefined ? undefined : exactText(request.body);
     const headers = {
       accept: 'application/json',
+      'accept-encoding': request.method === 'GET' ? 'gzip' : 'identity',
       'user-agent': userAgent,
       [KEY_HEADER]: key,
       ...(body === undefined ? {} : { 'content-type': 'application/json' }),
@@ -240,7 +246,10 @@ export class HttpCore {
     this.serviceClock.learn(response.header('date'), sentAt);
     const { status } = response;
     const isError = status >= 300;
-    const { bytes, complete } = await (isError ? response.readPartial(MAX_ERROR_BODY) : response.read(MAX_BODY));
+    const limit = isError ? MAX_ERROR_BODY : MAX_BODY;
+    const body = await (isError ? response.readPartial(limit) : response.read(limit));
+    const plain = await decoded(body.bytes, response.header('content-encoding'), { limit, isPartial: isError });
+    const { bytes, complete } = 'problem' in plain ? { bytes: Buffer.alloc(0), complete: false } : plain;
     const text = bytes.toString('utf8').replace(/^\uFEFF/, '');
     const isDamaged = !isError && !isUtf8(bytes);
     if (isDamaged) this.#options.onNotUtf8?.();
@@ -248,7 +257,8 @@ export class HttpCore {
       status,
       bytes: isDamaged ? bytes.subarray(bytes.indexOf(BYTE_ORDER_MARK) === 0 ? BYTE_ORDER_MARK.length : 0) : undefined,
       text: isError ? hide(text) : text,
-      complete,
+      complete: complete && body.complete,
+      unreadable: 'problem' in plain ? plain.problem : undefined,
       // A server on the way may echo the request, including the key.
       header: (name) => {
         const value = response.header(name);
@@ -275,6 +285,11 @@ function pacedBy({ key, path }: ApiRequest<unknown>, { headers }: ExchangeReques
 /** Returns a function that removes the key from a text. */
 function hiderOf(key: string): (text: string) => string {
   return (text) => (key === '' ? text : text.replaceAll(key, '(the key)'));
+}
+
+function partialError(facts: CallFacts, response: ReadResponse): Error {
+  const details = { status: response.status, requestId: requestIdOf(response) };
+  return unreadableError(facts, 'it is only a part, and a part was not requested', details);
 }
 
 function failedError(facts: CallFacts, { status, text, header }: ReadResponse, effect: Effect): Error {

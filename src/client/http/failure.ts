@@ -46,7 +46,9 @@ export function toTransportFailure(error: unknown, stage: Stage): TransportFailu
   const code = systemCodeOf(error);
   const kind = isMalformed(error) ? 'malformed' : failureTypeOf(code);
   const words = kind === 'reset' && stage === 'connect' ? 'it closed the connection at once' : WORDS[kind];
-  return new TransportFailure(kind, stage, ownMember(WORDS_BY_CODE, code ?? '') ?? words, code);
+  // The server read nothing of a request for which it wants a certificate.
+  const reached = code === CERTIFICATE_REQUIRED ? 'connect' : stage;
+  return new TransportFailure(kind, reached, ownMember(WORDS_BY_CODE, code ?? '') ?? words, code);
 }
 
 function systemCodeOf(error: unknown): string | undefined {
@@ -67,10 +69,22 @@ const WORDS: Record<FailureType, string> = {
   unreachable: 'it could not be reached',
 };
 
+/** The alert by which a server refuses a client without a certificate; in TLS 1.3 it comes after the request was sent. */
+const CERTIFICATE_REQUIRED = 'ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED';
+
 const WORDS_BY_CODE: Readonly<Record<string, string>> = {
-  CERT_HAS_EXPIRED: 'its TLS certificate has expired',
-  CERT_NOT_YET_VALID: 'its TLS certificate is not valid yet',
+  CERT_HAS_EXPIRED: "its TLS certificate has expired, or this machine's clock is ahead",
+  CERT_NOT_YET_VALID: "its TLS certificate is not valid yet, or this machine's clock is behind",
   ERR_TLS_CERT_ALTNAME_INVALID: 'its TLS certificate is for another name',
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'its TLS certificate is signed by itself, not by an authority',
+  SELF_SIGNED_CERT_IN_CHAIN: 'its TLS certificate is signed by an authority that this machine does not trust',
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'its TLS certificate is signed by an authority that this machine does not trust',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE:
+    'its TLS certificate came without the intermediate certificate that signed it, or from an unknown authority',
+  ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION: 'it only offers versions of TLS that are too old (1.1 or earlier)',
+  ERR_SSL_UNSUPPORTED_PROTOCOL: 'it only offers versions of TLS that are too old (1.1 or earlier)',
+  [CERTIFICATE_REQUIRED]: 'it requires a client certificate',
+  ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE: 'it refused the TLS handshake, and may require a client certificate',
   EPROTO: 'it does not speak TLS as expected',
   ERR_SSL_WRONG_VERSION_NUMBER: 'it does not speak TLS as expected',
   UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'its response was shorter or longer than announced',
@@ -164,7 +178,7 @@ export function refusalError(facts: CallFacts, status: number, problem: Problem,
   const { code, words, ...advice } = refusalOf(facts, status, problem);
   const known = {
     ...(Object.keys(fields).length > 0 && { fields }),
-    ...((code === 'not_found' || code === 'forbidden') && !problem.isProblem && { not_from_service: true }),
+    ...(isForeign(code, problem) && { not_from_service: true }),
     ...(code === 'forbidden' && problem.isProblem && forbiddenFacts(facts.request, summary)),
   };
   return new SvcError(code, `${words}${said}`, {
@@ -175,6 +189,12 @@ export function refusalError(facts: CallFacts, status: number, problem: Problem,
   });
 }
 
+/** Whether a refusal is not from the service itself. An empty 401 may be the service's own. */
+function isForeign(code: ErrorCode, { isProblem, summary }: Problem): boolean {
+  if (isProblem) return false;
+  return code === 'not_found' || code === 'forbidden' || (code === 'unauthorized' && summary !== undefined);
+}
+
 interface Redirect {
   readonly location: string | undefined;
   readonly requestId: string | undefined;
@@ -183,16 +203,27 @@ interface Redirect {
 
 /** Returns the error for a redirect, which is never followed, because the key would follow it (R01). */
 export function redirectError(facts: CallFacts, status: number, { location, requestId, effect }: Redirect): SvcError {
-  const { url } = facts;
+  const { url, request } = facts;
   const target = location !== undefined && URL.canParse(location, url.href) ? new URL(location, url) : undefined;
   const host = target === undefined ? 'an unnamed address' : displayHost(target);
+  const isSecure = url.protocol === 'http:' && target?.protocol === 'https:' && target.hostname === url.hostname;
+  const base = isSecure ? `${displayHost(target)}${basePath(url, request)}` : undefined;
   const redirects = `the service redirects to ${host} (${status})`;
   if (effect === 'unknown') return unclearError(facts, redirects, { status, requestId });
   return new SvcError('bad_response', `${redirects}; redirects are not followed`, {
     status,
     requestId,
-    hint: 'Check the base URL: it should be the address of the API itself.',
+    hint:
+      base === undefined
+        ? 'Check the base URL: it should be the address of the API itself.'
+        : `Use https in the base URL: set SVC_BASE_URL=${base}, or store it:`,
+    next: base === undefined ? undefined : ['profile', 'set', 'base_url', base],
   });
+}
+
+/** Returns the path of the base URL of a request. */
+function basePath({ pathname }: URL, { path }: ApiRequest<unknown>): string {
+  return pathname.slice(0, -path.length);
 }
 
 /** Returns the error for an unusable success. The outcome of a request that may have had an effect is unclear. */
@@ -243,11 +274,14 @@ type Advice = Pick<ErrorDetails, 'hint' | 'next'>;
 function refusalOf(
   { request, url, keyOrigin }: CallFacts,
   status: number,
-  { isProblem, summary }: Problem,
+  problem: Problem,
 ): Advice & { readonly code: ErrorCode; readonly words: string } {
+  const { isProblem, summary } = problem;
   const { key, permission } = request;
   const needs = permission === undefined ? '' : ` (needs ${permission})`;
   const subject = subjectOf(request);
+  if (status === 401 && isForeign('unauthorized', problem))
+    return { code: 'unauthorized', words: `${displayHost(url)} refused the request (401)`, hint: NOT_FROM_SERVICE };
   if (status === 401) {
     const words = `the ${key} key from ${keyOrigin} was not accepted (401)`;
     return {
@@ -266,7 +300,7 @@ function refusalOf(
     return {
       code: 'not_found',
       words: `not found (404): ${subject}`,
-      hint: `${displayHost(url)}${url.pathname.slice(0, -request.path.length)} has no such path: is the base URL right? Check it step by step:`,
+      hint: `${displayHost(url)}${basePath(url, request)} has no such path: is the base URL right? Check it step by step:`,
       next: ['doctor'],
     };
   if (status === 404)
@@ -274,6 +308,13 @@ function refusalOf(
       code: 'not_found',
       words: `not found (404): ${subject}`,
       hint: isProblem ? 'Check the id, and that the key belongs to the tenant that owns it.' : NOT_FROM_SERVICE,
+    };
+  // nginx says this with a page of its own.
+  if (status === 400 && !isProblem && /\bSSL certificate\b/i.test(summary ?? ''))
+    return {
+      code: 'rejected',
+      words: `${displayHost(url)} requires a client certificate (400)`,
+      hint: CLIENT_CERTIFICATE,
     };
   const { code, words, hint } = usualAdvice(status);
   return { code, words: `${words} (${status}): ${subject}`, hint };
@@ -347,8 +388,8 @@ const REJECTED = {
   hint: 'Fix what the message names, then run the command again.',
 } as const;
 
-function networkAdvice({ kind, stage }: TransportFailure): Advice {
-  if (kind === 'tls') return { hint: TRUST_HINT };
+function networkAdvice({ kind, stage, systemCode }: TransportFailure): Advice {
+  if (kind === 'tls') return { hint: tlsHint(systemCode) };
   if (kind === 'proxy' || kind === 'proxy_refused')
     return { hint: 'Check the proxy variable, its user and password, or add the host to NO_PROXY.' };
   if (kind === 'dns' || kind === 'refused')
@@ -357,5 +398,24 @@ function networkAdvice({ kind, stage }: TransportFailure): Advice {
   return { hint: 'It is safe to run the command again.' };
 }
 
-/** The hint for a certificate that is not accepted. */
-const TRUST_HINT = 'If your network inspects TLS, name its authority in NODE_EXTRA_CA_CERTS.';
+/** Returns the hint for a TLS connection that failed with this code. */
+export function tlsHint(systemCode: string | undefined): string {
+  return ownMember(TLS_HINTS, systemCode ?? '') ?? TRUST;
+}
+
+const TRUST =
+  'If your network inspects TLS, trust its authority: set SVC_CERTIFICATES=system, or name a file in NODE_EXTRA_CA_CERTS.';
+const CLOCK =
+  "Compare this machine's clock with the right time. If it is right, whoever runs the server must renew its certificate.";
+const CLIENT_CERTIFICATE =
+  'svc has no setting for a client certificate: ask for an address without one, or send requests through a local proxy that adds it.';
+const TLS_HINTS: Readonly<Record<string, string>> = {
+  CERT_HAS_EXPIRED: CLOCK,
+  CERT_NOT_YET_VALID: CLOCK,
+  ERR_TLS_CERT_ALTNAME_INVALID: 'Check the host in the address: the server at this address has another name.',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: `Whoever runs the server should send its whole chain of certificates. ${TRUST}`,
+  ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION: 'Whoever runs the server, or a proxy before it, must enable TLS 1.2 or later.',
+  ERR_SSL_UNSUPPORTED_PROTOCOL: 'Whoever runs the server, or a proxy before it, must enable TLS 1.2 or later.',
+  [CERTIFICATE_REQUIRED]: CLIENT_CERTIFICATE,
+  ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE: CLIENT_CERTIFICATE,
+};

@@ -1,6 +1,7 @@
 import type { ClientRequest } from 'node:http';
 import type { RequestOptions } from 'node:https';
 import { BlockList, isIP, type Socket } from 'node:net';
+import { domainToASCII } from 'node:url';
 import { SvcError } from '../../base/errors.ts';
 import type { Environment } from '../../base/system.ts';
 import { decodedUri, isLoopback, readAddress } from '../../schema/address.ts';
@@ -42,9 +43,12 @@ function read(environment: Environment, name: string): { variable: string; value
   return undefined;
 }
 
-/** Whether `no_proxy` names the host: `*`, a name with everything below it, either with a port, an address or a range. */
+/**
+ * Whether `no_proxy` names the host: `*`, a name with everything below it, either with a port, an address, a range or the
+ * beginning of an address such as `10.*`. A name may have a dot at its end, and letters of any alphabet.
+ */
 function isExempt(target: URL, list: string): boolean {
-  const host = target.hostname.toLowerCase();
+  const host = withoutDot(target.hostname);
   const port = target.port || ownMember(DEFAULT_PORTS, target.protocol);
   return list
     .toLowerCase()
@@ -53,8 +57,14 @@ function isExempt(target: URL, list: string): boolean {
       const [, name = '', entryPort] = /^\*?\.?(.*?)(?::(\d+))?$/.exec(entry) ?? [];
       if (entry === '*' || isAddressIn(host, entry)) return true;
       if (name === '' || (entryPort !== undefined && entryPort !== port)) return false;
-      return host === name || host.endsWith(`.${name}`);
+      if (/^(?:\d+\.){1,3}\*$/.test(name)) return isIP(host) === 4 && host.startsWith(name.slice(0, -1));
+      const known = withoutDot(domainToASCII(name) || name);
+      return host === known || host.endsWith(`.${known}`);
     });
+}
+
+function withoutDot(name: string): string {
+  return name.toLowerCase().replace(/\.$/, '');
 }
 
 /** Tells whether an entry is the address of a host, in any form and without brackets too, or a range such as `10.0.0.0/8`. */
@@ -88,7 +98,7 @@ export async function loadTunnel({ url, variable }: Proxy, environment: Environm
         done(socket);
       } else {
         socket.destroy();
-        done(refused(statusCode, variable));
+        done(refused(statusCode, { url, variable }));
       }
     });
     connecting.once('error', (error) => done(unusable(error, variable)));
@@ -117,12 +127,14 @@ function optionsOf(url: URL, target: string): RequestOptions {
   };
 }
 
-function refused(status: number, variable: string): TransportFailure {
-  if (status === 407)
+function refused(status: number, { url, variable }: Proxy): TransportFailure {
+  const hasUser = url.username !== '' || url.password !== '';
+  // Some proxies send 401 for a password that they do not accept.
+  if (status === 407 || status === 401)
     return new TransportFailure(
       'proxy_refused',
       'connect',
-      `the proxy from ${variable} asks for a user and password (407)`,
+      `the proxy from ${variable} ${hasUser ? 'did not accept the user and password' : 'asks for a user and password'} (${status})`,
     );
   const kind: FailureType = status >= 500 ? 'proxy' : 'proxy_refused';
   return new TransportFailure(kind, 'connect', `the proxy from ${variable} refused the tunnel (${status})`);

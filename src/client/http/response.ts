@@ -14,6 +14,8 @@ export interface ReadResponse {
   readonly bytes?: Buffer | undefined;
   /** False when the body was longer than the limit. */
   readonly complete: boolean;
+  /** Why a compressed body could not be decoded. */
+  readonly unreadable?: string | undefined;
   readonly header: (name: string) => string | undefined;
   /** Every header, by lower-case name. */
   readonly headers: () => [name: string, value: string][];
@@ -99,6 +101,7 @@ function parseJson({ text, complete }: Pick<ReadResponse, 'text' | 'complete'>):
 
 /** Describes a body that is not JSON. */
 function describeBody(response: ReadResponse): string {
+  if (response.unreadable !== undefined) return response.unreadable;
   if (!response.complete) return 'a body that is far too long';
   return describeText(response.text, response.header('content-type')) ?? 'an empty body';
 }

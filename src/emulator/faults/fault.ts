@@ -27,7 +27,17 @@ export interface Effect {
   readonly acceptSecondPut?: boolean | undefined;
   /** The pause between two bytes of the body, in milliseconds. */
   readonly trickle?: number | undefined;
+  /** The encoding in which the response is sent, whatever the request accepts. */
+  readonly encode?: Encoding | undefined;
+  /** Whether a list of logs ignores start_date and end_date. */
+  readonly ignoreDates?: boolean | undefined;
+  /** Whether a list ends with an empty page that repeats the cursor of its request. */
+  readonly repeatCursor?: boolean | undefined;
 }
+
+/** The encodings that Node can make. */
+export const ENCODINGS = ['gzip', 'deflate', 'br'] as const;
+export type Encoding = (typeof ENCODINGS)[number];
 
 /** The request header with which an interceptor makes the store accept a second file. */
 export const ACCEPT_SECOND_PUT = 'x-sandbox-accept-second-put';
@@ -149,7 +159,7 @@ function readWord(word: string): { effect?: Effect | undefined; header?: readonl
 }
 
 const UNKNOWN_EFFECT =
-  'expected a status, body, latency, hang, reset, truncate, trickle, redirect, malformed, applied, accept-second-put or header=value';
+  'expected a status, body, latency, hang, reset, truncate, trickle, encode, redirect, malformed, applied, accept-second-put, ignore-dates, repeat-cursor or header=value';
 
 function readEffect(name: string, value: string | undefined): Effect | undefined {
   if (/^[2-5]\d\d$/.test(name) && value === undefined) return { status: Number(name) };
@@ -170,6 +180,13 @@ const EFFECTS: Readonly<Record<string, (value: string | undefined) => Effect>> =
   malformed: () => ({ malformed: true }),
   applied: () => ({ applied: true }),
   'accept-second-put': () => ({ acceptSecondPut: true }),
+  encode(value = 'gzip') {
+    const encode = ENCODINGS.find((one) => one === value);
+    if (encode === undefined) throw new FaultSyntaxError('expected encode=gzip, encode=deflate or encode=br');
+    return { encode };
+  },
+  'ignore-dates': () => ({ ignoreDates: true }),
+  'repeat-cursor': () => ({ repeatCursor: true }),
 };
 
 /** An example of each effect, for completion. */
@@ -186,6 +203,9 @@ export const EFFECT_EXAMPLES: readonly (readonly [effect: string, does: string])
   ['malformed', 'bytes that are not HTTP'],
   ['applied', 'let the request take effect first'],
   ['accept-second-put', 'take a second file at an upload address'],
+  ['encode=gzip', 'compress the body, although nobody asked'],
+  ['ignore-dates', 'list logs of all times'],
+  ['repeat-cursor', 'end a list with an empty page that repeats its cursor'],
 ];
 
 function milliseconds(text = ''): number {

@@ -1,8 +1,9 @@
 import { type IncomingMessage, type ServerResponse } from 'node:http';
 import { setTimeout as later } from 'node:timers';
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import type { Interceptor } from '../options.ts';
 import { problemBody } from '../problem.ts';
-import { ACCEPT_SECOND_PUT, type Effect, type Fault, FaultChooser } from './fault.ts';
+import { ACCEPT_SECOND_PUT, type Effect, type Encoding, type Fault, FaultChooser } from './fault.ts';
 
 /** Applies faults to requests. The same seed and the same requests lead to the same faults. */
 export function faultInterceptor(faults: readonly Fault[], seed = 1): Interceptor {
@@ -11,6 +12,7 @@ export function faultInterceptor(faults: readonly Fault[], seed = 1): Intercepto
     const effect = chooser.choose(incoming.method ?? '', incoming.url ?? '');
     if (effect === undefined) return proceed();
     if (effect.acceptSecondPut) incoming.headers[ACCEPT_SECOND_PUT] = 'yes';
+    if (effect.ignoreDates) incoming.url = withoutDates(incoming.url ?? '');
     const strike = (): void => {
       if (!outgoing.destroyed) apply(effect, { incoming, outgoing, proceed });
     };
@@ -44,17 +46,66 @@ function strikeNow(effect: Effect, { incoming, outgoing, proceed }: Struck): voi
   }
   const send = (body: Buffer): void => {
     for (const [name, value] of Object.entries(effect.headers ?? {})) outgoing.setHeader(name, value);
-    sendDamaged(outgoing, effect, incoming.method === 'HEAD' ? Buffer.alloc(0) : body);
+    const sent = effect.encode === undefined ? body : encoded(outgoing, effect.encode, body);
+    sendDamaged(outgoing, effect, incoming.method === 'HEAD' ? Buffer.alloc(0) : sent);
   };
   if (respondsItself(effect)) return send(ownResponse(effect, incoming, outgoing));
   if (!changesResponse(effect)) return proceed();
+  const start = effect.repeatCursor ? lastCursorIn(incoming.url ?? '') : undefined;
+  if (start !== undefined) incoming.url = withoutCursor(incoming.url ?? '');
   captureResponse(outgoing, (body) => {
-    if (effect.body === undefined) return send(body);
-    const other = Buffer.from(effect.body);
+    const other = changedBody(effect, body, start);
+    if (other === body) return send(body);
     outgoing.setHeader('content-length', other.length);
     send(other);
   });
   proceed();
+}
+
+/** Returns the body of a response with the changes of the effect. */
+function changedBody({ body: given, repeatCursor }: Effect, body: Buffer, start: string | undefined): Buffer {
+  if (given !== undefined) return Buffer.from(given);
+  return repeatCursor ? withRepeatedCursor(body, start) : body;
+}
+
+/** The cursor of the empty page that ends a list. */
+const LAST_CURSOR = 'end-of-list';
+
+function lastCursorIn(target: string): string | undefined {
+  return new URL(target, 'http://localhost').searchParams.get('start') === LAST_CURSOR ? LAST_CURSOR : undefined;
+}
+
+function withoutCursor(target: string): string {
+  return without(target, 'start');
+}
+
+function withoutDates(target: string): string {
+  return without(target, 'start_date', 'end_date');
+}
+
+function without(target: string, ...names: readonly string[]): string {
+  const { pathname, searchParams } = new URL(target, 'http://localhost');
+  for (const name of names) searchParams.delete(name);
+  return searchParams.size === 0 ? pathname : `${pathname}?${searchParams.toString()}`;
+}
+
+/** Gives the last page with items a cursor; the page of that cursor is empty and repeats it. */
+function withRepeatedCursor(body: Buffer, start: string | undefined): Buffer {
+  const page = JSON.parse(body.toString('utf8')) as { data?: unknown[]; pagination?: { next?: string | null } };
+  if (!Array.isArray(page.data) || page.pagination === undefined) return body;
+  if (start === undefined && (page.pagination.next || page.data.length === 0)) return body;
+  const data = start === undefined ? page.data : [];
+  return Buffer.from(JSON.stringify({ ...page, data, pagination: { ...page.pagination, next: LAST_CURSOR } }));
+}
+
+/** Compresses a body, and sets its headers. */
+function encoded(outgoing: ServerResponse, encoding: Encoding, body: Buffer): Buffer {
+  if (body.length === 0) return body;
+  const compress = { gzip: gzipSync, deflate: deflateSync, br: brotliCompressSync }[encoding];
+  const bytes = compress(body);
+  outgoing.setHeader('content-encoding', encoding);
+  outgoing.setHeader('content-length', bytes.length);
+  return bytes;
 }
 
 function preventsRequest(effect: Effect): boolean {
@@ -65,8 +116,8 @@ function respondsItself({ status, redirect }: Effect): boolean {
   return status !== undefined || redirect !== undefined;
 }
 
-function changesResponse({ headers, body, hang, reset, truncate, trickle }: Effect): boolean {
-  return [headers, body, hang, reset, truncate, trickle].some((part) => part !== undefined);
+function changesResponse({ headers, body, hang, reset, truncate, trickle, encode, repeatCursor }: Effect): boolean {
+  return [headers, body, hang, reset, truncate, trickle, encode, repeatCursor].some((part) => part !== undefined);
 }
 
 function ownResponse(effect: Effect, incoming: IncomingMessage, outgoing: ServerResponse): Buffer {

@@ -2,7 +2,7 @@ import { X509Certificate } from 'node:crypto';
 import { isIP, type Socket } from 'node:net';
 import { connect, type DetailedPeerCertificate, rootCertificates, type TLSSocket } from 'node:tls';
 import { authorityOptions } from '../../client/http/authorities.ts';
-import { toTransportFailure } from '../../client/http/failure.ts';
+import { tlsHint, toTransportFailure } from '../../client/http/failure.ts';
 import type { Proxy } from '../../client/http/proxy.ts';
 import { isLoopback } from '../../schema/address.ts';
 import { DAY_MS } from '../../schema/durations.ts';
@@ -92,12 +92,5 @@ function refused(code: unknown, chain: readonly DetailedPeerCertificate[], proxy
 
 function tlsFailed(error: unknown): Finding {
   const { message, systemCode } = toTransportFailure(error, 'connect');
-  return failed('tls', `${message} (${systemCode ?? 'unknown'})`, adviceFor(systemCode ?? ''), 'network');
-}
-
-function adviceFor(code: string): string {
-  if (/EXPIRED|NOT_YET_VALID/.test(code))
-    return "Check this machine's clock first; if it is right, the service has to fix its certificate.";
-  if (/ALTNAME/.test(code)) return 'Check the base URL for a typo; if it is right, do not trust this connection.';
-  return 'Do not trust this connection, unless your network inspects TLS: then set NODE_EXTRA_CA_CERTS to the file of its certificate authority, or trust those of this system:';
+  return failed('tls', `${message} (${systemCode ?? 'unknown'})`, tlsHint(systemCode), 'network');
 }

@@ -202,7 +202,7 @@ function exitCode({ signal }: Context, { strict }: TailInput, gaps: number, reje
     throw new SvcError('entries_missing', 'entries may be missing: the service no longer had them', {
       hint: 'Run the tail at least once within the retention of the logs.',
     });
-  if (strict && rejected > 0)
+  if (rejected > 0)
     throw new SvcError('entries_missing', `the collector permanently rejected ${countText(rejected, 'entry')}`, {
       hint: 'Its reasons are above. Read those entries from the service with another tail or an archive.',
     });

@@ -4,7 +4,7 @@ import { type ErrorCode, SvcError } from '../../base/errors.ts';
 import type { Clock } from '../../base/system.ts';
 import { VERSION } from '../../base/version.ts';
 import { type Trace, tracedExchange } from '../../client/http/exchange.ts';
-import { TransportFailure } from '../../client/http/failure.ts';
+import { tlsHint, TransportFailure } from '../../client/http/failure.ts';
 import { ServiceClock } from '../../client/http/request.ts';
 import { cut, plainLine, readProblem } from '../../client/http/response.ts';
 import {
@@ -41,8 +41,8 @@ export type ExportEvent =
   /** The collector is unavailable. Reported once for each outage. */
   | { readonly kind: 'disconnected'; readonly reason: string; readonly nextMs: number }
   | { readonly kind: 'reconnected'; readonly afterMs: number }
-  /** The collector accepted a request, with a remark. */
-  | ({ readonly kind: 'partial success'; readonly entries: number } & PartialSuccess);
+  /** The collector accepted a request with these entries, with a remark. */
+  | ({ readonly kind: 'partial success'; readonly logs: readonly Log[] } & PartialSuccess);
 
 const LONGEST_PAUSE_MS = HOUR_MS;
 
@@ -82,7 +82,9 @@ export class OtlpExporter {
     }
     const partial = readPartialSuccess(response);
     if (partial === undefined) return;
-    this.#options.onEvent?.({ kind: 'partial success', entries: request.logs.length, ...partial });
+    // Of the empty request before the first entries, a collector may reject more than it has.
+    const rejected = Math.min(partial.rejected, request.logs.length);
+    this.#options.onEvent?.({ kind: 'partial success', logs: request.logs, ...partial, rejected });
   }
 
   async #postUntilAccepted({ text, logs }: ExportRequest): Promise<CollectorResponse | 'too large'> {
@@ -203,7 +205,7 @@ function collectorError(url: URL, posted: Posted): SvcError {
     return new SvcError('network', `no response from ${collector}: ${posted.failure.message}`, {
       hint:
         posted.failure.kind === 'tls'
-          ? 'If your network inspects TLS, name its authority in NODE_EXTRA_CA_CERTS.'
+          ? tlsHint(posted.failure.systemCode)
           : 'Check the address of the collector and your proxy settings, then run it again: it resumes from its checkpoint.',
       retryable: isOutage(posted),
     });

@@ -1,7 +1,7 @@
 import { SvcError } from '../../base/errors.ts';
 import type { Context } from '../../cli/app/command.ts';
 import type { ListPrinter } from '../../cli/app/print.ts';
-import { countText, formatDuration } from '../../cli/output/time.ts';
+import { countText, formatDuration, parseTime, utcTime } from '../../cli/output/time.ts';
 import type { Log } from '../../schema/log.ts';
 import type { ExportEvent, OtlpExporter } from './exporter.ts';
 import { otlpSettings } from './settings.ts';
@@ -98,10 +98,16 @@ function report({ notices }: Context, event: ExportEvent): void {
       return notices.note(`the collector is accepting entries again after ${formatDuration(event.afterMs)}`);
     case 'partial success': {
       const said = event.message === '' ? '' : `: ${event.message}`;
-      if (event.rejected === 0) return notices.warn(`message from the collector${said}`);
-      return notices.warn(
-        `the collector permanently rejected ${event.rejected} of ${countText(event.entries, 'entry')}${said}`,
-      );
+      if (event.rejected === 0) return said === '' ? undefined : notices.warn(`message from the collector${said}`);
+      return notices.warn(`the collector permanently rejected ${event.rejected} of ${sentText(event.logs)}${said}`);
     }
   }
+}
+
+/** Returns the number of entries and their times. A collector does not name the ones that it rejected. */
+function sentText(logs: readonly Log[]): string {
+  const times = logs.flatMap(({ created_at: created }) => parseTime(created) ?? []);
+  const [first, last] = [Math.min(...times), Math.max(...times)];
+  const when = first === last ? `of ${utcTime(first)}` : `from ${utcTime(first)} to ${utcTime(last)}`;
+  return `${countText(logs.length, 'entry')}${times.length === 0 ? '' : ` ${when}`}`;
 }

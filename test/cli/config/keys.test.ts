@@ -47,6 +47,14 @@ const STORED = {
 };
 
 describe('a key', () => {
+  it.each(['"', "'"])(
+    'a key in quotes (%s), which a file of variables keeps, is refused before a request',
+    async (quote) => {
+      const error = await failureOf('management', { env: { SVC_API_KEY: `${quote}${CANARY}${quote}` } });
+      expect(error.message).toBe('the key from SVC_API_KEY begins and ends with a quote');
+    },
+  );
+
   it.each([
     ['management', 'SVC_MANAGEMENT_API_KEY'],
     ['private', 'SVC_PRIVATE_API_KEY'],

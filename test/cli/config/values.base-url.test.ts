@@ -29,6 +29,8 @@ describe('a base URL', () => {
     ['file:///etc/passwd', 'is neither https nor http'],
     ['api.example.com', 'is not a valid URL'],
     ['/v1', 'is not a valid URL'],
+    ['"https://api.example.com"', 'begins and ends with a quote'],
+    ["'https://api.example.com'", 'begins and ends with a quote'],
     ['', 'is not a valid URL'],
     ['https://', 'is not a valid URL'],
     ['https://canary:canary@api.example.com', 'must not contain a user name or password'],

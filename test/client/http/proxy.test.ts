@@ -95,7 +95,9 @@ describe('a proxy', () => {
     const environment = { https_proxy: address(proxy) };
     const error = await failureOf(makeCore(API, { environment }).call(READ));
     expect(error).toMatchObject({ code: 'network', exitCode: 8, retryable: false });
-    expect(error.message).toBe('no response from https://api.test: its TLS certificate was not accepted');
+    expect(error.message).toBe(
+      'no response from https://api.test: its TLS certificate is signed by itself, not by an authority',
+    );
     expect(server.ledger).toEqual([]);
     onTestFinished(trust(CERTIFICATE));
     const other = await failureOf(makeCore(new URL('https://other.test'), { environment }).call(READ));
@@ -103,7 +105,8 @@ describe('a proxy', () => {
   });
 
   it.each<[ProxyManner, string, number]>([
-    [{ status: 407, headers: 'proxy-authenticate: Basic\r\n' }, 'asks for a user and password (407)', 1],
+    [{ status: 407, headers: 'proxy-authenticate: Basic\r\n' }, 'did not accept the user and password (407)', 1],
+    [{ status: 401, headers: 'www-authenticate: Basic\r\n' }, 'did not accept the user and password (401)', 1],
     [{ status: 403 }, 'refused the tunnel (403)', 1],
     [{ status: 302, headers: 'location: http://evil.test/\r\n' }, 'refused the tunnel (302)', 1],
     [{ status: 500 }, 'refused the tunnel (500)', 5],
@@ -123,6 +126,13 @@ describe('a proxy', () => {
       expect(error.hint).toContain('NO_PROXY');
       expect(proxy.ledger).toHaveLength(attempts);
     }
+  });
+
+  it('R24: a proxy that asks for a user and password, and was given none, is told of clearly', async () => {
+    const proxy = await startProxy({ status: 407 });
+    const environment = { HTTPS_PROXY: `http://127.0.0.1:${proxy.port}` };
+    const { message } = await failureOf(makeCore(API, { environment }).call(READ));
+    expect(message).toContain('the proxy from HTTPS_PROXY asks for a user and password (407)');
   });
 
   it('R24: a proxy that is not there is told of clearly', async () => {
@@ -193,6 +203,8 @@ describe('the choice of a proxy', () => {
     ['test', true],
     ['other.test, api.test', true],
     ['other.test api.test', true],
+    ['api.test.', true],
+    ['.test.', true],
     ['api.test:443', true],
     ['api.test:8443', false],
     ['pi.test', false],
@@ -218,6 +230,14 @@ describe('the choice of a proxy', () => {
     ['https://10.1.2.3', '10.0.0.0/8', true],
     ['https://10.1.2.3', '10.0.0.0/16', false],
     ['https://10.1.2.3', '10.1.2.3/99', true],
+    ['https://10.1.2.3', '10.*', true],
+    ['https://10.1.2.3', '10.1.*,192.168.*', true],
+    ['https://10.1.2.3', '1.*', false],
+    ['https://10.api.test', '10.*', false],
+    ['https://api.test.', 'api.test', true],
+    ['https://api.bücher.test', 'bücher.test', true],
+    ['https://api.bücher.test', '.XN--bcher-kva.test', true],
+    ['https://api.bücher.test', 'bucher.test', false],
     ['https://api.test', 'fd00::/8,10.0.0.0/8', false],
   ])('R24: %s is reached directly with the addresses %s in no_proxy: %s', (url, list, exempt) => {
     expect(choice(url, { ...proxies, no_proxy: list }) === undefined).toBe(exempt);

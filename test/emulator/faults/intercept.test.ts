@@ -34,6 +34,18 @@ function wire(on: Sandbox, patience = 400): Promise<{ text: string; end: string 
 const bodyOf = (text: string) => text.split('\r\n\r\n').slice(1).join('\r\n\r\n');
 
 describe('faults on the wire', () => {
+  it('faults on the wire ignore dates, and end a list with an empty page that repeats its cursor', async () => {
+    const on = await faulty('ignore-dates,repeat-cursor@GET /logs');
+    const list = async (query: string) => {
+      const { body } = await raw(`${on.url}/logs?${query}`, { method: 'GET', headers: MANAGEMENT });
+      return JSON.parse(body) as { data: unknown[]; pagination: { next: string } };
+    };
+    const first = await list('size=100&start_date=2999-01-01T00:00:00Z');
+    expect(first.data).toHaveLength(100);
+    const last = await list(`start=end-of-list&size=100`);
+    expect(last).toMatchObject({ data: [], pagination: { next: 'end-of-list' } });
+  });
+
   it('faults on the wire answer with a status, headers and a body, and leave other requests alone', async () => {
     const on = await faulty('429,retry-after=7@GET /tenants/self:#1; 503@GET /logs');
     const first = await tenant(on);

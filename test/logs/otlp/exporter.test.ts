@@ -148,11 +148,17 @@ describe('an exporter', () => {
     expect(isSvcError(await failure(exporter().export(LOGS)), 'rejected')).toBe(true);
   });
 
+  it('the exporter counts no rejected entries of the empty request before the first ones', async () => {
+    first([{ status: 200, body: '{"partialSuccess":{"rejectedLogRecords":"1"}}' }]);
+    await exporter().check();
+    expect(events).toEqual([{ kind: 'partial success', logs: [], rejected: 0, message: '' }]);
+  });
+
   it('the exporter reports permanently rejected entries, and does not send them again', async () => {
     const body = JSON.stringify({ partialSuccess: { rejectedLogRecords: '2', errorMessage: 'too old' } });
     first([{ status: 200, body }]);
     await exporter().export(LOGS);
-    expect(events).toEqual([{ kind: 'partial success', entries: 5, rejected: 2, message: 'too old' }]);
+    expect(events).toEqual([{ kind: 'partial success', logs: LOGS, rejected: 2, message: 'too old' }]);
     expect(collector.seen).toHaveLength(1);
   });
 

@@ -98,15 +98,19 @@ it('svc logs tail --to writes the checkpoint only after the collector has accept
 it.each([
   ['and says why', ',"errorMessage":"too old"', ': too old'],
   ['without a reason', '', ''],
-])('svc logs tail --to exits with 14 with --strict when the collector rejected entries %s', async (_, more, said) => {
+])('svc logs tail --to exits with 14 when the collector rejected entries %s', async (_, more, said) => {
   server.logs.push(logAgo(60_000, 'first'));
   const body = `{"partialSuccess":{"rejectedLogRecords":"1"${more}}}`;
   collector.reply = ({ records }) => (records.length === 0 ? undefined : { status: 200, body });
-  const { code, stderr } = await ship(['--since', '1h', '--max', '1', '--strict']);
+  const { code, stderr } = await ship(['--since', '1h', '--max', '1', '--checkpoint', `rejected-${said.length}.json`]);
   expect({ code, stderr }).toMatchObject({
     code: 14,
-    stderr: expect.stringContaining(`permanently rejected 1 of 1 entry${said}\n`),
+    stderr: expect.stringMatching(new RegExp(`permanently rejected 1 of 1 entry of [-\\d]+ [:\\d]+Z${said}\\n`)),
   });
+  // The checkpoint went on: these entries would be rejected again.
+  collector.reply = undefined;
+  expect((await ship(['--checkpoint', `rejected-${said.length}.json`, '--idle-exit', '1s'])).code).toBe(0);
+  expect(collector.messages()).toEqual(['first']);
 });
 
 it(

@@ -1,0 +1,61 @@
+/** A body in the form in which it is read, or the reason why it cannot be. */
+export type Decoded = { readonly bytes: Buffer; readonly complete: boolean } | { readonly problem: string };
+
+/** How to decode. */
+export interface DecodeOptions {
+  /** The most bytes of the decoded body. */
+  readonly limit: number;
+  /** Whether to take what can be decoded of a body that was cut off. */
+  readonly isPartial: boolean;
+}
+
+/** The most encodings of one body. */
+const MOST_ENCODINGS = 3;
+
+/** Decodes a body by its `Content-Encoding`: a server or proxy may compress it unasked, and in another way than requested. */
+export async function decoded(body: Buffer, header: string | undefined, options: DecodeOptions): Promise<Decoded> {
+  const encodings = (header ?? '')
+    .toLowerCase()
+    .split(',')
+    .map((name) => name.trim());
+  const applied = encodings.filter((name) => name !== '' && name !== 'identity').toReversed();
+  if (applied.length === 0 || body.length === 0) return { bytes: body, complete: true };
+  const decoders = await loadDecoders(options);
+  const unknown = applied.find((name) => decoders[name] === undefined);
+  if (unknown !== undefined || applied.length > MOST_ENCODINGS)
+    return { problem: 'a body in an encoding that svc cannot decode' };
+  try {
+    return { bytes: applied.reduce((bytes, name) => decoders[name]?.(bytes) ?? bytes, body), complete: true };
+  } catch (error) {
+    const isTooLong = error instanceof Error && 'code' in error && error.code === 'ERR_BUFFER_TOO_LARGE';
+    return isTooLong
+      ? { bytes: Buffer.alloc(0), complete: false }
+      : { problem: 'a compressed body that is cut off or damaged' };
+  }
+}
+
+type Decoder = (bytes: Buffer) => Buffer;
+
+/** The decoder that Node has since 22.15; older versions are supported too. */
+interface NewDecoders {
+  readonly zstdDecompressSync?: (bytes: Buffer, options: object) => Buffer;
+}
+
+async function loadDecoders({ limit, isPartial }: DecodeOptions): Promise<Readonly<Record<string, Decoder>>> {
+  const zlib = await import('node:zlib');
+  const { Z_SYNC_FLUSH, BROTLI_OPERATION_FLUSH, ZSTD_e_flush: flush } = zlib.constants as Record<string, number>;
+  const size = { maxOutputLength: limit };
+  const options = isPartial ? { ...size, finishFlush: Z_SYNC_FLUSH } : size;
+  const gunzip: Decoder = (bytes) => zlib.gunzipSync(bytes, options);
+  const { zstdDecompressSync: unzstd } = zlib as NewDecoders;
+  return {
+    gzip: gunzip,
+    'x-gzip': gunzip,
+    // Some servers leave out the zlib header.
+    deflate: (bytes) =>
+      ((bytes[0] ?? 0) & 15) === 8 ? zlib.inflateSync(bytes, options) : zlib.inflateRawSync(bytes, options),
+    br: (bytes) =>
+      zlib.brotliDecompressSync(bytes, isPartial ? { ...size, finishFlush: BROTLI_OPERATION_FLUSH } : size),
+    ...(unzstd && { zstd: (bytes: Buffer) => unzstd(bytes, isPartial ? { ...size, finishFlush: flush } : size) }),
+  };
+}
