@@ -8,11 +8,15 @@ export interface CsvRow {
   readonly hasPaddedQuotes: boolean;
   /** Whether a line of the row was read in another encoding than the file. */
   readonly isConverted: boolean;
+  /** The lines of a row that has several, because a quoted cell contains line ends. */
+  readonly lines?: readonly string[] | undefined;
 }
 
 /** The form of a file, beside RFC 4180. */
 export interface CsvForm {
   readonly delimiter?: string;
+  /** Whether cells may be quoted, which is the default. Otherwise quotes are text, and each line is a row. */
+  readonly hasQuotes?: boolean;
   /** A line feed by default. A return before a line feed is no part of a cell. */
   readonly lineEnd?: '\n' | '\r';
   /** Whether spaces may stand around the quotes of a cell. */
@@ -32,6 +36,9 @@ export const CSV_FAULTS: Readonly<Record<CsvFault, string>> = {
 };
 
 const NONE: ReadonlySet<number> = new Set();
+
+/** What a file of DOS and one of fixed blocks may end with. */
+export const END_MARKS = '\u001A\0';
 
 /**
  * Splits the text of a file, in chunks of any size, into rows of cells (RFC 4180). Rows without quotes, the usual case,
@@ -89,6 +96,7 @@ export class CsvRows {
 
   /** Reads the last line of a file that does not end with a line end. */
   finish(): void {
+    while (END_MARKS.includes(this.#rest.at(-1) ?? ' ')) this.#rest = this.#rest.slice(0, -1);
     if (this.#rest !== '') this.#takeLine(this.#rest, this.#isRestConverted);
     if (this.#open !== undefined) this.#fail('open');
   }
@@ -99,7 +107,7 @@ export class CsvRows {
     this.#isConverted = isConverted || (this.#open !== undefined && this.#isConverted);
     if (this.#open === undefined) {
       this.#start = this.#line;
-      if (!line.includes('"')) return this.#takePlain(line);
+      if (this.#form.hasQuotes === false || !line.includes('"')) return this.#takePlain(line);
       return this.#takeQuoted(line);
     }
     const whole = `${this.#open}${this.#lineEnd}${line}`;
@@ -120,10 +128,11 @@ export class CsvRows {
     const endsWithReturn = line.endsWith('\r');
     const split = splitCells(endsWithReturn ? line.slice(0, -1) : line, this.#form);
     if (split.fault === 'open') return this.#keepOpen(line);
+    const lines = this.#open === undefined ? undefined : line.split(this.#lineEnd);
     this.#open = undefined;
     if (split.fault !== undefined) return this.#fail(split.fault);
     const { cells, hasPaddedQuotes } = split;
-    this.#take({ cells, line: this.#start, endsWithReturn, hasPaddedQuotes, isConverted: this.#isConverted });
+    this.#take({ cells, line: this.#start, endsWithReturn, hasPaddedQuotes, isConverted: this.#isConverted, lines });
   }
 
   #keepOpen(lines: string): void {

@@ -53,9 +53,14 @@ const SYNONYMS: Readonly<Record<PreparedColumn, readonly string[]>> = {
   merchant_id: ['merchantid', 'mid'],
 };
 
-const DELIMITERS = [',', ';', '\t', '|'] as const;
+export const DELIMITERS = [',', ';', '\t', '|'] as const;
 
 export type Delimiter = (typeof DELIMITERS)[number];
+
+/** Tells whether a name is that of the column of tokens: the operator's name for it, or a well-known one. */
+export function isTokenName(name: string, chosen: string | undefined): boolean {
+  return chosen === undefined ? SYNONYMS.token.includes(plain(name)) : plain(name) === plain(chosen);
+}
 
 /** Returns the delimiter of a header: the one that occurs most often outside of quotes. */
 export function delimiterOf(header: string): Delimiter {
@@ -168,7 +173,7 @@ function guessedPlace(names: readonly string[], column: PreparedColumn, taken: r
   const found = names.flatMap((name, at) =>
     SYNONYMS[column].includes(plain(name)) && !taken.includes(at) ? [at] : [],
   );
-  if (found.length > 1) throw unclear(`more than one column may be ${column}`, column, names);
+  if (found.length > 1) throw unclear(`more than one column may be ${column}`, column, names, found);
   return found[0];
 }
 
@@ -195,8 +200,19 @@ export function isShown(name: string): boolean {
   return /^\p{L}[\p{L} _.()-]{0,38}\d{0,2}$/u.test(name);
 }
 
-function unclear(problem: string, column: PreparedColumn, names: readonly string[]): SvcError {
-  return refused(`${problem}; the export has the columns ${shownNames(names)}`, { facts: { needs: column } });
+function unclear(
+  problem: string,
+  column: PreparedColumn,
+  names: readonly string[],
+  found: readonly number[] = [],
+): SvcError {
+  const [first = 0, second = first] = found;
+  // Columns of the same name are told apart by their place alone.
+  const isSame = first !== second && plain(names[first] ?? '') === plain(names[second] ?? '');
+  const proposed = names.map((name, at) => (at === second || !isShown(name) ? '-' : name)).join(',');
+  return refused(`${problem}; the export has the columns ${shownNames(names)}`, {
+    facts: isSame ? { needs: 'columns', proposed } : { needs: column, found_names: found.map((at) => names[at] ?? '') },
+  });
 }
 
 function refused(message: string, details: ConstructorParameters<typeof SvcError>[2] = {}): SvcError {

@@ -3,6 +3,7 @@ import { isSvcError, SvcError } from '../../base/errors.ts';
 import type { Sealed } from '../../base/files/draft.ts';
 import { compareShare } from '../../base/share.ts';
 import type { Context } from '../../cli/app/command.ts';
+import { option } from '../../cli/app/hint.ts';
 import { namedFiles } from '../../cli/app/files/own-input.ts';
 import { resolvePath } from '../../cli/app/files/typed-path.ts';
 import { Exclusions } from '../request/exclusions.ts';
@@ -14,6 +15,7 @@ import { wrongRequest } from '../request/wrong-file.ts';
 import { copyOut } from '../request/spool-output.ts';
 import { droppedRows, type Prepared, type PrepareOptions, prepareRequest } from './prepare.ts';
 import { PreparedFiles, type PreparedNames } from './prepare-files.ts';
+import { isShown } from './prepare-columns.ts';
 import { dateOrders } from './prepare-date.ts';
 import { explainPrepared, refusedExport } from './prepare-messages.ts';
 import type { RejectLimit } from './prepare-options.ts';
@@ -137,7 +139,7 @@ async function readExport(
     }
     return prepared;
   }).catch(async (error: unknown) => {
-    throw (await wrongFileError(error, typed, file)) ?? suggestMap(error, typed, words);
+    throw (await wrongFileError(error, typed, file)) ?? withAnswers(error, typed, words);
   });
 }
 
@@ -160,17 +162,36 @@ async function wrongFileError(error: unknown, typed: string, file: string): Prom
   return kind === undefined || kind === 'request' ? undefined : wrongRequest(typed, kind, 'an export of tokens');
 }
 
-/** Adds the --map option to an error about a column that could not be identified. Returns other errors unchanged. */
-function suggestMap(error: unknown, typed: string, words: readonly string[]): unknown {
-  const column = isSvcError(error, 'refused_input') ? error.facts?.['needs'] : undefined;
-  if (!isSvcError(error) || typeof column !== 'string') return error;
-  const found = error.facts?.['found'];
-  const isHalf = typeof found === 'string';
-  const without = isHalf ? withoutMap(words, found).filter((word) => word !== '--no-expiration') : words;
-  return error.with({
-    message: `${typed === '-' ? STANDARD_INPUT : typed}: ${error.message}`,
-    hint: `Nothing was written. Name the column${isHalf ? ', or say that no column is the expiration' : ''}:`,
-    next: withMap(words, column, 'NAME'),
-    ...(isHalf ? { alternatives: [[...without, '--no-expiration']] } : {}),
-  });
+/** Adds to an error about the header or the quotes of an export the commands that answer it. Returns other errors unchanged. */
+function withAnswers(error: unknown, typed: string, words: readonly string[]): unknown {
+  const needs = isSvcError(error, 'refused_input') ? error.facts?.['needs'] : undefined;
+  if (!isSvcError(error) || typeof needs !== 'string') return error;
+  const answered = error.with({ message: `${typed === '-' ? STANDARD_INPUT : typed}: ${error.message}` });
+  const { found, found_names: names, proposed } = error.facts ?? {};
+  if (needs === 'quotes')
+    return answered.with({ next: [...words, '--no-quotes'], alternatives: [[...words, '--accept', 'quotes']] });
+  if (needs === 'columns') {
+    const columns = option('--columns', typeof proposed === 'string' ? proposed : undefined);
+    return answered.with({ hint: NAME_COLUMNS, next: [...withoutOption(words, '--map'), ...columns] });
+  }
+  if (typeof found === 'string') {
+    const without = withoutMap(words, found).filter((word) => word !== '--no-expiration');
+    return answered.with({
+      hint: 'Nothing was written. Name the column, or say that no column is the expiration:',
+      next: withMap(words, needs, 'NAME'),
+      alternatives: [[...without, '--no-expiration']],
+    });
+  }
+  const named = (Array.isArray(names) ? names.map(String).filter(isShown) : []).map((name) =>
+    withMap(words, needs, name),
+  );
+  const [next = withMap(words, needs, 'NAME'), ...alternatives] = named;
+  return answered.with({ hint: 'Nothing was written. Name the column:', next, alternatives });
+}
+
+const NAME_COLUMNS =
+  'Nothing was written. Name all columns in their order, with - for one that is not sent; month, year and merchant are names too:';
+
+function withoutOption(words: readonly string[], name: string): string[] {
+  return words.filter((word, at) => word !== name && words[at - 1] !== name);
 }

@@ -34,6 +34,7 @@ export function explainPrepared(
   notices.success(`${countText(rows, 'row')} prepared`);
   if (encoding !== 'utf-8') notices.note(`  converted from ${ENCODINGS[encoding]} to UTF-8`);
   if (hasByteOrderMark) notices.note('  byte order mark removed');
+  if (prepared.titleLines > 0) notices.note(`  lines above the header left out: ${prepared.titleLines}`);
   if (delimiter !== ',') notices.note(`  columns were separated by ${SEPARATORS[delimiter]}`);
   const isTerminal = system.stderr.isTTY === true;
   const renamed = Object.entries(columns).filter(([column, name]) => isTerminal || column !== name);
@@ -128,8 +129,10 @@ function advice(problems: readonly ProblemGroup[], given: readonly DateOrder[]):
   const orders = [...new Set(problems.flatMap((problem) => problem.orders ?? []))];
   const options = orders.map((order) => `--date-order ${withOrder(given, order)}`).join(' or ');
   const isDate = problems.some(({ rule }) => rule === 'date');
+  const isQuoting = problems.some(({ rule }) => rule === 'quoting');
   return [
     ...(orders.length > 0 ? [`If the dates are right, say how to read them: ${options}.`] : []),
+    ...(isQuoting ? ['If this format quotes no cell, as psql -A and mariadb --batch, add --no-quotes.'] : []),
     ...(isDate ? [`Accepted are ${ACCEPTED_DATES}.`] : []),
   ];
 }

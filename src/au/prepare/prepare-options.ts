@@ -4,6 +4,7 @@ import { option } from '../../cli/app/hint.ts';
 import { flag, repeated, suggesting, value } from '../../cli/app/parameter.ts';
 import { nameValue, text } from '../../cli/app/value-parsers.ts';
 import { type Check, CHECKS } from '../request/checks.ts';
+import { columnNames } from './find-header.ts';
 import type { PrepareOptions } from './prepare.ts';
 import { type ColumnChoice, PREPARED_COLUMNS } from './prepare-columns.ts';
 import { DATE_ORDERS, dateOrders, ORDER_NAMES } from './prepare-date.ts';
@@ -18,6 +19,12 @@ export const exportParameters = {
       columnChoice,
     ),
   ),
+  columns: value(
+    '--columns <names>',
+    'the names of all columns of an export without a header, such as token,month,year,merchant; - is not sent',
+    columnNames,
+  ),
+  noQuotes: flag('--no-quotes', 'take quotes for text, in formats that quote no cell (psql -A, mariadb --batch)'),
   dateOrder: suggesting(
     () => DATE_ORDERS.map((order) => [order, ORDER_NAMES[order]] as const),
     repeated(
@@ -53,15 +60,17 @@ export const exportParameters = {
  * @throws SvcError `usage` for a column that is named, and also said not to exist
  */
 export function readingOptions(typed: TypedOptions): ReadingOptions {
-  const { map, dateOrder, noExpiration, noMerchant, accept, keep } = typed;
+  const { map, columns: names, noQuotes, dateOrder, noExpiration, noMerchant, accept, keep } = typed;
   if (noExpiration) refuseNamed(map, 'expiration', '--no-expiration');
   if (noMerchant) refuseNamed(map, 'merchant_id', '--no-merchant');
-  return { columns: map, dateOrder, noExpiration, noMerchant, accept, keep };
+  return { columns: map, columnNames: names, noQuotes, dateOrder, noExpiration, noMerchant, accept, keep };
 }
 
 /** Returns the options that say how to read an export, as words of a command line. */
 export function exportWords({
   columns = [],
+  columnNames: names,
+  noQuotes,
   dateOrder,
   noExpiration,
   noMerchant,
@@ -70,6 +79,8 @@ export function exportWords({
 }: ReadingOptions): string[] {
   return [
     ...columns.flatMap(({ column, name }) => option('--map', `${column}=${name}`)),
+    ...option('--columns', names?.join(',')),
+    ...(noQuotes === true ? ['--no-quotes'] : []),
     ...option('--date-order', dateOrder),
     ...(noExpiration === true ? ['--no-expiration'] : []),
     ...(noMerchant === true ? ['--no-merchant'] : []),
@@ -78,10 +89,15 @@ export function exportWords({
   ];
 }
 
-type ReadingOptions = Pick<PrepareOptions, 'columns' | 'dateOrder' | 'noExpiration' | 'noMerchant' | 'accept' | 'keep'>;
+type ReadingOptions = Pick<
+  PrepareOptions,
+  'columns' | 'columnNames' | 'noQuotes' | 'dateOrder' | 'noExpiration' | 'noMerchant' | 'accept' | 'keep'
+>;
 
 interface TypedOptions {
   readonly map: readonly ColumnChoice[];
+  readonly columns: readonly string[] | undefined;
+  readonly noQuotes: boolean;
   readonly dateOrder: readonly string[];
   readonly noExpiration: boolean;
   readonly noMerchant: boolean;

@@ -8,7 +8,7 @@ import { isUuid, rowKey } from '../request/row-key.ts';
 import type { Overflow } from '../request/row-buckets.ts';
 import { TokenTable } from '../request/token-table.ts';
 import { onOneLine } from '../results/kept-columns.ts';
-import type { CsvRow } from '../csv-rows.ts';
+import { type CsvRow, END_MARKS } from '../csv-rows.ts';
 import { KeptRepeats } from './kept-repeats.ts';
 import { LateRows, type RepeatedRows } from './late-rows.ts';
 import type { ColumnPlaces } from './prepare-columns.ts';
@@ -364,7 +364,7 @@ function isTotalWord(token: string): boolean {
 }
 
 export function isBlank({ cells }: CsvRow): boolean {
-  return cells.every((cell) => cell.trim() === '');
+  return cells.every((cell) => cell.trim() === '' || END_MARKS.includes(cell.charAt(0)));
 }
 
 /** Returns a number that is larger for a later expiration, and 1 for one that is not complete. */

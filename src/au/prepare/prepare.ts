@@ -2,13 +2,24 @@ import { createHash } from 'node:crypto';
 import { SvcError } from '../../base/errors.ts';
 import { containsCardNumber } from '../../base/security/card-number.ts';
 import { csvRows } from '../../cli/output/csv.ts';
+import { countText } from '../../cli/output/time.ts';
 import { CR, type Finding, LF, LONGEST_LINE, REQUEST_HEADER } from '../request/request-file.ts';
 import { CARD_NUMBER, checkHeader, utf16Order } from '../request/request-rules.ts';
+import { isUuid } from '../request/row-key.ts';
 import type { Overflow } from '../request/row-buckets.ts';
 import { KEPT_COLUMNS, onOneLine } from '../results/kept-columns.ts';
 import { CSV_FAULTS, type CsvFault, type CsvRow, CsvRows } from '../csv-rows.ts';
 import type { Check } from '../request/checks.ts';
-import { type Encoding, exportDecoder } from './export-text.ts';
+import {
+  cardInTitle,
+  findHeader,
+  type Header,
+  isDataRow,
+  MOST_HEAD_LINES,
+  namesTokens,
+  withoutHeader,
+} from './find-header.ts';
+import { type DecodedText, type Encoding, type ExportDecoder, exportDecoder } from './export-text.ts';
 import { ExpirationCandidates } from './expiration-candidates.ts';
 import type { RepeatedRows } from './late-rows.ts';
 import { MerchantCandidates, type MerchantColumns } from './merchant-candidates.ts';
@@ -16,9 +27,9 @@ import {
   type ColumnChoice,
   type ColumnPlaces,
   type Delimiter,
-  delimiterOf,
   findColumns,
   findKept,
+  isTokenName,
   type PreparedColumn,
 } from './prepare-columns.ts';
 import { dateOrders, type Expiration } from './prepare-date.ts';
@@ -36,6 +47,10 @@ import {
 export interface PrepareOptions {
   /** The operator's choice of columns. Other columns are found by well-known names. */
   readonly columns?: readonly ColumnChoice[] | undefined;
+  /** The names of all columns of an export without a header, in their order. */
+  readonly columnNames?: readonly string[] | undefined;
+  /** Whether quotes are text, because the format has none. */
+  readonly noQuotes?: boolean | undefined;
   /** The orders in which to read ambiguous dates; each text may name several, with commas. */
   readonly dateOrder?: readonly string[] | undefined;
   /** Whether the operator said that no column is the expiration, so that none is proposed. */
@@ -88,6 +103,8 @@ export interface Prepared extends PreparedRows {
   readonly encoding: Encoding;
   readonly hasByteOrderMark: boolean;
   readonly delimiter: Delimiter;
+  /** The number of lines above the header. */
+  readonly titleLines: number;
   /** The name in the export of each recognized column. */
   readonly columns: Readonly<Partial<Record<PreparedColumn, string>>>;
   readonly leftOut: readonly string[];
@@ -138,24 +155,12 @@ async function prepareFrom(
   const head = await readHead(pieces, options);
   const encoding = encodingOf(head);
   const decoder = exportDecoder(encoding);
-  const start = decoder.decode(head);
-  const converted = new Set(start.converted);
-  let { text } = start;
-  // In UTF-16, the byte of a line end also occurs within other characters.
-  for await (const piece of takeWhile(pieces, () => !text.includes('\n') && text.length <= LONGEST_LINE))
-    text += decoder.decode(piece).text;
-  if (text === '') {
-    const whole = decoder.finish();
-    text = whole.text;
-    for (const line of whole.converted) converted.add(line);
-  }
-  const header = text.split('\n', 1)[0] ?? '';
-  requireExport(encoding === 'utf-8' ? firstLine(head) : Buffer.from(header.trimEnd()), options);
-  const delimiter = delimiterOf(header);
-  const reader = new ExportReader(options, expectedRows(head, options.size));
-  const form = { delimiter, allowsPadding: true, allowsInnerQuotes: true, longestRow: LONGEST_ROW };
-  const rows = new CsvRows(form, (row) => reader.take(row));
-  rows.feed(text, converted);
+  const { start, header } = await readHeader(pieces, { head, encoding, decoder }, options);
+  const { delimiter, skipped } = header;
+  const reader = new ExportReader(options, header, expectedRows(head, options.size));
+  const form = { delimiter, allowsPadding: true, allowsInnerQuotes: true, hasQuotes: options.noQuotes !== true };
+  const rows = new CsvRows({ ...form, longestRow: LONGEST_ROW }, (row) => reader.take(row));
+  for (const part of start) rows.feed(part.text, part.converted);
   for await (const piece of pieces) {
     const next = decoder.decode(piece);
     rows.feed(next.text, next.converted);
@@ -170,7 +175,47 @@ async function prepareFrom(
   reader.takeLast(endsWithLineEnd);
   if (rows.stop !== undefined) reader.unreadable(rows.stop);
   await reader.writeTo(outputs);
-  return { ...(await reader.finish()), encoding, delimiter, hasByteOrderMark: hasMark(head, encoding) };
+  return {
+    ...(await reader.finish()),
+    encoding,
+    delimiter,
+    titleLines: skipped,
+    hasByteOrderMark: hasMark(head, encoding),
+  };
+}
+
+interface Beginning {
+  readonly head: Buffer;
+  readonly encoding: Encoding;
+  readonly decoder: ExportDecoder;
+}
+
+/** Finds the header of an export, and returns it with the text that was read. */
+async function readHeader(
+  pieces: AsyncGenerator<Uint8Array, void>,
+  { head, encoding, decoder }: Beginning,
+  options: PrepareOptions,
+): Promise<{ readonly start: readonly DecodedText[]; readonly header: Header }> {
+  const { name = 'the export', columnNames, columns = [] } = options;
+  const start = [decoder.decode(head)];
+  const textSoFar = (): string => start.map(({ text }) => text).join('');
+  const tokenName = columns.find(({ column }) => column === 'token')?.name;
+  // In UTF-16, the byte of a line end also occurs within other characters. Lines of a title may stand above the header.
+  const isWanted = (): boolean => {
+    const text = textSoFar();
+    const [first = '', ...others] = text.split('\n', MOST_HEAD_LINES + 1);
+    const isHeader = others.length > 0 && (columnNames !== undefined || namesTokens(first, tokenName));
+    return !isHeader && others.length < MOST_HEAD_LINES && text.length <= LONGEST_LINE;
+  };
+  for await (const piece of takeWhile(pieces, isWanted)) start.push(decoder.decode(piece));
+  if (!textSoFar().includes('\n')) start.push(decoder.finish());
+  const lines = textSoFar().split('\n', MOST_HEAD_LINES);
+  requireExport(encoding === 'utf-8' ? firstLine(head) : Buffer.from((lines[0] ?? '').trimEnd()), options);
+  const header = findHeader(lines, { name, tokenName, hasHeader: columnNames === undefined });
+  const inTitle = cardInTitle(lines.slice(0, header.skipped));
+  if (inTitle) throw refusedHeader(inTitle, options);
+  if (header.skipped > 0) requireExport(Buffer.from(header.text), options);
+  return { start, header };
 }
 
 /** The longest row of an export, in characters. */
@@ -258,6 +303,7 @@ function refusedHeader({ problem, rule }: Finding, { name = 'the export' }: Prep
 /** Processes the rows of an export, starting with the header. */
 class ExportReader {
   readonly #options: PrepareOptions;
+  readonly #header: Header;
   #names: readonly string[] = [];
   #places: ColumnPlaces = {};
   #kept: readonly number[] = [];
@@ -274,20 +320,24 @@ class ExportReader {
   #merchants: MerchantCandidates | undefined;
   #repeats: RepeatColumns | undefined;
 
-  constructor(options: PrepareOptions, expectedRows: number) {
+  constructor(options: PrepareOptions, header: Header, expectedRows: number) {
     this.#options = options;
+    this.#header = header;
     this.#expectedRows = expectedRows;
   }
 
   take(row: CsvRow): void {
-    if (this.#rows === undefined) return this.#takeHeader(row.cells.map(onOneLine));
+    if (row.line <= this.#header.skipped) return;
+    const rows = this.#rows ?? this.#takeHeader(row);
+    if (rows === undefined) return;
+    if (row.lines !== undefined) this.#requireQuotes(row, row.lines);
     if (this.#withoutToken !== undefined && !isBlank(row)) {
       const earlier = this.#withoutToken;
       this.#withoutToken = undefined;
-      this.#takeRow(this.#rows, earlier);
+      this.#takeRow(rows, earlier);
     }
-    if (this.#rows.isTotal(row)) this.#withoutToken = row;
-    else this.#takeRow(this.#rows, row);
+    if (rows.isTotal(row)) this.#withoutToken = row;
+    else this.#takeRow(rows, row);
   }
 
   /** Ends the rows: leaves out the last one if it has no token and is whole. */
@@ -362,11 +412,31 @@ class ExportReader {
       this.#keep.push([String(this.#count), token, ...this.#kept.map((at) => onOneLine(cells[at] ?? ''))]);
   }
 
-  #takeHeader(names: readonly string[]): void {
+  /** Refuses a cell of several lines that look like rows, as where a format quotes no cell and two cells have a quote. */
+  #requireQuotes({ cells, line }: CsvRow, lines: readonly string[]): void {
+    const { accept = [] } = this.#options;
+    const { token: place = 0 } = this.#places;
+    if (accept.includes('quotes') || !lookLikeRows(lines, cells, { ...this.#header, width: this.#names.length, place }))
+      return;
+    const problem = `a quote opens on line ${line} and closes on line ${line + lines.length - 1}, and these lines look like rows`;
+    throw new SvcError('refused_input', problem, {
+      hint: 'Nothing was written. If this format quotes no cell, read it without quotes; if a cell has these lines, accept that:',
+      facts: { needs: 'quotes', check: 'quotes', line },
+    });
+  }
+
+  /** Takes the header, or the first row where the operator named the columns. Returns what takes that row. */
+  #takeHeader(row: CsvRow): RowPreparer | undefined {
+    const header = row.cells.map(onOneLine);
     const { columns = [], dateOrder = [], keep = [], noExpiration, noMerchant, now } = this.#options;
     const { exclusions, laterDates, lateRepeats, openOverflow, mostSlots } = this.#options;
     // A header can have several lines, and the earlier check saw only the first.
-    if (names.some((name) => containsCardNumber(name, 'cell'))) throw refusedHeader(CARD_NUMBER, this.#options);
+    if (header.some((name) => containsCardNumber(name, 'cell'))) throw refusedHeader(CARD_NUMBER, this.#options);
+    const { columnNames } = this.#options;
+    const tokenName = columns.find(({ column }) => column === 'token')?.name;
+    if (columnNames !== undefined) requireWidth(columnNames, header);
+    else if (isDataRow(header) && !header.some((name) => isTokenName(name, tokenName))) throw withoutHeader(header);
+    const names = columnNames ?? header;
     this.#names = names;
     this.#places = findColumns(names, columns, noExpiration);
     this.#kept = findKept(names, keep);
@@ -392,7 +462,38 @@ class ExportReader {
       openOverflow,
       mostSlots,
     });
+    // A header is no row, also where the columns are named in its place.
+    const isHeader = columnNames === undefined || header.some((name) => isTokenName(name, undefined));
+    return isHeader ? undefined : this.#rows;
   }
+}
+
+/** @throws SvcError `refused_input` unless the operator named as many columns as the first row has cells */
+function requireWidth(names: readonly string[], cells: readonly string[]): void {
+  if (names.length === cells.length) return;
+  const counts = `the first row has ${countText(cells.length, 'cell')}, and --columns names ${names.length}`;
+  throw new SvcError('refused_input', counts, { hint: 'Name each column, with - for one that is not sent.' });
+}
+
+interface RowForm {
+  readonly delimiter: string;
+  readonly width: number;
+  /** The place of the token. */
+  readonly place: number;
+}
+
+/** Tells whether the lines of one row look like several rows: with all cells, and a token at its place. */
+function lookLikeRows(
+  lines: readonly string[],
+  cells: readonly string[],
+  { delimiter, width, place }: RowForm,
+): boolean {
+  const tokens = lines.map((text) => {
+    const own = text.replace(/\r$/, '').split(delimiter);
+    return own.length === width ? (own[place] ?? '').trim() : '';
+  });
+  if (tokens.slice(1).some(isUuid)) return true;
+  return !isUuid(cells[place] ?? '') && tokens.every((token) => /^\S+$/.test(token));
 }
 
 function reasonOf({ column, problem }: RowFinding): string {

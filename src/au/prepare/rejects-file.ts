@@ -27,7 +27,12 @@ export async function refuseMended(path: string, name: string, how: PrepareOptio
   if (rows === 0) return;
   throw new SvcError('usage', `${name} has ${countText(rows, 'row')} in which nothing is wrong`, {
     hint: 'It seems to have been mended. Make a request of it before it is replaced, or add --force to replace it:',
-    next: ['au', 'prepare', name, ...exportWords({ ...how, keep: undefined })],
+    next: [
+      'au',
+      'prepare',
+      name,
+      ...exportWords({ ...how, keep: undefined, columnNames: undefined, noQuotes: undefined }),
+    ],
   });
 }
 

@@ -93,7 +93,7 @@ it('svc au prepare recognizes well-known column names in any order and spelling'
 
 it.each([
   ['no token column', 'card_id,exp\na,01/27\n', [], 'no column is known to contain the tokens', 'token=NAME'],
-  ['two token columns', 'token,token_id\na,b\n', [], 'more than one column may be token', 'token=NAME'],
+  ['two token columns', 'token,token_id\na,b\n', [], 'more than one column may be token', 'token=token'],
   ['--map names a missing column', 'token,x\na,b\n', ['merchant_id=y'], 'has the columns token, x', 'merchant_id=NAME'],
   [
     'the expiration is both in one column and in two',
@@ -164,7 +164,7 @@ it('svc au prepare refuses bytes that would be sent wherever they are, also in a
 
 it('svc au prepare never shows the first line of a file without a header', async () => {
   const { stderr } = await withExport('0a1b2c3d-1111-4222-8333-444455556666,27,01,\n').prepare();
-  expect(stderr).toContain('the export has the columns 4 others');
+  expect(stderr).toContain('the file has no header line');
   expect(stderr).not.toContain('0a1b');
 });
 

@@ -612,7 +612,9 @@ describe('svc au refresh', () => {
       next: `${CYCLE}/next.csv`,
       exclusions: 'refresh/exclusions.csv',
     });
-    expect(Object.keys(rowOf(done)).slice(0, 7)).toEqual('cycle status rows new_rows run request results'.split(' '));
+    expect(Object.keys(rowOf(done)).slice(0, 8)).toEqual(
+      'cycle status rows dropped new_rows run request results'.split(' '),
+    );
     expect(read('request.csv').split('\n').slice(1)).toEqual([...ROWS, '']);
     const files = [
       'next.csv',
@@ -1192,12 +1194,12 @@ describe('svc au refresh', () => {
     expect([refused.code, desk.uploads()]).toEqual([13, 0]);
     expect(errorIn(refused)).toMatchObject({
       next: 'svc au refresh shops.csv --cycle 2026-12 --next --map merchant_id=store_no',
-      alternatives: ['svc au refresh shops.csv --cycle 2026-12 --next --no-merchant'],
+      alternatives: ['svc au refresh shops.csv --cycle 2026-12 --next --no-merchant --accept repeats'],
     });
-    const done = await desk.svc('au refresh shops.csv --cycle 2026-12 --next --no-merchant');
+    const done = await desk.svc('au refresh shops.csv --cycle 2026-12 --next --no-merchant --accept repeats');
     expect(done.code, done.stderr).toBe(0);
     expect(rowOf(done)).toMatchObject({ rows: 1 });
-    expect((await desk.svc('au refresh shops.csv --cycle 2026-12 --no-merchant --next')).code).toBe(0);
+    expect((await desk.svc('au refresh shops.csv --cycle 2026-12 --accept repeats --no-merchant --next')).code).toBe(0);
     expect(desk.uploads()).toBe(1);
   });
 

@@ -1,0 +1,139 @@
+import { SvcError } from '../../base/errors.ts';
+import { didYouMean } from '../../base/security/typed-word.ts';
+import { containsCardNumber } from '../../base/security/card-number.ts';
+import { splitCells } from '../csv-rows.ts';
+import { CARD_NUMBER } from '../request/request-rules.ts';
+import { isUuid } from '../request/row-key.ts';
+import { type Delimiter, delimiterOf, DELIMITERS, isTokenName } from './prepare-columns.ts';
+import { readExpiration } from './prepare-date.ts';
+import type { RowFinding } from './prepare-problems.ts';
+
+/** The number of first lines among which the header is looked for. */
+export const MOST_HEAD_LINES = 12;
+
+/** Where the rows of an export begin, and how their cells are separated. */
+export interface Header {
+  /** The text of the header; of the first row if the operator names the columns. */
+  readonly text: string;
+  /** The number of lines above it. */
+  readonly skipped: number;
+  readonly delimiter: Delimiter;
+}
+
+/** Tells whether a line names the tokens, so that no other line can be the header. */
+export function namesTokens(line: string, tokenName: string | undefined): boolean {
+  return DELIMITERS.some((sign) => cellsOf(line, sign).some((cell) => isTokenName(cell, tokenName)));
+}
+
+/**
+ * Finds the header among the first lines of an export: the first one, below a line with the separator or a type, or below
+ * lines of a title, which have fewer cells. `tokenName` is the operator's name for the column of tokens.
+ * @throws SvcError `refused_input` for a table that is drawn with lines, or a header that can be separated in two ways
+ */
+export function findHeader(
+  lines: readonly string[],
+  {
+    name,
+    tokenName,
+    hasHeader,
+  }: { readonly name: string; readonly tokenName: string | undefined; readonly hasHeader: boolean },
+): Header {
+  const box = lines.slice(0, 4).findIndex((line) => RULE.test(line));
+  if (box !== -1)
+    throw new SvcError('refused_input', `${name}, line ${box + 1}: a table drawn for people, not CSV`, {
+      hint: 'Export it as CSV instead: psql --csv, sqlite3 -csv -header, or mariadb --batch with --no-quotes here.',
+    });
+  const separator = /^sep=(.)\s*$/i.exec(lines[0] ?? '')?.[1];
+  const given = DELIMITERS.find((sign) => sign === separator);
+  const first = given !== undefined || /^"?#TYPE /.test(lines[0] ?? '') ? 1 : 0;
+  const at = hasHeader ? first + titleLines(lines.slice(first), tokenName) : first;
+  const text = (lines[at] ?? '').replace(/\r$/, '');
+  return { text, skipped: at, delimiter: given ?? delimiterOf(text) };
+}
+
+/** Returns the number of lines of a title: each has fewer cells than the line below them, which names the tokens. */
+function titleLines(lines: readonly string[], tokenName: string | undefined): number {
+  for (const [at, line] of lines.entries()) {
+    if (!namesTokens(line, tokenName)) continue;
+    const sign = DELIMITERS.find((each) => cellsOf(line, each).some((cell) => isTokenName(cell, tokenName))) ?? ',';
+    const width = cellsOf(line, sign).length;
+    return lines.slice(0, at).every((title) => filledCells(cellsOf(title, sign)) < width) ? at : 0;
+  }
+  return 0;
+}
+
+/** A spreadsheet writes empty cells behind a title. */
+function filledCells(cells: readonly string[]): number {
+  return cells.findLastIndex((cell) => cell !== '') + 1;
+}
+
+/** A line between rows, as psql, sqlite3 and mariadb draw tables. */
+const RULE = /^\s*(?:[+┌├╭╔╠][-=─═┬┼╤╪+]+[+┐┤╮╗╣]?|-{2,}(?:\+-+)+)\s*$/;
+
+function cellsOf(line: string, delimiter: string): string[] {
+  const split = splitCells(line.replace(/\r$/, ''), { delimiter, allowsPadding: true, allowsInnerQuotes: true });
+  return split.fault === undefined ? split.cells.map((cell) => cell.trim()) : [];
+}
+
+/** Checks lines above a header, which are in no output, for card numbers. */
+export function cardInTitle(lines: readonly string[]): RowFinding | undefined {
+  const cells = lines.flatMap((line) => [line, ...line.split(/[,;\t|]/)]);
+  return cells.some((cell) => containsCardNumber(cell, 'cell')) ? CARD_NUMBER : undefined;
+}
+
+/** Tells whether a line has data where a header has names: a token, a date, or mostly numbers. */
+export function isDataRow(cells: readonly string[]): boolean {
+  return (
+    cells.some((cell) => isUuid(cell) || (!isNumber(cell) && isDate(cell))) ||
+    cells.filter(isNumber).length * 2 >= cells.length
+  );
+}
+
+function isNumber(cell: string): boolean {
+  return /^\d+$/.test(cell);
+}
+
+function isDate(cell: string): boolean {
+  return /^\d[\d\s:/.TZ+-]*$|^\d{1,2}-[A-Za-z]{3,9}-\d{2,4}$/.test(cell) && readExpiration(cell) !== undefined;
+}
+
+/**
+ * Returns the error for an export without a header. It shows no cell, and proposes names only for cells that can be one
+ * column alone.
+ */
+export function withoutHeader(cells: readonly string[]): SvcError {
+  return new SvcError('refused_input', 'the file has no header line', {
+    facts: { needs: 'columns', proposed: proposedColumns(cells).join(',') },
+  });
+}
+
+function proposedColumns(cells: readonly string[]): string[] {
+  const numbers = cells.flatMap((cell, at) => (/^\d{1,2}$|^20\d\d$/.test(cell) ? [at] : []));
+  const [one = -1, other = -1] = numbers;
+  const isMonth = (at: number): boolean => Number(cells[at]) >= 1 && Number(cells[at]) <= 12;
+  const isPair = numbers.length === 2 && isMonth(one) !== isMonth(other);
+  const token = Math.max(0, cells.findIndex(isUuid));
+  const date = isPair ? -1 : cells.findIndex((cell, at) => at !== token && !/^\d+$/.test(cell) && isDate(cell));
+  return cells.map((_, at) => {
+    if (at === token) return 'token';
+    if (at === date) return 'expiration';
+    if (isPair && numbers.includes(at)) return isMonth(at) ? 'month' : 'year';
+    return '-';
+  });
+}
+
+/** The short words for columns in `--columns`, beside the names that a header may have. */
+const SHORT: Readonly<Record<string, string>> = {
+  month: 'expiration_month',
+  year: 'expiration_year',
+  merchant: 'merchant_id',
+};
+
+/** Returns the names of columns in place of a header. @throws SvcError `usage` unless one is the token */
+export function columnNames(typed: string): readonly string[] {
+  const names = typed.split(',').map((name) => name.trim());
+  if (names.includes('token')) return names.map((name) => SHORT[name] ?? name);
+  throw new SvcError('usage', 'must be names in the order of the columns, one of them token', {
+    hint: didYouMean(names[0] ?? '', ['token']),
+  });
+}

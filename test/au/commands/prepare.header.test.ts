@@ -1,0 +1,144 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { errorIn, svcHere } from '../../support/run-here.ts';
+
+const TOKENS = [
+  '0b7e2f5a-6f0d-4c57-9d0a-1f6f0f3c1a01',
+  '5c1d9a34-8a57-4a0e-b1b4-7d2e9c4f2b02',
+  'e2a4c6d8-3b5f-4e1a-8c7d-9f0b1a2c3d03',
+  'a3b5c7d9-1c2d-4e3f-9a8b-7c6d5e4f3a04',
+];
+const [A = '', B = '', C = '', D = ''] = TOKENS;
+
+function place(text: string) {
+  const cwd = mkdtempSync(join(tmpdir(), 'svc-prepare-'));
+  onTestFinished(() => rmSync(cwd, { recursive: true, force: true }));
+  writeFileSync(join(cwd, 'export.csv'), text);
+  const prepare = (...words: string[]) => svcHere(['au', 'prepare', 'export.csv', ...words], { cwd, home: cwd });
+  return { prepare, read: (name: string) => readFileSync(join(cwd, name), 'utf8') };
+}
+
+function rowsIn(text: string): string[] {
+  return text.trimEnd().split('\n').slice(1);
+}
+
+it.each([
+  ['psql -A with tabs', '\t'],
+  ['psql -A', '|'],
+  ['a list with commas', ','],
+])('svc au prepare swallows no row of a format without quotes, where two cells have a quote: %s', async (_, sign) => {
+  const row = (...cells: string[]): string => `${cells.join(sign)}\n`;
+  const { prepare, read } = place(
+    row('token', 'customer', 'expiry') +
+      row(A, 'Ann', '05/29') +
+      row(B, '"Monitor', '06/29') +
+      row(C, 'Monitor 24"', '07/29') +
+      row(D, 'Dan', '08/29'),
+  );
+  const refused = await prepare();
+  expect(refused).toMatchObject({ code: 13, stdout: '' });
+  expect(errorIn(refused)).toMatchObject({
+    message: 'export.csv: a quote opens on line 3 and closes on line 4, and these lines look like rows',
+    next: 'svc au prepare export.csv --no-quotes',
+    alternatives: ['svc au prepare export.csv --accept quotes'],
+  });
+  expect((await prepare('--no-quotes', '--keep', 'customer', '--out', 'tokens.csv')).code).toBe(0);
+  expect(rowsIn(read('tokens.csv'))).toEqual([`${A},29,05,`, `${B},29,06,`, `${C},29,07,`, `${D},29,08,`]);
+  expect(rowsIn(read('tokens.keep.csv'))[1]).toBe(`2,${B},"""Monitor"`);
+  expect(rowsIn((await prepare('--accept', 'quotes')).stdout)).toHaveLength(3);
+});
+
+it('svc au prepare swallows no row of a format without quotes whose tokens are no UUIDs', async () => {
+  const text = 'token\tcustomer\n1-a\t"Monitor\n2-b\tMonitor 24"\n3-c\tDan\n';
+  expect((await place(text).prepare()).code).toBe(13);
+  expect(rowsIn((await place(text).prepare('--no-quotes')).stdout)).toEqual(['1-a,,,', '2-b,,,', '3-c,,,']);
+});
+
+it.each([
+  ['an address', `token,address\n${A},"Street 1\n12345, Berlin"\n`],
+  ['a text with as many commas', `token,note,expiry\n${A},"a\nb, c, d\ne",05/29\n`],
+  ['a text with blanks beside tokens that are no UUIDs', 'token,note\nt-1,"Dear Ann\nwith love, Bob"\n'],
+])('svc au prepare reads a quoted cell of several lines without a question: %s', async (_, text) => {
+  const { code, stdout, stderr } = await place(text).prepare();
+  expect(code, stderr).toBe(0);
+  expect(rowsIn(stdout)).toHaveLength(1);
+});
+
+it('svc au prepare names --no-quotes where a quote is never closed', async () => {
+  const refused = await place(`token\tcustomer\n${A}\t"Monitor\n${B}\tDan\n`).prepare();
+  expect(errorIn(refused)['hint']).toContain('add --no-quotes');
+});
+
+it.each([
+  ['tokens that are UUIDs', `${A},Ann Smith,05/29\n${B},Bob,06/29\n`, ' token,-,expiration'],
+  ['other tokens, with dates', 'tok_1,Ann Smith,05/29\n', ' token,-,expiration'],
+  ['a month and a year', `Ann Smith,${A},5,2029\n`, '=-,token,month,year'],
+  ['numbers', '17,Ann Smith,9,99\n', ' token,-,-,-'],
+])(
+  'svc au prepare shows no cell of an export without a header, and reads it with --columns: %s',
+  async (_, text, columns) => {
+    const refused = await place(text).prepare('--map', 'merchant_id=shop');
+    expect(refused).toMatchObject({ code: 13, stdout: '' });
+    expect(refused.stderr).not.toContain('Ann');
+    expect(errorIn(refused)).toMatchObject({
+      message: 'export.csv: the file has no header line',
+      next: `svc au prepare export.csv --columns${columns}`,
+    });
+  },
+);
+
+it('svc au prepare --columns reads an export without a header, its first row too, and keeps columns by their names', async () => {
+  const { prepare, read } = place(`${A};05;29;M-1;Ann\n${B};6;2029;M-2;Bob\n`);
+  const words = ['--columns', 'token,month,year,merchant,customer', '--keep', 'customer', '--out', 'tokens.csv'];
+  const { code, stderr } = await prepare(...words);
+  expect(code, stderr).toBe(0);
+  expect(rowsIn(read('tokens.csv'))).toEqual([`${A},29,05,M-1`, `${B},29,06,M-2`]);
+  expect(rowsIn(read('tokens.keep.csv'))).toEqual([`1,${A},Ann`, `2,${B},Bob`]);
+  const short = await prepare('--columns', 'token,month');
+  expect([short.code, errorIn(short)['message']]).toEqual([13, 'the first row has 5 cells, and --columns names 2']);
+  expect((await prepare('--columns', 'month,year')).code).toBe(2);
+});
+
+it('svc au prepare tells columns of the same name apart with --columns, which replaces the header', async () => {
+  const { prepare } = place(`token,token,expiry\n${A},x,05/29\n`);
+  const refused = await prepare();
+  expect(errorIn(refused)['next']).toBe('svc au prepare export.csv --columns token,-,expiry');
+  expect(rowsIn((await prepare('--columns', 'token,-,expiry')).stdout)).toEqual([`${A},29,05,`]);
+});
+
+it.each([
+  ['a line with the separator', `sep=;\r\ntoken;expiry\r\n${A};05/29\r\n`],
+  ['a line with a type', `#TYPE System.Data.DataRow\n"token","expiry"\n"${A}","05/29"\n`],
+  ['a title', `Cards of October\n\ntoken,expiry\n${A},05/29\n`],
+  ['a title with empty cells', `Cards of October;;\n;;\ntoken;expiry;name\n${A};05/29;Ann\n`],
+])('svc au prepare finds the header below %s, and says that lines were left out', async (_, text) => {
+  const { code, stdout, stderr } = await place(text).prepare();
+  expect(code, stderr).toBe(0);
+  expect(rowsIn(stdout)).toEqual([`${A},29,05,`]);
+  expect(stderr).toContain('lines above the header left out:');
+});
+
+it('R40: svc au prepare refuses a card number in a title', async () => {
+  const refused = await place(`Card 4111111111111111\ntoken,expiry\n${A},05/29\n`).prepare();
+  expect(refused.code).toBe(13);
+  expect(refused.stderr).not.toContain('1111');
+});
+
+it.each([
+  ['psql', ` token | expiry\n-------+--------\n ${A} | 05/29\n`],
+  ['mariadb', `+-------+\n| token |\n+-------+\n| ${A} |\n+-------+\n`],
+  ['sqlite3', `┌───────┐\n│ token │\n├───────┤\n│ ${A} │\n└───────┘\n`],
+])('svc au prepare recognizes a table that %s draws for people, and refuses it', async (_, text) => {
+  const refused = await place(text).prepare();
+  expect([refused.code, errorIn(refused)['message']]).toEqual([
+    13,
+    expect.stringMatching(/^export\.csv, line \d: a table drawn for people, not CSV$/),
+  ]);
+});
+
+it.each(['\u001A', '\u001A\r\n', '\0\0\0'])('svc au prepare reads an export that ends with %j', async (end) => {
+  const text = `token,expiry\r\n${A},05/29\r\n`;
+  expect(rowsIn((await place(text + end).prepare()).stdout)).toEqual([`${A},29,05,`]);
+});
