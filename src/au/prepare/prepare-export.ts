@@ -37,7 +37,7 @@ export interface Preparation {
   /** The command, as words after `svc`, to which an error adds the option that helps. */
   readonly words: readonly string[];
   /** Called when the request is complete and flushed to disk, before any file gets its final name. */
-  readonly onWhole?: ((request: Sealed, prepared: Prepared) => void) | undefined;
+  readonly onWhole?: ((request: Sealed, prepared: Prepared, how: PrepareOptions) => void) | undefined;
   /** Called when the file of refused rows is complete and flushed to disk, before it gets its final name. */
   readonly onRejects?: ((rejects: Sealed) => void) | undefined;
 }
@@ -89,7 +89,7 @@ export async function prepareExport(
     options = { ...options, ...(await requireMeantRepeats(context, prepared, { typed, how: options, words })) };
     const whole = await files.seal();
     await noteRejects(files, onRejects);
-    onWhole?.(whole, prepared);
+    onWhole?.(whole, prepared, options);
     const request = await files.finish();
     if (names.request === '-') await copyOut(context, files.path('request'), names.request);
     explainPrepared(context, prepared, request, names);

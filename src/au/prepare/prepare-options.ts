@@ -1,7 +1,7 @@
 import { SvcError } from '../../base/errors.ts';
 import { didYouMean } from '../../base/security/typed-word.ts';
 import { option } from '../../cli/app/hint.ts';
-import { flag, repeated, suggesting, value } from '../../cli/app/parameter.ts';
+import { flag, optionWords, type Parameter, repeated, suggesting, value } from '../../cli/app/parameter.ts';
 import { nameValue, text } from '../../cli/app/value-parsers.ts';
 import { type Check, CHECKS } from '../request/checks.ts';
 import { columnNames } from './find-header.ts';
@@ -89,7 +89,51 @@ export function exportWords({
   ];
 }
 
-type ReadingOptions = Pick<
+/** Returns how an earlier command read an export, from the words of `exportWords`. */
+export function readExportWords(words: readonly string[]): ReadingOptions {
+  const { maxRejects: _, ...parameters } = exportParameters;
+  const typed = Object.entries(parameters).map(([key, parameter]: [string, Parameter<unknown>]) => {
+    const name = optionWords(parameter).at(-1) ?? '';
+    if (parameter.kind === 'flag') return [key, words.includes(name)];
+    const values = words.flatMap((word, at) => {
+      if (words[at - 1] === name) return [word];
+      return word.startsWith(`${name}=`) ? [word.slice(name.length + 1)] : [];
+    });
+    const read = values.map((value) => parameter.parse(value));
+    return [key, parameter.kind === 'repeated' ? read : read[0]];
+  });
+  return readingOptions(Object.fromEntries(typed) as TypedOptions);
+}
+
+/** The checks that look at how a format writes rows, so that the answer is the same each month. */
+const ABOUT_FORMAT: ReadonlySet<Check> = new Set<Check>(['quotes', 'repeats']);
+
+/** Adds what the operator did not say in this command from an earlier one for an export of the same form. */
+export function withEarlierOptions(typed: ReadingOptions, earlier: ReadingOptions): ReadingOptions {
+  const { columns: given = [], noExpiration, noMerchant } = typed;
+  const names = (beginning: string): boolean => given.some(({ column }) => column.startsWith(beginning));
+  const isReplaced = ({ column }: ColumnChoice): boolean =>
+    (noExpiration === true && column.startsWith('exp')) || (noMerchant === true && column === 'merchant_id');
+  const choices = [...(earlier.columns ?? []).filter((choice) => !isReplaced(choice)), ...given];
+  // A column keeps its place, so that the same choices in another order are the same options.
+  const columns = new Map(choices.map((choice) => [choice.column, choice]));
+  const accept = (earlier.accept ?? []).filter(
+    (check) => ABOUT_FORMAT.has(check) && !(check === 'repeats' && names('merchant')),
+  );
+  const said = Object.entries(typed).filter(([, option]) =>
+    Array.isArray(option) ? option.length > 0 : option !== undefined && option !== false,
+  );
+  return {
+    ...earlier,
+    ...Object.fromEntries(said),
+    columns: [...columns.values()],
+    noExpiration: noExpiration === true || (earlier.noExpiration === true && !names('exp')),
+    noMerchant: noMerchant === true || (earlier.noMerchant === true && !names('merchant')),
+    accept: [...new Set([...accept, ...(typed.accept ?? [])])],
+  };
+}
+
+export type ReadingOptions = Pick<
   PrepareOptions,
   'columns' | 'columnNames' | 'noQuotes' | 'dateOrder' | 'noExpiration' | 'noMerchant' | 'accept' | 'keep'
 >;

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { SvcError } from '../../base/errors.ts';
+import { isSvcError, SvcError } from '../../base/errors.ts';
 import { containsCardNumber } from '../../base/security/card-number.ts';
 import { csvRows } from '../../cli/output/csv.ts';
 import { countText } from '../../cli/output/time.ts';
@@ -8,7 +8,7 @@ import { CARD_NUMBER, checkHeader, utf16Order } from '../request/request-rules.t
 import { isUuid } from '../request/row-key.ts';
 import type { Overflow } from '../request/row-buckets.ts';
 import { KEPT_COLUMNS, onOneLine } from '../results/kept-columns.ts';
-import { CSV_FAULTS, type CsvFault, type CsvRow, CsvRows } from '../csv-rows.ts';
+import { CSV_FAULTS, type CsvFault, type CsvRow, CsvRows, splitCells } from '../csv-rows.ts';
 import type { Check } from '../request/checks.ts';
 import {
   cardInTitle,
@@ -158,7 +158,7 @@ async function prepareFrom(
   const { start, header } = await readHeader(pieces, { head, encoding, decoder }, options);
   const { delimiter, skipped } = header;
   const reader = new ExportReader(options, header, expectedRows(head, options.size));
-  const form = { delimiter, allowsPadding: true, allowsInnerQuotes: true, hasQuotes: options.noQuotes !== true };
+  const form = { ...QUOTING, delimiter, hasQuotes: options.noQuotes !== true };
   const rows = new CsvRows({ ...form, longestRow: LONGEST_ROW }, (row) => reader.take(row));
   for (const part of start) rows.feed(part.text, part.converted);
   for await (const piece of pieces) {
@@ -183,6 +183,30 @@ async function prepareFrom(
     hasByteOrderMark: hasMark(head, encoding),
   };
 }
+
+/**
+ * Returns what an export of the same form has too: a hash of the names of its columns, or their number without a header.
+ * Undefined for a file in which no header can be found.
+ */
+export async function formOf(source: AsyncIterable<Uint8Array>, options: PrepareOptions): Promise<string | undefined> {
+  const pieces = watched(source, { update: () => undefined }, {});
+  try {
+    const head = await readHead(pieces, options);
+    const encoding = encodingOf(head);
+    const { header } = await readHeader(pieces, { head, encoding, decoder: exportDecoder(encoding) }, options);
+    const { cells = [] } = splitCells(header.text, { ...QUOTING, delimiter: header.delimiter }) as Partial<CsvRow>;
+    const names = cells.map(onOneLine);
+    if (isDataRow(names)) return countText(names.length, 'column');
+    return createHash('sha256').update(JSON.stringify(names)).digest('hex');
+  } catch (error) {
+    if (isSvcError(error, 'refused_input')) return undefined;
+    throw error;
+  } finally {
+    pieces.return(undefined).catch(() => undefined);
+  }
+}
+
+const QUOTING = { allowsPadding: true, allowsInnerQuotes: true } as const;
 
 interface Beginning {
   readonly head: Buffer;

@@ -5,7 +5,8 @@ import { option } from '../../cli/app/hint.ts';
 import { resolvePath } from '../../cli/app/files/typed-path.ts';
 import { countText } from '../../cli/output/time.ts';
 import { fileSource, hashFile } from '../../client/transfer/source.ts';
-import { droppedRows } from '../prepare/prepare.ts';
+import { exportWords } from '../prepare/prepare-options.ts';
+import { droppedRows, formOf } from '../prepare/prepare.ts';
 import { prepareExport } from '../prepare/prepare-export.ts';
 import { statusOf } from '../run/record.ts';
 import { exclusionsFor } from './exclusion-list.ts';
@@ -126,7 +127,8 @@ async function makeRequest(
   const files = directory.filesOf(place);
   const { how, maxRejects } = input;
   // A file that does not exist is reported as for any other command.
-  await fileSource(exported?.path ?? resolvePath(context, input.export));
+  const source = await fileSource(exported?.path ?? resolvePath(context, input.export));
+  const form = await formOf(source.open(), how);
   await requireReplaceable(directory, place, input);
   const { list: exclusions, noted } = await exclusionsFor(context, directory, input);
   const keep = (how.keep ?? []).length === 0 ? undefined : files.keep;
@@ -155,11 +157,12 @@ async function makeRequest(
       directory.noteWritten(files.rejects, [...earlier, sha256]);
       directory.save();
     },
-    onWhole: (request, prepared) =>
+    onWhole: (request, prepared, whole) =>
       directory.put(place, {
         export: input.export,
         export_sha256: exported?.sha256 ?? '',
-        options: [...input.options],
+        options: exportWords(whole),
+        form,
         request_sha256: request.sha256,
         replaces,
         rows: prepared.rows,

@@ -22,6 +22,8 @@ export interface Refreshed {
   export_sha256: string;
   /** The options that say how the export was read, as words. */
   options: string[];
+  /** What exports that are read with the same options have in common. */
+  form?: string | undefined;
   /** The SHA-256 of the request file in hexadecimal. */
   request_sha256: string;
   /** The SHA-256 of the request file that it replaces, which a kill may leave in its place. */
@@ -122,6 +124,7 @@ const refreshSchema = z.looseObject({
       export: z.string(),
       export_sha256: z.string(),
       options: z.array(z.string()),
+      form: z.optional(z.string()),
       request_sha256: z.string(),
       replaces: z.optional(z.string()),
       rows: z.int(),
@@ -210,18 +213,33 @@ export class RefreshDirectory {
     this.#written[path.relative(this.path, file)] = hashes;
   }
 
-  /** The number of tokens on the list of exclusions when a refresh of any cycle last read or extended it. */
-  get notedExclusions(): number | undefined {
+  /** The requests of all cycles, each with its cycle: those of this one first, and of each cycle the newest first. */
+  requestsOfCycles(): readonly { readonly cycle: string; readonly request: Refreshed }[] {
+    const others = this.#records().toSorted((a, b) => b.stat.mtimeMs - a.stat.mtimeMs);
+    const own = { cycle: this.cycle, requests: this.#requests };
+    const all = [own, ...others.map(({ data }) => data).filter(({ cycle }) => cycle !== this.cycle)];
+    return all.flatMap(({ cycle, requests }) => requests.toReversed().map((request) => ({ cycle, request })));
+  }
+
+  /** Returns the readable records of all cycles, with what the system knows of their files. */
+  #records(): { readonly data: RecordOnDisk; readonly stat: fs.Stats }[] {
     const parent = path.dirname(this.resolve(this.path));
     const entries = fs.existsSync(parent) ? fs.readdirSync(parent, { withFileTypes: true }) : [];
-    const noted = entries.flatMap((entry) => {
+    return entries.flatMap((entry) => {
       const file = path.join(parent, entry.name, RECORD);
       const stat = entry.isDirectory() ? fs.statSync(file, { throwIfNoEntry: false }) : undefined;
       if (stat?.isFile() !== true) return [];
       const { data } = refreshSchema.safeParse(parsedJson(readRegularFileSync(file)));
-      const last = data?.requests.map((request) => notedIn(request, stat)).findLast((each) => each !== undefined);
-      return last === undefined ? [] : [last];
+      return data === undefined ? [] : [{ data, stat }];
     });
+  }
+
+  /** The number of tokens on the list of exclusions when a refresh of any cycle last read or extended it. */
+  get notedExclusions(): number | undefined {
+    const noted = this.#records().flatMap(
+      ({ data, stat }) =>
+        data.requests.map((request) => notedIn(request, stat)).findLast((each) => each !== undefined) ?? [],
+    );
     // Of counts at the same time the largest one decides: a needless stop costs less than billed rows of closed accounts.
     return noted.toSorted((a, b) => a.at - b.at || a.tokens - b.tokens).at(-1)?.tokens;
   }

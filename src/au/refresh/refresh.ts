@@ -14,6 +14,7 @@ import { describeRun, summaryTitle } from '../wait/describe-run.ts';
 import { confirmCycle } from './confirm-cycle.ts';
 import { areLost, cycleResults } from './cycle-results.ts';
 import { type Concluded, CycleSteps } from './cycle-steps.ts';
+import { withOptionsOfEarlier } from './earlier-options.ts';
 import { openExport } from './export.ts';
 import { reportNewRows } from './new-rows.ts';
 import { prepareAside } from './prepare-aside.ts';
@@ -58,6 +59,7 @@ class Refresh {
     const isBegun = this.#directory.requests.some(({ run }) => run !== undefined);
     if (asksForCycle && isBegun) await confirmCycle(this.#context, this.#directory);
     const exported = typed === undefined ? undefined : await openExport(this.#context, typed);
+    this.#input = await withOptionsOfEarlier(this.#context, this.#directory, exported, this.#input);
     const isOther = isChanged(this.#directory, exported, this.#input);
     const newRows = isOther ? await reportNewRows(this.#context, this.#directory, exported, this.#input) : undefined;
     const place = isOther
@@ -184,13 +186,14 @@ function collectIn(reasons: SvcError[]): (error: unknown) => void {
 }
 
 /** Shows what a refresh would submit. Nothing is written and nothing is sent. */
-export async function planRefresh(context: Context, input: RefreshInput): Promise<void> {
-  const directory = new RefreshDirectory(context, input.parent, input.cycle);
+export async function planRefresh(context: Context, planned: RefreshInput): Promise<void> {
+  const directory = new RefreshDirectory(context, planned.parent, planned.cycle);
   requireCycleName(directory);
   directory.read();
   await requireRuns(context, directory);
-  const { export: typed } = input;
+  const { export: typed } = planned;
   const exported = typed === undefined ? undefined : await openExport(context, typed);
+  const input = await withOptionsOfEarlier(context, directory, exported, planned);
   if (isChanged(directory, exported, input)) {
     await reportNewRows(context, directory, exported, input, true);
     context.notices.note('dry run: nothing was sent');

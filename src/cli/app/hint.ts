@@ -57,7 +57,7 @@ type ShellHost = Pick<System, 'platform' | 'env' | 'program'>;
 
 /** Writes out the command to run next, ready for a shell, with the service that this command line named. */
 export function nextCommand(words: readonly string[], globals: ServiceNamed | undefined, system: ShellHost): string {
-  return written(nextWords(words, globals, system), system);
+  return shellWords(nextWords(words, globals, system), system);
 }
 
 /** Returns the command to run next as words, with the service that this command line named. */
@@ -88,7 +88,7 @@ export function typedCommand(words: readonly string[], globals: Named, system: S
     ...option('--jq', jq),
     ...option('--time', time),
   ];
-  return written([programName(system), ...serviceOptions(globals), ...words, ...form], system);
+  return shellWords([programName(system), ...serviceOptions(globals), ...words, ...form], system);
 }
 
 /** The service that a command line names. */
@@ -120,7 +120,8 @@ export function option(name: string, value: string | readonly string[] | undefin
   return values.flatMap((one) => (/^-./.test(one) ? [`${name}=${one}`] : [name, one]));
 }
 
-function written(words: readonly string[], system: ShellHost): string {
+/** Returns words as they are typed in the shell of this system. */
+export function shellWords(words: readonly string[], system: ShellHost): string {
   const shell = shellFor(system);
   // A placeholder such as <file> stays unquoted: the reader replaces it.
   return words.map((word) => (/^<[\w.,=-]+>(?:=<\w+>)?$/.test(word) ? word : shell.word(word))).join(' ');
