@@ -19,7 +19,8 @@ import { byText } from '../ledger/claims.ts';
 import { CommandLedger, type JobClaim } from '../ledger/command-ledger.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { ledgerOfKey } from '../ledger/named-cycle.ts';
-import { provableUntil } from '../ledger/proof-of-absence.ts';
+import { jobDoubtError } from '../ledger/claim-errors.ts';
+import { listedJob, provableFrom, provableUntil } from '../ledger/proof-of-absence.ts';
 import { findJob, isJobId, nameOf } from '../run/job.ts';
 import { apply, type Part, sentOf } from '../run/part.ts';
 import { needsFile, partsByJob, type RunRecord, statusOf } from '../run/record.ts';
@@ -46,6 +47,7 @@ export const abandon = defineCommand({
   exitCodes: [
     5,
     [6, 'the run is completed, or the service has the file of the job'],
+    [9, 'the service does not find the job, and it can still be proven whether it has its file'],
     [11, 'another process works on the run, or on the run of the job'],
   ],
   fields: runView.fields,
@@ -66,8 +68,8 @@ export const abandon = defineCommand({
 /**
  * Frees the rows of a job on the operator's word, where nothing can be proven, or closes a forgotten job whose results were
  * read. Returns undefined if the name is not that of a job with rows in the ledger, or whose claim the ledger has lost.
- * @throws SvcError `conflict` for a job that has its file, `pending` while a process works on its run, `outcome_unknown` if
- *   it is not known whether its ledger is that of the key
+ * @throws SvcError `conflict` for a job that has its file, `pending` while a process works on its run, `outcome_unknown`
+ *   while it can still be proven whether the job has its file, and if it is not known whether its ledger is that of the key
  */
 async function releaseJob(context: Context, job: string): Promise<RunRow | undefined> {
   if (!isJobId(job) || fs.existsSync(job)) return undefined;
@@ -87,7 +89,7 @@ async function releaseJob(context: Context, job: string): Promise<RunRow | undef
   }
   const runs = await runsWith(context, job);
   const judge = async (claim: JobClaim): Promise<Judged> =>
-    judged(claim, await findJob(client, job), runs, client.now());
+    judged(claim, (await findJob(client, job)) ?? (await listedJob(client, claim.claim)), runs, client.now());
   const { found, isPaid } = await judge(claimed);
   const senders = [...runs, new SentFile(await reading.placeOf(tenant), job)];
   // If a process is sending the file, the command ends before it asks.
@@ -174,7 +176,8 @@ interface Judged {
  * pending job whose file the store confirmed to a run on this machine is about to be processed, but where the service does
  * not find the job, the confirmation may have come from a proxy. A claim of unknown rows keeps every file of its cycle from
  * being sent, so it can be released although its job is completed.
- * @throws SvcError `conflict` for a job that is paid for and may have results, or is closed
+ * @throws SvcError `conflict` for a job that is paid for and may have results, or is closed; `outcome_unknown` for one that
+ *   the service does not find, while its absence can be proven
  */
 function judged(
   claimed: JobClaim,
@@ -191,6 +194,11 @@ function judged(
     (status === 'completed' && 'it is completed') ||
     (wasRead && 'its results were read') ||
     (isStored && status === 'pending' && 'the store confirmed its file');
+  if (!why && found === undefined && provableFrom(claim) !== undefined && now <= provableUntil(claim))
+    throw jobDoubtError(claim, claimed.cycle, now).with({
+      hint: 'Rows are freed on your word only where nothing can be proven any more. From that time on, this command proves it:',
+      next: ['au', 'resume', claimed.cycle],
+    });
   if (!why) return { found, isPaid: false };
   if (found === undefined && !wasDelivered && now > provableUntil(claim)) return { found, isPaid: true };
   throw paidError(claimed, status, runs, why);

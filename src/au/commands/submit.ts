@@ -146,7 +146,7 @@ async function sendFile(
     const continuing = input.begin
       ? [...sendWords(run), '--begin', ...optionWords(input)]
       : continuingWords(run, input);
-    await resumable(continuing, { run: run.record.id }, submission.upload(run));
+    await resumable(continuing, { run: run.record.id }, submission.upload(run, { pollOnce: !wait }));
     if (wait) await requireJoinedFiles(context, run, again);
     if (wait || (wasCompleted && input.out !== undefined))
       await finishRun(context, run, { out, force }, { wait, wakeUp: wakeUpFor?.(run.record), exec, again });

@@ -1,10 +1,11 @@
+import { isSvcError } from '../../base/errors.ts';
 import { parseTime, wholeSecond } from '../../cli/output/time.ts';
 import type { Client } from '../../client/api/client.ts';
 import { pollUntil } from '../../client/api/poll.ts';
 import { UNDER_WAY_MS } from '../../schema/account-updater-files.ts';
 import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
 import { DAY_MS, MINUTE_MS } from '../../schema/durations.ts';
-import { soundPages, UnsoundList } from '../run/job.ts';
+import { isReadable, soundPages, UnsoundList } from '../run/job.ts';
 import type { ClaimEntry } from './entry.ts';
 
 /** How long the service remembers a job with a file at least. Later, its absence proves nothing. */
@@ -50,6 +51,24 @@ export async function proofOfAbsence(
     if (lists.some((earlier) => showsAll(earlier, listed)))
       return `two lists show job ${newer.id}, created ${newer.created_at}, and not job ${claim.job}`;
     lists.push(listed);
+  }
+  return undefined;
+}
+
+/**
+ * Returns the job of a claim as the list shows it: a read alone may miss a job, as of a replica that lags. Undefined if the
+ * list does not show it, or cannot be read.
+ */
+export async function listedJob(client: Client, claim: ClaimEntry): Promise<AccountUpdaterJob | undefined> {
+  const since = wholeSecond(parseTime(claim.created_at) ?? Date.parse(claim.created_at));
+  try {
+    for await (const { items } of soundPages(client, 100)) {
+      const found = items.find(({ id }) => id === claim.job);
+      if (found) return isReadable(found) ? found : undefined;
+      if (items.some(({ created_at: at }) => (parseTime(at ?? '') ?? Infinity) < since)) return undefined;
+    }
+  } catch (error) {
+    if (!(error instanceof UnsoundList) && !isSvcError(error, 'forbidden')) throw error;
   }
   return undefined;
 }

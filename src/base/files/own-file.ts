@@ -38,7 +38,7 @@ export function withRegularFile<T>(file: string, flags: number, most: number, us
     const found = fs.fstatSync(descriptor);
     if (!found.isFile()) {
       const code = found.isDirectory() ? 'EISDIR' : 'EINVAL';
-      throw Object.assign(new Error('not a regular file'), { code });
+      throw Object.assign(new Error('not a regular file'), { code, path: file });
     }
     if (found.size > most) throw Object.assign(new Error(`larger than ${most} bytes`), { code: 'EFBIG' });
     return use(descriptor);

@@ -122,17 +122,23 @@ const PATH_PROBLEMS: Readonly<Record<string, string>> = {
   ENOSPC: 'the disk is full',
   EDQUOT: 'the quota is used up',
   EIO: 'its disk fails',
+  ENOTDIR: 'it is below something that is not a directory',
+  EISDIR: 'it is a directory, and a file is expected there',
 };
+
+/** The problems of a path at which something else is than svc keeps there. */
+const MISPLACED: ReadonlySet<string> = new Set(['ENOTDIR', 'EISDIR']);
 
 /** Returns the error for a path that the system refuses; undefined for any other error. */
 function unusablePath(error: unknown): SvcError | undefined {
   const code = systemCodeOf(error) ?? '';
   const problem = ownMember(PATH_PROBLEMS, code);
   if (problem === undefined || !(error instanceof Error) || !('path' in error)) return undefined;
-  return new SvcError('local', `${String(error.path)} cannot be used: ${problem} (${code})`, {
-    hint: 'Check the path, the permissions of its directories, and its disk; or give another one.',
-    cause: error,
-  });
+  return new SvcError(
+    MISPLACED.has(code) ? 'config' : 'local',
+    `${String(error.path)} cannot be used: ${problem} (${code})`,
+    { hint: 'Check the path, the permissions of its directories, and its disk; or give another one.', cause: error },
+  );
 }
 
 /** Returns `EMFILE` or `ENFILE` if an error or one of its causes is a lack of file descriptors. */

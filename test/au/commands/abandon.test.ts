@@ -36,6 +36,16 @@ interface Said {
   statuses: string[];
   /** The job that lists leave out while it is forgotten. */
   job?: string;
+  /** The status of all jobs in lists while reads do not find them. */
+  listed?: string;
+}
+
+/** Lets a week pass after which the service does not know the job any more. */
+async function forget(desk: Awaited<ReturnType<typeof sentDesk>>): Promise<void> {
+  await desk.clock.advance(8 * DAY);
+  Object.assign(desk.said, { statuses: ['forgotten'], job: desk.job });
+  // The list shows whose the key is.
+  expect(await desk.svc('au create')).toMatchObject({ code: 0 });
 }
 
 async function sentDesk(options = '', env = {}): Promise<QuickDesk & { readonly job: string; readonly said: Said }> {
@@ -45,7 +55,9 @@ async function sentDesk(options = '', env = {}): Promise<QuickDesk & { readonly 
       if (said.statuses[0] === 'forgotten' && incoming.method === 'GET' && incoming.url?.includes('/jobs?')) {
         captureResponse(outgoing, (body) => {
           const list = JSON.parse(body.toString()) as { readonly data: readonly { readonly id: string }[] };
-          const text = JSON.stringify({ ...list, data: list.data.filter(({ id }) => id !== said.job) });
+          const data = list.data.filter(({ id }) => id !== said.job);
+          const listed = data.map((job) => ({ ...job, ...(said.listed && { status: said.listed }) }));
+          const text = JSON.stringify({ ...list, data: listed });
           outgoing.setHeader('content-length', Buffer.byteLength(text)).end(text);
         });
         return proceed();
@@ -85,7 +97,7 @@ it.each([
 
 it('R79: svc au abandon frees no rows of a job whose results were read, although the service does not find it', async () => {
   const desk = await sentDesk(' --wait');
-  desk.said.statuses = ['forgotten'];
+  Object.assign(desk.said, { statuses: ['forgotten'], job: desk.job });
   const refused = await desk.svc(`au abandon ${desk.job} --yes`);
   expect(refused, refused.stderr).toMatchObject({ code: 6, stdout: '' });
   // The run is completed, so that it cannot be abandoned either.
@@ -106,12 +118,40 @@ it('R79: svc au abandon frees no rows of a job whose file the store confirmed, a
 
 it('svc au abandon frees the rows of a job that the service does not find, although a proxy or the store confirmed its file', async () => {
   const desk = await sentDesk();
-  desk.said.statuses = ['forgotten'];
+  await forget(desk);
   const freed = await desk.svc(`au abandon ${desk.job} --yes`);
   expect(freed.code, freed.stderr).toBe(0);
   expect(freed.stderr).toContain('may have been paid for');
   const again = await desk.svc('au submit tokens.csv --cycle 2026-12');
   expect([again.code, desk.uploads()], again.stderr).toEqual([0, 2]);
+});
+
+it.each(['processing', 'completed'])(
+  'R79: svc au abandon frees no rows of a job that two reads do not find, and that the list shows as %s',
+  async (status) => {
+    const desk = await sentDesk();
+    desk.said.statuses = ['forgotten'];
+    desk.said.listed = status;
+    const refused = await desk.svc(`au abandon ${desk.job} --yes`);
+    expect(refused, refused.stderr).toMatchObject({ code: 6, stdout: '' });
+    expect(errorIn(refused)).toMatchObject({ job: desk.job, next: expect.stringContaining(desk.job) });
+  },
+);
+
+it('R79: svc au abandon frees no rows while it can still be proven whether their job has its file, and says since when it can', async () => {
+  const desk = await sentDesk();
+  Object.assign(desk.said, { statuses: ['forgotten'], job: desk.job });
+  const early = await desk.svc(`au abandon ${desk.job} --yes`);
+  expect(early, early.stderr).toMatchObject({ code: 9, stdout: '' });
+  expect(errorIn(early)).toMatchObject({
+    message: expect.stringMatching(/ is known at \d{4}-\d\d-\d\d \d\d:\d\d:\d\dZ$/),
+    next: 'svc au resume 2026-12',
+    retryable: true,
+  });
+  await desk.clock.advance(6 * DAY);
+  expect(await desk.svc(`au abandon ${desk.job} --yes`)).toMatchObject({ code: 9 });
+  await desk.clock.advance(2 * DAY);
+  expect(await desk.svc(`au abandon ${desk.job} --yes`)).toMatchObject({ code: 0 });
 });
 
 it('R79: svc au abandon closes a forgotten job whose results another submission read only for their tokens, and frees no rows', async () => {
@@ -146,7 +186,8 @@ it.each([
   'svc au abandon frees the rows of a job that is $status once, prints them like a run, and says later that the job holds none',
   async ({ status, isElsewhere }) => {
     const desk = await sentDesk();
-    desk.said.statuses = [status];
+    if (status === 'forgotten') await forget(desk);
+    else desk.said.statuses = [status];
     if (isElsewhere) rmSync(desk.home.file('.local/state/svc/runs'), { recursive: true });
     const abandon = async (): Promise<readonly [row: unknown, stderr: string]> => {
       const { code, stdout, stderr } = await desk.svc(`au abandon ${desk.job} --yes`);
@@ -170,7 +211,8 @@ it.each([
 
 it('R79: svc au abandon looks at the job again after the question', async () => {
   const desk = await sentDesk();
-  desk.said.statuses = ['forgotten', 'completed'];
+  rmSync(desk.home.file('.local/state/svc/runs'), { recursive: true });
+  desk.said.statuses = ['pending', 'completed'];
   const refused = await desk.svc(`au abandon ${desk.job} --yes`);
   expect(refused, refused.stderr).toMatchObject({ code: 6, stdout: '' });
   expect(errorIn(refused)['message']).toBe(`the rows of job ${desk.job} are not free: it is completed`);

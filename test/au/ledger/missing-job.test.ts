@@ -1,6 +1,7 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { captureResponse } from '../../../src/emulator/faults/intercept.ts';
 import { errorIn, type HereResult, rowOf } from '../../support/run-here.ts';
 import { type Machine, openMachine } from '../commands/machine.ts';
 import { type Fault, refuseWith } from '../support.ts';
@@ -218,6 +219,17 @@ describe('a job that the service does not find and that certainly has no file', 
   it('svc au status ends with 5 once its rows are free', async () => {
     const { machine, job } = await uploaded();
     await machine.clock.advance(8 * DAY_MS);
+    // The list shows another job, and with it whose the key is.
+    expect(await machine.svc('au create')).toMatchObject({ code: 0 });
+    machine.fault = (incoming, outgoing, proceed) => {
+      if (!incoming.url?.includes('/jobs?')) return hideJobs(incoming, outgoing, proceed);
+      captureResponse(outgoing, (body) => {
+        const list = JSON.parse(body.toString()) as { readonly data: readonly { readonly id: string }[] };
+        const text = JSON.stringify({ ...list, data: list.data.filter(({ id }) => id !== job) });
+        outgoing.setHeader('content-length', Buffer.byteLength(text)).end(text);
+      });
+      proceed();
+    };
     expect(await machine.svc(`au abandon ${job} --yes`)).toMatchObject({ code: 0 });
     const ended = await machine.svc(`au status ${job}`);
     expect([ended.code, errorIn(ended)['message']], ended.stderr).toEqual([5, `job ${job} is not found`]);

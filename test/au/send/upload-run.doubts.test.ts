@@ -111,3 +111,21 @@ describe('a job to abandon while the service shows no job of the key', () => {
     expect(freed.stderr).toContain(`the rows of job ${job} are free`);
   });
 });
+
+it('R36: svc au submit without --wait polls once for a file whose last bytes a killed command sent, and sends nothing again', async () => {
+  let isRefused = true;
+  const desk = await openQuickDesk({
+    intercept: ({ method }, outgoing, proceed) =>
+      isRefused && method === 'PUT' ? outgoing.writeHead(403).end() : proceed(),
+  });
+  expect(await desk.svc('au submit tokens.csv')).toMatchObject({ code: 4 });
+  isRefused = false;
+  const [run = ''] = desk.runIds();
+  desk.change(run, ({ parts }) => {
+    for (const part of parts) part.sent = 'all';
+  });
+  const began = desk.clock.now();
+  const { code, stderr } = await desk.svc('au submit tokens.csv');
+  expect([code, desk.uploads()], stderr).toEqual([9, 0]);
+  expect(desk.clock.now() - began).toBeLessThan(60_000);
+});

@@ -94,6 +94,8 @@ describe('an error for a person', () => {
   it.each([
     ['EACCES', 'not allowed for this user'],
     ['ELOOP', 'its links lead in a circle'],
+    ['ENOTDIR', 'it is below something that is not a directory'],
+    ['EISDIR', 'it is a directory, and a file is expected there'],
     ['ENAMETOOLONG', 'its name is too long'],
   ])(
     'an error for a person says of a path that the system refuses why, and not that svc has a bug: %s',
