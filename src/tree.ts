@@ -1,13 +1,4 @@
-import { VERSION } from './base/version.ts';
-import {
-  type Command,
-  defineCommand,
-  entry,
-  type Entry,
-  type Example,
-  group,
-  type Program,
-} from './cli/app/command.ts';
+import { entry, type Entry, type Example, group, type Program } from './cli/app/command.ts';
 import { GLOBAL_PARAMETERS } from './cli/app/global-parameters.ts';
 
 const LOGS: readonly Entry[] = [
@@ -217,7 +208,7 @@ export const TREE: readonly Entry[] = [
   group('logs', 'read, follow and archive audit logs', LOGS, { defaultCommand: 'list' }),
   group('tenant', 'show and change the tenant of your keys', TENANT, { defaultCommand: 'show' }),
   group('3ds', 'authenticate cardholders with 3-D Secure', THREE_DS),
-  group('au', 'refresh card tokens in batch jobs (Account Updater)', ACCOUNT_UPDATER, { alias: 'account-updater' }),
+  group('au', 'refresh card tokens in batch jobs (Account Updater)', ACCOUNT_UPDATER),
   group('events', 'receive, resend and simulate webhook events', EVENTS),
   group('sandbox', 'emulate the service on this machine', SANDBOX),
   entry(
@@ -261,27 +252,6 @@ export const TREE: readonly Entry[] = [
   ),
 ];
 
-const AUTH: readonly Entry<Command>[] = [
-  entry('login', 'the same as svc login', () => import('./general/commands/login.ts')),
-  entry('status', 'the same as svc whoami', async () => ({
-    status: (await import('./general/commands/whoami.ts')).whoami,
-  })),
-  entry('logout', 'the same as svc logout', () => import('./general/commands/logout.ts')),
-];
-
-/** Words of other tools for commands in the tree above; lists and completion leave them out. */
-const ALIASES: readonly Entry[] = [
-  entry('version', 'show the version', async () => ({ version }), { hidden: true }),
-  { ...group('auth', 'log in, show who you are, log out', AUTH), hidden: true },
-];
-
-const version = defineCommand({
-  examples: [['svc version', 'the same as svc --version']],
-  anySettings: true,
-  parameters: {},
-  run: ({ out }) => out.write(`${VERSION}\n`),
-});
-
 const EXAMPLES: readonly Example[] = [
   ['svc --sandbox logs --entity-type card', 'try it: no account, no network'],
   ['svc login', 'save your API keys'],
@@ -289,11 +259,11 @@ const EXAMPLES: readonly Example[] = [
 ];
 
 export const PROGRAM: Program = {
-  tree: [...TREE, ...ALIASES],
+  tree: TREE,
   welcome: entry('svc', 'show the current profile, and what to do next', async () => ({
     svc: (await import('./general/commands/welcome.ts')).welcome,
   })),
   examples: EXAMPLES,
-  habits: async () => (await import('./general/every-habit.ts')).EVERY_HABIT,
+  otherTools: async () => (await import('./general/other-tools.ts')).OTHER_TOOLS,
   meanings: async () => (await import('./general/every-meaning.ts')).EVERY_MEANING,
 };

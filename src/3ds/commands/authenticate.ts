@@ -63,7 +63,7 @@ export const authenticate = defineCommand({
     if (earlier !== undefined)
       context.notices.warn(`the session was authenticated before (${earlier}); the service may want a new one`);
     if (dryRun) return new Preview((await import('../../client/api/resources.ts')).authenticateRequest(id, request));
-    await confirm(context, unknown, session && { id, earlier });
+    await confirm(context, unknown, earlier);
     const result = await orNewSession(client.threeDs.authenticate(id, request, ['3ds', 'show', id]));
     const report = async (): Promise<Authentication> => {
       const mustWait = wait && (await reportChallenge(context, client, id, result, { open, failOn }));
@@ -103,13 +103,8 @@ function requiredFile(file: string | undefined): string {
 /**
  * Asks at most one question: about unknown fields and a session that was authenticated before, or else about the cost.
  */
-async function confirm(
-  context: Context,
-  paths: readonly string[],
-  session: { readonly id: string; readonly earlier: string | undefined } | undefined,
-): Promise<void> {
+async function confirm(context: Context, paths: readonly string[], earlier: string | undefined): Promise<void> {
   const unchanged = 'nothing was sent';
-  const earlier = session?.earlier;
   if (paths.length === 0 && earlier === undefined)
     return confirmCost(context, 'authenticate the session', { unchanged });
   const { globals, notices, prompts } = context;
@@ -117,12 +112,7 @@ async function confirm(
   const what = paths.length === 0 ? 'the body' : `unknown fields (${pathWords(paths)})`;
   const again = earlier === undefined ? '' : ' again';
   if (globals.yes) notices.warn(`sending ${what}${again}`);
-  try {
-    await prompts().confirm(`Send ${what}${again}?`, unchanged);
-  } catch (error) {
-    // The id was read from the service, so the printed command can have it.
-    throw isSvcError(error, 'input_needed') && session ? error.with({ facts: { session: session.id } }) : error;
-  }
+  await prompts().confirm(`Send ${what}${again}?`, unchanged);
 }
 
 // The service decides; the warning names a probable refusal in advance.

@@ -10,7 +10,7 @@ import type { Query } from '../output/jq.ts';
 import type { Terminal } from '../output/terminal.ts';
 import type { View } from '../output/view.ts';
 import type { Globals } from './global-parameters.ts';
-import type { Habits } from './habits.ts';
+import type { OtherTools } from './other-tools.ts';
 import { flag, type Input, type Parameters, suggesting, value } from './parameter.ts';
 import { names } from './value-parsers.ts';
 
@@ -84,8 +84,6 @@ export interface Entry<Node = Group | Command> extends Named {
   readonly hidden: boolean;
   /** Whether `svc --help` leaves the word to `svc help`. */
   readonly rare?: boolean | undefined;
-  /** Another word for the same, which lists leave out. */
-  readonly alias?: string | undefined;
   /** The commands of a group. */
   readonly commands?: readonly Entry[] | undefined;
   readonly load: () => Promise<Node>;
@@ -97,8 +95,8 @@ export interface Program {
   readonly welcome: Entry<Command>;
   /** The first examples that `svc --help` shows. */
   readonly examples: readonly Example[];
-  /** What people type out of habit with other tools. Only a mistake loads it. */
-  readonly habits: () => Promise<Required<Habits>>;
+  /** What people type who come from other tools. Only a mistake loads it. */
+  readonly otherTools: () => Promise<OtherTools>;
   /** The meanings of all words of the service and of svc. */
   readonly meanings: () => Promise<readonly Meaning[]>;
 }
@@ -122,19 +120,14 @@ export function entry<
   return { name, summary, hidden, rare, load: async () => ({ ...(await load())[exported], name, summary }) };
 }
 
-/** Lists a group: its word, one line for lists, its commands, the default command and another word for it, if any. */
+/** Lists a group: its word, one line for lists, its commands and the default command, if any. */
 export function group(
   name: string,
   summary: string,
   commands: readonly Entry[],
-  { defaultCommand, alias, hidden = false }: { defaultCommand?: string; alias?: string; hidden?: boolean } = {},
+  { defaultCommand, hidden = false }: { defaultCommand?: string; hidden?: boolean } = {},
 ): Entry<Group> {
-  return { name, summary, hidden, alias, commands, load: async () => ({ name, summary, commands, defaultCommand }) };
-}
-
-/** Tells whether an entry has this name, or this other name. */
-export function isNamed({ name, alias }: Pick<Entry, 'name' | 'alias'>, word: string): boolean {
-  return word === name || word === alias;
+  return { name, summary, hidden, commands, load: async () => ({ name, summary, commands, defaultCommand }) };
 }
 
 export function isGroup(node: Group | Command): node is Group {

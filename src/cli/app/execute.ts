@@ -48,62 +48,19 @@ export async function execute(parsed: Parsed, argv: readonly string[], system: S
         reportFailure(error, { system, terminal, globals: own, requestedFormat, command: parsed.words, profile: name }),
     });
   } catch (error) {
-    if (parsed.kind === 'mistake') return await reportMistake(error, argv, { system, terminal, requestedFormat });
-    const reporting = { system, terminal, globals, requestedFormat };
-    const named = withHelp(await withFile(error, argv, parsed, system), parsed);
-    const shown = await withYes(named, argv, parsed, system);
-    return reportFailure(shown, { ...reporting, command: parsed.words });
+    const [shown, command] = parsed.kind === 'run' ? [withHelp(error, parsed), parsed.words] : [error, undefined];
+    return reportFailure(shown, { system, terminal, globals, requestedFormat, command });
   } finally {
     await terminal.close();
   }
 }
 
-/** Reports a command line that could not be parsed. The command that it suggests is for the service that was typed. */
-async function reportMistake(
-  error: unknown,
-  argv: readonly string[],
-  reporting: Pick<ErrorReporting, 'system' | 'terminal' | 'requestedFormat'>,
-): Promise<number> {
-  const { serviceIn } = await import('./mended-line.ts');
-  return reportFailure(error, { ...reporting, globals: serviceIn(argv), command: undefined });
-}
-
-/** Adds the help of the command to a usage error that names no other command, and --force where a file exists. */
+/** Adds the help of the command to an error of the line that names no other command, and --force where a file exists. */
 function withHelp(error: unknown, { words, command }: RunRequest): unknown {
-  if (!isSvcError(error, 'usage') || error.commands.length > 0) return error;
+  if (!isSvcError(error, 'usage', 'input_needed') || error.commands.length > 0) return error;
   const isForced = 'force' in command.parameters && error.message.endsWith(' exists');
   const hint = isForced ? 'Give another name, or add --force to replace it.' : error.hint;
   return error.with({ hint, next: [...words.split(' ').filter(Boolean), '--help'] });
-}
-
-/** Adds the file that was probably meant. Nothing is loaded where no more files can be opened. */
-async function withFile(
-  error: unknown,
-  argv: readonly string[],
-  request: RunRequest,
-  system: Pick<System, 'cwd'>,
-): Promise<unknown> {
-  if (!isSvcError(error, 'local') || !/ does not exist| is a directory| is not a regular file/.test(error.message))
-    return error;
-  const { withNearFile } = await import('./files/near-file.ts');
-  return withNearFile(error, argv, request, system);
-}
-
-/** Adds the typed command with --yes where nobody could be asked and --yes is enough. */
-async function withYes(
-  error: unknown,
-  argv: readonly string[],
-  { words, command }: RunRequest,
-  { cwd }: Pick<System, 'cwd'>,
-): Promise<unknown> {
-  if (!isSvcError(error, 'input_needed') || error.hint !== 'Pass --yes.' || error.commands.length > 0) return error;
-  const { mendedLine, separated } = await import('./mended-line.ts');
-  const typed = separated(argv, command.parameters);
-  // A word among the facts of the error, such as an id that the service knows, is no secret.
-  const known = new Set(Object.values(error.facts ?? {}));
-  const instead = new Map(typed.flatMap((word, at) => (known.has(word) ? [[at, [word]] as const] : [])));
-  const line = mendedLine({ argv: typed, cwd }, { path: words.split(' '), parameters: command.parameters, instead });
-  return error.with({ next: [...line, '--yes'] });
 }
 
 /** The requested output format, as far as it is known yet. */

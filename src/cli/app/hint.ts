@@ -95,7 +95,7 @@ export function typedCommand(words: readonly string[], globals: Named, system: S
 export type ServiceNamed = Pick<Globals, 'sandbox' | 'profile' | 'baseUrl'>;
 
 /** Returns the options that name a service. */
-export function serviceOptions({ sandbox, profile, baseUrl }: ServiceNamed): string[] {
+function serviceOptions({ sandbox, profile, baseUrl }: ServiceNamed): string[] {
   return [
     ...(sandbox ? ['--sandbox'] : []),
     ...option('--profile', profile === undefined ? undefined : profileShown(profile)),

@@ -175,3 +175,12 @@ export function assignmentsOf(name: string, meaning: string, values: readonly Su
 export function takesValue(parameter: Parameter<unknown>): boolean {
   return parameter.kind === 'value' || parameter.kind === 'repeated';
 }
+
+/** Returns `<time>` for `--since <time>`, and one word for `<job|run>`, which a shell would read otherwise. */
+export function placeholder(syntax: string): string {
+  return `<${nameOf(syntax)}>`;
+}
+
+export function nameOf(syntax: string): string {
+  return /[<[][^\w]*(\w(?:[\w.,=-]*\w)?)[^>\]]*[>\]]$/.exec(syntax)?.[1] ?? 'value';
+}

@@ -4,7 +4,7 @@ import { isShowable, nearest, questionOf, typedWord } from '../../base/security/
 import type { System } from '../../base/system.ts';
 import { VERSION } from '../../base/version.ts';
 import { writePlain } from '../output/output.ts';
-import { type Command, type Entry, isGroup, isNamed, type Program } from './command.ts';
+import { type Command, type Entry, isGroup, type Program } from './command.ts';
 import { GLOBAL_PARAMETERS, type Globals } from './global-parameters.ts';
 import type { About, HelpRequest, Invocation, RunRequest } from './invocation.ts';
 import { optionWords, type Parameter, type Parameters } from './parameter.ts';
@@ -55,10 +55,7 @@ export async function parse(argv: readonly string[], program: Program, cwd = '.'
   help.action((words: readonly string[]) => {
     helpWords = words;
   });
-  for (const { name, alias } of tree) {
-    const word = root.command(name);
-    if (alias !== undefined) word.alias(alias);
-  }
+  for (const { name } of tree) root.command(name);
   root.hook('preSubcommand', (_, child) => (child === help ? undefined : enter(child, tree, [], position)));
   try {
     // `svc help logs tail` is parsed as `svc logs tail --help`.
@@ -68,10 +65,9 @@ export async function parse(argv: readonly string[], program: Program, cwd = '.'
     if (hasCode(error, 'commander.help') && position.parser === root)
       return runOf(await program.welcome.load(), '', {}, globals);
     if (!hasCode(error, 'commander.help', 'commander.helpDisplayed')) {
-      const [{ explainMistake }, habits] = await Promise.all([import('./mistake.ts'), program.habits()]);
+      const [{ explainMistake }, otherTools] = await Promise.all([import('./mistake.ts'), program.otherTools()]);
       const parameters = position.about.kind === 'command' ? position.about.command.parameters : {};
-      const { meanings } = program;
-      throw await explainMistake(error, { ...position, tree, parameters, argv, habits, meanings, cwd });
+      throw await explainMistake(error, { ...position, tree, parameters, argv, otherTools });
     }
     const moved = position.parser === root ? helpLast(argv, tree) : undefined;
     return moved === undefined ? helpOn(position.about, argv) : parse(moved, program, cwd);
@@ -85,7 +81,7 @@ export async function parse(argv: readonly string[], program: Program, cwd = '.'
 function helpLast(argv: readonly string[], tree: readonly Entry[]): readonly string[] | undefined {
   const at = argv.findIndex((word) => word === '--help' || word === '-h');
   const [help, word, ...rest] = argv.slice(at);
-  if (help === undefined || word === undefined || !tree.some((entry) => isNamed(entry, word))) return undefined;
+  if (help === undefined || word === undefined || !tree.some((entry) => entry.name === word)) return undefined;
   return [...argv.slice(0, at), word, ...rest, help];
 }
 
@@ -218,7 +214,7 @@ async function requireHelp(typed: readonly string[], program: Program): Promise<
   let entries = program.tree;
   const topics = Object.keys(TOPICS);
   for (const [at, word] of typed.entries()) {
-    const entry = entries.find((one) => isNamed(one, word));
+    const entry = entries.find((one) => one.name === word);
     const names = [...entries.map(({ name }) => name), ...(at === 0 ? topics : [])];
     if (entry === undefined) throw (await explanationOf(typed, program)) ?? noHelpOn(typed.slice(0, at), word, names);
     const node = await entry.load();

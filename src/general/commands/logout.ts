@@ -34,7 +34,8 @@ export const logout = defineCommand({
       return notices.note(all ? 'no profile has stored keys' : `profile ${names[0]} has no stored keys`);
     if (dryRun) return notices.note(`dry run: would remove ${stored.join(', ')}`);
     // Keys may be stored nowhere else.
-    if (stored.length > 1) await prompts().confirm(`Remove ${stored.join(', ')}?`, 'nothing was removed');
+    if (stored.length > 1)
+      await prompts().confirm(`Remove ${stored.join(', ')}?`, 'nothing was removed', ['logout', '--all', '--yes']);
     await updateConfig(system, (config) => {
       for (const name of names) {
         const profile = storedProfile(config, name);

@@ -1,4 +1,4 @@
-import { type Command, type Entry, isGroup, isNamed } from '../../cli/app/command.ts';
+import { type Command, type Entry, isGroup } from '../../cli/app/command.ts';
 import { optionWords, type Parameter, type Parameters, type Suggestion, takesValue } from '../../cli/app/parameter.ts';
 
 export interface Completable {
@@ -58,7 +58,7 @@ async function step(at: ParseState, word: string, common: readonly Parameter<unk
   if (at.pending) return { ...at, pending: undefined };
   if (!at.argumentsOnly && word === '--') return { ...at, argumentsOnly: true, next: [] };
   if (!at.argumentsOnly && /^-./.test(word)) return afterOption(at, word, common);
-  const chosen = at.next.find((entry) => isNamed(entry, word));
+  const chosen = at.next.find((entry) => entry.name === word);
   if (!chosen) return { ...at, next: [], arguments: [...at.arguments, word] };
   return enter(at, chosen, common);
 }

@@ -12,7 +12,8 @@ export const reset = defineCommand({
   async run(context, input) {
     const directory = await directoryToReset(context, input.directory);
     const question = `Reset the sandbox in ${directory}? Its jobs, files and logs are deleted.`;
-    await context.prompts().confirm(question, 'nothing was reset');
+    const again = input.directory === undefined ? ['sandbox', 'reset', '--yes'] : undefined;
+    await context.prompts().confirm(question, 'nothing was reset', again);
     const { resetSandbox } = await import('../../emulator/state/journal.ts');
     resetSandbox(directory);
     // Jobs that are gone must not count as paid for.

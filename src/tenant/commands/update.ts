@@ -8,6 +8,7 @@ import {
   assignmentsOf,
   flag,
   type Input,
+  placeholder,
   reading,
   repeated,
   suggesting,
@@ -15,7 +16,6 @@ import {
   value,
 } from '../../cli/app/parameter.ts';
 import { option } from '../../cli/app/hint.ts';
-import { placeholder } from '../../cli/app/place.ts';
 import { recordPrinter } from '../../cli/app/print.ts';
 import { describeTenant, factsOf } from '../../cli/app/tenant-mark.ts';
 import { nameValue, text } from '../../cli/app/value-parsers.ts';

@@ -197,7 +197,7 @@ describe('3ds authenticate', () => {
     const asked = await authenticate('--allow-unknown');
     expect({ code: asked.code, lines: server.lines }).toEqual({ code: 2, lines: [READ, READ] });
     expect(asked.stderr).toContain('Send unknown fields (purchase_info.new_rate)?');
-    expect(asked.stderr).toContain('"next":"svc 3ds authenticate s1 --file body.json --allow-unknown --yes"');
+    expect(asked.stderr).toContain('"next":"svc 3ds authenticate --help"');
     const sent = await authenticate('--allow-unknown', '--yes', '--set', 'purchase_info.currency=EUR');
     expect(sent.code).toBe(0);
     expect(sent.stderr).toContain('sending unknown fields (purchase_info.new_rate)');
@@ -392,7 +392,7 @@ describe('3ds authenticate', () => {
       const refused = await authenticate();
       expect({ code: refused.code, lines: server.lines }).toEqual({ code: 2, lines: [READ] });
       expect(refused.stderr).toContain(`was authenticated before (${status})`);
-      expect(refused.stderr).toContain('"next":"svc 3ds authenticate s1 --file body.json --yes"');
+      expect(refused.stderr).toContain('"next":"svc 3ds authenticate --help"');
       const sent = await authenticate('--yes');
       expect({ code: sent.code, sends: server.lines.filter((line) => line === SEND).length }).toEqual({
         code: 6,

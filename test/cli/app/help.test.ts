@@ -264,7 +264,7 @@ describe('a mistyped word', () => {
     [['logs', 'tial'], 'tail'],
     [['logs', '--limt', '3'], '--limit'],
     [['logs', '--outptu', 'json'], '--output'],
-    [['logs', '--json'], '-o json'],
+    [['logs', '--json'], '--output json'],
     [['logs', '-o', 'jsno'], 'json'],
     [['au', 'submit', 'x', '--fail-on', 'er'], 'err'],
     [['3ds', 'template', 'payment-transactoin'], 'payment-transaction'],
@@ -278,7 +278,7 @@ describe('a mistyped word', () => {
     ['tenant update --name X -s', undefined],
     ['tenant update --name X -e prod', undefined],
     ['tenant show -P prod', "Did you mean '-p'?"],
-    ['tenant show -f json', "Did you mean '--output'?"],
+    ['tenant show -f json', undefined],
   ])('an unknown option of one letter is no other one, apart from its case: %s', async (line, hint) => {
     const error: unknown = await parse(line.split(' '), PROGRAM).catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ code: 'usage', message: expect.stringContaining('unknown option') });

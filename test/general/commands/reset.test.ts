@@ -217,7 +217,7 @@ describe('svc logout --all', () => {
         });
       const unasked = await run('', ['-o', 'json'], { argv: ['logout', '--all'] });
       expect(unasked.code).toBe(2);
-      expect(errorIn(unasked)).toMatchObject({ next: 'svc logout --all -o json --yes' });
+      expect(errorIn(unasked)).toMatchObject({ next: 'svc logout --all --yes' });
       for (const option of [['--sandbox'], ['--profile', 'one'], ['-p', 'one']]) {
         const refused = await run('', ['--yes'], { argv: [...option, 'logout', '--all'] });
         expect([refused.code, words(refused)]).toEqual([2, expect.stringContaining('; nothing was removed')]);

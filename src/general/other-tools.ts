@@ -1,0 +1,29 @@
+import type { OtherTools } from '../cli/app/other-tools.ts';
+
+/** What people type who come from other tools. Only a mistake loads it. */
+export const OTHER_TOOLS: OtherTools = {
+  commands: {
+    'account-updater': 'au',
+    auth: 'login',
+    config: 'profile',
+    configure: 'login',
+    init: 'login',
+    listen: 'events listen',
+    status: 'whoami',
+    'au list': 'au jobs',
+    'au show': 'au status',
+    'profile rm': 'profile delete',
+    'tenant get': 'tenant show',
+  },
+  options: {
+    '--after': '--since',
+    '--from': '--since',
+    '--entity': '--entity-type',
+    '--type': '--entity-type',
+    '--format': '--output',
+    '--json': '--output json',
+    '--query': '--jq',
+    '--no-color': '--color never',
+    '--verbose': '--debug',
+  },
+};
