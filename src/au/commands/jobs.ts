@@ -1,5 +1,5 @@
 import { exactMembers } from '../../base/json/exact.ts';
-import { type Context, defineCommand, PROFILES_PARAMETER } from '../../cli/app/command.ts';
+import { type Context, defineCommand } from '../../cli/app/command.ts';
 import { option } from '../../cli/app/hint.ts';
 import { PAGING_PARAMETERS, pagingWords } from '../../cli/app/paging.ts';
 import { choice, conflicting, flag, type Input, value } from '../../cli/app/parameter.ts';
@@ -35,7 +35,6 @@ const MOST_READ = 20_000;
 
 const listParameters = {
   ...PAGING_PARAMETERS,
-  ...PROFILES_PARAMETER,
   status: choice('--status <status>', 'only jobs with this status', JOB_STATUSES),
   since: value('--since <time>', 'only jobs created since then', moment),
   watch: conflicting(

@@ -9,7 +9,7 @@ import { isObject, type View } from '../output/view.ts';
 import type { Command, Context, RowSink } from './command.ts';
 import { type ContextDeps, createContext } from './context.ts';
 import type { Globals } from './global-parameters.ts';
-import { type CheckedRenderer, formatOf, openQuery, rendererFor } from './print.ts';
+import { listPrinter, type ListPrinter, oneBatch, openQuery } from './print.ts';
 
 interface ProfilesRun {
   readonly command: Command;
@@ -43,15 +43,15 @@ export async function runProfiles(names: readonly string[], run: ProfilesRun): P
   const [first] = profiles;
   if (!first) throw new SvcError('bug', 'no profile was named');
   for (const notice of first.settings.notices) deps.terminal.notices.warn(notice);
-  const base = createContext({
-    ...deps,
-    globals: withProfileField(run.globals),
-    settings: first.settings,
-    readOnly: true,
-  });
+  const { fields } = run.globals;
+  const globals = fields === undefined ? run.globals : { ...run.globals, fields: `profile,${fields}` };
+  const base = createContext({ ...deps, globals, settings: first.settings, readOnly: true });
   try {
     const context = { ...base, query: await openQuery(base, command) };
-    const codes = await codesOf(profiles, run, context);
+    const rows = new ProfileRows(context);
+    const codes: number[] = [];
+    for (const profile of profiles) codes.push(await runOne(profile, run, context, rows));
+    await rows.end();
     return EXIT_CODE_ORDER.find((code) => codes.includes(code)) ?? codes.find((code) => code !== 0) ?? 0;
   } finally {
     await base.close();
@@ -59,15 +59,12 @@ export async function runProfiles(names: readonly string[], run: ProfilesRun): P
 }
 
 /** Refuses options that make no sense for several profiles. */
-function refuseConflicts({ globals, input, deps }: ProfilesRun): void {
+function refuseConflicts({ globals, deps }: ProfilesRun): void {
   const options = {
     '--profile': globals.profile,
     '--sandbox': globals.sandbox,
     '--base-url': globals.baseUrl,
     '--curl': globals.curl,
-    '--start': input['start'],
-    '--follow': input['follow'],
-    '<dir>': input['dir'],
   };
   const ofKeys = Object.values(KEY_VARIABLES).flatMap((names) => names.flatMap((name) => [name, `${name}_FILE`]));
   const used =
@@ -77,26 +74,6 @@ function refuseConflicts({ globals, input, deps }: ProfilesRun): void {
   throw new SvcError('usage', `--profiles and ${used} cannot be used together`, {
     hint: 'Leave one of them out: each profile has its own base URL, and its keys go nowhere else.',
   });
-}
-
-function withProfileField(globals: Globals): Globals {
-  const { fields } = globals;
-  if (fields === undefined || fields.split(',').includes('profile')) return globals;
-  return { ...globals, fields: `profile,${fields}` };
-}
-
-async function codesOf(profiles: readonly OneProfile[], run: ProfilesRun, context: Context): Promise<number[]> {
-  const rows = new ProfileRows(context);
-  const codes: number[] = [];
-  try {
-    for (const profile of profiles) codes.push(await runOne(profile, run, context, rows));
-  } catch (error) {
-    // Ending the list keeps the output parsable.
-    await rows.cut().catch(() => undefined);
-    throw error;
-  }
-  await rows.end();
-  return codes;
 }
 
 async function runOne(profile: OneProfile, run: ProfilesRun, base: Context, rows: ProfileRows): Promise<number> {
@@ -123,15 +100,11 @@ async function runOne(profile: OneProfile, run: ProfilesRun, base: Context, rows
 /** Exit codes by priority: failures first, then findings. */
 const EXIT_CODE_ORDER = [...FAILURES_BY_WEIGHT, EXIT_CODES.entries_missing, EXIT_CODES.threshold];
 
-// A table waits for this many rows, so that the rows of every profile influence the column widths.
-const MOST_HELD = 1000;
-
-/** The rows of all profiles as one list, each with its profile. */
+/** Collects the rows of all profiles, each with its profile, to print them as one list. */
 class ProfileRows {
   readonly #context: Context;
-  #renderer: CheckedRenderer<unknown> | undefined;
-  #held: unknown[] = [];
-  #begun = false;
+  readonly #rows: unknown[] = [];
+  #print: ListPrinter<unknown> | undefined;
 
   constructor(context: Context) {
     this.#context = context;
@@ -141,44 +114,18 @@ class ProfileRows {
     return {
       open: async (view) => {
         // Every profile prints rows of the same view, so the first view fits all.
-        this.#renderer ??= await rendererFor(this.#context, withProfileColumn(view) as View, 'list');
+        this.#print ??= await listPrinter(this.#context, withProfileColumn(view) as View);
         return async (batches) => {
-          let count = 0;
-          for await (const batch of batches) {
-            count += batch.length;
-            await this.#add(batch.map((row) => labeled(profile, row)));
-          }
-          return count;
+          const before = this.#rows.length;
+          for await (const batch of batches) for (const row of batch) this.#rows.push(labeled(profile, row));
+          return this.#rows.length - before;
         };
       },
     };
   }
 
   async end(): Promise<void> {
-    const { notices, out } = this.#context;
-    await this.#flush();
-    await out.write((await this.#renderer?.end?.()) ?? '');
-    if (out.isTerminal) notices.setApart();
-    const { dropped = [] } = this.#renderer ?? {};
-    if (dropped.length > 0) notices.note(`hidden columns: ${dropped.join(', ')} (use --wide or --fields)`);
-    this.#renderer?.check?.();
-  }
-
-  async cut(): Promise<void> {
-    if (this.#begun) await this.#context.out.write((await this.#renderer?.end?.(true)) ?? '');
-  }
-
-  async #add(rows: readonly unknown[]): Promise<void> {
-    for (const row of rows) this.#held.push(row);
-    if (formatOf(this.#context, 'list') !== 'table' || this.#held.length >= MOST_HELD) await this.#flush();
-  }
-
-  async #flush(): Promise<void> {
-    const rows = this.#held;
-    const head = this.#begun ? '' : (this.#renderer?.begin?.() ?? '');
-    this.#held = [];
-    this.#begun = true;
-    await this.#context.out.write(head + ((await this.#renderer?.rows(rows)) ?? ''));
+    await this.#print?.(oneBatch(this.#rows));
   }
 }
 

@@ -2,7 +2,7 @@ import { once as untilEvent } from 'node:events';
 import { isSvcError, SvcError } from '../../base/errors.ts';
 import { VERSION } from '../../base/version.ts';
 import { detailOf, inspectKey, type KeyReport, otherTenantText } from '../../cli/app/check-key.ts';
-import { type Context, defineCommand, PROFILES_PARAMETER } from '../../cli/app/command.ts';
+import { type Context, defineCommand } from '../../cli/app/command.ts';
 import { nextCommand } from '../../cli/app/hint.ts';
 import type { Input } from '../../cli/app/parameter.ts';
 import { isDrawn, listPrinter, oneBatch } from '../../cli/app/print.ts';
@@ -50,7 +50,7 @@ export const doctor = defineCommand({
   anySettings: true,
   exitCodes: [4, 5, 6, 7, 8, 10],
   fields: findingView.fields,
-  parameters: { ...KEY_AGE_PARAMETERS, ...PROFILES_PARAMETER },
+  parameters: KEY_AGE_PARAMETERS,
   async run(context, { maxKeyAge, strict }) {
     checkKeyAgeOptions({ maxKeyAge, strict });
     const print = await listPrinter(context, findingView);

@@ -1,5 +1,5 @@
 import { SvcError } from '../../base/errors.ts';
-import { defineCommand, PROFILES_PARAMETER } from '../../cli/app/command.ts';
+import { defineCommand } from '../../cli/app/command.ts';
 import { PAGING_PARAMETERS } from '../../cli/app/paging.ts';
 import { conflicting, flag, hidden, type Input } from '../../cli/app/parameter.ts';
 import { listPrinter, pageSizeFor } from '../../cli/app/print.ts';
@@ -37,7 +37,6 @@ const parameters = {
   ...PAGING_PARAMETERS,
   ...ENTRY_PARAMETERS,
   ...RETENTION_PARAMETERS,
-  ...PROFILES_PARAMETER,
 } as const;
 
 type ListInput = Input<typeof parameters>;

@@ -1,6 +1,6 @@
 import { SvcError } from '../../base/errors.ts';
-import { type Context, defineCommand, PROFILES_PARAMETER } from '../../cli/app/command.ts';
-import { conflicting, type Input, optionalArgument, reading, value } from '../../cli/app/parameter.ts';
+import { type Context, defineCommand } from '../../cli/app/command.ts';
+import { type Input, optionalArgument, reading, value } from '../../cli/app/parameter.ts';
 import { isDrawn, listPrinter, oneBatch } from '../../cli/app/print.ts';
 import { integer, text } from '../../cli/app/value-parsers.ts';
 import { isoTime } from '../../cli/output/time.ts';
@@ -37,16 +37,12 @@ const parameters = {
   month: MONTH_PARAMETER,
   ...ENTITY_PARAMETERS,
   ...ENTRY_PARAMETERS,
-  archive: conflicting(
-    ['profiles'],
-    reading(value('--archive <location>', 'also name actors that this archive does not have', text)),
-  ),
+  archive: reading(value('--archive <location>', 'also name actors that this archive does not have', text)),
   hideOwnReads: HIDE_OWN_READS,
   max: value('--max <n>', 'read at most the newest n entries (default 20,000)', integer(100)),
-  html: conflicting(['profiles'], { ...PAGE_PARAMETERS.html, description: 'also write the shift as one page' }),
+  html: { ...PAGE_PARAMETERS.html, description: 'also write the shift as one page' },
   force: PAGE_PARAMETERS.force,
   ...RETENTION_PARAMETERS,
-  ...PROFILES_PARAMETER,
 } as const;
 
 type StatsInput = Input<typeof parameters>;

@@ -232,7 +232,6 @@ describe('the shift that svc logs stats reads', () => {
     expect(html).toContain('data-label="Id">card-1</td>');
     expect(html).not.toMatch(/<script|\u202e|review/i);
     expect((await stats([...argv, '-o', 'json'])).code).toBe(2);
-    expect((await stats([...argv, '--force', '--profiles', 'a,b'])).stderr).toContain('--profiles');
     await stats(['--since', '10m', '--html', 'whole.html']);
     expect(fs.readFileSync(path.join(cwd, 'whole.html'), 'utf8')).toContain(
       'class="fine">All entries from 2026-03-01 12:20:00Z to 2026-03-01 12:30:00Z were read.',
