@@ -12,7 +12,7 @@ import { type TopicName, TOPICS } from './topics.ts';
 
 /** Parses the command line, then runs the command or prints help. Help needs no settings. */
 export async function run(argv: readonly string[], system: System, program: Program): Promise<number> {
-  const parsed = await parse(argv, program, system.cwd).catch(
+  const parsed = await parse(argv, program).catch(
     (error: unknown) => ({ kind: 'mistake', error }) as const,
   );
   if (parsed.kind === 'version') return writePlain(system, `${VERSION}\n`);
@@ -38,7 +38,7 @@ interface Position {
  * Parses a command line and loads only the named command.
  * @throws SvcError `usage`, which never repeats a typed value
  */
-export async function parse(argv: readonly string[], program: Program, cwd = '.'): Promise<Invocation> {
+export async function parse(argv: readonly string[], program: Program): Promise<Invocation> {
   const { tree } = program;
   if (argv[0] === 'help') {
     const firstOption = argv.findIndex((word) => word.startsWith('-'));
@@ -70,10 +70,10 @@ export async function parse(argv: readonly string[], program: Program, cwd = '.'
       throw await explainMistake(error, { ...position, tree, parameters, argv, otherTools });
     }
     const moved = position.parser === root ? helpLast(argv, tree) : undefined;
-    return moved === undefined ? helpOn(position.about, argv) : parse(moved, program, cwd);
+    return moved === undefined ? helpOn(position.about, argv) : parse(moved, program);
   }
   // This handles `help` after options, as in `svc --sandbox help logs`.
-  if (helpWords !== undefined) return parse(['help', ...helpWords], program, cwd);
+  if (helpWords !== undefined) return parse(['help', ...helpWords], program);
   return position.run ?? helpOn(position.about, argv);
 }
 
