@@ -11,7 +11,6 @@ import { showResults, type Submission, submissionOf, submissionView } from '../r
 import { openRunSummary } from '../run/own-requests.ts';
 import { cycleName } from '../run/cycle-name.ts';
 import { describeRun } from '../wait/describe-run.ts';
-import { eventsParameter, type JobWakeUp, listenForJobs } from '../wait/events-option.ts';
 import { execParameter, runExec } from '../wait/exec-option.ts';
 import { isForgottenRun, statusOf } from '../run/record.ts';
 import type { RunDirectory } from '../run/run-directory.ts';
@@ -34,7 +33,6 @@ const parameters = {
   onlyRecorded: onlyRecordedParameter,
   noUnrecordedJobs: noUnrecordedJobsParameter,
   failOn: failOnParameter,
-  events: eventsParameter,
   exec: execParameter,
   summary: summaryParameter,
 } as const;
@@ -45,7 +43,7 @@ export const submit = defineCommand({
   description:
     "No job is created for an invalid file, and nothing is billed twice: within a --cycle each row is sent once, in whatever file and by whatever machine that shares the ledger. Submitting a file again resumes its run or shows its results. Left-out rows whose result is an error are written to a file, with the command that sends only these again. A production job takes up to seven days; interrupt the wait, and continue with 'svc au resume --wait'.",
   details:
-    "A row is known by token and merchant. Rows that other jobs of the cycle have are not sent again: the command names these jobs, and with --wait delivers their results too. Tokens that results of the cycle made are up to date (status nothing_new if there are no others). A file without --cycle is compared only with itself: for 7 days after its end it shows its results again, later a --cycle is required. A cycle that begins with the rows of an open one, or of one that began within 14 days, needs --begin, and so does an empty ledger whose key has jobs or may not list them. Machines share what was paid for with 'svc profile set ledger'; without it, two state directories that start together both pay. --only-recorded is for a key that no other system uses. Results of tokens.csv are written to tokens.results.csv unless --out names a file. The command of --exec is run again by the next svc au resume if it fails. --events takes a host too: the name that senders use, such as that of a tunnel. --summary defaults to the file that GITHUB_STEP_SUMMARY names.",
+    "A row is known by token and merchant. Rows that other jobs of the cycle have are not sent again: the command names these jobs, and with --wait delivers their results too. Tokens that results of the cycle made are up to date (status nothing_new if there are no others). A file without --cycle is compared only with itself: for 7 days after its end it shows its results again, later a --cycle is required. A cycle that begins with the rows of an open one, or of one that began within 14 days, needs --begin, and so does an empty ledger whose key has jobs or may not list them. Machines share what was paid for with 'svc profile set ledger'; without it, two state directories that start together both pay. --only-recorded is for a key that no other system uses. Results of tokens.csv are written to tokens.results.csv unless --out names a file. The command of --exec is run again by the next svc au resume if it fails. --summary defaults to the file that GITHUB_STEP_SUMMARY names.",
   examples: [
     ['svc au submit tokens.csv --wait', 'from the file to the results'],
     ['svc au submit tokens.csv --cycle 2026-12', 'the same file each month, safe to run again'],
@@ -94,8 +92,6 @@ async function submitFile(context: Context, input: SubmitInput): Promise<void> {
   const print = await recordPrinter(context, submissionView);
   const summarize = await openRunSummary(context, input.summary);
   const file = await (input.dryRun ? openRequestFile : copyRequestFile)(context, input.file);
-  // A port that is in use is found before a job is created for the tenant.
-  const wakeUpFor = input.events && !input.dryRun ? await listenForJobs(context, input.events) : undefined;
   const onlyRecorded = input.onlyRecorded || input.noUnrecordedJobs;
   const submission = new FileSubmission(context, file, { ...input, onlyRecorded, options: optionWords(input) });
   const decided = await submission.decide();
@@ -112,7 +108,7 @@ async function submitFile(context: Context, input: SubmitInput): Promise<void> {
       in_cycle_since: await submission.inCycleSince(run),
       ...(wasCompleted && { status: 'already_submitted' }),
     });
-  const work = (): Promise<void> => keepingOptions(input, sendFile(context, input, { ...decided, wakeUpFor, show }));
+  const work = (): Promise<void> => keepingOptions(input, sendFile(context, input, { ...decided, show }));
   await summarize(work, (error) => describeRun(context, run, error));
   if (!input.wait && !wasCompleted && !isForgottenRun(run.record))
     noteNext(context, 'to wait for the results', ['au', 'resume', run.name, '--wait']);
@@ -125,17 +121,11 @@ function nothingNew(file: string): Submission {
 }
 
 interface Sending extends Extract<Decision, { readonly kind: 'send' }> {
-  /** Returns what ends a pause of the wait. It needs the jobs, which exist only after the upload. */
-  readonly wakeUpFor: JobWakeUp | undefined;
   readonly show: (submitted: Submission) => Promise<void>;
 }
 
 /** Uploads what is left of a run, gets its results if they are wanted, and shows it. */
-async function sendFile(
-  context: Context,
-  input: SubmitInput,
-  { submission, run, out, wakeUpFor, show }: Sending,
-): Promise<void> {
+async function sendFile(context: Context, input: SubmitInput, { submission, run, out, show }: Sending): Promise<void> {
   const { wait, exec, force } = input;
   const wasCompleted = statusOf(run.record) === 'completed';
   const again = ['au', 'resume', run.name, ...optionWords(input)];
@@ -149,7 +139,7 @@ async function sendFile(
     await resumable(continuing, { run: run.record.id }, submission.upload(run, { pollOnce: !wait }));
     if (wait) await requireJoinedFiles(context, run, again);
     if (wait || (wasCompleted && input.out !== undefined))
-      await finishRun(context, run, { out, force }, { wait, wakeUp: wakeUpFor?.(run.record), exec, again });
+      await finishRun(context, run, { out, force }, { wait, exec, again });
     const isDone = statusOf(run.record) === 'completed';
     return {
       basis: isDone ? ('results' as const) : await poll(),

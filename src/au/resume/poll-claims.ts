@@ -1,6 +1,6 @@
 import { isSvcError, SvcError } from '../../base/errors.ts';
 import type { Client } from '../../client/api/client.ts';
-import { pollUntil, type WakeUp } from '../../client/api/poll.ts';
+import { pollUntil } from '../../client/api/poll.ts';
 import { ReadOnlyPlace } from '../../client/store/objects.ts';
 import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
 import { deliveryOf, isDone } from '../ledger/claims.ts';
@@ -28,7 +28,6 @@ export interface ClaimedCycle extends NamedCycle {
 interface PollClaims extends Pick<RunOptions, 'onEvent'> {
   /** Whether to poll until no job is under way. */
   readonly wait: boolean;
-  readonly wakeUp?: WakeUp | undefined;
   /** The command that continues the wait. */
   readonly again: readonly string[];
   /** Jobs that the list showed as completed in this command and a later read did not. They are read one by one. */
@@ -54,7 +53,7 @@ export interface PolledClaims {
 export async function pollClaims(
   client: Client,
   cycle: ClaimedCycle,
-  { wait, wakeUp, onEvent, again, contested }: PollClaims,
+  { wait, onEvent, again, contested }: PollClaims,
 ): Promise<PolledClaims> {
   const { claims } = cycle;
   const ids = claims.map(({ job }) => job);
@@ -80,7 +79,6 @@ export async function pollClaims(
     poll,
     isDone: (jobs) => !wait || isOver(jobs),
     limitMs: () => (wait ? LONGEST_WAIT_MS : 0),
-    wakeUp,
     onPoll: pollReporter<Jobs>(client, `cycle ${cycle.name}`, onEvent, (jobs) => ({
       status: progressOf(claims, jobs),
       since: claims[0]?.created_at,

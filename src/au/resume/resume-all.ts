@@ -11,7 +11,6 @@ import { advanceRun } from '../wait/advance-run.ts';
 import { CommandLedger } from '../ledger/command-ledger.ts';
 import { UNKNOWN } from '../ledger/cycle-view.ts';
 import { describeRun } from '../wait/describe-run.ts';
-import { type JobWakeUp, listenForJobs } from '../wait/events-option.ts';
 import { openRunSummary } from '../run/own-requests.ts';
 import { laterRun } from '../run/find-run.ts';
 import { isForgotten } from '../run/part.ts';
@@ -43,14 +42,13 @@ export async function resumeAll(context: Context, input: ResumeInput): Promise<n
   const { exec, failOn, stale, dryRun, wait } = input;
   const print = await listPrinter(context, resumedRunView);
   const summarize = await openRunSummary(context, input.summary);
-  const wakeUpFor = input.events && !dryRun ? await listenForJobs(context, input.events) : undefined;
   const { runs, unreadable, left, elsewhere } = await dueRuns(context, exec);
   for (const { run, later } of left) noteLeft(context, run, later);
   if (dryRun) showPlan(context, runs);
   else if (runs.length === 0 && unreadable.length === 0) noteNoneOpen(context, elsewhere);
   if (!dryRun) await new CommandLedger(context).enterRuns();
   const again = ['au', 'resume', ...optionWords(input)];
-  const round = { exec, failOn, stale, summarize, wait, wakeUpFor, again };
+  const round = { exec, failOn, stale, summarize, wait, again };
   const outcomes = dryRun ? new Map<string, Outcome>() : await resumeRuns(context, runs, round);
   const shown = [...runs, ...left.map(({ run }) => run)];
   await print(oneBatch(shown.map(({ record }) => resumedRun(record, outcomes.get(record.id)))));
@@ -163,7 +161,6 @@ export interface Round {
   readonly wantsResults?: boolean | undefined;
   /** The command that continues an interrupted wait. */
   readonly again: readonly string[];
-  readonly wakeUpFor: JobWakeUp | undefined;
 }
 
 /** Outcomes of one poll of a run that a wait for its jobs can change. */
@@ -226,8 +223,8 @@ async function advanceAll(context: Context, runs: readonly RunDirectory[], round
 }
 
 async function runOnce(context: Context, run: RunDirectory, round: Round): Promise<Outcome> {
-  const { summarize, exec, failOn, wait, wantsResults, wakeUpFor, again } = round;
-  const how = { exec, failOn, wait, wantsResults, again, wakeUp: wakeUpFor?.(run.record) };
+  const { summarize, exec, failOn, wait, wantsResults, again } = round;
+  const how = { exec, failOn, wait, wantsResults, again };
   try {
     const work = (): Promise<void> => holdRun(context, run, () => advanceRun(context, run, how));
     await summarize(work, (error) => describeRun(context, run, error));

@@ -30,7 +30,6 @@ import { toneOf } from '../run/run-view.ts';
 import { after, exitCodeOf, type Outcome, outcomeOf, resumable, worstOf } from '../run/verdict.ts';
 import { showRun } from '../send/show-progress.ts';
 import { summaryTitle } from '../wait/describe-run.ts';
-import { listenForJobs } from '../wait/events-option.ts';
 import { optionWords, waitingWords } from '../wait/wait-options.ts';
 import { type ClaimedCycle, pollClaims, type PolledClaims } from './poll-claims.ts';
 import { dueRuns, resumeRuns } from './resume-all.ts';
@@ -82,15 +81,14 @@ export async function resumeCycle(context: Context, typed: string, input: Resume
     return 0;
   }
   const summarize = await openRunSummary(context, input.summary);
-  const wakeUpFor = input.events && (await listenForJobs(context, input.events));
   const again = ['au', 'resume', cycle.name, ...optionWords(input)];
   const none = { exec: undefined, failOn: undefined, stale: undefined };
-  const round = { ...none, summarize, wakeUpFor, wait: input.wait, again };
+  const round = { ...none, summarize, wait: input.wait, again };
   const outcomes = await resumeRuns(context, runs, round);
   // A run that still waits has jobs of the cycle, which are polled here.
   const ofRuns = [...outcomes.values()].filter((outcome) => outcome !== 'pending');
   try {
-    return await deliverCycle(context, client, cycle, { ...input, out, summarize, wakeUpFor, print, ofRuns, again });
+    return await deliverCycle(context, client, cycle, { ...input, out, summarize, print, ofRuns, again });
   } catch (error) {
     if (!isSvcError(error, 'timeout')) throw error;
     // The service may have said before the time was over that a run of this machine is under way, or something worse.
@@ -116,7 +114,6 @@ function isOfCycle({ name, tenant, entries }: NamedCycle): (run: RunDirectory) =
 interface Delivery extends Pick<ResumeInput, 'wait' | 'force' | 'failOn'> {
   readonly out: string;
   readonly summarize: Summarize;
-  readonly wakeUpFor: Awaited<ReturnType<typeof listenForJobs>> | undefined;
   readonly print: (row: ResumedCycle) => Promise<void>;
   /** The command that continues an interrupted one. */
   readonly again: readonly string[];
@@ -133,8 +130,7 @@ async function deliverCycle(context: Context, client: Client, named: NamedCycle,
   let status = 'not completed';
   const contested = new Set<string>();
   const poll = async (): Promise<PolledClaims> => {
-    const wakeUp = how.wakeUpFor?.({ parts: cycle.claims });
-    const polling = { wait: how.wait, wakeUp, onEvent: showRun(context), again: waitingWords(how.again), contested };
+    const polling = { wait: how.wait, onEvent: showRun(context), again: waitingWords(how.again), contested };
     const polled = await pollClaims(client, cycle, polling);
     const before = cycle.entries.length;
     if (polled.reason === undefined) cycle = await claimedCycle(named);

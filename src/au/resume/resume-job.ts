@@ -11,22 +11,20 @@ import { jobView } from '../run/job-view.ts';
 import { resumable } from '../run/verdict.ts';
 import { showRun } from '../send/show-progress.ts';
 import { summaryTitle } from '../wait/describe-run.ts';
-import { listenForJobs } from '../wait/events-option.ts';
 import { optionWords, waitingWords } from '../wait/wait-options.ts';
 import { waitForJob } from '../wait/wait.ts';
 import type { ResumeInput } from './resume-parameters.ts';
 
 /** Polls one job, with `--wait` until it is completed, and shows it. */
 export async function resumeJob(context: Context, job: string, input: ResumeInput): Promise<undefined> {
-  const { wait, events, summary } = input;
+  const { wait, summary } = input;
   const print = await recordPrinter(context, jobView);
   const summarize = await openRunSummary(context, summary);
-  const wakeUp = events && (await listenForJobs(context, events))({ parts: [{ job }] });
   const client = await context.client();
   const again = ['au', 'resume', job, ...optionWords(input)];
   let status = 'not completed';
   const work = async (): Promise<void> => {
-    const waiting = { onEvent: showRun(context), wakeUp, again, mayBeFound: () => mayBeFound(context, job) };
+    const waiting = { onEvent: showRun(context), again, mayBeFound: () => mayBeFound(context, job) };
     const seen = wait
       ? resumable(again, { job }, explainMissing(context, job, waitForJob(client, job, waiting)))
       : explainMissing(context, job, readOnce(client, job, { print, again: waitingWords(again) }));

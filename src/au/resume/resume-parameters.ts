@@ -5,7 +5,6 @@ import { positiveDuration, text } from '../../cli/app/value-parsers.ts';
 import { failOnParameter } from '../results/fail-on.ts';
 import { runWord } from '../run/run-word.ts';
 import { noUnrecordedJobsParameter, onlyRecordedParameter } from '../send/recorded-option.ts';
-import { eventsParameter } from '../wait/events-option.ts';
 import { execParameter } from '../wait/exec-option.ts';
 
 export const resumeParameters = {
@@ -22,7 +21,6 @@ export const resumeParameters = {
     'exit with 10 when an open run was uploaded longer ago, such as 8d (a production job takes up to seven days)',
     positiveDuration,
   ),
-  events: eventsParameter,
   exec: execParameter,
   summary: summaryParameter,
 } as const;
@@ -63,6 +61,4 @@ export function checkResumeOptions(input: ResumeInput, resumed: Resumed): void {
       next: resumed === 'everything' ? ['au', 'status'] : ['au', 'runs'],
     });
   }
-  if (!input.wait && input.events !== undefined)
-    throw new SvcError('usage', '--events is about the wait and needs --wait', { hint: 'Add --wait.' });
 }

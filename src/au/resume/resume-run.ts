@@ -8,7 +8,6 @@ import { finishRun } from '../wait/deliver.ts';
 import { checkDestination } from '../results/merge.ts';
 import { showResults, type Submission, submissionOf, submissionView } from '../results/submission.ts';
 import { describeRun } from '../wait/describe-run.ts';
-import { listenForJobs } from '../wait/events-option.ts';
 import { runExec } from '../wait/exec-option.ts';
 import { openRunSummary } from '../run/own-requests.ts';
 import { requestToUpload } from '../run/part-source.ts';
@@ -59,7 +58,6 @@ async function resumeRun(
 ): Promise<void> {
   const { wait, exec, force } = input;
   const summarize = await openRunSummary(context, input.summary);
-  const wakeUpFor = input.events && (await listenForJobs(context, input.events));
   const again = ['au', 'resume', run.name, ...optionWords(input)];
   const work = async (): Promise<void> => {
     const { polled, failure } = await holdRun(context, run, async () => {
@@ -70,8 +68,7 @@ async function resumeRun(
       await resumable(continuingWords(run, input), { run: run.record.id }, uploadRun(context, run));
       if (wait) await requireJoinedFiles(context, run, again);
       const seen = wait ? undefined : await poll();
-      if (wait || isReady(run.record))
-        await finishRun(context, run, { out, force }, { wait, wakeUp: wakeUpFor?.(run.record), exec, again });
+      if (wait || isReady(run.record)) await finishRun(context, run, { out, force }, { wait, exec, again });
       return { polled: seen, failure: exec === undefined ? undefined : await runExec(context, run, exec) };
     });
     const { record } = run;

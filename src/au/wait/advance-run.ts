@@ -1,6 +1,5 @@
 import { isSvcError, type SvcError } from '../../base/errors.ts';
 import type { Context } from '../../cli/app/command.ts';
-import type { WakeUp } from '../../client/api/poll.ts';
 import { actionsOf } from '../results/action-option.ts';
 import { CommandLedger } from '../ledger/command-ledger.ts';
 import { invalidateResults } from '../results/download.ts';
@@ -29,7 +28,6 @@ interface Advance {
   readonly again?: readonly string[] | undefined;
   /** Whether to wait for the jobs, instead of polling them once. */
   readonly wait?: boolean | undefined;
-  readonly wakeUp?: WakeUp | undefined;
   /** Whether it is a failure that the service no longer has the results of a job. */
   readonly wantsResults?: boolean | undefined;
 }
@@ -55,12 +53,11 @@ export async function advanceRun(context: Context, run: RunDirectory, advance: A
 
 async function resume(context: Context, run: RunDirectory, advance: Advance): Promise<void> {
   const { record } = run;
-  const { exec, wait, wakeUp, wantsResults = wait, again = [...run.resumeWords, '--wait'] } = advance;
+  const { exec, wait, wantsResults = wait, again = [...run.resumeWords, '--wait'] } = advance;
   const client = await context.client();
   const upload = await uploadRest(context, run);
   const how = { onEvent: showRun(context, record), ledger: new CommandLedger(context) };
-  if (wait && upload === undefined)
-    await resumable(again, { run: record.id }, waitForRun(client, run, { ...how, wakeUp }));
+  if (wait && upload === undefined) await resumable(again, { run: record.id }, waitForRun(client, run, how));
   else {
     const polled = await pollRun(client, run, how).catch((error: unknown) => {
       if (isSvcError(error)) return { poll: error };

@@ -3,7 +3,6 @@ import { shownPath } from '../../base/files/names.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { noteNext, warnOf } from '../../cli/app/hint.ts';
 import { countText } from '../../cli/output/time.ts';
-import type { WakeUp } from '../../client/api/poll.ts';
 import { fileSource } from '../../client/transfer/source.ts';
 import { copyOut } from '../request/spool-output.ts';
 import { actionsOf } from '../results/action-option.ts';
@@ -36,7 +35,6 @@ import { waitingWords } from './wait-options.ts';
 interface FinishOptions {
   /** Whether to wait for jobs whose results cannot be downloaded now, instead of polling them once. */
   readonly wait: boolean;
-  readonly wakeUp?: WakeUp | undefined;
   readonly exec?: string | undefined;
   /** The command that continues an interrupted wait. */
   readonly again?: readonly string[] | undefined;
@@ -50,7 +48,7 @@ export async function finishRun(
   context: Context,
   run: RunDirectory,
   { out, force }: Pick<Destination, 'force'> & { readonly out: string | undefined },
-  { wait, wakeUp, exec, again = ['au', 'resume', run.name, '--wait'] }: FinishOptions,
+  { wait, exec, again = ['au', 'resume', run.name, '--wait'] }: FinishOptions,
 ): Promise<void> {
   const { record } = run;
   if (out !== undefined) await requireDestination(context, { out, force }, run);
@@ -60,7 +58,7 @@ export async function finishRun(
   if (statusOf(record) !== 'completed') {
     const client = await context.client();
     const ledger = new CommandLedger(context);
-    const how = { onEvent: showRun(context, record), ledger, wakeUp, again: waitingWords(again) };
+    const how = { onEvent: showRun(context, record), ledger, again: waitingWords(again) };
     await resumable(again, { run: record.id }, wait ? waitForRun(client, run, how) : pollForResults(client, run, how));
   }
   if (exec !== undefined && record.results === undefined) applyToRun(record, { kind: 'exec due' });

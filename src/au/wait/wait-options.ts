@@ -2,18 +2,16 @@ import { isSvcError, SvcError } from '../../base/errors.ts';
 import { option } from '../../cli/app/hint.ts';
 import type { Threshold } from '../results/fail-on.ts';
 import type { RunDirectory } from '../run/run-directory.ts';
-import { type EventsAddress, eventsWords } from './events-option.ts';
 
 interface WaitOptions {
   readonly wait: boolean;
   readonly out: string | undefined;
   readonly failOn: unknown;
   readonly exec: unknown;
-  readonly events: unknown;
 }
 
 /** Checks the options that only mean something for a wait. @throws SvcError `usage` */
-export function checkWaitOptions({ wait, out, failOn, exec, events }: WaitOptions): void {
+export function checkWaitOptions({ wait, out, failOn, exec }: WaitOptions): void {
   if (out === '-')
     throw new SvcError('usage', '--out must be a file: the summary is written to standard output', {
       hint: 'Give a file name, or download the results once they are there:',
@@ -23,7 +21,6 @@ export function checkWaitOptions({ wait, out, failOn, exec, events }: WaitOption
   const problems: readonly (readonly [unknown, string])[] = [
     [failOn, '--fail-on is about the results and needs --wait'],
     [exec, '--exec is about the results and needs --wait'],
-    [events, '--events is about the wait and needs --wait'],
   ];
   for (const [given, message] of problems)
     if (given !== undefined) throw new SvcError('usage', message, { hint: 'Add --wait.' });
@@ -37,7 +34,6 @@ interface InterruptedOptions {
   readonly failOn: Threshold | undefined;
   /** The age of `--stale` in milliseconds. */
   readonly stale?: number | undefined;
-  readonly events: EventsAddress | undefined;
   readonly exec: string | undefined;
   readonly summary: string | undefined;
 }
@@ -48,14 +44,13 @@ export function continuingWords(run: RunDirectory, options: InterruptedOptions):
 }
 
 /** Returns the words of the options of an interrupted command. */
-export function optionWords({ wait, out, force, failOn, stale, events, exec, summary }: InterruptedOptions): string[] {
+export function optionWords({ wait, out, force, failOn, stale, exec, summary }: InterruptedOptions): string[] {
   return [
     ...(wait ? ['--wait'] : []),
     ...option('--out', out),
     ...(force ? ['--force'] : []),
     ...option('--fail-on', failOn?.words),
     ...option('--stale', stale === undefined ? undefined : durationWord(stale)),
-    ...option('--events', eventsWords(events)),
     ...option('--exec', exec),
     ...option('--summary', summary),
   ];
@@ -73,7 +68,7 @@ export async function keepingOptions(options: InterruptedOptions, work: Promise<
   } catch (error) {
     if (!isSvcError(error, 'job_failed') || error.next?.[1] !== 'submit') throw error;
     // Without --wait, submit refuses the options about results.
-    const kept = options.wait ? options : { ...options, failOn: undefined, exec: undefined, events: undefined };
+    const kept = options.wait ? options : { ...options, failOn: undefined, exec: undefined };
     throw error.with({ next: [...error.next, ...optionWords(kept)] });
   }
 }

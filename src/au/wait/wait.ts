@@ -1,7 +1,7 @@
 import { SvcError } from '../../base/errors.ts';
 import { formatDuration } from '../../cli/output/time.ts';
 import type { Client } from '../../client/api/client.ts';
-import { pollUntil, type WakeUp } from '../../client/api/poll.ts';
+import { pollUntil } from '../../client/api/poll.ts';
 import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
 import { DAY_MS } from '../../schema/durations.ts';
 import { apply, MISSING_MS } from '../run/part.ts';
@@ -16,8 +16,6 @@ import { pollRun, type PollRunOptions, type RunPoll } from './poll-run.ts';
 export interface WaitOptions extends PollRunOptions {
   /** The longest wait in milliseconds. Default: eight days, because a production job takes up to seven. */
   readonly limitMs?: number | undefined;
-  /** Resolves when the next poll should happen before the pause is over. */
-  readonly wakeUp?: WakeUp | undefined;
   /** The command that continues the wait. */
   readonly again?: readonly string[] | undefined;
 }
@@ -39,14 +37,13 @@ export async function waitForJob(
   } = {},
 ): Promise<AccountUpdaterJob> {
   const { clock } = client;
-  const { random, limitMs = LONGEST_WAIT_MS, wakeUp, onEvent, mayBeFound } = options;
+  const { random, limitMs = LONGEST_WAIT_MS, onEvent, mayBeFound } = options;
   const { again = ['au', 'resume', id, '--wait'] } = options;
   const started = clock.now();
   const { seen: job, timeUp } = await pollUntil(client, {
     poll: jobReader(client, id, mayBeFound),
     isDone: ({ status }) => status === 'completed' || status === 'failed',
     limitMs: () => limitMs,
-    wakeUp,
     random,
     onPoll: pollReporter<AccountUpdaterJob>(client, id, onEvent, ({ status, created_at: since }) => ({
       status,
@@ -91,7 +88,7 @@ function jobReader(
  * @throws SvcError the reason why the run has no results (see `verdictOf`), or why no poll got a response
  */
 export async function waitForRun(client: Client, run: RunDirectory, options: WaitOptions = {}): Promise<void> {
-  const { limitMs = LONGEST_WAIT_MS, random, onEvent, wakeUp, again } = options;
+  const { limitMs = LONGEST_WAIT_MS, random, onEvent, again } = options;
   const { record } = run;
   // The list may show a job as completed while a read of it gets 404. Each poll then begins a new absence in the record, so
   // the wait counts by itself.
@@ -109,7 +106,6 @@ export async function waitForRun(client: Client, run: RunDirectory, options: Wai
     isDone: ({ polled }) => polled.underWay.every(({ job = '' }) => absences.isLong(job)),
     limitMs: () => limitMs,
     random,
-    wakeUp,
     onPoll: pollReporter(client, record.id, onEvent, () => ({ status: progressOf(record) })),
   });
   if (seen.left !== 0) doubtMissing(run, seen.polled);

@@ -12,9 +12,7 @@ import { type TopicName, TOPICS } from './topics.ts';
 
 /** Parses the command line, then runs the command or prints help. Help needs no settings. */
 export async function run(argv: readonly string[], system: System, program: Program): Promise<number> {
-  const parsed = await parse(argv, program).catch(
-    (error: unknown) => ({ kind: 'mistake', error }) as const,
-  );
+  const parsed = await parse(argv, program).catch((error: unknown) => ({ kind: 'mistake', error }) as const);
   if (parsed.kind === 'version') return writePlain(system, `${VERSION}\n`);
   if (parsed.kind === 'help') {
     const { helpText } = await import('./help.ts');

@@ -1,5 +1,4 @@
 import { isSvcError, type SvcError } from '../../base/errors.ts';
-import type { Clock } from '../../base/system.ts';
 import type { Client } from './client.ts';
 
 /** The result of a poll, or the reason for its failure. */
@@ -14,16 +13,11 @@ export interface PollEnd<T> {
   readonly timeUp: SvcError | undefined;
 }
 
-/** Resolves when polling should happen at once, or when the signal aborts. Called for each pause. */
-export type WakeUp = (signal: AbortSignal) => Promise<void>;
-
 export interface PollOptions<T> {
   readonly poll: () => Promise<T>;
   readonly isDone: (seen: T) => boolean;
   /** Returns the longest wait in milliseconds for the last result, which is undefined while all polls failed. */
   readonly limitMs: (seen: T | undefined) => number;
-  /** Shortens a pause. It is only a hint: the poll decides. */
-  readonly wakeUp?: WakeUp | undefined;
   /** A number from 0 to 1, for jitter. */
   readonly random?: (() => number) | undefined;
   /** Called after every poll that was not the last, with the pause before the next one. */
@@ -37,7 +31,7 @@ export interface PollOptions<T> {
  */
 export async function pollUntil<T>(
   { clock, signal }: Pick<Client, 'clock' | 'signal'>,
-  { poll, isDone, limitMs, wakeUp, random = Math.random, onPoll }: PollOptions<T>,
+  { poll, isDone, limitMs, random = Math.random, onPoll }: PollOptions<T>,
 ): Promise<PollEnd<T>> {
   const started = clock.now();
   let last: Omit<PollEnd<T>, 'timeUp'> | undefined;
@@ -52,7 +46,7 @@ export async function pollUntil<T>(
       if (nextMs <= 0 && last !== undefined) return { ...last, timeUp: undefined };
       if (nextMs <= 0 && 'error' in result) throw result.error;
       onPoll?.(result, nextMs);
-      await pause(clock, nextMs, signal, wakeUp);
+      await clock.sleep(nextMs, signal);
     }
   } catch (error) {
     if (last === undefined || !isSvcError(error, 'timeout')) throw error;
@@ -68,19 +62,6 @@ async function resultOf<T>(poll: Promise<T>): Promise<PollResult<T>> {
   } catch (error) {
     if (isSvcError(error, ...OUTAGE)) return { reason: error.message, error };
     throw error;
-  }
-}
-
-/** Waits this many milliseconds or until woken up. @throws the signal's reason when it aborts */
-export async function pause(clock: Clock, ms: number, signal: AbortSignal, wakeUp: WakeUp | undefined): Promise<void> {
-  if (wakeUp === undefined) return clock.sleep(ms, signal);
-  const over = new AbortController();
-  const ended = AbortSignal.any([signal, over.signal]);
-  try {
-    await Promise.race([clock.sleep(ms, ended), wakeUp(ended)]);
-    signal.throwIfAborted();
-  } finally {
-    over.abort();
   }
 }
 

@@ -736,7 +736,6 @@ it.each([
   ['au resume 2026-12 --exec true', '--exec is about all open runs or a run, and this is a cycle'],
   ['au resume 2026-12 --stale 8d', '--stale is about all open runs, and this is a cycle'],
   ['au resume 9027a766-81b5-4e90-a497-22000941becd --fail-on err', 'and this is a job'],
-  ['au resume --events 0', '--events is about the wait and needs --wait'],
   ['au resume 2026-12 --out -', 'svc au resume 2026-12 --wait --out <file>'],
 ])('an option that means nothing for what is resumed is refused: svc %s', async (line, message) => {
   const { svc } = await openQuickDesk();
