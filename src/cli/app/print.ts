@@ -77,7 +77,7 @@ export async function* oneBatch<T>(items: readonly T[]): AsyncGenerator<readonly
 }
 
 /** Returns the renderer of a view for the format in effect. @throws SvcError `usage` for an unknown field */
-export async function rendererFor<T>(
+async function rendererFor<T>(
   context: Context,
   view: View<T>,
   data: 'list' | 'record',
