@@ -145,13 +145,39 @@ export function isAbsent(error: unknown): boolean {
   return ['ENOENT', 'ENOTDIR'].includes(systemCodeOf(error) ?? '');
 }
 
-/** Returns the `SvcError` `local` for a file that could not be written; an `SvcError` is returned unchanged. */
+/**
+ * Returns the `SvcError` for a file that could not be written: `config` where its file system lacks what this takes, else
+ * `local`. An `SvcError` is returned unchanged.
+ */
 export function writeFailure(file: string, error: unknown): SvcError {
   if (error instanceof SvcError) return error;
   const code = systemCodeOf(error) ?? 'unknown';
+  const lacking = lackOf(error, code);
+  if (lacking !== undefined)
+    return new SvcError('config', `${file} cannot be written: its file system ${lacking} (${code})`, {
+      hint: 'Choose a directory on another file system; docs/several-machines.md has a table of places that were tried.',
+      cause: error,
+    });
   const [problem, hint] = ownMember(WRITE_PROBLEMS, code) ?? ['could not be written', 'See that its disk is in order.'];
   return new SvcError('local', `${file} ${problem} (${code})`, { hint, cause: error });
 }
+
+/** Says what the file system lacks where it refused a call; undefined for any other failure. */
+function lackOf(error: unknown, code: string): string | undefined {
+  const call = error instanceof Error && 'syscall' in error ? error.syscall : undefined;
+  // Mounts of rclone refuse hard links with EIO, right after they took the file that was to be linked.
+  if (call === 'link' && ['EIO', 'EPERM', ...UNSUPPORTED].includes(code)) return 'has no hard links';
+  if (!UNSUPPORTED.includes(code)) return undefined;
+  return ownMember(LACKS, String(call)) ?? `does not support ${String(call)}`;
+}
+
+const UNSUPPORTED = ['ENOSYS', 'ENOTSUP', 'EOPNOTSUPP'];
+const LACKS: Readonly<Record<string, string>> = {
+  chmod: 'cannot set the mode of a file',
+  fchmod: 'cannot set the mode of a file',
+  copyfile: 'cannot create a file only if its name is free',
+  fsync: 'cannot write a file through to its disk',
+};
 
 /** Returns the `SvcError` `local` for a file whose size on disk differs from the bytes written. */
 export function wrongSize(file: string, size: number, written: number): SvcError {

@@ -8,7 +8,7 @@ import { whileBusy, writeFlushed } from './durable.ts';
 import { readRegularFileSync } from './read.ts';
 import { NO_LINKS } from './target.ts';
 
-interface LockOptions {
+export interface LockOptions {
   /** How long to wait, in milliseconds. */
   readonly waitMs?: number | undefined;
   /** The name of the guarded thing in an error. */
@@ -20,6 +20,8 @@ interface LockOptions {
    * writers cannot damage, because two containers may have different start ids, as before and after a restart.
    */
   readonly endsAtRestart?: boolean | undefined;
+  /** Called where the file system has no hard links and is no disk: another machine may take the same lock. */
+  readonly onWithoutLinks?: (() => void) | undefined;
 }
 
 const DEFAULT_WAIT_MS = 10_000;
@@ -104,11 +106,11 @@ export type LockHost = Pick<System, 'pid' | 'isAlive' | 'clock' | 'signal'>;
 /** Takes the lock without waiting, also from a dead owner, and returns its token; undefined if it is taken. */
 function tryLock(file: string, host: LockHost, options: LockOptions): string | undefined {
   const owner = readOwner(file);
-  if (owner === undefined) return create(file, host);
+  if (owner === undefined) return create(file, host, options);
   const isOver = isDead(owner, host) || (options.endsAtRestart === true && isFromBeforeRestart(owner, file));
   if (!isOver) return undefined;
   clearDead(file, owner, host, options);
-  const token = create(file, host);
+  const token = create(file, host, options);
   if (token !== undefined) sweep(file);
   return token;
 }
@@ -153,7 +155,7 @@ function sweep(file: string): void {
 
 // The content is flushed before it is linked into place, so that no lock lacks its owner: a lock left empty by a loss of
 // power could never be taken over.
-function create(file: string, host: LockHost): string | undefined {
+function create(file: string, host: LockHost, options: LockOptions): string | undefined {
   const token = randomBytes(8).toString('hex');
   const draft = `${file}.${token}.new`;
   held.add(token);
@@ -168,7 +170,7 @@ function create(file: string, host: LockHost): string | undefined {
       boot: bootId(),
     };
     writeFlushed(draft, JSON.stringify(owner));
-    isTaken = linkOrCopy(draft, file);
+    isTaken = linkOrCopy(draft, file, options);
     return isTaken ? token : undefined;
   } catch (error) {
     throw writeFailure(file, error);
@@ -179,17 +181,18 @@ function create(file: string, host: LockHost): string | undefined {
 }
 
 // False if another process has the lock, or removed our draft.
-function linkOrCopy(draft: string, file: string): boolean {
+function linkOrCopy(draft: string, file: string, options: LockOptions): boolean {
   try {
     fs.linkSync(draft, file);
     return true;
   } catch (error) {
     const code = systemCodeOf(error) ?? '';
-    if (code === 'EEXIST' || code === 'ENOENT') return false;
+    if (code === 'EEXIST' || code === 'ENOENT' || fs.existsSync(file)) return false;
     if (!NO_LINKS.has(code)) throw error;
   }
   try {
     whileBusy(() => fs.copyFileSync(draft, file, fs.constants.COPYFILE_EXCL));
+    if (!isOnDisk(path.dirname(file))) options.onWithoutLinks?.();
     return true;
   } catch (error) {
     if (systemCodeOf(error) === 'EEXIST') return false;
@@ -213,8 +216,10 @@ function isFromBeforeRestart(owner: LockOwner, file: string): boolean {
   return isEarlier && hostNameOf(owner) === os.hostname() && isOnDisk(path.dirname(file));
 }
 
-/** The file systems of disks, by the numbers of Linux: ext2 to ext4, XFS, Btrfs, F2FS, ZFS. */
-const DISKS: ReadonlySet<number> = new Set([0xef53, 0x58465342, 0x9123683e, 0xf2f52010, 0x2fc12fc1]);
+/** The file systems of disks, by the numbers of Linux: ext2 to ext4, XFS, Btrfs, F2FS, ZFS, FAT, exFAT. */
+const DISKS: ReadonlySet<number> = new Set([
+  0xef53, 0x58465342, 0x9123683e, 0xf2f52010, 0x2fc12fc1, 0x4d44, 0x2011bab0,
+]);
 
 function isOnDisk(directory: string): boolean {
   try {

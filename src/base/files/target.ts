@@ -67,7 +67,8 @@ export function linkIfFree(from: string, to: string): boolean {
     fs.linkSync(from, to);
     return true;
   } catch (error) {
-    if (systemCodeOf(error) === 'EEXIST') return false;
+    // A lost race for the name comes back as EPERM from sshfs, as if there were no hard links.
+    if (systemCodeOf(error) === 'EEXIST' || isTaken(to)) return false;
     throw error;
   }
 }

@@ -4,7 +4,6 @@ import { isAbsent, readFailure as unreadable, SvcError, systemCodeOf, writeFailu
 import { makeDirectory } from '../../base/files/directory.ts';
 import { Draft } from '../../base/files/draft.ts';
 import { syncDirectory } from '../../base/files/durable.ts';
-import type { LockHost } from '../../base/files/lock.ts';
 import { READ_WITHOUT_LINKS } from '../../base/files/own-file.ts';
 import { linkUnlessTaken, moveIntoPlace } from '../../base/files/target.ts';
 import {
@@ -14,22 +13,25 @@ import {
   MAX_TEXT_BYTES,
   type StoredFile,
   type StoreContent,
+  type StoreHost,
   workAlone,
 } from './store.ts';
 
 const READ_BYTES = 1024 * 1024;
+
+type DirectoryHost = Pick<StoreHost, 'pid' | 'isAlive' | 'clock' | 'signal' | 'onWarning'>;
 
 /** A store in a directory. Files are written in a hidden folder and then moved to their final names. */
 export class DirectoryStore implements FileStore {
   readonly name: string;
   readonly workDirectory: string;
   readonly isRemote: boolean = false;
-  readonly #host: LockHost;
+  readonly #host: DirectoryHost;
   readonly #content: StoreContent;
   readonly #lock: string;
 
   /** `directory` is an absolute path. It is created when the lock is first taken. */
-  constructor(directory: string, host: LockHost, content: StoreContent) {
+  constructor(directory: string, host: DirectoryHost, content: StoreContent) {
     const { writer } = content;
     this.name = directory;
     this.#content = content;
@@ -40,6 +42,22 @@ export class DirectoryStore implements FileStore {
 
   async *list(prefix: string, after = ''): AsyncGenerator<StoredFile> {
     for await (const file of this.#walk('', prefix)) if (file.path > after) yield file;
+  }
+
+  async find(file: string): Promise<StoredFile | undefined> {
+    const at = this.#at(file);
+    let handle: fs.promises.FileHandle | undefined;
+    try {
+      const irregular = irregularity(await fs.promises.lstat(at));
+      if (irregular !== undefined) return { path: file, bytes: 0, irregular };
+      handle = await fs.promises.open(at, READ_WITHOUT_LINKS);
+      return { path: file, bytes: (await handle.stat()).size };
+    } catch (error) {
+      if (isAbsent(error)) return undefined;
+      throw readFailure(at, error);
+    } finally {
+      await handle?.close();
+    }
   }
 
   async names(): Promise<readonly string[]> {
@@ -125,13 +143,18 @@ export class DirectoryStore implements FileStore {
   }
 
   async lock<T>(work: () => Promise<T>): Promise<T> {
+    const { noun } = this.#content;
+    const onWithoutLinks = (): void =>
+      this.#host.onWarning?.(
+        `${this.name}: its file system has no hard links, so its lock may not stop other machines: let only one write to the ${noun}, or use a bucket (s3://bucket/prefix)`,
+      );
     try {
       makeDirectory(this.name);
     } catch (error) {
       const code = error instanceof SvcError ? systemCodeOf(error.cause) : undefined;
       throw code === 'EEXIST' || code === 'ENOTDIR' ? this.#noDirectory() : error;
     }
-    return workAlone(this, { noun: this.#content.noun, lock: this.#lock }, this.#host, work);
+    return workAlone(this, { noun, lock: this.#lock, onWithoutLinks }, this.#host, work);
   }
 
   // Sorts a directory by its name with a slash, so that paths are in the same order as in the list of a bucket.

@@ -1,6 +1,6 @@
 import fs from 'node:fs';
 import { isSvcError, SvcError, writeFailure } from '../../base/errors.ts';
-import { type LockHost, withLock } from '../../base/files/lock.ts';
+import { type LockHost, type LockOptions, withLock } from '../../base/files/lock.ts';
 import { sideBySide } from '../../base/side-by-side.ts';
 import type { System } from '../../base/system.ts';
 import type { Trace } from '../http/exchange.ts';
@@ -34,6 +34,8 @@ export interface FileStore {
   readonly isRemote: boolean;
   /** Lists files whose path begins with `prefix`, in order of path; with `after`, only paths after it. An absent directory is empty. */
   list(prefix: string, after?: string): AsyncIterable<StoredFile>;
+  /** Looks a file up by its name, since a list may come from a cache; undefined if there is none. */
+  find(path: string): Promise<StoredFile | undefined>;
   /** Lists the names at the top level. Names of directories end with a slash. */
   names(): Promise<readonly string[]>;
   /** Reads a file. @throws SvcError `not_found`, `checksum_mismatch` if it is not a regular file */
@@ -111,12 +113,16 @@ const LOCK_WAIT_MS = 2_000;
  */
 export function workAlone<T>(
   { name, workDirectory }: FileStore,
-  { noun, lock }: { readonly noun: string; readonly lock: string },
+  {
+    noun,
+    lock,
+    onWithoutLinks,
+  }: { readonly noun: string; readonly lock: string } & Pick<LockOptions, 'onWithoutLinks'>,
   host: LockHost,
   work: () => Promise<T>,
 ): Promise<T> {
   // Each file of a store is created by one writer only, so two of them damage nothing.
-  const options = { waitMs: LOCK_WAIT_MS, what: `the ${noun} ${name}`, endsAtRestart: true };
+  const options = { waitMs: LOCK_WAIT_MS, what: `the ${noun} ${name}`, endsAtRestart: true, onWithoutLinks };
   return withLock(lock, host, () => inDirectory(workDirectory, work), options);
 }
 

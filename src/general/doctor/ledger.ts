@@ -13,7 +13,7 @@ import { failedBy, type Finding, ok, warning } from './finding.ts';
 
 /**
  * Checks that the place of the ledger can be read, that it creates no object twice, and that it is the one that this
- * machine used before. Leaves it as it is.
+ * machine used before. Leaves a ledger as it is.
  */
 export async function checkLedger(context: Context): Promise<Finding[]> {
   try {
@@ -63,7 +63,7 @@ async function checkPlace(
   if (hasLedger) return [ok('ledger', `${name}, creates no object twice`)];
   if ([...used.values()].some(isSame)) throw missingLedger(objects.name);
   const fix = 'If other machines use a ledger already, check that this is its location and that it is mounted.';
-  return [warning('ledger', `${name} has no ledger: the first upload begins one`, fix)];
+  return [warning('ledger', `${name} creates no object twice and has no ledger: the first upload begins one`, fix)];
 }
 
 /** Returns the shared ledgers that this machine used, by the folder of their tenant. */
@@ -85,7 +85,10 @@ async function tenantShown(context: Context): Promise<string | null | undefined>
   }
 }
 
-/** Tries the settings of a tenant's ledger, or those of any. Returns whether there are some. */
+/**
+ * Tries that the place creates no object twice: with the settings of a tenant's ledger, or those of any, and without a ledger
+ * with an object that stays. Returns whether there is a ledger.
+ */
 async function triesLedger(objects: ObjectStore, tenant: string | null | undefined): Promise<boolean> {
   for await (const { path: name } of objects.list('')) {
     const isWanted = !tenant ? /^[^/]+\/ledger\.json$/.test(name) : name === settingsName(tenant);
@@ -94,8 +97,14 @@ async function triesLedger(objects: ObjectStore, tenant: string | null | undefin
     await requireCondition(objects, name, bytes);
     return true;
   }
+  await objects.create(TRIED_NAME, TRIED_BYTES);
+  await requireCondition(objects, TRIED_NAME, TRIED_BYTES);
   return false;
 }
+
+/** The object with which a place without a ledger is tried. It stays there, since svc deletes nothing in a ledger's place. */
+const TRIED_NAME = 'svc-doctor.txt';
+const TRIED_BYTES = Buffer.from('svc doctor tried here that an object is created only once.\n');
 
 /** Compares the settings and the entries of a tenant's ledger with those that this machine read, under the name that it knows. */
 async function requireUnchanged(context: Context, objects: ObjectStore, tenant: string, known: string): Promise<void> {

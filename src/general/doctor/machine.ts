@@ -3,6 +3,7 @@ import path from 'node:path';
 import { readProblem, writeFailure } from '../../base/errors.ts';
 import { isShared, modeText } from '../../base/files/directory.ts';
 import { readRegularFileSync } from '../../base/files/read.ts';
+import { tryDirectory } from '../../base/files/try-directory.ts';
 import type { System } from '../../base/system.ts';
 import { readConfig } from '../../cli/config/config-file.ts';
 import { keyFiles } from '../../cli/config/keys.ts';
@@ -29,30 +30,33 @@ export function checkVariables(system: Pick<System, 'env' | 'platform'>): Findin
   );
 }
 
-/** Checks that the state and cache directories are writable, by creating and removing a small file where they exist. */
-export function checkDirectories(system: PathsHost & Pick<System, 'pid'>): Finding[] {
+/** Checks that the state and cache directories take what svc writes, by trying it in a folder that is removed again. */
+export function checkDirectories(system: PathsHost): Finding[] {
   return [checkDirectory(system, 'state', 'SVC_STATE_DIR'), checkDirectory(system, 'cache', 'SVC_CACHE_DIR')];
 }
 
-function checkDirectory(system: PathsHost & Pick<System, 'pid'>, kind: 'state' | 'cache', variable: string): Finding {
+function checkDirectory(system: PathsHost, kind: 'state' | 'cache', variable: string): Finding {
   const check = `${kind} directory`;
   try {
-    return checkWritable(check, directoryOf(system, kind), variable, system.pid);
+    return checkWritable(check, directoryOf(system, kind), variable);
   } catch (error) {
     return failedBy(check, error);
   }
 }
 
-function checkWritable(check: string, directory: string | undefined, variable: string, pid: number): Finding {
+function checkWritable(check: string, directory: string | undefined, variable: string): Finding {
   const fix = `Make it writable for this user, or set ${variable} to a directory that is.`;
   if (directory === undefined) return warning(check, 'there is no home directory for it', `Set HOME or ${variable}.`);
   try {
     const existing = nearestExisting(directory);
-    if (existing === directory) tryToWrite(directory, pid);
-    else fs.accessSync(existing, fs.constants.W_OK | fs.constants.X_OK);
-    return ok(check, existing === directory ? directory : `${directory} (created when needed)`);
+    const hasLinks = tryDirectory(existing);
+    const found = existing === directory ? directory : `${directory} (created when needed)`;
+    if (hasLinks) return ok(check, found);
+    const unlinked = `${found}: its file system has no hard links, so its locks may not stop other machines`;
+    return warning(check, unlinked, 'Let only one machine use it, or choose a directory on a disk.');
   } catch (error) {
-    return failed(check, writeFailure(directory, error).message, fix, 'local');
+    const { message, code } = writeFailure(directory, error);
+    return failed(check, message, fix, code);
   }
 }
 
@@ -62,15 +66,6 @@ function nearestExisting(directory: string): string {
   const parent = path.dirname(directory);
   if (found !== undefined || parent === directory) throw Object.assign(new Error('no directory'), { code: 'ENOTDIR' });
   return nearestExisting(parent);
-}
-
-function tryToWrite(directory: string, pid: number): void {
-  const file = path.join(directory, `.svc-doctor-${pid}`);
-  try {
-    fs.writeFileSync(file, 'svc doctor checks that it can write here\n', { flag: 'wx', mode: 0o600 });
-  } finally {
-    fs.rmSync(file, { force: true });
-  }
 }
 
 /** Checks the file of extra certificate authorities, which Node silently ignores if it is unreadable. */

@@ -1,4 +1,5 @@
 import { isSvcError } from '../../base/errors.ts';
+import { sideBySide } from '../../base/side-by-side.ts';
 import type { FileStore } from '../../client/store/store.ts';
 import { DAY_MS, HOUR_MS } from '../../schema/durations.ts';
 import { type Manifest, readManifest } from './manifest.ts';
@@ -15,6 +16,9 @@ export interface LostFiles {
 
 /** The days searched in a bucket. Listing more would cost every run one request for each thousand files. */
 const DAYS_IN_BUCKET = 30;
+
+/** The number of files looked up at a time. */
+const LOOKED_UP = 16;
 
 /**
  * Compares the names and sizes of files with the records, without reading the files. In a bucket only the newest 30 days.
@@ -53,7 +57,17 @@ async function lostOf(store: FileStore, { segments, last }: Manifest): Promise<L
     if (due !== bytes || irregular !== undefined) changed.push(path);
     sizes.delete(path);
   }
-  return { missing: [...sizes.keys()], changed };
+  const missing: string[] = [];
+  // A list may lack what another machine has just written.
+  for await (const { path, due, file } of sideBySide(sizes, LOOKED_UP, async ([name, size]) => ({
+    path: name,
+    due: size,
+    file: await store.find(name),
+  }))) {
+    if (file === undefined) missing.push(path);
+    else if (file.irregular !== undefined || (due ?? file.bytes) !== file.bytes) changed.push(path);
+  }
+  return { missing, changed };
 }
 
 async function* listed(store: FileStore, paths: readonly string[], firstDay: string) {

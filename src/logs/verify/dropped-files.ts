@@ -19,7 +19,8 @@ export class DroppedFiles {
   async stillThere(store: FileStore): Promise<string[]> {
     const found: string[] = [];
     if (this.#dropped.size === 0) return found;
-    for await (const { path } of namedKinds(store)) if (this.#dropped.has(path)) found.push(path);
+    for await (const { path } of namedKinds(store))
+      if (this.#dropped.has(path) && (await store.find(path)) !== undefined) found.push(path);
     return found;
   }
 }

@@ -43,24 +43,19 @@ export class UnlistedFiles {
 
   /** Forgets files that are gone, such as those of a run that another one overtook. */
   async forgetRemoved(): Promise<void> {
-    for (const { path } of this.#files.values()) {
-      let isThere = false;
-      for await (const file of this.#store.list(path)) isThere ||= file.path === path;
-      if (!isThere) this.#files.delete(path);
-    }
+    for (const { path } of this.#files.values())
+      if ((await this.#store.find(path)) === undefined) this.#files.delete(path);
   }
 
   remove(path: string): void {
     this.#files.delete(path);
   }
 
-  /** Removes a listed file, and returns it. A file that was absent at first may have been written since, so it is looked up. */
+  /** Removes a listed file, and returns it. A file that the list lacks is looked up: the list may be older. */
   async take(path: string): Promise<StoredFile | undefined> {
-    let found = this.#files.get(path);
+    const found = this.#files.get(path);
     this.#files.delete(path);
-    if (found !== undefined) return found;
-    for await (const file of this.#store.list(path)) if (file.path === path) found = file;
-    return found;
+    return found ?? this.#store.find(path);
   }
 
   /**

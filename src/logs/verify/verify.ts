@@ -130,6 +130,7 @@ export async function* verifyArchive(
   yield indexFindings;
   await readNewerRecords(state);
   if (others + indexFindings.length === 0) await awaitNextRecord(state);
+  await unlisted.forgetRemoved();
   Object.assign(verified, state.segments.total, { undeleted: await state.droppedFiles.stillThere(store) });
   const left = [
     ...takeProblems(state),
@@ -328,9 +329,12 @@ async function recordAt(store: FileStore, sequence: number): Promise<ArchiveReco
 /** Finds files and folders at the top level that do not belong to the archive. */
 async function foreignFiles(store: FileStore): Promise<Finding[]> {
   const names = await store.names();
-  return names
-    .filter((name) => ![MANIFEST, INDEX].includes(name) && !isHidden(name) && !name.startsWith(SEGMENTS))
-    .map((path) => ({ problem: 'unlisted', path, message: 'it does not belong to the archive' }));
+  const foreign = names.filter(
+    (name) => ![MANIFEST, INDEX].includes(name) && !isHidden(name) && !name.startsWith(SEGMENTS),
+  );
+  const found: string[] = [];
+  for (const name of foreign) if (name.endsWith('/') || (await store.find(name)) !== undefined) found.push(name);
+  return found.map((path) => ({ problem: 'unlisted', path, message: 'it does not belong to the archive' }));
 }
 
 function rewritten({ store, options }: VerifyState): Finding {

@@ -1,3 +1,4 @@
+import { refuseLinks } from '../../support/refuse-links.ts';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import fs from 'node:fs';
@@ -231,6 +232,25 @@ it.each(['EPERM', 'ENOTSUP'])(
     expect(JSON.parse(fs.readFileSync(unreadable, 'utf8'))).toEqual({ pid: 'x' });
   },
 );
+
+it('a lock is held by another where the system answers EPERM to a lost race for its name', async () => {
+  const file = lockFile();
+  const link = vi.spyOn(fs, 'linkSync').mockImplementation((from, to) => {
+    fs.copyFileSync(from, to);
+    throw Object.assign(new Error('EPERM: link'), { code: 'EPERM', syscall: 'link' });
+  });
+  onTestFinished(() => link.mockRestore());
+  await expect(take(file, testSystem(), 0)).rejects.toMatchObject({ code: 'config', message: /is locked by/ });
+});
+
+it('a lock refuses a file system that answers EIO to a hard link, with 3 and what it lacks', async () => {
+  const file = lockFile();
+  refuseLinks(path.dirname(file), 'EIO');
+  await expect(take(file, testSystem(), 0)).rejects.toMatchObject({
+    code: 'config',
+    message: `${file} cannot be written: its file system has no hard links (EIO)`,
+  });
+});
 
 it('a lock says that the disk is full also where the file system has no hard links', async () => {
   const spies = [

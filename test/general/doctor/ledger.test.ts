@@ -6,11 +6,14 @@ import { systemClock } from '../../../src/base/system.ts';
 import { openObjects } from '../../../src/client/store/open-objects.ts';
 import { BucketServer } from '../../support/bucket-server.ts';
 import { REQUEST_COLUMNS } from '../../../src/schema/account-updater-files.ts';
+import { refuseLinks } from '../../support/refuse-links.ts';
 import { errorIn, svcHere } from '../../support/run-here.ts';
 import { openMachine } from '../../au/commands/machine.ts';
 import { sharedLedger } from '../../au/ledger/shared-ledger.ts';
 
 const SETTINGS = `{"version":1,"keys":1,"salt":"${'0'.repeat(64)}","created_at":"2026-01-01T00:00:00.000Z"}\n`;
+
+const NOT_IMPLEMENTED = { status: 501, code: 'NotImplemented' };
 
 async function ledgerFinding(env: Record<string, string>) {
   const { stdout } = await svcHere(['doctor', '-o', 'json'], { env });
@@ -27,7 +30,7 @@ it('svc doctor checks a ledger in a directory, before and after its first use', 
   onTestFinished(() => fs.rmSync(place, { recursive: true }));
   expect(await ledgerFinding({ SVC_LEDGER: place })).toMatchObject({
     result: 'warning',
-    found: `${place} (SVC_LEDGER) has no ledger: the first upload begins one`,
+    found: `${place} (SVC_LEDGER) creates no object twice and has no ledger: the first upload begins one`,
   });
   fs.mkdirSync(path.join(place, 'tenant'));
   fs.writeFileSync(path.join(place, 'tenant', 'ledger.json'), SETTINGS);
@@ -117,6 +120,30 @@ it('svc doctor fails for a bucket that replaces objects that exist', async () =>
   bucket.conditions = 'ignored';
   expect(await ledgerFinding(env)).toMatchObject({ result: 'failed', code: 'config' });
 });
+
+it.each([
+  ['ignores conditions', (bucket: BucketServer) => void (bucket.conditions = 'ignored')],
+  ['responds to them with 501', (bucket: BucketServer) => void (bucket.conditions = NOT_IMPLEMENTED)],
+  ['ignores them since it keeps versions', (bucket: BucketServer) => void (bucket.isVersioned = true)],
+])('svc doctor fails for a place without a ledger in a bucket that %s, each time', async (_how, change) => {
+  const bucket = await BucketServer.start();
+  onTestFinished(() => bucket.close());
+  const env = { ...bucket.environment, SVC_LEDGER: 's3://logs/ledger' };
+  for (const _ of [1, 2]) expect(await ledgerFinding(env)).toMatchObject({ result: 'warning' });
+  change(bucket);
+  for (const _ of [1, 2]) expect(await ledgerFinding(env)).toMatchObject({ result: 'failed', code: 'config' });
+});
+
+it.each(['EIO', 'EPERM', 'ENOSYS', 'ENOTSUP'])(
+  'svc doctor fails for a directory of a ledger whose hard links are refused with %s',
+  async (code) => {
+    const place = fs.mkdtempSync(path.join(os.tmpdir(), 'svc-doctor-ledger-'));
+    onTestFinished(() => fs.rmSync(place, { recursive: true }));
+    refuseLinks(place, code);
+    const found = expect.stringContaining('has no hard links');
+    expect(await ledgerFinding({ SVC_LEDGER: place })).toMatchObject({ result: 'failed', code: 'config', found });
+  },
+);
 
 it('svc doctor shows all findings where the bucket of the ledger does not respond, or only fails', async () => {
   const bucket = await BucketServer.start();

@@ -30,6 +30,11 @@ export class MemoryStore implements FileStore {
     for (const path of paths) yield { path, bytes: this.files.get(path)?.length ?? 0 };
   }
 
+  async find(path: string): Promise<StoredFile | undefined> {
+    const bytes = this.files.get(path)?.length;
+    return bytes === undefined ? undefined : { path, bytes };
+  }
+
   async names(): Promise<readonly string[]> {
     return [...new Set([...this.files.keys()].map((path) => path.replace(/\/.*/, '/')))];
   }

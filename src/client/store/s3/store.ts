@@ -51,6 +51,11 @@ export class S3Store implements FileStore {
     return listObjects(this.#requests, prefix, after);
   }
 
+  async find(file: string): Promise<StoredFile | undefined> {
+    for await (const found of this.list(file)) if (found.path === file) return found;
+    return undefined;
+  }
+
   async names(): Promise<readonly string[]> {
     const names = new Set<string>();
     for await (const { path: file } of this.list('')) names.add(/^[^/]*\/?/.exec(file)?.[0] ?? file);

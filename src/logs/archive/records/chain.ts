@@ -156,12 +156,31 @@ const READ_AHEAD = 16;
 
 /** Reads all files of the manifest in order. A few are read ahead, because each takes time to arrive from a bucket. */
 function recordTexts(store: FileStore): AsyncGenerator<RecordText> {
-  return sideBySide(store.list(MANIFEST), READ_AHEAD, async ({ path }) => {
+  return sideBySide(manifestPaths(store), READ_AHEAD, async (path) => {
     const sequence = sequenceOf(path);
     return sequence === undefined
       ? { path, sequence, text: undefined }
       : { path, sequence, ...(await findText(store, path)) };
   });
+}
+
+/** Yields the paths in the manifest. Records that the list lacks are looked up: it may come from a cache. */
+async function* manifestPaths(store: FileStore): AsyncGenerator<string> {
+  let due = 0;
+  for await (const { path } of store.list(MANIFEST)) {
+    const sequence = sequenceOf(path) ?? due;
+    if (sequence > due) due = yield* recordsFrom(store, due, sequence);
+    yield path;
+    if (path === recordPath(sequence)) due = sequence + 1;
+  }
+  yield* recordsFrom(store, due, Infinity);
+}
+
+/** Yields the paths of records until one is not there, and returns the number of that one. */
+async function* recordsFrom(store: FileStore, first: number, end: number): AsyncGenerator<string, number> {
+  let number = first;
+  for (; number < end && (await store.find(recordPath(number))) !== undefined; number += 1) yield recordPath(number);
+  return number;
 }
 
 async function findText(store: FileStore, path: string): Promise<TextFound> {
