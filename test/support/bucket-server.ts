@@ -70,6 +70,16 @@ export class BucketServer {
     };
   }
 
+  /** Returns the keys of all objects. */
+  keys(): string[] {
+    return [...this.#objects.keys()];
+  }
+
+  /** Removes an object, as if it had never been stored. */
+  remove(key: string): void {
+    this.#objects.delete(key);
+  }
+
   close(): Promise<void> {
     return new Promise((resolve) => {
       this.#server.close(() => resolve());

@@ -126,7 +126,7 @@ export function isEncoded({ header }: Headers): boolean {
  * Returns the object's MD5 if its ETag is one, as for a single-part object of an S3-type store. For an object with its own
  * encryption key, or one stored in an encoding, the ETag is something else.
  */
-function md5Of({ header }: Headers): string | undefined {
+export function md5Of({ header }: Headers): string | undefined {
   const md5 = /^"([0-9a-f]{32})"$/i.exec(header('etag') ?? '')?.[1];
   const isEncrypted = header('x-amz-server-side-encryption')?.startsWith('aws:kms') ?? false;
   const hasOwnKey = header('x-amz-server-side-encryption-customer-algorithm') !== undefined;

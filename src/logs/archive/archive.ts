@@ -14,6 +14,7 @@ import { type LostFiles, LostFilesWatch } from './lost-files.ts';
 import { beginArchive, checkSubject, findArchive, type FoundArchive, noArchive } from './manifest.ts';
 import { marginMs, withMargin } from './records/coverage.ts';
 import type { Retention } from './retention.ts';
+import { restoreSegments } from './restore-segments.ts';
 import { SteadySync } from './steady-sync.ts';
 import type { SyncOptions } from './sync.ts';
 import { ArchiveWriter, type Written } from './writer.ts';
@@ -31,6 +32,8 @@ export interface RunOptions extends Omit<SyncOptions, 'isNew' | 'firstCommitMs' 
   readonly onDamage?: ((damage: SvcError) => void) | undefined;
   /** Called in follow mode when the set of missing files has changed. */
   readonly onLost?: ((lost: LostFiles) => void) | undefined;
+  /** Called with the paths of missing files that were read from the service again. */
+  readonly onRestored?: ((paths: readonly string[]) => void) | undefined;
   /** Drops the oldest months after commits. Without it, nothing is dropped. */
   readonly retention?: Retention | undefined;
 }
@@ -108,7 +111,14 @@ async function runLocked(
   const begin: RunBegin = { ...beginOf(writer, first), isNew: before === undefined, now };
   options.onBegin?.(begin);
   if (options.follow && begin.damage) options.onDamage?.(begin.damage);
-  const watch = new LostFilesWatch(store, options.onLost);
+  const watch = new LostFilesWatch(store, {
+    onChange: options.onLost,
+    async restore(missing) {
+      const restored = await restoreSegments(store, serviceLogs(client, {}), tenantId, missing);
+      if (restored.length > 0) options.onRestored?.(restored);
+      return restored;
+    },
+  });
   if (options.follow) await watch.lookIfDue(now);
   const sync = new SteadySync(writer, serviceLogs(client, {}), {
     ...options,

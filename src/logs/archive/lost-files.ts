@@ -79,16 +79,23 @@ async function* listed(store: FileStore, paths: readonly string[], firstDay: str
   for await (const file of store.list(MANIFEST, firstRecord.slice(0, -1))) if (!isHidden(file.path)) yield file;
 }
 
+interface WatchOptions {
+  /** Called when the set of lost files has changed. */
+  readonly onChange: ((lost: LostFiles) => void) | undefined;
+  /** Writes missing files again where that is possible. Returns their paths. */
+  readonly restore: (missing: readonly string[]) => Promise<readonly string[]>;
+}
+
 /** Searches for lost files in follow mode: at most once an hour, reporting only changes. */
 export class LostFilesWatch {
   readonly #store: FileStore;
-  readonly #onChange: ((lost: LostFiles) => void) | undefined;
+  readonly #options: WatchOptions;
   #checkedAt = -Infinity;
   #lost: LostFiles | undefined;
 
-  constructor(store: FileStore, onChange: ((lost: LostFiles) => void) | undefined) {
+  constructor(store: FileStore, options: WatchOptions) {
     this.#store = store;
-    this.#onChange = onChange;
+    this.#options = options;
   }
 
   /** The result of the newest search; undefined before the first one. */
@@ -105,7 +112,13 @@ export class LostFilesWatch {
 
   async look(): Promise<void> {
     const before = this.#lost ?? { missing: [], changed: [] };
-    this.#lost = await findLost(this.#store);
-    if (JSON.stringify(this.#lost) !== JSON.stringify(before)) this.#onChange?.(this.#lost);
+    let lost = await findLost(this.#store);
+    // A directory loses files only by other hands, which must be noticed (R76).
+    if (this.#store.isRemote && lost.missing.length > 0) {
+      const restored = new Set(await this.#options.restore(lost.missing));
+      lost = { ...lost, missing: lost.missing.filter((path) => !restored.has(path)) };
+    }
+    this.#lost = lost;
+    if (JSON.stringify(lost) !== JSON.stringify(before)) this.#options.onChange?.(lost);
   }
 }

@@ -143,7 +143,10 @@ describe('the search for lost files', () => {
   it('following an archive searches at most once an hour, and reports only changes', async () => {
     const { top } = await buildArchive(START, DAYS);
     const reported: LostFiles[] = [];
-    const watch = new LostFilesWatch(openStore(top), (lost) => reported.push(lost));
+    const watch = new LostFilesWatch(openStore(top), {
+      onChange: (lost) => reported.push(lost),
+      restore: async () => [],
+    });
     await watch.lookIfDue(START);
     const file = filesIn(top).find((each) => each.startsWith('tenant=')) ?? '';
     const bytes = fs.readFileSync(path.join(top, file));

@@ -16,10 +16,14 @@ import {
 import { s3Error } from './s3-error.ts';
 import { listObjects, readObject } from './read.ts';
 import { fileBody, type S3Body, S3Requests, type S3Response, textBody } from './requests.ts';
+import { md5Of } from '../../transfer/receive.ts';
 import { parseBucketLocation, s3Settings } from './settings.ts';
 
 /** The time after which a concurrent write is visible. */
 const SETTLE_MS = 2_000;
+
+/** How often an object is looked for that the store confirmed: replicas may show it later. */
+const LOOKS = 5;
 
 /** A store in a bucket. Its files are safe from a second writer, because each can be created only once. */
 export class S3Store implements FileStore {
@@ -31,6 +35,9 @@ export class S3Store implements FileStore {
   readonly #requests: S3Requests;
   /** Whether the store honors the condition of a write; undefined before it was tried. */
   #honorsCondition: boolean | undefined;
+  /** The top folders in which the store let these credentials look at an object. A refusal there means that there is none. */
+  readonly #seenFolders = new Set<string>();
+  #hasWarned = false;
 
   /** Opens a location. @throws SvcError `usage` for a malformed location, `key_missing` and `config` for the environment */
   constructor(text: string, host: StoreHost, content: StoreContent) {
@@ -94,6 +101,7 @@ export class S3Store implements FileStore {
   async replace(file: string, text: string): Promise<void> {
     const body = textBody(text);
     await this.#requests.send({ method: 'PUT', action: 's3:PutObject', path: file, body });
+    await this.#requireStored(file, body);
   }
 
   async remove(file: string): Promise<void> {
@@ -117,6 +125,7 @@ export class S3Store implements FileStore {
     const sent = await this.#putNew(path, body);
     if (sent === undefined) return this.#isThere(path, body);
     if (sent.refusal?.status === 412) return sent.wasUnclear && (await this.#isThere(path, body));
+    if (sent.refusal === undefined && !body.isText) await this.#requireStored(path, body);
     if (sent.refusal !== undefined) {
       // If the refusal was not about the condition, the write without it is refused too.
       const isMade = await this.#checkAndPut(path, body);
@@ -158,6 +167,7 @@ export class S3Store implements FileStore {
     if (await this.#exists(path, [404])) return false;
     const { refusal } = await this.#put(path, body, false);
     if (refusal !== undefined) throw s3Error(refusal);
+    if (!body.isText) await this.#requireStored(path, body);
     // The name of a segment includes its hash, so every writer writes the same bytes.
     return !body.isText || this.#isLast(path, body);
   }
@@ -187,6 +197,39 @@ export class S3Store implements FileStore {
     return sent;
   }
 
+  /**
+   * Looks at an object that the store confirmed, before a record names it. Credentials that may only write cannot look,
+   * which is one warning.
+   */
+  async #requireStored(path: string, body: S3Body): Promise<void> {
+    const folder = path.split('/', 1).join('');
+    const request = { method: 'HEAD', action: 's3:GetObject', path, wanted: [403, 404], fresh: true } as const;
+    for (let look = 1; look <= LOOKS; look += 1) {
+      const { response, refusal } = await this.#requests.send(request);
+      if (refusal?.status === 403 && !this.#seenFolders.has(folder)) return this.#warnOfBlindness();
+      if (refusal === undefined) {
+        this.#seenFolders.add(folder);
+        const md5 = md5Of(response);
+        const isSame = Number(response.header('content-length')) === body.bytes;
+        if (isSame && (md5 === undefined || body.md5 === undefined || md5 === hexOf(body.md5))) return;
+      }
+      await this.#host.clock.sleep(SETTLE_MS, this.#host.signal);
+    }
+    throw new SvcError('server', `${this.name}: the store confirmed ${path}, and does not have it as it was sent`, {
+      hint: 'Run the command again later: no record names the file.',
+      retryable: true,
+      facts: { path },
+    });
+  }
+
+  #warnOfBlindness(): void {
+    if (this.#hasWarned) return;
+    this.#hasWarned = true;
+    this.#host.onWarning?.(
+      `${this.name}: these credentials may not read what they wrote, so nothing proves that the store has it: allow s3:GetObject`,
+    );
+  }
+
   // Whether the object has these bytes, because an attempt without a response may have written it.
   async #isThere(path: string, { sha256 }: S3Body): Promise<boolean> {
     try {
@@ -196,6 +239,10 @@ export class S3Store implements FileStore {
       throw error;
     }
   }
+}
+
+function hexOf(base64: string): string {
+  return Buffer.from(base64, 'base64').toString('hex');
 }
 
 function isAboutCondition(code: string | undefined): boolean {
