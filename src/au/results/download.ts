@@ -8,10 +8,10 @@ import type { Client } from '../../client/api/client.ts';
 import { downloadFile, type DownloadResult } from '../../client/transfer/download.ts';
 import type { Flaw, Proof } from '../../client/transfer/receive.ts';
 import { fileSource, hashIfReadable } from '../../client/transfer/source.ts';
-import { requireStoreAddress } from '../../client/transfer/store.ts';
+import { ObjectMissing, requireStoreAddress } from '../../client/transfer/store.ts';
 import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
 import { CR, LF } from '../request/request-file.ts';
-import { readResults, type ResultSummary, summarizeResults } from '../result-codes.ts';
+import { noRows, readResults, type ResultSummary, summarizeResults } from '../result-codes.ts';
 import { failedError, readJob, type RunOptions } from '../run/job.ts';
 import { apply, type Part, type PartResults } from '../run/part.ts';
 import { uploadedRows } from '../run/part-source.ts';
@@ -40,6 +40,8 @@ export interface ResultsOptions extends RunOptions {
   readonly damagedCopy?: string | undefined;
   /** Called with a file that was proven and with its job, before the file gets its name. */
   readonly onAccepted?: ((file: string, job: AccountUpdaterJob) => Promise<void>) | undefined;
+  /** How long to wait for results that the store does not have yet, in milliseconds. Default: not at all. */
+  readonly lateMs?: number | undefined;
   /** Accepts a file that was identical in every attempt but violates one rule. */
   readonly acceptUnproven?: boolean | undefined;
 }
@@ -55,6 +57,31 @@ export async function downloadResults(
   job: string,
   target: string,
   options: ResultsOptions = {},
+): Promise<DownloadResult> {
+  const { clock, signal } = client;
+  const begun = clock.now();
+  for (let look = 0; ; look += 1) {
+    try {
+      return await downloadNow(client, job, target, options);
+    } catch (error) {
+      const leftMs = begun + (options.lateMs ?? 0) - clock.now();
+      if (!(error instanceof ObjectMissing) || leftMs <= 0) throw error;
+      const nextMs = Math.min(2_000 * 2 ** look, LONGEST_LOOK_MS, leftMs);
+      const status = 'completed, and its results are not in the store yet';
+      options.onEvent?.({ kind: 'polled', job, status, nextMs, at: client.now() });
+      await clock.sleep(nextMs, signal);
+    }
+  }
+}
+
+/** The longest pause before the next look for a result that is late. */
+const LONGEST_LOOK_MS = 30_000;
+
+async function downloadNow(
+  client: Client,
+  job: string,
+  target: string,
+  options: ResultsOptions,
 ): Promise<DownloadResult> {
   const { clock, signal, maxWaitMs } = client;
   let found: AccountUpdaterJob | undefined;
@@ -103,7 +130,7 @@ export async function flawsOf(
     if (!isSvcError(error, 'checksum_mismatch')) throw error;
     flaws.push({ rule: 'columns', problem: `is not a result file (${error.message})` });
   }
-  const isLengthKnown = proof === 'md5' || proof === 'length';
+  const isLengthKnown = proof === 'md5' || proof === 'length' || proof === 'gzip';
   if (!isLengthKnown && ![LF, CR].includes(await lastByteOf(file)))
     flaws.push({ rule: 'end', problem: 'ends within a line' });
   return flaws;
@@ -185,9 +212,23 @@ export async function countResults(
   file: string,
   rowsSent: number,
 ): Promise<ResultSummary & { readonly unchanged: number }> {
-  const summary = await summarizeResults((await fileSource(file)).open());
+  const source = await fileSource(file);
+  // Only the operator accepts results without even a header.
+  const summary = source.size === 0 ? EMPTY : await summarizeResults(source.open());
   return { ...summary, unchanged: Math.max(0, rowsSent - summary.rows) };
 }
+
+const EMPTY: ResultSummary = {
+  rows: 0,
+  updated: 0,
+  warned: 0,
+  errors: 0,
+  unknown: 0,
+  groups: noRows(),
+  codes: [],
+  extraColumns: [],
+  lostTokens: 0,
+};
 
 /** Returns what the results of a part are checked against. `file` is read instead of a damaged copy of the request. */
 export async function checksOf(run: RunDirectory, part: Part, file = run.requestFile): Promise<ResultsChecks> {

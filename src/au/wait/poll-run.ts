@@ -33,6 +33,8 @@ export interface RunPoll {
 
 export interface PollRunOptions extends RunOptions {
   readonly ledger?: Pick<CommandLedger, 'enterWanted' | 'keptResults'> | undefined;
+  /** How long to wait for results that the store does not have yet, in milliseconds. Default: not at all. */
+  readonly lateMs?: number | undefined;
 }
 
 /** Polls once the jobs under way, and downloads the results of completed jobs. */

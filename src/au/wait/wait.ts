@@ -3,7 +3,7 @@ import { formatDuration } from '../../cli/output/time.ts';
 import type { Client } from '../../client/api/client.ts';
 import { pollUntil } from '../../client/api/poll.ts';
 import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
-import { DAY_MS } from '../../schema/durations.ts';
+import { DAY_MS, MINUTE_MS } from '../../schema/durations.ts';
 import { apply, MISSING_MS } from '../run/part.ts';
 import type { Polled } from '../run/poll-parts.ts';
 import { isMissingUpload, partsByJob, progressOf } from '../run/record.ts';
@@ -19,6 +19,9 @@ export interface WaitOptions extends PollRunOptions {
   /** The command that continues the wait. */
   readonly again?: readonly string[] | undefined;
 }
+
+/** How long a wait continues for results that the store does not have yet. */
+const LATE_MS = 5 * MINUTE_MS;
 
 /** The longest wait without a limit. A production job takes up to seven days. */
 export const LONGEST_WAIT_MS = 8 * DAY_MS;
@@ -94,7 +97,7 @@ export async function waitForRun(client: Client, run: RunDirectory, options: Wai
   // the wait counts by itself.
   const absences = new Absences(client.clock);
   const poll = async (): Promise<RunPoll> => {
-    const found = await pollRun(client, run, options);
+    const found = await pollRun(client, run, { ...options, lateMs: LATE_MS });
     // Another part may have results of the same job, which show nothing about the job now.
     for (const parts of partsByJob(record.parts)) absences.note(parts[0].job ?? '', parts.some(isMissingUpload));
     // While other jobs are under way, the next poll retries the download.

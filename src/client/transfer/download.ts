@@ -16,9 +16,17 @@ import {
 } from '../http/retry.ts';
 import type { Transport } from '../http/transport.ts';
 import { PartFile } from './part-file.ts';
-import { continues, type Flaw, isEncoded, type Proof, receive, type Received, versionOf } from './receive.ts';
+import { decodeFile, isDecodable, Undecodable } from './decode-file.ts';
+import { codingOf, continues, type Flaw, type Proof, receive, type Received, versionOf } from './receive.ts';
 import type { OnProgress } from './source.ts';
-import { AddressRefused, readStoreResponse, redirectedByStore, refusedByStore, storeUnreachable } from './store.ts';
+import {
+  AddressRefused,
+  ObjectMissing,
+  readStoreResponse,
+  redirectedByStore,
+  refusedByStore,
+  storeUnreachable,
+} from './store.ts';
 
 /** The options of a download into a file. The operator chooses its name, never the service (R48). */
 export interface DownloadOptions extends FetchOptions {
@@ -82,8 +90,9 @@ async function fetchProven(part: PartFile, target: string, options: DownloadOpti
   const { clock, signal, inspect, onUnproven, acceptUnproven = false } = options;
   const tries: Received[] = [];
   for (const pauseMs of [...PAUSES_MS, 0]) {
-    const received = await fetchInto(part, options);
+    const arrived = await fetchInto(part, options);
     await part.seal();
+    const received = await decoded(part, arrived);
     const flaws = [...received.flaws, ...((await inspect?.(part.path, received.proof)) ?? [])];
     if (flaws.length === 0) return received;
     tries.push({ ...received, flaws });
@@ -104,6 +113,18 @@ async function fetchProven(part: PartFile, target: string, options: DownloadOpti
   );
 }
 
+/** Decompresses a file that is stored compressed. What cannot be decompressed is a flaw. */
+async function decoded(part: PartFile, received: Received): Promise<Received> {
+  const { coding, flaws } = received;
+  if (coding === undefined) return received;
+  try {
+    return { ...(await decodeFile(part.path, coding)), proof: 'gzip', flaws };
+  } catch (error) {
+    if (!(error instanceof Undecodable)) throw error;
+    return { ...received, flaws: [...flaws, { rule: 'checksum', problem: `is compressed and ${error.message}` }] };
+  }
+}
+
 /** Returns the last of several downloads, if all had the same bytes and broke the same single rule. */
 function sameEachTime(tries: readonly Received[]): Received | undefined {
   const rules = new Set(tries.flatMap(({ flaws }) => flaws.map(({ rule }) => rule)));
@@ -118,8 +139,8 @@ function keep(part: PartFile, target: string, { bytes, sha256 }: Received): Unpr
 }
 
 function withKept(error: unknown, { length, path }: PartFile): unknown {
-  if (!(error instanceof SvcError) || error instanceof AddressRefused || error instanceof UnprovenDownload)
-    return error;
+  const isSpecial = [AddressRefused, ObjectMissing, UnprovenDownload].some((kind) => error instanceof kind);
+  if (!(error instanceof SvcError) || isSpecial) return error;
   const { hint } = error;
   return error.with({
     hint: `${hint === undefined ? '' : `${hint} `}The next run resumes after ${length} bytes, kept in ${path}.`,
@@ -221,8 +242,10 @@ function headersFor({ version, length }: PartFile): Record<string, string> {
 async function accept(part: PartFile, url: URL, response: HttpResponse, clock: Clock) {
   const { status } = response;
   if (status === 200) {
-    if (isEncoded(response)) throw encoded(url);
-    part.begin(versionOf(response), response.header('etag'));
+    const coding = codingOf(response);
+    if (coding !== undefined && !isDecodable(coding)) throw undecodable(url, coding);
+    // A compressed file is not resumed: a store may compress it otherwise the next time.
+    part.begin(coding === undefined ? versionOf(response) : undefined, response.header('etag'));
     return undefined;
   }
   const isContinued = part.version !== undefined && part.length > 0;
@@ -246,10 +269,11 @@ function anotherObject(url: URL): SvcError {
   });
 }
 
-function encoded(url: URL): SvcError {
+function undecodable(url: URL, coding: string): SvcError {
+  const name = /^[\w, -]{1,40}$/.test(coding) ? ` (${coding})` : '';
   return new SvcError(
     'checksum_mismatch',
-    `the store at ${displayHost(url)} sent the file compressed, which was not requested`,
-    { hint: 'Something between you and the store changes responses: check your proxy settings.' },
+    `the store at ${displayHost(url)} sent the file compressed in a way that svc does not know${name}`,
+    { hint: 'Something between you and the store may change responses: check your proxy settings.' },
   );
 }

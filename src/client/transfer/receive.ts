@@ -5,8 +5,8 @@ import type { RetryableFailure } from '../http/retry.ts';
 import type { PartFile, Version } from './part-file.ts';
 import type { OnProgress } from './source.ts';
 
-/** The proof that a body is complete: the MD5 in its ETag, its length, its framing, or none. */
-export type Proof = 'md5' | 'length' | 'framing' | 'none';
+/** The proof that a body is complete: the MD5 in its ETag, its length, the checksum of its compression, its framing, or none. */
+export type Proof = 'md5' | 'length' | 'gzip' | 'framing' | 'none';
 
 /** A broken rule: a file must keep all rules to count as the complete object. */
 export interface Flaw {
@@ -22,6 +22,8 @@ export interface Received {
   /** Hex SHA-256 of the bytes. */
   readonly sha256: string;
   readonly proof: Proof;
+  /** The coding of a body that has yet to be decompressed. */
+  readonly coding?: string | undefined;
   /** Flaws that the response shows. */
   readonly flaws: readonly Flaw[];
 }
@@ -65,7 +67,7 @@ function judge(
   const type = wrongTypeOf(response);
   if (type !== undefined) flaws.push({ rule: 'content_type', problem: `was sent as ${type}` });
   const proof = expected === undefined ? proofWithoutHash(response, total) : 'md5';
-  return { bytes: part.length, sha256: part.digests.sha256(), proof, flaws };
+  return { bytes: part.length, sha256: part.digests.sha256(), proof, coding: codingOf(response), flaws };
 }
 
 function proofWithoutHash(response: HttpResponse, total: number | undefined): Proof {
@@ -102,7 +104,7 @@ export function continues(response: Headers, { etag, total }: Version, offset: n
   const length = lengthOf(response);
   return (
     strongEtag(response) === etag &&
-    !isEncoded(response) &&
+    codingOf(response) === undefined &&
     Number(range?.[1]) === offset &&
     Number(range?.[2]) === total - 1 &&
     Number(range?.[3]) === total &&
@@ -116,11 +118,14 @@ function lengthOf({ header }: Headers): number | undefined {
   return /^\d{1,15}$/.test(text) ? Number(text) : undefined;
 }
 
-/** Whether the body is compressed although plain bytes were requested. */
-export function isEncoded({ header }: Headers): boolean {
-  const encoding = header('content-encoding')?.trim().toLowerCase() ?? '';
-  return encoding !== '' && encoding !== 'identity' && encoding !== 'aws-chunked';
+/** Returns the coding of a body that is compressed, as it may be stored, whatever is requested. */
+export function codingOf({ header }: Headers): string | undefined {
+  const codings = (header('content-encoding') ?? '').toLowerCase().split(',');
+  const coding = codings.map((one) => one.trim()).filter((one) => !PLAIN_CODINGS.has(one));
+  return coding.length === 0 ? undefined : coding.join(', ');
 }
+
+const PLAIN_CODINGS: ReadonlySet<string> = new Set(['', 'identity', 'aws-chunked']);
 
 /**
  * Returns the object's MD5 if its ETag is one, as for a single-part object of an S3-type store. For an object with its own

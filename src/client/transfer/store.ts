@@ -147,6 +147,9 @@ export class UploadUnclear extends SvcError {
   }
 }
 
+/** The error for an object that the store does not have. A result may arrive there after its job is completed. */
+export class ObjectMissing extends SvcError {}
+
 /** Returns the error for an error response that is not retried. */
 export function refusedByStore(refusal: Refusal): SvcError {
   const { url, doing, status, received = status, origin = 'store', bytes, error } = refusal;
@@ -172,7 +175,8 @@ export function refusedByStore(refusal: Refusal): SvcError {
   if (status === 400 || status === 401 || status === 403) return new AddressRefused(refusal);
   const code = codeOf(status);
   const message = `the store at ${displayHost(url)} ${WORDS[code]} the ${doing} (${said})`;
-  return new SvcError(code, message, { ...details, hint: HINTS[code] });
+  const KindOfError = code === 'not_found' && doing === 'download' ? ObjectMissing : SvcError;
+  return new KindOfError(code, message, { ...details, hint: HINTS[code] });
 }
 
 const SMALLER =

@@ -111,14 +111,7 @@ async function runLocked(
   const begin: RunBegin = { ...beginOf(writer, first), isNew: before === undefined, now };
   options.onBegin?.(begin);
   if (options.follow && begin.damage) options.onDamage?.(begin.damage);
-  const watch = new LostFilesWatch(store, {
-    onChange: options.onLost,
-    async restore(missing) {
-      const restored = await restoreSegments(store, serviceLogs(client, {}), tenantId, missing);
-      if (restored.length > 0) options.onRestored?.(restored);
-      return restored;
-    },
-  });
+  const watch = watchOf(store, client, tenantId, options);
   if (options.follow) await watch.lookIfDue(now);
   const sync = new SteadySync(writer, serviceLogs(client, {}), {
     ...options,
@@ -148,6 +141,17 @@ async function runLocked(
     lost: watch.lost,
     endedBy,
   };
+}
+
+function watchOf(store: FileStore, client: Client, tenantId: string, options: RunOptions): LostFilesWatch {
+  return new LostFilesWatch(store, {
+    onChange: options.onLost,
+    async restore(missing) {
+      const restored = await restoreSegments(store, serviceLogs(client, {}), tenantId, missing);
+      if (restored.length > 0) options.onRestored?.(restored);
+      return restored;
+    },
+  });
 }
 
 /** Opens an archive again after its store failed. What the failed commit left locally is removed. */

@@ -40,6 +40,14 @@ export class ArchiveNotices extends FollowNotices {
     if (news > 0) this.context.notices.debug(`committed ${countText(news, 'entry')}`);
   }
 
+  /** Reports files that the store had confirmed and did not have. */
+  restored([file = '', ...more]: readonly string[]): void {
+    const files = countText(more.length + 1, 'file');
+    this.context.notices.note(
+      `the store had confirmed ${files} and did not have ${more.length === 0 ? 'it' : 'them'}; read from the service again: ${file}${more.length === 0 ? '' : ' …'}`,
+    );
+  }
+
   lost(words: string): void {
     this.context.notices.warn(words);
   }

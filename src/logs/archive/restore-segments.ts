@@ -45,7 +45,9 @@ function isUsual(segment: Segment, tenantId: string): boolean {
 
 function meets(one: Segment, { path: file, first, last }: Segment): boolean {
   const isBeside = path.posix.dirname(one.path) === path.posix.dirname(file);
-  return isBeside && one.first !== null && String(one.first) <= String(last) && String(one.last) >= String(first);
+  const times = [one.first, one.last, first, last].map((time) => Date.parse(time ?? ''));
+  const [oneFirst = Number.NaN, oneLast = Number.NaN, from = Number.NaN, to = Number.NaN] = times;
+  return isBeside && oneFirst <= to && oneLast >= from;
 }
 
 async function restore(

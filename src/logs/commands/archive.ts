@@ -150,10 +150,7 @@ export const archive = defineCommand({
       onDamage: ({ message }) => notices.lost(message),
       onEvent: (event) => notices.show(event),
       onCommit: (written) => notices.committed(written),
-      onRestored: ([file = '', ...more]) =>
-        context.notices.note(
-          `the store had confirmed ${countText(more.length + 1, 'file')} and did not have it; read from the service again: ${file}${more.length > 0 ? ' …' : ''}`,
-        ),
+      onRestored: (paths) => notices.restored(paths),
       onLost: input.follow ? (lost) => notices.lost(lostText(lost)) : undefined,
     });
     notices.end(run.written);

@@ -65,6 +65,24 @@ describe('results that the operator accepts unproven', () => {
     expect(errorIn(shown)).toMatchObject({ next: `svc au download ${run} --force` });
   });
 
+  it('R94: empty results that the operator accepts are accepted, and submit does not ask for another download', async () => {
+    const machine = await openMachine();
+    machine.fault = (incoming, outgoing, proceed) => {
+      if (incoming.url?.startsWith('/store/results/'))
+        captureResponse(outgoing, () => {
+          outgoing.setHeader('content-length', 0);
+          outgoing.setHeader('etag', '"rewritten"').end();
+        });
+      proceed();
+    };
+    expect(await machine.svc(`${SUBMIT} --wait`)).toMatchObject({ code: 12 });
+    const [run = ''] = machine.runIds();
+    rowOf(await machine.svc(`au download ${run} --accept-unproven --out results.csv`));
+    const shown = await machine.svc(`${SUBMIT} --wait`);
+    expect(shown.code, shown.stderr).toBe(0);
+    expect(JSON.parse(shown.stdout)).toMatchObject({ results: { updated: 0, errors: 0 } });
+  });
+
   it('results of a run that the operator accepts unproven do not count as compared among those of its cycle', async () => {
     const machine = await openMachine();
     otherTag(machine);

@@ -1,10 +1,13 @@
 import fs from 'node:fs';
+import path from 'node:path';
+import { brotliCompressSync, constants, deflateSync, gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
+import { decodeFile } from '../../../src/client/transfer/decode-file.ts';
 import { UnprovenDownload } from '../../../src/client/transfer/download.ts';
 import type { Flaw } from '../../../src/client/transfer/receive.ts';
 import { etagOf, serveObject, type StoreCall } from '../../support/fault-store.ts';
 import { OBJECT, setup } from './download-setup.ts';
-import { content, failure, sha256 } from './support.ts';
+import { content, directory, failure, sha256 } from './support.ts';
 
 const SHORT_OBJECT = OBJECT.subarray(0, 1_000_000);
 const OF_WHOLE = { etag: etagOf(OBJECT) };
@@ -46,6 +49,46 @@ describe('a download that came to its end', () => {
       expect(fs.statSync(`${target}.unproven`).mode & 0o777).toBe(0o600);
     },
   );
+
+  const STORED: readonly (readonly [coding: string, packed: Buffer])[] = [
+    ['gzip', gzipSync(OBJECT)],
+    ['x-gzip', gzipSync(OBJECT)],
+    ['deflate', deflateSync(OBJECT)],
+    ['br', brotliCompressSync(OBJECT, { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } })],
+  ];
+  it.each(STORED)('R94: a download of an object that is stored with %s is decompressed', async (coding, packed) => {
+    const { get, target, files } = await setup((call) =>
+      call.reply(200, { etag: etagOf(packed), 'content-encoding': coding }, packed),
+    );
+    await expect(get()).resolves.toMatchObject({
+      sha256: sha256(OBJECT),
+      bytes: OBJECT.length,
+      proof: 'gzip',
+      flaws: [],
+    });
+    expect(fs.readFileSync(target).equals(OBJECT)).toBe(true);
+    expect(files()).toEqual(['results.csv']);
+  });
+
+  it('R94: a download of a compressed object that is damaged or breaks off is refused', async () => {
+    const packed = gzipSync(SHORT_OBJECT);
+    const damaged = Buffer.from(packed).fill(0, packed.length - 8, packed.length - 4);
+    for (const sent of [damaged, packed.subarray(0, -100)]) {
+      const { get, from } = await setup((call) => call.reply(200, { 'content-encoding': 'gzip' }, sent));
+      expect(await failure(get())).toMatchObject({
+        code: 'checksum_mismatch',
+        message: expect.stringContaining('it is compressed and is damaged or breaks off'),
+      });
+      expect(from.calls).toHaveLength(3);
+    }
+  });
+
+  it('R94: a file is decompressed up to a limit', async () => {
+    const file = path.join(directory(), 'bomb');
+    fs.writeFileSync(file, gzipSync(Buffer.alloc(1_000_001)));
+    await expect(decodeFile(file, 'gzip', 1_000_000)).rejects.toThrow('is far too long');
+    expect(fs.existsSync(`${file}.plain`)).toBe(false);
+  });
 
   it('R59: a download that came to its end is taken when a later one is whole, each with a fresh address', async () => {
     const { get, from, files } = await setup((call, index) =>

@@ -181,11 +181,14 @@ describe('a store that lies about ranges', () => {
     expect(from.calls[1]?.headers['range']).toBeUndefined();
   });
 
-  it('R47: a store that lies about ranges refuses a packed body: the bytes would not be the object', async () => {
-    const { get, files } = await setup((call) => call.reply(200, { 'content-encoding': 'gzip' }, 'packed'));
-    expect(await failure(get())).toMatchObject({ code: 'checksum_mismatch', exitCode: 12 });
-    expect(files()).toEqual([]);
-  });
+  it.each(['compress', 'gzip, br'])(
+    'R47: a store that packs a body with the coding %s is refused: the bytes would not be the object',
+    async (coding) => {
+      const { get, files } = await setup((call) => call.reply(200, { 'content-encoding': coding }, 'packed'));
+      expect(await failure(get())).toMatchObject({ code: 'checksum_mismatch', exitCode: 12 });
+      expect(files()).toEqual([]);
+    },
+  );
 });
 
 describe('a cut', () => {
