@@ -67,6 +67,11 @@ it('R74: an empty list of jobs proves nothing if the ledger knows results of the
   expect(await comparing(empty, JOB, { unclearSince: [], resultsAt: NOON - 8 * 24 * 60 * MINUTE })).toEqual([]);
 });
 
+it.each([true, false])('R74: the first job of a new tenant begins its ledger (shared: %s)', async (isShared) => {
+  const alone = [{ items: [JOB], next: undefined }];
+  expect(await comparing(alone, JOB, { isShared, isBegun: false })).toEqual([]);
+});
+
 it('R74: a page of later jobs of another system proves nothing about a request without a response', async () => {
   await expect(compared(OTHERS, JOB)).rejects.toMatchObject({ code: 'bad_response' });
 });
