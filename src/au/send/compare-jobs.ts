@@ -99,7 +99,7 @@ export async function refuseUnknownJobs(client: Client, comparing: Comparing, cr
 }
 
 /**
- * Compares the newest jobs with the ledger for a dry run. An upload learns the key's creator id from the job that it creates;
+ * Compares the jobs with the ledger for a dry run. An upload learns the key's creator id from the job that it creates;
  * a dry run creates none, and learns the id from runs of this profile and address. Without such runs, the id is that of all
  * listed jobs if they have one creator and no other profile sent any of them. Where the id stays unknown, returns the jobs
  * that may stop the upload; undefined if the key may not list jobs.

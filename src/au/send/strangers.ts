@@ -64,7 +64,7 @@ export class Strangers {
   }
 
   /**
-   * Compares the newest jobs with the ledger, once for all parts. `job` belongs to this run.
+   * Compares the jobs with the ledger, once for all parts. `job` belongs to this run.
    * @throws SvcError `outcome_unknown` for an unknown job that may contain the rows of this run
    */
   async compare(work: RunWork, job: AccountUpdaterJob): Promise<void> {

@@ -214,7 +214,7 @@ export class FileSubmission {
   }
 
   /**
-   * Compares the newest jobs with the ledger if something would be sent. Warns of jobs that may stop the upload where a dry
+   * Compares the jobs with the ledger if something would be sent. Warns of jobs that may stop the upload where a dry
    * run cannot tell whose they are.
    * @throws SvcError `outcome_unknown` where the upload would stop
    */
