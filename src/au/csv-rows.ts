@@ -4,6 +4,8 @@ export interface CsvRow {
   /** The line where the row starts. The first line of the file is 1. */
   readonly line: number;
   readonly endsWithReturn: boolean;
+  /** Whether the cells were quoted: all or none of them, or each by itself. */
+  readonly quoted: boolean | readonly boolean[];
   /** Whether there are spaces outside the quotes of a cell. */
   readonly hasPaddedQuotes: boolean;
   /** Whether a line of the row was read in another encoding than the file. */
@@ -121,7 +123,7 @@ export class CsvRows {
     const endsWithReturn = line.endsWith('\r');
     const cells = (endsWithReturn ? line.slice(0, -1) : line).split(this.#delimiter);
     const isConverted = this.#isConverted;
-    this.#take({ cells, line: this.#start, endsWithReturn, hasPaddedQuotes: false, isConverted });
+    this.#take({ cells, line: this.#start, endsWithReturn, quoted: false, hasPaddedQuotes: false, isConverted });
   }
 
   #takeQuoted(line: string): void {
@@ -131,8 +133,9 @@ export class CsvRows {
     const lines = this.#open === undefined ? undefined : line.split(this.#lineEnd);
     this.#open = undefined;
     if (split.fault !== undefined) return this.#fail(split.fault);
-    const { cells, hasPaddedQuotes } = split;
-    this.#take({ cells, line: this.#start, endsWithReturn, hasPaddedQuotes, isConverted: this.#isConverted, lines });
+    const { cells, quoted, hasPaddedQuotes } = split;
+    const isConverted = this.#isConverted;
+    this.#take({ cells, line: this.#start, endsWithReturn, quoted, hasPaddedQuotes, isConverted, lines });
   }
 
   #keepOpen(lines: string): void {
@@ -147,9 +150,14 @@ export class CsvRows {
   }
 }
 
+/** Tells whether a cell of a row was quoted. */
+export function isQuoted({ quoted }: Pick<CsvRow, 'quoted'>, at: number): boolean {
+  return typeof quoted === 'boolean' ? quoted : quoted[at] === true;
+}
+
 /** The cells of a row, or the problem with its quotes. */
 export type SplitCells =
-  | (Pick<CsvRow, 'cells' | 'hasPaddedQuotes'> & { readonly fault?: undefined })
+  | (Pick<CsvRow, 'cells' | 'quoted' | 'hasPaddedQuotes'> & { readonly fault?: undefined })
   | { readonly fault: 'open' | 'stray' };
 
 /**
@@ -160,9 +168,10 @@ export function splitCells(
   row: string,
   { delimiter = ',', allowsPadding = false, allowsInnerQuotes = false }: CsvForm = {},
 ): SplitCells {
-  const quoted = allQuoted(row, delimiter);
-  if (quoted !== undefined) return { cells: quoted, hasPaddedQuotes: false };
+  const whole = allQuoted(row, delimiter);
+  if (whole !== undefined) return { cells: whole, quoted: true, hasPaddedQuotes: false };
   const cells: string[] = [];
+  const quoted: boolean[] = [];
   let hasPaddedQuotes = false;
   const contentAt = (from: number): number => (allowsPadding ? behindSpaces(row, from, delimiter) : from);
   for (let at = 0; at <= row.length; at += 1) {
@@ -173,6 +182,7 @@ export function splitCells(
       const cell = row.slice(at, end);
       if (!allowsInnerQuotes && cell.includes('"')) return { fault: 'stray' };
       cells.push(cell);
+      quoted.push(false);
       at = end;
       continue;
     }
@@ -182,9 +192,10 @@ export function splitCells(
     if (end < row.length && row[end] !== delimiter) return { fault: 'stray' };
     if (start > at || end > close + 1) hasPaddedQuotes = true;
     cells.push(row.slice(start + 1, close).replaceAll('""', '"'));
+    quoted.push(true);
     at = end;
   }
-  return { cells, hasPaddedQuotes };
+  return { cells, quoted, hasPaddedQuotes };
 }
 
 /** Returns the cells of a row that are all quoted and contain no quote, as most programs quote; otherwise undefined. */

@@ -62,3 +62,6 @@ export const RESULT_CODES = [
 ] as const;
 
 export type ResultCode = (typeof RESULT_CODES)[number];
+
+/** The expiration of all test cards of the service, as year and month. */
+export const TEST_CARD_EXPIRATION = [2023, 12] as const;

@@ -1,7 +1,11 @@
 import { SvcError } from '../../base/errors.ts';
 import { defineCommand } from '../../cli/app/command.ts';
+import { option } from '../../cli/app/hint.ts';
 import { reading, rest } from '../../cli/app/parameter.ts';
 import { listPrinter, oneBatch, recordPrinter } from '../../cli/app/print.ts';
+import { problemsOf } from '../../cli/output/error-report.ts';
+import { acceptParameter } from '../request/accept-option.ts';
+import { implausibleFile } from '../request/implausible-file.ts';
 import {
   checkedFileView,
   type CheckedFile,
@@ -9,6 +13,7 @@ import {
   checkedFileRow,
   refusalOf,
   explainCheck,
+  noteOverview,
 } from '../request/open-request-file.ts';
 
 export const check = defineCommand({
@@ -21,34 +26,53 @@ export const check = defineCommand({
   ],
   exitCodes: [13],
   fields: checkedFileView.fields,
-  parameters: { files: reading(rest('<file...>', 'request files, or - for standard input'), ['.csv']) },
-  async run(context, { files }) {
+  parameters: {
+    files: reading(rest('<file...>', 'request files, or - for standard input'), ['.csv']),
+    accept: acceptParameter,
+  },
+  async run(context, { files, accept }) {
     const isSingle = files.length === 1;
     const printOne = await recordPrinter(context, checkedFileView);
     const printList = await listPrinter(context, checkedFileView);
     const checked: CheckedFile[] = [];
     // A refused file must not prevent the check of the others.
     for (const file of files) checked.push(await checkFile(context, file));
+    const refusals = checked.map((file, at) =>
+      file.check.ok
+        ? implausibleFile(file.check, {
+            name: file.name,
+            words: ['au', 'check', files[at] ?? '', ...option('--accept', accept)],
+            accept,
+          })
+        : refusalOf(file),
+    );
+    for (const { name, check: found } of checked.filter((_, at) => refusals[at] === undefined))
+      noteOverview(context, isSingle ? undefined : name, found);
     const rows = checked
-      .filter(({ check: { ok } }) => ok)
+      .filter((_, at) => refusals[at] === undefined)
       .map((file) => checkedFileRow(file.name, file.check, file.check, file.sent));
     if (!isSingle) await printList(oneBatch(rows));
     else for (const row of rows) await printOne(row);
-    requireAllOk(checked);
+    requireAllOk(checked, refusals);
     context.notices.success(isSingle ? 'the file is valid' : 'all files are valid');
   },
 });
 
-function requireAllOk(checked: readonly CheckedFile[]): void {
-  const refused = checked.filter(({ check: { ok } }) => !ok);
+function requireAllOk(checked: readonly CheckedFile[], refusals: readonly (SvcError | undefined)[]): void {
+  const refused = checked.flatMap((file, at) => {
+    const error = refusals[at];
+    return error === undefined ? [] : [{ ...file, error }];
+  });
   const [first] = refused;
   if (!first) return;
-  if (checked.length === 1) throw refusalOf(first);
-  const problems = refused.flatMap(({ name, check: found }) => explainCheck(found).map((line) => `${name}: ${line}`));
-  const files = refused.map(({ name, check: found }) => ({
+  if (checked.length === 1) throw first.error;
+  const problems = refused.flatMap(({ name, check: found, error }) =>
+    (found.ok ? problemsOf(error) : explainCheck(found)).map((line) => `${name}: ${line}`),
+  );
+  const files = refused.map(({ name, error }) => ({
     file: name,
-    problems: found.problems,
-    problem_count: found.problemCount,
+    problems: error.facts?.['problems'],
+    problem_count: error.facts?.['problem_count'],
   }));
   throw new SvcError('refused_input', `${refused.length} of ${checked.length} files refused`, {
     hint: 'Fix these lines, then check the files again.',

@@ -8,6 +8,7 @@ import { text } from '../../cli/app/value-parsers.ts';
 import { simpleColumns, type View } from '../../cli/output/view.ts';
 import { prepareExport } from '../prepare/prepare-export.ts';
 import type { PreparedNames } from '../prepare/prepare-files.ts';
+import { OVERVIEW_FIELDS, overviewMembers } from '../request/overview.ts';
 import { exportParameters, exportWords, readingOptions } from '../prepare/prepare-options.ts';
 import { droppedRows, type Prepared } from '../prepare/prepare.ts';
 import { keepFileOf } from '../results/kept-columns.ts';
@@ -23,6 +24,7 @@ const preparedView: View<ReturnType<typeof preparedFile>> = {
     'changes.*',
     'dropped',
     'dropped.*',
+    ...OVERVIEW_FIELDS,
     'columns_left_out',
     'rejected',
     'rejects_file',
@@ -107,6 +109,7 @@ function preparedFile(names: PreparedNames, prepared: Prepared, { bytes, sha256 
     sha256,
     changes: Object.fromEntries(prepared.changes.map(({ kind, count }) => [kind, count])),
     dropped: droppedRows(prepared),
+    ...overviewMembers(prepared.overview),
     columns_left_out: prepared.leftOut.length,
     rejected: prepared.problemCount,
     rejects_file: names.rejects ?? null,

@@ -8,7 +8,7 @@ import { text } from '../../cli/app/value-parsers.ts';
 import { markSummaries, rehearse, REHEARSAL_STATE, requireRehearsal, usualParent } from '../refresh/rehearsal.ts';
 import { type RefreshInput, withExport } from '../refresh/refresh-input.ts';
 import { refreshView } from '../refresh/refresh-row.ts';
-import { exportParameters, exportWords, readingOptions } from '../prepare/prepare-options.ts';
+import { acceptWords, exportParameters, formWords, readingOptions } from '../prepare/prepare-options.ts';
 import { actionParameter, actionWords } from '../results/action-option.ts';
 import { failOnParameter } from '../results/fail-on.ts';
 import { openRunSummary } from '../run/own-requests.ts';
@@ -76,7 +76,7 @@ async function inputOf(context: Context, typed: Typed): Promise<Omit<RefreshInpu
   const { export: name, maxRejects, noWait, failOn, action, exclusions } = typed;
   const onlyRecorded = typed.onlyRecorded || typed.noUnrecordedJobs;
   const how = readingOptions(typed);
-  const options = exportWords(how);
+  const options = formWords(how);
   if (typed.rehearse)
     requireRehearsal(context, typed, wordsOf({ ...typed, dryRun: false, exec: undefined, outDir: undefined }, options));
   const parent = typed.outDir ?? usualParent(context);
@@ -165,6 +165,7 @@ function wordsOf(typed: Typed, options: readonly string[]): string[] {
     ...(typed.export === undefined ? [] : [typed.export]),
     ...option('--cycle', typed.cycle),
     ...options,
+    ...acceptWords(typed),
     ...option('--max-rejects', typed.maxRejects?.words),
     ...option('--exclusions', typed.exclusions),
     ...option('--out-dir', typed.outDir),

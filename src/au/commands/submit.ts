@@ -4,6 +4,7 @@ import { argument, flag, type Input, reading, suggesting, value, writing } from 
 import { recordPrinter } from '../../cli/app/print.ts';
 import { summaryParameter } from '../../cli/app/summary.ts';
 import { text } from '../../cli/app/value-parsers.ts';
+import { acceptParameter } from '../request/accept-option.ts';
 import { checkedFileView, copyRequestFile, openRequestFile } from '../request/open-request-file.ts';
 import { finishRun } from '../wait/deliver.ts';
 import { failOnParameter } from '../results/fail-on.ts';
@@ -29,6 +30,7 @@ const parameters = {
   force: flag('--force', 'replace a result file that exists'),
   dryRun: flag('--dry-run', 'check the file and show what would be sent'),
   cycle: suggesting('cycle', value('--cycle <name>', 'name of this refresh, such as 2026-12', cycleName)),
+  accept: acceptParameter,
   begin: beginParameter,
   onlyRecorded: onlyRecordedParameter,
   noUnrecordedJobs: noUnrecordedJobsParameter,

@@ -1,6 +1,6 @@
 import { isSvcError } from '../../base/errors.ts';
 import { type Context, defineCommand, dryRunParameter, Preview, type Result } from '../../cli/app/command.ts';
-import { noteNext } from '../../cli/app/hint.ts';
+import { noteNext, option } from '../../cli/app/hint.ts';
 import { argument, reading } from '../../cli/app/parameter.ts';
 import { recordPrinter } from '../../cli/app/print.ts';
 import { text, textToSend } from '../../cli/app/value-parsers.ts';
@@ -9,6 +9,7 @@ import type { AccountUpdaterJob, ListedJob } from '../../schema/account-updater.
 import { explainMissing } from '../ledger/missing-job.ts';
 import { jobView } from '../run/job-view.ts';
 import { resumable } from '../run/verdict.ts';
+import { acceptParameter } from '../request/accept-option.ts';
 import { beginParameter } from '../send/recorded-option.ts';
 import { showRun } from '../send/show-progress.ts';
 
@@ -23,11 +24,13 @@ export const upload = defineCommand({
   parameters: {
     job: argument('<job>', 'id of a pending job', textToSend),
     file: reading(argument('<file|->', 'a request file, or - for standard input', text), ['.csv']),
+    accept: acceptParameter,
     begin: beginParameter,
     dryRun: dryRunParameter,
   },
-  async run(context, { job, file, begin, dryRun }): Promise<Result> {
-    const { openJobFile } = await import('../request/open-request-file.ts');
+  async run(context, { job, file, accept, begin, dryRun }): Promise<Result> {
+    const { noteOverview, openJobFile } = await import('../request/open-request-file.ts');
+    const { implausibleFile } = await import('../request/implausible-file.ts');
     const { readJob } = await import('../run/job.ts');
     const { requireArrived, sentBefore, uploadAddress, uploadToJob } = await import('../send/upload.ts');
     const print = await recordPrinter(context, jobView);
@@ -37,6 +40,13 @@ export const upload = defineCommand({
     const pending = await explainMissing(context, job, readJob(client, job));
     // A job that has its file already takes no other, so that nothing is claimed for it.
     const address = uploadAddress(pending, client);
+    const refused = implausibleFile(checked.submitted, {
+      name: checked.name,
+      words: ['au', 'upload', job, file, ...option('--accept', accept)],
+      accept,
+    });
+    if (refused !== undefined) throw refused;
+    noteOverview(context, undefined, checked.submitted);
     const { claimFile } = await import('../send/claim-file.ts');
     const claiming = { file: checked, typed: file, begin, onlyReads: dryRun };
     await claimFile(context, client, pending, claiming, (sent) => {

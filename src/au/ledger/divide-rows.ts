@@ -120,9 +120,10 @@ class RowsFile {
       if (!stream.closed) await once(stream, 'close');
     }
     this.#requireWritten();
-    const { signal } = this.#context;
+    const { signal, clock } = this.#context;
     const openOverflow = () => openOverflowFile(this.#context);
-    const check = await checkRequestFile((await fileSource(this.#path)).open(), { signal, openOverflow });
+    const how = { signal, openOverflow, now: clock.now() };
+    const check = await checkRequestFile((await fileSource(this.#path)).open(), how);
     return { path: this.#path, check };
   }
 

@@ -30,6 +30,14 @@ export interface Expiration {
   readonly month: string;
 }
 
+/** An expiration that was read, with what the cell says beyond its year and month. */
+export interface ReadDate extends Expiration {
+  /** The day of the month. */
+  readonly day?: number | undefined;
+  /** A time with a zone that is neither the beginning nor the end of a day there, in milliseconds. */
+  readonly instant?: number | undefined;
+}
+
 /** An expiration with several readings, and the orders that distinguish them. */
 export interface AmbiguousDate {
   readonly orders: readonly DateOrder[];
@@ -40,13 +48,17 @@ const SERIAL = /^[3-7]\d{4}(?:[.,]\d+)?$/;
 
 /**
  * Parses the month and the year in one cell: `MM/YY`, `YYYY-MM`, `MMYY`, `Mar-29`, `31.03.2029`, `2029-03-31T00:00:00Z`
- * and similar forms. A four-digit year makes the order evident. Other forms are read in the given orders.
+ * and similar forms. A four-digit year makes the order evident. Other forms are read in the given orders. A time with a zone
+ * is read in the calendar of `zone`, by default in its own.
  * @returns undefined for a cell that is not a date in one of these orders
  */
 export function readExpiration(
   cell: string,
   orders: readonly DateOrder[] = [],
-): Expiration | AmbiguousDate | undefined {
+  zone?: string,
+): ReadDate | AmbiguousDate | undefined {
+  const timed = instantOf(cell);
+  if (timed !== undefined && zone !== undefined) return dateIn(zone, timed.instant);
   const serial = SERIAL.test(cell) ? serialDate(Number.parseInt(cell, 10)) : undefined;
   if (orders.includes('serial') && serial !== undefined) return serial;
   const named = orders.filter((order) => order !== 'serial');
@@ -62,17 +74,63 @@ export function readExpiration(
   if (first === undefined) return serial === undefined ? undefined : { orders: ['serial'] };
   const isUnsaid = first.mustBeNamed === true && named.length === 0;
   const isOpen = all.length > 1 || isUnsaid;
-  return isOpen ? { orders: all.flatMap(({ orders }) => orders) } : { year: first.year, month: first.month };
+  if (isOpen) return { orders: all.flatMap(({ orders }) => orders) };
+  const { year, month, day } = first;
+  return { year, month, day, instant: timed?.isBoundary === false ? timed.instant : undefined };
+}
+
+const ZONED = /^(\d{4}-\d\d-\d\d)[t ](\d\d:\d\d)(:\d\d)?(?:[.,]\d{1,9})? ?(?:z|utc|gmt|([-+])(\d\d):?(\d\d)?)$/i;
+
+/** Returns the instant of a time with a zone, and whether it is the beginning or the end of a day there. */
+function instantOf(cell: string): { readonly instant: number; readonly isBoundary: boolean } | undefined {
+  const parts = ZONED.exec(cell);
+  if (parts === null) return undefined;
+  const [, date = '', time = '', seconds = ':00', sign, hours = '0', minutes = '0'] = parts;
+  const written = Date.parse(`${date}T${time}${seconds}Z`);
+  if (Number.isNaN(written)) return undefined;
+  const offset = (Number(hours) * 60 + Number(minutes)) * 60_000 * (sign === '-' ? -1 : 1);
+  return { instant: written - offset, isBoundary: time === '00:00' || time === '23:59' };
+}
+
+/** Returns the date of an instant in the calendar of a time zone. */
+export function dateIn(zone: string, instant: number): ReadDate | undefined {
+  const parts = zoneFormat(zone).formatToParts(instant);
+  const [full, month, day] = ['year', 'month', 'day'].map((type) => parts.find((part) => part.type === type)?.value);
+  const year = twoDigitYear(full ?? '');
+  return year === undefined || month === undefined ? undefined : { year, month, day: Number(day) };
+}
+
+const formats = new Map<string, Intl.DateTimeFormat>();
+
+/** @throws RangeError for a time zone that does not exist */
+export function zoneFormat(zone: string): Intl.DateTimeFormat {
+  const format =
+    formats.get(zone) ??
+    new Intl.DateTimeFormat('en', {
+      timeZone: zone,
+      calendar: 'gregory',
+      numberingSystem: 'latn',
+      year: 'numeric',
+      month: '2-digit',
+      day: '2-digit',
+    });
+  formats.set(zone, format);
+  return format;
+}
+
+/** Tells whether a cell is a year and a month with one digit behind a point, which may have lost a zero, as 2027.1. */
+export function hasLostZero(cell: string): boolean {
+  return /^(?:20)?\d\d[.,]\d$/.test(cell);
 }
 
 /** Returns the last two digits of a year of this century; undefined for anything else. */
 export function twoDigitYear(year: string): string | undefined {
-  return /^(?:20)?(\d{2})$/.exec(year)?.[1];
+  return /^(?:20)?(\d{2})(?:\.0+)?$/.exec(year)?.[1];
 }
 
 /** Returns a month as two digits; undefined for anything else. */
 export function twoDigitMonth(month: string): string | undefined {
-  return /^(?:0?[1-9]|1[0-2])$/.test(month) ? month.padStart(2, '0') : undefined;
+  return /^(0?[1-9]|1[0-2])(?:\.0+)?$/.exec(month)?.[1]?.padStart(2, '0');
 }
 
 /** Returns two digits for the English name of a month or its first three letters. */
@@ -85,6 +143,7 @@ export function monthOfName(name: string): string | undefined {
 
 /** One way to read a cell. */
 interface Reading extends Expiration {
+  readonly day?: number;
   /** The orders that lead to this reading. */
   readonly orders: readonly DateOrder[];
   /** Whether the cell alone shows the order, so that a chosen order does not matter. */
@@ -112,7 +171,8 @@ function isAllowed({ orders, isSelfEvident }: Reading, named: readonly DateOrder
 }
 
 const LONGEST_DATE = 40;
-const TIME = /[t ]\d{1,2}:\d{2}.*$/;
+/** Oracle writes points into times. */
+const TIME = /[t ]\d{1,2}(?::\d{2}|\.\d{2}\.\d{2}).*$/;
 const PART = String.raw`\d{1,4}|[a-z]{3,9}`;
 const GAP = "(?: ?[-/.,'] ?| )";
 const TWO_PARTS = new RegExp(String.raw`^(${PART})${GAP}(${PART})$`);
@@ -124,7 +184,12 @@ const THREE_TO_SIX_DIGITS = /^\d{3,6}$/;
 
 function readingsOf(cell: string): Reading[] {
   if (cell.length > LONGEST_DATE) return [];
-  const text = cell.toLowerCase().replace(TIME, '');
+  // Digits that were read as a number have a zero behind a point.
+  const text = cell
+    .toLowerCase()
+    .replace(/^'(.*)'$/, '$1')
+    .replace(TIME, '')
+    .replace(/^(\d{3,8})\.0+$/, '$1');
   if (THREE_TO_SIX_DIGITS.test(text)) return digitPairs(text).flatMap(([first, second]) => readPair(first, second));
   if (EIGHT_DIGITS.test(text))
     return [
@@ -165,7 +230,7 @@ function readTriple(first: string, second: string, third: string): Reading[] {
   ] as const;
   return dates.flatMap(([order, day, month, year]) => {
     const isSelfEvident = order === 'ymd' ? year.length === 4 : year.length === 4 && isName(month);
-    return readingIn(order, year, month, { isSelfEvident }).filter((reading) => isDay(day, reading));
+    return readingIn(order, year, month, { isSelfEvident, day: Number(day) }).filter((reading) => isDay(day, reading));
   });
 }
 
@@ -173,7 +238,7 @@ function readingIn(
   order: DateOrder,
   yearText: string,
   monthText: string,
-  how: Pick<Reading, 'isSelfEvident' | 'mustBeNamed'>,
+  how: Pick<Reading, 'isSelfEvident' | 'mustBeNamed' | 'day'>,
 ): Reading[] {
   const year = twoDigitYear(yearText);
   const month = monthOfName(monthText) ?? twoDigitMonth(monthText);
@@ -207,8 +272,10 @@ function isName(part: string): boolean {
 /** Day 0 of the day numbers of spreadsheets. */
 const SERIAL_EPOCH = Date.UTC(1899, 11, 30);
 
-function serialDate(serial: number): Expiration | undefined {
+function serialDate(serial: number): ReadDate | undefined {
   const date = new Date(SERIAL_EPOCH + serial * DAY_MS);
   const year = twoDigitYear(String(date.getUTCFullYear()));
-  return year === undefined ? undefined : { year, month: String(date.getUTCMonth() + 1).padStart(2, '0') };
+  return year === undefined
+    ? undefined
+    : { year, month: String(date.getUTCMonth() + 1).padStart(2, '0'), day: date.getUTCDate() };
 }

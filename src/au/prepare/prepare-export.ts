@@ -11,13 +11,14 @@ import { recognizeFile } from '../request/file-kind.ts';
 import { openOverflowFile } from '../request/overflow-file.ts';
 import type { Overflow } from '../request/row-buckets.ts';
 import { copyInput, readWithProgress, STANDARD_INPUT } from '../request/open-request-file.ts';
+import { isMixed } from '../request/overview.ts';
 import { wrongRequest } from '../request/wrong-file.ts';
 import { copyOut } from '../request/spool-output.ts';
 import { droppedRows, type Prepared, type PrepareOptions, prepareRequest } from './prepare.ts';
 import { PreparedFiles, type PreparedNames } from './prepare-files.ts';
 import { isShown } from './prepare-columns.ts';
 import { dateOrders } from './prepare-date.ts';
-import { explainPrepared, refusedExport } from './prepare-messages.ts';
+import { explainPrepared, refusedAsWhole, refusedExport } from './prepare-messages.ts';
 import type { RejectLimit } from './prepare-options.ts';
 import { askForColumns, requireMeantRepeats, withMap, withoutMap } from './questions.ts';
 import { refuseMended } from './rejects-file.ts';
@@ -34,6 +35,8 @@ export interface Preparation {
   readonly force: boolean;
   /** The path of the export, where it differs from the typed name. */
   readonly path?: string | undefined;
+  /** Whether an export that cannot be meant as it is stops. It does by default, and not where its rows were sent before. */
+  readonly isJudged?: boolean | undefined;
   /** The command, as words after `svc`, to which an error adds the option that helps. */
   readonly words: readonly string[];
   /** Called when the request is complete and flushed to disk, before any file gets its final name. */
@@ -56,7 +59,7 @@ export interface PreparedRequest {
 export async function prepareExport(
   context: Context,
   typed: string,
-  { names, how, exclusions: list, maxRejects, force, path, words, onWhole, onRejects }: Preparation,
+  { names, how, exclusions: list, maxRejects, force, path, isJudged = true, words, onWhole, onRejects }: Preparation,
 ): Promise<PreparedRequest> {
   const inputs = namedFiles({ '<export>': typed, '--exclusions': list });
   let files = await PreparedFiles.begin(context, inputs, names, force);
@@ -82,6 +85,10 @@ export async function prepareExport(
     const answers = await askForColumns(context, prepared, { typed, how: options, words });
     if (answers.columns === undefined) options = { ...options, ...answers };
     else prepared = await readAgain(prepared, answers);
+    if (isMixed(prepared.overview) && !how.accept?.includes('tokens'))
+      prepared = await readAgain(prepared, { onlyUuids: true });
+    const implausible = isJudged ? refusedAsWhole(prepared, { typed, words }) : undefined;
+    if (implausible !== undefined) throw implausible;
     // A row that was written already gets the later date in a second reading, which also leaves out repeats of late rows.
     const { laterDates, lateRepeats } = prepared;
     if (laterDates.size > 0 || lateRepeats !== undefined)

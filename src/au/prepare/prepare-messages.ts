@@ -1,26 +1,28 @@
 import { SvcError } from '../../base/errors.ts';
 import type { Sealed } from '../../base/files/draft.ts';
 import type { Context } from '../../cli/app/command.ts';
+import { option } from '../../cli/app/hint.ts';
 import { problemLine } from '../../cli/output/error-report.ts';
 import { countText } from '../../cli/output/time.ts';
+import { CHECKS } from '../request/checks.ts';
+import { overviewLines } from '../request/overview.ts';
 import { explainAttachedDigits, placesOf, STANDARD_INPUT } from '../request/open-request-file.ts';
 import { shownNames } from './prepare-columns.ts';
-import type { DateOrder, Expiration } from './prepare-date.ts';
+import type { DateOrder } from './prepare-date.ts';
 import type { PreparedNames } from './prepare-files.ts';
 import type { ProblemGroup } from './prepare-problems.ts';
 import type { ChangeKind } from './prepare-row.ts';
 import type { Prepared } from './prepare.ts';
 
-/** Describes the changes: first the columns, then each kind of change with its first lines. */
+/** Says what was made of an export in five lines: its columns, the file as a whole, and what was changed or left out. */
 export function explainPrepared(
   { notices, system }: Context,
   prepared: Prepared,
   { sha256 }: Sealed,
   files: PreparedNames,
 ): void {
-  const { delimiter, encoding, hasByteOrderMark, columns, kept, leftOut, changes, rows, firstDate } = prepared;
-  const { attachedDigits, halfDates, keptRepeats, merchants } = prepared;
-  const rowKey = columns.merchant_id === undefined ? 'token' : TOKEN_AND_MERCHANT;
+  const { rows, attachedDigits, halfDates, keptRepeats, merchants } = prepared;
+  const rowKey = prepared.columns.merchant_id === undefined ? 'token' : TOKEN_AND_MERCHANT;
   if (attachedDigits.count > 0) notices.warn(explainAttachedDigits(attachedDigits));
   if (halfDates.count > 0) notices.warn(explainHalfDates(halfDates));
   if (keptRepeats && keptRepeats.count > 0) notices.warn(explainKeptRepeats(keptRepeats, rowKey));
@@ -29,36 +31,45 @@ export function explainPrepared(
     notices.warn(`${countText(prepared.problemCount, 'row')} left out, see ${files.rejects}:`);
     for (const problem of prepared.problems) notices.note(`  ${problemLine(problem)}`);
   }
-  if (sha256 === prepared.sha256)
-    return notices.success(`${countText(rows, 'row')}: a valid request file already, nothing to change`);
-  notices.success(`${countText(rows, 'row')} prepared`);
-  if (encoding !== 'utf-8') notices.note(`  converted from ${ENCODINGS[encoding]} to UTF-8`);
-  if (hasByteOrderMark) notices.note('  byte order mark removed');
-  if (prepared.titleLines > 0) notices.note(`  lines above the header left out: ${prepared.titleLines}`);
-  if (delimiter !== ',') notices.note(`  columns were separated by ${SEPARATORS[delimiter]}`);
+  const isReady = sha256 === prepared.sha256;
+  notices.success(
+    `${countText(rows, 'row')}${isReady ? ': a valid request file already, nothing to change' : ' prepared'}`,
+  );
   const isTerminal = system.stderr.isTTY === true;
-  const renamed = Object.entries(columns).filter(([column, name]) => isTerminal || column !== name);
-  if (renamed.length > 0)
-    notices.note(`  ${renamed.map(([column, name]) => `${column} is ${shownNames([name])}`).join(', ')}`);
-  if (isTerminal && firstDate !== undefined)
-    notices.note(`  first expiration: ${firstDate.read}, sent as ${dateText(firstDate.sent)}`);
-  const keptIn = files.keep === undefined ? '' : ` in ${files.keep}`;
-  if (kept.length > 0) notices.note(`  columns kept${keptIn}: ${shownNames(kept)}`);
-  if (leftOut.length > 0) notices.note(`  columns left out: ${shownNames(leftOut)}`);
-  if ((columns.expiration ?? columns.expiration_year ?? columns.expiration_month) === undefined)
-    notices.note(`  ${WITHOUT_EXPIRATION}; columns seen: ${shownNames([...Object.values(columns), ...leftOut])}`);
-  for (const change of changes)
-    notices.note(
-      `  ${CHANGED[change.kind].replace(TOKEN_AND_MERCHANT, rowKey)}: ${countText(change.count, 'row')} (${placesOf(change)})`,
-    );
+  const [columns, changes] = [columnsText(prepared, files, isTerminal), changesText(prepared, rowKey)];
+  if (!isReady && columns !== '') notices.note(`  columns: ${columns}`);
+  for (const line of overviewLines(prepared.overview, prepared.dates.days)) notices.note(`  ${line}`);
+  if (!isReady && changes !== '') notices.note(`  changes: ${changes}`);
+}
+
+/** Lists the columns that were found, kept and left out. Names that say what they are stand only on a terminal. */
+function columnsText({ columns, kept, leftOut }: Prepared, files: PreparedNames, isTerminal: boolean): string {
+  const found = Object.entries(columns).filter(([column, name]) => isTerminal || column !== name);
+  const isDated = (columns.expiration ?? columns.expiration_year ?? columns.expiration_month) !== undefined;
+  return [
+    ...(found.length === 0 ? [] : [found.map(([column, name]) => `${column} is ${shownNames([name])}`).join(', ')]),
+    ...(isDated ? [] : ['none is the expiration']),
+    ...(kept.length === 0 ? [] : [`kept${files.keep === undefined ? '' : ` in ${files.keep}`}: ${shownNames(kept)}`]),
+    ...(leftOut.length === 0 ? [] : [`left out: ${shownNames(leftOut)}`]),
+  ].join('; ');
+}
+
+/** Lists each kind of change with the lines of its first rows. */
+function changesText(prepared: Prepared, rowKey: string): string {
+  const { encoding, hasByteOrderMark, titleLines, delimiter, changes } = prepared;
+  return [
+    ...(encoding === 'utf-8' ? [] : [`converted from ${ENCODINGS[encoding]} to UTF-8`]),
+    ...(hasByteOrderMark ? ['byte order mark removed'] : []),
+    ...(titleLines > 0 ? [`lines above the header left out: ${titleLines}`] : []),
+    ...(delimiter === ',' ? [] : [`columns were separated by ${SEPARATORS[delimiter]}`]),
+    ...changes.map((change) => {
+      const what = CHANGED[change.kind].replace(TOKEN_AND_MERCHANT, rowKey);
+      return `${what}: ${countText(change.count, 'row')} (${placesOf(change)})`;
+    }),
+  ].join('; ');
 }
 
 const TOKEN_AND_MERCHANT = 'token and merchant';
-
-function dateText({ year, month }: Expiration): string {
-  if (month === '') return `year ${year} without a month`;
-  return year === '' ? `month ${month} without a year` : `year ${year}, month ${month}`;
-}
 
 /** Names columns that are too doubtful to stop at them: many exports have one merchant, or a reference of each payment. */
 function explainDoubtful(merchants: readonly string[]): string {
@@ -75,8 +86,6 @@ function explainKeptRepeats(lines: NonNullable<Prepared['keptRepeats']>, rowKey:
   return `${countText(lines.count, 'row')} (${placesOf(lines)}) ${repeat} the ${rowKey} of an earlier row and ${have} other kept columns: only those of the earlier row are kept. Match new tokens to your records by the old token, not by the kept columns`;
 }
 
-const WITHOUT_EXPIRATION = 'no expiration column: the service uses what each token stores';
-
 const SEPARATORS = { ',': 'commas', ';': 'semicolons', '\t': 'tabs', '|': 'vertical bars' } as const;
 
 const ENCODINGS = { 'utf-16le': 'UTF-16 (little-endian)', 'utf-16be': 'UTF-16 (big-endian)' } as const;
@@ -84,17 +93,65 @@ const ENCODINGS = { 'utf-16le': 'UTF-16 (little-endian)', 'utf-16be': 'UTF-16 (b
 const CHANGED: Readonly<Record<ChangeKind, string>> = {
   line_ends: 'CRLF line ends replaced',
   spaces: 'spaces around cells removed',
+  marks: 'marks for nothing, such as NULL, left empty',
+  wrapped_tokens: 'quotes, braces or an address around tokens removed',
   expirations: 'expirations split into year and month',
   years: 'years shortened to 2 digits',
   months: 'months extended to 2 digits',
   blank_lines: 'blank lines dropped',
-  repeated_headers: 'rows that repeat the header left out',
+  repeated_headers: 'rows that repeat or underline the header left out',
   total_rows: 'a last row without a token left out, such as a total',
   converted_rows: 'rows that are not UTF-8 read as Windows-1252',
   repeated_tokens: 'rows with a token and merchant from above dropped',
   later_dates: 'rows of these whose expiration was taken, because it is later',
   excluded_tokens: 'rows on the list of exclusions left out',
 };
+
+/** Returns the error for an export that cannot be meant as it is, though each row can be read; undefined if nothing is. */
+export function refusedAsWhole(
+  { doubts, dates, words: marks }: Pick<Prepared, 'doubts' | 'dates' | 'words'>,
+  { typed, words }: Pick<RefusedExport, 'typed'> & { readonly words: readonly string[] },
+): SvcError | undefined {
+  const file = typed === '-' ? STANDARD_INPUT : typed;
+  const isZoned = dates.zone !== undefined;
+  const problems = [
+    ...doubts,
+    ...(isZoned ? [{ check: 'zone', problem: dates.zone }] : []),
+    ...marks.map(({ word, ...lines }) => ({
+      check: 'empty',
+      problem: `${countText(lines.count, 'row')} (${placesOf(lines)}) ${lines.count === 1 ? 'has' : 'have'} the merchant ${word}: nothing, or a name?`,
+    })),
+  ];
+  if (problems.length === 0) return undefined;
+  const accepted = [
+    ...words,
+    ...option(
+      '--accept',
+      doubts.map(({ check }) => check),
+    ),
+  ];
+  const answered = (zone: string, isName: boolean): string[] => [
+    ...accepted,
+    ...(isZoned ? ['--date-zone', zone] : []),
+    ...(marks.length === 0
+      ? []
+      : isName
+        ? ['--no-empty']
+        : option(
+            '--empty',
+            marks.map(({ word }) => word),
+          )),
+  ];
+  return new SvcError('refused_input', `${file} is refused: ${countText(problems.length, 'problem')}`, {
+    hint: 'Nothing was written. Correct the export, or say what is meant:',
+    next: answered('Europe/Berlin', false),
+    alternatives: [
+      ...(marks.length > 0 ? [answered('Europe/Berlin', true)] : []),
+      ...(isZoned ? [answered('utc', false)] : []),
+    ],
+    facts: { file, checks: problems.map(({ check }) => check), problems, problem_count: problems.length },
+  });
+}
 
 interface RefusedExport {
   readonly typed: string;
@@ -128,11 +185,15 @@ export function refusedExport(prepared: Prepared, { typed, rejects, ownRejects, 
 function advice(problems: readonly ProblemGroup[], given: readonly DateOrder[]): string[] {
   const orders = [...new Set(problems.flatMap((problem) => problem.orders ?? []))];
   const options = orders.map((order) => `--date-order ${withOrder(given, order)}`).join(' or ');
+  const isMeant = [
+    ...new Set(problems.map(({ rule }) => rule).filter((rule) => CHECKS.some((check) => check === rule))),
+  ];
   const isDate = problems.some(({ rule }) => rule === 'date');
   const isQuoting = problems.some(({ rule }) => rule === 'quoting');
   return [
     ...(orders.length > 0 ? [`If the dates are right, say how to read them: ${options}.`] : []),
     ...(isQuoting ? ['If this format quotes no cell, as psql -A and mariadb --batch, add --no-quotes.'] : []),
+    ...(isMeant.length > 0 ? [`If they are meant so, add ${option('--accept', isMeant).join(' ')}.`] : []),
     ...(isDate ? [`Accepted are ${ACCEPTED_DATES}.`] : []),
   ];
 }

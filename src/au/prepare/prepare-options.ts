@@ -3,11 +3,13 @@ import { didYouMean } from '../../base/security/typed-word.ts';
 import { option } from '../../cli/app/hint.ts';
 import { flag, optionWords, type Parameter, repeated, suggesting, value } from '../../cli/app/parameter.ts';
 import { nameValue, text } from '../../cli/app/value-parsers.ts';
-import { type Check, CHECKS } from '../request/checks.ts';
+import { acceptParameter } from '../request/accept-option.ts';
+import type { Check } from '../request/checks.ts';
+import { markOf } from '../request/marks.ts';
 import { columnNames } from './find-header.ts';
 import type { PrepareOptions } from './prepare.ts';
 import { type ColumnChoice, PREPARED_COLUMNS } from './prepare-columns.ts';
-import { DATE_ORDERS, dateOrders, ORDER_NAMES } from './prepare-date.ts';
+import { DATE_ORDERS, dateOrders, ORDER_NAMES, zoneFormat } from './prepare-date.ts';
 
 /** The options that say how to read an export. */
 export const exportParameters = {
@@ -35,14 +37,10 @@ export const exportParameters = {
   ),
   noExpiration: flag('--no-expiration', 'send no expiration where none is known as a whole'),
   noMerchant: flag('--no-merchant', 'send no merchant where no column is known as one'),
-  accept: suggesting(
-    () => CHECKS.map((check) => [check, ''] as const),
-    repeated(
-      '--accept <check>',
-      `go on although this check of the whole export stops it: ${CHECKS.join(', ')}`,
-      checkName,
-    ),
-  ),
+  dateZone: value('--date-zone <zone>', 'the calendar of times with a zone, such as Europe/Berlin or utc', zoneName),
+  empty: repeated('--empty <word>', 'a word that stands for no merchant, such as NA', emptyWord),
+  noEmpty: flag('--no-empty', 'words such as NA in place of a merchant are names'),
+  accept: acceptParameter,
   keep: repeated(
     '--keep <column>',
     'also write this column to <out>.keep.csv; au report and au next join it to the results by token',
@@ -60,33 +58,44 @@ export const exportParameters = {
  * @throws SvcError `usage` for a column that is named, and also said not to exist
  */
 export function readingOptions(typed: TypedOptions): ReadingOptions {
-  const { map, columns: names, noQuotes, dateOrder, noExpiration, noMerchant, accept, keep } = typed;
+  const { map, columns: names, dateOrder, noExpiration, noMerchant, keep, ...how } = typed;
   if (noExpiration) refuseNamed(map, 'expiration', '--no-expiration');
   if (noMerchant) refuseNamed(map, 'merchant_id', '--no-merchant');
-  return { columns: map, columnNames: names, noQuotes, dateOrder, noExpiration, noMerchant, accept, keep };
+  const { noQuotes, dateZone, empty, noEmpty, accept } = how;
+  const cells = { dateZone, empty, noEmpty };
+  return { columns: map, columnNames: names, noQuotes, dateOrder, noExpiration, noMerchant, ...cells, accept, keep };
 }
 
 /** Returns the options that say how to read an export, as words of a command line. */
-export function exportWords({
-  columns = [],
-  columnNames: names,
-  noQuotes,
-  dateOrder,
-  noExpiration,
-  noMerchant,
-  accept,
-  keep,
-}: ReadingOptions): string[] {
+export function exportWords({ columns = [], dateOrder, noExpiration, noMerchant, ...how }: ReadingOptions): string[] {
   return [
     ...columns.flatMap(({ column, name }) => option('--map', `${column}=${name}`)),
-    ...option('--columns', names?.join(',')),
-    ...(noQuotes === true ? ['--no-quotes'] : []),
+    ...option('--columns', how.columnNames?.join(',')),
+    ...(how.noQuotes === true ? ['--no-quotes'] : []),
     ...option('--date-order', dateOrder),
     ...(noExpiration === true ? ['--no-expiration'] : []),
     ...(noMerchant === true ? ['--no-merchant'] : []),
-    ...option('--accept', accept),
-    ...option('--keep', keep),
+    ...option('--date-zone', how.dateZone),
+    ...option('--empty', how.empty),
+    ...(how.noEmpty === true ? ['--no-empty'] : []),
+    ...option('--accept', how.accept),
+    ...option('--keep', how.keep),
   ];
+}
+
+/**
+ * Returns the options that say how each export of this form is read. What the operator accepted in one file is none of them.
+ */
+export function formWords(how: ReadingOptions): string[] {
+  return exportWords({ ...how, accept: how.accept?.filter((check) => ABOUT_FORMAT.has(check)) });
+}
+
+/** Returns the options that accept what is in one file only, as words of a command line. */
+export function acceptWords({ accept = [] }: Pick<ReadingOptions, 'accept'>): string[] {
+  return option(
+    '--accept',
+    accept.filter((check) => !ABOUT_FORMAT.has(check)),
+  );
 }
 
 /** Returns how an earlier command read an export, from the words of `exportWords`. */
@@ -135,7 +144,17 @@ export function withEarlierOptions(typed: ReadingOptions, earlier: ReadingOption
 
 export type ReadingOptions = Pick<
   PrepareOptions,
-  'columns' | 'columnNames' | 'noQuotes' | 'dateOrder' | 'noExpiration' | 'noMerchant' | 'accept' | 'keep'
+  | 'columns'
+  | 'columnNames'
+  | 'noQuotes'
+  | 'dateOrder'
+  | 'noExpiration'
+  | 'noMerchant'
+  | 'dateZone'
+  | 'empty'
+  | 'noEmpty'
+  | 'accept'
+  | 'keep'
 >;
 
 interface TypedOptions {
@@ -145,6 +164,9 @@ interface TypedOptions {
   readonly dateOrder: readonly string[];
   readonly noExpiration: boolean;
   readonly noMerchant: boolean;
+  readonly dateZone: string | undefined;
+  readonly empty: readonly string[];
+  readonly noEmpty: boolean;
   readonly accept: readonly Check[];
   readonly keep: readonly string[];
 }
@@ -172,10 +194,17 @@ function orderNames(typed: string): string {
   throw new SvcError('usage', `must be one of ${DATE_ORDERS.join(', ')}, or several of them with commas`);
 }
 
-function checkName(typed: string): Check {
-  const known = CHECKS.find((check) => check === typed);
-  if (known !== undefined) return known;
-  throw new SvcError('usage', `must be one of ${CHECKS.join(', ')}`);
+function zoneName(typed: string): string {
+  try {
+    return zoneFormat(typed).resolvedOptions().timeZone;
+  } catch {
+    throw new SvcError('usage', 'must be a time zone, such as Europe/Berlin or utc');
+  }
+}
+
+function emptyWord(typed: string): string {
+  if (markOf(typed) === 'word') return typed;
+  throw new SvcError('usage', 'must be a word for nothing, such as NULL, NA, None or -');
 }
 
 function columnChoice(typed: string): ColumnChoice {

@@ -44,19 +44,3 @@ export class ProblemGroups {
     return groups.map(({ finding, lines, count }) => Object.assign({ line: lines[0] ?? 0 }, finding, { count, lines }));
   }
 }
-
-const LONGEST_SHAPE = 24;
-
-/**
- * Returns the shape of a cell, such as `Aaa-99` for Mar-29. It shows how a value is written without revealing the
- * value.
- */
-export function shapeOf(cell: string): string {
-  const shape = cell
-    .slice(0, LONGEST_SHAPE)
-    .replaceAll(/[A-Z]/g, 'A')
-    .replaceAll(/[a-z]/g, 'a')
-    .replaceAll(/\d/g, '9')
-    .replaceAll(/[^ -~]/g, '?');
-  return cell.length > LONGEST_SHAPE ? `${shape}…` : shape;
-}

@@ -2,32 +2,40 @@ import { isAscii } from 'node:buffer';
 import { containsCardNumber } from '../../base/security/card-number.ts';
 import { csvRow } from '../../cli/output/csv.ts';
 import { type Content, contentOf } from '../request/cell-content.ts';
-import { CountedLines, type Rule } from '../request/request-file.ts';
+import { CountedLines, type FileOverview, type Rule } from '../request/request-file.ts';
 import { CARD_NUMBER, checkRow } from '../request/request-rules.ts';
+import type { Check, Doubt } from '../request/checks.ts';
+import { type Mark, markOf } from '../request/marks.ts';
+import { doubtsOf, Overview } from '../request/overview.ts';
 import { isUuid, rowKey } from '../request/row-key.ts';
+import { shapeOf, unwrappedUuid, withoutFormula } from '../request/token-shape.ts';
 import type { Overflow } from '../request/row-buckets.ts';
 import { TokenTable } from '../request/token-table.ts';
 import { onOneLine } from '../results/kept-columns.ts';
-import { type CsvRow, END_MARKS } from '../csv-rows.ts';
+import { type CsvRow, END_MARKS, isQuoted } from '../csv-rows.ts';
+import { DateCounter, type DateFacts, type JudgedDate, judged } from './date-facts.ts';
 import { KeptRepeats } from './kept-repeats.ts';
 import { LateRows, type RepeatedRows } from './late-rows.ts';
 import type { ColumnPlaces } from './prepare-columns.ts';
 import {
   type DateOrder,
   type Expiration,
+  hasLostZero,
   monthOfName,
   ORDER_NAMES,
   readExpiration,
   twoDigitMonth,
   twoDigitYear,
 } from './prepare-date.ts';
-import { type ProblemGroup, ProblemGroups, type RowFinding, shapeOf } from './prepare-problems.ts';
+import { type ProblemGroup, ProblemGroups, type RowFinding } from './prepare-problems.ts';
 import type { RepeatColumns } from './repeat-columns.ts';
 
 /** The kinds of changes to rows, in the order of the output. Scripts rely on these names. */
 const CHANGES = [
   'line_ends',
   'spaces',
+  'marks',
+  'wrapped_tokens',
   'expirations',
   'years',
   'months',
@@ -64,15 +72,20 @@ export interface PreparedRows {
   readonly keptRepeats: Pick<CountedLines, 'count' | 'first'> | undefined;
   /** The expirations of repeated rows that are later than those of their first rows, by the keys of the rows. */
   readonly laterDates: ReadonlyMap<string, Expiration>;
-  /** The first expiration as it is in the export and as it is sent; undefined without one. */
-  readonly firstDate: FirstDate | undefined;
+  /** What the written rows look like as a whole. */
+  readonly overview: FileOverview;
+  readonly dates: DateFacts;
+  /** What the whole export contradicts. */
+  readonly doubts: readonly Doubt[];
+  /** Words in place of a merchant that are a mark for nothing or a name, and their rows. */
+  readonly words: readonly WordRows[];
   /** The rows that were written more than once, because a repeat came after the table of rows was full; undefined if none were. */
   readonly lateRepeats: RepeatedRows | undefined;
 }
 
-export interface FirstDate {
-  readonly read: string;
-  readonly sent: Expiration;
+/** A word that is a mark for nothing or the name of a merchant, and its rows. */
+export interface WordRows extends Readonly<Pick<CountedLines, 'count' | 'first'>> {
+  readonly word: string;
 }
 
 /** The outcome of one row of an export: a row of the request, or a problem. */
@@ -87,6 +100,16 @@ export interface RowOptions {
   /** The indexes of columns that are written to another file. */
   readonly kept: readonly number[];
   readonly orders: readonly DateOrder[];
+  /** The time zone in whose calendar times are read. */
+  readonly zone: string | undefined;
+  readonly now: number | undefined;
+  readonly accept: readonly Check[];
+  /** Words that are empty where a merchant stands. */
+  readonly empty: readonly string[];
+  /** Whether such words are names of merchants. */
+  readonly hasNames: boolean;
+  /** Whether a token of another shape than a UUID is refused. */
+  readonly onlyUuids: boolean;
   /** The expirations to write in place of earlier ones, by the keys of their rows. */
   readonly laterDates: ReadonlyMap<string, Expiration> | undefined;
   /** The rows that an earlier reading wrote more than once. */
@@ -126,7 +149,16 @@ export class RowPreparer {
   readonly #expirations: TokenTable;
   readonly #writtenDates: ReadonlyMap<string, Expiration> | undefined;
   readonly #laterDates = new Map<string, Expiration>();
-  #firstDate: FirstDate | undefined;
+  readonly #accept: readonly Check[];
+  readonly #overview: Overview;
+  readonly #dateCounter = new DateCounter();
+  readonly #empty: ReadonlySet<string>;
+  readonly #hasNames: boolean;
+  readonly #onlyUuids: boolean;
+  /** What merchants are, by their cells. */
+  readonly #merchantMarks = new Map<string, Mark | 'name'>();
+  readonly #words = new Map<string, CountedLines>();
+  #hasQuotedMerchants = false;
   readonly #attachedDigits = new CountedLines();
   readonly #halfDates = new CountedLines();
   /** Rows that came after the table was full. */
@@ -143,7 +175,13 @@ export class RowPreparer {
     this.#places = places;
     this.#names = names;
     this.#kept = kept;
-    this.#dates = new DateReader(orders);
+    const { accept, empty, hasNames, onlyUuids } = options;
+    this.#dates = new DateReader(orders, options.zone);
+    this.#accept = accept;
+    this.#overview = new Overview(options.now, [...accept, 'marks']);
+    this.#empty = new Set(empty.map((word) => word.toLowerCase()));
+    this.#hasNames = hasNames;
+    this.#onlyUuids = onlyUuids;
     this.#exclusions = exclusions;
     this.#repeats = repeats;
     this.#writtenDates = laterDates;
@@ -178,16 +216,20 @@ export class RowPreparer {
     const width = this.#names.length;
     if (cells.length < width || cells.slice(width).some((cell) => cell !== ''))
       return this.refuse(line, wrongWidth(cells, width));
-    const token = this.#cell(cells, 'token');
+    const made: ChangeKind[] = [];
+    const token = this.#token(cells, made);
     if (isTotalWord(token)) return this.refuse(line, token === '' ? EMPTY_TOKEN : TOTAL_WITHIN);
-    if (this.#isHeader(token, cells)) return this.#dropped('repeated_headers', line);
+    if (this.#isHeader(token, cells) || isRuler(token, cells)) return this.#dropped('repeated_headers', line);
     // A row that is not wanted needs no valid expiration.
     if (this.#exclusions !== undefined && this.#exclusions.lineOf(token) > 0)
       return this.#dropped('excluded_tokens', line);
-    const made: ChangeKind[] = [];
-    const expiration = this.#expiration(cells, made);
+    const expiration = this.#expiration(row, made);
     if ('problem' in expiration) return this.refuse(line, expiration);
-    const merchant = this.#cell(cells, 'merchant_id');
+    const merchant = this.#merchant(row, made);
+    const { year, month } = expiration;
+    const whole = { token, isUuid: isUuid(token), year, month, merchant };
+    const problem = this.#onlyUuids && !whole.isUuid ? otherShape(token) : this.#overview.problemOf(whole);
+    if (problem !== undefined) return this.refuse(line, problem);
     const key = rowKey(token, merchant);
     const sent = this.#latestDate(key) ?? expiration;
     const text = rowText(token, sent, merchant);
@@ -199,7 +241,8 @@ export class RowPreparer {
     this.#compareKept(key, row, isRepeated);
     this.#repeats?.take(key, cells, isRepeated);
     if (isRepeated) return this.#dropped('repeated_tokens', line);
-    this.#firstDate ??= this.#dateIn(cells, expiration);
+    this.#overview.take(whole, line);
+    if ('isLastDay' in expiration) this.#dateCounter.take(expiration, line);
     if ((sent.year === '') !== (sent.month === '')) this.#halfDates.add(line);
     this.#note(row, contents, made);
     this.#rows += 1;
@@ -225,8 +268,18 @@ export class RowPreparer {
         : 'the export has no rows';
       this.refuse(1, { rule: 'no_rows', problem });
     }
+    const overview = this.#overview.found();
+    const dates = this.#dateCounter.found();
+    const isClear = this.#hasQuotedMerchants;
     return {
       rows: this.#rows,
+      overview,
+      dates,
+      doubts: [
+        ...doubtsOf(overview, this.#accept),
+        ...dates.doubts.filter(({ check }) => !this.#accept.includes(check)),
+      ],
+      words: isClear ? [] : [...this.#words].map(([word, { count, first }]) => ({ word, count, first })),
       problems: this.#problems.largestFirst(),
       problemCount: this.#problems.count,
       isUnusable: this.#isUnusable,
@@ -238,31 +291,81 @@ export class RowPreparer {
       halfDates: this.#halfDates,
       keptRepeats: this.#keptRepeats?.lines,
       laterDates: this.#laterDates,
-      firstDate: this.#firstDate,
       lateRepeats: await this.#late.repeated(),
     };
   }
 
-  #expiration(cells: readonly string[], made: ChangeKind[]): Expiration | RowFinding {
+  #token(cells: readonly string[], made: ChangeKind[]): string {
+    const token = this.#cell(cells, 'token');
+    if (token.length <= UUID_LENGTH && !token.includes('‑')) return token;
+    const uuid = unwrappedUuid(token);
+    if (uuid === undefined) return token;
+    made.push('wrapped_tokens');
+    return uuid;
+  }
+
+  /** Returns the merchant of a row, which is empty where a bare cell has a mark for nothing. */
+  #merchant(row: CsvRow, made: ChangeKind[]): string {
+    const place = this.#places.merchant_id;
+    const cell = this.#cell(row.cells, 'merchant_id');
+    if (place === undefined || cell === '') return cell;
+    if (isQuoted(row, place)) {
+      this.#hasQuotedMerchants = true;
+      return cell;
+    }
+    const mark = this.#merchantMark(cell);
+    if (mark === 'name') return cell;
+    made.push('marks');
+    if (mark === 'word' && !this.#empty.has(cell.toLowerCase())) {
+      const lines = this.#words.get(cell) ?? new CountedLines();
+      this.#words.set(cell, lines);
+      lines.add(row.line);
+    }
+    return '';
+  }
+
+  #merchantMark(cell: string): Mark | 'name' {
+    const known = this.#merchantMarks.get(cell);
+    if (known !== undefined) return known;
+    const found = markOf(cell);
+    const mark = found === undefined || (found === 'word' && this.#hasNames) ? 'name' : found;
+    if (this.#merchantMarks.size < MERCHANTS_KEPT) this.#merchantMarks.set(cell, mark);
+    return mark;
+  }
+
+  #expiration(row: CsvRow, made: ChangeKind[]): Expiration | JudgedDate | RowFinding {
+    const { cells } = row;
     if (this.#places.expiration !== undefined) {
       const cell = this.#cell(cells, 'expiration');
+      const read = this.#dates.read(cell);
+      if ('problem' in read && this.#isMark(row, 'expiration', cell, made)) return NO_EXPIRATION;
       if (cell !== '') made.push('expirations');
-      return this.#dates.read(cell);
+      return read;
     }
     const yearCell = this.#cell(cells, 'expiration_year');
     const monthCell = this.#cell(cells, 'expiration_month');
-    const year = yearCell === '' ? '' : twoDigitYear(yearCell);
-    const month = monthCell === '' ? '' : (twoDigitMonth(monthCell) ?? monthOfName(monthCell));
+    let year = yearCell === '' ? '' : twoDigitYear(yearCell);
+    let month = monthCell === '' ? '' : (twoDigitMonth(monthCell) ?? monthOfName(monthCell));
+    if (year === undefined && this.#isMark(row, 'expiration_year', yearCell, made)) year = '';
+    if (month === undefined && this.#isMark(row, 'expiration_month', monthCell, made)) month = '';
     if (year === undefined) return { ...WRONG_YEAR, shape: shapeOf(yearCell) };
-    if (month === undefined) return { ...WRONG_MONTH, shape: shapeOf(monthCell) };
+    if (month === undefined)
+      return isSwapped(yearCell, monthCell) ? SWAPPED : { ...WRONG_MONTH, shape: shapeOf(monthCell) };
     if (year !== yearCell) made.push('years');
     if (month !== monthCell) made.push('months');
     return { year, month };
   }
 
+  /** Tells whether a bare cell of a date is a mark for nothing. No such mark is a date. */
+  #isMark(row: CsvRow, column: keyof ColumnPlaces, cell: string, made: ChangeKind[]): boolean {
+    if (markOf(cell) === undefined || isQuoted(row, this.#places[column] ?? -1)) return false;
+    made.push('marks');
+    return true;
+  }
+
   #cell(cells: readonly string[], column: keyof ColumnPlaces): string {
     const place = this.#places[column];
-    return place === undefined ? '' : (cells[place] ?? '').trim();
+    return place === undefined ? '' : withoutFormula((cells[place] ?? '').trim());
   }
 
   /** Tells whether a kept cell is a card number once it is on one line. */
@@ -311,16 +414,6 @@ export class RowPreparer {
     return expirationOf(this.#lateRepeats?.latestOf(key) ?? 0) ?? this.#writtenDates?.get(key);
   }
 
-  #dateIn(cells: readonly string[], sent: Expiration): FirstDate | undefined {
-    if (sent.year === '' && sent.month === '') return undefined;
-    const split = [this.#cell(cells, 'expiration_year'), this.#cell(cells, 'expiration_month')];
-    const read =
-      this.#places.expiration === undefined
-        ? split.filter((cell) => cell !== '').join(' and ')
-        : this.#cell(cells, 'expiration');
-    return { read, sent };
-  }
-
   /** Counts the changes to a written row. */
   #note(row: CsvRow, contents: readonly Content[], made: ChangeKind[]): void {
     const { cells, line } = row;
@@ -344,16 +437,43 @@ export class RowPreparer {
   }
 }
 
+/** The largest number of different merchants whose meaning is remembered. */
+const MERCHANTS_KEPT = 1_000;
+const UUID_LENGTH = 36;
+const NO_EXPIRATION: Expiration = { year: '', month: '' };
+
 const UNUSABLE: ReadonlySet<Rule> = new Set<Rule>(['card_number', 'quoting', 'no_rows']);
 
 const EMPTY_TOKEN = { rule: 'token_empty', column: 'token', problem: 'is empty' } as const;
 const TOTAL_WITHIN = { rule: 'token_empty', column: 'token', problem: 'is a total in place of a token' } as const;
 const WRONG_YEAR = { rule: 'year', column: 'expiration_year', problem: 'is not a year of 2 or 4 digits' } as const;
 const WRONG_MONTH = { rule: 'month', column: 'expiration_month', problem: 'is not a month from 1 to 12' } as const;
+const SWAPPED = {
+  rule: 'month',
+  column: 'expiration_month',
+  problem: 'is a year, and expiration_year a month: are the two columns swapped?',
+} as const;
 const WRONG_BYTES = {
   rule: 'encoding',
   problem: 'the row has bytes that are no text in UTF-8 or UTF-16: save the export as UTF-8',
 } as const;
+
+/** Tells whether the cells of a year and a month look as if their columns were swapped. */
+function isSwapped(year: string, month: string): boolean {
+  return twoDigitMonth(year) !== undefined && /^(?:20)?[2-4]\d$/.test(month);
+}
+
+/** Tells whether a row only underlines the header, as sqlcmd writes it. */
+function isRuler(token: string, cells: readonly string[]): boolean {
+  return token.startsWith('--') && cells.every((cell) => /^-+$/.test(cell.trim()));
+}
+
+function otherShape(token: string): RowFinding {
+  return { rule: 'tokens', column: 'token', problem: OTHER_SHAPE, shape: shapeOf(token) };
+}
+
+/** The reason of a row whose token differs from the others. */
+export const OTHER_SHAPE = 'is no UUID, as most tokens are';
 
 const LONGEST_TOTAL = 24;
 /** What programs write into the first cell of a row below the others. psql and sqlcmd write a number of rows. */
@@ -404,18 +524,20 @@ const PLAIN_MERCHANT = /^[\w.-]*$/;
 
 /** The largest number of dates that are cached. An export has a few hundred different ones. */
 const DATES_KEPT = 5_000;
-const LONGEST_KEPT = 12;
+const LONGEST_KEPT = 40;
 
 /** Reads expirations and caches the results. */
 class DateReader {
   readonly #orders: readonly DateOrder[];
-  readonly #known = new Map<string, Expiration | RowFinding>();
+  readonly #zone: string | undefined;
+  readonly #known = new Map<string, Expiration | JudgedDate | RowFinding>();
 
-  constructor(orders: readonly DateOrder[]) {
+  constructor(orders: readonly DateOrder[], zone: string | undefined) {
     this.#orders = orders;
+    this.#zone = zone;
   }
 
-  read(cell: string): Expiration | RowFinding {
+  read(cell: string): Expiration | JudgedDate | RowFinding {
     const known = this.#known.get(cell);
     if (known !== undefined) return known;
     const found = this.#readUncached(cell);
@@ -423,17 +545,24 @@ class DateReader {
     return found;
   }
 
-  #readUncached(cell: string): Expiration | RowFinding {
-    if (cell === '') return { year: '', month: '' };
-    const found = readExpiration(cell, this.#orders);
+  #readUncached(cell: string): Expiration | JudgedDate | RowFinding {
+    if (cell === '') return NO_EXPIRATION;
+    if (hasLostZero(cell)) return { ...LOST_ZERO, shape: shapeOf(cell) };
+    const found = readExpiration(cell, this.#orders, this.#zone);
     if (found === undefined)
       return { rule: 'date', problem: 'the expiration is not a month and a year', shape: shapeOf(cell) };
-    if (!('orders' in found)) return found;
+    if (!('orders' in found)) return judged(found);
     const orders = found.orders.map((order) => `${ORDER_NAMES[order]} (--date-order ${order})`);
     const problem = `the expiration may be ${orders.join(' or ')}`;
     return { rule: 'date_order', problem, shape: shapeOf(cell), orders: found.orders };
   }
 }
+
+const LOST_ZERO = {
+  rule: 'date',
+  problem:
+    'the expiration has one digit behind a point: January, or October without its zero; export the column as text',
+} as const;
 
 function isPadded(cell = ''): boolean {
   return cell !== cell.trim();

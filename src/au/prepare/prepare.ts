@@ -57,9 +57,17 @@ export interface PrepareOptions {
   readonly noExpiration?: boolean | undefined;
   /** Whether the operator said that no column is the merchant, so that none is proposed. */
   readonly noMerchant?: boolean | undefined;
-  /** The checks of the whole export that the operator overrides. */
+  /** The time zone in whose calendar times with a zone are read. Default: the zone that each time names. */
+  readonly dateZone?: string | undefined;
+  /** Words that are empty where a merchant stands, such as NA. */
+  readonly empty?: readonly string[] | undefined;
+  /** Whether the operator said that such words are names of merchants. */
+  readonly noEmpty?: boolean | undefined;
+  /** The checks whose findings the operator accepts. */
   readonly accept?: readonly Check[] | undefined;
-  /** The time that dates are compared with, in milliseconds, to propose a column as the expiration. */
+  /** Whether tokens of another shape than a UUID are refused, because an earlier reading found that most are UUIDs. */
+  readonly onlyUuids?: boolean | undefined;
+  /** The time that dates are compared with, in milliseconds. */
   readonly now?: number | undefined;
   /** The later expirations that an earlier reading found, by the keys of their rows. */
   readonly laterDates?: ReadonlyMap<string, Expiration> | undefined;
@@ -454,6 +462,7 @@ class ExportReader {
     const header = row.cells.map(onOneLine);
     const { columns = [], dateOrder = [], keep = [], noExpiration, noMerchant, now } = this.#options;
     const { exclusions, laterDates, lateRepeats, openOverflow, mostSlots } = this.#options;
+    const { dateZone, accept = [], empty = [], noEmpty = false, onlyUuids = false } = this.#options;
     // A header can have several lines, and the earlier check saw only the first.
     if (header.some((name) => containsCardNumber(name, 'cell'))) throw refusedHeader(CARD_NUMBER, this.#options);
     const { columnNames } = this.#options;
@@ -478,6 +487,12 @@ class ExportReader {
       names,
       kept: this.#kept,
       orders: dateOrders(dateOrder),
+      zone: dateZone,
+      now,
+      accept,
+      empty,
+      hasNames: noEmpty,
+      onlyUuids,
       laterDates,
       lateRepeats,
       exclusions,

@@ -2,6 +2,7 @@ import fs from 'node:fs';
 import { isSvcError, SvcError } from '../../base/errors.ts';
 import { countText } from '../../cli/output/time.ts';
 import { fileSource } from '../../client/transfer/source.ts';
+import { OTHER_SHAPE } from './prepare-row.ts';
 import { exportWords } from './prepare-options.ts';
 import { prepareRequest, type PrepareOptions, REJECTS_COLUMNS } from './prepare.ts';
 
@@ -44,9 +45,21 @@ export async function goodRows(
   path: string,
   { columns, dateOrder = [], noExpiration }: PrepareOptions,
 ): Promise<number> {
-  const rows = await readableRows(path, { columns, dateOrder, noExpiration });
+  // Among the refused rows, no other shows that a token should be a UUID.
+  const how = { columns, noExpiration, onlyUuids: await mentions(path, OTHER_SHAPE) };
+  const rows = await readableRows(path, { ...how, dateOrder });
   if (rows === 0 || dateOrder.length === 0) return rows;
-  return Math.min(rows, await readableRows(path, { columns, noExpiration }));
+  return Math.min(rows, await readableRows(path, how));
+}
+
+async function mentions(path: string, words: string): Promise<boolean> {
+  let end = '';
+  for await (const piece of (await fileSource(path)).open()) {
+    const text = end + Buffer.from(piece).toString('latin1');
+    if (text.includes(words)) return true;
+    end = text.slice(-words.length);
+  }
+  return false;
 }
 
 async function readableRows(path: string, options: PrepareOptions): Promise<number> {

@@ -1,7 +1,7 @@
 import { shellWords } from '../../cli/app/hint.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { fileSource } from '../../client/transfer/source.ts';
-import { exportWords, readExportWords, withEarlierOptions } from '../prepare/prepare-options.ts';
+import { formWords, readExportWords, withEarlierOptions } from '../prepare/prepare-options.ts';
 import { formOf } from '../prepare/prepare.ts';
 import type { Export } from './export.ts';
 import type { RefreshDirectory } from './refresh-directory.ts';
@@ -23,7 +23,7 @@ export async function withOptionsOfEarlier(
     const earlier = readExportWords(request.options);
     if ((await formOf((await fileSource(exported.path)).open(), earlier)) !== request.form) continue;
     const how = withEarlierOptions(input.how, earlier);
-    const options = exportWords(how);
+    const options = formWords(how);
     if (options.join('\0') !== input.options.join('\0'))
       context.notices.note(`read as in cycle ${cycle}: ${shellWords(options, context.system)}`);
     return { ...input, how, options };

@@ -6,13 +6,17 @@ import type { Export } from './export.ts';
 import type { RefreshDirectory } from './refresh-directory.ts';
 import type { RefreshInput } from './refresh-input.ts';
 
-/** Makes the request of an export in a private file that is removed at the end of the command. Returns its path. */
+/**
+ * Makes the request of an export in a private file that is removed at the end of the command, and returns its path. It is
+ * judged as a whole only where its rows would be sent.
+ */
 export async function prepareAside(
   context: Context,
   directory: RefreshDirectory,
   typed: string,
   exported: Export | undefined,
   input: RefreshInput,
+  isJudged = false,
 ): Promise<string> {
   const path = await openSpool(context);
   await prepareExport(context, typed, {
@@ -23,6 +27,7 @@ export async function prepareAside(
     path: exported?.path,
     force: true,
     words: input.again,
+    isJudged,
   });
   return path;
 }

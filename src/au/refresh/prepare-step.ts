@@ -5,7 +5,7 @@ import { option } from '../../cli/app/hint.ts';
 import { resolvePath } from '../../cli/app/files/typed-path.ts';
 import { countText } from '../../cli/output/time.ts';
 import { fileSource, hashFile } from '../../client/transfer/source.ts';
-import { exportWords } from '../prepare/prepare-options.ts';
+import { acceptWords, formWords } from '../prepare/prepare-options.ts';
 import { droppedRows, formOf } from '../prepare/prepare.ts';
 import { prepareExport } from '../prepare/prepare-export.ts';
 import { statusOf } from '../run/record.ts';
@@ -135,16 +135,9 @@ async function makeRequest(
   const replaces = directory.has(files.request) ? await directory.hash(files.request) : undefined;
   const rejects = maxRejects && files.rejects;
   const earlier = rejects !== undefined && directory.has(rejects) ? [await directory.hash(rejects)] : [];
-  announceStep(context, input, 'prepare', [
-    'au',
-    'prepare',
-    input.export,
-    ...input.options,
-    ...option('--exclusions', exclusions),
-    ...option('--rejects', rejects),
-    ...option('--max-rejects', maxRejects?.words),
-    ...option('--out', files.request),
-  ]);
+  const limits = [...option('--exclusions', exclusions), ...option('--rejects', rejects)];
+  const words = [...input.options, ...acceptWords(how), ...limits, ...option('--max-rejects', maxRejects?.words)];
+  announceStep(context, input, 'prepare', ['au', 'prepare', input.export, ...words, ...option('--out', files.request)]);
   await prepareExport(context, input.export, {
     names: { request: files.request, keep, rejects },
     how,
@@ -161,7 +154,7 @@ async function makeRequest(
       directory.put(place, {
         export: input.export,
         export_sha256: exported?.sha256 ?? '',
-        options: exportWords(whole),
+        options: formWords(whole),
         form,
         request_sha256: request.sha256,
         replaces,

@@ -207,7 +207,7 @@ export async function planRefresh(context: Context, planned: RefreshInput): Prom
   if (!isPrepared(known, exported, input)) {
     if (typed === undefined) throw notBegun(directory, input);
     await requireReplaceable(directory, place, input);
-    path = await prepareAside(context, directory, typed, exported, input);
+    path = await prepareAside(context, directory, typed, exported, input, true);
   }
   const file = await openRequestFile(context, request, path);
   const checkTenant = (tenant: string): Promise<void> => requireTenant(context, directory, tenant, input.again);

@@ -1,5 +1,6 @@
 import { createHash, type Hash } from 'node:crypto';
 import { type Capacity, takeFastRows } from './fast-rows.ts';
+import { doubtsOf, Overview } from './overview.ts';
 import {
   CountedLines,
   CR,
@@ -12,7 +13,14 @@ import {
   type RequestLimits,
 } from './request-file.ts';
 import { LineBlocks, type LineReader } from './request-lines.ts';
-import { type CheckedHeader, checkForCards, checkHeader, checkRow, LINE_TOO_LONG } from './request-rules.ts';
+import {
+  type CheckedHeader,
+  type CheckedRow,
+  checkForCards,
+  checkHeader,
+  checkRow,
+  LINE_TOO_LONG,
+} from './request-rules.ts';
 import { isUuid } from './row-key.ts';
 import type { Overflow } from './row-buckets.ts';
 import { RowRepeats } from './row-repeats.ts';
@@ -23,6 +31,8 @@ export interface CheckOptions {
   readonly signal?: AbortSignal | undefined;
   /** Called with the bytes read so far, after every chunk. */
   readonly onProgress?: ((bytes: number) => void) | undefined;
+  /** The time that expirations are compared with, in milliseconds, to look at the file as a whole. Default: it is not. */
+  readonly now?: number | undefined;
   /** Opens a place for hashes of rows that are too many for memory. Default: memory takes all. */
   readonly openOverflow?: (() => Promise<Overflow>) | undefined;
   /** Checks every row without the fast path. The result is the same. For tests and measurements. */
@@ -59,12 +69,16 @@ class RequestFileScan implements LineReader {
   readonly #repeats: RowRepeats;
   readonly #attachedDigits = new CountedLines();
   readonly #parts: Parts;
+  readonly #overview: Overview | undefined;
+  /** Rows that are valid and cannot be meant. */
+  readonly #implausible = new Problems();
   /** How the lines below the header can be checked; undefined before the header is read. */
   #below: CheckedHeader['below'] | undefined;
   #line = 0;
   #rows = 0;
 
-  constructor({ limits = REQUEST_LIMITS, disableFastPath = false, openOverflow }: CheckOptions) {
+  constructor({ limits = REQUEST_LIMITS, disableFastPath = false, openOverflow, now }: CheckOptions) {
+    this.#overview = now === undefined ? undefined : new Overview(now);
     this.#repeats = new RowRepeats(openOverflow);
     this.#limits = limits;
     this.#disableFastPath = disableFastPath;
@@ -110,7 +124,11 @@ class RequestFileScan implements LineReader {
       this.#problems.add(1, [{ rule: 'no_rows', problem: 'the file has no row below its header' }]);
     const { count, first, byRule } = this.#problems;
     const { sha256, parts, headerBytes } = this.#parts.finish();
+    const overview = this.#overview?.found();
     return {
+      overview,
+      implausible: this.#implausible,
+      doubts: overview === undefined ? [] : doubtsOf(overview),
       ok: count === 0,
       rows: this.#rows,
       bytes,
@@ -155,7 +173,7 @@ class RequestFileScan implements LineReader {
 
   #takeFastRows(bytes: Uint8Array, at: number): number {
     if (this.#disableFastPath || this.#below !== 'rows') return at;
-    const found = { repeats: this.#repeats, attachedDigits: this.#attachedDigits };
+    const found = { repeats: this.#repeats, attachedDigits: this.#attachedDigits, overview: this.#overview };
     const { end, rows } = takeFastRows(bytes, at, this.#parts.room(at), this.#line + 1, found);
     this.#line += rows;
     this.#rows += rows;
@@ -166,11 +184,12 @@ class RequestFileScan implements LineReader {
   /** Checks one line in full. Returns its number of rows: 1, or 0 for a blank line. */
   #takeLine(line: Uint8Array): number {
     this.#line += 1;
-    const { findings, token, merchant, hasAttachedDigits } =
-      this.#below === 'rows' ? checkRow(line) : checkForCards(line);
+    const checked = this.#below === 'rows' ? checkRow(line) : checkForCards(line);
+    const { findings, token, merchant, hasAttachedDigits } = checked;
     this.#problems.add(this.#line, findings);
     if (hasAttachedDigits) this.#attachedDigits.add(this.#line);
     if (findings.length === 0 && this.#below === 'rows') {
+      this.#lookAt(checked);
       const bytes = Buffer.from(`${token}${merchant}`);
       const start = Buffer.byteLength(token);
       this.#repeats.add(
@@ -183,6 +202,14 @@ class RequestFileScan implements LineReader {
     const rows = line.length === 0 || findings[0]?.rule === 'blank_line' ? 0 : 1;
     this.#rows += rows;
     return rows;
+  }
+
+  #lookAt({ token, year, month, merchant }: CheckedRow): void {
+    if (this.#overview === undefined) return;
+    const row = { token, isUuid: isUuid(token), year, month, merchant };
+    const problem = this.#overview.problemOf(row);
+    if (problem !== undefined) this.#implausible.add(this.#line, [problem]);
+    this.#overview.take(row, this.#line);
   }
 }
 

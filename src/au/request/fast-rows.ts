@@ -1,5 +1,6 @@
 import { inspectCell } from '../../base/security/card-number.ts';
 import { REHEARSAL_PREFIX } from '../../schema/account-updater-files.ts';
+import type { Overview } from './overview.ts';
 import { type CountedLines, CR, LF, LONGEST_LINE } from './request-file.ts';
 import type { RowRepeats } from './row-repeats.ts';
 
@@ -21,12 +22,19 @@ export function takeFastRows(
   start: number,
   room: Capacity,
   firstLine: number,
-  { repeats, attachedDigits }: { readonly repeats: RowRepeats; readonly attachedDigits: CountedLines },
+  found: {
+    readonly repeats: RowRepeats;
+    readonly attachedDigits: CountedLines;
+    readonly overview: Overview | undefined;
+  },
 ): { rows: number; end: number } {
+  const { repeats, attachedDigits, overview } = found;
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+  const merchants = new LastMerchant();
   const row: FastRow = {
     token: { start: 0, end: 0, isUuid: false },
     merchant: { start: 0, end: 0 },
+    month: -1,
     hasAttachedDigits: false,
   };
   let at = start;
@@ -34,6 +42,7 @@ export function takeFastRows(
   while (at < bytes.length && rows < room.rows) {
     const end = readRow(bytes, view, at, row);
     if (end === ODD || end > room.end) break;
+    if (overview && !(row.token.isUuid && overview.takePlain(row.month, merchants.read(bytes, row.merchant)))) break;
     repeats.add(view, row.token, row.merchant, firstLine + rows);
     if (row.hasAttachedDigits) attachedDigits.add(firstLine + rows);
     rows += 1;
@@ -48,8 +57,24 @@ interface FastRow {
   readonly token: { start: number; end: number; isUuid: boolean };
   /** The place of the merchant, without quotes. */
   readonly merchant: { start: number; end: number };
+  /** The month of the expiration, counted from January 2000; below 0 without a year or a month. */
+  month: number;
   /** Whether a cell has digits that begin or end with a card number. */
   hasAttachedDigits: boolean;
+}
+
+/** Reads merchants. Most rows have the merchant of the row above, which is not read again. */
+class LastMerchant {
+  #text = '';
+
+  read(bytes: Uint8Array, { start, end }: { readonly start: number; readonly end: number }): string {
+    const text = this.#text;
+    let at = 0;
+    if (text.length === end - start) while (at < text.length && bytes[start + at] === text.charCodeAt(at)) at += 1;
+    if (text.length === end - start && at === text.length) return text;
+    this.#text = String.fromCharCode(...bytes.subarray(start, end));
+    return this.#text;
+  }
 }
 
 /** Returned in place of an offset for what the fast path does not accept. */
@@ -69,6 +94,7 @@ function readRow(bytes: Uint8Array, view: DataView, start: number, row: FastRow)
   if (month === ODD) return ODD;
   const last = nextCell(bytes, month, monthEnd(bytes, contentStart(bytes, month)));
   if (last === ODD) return ODD;
+  row.month = monthAt(bytes, contentStart(bytes, year), contentStart(bytes, month));
   merchant.start = contentStart(bytes, last);
   merchant.end = textEnd(bytes, last, row);
   const end = cellEnd(bytes, last, merchant.end);
@@ -190,8 +216,18 @@ function yearEnd(bytes: Uint8Array, start: number): number {
 /** Works like `yearEnd`, for two digits from 01 to 12. */
 function monthEnd(bytes: Uint8Array, start: number): number {
   if (yearEnd(bytes, start) === start) return start;
-  const month = ((bytes[start] ?? 0) - ZERO) * 10 + (bytes[start + 1] ?? 0) - ZERO;
+  const month = numberAt(bytes, start);
   return month >= 1 && month <= 12 ? start + 2 : start;
+}
+
+/** Returns the month in two cells of two digits, counted from January 2000; below 0 if one of them is empty. */
+function monthAt(bytes: Uint8Array, year: number, month: number): number {
+  if (!isDigit(bytes[year]) || !isDigit(bytes[month])) return -1;
+  return numberAt(bytes, year) * 12 + numberAt(bytes, month) - 1;
+}
+
+function numberAt(bytes: Uint8Array, at: number): number {
+  return ((bytes[at] ?? 0) - ZERO) * 10 + (bytes[at + 1] ?? 0) - ZERO;
 }
 
 function isDigit(byte = 0): boolean {

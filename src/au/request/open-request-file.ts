@@ -9,6 +9,7 @@ import { spoolFile, spoolInput } from './spool.ts';
 import { annotate } from './annotations.ts';
 import { checkRequestFile } from './check-request-file.ts';
 import { type FileKind, recognizeFile } from './file-kind.ts';
+import { OVERVIEW_FIELDS, overviewLines, overviewMembers } from './overview.ts';
 import { openOverflowFile } from './overflow-file.ts';
 import type { Problem, RequestFileCheck } from './request-file.ts';
 import { spoolRows } from './spool-rows.ts';
@@ -17,7 +18,7 @@ import { wrongRequest } from './wrong-file.ts';
 
 export const checkedFileView: View<ReturnType<typeof checkedFileRow>> = {
   name: 'request file',
-  fields: ['file', 'rows', 'bytes', 'sha256', 'repeated_tokens', 'job_count'],
+  fields: ['file', 'rows', 'bytes', 'sha256', 'repeated_tokens', 'job_count', ...OVERVIEW_FIELDS],
   columns: simpleColumns({
     file: 'text',
     rows: 'number',
@@ -35,10 +36,11 @@ export const checkedFileView: View<ReturnType<typeof checkedFileRow>> = {
 export function checkedFileRow(
   file: string,
   { rows, bytes, sha256 }: RequestFileCheck,
-  { duplicates }: RequestFileCheck,
+  { duplicates, overview }: RequestFileCheck,
   { parts }: RequestFileCheck,
 ) {
-  return { file, rows, bytes, sha256, repeated_tokens: duplicates.count, job_count: parts.length };
+  const members = overview && overviewMembers(overview);
+  return { file, rows, bytes, sha256, repeated_tokens: duplicates.count, job_count: parts.length, ...members };
 }
 
 /** A request file with the results of its check, valid or not. */
@@ -123,7 +125,7 @@ export async function checkFile(context: Context, typed: string, path?: string):
   const file = path ?? (typed === '-' ? await copyInput(context) : typed);
   const openOverflow = () => openOverflowFile(context);
   const found = await readWithProgress(context, 'check', file, (pieces, shown) =>
-    checkRequestFile(pieces, { ...shown, openOverflow }),
+    checkRequestFile(pieces, { ...shown, openOverflow, now: context.clock.now() }),
   );
   annotate(context, typed, found);
   const { ok, duplicates } = found;
@@ -134,6 +136,16 @@ export async function checkFile(context: Context, typed: string, path?: string):
   if (ok) for (const warning of explainWarnings(found, sent)) context.notices.warn(`${name}: ${warning}`);
   const kind = found.problemsByRule.wrong_file === undefined ? undefined : await recognizeFile(file);
   return { name, path: file, check: found, sent, otherKind: kind === 'request' ? undefined : kind };
+}
+
+/** Says what a file looks like as a whole. `name` is its name, where there are several. */
+export function noteOverview(
+  { notices }: Pick<Context, 'notices'>,
+  name: string | undefined,
+  check: RequestFileCheck,
+): void {
+  const lines = check.overview === undefined ? [] : overviewLines(check.overview);
+  for (const line of lines) notices.note(name === undefined ? line : `${name}: ${line}`);
 }
 
 export function refusalOf({ name, check: found, otherKind }: CheckedFile): SvcError {

@@ -1,3 +1,4 @@
+import type { Doubt } from './checks.ts';
 import { MAX_REQUEST_FILE_BYTES, MAX_REQUEST_FILE_ROWS, REQUEST_COLUMNS } from '../../schema/account-updater-files.ts';
 
 export type RequestColumn = (typeof REQUEST_COLUMNS)[number];
@@ -50,6 +51,10 @@ export type Rule =
   | 'year'
   | 'month'
   | 'card_number'
+  | 'tokens'
+  | 'numbers'
+  | 'marks'
+  | 'years'
   | 'date'
   | 'date_order';
 
@@ -123,6 +128,32 @@ export interface RepeatedRows {
   readonly hasSeveralMerchants: boolean;
 }
 
+/** What a file looks like as a whole. */
+export interface FileOverview {
+  readonly rows: number;
+  readonly uuids: number;
+  /** Lines of tokens that are no UUIDs. */
+  readonly others: Pick<CountedLines, 'count' | 'first'>;
+  /** The most frequent shapes of these, never the tokens. */
+  readonly shapes: readonly { readonly shape: string; readonly rows: number }[];
+  /** The number of different merchants; undefined if they are too many to count. */
+  readonly merchants: number | undefined;
+  /** Rows with a merchant. */
+  readonly withMerchant: number;
+  /** Merchants that are ids by their form, and not of one or two rows only, which may be names of people. */
+  readonly named: readonly string[];
+  /** A merchant that other rows have without the zeros at its beginning. */
+  readonly zeros: string | undefined;
+  /** The first and the last expiration, as YYYY-MM. */
+  readonly from: string | undefined;
+  readonly to: string | undefined;
+  readonly dated: number;
+  readonly past: number;
+  /** Rows that expired more than two years ago. */
+  readonly longPast: number;
+  readonly far: number;
+}
+
 export interface RequestFileCheck {
   /** Whether the file has no problems. A file over the limits can still be `ok`, and then has several parts. */
   readonly ok: boolean;
@@ -139,6 +170,12 @@ export interface RequestFileCheck {
   readonly duplicates: RepeatedRows;
   /** Rows with a longer run of digits that begins or ends with a card number. A third of long random numbers do. */
   readonly attachedDigits: { readonly count: number; readonly first: readonly number[] };
+  /** What the file looks like as a whole; undefined if that was not looked at. */
+  readonly overview: FileOverview | undefined;
+  /** Rows that are valid by themselves and cannot be meant, such as one with the merchant NULL. */
+  readonly implausible: Pick<Problems, 'count' | 'first' | 'byRule'>;
+  /** What the whole file contradicts. */
+  readonly doubts: readonly Doubt[];
   /** The limits of one upload that the file exceeds. */
   readonly exceeds: { readonly bytes: boolean; readonly rows: boolean };
   /** The length in bytes of the header line with its line end; 0 for a file that is not `ok`. */

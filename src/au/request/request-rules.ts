@@ -132,6 +132,8 @@ function unknownNames(names: readonly string[]): string {
 export interface CheckedRow {
   readonly findings: readonly Finding[];
   readonly token: string;
+  readonly year: string;
+  readonly month: string;
   readonly merchant: string;
   /** Whether a longer run of digits begins or ends with a card number. */
   readonly hasAttachedDigits: boolean;
@@ -160,6 +162,8 @@ export function checkRow(line: Uint8Array): CheckedRow {
   return {
     findings,
     token: cells[0] ?? '',
+    year: cells[1] ?? '',
+    month: cells[2] ?? '',
     merchant: cells[3] ?? '',
     hasAttachedDigits: contents.has('attached_digits'),
   };
@@ -169,7 +173,7 @@ export function checkRow(line: Uint8Array): CheckedRow {
 export function checkForCards(line: Uint8Array): CheckedRow {
   if (line.length > LONGEST_LINE) return wrong(LINE_TOO_LONG);
   const hasCard = looseCells(new TextDecoder().decode(line)).some((cell) => containsCardNumber(cell, 'cell'));
-  return hasCard ? wrong(CARD_NUMBER) : { findings: [], token: '', merchant: '', hasAttachedDigits: false };
+  return hasCard ? wrong(CARD_NUMBER) : { findings: [], ...NO_CELLS };
 }
 
 /** The problem of a line with a card number. It does not say where in the line the number is. */
@@ -187,8 +191,10 @@ const FAULTS = {
 } as const;
 
 function wrong(finding: Finding): CheckedRow {
-  return { findings: [finding], token: '', merchant: '', hasAttachedDigits: false };
+  return { findings: [finding], ...NO_CELLS };
 }
+
+const NO_CELLS = { token: '', year: '', month: '', merchant: '', hasAttachedDigits: false };
 
 /**
  * Returns the problem of a line that cannot be split into cells. Reports a card number instead if the line or any part

@@ -18,7 +18,16 @@ import { CommandLedger } from '../ledger/command-ledger.ts';
 import { requireRecentResults } from '../ledger/old-results.ts';
 import type { Division } from '../ledger/divide-rows.ts';
 import { annotateWarning } from '../request/annotations.ts';
-import { checkedFileRow, checkedFileView, type RequestFile, STANDARD_INPUT } from '../request/open-request-file.ts';
+import type { Check } from '../request/checks.ts';
+import { implausibleFile } from '../request/implausible-file.ts';
+import { strangeTokens } from '../request/overview.ts';
+import {
+  checkedFileRow,
+  checkedFileView,
+  noteOverview,
+  type RequestFile,
+  STANDARD_INPUT,
+} from '../request/open-request-file.ts';
 import { checkDestination } from '../results/merge.ts';
 import { requireClearName } from '../run/cycle-name.ts';
 import { findOutdated, findRun, isExactly, requireRecent } from '../run/find-run.ts';
@@ -52,6 +61,8 @@ export interface Submitting {
   readonly dryRun: boolean;
   /** Whether the cycle may begin with rows that another one has. */
   readonly begin: boolean;
+  /** The checks of the file as a whole whose findings the operator accepts; undefined if it was looked at before. */
+  readonly accept?: readonly Check[] | undefined;
   /** Whether jobs that the ledger does not know stop the upload. */
   readonly onlyRecorded: boolean;
   /** The other options as typed, which printed commands keep. */
@@ -109,12 +120,14 @@ export class FileSubmission {
     if (known) requireRecent(known, this.#now(client));
     const division = known && !isUntouched(known.record) ? undefined : await this.#divide();
     if (division && division.free === undefined && division.joined.length === 0) return { kind: 'nothing new' };
+    const isNew = known === undefined || isUntouched(known.record);
+    const look = isNew ? this.#look(division) : undefined;
     if (dryRun) {
       if (seen !== undefined) await this.#previewComparison(seen, known, division);
       await this.#showPlan(known, division);
       return { kind: 'planned' };
     }
-    await this.#confirm(known, division);
+    await this.#confirm(known, division, look);
     const run = known ?? (await this.#begin(division));
     return { kind: 'send', submission: this, run, out };
   }
@@ -311,9 +324,10 @@ export class FileSubmission {
   /** The command that submits the file, without its cycle. */
   get #words(): readonly string[] {
     const { name } = this.#file;
-    const { onlyRecorded, options = [] } = this.#input;
+    const { accept, onlyRecorded, options = [] } = this.#input;
     const file = name === STANDARD_INPUT ? '-' : name;
-    return ['au', 'submit', file, ...(onlyRecorded ? ['--only-recorded'] : []), ...options];
+    const accepted = option('--accept', accept);
+    return ['au', 'submit', file, ...accepted, ...(onlyRecorded ? ['--only-recorded'] : []), ...options];
   }
 
   #now(client: Client | undefined): number {
@@ -360,8 +374,26 @@ export class FileSubmission {
     if (made > 0) notices.note(madeText(made, `${countText(check.rows, 'row')} of ${name}`, named));
   }
 
-  /** Asks before billable rows are sent. A run that is fully uploaded costs nothing more. */
-  async #confirm(known: RunDirectory | undefined, division: Division | undefined): Promise<void> {
+  /**
+   * Looks at the rows that no job has yet as a whole, and says what it sees. Returns what is strange of their tokens.
+   * @throws SvcError `refused_input` for rows that cannot be meant as they are
+   */
+  #look(division: Division | undefined): string | undefined {
+    const { accept, cycle } = this.#input;
+    const { check, submitted, name } = this.#file;
+    const free = division === undefined ? check : division.free?.check;
+    if (accept === undefined || free === undefined) return undefined;
+    const isWhole = free.rows === check.rows;
+    const looked = isWhole ? submitted : free;
+    const words = [...this.#words, ...option('--cycle', cycle)];
+    const refused = implausibleFile(looked, { name, words, accept, hasLines: isWhole });
+    if (refused !== undefined) throw refused;
+    noteOverview(this.#context, undefined, looked);
+    return looked.overview && strangeTokens(looked.overview);
+  }
+
+  /** Asks before billable rows are sent. A run that is fully uploaded costs nothing more. `look` adds what is strange. */
+  async #confirm(known: RunDirectory | undefined, division: Division | undefined, look?: string): Promise<void> {
     const { check } = this.#file;
     if (known && !isUntouched(known.record)) {
       const parts = partsToUpload(known.record.parts, RETRIES).filter(({ joined }) => joined === undefined);
@@ -370,7 +402,7 @@ export class FileSubmission {
       return;
     }
     const free = division === undefined ? check : division.free?.check;
-    if (free !== undefined) await confirmRows(this.#context, free.rows, free.parts.length, check.rows);
+    if (free !== undefined) await confirmRows(this.#context, free.rows, free.parts.length, { of: check.rows, look });
   }
 
   async #begin(division: Division | undefined): Promise<RunDirectory> {

@@ -102,13 +102,19 @@ export async function requireJoinedFiles(
 
 /**
  * Asks for confirmation before billable rows are sent, and before only some rows of a file are sent, whatever the tenant.
- * `of` is the number of all rows if others have been sent.
+ * `of` is the number of all rows if others have been sent, and `look` what is strange of the rows.
  * @throws SvcError `declined`
  */
-export async function confirmRows(context: Context, rows: number, jobs: number, of = rows): Promise<void> {
+export async function confirmRows(
+  context: Context,
+  rows: number,
+  jobs: number,
+  { of = rows, look }: { readonly of?: number; readonly look?: string | undefined } = {},
+): Promise<void> {
+  const strange = look === undefined ? '' : ` (${look})`;
   const what = of === rows ? countText(rows, 'row') : `only ${formatNumber(rows)} of ${countText(of, 'row')}`;
   const choice = { unchanged: 'nothing was submitted', isUnexpected: of !== rows };
-  await confirmCost(context, `submit ${what} in ${countText(jobs, 'job')}`, choice);
+  await confirmCost(context, `submit ${what} in ${countText(jobs, 'job')}${strange}`, choice);
 }
 
 /**

@@ -7,7 +7,7 @@ import { writePlain } from '../output/output.ts';
 import { type Command, type Entry, isGroup, type Program } from './command.ts';
 import { GLOBAL_PARAMETERS, type Globals } from './global-parameters.ts';
 import type { About, HelpRequest, Invocation, RunRequest } from './invocation.ts';
-import { optionWords, type Parameter, type Parameters } from './parameter.ts';
+import { optionWords, type Parameter, type Parameters, takesValue } from './parameter.ts';
 import { type TopicName, TOPICS } from './topics.ts';
 
 /** Parses the command line, then runs the command or prints help. Help needs no settings. */
@@ -160,7 +160,9 @@ function declare(parser: Parser, parameters: Parameters): InputReader {
     const option = toOption(parameter);
     parser.addOption(option);
     const typed = (): unknown => parser.opts()[option.attributeName()];
-    return [name, option.negate ? () => typed() === false : typed];
+    if (option.negate) return [name, () => typed() === false];
+    // The same word with no- before it sets the option to false.
+    return [name, () => (takesValue(parameter) && typed() === false ? parameter.default : typed())];
   });
   return () => Object.fromEntries(readers.map(([name, read]) => [name, read()]));
 }

@@ -180,7 +180,8 @@ function fitted(text: string, columns: number, indent = '  '): string {
   return fitting.join(`\n${indent}`);
 }
 
-function problemsOf(error: SvcError): readonly string[] {
+/** Returns the problems of an error, one per line: the first ones, then the number of the others. */
+export function problemsOf(error: SvcError): readonly string[] {
   const problems = error.facts?.['problems'];
   if (!Array.isArray(problems)) return [];
   const lines = problems.map(problemLine);

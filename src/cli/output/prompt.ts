@@ -124,7 +124,7 @@ export function requireYes(answer: string, unchanged: string): void {
   if (!isYes(answer)) throw new SvcError('declined', unchanged);
 }
 
-export function isYes(answer: string): boolean {
+function isYes(answer: string): boolean {
   return /^y(?:es)?$/i.test(answer.trim());
 }
 

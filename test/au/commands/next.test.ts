@@ -170,7 +170,7 @@ describe('svc au next', () => {
   it('R39: the request that svc au next writes passes the check, whatever the results say', async () => {
     const { next, check, put, read } = place();
     const codes = ['UPD_PAN', 'UPD_LATER', 'WRN_CLOSED_ACCOUNT', 'WRN_OPT_OUT', 'ERR_INVALID_PAN', 'X', ''];
-    const date = fc.constantFrom('', '27', '2031', '5', '12', '13', '00', 'xx', '027');
+    const date = fc.constantFrom('', '27', '2031', '5', '12', '13', 'xx', '027');
     const row = fc.record({
       year: fc.constantFrom('', '27'),
       month: fc.constantFrom('', '03'),
@@ -179,7 +179,7 @@ describe('svc au next', () => {
         fc.record({
           token: fc.oneof(fc.uuid(), fc.constant(''), fc.constant('"t,1"')),
           year: date,
-          month: date,
+          month: fc.oneof(date, fc.constant('00')),
           code: fc.constantFrom(...codes),
         }),
       ),

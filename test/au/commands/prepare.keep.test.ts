@@ -36,7 +36,7 @@ describe('svc au prepare --keep', () => {
     const { cwd, prepare, read } = place();
     const { stdout, stderr } = await prepare(...KEEP, '--out', 'tokens.csv');
     expect(JSON.parse(stdout)).toMatchObject({ rows: 3, keep_file: 'tokens.keep.csv', columns_left_out: 0 });
-    expect(stderr).toContain('  columns kept in tokens.keep.csv: Customer Id, Note\n');
+    expect(stderr).toContain('kept in tokens.keep.csv: Customer Id, Note');
     expect(read('tokens.csv').split('\n').slice(1)).toEqual(['a,31,05,', 'b,31,05,', 'c,31,05,', '']);
     expect(read('tokens.keep.csv')).toBe(
       ['row,token,Customer Id,Note', '1,a,C-1,two lines', '2,b,C-2,"x, y"', '3,c,,', ''].join('\n'),
@@ -68,7 +68,7 @@ describe('svc au prepare --keep', () => {
       const wrapped = EXPORT.replace('Customer Id', name).replace('b;C-2', `Card;${name};Note;exp\r\nb;C-2`);
       const { cwd, svc, prepare, read } = place(wrapped);
       const prepared = await prepare(...KEEP, '--out', 'tokens.csv');
-      expect(prepared.stderr).toContain('  columns kept in tokens.keep.csv: Customer Id, Note\n');
+      expect(prepared.stderr).toContain('kept in tokens.keep.csv: Customer Id, Note');
       expect(JSON.parse(prepared.stdout)).toMatchObject({ rows: 3 });
       expect(read('tokens.keep.csv').split('\n')[0]).toBe('row,token,Customer Id,Note');
       writeFileSync(join(cwd, 'results.csv'), RESULTS);

@@ -38,7 +38,7 @@ it('svc au prepare of a messy export leaves out repeated headers and a total, an
   const { code, stdout, stderr } = await prepare();
   expect(code, stderr).toBe(0);
   expect(rowsIn(stdout)).toEqual(['a,31,05,', 'b,31,06,']);
-  expect(stderr).toContain('rows that repeat the header left out: 1 row (line 3)');
+  expect(stderr).toContain('rows that repeat or underline the header left out: 1 row (line 3)');
   expect(stderr).toContain('a last row without a token left out, such as a total: 1 row (line 5)');
 });
 
@@ -301,7 +301,7 @@ it.each([
   expect(rowsIn((await prepare('--map', `${missing}=${name}`)).stdout)).toEqual(['a,12,12,']);
   const without = await prepare('--no-expiration');
   expect(rowsIn(without.stdout)).toEqual(['a,,,']);
-  expect(without.stderr).toContain('no expiration column');
+  expect(without.stderr).toContain('none is the expiration');
 });
 
 it('svc au prepare of a messy export names a command without a named half of the expiration', async () => {
@@ -323,7 +323,7 @@ it('svc au prepare of a messy export warns of rows with half of an expiration th
 });
 
 it('svc au prepare of a messy export reads spreadsheet dates beside others with --date-order dmy,serial', async () => {
-  const { prepare } = place('token,exp', 'a,05/06/2031', 'b,46538');
+  const { prepare } = place('token,exp', 'a,01/06/2031', 'b,46538');
   expect(errorIn(await prepare('--date-order', 'dmy'))['hint']).toContain('--date-order dmy,serial');
   const once = await prepare('--date-order', 'dmy,serial');
   expect(rowsIn(once.stdout)).toEqual(['a,31,06,', 'b,27,05,']);

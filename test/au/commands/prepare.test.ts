@@ -38,16 +38,20 @@ it('svc au prepare turns an export into a request file, and reports each kind of
   expect(stdout).toBe(`${HEADER}\na1,27,05,M1\nb,29,01,M;2\nc,29,03,\nd,,,\n`);
   expect(stderr.split('\n')).toEqual([
     '4 rows prepared',
-    '  byte order mark removed',
-    '  columns were separated by semicolons',
-    '  token is card_id, expiration is valid_to, merchant_id is mid',
-    '  columns left out: name',
-    '  CRLF line ends replaced: 4 rows (lines 2, 3, 7, …)',
-    '  spaces around cells removed: 1 row (line 2)',
-    '  expirations split into year and month: 3 rows (lines 2, 3, 7)',
-    '  blank lines dropped: 2 rows (lines 4, 5)',
-    '  rows with a token and merchant from above dropped: 1 row (line 6)',
-    '  rows of these whose expiration was taken, because it is later: 1 row (line 6)',
+    '  columns: token is card_id, expiration is valid_to, merchant_id is mid; left out: name',
+    '  tokens: none of 4 is a UUID: a, a9',
+    '  merchants: 2; 2 rows without one',
+    '  expirations: 2027-05 to 2029-03; 1 row without one',
+    `  changes: ${[
+      'byte order mark removed',
+      'columns were separated by semicolons',
+      'CRLF line ends replaced: 4 rows (lines 2, 3, 7, …)',
+      'spaces around cells removed: 1 row (line 2)',
+      'expirations split into year and month: 3 rows (lines 2, 3, 7)',
+      'blank lines dropped: 2 rows (lines 4, 5)',
+      'rows with a token and merchant from above dropped: 1 row (line 6)',
+      'rows of these whose expiration was taken, because it is later: 1 row (line 6)',
+    ].join('; ')}`,
     '',
   ]);
 });
@@ -83,7 +87,13 @@ it('svc au prepare copies a valid request file unchanged, and reports that nothi
   const text = `${HEADER}\na,27,01,M1\nb,,,\n`;
   const { stdout, stderr } = await withExport(text).prepare();
   expect(stdout).toBe(text);
-  expect(stderr).toBe('2 rows: a valid request file already, nothing to change\n');
+  expect(stderr.split('\n')).toEqual([
+    '2 rows: a valid request file already, nothing to change',
+    '  tokens: none of 2 is a UUID: a',
+    '  merchants: 1; 1 row without one',
+    '  expirations: 2027-01; 1 row without one',
+    '',
+  ]);
 });
 
 it('svc au prepare recognizes well-known column names in any order and spelling', async () => {
@@ -122,10 +132,9 @@ it('svc au prepare accepts an export without an expiration column, and lists the
   const { prepare } = withExport('token,card_end,customer\na,05/28,C\n');
   const { code, stdout, stderr } = await prepare('--no-expiration');
   expect({ code, stdout }).toEqual({ code: 0, stdout: `${HEADER}\na,,,\n` });
-  expect(stderr).toContain(
-    '  no expiration column: the service uses what each token stores; columns seen: token, card_end, customer\n',
-  );
-  expect((await prepare('--map', 'expiration=card_end')).stderr).not.toContain('no expiration column');
+  expect(stderr).toContain('  columns: none is the expiration; left out: card_end, customer\n');
+  expect(stderr).toContain('  expirations: none, the service uses what each token stores\n');
+  expect((await prepare('--map', 'expiration=card_end')).stderr).not.toContain('none is the expiration');
 });
 
 it.each(['utf16le', 'utf16be'])('svc au prepare reads %s with and without a byte order mark', async (encoding) => {

@@ -119,7 +119,7 @@ it('the upload of a file to a job claims no rows while another process works on 
 it('R79: the upload of a file to a job does not begin with rows of an open or young cycle until --begin', async () => {
   const machine = await openMachine();
   rowOf(await machine.svc('au submit tokens.csv --cycle 2026-12 --wait'));
-  write(machine, 'more.csv', ...ROWS, 'one-more,27,01,');
+  write(machine, 'more.csv', ...ROWS, '0b7e2f5a-6f0d-4c57-9d0a-1f6f0f3c1a99,27,01,');
   await machine.clock.advance(DAY);
   const { id } = rowOf(await machine.svc('au create'));
   const line = `au upload ${String(id)} more.csv`;

@@ -1,0 +1,42 @@
+import { SvcError } from '../../base/errors.ts';
+import { option } from '../../cli/app/hint.ts';
+import { countText } from '../../cli/output/time.ts';
+import { type Check, CHECKS } from './checks.ts';
+import type { RequestFileCheck } from './request-file.ts';
+
+interface Judging {
+  /** The name of the file in messages. */
+  readonly name: string;
+  /** The command, as words after `svc`. */
+  readonly words: readonly string[];
+  readonly accept: readonly Check[];
+  /** Whether the lines are those of the file as typed. */
+  readonly hasLines?: boolean;
+}
+
+/** Returns the error for a valid file that cannot be meant as it is; undefined if nothing is wrong with it, or accepted. */
+export function implausibleFile(
+  { implausible, doubts }: Pick<RequestFileCheck, 'implausible' | 'doubts'>,
+  { name, words, accept, hasLines = true }: Judging,
+): SvcError | undefined {
+  const isAccepted = (check: string): boolean => accept.some((each) => each === check);
+  const whole = doubts.filter(({ check }) => !isAccepted(check));
+  const rows = implausible.first.filter(({ rule }) => !isAccepted(rule));
+  const counts = Object.entries(implausible.byRule).filter(([rule]) => !isAccepted(rule));
+  const count = whole.length + counts.reduce((sum, [, each]) => sum + each, 0);
+  if (count === 0) return undefined;
+  const found = CHECKS.filter(
+    (check) => whole.some((each) => each.check === check) || counts.some(([rule]) => rule === check),
+  );
+  const canBeAccepted = counts.every(([rule]) => CHECKS.some((check) => check === rule));
+  return new SvcError('refused_input', `${name} is refused: ${countText(count, 'problem')}`, {
+    hint: `Fix the file${canBeAccepted ? ', or go on if it is meant so:' : ', then run the command again.'}`,
+    next: canBeAccepted ? [...words, ...option('--accept', found)] : undefined,
+    facts: {
+      file: name,
+      checks: found,
+      problems: [...(hasLines ? rows : rows.map(({ column, rule, problem }) => ({ column, rule, problem }))), ...whole],
+      problem_count: count,
+    },
+  });
+}

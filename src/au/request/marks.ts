@@ -1,0 +1,23 @@
+/** What a cell that may stand for nothing is: certainly nothing, or a word that may also be a name. */
+export type Mark = 'nothing' | 'word';
+
+const LONGEST_MARK = 16;
+/** What databases and statistics programs write for a missing value, the errors of spreadsheets, and a line of dashes. */
+const NOTHING =
+  /^(?:\\N|\(null\)|\[null\]|<null>|<na>|#n\/a|#(?:ref|value|null|num|spill|calc)!|#div\/0!|#name\?|err:\d{3}|[-–—]{2,}|[–—])$/i;
+const WORD = /^(?:null|nil|na|n\/a|nan|none|undefined|-)$/i;
+
+/** Recognizes a mark of a missing value, such as NULL; undefined for any other text. */
+export function markOf(cell: string): Mark | undefined {
+  if (cell === '' || cell.length > LONGEST_MARK) return undefined;
+  if (NOTHING.test(cell)) return 'nothing';
+  return WORD.test(cell) ? 'word' : undefined;
+}
+
+/** The exponent of a large number, or the zero behind the point of a number that was no text. */
+const CHANGED_NUMBER = /^[-+]?(?:\d+(?:[.,]\d+)?e[-+]\d+|\d[.,]\d+e\d+|\d+[.,]0+|inf(?:inity)?)$/i;
+
+/** Tells whether a cell is a number as spreadsheets and statistics programs write it, whose last digits may be lost. */
+export function isChangedNumber(cell: string): boolean {
+  return CHANGED_NUMBER.test(cell);
+}

@@ -1,0 +1,356 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { errorIn, svcHere } from '../../support/run-here.ts';
+import { FakeClock } from '../../support/clock.ts';
+
+const HEADER = 'token,expiration_year,expiration_month,merchant_id';
+const NOW = '2026-11-28T12:00:00Z';
+const COUNT = 40;
+
+function uuid(at: number): string {
+  return `0b7e2f5a-6f0d-4c57-9d0a-${String(at).padStart(12, '0')}`;
+}
+
+/** The expirations of the rows: each month of the years 2027 and 2028, beginning with 06/27. */
+function dateOf(at: number): { readonly year: string; readonly month: string } {
+  return { year: String(27 + (Math.trunc(at / 12) % 2)), month: String(((at + 5) % 12) + 1).padStart(2, '0') };
+}
+
+type Row = { readonly at: number; readonly token: string; readonly yy: string; readonly mm: string };
+
+/** Writes an export of rows, each made of a token, an expiration and a merchant. */
+function place(cells: (row: Row) => readonly string[], header = 'token,expiration,merchant_id', count = COUNT) {
+  const lines = Array.from({ length: count }, (_, at) => {
+    const { year, month } = dateOf(at);
+    return cells({ at, token: uuid(at), yy: year, mm: month }).join(',');
+  });
+  return placeText(`${[header, ...lines].join('\n')}\n`);
+}
+
+function placeText(text: string) {
+  const cwd = mkdtempSync(join(tmpdir(), 'svc-whole-'));
+  onTestFinished(() => rmSync(cwd, { recursive: true, force: true }));
+  writeFileSync(join(cwd, 'export.csv'), text);
+  const run = (...argv: string[]) =>
+    svcHere(argv, { cwd, home: cwd, clock: new FakeClock({ start: Date.parse(NOW) }) });
+  return {
+    path: join(cwd, 'export.csv'),
+    run,
+    read: (name: string) => readFileSync(join(cwd, name), 'utf8'),
+    prepare: (...options: string[]) => run('au', 'prepare', 'export.csv', ...options),
+  };
+}
+
+type Placed = ReturnType<typeof place>;
+
+async function rowsOf({ prepare }: Placed, ...options: string[]): Promise<string[]> {
+  const { code, stdout, stderr } = await prepare(...options);
+  expect(code, stderr).toBe(0);
+  return stdout.trimEnd().split('\n').slice(1);
+}
+
+/** The rows that are right, with the merchant of each row. */
+function right(merchant: (at: number) => string, count = COUNT): string[] {
+  return Array.from({ length: count }, (_, at) => {
+    const { year, month } = dateOf(at);
+    return `${uuid(at)},${year},${month},${merchant(at)}`;
+  });
+}
+
+async function refusalOf({ prepare }: Placed, ...options: string[]) {
+  const result = await prepare(...options);
+  expect({ code: result.code, stdout: result.stdout }).toEqual({ code: 13, stdout: '' });
+  return errorIn(result);
+}
+
+const merchantOf = (at: number): string => ['M-1', 'M-2'][at % 2] ?? '';
+const hasGap = (at: number): boolean => at % 8 === 3;
+const withGaps = (at: number): string => (hasGap(at) ? '' : merchantOf(at));
+
+it.each(['\\N', '(null)', '#N/A', '#REF!', '#VALUE!', '<NA>', '-----', '[NULL]'])(
+  'R93: a bare %s in place of a merchant or a date is empty, and counted',
+  async (mark) => {
+    const exported = place(({ at, token, yy, mm }) => [
+      token,
+      at === 5 ? mark : `${mm}/${yy}`,
+      hasGap(at) ? mark : merchantOf(at),
+    ]);
+    const expected = right(withGaps).map((row, at) => (at === 5 ? `${uuid(5)},,,${withGaps(5)}` : row));
+    expect(await rowsOf(exported)).toEqual(expected);
+    expect((await exported.prepare()).stderr).toContain('marks for nothing, such as NULL, left empty: 6 rows');
+  },
+);
+
+it.each(['NULL', 'null', 'NA', 'N/A', 'None', 'nan', 'undefined', '-'])(
+  'R93: a bare %s in place of a merchant stops until the operator says what it is',
+  async (word) => {
+    const exported = place(({ at, token, yy, mm }) => [token, `${mm}/${yy}`, hasGap(at) ? word : merchantOf(at)]);
+    const { message, problems, next, alternatives } = await refusalOf(exported);
+    expect(message).toBe('export.csv is refused: 1 problem');
+    expect(JSON.stringify(problems)).toContain(
+      `5 rows (lines 5, 13, 21, …) have the merchant ${word}: nothing, or a name?`,
+    );
+    expect([next, alternatives]).toEqual([
+      `svc au prepare export.csv --empty ${word === '-' ? '-' : word}`,
+      ['svc au prepare export.csv --no-empty'],
+    ]);
+    expect(await rowsOf(exported, '--empty', word)).toEqual(right(withGaps));
+    expect(await rowsOf(exported, '--no-empty')).toEqual(right((at) => (hasGap(at) ? word : merchantOf(at))));
+  },
+);
+
+it('R93: a bare NA beside quoted merchants is empty, and a quoted one is a name', async () => {
+  const bare = place(({ at, token, yy, mm }) => [
+    `"${token}"`,
+    `"${mm}/${yy}"`,
+    hasGap(at) ? 'NA' : `"${merchantOf(at)}"`,
+  ]);
+  expect(await rowsOf(bare)).toEqual(right(withGaps));
+  const quoted = place(({ at, token, yy, mm }) => [token, `${mm}/${yy}`, hasGap(at) ? '"NA"' : merchantOf(at)]);
+  expect(await rowsOf(quoted)).toEqual(right((at) => (hasGap(at) ? 'NA' : merchantOf(at))));
+});
+
+it('R93: a mark in place of a token is a problem of its row, and kept columns stay as they are', async () => {
+  const marked = place(({ at, token, yy, mm }) => [hasGap(at) ? 'NULL' : token, `${mm}/${yy}`, 'M-1']);
+  expect((await refusalOf(marked, '--no-empty'))['problems']).toMatchObject([{ column: 'token', count: 5 }]);
+  const kept = place(({ token, yy, mm }) => [token, `${mm}/${yy}`, 'NULL'], 'token,expiration,customer', 2);
+  const { code, stdout } = await kept.prepare('--keep', 'customer', '--out', 'tokens.csv');
+  expect({ code, kept: JSON.parse(stdout).keep_file }).toEqual({ code: 0, kept: 'tokens.keep.csv' });
+  expect(kept.read('tokens.keep.csv')).toBe(`row,token,customer\n1,${uuid(0)},NULL\n2,${uuid(1)},NULL\n`);
+});
+
+it('R93: a line of dashes below the header is left out', async () => {
+  const exported = placeText(`token,expiration,merchant_id\n------,------,-----\n${uuid(1)},06/27,M-1\n`);
+  expect(await rowsOf(exported)).toEqual([`${uuid(1)},27,06,M-1`]);
+});
+
+it.each([
+  ['the day is the year, year first', ({ yy, mm }: Row) => `2026/${mm}/${yy}`, '06/26', '06/27'],
+  ['the day was taken for the year', ({ yy, mm }: Row) => `2030-${mm}-${yy}`, '06/30', '06/27'],
+  ['a month, a day and a year', ({ yy, mm }: Row) => `${mm}/${yy}/26`, '06/26', '06/27'],
+])('R93: full dates in the middle of months stop with both readings: %s', async (_, date, read, meant) => {
+  const exported = place((row) => [row.token, date(row), 'M-1']);
+  const { problems, next } = await refusalOf(exported);
+  expect(JSON.stringify(problems)).toContain(`line 2 is read as ${read}, and is ${meant} if its day is the year`);
+  expect(next).toBe('svc au prepare export.csv --accept days');
+  expect((await rowsOf(exported, '--accept', 'days'))[0]).toMatch(`${uuid(0)},`);
+});
+
+it.each([
+  [
+    'the last day',
+    ({ yy, mm }: Row) => new Date(Date.UTC(2000 + Number(yy), Number(mm), 0)).toISOString().slice(0, 10),
+    undefined,
+  ],
+  [
+    'the last day, without leap years',
+    ({ yy, mm }: Row) => `20${yy}-${mm}-${[31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31][Number(mm) - 1]}`,
+    undefined,
+  ],
+  ['the first day', ({ yy, mm }: Row) => `20${yy}-${mm}-01`, 'each on the first of its month'],
+  ['the 15th', ({ yy, mm }: Row) => `20${yy}-${mm}-15`, 'each on day 15 of its month'],
+  [
+    'the beginning of the first day in UTC',
+    ({ yy, mm }: Row) => `20${yy}-${mm}-01T00:00:00Z`,
+    'each on the first of its month',
+  ],
+  [
+    'the end of the last day in UTC',
+    ({ yy, mm }: Row) => new Date(Date.UTC(2000 + Number(yy), Number(mm), 0, 23, 59, 59)).toISOString(),
+    undefined,
+  ],
+  [
+    'midnight in its own zone',
+    ({ yy, mm }: Row) => `20${yy}-${mm}-01T00:00:00+02:00`,
+    'each on the first of its month',
+  ],
+])('R93: full dates on %s of months need no answer', async (_, date, said) => {
+  const exported = place((row) => [row.token, date(row), merchantOf(row.at)]);
+  expect(await rowsOf(exported)).toEqual(right(merchantOf));
+  const { stderr } = await exported.prepare();
+  expect(/each on [^\n;]*/.exec(stderr)?.[0]).toBe(said);
+});
+
+/** Midnight of a day in Berlin, as a program writes it in UTC. */
+function berlinMidnight({ yy, mm }: Row, isLast: boolean): string {
+  const local = Date.UTC(2000 + Number(yy), Number(mm) - (isLast ? 0 : 1), isLast ? 0 : 1);
+  // Summer time ends on the last Sunday of October.
+  const isSummer = Number(mm) >= 4 && (isLast ? Number(mm) <= 9 : Number(mm) <= 10);
+  return new Date(local - (isSummer ? 2 : 1) * 3_600_000).toISOString();
+}
+
+it('R93: local midnights that were written in UTC stop until the operator names the calendar', async () => {
+  const exported = place((row) => [row.token, berlinMidnight(row, false), merchantOf(row.at)]);
+  const { problems, next, alternatives } = await refusalOf(exported);
+  expect(JSON.stringify(problems)).toContain('line 2 is 05/27 as it is written, and 06/27 in another one');
+  expect([next, alternatives]).toEqual([
+    'svc au prepare export.csv --date-zone Europe/Berlin',
+    ['svc au prepare export.csv --date-zone utc'],
+  ]);
+  expect(await rowsOf(exported, '--date-zone', 'Europe/Berlin')).toEqual(right(merchantOf));
+  expect((await rowsOf(exported, '--date-zone', 'utc'))[0]).toBe(`${uuid(0)},27,05,M-1`);
+  expect((await exported.prepare('--date-zone', 'Mars')).code).toBe(2);
+  const spaced = placeText(`token,expiration\n${uuid(1)},2028-02-29 23:00:00+00\n`);
+  expect((await refusalOf(spaced))['checks']).toEqual(['zone']);
+  const last = place((row) => [row.token, berlinMidnight(row, true), merchantOf(row.at)]);
+  expect(await rowsOf(last, '--date-zone', 'Europe/Berlin')).toEqual(right(merchantOf));
+});
+
+it.each(['2027.1', '2027,1', '27.1'])('R93: %s may have lost a zero, and is refused', async (date) => {
+  const { problems } = await refusalOf(placeText(`token;expiration\n${uuid(1)};${date}\n`));
+  expect(JSON.stringify(problems)).toContain('January, or October without its zero');
+});
+
+it('R93: a year and a month that were read as numbers lose their zeros behind the point', async () => {
+  const split = place(({ token, yy, mm }) => [token, `20${yy}.0`, `${Number(mm)}.0`], 'token,exp_year,exp_month');
+  expect(await rowsOf(split)).toEqual(right(() => ''));
+  const joined = place(({ token, yy, mm }) => [token, `${Number(mm)}${yy}.0`], 'token,expiration');
+  expect(await rowsOf(joined)).toEqual(right(() => ''));
+});
+
+it.each([
+  ['30-JUN-27 12.00.00 AM', ['--date-order', 'dmy']],
+  ["'2027-06-30'", []],
+  ['="06/27"', []],
+])('the expiration %s is June 2027', async (date, options) => {
+  expect(await rowsOf(placeText(`token;expiration\n${uuid(1)};${date}\n`), ...options)).toEqual([`${uuid(1)},27,06,`]);
+});
+
+it('R93: full dates of the year 2001, as csvkit makes them of a month and a year, are problems of their rows', async () => {
+  const { problems } = await refusalOf(place(({ token, yy, mm }) => [token, `2001-${mm}-${yy}`, 'M-1']));
+  expect(problems).toMatchObject([{ rule: 'years', count: COUNT }]);
+});
+
+it('R93: a placeholder in place of an expiration is a problem of its row, counted and accepted by name', async () => {
+  for (const date of ['12/99', '01/00']) {
+    const exported = place(({ at, token, yy, mm }) => [token, at === 7 ? date : `${mm}/${yy}`, 'M-1']);
+    const { problems, hint } = await refusalOf(exported);
+    expect(problems).toMatchObject([{ line: 9, rule: 'years', count: 1 }]);
+    expect(hint).toContain('If they are meant so, add --accept years.');
+    expect(await rowsOf(exported, '--accept', 'years')).toHaveLength(COUNT);
+  }
+});
+
+it('R93: a file most of whose cards expired long ago stops, and one with some of them does not', async () => {
+  const old = place(({ token, mm }) => [token, `${mm}/20`, 'M-1']);
+  const { problems, next } = await refusalOf(old);
+  expect(JSON.stringify(problems)).toContain('40 of 40 cards expired more than 24 months ago');
+  expect(next).toBe('svc au prepare export.csv --accept past');
+  const some = place(({ at, token, yy, mm }) => [token, at % 3 === 0 ? '05/20' : `${mm}/${yy}`, 'M-1']);
+  expect(await rowsOf(some)).toHaveLength(COUNT);
+  expect((await some.prepare()).stderr).toContain('14 past');
+  expect(await rowsOf(place(({ token, mm }) => [token, `${mm}/20`, 'M-1'], undefined, 19))).toHaveLength(19);
+});
+
+it('R93: swapped columns of year and month are named', async () => {
+  const swapped = place(({ token, yy, mm }) => [token, mm, yy], 'token,exp_year,exp_month');
+  expect(JSON.stringify((await refusalOf(swapped))['problems'])).toContain('are the two columns swapped?');
+});
+
+it.each([
+  ["'…'", (token: string) => `'${token}'`],
+  ['an apostrophe', (token: string) => `'${token}`],
+  ['="…"', (token: string) => `="${token}"`],
+  ['="…" as CSV', (token: string) => `"=""${token}"""`],
+  ['quotes in quotes', (token: string) => `"""${token}"""`],
+  ['backticks', (token: string) => `\`${token}\``],
+  ['typographic quotes', (token: string) => `“${token}”`],
+  ['braces', (token: string) => `{${token.toUpperCase()}}`],
+  ['urn:uuid:', (token: string) => `urn:uuid:${token}`],
+  ['an address', (token: string) => `https://vault.example/tokens/${token}`],
+  ['other dashes', (token: string) => token.replaceAll('-', '\u2011')],
+])('R93: %s around tokens are taken off and counted', async (_, wrap) => {
+  const exported = place(({ at, token, yy, mm }) => [wrap(token), `${mm}/${yy}`, merchantOf(at)]);
+  expect((await rowsOf(exported)).map((row) => row.toLowerCase())).toEqual(
+    right(merchantOf).map((row) => row.toLowerCase()),
+  );
+  const { stderr } = await exported.prepare();
+  const isFormula = wrap('').includes('=');
+  expect(stderr.includes('quotes, braces or an address around tokens removed: 40 rows')).toBe(!isFormula);
+});
+
+it.each([
+  ['0x and 32 digits', (token: string) => `0x${token.replaceAll('-', '')}`],
+  ['30 of 36 characters', (token: string) => token.slice(6)],
+])('R93: %s among UUIDs are problems of their rows, and among each other are said', async (_, change) => {
+  const few = place(({ at, token, yy, mm }) => [hasGap(at) ? change(token) : token, `${mm}/${yy}`, 'M-1']);
+  const { problems } = await refusalOf(few);
+  expect(problems).toMatchObject([{ rule: 'tokens', column: 'token', count: 5 }]);
+  expect(await rowsOf(few, '--accept', 'tokens')).toHaveLength(COUNT);
+  const { stdout } = await few.prepare('--rejects', 'r.csv', '--max-rejects', '5', '--out', 'tokens.csv');
+  expect(JSON.parse(stdout)).toMatchObject({ rows: 35, rejected: 5, tokens: { uuids: 35, others: 0 } });
+  const all = place(({ token, yy, mm }) => [change(token), `${mm}/${yy}`, 'M-1']);
+  expect((await all.prepare()).stderr).toContain('tokens: none of 40 is a UUID');
+});
+
+it('R93: tokens that are no UUIDs are described by their shape and never shown', async () => {
+  const { stderr } = await place(({ at, yy, mm }) => [`TK${100_000 + at}`, `${mm}/${yy}`, 'M-1']).prepare();
+  expect(stderr).toContain('tokens: none of 40 is a UUID: A{2}9{6}');
+  expect(stderr).not.toContain('TK1000');
+});
+
+it.each(['1.23456789012346E+031', '1.79769313486232E+308', '1e+05', 'Inf', '445678901234567.0', '4.45678E+14'])(
+  'R93: %s in place of a token or a merchant is refused with its cure',
+  async (number) => {
+    for (const cells of [
+      [number, '06/27', 'M-1'],
+      [uuid(1), '06/27', number],
+    ]) {
+      const exported = placeText(`token,expiration,merchant_id\n${cells.join(',')}\n${uuid(2)},07/28,M-1\n`);
+      const { problems } = await refusalOf(exported);
+      expect(problems).toMatchObject([{ line: 2, rule: 'numbers', count: 1 }]);
+      expect(JSON.stringify(problems)).toContain('export the column as text');
+    }
+  },
+);
+
+it('R93: a merchant with and without zeros at its beginning is said, and names of people are not', async () => {
+  const zeros = place(({ at, token, yy, mm }) => [token, `${mm}/${yy}`, at % 2 === 0 ? '0012345' : '12345']);
+  const { stderr, stdout } = await zeros.prepare('--out', 'tokens.csv');
+  expect(stderr).toContain('merchants: 2 (0012345, 12345); one occurs with and without zeros at its beginning');
+  expect(JSON.parse(stdout)).toMatchObject({
+    tokens: { uuids: 40, others: 0, shapes: {} },
+    merchants: { different: 2, rows: 40 },
+    expirations: { from: '2027-01', to: '2028-12', rows: 40, past: 0, far_ahead: 0 },
+  });
+  const people = place(({ at, token, yy, mm }) => [token, `${mm}/${yy}`, at < 10 ? 'Ann Smith' : `Bob${at}`]);
+  expect((await people.prepare()).stderr).toMatch(/merchants: 31\n/);
+});
+
+/** A ready request of 30 rows, of which one has another merchant and one another year. */
+function request(merchant: string, year = '27'): string {
+  const row = (at: number): string => `${uuid(at)},${at === 4 ? year : '28'},05,${at === 3 ? merchant : 'M-1'}\n`;
+  return `${HEADER}\n${Array.from({ length: 30 }, (_, at) => row(at)).join('')}`;
+}
+
+it('R93: svc au check and svc au submit refuse what a ready request cannot mean, and go on with --accept', async () => {
+  for (const [text, check] of [
+    [request('NULL'), 'marks'],
+    [request('4.4E+14'), 'numbers'],
+    [request('M-1', '99'), 'years'],
+    [request('M-1').replaceAll(',28,05', ',20,05'), 'past'],
+    [request('M-1').replace(uuid(2), 'TK123'), 'tokens'],
+    [request('M-1').replace(uuid(2), `{${uuid(2)}}`), 'tokens'],
+  ] as const) {
+    const { run, path } = placeText(text);
+    for (const command of ['check', 'submit']) {
+      const refused = await run('--sandbox', 'au', command, path);
+      expect([refused.code, errorIn(refused)['checks']], check).toEqual([13, [check]]);
+      expect(errorIn(refused)['next']).toContain(`--accept ${check}`);
+      expect((await run('--sandbox', 'au', command, path, '--accept', check)).code, check).toBe(0);
+    }
+  }
+});
+
+it('R93: svc au submit says what the file looks like before it is sent, and never judges what was sent', async () => {
+  const { run, path } = placeText(`${HEADER}\nTK100001,27,06,M-1\nTK100002,28,07,M-1\nTK100003,28,08,M-1\n`);
+  const first = await run('--sandbox', 'au', 'submit', path);
+  expect(first.code, first.stderr).toBe(0);
+  expect(first.stderr).toContain('tokens: none of 3 is a UUID: A{2}9{6}');
+  expect(first.stderr).toContain('merchants: 1 (M-1)');
+  expect(first.stderr).toContain('expirations: 2027-06 to 2028-08');
+  const again = await run('--sandbox', 'au', 'submit', path, '--wait');
+  expect(again.stderr).not.toContain('tokens: none');
+});
