@@ -3,7 +3,6 @@ import path from 'node:path';
 import { SvcError, writeFailure } from '../../base/errors.ts';
 import { makeDirectory } from '../../base/files/directory.ts';
 import { whileBusy } from '../../base/files/durable.ts';
-import { isSamePath } from '../../base/files/names.ts';
 import { typedWord } from '../../base/security/typed-word.ts';
 import { type Context, defineCommand } from '../../cli/app/command.ts';
 import { noteNext } from '../../cli/app/hint.ts';
@@ -26,7 +25,6 @@ import { apply, type Part, sentOf } from '../run/part.ts';
 import { needsFile, partsByJob, type RunRecord, statusOf } from '../run/record.ts';
 import { everyRun, knownRunsRoot, recordedRun } from '../run/recorded-runs.ts';
 import { openRuns, RECORD, type RunDirectory, type UnreadableRun } from '../run/run-directory.ts';
-import { indexedRuns, indexEntriesOf } from '../run/runs-elsewhere.ts';
 import { type RunRow, runRow, runView } from '../run/run-view.ts';
 import { runWord } from '../run/run-word.ts';
 import { applyToRun } from '../run/run.ts';
@@ -366,16 +364,15 @@ async function confirm({ prompts }: Context, question: string): Promise<void> {
   await prompts().confirm(question, 'nothing was changed');
 }
 
-/** Returns the run of this name or directory if its record is unreadable, or missing where the index locates it. */
+/** Returns the run of this name or directory if its record is unreadable. */
 async function unreadableRun(context: Context, name: string): Promise<UnreadableRun | undefined> {
   const root = knownRunsRoot(context);
   const recorded = root !== undefined && name.startsWith('run-') ? path.join(root, path.basename(name)) : name;
   const directory = path.resolve(fs.existsSync(recorded) ? recorded : name);
   const isRun = path.basename(directory).startsWith('run-') || fs.existsSync(path.join(directory, RECORD));
   const isDirectory = fs.statSync(directory, { throwIfNoEntry: false })?.isDirectory() === true;
-  const { unreadable: found } = await openRuns(isRun && isDirectory ? [directory] : []);
-  const indexed = root === undefined ? [] : (await indexedRuns(root, () => true)).unreadable;
-  return [...found, ...indexed].find((each) => isSamePath(each.directory, directory));
+  const { unreadable } = await openRuns(isRun && isDirectory ? [directory] : []);
+  return unreadable[0];
 }
 
 /** Moves a damaged run to the directory `damaged/` beside it, after showing the newest jobs. */
@@ -385,10 +382,7 @@ async function setAside(context: Context, unreadable: UnreadableRun): Promise<Ru
   notices.warn(error.message);
   await showNewestJobs(context);
   await confirm(context, `Move ${directory} to damaged?`);
-  const root = knownRunsRoot(context);
-  const entries = root === undefined ? [] : indexEntriesOf(root, directory);
   const target = moveToDamaged(directory, clock.now());
-  for (const entry of entries) fs.rmSync(entry, { force: true });
   notices.success(`moved to ${target}; its file can be submitted again, without the rows that the ledger has`);
   return { ...emptyRow(), run: path.basename(directory), status: 'damaged', progress: target };
 }
@@ -408,7 +402,6 @@ async function showNewestJobs(context: Context): Promise<void> {
 }
 
 function moveToDamaged(directory: string, now: number): string {
-  if (!fs.existsSync(directory)) return directory;
   const { dir, base } = path.parse(directory);
   const free = path.join(dir, 'damaged', base);
   const target = fs.existsSync(free) ? `${free}.${now}` : free;

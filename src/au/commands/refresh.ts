@@ -14,7 +14,7 @@ import { failOnParameter } from '../results/fail-on.ts';
 import { openRunSummary } from '../run/own-requests.ts';
 import { cycleName } from '../run/cycle-name.ts';
 import { firstChange, firstRequest } from '../send/first-requests.ts';
-import { beginParameter, noUnrecordedJobsParameter, onlyRecordedParameter } from '../send/recorded-option.ts';
+import { beginParameter, onlyRecordedParameter } from '../send/recorded-option.ts';
 
 const parameters = {
   export: reading(optionalArgument('[export|-]', 'a CSV export of tokens, or - for standard input', text), ['.csv']),
@@ -30,7 +30,6 @@ const parameters = {
   rehearse: flag('--rehearse', 'in the sandbox: invent the outcome of each token'),
   begin: beginParameter,
   onlyRecorded: onlyRecordedParameter,
-  noUnrecordedJobs: noUnrecordedJobsParameter,
   action: actionParameter,
   failOn: failOnParameter,
   exec: value('--exec <command>', 'run this shell command for a new todo/replace.csv', text),
@@ -74,7 +73,7 @@ export const refresh = defineCommand({
 
 async function inputOf(context: Context, typed: Typed): Promise<Omit<RefreshInput, 'summarize'>> {
   const { export: name, maxRejects, noWait, failOn, action, exclusions } = typed;
-  const onlyRecorded = typed.onlyRecorded || typed.noUnrecordedJobs;
+  const onlyRecorded = typed.onlyRecorded;
   const how = readingOptions(typed);
   const options = formWords(how);
   if (typed.rehearse)

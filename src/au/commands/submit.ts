@@ -16,7 +16,7 @@ import { execParameter, runExec } from '../wait/exec-option.ts';
 import { isForgottenRun, statusOf } from '../run/record.ts';
 import type { RunDirectory } from '../run/run-directory.ts';
 import { failedRunError, sendWords } from '../run/run-errors.ts';
-import { beginParameter, noUnrecordedJobsParameter, onlyRecordedParameter } from '../send/recorded-option.ts';
+import { beginParameter, onlyRecordedParameter } from '../send/recorded-option.ts';
 import { firstChange, firstRequest } from '../send/first-requests.ts';
 import { type Decision, FileSubmission } from '../send/submit-file.ts';
 import { pollEarlierJobs, requireJoinedFiles } from '../send/upload-run.ts';
@@ -33,7 +33,6 @@ const parameters = {
   accept: acceptParameter,
   begin: beginParameter,
   onlyRecorded: onlyRecordedParameter,
-  noUnrecordedJobs: noUnrecordedJobsParameter,
   failOn: failOnParameter,
   exec: execParameter,
   summary: summaryParameter,
@@ -94,8 +93,7 @@ async function submitFile(context: Context, input: SubmitInput): Promise<void> {
   const print = await recordPrinter(context, submissionView);
   const summarize = await openRunSummary(context, input.summary);
   const file = await (input.dryRun ? openRequestFile : copyRequestFile)(context, input.file);
-  const onlyRecorded = input.onlyRecorded || input.noUnrecordedJobs;
-  const submission = new FileSubmission(context, file, { ...input, onlyRecorded, options: optionWords(input) });
+  const submission = new FileSubmission(context, file, { ...input, options: optionWords(input) });
   const decided = await submission.decide();
   if (decided.kind === 'nothing new') {
     await submission.inCycleSince();

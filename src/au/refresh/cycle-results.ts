@@ -7,7 +7,7 @@ import { RESULT_COLUMNS } from '../../schema/account-updater-files.ts';
 import { spoolFile } from '../request/spool.ts';
 import { openSpool } from '../request/spool-output.ts';
 import { readResults } from '../result-codes.ts';
-import { hasResultsTwice, keepResults } from '../results/merge.ts';
+import { keepResults } from '../results/merge.ts';
 import { extraColumns, resultLine } from '../results/merge-in-order.ts';
 import { anyToken, unorderedTokens } from '../results/unordered-tokens.ts';
 import { type RunRecord, statusOf } from '../run/record.ts';
@@ -129,7 +129,7 @@ async function resultsOfRun(context: Context, run: RunDirectory, ofCycle: string
   const isIntact = results !== undefined && (await hashIfReadable(results.file)) === results.sha256;
   // Version 1 wrote the results of a request where those of the whole cycle are now.
   if (isIntact && pruned !== undefined) return results;
-  if (isIntact && results.file !== ofCycle && !(await hasResultsTwice(run, results))) return results;
+  if (isIntact && results.file !== ofCycle) return results;
   return pruned === undefined ? holdRun(context, run, () => keepResults(run)) : undefined;
 }
 

@@ -299,9 +299,7 @@ export function refetchResults({ record }: RunDirectory): void {
   for (const part of record.parts) if (part.state === 'downloaded') apply(part, { kind: 'wanted again' });
 }
 
-/**
- * Marks results for another download if they have changed or if an earlier version accepted them without enough checks.
- */
+/** Marks results for another download if they have changed, or were not proven whole. */
 export async function invalidateResults(run: RunDirectory): Promise<void> {
   const { record } = run;
   for (const part of record.parts.filter(({ state }) => state === 'downloaded')) {
@@ -327,11 +325,6 @@ export async function invalidateResults(run: RunDirectory): Promise<void> {
 function isChecked(results: PartResults | undefined): boolean {
   if (results?.proof === 'operator') return true;
   return results?.proof !== undefined && results.compared !== undefined;
-}
-
-/** Tells whether the run has results from an early version that did not prove them complete. */
-export function hasUnchecked({ parts }: Pick<RunRecord, 'parts'>): boolean {
-  return parts.some(({ state, results }) => state === 'downloaded' && results?.proof === undefined);
 }
 
 export async function isIntact(run: RunDirectory, part: Part): Promise<boolean> {

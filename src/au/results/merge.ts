@@ -15,7 +15,6 @@ import { applyToRun } from '../run/run.ts';
 import type { RunDirectory } from '../run/run-directory.ts';
 import { countResults, lastByteOf } from './download.ts';
 import { extraColumns, mergedInOrder, resultLine } from './merge-in-order.ts';
-import { reconcile } from './reconcile.ts';
 import { rowsOfJob, rowsOfParts } from './rows-of-job.ts';
 import { PartRows, rowNumbersOf } from './rows-of-request.ts';
 
@@ -112,26 +111,10 @@ const KEPT = 'results.csv';
 export async function writeResults(run: RunDirectory, { out, force }: Destination): Promise<ResultsFile> {
   const { record } = run;
   const own = force ? undefined : await ownResults(record, out);
-  if (own && own === record.results && !(await hasResultsTwice(run, { ...own, file: out })))
-    return recordResults(run, { ...own, file: path.resolve(out) });
+  if (own && own === record.results) return recordResults(run, { ...own, file: path.resolve(out) });
   const overwrite = force || own !== undefined;
   const target = await inspectTarget(out, overwrite);
   return target.kind === 'file' ? merge(run, target.path, overwrite) : keepResults(run);
-}
-
-/**
- * Tells whether merged results have more results of a token than it has rows. Earlier versions wrote the results of a job
- * once for each part of the run that waits for it.
- */
-export async function hasResultsTwice(
-  { record, requestFile }: RunDirectory,
-  { file, sha256 }: Pick<ResultsFile, 'file' | 'sha256'>,
-): Promise<boolean> {
-  const jobs = partsByJob(record.parts.filter(({ state }) => state === 'downloaded'));
-  if (jobs.every((parts) => parts.length === 1) || requestFile === undefined) return false;
-  if ((await hashIfReadable(requestFile)) !== record.input.sha256 || (await hashIfReadable(file)) !== sha256)
-    return false;
-  return (await reconcile(await fileSource(requestFile), await fileSource(file))).duplicates > 0;
 }
 
 /** Writes the results into the run's directory. */

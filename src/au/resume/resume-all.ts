@@ -5,7 +5,6 @@ import { listPrinter, oneBatch } from '../../cli/app/print.ts';
 import type { Summarize } from '../../cli/app/summary.ts';
 import { countText, formatDuration } from '../../cli/output/time.ts';
 import type { View } from '../../cli/output/view.ts';
-import { hasUnchecked } from '../results/download.ts';
 import type { Threshold } from '../results/fail-on.ts';
 import { advanceRun } from '../wait/advance-run.ts';
 import { CommandLedger } from '../ledger/command-ledger.ts';
@@ -130,22 +129,16 @@ function noteNoneOpen(context: Context, elsewhere: readonly RunDirectory[]): voi
   context.notices.note(['no open runs of this profile', ...counted].join('; '));
 }
 
-/**
- * Tells whether a run is due. A run without open jobs is due if its results are unchecked or its `--exec` command has
- * not succeeded.
- */
+/** Tells whether a run is due. A run without open jobs is due if its `--exec` command has not succeeded. */
 function isDue(record: RunRecord, exec: string | undefined): boolean {
   if (record.abandoned_at !== undefined) return false;
-  return isOpen(record) || hasUnchecked(record) || (exec !== undefined && record.exec === 'due');
+  return isOpen(record) || (exec !== undefined && record.exec === 'due');
 }
 
 function showPlan({ notices }: Context, runs: readonly RunDirectory[]): void {
   for (const { record } of runs) {
     const step = needsFile(record) ? 'upload the rest of it' : 'poll its jobs and download the results that are ready';
-    const other = hasUnchecked(record)
-      ? 'check the results that an earlier version accepted'
-      : 'run the command of --exec again';
-    notices.note(`${record.id}: would ${isOpen(record) ? step : other}`);
+    notices.note(`${record.id}: would ${isOpen(record) ? step : 'run the command of --exec again'}`);
   }
   notices.note('dry run: nothing was sent');
 }

@@ -4,7 +4,7 @@ import { summaryParameter } from '../../cli/app/summary.ts';
 import { positiveDuration, text } from '../../cli/app/value-parsers.ts';
 import { failOnParameter } from '../results/fail-on.ts';
 import { runWord } from '../run/run-word.ts';
-import { noUnrecordedJobsParameter, onlyRecordedParameter } from '../send/recorded-option.ts';
+import { onlyRecordedParameter } from '../send/recorded-option.ts';
 import { execParameter } from '../wait/exec-option.ts';
 
 export const resumeParameters = {
@@ -14,7 +14,6 @@ export const resumeParameters = {
   force: flag('--force', 'replace a result file that exists'),
   dryRun: flag('--dry-run', 'show what would be done; send nothing'),
   onlyRecorded: onlyRecordedParameter,
-  noUnrecordedJobs: noUnrecordedJobsParameter,
   failOn: failOnParameter,
   stale: value(
     '--stale <duration>',
@@ -35,7 +34,6 @@ const OPTIONS: readonly (readonly [keyof ResumeInput, option: string, of: readon
   ['out', '--out', ['run', 'cycle']],
   ['force', '--force', ['run', 'cycle']],
   ['onlyRecorded', '--only-recorded', ['run']],
-  ['noUnrecordedJobs', '--no-unrecorded-jobs', ['run']],
   ['failOn', '--fail-on', ['everything', 'run', 'cycle']],
   ['exec', '--exec', ['everything', 'run']],
   ['stale', '--stale', ['everything']],

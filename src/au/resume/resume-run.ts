@@ -140,13 +140,13 @@ function takeUp(context: Context, record: RunRecord, input: ResumeInput): void {
   const isElsewhere = record.base_url !== baseUrl || record.profile !== profile;
   if (isUntouched(record) && isElsewhere)
     applyToRun(record, { kind: 'adopted', profile, baseUrl, name, tenant: undefined, cycle: undefined });
-  const { out = record.out ?? 'results.csv', onlyRecorded, noUnrecordedJobs } = input;
+  const { out = record.out ?? 'results.csv', onlyRecorded } = input;
   applyToRun(record, {
     kind: 'submitted',
     out: path.resolve(out),
     baseUrl,
     path: undefined,
     cycle: undefined,
-    onlyRecorded: onlyRecorded || noUnrecordedJobs || record.no_unrecorded_jobs === true,
+    onlyRecorded: onlyRecorded || record.no_unrecorded_jobs === true,
   });
 }

@@ -10,7 +10,6 @@ import { endOf } from './prune.ts';
 import { isOfSandbox, isUntouched, type RunRecord, statusOf } from './record.ts';
 import { runsRoot } from './recorded-runs.ts';
 import { type FoundRuns, listRuns, newestFirst, type RunDirectory } from './run-directory.ts';
-import { indexedRuns } from './runs-elsewhere.ts';
 
 /** A file of a tenant, within a cycle. */
 export interface FileToFind {
@@ -29,11 +28,10 @@ export interface FileToFind {
  */
 export async function findRun(context: Context, file: FileToFind): Promise<RunDirectory | undefined> {
   const root = runsRoot(context);
-  const found = await Promise.all([listRuns(root), indexedRuns(root, () => true)]);
-  const byId = new Map(found.flatMap(({ runs }) => runs).map((run) => [run.record.id, run]));
-  const runs = newestFirst([...byId.values()].filter(({ record }) => isRunOf(record, file)));
+  const found = await listRuns(root);
+  const runs = newestFirst(found.runs.filter(({ record }) => isRunOf(record, file)));
   const chosen = runs.find(({ record }) => !isUntouched(record)) ?? runs[0];
-  requireReadable(found, byId, file);
+  requireReadable(found, file);
   if (chosen && !isUntouched(chosen.record)) requireKept(chosen);
   return chosen;
 }
@@ -58,13 +56,7 @@ export function isExactly(
   return input.sha256 === sha256 && input.bytes === bytes && input.source_sha256 === undefined;
 }
 
-function requireReadable(
-  found: readonly FoundRuns[],
-  byId: ReadonlyMap<string, RunDirectory>,
-  { submitted }: FileToFind,
-): void {
-  // A moved run is indexed under its former path until it is used in the new one.
-  const unreadable = found.flatMap((each) => each.unreadable).filter(({ run }) => !byId.has(run ?? ''));
+function requireReadable({ unreadable }: FoundRuns, { submitted }: FileToFind): void {
   const damaged = unreadable.find(({ run, directory }) =>
     submitted.sha256.startsWith(hashIn(run ?? path.basename(directory)) ?? ''),
   );
@@ -142,13 +134,11 @@ export async function laterRun(
   { record: untouched }: RunDirectory,
 ): Promise<{ readonly id: string } | undefined> {
   const root = runsRoot(context);
-  const found = await Promise.all([listRuns(root), indexedRuns(root, () => true)]);
-  const later = found.flatMap(({ runs }) => runs).find(({ record }) => isLater(record, untouched));
+  const { runs, unreadable } = await listRuns(root);
+  const later = runs.find(({ record }) => isLater(record, untouched));
   if (later) return later.record;
-  const unreadable = found
-    .flatMap((each) => each.unreadable)
-    .map(({ directory, run }) => run ?? path.basename(directory));
-  const damaged = unreadable.find((name) => sourceOf(untouched).startsWith(hashIn(name) ?? ''));
+  const names = unreadable.map(({ directory, run }) => run ?? path.basename(directory));
+  const damaged = names.find((name) => sourceOf(untouched).startsWith(hashIn(name) ?? ''));
   return damaged === undefined ? undefined : { id: damaged };
 }
 

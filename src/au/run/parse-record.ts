@@ -21,7 +21,7 @@ export function parseRecord(text: string, file: string): RunRecord {
   });
 }
 
-/** Earlier versions compare rows only with their own records, so that they must not go on with a run. */
+/** The version of the record of a run. */
 const VERSION = 2;
 
 const string = z.string();
@@ -73,7 +73,7 @@ const partSchema = z
 
 /** Unknown members of later versions are kept, so that a record can move between versions. */
 const recordSchema = z.looseObject({
-  version: z.literal([1, VERSION]),
+  version: z.literal(VERSION),
   id: string,
   created_at: string,
   profile: string,

@@ -6,7 +6,6 @@ import { warnOf } from '../../cli/app/hint.ts';
 import { serviceOf } from '../../cli/app/service.ts';
 import { directoryOf, requireDirectory } from '../../cli/config/paths.ts';
 import { isRunId } from './run-word.ts';
-import { indexedRuns } from './runs-elsewhere.ts';
 import { everyJobOf } from './part.ts';
 import { isAt, isOfSandbox, isUntouched, type RunRecord } from './record.ts';
 import { type FoundRuns, listRuns, newestFirst, RECORD, RunDirectory } from './run-directory.ts';
@@ -24,10 +23,7 @@ export function knownRunsRoot({ system }: Pick<Context, 'system'>): string | und
 
 type Warned = Pick<Context, 'system' | 'notices' | 'globals'>;
 
-/**
- * Returns every run recorded on this machine, wherever earlier versions recorded it, but not pruned ones. Each run appears
- * once, newest first.
- */
+/** Returns every run recorded on this machine, but not pruned ones. Each run appears once, newest first. */
 export async function recordedRuns(context: Warned): Promise<FoundRuns> {
   const { runs, unreadable } = await everyRun(context);
   const ids = runs.map(({ record }) => record.id);
@@ -37,23 +33,19 @@ export async function recordedRuns(context: Warned): Promise<FoundRuns> {
 
 /** Like `recordedRuns`, but includes pruned runs. Warns about each unreadable record and leaves it out. */
 export async function everyRun(context: Warned): Promise<FoundRuns> {
-  const found = await foundRuns(context);
-  const runs = newestFirst(found.flatMap((each) => each.runs));
-  const ids = new Set(runs.map(({ record }) => record.id));
-  // A run that was moved into the state directory is still indexed under its former path.
-  const unreadable = found.flatMap((each) => each.unreadable).filter(({ run }) => !ids.has(run ?? ''));
+  const { runs, unreadable } = await foundRuns(context);
   for (const { error } of unreadable) warnOf(context, LEFT_OUT, error);
-  return { runs, unreadable };
+  return { runs: newestFirst(runs), unreadable };
 }
 
-/** Like `everyRun`, but leaves unreadable records out without a warning. A run can appear twice. */
+/** Like `everyRun`, but leaves unreadable records out without a warning. */
 export async function silentRuns(context: Pick<Context, 'system'>): Promise<RunDirectory[]> {
-  return (await foundRuns(context)).flatMap(({ runs }) => runs);
+  return [...(await foundRuns(context)).runs];
 }
 
-async function foundRuns(context: Pick<Context, 'system'>): Promise<readonly FoundRuns[]> {
+async function foundRuns(context: Pick<Context, 'system'>): Promise<FoundRuns> {
   const root = knownRunsRoot(context);
-  return root === undefined ? [] : Promise.all([listRuns(root), indexedRuns(root, () => true)]);
+  return root === undefined ? { runs: [], unreadable: [] } : listRuns(root);
 }
 
 const LEFT_OUT = 'a run is left out';

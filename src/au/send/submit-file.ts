@@ -448,7 +448,7 @@ export class FileSubmission {
     const isInCi = isOn(env['CI']);
     // svc's image sets this variable, and so does podman.
     if (!isInCi && !env['container']) return;
-    if (runNames(root).length > 0 || fs.existsSync(path.join(root, 'elsewhere'))) return;
+    if (runNames(root).length > 0) return;
     const advice = isInCi
       ? 'Set a ledger in a bucket (SVC_LEDGER), or keep this directory from one CI job to the next (SVC_STATE_DIR names it)'
       : 'Set a ledger in a bucket (SVC_LEDGER), or mount a volume there: the next container has to know what this one paid for';

@@ -1,5 +1,4 @@
 import { isSvcError, SvcError } from '../../base/errors.ts';
-import { shownPath } from '../../base/files/names.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { noteNext, warnOf } from '../../cli/app/hint.ts';
 import { countText } from '../../cli/output/time.ts';
@@ -7,14 +6,7 @@ import { fileSource } from '../../client/transfer/source.ts';
 import { copyOut } from '../request/spool-output.ts';
 import { actionsOf } from '../results/action-option.ts';
 import { invalidateResults } from '../results/download.ts';
-import {
-  checkDestination,
-  type Destination,
-  hasResultsTwice,
-  keepResults,
-  keptResultsOf,
-  writeResults,
-} from '../results/merge.ts';
+import { checkDestination, type Destination, keepResults, keptResultsOf, writeResults } from '../results/merge.ts';
 import { warningOf } from '../results/report-view.ts';
 import { unequalResults } from '../results/result-rows.ts';
 import { countedResults } from '../results/submission.ts';
@@ -103,13 +95,8 @@ export async function deliverResults(context: Context, run: RunDirectory, to: De
   const { record } = run;
   const isFile = to.out !== '-';
   const before = record.results;
-  const isTwice = before !== undefined && (await hasResultsTwice(run, before));
   const kept = keptResultsOf(run);
   const results = isFile ? await writeResults(run, to) : await keepResults(run);
-  if (isTwice && before.sha256 !== results.sha256)
-    context.notices.warn(
-      `an earlier version of svc wrote some results into ${shownPath(before.file)} twice: ${shownPath(results.file)} now has each once`,
-    );
   await copyOut(context, results.file, to.out);
   // A pipe may have failed to take results that the run keeps. Another copy of a file needs no ledger.
   if ([before?.file ?? kept, results.file].includes(kept))

@@ -1,5 +1,5 @@
 import type { ChildProcessByStdio } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
@@ -56,8 +56,6 @@ export interface Workplace {
   readonly change: (run: string, edit: (record: RecordOnDisk) => void) => void;
   /** Removes a run's copy of its request file. Runs of earlier versions have no copy. */
   readonly removeCopy: (run: string) => void;
-  /** Moves a run to a directory below the home, where earlier versions could record it. */
-  readonly recordElsewhere: (run: string, directory: string) => void;
 }
 
 /** The directory of all runs below a home. */
@@ -140,14 +138,6 @@ async function openWorkplace(options: Omit<SandboxOptions, 'directory'>): Promis
       writeFileSync(recordFile(run), JSON.stringify(changed));
     },
     removeCopy: (run) => rmSync(join(dirname(recordFile(run)), 'run-request.csv')),
-    recordElsewhere: (run, place) => {
-      const [from, to, index] = [home.file(join(RUNS, run)), home.file(place), home.file(join(RUNS, 'elsewhere'))];
-      mkdirSync(to, { recursive: true });
-      for (const name of readdirSync(from)) renameSync(join(from, name), join(to, name));
-      rmSync(from, { recursive: true });
-      mkdirSync(index, { recursive: true });
-      writeFileSync(join(index, `${run}.json`), JSON.stringify({ version: 1, run, directory: to }));
-    },
   };
 }
 

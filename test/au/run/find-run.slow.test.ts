@@ -324,21 +324,21 @@ describe('a record that cannot be read', () => {
     expect(await machine.svc(SUBMIT)).toMatchObject({ code: 0 });
   });
 
-  it.each([
-    ['runs', [SUBMIT, 'au runs', 'au sync']],
-    ['runs/elsewhere', [SUBMIT]],
-  ])('a record that cannot be read is not looked for in %s while that is no directory', async (place, lines) => {
-    const machine = await openMachine();
-    const file = machine.path(join('state', place));
-    mkdirSync(join(file, '..'), { recursive: true });
-    writeFileSync(file, '');
-    for (const line of lines) {
-      const refused = await machine.svc(line);
-      expect(refused.code, line).toBe(3);
-      expect(refused.stderr).toContain(`${file} could not be read (ENOTDIR)`);
-    }
-    expect(machine.uploads()).toBe(0);
-  });
+  it.each([['runs', [SUBMIT, 'au runs', 'au sync']] as const])(
+    'a record that cannot be read is not looked for in %s while that is no directory',
+    async (place, lines) => {
+      const machine = await openMachine();
+      const file = machine.path(join('state', place));
+      mkdirSync(join(file, '..'), { recursive: true });
+      writeFileSync(file, '');
+      for (const line of lines) {
+        const refused = await machine.svc(line);
+        expect(refused.code, line).toBe(3);
+        expect(refused.stderr).toContain(`${file} could not be read (ENOTDIR)`);
+      }
+      expect(machine.uploads()).toBe(0);
+    },
+  );
 
   it('a record that cannot be read is left where it is when the operator does not agree', async () => {
     const { machine, run } = await submittedOnce();

@@ -82,12 +82,6 @@ describe('the record of a run', () => {
     expect(parseRecord(recordText(read), 'run.json')).toEqual(read);
   });
 
-  it('R58: the record of a run of version 1 is read, and written so that an svc that does not know the ledger refuses it', () => {
-    const read = parseRecord(JSON.stringify({ ...RECORD, version: 1 }), 'run.json');
-    expect(read).toEqual(RECORD);
-    expect(JSON.parse(recordText(read))).toMatchObject({ version: 2 });
-  });
-
   it('the record of a run names the rows of divided parts, and no other file', () => {
     const joined = {
       rows: 9,

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { cpSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { RunDirectory } from '../../../src/au/run/run-directory.ts';
@@ -139,43 +139,6 @@ describe('a download of a run whose upload was cut off', () => {
     // The service has the file.
     expect(await desk.svc(`au download ${run}`)).toMatchObject({ code: 11 });
     expect(desk.record(run).parts).toMatchObject([{ state: 'uploaded', seen: 'processing' }]);
-    expect(desk.uploads()).toBe(1);
-  });
-});
-
-describe('a run that an earlier version recorded elsewhere', () => {
-  it('R72: a run that an earlier version recorded elsewhere is polled by sync like the others, and never counts as no run', async () => {
-    const { desk, run: id } = await openRun();
-    desk.recordElsewhere(id, 'kept');
-    const polled = await desk.svc('au sync');
-    expect([polled.code, outcomes(polled)]).toEqual([11, { [id]: 'pending' }]);
-    expect(polled.stderr).not.toContain('no open runs');
-    expect(await desk.svc('au sync', { SVC_PRIVATE_API_KEY: 'no-such-key' })).toMatchObject({ code: 4 });
-    expect((await desk.svc('au sync --dry-run')).stderr).toContain(`${id}: would poll its jobs`);
-    rmSync(desk.home.file('kept'), { recursive: true });
-    const gone = await desk.svc('au sync');
-    expect(gone.code, gone.stderr).toBe(3);
-    expect(gone.stderr).toContain(`svc au abandon ${desk.home.file('kept')}`);
-    expect(gone.stderr).not.toContain('no open runs');
-  });
-
-  it('R72: a run that an earlier version recorded elsewhere is completed by sync, and is one run when it was copied or moved into the state directory', async () => {
-    const desk = await openQuickDesk();
-    await desk.svc('au submit tokens.csv --out results.csv');
-    const [id = ''] = desk.runIds();
-    desk.recordElsewhere(id, 'kept');
-    const usual = desk.home.file(join(RUNS, id));
-    cpSync(desk.home.file('kept'), usual, { recursive: true });
-    expect(outcomes(await desk.svc('au sync --dry-run'))).toEqual({ [id]: null });
-    expect((await desk.svc('au sync --dry-run')).stdout.trimEnd().split('\n')).toHaveLength(1);
-    rmSync(usual, { recursive: true });
-    const completed = await desk.svc('au sync');
-    expect([completed.code, outcomes(completed)]).toEqual([0, { [id]: 'done' }]);
-    expect(readFileSync(desk.home.file('results.csv'), 'utf8')).toContain('\n');
-    renameSync(desk.home.file('kept'), usual);
-    const nothing = await desk.svc('au sync');
-    expect(nothing.code, nothing.stderr).toBe(0);
-    expect(nothing.stderr).toContain('no open runs');
     expect(desk.uploads()).toBe(1);
   });
 });
