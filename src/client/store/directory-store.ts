@@ -48,8 +48,11 @@ export class DirectoryStore implements FileStore {
     const at = this.#at(file);
     let handle: fs.promises.FileHandle | undefined;
     try {
-      const irregular = irregularity(await fs.promises.lstat(at));
-      if (irregular !== undefined) return { path: file, bytes: 0, irregular };
+      const found = await fs.promises.lstat(at);
+      // As in a list, a folder is no file.
+      if (found.isDirectory()) return undefined;
+      const irregular = irregularity(found);
+      if (irregular !== undefined) return { path: file, bytes: found.size, irregular };
       handle = await fs.promises.open(at, READ_WITHOUT_LINKS);
       return { path: file, bytes: (await handle.stat()).size };
     } catch (error) {
