@@ -1,21 +1,36 @@
 import { SvcError } from '../base/errors.ts';
-import { questionOf } from '../base/security/typed-word.ts';
+import { didYouMean, questionOf } from '../base/security/typed-word.ts';
 import type { Context } from '../cli/app/command.ts';
 import { readJsonBody } from '../cli/app/files/data-file.ts';
-import { assignmentsOf, flag, repeated, suggesting, type Suggestion } from '../cli/app/parameter.ts';
-import { nameValue } from '../cli/app/value-parsers.ts';
+import { assignmentsOf, repeated, suggesting, type Suggestion } from '../cli/app/parameter.ts';
+import { nameValue, type ValueParser } from '../cli/app/value-parsers.ts';
 import { countText } from '../cli/output/time.ts';
-import type { Violation } from './check-body.ts';
-import { UNKNOWN_MEMBER } from './rules.ts';
+import type { SessionType } from '../schema/three-ds/values.ts';
+import { LIFTABLE_RULES, type LiftableRule, type Violation } from './rules.ts';
 import type { Setting } from './setting.ts';
 
-/** The options `--set` and `--allow-unknown` of commands that check a body. */
+const liftableRule: ValueParser<LiftableRule> = (typed) => {
+  const rule = LIFTABLE_RULES.find((one) => one === typed);
+  if (rule !== undefined) return rule;
+  throw new SvcError('usage', `must be one of ${LIFTABLE_RULES.join(', ')}`, {
+    hint: didYouMean(typed, LIFTABLE_RULES),
+  });
+};
+
+/** The options `--set` and `--allow` of commands that check a body. */
 export const bodyParameters = {
   set: suggesting(
     { assignments: pathsAndValues },
     repeated('--set <path=value>', 'put a value into the body', nameValue),
   ),
-  allowUnknown: flag('--allow-unknown', 'allow fields that the interface does not have'),
+  allow: suggesting(
+    async () => {
+      const { wordsIn } = await import('../cli/glossary/glossary.ts');
+      const { default: words } = await import('./glossary.json', { with: { type: 'json' } });
+      return wordsIn(words, 'rule for a 3DS body').filter(([name]) => LIFTABLE_RULES.some((rule) => rule === name));
+    },
+    repeated('--allow <rule>', 'send the body although it breaks this rule, such as exponent', liftableRule),
+  ),
 } as const;
 
 /** Returns every field of a body that takes a text, number or flag, and with each of its listed values, for completion. */
@@ -36,47 +51,97 @@ export function bodyName(file: string): string {
   return file === '-' ? 'standard input' : file;
 }
 
-/** Reads the body of an authentication from a file, or standard input for `-`, and applies `--set`. */
-export async function readBody(context: Context, file: string, set: readonly Setting[], allowUnknown: boolean) {
-  const { withNumericCurrencies } = await import('./setting.ts');
-  return withNumericCurrencies(await readBodyAsGiven(context, file, set, allowUnknown));
+/** What changes a body that was read, and what it may break. */
+interface BodyOptions {
+  readonly set?: readonly Setting[];
+  readonly allow?: readonly LiftableRule[];
 }
 
-/** Reads the body like `readBody`, without the changes that svc makes before it sends it. */
-export async function readBodyAsGiven(context: Context, file: string, set: readonly Setting[], allowUnknown: boolean) {
-  const [{ withSettings }, json] = await Promise.all([import('./setting.ts'), readJsonBody(context, file)]);
-  return withSettings(json, set, allowUnknown);
+/** Reads the body of an authentication from a file, or standard input for `-`, and applies `--set`. */
+export async function readBody(context: Context, file: string, options: BodyOptions): Promise<unknown> {
+  return changedBody(context, await readJsonBody(context, file), options);
+}
+
+/** Applies `--set` to a body. A currency that is set brings its exponent, unless the exponent is set or allowed to differ. */
+export async function changedBody(context: Context, body: unknown, { set = [], allow = [] }: BodyOptions) {
+  const { exponentOfCurrency, withSettings } = await import('./setting.ts');
+  const changed = withSettings(body, set, allow.includes('unknown-field'));
+  const exponent = allow.includes('exponent') ? undefined : exponentOfCurrency(changed, set);
+  if (exponent === undefined) return changed;
+  context.notices.note(
+    `purchase_info.exponent is set to ${exponent.value} too, the minor units of ${exponent.currency}`,
+  );
+  return withSettings(changed, [{ name: 'purchase_info.exponent', value: exponent.value }], false);
+}
+
+/** A body that may be sent. */
+interface CheckedBody {
+  /** The body as it is sent: with the numbers of currencies in place of their letters. */
+  readonly body: unknown;
+  /** The amount as a person reads it; null without one. */
+  readonly amount_text: string | null;
+  /** What was only warned of, or allowed. */
+  readonly violations: readonly Violation[];
+}
+
+/** Checks a body for a type of session. @throws SvcError `refused_input` */
+export async function checkedBody(
+  context: Context,
+  name: string,
+  given: unknown,
+  { sessionType, allow = [] }: Pick<BodyOptions, 'allow'> & { readonly sessionType?: SessionType | undefined },
+): Promise<CheckedBody> {
+  const [{ checkBody, inOrder }, { amountTextOf, contradictionsIn }, { withNumericCurrencies }] = await Promise.all([
+    import('./check-body.ts'),
+    import('./contradictions.ts'),
+    import('./setting.ts'),
+  ]);
+  const body = withNumericCurrencies(given);
+  const violations = inOrder([...checkBody(body, sessionType), ...contradictionsIn(given, context.clock.now())]);
+  refuseErrors(name, violations, allow);
+  return { body, amount_text: amountTextOf(body) ?? null, violations };
+}
+
+/** Warns of what was allowed or may be refused in these bodies, each text once. */
+export function warnOfViolations({ notices }: Context, bodies: readonly Pick<CheckedBody, 'violations'>[]): void {
+  const texts = bodies.flatMap(({ violations }) => violations.map(warningOf));
+  for (const text of [...new Set(texts)].slice(0, MOST_SHOWN)) notices.warn(text);
+}
+
+function warningOf(violation: Violation): string {
+  return `${violation.severity === 'error' ? `allowed (${violation.rule}): ` : ''}${describeProblem(violation)}`;
+}
+
+/** Says what a body contains that a person should see before it is sent: the amount, and warnings. */
+export function reportBody(context: Context, body: Pick<CheckedBody, 'amount_text' | 'violations'>): void {
+  if (body.amount_text !== null) context.notices.note(`amount: ${body.amount_text}`);
+  warnOfViolations(context, [body]);
 }
 
 /** The most violations that are shown; more would bury what matters. */
 const MOST_SHOWN = 50;
 
-/**
- * Refuses a body that breaks rules. The error names each rule with its path and an example, and quotes nothing of the
- * body. Returns the paths of unknown fields if these are allowed.
- * @throws SvcError `refused_input`
- */
-export function checkViolations(file: string, violations: readonly Violation[], allowUnknown: boolean): string[] {
-  const broken = violations.filter(({ rule }) => !allowUnknown || rule !== UNKNOWN_MEMBER);
-  if (broken.length === 0) return violations.map(({ path }) => path);
+/** Refuses a body that breaks rules, naming each with its path and an example. @throws SvcError `refused_input` */
+function refuseErrors(name: string, violations: readonly Violation[], allow: readonly LiftableRule[]): void {
+  const warnings = violations.filter(({ severity }) => severity === 'warning');
+  const broken = violations.filter(
+    ({ rule, severity }) => severity === 'error' && !allow.some((allowed) => allowed === rule),
+  );
+  if (broken.length === 0) return;
   const shown = broken.slice(0, MOST_SHOWN);
   const count = countText(broken.length, 'validation error');
   const more = shown.length < broken.length ? ` (the first ${MOST_SHOWN} are shown)` : '';
-  throw new SvcError('refused_input', `${bodyName(file)}: ${count}${more}`, {
-    hint: 'Fix these fields, or start from a valid body.',
+  const lifts = LIFTABLE_RULES.filter((one) => one !== 'unknown-field' && broken.some(({ rule }) => rule === one));
+  const options = lifts.map((rule) => `--allow ${rule}`).join(' ');
+  throw new SvcError('refused_input', `${name}: ${count}${more}`, {
+    hint: `Fix these fields, or start from a valid body.${options && ` If your acquirer takes it as it is: ${options}.`}`,
     next: ['3ds', 'template', '<type>'],
-    facts: { problems: shown.map(describeProblem), violations: shown },
+    facts: { problems: shown.map(describeProblem), violations: [...shown, ...warnings].slice(0, MOST_SHOWN) },
   });
 }
 
-/** Formats paths for a message, the first ones and how many more. */
-export function pathWords(paths: readonly string[]): string {
-  const more = paths.length > MOST_SHOWN ? ` and ${paths.length - MOST_SHOWN} more` : '';
-  return `${paths.slice(0, MOST_SHOWN).join(', ')}${more}`;
-}
-
-function describeProblem({ path, rule, example, suggestion }: Violation): string {
+function describeProblem({ path, message, example, suggestion, severity }: Violation): string {
   const meant = suggestion === undefined ? '' : `. ${questionOf(suggestion)}`;
-  const sample = example === undefined || suggestion !== undefined ? '' : `; for example ${JSON.stringify(example)}`;
-  return `${path} ${rule}${meant}${sample}`;
+  const hasSample = example !== undefined && suggestion === undefined && severity === 'error';
+  return `${path} ${message}${meant}${hasSample ? `; for example ${JSON.stringify(example)}` : ''}`;
 }

@@ -4,9 +4,10 @@ import { nearest } from '../base/security/typed-word.ts';
 import { isObject } from '../schema/json-value.ts';
 import { authenticateSchema, MAX_EXTENSIONS } from '../schema/three-ds/authenticate.ts';
 import { BODY, type Field, fieldAt, fieldsBelow, ownValue, type TextAt, textsIn } from '../schema/three-ds/fields.ts';
-import type { SessionType } from '../schema/three-ds/values.ts';
-import { authenticationTypesOf, type Combination, NEEDS, sessionTypesOf, UNKNOWN_MEMBER } from './rules.ts';
-import { exampleBody } from './template.ts';
+import { type Combination, missingFields } from '../schema/three-ds/needs.ts';
+import { SESSION_TYPES_BY_AUTHENTICATION_TYPE, type SessionType, sessionTypesOf } from '../schema/three-ds/values.ts';
+import type { Rule, Violation } from './rules.ts';
+import { exampleBody } from './example-body.ts';
 
 /**
  * Finds all violations in the body of an authenticate request, in the order of the interface. Without a session type it
@@ -16,7 +17,7 @@ import { exampleBody } from './template.ts';
 export function checkBody(body: unknown, sessionType?: SessionType): Violation[] {
   const list = ownValue(body, ['message_extensions']);
   if (Array.isArray(list) && list.length > MAX_EXTENSIONS)
-    return [{ path: 'message_extensions', rule: `must have at most ${MAX_EXTENSIONS} items` }];
+    return [broken('format', 'message_extensions', `must have at most ${MAX_EXTENSIONS} items`)];
   const combination = combinationOf(body, sessionType);
   const examples = exampleBody(combination);
   const issues = authenticateSchema.safeParse(body).error?.issues ?? [];
@@ -50,20 +51,18 @@ function meant(body: unknown, name: string): unknown {
 function wrongSessionType({ type }: Combination, sessionType: SessionType | undefined): Violation[] {
   const allowed = sessionTypesOf(type);
   if (sessionType === undefined || allowed.length === 0 || allowed.includes(sessionType)) return [];
-  const types = authenticationTypesOf(sessionType);
-  const rule = `goes with sessions of type ${allowed.join(' and ')} only; a ${sessionType} session takes one of ${types.join(', ')}`;
-  return [{ path: 'authentication_type', rule, example: types[0] }];
+  const types = Object.keys(SESSION_TYPES_BY_AUTHENTICATION_TYPE).filter((one) =>
+    sessionTypesOf(one).includes(sessionType),
+  );
+  const message = `goes with sessions of type ${allowed.join(' and ')} only; a ${sessionType} session takes one of ${types.join(', ')}`;
+  return [broken('session-type', 'authentication_type', message, { example: types[0] })];
 }
 
 /** Finds missing fields that the combination of category, type and session requires. */
 function missingViolation(body: unknown, combination: Combination, examples: unknown): Violation[] {
-  return NEEDS.flatMap(({ path, when }) => {
-    const parts = path.split('.');
-    const holder = ownValue(body, parts.slice(0, -1));
-    const isMissing = isObject(holder) && ownValue(body, parts) === undefined;
-    if (!isMissing || !when.holds(combination)) return [];
-    const what = fieldAt(path)?.description ?? '';
-    return [{ path, rule: `is needed when ${when.words}: ${what}`, example: ownValue(examples, parts) }];
+  return missingFields(body, combination).map(({ path, when }) => {
+    const message = `is needed when ${when.words}: ${fieldAt(path)?.description ?? ''}`;
+    return broken('required', path, message, { example: ownValue(examples, path.split('.')) });
   });
 }
 
@@ -79,7 +78,9 @@ const MOST_DIGITS: readonly (readonly [fields: RegExp, most: number])[] = [
 export function cardNumbers(body: unknown): Violation[] {
   return [...textsIn(body)]
     .filter((found) => containsCardNumber(found.text, 'cell') && !mayHoldDigits(found))
-    .map(({ parts }) => ({ path: displayPath(parts), rule: 'looks like a card number; none may be sent in a body' }));
+    .map(({ parts }) =>
+      broken('card-number', displayPath(parts), 'looks like a card number; none may be sent in a body'),
+    );
 }
 
 function mayHoldDigits({ parts, isName, text }: TextAt): boolean {
@@ -89,7 +90,8 @@ function mayHoldDigits({ parts, isName, text }: TextAt): boolean {
   return ASSIGNED.test(path) || MOST_DIGITS.some(([fields, most]) => fields.test(path) && digits <= most);
 }
 
-function inOrder(violations: readonly Violation[]): Violation[] {
+/** Sorts violations in the order of the interface. */
+export function inOrder(violations: readonly Violation[]): Violation[] {
   const order = fieldsBelow(BODY).map(({ path }) => path);
   const rank = ({ path }: Violation): number => {
     for (let prefix = path; prefix !== ''; prefix = prefix.replace(/(?:^|\.)[^.]*$/, '')) {
@@ -102,16 +104,13 @@ function inOrder(violations: readonly Violation[]): Violation[] {
   return ranked.toSorted((a, b) => a.rank - b.rank).map(({ violation }) => violation);
 }
 
-/** A rule that a body breaks. It contains nothing of the body but names of members, so it may be shown and logged. */
-export interface Violation {
-  /** The dotted path; `(body)` for the body itself. */
-  readonly path: string;
-  /** The rule, in words that follow the path. */
-  readonly rule: string;
-  /** A valid value, if one can be given. */
-  readonly example?: unknown;
-  /** The known name or value that was probably meant. */
-  readonly suggestion?: string | undefined;
+function broken(
+  rule: Rule,
+  path: string,
+  message: string,
+  more: Pick<Violation, 'example' | 'suggestion'> = {},
+): Violation {
+  return { rule, path, severity: 'error', message, ...more };
 }
 
 const BODY_PATH = '(body)';
@@ -126,13 +125,13 @@ function violationsOf(issue: z.core.$ZodIssue, body: unknown, examples: unknown)
     return issue.keys.map((key, at) => unknownMember(parts, key, at < MOST_SUGGESTED));
   const path = parts.length === 0 ? BODY_PATH : parts.join('.');
   const field = fieldAt(parts.join('.'));
-  if (field === undefined) return [{ path: displayPath(parts), rule: 'does not match the interface' }];
+  if (field === undefined) return [broken('format', displayPath(parts), 'does not match the interface')];
   const value = ownValue(body, parts);
   // A whole body is too long for an example, and it depends on the type of authentication.
   const example = parts.length === 0 ? undefined : (ownValue(examples, parts) ?? exampleOf(field));
-  if (value === undefined) return [{ path, rule: `is needed: ${field.description}`, example }];
+  if (value === undefined) return [broken('required', path, `is needed: ${field.description}`, { example })];
   const meant = typeof value === 'string' ? nearest(value, field.choices ?? []) : undefined;
-  return [{ path, rule: ruleOf(field, value), example: meant ?? example, suggestion: meant }];
+  return [broken('format', path, mustBe(field, value), { example: meant ?? example, suggestion: meant })];
 }
 
 /** Makes a path safe to show: parts that do not look like names of members are left out, since they may be secrets. */
@@ -147,7 +146,7 @@ export function looksLikeName(part: string): boolean {
 
 function unknownMember(parts: readonly string[], key: string, suggests: boolean): Violation {
   const suggestion = suggests ? meantMember(parts, key) : undefined;
-  return { path: displayPath([...parts, key]), rule: UNKNOWN_MEMBER, suggestion };
+  return broken('unknown-field', displayPath([...parts, key]), 'is not a field of the interface', { suggestion });
 }
 
 function meantMember(parts: readonly string[], key: string): string | undefined {
@@ -162,7 +161,7 @@ function elsewhere(key: string): string | undefined {
   return homes.length === 1 ? homes[0]?.path : undefined;
 }
 
-function ruleOf(field: Field, value: unknown): string {
+function mustBe(field: Field, value: unknown): string {
   const [kind, isOfKind] = KINDS[field.kind];
   // The body itself has no description.
   if (!isOfKind(value)) return field.description === '' ? `must be ${kind}` : `must be ${kind}: ${field.description}`;

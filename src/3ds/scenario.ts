@@ -10,7 +10,8 @@ import { isLoopbackHost } from '../schema/address.ts';
 import type { AuthenticateRequest } from '../schema/three-ds/authenticate.ts';
 import type { AuthenticationResult, CreateSession } from '../schema/three-ds/session.ts';
 import type { SessionType } from '../schema/three-ds/values.ts';
-import { checkViolations, readBody } from './body.ts';
+import { bodyName, changedBody, checkedBody, readBody } from './body.ts';
+import type { LiftableRule, Violation } from './rules.ts';
 import { isOpen } from './outcome-lines.ts';
 import { afterAuthentication, outcomeIfPossible, pageOf, readOutcome, reportPage, resultSoFar } from './outcome.ts';
 import type { Setting } from './setting.ts';
@@ -21,7 +22,7 @@ export type ScenarioResult = ReturnType<typeof resultOf>;
 
 export const scenarioView: View<ScenarioResult> = {
   name: 'scenario',
-  fields: fieldPaths('scenario result expected expected_reason got reason session seconds'),
+  fields: fieldPaths('scenario result expected expected_reason amount_text got reason session seconds'),
   columns: [
     { path: 'result', kind: 'status', paint: resultTone },
     { path: 'scenario', kind: 'text', least: 30 },
@@ -44,6 +45,8 @@ export interface PlannedScenario {
   readonly name: string;
   readonly session: CreateSession;
   readonly body: AuthenticateRequest;
+  readonly amount_text: string | null;
+  readonly violations: readonly Violation[];
   /** Without an expected status or reason, the outcome is only shown. */
   readonly expect?: string | undefined;
   readonly reason?: string | undefined;
@@ -55,16 +58,26 @@ export interface PlannedScenario {
 export async function planScenario(
   context: Context,
   { name, body: file, type, expect, reason, outcome, challenge, ...card }: Scenario,
-  { directory = '', set = [] }: { readonly directory?: string; readonly set?: readonly Setting[] } = {},
+  { directory = '', set = [], allow = [] }: PlanOptions = {},
 ): Promise<PlannedScenario> {
   if (outcome !== undefined) requireSandbox(context, 'an outcome is set at the sandbox');
   const session = { ...(await tokenOf(context, card)), type };
   const isRelative = file !== undefined && file !== '-' && !path.isAbsolute(file);
   const given = isRelative ? path.join(directory, file) : file;
-  const body = given === undefined ? await exampleFor(type, set) : await readBody(context, given, set, false);
-  const { checkBody } = await import('./check-body.ts');
-  checkViolations(given ?? 'the example body', checkBody(body, type), false);
-  return { name, session, body: body as AuthenticateRequest, expect, reason, outcome, challenge };
+  const read =
+    given === undefined
+      ? await changedBody(context, await exampleFor(context, type), { set, allow })
+      : await readBody(context, given, { set, allow });
+  const described = given === undefined ? 'the example body' : bodyName(given);
+  const { body, ...checked } = await checkedBody(context, described, read, { sessionType: type, allow });
+  return { name, session, body: body as AuthenticateRequest, ...checked, expect, reason, outcome, challenge };
+}
+
+interface PlanOptions {
+  /** The directory to which the file of the body is relative. */
+  readonly directory?: string;
+  readonly set?: readonly Setting[];
+  readonly allow?: readonly LiftableRule[];
 }
 
 async function tokenOf(
@@ -98,11 +111,10 @@ function requireSandbox({ settings: { sandbox, baseUrl } }: Context, what: strin
   throw new SvcError('usage', `${what}, and this is another service`, { hint: hint ?? 'Add --sandbox.' });
 }
 
-async function exampleFor(sessionType: SessionType, set: readonly Setting[]): Promise<unknown> {
-  const { exampleBody } = await import('./template.ts');
-  const { withNumericCurrencies, withSettings } = await import('./setting.ts');
+async function exampleFor(context: Context, sessionType: SessionType): Promise<unknown> {
+  const { templateBody } = await import('./template.ts');
   const type = sessionType === 'customer' ? 'payment-transaction' : 'recurring-transaction';
-  return withNumericCurrencies(withSettings(exampleBody({ type, category: 'payment', sessionType }), set, false));
+  return templateBody({ type, category: 'payment', sessionType }, context.clock.now());
 }
 
 /** Creates a session, authenticates it, waits for the outcome unless an open challenge is expected, and compares. */
@@ -172,6 +184,7 @@ function resultOf(
     result: expect === undefined && planned.reason === undefined ? ended : verdict,
     expected: expect ?? null,
     expected_reason: planned.reason ?? null,
+    amount_text: planned.amount_text,
     got: codeIn(got) ?? 'unknown',
     reason: codeIn(reason),
     session: codeIn(session),

@@ -2,7 +2,7 @@ import { SvcError } from '../base/errors.ts';
 import { nearest, questionOf, typedWord } from '../base/security/typed-word.ts';
 import { isObject } from '../schema/json-value.ts';
 import { BODY, type Field, fieldAt, fieldsBelow, ownValue } from '../schema/three-ds/fields.ts';
-import { numericCurrency } from '../schema/three-ds/formats.ts';
+import { currencyOf } from '../schema/three-ds/tables.ts';
 import { looksLikeName } from './check-body.ts';
 
 export interface Setting {
@@ -34,9 +34,20 @@ export function withNumericCurrencies(body: unknown): unknown {
 export function rewrittenCurrencies(body: unknown): { path: string; code: string }[] {
   return CURRENCY_FIELDS.flatMap((path) => {
     const given = ownValue(body, path.split('.'));
-    const code = typeof given === 'string' ? numericCurrency(given) : undefined;
-    return code === undefined ? [] : [{ path, code }];
+    const currency = typeof given === 'string' ? currencyOf(given) : undefined;
+    return currency === undefined || currency.number === given ? [] : [{ path, code: currency.number }];
   });
+}
+
+/** Returns the exponent for a currency among these settings, if the body has another one and no setting gives one. */
+export function exponentOfCurrency(body: unknown, settings: readonly Setting[]) {
+  const names = new Set(settings.map(({ name }) => name));
+  const code = ownValue(body, ['purchase_info', 'currency']);
+  if (!names.has('purchase_info.currency') || names.has('purchase_info.exponent')) return undefined;
+  const currency = typeof code === 'string' ? currencyOf(code) : undefined;
+  if (currency?.units === undefined) return undefined;
+  const value = String(currency.units);
+  return ownValue(body, ['purchase_info', 'exponent']) === value ? undefined : { value, currency: currency.code };
 }
 
 function valueOf({ name: path, value: text }: Setting, allowUnknown: boolean): unknown {

@@ -1,37 +1,35 @@
 import { isObject } from '../schema/json-value.ts';
 import { ownMember } from '../schema/own-member.ts';
-import { BODY, type Field } from '../schema/three-ds/fields.ts';
-import { type Combination, NEEDS } from './rules.ts';
+import { DAY_MS } from '../schema/durations.ts';
+import { BODY, type Field, ownValue } from '../schema/three-ds/fields.ts';
+import type { Combination } from '../schema/three-ds/needs.ts';
+import type { Currency } from '../schema/three-ds/tables.ts';
+import { dayOf, secondOf } from './contradictions.ts';
+import { exampleBody } from './example-body.ts';
+import { type Setting, withSettings } from './setting.ts';
 
-/** Makes a body with exactly the fields that this combination requires, each with the example of its schema. */
-export function exampleBody(combination: Combination, { members }: Field = BODY): Record<string, unknown> {
-  const wanted = [...members].filter(([, member]) => isNeeded(member, combination));
-  return Object.fromEntries(
-    wanted.map(([name, member]) => [
-      name,
-      member.kind === 'object' ? exampleBody(combination, member) : valueOf(member, combination),
-    ]),
-  );
+/** Makes a body to start from, of a purchase made now, and in a currency if one is given. */
+export function templateBody(combination: Combination, now: number, currency?: Currency): unknown {
+  const body = exampleBody(combination);
+  const settings = [
+    { name: 'purchase_info.date', value: secondOf(now) },
+    { name: 'purchase_info.recurring_expiration', value: dayOf(now + YEAR_MS) },
+    ...(currency === undefined ? [] : [{ name: 'purchase_info.currency', value: currency.number }]),
+    ...(currency?.units === undefined ? [] : [{ name: 'purchase_info.exponent', value: String(currency.units) }]),
+  ];
+  const isThere = ({ name }: Setting): boolean => ownValue(body, name.split('.')) !== undefined;
+  return withSettings(body, settings.filter(isThere), false);
 }
 
-/** Writes an example body as JSON with a comment behind each value, as a start for a person. */
-export function commentedTemplate(combination: Combination): string {
-  const { category, type, sessionType } = combination;
+const YEAR_MS = 365 * DAY_MS;
+
+/** Writes a body as JSON with a comment behind each value, as a start for a person. */
+export function commentedTemplate({ category, type, sessionType }: Combination, body: unknown): string {
   const head = [
     `// ${String(type)}, ${String(category)}, for a session of type ${String(sessionType)}.`,
     '// Every value is an example: put your own in its place. Comments may stay, svc leaves them out when it sends.',
   ];
-  return `${head.join('\n')}\n${drawn(BODY, exampleBody(combination), '')}\n`;
-}
-
-function isNeeded({ path, required }: Field, combination: Combination): boolean {
-  return required || NEEDS.some((need) => need.path === path && need.when.holds(combination));
-}
-
-// Only known values of a body are copied: an example must be valid, and reveal nothing of the body.
-function valueOf({ path, choices, example }: Field, { category, type }: Combination): unknown {
-  const given: Readonly<Record<string, unknown>> = { authentication_category: category, authentication_type: type };
-  return choices?.find((choice) => choice === ownMember(given, path)) ?? example;
+  return `${head.join('\n')}\n${drawn(BODY, isObject(body) ? body : {}, '')}\n`;
 }
 
 function drawn(field: Field, value: Readonly<Record<string, unknown>>, indent: string): string {

@@ -1,3 +1,6 @@
+// A purchase of another day would be warned of.
+const NOW = new Date().toISOString().replaceAll(/\D/g, '').slice(0, 14);
+
 /** Returns a valid body of the given category and type, with every field that any combination can need. */
 export function fullBody(category = 'payment', type = 'payment-transaction'): Record<string, unknown> {
   return {
@@ -8,10 +11,10 @@ export function fullBody(category = 'payment', type = 'payment-transaction'): Re
       amount: '1000',
       currency: '978',
       exponent: '2',
-      date: '20260131093000',
+      date: NOW,
       transaction_type: 'purchase',
       installment_count: '12',
-      recurring_expiration: '20281231',
+      recurring_expiration: '99991231',
       recurring_frequency: '28',
     },
     merchant_info: { mid: '12345', acquirer_bin: '414141', name: 'Shop', country_code: '276', category_code: '5411' },

@@ -2,52 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { checkBody } from '../../src/3ds/check-body.ts';
 import type { SessionType } from '../../src/schema/three-ds/values.ts';
 import { SESSIONS_OF } from '../support/interface.ts';
+import { ALWAYS_NEEDED, COMBINATIONS, NEEDED_CASES } from '../support/three-ds-needs.ts';
 import { changed, fullBody } from './bodies.ts';
-
-// The tables below are written from the interface, not from the code.
-type Case = readonly [category: string, type: string, session: SessionType];
-
-const PAYS: Case = ['payment', 'payment-transaction', 'customer'];
-const PAYS_ALONE: Case = ['payment', 'other-payment', 'merchant'];
-const RECURS: Case = ['non-payment', 'recurring-transaction', 'customer'];
-const INSTALS: Case = ['non-payment', 'installment-transaction', 'customer'];
-const ADDS: Case = ['non-payment', 'add-card', 'customer'];
-const ADDS_ALONE: Case = ['non-payment', 'add-card', 'merchant'];
-
-const PURCHASE = { needed: [PAYS, PAYS_ALONE, RECURS, INSTALS], free: [ADDS, ADDS_ALONE] };
-const PAYMENT = { needed: [PAYS, PAYS_ALONE], free: [RECURS, INSTALS, ADDS] };
-
-/** Fields that only some combinations need, each with combinations that need it and combinations that do not. */
-const NEEDED: Readonly<Record<string, { needed: readonly Case[]; free: readonly Case[] }>> = {
-  purchase_info: PURCHASE,
-  'purchase_info.amount': PURCHASE,
-  'purchase_info.currency': PURCHASE,
-  'purchase_info.exponent': PURCHASE,
-  'purchase_info.date': PURCHASE,
-  'purchase_info.transaction_type': PAYMENT,
-  'purchase_info.installment_count': { needed: [INSTALS], free: [PAYS, RECURS, ADDS] },
-  'purchase_info.recurring_expiration': { needed: [RECURS], free: [PAYS, INSTALS, ADDS] },
-  'purchase_info.recurring_frequency': { needed: [RECURS], free: [PAYS, INSTALS, ADDS] },
-  merchant_info: PAYMENT,
-  'merchant_info.mid': PAYMENT,
-  'merchant_info.acquirer_bin': PAYMENT,
-  'merchant_info.name': PAYMENT,
-  'merchant_info.country_code': PAYMENT,
-  'merchant_info.category_code': PAYMENT,
-  decoupled_challenge_max_time: { needed: [PAYS_ALONE, ADDS_ALONE], free: [PAYS, ADDS, RECURS] },
-};
-
-const ALWAYS_NEEDED = [
-  'authentication_category',
-  'authentication_type',
-  'requestor_info',
-  'requestor_info.id',
-  'requestor_info.name',
-  'requestor_info.url',
-  'cardholder_info',
-  'cardholder_info.name',
-  'cardholder_info.email',
-];
 
 /** Returns the paths of the rules that a body breaks. */
 function broken(body: unknown, session?: SessionType): string[] {
@@ -70,7 +26,7 @@ describe('which authentication types go with which session type', () => {
 
   it('R57: the check of authentication types names the session types and a type that would fit', () => {
     const [violation] = checkBody(fullBody('payment', 'top-up'), 'customer');
-    expect(violation?.rule).toContain('sessions of type merchant only');
+    expect(violation?.message).toContain('sessions of type merchant only');
     expect(SESSIONS_OF[String(violation?.example)]).toContain('customer');
   });
 
@@ -82,19 +38,18 @@ describe('which authentication types go with which session type', () => {
 });
 
 describe('what is needed when', () => {
-  const cases = Object.entries(NEEDED).flatMap(([path, { needed, free }]) =>
-    [needed, free].flatMap((side) => side.map((combination) => ({ path, combination, isNeeded: side === needed }))),
+  it.each(NEEDED_CASES)(
+    'R57: the field $path is needed for $combination: $isNeeded',
+    ({ path, combination, isNeeded }) => {
+      const [category, type, session] = combination;
+      const body = fullBody(category, type);
+      expect(broken(body, session)).toEqual([]);
+      expect(broken(changed(body, path, undefined), session)).toEqual(isNeeded ? [path] : []);
+    },
   );
 
-  it.each(cases)('R57: the field $path is needed for $combination: $isNeeded', ({ path, combination, isNeeded }) => {
-    const [category, type, session] = combination;
-    const body = fullBody(category, type);
-    expect(broken(body, session)).toEqual([]);
-    expect(broken(changed(body, path, undefined), session)).toEqual(isNeeded ? [path] : []);
-  });
-
   it.each(ALWAYS_NEEDED)('R57: the field %s is always needed', (path) => {
-    for (const [category, type, session] of [PAYS, PAYS_ALONE, RECURS, ADDS])
+    for (const [category, type, session] of COMBINATIONS)
       expect(broken(changed(fullBody(category, type), path, undefined), session)).toEqual([path]);
   });
 
@@ -121,8 +76,8 @@ describe('what is needed when', () => {
       'cardholder_info',
     ]);
     let mended: unknown = { authentication_category: 'payment', authentication_type: 'recurring-transaction' };
-    for (const { path, rule, example } of violations) {
-      expect(rule).toMatch(/^is needed/);
+    for (const { path, message, example } of violations) {
+      expect(message).toMatch(/^is needed/);
       mended = changed(mended, path, example);
     }
     expect(broken(mended, 'merchant')).toEqual([]);

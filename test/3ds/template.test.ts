@@ -1,9 +1,10 @@
 import { expect, it } from 'vitest';
 import { checkBody } from '../../src/3ds/check-body.ts';
-import type { Combination } from '../../src/3ds/rules.ts';
-import { commentedTemplate, exampleBody } from '../../src/3ds/template.ts';
+import { exampleBody } from '../../src/3ds/example-body.ts';
+import { commentedTemplate } from '../../src/3ds/template.ts';
 import { plainValue, readJson } from '../../src/cli/config/json-text.ts';
 import { BODY, fieldsBelow } from '../../src/schema/three-ds/fields.ts';
+import type { Combination } from '../../src/schema/three-ds/needs.ts';
 import { AUTHENTICATION_CATEGORIES, SESSION_TYPES_BY_AUTHENTICATION_TYPE } from '../../src/schema/three-ds/values.ts';
 import { changed } from './bodies.ts';
 
@@ -28,7 +29,7 @@ it('templates are there for every combination', () => {
 });
 
 it.each(COMBINATIONS)('R57: templates of $type, $category, $sessionType are right as they are', (combination) => {
-  const body = plainValue(readJson(commentedTemplate(combination), 'comments'));
+  const body = plainValue(readJson(commentedTemplate(combination, exampleBody(combination)), 'comments'));
   expect(body).toEqual(exampleBody(combination));
   expect(body).toMatchObject({ authentication_type: combination.type, authentication_category: combination.category });
   expect(checkBody(body, combination.sessionType)).toEqual([]);
@@ -50,6 +51,7 @@ it('templates say something of every field, in words that fit on a line', () => 
     expect(description, path).toMatch(/^[a-z].{6,}[^.]$/);
     expect(example !== undefined, path).toBe(['text', 'flag', 'number'].includes(kind));
   }
-  const text = commentedTemplate({ type: 'payment-transaction', category: 'payment', sessionType: 'customer' });
+  const combination: Known = { type: 'payment-transaction', category: 'payment', sessionType: 'customer' };
+  const text = commentedTemplate(combination, exampleBody(combination));
   for (const line of text.split('\n').filter((one) => /": ["\d]/.test(one))) expect(line).toMatch(/ \/\/ [a-z]/);
 });

@@ -22,10 +22,7 @@ const QUESTIONS: Readonly<Record<string, readonly [line: () => string, instead: 
   // A column of unclear meaning is a problem of the export, so that it ends with 13 like its other problems.
   'au/prepare/prepare-export.ts': [() => 'au prepare dated.csv --out request.csv', /--no-expiration/, 13],
   'au/refresh/confirm-cycle.ts': [() => '--sandbox au refresh tokens.csv', /--cycle/],
-  '3ds/commands/authenticate.ts': [
-    () => `--sandbox 3ds authenticate ${ids.session} --file body.json --allow-unknown`,
-    /--yes/,
-  ],
+  '3ds/commands/authenticate.ts': [() => `--sandbox 3ds authenticate ${ids.session} --file body.json`, /--yes/],
   'general/login-keys.ts': [() => 'login --base-url http://127.0.0.1:9', /--management-key-stdin/],
   'general/commands/logout.ts': [() => 'logout --all', /--yes/],
   'general/commands/profile/delete.ts': [() => 'profile delete spare', /--yes/],
@@ -47,7 +44,8 @@ beforeAll(async () => {
   ids.job = await idOf('--sandbox au create -o json');
   ids.session = await idOf(`--sandbox 3ds create --token ${sandboxCards()[0]?.token ?? ''} --type customer -o json`);
   const body = await home.svc(['3ds', 'template', 'payment-transaction', '-o', 'json']);
-  writeFileSync(home.file('body.json'), JSON.stringify({ ...JSON.parse(body.stdout), surely_new: 1 }));
+  writeFileSync(home.file('body.json'), body.stdout);
+  await home.svc(['--sandbox', '3ds', 'authenticate', ids.session, '--file', 'body.json']);
   mkdirSync(home.file('damaged'));
   writeFileSync(home.file('damaged/run.json'), '{');
   await home.svc(['profile', 'set', 'output', 'json', '--profile', 'spare']);

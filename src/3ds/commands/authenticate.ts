@@ -7,7 +7,7 @@ import type { Client } from '../../client/api/client.ts';
 import type { AuthenticateRequest } from '../../schema/three-ds/authenticate.ts';
 import type { Authentication, ThreeDsSession } from '../../schema/three-ds/session.ts';
 import { SESSION_TYPES } from '../../schema/three-ds/values.ts';
-import { bodyParameters, checkViolations, pathWords, readBody } from '../body.ts';
+import { bodyName, bodyParameters, checkedBody, reportBody, readBody } from '../body.ts';
 import {
   afterAuthentication,
   checkOutcome,
@@ -23,7 +23,7 @@ import { authenticationView } from '../view.ts';
 
 export const authenticate = defineCommand({
   description:
-    'Reads the session, checks the body against every rule, and sends it once, if it is valid. A session that shows an outcome is authenticated again only after a question, or with --yes. A currency may be given as USD and is sent as 840. Without --fail-on the exit code is 0 for every outcome; authentication_status says which one it is.',
+    'Reads the session, checks the body against every rule, and sends it once, if it is valid. A session that shows an outcome is authenticated again only after a question, or with --yes. A currency may be given as USD and is sent as 840; the amount is shown first as a person reads it. Without --fail-on the exit code is 0 for every outcome; authentication_status says which one it is.',
   details:
     'The type of the session decides which bodies are valid. If the key may not read sessions (3ds:session:read), the rules that depend on the type are left to the service.',
   examples: [
@@ -44,16 +44,15 @@ export const authenticate = defineCommand({
     wait: flag('--wait', 'if a challenge is needed, wait for its outcome'),
     failOn: failOnParameter,
   },
-  async run(context, { session: id, file, set, allowUnknown, open, wait, failOn, dryRun }): Promise<Result> {
+  async run(context, { session: id, file, set, allow, open, wait, failOn, dryRun }): Promise<Result> {
     const given = requiredFile(file);
     const print = await responsePrinter(context, authenticationView);
-    const body = await readBody(context, given, set, allowUnknown);
+    const read = await readBody(context, given, { set, allow });
     const client = await context.client();
     const session = await readSession(context, client, id);
-    const { checkBody } = await import('../check-body.ts');
-    const type = SESSION_TYPES.find((known) => known === session?.type);
-    const unknown = checkViolations(given, checkBody(body, type), allowUnknown);
-    const request = body as AuthenticateRequest;
+    const sessionType = SESSION_TYPES.find((known) => known === session?.type);
+    const checked = await checkedBody(context, bodyName(given), read, { sessionType, allow });
+    const request = checked.body as AuthenticateRequest;
     if (session !== undefined) {
       warnOfDeprecated(context, session);
       warnOfExpiry(context, client, session);
@@ -63,7 +62,8 @@ export const authenticate = defineCommand({
     if (earlier !== undefined)
       context.notices.warn(`the session was authenticated before (${earlier}); the service may want a new one`);
     if (dryRun) return new Preview((await import('../../client/api/resources.ts')).authenticateRequest(id, request));
-    await confirm(context, unknown, earlier);
+    reportBody(context, checked);
+    await confirm(context, checked.amount_text, earlier);
     const result = await orNewSession(client.threeDs.authenticate(id, request, ['3ds', 'show', id]));
     const report = async (): Promise<Authentication> => {
       const mustWait = wait && (await reportChallenge(context, client, id, result, { open, failOn }));
@@ -75,8 +75,8 @@ export const authenticate = defineCommand({
     };
     checkOutcome(id, await orNewSession(afterAuthentication(id, 'pending', report(), failOn)), failOn);
   },
-  async request(context, { session: id, file, set, allowUnknown }) {
-    await readBody(context, requiredFile(file), set, allowUnknown);
+  async request(context, { session: id, file, set, allow }) {
+    await readBody(context, requiredFile(file), { set, allow });
     return (await import('../../client/api/resources.ts')).readSessionRequest(id);
   },
 });
@@ -100,19 +100,15 @@ function requiredFile(file: string | undefined): string {
   });
 }
 
-/**
- * Asks at most one question: about unknown fields and a session that was authenticated before, or else about the cost.
- */
-async function confirm(context: Context, paths: readonly string[], earlier: string | undefined): Promise<void> {
+/** Asks at most one question: about a session that was authenticated before, or else about the cost. */
+async function confirm(context: Context, amount: string | null, earlier: string | undefined): Promise<void> {
   const unchanged = 'nothing was sent';
-  if (paths.length === 0 && earlier === undefined)
-    return confirmCost(context, 'authenticate the session', { unchanged });
+  const payment = amount === null ? '' : ` for ${amount}`;
+  if (earlier === undefined) return confirmCost(context, `authenticate the session${payment}`, { unchanged });
   const { globals, notices, prompts } = context;
   if (prompts().canAsk) await context.reportTenant();
-  const what = paths.length === 0 ? 'the body' : `unknown fields (${pathWords(paths)})`;
-  const again = earlier === undefined ? '' : ' again';
-  if (globals.yes) notices.warn(`sending ${what}${again}`);
-  await prompts().confirm(`Send ${what}${again}?`, unchanged);
+  if (globals.yes) notices.warn('sending the body again');
+  await prompts().confirm(`Send the body again${payment}?`, unchanged);
 }
 
 // The service decides; the warning names a probable refusal in advance.

@@ -9,7 +9,7 @@ import { confirmCost } from '../../cli/app/tenant-mark.ts';
 import { text, type ValueParser } from '../../cli/app/value-parsers.ts';
 import { outcomeExamples } from '../../schema/three-ds/outcome-words.ts';
 import { AUTHENTICATION_STATUSES, SESSION_TYPES } from '../../schema/three-ds/values.ts';
-import { bodyParameters } from '../body.ts';
+import { bodyParameters, reportBody } from '../body.ts';
 import { afterAuthentication } from '../outcome.ts';
 import {
   challengeTimeoutParameter,
@@ -62,7 +62,7 @@ const parameters = {
     value('--file <file|->', 'the body, or - for standard input; by default an example of a payment', text),
     DOCUMENTS,
   ),
-  set: bodyParameters.set,
+  ...bodyParameters,
   expect: suggesting(
     { wordsOf: 'authentication status' },
     value('--expect <status>', 'the expected status, or HTTP status such as 424', expectation),
@@ -109,6 +109,7 @@ export const run = defineCommand({
     const print = await recordPrinter(context, scenarioView);
     const planned = await planOf(context, input);
     if (input.dryRun) return new Preview(await firstRequest(planned));
+    reportBody(context, planned);
     await confirmCost(context, 'run the scenario', { unchanged: 'nothing was sent' });
     const client = await context.client();
     const result = await runScenario(context, client, planned, input.challengeTimeout);
@@ -131,6 +132,7 @@ async function planOf(context: Context, input: Input<typeof parameters>): Promis
     type = 'customer',
     file: body,
     set,
+    allow,
     expect,
     reason,
     outcome,
@@ -144,5 +146,5 @@ async function planOf(context: Context, input: Input<typeof parameters>): Promis
     });
   const name = card ?? 'token';
   const scenario = { name, card, token, token_intent: tokenIntent, type, body, expect, reason, outcome, challenge };
-  return planScenario(context, scenario, { set });
+  return planScenario(context, scenario, { set, allow });
 }

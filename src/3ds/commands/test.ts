@@ -11,6 +11,7 @@ import { text } from '../../cli/app/value-parsers.ts';
 import { countText } from '../../cli/output/time.ts';
 import type { Client } from '../../client/api/client.ts';
 import { CHALLENGE_CANCEL_REASON_CODES, STATUS_REASONS } from '../../schema/three-ds/values.ts';
+import { bodyParameters, warnOfViolations } from '../body.ts';
 import { openJunitFile } from '../junit-file.ts';
 import {
   challengeTimeoutParameter,
@@ -22,6 +23,7 @@ import {
   type ScenarioResult,
   scenarioView,
 } from '../scenario.ts';
+import type { LiftableRule } from '../rules.ts';
 import { readSuite, refusedSuite, type Scenario } from '../suite.ts';
 import { threeDsCards } from '../test-cards.ts';
 import { scenariosFailed } from '../three-ds-errors.ts';
@@ -54,6 +56,7 @@ export const test = defineCommand({
     summary: summaryParameter,
     print: flag('--print', 'write the built-in suite as YAML and send nothing'),
     allReasons: flag('--all-reasons', 'every status reason and cancel reason of the interface, at the sandbox'),
+    allow: bodyParameters.allow,
     challengeTimeout: challengeTimeoutParameter,
     dryRun: dryRunParameter,
   },
@@ -66,6 +69,7 @@ export const test = defineCommand({
     try {
       const planned = await readPlanned(context, input);
       if (input.dryRun) return new Preview(await firstRequest(planned[0]));
+      warnOfViolations(context, planned);
       await confirmCost(context, 'run the scenarios', { unchanged: 'nothing was sent' });
       report?.removeEarlier();
       const client = await context.client();
@@ -90,11 +94,12 @@ interface SuiteChoice {
   readonly suite: string | undefined;
   readonly only: string | undefined;
   readonly allReasons: boolean;
+  readonly allow: readonly LiftableRule[];
 }
 
 type Planned = readonly [PlannedScenario, ...PlannedScenario[]];
 
-async function readPlanned(context: Context, { suite: file, only, allReasons }: SuiteChoice): Promise<Planned> {
+async function readPlanned(context: Context, { suite: file, only, allReasons, allow }: SuiteChoice): Promise<Planned> {
   if (allReasons && file !== undefined)
     throw new SvcError('usage', '--all-reasons is a suite by itself and cannot be combined with a file');
   const data = file === undefined ? undefined : await readDataFile(context, file);
@@ -103,7 +108,7 @@ async function readPlanned(context: Context, { suite: file, only, allReasons }: 
   const planned: PlannedScenario[] = [];
   for (const [at, scenario] of scenarios.entries()) {
     try {
-      planned.push(await planScenario(context, scenario, { directory }));
+      planned.push(await planScenario(context, scenario, { directory, allow }));
     } catch (error) {
       if (data === undefined || !isSvcError(error, 'usage')) throw error;
       throw refusedSuite(data.name, [[data.lineOf(['scenarios', at]) ?? 0, error.message]]);

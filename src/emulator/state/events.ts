@@ -134,6 +134,8 @@ interface Events {
     readonly forced?: ForcedOutcome;
     /** Details for the challenge page; the amount includes its currency and is absent when nothing is paid. */
     readonly shown: { readonly merchant: string; readonly amount?: string };
+    /** The exponent is not the one that ISO 4217 gives the currency. The interface names no refusal of that. */
+    readonly otherExponent?: true;
   };
   /** Outcomes of later authentications were set, in the order in which they are tried. */
   outcomes: { readonly texts: readonly string[] };

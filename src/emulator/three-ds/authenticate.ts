@@ -1,8 +1,9 @@
 import type { HTTPException } from 'hono/http-exception';
 import { type AuthenticateRequest, authenticateSchema, MAX_EXTENSIONS } from '../../schema/three-ds/authenticate.ts';
 import { fieldAt, type FieldType, ownValue } from '../../schema/three-ds/fields.ts';
-import { currencyName } from '../../schema/three-ds/formats.ts';
-import { SESSION_TYPES_BY_AUTHENTICATION_TYPE, type SessionType } from '../../schema/three-ds/values.ts';
+import { missingFields } from '../../schema/three-ds/needs.ts';
+import { amountText, currencyOf } from '../../schema/three-ds/tables.ts';
+import { type SessionType, sessionTypesOf } from '../../schema/three-ds/values.ts';
 import { invalid, invalidFields, problem } from '../problem.ts';
 import type { Call } from '../service.ts';
 import type { EventOf, PostedDevice } from '../state/events.ts';
@@ -37,6 +38,7 @@ export async function authenticate(call: Call, session: Session): Promise<EventO
     decoupled,
     ...(decoupled && { decoupledLimit: Math.min(decoupled_challenge_max_time, MAX_DECOUPLED_MINUTES) * 60_000 }),
     shown: shownOf(request),
+    ...(hasOtherExponent(request) && { otherExponent: true }),
     ...(posted && { posted }),
     ...(message_extensions && { extensions: message_extensions }),
     ...(forced && { forced }),
@@ -77,15 +79,9 @@ function shownOf({ merchant_info, requestor_info, purchase_info }: AuthenticateR
   return amount === undefined ? { merchant } : { merchant, amount: amountText(amount, Number(exponent), currency) };
 }
 
-function amountText(amount: string, exponent: number, currency: string): string {
-  const digits = amount
-    .replace(/^0+/, '')
-    .slice(0, 48)
-    .padStart(exponent + 1, '0');
-  const whole = digits.slice(0, digits.length - exponent);
-  const number = exponent === 0 ? whole : `${whole}.${digits.slice(-exponent)}`;
-  const name = /^[A-Z]/.test(currency) ? currency : currencyName(currency);
-  return `${number} ${name ?? `(currency ${currency})`}`;
+function hasOtherExponent({ purchase_info: { currency = '', exponent } = {} }: AuthenticateRequest): boolean {
+  const units = currencyOf(currency)?.units;
+  return units !== undefined && exponent !== undefined && Number(exponent) !== units;
 }
 
 /** Checks the body of an authenticate request: a 400 names every violation. Unknown members are ignored. */
@@ -140,76 +136,15 @@ export type Broken = readonly [path: string, message: string];
 
 /** Returns every broken rule between the fields of an authenticate body. */
 export function brokenConditions(body: unknown, sessionType: SessionType): Broken[] {
-  const facts = {
-    category: ownValue(body, ['authentication_category']),
-    type: ownValue(body, ['authentication_type']),
-    decoupled: ownValue(body, ['request_decoupled_challenge']),
-    sessionType,
-  };
-  const missing = NEEDS.filter(({ when }) => when(facts)).flatMap(({ words, paths }) =>
-    paths.filter((path) => isMissing(body, path)).map((path): Broken => [path, `Is required ${words}.`]),
-  );
-  return [...sessionRule(facts), ...missing];
-}
-
-/** The values on which the rules depend, unchecked. */
-interface Facts {
-  readonly category: unknown;
-  readonly type: unknown;
-  readonly decoupled: unknown;
-  readonly sessionType: SessionType;
-}
-
-interface Need {
-  readonly words: string;
-  readonly paths: readonly string[];
-  readonly when: (facts: Facts) => boolean;
-}
-
-const isPayment = ({ category }: Facts): boolean => category === 'payment';
-const isRecurring = ({ type }: Facts): boolean => type === 'recurring-transaction';
-const isInstallment = ({ type }: Facts): boolean => type === 'installment-transaction';
-
-const NEEDS: readonly Need[] = [
-  {
-    words: 'when request_decoupled_challenge is true or the session type is merchant',
-    paths: ['decoupled_challenge_max_time'],
-    when: ({ decoupled, sessionType }) => decoupled === true || sessionType === 'merchant',
-  },
-  {
-    words: 'for payment, recurring-transaction and installment-transaction',
-    paths: withMembers('purchase_info', 'amount', 'currency', 'exponent', 'date'),
-    when: (facts) => isPayment(facts) || isRecurring(facts) || isInstallment(facts),
-  },
-  {
-    words: 'when authentication_category is payment',
-    paths: [
-      'purchase_info.transaction_type',
-      ...withMembers('merchant_info', 'mid', 'acquirer_bin', 'name', 'country_code', 'category_code'),
-    ],
-    when: isPayment,
-  },
-  { words: 'for installment-transaction', paths: ['purchase_info.installment_count'], when: isInstallment },
-  {
-    words: 'for recurring-transaction',
-    paths: ['purchase_info.recurring_expiration', 'purchase_info.recurring_frequency'],
-    when: isRecurring,
-  },
-];
-
-function withMembers(path: string, ...members: readonly string[]): string[] {
-  return [path, ...members.map((name) => `${path}.${name}`)];
-}
-
-// A missing object is reported once, not again for each of its members.
-function isMissing(body: unknown, path: string): boolean {
-  const [parent = ''] = path.split('.');
-  const has = (name: string): boolean => ownValue(body, name.split('.')) !== undefined;
-  return !has(path) && (parent === path || has(parent));
-}
-
-function sessionRule({ type, sessionType }: Facts): Broken[] {
-  const allowed = Object.entries(SESSION_TYPES_BY_AUTHENTICATION_TYPE).find(([name]) => name === type)?.[1];
-  if (allowed === undefined || allowed.some((name) => name === sessionType)) return [];
-  return [['authentication_type', `Is not allowed for sessions of type ${sessionType}.`]];
+  const type = ownValue(body, ['authentication_type']);
+  const category = ownValue(body, ['authentication_category']);
+  const decoupled = ownValue(body, ['request_decoupled_challenge']);
+  const allowed = sessionTypesOf(type);
+  const isForbidden = allowed.length > 0 && !allowed.includes(sessionType);
+  const forbidden: Broken = ['authentication_type', `Is not allowed for sessions of type ${sessionType}.`];
+  const missing = missingFields(body, { category, type, decoupled, sessionType });
+  return [
+    ...(isForbidden ? [forbidden] : []),
+    ...missing.map(({ path, when }): Broken => [path, `Is required when ${when.words}.`]),
+  ];
 }

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { text as currencies } from './currencies.csv';
+import { currencyOf } from './tables.ts';
 
 // Fields of a request with their documentation: `description` fits behind "must be" and beside a template's value, and
 // `examples` contains one valid value. Checks, templates and generated documents use both.
@@ -50,7 +50,13 @@ export function country(what: string): z.ZodMiniString {
 
 /** Declares a currency, which the interface calls an ISO 4217 code and leaves open whether numeric or alphabetic. */
 export function currency(what: string): z.ZodMiniString {
-  return textThat(z.refine(isCurrencyCode), `${what}, an ISO 4217 code of 3 digits or 3 capital letters`, '840');
+  const words = `${what}, an ISO 4217 code: its number, such as 840, or its letters, such as USD`;
+  return textThat(z.refine(isCurrencyCode), words, '840');
+}
+
+// The service may know a number that the table does not have yet.
+function isCurrencyCode(value: string): boolean {
+  return /^\d{3}$/.test(value) || currencyOf(value)?.code === value;
 }
 
 /** Declares a currency that the interface restricts to digits. */
@@ -82,28 +88,4 @@ function isRealTime(value: string): boolean {
   const iso = `${year}-${month}-${date}T${time.join(':')}.000Z`;
   const at = new Date(iso);
   return !Number.isNaN(at.getTime()) && at.toISOString() === iso;
-}
-
-// ISO 4217: each alphabetic code with its numeric one.
-const NUMERIC = new Map(
-  currencies
-    .trim()
-    .split('\n')
-    .slice(1)
-    .map((line) => [line.slice(0, 3), line.slice(4)]),
-);
-const ALPHABETIC = new Map([...NUMERIC].map(([name, number]) => [number, name]));
-
-function isCurrencyCode(value: string): boolean {
-  return /^\d{3}$/.test(value) || NUMERIC.has(value);
-}
-
-/** The numeric code of a currency named by its alphabetic one: `840` for `USD`. */
-export function numericCurrency(name: string): string | undefined {
-  return NUMERIC.get(name.trim().toUpperCase());
-}
-
-/** The alphabetic code of a currency given by its numeric one: `USD` for `840`. */
-export function currencyName(number: string): string | undefined {
-  return ALPHABETIC.get(number);
 }

@@ -128,6 +128,12 @@ export const SESSION_TYPES_BY_AUTHENTICATION_TYPE = {
 
 export type AuthenticationType = keyof typeof SESSION_TYPES_BY_AUTHENTICATION_TYPE;
 
+/** Returns the session types for an authentication type; none for an unknown one. */
+export function sessionTypesOf(type: unknown): readonly SessionType[] {
+  const found = Object.entries(SESSION_TYPES_BY_AUTHENTICATION_TYPE).find(([name]) => name === type);
+  return found?.[1] ?? [];
+}
+
 export const TRANSACTION_TYPES = [
   'purchase',
   'check-acceptance',

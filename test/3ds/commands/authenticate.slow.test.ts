@@ -189,19 +189,48 @@ describe('3ds authenticate', () => {
     );
   });
 
-  it('svc 3ds authenticate sends unknown fields as they are with --allow-unknown, once that was confirmed', async () => {
+  it('svc 3ds authenticate sends unknown fields as they are with --allow unknown-field, and names them', async () => {
     const body = changed(fullBody(), 'purchase_info.new_rate', { deep: ['x', 1] });
     place.file('body.json', body);
     script({ [READ]: [200, FRESH], [SEND]: [200, RESULT] });
     expect(await authenticate('--yes')).toMatchObject({ code: 13 });
-    const asked = await authenticate('--allow-unknown');
-    expect({ code: asked.code, lines: server.lines }).toEqual({ code: 2, lines: [READ, READ] });
-    expect(asked.stderr).toContain('Send unknown fields (purchase_info.new_rate)?');
-    expect(asked.stderr).toContain('"next":"svc 3ds authenticate --help"');
-    const sent = await authenticate('--allow-unknown', '--yes', '--set', 'purchase_info.currency=EUR');
+    const sent = await authenticate('--allow', 'unknown-field', '--set', 'purchase_info.currency=USD');
     expect(sent.code).toBe(0);
-    expect(sent.stderr).toContain('sending unknown fields (purchase_info.new_rate)');
-    expect(server.calls.at(-1)?.body).toEqual(changed(body, 'purchase_info.currency', '978'));
+    expect(sent.stderr).toContain('allowed (unknown-field): purchase_info.new_rate is not a field');
+    expect(server.calls.at(-1)?.body).toEqual(changed(body, 'purchase_info.currency', '840'));
+  });
+
+  it('R95: svc 3ds authenticate refuses an exponent that contradicts the currency, and sends it with --allow exponent', async () => {
+    place.file(
+      'body.json',
+      changed(changed(fullBody(), 'purchase_info.currency', '392'), 'purchase_info.amount', '500000'),
+    );
+    script({ [READ]: [200, FRESH], [SEND]: [200, RESULT] });
+    const refused = await authenticate();
+    expect({ code: refused.code, lines: server.lines }).toEqual({ code: 13, lines: [READ] });
+    expect(refused.stderr).toContain('500000 would be 5,000.00 JPY, not 500,000 JPY');
+    const sent = await authenticate('--allow', 'exponent');
+    expect({ code: sent.code, line: server.lines.at(-1) }).toEqual({ code: 0, line: SEND });
+    expect(sent.stderr).toContain('amount: 5,000.00 JPY');
+    const set = await authenticate('--set', 'purchase_info.currency=JPY');
+    expect(set.stderr).toContain('amount: 500,000 JPY');
+    expect(server.calls.at(-1)?.body).toMatchObject({ purchase_info: { currency: '392', exponent: '0' } });
+  });
+
+  it('svc 3ds show has the device data of SDKs as they are sent', async () => {
+    const device_info = {
+      browser_color_depth: '24',
+      browser_screen_height: '720.5',
+      browser_screen_width: 1280.5,
+      browser_tz: '-330',
+    };
+    for (const info of [device_info, { ...device_info, browser_tz: 'test' }, { ...device_info, browser_tz: -330 }]) {
+      script({ [READ]: [200, { ...SESSION, device_info: info }] });
+      const { code, stdout } = await place.svc(['3ds', 'show', 's1'], { server });
+      expect({ code, shown: JSON.parse(stdout) as unknown }).toMatchObject({ code: 0, shown: { device_info: info } });
+      const table = await place.svc(['3ds', 'show', 's1', '-o', 'table'], { server });
+      expect([table.code, table.stdout]).toEqual([0, expect.stringContaining('720.5')]);
+    }
   });
 
   it('R57: svc 3ds authenticate refuses what the type of the session forbids, before anything is sent', async () => {
@@ -209,8 +238,11 @@ describe('3ds authenticate', () => {
     place.file('body.json', changed(fullBody(), 'decoupled_challenge_max_time', undefined));
     const { code, stdout, stderr } = await authenticate();
     expect({ code, stdout, lines: server.lines }).toEqual({ code: 13, stdout: '', lines: [READ] });
-    const { violations } = JSON.parse(stderr.trim().split('\n').at(-1) ?? '') as { violations: { path: string }[] };
-    expect(violations.map(({ path }) => path)).toEqual(['authentication_type', 'decoupled_challenge_max_time']);
+    const { violations } = JSON.parse(stderr.trim().split('\n').at(-1) ?? '') as {
+      violations: { path: string; severity: string }[];
+    };
+    const errors = violations.filter(({ severity }) => severity === 'error');
+    expect(errors.map(({ path }) => path)).toEqual(['authentication_type', 'decoupled_challenge_max_time']);
   });
 
   it('svc 3ds authenticate checks as far as it can where the type of the session is new', async () => {

@@ -1,6 +1,7 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { template } from '../../../src/3ds/commands/template.ts';
 import { BODY } from '../../../src/schema/three-ds/fields.ts';
+import { FakeClock } from '../../support/clock.ts';
 import { Place } from './support.ts';
 
 const place = new Place();
@@ -8,27 +9,15 @@ afterAll(() => place.remove());
 
 describe('3ds template', () => {
   it('svc 3ds template prints commented JSON that validate accepts', async () => {
-    const { code, stdout } = await place.svc([
-      '3ds',
-      'template',
-      'recurring-transaction',
-      '--session-type',
-      'merchant',
-    ]);
+    const clock = new FakeClock();
+    const argv = ['3ds', 'template', 'recurring-transaction', '--session-type', 'merchant'];
+    const { code, stdout } = await place.svc(argv, { clock });
     expect(code).toBe(0);
     expect(stdout).toMatch(/"recurring_frequency": "28" \/\/ /);
     expect(await place.svc(['3ds', 'validate', '-', '--session-type', 'merchant'], { input: stdout })).toMatchObject({
       code: 0,
     });
-    const table = await place.svc([
-      '3ds',
-      'template',
-      'recurring-transaction',
-      '--session-type',
-      'merchant',
-      '-o',
-      'table',
-    ]);
+    const table = await place.svc([...argv, '-o', 'table'], { clock });
     expect(table.stdout).toBe(stdout);
   });
 
@@ -49,6 +38,26 @@ describe('3ds template', () => {
     [[], /authentication-type/],
   ])('%j is a usage error', async (argv, words) => {
     const { code, stdout, stderr } = await place.svc(['3ds', 'template', ...argv]);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toMatch(words);
+  });
+});
+
+describe('svc 3ds template --currency', () => {
+  it('R95: svc 3ds template --currency has the number of the currency and its exponent', async () => {
+    for (const typed of ['JPY', 'jpy', '392']) {
+      const { stdout } = await place.svc(['3ds', 'template', 'payment-transaction', '--currency', typed, '-o', 'json']);
+      expect(JSON.parse(stdout)).toMatchObject({ purchase_info: { amount: '1000', currency: '392', exponent: '0' } });
+    }
+  });
+
+  it.each([
+    ['payment-transaction', 'XAU', /must be the code of a currency of ISO 4217/],
+    ['payment-transaction', 'USX', /must be the code of a currency of ISO 4217/],
+    ['payment-transaction', 'BGN', /lists BGN as historic since 2026-01-01.*EUR replaced it/s],
+    ['add-card', 'USD', /this body has no purchase/],
+  ])('svc 3ds template %s --currency %s is a usage error', async (type, currency, words) => {
+    const { code, stdout, stderr } = await place.svc(['3ds', 'template', type, '--currency', currency]);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toMatch(words);
   });

@@ -76,27 +76,81 @@ describe('3ds validate', () => {
   });
 });
 
+describe('contradictions', () => {
+  const yen = changed(changed(fullBody(), 'purchase_info.currency', 'JPY'), 'purchase_info.amount', '500000');
+
+  it('R95: svc 3ds validate refuses an exponent that contradicts the currency, and names the option that sends it', async () => {
+    const input = JSON.stringify(yen);
+    const { code, stdout, stderr } = await place.svc(['3ds', 'validate', '-'], { input });
+    expect({ code, stdout }).toEqual({ code: 13, stdout: '' });
+    const { violations, hint } = errorOf(stderr) as { violations: unknown[]; hint: string };
+    const found = { rule: 'exponent', path: 'purchase_info.exponent', severity: 'error' };
+    expect({ violations, hint }).toMatchObject({
+      violations: [found],
+      hint: expect.stringContaining('--allow exponent'),
+    });
+    const allowed = await place.svc(['3ds', 'validate', '-', '--allow', 'exponent'], { input });
+    expect(allowed.code).toBe(0);
+    expect(JSON.parse(allowed.stdout)).toMatchObject({ amount_text: '5,000.00 JPY', violations: [found] });
+  });
+
+  it('svc 3ds validate warns of what many servers refuse, and has each warning as data', async () => {
+    const body = changed(changed(fullBody(), 'purchase_info.currency', 'BGN'), 'merchant_info.country_code', '983');
+    const { code, stdout, stderr } = await place.svc(['3ds', 'validate', '-'], { input: JSON.stringify(body) });
+    expect(code).toBe(0);
+    expect((JSON.parse(stdout) as { violations: unknown[] }).violations).toMatchObject([
+      { rule: 'historic-currency', path: 'purchase_info.currency', severity: 'warning' },
+      { rule: 'country', path: 'merchant_info.country_code', severity: 'warning' },
+    ]);
+    expect(stderr).toContain('is BGN, which ISO 4217 lists as historic since 2026-01-01; EUR replaced it');
+  });
+
+  it('R95: --set of a currency sets its exponent too and says so, unless the exponent is set or allowed to differ', async () => {
+    const input = JSON.stringify(fullBody());
+    const set = (...words: string[]) =>
+      place.svc(['3ds', 'validate', '-', '--set', 'purchase_info.currency=JPY', ...words], { input });
+    const plain = await set('--set', 'purchase_info.amount=500000');
+    expect(plain.stderr).toContain('purchase_info.exponent is set to 0 too, the minor units of JPY');
+    expect(JSON.parse(plain.stdout)).toMatchObject({ amount_text: '500,000 JPY' });
+    expect(await set('--set', 'purchase_info.exponent=2')).toMatchObject({ code: 13 });
+    const allowed = await set('--allow', 'exponent');
+    expect(JSON.parse(allowed.stdout)).toMatchObject({ amount_text: '10.00 JPY' });
+    expect(allowed.stderr).not.toContain('is set to');
+  });
+
+  it('--allow takes the name of a rule that can be lifted', async () => {
+    for (const [rule, words] of [
+      ['exponnt', "Did you mean 'exponent'?"],
+      ['card-number', 'must be one of unknown-field'],
+    ] as const) {
+      const { code, stderr } = await place.svc(['3ds', 'validate', '-', '--allow', rule], { input: '{}' });
+      expect([code, stderr]).toEqual([2, expect.stringContaining(words)]);
+    }
+  });
+});
+
 /** Returns a body with fields that the interface does not have, at the top level and nested. */
 function unknownBody(): unknown {
   const body = changed(fullBody(), 'purchase_info.new_rate', { deep: ['x', 1] });
   return changed(body, 'newThing', 'kept');
 }
 
-describe('--allow-unknown', () => {
-  it('--allow-unknown allows unknown fields and lists them', async () => {
+describe('--allow unknown-field', () => {
+  it('--allow unknown-field allows unknown fields and lists them', async () => {
     const input = JSON.stringify(unknownBody());
     expect(await place.svc(['3ds', 'validate', '-'], { input })).toMatchObject({ code: 13 });
-    const run = await place.svc(['3ds', 'validate', '-', '--allow-unknown'], { input });
+    const run = await place.svc(['3ds', 'validate', '-', '--allow', 'unknown-field'], { input });
     expect({ code: run.code, valid: JSON.parse(run.stdout) as unknown }).toMatchObject({
       code: 0,
       valid: { valid: true, session_types: ['customer'] },
     });
-    expect(run.stderr).toContain('unknown fields: purchase_info.new_rate, newThing');
+    expect(run.stderr).toContain('allowed (unknown-field): purchase_info.new_rate is not a field of the interface');
+    expect(run.stderr).toContain('allowed (unknown-field): newThing is not');
   });
 
-  it('R57: --allow-unknown lifts no other rule', async () => {
+  it('R57: --allow unknown-field lifts no other rule', async () => {
     const broken = changed(changed(unknownBody(), 'purchase_info.amount', '1.00'), 'cardholder_info.name', 7);
-    const { code, stderr } = await place.svc(['3ds', 'validate', '-', '--allow-unknown'], {
+    const { code, stderr } = await place.svc(['3ds', 'validate', '-', '--allow', 'unknown-field'], {
       input: JSON.stringify(broken),
     });
     const { violations } = errorOf(stderr) as { violations: { path: string }[] };
@@ -112,8 +166,8 @@ describe('--allow-unknown', () => {
     ['cardholder_info.new_phone_number', { number: '4111111111111111' }],
     ['broadcast_info', { '4111111111111111': true }],
     ['new_thing', { '4111-1111-1111-1111': {} }],
-  ])('R40: --allow-unknown finds a card number below %s', async (path, content) => {
-    const { code, stdout, stderr } = await place.svc(['3ds', 'validate', '-', '--allow-unknown'], {
+  ])('R40: --allow unknown-field finds a card number below %s', async (path, content) => {
+    const { code, stdout, stderr } = await place.svc(['3ds', 'validate', '-', '--allow', 'unknown-field'], {
       input: JSON.stringify(changed(fullBody(), path, content)),
     });
     expect({ code, stdout }).toEqual({ code: 13, stdout: '' });
@@ -121,16 +175,18 @@ describe('--allow-unknown', () => {
     expect(stderr).not.toContain('1111');
   });
 
-  it('--allow-unknown keeps the bounds on size and depth', async () => {
+  it('--allow unknown-field keeps the bounds on size and depth', async () => {
     const deep = `${'{"new":'.repeat(20_000)}1${'}'.repeat(20_000)}`;
     for (const input of [deep, `"${'x'.repeat(1_000_000)}"`])
-      expect(await place.svc(['3ds', 'validate', '-', '--allow-unknown'], { input })).toMatchObject({ code: 13 });
+      expect(await place.svc(['3ds', 'validate', '-', '--allow', 'unknown-field'], { input })).toMatchObject({
+        code: 13,
+      });
   });
 
-  it('--allow-unknown lets --set put strings into unknown fields, and names no odd path', async () => {
+  it('--allow unknown-field lets --set put strings into unknown fields, and names no odd path', async () => {
     const input = JSON.stringify(fullBody());
     const set = (path: string): ReturnType<Place['svc']> =>
-      place.svc(['3ds', 'validate', '-', '--allow-unknown', '--set', `${path}=1`], { input });
+      place.svc(['3ds', 'validate', '-', '--allow', 'unknown-field', '--set', `${path}=1`], { input });
     expect((await set('purchase_info.new_rate')).stderr).toContain('purchase_info.new_rate');
     for (const path of ['__proto__.x', 'a..b', 'key canary', '4111111111111111', 'cardholder_info.name.x']) {
       const { code, stderr } = await set(path);
@@ -201,7 +257,7 @@ describe('a body that cannot be read', () => {
     const { code, stderr } = await place.svc(['3ds', 'validate', '-'], { input: text });
     expect(code).toBe(13);
     expect(errorOf(stderr)).toMatchObject({
-      violations: [{ path: '(body)', rule: 'must be an object' }],
+      violations: [{ path: '(body)', rule: 'format', message: 'must be an object' }],
       problems: ['(body) must be an object'],
     });
   });

@@ -201,10 +201,20 @@ describe('the pages', () => {
     ['5', '978', '2', '0.05 EUR'],
     ['000', '978', '2', '0.00 EUR'],
     ['123456', '048', '3', '123.456 BHD'],
+    ['500000', '392', '0', '500,000 JPY'],
     ['123456', '000', '3', '123.456 (currency 000)'],
   ])('the pages write %s of currency %s with exponent %s as %s', async (amount, currency, exponent, expected) => {
     const body = { ...PAYMENT, purchase_info: { ...PURCHASE, amount, currency, exponent } };
     expect((await (await challenge(false, body)).look()).text).toContain(`<dd>${expected}</dd>`);
+  });
+
+  it('R95: the sandbox takes an exponent that contradicts the currency, shows the amount so, and notes it in its journal', async () => {
+    const on = await challenge(false, {
+      ...PAYMENT,
+      purchase_info: { ...PURCHASE, amount: '500000', currency: '392' },
+    });
+    expect((await on.look()).text).toContain('<dd>5,000.00 JPY</dd>');
+    expect(readFileSync(`${on.directory}/journal.jsonl`, 'utf8')).toContain('"otherExponent":true');
   });
 
   it('the pages refuse a form that is too large', async () => {

@@ -1,0 +1,224 @@
+import { containsCardNumber } from '../base/security/card-number.ts';
+import { DAY_MS } from '../schema/durations.ts';
+import { ownValue } from '../schema/three-ds/fields.ts';
+import { amountText, countryOf, currencyOf, isCountryCode } from '../schema/three-ds/tables.ts';
+import type { Rule, Violation } from './rules.ts';
+
+/**
+ * Finds where a body contradicts itself, a public table or the rules of EMV 3-D Secure, and what many servers refuse. The
+ * interface names none of this. A value of another form is left to `checkBody`.
+ */
+export function contradictionsIn(body: unknown, now: number): Violation[] {
+  const textAt = (path: string): string => {
+    const value = ownValue(body, path.split('.'));
+    return typeof value === 'string' ? value : '';
+  };
+  return [
+    ...challengeTime(ownValue(body, ['decoupled_challenge_max_time'])),
+    ...CURRENCIES.flatMap((path) => currencyAt(path, textAt(path))),
+    ...exponent(body),
+    ...purchaseDate(textAt('purchase_info.date'), now),
+    ...installments(textAt('purchase_info.installment_count')),
+    ...recurringExpiration(textAt('purchase_info.recurring_expiration'), textAt('purchase_info.date'), now),
+    ...categoryCode(textAt('merchant_info.category_code')),
+    ...COUNTRIES.flatMap((path) => countryAt(path, textAt(path))),
+    ...ADDRESSES.flatMap((path) => stateAt(path, textAt(`${path}.state_code`), textAt(`${path}.country_code`))),
+    ...LENGTHS.flatMap(([path, most, unit]) => lengthAt(path, textAt(path), most, unit)),
+    ...extensionLengths(body),
+  ];
+}
+
+/**
+ * Returns the amount of a body as a person reads it, such as `500,000 JPY`; undefined without one, and where its digits may
+ * be a card number.
+ */
+export function amountTextOf(body: unknown): string | undefined {
+  const [amount, currency, units] = purchaseOf(body);
+  if (!/^\d+$/.test(amount) || currencyOf(currency) === undefined || !/^[0-4]$/.test(units)) return undefined;
+  return containsCardNumber(amount, 'cell') ? undefined : amountText(amount, Number(units), currency);
+}
+
+const CURRENCIES = ['purchase_info.currency', 'merchant_info.risk_info.gift_card_currency'];
+const ADDRESSES = ['cardholder_info.billing_address', 'cardholder_info.shipping_address'];
+const COUNTRIES = ['merchant_info.country_code', ...ADDRESSES.map((path) => `${path}.country_code`)];
+const MOST_MINUTES = 10_080;
+const PURCHASE_WITHIN_MS = 2 * DAY_MS;
+
+function purchaseOf(body: unknown): [amount: string, currency: string, exponent: string] {
+  const [amount = '', currency = '', exponentGiven = ''] = ['amount', 'currency', 'exponent'].map((name) => {
+    const value = ownValue(body, ['purchase_info', name]);
+    return typeof value === 'string' ? value : undefined;
+  });
+  return [amount, currency, exponentGiven];
+}
+
+function exponent(body: unknown): Violation[] {
+  const [amount, code, given] = purchaseOf(body);
+  const currency = currencyOf(code);
+  const units = currency?.units;
+  if (currency === undefined || units === undefined || !/^[0-4]$/.test(given) || Number(given) === units) return [];
+  const shown = amountTextOf(body);
+  const meant = amountText(amount, units, code);
+  const amounts = shown === undefined ? '' : `: ${amount} would be ${shown}, not ${meant}`;
+  const message = `contradicts the currency: ${currency.code} has ${units} minor units, and the exponent says ${given}${amounts}`;
+  return [error('exponent', 'purchase_info.exponent', message, String(units))];
+}
+
+function currencyAt(path: string, code: string): Violation[] {
+  const currency = currencyOf(code);
+  if (currency === undefined)
+    return /^\d{3}$/.test(code)
+      ? [error('currency', path, 'is a number that ISO 4217 gives to no currency', '840')]
+      : [];
+  if (!currency.isMoney)
+    return [error('currency', path, `is ${currency.code} of ISO 4217, in which no cardholder pays`, '840')];
+  if (currency.until === undefined) return [];
+  const { code: name, until, successor } = currency;
+  return [
+    warning(
+      'historic-currency',
+      path,
+      `is ${name}, which ISO 4217 lists as historic since ${until}; ${successor} replaced it`,
+    ),
+  ];
+}
+
+function challengeTime(minutes: unknown): Violation[] {
+  const isRight = typeof minutes !== 'number' || minutes <= 0 || (Number.isInteger(minutes) && minutes <= MOST_MINUTES);
+  if (isRight) return [];
+  const message = `must be a whole number of minutes from 1 to ${MOST_MINUTES}, which is 7 days`;
+  return [error('challenge-time', 'decoupled_challenge_max_time', message, 60)];
+}
+
+function installments(count: string): Violation[] {
+  if (!/^\d+$/.test(count) || Number(count) >= 2) return [];
+  return [error('installments', 'purchase_info.installment_count', 'must be at least 2', '12')];
+}
+
+function purchaseDate(date: string, now: number): Violation[] {
+  const days = (now - timeOf(date)) / DAY_MS;
+  if (!/^\d{14}$/.test(date) || !(Math.abs(days) * DAY_MS > PURCHASE_WITHIN_MS)) return [];
+  const distance = `${Math.floor(Math.abs(days))} days ${days > 0 ? 'ago' : 'ahead'}`;
+  return [
+    warning('purchase-date', 'purchase_info.date', `is ${distance}; it should be the time of this purchase, in UTC`),
+  ];
+}
+
+function recurringExpiration(expiration: string, purchase: string, now: number): Violation[] {
+  if (!/^\d{8}$/.test(expiration)) return [];
+  const path = 'purchase_info.recurring_expiration';
+  const example = dayOf(now + 365 * DAY_MS);
+  if (/^\d{14}$/.test(purchase) && expiration <= purchase.slice(0, 8))
+    return [
+      error(
+        'recurring-expiration',
+        path,
+        'must be later than the purchase: it is the date of the final authorization',
+        example,
+      ),
+    ];
+  return expiration < dayOf(now) ? [error('recurring-expiration', path, 'has passed', example)] : [];
+}
+
+function categoryCode(code: string): Violation[] {
+  if (code === '' || /^\d{4}$/.test(code)) return [];
+  return [error('category-code', 'merchant_info.category_code', 'must have 4 digits, as ISO 18245 writes it', '5411')];
+}
+
+function countryAt(path: string, code: string): Violation[] {
+  if (!/^\d{3}$/.test(code) || countryOf(code) !== undefined) return [];
+  return [warning('country', path, 'is a number that ISO 3166-1 gives to no country')];
+}
+
+// A territory may be written as a country, or as a subdivision of the country it belongs to: 630 and US-PR.
+function stateAt(address: string, state: string, number: string): Violation[] {
+  const [, prefix = ''] = /^([A-Z]{2})-/.exec(state) ?? [];
+  const country = countryOf(number);
+  if (country === undefined || [country.code, country.within].includes(prefix) || !isCountryCode(prefix)) return [];
+  const message = `contradicts country_code: it begins with ${prefix}, and ${number} is ${country.code}`;
+  return [error('country-of-state', `${address}.state_code`, message)];
+}
+
+function lengthAt(path: string, text: string, most: number, unit = 'characters'): Violation[] {
+  const { length } = Array.from(text);
+  if (length <= most) return [];
+  return [warning('length', path, `has ${length} ${unit}; many servers refuse more than ${most}`)];
+}
+
+function extensionLengths(body: unknown): Violation[] {
+  const list = ownValue(body, ['message_extensions']);
+  if (!Array.isArray(list)) return [];
+  const tooMany = `has ${list.length} items; many servers refuse more than ${MOST_EXTENSIONS}`;
+  return [
+    ...(list.length > MOST_EXTENSIONS ? [warning('length', 'message_extensions', tooMany)] : []),
+    ...list.flatMap((item: unknown, at) =>
+      EXTENSION_LENGTHS.flatMap(([name, most]) => {
+        const value = ownValue(item, [name]);
+        return typeof value === 'string' ? lengthAt(`message_extensions.${at}.${name}`, value, most) : [];
+      }),
+    ),
+  ];
+}
+
+const MOST_EXTENSIONS = 10;
+const EXTENSION_LENGTHS = [
+  ['id', 64],
+  ['name', 64],
+  ['data', 8059],
+] as const;
+
+/** The lengths of EMV 3-D Secure. The interface has none. */
+const LENGTHS: readonly (readonly [path: string, most: number, unit?: string])[] = [
+  ['purchase_info.amount', 48, 'digits'],
+  ['purchase_info.installment_count', 3, 'digits'],
+  ['purchase_info.recurring_frequency', 4, 'digits'],
+  ['merchant_info.mid', 35],
+  ['merchant_info.acquirer_bin', 11],
+  ['merchant_info.name', 40],
+  ['merchant_info.risk_info.delivery_email', 254],
+  ['merchant_info.risk_info.gift_card_amount', 15, 'digits'],
+  ['merchant_info.risk_info.gift_card_count', 2, 'digits'],
+  ['requestor_info.id', 35],
+  ['requestor_info.name', 40],
+  ['requestor_info.url', 2048],
+  ['cardholder_info.account_id', 64],
+  ['cardholder_info.account_info.purchase_count_half_year', 4, 'digits'],
+  ['cardholder_info.account_info.transaction_count_day', 3, 'digits'],
+  ['cardholder_info.account_info.transaction_count_year', 3, 'digits'],
+  ['cardholder_info.authentication_info.data', 20_000],
+  ['cardholder_info.prior_authentication_info.reference_id', 36],
+  ['cardholder_info.prior_authentication_info.data', 2048],
+  ['cardholder_info.name', 45],
+  ['cardholder_info.email', 254],
+  ...['phone_number', 'mobile_phone_number', 'work_phone_number'].flatMap((phone) => [
+    [`cardholder_info.${phone}.country_code`, 3] as const,
+    [`cardholder_info.${phone}.number`, 15] as const,
+  ]),
+  ...ADDRESSES.flatMap((address) =>
+    ['line1', 'line2', 'line3', 'city'].map((name) => [`${address}.${name}`, 50] as const),
+  ),
+  ...ADDRESSES.map((address) => [`${address}.postal_code`, 16] as const),
+];
+
+function error(rule: Rule, path: string, message: string, example?: unknown): Violation {
+  return { rule, path, severity: 'error', message, ...(example !== undefined && { example }) };
+}
+
+function warning(rule: Rule, path: string, message: string): Violation {
+  return { rule, path, severity: 'warning', message };
+}
+
+function timeOf(date: string): number {
+  const [, year, month, day, hour, minute, second] = /^(....)(..)(..)(..)(..)(..)$/.exec(date) ?? [];
+  return Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}Z`);
+}
+
+/** Writes a time as a day in UTC, `YYYYMMDD`. */
+export function dayOf(time: number): string {
+  return secondOf(time).slice(0, 8);
+}
+
+/** Writes a time in UTC, `YYYYMMDDhhmmss`. */
+export function secondOf(time: number): string {
+  return new Date(time).toISOString().replaceAll(/\D/g, '').slice(0, 14);
+}

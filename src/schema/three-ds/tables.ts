@@ -1,0 +1,81 @@
+import { text as countries } from './countries.csv';
+import { text as currencies } from './currencies.csv';
+
+/** A currency of ISO 4217, in use or historic. */
+export interface Currency {
+  /** The alphabetic code, such as `USD`. */
+  readonly code: string;
+  /** The numeric code, such as `840`. */
+  readonly number: string;
+  /** The digits behind the decimal point; undefined where ISO 4217 gives none. */
+  readonly units: number | undefined;
+  /** False for precious metals, units of account and codes for tests, in which nobody pays. */
+  readonly isMoney: boolean;
+  /** The day or month of its withdrawal. */
+  readonly until: string | undefined;
+  /** The alphabetic code of what replaced it. */
+  readonly successor: string | undefined;
+}
+
+const ALL: readonly Currency[] = rowsOf(currencies).map(([code = '', number = '', units = '', until, successor]) => ({
+  code,
+  number,
+  units: /^\d$/.test(units) ? Number(units) : undefined,
+  isMoney: units !== 'none',
+  until: until || undefined,
+  successor: successor || undefined,
+}));
+
+const BY_CODE = new Map(ALL.map((currency) => [currency.code, currency]));
+
+// Some historic currencies had the number of their successor. The one in use counts, or else the latest.
+const BY_NUMBER = new Map(
+  ALL.toSorted((a, b) => (a.until ?? '9').localeCompare(b.until ?? '9')).map((currency) => [currency.number, currency]),
+);
+
+/** Finds a currency by its alphabetic code, in any case, or its numeric code. */
+export function currencyOf(code: string): Currency | undefined {
+  return BY_NUMBER.get(code) ?? BY_CODE.get(code.trim().toUpperCase());
+}
+
+/** Every currency, by its alphabetic code. */
+export function allCurrencies(): readonly Currency[] {
+  return ALL;
+}
+
+/** Writes an amount in minor units as a person reads it: `500,000 JPY`. */
+export function amountText(amount: string, exponent: number, currency: string): string {
+  const digits = amount
+    .replace(/^0+/, '')
+    .slice(0, 48)
+    .padStart(exponent + 1, '0');
+  const whole = digits.slice(0, digits.length - exponent).replaceAll(/\B(?=(?:\d{3})+$)/g, ',');
+  const number = exponent === 0 ? whole : `${whole}.${digits.slice(-exponent)}`;
+  return `${number} ${currencyOf(currency)?.code ?? `(currency ${currency})`}`;
+}
+
+const COUNTRIES = new Map(
+  rowsOf(countries).map(([code = '', number = '', within]) => [number, { code, within: within || undefined }]),
+);
+
+/** A country of ISO 3166-1: its code of two letters, and that of the country of which it is a subdivision too. */
+export interface Country {
+  readonly code: string;
+  readonly within: string | undefined;
+}
+
+/** Finds a country by its numeric code. */
+export function countryOf(number: string): Country | undefined {
+  return COUNTRIES.get(number);
+}
+
+/** Whether a country has this code of two letters. */
+export function isCountryCode(code: string): boolean {
+  return [...COUNTRIES.values()].some((country) => country.code === code);
+}
+
+// The first line says which edition of the standard the table follows, the second names the columns.
+function rowsOf(table: string): string[][] {
+  const lines = table.trim().split('\n').slice(2);
+  return lines.map((line) => line.split(','));
+}
