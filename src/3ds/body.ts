@@ -29,7 +29,7 @@ export const bodyParameters = {
       const { default: words } = await import('./glossary.json', { with: { type: 'json' } });
       return wordsIn(words, 'rule for a 3DS body').filter(([name]) => LIFTABLE_RULES.some((rule) => rule === name));
     },
-    repeated('--allow <rule>', 'send the body although it breaks this rule, such as exponent', liftableRule),
+    repeated('--allow <rule>', 'lift a rule for the body, such as exponent', liftableRule),
   ),
 } as const;
 

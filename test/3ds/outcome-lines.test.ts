@@ -121,7 +121,6 @@ describe('outcomes', () => {
       expect.stringMatching(/^liability for fraud: /),
       expect.stringMatching(/^next: Stop/),
       expect.stringMatching(/^because of stolen-card: .*do not try this card again/),
-      expect.stringMatching(/^because of acs-timeout: /),
     ]);
     expect(outcomeLines({})).toEqual(['nothing was authenticated yet']);
     expect(outcomeLines({ authentication_status: 'new', authentication_status_reason: 7 })[0]).toContain(

@@ -65,7 +65,7 @@ const parameters = {
   ...bodyParameters,
   expect: suggesting(
     { wordsOf: 'authentication status' },
-    value('--expect <status>', 'the expected status, or HTTP status such as 424', expectation),
+    value('--expect <status>', 'the expected status, or an HTTP status', expectation),
   ),
   reason: suggesting(
     async () => {

@@ -21,7 +21,7 @@ it('svc 3ds authenticate asks for confirmation at a production tenant, but does 
     columns: 120,
   });
   onTestFinished(() => declined.kill());
-  await declined.waitFor('PRODUCTION tenant "Acme": authenticate the session? This may be billed. [y/N]');
+  await declined.waitFor('PRODUCTION tenant "Acme": authenticate the session for 10.00 USD? This may be billed. [y/N]');
   declined.type('n\r');
   expect((await declined.exited).exitCode).toBe(2);
   expect(declined.screen()).toContain('nothing was sent');
