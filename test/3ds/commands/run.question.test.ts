@@ -27,6 +27,9 @@ it('svc 3ds authenticate asks for confirmation at a production tenant, but does 
   expect(declined.screen()).toContain('nothing was sent');
   expect((await svc(`3ds show ${id} --jq .authentication.authentication_status`)).stdout).toMatch(/^(?:null\n)?$/);
   const piped = await svc(line);
-  expect(piped).toMatchObject({ code: 0, stderr: expect.stringMatching(/^PRODUCTION Acme \([0-9a-f-]{36}\)\n/) });
+  expect(piped).toMatchObject({
+    code: 0,
+    stderr: expect.stringMatching(/^amount: 10\.00 USD\nPRODUCTION Acme \([0-9a-f-]{36}\)\n/),
+  });
   expect(JSON.parse(piped.stdout)).toMatchObject({ authentication_status: expect.any(String) });
 });
