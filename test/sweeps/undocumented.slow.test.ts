@@ -16,6 +16,9 @@ const SERVERS: Readonly<Record<string, Respond>> = {
   '403 with a page': (_, response) => response.writeHead(403, { 'content-type': 'text/html' }).end(PAGE),
   '200 with a page': (_, response) => response.writeHead(200, { 'content-type': 'text/html' }).end(PAGE),
   '200 with {}': (_, response) => response.writeHead(200, { 'content-type': 'application/json' }).end('{}'),
+  '206 with an empty list': (_, response) =>
+    response.writeHead(206, { 'content-type': 'application/json' }).end('{"data":[],"pagination":{"next":null}}'),
+  '401 with a page': (_, response) => response.writeHead(401, { 'content-type': 'text/html' }).end(PAGE),
   '204': (_, response) => response.writeHead(204).end(),
   '302': (_, response) => response.writeHead(302, { location: 'http://127.0.0.1:9/login' }).end(),
 };

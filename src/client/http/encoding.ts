@@ -1,3 +1,5 @@
+import { ownMember } from '../../schema/own-member.ts';
+
 /** A body in the form in which it is read, or the reason why it cannot be. */
 export type Decoded = { readonly bytes: Buffer; readonly complete: boolean } | { readonly problem: string };
 
@@ -21,11 +23,14 @@ export async function decoded(body: Buffer, header: string | undefined, options:
   const applied = encodings.filter((name) => name !== '' && name !== 'identity').toReversed();
   if (applied.length === 0 || body.length === 0) return { bytes: body, complete: true };
   const decoders = await loadDecoders(options);
-  const unknown = applied.find((name) => decoders[name] === undefined);
+  const unknown = applied.find((name) => ownMember(decoders, name) === undefined);
   if (unknown !== undefined || applied.length > MOST_ENCODINGS)
     return { problem: 'a body in an encoding that svc cannot decode' };
   try {
-    return { bytes: applied.reduce((bytes, name) => decoders[name]?.(bytes) ?? bytes, body), complete: true };
+    return {
+      bytes: applied.reduce((bytes, name) => ownMember(decoders, name)?.(bytes) ?? bytes, body),
+      complete: true,
+    };
   } catch (error) {
     const isTooLong = error instanceof Error && 'code' in error && error.code === 'ERR_BUFFER_TOO_LARGE';
     return isTooLong

@@ -4,7 +4,7 @@ import { objectOrUndefined, parsedJson } from '../../schema/json-value.ts';
 import { ownMember } from '../../schema/own-member.ts';
 import { type Origin, originOf } from '../http/effect.ts';
 import type { HttpResponse } from '../http/exchange.ts';
-import type { TransportFailure } from '../http/failure.ts';
+import { tlsHint, type TransportFailure } from '../http/failure.ts';
 
 /** The source of an address: a client of the service. */
 export interface AddressSource {
@@ -220,7 +220,7 @@ export function storeUnreachable(url: URL, doing: Doing, failure: TransportFailu
   return new SvcError('network', `the ${doing} with ${displayHost(url)} failed: ${failure.message}`, {
     hint:
       failure.kind === 'tls'
-        ? 'If your network inspects TLS, name its authority in NODE_EXTRA_CA_CERTS.'
+        ? tlsHint(failure.systemCode)
         : 'Check your network and proxy settings, then run the command again; that is safe.',
     retryable: failure.kind !== 'tls',
     facts: failure.systemCode === undefined ? undefined : { system_code: failure.systemCode },

@@ -47,6 +47,7 @@ describe('a compressed body', () => {
     for (const [encoding, words] of [
       ['gzip', 'a compressed body that is cut off or damaged'],
       ['compress', 'a body in an encoding that svc cannot decode'],
+      ['constructor', 'a body in an encoding that svc cannot decode'],
       ['gzip, gzip, gzip, gzip', 'a body in an encoding that svc cannot decode'],
     ] as const) {
       const server = await serve([answer(200, BODY, { 'content-encoding': encoding })]);

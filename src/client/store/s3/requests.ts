@@ -8,7 +8,7 @@ import { VERSION } from '../../../base/version.ts';
 import { displayHost } from '../../../schema/address.ts';
 import { hasPageType, tookEffect } from '../../http/effect.ts';
 import { type HttpResponse, type Trace, tracedExchange } from '../../http/exchange.ts';
-import { TransportFailure } from '../../http/failure.ts';
+import { tlsHint, TransportFailure } from '../../http/failure.ts';
 import type { ReadBody } from '../../http/receiver.ts';
 import { ServiceClock } from '../../http/request.ts';
 import { FILE_LIMITS, isTransient, type RetryableFailure, retryAfterMs, withRetry } from '../../http/retry.ts';
@@ -255,7 +255,7 @@ function s3Unreachable(location: BucketLocation, url: URL, failure: TransportFai
   return new SvcError('network', `${location.name}: ${what} from ${displayHost(url)}: ${failure.message}`, {
     hint:
       failure.kind === 'tls'
-        ? 'If your network inspects TLS, name its authority in NODE_EXTRA_CA_CERTS.'
+        ? tlsHint(failure.systemCode)
         : 'Check AWS_ENDPOINT_URL_S3, AWS_REGION, your network and proxy; it is safe to run the command again.',
     retryable: failure.kind !== 'tls' && failure.kind !== 'proxy_refused',
     facts: failure.systemCode === undefined ? undefined : { system_code: failure.systemCode },

@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { FakeClock } from '../../support/clock.ts';
-import { type HereResult, svcHere } from '../../support/run-here.ts';
-import { Home } from '../../support/svc.ts';
-import { logAgo, type LogServer, startLogServer } from './log-server.ts';
+import { FakeClock } from '../support/clock.ts';
+import { type HereResult, svcHere } from '../support/run-here.ts';
+import { Home } from '../support/svc.ts';
+import { logAgo, type LogServer, startLogServer } from './commands/log-server.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
