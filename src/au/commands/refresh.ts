@@ -7,6 +7,7 @@ import { summaryParameter } from '../../cli/app/summary.ts';
 import { text } from '../../cli/app/value-parsers.ts';
 import { markSummaries, rehearse, REHEARSAL_STATE, requireRehearsal, usualParent } from '../refresh/rehearsal.ts';
 import { type RefreshInput, withExport } from '../refresh/refresh-input.ts';
+import { SQL_DIALECTS } from '../refresh/update-sql.ts';
 import { refreshView } from '../refresh/refresh-row.ts';
 import { acceptWords, exportParameters, formWords, readingOptions } from '../prepare/prepare-options.ts';
 import { actionParameter, actionWords } from '../results/action-option.ts';
@@ -32,6 +33,7 @@ const parameters = {
   onlyRecorded: onlyRecordedParameter,
   action: actionParameter,
   failOn: failOnParameter,
+  sql: choice('--sql <database>', 'write todo/update.sql for this database (default: postgres)', SQL_DIALECTS),
   exec: value('--exec <command>', 'run this shell command for a new todo/replace.csv', text),
   summary: summaryParameter,
 } as const;
@@ -96,6 +98,7 @@ async function inputOf(context: Context, typed: Typed): Promise<Omit<RefreshInpu
     exclusions,
     failOn,
     exec: typed.exec,
+    sql: typed.sql ?? 'postgres',
     action,
     // A rehearsal is paid for by nobody, so that another one may have the same rows.
     begin: typed.begin || typed.rehearse,
@@ -177,6 +180,7 @@ function wordsOf(typed: Typed, options: readonly string[]): string[] {
     ...(typed.rehearse ? ['--rehearse'] : []),
     ...actionWords(typed.action),
     ...option('--fail-on', typed.failOn?.words),
+    ...option('--sql', typed.sql),
     ...option('--exec', typed.exec),
     ...option('--summary', typed.summary),
   ];

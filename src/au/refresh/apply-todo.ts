@@ -14,7 +14,7 @@ import type { Todo } from './todo.ts';
 export async function applyTodo(
   context: Context,
   directory: RefreshDirectory,
-  { replace }: Todo,
+  { replace, update }: Todo,
   row: object,
   { exec, again }: RefreshInput,
 ): Promise<SvcError | undefined> {
@@ -29,7 +29,11 @@ export async function applyTodo(
     return undefined;
   }
   if (exec === undefined) return stillDue(replace, again);
-  const added = { SVC_CYCLE: directory.cycle, SVC_REPLACE: directory.resolve(replace) };
+  const added = {
+    SVC_CYCLE: directory.cycle,
+    SVC_REPLACE: directory.resolve(replace),
+    SVC_UPDATE: directory.resolve(update),
+  };
   const failure = await runExecLine(context, exec, row, added);
   if (failure !== undefined)
     return new SvcError('local', failure, {

@@ -83,7 +83,10 @@ export class CycleSteps {
     await this.#report(counts);
     const threshold = met(() => checkThreshold(counts, counts.rows, this.#input.failOn)) ?? this.#oneError(counts);
     const problem = threshold ?? (await this.#unless(() => this.#exclude()));
-    const todo = await writeTodo(this.#context, this.#directory, this.#results, this.#actions);
+    const todo = await writeTodo(this.#context, this.#directory, this.#results, {
+      actions: this.#actions,
+      sql: this.#input.sql,
+    });
     const changed = todo.changed.length > 0 ? changedTodo(todo.changed, this.#input.again) : undefined;
     if (problem && changed) warnOf(this.#context, `cycle ${this.#directory.cycle}`, changed);
     const failure = problem ?? changed;

@@ -2,6 +2,7 @@ import type { Summarize } from '../../cli/app/summary.ts';
 import type { ChosenStep } from '../../cli/config/values.ts';
 import type { RejectLimit } from '../prepare/prepare-options.ts';
 import type { PrepareOptions } from '../prepare/prepare.ts';
+import type { SqlDialect } from './update-sql.ts';
 import type { Threshold } from '../results/fail-on.ts';
 
 /** What the operator asked `svc au refresh` to do. */
@@ -23,6 +24,8 @@ export interface RefreshInput {
   readonly exclusions: 'none' | undefined;
   /** Whether to write the request of the next cycle. */
   readonly next: boolean;
+  /** The database for which the new tokens are written as SQL. */
+  readonly sql: SqlDialect;
   readonly failOn: Threshold | undefined;
   /** The shell command to run for new tokens. */
   readonly exec: string | undefined;

@@ -17,6 +17,7 @@ import type { CycleResults, CycleSource } from './cycle-results.ts';
 import type { RefreshDirectory } from './refresh-directory.ts';
 import { type ResultPlaces, resultPlaces, type RowPlace } from './result-places.ts';
 import { withSeveralMerchants } from './shared-results.ts';
+import { type SqlDialect, updateScript } from './update-sql.ts';
 
 /** The columns of the file with new tokens, after the kept ones. Programs read it, also when it has no rows. */
 const REPLACE_COLUMNS = ['token', 'new_token', 'new_expiration_year', 'new_expiration_month', 'result_code'] as const;
@@ -24,12 +25,17 @@ const REPLACE_COLUMNS = ['token', 'new_token', 'new_expiration_year', 'new_expir
 /** The files of what to do with rows, besides that of new tokens. Each exists while it has rows. */
 const OTHERS = ['contact', 'consider', 'exclude', 'fix', 'support'] as const satisfies readonly RowGroup[];
 
+/** The script that brings the new tokens into a database. */
+const UPDATE = 'update';
+
 type TodoGroup = 'replace' | (typeof OTHERS)[number];
 
 /** What is to be done after the results of a cycle. */
 export interface Todo {
   /** The file with new tokens, as the operator may type it. */
   readonly replace: string;
+  /** The script that brings them into a database. */
+  readonly update: string;
   readonly newTokens: number;
   /** Files that somebody changed, so that they were not replaced. */
   readonly changed: readonly string[];
@@ -43,11 +49,11 @@ export async function writeTodo(
   context: Context,
   directory: RefreshDirectory,
   results: CycleResults,
-  actions: Actions,
+  { actions, sql }: { readonly actions: Actions; readonly sql: SqlDialect },
 ): Promise<Todo> {
   const { sources, shared, of } = results;
   const kept = await CycleKept.open(context, directory, [...of.keys()]);
-  const files = new TodoFiles(context, directory, kept.names);
+  const files = new TodoFiles(context, directory, kept.names, updateScript(sql));
   let withoutKept = 0;
   let hasMore = false;
   try {
@@ -188,17 +194,27 @@ class TodoFiles {
   readonly #context: Context;
   readonly #directory: RefreshDirectory;
   readonly #keptNames: readonly string[];
-  readonly #drafts = new Map<TodoGroup, Draft>();
+  readonly #drafts = new Map<TodoGroup | typeof UPDATE, Draft>();
+  readonly #script: ReturnType<typeof updateScript>;
   #newTokens = 0;
 
-  constructor(context: Context, directory: RefreshDirectory, keptNames: readonly string[]) {
+  constructor(
+    context: Context,
+    directory: RefreshDirectory,
+    keptNames: readonly string[],
+    script: ReturnType<typeof updateScript>,
+  ) {
+    this.#script = script;
     this.#context = context;
     this.#directory = directory;
     this.#keptNames = keptNames;
   }
 
   async add(group: TodoGroup, row: ResultRow, kept: readonly string[]): Promise<void> {
-    if (group === 'replace') this.#newTokens += 1;
+    if (group === 'replace') {
+      this.#newTokens += 1;
+      await (await this.#draftOf(UPDATE)).write(this.#script.line(row));
+    }
     const draft = await this.#draftOf(group);
     await draft.write(this.#lineOf(group, [...kept, ...columnsOf(group).map((name) => row[name])]));
   }
@@ -206,14 +222,15 @@ class TodoFiles {
   /** Puts the files into place. The record names their hashes before and after, so that a crash makes none a foreign one. */
   async finish(): Promise<Todo> {
     await this.#draftOf('replace');
+    await (await this.#draftOf(UPDATE)).write(this.#script.foot);
     const directory = this.#directory;
     const changed: string[] = [];
     const ready: { readonly file: string; readonly draft: Draft | undefined; readonly sha256: string | undefined }[] =
       [];
-    for (const group of ['replace', ...OTHERS] as const) {
+    for (const group of ['replace', UPDATE, ...OTHERS] as const) {
       const draft = this.#drafts.get(group);
       const sha256 = (await draft?.seal())?.sha256;
-      const file = path.join(directory.todo, `${group}.csv`);
+      const file = path.join(directory.todo, fileOf(group));
       const here = directory.has(file) ? await directory.hash(file) : undefined;
       const written = directory.written(file);
       if (here === sha256) continue;
@@ -229,21 +246,23 @@ class TodoFiles {
     }
     for (const { file, sha256 } of ready) directory.noteWritten(file, sha256 ? [sha256] : []);
     if (ready.length > 0) directory.save();
-    return { replace: path.join(directory.todo, 'replace.csv'), newTokens: this.#newTokens, changed };
+    const update = path.join(directory.todo, fileOf(UPDATE));
+    return { update, replace: path.join(directory.todo, 'replace.csv'), newTokens: this.#newTokens, changed };
   }
 
   async discard(): Promise<void> {
     for (const draft of this.#drafts.values()) await draft.discard();
   }
 
-  async #draftOf(group: TodoGroup): Promise<Draft> {
+  async #draftOf(group: TodoGroup | typeof UPDATE): Promise<Draft> {
     const known = this.#drafts.get(group);
     if (known !== undefined) return known;
-    const target = this.#directory.resolve(path.join(this.#directory.todo, `${group}.csv`));
+    const target = this.#directory.resolve(path.join(this.#directory.todo, fileOf(group)));
     makeDirectory(path.dirname(target));
     const draft = await Draft.begin(target);
     this.#drafts.set(group, draft);
-    await draft.write(this.#lineOf(group, [...this.#keptNames, ...columnsOf(group)]));
+    const head = group === UPDATE ? this.#script.head : this.#lineOf(group, [...this.#keptNames, ...columnsOf(group)]);
+    await draft.write(head);
     return draft;
   }
 
@@ -251,6 +270,10 @@ class TodoFiles {
     if (!this.#context.globals.excelSafe) return csvRow(cells);
     return excelSafeRows([...this.#keptNames, ...columnsOf(group)], [cells]);
   }
+}
+
+function fileOf(group: TodoGroup | typeof UPDATE): string {
+  return group === UPDATE ? 'update.sql' : `${group}.csv`;
 }
 
 function columnsOf(group: TodoGroup): readonly (typeof RESULT_COLUMNS)[number][] {

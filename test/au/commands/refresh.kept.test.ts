@@ -167,12 +167,12 @@ describe('the kept columns of a new token', () => {
     expect(replaced()).toEqual([...before, ['rec3', B, expect.any(String)]]);
   });
 
-  it('the kept columns of a new token are not those of another merchant, where its own request kept none', async () => {
+  it('the kept columns of a new token are those of its own merchant, where --keep is remembered from an earlier request', async () => {
     const { add, replaced } = await openKept();
     await add([BOTH[0] ?? '', MORE]);
     await add([BOTH[1] ?? '', MORE, LATER], []);
     const cells = new Set(replaced().map(([rec, token]) => `${rec} ${token}`));
-    expect(cells).toEqual(new Set([`rec1 ${A}`, ` ${A}`, `rec3 ${B}`, ` ${C}`]));
+    expect(cells).toEqual(new Set([`rec1 ${A}`, `rec2 ${A}`, `rec3 ${B}`, `rec4 ${C}`]));
   });
 
   it('a new token of several merchants has no kept columns in replace.csv and is counted, where no machine has its request', async () => {

@@ -87,10 +87,9 @@ describe('the files with what to do after a cycle', () => {
     const done = await refresh(...ENOUGH, '--next', ...chosen);
     expect(done.code, done.stderr).toBe(0);
     const { groups } = rowOf(await desk.svc(['au', 'report', `${CYCLE}/results.csv`, ...chosen]));
-    const written = filesIn(desk, `${CYCLE}/todo`).map((name) => [
-      name.slice(0, -4),
-      tableOf(read(`todo/${name}`)).length,
-    ]);
+    const written = filesIn(desk, `${CYCLE}/todo`)
+      .filter((name) => name.endsWith('.csv'))
+      .map((name) => [name.slice(0, -4), tableOf(read(`todo/${name}`)).length]);
     expect({ keep: expect.any(Number) as number, ...Object.fromEntries(written) }).toEqual(groups);
     expect(rowOf(done)['new_tokens']).toBe((groups as Record<string, number>)['replace']);
     const excluded = new Set(
@@ -625,6 +624,7 @@ describe('svc au refresh', () => {
       'request.keep.csv',
       'results.csv',
       ...['consider', 'contact', 'exclude', 'fix', 'replace', 'support'].map((group) => `todo/${group}.csv`),
+      'todo/update.sql',
     ];
     expect(filesIn(desk)).toEqual(files);
     for (const file of files) expect(statSync(desk.home.file(join(CYCLE, file))).mode & 0o777, file).toBe(0o600);

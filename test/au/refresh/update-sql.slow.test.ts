@@ -1,0 +1,164 @@
+import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { setTimeout } from 'node:timers/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { type SqlDialect, updateScript } from '../../../src/au/refresh/update-sql.ts';
+import { Postgres, POSTGRES_PROGRAMS } from '../../support/postgres.ts';
+
+const UUIDS = [1, 2, 3, 4, 5].map((at) => `0b7e2f5a-6f0d-4c57-9d0a-1f6f0f3c1a0${at}`);
+const [A = '', B = '', C = '', D = '', GONE = ''] = UUIDS;
+
+function next(token: string): string {
+  return token.replace('0b7e', 'ffff');
+}
+
+function scriptOf(dialect: SqlDialect, more: readonly string[] = []): string {
+  const { head, line, foot } = updateScript(dialect);
+  const rows = [
+    [A, '2030', '4'],
+    [B, '', ''],
+    [C, '31', '05'],
+    [GONE, '31', '05'],
+    ...more.map((token) => [token, '', '']),
+  ].map(([token = '', year = '', month = '']) =>
+    line({ token, new_token: next(token), new_expiration_year: year, new_expiration_month: month }),
+  );
+  return head + rows.join('') + foot;
+}
+
+const CARDS = [A, B, C, D].map((token) => `('${token}', '27', '01')`).join(', ');
+
+function expected(year: (two: number) => string, month: (one: number) => string): string[] {
+  return [[D, 27, 1] as const, [next(A), 30, 4] as const, [next(B), 27, 1] as const, [next(C), 31, 5] as const].map(
+    ([token, y, m]) => `${token}|${year(y)}|${month(m)}`,
+  );
+}
+
+describe.skipIf(POSTGRES_PROGRAMS === undefined)('todo/update.sql for PostgreSQL', () => {
+  let postgres: Postgres;
+  beforeAll(async () => {
+    postgres = await Postgres.start();
+  });
+  afterAll(() => postgres.stop());
+
+  it.each([
+    ['text', 'text', 'text', (y: number) => `${y}`, (m: number) => `0${m}`],
+    ['uuid and integer', 'uuid', 'integer', (y: number) => `${y}`, (m: number) => `${m}`],
+    ['varchar and char', 'varchar(36)', 'char(2)', (y: number) => `${y}`, (m: number) => `0${m}`],
+    ['uuid and smallint', 'uuid', 'smallint', (y: number) => `${y}`, (m: number) => `${m}`],
+  ])('todo/update.sql updates columns of the types %s once', async (_, token, number, year, month) => {
+    await postgres.lines('DROP TABLE IF EXISTS cards');
+    await postgres.lines(
+      `CREATE TABLE cards (token ${token}, expiration_year ${number}, expiration_month ${number}); INSERT INTO cards VALUES ${CARDS}`,
+    );
+    const rows = (): Promise<string[]> => postgres.lines('SELECT * FROM cards ORDER BY token');
+    const first = await postgres.run(scriptOf('postgres'));
+    expect(first).toMatchObject({ code: 0, stdout: '3 updated, 0 already applied, 1 not found\n', stderr: '' });
+    expect(await rows()).toEqual(expected(year, month));
+    expect(await postgres.run(scriptOf('postgres'))).toMatchObject({
+      code: 0,
+      stdout: '0 updated, 3 already applied, 1 not found\n',
+    });
+    expect(await rows()).toEqual(expected(year, month));
+  });
+
+  it('todo/update.sql keeps years of four digits, and changes nothing where a token matches twice', async () => {
+    await postgres.lines('DROP TABLE IF EXISTS cards');
+    const values = [A, B, C, D].map((token) => `('${token}', 2027, 1)`).join(', ');
+    await postgres.lines(
+      `CREATE TABLE cards (token uuid, expiration_year int, expiration_month int); INSERT INTO cards VALUES ${values}`,
+    );
+    const before = await postgres.lines('SELECT * FROM cards ORDER BY token');
+    const twice = await postgres.run(scriptOf('postgres', [A]));
+    expect(twice).toMatchObject({ code: 3, stdout: '' });
+    expect(twice.stderr).toContain('a token matches twice; nothing was updated');
+    expect(await postgres.lines('SELECT * FROM cards ORDER BY token')).toEqual(before);
+    expect((await postgres.run(scriptOf('postgres'))).code).toBe(0);
+    expect(await postgres.lines('SELECT * FROM cards ORDER BY token')).toEqual(
+      expected(
+        (y) => `20${y}`,
+        (m) => `${m}`,
+      ),
+    );
+  });
+});
+
+const hasSqlite = spawnSync('sqlite3', ['--version']).status === 0;
+
+it.skipIf(!hasSqlite).each([
+  ['text', (y: number) => `${y}`, (m: number) => `0${m}`],
+  ['integer', (y: number) => `${y}`, (m: number) => `${m}`],
+])(
+  'todo/update.sql for SQLite updates a table with %s columns once, and nothing where a token matches twice',
+  (type, year, month) => {
+    const directory = mkdtempSync(join(tmpdir(), 'svc-update-'));
+    onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+    const run = (input: string) => spawnSync('sqlite3', [join(directory, 'cards.db')], { input, encoding: 'utf8' });
+    run(
+      `CREATE TABLE cards (token text, expiration_year ${type}, expiration_month ${type}); INSERT INTO cards VALUES ${CARDS};`,
+    );
+    const rows = (): string[] => run('SELECT * FROM cards ORDER BY token;').stdout.trim().split('\n');
+    const before = rows();
+    expect(run(scriptOf('sqlite', [A])).status).not.toBe(0);
+    expect(rows()).toEqual(before);
+    expect(run(scriptOf('sqlite'))).toMatchObject({ status: 0, stdout: '3 updated\n', stderr: '' });
+    expect(rows()).toEqual(expected(year, month));
+    expect(run(scriptOf('sqlite'))).toMatchObject({ status: 0, stdout: '0 updated\n' });
+    expect(rows()).toEqual(expected(year, month));
+  },
+);
+
+const MARIADB = '/usr/sbin/mariadbd';
+
+describe.skipIf(!existsSync(MARIADB))('todo/update.sql for MariaDB', () => {
+  let directory: string;
+  let server: ChildProcess;
+
+  const run = (input: string) =>
+    spawnSync('mariadb', ['--no-defaults', `--socket=${join(directory, 's')}`, '--user=root', '--skip-column-names'], {
+      input: `CREATE DATABASE IF NOT EXISTS shop; USE shop;\n${input}`,
+      encoding: 'utf8',
+    });
+
+  beforeAll(async () => {
+    directory = mkdtempSync(join(tmpdir(), 'svc-maria-'));
+    const own = ['--no-defaults', `--datadir=${join(directory, 'data')}`, '--user=root'];
+    execFileSync('mariadb-install-db', [...own, '--auth-root-authentication-method=normal'], { stdio: 'pipe' });
+    server = spawn(MARIADB, [...own, `--socket=${join(directory, 's')}`, '--skip-networking'], { stdio: 'ignore' });
+    while (run('SELECT 1;').status !== 0) await setTimeout(100);
+  });
+  afterAll(async () => {
+    const ended = once(server, 'exit');
+    server.kill('SIGTERM');
+    await ended;
+    rmSync(directory, { recursive: true, force: true });
+  });
+
+  it.each([
+    ['char(36)', 'int', (y: number) => `${y}`, (m: number) => `${m}`],
+    ['uuid', 'smallint', (y: number) => `${y}`, (m: number) => `${m}`],
+    ['varchar(64)', 'char(2)', (y: number) => `${y}`, (m: number) => `0${m}`],
+  ])(
+    'todo/update.sql updates a table of %s and %s once, and nothing where a token matches twice',
+    (token, number, year, month) => {
+      run(`DROP TABLE IF EXISTS cards; CREATE TABLE cards (token ${token}, expiration_year ${number}, expiration_month ${number});
+      INSERT INTO cards VALUES ${CARDS};`);
+      const rows = (): string[] =>
+        run('SELECT * FROM cards ORDER BY token;').stdout.trim().replaceAll('\t', '|').split('\n');
+      const before = rows();
+      expect(before).toHaveLength(4);
+      const twice = run(scriptOf('mysql', [A]));
+      expect(twice.status).not.toBe(0);
+      expect(twice.stderr).toContain('a_token_matches_twice');
+      expect(rows()).toEqual(before);
+      const first = run(scriptOf('mysql'));
+      expect(first).toMatchObject({ status: 0, stdout: '3 updated\n' });
+      expect(rows().toSorted()).toEqual(expected(year, month).toSorted());
+      expect(run(scriptOf('mysql'))).toMatchObject({ status: 0, stdout: '0 updated\n' });
+      expect(rows().toSorted()).toEqual(expected(year, month).toSorted());
+    },
+  );
+});
