@@ -203,18 +203,23 @@ function mayRefuse(comparing: Comparing, { isBegun }: KnownLedger): boolean {
   return isStrictAbout(comparing) || comparing.unclearSince.length > 0 || (!isBegun && !comparing.begin);
 }
 
-/** Reads the list until it shows the job of the upload, because a lagging list proves nothing. */
+/**
+ * Reads the list until it shows the job of the upload, because a lagging list proves nothing. Before its first entry, the ledger
+ * of one machine takes an empty list as that of a new tenant.
+ */
 async function listWith(client: Client, beginning: Beginning, known: KnownLedger): Promise<readonly ListedJob[]> {
-  const { job, random, again, run } = beginning;
-  const isListed = (jobs: readonly ListedJob[]): boolean => jobs.some(({ id }) => id === job.id);
+  const { job, random, again, run, unclearSince } = beginning;
+  const isNeeded = isStrictAbout(beginning) || unclearSince.length > 0;
+  const isEnough = (jobs: readonly ListedJob[]): boolean =>
+    jobs.some(({ id }) => id === job.id) || (!isNeeded && (jobs.length === 0 || !mayRefuse(beginning, known)));
   const since = timeOf(job) ?? Infinity;
   const { seen: listed } = await pollUntil(client, {
     poll: () => listBack(client, beginning, known, since),
-    isDone: isListed,
-    limitMs: () => (mayRefuse(beginning, known) ? MISSING_MS : 0),
+    isDone: isEnough,
+    limitMs: () => MISSING_MS,
     random,
   });
-  if (isListed(listed) || !mayRefuse(beginning, known)) return listed;
+  if (isEnough(listed)) return listed;
   throw new SvcError('bad_response', `the list of jobs does not show job ${job.id}, which was just created`, {
     hint: 'Nothing was uploaded: the list has to show whether this file was submitted before. Upload it in a few minutes:',
     next: again,

@@ -72,6 +72,15 @@ it.each([true, false])('R74: the first job of a new tenant begins its ledger (sh
   expect(await comparing(alone, JOB, { isShared, isBegun: false })).toEqual([]);
 });
 
+it('R74: a list that lags behind the job of the upload begins no ledger, unless it is empty, as that of a new tenant', async () => {
+  const [lagging, empty] = [[{ items: [EARLIER], next: undefined }], [{ items: [], next: undefined }]];
+  await expect(comparing(lagging, JOB, { isBegun: false })).rejects.toMatchObject({ code: 'bad_response' });
+  expect(await comparing(empty, JOB, { isBegun: false })).toEqual([]);
+  await expect(comparing(empty, JOB, { isBegun: false, isShared: true })).rejects.toMatchObject({
+    code: 'bad_response',
+  });
+});
+
 it('R74: a page of later jobs of another system proves nothing about a request without a response', async () => {
   await expect(compared(OTHERS, JOB)).rejects.toMatchObject({ code: 'bad_response' });
 });
