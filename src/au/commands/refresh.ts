@@ -1,7 +1,16 @@
 import { SvcError } from '../../base/errors.ts';
 import { type Context, defineCommand, Preview, type PreviewRequest } from '../../cli/app/command.ts';
 import { option } from '../../cli/app/hint.ts';
-import { choice, flag, type Input, optionalArgument, reading, suggesting, value } from '../../cli/app/parameter.ts';
+import {
+  choice,
+  flag,
+  type Input,
+  optionalArgument,
+  reading,
+  suggesting,
+  value,
+  rare,
+} from '../../cli/app/parameter.ts';
 import { recordPrinter } from '../../cli/app/print.ts';
 import { summaryParameter } from '../../cli/app/summary.ts';
 import { text } from '../../cli/app/value-parsers.ts';
@@ -22,7 +31,7 @@ const parameters = {
   cycle: suggesting('cycle', value('--cycle <name>', 'name of this refresh, such as 2026-12', cycleName)),
   ...exportParameters,
   keep: { ...exportParameters.keep, description: 'add this column to the files in todo/' },
-  exclusions: choice('--exclusions <none>', 'leave out no row because of exclusions.csv', ['none']),
+  exclusions: rare(choice('--exclusions <none>', 'leave out no row because of exclusions.csv', ['none'])),
   outDir: value('--out-dir <dir>', 'directory of all cycles (default: refresh)', text),
   noWait: flag('--no-wait', 'poll once, and end with 11 while a job is pending'),
   add: flag('--add', 'send the new rows of a changed export, too'),

@@ -1,7 +1,7 @@
 import { SvcError } from '../../base/errors.ts';
 import { didYouMean } from '../../base/security/typed-word.ts';
 import { option } from '../../cli/app/hint.ts';
-import { flag, optionWords, type Parameter, repeated, suggesting, value } from '../../cli/app/parameter.ts';
+import { flag, optionWords, type Parameter, repeated, suggesting, value, rare } from '../../cli/app/parameter.ts';
 import { nameValue, text } from '../../cli/app/value-parsers.ts';
 import { acceptParameter } from '../request/accept-option.ts';
 import type { Check } from '../request/checks.ts';
@@ -21,26 +21,32 @@ export const exportParameters = {
       columnChoice,
     ),
   ),
-  columns: value(
-    '--columns <names>',
-    'the names of all columns of an export without a header, such as token,month,year,merchant; - is not sent',
-    columnNames,
-  ),
-  noQuotes: flag('--no-quotes', 'take quotes for text, in formats that quote no cell (psql -A, mariadb --batch)'),
-  dateOrder: suggesting(
-    () => DATE_ORDERS.map((order) => [order, ORDER_NAMES[order]] as const),
-    repeated(
-      '--date-order <orders>',
-      `how to read 05/06, 05/06/2027 or 46538 (a spreadsheet date): ${DATE_ORDERS.join(', ')}; or several, as dmy,serial`,
-      orderNames,
+  columns: rare(
+    value(
+      '--columns <names>',
+      'the names of all columns of an export without a header, such as token,month,year,merchant; - is not sent',
+      columnNames,
     ),
   ),
-  noExpiration: flag('--no-expiration', 'send no expiration where none is known as a whole'),
-  noMerchant: flag('--no-merchant', 'send no merchant where no column is known as one'),
-  dateZone: value('--date-zone <zone>', 'the calendar of times with a zone, such as Europe/Berlin or utc', zoneName),
-  empty: repeated('--empty <word>', 'a word that stands for no merchant, such as NA', emptyWord),
-  noEmpty: flag('--no-empty', 'words such as NA in place of a merchant are names'),
-  accept: acceptParameter,
+  noQuotes: rare(flag('--no-quotes', 'take quotes for text, in formats that quote no cell (psql -A, mariadb --batch)')),
+  dateOrder: rare(
+    suggesting(
+      () => DATE_ORDERS.map((order) => [order, ORDER_NAMES[order]] as const),
+      repeated(
+        '--date-order <orders>',
+        `how to read 05/06, 05/06/2027 or 46538 (a spreadsheet date): ${DATE_ORDERS.join(', ')}; or several, as dmy,serial`,
+        orderNames,
+      ),
+    ),
+  ),
+  noExpiration: rare(flag('--no-expiration', 'send no expiration where none is known as a whole')),
+  noMerchant: rare(flag('--no-merchant', 'send no merchant where no column is known as one')),
+  dateZone: rare(
+    value('--date-zone <zone>', 'the calendar of times with a zone, such as Europe/Berlin or utc', zoneName),
+  ),
+  empty: rare(repeated('--empty <word>', 'a word that stands for no merchant, such as NA', emptyWord)),
+  noEmpty: rare(flag('--no-empty', 'words such as NA in place of a merchant are names')),
+  accept: rare(acceptParameter),
   keep: repeated(
     '--keep <column>',
     'also write this column to <out>.keep.csv; au report and au next join it to the results by token',
