@@ -253,7 +253,7 @@ const UNKNOWN_CODES: Readonly<Record<ResultClass, Omit<ResultCode, 'class' | 'kn
   updated: { meaning: 'an unknown update', action: 'use the new token where there is one', group: 'replace' },
   warned: { meaning: 'an unknown warning', action: 'look the code up with the service', group: 'support' },
   error: { meaning: 'an unknown error', action: 'look the code up with the service', group: 'support' },
-  unknown: { meaning: 'an unknown code', action: 'look the code up with the service', group: 'support' },
+  unknown: { meaning: 'an unknown result code', action: 'leave the row as it is, and look the code up', group: 'keep' },
 };
 
 /** The operator's actions for result codes, which replace the defaults. */
@@ -264,7 +264,9 @@ export type Actions = ReadonlyMap<string, ResultStep>;
  * `replace`: one that lacks it is for support, and any other one needs nothing.
  */
 export function groupOf(code: string, hasNewToken: boolean, actions: Actions): RowGroup {
-  const group = actions.get(code) ?? explainResultCode(code).group;
+  const { group: usual, class: ofCode } = explainResultCode(code);
+  // A new token must not be lost behind a code that nobody knows.
+  const group = actions.get(code) ?? (ofCode === 'unknown' && hasNewToken ? 'support' : usual);
   if (group !== 'replace' || hasNewToken) return group;
   return lacksNewToken(code, hasNewToken) ? 'support' : 'keep';
 }

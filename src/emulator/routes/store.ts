@@ -108,10 +108,13 @@ function checkAuthentication({ headers }: Request): void {
 }
 
 /** Checks the signature in a request's address, and returns the path of its object. */
-function checkSignature({ state }: Service, { method, url }: Request): string {
+function checkSignature({ state }: Service, { method, url, headers }: Request): string {
   const { pathname, searchParams } = new URL(url);
   const { secret } = state.world.start;
   checkAddress({ method, object: pathname }, searchParams, { secret, now: state.now() });
+  const signed = searchParams.get('X-Amz-SignedHeaders')?.split(';') ?? [];
+  if (signed.some((name) => !headers.has(name)))
+    throw new StoreRefusal(403, 'SignatureDoesNotMatch', 'The signature does not match the request.');
   return pathname;
 }
 

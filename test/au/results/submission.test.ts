@@ -2,7 +2,13 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { explainResultCode, type GroupCounts, ROW_GROUPS, type RowGroup } from '../../../src/au/result-codes.ts';
+import {
+  explainResultCode,
+  groupOf,
+  type GroupCounts,
+  ROW_GROUPS,
+  type RowGroup,
+} from '../../../src/au/result-codes.ts';
 import { parseThreshold } from '../../../src/au/results/fail-on.ts';
 import { checkThreshold, type Results } from '../../../src/au/results/submission.ts';
 import { RESULT_CODES } from '../../../src/schema/account-updater-files.ts';
@@ -82,6 +88,16 @@ const COUNTED: Results = {
 it('--fail-on with a share allows exactly that share of the rows', () => {
   expect(() => checkThreshold(COUNTED, 100, parseThreshold('err=29%'))).not.toThrow();
   expect(() => checkThreshold(COUNTED, 100, parseThreshold('err=28.999999%'))).toThrow('29 rows met --fail-on');
+});
+
+it('R94: a row with a result code that nobody knows is left as it is, unless it has a new token', () => {
+  expect(explainResultCode('NO_UPDATE')).toMatchObject({
+    class: 'unknown',
+    meaning: 'an unknown result code',
+    group: 'keep',
+  });
+  expect(groupOf('NO_UPDATE', false, new Map())).toBe('keep');
+  expect(groupOf('NO_UPDATE', true, new Map())).toBe('support');
 });
 
 it('--fail-on wrn counts errors, warnings and unknown codes', () => {

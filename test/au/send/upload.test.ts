@@ -105,6 +105,14 @@ describe('uploading a file to its job', () => {
     expect(bench.calls('PUT', STORE)).toBe(1);
   });
 
+  it('R94: an upload to a job names its type where the address is signed for it', async () => {
+    bench = await openBench();
+    const job = await bench.client.accountUpdater.create();
+    const signed = { ...job, upload_url: `${job.upload_url}&X-Amz-SignedHeaders=content-type%3Bhost` };
+    await uploadToJob(bench.client, signed, await fileSource(bench.file));
+    expect(bench.uploads()).toBe(1);
+  });
+
   it('R94: an upload to a job sends nothing to an address that is signed for headers that svc does not send', async () => {
     bench = await openBench();
     const job = await bench.client.accountUpdater.create();
