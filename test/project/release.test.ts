@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, utimesSync, w
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import manifest from '../../package.json' with { type: 'json' };
 import { isInstalled } from '../../src/base/files/names.ts';
 
@@ -85,6 +85,9 @@ it.skipIf(process.platform !== 'linux' || !isInstalled('xz', process.env)).each(
     const { packDirectory } = (await import(join(scripts, 'release.mjs'))) as {
       packDirectory: (archive: string, directory: string) => void;
     };
+    // Without it, the time is that of the commit, which a copy of the project does not know.
+    vi.stubEnv('SOURCE_DATE_EPOCH', '1700000000');
+    onTestFinished(() => void vi.unstubAllEnvs());
     const scratch = mkdtempSync(join(tmpdir(), 'svc-pack-'));
     onTestFinished(() => rmSync(scratch, { recursive: true, force: true }));
     const directory = join(scratch, 'svc-0.1.0');

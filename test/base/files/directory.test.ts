@@ -22,7 +22,7 @@ it('R58: the names of new directories are flushed: with them a machine without p
 
 it('R08: a config directory is accepted from its own user, whoever that is', async () => {
   const home = temporaryDirectory();
-  giveToAnotherUser(home);
+  giveToAnotherUser(home, 'and what is in it');
   const user = vi.spyOn(os, 'userInfo').mockReturnValue({ ...os.userInfo(), uid: 4242 });
   onTestFinished(() => user.mockRestore());
   const argv = ['profile', 'set', 'base_url', 'https://one.example'];
@@ -61,14 +61,16 @@ it('R08: a config directory of another user is refused, whether settings are wri
   expect(fs.readFileSync(path.join(home, 'config.json'), 'utf8')).toBe(before);
 });
 
-/** Lets a directory belong to a user that does not run the test, which otherwise only root can arrange. */
-function giveToAnotherUser(directory: string): void {
-  for (const name of ['lstatSync', 'statSync'] as const) {
-    const stat = fs[name] as (file: fs.PathLike, options?: object) => fs.Stats;
+/** Lets a directory, and perhaps what is in it, belong to a user that does not run the test, which otherwise only root can arrange. */
+function giveToAnotherUser(directory: string, what?: 'and what is in it'): void {
+  for (const name of ['lstatSync', 'statSync', 'fstatSync'] as const) {
+    const stat = fs[name] as (file: fs.PathLike | number, options?: object) => fs.Stats;
     const spy = vi.spyOn(fs, name) as unknown as { mockImplementation: (read: typeof stat) => { mockRestore(): void } };
     const mocked = spy.mockImplementation((file, options) => {
       const found = stat(file, options);
-      return file === directory ? Object.assign(found, { uid: 4242 }) : found;
+      if (found === undefined) return found;
+      const isInside = what !== undefined && (typeof file === 'number' || String(file).startsWith(directory));
+      return file === directory || isInside ? Object.assign(found, { uid: 4242 }) : found;
     });
     onTestFinished(() => mocked.mockRestore());
   }
