@@ -48,8 +48,11 @@ export class DirectoryStore implements FileStore {
     const at = this.#at(file);
     let handle: fs.promises.FileHandle | undefined;
     try {
+      // As in a list, what is below a link is not of the store, and a folder is no file.
+      const folders = file.split('/').slice(0, -1);
+      for (const depth of folders.keys())
+        if (!(await fs.promises.lstat(this.#at(folders.slice(0, depth + 1).join('/')))).isDirectory()) return undefined;
       const found = await fs.promises.lstat(at);
-      // As in a list, a folder is no file.
       if (found.isDirectory()) return undefined;
       const irregular = irregularity(found);
       if (irregular !== undefined) return { path: file, bytes: found.size, irregular };
