@@ -161,6 +161,14 @@ const CONTENTS: readonly Tamper[] = [
   found('a chain that lists a segment twice', (it) => it.forgeSegments((segments) => [...segments, ...segments])),
   found('a chain with a segment elsewhere', (it) => it.forgeSegment(() => ({ path: '../../etc/passwd' }))),
   found('a chain with more entries', (it) => it.forgeSegment(({ entries }) => ({ entries: entries + 1 }))),
+  found('a chain with a segment cut in its last bytes, and all says so', (it) => {
+    const cut = it.file(SEGMENT);
+    fs.truncateSync(it.at(cut), fs.statSync(it.at(cut)).size - 4);
+    const sha256 = sha256Of(fs.readFileSync(it.at(cut)));
+    it.forgeSegments((segments) => segments.map((each) => (each.path === cut ? { ...each, sha256 } : each)));
+    const newest = sha256Of(fs.readFileSync(it.at(it.files(/^_manifest\/\d+\.json$/).at(-1) ?? ''), 'utf8'));
+    restate(it, () => ({ sha256: newest }));
+  }),
   found('a chain of an unknown kind', (it) =>
     it.chain(it.records(), (record) => recordText(record).replace('"kind":"gap"', '"kind":"none"')),
   ),

@@ -5,7 +5,7 @@
 # - that of the bundle (of SHA256SUMS, which lists every other file): it proves everything in the bundle;
 # - that of the newest record: it proves the records, the entries, and what this script derives from them.
 #
-# Needs awk, find, gzip and sha256sum. Writes nothing. Exit code 0: nothing was changed, removed, reordered or added.
+# Needs awk, dirname, find, gzip, sed, sha256sum, tr and wc. Writes nothing. Exit code 0: nothing was changed, removed, reordered or added.
 set -eu
 LC_ALL=C
 export LC_ALL
@@ -15,7 +15,7 @@ fail() {
   exit 1
 }
 
-for tool in awk find gzip sha256sum; do
+for tool in awk dirname find gzip sed sha256sum tr wc; do
   command -v "$tool" > /dev/null || fail "$tool is not installed"
 done
 given=
@@ -430,10 +430,11 @@ facts=$(found | awk -v given="$given" -v readme=@README@ '
         " the service in " clockRecords[clockSides[at]] " records")
     if (statement !~ /"problems": \[\]}}$/) print "say svc found problems when it made this bundle: evidence.json names them"
     for (at = 1; at <= missed; at++) print "say Missing: " missing[at]
-    if (given == "") print "say Without a hash from another source, this bundle proves only itself."
-    else if (given == hash["SHA256SUMS"]) print "say The hash is that of SHA256SUMS: it proves all that is in this bundle."
+    if (given == "") print "say Checked against nothing from outside: ask for the hash. Without it, this bundle proves only itself."
+    else if (given == hash["SHA256SUMS"])
+      print "say Checked against SHA256SUMS only: its hash proves that all of this bundle is as it was written."
     else {
-      print "say The hash is that of the newest record: it proves the records, these entries, and what is printed here."
+      print "say Checked against the record\047s hash: it proves the records, these entries, and what is printed here."
       print "say It does not prove that these are the days you asked for, nor README.md, report.html, access.csv and what svc verified: for that, give the hash of SHA256SUMS."
     }
     print "say Coverage: " shareText(requestedFrom, requestedTo)
@@ -442,8 +443,10 @@ facts=$(found | awk -v given="$given" -v readme=@README@ '
   exit 1
 }
 
-printf '%s\n' "$facts" | while read -r word count path; do
+# A pipe loses the exit code of gzip, so the file is tested before its lines are counted. (zsh ties the name path to PATH.)
+printf '%s\n' "$facts" | while read -r word count file; do
   [ "$word" = count ] || continue
-  [ "$(gzip -dc < "$path" | wc -l)" -eq "$count" ] || fail "$path does not contain $count entries"
+  gzip -t < "$file" 2> /dev/null || fail "$file is damaged: gzip cannot read all of it"
+  [ "$(gzip -dc < "$file" | wc -l)" -eq "$count" ] || fail "$file does not contain $count entries"
 done
 printf '%s\n' "$facts" | sed -n 's/^say //p'

@@ -103,20 +103,23 @@ it('svc logs evidence writes a bundle for its owner only, whose script verifies 
       'Covered: 2026-02-03T00:00:00.000Z to 2026-02-04T00:00:00.000Z',
       'Gap, entries may be missing: 2026-02-02T00:00:00.000Z to 2026-02-03T00:00:00.000Z',
       'Missing: 2026-02-02 00:00:00Z to 2026-02-03 00:00:00Z: gap',
-      'The hash is that of the newest record: it proves the records, these entries, and what is printed here.',
+      "Checked against the record's hash: it proves the records, these entries, and what is printed here.",
       'It does not prove that these are the days you asked for, nor README.md, report.html, access.csv and what svc verified: for that, give the hash of SHA256SUMS.',
       'Coverage: 80% of 2026-01-30 00:00:00Z to 2026-02-04 00:00:00Z',
       '',
     ].join('\n'),
   ]);
   expect(check(bundle, made.sums_sha256).stdout).toMatch(
-    /: it proves all that is in this bundle\.\nCoverage: 80% of .*\n$/,
+    /\nChecked against SHA256SUMS only: .*\nCoverage: 80% of .*\n$/,
   );
   expect(sha256Of(fs.readFileSync(path.join(bundle, 'SHA256SUMS'), 'utf8'))).toBe(made.sums_sha256);
   for (const wrong of ['', 'abc', `${made.sha256}0`]) expect(check(bundle, wrong).status).toBe(1);
 
   const alone = check(bundle);
-  expect([alone.status, alone.stdout]).toEqual([0, expect.stringContaining('this bundle proves only itself')]);
+  expect([alone.status, alone.stdout]).toEqual([
+    0,
+    expect.stringContaining('\nChecked against nothing from outside: ask for the hash.'),
+  ]);
   for (const name of filesIn(top).filter((each) => !/^_index|head\.json$/.test(each)))
     expect(fs.readFileSync(path.join(bundle, name)).equals(fs.readFileSync(path.join(top, name)))).toBe(true);
   expect(JSON.parse(fs.readFileSync(path.join(bundle, 'evidence.json'), 'utf8'))).toMatchObject({
@@ -124,6 +127,24 @@ it('svc logs evidence writes a bundle for its owner only, whose script verifies 
     gaps: [{ from: '2026-02-02T00:00:00.000Z', to: '2026-02-03T00:00:00.000Z' }],
     verified: { entries: 19, problems: [] },
   });
+});
+
+it('R77: the script of an evidence bundle names the program that is not installed', async () => {
+  const bundle = unpacked((await bundled((await archive()).top)).file);
+  const programs = ['awk', 'dirname', 'find', 'gzip', 'sed', 'sha256sum', 'tr', 'wc'];
+  for (const missing of programs) {
+    const at = folder();
+    for (const name of programs.filter((each) => each !== missing))
+      fs.symlinkSync(
+        execFileSync('sh', ['-c', `command -v ${name}`], { encoding: 'utf8' }).trim(),
+        path.join(at, name),
+      );
+    const { status, stdout, stderr } = spawnSync('/bin/sh', [path.join(bundle, 'verify.sh'), 'a'.repeat(64)], {
+      encoding: 'utf8',
+      env: { PATH: at },
+    });
+    expect([status, stdout, stderr]).toEqual([1, '', `FAILED: ${missing} is not installed\n`]);
+  }
 });
 
 it('svc logs evidence --month takes the days of a month, and names the bundle after it', async () => {

@@ -65,6 +65,7 @@ export const SHELLS = [
   ['dash', 'dash'],
   ['bash', 'bash'],
   ['busybox', 'busybox'],
+  ['zsh', 'zsh'],
 ] as const;
 
 export function shellOf(command: (typeof SHELLS)[number][1]): Shell {
