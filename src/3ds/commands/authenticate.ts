@@ -27,7 +27,7 @@ export const authenticate = defineCommand({
   details:
     'The type of the session decides which bodies are valid. If the key may not read sessions (3ds:session:read), the rules that depend on the type are left to the service.',
   examples: [
-    ['svc 3ds authenticate 5f0c… --file body.json', "with a body as 'svc 3ds template' prints it"],
+    ['svc 3ds authenticate 5f0c… --file body.json', 'with a body as svc 3ds template prints it'],
     ['svc 3ds authenticate 5f0c… --file body.json --set purchase_info.amount=1000', 'with another amount'],
     ['svc 3ds authenticate 5f0c… --file - --open --wait < body.json', 'until the end of a challenge'],
   ],

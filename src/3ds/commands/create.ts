@@ -34,7 +34,7 @@ export const create = defineRequestCommand({
   examples: [
     ['svc 3ds create --token 5f0c… --type customer', 'the cardholder is present and pays'],
     ['svc --sandbox 3ds create --card Rejected --type customer', 'a test card of the sandbox'],
-    ['svc 3ds create --token 5f0c… --type merchant --fields id', 'a payment without the cardholder; only the id'],
+    ['svc 3ds create --token 5f0c… --type merchant --fields id', 'a payment without the cardholder, only the id'],
   ],
   permissions: ['3ds:session:create'],
   exitCodes: [9, 13],

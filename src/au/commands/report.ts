@@ -31,7 +31,7 @@ export const report = defineCommand({
     'Works offline, on files of any size. Unknown codes and columns are kept and shown. With --request or --run, each row must match a row of the request.',
   examples: [
     ['svc au report results.csv', 'counts, shares and next steps as bars'],
-    ['svc au report results.csv --request tokens.csv', 'is each row accounted for?'],
+    ['svc au report results.csv --request tokens.csv', 'whether each row is accounted for'],
     ['svc au report --run run-20260105-0a1b2c3d-4e5f', 'the same for a run, whatever became of its request file'],
     ['svc au report results.csv --split-into todo', 'a file for each thing to do'],
     [

@@ -82,13 +82,7 @@ function firstPage({ tree, examples }: Pick<Program, 'tree' | 'examples'>): Page
     sections: [
       { title: 'Examples', examples },
       { title: 'Commands', rows: [...groups, ['also', shownWords(others)]] },
-      {
-        title: 'More',
-        rows: [
-          ['svc <command> --help', 'examples and options of a command or group'],
-          ['svc help', 'what each command does, common options, topics'],
-        ],
-      },
+      { title: 'More', line: 'svc <command> --help, svc help' },
     ],
   };
 }
@@ -265,14 +259,11 @@ function sectionText({ title, line, text, examples = [], rows = [] }: Section, w
   return [...wrapWords(title, width), ...indented(lines)].join('\n');
 }
 
-/** Puts the comments beside the commands where all of them fit, else each on the line above its command. */
+/** Puts what a command does, in prose, above the command: shells without interactive comments run `# …`. */
 function exampleLines(examples: readonly Example[], room: number): string[] {
-  const width = Math.max(0, ...examples.map(([line]) => line.length));
-  const besides = examples.map(([line, does]) => `${line.padEnd(width)}  # ${does}`);
-  if (besides.every((line) => line.length <= room)) return besides;
   return examples.flatMap(([line, does]) => [
-    ...wrapWords(does, room - 2).map((words) => `# ${words}`),
-    ...commandLines(line, room),
+    ...wrapWords(`${does}:`, room),
+    ...indented(commandLines(line, room - INDENT)),
   ]);
 }
 

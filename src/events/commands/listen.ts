@@ -91,7 +91,10 @@ export const listen = defineCommand({
       'store them, and forward them to an application in development',
     ],
     [`svc events listen --exec 'notify-send "$SVC_EVENT_TYPE" "$SVC_JOB_ID"'`, 'run a command for each event'],
-    ['svc events listen --max 1 --for 10m -o json', 'wait for one event, ten minutes at most; 11 if none came'],
+    [
+      'svc events listen --max 1 --for 10m -o json',
+      'wait for one event, ten minutes at most, and end with 11 if none came',
+    ],
   ],
   exitCodes: [
     [1, 'the command of --exec failed'],

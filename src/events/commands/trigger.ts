@@ -71,7 +71,7 @@ export const trigger = defineCommand({
   description:
     'Types: account-updater.job.created, .completed and .failed; also 3ds.session.* and tenant.*, which contain an id only; any other with --type. The event is made up; the service is not involved.',
   examples: [
-    ['svc events trigger account-updater.job.completed', "to 'svc events listen' on this machine"],
+    ['svc events trigger account-updater.job.completed', 'to svc events listen on this machine'],
     [
       'svc events trigger account-updater.job.failed --set data.job.id=5f0c… --forward-to http://localhost:3000/webhooks',
       'about one job, to an application',

@@ -46,7 +46,7 @@ export const login = defineCommand({
     ],
     [
       "svc login --base-url https://api.example.com --management-key-command 'pass show svc'",
-      'from a secret manager whenever it is needed; the key is not stored',
+      'from a secret manager whenever it is needed, and never stored',
     ],
     ['svc login --rotate --profile prod', 'replace the keys of a profile, each once the new one is verified'],
   ],

@@ -90,17 +90,17 @@ export const archive = defineCommand({
     'Adds what is new since the last run, each entry once, and stops. Safe to run from cron, to kill and to run twice. The archive contains all logs of one tenant, one folder per day, as gzip files of JSON lines; a chained manifest reveals any later change.',
   details: 'What --keep drops is recorded in the manifest.',
   examples: [
-    ['svc logs archive audit', 'create an archive, or update it; run it every hour'],
+    ['svc logs archive audit', 'create an archive, or update it, every hour'],
     [
       'svc logs archive audit --retention-margin 12h --strict --quiet > /dev/null',
       'for cron: exit code 10 when less than the margin was left, 14 when entries are missing',
     ],
     [
       'svc logs archive --to s3://audit-logs/vault',
-      'in a bucket; credentials and endpoint come from AWS_ACCESS_KEY_ID, AWS_ENDPOINT_URL_S3 …',
+      'in a bucket, with credentials and endpoint from AWS_ACCESS_KEY_ID, AWS_ENDPOINT_URL_S3 …',
     ],
     ['svc logs archive audit --keep 13M --dry-run', 'what a retention of thirteen months would drop'],
-    ['svc logs archive audit --follow', 'as a service; stops cleanly on a signal'],
+    ['svc logs archive audit --follow', 'as a service that stops cleanly on a signal'],
   ],
   permissions: ['log:read', 'tenant:read'],
   exitCodes: [

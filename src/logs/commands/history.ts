@@ -43,7 +43,7 @@ export const history = defineCommand({
     'Prints all that is known about one entity, oldest first: the entries of an archive, then what the service has beyond it, without gaps or duplicates. Without --archive, prints only what the service still has. Without a key, only the archive is read. A table begins with a line that sums up the entries.',
   examples: [
     ['svc logs history 3f2c… --archive audit', 'from its creation until now'],
-    ['svc logs history 3f2c… --entity-type card', 'what the service still has; the type makes it faster'],
+    ['svc logs history 3f2c… --entity-type card', 'what the service still has, faster with the type'],
   ],
   permissions: ['log:read', 'tenant:read'],
   exitCodes: [5, 12, [14, 'the archive has a gap, or ended too early (with --strict)']],

@@ -41,7 +41,10 @@ export const review = defineCommand({
     ['svc logs review audit', 'yesterday (UTC)'],
     ['svc logs review audit --day 2026-01-31 --html review.html', 'a day as a page, to print or to file'],
     ['svc logs review audit --sign-off --note SEC-41', 'record that you reviewed yesterday'],
-    ['svc logs review audit --status --within 3d', 'which days nobody has reviewed; exit code 10 after three days'],
+    [
+      'svc logs review audit --status --within 3d',
+      'which days nobody has reviewed, with exit code 10 after three days',
+    ],
     ['svc logs review audit --quiet -o json > review.json', 'for cron: exit code 10, or 14 with gaps'],
     [`svc logs review audit --jq '.deletions[] | [.actor_id, .count]'`, 'who deleted how much, for a script'],
   ],

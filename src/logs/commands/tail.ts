@@ -23,10 +23,10 @@ export const tail = defineCommand({
   examples: [
     ['svc logs tail --since 2h', 'two hours back, then follow'],
     ['svc logs tail -n 20 --exclude-operation read', 'the last 20 that are no reads, then follow'],
-    ['svc logs tail --checkpoint tail.json >> logs.jsonl', 'into a file; run again, it resumes where it stopped'],
+    ['svc logs tail --checkpoint tail.json >> logs.jsonl', 'into a file, and on from where it stopped when run again'],
     [
       'svc logs tail --to otlp+https://otel.example:4318 --checkpoint tail.json',
-      'to an OpenTelemetry collector; headers as in OTEL_EXPORTER_OTLP_HEADERS',
+      'to an OpenTelemetry collector, with the headers of OTEL_EXPORTER_OTLP_HEADERS',
     ],
     ['svc logs tail --since 1h --for 10m -o csv', 'the last hour, and the next ten minutes'],
   ],

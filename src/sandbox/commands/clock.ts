@@ -18,7 +18,7 @@ const sandboxClockView: View = {
 const clockParameters = {
   by: optionalArgument('[+duration]', 'how far to move it, such as +6d23h', ahead),
   at: value('--at <time>', 'the time to set', momentAhead),
-  reset: flag('--reset', "back to this machine's time"),
+  reset: flag('--reset', 'back to the time of this machine'),
   directory: directoryParameter,
 } as const;
 
@@ -28,7 +28,7 @@ export const clock = defineCommand({
   examples: [
     ['svc sandbox clock +6d23h', 'as if almost a week had passed'],
     ['svc sandbox clock --at 2027-01-31T23:59:00Z', 'to a time'],
-    ['svc sandbox clock --reset', "back to this machine's time"],
+    ['svc sandbox clock --reset', 'back to the time of this machine'],
   ],
   fields: sandboxClockView.fields,
   parameters: clockParameters,

@@ -18,7 +18,7 @@ export const start = defineCommand({
     'Prints one record with its address and keys when it is ready. The keys are fixed and not secret. Listens on loopback only.',
   examples: [
     ['svc sandbox start', 'then point any client at http://127.0.0.1:4010'],
-    ['svc sandbox start --port 0 -o json', 'on a free port; the ready line is one JSON object'],
+    ['svc sandbox start --port 0 -o json', 'on a free port, with one JSON object once it is ready'],
     ["svc sandbox start --fault '429@GET /logs:0.1'", 'one in ten reads of logs is refused'],
     ['svc sandbox start --tenants test,production', 'two tenants, each with its own data and keys'],
     ['svc sandbox start --webhook http://127.0.0.1:8080/events', 'send events to an address'],

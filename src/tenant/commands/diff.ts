@@ -21,7 +21,7 @@ export const diff = defineCommand({
   description:
     'Compares only what the file names. "-" is the tenant\'s value, "+" the file\'s, which \'svc tenant update --file\' would set.',
   examples: [
-    ['svc tenant diff tenant.yaml', "against a file that 'svc tenant export' wrote"],
+    ['svc tenant diff tenant.yaml', 'against a file that svc tenant export wrote'],
     ['svc tenant diff tenant.yaml --quiet', 'for cron and CI: exit code 10 when the tenant differs'],
   ],
   permissions: ['tenant:read'],

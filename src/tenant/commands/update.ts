@@ -66,7 +66,7 @@ export const update = defineCommand({
   examples: [
     ['svc tenant update --name Acme-QA', 'a new name'],
     ['svc tenant update --set deduplicate_tokens=true --dry-run', 'only show what would change'],
-    ['svc tenant update --file tenant.yaml --yes', "from a file as 'svc tenant export' prints it, without asking"],
+    ['svc tenant update --file tenant.yaml --yes', 'from a file as svc tenant export prints it, without asking'],
   ],
   permissions: ['tenant:read', 'tenant:update'],
   exitCodes: [[6, 'the tenant changed meanwhile; nothing was written'], 9, 12, 13],

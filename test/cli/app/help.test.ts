@@ -140,6 +140,16 @@ describe('help', () => {
     }
   });
 
+  it('help explains examples in words that no shell takes for more than words', async () => {
+    const pages = await Promise.all(Object.keys(TOPICS).map((topic) => topicPage(topic as TopicName)));
+    const examples = [
+      ...PROGRAM.examples,
+      ...commands.flatMap(({ command }) => command.examples),
+      ...pages.flatMap(({ sections }) => sections.flatMap((section) => section.examples ?? [])),
+    ];
+    expect(examples.filter(([, does]) => /["'`;<>?*$&|#]/.test(does))).toEqual([]);
+  });
+
   it('help knows the meaning of every exit code', async () => {
     const known = await exitCodeMeanings();
     for (const { words, command } of commands) {

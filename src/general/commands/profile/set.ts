@@ -64,7 +64,7 @@ export const set = defineCommand({
     ['svc profile set time utc --profile prod', 'show times of this profile in UTC'],
     [
       'svc profile set certificates system',
-      "where a company's proxy inspects TLS: trust this system's authorities too",
+      'behind a proxy that inspects TLS: also trust the authorities of this system',
     ],
     ['svc profile set ledger s3://vault-ops/svc', 'share with other machines what was paid for'],
     ['svc profile set action.WRN_OPT_OUT exclude', 'what au report and au next do with a result code'],
