@@ -14,6 +14,22 @@ export interface CsvRow {
   readonly lines?: readonly string[] | undefined;
 }
 
+/** The signs that may separate columns. A spreadsheet may save a file with others than commas. */
+export const DELIMITERS = [',', ';', '\t', '|'] as const;
+
+export type Delimiter = (typeof DELIMITERS)[number];
+
+/** Returns the sign that separates the columns of a header which has all of some names; a comma if it lacks one. */
+export function delimiterWith(header: string, names: readonly string[]): Delimiter {
+  const found = DELIMITERS.find((delimiter) => {
+    const split = splitCells(header, { delimiter });
+    if (split.fault !== undefined) return false;
+    const cells = split.cells.map((cell) => cell.trim());
+    return names.every((name) => cells.includes(name));
+  });
+  return found ?? ',';
+}
+
 /** The form of a file, beside RFC 4180. */
 export interface CsvForm {
   readonly delimiter?: string;

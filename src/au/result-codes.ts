@@ -6,7 +6,7 @@ import { csvRow, excelSafeRows } from '../cli/output/csv.ts';
 import { countText, formatNumber } from '../cli/output/time.ts';
 import { type ResultCode as KnownCode, RESULT_COLUMNS } from '../schema/account-updater-files.ts';
 import { ownMember } from '../schema/own-member.ts';
-import { CSV_FAULTS, CsvRows } from './csv-rows.ts';
+import { CSV_FAULTS, CsvRows, delimiterWith } from './csv-rows.ts';
 
 /** The longest row in characters, a thousand times what the service sends. Bounds memory for a file without line ends. */
 const LONGEST_ROW = 1024 * 1024;
@@ -18,7 +18,7 @@ const PIECE = 16 * 1024;
 
 /**
  * Reads a result file by its column names and yields nonempty batches of rows, with constant memory. Accepts everything
- * that RFC 4180 allows.
+ * that RFC 4180 allows, and semicolons, tabs or vertical bars in place of the commas.
  * @throws SvcError `checksum_mismatch` for a file that is truncated, malformed or without a required column
  */
 export async function* readResults(source: AsyncIterable<Uint8Array>): AsyncGenerator<readonly ResultRow[], void> {
@@ -34,7 +34,9 @@ export async function* readResults(source: AsyncIterable<Uint8Array>): AsyncGene
   if (rows.length > 0) yield rows;
 }
 
-/** Reads the rows of a result file from its text. */
+const NEEDED: readonly ResultColumn[] = ['token', 'result_code'];
+
+/** Reads the rows of a result file from its text. A spreadsheet may have saved it with other signs between columns. */
 class ResultReader {
   /** The text up to the first line end, which shows how lines end. */
   #head = '';
@@ -64,7 +66,9 @@ class ResultReader {
   /** Begins to read. `lineEnd` is the first end of a line with the character after it: some spreadsheets write a return alone. */
   #begin(lineEnd = '\n'): readonly ResultRow[] {
     const isReturnAlone = lineEnd.startsWith('\r') && lineEnd !== '\r\n';
-    const form = { lineEnd: isReturnAlone ? '\r' : '\n', longestRow: LONGEST_ROW } as const;
+    const [header = ''] = this.#head.split(/[\r\n]/, 1);
+    const delimiter = delimiterWith(header, NEEDED);
+    const form = { delimiter, lineEnd: isReturnAlone ? '\r' : '\n', longestRow: LONGEST_ROW } as const;
     this.#lines = new CsvRows(form, ({ cells }) => this.#take(cells));
     return this.#rowsOf(this.#lines, this.#head);
   }
@@ -124,8 +128,6 @@ interface ResultHeader {
   readonly indexes: Readonly<Record<ResultColumn, number>>;
   readonly extra: readonly (readonly [name: string, at: number])[];
 }
-
-const NEEDED: readonly ResultColumn[] = ['token', 'result_code'];
 
 /** Parses the header. @throws SvcError `checksum_mismatch` for a missing or duplicated column */
 function readResultHeader(names: readonly string[]): ResultHeader {
@@ -279,11 +281,62 @@ export function lacksNewToken(code: string, hasNewToken: boolean): boolean {
   return !hasNewToken && CREATES_TOKEN.has(code);
 }
 
-/** Returns a warning about updates of a result file that lack their new tokens; undefined if there are none. */
-export function lostTokensWarning(count: number, file: string): string | undefined {
-  if (count === 0) return undefined;
+/** What is odd about the updates of a result file: how many lack their new token, and the new expirations of the others. */
+export interface Updates {
+  lostTokens: number;
+  /** The number of rows by their new expiration, in months since the year 0. */
+  readonly expirations: Map<number, number>;
+}
+
+export function noUpdates(): Updates {
+  return { lostTokens: 0, expirations: new Map() };
+}
+
+/** Adds a result to what is known of the updates of its file. */
+export function noteUpdate(updates: Updates, row: NewExpiration & Pick<ResultRow, 'result_code'>): void {
+  if (lacksNewToken(row.result_code, row.new_token !== '')) updates.lostTokens += 1;
+  const month = row.new_token === '' ? undefined : newExpiration(row);
+  if (month !== undefined) updates.expirations.set(month, (updates.expirations.get(month) ?? 0) + 1);
+}
+
+/** Returns warnings about updates of a result file that lack their new token, or whose new expiration is already past. */
+export function updateWarnings({ lostTokens, expirations }: Updates, file: string, now: number): readonly string[] {
+  const expired = [...expirations].reduce((sum, [month, rows]) => (month < monthOf(now) ? sum + rows : sum), 0);
+  return [...lostTokensWarning(lostTokens, file), ...expiredWarning(expired, file)];
+}
+
+function lostTokensWarning(count: number, file: string): readonly string[] {
+  if (count === 0) return [];
   const [rows, say, lack, their] = count === 1 ? ['row', 'says', 'lacks', 'its'] : ['rows', 'say', 'lack', 'their'];
-  return `${formatNumber(count)} ${rows} of ${file} ${say} that a new token was created, and ${lack} it: contact support with the job id, and keep ${their} old token${count === 1 ? '' : 's'} until then`;
+  return [
+    `${formatNumber(count)} ${rows} of ${file} ${say} that a new token was created, and ${lack} it: contact support with the job id, and keep ${their} old token${count === 1 ? '' : 's'} until then`,
+  ];
+}
+
+function expiredWarning(count: number, file: string): readonly string[] {
+  if (count === 0) return [];
+  const [have, whom] = count === 1 ? ['has', 'the cardholder'] : ['have', 'these cardholders'];
+  return [
+    `${countText(count, 'new token')} of ${file} ${have} an expiration that is already past: the network's answer has expired. Use the new token, and ask ${whom} for a card that is valid`,
+  ];
+}
+
+type NewExpiration = Pick<ResultRow, 'new_token' | 'new_expiration_year' | 'new_expiration_month'>;
+
+/** Tells whether the card of a new token has already expired: it is valid until the end of its month. */
+export function isExpired(row: NewExpiration, now: number): boolean {
+  const month = newExpiration(row);
+  return month !== undefined && month < monthOf(now);
+}
+
+function newExpiration({ new_expiration_year: year, new_expiration_month: month }: NewExpiration): number | undefined {
+  if (!/^(?:20)?\d\d$/.test(year) || !/^(?:0?[1-9]|1[0-2])$/.test(month)) return undefined;
+  return (2000 + Number(year.slice(-2))) * 12 + Number(month) - 1;
+}
+
+function monthOf(time: number): number {
+  const date = new Date(time);
+  return date.getUTCFullYear() * 12 + date.getUTCMonth();
 }
 
 /** Describes the action for a code: the operator's choice if it differs from the default. */
@@ -312,8 +365,7 @@ export interface ResultSummary {
   readonly codes: readonly CodeCount[];
   /** Columns that are not in the documented interface; empty for a file without rows. */
   readonly extraColumns: readonly string[];
-  /** The number of updates that lack their new token. */
-  readonly lostTokens: number;
+  readonly updates: Updates;
 }
 
 /** The name for all codes after the first thousand. No real result file has that many, but memory stays bounded. */
@@ -329,12 +381,13 @@ export async function summarizeResults(
   const counts = new Map<string, number>();
   const groups = noRows();
   let extraColumns: readonly string[] = [];
-  let lostTokens = 0;
+  const updates = noUpdates();
   for await (const rows of readResults(source)) {
-    for (const { result_code, new_token, extra, row } of rows) {
+    for (const each of rows) {
+      const { result_code, new_token, extra, row } = each;
       if (row === 1) extraColumns = Object.keys(extra);
       groups[groupOf(result_code, new_token !== '', actions)] += 1;
-      if (lacksNewToken(result_code, new_token !== '')) lostTokens += 1;
+      noteUpdate(updates, each);
       const code = counts.size < MOST_CODES || counts.has(result_code) ? result_code : OTHER_CODES;
       counts.set(code, (counts.get(code) ?? 0) + 1);
     }
@@ -354,7 +407,7 @@ export async function summarizeResults(
     groups,
     codes,
     extraColumns,
-    lostTokens,
+    updates,
   };
 }
 

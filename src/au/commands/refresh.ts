@@ -42,7 +42,11 @@ const parameters = {
   onlyRecorded: onlyRecordedParameter,
   action: actionParameter,
   failOn: failOnParameter,
-  sql: choice('--sql <database>', 'write todo/update.sql for this database (default: postgres)', SQL_DIALECTS),
+  sql: choice(
+    '--sql <database>',
+    'write todo/update.sql for this database (default: the last one, else postgres)',
+    SQL_DIALECTS,
+  ),
   exec: value('--exec <command>', 'run this shell command for a new todo/replace.csv', text),
   summary: summaryParameter,
 } as const;
@@ -107,7 +111,7 @@ async function inputOf(context: Context, typed: Typed): Promise<Omit<RefreshInpu
     exclusions,
     failOn,
     exec: typed.exec,
-    sql: typed.sql ?? 'postgres',
+    sql: typed.sql,
     action,
     // A rehearsal is paid for by nobody, so that another one may have the same rows.
     begin: typed.begin || typed.rehearse,

@@ -1,7 +1,7 @@
 import { csvRow } from '../../cli/output/csv.ts';
 import { requireNewToken } from '../results/new-token.ts';
 import { ResultCursor } from '../results/reconcile.ts';
-import { type Actions, groupOf, lacksNewToken, readResults, type ResultRow, type RowGroup } from '../result-codes.ts';
+import { type Actions, groupOf, readResults, type ResultRow, type RowGroup } from '../result-codes.ts';
 import type { Exclusions } from '../request/exclusions.ts';
 import { twoDigitMonth, twoDigitYear } from '../prepare/prepare-date.ts';
 import { cellsOf, readRequest, type RequestRow } from '../request/request-lines.ts';
@@ -20,8 +20,8 @@ export interface NextRow {
   readonly code?: string | undefined;
   /** The line of the token in the list of exclusions; undefined unless it was excluded before. */
   readonly excludedOn?: number | undefined;
-  /** Whether the result lacks the new token that its code says was created. */
-  readonly isTokenLost?: boolean | undefined;
+  /** The result; undefined if nothing about the row changed, or it was excluded before. */
+  readonly result?: PackedResult | undefined;
 }
 
 /**
@@ -65,9 +65,9 @@ export interface NextRules {
 function nextRow(request: RequestRow, result: PackedResult, actions: Actions, isRehearsal: boolean): NextRow {
   const { result_code: code } = result;
   const group = groupOf(code, result.new_token !== '', actions);
-  if (group === 'exclude') return { request, group, line: '', code };
+  if (group === 'exclude') return { request, group, line: '', code, result };
   const line = group === 'replace' ? replacement(request, result, isRehearsal) : request.line;
-  return { request, group, line, code, isTokenLost: lacksNewToken(code, result.new_token !== '') };
+  return { request, group, line, code, result };
 }
 
 function replacement(request: RequestRow, result: PackedResult, isRehearsal: boolean): string {

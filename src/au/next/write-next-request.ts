@@ -22,9 +22,11 @@ import {
   explainResultCode,
   GROUPS,
   type Kept,
-  lostTokensWarning,
   namedCounts,
   noRows,
+  noteUpdate,
+  noUpdates,
+  updateWarnings,
 } from '../result-codes.ts';
 import { parseThreshold, type Threshold } from '../results/fail-on.ts';
 import { keepFileOf, KEPT_COLUMNS, type KeptColumns, openKept } from '../results/kept-columns.ts';
@@ -109,7 +111,7 @@ async function writeFiles(context: Context, input: NextFiles, exclusions: Exclus
     const rows = nextRequest(source.open(), answers, actions, { exclusions, isRehearsal: context.isRehearsal });
     const made = { cycle: input.cycle, at: context.clock.now() };
     const exclude = (token: string, code: string): void => exclusions?.add({ token, code, ...made });
-    const { lostTokens, ...counts } = await writeRows(rows, {
+    const { updates, ...counts } = await writeRows(rows, {
       out,
       excluded,
       keepFile,
@@ -127,8 +129,8 @@ async function writeFiles(context: Context, input: NextFiles, exclusions: Exclus
     await exclusions?.requireUnchanged();
     for (const file of files) await file.finish(force || file === list);
     kept?.warnOfMissing(context, `; use the file that was kept for ${input.request}`);
-    const lost = input.isCounted ? undefined : lostTokensWarning(lostTokens, input.results);
-    if (lost !== undefined) context.notices.warn(lost);
+    for (const warning of input.isCounted ? [] : updateWarnings(updates, input.results, context.clock.now()))
+      context.notices.warn(warning);
     if (input.out !== undefined) context.notices.note(countsOf(counts));
     return { file: input.out ?? null, ...counts, excluded_file: input.excluded ?? null, keep_file: keepName ?? null };
   } finally {
@@ -136,7 +138,7 @@ async function writeFiles(context: Context, input: NextFiles, exclusions: Exclus
   }
 }
 
-type Counts = Omit<Awaited<ReturnType<typeof writeRows>>, 'lostTokens'>;
+type Counts = Omit<Awaited<ReturnType<typeof writeRows>>, 'updates'>;
 
 /** The largest default share of rows that need fixing. Each of these rows is billed again. */
 const MOST_TO_FIX = parseThreshold('err=20%');
@@ -269,7 +271,7 @@ async function writeRows(
   const groups = noRows();
   let unchanged = 0;
   let before = 0;
-  let lostTokens = 0;
+  const updates = noUpdates();
   const byCode = new Map<string, number>();
   await out?.write(`${REQUEST_HEADER}\n`);
   await excluded?.write(csvRow(['row', ...REQUEST_COLUMNS, 'result_code', 'reason', ...(kept?.names ?? [])]));
@@ -280,9 +282,9 @@ async function writeRows(
     signal.throwIfAborted();
     const lines: string[] = [];
     const keptRows: string[][] = [];
-    for (const { group, line, request, code = '', excludedOn, isTokenLost = false } of batch) {
+    for (const { group, line, request, code = '', excludedOn, result } of batch) {
       row += 1;
-      if (isTokenLost) lostTokens += 1;
+      if (result) noteUpdate(updates, result);
       const cells = kept?.cellsOf(request.token) ?? [];
       if (group === 'excluded before') {
         before += 1;
@@ -305,7 +307,7 @@ async function writeRows(
     if (keptRows.length > 0) await keepFile?.write(csvRows(keptRows));
   }
   const excluded_by_code = Object.fromEntries(byCode);
-  return { rows: left, groups, unchanged, excluded_before: before, excluded_by_code, lostTokens };
+  return { rows: left, groups, unchanged, excluded_before: before, excluded_by_code, updates };
 }
 
 function tokenOf(line: string): string {

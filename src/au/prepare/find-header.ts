@@ -1,10 +1,10 @@
 import { SvcError } from '../../base/errors.ts';
 import { didYouMean } from '../../base/security/typed-word.ts';
 import { containsCardNumber } from '../../base/security/card-number.ts';
-import { splitCells } from '../csv-rows.ts';
+import { type Delimiter, DELIMITERS, splitCells } from '../csv-rows.ts';
 import { CARD_NUMBER } from '../request/request-rules.ts';
 import { isUuid } from '../request/row-key.ts';
-import { type Delimiter, delimiterOf, DELIMITERS, isTokenName } from './prepare-columns.ts';
+import { delimiterOf, isTokenName } from './prepare-columns.ts';
 import { readExpiration } from './prepare-date.ts';
 import type { RowFinding } from './prepare-problems.ts';
 

@@ -1,6 +1,7 @@
 import { SvcError } from '../../base/errors.ts';
 import { didYouMean } from '../../base/security/typed-word.ts';
 import { REQUEST_COLUMNS, RESULT_COLUMNS } from '../../schema/account-updater-files.ts';
+import { type Delimiter, DELIMITERS } from '../csv-rows.ts';
 
 /**
  * The columns that are recognized in an export: the columns of the request file, and `expiration` for a year and a
@@ -52,10 +53,6 @@ const SYNONYMS: Readonly<Record<PreparedColumn, readonly string[]>> = {
   expiration_month: ['expirationmonth', 'expirymonth', 'expmonth', 'cardexpmonth'],
   merchant_id: ['merchantid', 'mid'],
 };
-
-export const DELIMITERS = [',', ';', '\t', '|'] as const;
-
-export type Delimiter = (typeof DELIMITERS)[number];
 
 /** Tells whether a name is that of the column of tokens: the operator's name for it, or a well-known one. */
 export function isTokenName(name: string, chosen: string | undefined): boolean {

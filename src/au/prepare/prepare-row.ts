@@ -11,7 +11,7 @@ import { isUuid, rowKey } from '../request/row-key.ts';
 import { shapeOf, unwrappedUuid, withoutFormula } from '../request/token-shape.ts';
 import type { Overflow } from '../request/row-buckets.ts';
 import { TokenTable } from '../request/token-table.ts';
-import { onOneLine } from '../results/kept-columns.ts';
+import { headerName, onOneLine } from '../results/kept-columns.ts';
 import { type CsvRow, END_MARKS, isQuoted } from '../csv-rows.ts';
 import { DateCounter, type DateFacts, type JudgedDate, judged } from './date-facts.ts';
 import { KeptRepeats } from './kept-repeats.ts';
@@ -378,8 +378,8 @@ export class RowPreparer {
   }
 
   #isHeader(token: string, cells: readonly string[]): boolean {
-    if (onOneLine(token) !== this.#names[this.#places.token ?? -1]) return false;
-    return this.#names.every((name, at) => onOneLine(cells[at] ?? '') === name);
+    if (headerName(token) !== this.#names[this.#places.token ?? -1]) return false;
+    return this.#names.every((name, at) => headerName(cells[at] ?? '') === name);
   }
 
   #isRepeated(key: string, expiration: Expiration, line: number): boolean {
@@ -404,7 +404,8 @@ export class RowPreparer {
 
   #compareKept(key: string, { cells, line }: CsvRow, isRepeated: boolean): void {
     if (this.#keptRepeats === undefined) return;
-    const kept = this.#kept.map((at) => onOneLine(cells[at] ?? ''));
+    // Rows that differ only in blanks are the same customer.
+    const kept = this.#kept.map((at) => onOneLine(cells[at] ?? '').trim());
     if (isRepeated) this.#keptRepeats.takeRepeat(key, kept, line);
     else this.#keptRepeats.addFirst(key, kept, (this.#lateRepeats?.latestOf(key) ?? 0) !== 0);
   }

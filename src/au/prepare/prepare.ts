@@ -7,8 +7,8 @@ import { CR, type Finding, LF, LONGEST_LINE, REQUEST_HEADER } from '../request/r
 import { CARD_NUMBER, checkHeader, utf16Order } from '../request/request-rules.ts';
 import { isUuid } from '../request/row-key.ts';
 import type { Overflow } from '../request/row-buckets.ts';
-import { KEPT_COLUMNS, onOneLine } from '../results/kept-columns.ts';
-import { CSV_FAULTS, type CsvFault, type CsvRow, CsvRows, splitCells } from '../csv-rows.ts';
+import { headerName, KEPT_COLUMNS, onOneLine } from '../results/kept-columns.ts';
+import { CSV_FAULTS, type CsvFault, type CsvRow, CsvRows, type Delimiter, splitCells } from '../csv-rows.ts';
 import type { Check } from '../request/checks.ts';
 import {
   cardInTitle,
@@ -26,7 +26,6 @@ import { MerchantCandidates, type MerchantColumns } from './merchant-candidates.
 import {
   type ColumnChoice,
   type ColumnPlaces,
-  type Delimiter,
   findColumns,
   findKept,
   isTokenName,
@@ -203,7 +202,7 @@ export async function formOf(source: AsyncIterable<Uint8Array>, options: Prepare
     const encoding = encodingOf(head);
     const { header } = await readHeader(pieces, { head, encoding, decoder: exportDecoder(encoding) }, options);
     const { cells = [] } = splitCells(header.text, { ...QUOTING, delimiter: header.delimiter }) as Partial<CsvRow>;
-    const names = cells.map(onOneLine);
+    const names = cells.map(headerName);
     if (isDataRow(names)) return countText(names.length, 'column');
     return createHash('sha256').update(JSON.stringify(names)).digest('hex');
   } catch (error) {
@@ -459,7 +458,7 @@ class ExportReader {
 
   /** Takes the header, or the first row where the operator named the columns. Returns what takes that row. */
   #takeHeader(row: CsvRow): RowPreparer | undefined {
-    const header = row.cells.map(onOneLine);
+    const header = row.cells.map(headerName);
     const { columns = [], dateOrder = [], keep = [], noExpiration, noMerchant, now } = this.#options;
     const { exclusions, laterDates, lateRepeats, openOverflow, mostSlots } = this.#options;
     const { dateZone, accept = [], empty = [], noEmpty = false, onlyUuids = false } = this.#options;

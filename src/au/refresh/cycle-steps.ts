@@ -4,7 +4,7 @@ import { writeWhole } from '../../base/files/draft.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { option, warnOf } from '../../cli/app/hint.ts';
 import { isDrawn } from '../../cli/app/print.ts';
-import { countText } from '../../cli/output/time.ts';
+import { countText, formatNumber } from '../../cli/output/time.ts';
 import { fileSource } from '../../client/transfer/source.ts';
 import { hasUnclearTokens, writeNextRequest } from '../next/write-next-request.ts';
 import type { Actions } from '../result-codes.ts';
@@ -20,6 +20,7 @@ import { tenantOf } from '../run/run-view.ts';
 import { applyTodo, isDue } from './apply-todo.ts';
 import { cycleRequest, type CycleRequest } from './cycle-request.ts';
 import type { CycleResults } from './cycle-results.ts';
+import { sqlFor } from './earlier-options.ts';
 import { exclusionsFor, notedExclusions } from './exclusion-list.ts';
 import { openRequests } from './open-cycles.ts';
 import type { Made, RefreshDirectory } from './refresh-directory.ts';
@@ -85,7 +86,7 @@ export class CycleSteps {
     const problem = threshold ?? (await this.#unless(() => this.#exclude()));
     const todo = await writeTodo(this.#context, this.#directory, this.#results, {
       actions: this.#actions,
-      sql: this.#input.sql,
+      sql: sqlFor(this.#context, this.#directory, this.#input.sql),
     });
     const changed = todo.changed.length > 0 ? changedTodo(todo.changed, this.#input.again) : undefined;
     if (problem && changed) warnOf(this.#context, `cycle ${this.#directory.cycle}`, changed);
@@ -102,7 +103,8 @@ export class CycleSteps {
   async #count(): Promise<CycleCounts> {
     const { path: file, sha256, bytes, record } = this.#results;
     const { rows } = await this.#rows();
-    const showing = { notices: this.#context.notices, name: this.#directory.results };
+    const { notices, clock } = this.#context;
+    const showing = { notices, clock, name: this.#directory.results };
     const counted = await countedFile({ file, sha256, bytes }, rows, this.#actions, showing);
     const counts = { ...counted, file: this.#directory.results, compared: true, rows };
     this.#counts = counts;
@@ -391,10 +393,11 @@ export class CycleSteps {
   }
 
   /** Ends with the file that the month is for. */
-  async #noteTodo({ newTokens, replace }: Todo): Promise<void> {
+  async #noteTodo({ newTokens, expired, replace }: Todo): Promise<void> {
     const open = await openRequests(this.#context, this.#directory);
     const soFar = open === 0 ? '' : `so far, ${countText(open, 'request')} open: `;
-    this.#context.notices.note(`${soFar}${countText(newTokens, 'new token')}: ${replace}`);
+    const past = expired === 0 ? '' : ` (${formatNumber(expired)} already expired)`;
+    this.#context.notices.note(`${soFar}${countText(newTokens, 'new token')}${past}: ${replace}`);
   }
 }
 

@@ -6,6 +6,7 @@ import { formOf } from '../prepare/prepare.ts';
 import type { Export } from './export.ts';
 import type { RefreshDirectory } from './refresh-directory.ts';
 import type { RefreshInput } from './refresh-input.ts';
+import type { SqlDialect } from './update-sql.ts';
 
 /**
  * Adds how the operator had the newest export of the same form read: the answers to questions, and options that this command
@@ -29,4 +30,16 @@ export async function withOptionsOfEarlier(
     return { ...input, how, options };
   }
   return input;
+}
+
+/** Returns the database of this command, else that of the last one, and records it so that no later command writes another. */
+export function sqlFor(context: Context, directory: RefreshDirectory, typed: SqlDialect | undefined): SqlDialect {
+  const { steps, earlierSql } = directory;
+  const sql = typed ?? earlierSql?.sql ?? 'postgres';
+  if (typed === undefined && earlierSql !== undefined && sql !== 'postgres')
+    context.notices.note(`update.sql is for ${sql}, as in cycle ${earlierSql.cycle}`);
+  if (steps.sql === sql) return sql;
+  steps.sql = sql;
+  directory.save();
+  return sql;
 }

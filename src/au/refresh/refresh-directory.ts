@@ -13,6 +13,7 @@ import { parsedJson } from '../../schema/json-value.ts';
 import { keepFileOf } from '../results/kept-columns.ts';
 import { recordedRun } from '../run/recorded-runs.ts';
 import type { RunDirectory } from '../run/run-directory.ts';
+import { SQL_DIALECTS, type SqlDialect } from './update-sql.ts';
 
 /** A request of a cycle, and how far it is. Another export within the cycle begins another one. */
 export interface Refreshed {
@@ -72,6 +73,8 @@ interface Steps {
   writing?: true | undefined;
   /** Set while the command of `--exec` is yet to succeed with the new tokens. */
   exec?: 'due' | undefined;
+  /** The database for which `update.sql` is written. */
+  sql?: SqlDialect | undefined;
 }
 
 /** Returns the run of a request; undefined if it is on another machine, or lost. */
@@ -116,6 +119,7 @@ const refreshSchema = z.looseObject({
   ordered: z.optional(z.string()),
   writing: z.optional(z.literal(true)),
   exec: z.optional(z.literal('due')),
+  sql: z.optional(z.enum(SQL_DIALECTS)),
   applied: z.optional(z.looseObject({ sha256: z.string(), at: z.string() })),
   // Version 1 contained hashes only for the files in `todo/`, and gave the results of each request a numbered name.
   todo: z.optional(z.record(z.string(), z.array(z.string()))),
@@ -213,12 +217,22 @@ export class RefreshDirectory {
     this.#written[path.relative(this.path, file)] = hashes;
   }
 
+  /** The database for which `update.sql` was written last, in this cycle or else in another one, and the cycle. */
+  get earlierSql(): { readonly cycle: string; readonly sql: SqlDialect } | undefined {
+    const own = { cycle: this.cycle, sql: this.steps.sql };
+    return [own, ...this.#others()].flatMap(({ cycle, sql }) => (sql === undefined ? [] : [{ cycle, sql }]))[0];
+  }
+
   /** The requests of all cycles, each with its cycle: those of this one first, and of each cycle the newest first. */
   requestsOfCycles(): readonly { readonly cycle: string; readonly request: Refreshed }[] {
-    const others = this.#records().toSorted((a, b) => b.stat.mtimeMs - a.stat.mtimeMs);
-    const own = { cycle: this.cycle, requests: this.#requests };
-    const all = [own, ...others.map(({ data }) => data).filter(({ cycle }) => cycle !== this.cycle)];
+    const all = [{ cycle: this.cycle, requests: this.#requests }, ...this.#others()];
     return all.flatMap(({ cycle, requests }) => requests.toReversed().map((request) => ({ cycle, request })));
+  }
+
+  /** Returns the readable records of the other cycles, the one that was written last first. */
+  #others(): readonly RecordOnDisk[] {
+    const newest = this.#records().toSorted((a, b) => b.stat.mtimeMs - a.stat.mtimeMs);
+    return newest.map(({ data }) => data).filter(({ cycle }) => cycle !== this.cycle);
   }
 
   /** Returns the readable records of all cycles, with what the system knows of their files. */
@@ -286,10 +300,10 @@ export class RefreshDirectory {
   }
 
   #take(record: RecordOnDisk, stat: fs.Stats): void {
-    const { requests, files, todo = {}, applied, reported, excluded, next, ordered, writing, exec } = record;
+    const { requests, files, todo = {}, applied, reported, excluded, next, ordered, writing, exec, sql } = record;
     const [first] = requests;
     const ofTodo = Object.entries(todo).map(([name, hashes]) => [path.join('todo', name), hashes] as const);
-    const steps = record.version === 1 ? stepsOf(requests) : { reported, excluded, next, ordered, writing, exec };
+    const steps = record.version === 1 ? stepsOf(requests) : { reported, excluded, next, ordered, writing, exec, sql };
     Object.assign(this.steps, steps);
     const hashes = first?.report_of === undefined ? [] : [[path.basename(this.results), [first.report_of]] as const];
     this.#own = record.own ?? requests.flatMap(({ own = [] }) => own);
@@ -311,7 +325,7 @@ export class RefreshDirectory {
 
   /** Writes the record and flushes it. */
   save(): void {
-    const { reported, excluded, next, ordered, writing, exec } = this.steps;
+    const { reported, excluded, next, ordered, writing, exec, sql } = this.steps;
     const record = {
       version: VERSION,
       cycle: this.cycle,
@@ -324,6 +338,7 @@ export class RefreshDirectory {
       ordered,
       writing,
       exec,
+      sql,
       applied: this.#applied,
     };
     writeFileAtomicSync(this.resolve(this.record), `${JSON.stringify(record, null, 2)}\n`);

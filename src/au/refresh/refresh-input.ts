@@ -24,8 +24,8 @@ export interface RefreshInput {
   readonly exclusions: 'none' | undefined;
   /** Whether to write the request of the next cycle. */
   readonly next: boolean;
-  /** The database for which the new tokens are written as SQL. */
-  readonly sql: SqlDialect;
+  /** The database for which the new tokens are written as SQL, if it was typed. */
+  readonly sql: SqlDialect | undefined;
   readonly failOn: Threshold | undefined;
   /** The shell command to run for new tokens. */
   readonly exec: string | undefined;

@@ -8,7 +8,7 @@ import { countText } from '../../cli/output/time.ts';
 import { fileSource } from '../../client/transfer/source.ts';
 import { RESULT_COLUMNS } from '../../schema/account-updater-files.ts';
 import { tokenKey } from '../request/row-key.ts';
-import { type Actions, groupOf, readResults, type ResultRow, type RowGroup } from '../result-codes.ts';
+import { type Actions, groupOf, isExpired, readResults, type ResultRow, type RowGroup } from '../result-codes.ts';
 import { type KeptColumns, openKept } from '../results/kept-columns.ts';
 import { requireNewToken } from '../results/new-token.ts';
 import { repeatedResults } from '../results/result-rows.ts';
@@ -37,6 +37,8 @@ export interface Todo {
   /** The script that brings them into a database. */
   readonly update: string;
   readonly newTokens: number;
+  /** The number of them whose expiration is already past. */
+  readonly expired: number;
   /** Files that somebody changed, so that they were not replaced. */
   readonly changed: readonly string[];
 }
@@ -197,6 +199,7 @@ class TodoFiles {
   readonly #drafts = new Map<TodoGroup | typeof UPDATE, Draft>();
   readonly #script: ReturnType<typeof updateScript>;
   #newTokens = 0;
+  #expired = 0;
 
   constructor(
     context: Context,
@@ -213,6 +216,7 @@ class TodoFiles {
   async add(group: TodoGroup, row: ResultRow, kept: readonly string[]): Promise<void> {
     if (group === 'replace') {
       this.#newTokens += 1;
+      if (isExpired(row, this.#context.clock.now())) this.#expired += 1;
       await (await this.#draftOf(UPDATE)).write(this.#script.line(row));
     }
     const draft = await this.#draftOf(group);
@@ -247,7 +251,8 @@ class TodoFiles {
     for (const { file, sha256 } of ready) directory.noteWritten(file, sha256 ? [sha256] : []);
     if (ready.length > 0) directory.save();
     const update = path.join(directory.todo, fileOf(UPDATE));
-    return { update, replace: path.join(directory.todo, 'replace.csv'), newTokens: this.#newTokens, changed };
+    const replace = path.join(directory.todo, 'replace.csv');
+    return { update, replace, newTokens: this.#newTokens, expired: this.#expired, changed };
   }
 
   async discard(): Promise<void> {

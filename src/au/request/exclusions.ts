@@ -6,6 +6,7 @@ import { Draft } from '../../base/files/draft.ts';
 import { type LockHost, withLock } from '../../base/files/lock.ts';
 import { csvRow } from '../../cli/output/csv.ts';
 import { fileSource, hashFile } from '../../client/transfer/source.ts';
+import { type Delimiter, delimiterWith } from '../csv-rows.ts';
 import { tokenKey } from './row-key.ts';
 import { TokenTable } from './token-table.ts';
 
@@ -111,6 +112,7 @@ export class Exclusions {
   async #writeInto(draft: Draft): Promise<void> {
     let lineEnd: string | undefined;
     let last = '\n';
+    const delimiter = this.#sha256 === undefined ? ',' : await delimiterOf(this.#path);
     if (this.#sha256 === undefined) await draft.write(csvRow([...COLUMNS]));
     else
       for await (const piece of (await fileSource(this.#path)).open()) {
@@ -120,9 +122,27 @@ export class Exclusions {
       }
     lineEnd ??= '\n';
     if (last !== '\n' && last !== '\r') await draft.write(lineEnd);
-    for (const { token, code, cycle = '', at } of this.#added)
-      await draft.write(csvRow([token, code, cycle, new Date(at).toISOString().slice(0, 10)]).slice(0, -1) + lineEnd);
+    for (const { token, code, cycle = '', at } of this.#added) {
+      const cells = [token, code, cycle, new Date(at).toISOString().slice(0, 10)];
+      await draft.write(cells.map((cell) => quotedFor(delimiter, cell)).join(delimiter) + lineEnd);
+    }
   }
+}
+
+function quotedFor(delimiter: Delimiter, cell: string): string {
+  return cell.includes(delimiter) || /["\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell;
+}
+
+/** Returns the sign between the columns of a list. A spreadsheet may have saved it with semicolons. */
+async function delimiterOf(path: string): Promise<Delimiter> {
+  let head = '';
+  for await (const piece of (await fileSource(path)).open()) {
+    head += Buffer.from(piece).toString('latin1');
+    if (/[\r\n]/.test(head) || head.length > LONGEST_ROW) break;
+  }
+  // The first three characters may be a byte order mark.
+  const [header = ''] = head.replace(/^\u00EF\u00BB\u00BF/, '').split(/[\r\n]/, 1);
+  return delimiterWith(header, COLUMNS);
 }
 
 // The operator edits this file, in a spreadsheet too, so csv-parse reads it: it takes more forms than the fast reader.
@@ -134,7 +154,8 @@ async function readInto(lines: TokenTable, path: string): Promise<void> {
   const lenient = { bom: true, skip_empty_lines: true, trim: true, relax_column_count: true };
   // A spreadsheet may have saved the list with other line ends before more rows were added.
   const record_delimiter = ['\r\n', '\n', '\r'];
-  const parser = parse({ ...lenient, record_delimiter, info: true, max_record_size: LONGEST_ROW });
+  const delimiter = await delimiterOf(path);
+  const parser = parse({ ...lenient, delimiter, record_delimiter, info: true, max_record_size: LONGEST_ROW });
   input.once('error', (error) => parser.destroy(error));
   let column: number | undefined;
   try {

@@ -1,5 +1,6 @@
 import { fileSource } from '../../client/transfer/source.ts';
 import { REQUEST_COLUMNS } from '../../schema/account-updater-files.ts';
+import { DELIMITERS } from '../csv-rows.ts';
 
 /** The kind of a file, if its first bytes show it with certainty. `excluded`: rows that `au next` left out. */
 export type FileKind = 'request' | 'results' | 'excluded' | 'log_entries' | 'three_ds' | 'json' | 'html';
@@ -52,9 +53,6 @@ export function kindOf(head: string): FileKind | undefined {
   }
   return undefined;
 }
-
-/** The separators of columns. A spreadsheet may save a file with separators other than commas. */
-const DELIMITERS = [',', ';', '\t', '|'] as const;
 
 function plain(name: string): string {
   return name.toLowerCase().replaceAll(/[^a-z0-9]/g, '');

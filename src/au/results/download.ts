@@ -11,7 +11,7 @@ import { fileSource, hashIfReadable } from '../../client/transfer/source.ts';
 import { ObjectMissing, requireStoreAddress } from '../../client/transfer/store.ts';
 import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
 import { CR, LF } from '../request/request-file.ts';
-import { noRows, readResults, type ResultSummary, summarizeResults } from '../result-codes.ts';
+import { noRows, noUpdates, readResults, type ResultSummary, summarizeResults } from '../result-codes.ts';
 import { failedError, readJob, type RunOptions } from '../run/job.ts';
 import { apply, type Part, type PartResults } from '../run/part.ts';
 import { uploadedRows } from '../run/part-source.ts';
@@ -227,7 +227,7 @@ const EMPTY: ResultSummary = {
   groups: noRows(),
   codes: [],
   extraColumns: [],
-  lostTokens: 0,
+  updates: noUpdates(),
 };
 
 /** Returns what the results of a part are checked against. `file` is read instead of a damaged copy of the request. */

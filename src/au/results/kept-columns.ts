@@ -155,10 +155,20 @@ export class KeptColumns {
 
 const LINE_END = /[\r\n]/;
 
-/** Puts a cell on one line, so that every row of kept columns is one line and can be read by its offset. */
+/**
+ * Puts a cell on one line, so that every row of kept columns is one line and can be read by its offset. Blanks at the ends of
+ * a cell stay, because they may be part of a key of the operator's table.
+ */
 export function onOneLine(cell: string): string {
-  const text = cell.trim();
-  return LINE_END.test(text) ? text.replaceAll(/\s*[\r\n]\s*/g, ' ') : text;
+  if (!LINE_END.test(cell)) return cell;
+  const lines = cell.split(LINE_END).filter((line) => line.trim() !== '');
+  const ended = lines.map((line, at) => (at < lines.length - 1 ? line.trimEnd() : line));
+  return ended.map((line, at) => (at > 0 ? line.trimStart() : line)).join(' ');
+}
+
+/** Returns the name of a column: the cell of the header on one line, without blanks around it. */
+export function headerName(cell: string): string {
+  return onOneLine(cell).trim();
 }
 
 /** The offset of each row in a file, and the number of each token's last row, plus one. */

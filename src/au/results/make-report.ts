@@ -19,10 +19,10 @@ import {
   GROUPS,
   type Kept,
   type ResultRow,
-  lostTokensWarning,
   type RowGroup,
   splitResults,
   summarizeResults,
+  updateWarnings,
 } from '../result-codes.ts';
 import { knownRunsRoot } from '../run/recorded-runs.ts';
 import { listRuns, type RunDirectory } from '../run/run-directory.ts';
@@ -88,7 +88,7 @@ export async function makeReport(context: Context, input: ReportInput): Promise<
   const compared = requested === undefined ? null : await compare(requested, file, reading);
   const ofRows = directory && requested ? await matchedColumns(kept, requested.source, file) : kept;
   const source = reading.of(file, results);
-  const { codes, extraColumns, lostTokens, ...counts } = await summarizeResults(source.open(), actions);
+  const { codes, extraColumns, updates, ...counts } = await summarizeResults(source.open(), actions);
   const whole = wholeOf({ rows: counts.rows, request: compared });
   const made: Report = {
     file: results,
@@ -100,8 +100,8 @@ export async function makeReport(context: Context, input: ReportInput): Promise<
   };
   reading.end();
   kept?.warnOfMissing(context, requested ? '' : '; name the request of the results with --request');
-  const lost = input.isCounted ? undefined : lostTokensWarning(lostTokens, results);
-  if (lost !== undefined) context.notices.warn(lost);
+  for (const warning of input.isCounted ? [] : updateWarnings(updates, results, context.clock.now()))
+    context.notices.warn(warning);
   if (page !== undefined) await writePage(context, page, made, input);
   return made;
 }

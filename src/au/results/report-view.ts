@@ -9,7 +9,7 @@ import { tenantOf } from '../run/run-view.ts';
 import type { MatchedBy, Reconciliation } from './reconcile.ts';
 import type { ComparedClass, Trend } from './trend.ts';
 
-export interface Report extends Omit<ResultSummary, 'codes' | 'extraColumns' | 'lostTokens'> {
+export interface Report extends Omit<ResultSummary, 'codes' | 'extraColumns' | 'updates'> {
   readonly file: string;
   readonly codes: readonly ReportCode[];
   /** Columns that are not in the documented interface. */

@@ -6,7 +6,7 @@ import { isDrawn } from '../../cli/app/print.ts';
 import { wrapWords } from '../../cli/output/text.ts';
 import { countText, formatNumber } from '../../cli/output/time.ts';
 import { fieldPaths, type View } from '../../cli/output/view.ts';
-import { actionFor, type Actions, type CodeCount, lostTokensWarning, type ResultSummary } from '../result-codes.ts';
+import { actionFor, type Actions, type CodeCount, type ResultSummary, updateWarnings } from '../result-codes.ts';
 import type { ResultsFile } from '../run/part.ts';
 import type { Polled } from '../run/poll-parts.ts';
 import { areCompared, recordedAt, rowsIn, type RunRecord } from '../run/record.ts';
@@ -33,7 +33,7 @@ export type Submission = Omit<ReturnType<typeof submissionOf>, 'run' | 'status'>
 
 /** The counts of a run's results. */
 export interface Results
-  extends Readonly<ResultsFile>, Omit<ResultSummary, 'rows' | 'groups' | 'codes' | 'extraColumns' | 'lostTokens'> {
+  extends Readonly<ResultsFile>, Omit<ResultSummary, 'rows' | 'groups' | 'codes' | 'extraColumns' | 'updates'> {
   /** Rows without a result, because nothing about them changed. */
   readonly unchanged: number;
   /** Whether each result was matched with a requested row of its token. */
@@ -145,7 +145,7 @@ export async function noteOddities(
 export async function countedResults(
   record: RunRecord,
   actions: Actions,
-  showing?: Pick<Context, 'notices'>,
+  showing?: Pick<Context, 'notices' | 'clock'>,
 ): Promise<Results> {
   const { results, input } = record;
   if (!results) throw new SvcError('bug', 'results were to be shown before they were written');
@@ -153,7 +153,7 @@ export async function countedResults(
     results,
     input.rows,
     actions,
-    showing && { ...showing, name: shownPath(results.file) },
+    showing && { notices: showing.notices, clock: showing.clock, name: shownPath(results.file) },
   ).catch((error: unknown) => {
     const isUnreadable = isSvcError(error, 'checksum_mismatch');
     throw isUnreadable ? error.with({ next: ['au', 'download', record.id, '--force'] }) : error;
@@ -163,17 +163,17 @@ export async function countedResults(
 
 /**
  * Counts a result file. `rows` is the number of requested rows. A command that shows the counts gives its notices, which
- * get a warning about updates without their new token, and the name of the file for it.
+ * get warnings about updates without a new token or with one that has expired, and the name of the file for them.
  */
 export async function countedFile(
   results: ResultsFile,
   rows: number,
   actions: Actions,
-  showing?: Pick<Context, 'notices'> & { readonly name: string },
+  showing?: Pick<Context, 'notices' | 'clock'> & { readonly name: string },
 ) {
-  const { updated, warned, errors, unknown, unchanged, codes, lostTokens } = await countResults(results.file, rows);
-  const lost = showing && lostTokensWarning(lostTokens, showing.name);
-  if (lost !== undefined) showing?.notices.warn(lost);
+  const { updated, warned, errors, unknown, unchanged, codes, updates } = await countResults(results.file, rows);
+  for (const warning of showing ? updateWarnings(updates, showing.name, showing.clock.now()) : [])
+    showing?.notices.warn(warning);
   return {
     ...results,
     updated,

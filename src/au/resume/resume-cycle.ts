@@ -260,7 +260,8 @@ async function showResults(
   { print, failOn }: Delivery,
 ): Promise<void> {
   const { rowsSent, ...file } = written;
-  const showing = { notices: context.notices, name: file.file };
+  const { notices, clock } = context;
+  const showing = { notices, clock, name: file.file };
   const counted = await countedFile(file, rowsSent, actionsOf(context, []), showing);
   const results = { ...counted, compared: file.compared };
   await printResults(context, print, row, results);

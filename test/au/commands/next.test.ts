@@ -39,6 +39,25 @@ describe('svc au next', () => {
     expect((await svcHere(words, { cwd })).code).toBe(0);
   });
 
+  it('svc au next reads results and a list of exclusions that a spreadsheet saved with semicolons', async () => {
+    const list = 'token;code;cycle;date\r\nd;X;;\r\n';
+    const { next, read } = place({ 'r.csv': RESULTS.replaceAll(',', ';'), 'list.csv': list });
+    const { code, stderr } = await next('--out', 'n.csv', '--exclusions', 'list.csv');
+    expect(code, stderr).toBe(0);
+    expect(read('n.csv')).toBe(`${HEADER}\na2,29,11,M1\nb2,30,04,"M,2"\ne,27,05,M1\nf,27,06,M1\n`);
+    expect(read('list.csv')).toMatch(/^token;code;cycle;date\r\nd;X;;\r\nc;WRN_CLOSED_ACCOUNT;;20[-0-9]+\r\n$/);
+  });
+
+  it('svc au next warns of a new token whose expiration is already past', async () => {
+    const expired = `${RESULT_HEADER}\na,27,01,a2,20,02,UPD_PAN\nb,27,02,b2,90,1,UPD_EXP_DATE\n`;
+    const { next, read } = place({ 'r.csv': expired });
+    const { code, stderr } = await next('--out', 'n.csv');
+    expect([code, read('n.csv').split('\n')[1]]).toEqual([0, 'a2,20,02,M1']);
+    expect(stderr).toContain(
+      "warning: 1 new token of r.csv has an expiration that is already past: the network's answer has expired. Use the new token, and ask the cardholder for a card that is valid\n",
+    );
+  });
+
   it('svc au next keeps the token of an update that lacks its new one, counts it for support and warns of it', async () => {
     const { next, read } = place({ 'r.csv': `${RESULT_HEADER}\na,27,01,,,,UPD_PAN\nb,27,02,,,,UPD_BRAND_CONV\n` });
     const { code, stdout, stderr } = await next('--out', 'n.csv');

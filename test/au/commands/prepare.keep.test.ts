@@ -54,6 +54,15 @@ describe('svc au prepare --keep', () => {
     expect(read('todo/exclude.csv')).toBe(`${header}\nb,31,05,,,,WRN_CLOSED_ACCOUNT,,C-2,"x, y"\n`);
   });
 
+  it('blanks at the ends of a kept cell stay in the files that svc au report writes', async () => {
+    const { cwd, svc, prepare, read } = place(EXPORT.replace('C-1', '"  C-1 "').replace('C-2', ' C-2'));
+    expect((await prepare(...KEEP, '--out', 'tokens.csv')).code).toBe(0);
+    expect(read('tokens.keep.csv')).toContain('1,a,"  C-1 ",two lines\n2,b," C-2","x, y"\n');
+    writeFileSync(join(cwd, 'results.csv'), RESULTS);
+    expect((await svc('au report results.csv --split-into todo --keep tokens.keep.csv')).code).toBe(0);
+    expect(read('todo/replace.csv')).toContain(',UPD_PAN,e,"  C-1 ",two lines\n');
+  });
+
   it('a kept timestamp whose digits could be those of a card is joined to results', async () => {
     const { cwd, svc, prepare, read } = place(EXPORT.replace('C-1', '2035-08-25 12:33:12.0384+00:00'));
     expect((await prepare(...KEEP, '--out', 'tokens.csv')).code).toBe(0);

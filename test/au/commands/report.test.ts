@@ -243,4 +243,27 @@ describe('svc au report', () => {
     expect(read('r.html')).toContain('411111••••••1111');
     expect(read('r.html')).not.toContain('4111111111111111');
   });
+
+  it.each([
+    ['semicolons', ';'],
+    ['tabs', '\t'],
+  ])('svc au report reads results that a spreadsheet saved with %s', async (_, sign) => {
+    const saved = { 'results.csv': `\uFEFF${RESULTS.replaceAll(',', sign).replaceAll('\n', '\r\n')}` };
+    const { code, stdout } = await report(['--request', 'request.csv'], saved);
+    const plain = await report(['--request', 'request.csv']);
+    expect([code, stdout]).toEqual([0, plain.stdout]);
+  });
+
+  it('svc au report warns of new tokens whose expiration is past, and of none that is valid to the end of this month', async () => {
+    const now = new Date();
+    const month = `${now.getUTCFullYear()},${now.getUTCMonth() + 1}`;
+    const expired = RESULTS.replace('a2,29,11', 'a2,20,02').replace('b2,29,11', 'b2,2019,2');
+    const { code, stderr } = await report([], { 'results.csv': expired });
+    expect(code).toBe(0);
+    expect(stderr).toContain(
+      "warning: 2 new tokens of results.csv have an expiration that is already past: the network's answer has expired. Use the new token, and ask these cardholders for a card that is valid\n",
+    );
+    const valid = await report([], { 'results.csv': RESULTS.replace('a2,29,11', `a2,${month}`) });
+    expect(valid.stderr).not.toContain('already past');
+  });
 });

@@ -65,3 +65,21 @@ it('a list of exclusions that could not be written leaves nothing beside it', as
   await expect(list.draft()).rejects.toMatchObject({ code: 'local' });
   expect(readdirSync(directory)).toEqual([]);
 });
+
+it.each([
+  ['semicolons', ';'],
+  ['tabs', '\t'],
+])('a list of exclusions that a spreadsheet saved with %s is read, and gets its new lines so too', async (_, sign) => {
+  const file = join(place(), 'closed.csv');
+  const before = `\uFEFF${['token,code,cycle,date', 'a,X,2026-01,', 'b,X,,'].join('\r\n').replaceAll(',', sign)}`;
+  writeFileSync(file, before);
+  const list = await Exclusions.open(file);
+  expect(['a', 'b', 'c'].map((token) => list.lineOf(token))).toEqual([2, 3, 0]);
+  list.add({ token: 'c', code: 'Y', cycle: undefined, at: NOON });
+  list.add({ token: `d${sign}e`, code: 'Y', cycle: '2026-01', at: NOON });
+  await (await list.draft()).finish(true);
+  const added = [`c,Y,,2026-01-05`, `"d,e",Y,2026-01,2026-01-05`].join('\r\n').replaceAll(',', sign);
+  expect(readFileSync(file, 'utf8')).toBe(`${before}\r\n${added}\r\n`);
+  const again = await Exclusions.open(file);
+  expect(['a', 'b', 'c', `d${sign}e`].map((token) => again.lineOf(token))).toEqual([2, 3, 4, 5]);
+});

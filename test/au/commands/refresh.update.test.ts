@@ -1,0 +1,52 @@
+import { readFileSync, statSync } from 'node:fs';
+import { expect, it } from 'vitest';
+import { openQuickDesk } from './support.ts';
+
+const YEAR = 366 * 24 * 60 * 60_000;
+
+async function openUpdate() {
+  const desk = await openQuickDesk();
+  const refresh = (words: string) => desk.svc(`au refresh ${words} --fail-on err=100%`);
+  const file = (name: string, cycle = '2026-11'): string => desk.home.file(`refresh/${cycle}/todo/${name}`);
+  const bytes = (name: string, cycle?: string): string => readFileSync(file(name, cycle), 'utf8');
+  const seen = (): unknown[] =>
+    ['update.sql', 'replace.csv'].map((name) => [bytes(name), statSync(file(name)).ino, statSync(file(name)).mtimeMs]);
+  return { desk, refresh, bytes, seen };
+}
+
+it('update.sql and replace.csv stay byte for byte the same until a result changes', async () => {
+  const { desk, refresh, seen } = await openUpdate();
+  expect(await refresh('tokens.csv --cycle 2026-11')).toMatchObject({ code: 0 });
+  const first = seen();
+  expect(await refresh('tokens.csv --cycle 2026-11')).toMatchObject({ code: 0 });
+  expect(await refresh('--cycle 2026-11')).toMatchObject({ code: 0 });
+  expect(seen()).toEqual(first);
+  expect(desk.uploads()).toBe(1);
+});
+
+it('svc au refresh remembers --sql in its cycle and in the next one, and another one that is typed replaces it', async () => {
+  const { refresh, bytes, seen } = await openUpdate();
+  expect(await refresh('tokens.csv --cycle 2026-11 --sql sqlite')).toMatchObject({ code: 0 });
+  const first = seen();
+  expect(bytes('update.sql')).toContain('sqlite3 cards.db');
+  const again = await refresh('--cycle 2026-11');
+  expect(again).toMatchObject({ code: 0 });
+  expect(again.stderr).toContain('update.sql is for sqlite, as in cycle 2026-11\n');
+  expect(seen()).toEqual(first);
+  expect(await refresh('tokens.csv --cycle 2026-12 --begin')).toMatchObject({ code: 0 });
+  expect(bytes('update.sql', '2026-12')).toContain('sqlite3 cards.db');
+  expect(await refresh('--cycle 2026-12 --sql postgres')).toMatchObject({ code: 0 });
+  expect(bytes('update.sql', '2026-12')).toContain('psql -Xqf');
+  const changed = await refresh('--cycle 2026-12');
+  expect(changed.stderr).not.toContain('update.sql is for');
+  expect(bytes('update.sql', '2026-12')).toContain('psql -Xqf');
+});
+
+it('svc au refresh says how many new tokens have already expired', async () => {
+  const { desk, refresh } = await openUpdate();
+  expect(await refresh('tokens.csv --cycle 2026-11')).toMatchObject({ code: 0 });
+  await desk.clock.advance(20 * YEAR);
+  const later = await refresh('--cycle 2026-11');
+  expect(later.stderr).toMatch(/warning: \d+ new tokens of \S+ have an expiration that is already past/);
+  expect(later.stderr).toMatch(/\d+ new tokens \(\d+ already expired\): refresh\/2026-11\/todo\/replace.csv\n/);
+});
