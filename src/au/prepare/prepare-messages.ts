@@ -95,6 +95,7 @@ const CHANGED: Readonly<Record<ChangeKind, string>> = {
   spaces: 'spaces around cells removed',
   marks: 'marks for nothing, such as NULL, left empty',
   wrapped_tokens: 'quotes, braces or an address around tokens removed',
+  quoted_merchants: 'plain quotes around merchants removed',
   expirations: 'expirations split into year and month',
   years: 'years shortened to 2 digits',
   months: 'months extended to 2 digits',

@@ -36,6 +36,7 @@ const CHANGES = [
   'spaces',
   'marks',
   'wrapped_tokens',
+  'quoted_merchants',
   'expirations',
   'years',
   'months',
@@ -309,9 +310,11 @@ export class RowPreparer {
     const place = this.#places.merchant_id;
     const cell = this.#cell(row.cells, 'merchant_id');
     if (place === undefined || cell === '') return cell;
-    if (isQuoted(row, place)) {
+    const text = sqlText(cell);
+    if (text !== undefined) made.push('quoted_merchants');
+    if (text !== undefined || isQuoted(row, place)) {
       this.#hasQuotedMerchants = true;
-      return cell;
+      return text ?? cell;
     }
     const mark = this.#merchantMark(cell);
     if (mark === 'name') return cell;
@@ -462,6 +465,11 @@ const WRONG_BYTES = {
 /** Tells whether the cells of a year and a month look as if their columns were swapped. */
 function isSwapped(year: string, month: string): boolean {
   return twoDigitMonth(year) !== undefined && /^(?:20)?[2-4]\d$/.test(month);
+}
+
+/** Returns the text of a cell in plain quotes, as SQL and `sqlite3 -quote` write it; undefined for any other cell. */
+function sqlText(cell: string): string | undefined {
+  return cell.startsWith("'") ? /^'((?:[^']|'')*)'$/.exec(cell)?.[1]?.replaceAll("''", "'").trim() : undefined;
 }
 
 /** Tells whether a row only underlines the header, as sqlcmd writes it. */

@@ -271,6 +271,15 @@ it.each([
   expect(stderr.includes('quotes, braces or an address around tokens removed: 40 rows')).toBe(!isFormula);
 });
 
+it('R93: plain quotes around merchants are taken off and counted, and what stands within them is a name', async () => {
+  const name = (at: number): string => (hasGap(at) ? 'NULL' : "O'Brien-1");
+  const exported = place(({ at, token, yy, mm }) => [token, `${mm}/${yy}`, `'${name(at).replaceAll("'", "''")}'`]);
+  expect(await rowsOf(exported)).toEqual(right(name));
+  expect((await exported.prepare()).stderr).toContain('plain quotes around merchants removed: 40 rows');
+  const bare = place(({ at, token, yy, mm }) => [token, `${mm}/${yy}`, hasGap(at) ? 'NULL' : `'${merchantOf(at)}'`]);
+  expect(await rowsOf(bare)).toEqual(right(withGaps));
+});
+
 it.each([
   ['0x and 32 digits', (token: string) => `0x${token.replaceAll('-', '')}`],
   ['30 of 36 characters', (token: string) => token.slice(6)],

@@ -1,11 +1,10 @@
-import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
-import { setTimeout } from 'node:timers/promises';
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { type SqlDialect, updateScript } from '../../../src/au/refresh/update-sql.ts';
+import { HAS_MARIADB, MariaDb } from '../../support/mariadb.ts';
 import { Postgres, POSTGRES_PROGRAMS } from '../../support/postgres.ts';
 
 const UUIDS = [1, 2, 3, 4, 5].map((at) => `0b7e2f5a-6f0d-4c57-9d0a-1f6f0f3c1a0${at}`);
@@ -111,31 +110,14 @@ it.skipIf(!hasSqlite).each([
   },
 );
 
-const MARIADB = '/usr/sbin/mariadbd';
-
-describe.skipIf(!existsSync(MARIADB))('todo/update.sql for MariaDB', () => {
-  let directory: string;
-  let server: ChildProcess;
-
-  const run = (input: string) =>
-    spawnSync('mariadb', ['--no-defaults', `--socket=${join(directory, 's')}`, '--user=root', '--skip-column-names'], {
-      input: `CREATE DATABASE IF NOT EXISTS shop; USE shop;\n${input}`,
-      encoding: 'utf8',
-    });
-
+describe.skipIf(!HAS_MARIADB)('todo/update.sql for MariaDB', () => {
+  let mariaDb: MariaDb;
   beforeAll(async () => {
-    directory = mkdtempSync(join(tmpdir(), 'svc-maria-'));
-    const own = ['--no-defaults', `--datadir=${join(directory, 'data')}`, '--user=root'];
-    execFileSync('mariadb-install-db', [...own, '--auth-root-authentication-method=normal'], { stdio: 'pipe' });
-    server = spawn(MARIADB, [...own, `--socket=${join(directory, 's')}`, '--skip-networking'], { stdio: 'ignore' });
-    while (run('SELECT 1;').status !== 0) await setTimeout(100);
+    mariaDb = await MariaDb.start();
   });
-  afterAll(async () => {
-    const ended = once(server, 'exit');
-    server.kill('SIGTERM');
-    await ended;
-    rmSync(directory, { recursive: true, force: true });
-  });
+  afterAll(() => mariaDb.stop());
+
+  const run = (statements: string) => mariaDb.run(statements, '--skip-column-names');
 
   it.each([
     ['char(36)', 'int', (y: number) => `${y}`, (m: number) => `${m}`],
