@@ -140,6 +140,31 @@ export function systemCodeOf(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
 }
 
+/**
+ * Returns the `SvcError` `local` for an error without a code. It is a failure on this machine: of this program, or of what
+ * runs it. A message may contain a signed address, which is left out.
+ */
+export function localFailure(error: unknown): SvcError {
+  const memory = memoryFailure(error);
+  if (memory !== undefined) return memory;
+  const words =
+    error instanceof Error ? `${error.name}: ${error.message}` : 'something that is not an error was thrown';
+  return new SvcError('local', `failed on this machine: ${words.replaceAll(/\b[a-z]+:\/\/\S+/gi, '(address)')}`, {
+    hint: 'This may be a bug: please report it with the output of --debug.',
+    cause: error,
+  });
+}
+
+/** Returns the `SvcError` `local` for memory of WebAssembly that the system did not reserve; undefined for any other error. */
+export function memoryFailure(error: unknown): SvcError | undefined {
+  if (!(error instanceof Error) || !/\bwasm memory\b|WebAssembly.*(out of|allocate) memory/i.test(error.message))
+    return undefined;
+  return new SvcError('local', `WebAssembly got no memory (${error.name}): the limit of virtual memory is too low`, {
+    hint: 'Raise it (ulimit -v, or LimitAS= of systemd), set NODE_OPTIONS=--disable-wasm-trap-handler, or use Node 24.',
+    cause: error,
+  });
+}
+
 /** Tells whether the system failed because a file, or a directory on its path, does not exist. */
 export function isAbsent(error: unknown): boolean {
   return ['ENOENT', 'ENOTDIR'].includes(systemCodeOf(error) ?? '');

@@ -1,4 +1,4 @@
-import { EXIT_CODES, SvcError, systemCodeOf } from '../../base/errors.ts';
+import { EXIT_CODES, memoryFailure, SvcError, systemCodeOf } from '../../base/errors.ts';
 import type { System } from '../../base/system.ts';
 import { ownMember } from '../../schema/own-member.ts';
 import { jsonLine } from './formats.ts';
@@ -101,6 +101,10 @@ function nextWordsOf({ commands }: SvcError, { wordsOf }: ReportStyle): readonly
 function asSvcError(error: unknown): SvcError {
   const exhausted = exhaustedCodeOf(error);
   if (exhausted !== undefined) return tooManyFilesError(error, exhausted);
+  const memory = causesOf(error)
+    .map(memoryFailure)
+    .find((each) => each !== undefined);
+  if (memory !== undefined) return memory;
   if (error instanceof SvcError) return error;
   if (systemCodeOf(error) === 'MODULE_NOT_FOUND') {
     return new SvcError('bug', 'svc was upgraded or removed while this command was running: one of its files is gone', {

@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events';
 import type { Dispatcher } from 'undici';
 import type { Clock } from '../../base/system.ts';
 import { isRead } from './effect.ts';
-import { toTransportFailure, TransportFailure } from './failure.ts';
+import { exchangeFailure, TransportFailure } from './failure.ts';
 import { type ReadBody, readPartial, type Receive, Receiver, TakeError, Watchdog } from './receiver.ts';
 import type { TimeLimits } from './retry.ts';
 import type { Lease, Transport } from './transport.ts';
@@ -45,7 +45,7 @@ export interface HttpResponse {
 /**
  * Sends one request and gives its response. Redirects are responses like any other.
  * @throws TransportFailure when no valid response comes, the signal's own reason when it aborts, and SvcError
- * `config` when the proxy's address cannot be used
+ * `config` when the proxy's address cannot be used, `local` for a failure without a code
  */
 export async function exchange(transport: Transport, request: ExchangeRequest): Promise<HttpResponse> {
   if (!isRead(request.method)) {
@@ -94,7 +94,7 @@ async function exchangeOn(lease: Lease, request: ExchangeRequest): Promise<HttpR
   } catch (error) {
     finish(false);
     if (request.signal?.aborted) throw request.signal.reason;
-    throw abort.signal.aborted ? abort.signal.reason : toTransportFailure(error, watchdog.stage);
+    throw abort.signal.aborted ? abort.signal.reason : exchangeFailure(error, watchdog.stage);
   }
 }
 
@@ -135,7 +135,7 @@ async function toResponse(
     } catch (error) {
       finish(false);
       if (error instanceof TakeError) throw error.cause;
-      throw signal.aborted ? signal.reason : toTransportFailure(error, 'body');
+      throw signal.aborted ? signal.reason : exchangeFailure(error, 'body');
     }
   };
   return {

@@ -1,4 +1,4 @@
-import { type ErrorCode, type ErrorDetails, SvcError } from '../../base/errors.ts';
+import { type ErrorCode, type ErrorDetails, localFailure, SvcError } from '../../base/errors.ts';
 import { displayHost } from '../../schema/address.ts';
 import { ownMember } from '../../schema/own-member.ts';
 import { type Effect, isRead, originOf, tookEffect } from './effect.ts';
@@ -49,6 +49,17 @@ export function toTransportFailure(error: unknown, stage: Stage): TransportFailu
   // The server read nothing of a request for which it wants a certificate.
   const reached = code === CERTIFICATE_REQUIRED ? 'connect' : stage;
   return new TransportFailure(kind, reached, ownMember(WORDS_BY_CODE, code ?? '') ?? words, code);
+}
+
+/**
+ * Returns why an exchange failed. Without a code of undici or the system, no server is at fault: the failure is that of
+ * this machine.
+ */
+export function exchangeFailure(error: unknown, stage: Stage): TransportFailure | SvcError {
+  if (error instanceof SvcError) return error;
+  if (error instanceof TransportFailure || systemCodeOf(error) !== undefined || isMalformed(error))
+    return toTransportFailure(error, stage);
+  return localFailure(error);
 }
 
 function systemCodeOf(error: unknown): string | undefined {
@@ -248,7 +259,7 @@ export function unconfirmedError(facts: CallFacts, details: Received): SvcError 
 export function abortedError(facts: CallFacts, reason: unknown): unknown {
   if (isRead(facts.request.method) || !(reason instanceof SvcError)) return reason;
   const unclear = unclearError(facts, reason.message);
-  if (reason.code === 'timeout') return unclear;
+  if (reason.code === 'timeout' || reason.code === 'local') return unclear;
   const { hint, next } = unclear;
   return reason.with({ message: `${reason.message}; ${unclear.message}`, hint, next, retryable: false });
 }

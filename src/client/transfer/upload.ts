@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { SvcError } from '../../base/errors.ts';
+import { isSvcError, SvcError } from '../../base/errors.ts';
 import type { Clock } from '../../base/system.ts';
 import { type Share, tookEffect } from '../http/effect.ts';
 import { exchange, type ExchangeRequest, type HttpResponse } from '../http/exchange.ts';
@@ -105,6 +105,8 @@ async function sendOnce(options: UploadOptions, body: CheckedBody): Promise<Uplo
   } catch (error) {
     // The failure of the source is the cause, not the broken connection that follows.
     if (body.failure !== undefined) throw body.failure;
+    if (isSvcError(error, 'local') && tookEffect({ method: 'PUT', share: body.stop() }) === 'unknown')
+      throw new UploadUnclear(url, source.size, error.message);
     if (!(error instanceof TransportFailure)) throw error;
     const share = error.sent ? body.stop() : 'none';
     if (tookEffect({ method: 'PUT', share }) === 'unknown') throw new UploadUnclear(url, source.size, error.message);

@@ -1,8 +1,8 @@
 import { lookup } from 'node:dns/promises';
 import { connect, isIP, type Socket } from 'node:net';
-import { isSvcError, SvcError } from '../../base/errors.ts';
+import { SvcError } from '../../base/errors.ts';
 import { exchange } from '../../client/http/exchange.ts';
-import { toTransportFailure, TransportFailure } from '../../client/http/failure.ts';
+import { exchangeFailure, TransportFailure } from '../../client/http/failure.ts';
 import { loadTunnel, type Proxy, proxyFor } from '../../client/http/proxy.ts';
 import { machineAhead, TOLERATED_CLOCK_MS } from '../../client/http/request.ts';
 import { createTransport } from '../../client/http/transport.ts';
@@ -88,8 +88,9 @@ async function checkName({ baseUrl }: NetworkPath, proxy: Proxy | undefined): Pr
     const addresses = found.slice(0, 3).map(({ address }) => address);
     return ok('dns', `${host} is ${addresses.join(', ')}`);
   } catch (error) {
-    if (isSvcError(error)) return failedBy('dns', error);
-    const code = toTransportFailure(error, 'connect').systemCode ?? 'unknown';
+    const failure = exchangeFailure(error, 'connect');
+    if (failure instanceof SvcError) return failedBy('dns', failure);
+    const code = failure.systemCode ?? 'unknown';
     const fix = proxy
       ? `Check ${proxy.variable}: its host does not resolve.`
       : "Check the base URL for a typo, and your network's DNS server.";
@@ -124,7 +125,8 @@ async function open({ baseUrl, env }: NetworkPath, proxy: Proxy | undefined) {
 }
 
 function connectFailed(error: unknown, proxy: Proxy | undefined): Finding {
-  const failure = error instanceof TransportFailure ? error : toTransportFailure(error, 'connect');
+  const failure = exchangeFailure(error, 'connect');
+  if (failure instanceof SvcError) return failedBy('connect', failure);
   const code = failure.systemCode === undefined ? '' : ` (${failure.systemCode})`;
   const fix = proxy
     ? `Check ${proxy.variable} with its user and password, or add the host to NO_PROXY.`

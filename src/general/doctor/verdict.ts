@@ -124,6 +124,7 @@ function bad(text: string): Verdict {
 function wayVerdict(findings: readonly Finding[], place: Place): string | undefined {
   const failed = findings.find(({ check, result }) => result === 'failed' && STEPS.has(check));
   if (failed === undefined) return undefined;
+  if (failed.code === 'local') return `${failed.found}: you`;
   const tls = findings.some(({ check, result }) => check === 'tls' && result !== 'skipped' && result !== 'failed');
   const isNamed = findings.some(({ check, result }) => check === 'dns' && result === 'ok');
   const below = tls ? 'TCP and TLS work' : 'TCP works';
@@ -168,6 +169,7 @@ function keyText(key: Finding, service: string): string {
 function moveOf(finding: Finding): string {
   const { code } = finding;
   if (isLimiting(finding)) return 'whatever else uses this key';
+  if (code === 'local') return 'you';
   // A request that waits for its turn under the rate limit ends as one without a response.
   if (code === 'timeout') return 'the service, or what else uses up the rate limit';
   return code === 'server' || code === 'network' ? 'the service' : 'the service, or what stands before it';
