@@ -194,7 +194,7 @@ describe('counts of results', () => {
       groups: noRows(),
       codes: [],
       extraColumns: [],
-      lostTokens: 0,
+      updates: { lostTokens: 0, expirations: new Map() },
     });
   });
 });

@@ -4,7 +4,7 @@ import { containsCardNumber } from '../../base/security/card-number.ts';
 import { type Delimiter, DELIMITERS, splitCells } from '../csv-rows.ts';
 import { CARD_NUMBER } from '../request/request-rules.ts';
 import { isUuid } from '../request/row-key.ts';
-import { delimiterOf, isTokenName } from './prepare-columns.ts';
+import { type ColumnPlaces, delimiterOf, isTokenName } from './prepare-columns.ts';
 import { readExpiration } from './prepare-date.ts';
 import type { RowFinding } from './prepare-problems.ts';
 
@@ -105,6 +105,22 @@ export function withoutHeader(cells: readonly string[]): SvcError {
   return new SvcError('refused_input', 'the file has no header line', {
     facts: { needs: 'columns', proposed: proposedColumns(cells).join(',') },
   });
+}
+
+/**
+ * Returns names for the columns of rows that have more or fewer cells than the header: those of the header where it fits from
+ * the left or, as R names rows, from the right.
+ */
+export function columnsOfRows(
+  places: ColumnPlaces & Readonly<Record<string, number>>,
+  width: number,
+  cells: readonly string[],
+): readonly string[] {
+  const { token = 0 } = places;
+  const shift = [0, cells.length - width].find((each) => isUuid(cells[token + each] ?? ''));
+  if (shift === undefined) return proposedColumns(cells);
+  const names = new Map(Object.entries(places).map(([name, at]) => [at + shift, name]));
+  return cells.map((_, at) => names.get(at) ?? '-');
 }
 
 function proposedColumns(cells: readonly string[]): string[] {

@@ -179,7 +179,10 @@ function withAnswers(error: unknown, typed: string, words: readonly string[]): u
     return answered.with({ next: [...words, '--no-quotes'], alternatives: [[...words, '--accept', 'quotes']] });
   if (needs === 'columns') {
     const columns = option('--columns', typeof proposed === 'string' ? proposed : undefined);
-    return answered.with({ hint: NAME_COLUMNS, next: [...withoutOption(words, '--map'), ...columns] });
+    return answered.with({
+      hint: NAME_COLUMNS,
+      next: [...withoutOption(withoutOption(words, '--map'), '--columns'), ...columns],
+    });
   }
   if (typeof found === 'string') {
     const without = withoutMap(words, found).filter((word) => word !== '--no-expiration');
@@ -200,5 +203,5 @@ const NAME_COLUMNS =
   'Nothing was written. Name all columns in their order, with - for one that is not sent; month, year and merchant are names too:';
 
 function withoutOption(words: readonly string[], name: string): string[] {
-  return words.filter((word, at) => word !== name && words[at - 1] !== name);
+  return words.filter((word, at) => word !== name && words[at - 1] !== name && !word.startsWith(`${name}=`));
 }

@@ -18,6 +18,7 @@ import {
   MOST_HEAD_LINES,
   namesTokens,
   withoutHeader,
+  columnsOfRows,
 } from './find-header.ts';
 import { type DecodedText, type Encoding, type ExportDecoder, exportDecoder } from './export-text.ts';
 import { ExpirationCandidates } from './expiration-candidates.ts';
@@ -345,6 +346,10 @@ class ExportReader {
   #rejects: (() => readonly string[])[] = [];
   #keep: string[][] = [];
   #count = 0;
+  /** The number of refused rows. */
+  #refused = 0;
+  /** Rows whose number of cells is not that of the header, while it is the same in all of them: the first one, and how many. */
+  #otherWidth: { readonly cells: readonly string[]; rows: number } | undefined;
   /** A row without a token, which is left out if it is the last one. */
   #withoutToken: CsvRow | undefined;
   #candidates: ExpirationCandidates | undefined;
@@ -386,8 +391,13 @@ class ExportReader {
   #takeMade(row: CsvRow, made: PreparedRow | undefined): void {
     if (made === undefined) return;
     const { finding } = made;
-    if (finding === undefined) this.#takePrepared(row.cells, made);
-    else this.#rejects.push(() => [String(row.line), reasonOf(finding), ...shownCells(row.cells, finding)]);
+    if (finding === undefined) return this.#takePrepared(row.cells, made);
+    this.#refused += 1;
+    if (finding.rule === 'columns') {
+      this.#otherWidth ??= { cells: row.cells, rows: 0 };
+      if (row.cells.length === this.#otherWidth.cells.length) this.#otherWidth.rows += 1;
+    }
+    this.#rejects.push(() => [String(row.line), reasonOf(finding), ...shownCells(row.cells, finding)]);
   }
 
   /** Writes everything produced since the last call. */
@@ -421,6 +431,8 @@ class ExportReader {
     Pick<Prepared, keyof PreparedRows | 'columns' | 'leftOut' | 'candidates' | 'merchants' | 'tellingApart' | 'kept'>
   > {
     if (this.#rows === undefined) throw emptyExport(this.#options);
+    const { cells, rows = 0 } = this.#otherWidth ?? {};
+    if (cells && this.#count === 0 && rows === this.#refused) throw this.#otherHeader(cells);
     const places = Object.entries(this.#places).map(([column, at]) => [column, this.#names[at] ?? ''] as const);
     const namesOf = (found: readonly number[] = []): string[] => found.map((at) => this.#names[at] ?? '');
     const merchants = this.#merchants?.found();
@@ -456,6 +468,16 @@ class ExportReader {
     });
   }
 
+  /** Returns the error for a header that has more or fewer cells than every row. */
+  #otherHeader(cells: readonly string[]): SvcError {
+    const { columnNames } = this.#options;
+    const what = columnNames === undefined ? `line ${this.#header.skipped + 1} is a header with` : '--columns names';
+    const problem = `${what} ${countText(this.#names.length, 'column')}, and each row has ${countText(cells.length, 'cell')}`;
+    const kept = Object.fromEntries(this.#kept.map((at) => [this.#names[at] ?? '', at]));
+    const proposed = columnsOfRows({ ...kept, ...this.#places }, this.#names.length, cells).join(',');
+    return new SvcError('refused_input', problem, { facts: { needs: 'columns', proposed } });
+  }
+
   /** Takes the header, or the first row where the operator named the columns. Returns what takes that row. */
   #takeHeader(row: CsvRow): RowPreparer | undefined {
     const header = row.cells.map(headerName);
@@ -466,8 +488,9 @@ class ExportReader {
     if (header.some((name) => containsCardNumber(name, 'cell'))) throw refusedHeader(CARD_NUMBER, this.#options);
     const { columnNames } = this.#options;
     const tokenName = columns.find(({ column }) => column === 'token')?.name;
-    if (columnNames !== undefined) requireWidth(columnNames, header);
-    else if (isDataRow(header) && !header.some((name) => isTokenName(name, tokenName))) throw withoutHeader(header);
+    const isNamed = header.some((name) => isTokenName(name, tokenName));
+    if (columnNames !== undefined && !isNamed) requireWidth(columnNames, header);
+    else if (columnNames === undefined && isDataRow(header) && !isNamed) throw withoutHeader(header);
     const names = columnNames ?? header;
     this.#names = names;
     this.#places = findColumns(names, columns, noExpiration);
@@ -501,8 +524,7 @@ class ExportReader {
       mostSlots,
     });
     // A header is no row, also where the columns are named in its place.
-    const isHeader = columnNames === undefined || header.some((name) => isTokenName(name, undefined));
-    return isHeader ? undefined : this.#rows;
+    return columnNames === undefined || isNamed ? undefined : this.#rows;
   }
 }
 

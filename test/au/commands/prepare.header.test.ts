@@ -142,3 +142,54 @@ it.each(['\u001A', '\u001A\r\n', '\0\0\0'])('svc au prepare reads an export that
   const text = `token,expiry\r\n${A},05/29\r\n`;
   expect(rowsIn((await place(text + end).prepare()).stdout)).toEqual([`${A},29,05,`]);
 });
+
+it.each([
+  [
+    'one cell less, as R writes row names',
+    `"token","expiry","mid"\n"1","${A}","05/29","M-1"\n"2","${B}","06/29","M-2"\n`,
+    3,
+    4,
+    '-,token,expiration,merchant_id',
+  ],
+  ['one cell more', `token,expiry,mid,\n${A},05/29,M-1\n${B},06/29,M-2\n`, 4, 3, 'token,expiration,merchant_id'],
+  [
+    'one name in front more',
+    `row,token,expiry,mid\n${A},05/29,M-1\n${B},06/29,M-2\n`,
+    4,
+    3,
+    'token,expiration,merchant_id',
+  ],
+])(
+  'svc au prepare says that the header is wrong and reads the rows with --columns, where it has %s',
+  async (_, text, columns, cells, names) => {
+    const { prepare } = place(text);
+    const refused = await prepare();
+    expect(refused).toMatchObject({ code: 13, stdout: '' });
+    expect(errorIn(refused)).toMatchObject({
+      message: `export.csv: line 1 is a header with ${columns} columns, and each row has ${cells} cells`,
+      next: `svc au prepare export.csv --columns${names.startsWith('-') ? '=' : ' '}${names}`,
+    });
+    const next = await prepare(`--columns=${names}`);
+    expect(next.code, next.stderr).toBe(0);
+    expect(rowsIn(next.stdout)).toEqual([`${A},29,05,M-1`, `${B},29,06,M-2`]);
+  },
+);
+
+it('svc au prepare keeps kept columns in the command for a header with one cell less', async () => {
+  const { prepare, read } = place(`customer,token,expiry\n1,Ann,${A},05/29\n2,Bob,${B},06/29\n`);
+  const words = ['--keep', 'customer', '--out', 'tokens.csv'];
+  const refused = errorIn(await prepare(...words, '--columns', 'customer,token,expiration'));
+  expect(refused['message']).toBe('export.csv: --columns names 3 columns, and each row has 4 cells');
+  expect(refused['next']).toMatch(
+    /^svc au prepare export\.csv .*--keep customer .*--columns=-,customer,token,expiration$/,
+  );
+  expect(refused['next']).not.toContain('--columns customer');
+  const named = ['--keep', 'customer', '--columns=-,customer,token,expiration', '--out', 'tokens.csv'];
+  expect((await prepare(...named)).code).toBe(0);
+  expect(rowsIn(read('tokens.keep.csv'))).toEqual([`1,${A},Ann`, `2,${B},Bob`]);
+});
+
+it('svc au prepare blames a row that alone has another number of cells, not the header', async () => {
+  const refused = await place(`token,expiry\n${A},05/29\n${B},06/29,x\n`).prepare();
+  expect(errorIn(refused)['message']).toBe('export.csv is refused: 1 problem');
+});
