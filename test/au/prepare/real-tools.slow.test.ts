@@ -54,6 +54,8 @@ const WHOLE = 'token,expiration,merchant_id';
 const onCard = ({ token, yy, mm, merchant }: Card) => [token, `${mm}/${yy}`, merchant];
 const inTwo = ({ token, yy, mm, merchant }: Card) => [token, yy && `20${yy}`, mm && String(Number(mm)), merchant];
 
+const MONTHS = 'Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec'.split(' ');
+
 /** The tables that the tools read. */
 const SOURCES: Readonly<Record<string, string>> = {
   card: csv(WHOLE, 'plain', onCard),
@@ -64,6 +66,11 @@ const SOURCES: Readonly<Record<string, string>> = {
   point: csv(WHOLE, 'plain', ({ token, yy, mm, merchant }) => [token, `20${yy}.${mm}`, merchant]),
   two: csv('token,exp_year,exp_month,merchant_id', 'plain', inTwo),
   two_undated: csv('token,exp_year,exp_month,merchant_id', 'undated', inTwo),
+  names: csv(WHOLE, 'no_february', ({ token, yy, mm, merchant }) => [
+    token,
+    `${MONTHS[Number(mm) - 1]} ${yy}`,
+    merchant,
+  ]),
   day_first: csv(WHOLE, 'no_february', ({ token, yy, mm, merchant }) => [token, `30/${mm}/${yy}`, merchant]),
 };
 
@@ -424,6 +431,8 @@ const TOOLS: readonly Tool[] = [
         'days',
         'in2csv -f csv $in > $out',
       ),
+      // These are days of the year 1.
+      ...each(directory, { names: stops('not a month and a year', 'no_february') }, 'days', 'in2csv -f csv $in > $out'),
     }),
   },
   {
@@ -489,7 +498,7 @@ async function outcome(directory: string, name: string, expected: Expected, opti
   const clock = new FakeClock({ start: NOW });
   const result = await svcHere(['au', 'prepare', name, ...options], { cwd: directory, home, clock });
   if (result.code !== 0) {
-    expect({ name, code: result.code, stdout: result.stdout }).toEqual({ name, code: 13, stdout: '' });
+    if (result.code !== 13 || result.stdout !== '') return `exit code ${result.code}: ${result.stdout}${result.stderr}`;
     const refusal = JSON.stringify(errorIn(result));
     return expected.refusal !== undefined && refusal.includes(expected.refusal) ? 'stopped' : refusal;
   }
