@@ -1,5 +1,4 @@
 import { hostname } from 'node:os';
-import { containsCardNumber } from './security/card-number.ts';
 import type { System } from './system.ts';
 
 /** Who runs a command. */
@@ -13,14 +12,17 @@ export interface Operator {
 
 const MAX_CHARACTERS = 100;
 
+/** The form of a user name, without digits enough for a card number. */
+const USER_NAME = /^(?!(?:\D*\d){13})[A-Za-z_][\w.@-]{0,63}$/;
+
 /** Returns who runs a command, by what the system says. */
 export function operatorOf({ env, account }: Pick<System, 'env' | 'account'>): Operator {
   const { name, uid } = account?.() ?? {};
   const host = hostname().slice(0, MAX_CHARACTERS);
   if (name !== undefined) return { user: name.slice(0, MAX_CHARACTERS), host };
   const user = uid === undefined ? 'unknown' : `uid ${uid}`;
-  const claimed = [env['USER'], env['LOGNAME']].find((each) => /^[A-Za-z_][\w.@-]{0,63}$/.test(each ?? ''));
-  return claimed === undefined || containsCardNumber(claimed) ? { user, host } : { user, host, claimed };
+  const claimed = [env['USER'], env['LOGNAME']].find((each) => USER_NAME.test(each ?? ''));
+  return claimed === undefined ? { user, host } : { user, host, claimed };
 }
 
 /** Whether the system has a name for the account. */

@@ -20,6 +20,6 @@ it('an account without a name is recorded by its number, and USER and LOGNAME as
 });
 
 it('a claimed name that is no user name is not recorded', () => {
-  for (const USER of ['', 'a b', '\u001b[31mred', '4111111111111111', 'x'.repeat(65)])
+  for (const USER of ['', 'a b', '\u001b[31mred', 'a4111-1111-1111-1111', 'x'.repeat(65)])
     expect(textOf({ USER }, { uid: 1 })).toBe(`uid 1@${HOST}`);
 });
