@@ -28,13 +28,6 @@ describe('README.md', () => {
     expect(page.split(/\s+/).length).toBeLessThan(1_200);
   });
 
-  it('README.md says of each proof the number of histories, machines or tests that are run', () => {
-    const proofs = [...page.matchAll(/\[([\d,]+) ([\w ]+)\]\((test\/[^)]+)\)/g)];
-    expect(proofs).toHaveLength(6);
-    for (const [proof, count = '', what = '', link = ''] of proofs)
-      expect(count.replace(',', ''), proof).toBe(countIn(link, what));
-  });
-
   it('README.md marks every block of commands as `sh`, so that this test file runs it', () => {
     const unmarked = blocks.filter(
       ({ language, text }) => language !== 'sh' && /^(\$ )?(svc|npm|npx|node) /m.test(text),
@@ -65,18 +58,6 @@ describe('the reader of README.md', () => {
     expect(() => readBlocks('```sh\nsvc')).toThrow('not closed');
   });
 });
-
-/** Counts the tests of a promise in promises.md, or reads the number of histories or machines of a test file. */
-function countIn(link: string, what: string): string | undefined {
-  const [file = '', anchor] = link.split('#');
-  const text = readFileSync(join(project, file), 'utf8');
-  if (anchor === undefined) {
-    const name = what.includes('machines') ? 'MACHINES' : 'HISTORIES';
-    return new RegExp(`^const ${name} = ([\\d_]+);`, 'm').exec(text)?.[1]?.replace('_', '');
-  }
-  const section = text.split(`## ${anchor.toUpperCase()}\n`)[1]?.split('\n## ')[0] ?? '';
-  return /^(\d+) tests?: /m.exec(section)?.[1];
-}
 
 function isTyped({ language, marks }: Block): boolean {
   return language === 'sh' && !marks.includes('account') && !marks.includes('by-hand');

@@ -1,15 +1,15 @@
-import { operatorText } from '../../base/account.ts';
 import { cleanText } from '../../cli/output/text.ts';
 import type { ClaimEntry, DoneEntry, EndBody, Entry } from './entry.ts';
+import { isDone } from './is-done.ts';
 import type { LedgerCycle } from './ledger.ts';
 
 /** The most characters of a user and host in a message. */
 const LONGEST_NAME = 80;
 
 /** Returns who sent the rows of a claim. */
-export function byText({ by }: Pick<ClaimEntry, 'by'>): string {
+export function byText({ by: { host, user } }: Pick<ClaimEntry, 'by'>): string {
   // Another machine wrote these words, so they must not act on this terminal.
-  return cleanText(operatorText(by)).slice(0, LONGEST_NAME);
+  return cleanText(`${user}@${host}`).slice(0, LONGEST_NAME);
 }
 
 /**
@@ -28,11 +28,6 @@ export function standingClaims(entries: readonly Entry[]): ClaimEntry[] {
 /** Tells whether the claim of a job stands. */
 export function stands(entries: readonly Entry[], job: string): boolean {
   return standingClaims(entries).some((claim) => claim.job === job);
-}
-
-/** Tells whether somebody read the results of a job, so that the service had its file. */
-export function isDone(entries: readonly Entry[], job: string): boolean {
-  return entries.some((entry) => entry.kind === 'done' && entry.job === job);
 }
 
 /** Tells whether the ledger knows the tokens that a job made. It does not where its results were gone when they were entered. */

@@ -6,7 +6,6 @@ import type { Clock } from '../../base/system.ts';
 import { type ObjectStore, ReadOnlyPlace } from '../../client/store/objects.ts';
 import { isoTime, parseTime } from '../../cli/output/time.ts';
 import { parsedJson } from '../../schema/json-value.ts';
-import { isDone } from './claims.ts';
 import { abandonedClaim, isCut, isOfCutEntry } from './cut-entry.ts';
 import { absentLedger, damagedLedger, forkedLedger, replacedLedger } from './damage.ts';
 import {
@@ -18,6 +17,7 @@ import {
   parseEntry,
   type Who,
 } from './entry.ts';
+import { isDone } from './is-done.ts';
 import { hasClaim } from './has-claim.ts';
 import { MAX_SET_BYTES, RowSet } from './row-set.ts';
 

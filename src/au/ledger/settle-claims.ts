@@ -1,8 +1,9 @@
 import type { Client } from '../../client/api/client.ts';
 import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
 import { findJob } from '../run/job.ts';
-import { endClaim, isDone, standingClaims, stands } from './claims.ts';
+import { endClaim, standingClaims, stands } from './claims.ts';
 import type { ClaimEntry } from './entry.ts';
+import { isDone } from './is-done.ts';
 import type { LedgerCycle } from './ledger.ts';
 import { proofOfAbsence, provableFrom, provableUntil } from './proof-of-absence.ts';
 import type { RowSet } from './row-set.ts';

@@ -1,6 +1,7 @@
 import { SvcError } from '../../base/errors.ts';
 import { didYouMean } from '../../base/security/typed-word.ts';
 import { containsCardNumber } from '../../base/security/card-number.ts';
+import { ownMember } from '../../schema/own-member.ts';
 import { type Delimiter, DELIMITERS, splitCells } from '../csv-rows.ts';
 import { CARD_NUMBER } from '../request/request-rules.ts';
 import { isUuid } from '../request/row-key.ts';
@@ -148,7 +149,7 @@ const SHORT: Readonly<Record<string, string>> = {
 /** Returns the names of columns in place of a header. @throws SvcError `usage` unless one is the token */
 export function columnNames(typed: string): readonly string[] {
   const names = typed.split(',').map((name) => name.trim());
-  if (names.includes('token')) return names.map((name) => SHORT[name] ?? name);
+  if (names.includes('token')) return names.map((name) => ownMember(SHORT, name) ?? name);
   throw new SvcError('usage', 'must be names in the order of the columns, one of them token', {
     hint: didYouMean(names[0] ?? '', ['token']),
   });

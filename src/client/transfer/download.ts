@@ -16,7 +16,6 @@ import {
 } from '../http/retry.ts';
 import type { Transport } from '../http/transport.ts';
 import { PartFile } from './part-file.ts';
-import { decodeFile, isDecodable, Undecodable } from './decode-file.ts';
 import { codingOf, continues, type Flaw, type Proof, receive, type Received, versionOf } from './receive.ts';
 import type { OnProgress } from './source.ts';
 import {
@@ -117,6 +116,7 @@ async function fetchProven(part: PartFile, target: string, options: DownloadOpti
 async function decoded(part: PartFile, received: Received): Promise<Received> {
   const { coding, flaws } = received;
   if (coding === undefined) return received;
+  const { decodeFile, Undecodable } = await import('../../base/files/decode-file.ts');
   try {
     return { ...(await decodeFile(part.path, coding)), proof: 'gzip', flaws };
   } catch (error) {
@@ -124,6 +124,9 @@ async function decoded(part: PartFile, received: Received): Promise<Received> {
     return { ...received, flaws: [...flaws, { rule: 'checksum', problem: `is compressed and ${error.message}` }] };
   }
 }
+
+/** The content codings that are decompressed. */
+const DECODABLE: ReadonlySet<string> = new Set(['gzip', 'x-gzip', 'deflate', 'br']);
 
 /** Returns the last of several downloads, if all had the same bytes and broke the same single rule. */
 function sameEachTime(tries: readonly Received[]): Received | undefined {
@@ -243,7 +246,7 @@ async function accept(part: PartFile, url: URL, response: HttpResponse, clock: C
   const { status } = response;
   if (status === 200) {
     const coding = codingOf(response);
-    if (coding !== undefined && !isDecodable(coding)) throw undecodable(url, coding);
+    if (coding !== undefined && !DECODABLE.has(coding)) throw undecodable(url, coding);
     // A compressed file is not resumed: a store may compress it otherwise the next time.
     part.begin(coding === undefined ? versionOf(response) : undefined, response.header('etag'));
     return undefined;

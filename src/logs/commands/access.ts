@@ -65,7 +65,7 @@ export const access = defineCommand({
   fields: accessView.fields,
   parameters,
   async run(context, input) {
-    checkSignOff(context, input);
+    checkSignOff(input);
     const page = await openPageFile(context, input, input.dir);
     const print = await listPrinter(context, accessView);
     const { made, manifest, unarchived } = await makeAccess(context, input);

@@ -1,5 +1,5 @@
 import { SvcError } from '../../base/errors.ts';
-import { type Context, defineCommand } from '../../cli/app/command.ts';
+import { defineCommand } from '../../cli/app/command.ts';
 import { flag, type Input, value } from '../../cli/app/parameter.ts';
 import { moment } from '../../cli/app/moment.ts';
 import { duration } from '../../cli/app/value-parsers.ts';
@@ -60,7 +60,7 @@ export const review = defineCommand({
   fields: [...new Set([...reviewView.fields, ...statusView.fields])],
   parameters,
   async run(context, input) {
-    checkOptions(context, input);
+    checkOptions(input);
     if (input.status) {
       const { reviewStatus } = await import('../review/review-status.ts');
       return reviewStatus(context, input);
@@ -74,8 +74,8 @@ export const review = defineCommand({
   },
 });
 
-function checkOptions(context: Context, input: ReviewInput): void {
-  checkSignOff(context, input);
+function checkOptions(input: ReviewInput): void {
+  checkSignOff(input);
   const { status, since, within, signOff: isSigned, html, strict } = input;
   if (!status && (since !== undefined || within !== undefined))
     throw new SvcError('usage', `${since === undefined ? '--within' : '--since'} is about --status`, {

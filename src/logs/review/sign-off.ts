@@ -1,4 +1,3 @@
-import { isNamed, operatorOf, operatorText } from '../../base/account.ts';
 import { SvcError } from '../../base/errors.ts';
 import { containsCardNumber } from '../../base/security/card-number.ts';
 import type { Context } from '../../cli/app/command.ts';
@@ -7,7 +6,7 @@ import { isUnsafe } from '../../cli/output/text.ts';
 import { countText, utcTime } from '../../cli/output/time.ts';
 import type { Manifest, SignedReview } from '../archive/manifest.ts';
 import { openArchive } from '../archive/open-archive.ts';
-import { signerText } from '../archive/signer-text.ts';
+import { operator, signerText } from '../archive/operator.ts';
 import type { ReviewContent } from '../archive/records/review-content.ts';
 import { workAlone } from '../work-alone.ts';
 import type { Signed } from './sign-review.ts';
@@ -18,11 +17,7 @@ const MAX_CHARACTERS = 500;
 export const SIGN_OFF_PARAMETERS = {
   signOff: flag('--sign-off', 'record in the archive that you reviewed this, when, and what you saw'),
   note: value('--note <text>', 'with --sign-off: a note to record, such as a ticket', recordable),
-  by: value(
-    '--by <name>',
-    'with --sign-off: who reviewed (default: the name of the account, if it has one, and host)',
-    recordable,
-  ),
+  by: value('--by <name>', 'with --sign-off: who reviewed (default: user and host)', recordable),
 } as const;
 
 export type SignOffInput = Input<typeof SIGN_OFF_PARAMETERS>;
@@ -38,12 +33,8 @@ function recordable(typed: string): string {
   return typed;
 }
 
-/** @throws SvcError `usage` for options that need `--sign-off`, and for a signature without a name */
-export function checkSignOff({ system }: Context, { signOff, note, by }: SignOffInput): void {
-  if (signOff && by === undefined && !isNamed(system))
-    throw new SvcError('usage', `this account (${operatorText(operatorOf(system))}) has no name to sign with`, {
-      hint: 'Say who reviewed: add --by <name>.',
-    });
+/** @throws SvcError `usage` for options that need `--sign-off` */
+export function checkSignOff({ signOff, note, by }: SignOffInput): void {
   if (signOff || (note === undefined && by === undefined)) return;
   throw new SvcError('usage', `${note === undefined ? '--by' : '--note'} is recorded with --sign-off only`, {
     hint: 'Add --sign-off.',
@@ -69,7 +60,7 @@ export async function signOff(
   ]);
   const { of, from, to, findings, findings_entries, sha256, page_sha256 } = reviewed;
   const { record, sha256: recordHash } = manifest.last;
-  const account = operatorText(operatorOf(context.system));
+  const account = operator();
   const review: ReviewContent = {
     of,
     from,

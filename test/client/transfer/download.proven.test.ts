@@ -2,7 +2,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { brotliCompressSync, constants, deflateSync, gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { decodeFile } from '../../../src/client/transfer/decode-file.ts';
+import { decodeFile } from '../../../src/base/files/decode-file.ts';
 import { UnprovenDownload } from '../../../src/client/transfer/download.ts';
 import type { Flaw } from '../../../src/client/transfer/receive.ts';
 import { etagOf, serveObject, type StoreCall } from '../../support/fault-store.ts';

@@ -3,10 +3,10 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { isInstalled } from '../../src/base/files/names.ts';
-import { topicPage, type TopicName, TOPICS } from '../../src/cli/app/topics.ts';
-import { PROGRAM } from '../../src/tree.ts';
-import { allCommands } from '../support/tree.ts';
+import { isInstalled } from '../../../src/base/files/names.ts';
+import { topicPage, type TopicName, TOPICS } from '../../../src/cli/app/topics.ts';
+import { PROGRAM } from '../../../src/tree.ts';
+import { allCommands } from '../../support/tree.ts';
 
 /** The command lines of all examples in help. */
 async function exampleLines(): Promise<string[]> {

@@ -3,7 +3,7 @@ import fs from 'node:fs';
 import { type Duplex, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import zlib from 'node:zlib';
-import { systemCodeOf, writeFailure } from '../../base/errors.ts';
+import { systemCodeOf, writeFailure } from '../errors.ts';
 import { ownMember } from '../../schema/own-member.ts';
 
 /** The most bytes that a file may have once it is decompressed. No result file comes near. */
@@ -16,11 +16,6 @@ const DECODERS: Readonly<Record<string, () => Duplex>> = {
   deflate: () => zlib.createInflate(),
   br: () => zlib.createBrotliDecompress(),
 };
-
-/** Whether a content coding can be decoded. */
-export function isDecodable(coding: string): boolean {
-  return ownMember(DECODERS, coding) !== undefined;
-}
 
 /** A file that was decompressed in place. */
 export interface Decoded {
