@@ -24,8 +24,8 @@ export function delimiterWith(header: string, names: readonly string[]): Delimit
   const found = DELIMITERS.find((delimiter) => {
     const split = splitCells(header, { delimiter });
     if (split.fault !== undefined) return false;
-    const cells = split.cells.map((cell) => cell.trim());
-    return names.every((name) => cells.includes(name));
+    const cells = new Set(split.cells.map((cell) => cell.trim()));
+    return names.every((name) => cells.has(name));
   });
   return found ?? ',';
 }

@@ -277,7 +277,7 @@ export function groupOf(code: string, hasNewToken: boolean, actions: Actions): R
 const CREATES_TOKEN: ReadonlySet<string> = new Set<KnownCode>(['UPD_PAN', 'UPD_EXP_DATE', 'UPD_CORRECTED']);
 
 /** Tells whether a row lacks the new token that its code says was created. */
-export function lacksNewToken(code: string, hasNewToken: boolean): boolean {
+function lacksNewToken(code: string, hasNewToken: boolean): boolean {
   return !hasNewToken && CREATES_TOKEN.has(code);
 }
 

@@ -95,10 +95,11 @@ describe('the tables', () => {
   it('the table of currencies has each alphabetic code once, and a current successor of every historic one', () => {
     const all = allCurrencies();
     expect(new Set(all.map(({ code }) => code)).size).toBe(all.length);
-    for (const { code, number, until, successor } of all) {
+    for (const { code, number } of all) {
       expect([code, number]).toEqual([expect.stringMatching(/^[A-Z]{3}$/), expect.stringMatching(/^\d{3}$/)]);
-      if (until !== undefined) expect(currencyOf(successor ?? '')?.until, code).toBeUndefined();
     }
+    const historic = all.filter(({ until }) => until !== undefined);
+    for (const { code, successor } of historic) expect(currencyOf(successor ?? '')?.until, code).toBeUndefined();
   });
 
   it('the table of countries has the 249 numbers of ISO 3166-1', () => {
@@ -184,12 +185,15 @@ describe('payloads', () => {
   });
 
   it('an error of a table gives an example that is right', () => {
-    for (const [, values] of PAYLOADS)
-      for (const { path, severity, example } of contradictionsIn(withValues(values), NOW))
-        if (severity === 'error' && example !== undefined)
-          expect(
-            contradictionsIn(changed(withValues(values), path, example), NOW).filter((one) => one.path === path),
-          ).toEqual([]);
+    const wrong = PAYLOADS.flatMap(([, values]) =>
+      contradictionsIn(withValues(values), NOW).filter(
+        ({ path, severity, example }) =>
+          severity === 'error' &&
+          example !== undefined &&
+          contradictionsIn(changed(withValues(values), path, example), NOW).some((one) => one.path === path),
+      ),
+    );
+    expect(wrong).toEqual([]);
   });
 });
 

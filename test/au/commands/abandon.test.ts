@@ -56,7 +56,8 @@ async function sentDesk(options = '', env = {}): Promise<QuickDesk & { readonly 
         captureResponse(outgoing, (body) => {
           const list = JSON.parse(body.toString()) as { readonly data: readonly { readonly id: string }[] };
           const data = list.data.filter(({ id }) => id !== said.job);
-          const listed = data.map((job) => ({ ...job, ...(said.listed && { status: said.listed }) }));
+          const shown = said.listed && { status: said.listed };
+          const listed = data.map((job) => Object.assign(job, shown));
           const text = JSON.stringify({ ...list, data: listed });
           outgoing.setHeader('content-length', Buffer.byteLength(text)).end(text);
         });

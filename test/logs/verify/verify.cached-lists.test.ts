@@ -60,7 +60,7 @@ it.each([[], ['--manifest-only'], ['--manifest-only', '--max-age', '2h']])(
 
 it('svc logs verify finds a file that cannot be opened although a list has it, and one that no list has', async () => {
   const { top } = await archive();
-  const [segment = ''] = filesIn(top).filter((file) => file.startsWith('tenant=') && file.includes('00000002'));
+  const segment = filesIn(top).find((file) => file.startsWith('tenant=') && file.includes('00000002')) ?? '';
   fs.rmSync(path.join(top, segment));
   cacheLists(top, (file) => file === segment);
   const ended = await verify(top, '-o', 'json');
