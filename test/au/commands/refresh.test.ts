@@ -269,7 +269,7 @@ describe('the files of a whole cycle', () => {
       expect([made.length, new Set(made).size], name).toEqual([2, 2]);
     }
     const cards = tableOf(read('todo/replace.csv')).map(({ card }) => card);
-    expect(cards).toEqual(['card of', `card of ${SANDBOX_MERCHANT_ID}`]);
+    expect(cards).toEqual(['"card of "', `card of ${SANDBOX_MERCHANT_ID}`]);
   });
 
   it('the files of a whole cycle have a result of each merchant of a token, also equal ones, and that of a shared row once', async () => {
