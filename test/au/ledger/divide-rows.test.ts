@@ -6,6 +6,7 @@ import { endClaim } from '../../../src/au/ledger/claims.ts';
 import { divideRows, type Division } from '../../../src/au/ledger/divide-rows.ts';
 import { keyOfNewToken, RowSet } from '../../../src/au/ledger/row-set.ts';
 import type { Context } from '../../../src/cli/app/command.ts';
+import { FakeClock } from '../../support/clock.ts';
 import { HEADER, UUID } from '../rows.ts';
 import { claimBody } from './entries.ts';
 import { claim, fileOf, type Machine, Machines, oneClaim, settle } from './machines.ts';
@@ -25,6 +26,7 @@ function context(): Context {
   const system = { env: {}, home, platform: 'linux', cwd: home, pid: process.pid, isAlive: () => true };
   const { signal } = new AbortController();
   return {
+    clock: new FakeClock(),
     system,
     signal,
     onClose: (close: () => Promise<void> | void) => void closing.push(close),
