@@ -13,8 +13,9 @@ export function warnOfOtherProfile(host: Host, name: string): void {
 
 /** Warns that commands use another value of a setting than the one that was just stored. */
 export function warnOfOtherValue(host: Host, setting: string, value: string): void {
-  const { baseUrl, output, time, certificates, ledger } = host.settings;
-  const known = { base_url: baseUrl, output, time, certificates, ledger };
+  const { baseUrl, output, time, certificates, clientCert, clientKey, ledger } = host.settings;
+  const files = { client_cert: clientCert, client_key: clientKey };
+  const known = { base_url: baseUrl, output, time, certificates, ...files, ledger };
   const found = Object.entries(known).find(([name]) => name === setting)?.[1];
   warn(host, found?.origin, value, `commands still use its value of ${setting}`);
 }

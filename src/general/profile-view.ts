@@ -12,7 +12,7 @@ export const profileView: View<PeopleRow> = {
   name: 'profile',
   fields: fieldPaths(`
     name current tenant_type tenant_name base_url management_key private_key management_key_from private_key_from output time
-    certificates ledger actions actions.*
+    certificates client_cert client_key ledger actions actions.*
   `),
   columns: [
     { path: 'name', kind: 'id' },
@@ -87,6 +87,8 @@ export function profileRow(system: PathsHost, name: string, profile: Profile, cu
     output: profile.output ?? null,
     time: profile.time ?? null,
     certificates: profile.certificates ?? null,
+    client_cert: profile.client_cert ?? null,
+    client_key: profile.client_key ?? null,
     ledger: profile.ledger ?? null,
     actions: profile.actions ?? {},
   };

@@ -97,8 +97,11 @@ const LARGEST_KEPT = 64 * 1024 * 1024;
 
 /**
  * Reads the text of a regular file. Anything else fails with `EISDIR` or `EINVAL`, because a pipe without a writer would
- * block the command forever. A file larger than 64 MB fails with `EFBIG`.
+ * block the command forever. A file larger than 64 MB fails with `EFBIG`. `check` may refuse the file before it is read.
  */
-export function readRegularFileSync(file: string): string {
-  return withRegularFile(file, READ_WITHOUT_WAITING, LARGEST_KEPT, (at) => fs.readFileSync(at, 'utf8'));
+export function readRegularFileSync(file: string, check?: (found: fs.Stats) => void): string {
+  return withRegularFile(file, READ_WITHOUT_WAITING, LARGEST_KEPT, (at) => {
+    check?.(fs.fstatSync(at));
+    return fs.readFileSync(at, 'utf8');
+  });
 }

@@ -6,6 +6,7 @@ import type { System } from '../../base/system.ts';
 import type { Client } from '../../client/api/client.ts';
 import type { ApiKey, ShownPermission } from '../../client/http/core.ts';
 import type { RateLedger } from '../../client/http/pacer.ts';
+import type { ClientCertificate } from '../../client/http/tls-options.ts';
 import type { KeyType } from '../../schema/tenant.ts';
 import { keyOrigin, resolveKey } from '../config/keys.ts';
 import { directoryOf } from '../config/paths.ts';
@@ -153,6 +154,7 @@ async function openClient(
   const baseUrl = isEmbedded ? await sandbox() : (choice.baseUrl ?? settings.requireBaseUrl());
   // The embedded sandbox runs in this process: it needs no proxy, and no other process uses its key.
   const isPaced = !isEmbedded && system.env['SVC_PACING'] !== 'off';
+  const certificate = isEmbedded ? undefined : await clientCertificate(settings, new URL(baseUrl));
   const remember = await permissionRecorder(context, system, new URL(baseUrl));
   const client = new ApiClient({
     baseUrl,
@@ -161,6 +163,7 @@ async function openClient(
     clock: context.clock,
     maxWaitMs: settings.maxWaitMs.value,
     environment: isEmbedded ? {} : system.env,
+    clientCertificate: certificate,
     pacing: isPaced,
     rateLedger: isPaced && state !== undefined ? await sharedLedger(context, state, baseUrl) : undefined,
     trace: context.trace,
@@ -174,6 +177,13 @@ async function openClient(
   });
   context.onClose(() => client.close());
   return client;
+}
+
+/** Returns the client certificate for this service. The code that reads it is loaded only where one is set. */
+async function clientCertificate(settings: Settings, baseUrl: URL): Promise<ClientCertificate | undefined> {
+  if (settings.clientCert.value === undefined && settings.clientKey.value === undefined) return undefined;
+  const { readClientCertificate } = await import('../config/client-certificate.ts');
+  return readClientCertificate(settings, baseUrl);
 }
 
 /** Members that a warning named already, so that each is named once by a command. */

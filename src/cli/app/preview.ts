@@ -75,6 +75,8 @@ async function showCurl(context: Context, planned: Planned): Promise<void> {
     keyVariable: key && keyVariable(system, key),
     body,
     upload: file?.name,
+    // The address of a store has no key, and does not get the certificate either.
+    certificate: key && ([context.settings.clientCert.value, context.settings.clientKey.value] as const),
   };
   const command = curlCommand(request, shellFor(system));
   await out.write(command);
@@ -115,11 +117,21 @@ export interface CurlRequest {
   readonly keyVariable?: string | undefined;
   readonly body?: string | undefined;
   readonly upload?: string | undefined;
+  /** The files of a client certificate and of its key. */
+  readonly certificate?: readonly [cert: string | undefined, key: string | undefined] | undefined;
 }
 
 /** Returns a curl command with one option per line and a final newline. Keys and secret addresses are variables. */
 export function curlCommand(
-  { method, url, headers, keyVariable, body, upload }: CurlRequest,
+  {
+    method,
+    url,
+    headers,
+    keyVariable,
+    body,
+    upload,
+    certificate: [cert, certKey] = [undefined, undefined],
+  }: CurlRequest,
   { literal, variable, continues }: Shell,
 ): string {
   const options = [
@@ -127,6 +139,8 @@ export function curlCommand(
     ...Object.entries(headers).map(([name, value]) => `--header ${literal(`${name}: ${value}`)}`),
     // The shell inserts the key, so that it appears in no file and no history.
     ...(keyVariable === undefined ? [] : [`-H "SVC-API-KEY: ${variable(keyVariable)}"`]),
+    ...(cert === undefined ? [] : [`--cert ${literal(cert)}`]),
+    ...(certKey === undefined ? [] : [`--key ${literal(certKey)}`]),
     ...(body === undefined ? [] : [`--data-raw ${literal(visible(body))}`]),
     ...(upload === undefined ? [] : [`--upload-file ${literal(upload)}`]),
     // Without --globoff curl reads brackets and braces as patterns.

@@ -33,6 +33,9 @@ export interface Profile {
   output?: OutputFormat;
   time?: TimeStyle;
   certificates?: Certificates;
+  /** Absolute paths of a client certificate and its key, for the service at `base_url` alone. */
+  client_cert?: string;
+  client_key?: string;
   /** The location of the ledger that machines share. */
   ledger?: string;
   /** The operator's choices for the rows of result codes. */
@@ -101,6 +104,8 @@ const PROFILE = object({
   output: oneOf(OUTPUT_FORMATS),
   time: oneOf(TIME_STYLES),
   certificates: oneOf(CERTIFICATES),
+  client_cert: text,
+  client_key: text,
   ledger: text,
   actions: mapOf(resultCodeProblem, oneOf(RESULT_STEPS)),
   keys: object({ management: KEY, private: KEY }),

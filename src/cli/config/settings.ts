@@ -18,6 +18,7 @@ import {
   type OutputFormat,
   parseBaseUrl,
   parseDuration,
+  pemPath,
   pickSource,
   SANDBOX_PROFILE,
   type Setting,
@@ -55,6 +56,9 @@ export interface Settings {
   readonly time: Setting<TimeStyle | undefined>;
   /** The certificate authorities that count; an undefined value means Node's own. */
   readonly certificates: Setting<Certificates | undefined>;
+  /** The files of the client certificate and of its key; an undefined value means that none is shown. */
+  readonly clientCert: Setting<string | undefined>;
+  readonly clientKey: Setting<string | undefined>;
   /** The location of the ledger that machines share; an undefined value means that each state directory is alone. */
   readonly ledger: Setting<string | undefined>;
   /** Time limit of the command in milliseconds; an undefined value means none. */
@@ -79,6 +83,7 @@ export async function resolveSettings(system: PathsHost, flags: SettingFlags, ne
     const found = pickSource(system.env, name.value, sources);
     return found && { value: parse(found.value, found.origin), origin: found.origin };
   };
+  const pem: Parse<string> = (text, origin) => pemPath(text, origin, system.cwd);
   const flag: Sources['flag'] = ['--base-url', flags.baseUrl];
   const baseUrl = sandbox
     ? read({ flag }, sandboxBaseUrl)
@@ -93,6 +98,8 @@ export async function resolveSettings(system: PathsHost, flags: SettingFlags, ne
     output: read(output, choice(OUTPUT_FORMATS)) ?? NONE,
     time: read(time, choice(TIME_STYLES)) ?? NONE,
     certificates: read({ variable: 'SVC_CERTIFICATES', stored: stored?.certificates }, choice(CERTIFICATES)) ?? NONE,
+    clientCert: sandbox ? NONE : (read({ variable: 'SVC_CLIENT_CERT', stored: stored?.client_cert }, pem) ?? NONE),
+    clientKey: sandbox ? NONE : (read({ variable: 'SVC_CLIENT_KEY', stored: stored?.client_key }, pem) ?? NONE),
     ledger: read({ variable: 'SVC_LEDGER', stored: stored?.ledger }, sharedLedger) ?? NONE,
     timeoutMs: typed('--timeout', flags.timeout) ?? read({ variable: 'SVC_TIMEOUT' }, duration) ?? NONE,
     maxWaitMs: typed('--max-wait', flags.maxWait) ?? DEFAULT_MAX_WAIT,

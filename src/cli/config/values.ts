@@ -82,6 +82,21 @@ export function ledgerLocation(text: string, { kind, name }: Origin): string {
   );
 }
 
+/**
+ * Reads the path of a file in PEM form. The text is not shown: it may be the key itself.
+ * @throws SvcError `usage` for a flag, else `config`
+ */
+export function pemPath(text: string, { kind, name }: Origin, cwd: string): string {
+  const file = text.trim();
+  const code = kind === 'flag' ? 'usage' : 'config';
+  const hint = 'Name the file that contains it by its absolute path.';
+  if (/-----BEGIN|[\n\r\0]/.test(file))
+    throw new SvcError(code, `the value from ${name} is not the path of a file`, { hint });
+  if (kind === 'profile' && !path.isAbsolute(file))
+    throw new SvcError(code, `a client certificate or key from ${name} is no absolute path`, { hint });
+  return path.resolve(cwd, file);
+}
+
 /** The value of `SVC_LEDGER` for a command that shares no ledger, although its profile names one. */
 export const NO_LEDGER = 'none';
 

@@ -20,6 +20,8 @@ export const VARIABLES: readonly string[] = [
   'SVC_PACING',
   'SVC_SANDBOX_FAULTS',
   'SVC_CERTIFICATES',
+  'SVC_CLIENT_CERT',
+  'SVC_CLIENT_KEY',
 ];
 
 /** Variables that say where paid work is recorded. Without them, rows can be paid for twice. */

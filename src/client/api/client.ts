@@ -9,6 +9,7 @@ import type { Trace } from '../http/exchange.ts';
 import { KNOWN_RATES, Pacer, type RateLedger } from '../http/pacer.ts';
 import type { ApiRequest } from '../http/request.ts';
 import type { TimeLimits } from '../http/retry.ts';
+import type { ClientCertificate } from '../http/tls-options.ts';
 import { createTransport, type Transport } from '../http/transport.ts';
 import { AnyEndpoint } from './any-endpoint.ts';
 import { Logs } from './logs.ts';
@@ -38,6 +39,8 @@ export interface ClientOptions {
   readonly beforeChange?: (() => Promise<void>) | undefined;
   /** The environment for proxy variables; none by default. */
   readonly environment?: Environment | undefined;
+  /** Shown to the host of the base URL, and to no other one. */
+  readonly clientCertificate?: ClientCertificate | undefined;
   readonly limits?: TimeLimits | undefined;
   readonly clock?: Clock | undefined;
   readonly trace?: Trace | undefined;
@@ -86,7 +89,9 @@ export class Client {
     this.addSecret = options.onSecret ?? ((): void => undefined);
     this.onIgnoredTimes = options.onIgnoredTimes ?? ((): void => undefined);
     this.#trace = options.trace;
-    this.transport = createTransport(options.environment, options);
+    const { clientCertificate: certificate } = options;
+    const identity = certificate && { origin: this.baseUrl.origin, certificate };
+    this.transport = createTransport(options.environment, options, identity);
     this.#core = new HttpCore({
       baseUrl: this.baseUrl,
       key: options.key ?? givenKeys(options),

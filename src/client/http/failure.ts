@@ -47,7 +47,7 @@ export function toTransportFailure(error: unknown, stage: Stage): TransportFailu
   const kind = isMalformed(error) ? 'malformed' : failureTypeOf(code);
   const words = kind === 'reset' && stage === 'connect' ? 'it closed the connection at once' : WORDS[kind];
   // The server read nothing of a request for which it wants a certificate.
-  const reached = code === CERTIFICATE_REQUIRED ? 'connect' : stage;
+  const reached = code === CERTIFICATE_REQUIRED || REFUSED_CERTIFICATE.includes(code ?? '') ? 'connect' : stage;
   return new TransportFailure(kind, reached, ownMember(WORDS_BY_CODE, code ?? '') ?? words, code);
 }
 
@@ -83,6 +83,16 @@ const WORDS: Record<FailureType, string> = {
 /** The alert by which a server refuses a client without a certificate; in TLS 1.3 it comes after the request was sent. */
 const CERTIFICATE_REQUIRED = 'ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED';
 
+/** The alerts by which a server refuses the certificate of a client, also after the request was sent. */
+const REFUSED_CERTIFICATE = [
+  'ERR_SSL_TLSV1_ALERT_UNKNOWN_CA',
+  'ERR_SSL_SSLV3_ALERT_BAD_CERTIFICATE',
+  'ERR_SSL_SSLV3_ALERT_UNSUPPORTED_CERTIFICATE',
+  'ERR_SSL_SSLV3_ALERT_CERTIFICATE_REVOKED',
+  'ERR_SSL_SSLV3_ALERT_CERTIFICATE_EXPIRED',
+  'ERR_SSL_SSLV3_ALERT_CERTIFICATE_UNKNOWN',
+];
+
 const WORDS_BY_CODE: Readonly<Record<string, string>> = {
   CERT_HAS_EXPIRED: "its TLS certificate has expired, or this machine's clock is ahead",
   CERT_NOT_YET_VALID: "its TLS certificate is not valid yet, or this machine's clock is behind",
@@ -95,6 +105,7 @@ const WORDS_BY_CODE: Readonly<Record<string, string>> = {
   ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION: 'it only offers versions of TLS that are too old (1.1 or earlier)',
   ERR_SSL_UNSUPPORTED_PROTOCOL: 'it only offers versions of TLS that are too old (1.1 or earlier)',
   [CERTIFICATE_REQUIRED]: 'it requires a client certificate',
+  ...Object.fromEntries(REFUSED_CERTIFICATE.map((code) => [code, 'it did not accept the client certificate'])),
   ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE: 'it refused the TLS handshake, and may require a client certificate',
   EPROTO: 'it does not speak TLS as expected',
   ERR_SSL_WRONG_VERSION_NUMBER: 'it does not speak TLS as expected',
@@ -324,7 +335,7 @@ function refusalOf(
   if (status === 400 && !isProblem && /\bSSL certificate\b/i.test(summary ?? ''))
     return {
       code: 'rejected',
-      words: `${displayHost(url)} requires a client certificate (400)`,
+      words: `${displayHost(url)} ${/\bno required\b/i.test(summary ?? '') ? 'requires a' : 'did not accept the'} client certificate (400)`,
       hint: CLIENT_CERTIFICATE,
     };
   const { code, words, hint } = usualAdvice(status);
@@ -419,7 +430,7 @@ const TRUST =
 const CLOCK =
   "Compare this machine's clock with the right time. If it is right, whoever runs the server must renew its certificate.";
 const CLIENT_CERTIFICATE =
-  'svc has no setting for a client certificate: ask for an address without one, or send requests through a local proxy that adds it.';
+  'Set SVC_CLIENT_CERT and SVC_CLIENT_KEY, or client_cert and client_key of the profile, to the files that you were given. They are for the host of the base URL only, never for a store.';
 const TLS_HINTS: Readonly<Record<string, string>> = {
   CERT_HAS_EXPIRED: CLOCK,
   CERT_NOT_YET_VALID: CLOCK,
@@ -428,5 +439,6 @@ const TLS_HINTS: Readonly<Record<string, string>> = {
   ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION: 'Whoever runs the server, or a proxy before it, must enable TLS 1.2 or later.',
   ERR_SSL_UNSUPPORTED_PROTOCOL: 'Whoever runs the server, or a proxy before it, must enable TLS 1.2 or later.',
   [CERTIFICATE_REQUIRED]: CLIENT_CERTIFICATE,
+  ...Object.fromEntries(REFUSED_CERTIFICATE.map((code) => [code, CLIENT_CERTIFICATE])),
   ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE: CLIENT_CERTIFICATE,
 };

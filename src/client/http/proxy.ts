@@ -6,7 +6,7 @@ import { SvcError } from '../../base/errors.ts';
 import type { Environment } from '../../base/system.ts';
 import { decodedUri, isLoopback, readAddress } from '../../schema/address.ts';
 import { ownMember } from '../../schema/own-member.ts';
-import { authorityOptions } from './authorities.ts';
+import { tlsOptions } from './tls-options.ts';
 import { type FailureType, toTransportFailure, TransportFailure } from './failure.ts';
 
 /** A proxy named by the environment. Its address may contain a password and is never shown. */
@@ -86,7 +86,7 @@ export type OpenTunnel = (target: string, done: Done) => ClientRequest;
 
 /** Loads the function that opens tunnels through a proxy. Failures never contain the proxy's address. */
 export async function loadTunnel({ url, variable }: Proxy, environment: Environment): Promise<OpenTunnel> {
-  const authorities = url.protocol === 'https:' ? authorityOptions(environment) : {};
+  const authorities = url.protocol === 'https:' ? tlsOptions(environment) : {};
   const { request } = url.protocol === 'https:' ? await import('node:https') : await import('node:http');
   return (target, done) => {
     const connecting = request({ ...optionsOf(url, target), ...authorities });

@@ -1,7 +1,7 @@
 import type { Duplex } from 'node:stream';
 import { buildConnector, Client, type Dispatcher } from 'undici';
 import type { Environment } from '../../base/system.ts';
-import { authorityOptions } from './authorities.ts';
+import { type ClientCertificate, tlsOptions } from './tls-options.ts';
 import { loadTunnel, type Proxy, proxyFor } from './proxy.ts';
 
 /** A connection lent to one exchange, which alone uses it until `release`. */
@@ -34,24 +34,38 @@ export interface Transport {
   close(): Promise<void>;
 }
 
+/** A client certificate, and the one server that it is shown to: no store, proxy or collector gets it. */
+export interface Identity {
+  readonly origin: string;
+  readonly certificate: ClientCertificate;
+}
+
 /** Opens connections directly, or through the proxy that the environment names (R24). */
-export function createTransport(environment: Environment = {}, guard: ChangeGuard = {}): Transport {
+export function createTransport(
+  environment: Environment = {},
+  guard: ChangeGuard = {},
+  identity?: Identity,
+): Transport {
   // The watchdog limits the time. NODE_TLS_REJECT_UNAUTHORIZED=0 would by default disable certificate checks, and an
   // impostor could receive a key (R64).
   let secure: Connector | undefined;
+  let identified: Connector | undefined;
   const plain = buildConnector({ timeout: 0, rejectUnauthorized: true });
   const direct: Connector = (options, callback) => {
     // Plain connections need no certificate authorities.
     if (options.protocol !== 'https:') return plain(options, callback);
-    secure ??= buildConnector({ timeout: 0, rejectUnauthorized: true, ...authorityOptions(environment) });
-    return secure(options, callback);
+    const connector = (certificate?: ClientCertificate): Connector =>
+      buildConnector({ timeout: 0, rejectUnauthorized: true, ...tlsOptions(environment, certificate) });
+    if (identity !== undefined && addressOf(options).origin === identity.origin)
+      return (identified ??= connector(identity.certificate))(options, callback);
+    return (secure ??= connector())(options, callback);
   };
   const open = new Set<Connection>();
   return {
     guard,
     acquire(url, fresh) {
       proxyFor(url, environment);
-      if (url.protocol === 'https:') authorityOptions(environment);
+      if (url.protocol === 'https:') tlsOptions(environment);
       const idle = fresh ? undefined : Array.from(open).findLast((one) => one.isIdleTo(url.origin));
       const lease = idle ?? new Connection(url.origin, fresh, environment, direct);
       open.add(lease);

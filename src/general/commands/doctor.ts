@@ -12,8 +12,10 @@ import { cleanText, wrapWords } from '../../cli/output/text.ts';
 import { countText, formatDuration } from '../../cli/output/time.ts';
 import { simpleColumns, type Tone, type View } from '../../cli/output/view.ts';
 import { READ_PERMISSIONS, type Tried } from '../../client/api/any-endpoint.ts';
+import type { ClientCertificate } from '../../client/http/tls-options.ts';
 import type { KeyType } from '../../schema/tenant.ts';
 import { agedText, checkKeyAgeOptions, KEY_AGE_PARAMETERS, keyAge, REPLACE, UNKNOWN_HINT } from '../key-age.ts';
+import type { CheckedCertificate } from '../doctor/client-certificate.ts';
 import { ALL_STEPS_MS } from '../doctor/connection.ts';
 import { type Verdict, verdictOf } from '../doctor/verdict.ts';
 import {
@@ -41,7 +43,7 @@ const findingView: View<FindingRow> = {
 
 export const doctor = defineCommand({
   description:
-    'Checks Node, the config file, directories, the ledger, proxy, certificates, DNS, connection, TLS, the service and its clock, both keys and each read permission. Begins with whose move it is. Changes nothing. Works without keys, with a damaged config and without a network. The exit code is 0, or the highest of the failed checks; warnings do not count.',
+    'Checks Node, the config file, directories, the ledger, proxy, certificates, the client certificate, DNS, connection, TLS, the service and its clock, both keys and each read permission. Begins with whose move it is. Changes nothing. Works without keys, with a damaged config and without a network. The exit code is 0, or the highest of the failed checks; warnings do not count.',
   examples: [
     ['svc doctor', 'before anything else, or when something does not work'],
     ['svc doctor --profile prod -o json', 'for a support case: contains no secret'],
@@ -109,8 +111,9 @@ async function runChecks(context: Context, ageInput: KeyAgeInput): Promise<Findi
       ? [skipped('settings', 'not known until the config is fixed')]
       : await checkSettings(system, globals);
   const unread = unreadProfile([config, ...inEffect]);
+  const certificate = await checkCertificate(context);
   const [network, keys, ledger] = await Promise.all([
-    checkPath(context, unread),
+    checkPath(context, certificate.certificate, unread),
     checkKeys(context, unread),
     checkSharedLedger(context),
   ]);
@@ -124,6 +127,7 @@ async function runChecks(context: Context, ageInput: KeyAgeInput): Promise<Findi
     ...checkDirectories(system),
     ...ledger,
     checkAuthorities(system),
+    ...certificate.findings,
     ...withStranger(network, stranger),
     ...ofKeys.map((finding) => unlessImplied(finding, network)),
     ...KEY_TYPES.flatMap((type) => ageFinding(context, type, ageInput) ?? []),
@@ -149,14 +153,25 @@ async function checkSharedLedger(context: Context): Promise<Finding[]> {
   return checkLedger(context);
 }
 
-async function checkPath({ system, settings, clock, signal }: Context, unread?: string): Promise<Finding[]> {
+/** Checks the client certificate, where one is set, and returns it for the checks of the network. */
+async function checkCertificate({ settings, clock }: Context): Promise<CheckedCertificate> {
+  if (settings.clientCert.value === undefined && settings.clientKey.value === undefined) return { findings: [] };
+  const { checkClientCertificate } = await import('../doctor/client-certificate.ts');
+  return checkClientCertificate(settings, clock.now());
+}
+
+async function checkPath(
+  { system, settings, clock, signal }: Context,
+  certificate: ClientCertificate | undefined,
+  unread?: string,
+): Promise<Finding[]> {
   if (settings.baseUrl === undefined) {
     const why = settings.sandbox ? 'the sandbox is embedded' : 'there is no base URL';
     return [skipped('network', unread ?? why)];
   }
   const { checkNetwork } = await import('../doctor/network.ts');
   const baseUrl = settings.baseUrl.value;
-  return checkNetwork({ baseUrl, env: system.env, clock, signal, userAgent: `svc/${VERSION}` });
+  return checkNetwork({ baseUrl, env: system.env, clock, signal, userAgent: `svc/${VERSION}`, certificate });
 }
 
 /** Returns the error that ends the command. The drawn findings already name the failed check and its fix. */

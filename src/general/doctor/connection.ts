@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import type { Clock, Environment } from '../../base/system.ts';
 import { TransportFailure } from '../../client/http/failure.ts';
+import type { ClientCertificate } from '../../client/http/tls-options.ts';
 
 /** The service to check, and how this machine reaches it. */
 export interface NetworkPath {
@@ -9,6 +10,8 @@ export interface NetworkPath {
   readonly clock: Clock;
   readonly signal: AbortSignal;
   readonly userAgent: string;
+  /** The certificate that the service gets to see. */
+  readonly certificate: ClientCertificate | undefined;
 }
 
 /** The time limit for each step, in milliseconds. */

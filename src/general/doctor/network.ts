@@ -2,7 +2,7 @@ import { lookup } from 'node:dns/promises';
 import { connect, isIP, type Socket } from 'node:net';
 import { SvcError } from '../../base/errors.ts';
 import { exchange } from '../../client/http/exchange.ts';
-import { exchangeFailure, TransportFailure } from '../../client/http/failure.ts';
+import { exchangeFailure, tlsHint, TransportFailure } from '../../client/http/failure.ts';
 import { loadTunnel, type Proxy, proxyFor } from '../../client/http/proxy.ts';
 import { machineAhead, TOLERATED_CLOCK_MS } from '../../client/http/request.ts';
 import { createTransport } from '../../client/http/transport.ts';
@@ -61,7 +61,8 @@ async function within(step: () => Promise<Finding[]>): Promise<Finding[]> {
     return await step();
   } catch (error) {
     if (!(error instanceof TransportFailure)) return [failedBy('service', error)];
-    const hint = 'Check your network, then run the command again.';
+    const isTls = error.kind === 'tls';
+    const hint = isTls ? tlsHint(error.systemCode) : 'Check your network, then run the command again.';
     return [failedBy('service', new SvcError('network', error.message, { hint }))];
   }
 }
@@ -137,8 +138,9 @@ function connectFailed(error: unknown, proxy: Proxy | undefined): Finding {
 const LIMITS = { connect: STEP_MS, headers: STEP_MS, idle: STEP_MS, body: STEP_MS };
 
 /** Sends a request without a key: any response proves that the service is reachable, and shows its clock. */
-async function requestWithoutKey({ baseUrl, env, clock, signal, userAgent }: NetworkPath): Promise<Finding[]> {
-  const transport = createTransport(env);
+async function requestWithoutKey(path: NetworkPath): Promise<Finding[]> {
+  const { baseUrl, env, clock, signal, userAgent, certificate } = path;
+  const transport = createTransport(env, {}, certificate && { origin: baseUrl.origin, certificate });
   try {
     const url = new URL(baseUrl);
     url.pathname = `${baseUrl.pathname.replace(/\/+$/, '')}/tenants/self`;

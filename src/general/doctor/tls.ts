@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import { isIP, type Socket } from 'node:net';
 import { connect, type DetailedPeerCertificate, rootCertificates, type TLSSocket } from 'node:tls';
-import { authorityOptions } from '../../client/http/authorities.ts';
+import { tlsOptions } from '../../client/http/tls-options.ts';
 import { tlsHint, toTransportFailure } from '../../client/http/failure.ts';
 import type { Proxy } from '../../client/http/proxy.ts';
 import { isLoopback } from '../../schema/address.ts';
@@ -35,12 +35,12 @@ export async function checkTls(path: NetworkPath, proxy: Proxy | undefined, sock
  * Performs a TLS handshake on a connection, and reports a certificate that is not accepted as the socket's
  * `authorizationError`: an aborted handshake would not show the chain.
  */
-function handshake({ baseUrl, env }: NetworkPath, socket: Socket): Promise<TLSSocket> {
+function handshake({ baseUrl, env, certificate }: NetworkPath, socket: Socket): Promise<TLSSocket> {
   const host = bareHost(baseUrl);
-  const authorities = authorityOptions(env);
+  const options = tlsOptions(env, certificate);
   return connected<TLSSocket>((done) => {
     const servername = isIP(host) === 0 ? host : '';
-    const tls = connect({ socket, host, servername, rejectUnauthorized: false, ...authorities });
+    const tls = connect({ socket, host, servername, rejectUnauthorized: false, ...options });
     return tls.on('error', done).once('secureConnect', () => done(tls));
   });
 }

@@ -1,4 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
+import type { ClientCertificate } from '../../../src/client/http/tls-options.ts';
+import { createTransport, type Transport } from '../../../src/client/http/transport.ts';
 import { makeCertificate, tlsServer, trust } from '../../support/certificate.ts';
 import { FaultServer } from '../../support/fault-server.ts';
 import { json } from '../../support/fault-steps.ts';
@@ -24,6 +26,11 @@ async function expectWhole(base: URL): Promise<void> {
   const core = makeCore(base);
   expect((await core.callAny(READ)).body?.json).toEqual(ENTRIES);
   expect(await core.callAny(CREATE)).toMatchObject({ status: 201, body: { json: { id: 'session-1' } } });
+}
+
+/** Shows a client certificate to the server at a port. */
+function showing(certificate: ClientCertificate, port: number): Transport {
+  return createTransport({}, {}, { origin: `https://${HOST}:${port}`, certificate });
 }
 
 async function encodingOf(url: string): Promise<string | null> {
@@ -60,6 +67,11 @@ http {
       exitCode: 6,
       message: expect.stringContaining('requires a client certificate (400)'),
     });
+    const identified = makeCore(new URL(`https://${HOST}:${secure}`), { transport: showing(certificate, secure) });
+    expect((await identified.callAny(READ)).status).toBe(200);
+    const transport = showing(makeCertificate('stranger'), secure);
+    const refused = await failureOf(makeCore(new URL(`https://${HOST}:${secure}`), { transport }).call(READ));
+    expect(refused.message).toContain('did not accept the client certificate (400)');
   });
 
   const [apache, noApache] = withProgram('apache2');
@@ -112,7 +124,16 @@ Listen 127.0.0.1:${secure}
       await expectWhole(new URL(`http://127.0.0.1:${plain}`));
       onTestFinished(trust(certificate));
       const error = await failureOf(makeCore(new URL(`https://${HOST}:${secure}`)).call(CREATE));
-      expect(error).toMatchObject({ exitCode: 8, hint: expect.stringContaining('client certificate') });
+      expect(error).toMatchObject({ exitCode: 8, hint: expect.stringContaining('SVC_CLIENT_CERT') });
+      const identified = makeCore(new URL(`https://${HOST}:${secure}`), { transport: showing(certificate, secure) });
+      // It has nothing at this path.
+      expect((await failureOf(identified.call(READ))).message).toContain('(404)');
+      const transport = showing(makeCertificate('stranger'), secure);
+      const refused = await failureOf(makeCore(new URL(`https://${HOST}:${secure}`), { transport }).call(CREATE));
+      expect(refused).toMatchObject({
+        exitCode: 8,
+        message: expect.stringContaining('did not accept the client certificate'),
+      });
     },
   );
 

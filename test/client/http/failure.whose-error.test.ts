@@ -49,7 +49,7 @@ describe('an answer of something between', () => {
     const error = await failureOf(makeCore(server.url).call(READ));
     expect(error).toMatchObject({ code: 'rejected', exitCode: 6 });
     expect(error.message).toContain('requires a client certificate (400)');
-    expect(error.hint).toContain('client certificate');
+    expect(error.hint).toContain('SVC_CLIENT_CERT');
   });
 
   it.each([
@@ -125,11 +125,13 @@ describe('a TLS connection that fails', () => {
   it('names a client certificate that is required, after which a request certainly had no effect', async () => {
     const alert = Object.assign(new Error('alert'), { code: 'ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED' });
     expect(toTransportFailure(alert, 'send')).toMatchObject({ kind: 'tls', sent: false });
+    const unknown = Object.assign(new Error('alert'), { code: 'ERR_SSL_TLSV1_ALERT_UNKNOWN_CA' });
+    expect(toTransportFailure(unknown, 'send')).toMatchObject({ kind: 'tls', sent: false });
     const certificate = makeCertificate(HOST);
     const server = tls.createServer({ ...certificate, requestCert: true, maxVersion: 'TLSv1.2' });
     server.on('tlsClientError', () => undefined);
     const { message, hint } = await errorOf(server, certificate, CREATE);
     expect(message).toContain('may require a client certificate');
-    expect(hint).toContain('no setting for a client certificate');
+    expect(hint).toContain('SVC_CLIENT_CERT and SVC_CLIENT_KEY');
   });
 });

@@ -23,6 +23,7 @@ import {
   ledgerLocation,
   OUTPUT_FORMATS,
   parseBaseUrl,
+  pemPath,
   RESULT_STEPS,
   resultCodeProblem,
   TIME_STYLES,
@@ -38,6 +39,8 @@ const SETTINGS = [
   'output',
   'time',
   'certificates',
+  'client_cert',
+  'client_key',
   'ledger',
   'management_key_command',
   'private_key_command',
@@ -66,6 +69,7 @@ export const set = defineCommand({
       'svc profile set certificates system',
       'behind a proxy that inspects TLS: also trust the authorities of this system',
     ],
+    ['svc profile set client_cert svc.pem', 'where the service asks for a client certificate; client_key is its key'],
     ['svc profile set ledger s3://vault-ops/svc', 'share with other machines what was paid for'],
     ['svc profile set action.WRN_OPT_OUT exclude', 'what au report and au next do with a result code'],
     ["svc profile set management_key_command 'pass show svc'", 'get a key from a secret manager whenever it is needed'],
@@ -84,7 +88,7 @@ export const set = defineCommand({
     const { settings } = context;
     const { setting: name, value, unset, noCheck } = input;
     const kind = keyTypeOf(name);
-    const setting = kind ? undefined : settingNamed(name);
+    const setting = kind ? undefined : settingNamed(name, context.system);
     if (!kind && !setting) throw unknownSetting(name, SETTINGS);
     if (settings.sandbox) throw builtInProfile();
     if ((value === undefined) !== unset) throw valueOrUnset(name, setting?.example ?? 'pass show svc');
@@ -92,7 +96,12 @@ export const set = defineCommand({
     if (noCheck && !kind) throw new SvcError('usage', '--no-check goes with a key command', { hint: 'Leave it out.' });
     if (kind && value !== undefined) return storeKeyCommand(context, kind, value, { check: !noCheck });
     if (name === 'certificates' && value === 'system')
-      (await import('../../../client/http/authorities.ts')).requireSystemStore();
+      (await import('../../../client/http/tls-options.ts')).requireSystemStore();
+    if (name.startsWith('client_') && value !== undefined) {
+      const { readCertificate, readCertificateKey } = await import('../../../cli/config/client-certificate.ts');
+      const file = { value: pemPath(value, TYPED, context.system.cwd), origin: TYPED };
+      (name === 'client_cert' ? readCertificate : readCertificateKey)(file);
+    }
     if (value !== undefined) await warnOfDoubtfulCode(context, name);
     await change(context, { name, value, setting, kind });
     if (value !== undefined) warnOfOtherValue(context, name, value);
@@ -168,39 +177,38 @@ interface ProfileSetting {
 }
 
 const ACTION = 'action.';
+const TYPED = { kind: 'flag', name: '<value>' } as const;
 
 /** Returns the type of the key that a setting's command prints; undefined for any other setting. */
 function keyTypeOf(name: string): KeyType | undefined {
   return KEY_TYPES.find((one) => name === `${one}_key_command`);
 }
 
-function settingNamed(name: string): ProfileSetting | undefined {
+function settingNamed(name: string, { cwd }: Pick<Context['system'], 'cwd'>): ProfileSetting | undefined {
   if (name.startsWith(ACTION)) return actionSetting(name.slice(ACTION.length));
   switch (name) {
     case 'base_url':
-      return plainSetting(name, 'https://api.example.com', (value) =>
-        baseUrlText(parseBaseUrl(value, { kind: 'flag', name: '<value>' })),
-      );
+      return plainSetting(name, 'https://api.example.com', (value) => baseUrlText(parseBaseUrl(value, TYPED)));
     case 'output':
       return plainSetting(name, 'json', (value) => oneOf(OUTPUT_FORMATS, name, value));
     case 'time':
       return plainSetting(name, 'utc', (value) => oneOf(TIME_STYLES, name, value));
     case 'certificates':
       return plainSetting(name, 'system', (value) => oneOf(CERTIFICATES, name, value));
+    case 'client_cert':
+      return plainSetting(name, '/etc/svc/client.pem', (value) => pemPath(value, TYPED, cwd));
+    case 'client_key':
+      return plainSetting(name, '/etc/svc/client.key', (value) => pemPath(value, TYPED, cwd));
     case 'ledger':
-      return plainSetting(name, 's3://bucket/prefix', (value) =>
-        ledgerLocation(value, { kind: 'flag', name: '<value>' }),
-      );
+      return plainSetting(name, 's3://bucket/prefix', (value) => ledgerLocation(value, TYPED));
     default:
       return undefined;
   }
 }
 
-function plainSetting<Name extends 'base_url' | 'output' | 'time' | 'certificates' | 'ledger'>(
-  name: Name,
-  example: string,
-  read: (value: string) => NonNullable<Profile[Name]>,
-): ProfileSetting {
+function plainSetting<
+  Name extends 'base_url' | 'output' | 'time' | 'certificates' | 'client_cert' | 'client_key' | 'ledger',
+>(name: Name, example: string, read: (value: string) => NonNullable<Profile[Name]>): ProfileSetting {
   return {
     example,
     put: (value, profile) => ({ ...profile, [name]: read(value) }),

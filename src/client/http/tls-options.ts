@@ -7,18 +7,29 @@ interface SystemStore {
   readonly getCACertificates?: (type: 'default' | 'system') => string[];
 }
 
+/** The certificate by which a client shows a server who it is, with its key; both in PEM form. */
+export interface ClientCertificate {
+  readonly cert: string;
+  readonly key: string;
+}
+
 /** The authorities do not change during a command, and reading them takes a while. */
 let withSystem: SecureContext | undefined;
 
 /**
  * Returns TLS options that trust this system's certificate authorities beside Node's own, if the environment selects
- * them; else no options. Certificates are always checked.
+ * them, and that show the server a client certificate, if one is given. Certificates of servers are always checked.
  * @throws SvcError `config` if this version of Node cannot read the system's authorities
  */
-export function authorityOptions(environment: Environment): { secureContext?: SecureContext } {
-  if (environment['SVC_CERTIFICATES'] !== 'system') return {};
-  const read = requireSystemStore();
-  return { secureContext: (withSystem ??= tls.createSecureContext({ ca: [...read('default'), ...read('system')] })) };
+export function tlsOptions(
+  environment: Environment,
+  certificate?: ClientCertificate,
+): { secureContext?: SecureContext } {
+  const read = environment['SVC_CERTIFICATES'] === 'system' ? requireSystemStore() : undefined;
+  const open = (more: Partial<ClientCertificate>): SecureContext =>
+    tls.createSecureContext({ ...(read && { ca: [...read('default'), ...read('system')] }), ...more });
+  if (certificate !== undefined) return { secureContext: open(certificate) };
+  return read === undefined ? {} : { secureContext: (withSystem ??= open({})) };
 }
 
 /** Returns the function that reads authorities. @throws SvcError `config` if this version of Node has none */
