@@ -69,7 +69,10 @@ export const set = defineCommand({
       'svc profile set certificates system',
       'behind a proxy that inspects TLS: also trust the authorities of this system',
     ],
-    ['svc profile set client_cert svc.pem', 'where the service asks for a client certificate; client_key is its key'],
+    [
+      'svc profile set client_cert svc.pem',
+      'where the service asks for a client certificate, with client_key for its key',
+    ],
     ['svc profile set ledger s3://vault-ops/svc', 'share with other machines what was paid for'],
     ['svc profile set action.WRN_OPT_OUT exclude', 'what au report and au next do with a result code'],
     ["svc profile set management_key_command 'pass show svc'", 'get a key from a secret manager whenever it is needed'],
