@@ -51,11 +51,11 @@ export function createTransport(
   let secure: Connector | undefined;
   let identified: Connector | undefined;
   const plain = buildConnector({ timeout: 0, rejectUnauthorized: true });
+  const connector = (certificate?: ClientCertificate): Connector =>
+    buildConnector({ timeout: 0, rejectUnauthorized: true, ...tlsOptions(environment, certificate) });
   const direct: Connector = (options, callback) => {
     // Plain connections need no certificate authorities.
     if (options.protocol !== 'https:') return plain(options, callback);
-    const connector = (certificate?: ClientCertificate): Connector =>
-      buildConnector({ timeout: 0, rejectUnauthorized: true, ...tlsOptions(environment, certificate) });
     if (identity !== undefined && addressOf(options).origin === identity.origin)
       return (identified ??= connector(identity.certificate))(options, callback);
     return (secure ??= connector())(options, callback);

@@ -176,12 +176,12 @@ describe('files that cannot be used', () => {
   });
 });
 
-describe('svc doctor', () => {
-  async function findings(url: URL, env?: Record<string, string>): Promise<Record<string, Finding>> {
-    const { stdout } = await svc('doctor -o json', url, env);
-    return Object.fromEntries((JSON.parse(stdout) as Finding[]).map((finding) => [finding.check, finding]));
-  }
+async function findings(url: URL, env?: Record<string, string>): Promise<Record<string, Finding>> {
+  const { stdout } = await svc('doctor -o json', url, env);
+  return Object.fromEntries((JSON.parse(stdout) as Finding[]).map((finding) => [finding.check, finding]));
+}
 
+describe('svc doctor', () => {
   it('svc doctor shows the certificate, and checks the service with it', async () => {
     const { url, names } = await serve();
     const on = await findings(url);
