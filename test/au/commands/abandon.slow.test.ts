@@ -116,7 +116,7 @@ describe('svc au abandon', () => {
     const nothing = await desk.svc(`au download ${run} --out r.csv`);
     expect(nothing.code).toBe(5);
     expect(nothing.stderr).toContain('before any part of it had results');
-    writeFileSync(desk.home.file('tokens.csv'), `${exampleRequestFile()}one-more,,,\n`);
+    writeFileSync(desk.home.file('tokens.csv'), `${exampleRequestFile()}00000000-0000-4000-8000-000000000001,,,\n`);
     await desk.svc('au submit tokens.csv --begin');
     const open = desk.runIds().find((each) => each !== run) ?? '';
     await desk.svc(`au abandon ${open} --yes`);

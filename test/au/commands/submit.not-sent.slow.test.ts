@@ -122,7 +122,7 @@ describe('a run that sent nothing', () => {
   it('R75: a run that sent nothing is uploaded by au sync only while no other run of its file was begun after it', async () => {
     const { machine, run: older } = await failedOnce(REFUSED_JOB);
     const record = machine.record(`state/runs/${older}`);
-    writeFileSync(machine.path('work/tokens.csv'), `${exampleRequestFile()}one-more,,,\n`);
+    writeFileSync(machine.path('work/tokens.csv'), `${exampleRequestFile()}00000000-0000-4000-8000-000000000001,,,\n`);
     expect(await machine.svc(SUBMIT)).toMatchObject({ code: 0 });
     writeFileSync(machine.path('work/tokens.csv'), exampleRequestFile());
     for (const profile of ['', '--profile other ']) {

@@ -72,7 +72,7 @@ describe.each(isSuperuser ? PLACES.slice(0, 1) : PLACES)('a ledger in $place', (
     const shown = await on('reader', 'au status -o json');
     expect(shown.code, shown.stderr).toBe(0);
     expect(JSON.parse(shown.stdout)).toMatchObject([{ cycle: '2026-12', status: 'completed' }]);
-    writeFileSync(pair.path('work/more.csv'), `${exampleRequestFile()}one-more,27,01,\n`);
+    writeFileSync(pair.path('work/more.csv'), `${exampleRequestFile()}00000000-0000-4000-8000-000000000001,27,01,\n`);
     const refused = await on('reader', 'au submit more.csv --cycle 2026-12');
     expect([refused.code, pair.uploads()], refused.stderr).toEqual([3, 1]);
     expect(errorIn(refused)['message']).toContain('this machine may only read the ledger');

@@ -109,7 +109,7 @@ describe('a file that changed', () => {
   it('a file that changed shares its rows with the open run, so that it is submitted with --begin only, and names that run', async () => {
     await desk.svc('au submit tokens.csv');
     const [first = ''] = desk.runIds();
-    writeFileSync(home.file('tokens.csv'), `${exampleRequestFile()}one-more,,,\n`);
+    writeFileSync(home.file('tokens.csv'), `${exampleRequestFile()}00000000-0000-4000-8000-000000000001,,,\n`);
     const refused = await desk.svc('au submit tokens.csv');
     expect([6, 11], refused.stderr).toContain(refused.code);
     expect(desk.uploads()).toBe(1);

@@ -1,5 +1,4 @@
-import { createHash } from 'node:crypto';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { describe, expect, it, vi } from 'vitest';
 import { rowOf } from '../../support/run-here.ts';
 import { openQuickDesk, writeRows } from '../commands/support.ts';
@@ -30,29 +29,6 @@ describe('a run of which two parts wait for the same job', () => {
     });
     rowOf(await svc(`au download ${String(done['run'])} --out again.csv`));
     expect(lines('again.csv')).toEqual(lines('all.results.csv'));
-  });
-
-  it('results that an earlier version wrote twice are written again, once', async () => {
-    const { desk, svc, lines } = await dividedDesk(ALL, 'state');
-    const { run, results } = rowOf(await svc(`au submit all.csv ${CYCLE} --wait`));
-    const right = lines('all.results.csv');
-    const file = desk.home.file('all.results.csv');
-    // Most rows have no result, so that the file has no more results than the request has rows.
-    const text = readFileSync(file, 'utf8');
-    const wrong = text.replace(`${right[1]}\n`, '') + `${right[3]}\n`;
-    writeFileSync(file, wrong);
-    desk.change(`state/runs/${String(run)}`, (record) => {
-      const sha256 = createHash('sha256').update(wrong).digest('hex');
-      Object.assign(record, { results: { file, sha256, bytes: wrong.length } });
-    });
-    const again = await svc(`au submit all.csv ${CYCLE} --wait`);
-    expect(rowOf(again)).toMatchObject({ results });
-    expect(lines('all.results.csv')).toEqual(right);
-    const warning = 'an earlier version of svc wrote some results into all.results.csv twice';
-    expect(again.stderr).toContain(warning);
-    const last = await svc(`au resume ${String(run)} --wait`);
-    expect(rowOf(last)).toMatchObject({ results });
-    expect(last.stderr).not.toContain(warning);
   });
 
   it('the results of a token with two merchants are delivered once each, with a warning that their order is not known', async () => {
