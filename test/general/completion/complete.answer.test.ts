@@ -235,7 +235,7 @@ describe('completion of values', () => {
     const input = { name: 'tokens.csv', rows: 1, bytes: 1, sha256: '00', header_bytes: 1 };
     for (const day of ['01', '02']) {
       const id = `run-202601${day}-00`;
-      const facts = { version: 1, id, created_at: `2026-01-${day}T00:00:00Z`, profile: 'p', base_url: 'b', input };
+      const facts = { version: 2, id, created_at: `2026-01-${day}T00:00:00Z`, profile: 'p', base_url: 'b', input };
       const record = { ...facts, parts: [{ ...part, state: 'uploaded', job: `job-${day}` }] };
       mkdirSync(join(home, '.local/state/svc/runs', id), { recursive: true });
       writeFileSync(join(home, '.local/state/svc/runs', id, 'run.json'), JSON.stringify(record));

@@ -101,7 +101,8 @@ export class S3Store implements FileStore {
   async replace(file: string, text: string): Promise<void> {
     const body = textBody(text);
     await this.#requests.send({ method: 'PUT', action: 's3:PutObject', path: file, body });
-    await this.#requireStored(file, body);
+    // Another machine may have replaced it since, so that other bytes are no fault.
+    await this.#requireStored(file);
   }
 
   async remove(file: string): Promise<void> {
@@ -201,7 +202,7 @@ export class S3Store implements FileStore {
    * Looks at an object that the store confirmed, before a record names it. Credentials that may only write cannot look,
    * which is one warning.
    */
-  async #requireStored(path: string, body: S3Body): Promise<void> {
+  async #requireStored(path: string, body?: S3Body): Promise<void> {
     const folder = path.split('/', 1).join('');
     const request = { method: 'HEAD', action: 's3:GetObject', path, wanted: [403, 404], fresh: true } as const;
     for (let look = 1; look <= LOOKS; look += 1) {
@@ -209,6 +210,7 @@ export class S3Store implements FileStore {
       if (refusal?.status === 403 && !this.#seenFolders.has(folder)) return this.#warnOfBlindness();
       if (refusal === undefined) {
         this.#seenFolders.add(folder);
+        if (body === undefined) return;
         const md5 = md5Of(response);
         const isSame = Number(response.header('content-length')) === body.bytes;
         if (isSame && (md5 === undefined || body.md5 === undefined || md5 === hexOf(body.md5))) return;
