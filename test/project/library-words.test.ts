@@ -8,7 +8,7 @@ import { nodesOf } from '../support/syntax.ts';
 const LIBRARY = 'client base schema'.split(' ');
 
 /** A pattern for a command of svc, or an option inside a sentence. An option alone is a word of a next command. */
-const ADVICE = /['`"]svc [a-z3-]|\bsvc (?:au|logs|3ds|tenant|login|events|api|help) |[^\w-]--[a-z]/;
+const ADVICE = /['`"]svc [a-z3-]|\bsvc (?:au|logs|3ds|tenant|login|events|api|help) |[^\w=-]--(?!debug\b)[a-z]/;
 
 /** Files with style sheets, in which two hyphens do not begin an option. */
 const NOT_WORDS = new Set(['au/results/report-page.ts']);
