@@ -11,7 +11,7 @@ export interface Page<T> {
   readonly next: string | undefined;
   /** Whether a full page came without saying whether there is another one. */
   readonly isEndUnknown?: boolean;
-  /** Whether the list ended with this empty page only because it repeats the cursor of its own request. */
+  /** Whether this is an empty page whose next cursor equals the cursor that requested it, which ends the list. */
   readonly repeatsCursor?: boolean;
   /** Whether the service ignored the requested time, so that entries outside it were left out. */
   readonly isSifted?: boolean;
@@ -54,7 +54,7 @@ export class Pages<T> implements AsyncIterable<T> {
     return items;
   }
 
-  /** The pages themselves. An empty page with a next cursor is not the end, unless it is the cursor of its own request. */
+  /** Yields the pages. An empty page ends the list only if it has no next cursor, or the cursor that requested it. */
   async *pages(): AsyncGenerator<Page<T>> {
     const seen = new Set<string | undefined>();
     let cursor = this.#start;

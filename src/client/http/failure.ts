@@ -331,7 +331,7 @@ function refusalOf(
       words: `not found (404): ${subject}`,
       hint: isProblem ? 'Check the id, and that the key belongs to the tenant that owns it.' : NOT_FROM_SERVICE,
     };
-  // nginx says this with a page of its own.
+  // nginx answers with this sentence in an HTML page.
   if (status === 400 && !isProblem && /\bSSL certificate\b/i.test(summary ?? ''))
     return {
       code: 'rejected',
