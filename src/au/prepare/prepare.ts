@@ -552,7 +552,9 @@ function lookLikeRows(
     const own = text.replace(/\r$/, '').split(delimiter);
     return own.length === width ? (own[place] ?? '').trim() : '';
   });
-  if (tokens.slice(1).some(isUuid)) return true;
+  // Of a cell of several lines in the last or the first column, the first or the last line has all cells.
+  const [first = '', last = ''] = [tokens[0], tokens.at(-1)];
+  if (tokens.slice(1, -1).some(isUuid) || (isUuid(first) && isUuid(last))) return true;
   return !isUuid(cells[place] ?? '') && tokens.every((token) => /^\S+$/.test(token));
 }
 

@@ -59,6 +59,8 @@ it('svc au prepare swallows no row of a format without quotes whose tokens are n
 it.each([
   ['an address', `token,address\n${A},"Street 1\n12345, Berlin"\n`],
   ['a text with as many commas', `token,note,expiry\n${A},"a\nb, c, d\ne",05/29\n`],
+  ['a text in the first column', `note,token\n"Dear Ann\nwith love",${A}\n`],
+  ['a text in the first column that begins like a row', `note,token\n"Ann, ${B},\nwith love",${A}\n`],
   ['a text with blanks beside tokens that are no UUIDs', 'token,note\nt-1,"Dear Ann\nwith love, Bob"\n'],
 ])('svc au prepare reads a quoted cell of several lines without a question: %s', async (_, text) => {
   const { code, stdout, stderr } = await place(text).prepare();
