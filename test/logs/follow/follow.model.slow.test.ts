@@ -31,6 +31,8 @@ interface Death {
 
 /** The most pages of one second. Each request can fail or find its cursor expired, so a read of more would rarely succeed. */
 const MOST_PAGES_A_SECOND = 20;
+/** The same where lists end with a repeated cursor, because each of them is read again from its beginning. */
+const MOST_PAGES_REPEATED = 6;
 const LENGTH_MS = 240 * SECOND;
 const LONGEST_BACKFILL_MS = 3 * 3600 * SECOND;
 
@@ -67,11 +69,13 @@ function anyHistory(overlap: number): fc.Arbitrary<History> {
 /** Limits a history to the entries that fit into the allowed pages of each second. */
 function withReadableSeconds(past: History): History {
   const counts = new Map<number, number>();
+  const { repeatsCursor, pageShare } = past.manner;
+  const most = (repeatsCursor === true ? MOST_PAGES_REPEATED : MOST_PAGES_A_SECOND) * pageShare;
   const happenings = past.happenings.filter(({ at }) => {
     const second = Math.floor(at / SECOND);
     const count = (counts.get(second) ?? 0) + 1;
     counts.set(second, count);
-    return count <= MOST_PAGES_A_SECOND * past.manner.pageShare;
+    return count <= most;
   });
   return { ...past, happenings };
 }
