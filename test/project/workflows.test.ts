@@ -49,7 +49,7 @@ describe('the action', () => {
   });
 });
 
-// The linter of `npm run check` checks further rules.
+// The linter of `npm run check:unused` checks further rules.
 describe('the workflows', () => {
   it('the workflows are there, the action and the two recipes with them', () => {
     expect(TEXTS).toHaveLength(5);
