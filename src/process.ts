@@ -1,7 +1,7 @@
 /** The only file that reads the process: its streams, environment and signals. It also sets the exit code. */
 
 import { fstatSync, readSync, statSync } from 'node:fs';
-import { devNull, homedir } from 'node:os';
+import { devNull, homedir, userInfo } from 'node:os';
 import process from 'node:process';
 import { setFlagsFromString } from 'node:v8';
 import { type ErrorCode, SvcError } from './base/errors.ts';
@@ -33,6 +33,7 @@ const system: System = {
   // If the working directory was removed, relative paths fail later with a clear message.
   cwd: orElse(() => process.cwd(), '/'),
   pid: process.pid,
+  account: () => ({ name: orElse(() => userInfo().username, undefined), uid: process.getuid?.() }),
   program: programOf(process.argv[1]),
   nodeVersion: process.versions.node,
   get stdin() {

@@ -50,6 +50,8 @@ export interface System {
   readonly home: string | undefined;
   readonly cwd: string;
   readonly pid: number;
+  /** Returns the account that runs the process: its name, where the system has one, and its number, where there are numbers. */
+  account?(): { readonly name?: string | undefined; readonly uid?: number | undefined };
   /** The name that was typed, if it was the second name of this program: where `svc` may be another one. */
   readonly program?: 'svc-cli' | undefined;
   /** Node's version, without the leading v. */

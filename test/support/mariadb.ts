@@ -17,7 +17,7 @@ export class MariaDb {
   private constructor() {
     const own = ['--no-defaults', `--datadir=${join(this.#directory, 'data')}`, '--user=root'];
     execFileSync('mariadb-install-db', [...own, '--auth-root-authentication-method=normal'], { stdio: 'pipe' });
-    const settings = [...own, `--socket=${this.#socket}`, '--skip-networking', '--secure-file-priv='];
+    const settings = [...own, `--socket=${this.socket}`, '--skip-networking', '--secure-file-priv='];
     this.#server = spawn(PROGRAM, settings, { stdio: 'ignore' });
   }
 
@@ -27,13 +27,13 @@ export class MariaDb {
     return mariaDb;
   }
 
-  get #socket(): string {
+  get socket(): string {
     return join(this.#directory, 's');
   }
 
   /** Runs statements in a database for tests. */
   run(statements: string, ...argv: readonly string[]) {
-    return spawnSync('mariadb', ['--no-defaults', `--socket=${this.#socket}`, '--user=root', ...argv], {
+    return spawnSync('mariadb', ['--no-defaults', `--socket=${this.socket}`, '--user=root', ...argv], {
       input: `CREATE DATABASE IF NOT EXISTS shop; USE shop;\n${statements}`,
       encoding: 'utf8',
     });

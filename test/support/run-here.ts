@@ -1,5 +1,5 @@
 import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { Readable, Writable } from 'node:stream';
 import { expect, onTestFinished } from 'vitest';
@@ -22,6 +22,8 @@ export interface HereOptions {
   readonly cwd?: string;
   /** The clock of the run; by default one on which pauses take no time. */
   readonly clock?: Clock;
+  /** The account that runs the tool; by default the one that runs the test. */
+  readonly account?: { readonly name?: string; readonly uid?: number };
   /** The home directory; by default an empty one that is removed when the test ends. */
   readonly home?: string;
   /** The width of the terminal that the run believes to print to; by default it prints to none. */
@@ -56,6 +58,7 @@ export async function svcHere(argv: readonly string[], options: HereOptions = {}
     home,
     cwd,
     pid: process.pid,
+    account: () => options.account ?? { name: userInfo().username },
     nodeVersion: process.versions.node,
     stdin: input instanceof Readable ? input : Readable.from(input === undefined ? [] : [Buffer.from(input)]),
     stdout: options.stdout ?? stdout,

@@ -118,7 +118,7 @@ async function archiveOf({ begin, commits, isDropped = false }: Case) {
     const found = await findArchive(built.store);
     const writer = await ArchiveWriter.open(built.store, found!.last, { tenantId: TENANT, now: () => start });
     const { readTo } = writer.position;
-    await new Retention(0).apply(writer, { service: readTo, machine: readTo });
+    await new Retention(0, 'root@vault').apply(writer, { service: readTo, machine: readTo });
   });
   return built;
 }

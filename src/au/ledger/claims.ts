@@ -1,3 +1,4 @@
+import { operatorText } from '../../base/account.ts';
 import { cleanText } from '../../cli/output/text.ts';
 import type { ClaimEntry, DoneEntry, EndBody, Entry } from './entry.ts';
 import { isDone } from './is-done.ts';
@@ -7,9 +8,9 @@ import type { LedgerCycle } from './ledger.ts';
 const LONGEST_NAME = 80;
 
 /** Returns who sent the rows of a claim. */
-export function byText({ by: { host, user } }: Pick<ClaimEntry, 'by'>): string {
+export function byText({ by }: Pick<ClaimEntry, 'by'>): string {
   // Another machine wrote these words, so they must not act on this terminal.
-  return cleanText(`${user}@${host}`).slice(0, LONGEST_NAME);
+  return cleanText(operatorText(by)).slice(0, LONGEST_NAME);
 }
 
 /**

@@ -1,5 +1,5 @@
-import { hostname, userInfo } from 'node:os';
 import path from 'node:path';
+import { operatorOf } from '../../base/account.ts';
 import { SvcError } from '../../base/errors.ts';
 import { VERSION } from '../../base/version.ts';
 import type { Context } from '../../cli/app/command.ts';
@@ -275,7 +275,7 @@ export class CommandLedger {
     try {
       const claiming = { job, source, sha256, run: '', part: 1, file, bytes };
       const isNew = await this.#claim(ledger, named.cycle, claiming, client, (claim) => how.read(tenant, claim));
-      const { host, user } = who();
+      const { host, user } = this.#who();
       return isNew || (bound?.by.host === host && bound.by.user === user);
     } catch (error) {
       // What became of the job that got rows meanwhile is asked for, and not taken from the ledger.
@@ -660,7 +660,12 @@ export class CommandLedger {
     }
     const { objects, cache } = shared;
     const isFirstUse = used?.ledger === undefined || used.pending === true;
-    const ledger = await Opened.open(objects, tenant, { clock: this.#context.clock, who: who(), cache, isFirstUse });
+    const ledger = await Opened.open(objects, tenant, {
+      clock: this.#context.clock,
+      who: this.#who(),
+      cache,
+      isFirstUse,
+    });
     if (ledger.isReadOnly) {
       // What this machine has is entered once it may write.
       await this.#remember(kept, { ledger: ledger.name, pending: true, runs: used?.runs ?? [] });
@@ -677,11 +682,15 @@ export class CommandLedger {
     return ledger;
   }
 
+  #who(): Who {
+    return { ...operatorOf(this.#context.system), version: VERSION };
+  }
+
   /** Opens the ledger that this machine has alone, or had before it shared one. */
   async #openOwn(tenant: string, { onlyReads = this.#onlyReads } = {}): Promise<Ledger> {
     const { Ledger: Opened } = await import('./ledger.ts');
     const objects = await openOwnLedgers(this.#context, this.#root());
-    const host = { clock: this.#context.clock, who: who(), isFirstUse: false, isOwn: true };
+    const host = { clock: this.#context.clock, who: this.#who(), isFirstUse: false, isOwn: true };
     return Opened.open(onlyReads ? new PlannedObjects(objects) : objects, tenant, host);
   }
 
@@ -741,14 +750,4 @@ function once<T>(known: Map<string, Promise<T>>, name: string, begin: () => Prom
   known.set(name, begun);
   begun.catch(() => known.delete(name));
   return begun;
-}
-
-function who(): Who {
-  const host = hostname().slice(0, 100);
-  try {
-    return { host, user: userInfo().username.slice(0, 100), version: VERSION };
-  } catch {
-    // A user in a container may have no name.
-    return { host, user: 'unknown', version: VERSION };
-  }
 }

@@ -19,7 +19,7 @@ const COMMON = {
   /** The SHA-256 of the entry before, and null in the first. */
   previous: z.nullable(sha256),
   at: text,
-  by: z.looseObject({ host: text, user: text, version: text }),
+  by: z.looseObject({ host: text, user: text, version: text, claimed: z.optional(text) }),
 };
 
 const job = text.check(z.minLength(1));

@@ -2,7 +2,6 @@ import { isSvcError, type SvcError } from '../../base/errors.ts';
 import type { FileStore } from '../../client/store/store.ts';
 import { HOUR_MS } from '../../schema/durations.ts';
 import { filesKept } from './archive-errors.ts';
-import { operator } from './operator.ts';
 import { readRecords } from './records/chain.ts';
 import { INDEX } from './records/index-ref.ts';
 import { SEGMENTS } from './records/named-files.ts';
@@ -61,6 +60,7 @@ const MOST_APART_MS = 86_400_000;
  */
 export class Retention {
   readonly #months: number;
+  readonly #by: string;
   readonly #onApart: ((apartMs: number) => void) | undefined;
   readonly #onFailure: ((error: SvcError) => void) | undefined;
   readonly #dropped: DroppedMonth[] = [];
@@ -69,11 +69,12 @@ export class Retention {
   #failure: { readonly error: SvcError; readonly at: number } | undefined;
 
   /**
-   * Keeps this number of whole months before the month in which the archive ends. `onApart` is called when the clocks become
+   * Keeps this number of whole months before the month in which the archive ends; `by` is recorded with what is dropped. `onApart` is called when the clocks become
    * too far apart to drop anything, and `onFailure` when months cannot be dropped or files not removed.
    */
-  constructor(months: number, onApart?: (apartMs: number) => void, onFailure?: (error: SvcError) => void) {
+  constructor(months: number, by: string, onApart?: (apartMs: number) => void, onFailure?: (error: SvcError) => void) {
     this.#months = months;
+    this.#by = by;
     this.#onApart = onApart;
     this.#onFailure = onFailure;
   }
@@ -111,7 +112,7 @@ export class Retention {
 
   async #drop(writer: DroppingWriter, limit: KeepLimit): Promise<SvcError | undefined> {
     try {
-      const { before, months, paths } = await writer.drop(limit, operator());
+      const { before, months, paths } = await writer.drop(limit, this.#by);
       this.#before = before;
       this.#dropped.push(...months);
       const kept = await writer.remove(paths);

@@ -1,10 +1,11 @@
 import { SvcError } from '../../base/errors.ts';
 import { type Context, defineCommand } from '../../cli/app/command.ts';
+import { option } from '../../cli/app/hint.ts';
 import { flag, type Input, value } from '../../cli/app/parameter.ts';
 import { listPrinter, oneBatch } from '../../cli/app/print.ts';
 import { moment } from '../../cli/app/moment.ts';
 import { positiveDuration } from '../../cli/app/value-parsers.ts';
-import { utcTime } from '../../cli/output/time.ts';
+import { isoTime, utcTime } from '../../cli/output/time.ts';
 import type { View } from '../../cli/output/view.ts';
 import { DAY_MS } from '../../schema/durations.ts';
 import { ACCESS_FIELDS, type AccessRow, remarkOf } from '../access/access.ts';
@@ -65,7 +66,9 @@ export const access = defineCommand({
   fields: accessView.fields,
   parameters,
   async run(context, input) {
-    checkSignOff(input);
+    const since = input.since && isoTime(input.since(context.clock.now())).slice(0, 10);
+    const options = [...option('--since', since), ...option('--html', input.html)];
+    checkSignOff(context, input, ['logs', 'access', input.dir, ...options]);
     const page = await openPageFile(context, input, input.dir);
     const print = await listPrinter(context, accessView);
     const { made, manifest, unarchived } = await makeAccess(context, input);

@@ -1,4 +1,5 @@
 import { setMaxListeners } from 'node:events';
+import { operatorOf, operatorText } from '../../base/account.ts';
 import { SvcError } from '../../base/errors.ts';
 import { type Context, defineCommand } from '../../cli/app/command.ts';
 import { conflicting, flag, type Input, optionalArgument, value, rare } from '../../cli/app/parameter.ts';
@@ -132,7 +133,8 @@ export const archive = defineCommand({
     const notices = new ArchiveNotices(context);
     const warnApart = (apartMs: number): void => context.notices.warn(clocksApart(apartMs));
     const warnFailure = ({ message }: SvcError): void => context.notices.warn(`--keep: ${message}`);
-    const retention = input.keep === undefined ? undefined : new Retention(input.keep, warnApart, warnFailure);
+    const by = operatorText(operatorOf(context.system));
+    const retention = input.keep === undefined ? undefined : new Retention(input.keep, by, warnApart, warnFailure);
     const run = await runArchive(store, () => context.client(), {
       service,
       since: input.since,

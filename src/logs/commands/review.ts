@@ -1,9 +1,10 @@
 import { SvcError } from '../../base/errors.ts';
-import { defineCommand } from '../../cli/app/command.ts';
+import { type Context, defineCommand } from '../../cli/app/command.ts';
+import { option } from '../../cli/app/hint.ts';
 import { flag, type Input, value } from '../../cli/app/parameter.ts';
 import { moment } from '../../cli/app/moment.ts';
 import { duration } from '../../cli/app/value-parsers.ts';
-import { startOfDay } from '../../cli/output/time.ts';
+import { isoTime, startOfDay } from '../../cli/output/time.ts';
 import { archiveLocation } from '../archive/open-archive.ts';
 import { PAGE_PARAMETERS } from '../review/page-file.ts';
 import { checkSignOff, SIGN_OFF_PARAMETERS } from '../review/sign-off.ts';
@@ -60,7 +61,7 @@ export const review = defineCommand({
   fields: [...new Set([...reviewView.fields, ...statusView.fields])],
   parameters,
   async run(context, input) {
-    checkOptions(input);
+    checkOptions(context, input);
     if (input.status) {
       const { reviewStatus } = await import('../review/review-status.ts');
       return reviewStatus(context, input);
@@ -74,9 +75,10 @@ export const review = defineCommand({
   },
 });
 
-function checkOptions(input: ReviewInput): void {
-  checkSignOff(input);
-  const { status, since, within, signOff: isSigned, html, strict } = input;
+function checkOptions(context: Context, input: ReviewInput): void {
+  const { dir, status, since, within, signOff: isSigned, html, strict } = input;
+  const date = input.day && isoTime(input.day(context.clock.now())).slice(0, 10);
+  checkSignOff(context, input, ['logs', 'review', dir, ...option('--day', date), ...option('--html', html)]);
   if (!status && (since !== undefined || within !== undefined))
     throw new SvcError('usage', `${since === undefined ? '--within' : '--since'} is about --status`, {
       hint: 'Add --status, or name one day with --day.',

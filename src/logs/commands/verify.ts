@@ -9,7 +9,7 @@ import type { View } from '../../cli/output/view.ts';
 import { DAY_MS } from '../../schema/durations.ts';
 import { type Coverage, isoRange, type MissingRange } from '../archive/records/coverage.ts';
 import { archiveLocation, openArchive, wholeMonths, withProgress } from '../archive/open-archive.ts';
-import { signerText } from '../archive/operator.ts';
+import { signerText } from '../archive/signer-text.ts';
 import type { Finding } from '../archive/records/chain.ts';
 import type { ClockDifference } from '../archive/records/clock.ts';
 import type { Manifest } from '../archive/manifest.ts';

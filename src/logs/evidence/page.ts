@@ -9,7 +9,7 @@ import { coverageText } from '../archive/coverage-text.ts';
 import type { Finding } from '../archive/records/chain.ts';
 import type { TimeCoverage } from '../archive/records/coverage.ts';
 import { dayOf } from '../archive/records/record.ts';
-import { signerText } from '../archive/operator.ts';
+import { signerText } from '../archive/signer-text.ts';
 import { findingsText, foundText } from '../review/count-findings.ts';
 import { signatureText } from '../review/sign-off.ts';
 import type { DayState, DayStatus } from '../review/status.ts';

@@ -1,7 +1,7 @@
 import { countText, formatNumber, utcTime } from '../../cli/output/time.ts';
 import type { ActorLabels } from '../actor.ts';
 import { archivePage } from '../archive/archive-page.ts';
-import { signerText } from '../archive/operator.ts';
+import { signerText } from '../archive/signer-text.ts';
 import type { Counts, DayCounts } from './count-findings.ts';
 import { type DeletedEntity, timelessWarnings } from './deleted.ts';
 import { REVIEW_PARTS } from './parts.ts';

@@ -1,12 +1,14 @@
+import { isNamed, operatorOf, operatorText } from '../../base/account.ts';
 import { SvcError } from '../../base/errors.ts';
 import { containsCardNumber } from '../../base/security/card-number.ts';
 import type { Context } from '../../cli/app/command.ts';
+import { option } from '../../cli/app/hint.ts';
 import { flag, type Input, value } from '../../cli/app/parameter.ts';
 import { isUnsafe } from '../../cli/output/text.ts';
 import { countText, utcTime } from '../../cli/output/time.ts';
 import type { Manifest, SignedReview } from '../archive/manifest.ts';
 import { openArchive } from '../archive/open-archive.ts';
-import { operator, signerText } from '../archive/operator.ts';
+import { signerText } from '../archive/signer-text.ts';
 import type { ReviewContent } from '../archive/records/review-content.ts';
 import { workAlone } from '../work-alone.ts';
 import type { Signed } from './sign-review.ts';
@@ -17,7 +19,11 @@ const MAX_CHARACTERS = 500;
 export const SIGN_OFF_PARAMETERS = {
   signOff: flag('--sign-off', 'record in the archive that you reviewed this, when, and what you saw'),
   note: value('--note <text>', 'with --sign-off: a note to record, such as a ticket', recordable),
-  by: value('--by <name>', 'with --sign-off: who reviewed (default: user and host)', recordable),
+  by: value(
+    '--by <name>',
+    'with --sign-off: who reviewed (default: the name of the account, if it has one, and host)',
+    recordable,
+  ),
 } as const;
 
 export type SignOffInput = Input<typeof SIGN_OFF_PARAMETERS>;
@@ -33,8 +39,16 @@ function recordable(typed: string): string {
   return typed;
 }
 
-/** @throws SvcError `usage` for options that need `--sign-off` */
-export function checkSignOff({ signOff, note, by }: SignOffInput): void {
+/**
+ * `words` is the command without its options of a signature.
+ * @throws SvcError `usage` for options that need `--sign-off`, and for a signature without a name
+ */
+export function checkSignOff({ system }: Context, { signOff, note, by }: SignOffInput, words: readonly string[]): void {
+  if (signOff && by === undefined && !isNamed(system))
+    throw new SvcError('usage', `this account (${operatorText(operatorOf(system))}) has no name to sign with`, {
+      hint: 'Say who reviewed:',
+      next: [...words, '--sign-off', '--by', '<name>', ...option('--note', note)],
+    });
   if (signOff || (note === undefined && by === undefined)) return;
   throw new SvcError('usage', `${note === undefined ? '--by' : '--note'} is recorded with --sign-off only`, {
     hint: 'Add --sign-off.',
@@ -60,7 +74,7 @@ export async function signOff(
   ]);
   const { of, from, to, findings, findings_entries, sha256, page_sha256 } = reviewed;
   const { record, sha256: recordHash } = manifest.last;
-  const account = operator();
+  const account = operatorText(operatorOf(context.system));
   const review: ReviewContent = {
     of,
     from,

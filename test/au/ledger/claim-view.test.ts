@@ -27,6 +27,11 @@ it('the row of a claim says why its own rows are free, and not those of another 
   expect(freed).toEqual(['failed', 'gone', null]);
 });
 
+it('a claim of an account without a name shows its number, and the name that was claimed', () => {
+  const claim = { ...claimed('one'), by: { ...WHO, user: 'uid 65532', claimed: 'ana' } };
+  expect(claimRow(claim, [claim], 'failed').by).toBe('uid 65532@runner-7 (claimed: ana)');
+});
+
 it('a table of claims has a column for why rows are free only where some are', async () => {
   const entries = [claimed('one'), claimed('two'), released('one', 'failed')];
   const shown = (jobs: readonly string[]) =>

@@ -34,7 +34,7 @@ async function verified(store: FileStore) {
 }
 
 async function keep(store: FileStore, months: number): Promise<Retention> {
-  const retention = new Retention(months);
+  const retention = new Retention(months, 'root@vault');
   await store.lock(async () => {
     const found = await findArchive(store);
     if (!found) throw new Error('there is no archive');

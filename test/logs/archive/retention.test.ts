@@ -50,14 +50,14 @@ it.each([
   ['the clocks and the end of the archive are years ahead', YEARS_LATER],
 ])('R33: retention counts months back from the newest entry when %s', async (_, at) => {
   const { end, service, machine } = typeof at === 'number' ? { end: at, service: at, machine: at } : at;
-  const retention = new Retention(1);
+  const retention = new Retention(1, 'root@vault');
   await retention.apply(await writerTo(end), { service, machine });
   expect(retention.dropped.months.map(({ month }) => month)).toEqual(['2025-08', '2025-09']);
   expect(new Date(retention.dropped.before).toISOString()).toBe('2025-10-01T00:00:00.000Z');
 });
 
 it("R33: retention counts months back from the archive's end where an entry has a later time", async () => {
-  const retention = new Retention(1);
+  const retention = new Retention(1, 'root@vault');
   await retention.apply(await writerTo(Date.UTC(2025, 9, 31)), { service: END, machine: END });
   expect(retention.dropped.months.map(({ month }) => month)).toEqual(['2025-08']);
 });
@@ -66,7 +66,7 @@ it('R33: retention counts months back from the newest entry also where another h
   const writer = await writerTo(YEARS_LATER);
   await writer.add([{ tenant_id: TENANT, created_at: 'never' }]);
   await writer.commit({ settled: START, readTo: YEARS_LATER + 1, newest: undefined, passed: [] });
-  const retention = new Retention(1);
+  const retention = new Retention(1, 'root@vault');
   await retention.apply(writer, { service: YEARS_LATER, machine: YEARS_LATER });
   expect(retention.dropped.months.map(({ month }) => month)).toEqual(['2025-08', '2025-09']);
 });
@@ -75,7 +75,7 @@ it.each(['service', 'machine'] as const)(
   'R33: retention counts months back from the earlier clock, that of the %s, and drops the rest once an entry of the month is there',
   async (earlier) => {
     const writer = await writerTo(END);
-    const retention = new Retention(1);
+    const retention = new Retention(1, 'root@vault');
     const later = Date.UTC(2025, 10, 1, 12);
     await retention.apply(writer, { service: later, machine: later, [earlier]: Date.UTC(2025, 9, 31, 23) });
     expect(retention.dropped.months.map(({ month }) => month)).toEqual(['2025-08']);
@@ -90,7 +90,7 @@ it.each(['service', 'machine'] as const)(
 it('R33: retention drops nothing while the clocks are more than a day apart, reports it once, and goes on when they agree', async () => {
   const writer = await writerTo(END);
   const reported: number[] = [];
-  const retention = new Retention(1, (ms) => reported.push(ms));
+  const retention = new Retention(1, 'root@vault', (ms) => reported.push(ms));
   const day = 86_400_000;
   for (const service of [END + day + 1, END - day - 1]) await retention.apply(writer, { service, machine: END });
   expect([retention.dropped.months, reported, retention.apartMs]).toEqual([[], [day + 1], day + 1]);
@@ -105,7 +105,7 @@ it.each(['forbidden', 'local', 'network'] as const)(
     const store = stores.at(-1) as HeldStore;
     store.hold = hold;
     const reported: string[] = [];
-    const retention = new Retention(1, undefined, ({ message }) => reported.push(message));
+    const retention = new Retention(1, 'root@vault', undefined, ({ message }) => reported.push(message));
     await retention.apply(writer, { service: END, machine: END });
     expect(retention.failure).toMatchObject({ code: hold, message: expect.stringContaining('is held') });
     expect(retention.dropped.months.map(({ month }) => month)).toEqual(['2025-08', '2025-09']);
@@ -131,7 +131,7 @@ it('R33: retention that cannot commit what it drops ends the run, and removes no
   store.onCreate = () => {
     throw full;
   };
-  await expect(new Retention(1).apply(writer, { service: END, machine: END })).rejects.toBe(full);
+  await expect(new Retention(1, 'root@vault').apply(writer, { service: END, machine: END })).rejects.toBe(full);
   expect(before.filter((file) => file.startsWith('tenant=') && !store.files.has(file))).toEqual([]);
 });
 
@@ -140,7 +140,7 @@ it('R33: a late segment of a dropped month is not taken for a dropped file', asy
   const store = stores.at(-1) as MemoryStore;
   const ofAugust = (): string[] => [...store.files.keys()].filter((file) => /^tenant=.*date=2025-08/.test(file));
   const [dropped] = ofAugust();
-  await new Retention(1).apply(writer, { service: END, machine: END });
+  await new Retention(1, 'root@vault').apply(writer, { service: END, machine: END });
   await writer.add([{ tenant_id: TENANT, created_at: new Date(START + 1).toISOString() }]);
   await writer.commit({ settled: START, readTo: END + 1, newest: undefined, passed: [] });
   const [late] = ofAugust();

@@ -47,7 +47,7 @@ export async function archiveToTamper() {
     const found = await findArchive(built.store);
     if (!found) throw new Error('there is no archive');
     const writer = await ArchiveWriter.open(built.store, found.last, { tenantId: TENANT, now: () => END });
-    await new Retention(2).apply(writer, { service: END, machine: END });
+    await new Retention(2, 'root@vault').apply(writer, { service: END, machine: END });
     await writer.commit({ settled: END, readTo: END + DAY, newest: undefined, passed: [] });
     return writer.last.sha256;
   });

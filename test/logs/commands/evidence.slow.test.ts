@@ -349,7 +349,7 @@ it('svc logs evidence leaves out months that retention dropped, and states who d
     const found = await findArchive(store);
     const writer = await ArchiveWriter.open(store, found!.last, { tenantId: TENANT, now: () => START });
     const { readTo } = writer.position;
-    await new Retention(0).apply(writer, { service: readTo, machine: readTo });
+    await new Retention(0, 'root@vault').apply(writer, { service: readTo, machine: readTo });
   });
   const { file, made } = await bundled(top);
   expect(made).toMatchObject({ from: '2026-02-01', records: 6, entries: 10, problems: 0 });

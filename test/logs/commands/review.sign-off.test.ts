@@ -237,6 +237,25 @@ describe('svc logs review --sign-off', () => {
   });
 });
 
+it('svc logs review and access --sign-off need --by where the account has no name, and record its number', async () => {
+  const top = await archive();
+  const clock = new FakeClock({ start: NOW });
+  const nobody = { clock, cwd: path.dirname(top), account: { uid: 65_532 }, env: { USER: 'ana' } };
+  const line = ['logs', 'review', top, '--day', '2026-03-02', '--sign-off'];
+  for (const argv of [line, ['logs', 'access', top, '--since', '2026-03-01', '--sign-off']]) {
+    const refused = await svcHere(argv, nobody);
+    expect([refused.code, errorIn(refused)['message'], errorIn(refused)['next']]).toEqual([
+      2,
+      expect.stringMatching(/uid 65532@\S+ \(claimed: ana\)/),
+      `svc ${argv.join(' ')} --by <name>`,
+    ]);
+  }
+  expect((await svcHere([...line, '--by', 'Ana'], nobody)).code).toBe(0);
+  expect(recordOf(top, 4)).toMatchObject({
+    review: { by: 'Ana', account: expect.stringMatching(/^uid 65532@\S+ \(claimed: ana\)$/) },
+  });
+});
+
 describe('svc logs review --status', () => {
   it('svc logs review --status lists the days with their reviews', async () => {
     const top = await archive();

@@ -101,7 +101,7 @@ it.each([
         const last = links.at(-1);
         if (last === undefined) throw new Error('nothing was archived');
         const writer = await ArchiveWriter.open(store, last, { tenantId: TENANT, now: () => end });
-        await new Retention(1).apply(writer, { service: end, machine: end });
+        await new Retention(1, 'root@vault').apply(writer, { service: end, machine: end });
       });
       yield* store.read(file);
     });

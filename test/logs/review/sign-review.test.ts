@@ -141,7 +141,7 @@ describe('signing a review', () => {
       if (what === 'a gap') await writer.commitGap({ from: END, to: readTo });
       else await writer.commit({ settled: END, readTo, newest: undefined, passed: [] });
       await sign(store, await reviewOf(store, 'Cy'));
-      if (what === 'a drop') await new Retention(0).apply(writer, { service: readTo, machine: readTo });
+      if (what === 'a drop') await new Retention(0, 'root@vault').apply(writer, { service: readTo, machine: readTo });
       expect((await findArchive(store))?.last.record.sequence).toBe(what === 'a drop' ? 6 : 5);
       expect([...store.files.keys()].filter((name) => name.includes('part-00000002'))).toEqual([]);
       await expectIntact(store, 'Ana', 'Bo', 'Cy');
@@ -157,7 +157,7 @@ describe('signing a review', () => {
       const readTo = END + 40 * DAY_MS;
       await writer.add([entry(change === 'a drop' ? readTo - 1 : START + DAY_MS + 2)]);
       await writer.commit({ settled: END, readTo, newest: undefined, passed: [] });
-      if (change === 'a drop') await new Retention(0).apply(writer, { service: readTo, machine: readTo });
+      if (change === 'a drop') await new Retention(0, 'root@vault').apply(writer, { service: readTo, machine: readTo });
       await expect(sign(store, review)).rejects.toMatchObject({ code: 'conflict', exitCode: 6 });
       await expectIntact(store);
     }
