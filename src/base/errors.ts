@@ -140,6 +140,13 @@ export function systemCodeOf(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
 }
 
+/** Returns an error and its chain of causes; a circular chain ends where it began. */
+export function causesOf(error: unknown): Error[] {
+  const errors = new Set<Error>();
+  for (let at = error; at instanceof Error && !errors.has(at); at = at.cause) errors.add(at);
+  return [...errors];
+}
+
 /**
  * Returns the `SvcError` `local` for an error without a code. It is a failure on this machine: of this program, or of what
  * runs it. A message may contain a signed address, which is left out.

@@ -2,6 +2,7 @@ import { EXIT_CODES, isSvcError, SvcError } from '../../base/errors.ts';
 import { createRedactor, type Redactor } from '../../base/security/redact.ts';
 import { isOn, type System } from '../../base/system.ts';
 import { keysAtHand } from '../config/keys.ts';
+import { directoryAdvice } from '../config/paths.ts';
 import { resolveSettings, resolveUsableSettings } from '../config/settings.ts';
 import { OUTPUT_FORMATS } from '../config/values.ts';
 import { misspelledText, misspelledVariables } from '../config/variables.ts';
@@ -183,7 +184,7 @@ function reportFailure(
     ...names,
     palette: terminal.noticePalette,
     columns: terminal.noticeColumns(),
-    adviceFor: optionAdvice,
+    adviceFor: (shown) => optionAdvice(shown) ?? directoryAdvice(system, shown),
     writeCommand: (words) => nextCommand(words, globals, system),
     wordsOf: (words) => nextWords(words, globals, system),
     program: system.program,

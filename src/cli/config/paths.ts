@@ -1,5 +1,5 @@
 import nodePath from 'node:path';
-import { SvcError } from '../../base/errors.ts';
+import { causesOf, SvcError } from '../../base/errors.ts';
 import { isShowable } from '../../base/security/typed-word.ts';
 import type { System } from '../../base/system.ts';
 
@@ -55,32 +55,69 @@ const WINDOWS = {
 
 /**
  * Returns the directory of this kind: from its variable, or by the system's convention. Undefined without a home.
- * @throws SvcError `config` for a relative SVC_STATE_DIR
+ * @throws SvcError `config` for a state directory that a relative SVC_STATE_DIR or HOME names
  */
-export function directoryOf({ platform, env, home, cwd }: PathsHost, kind: DirectoryKind): string | undefined {
-  const path = platform === 'win32' ? nodePath.win32 : nodePath.posix;
+export function directoryOf(system: PathsHost, kind: DirectoryKind): string | undefined {
+  const { directory, named } = findDirectory(system, kind);
+  if (kind === 'state' && named !== undefined) refuseUnsteady(system, named);
+  return directory;
+}
+
+/** Names the variable of a directory that the system did not let `svc` make or find. */
+export function directoryAdvice(system: PathsHost, error: Error): string | undefined {
+  const isAbout = causesOf(error).some(
+    (cause) => 'syscall' in cause && ['mkdir', 'stat'].includes(String(cause.syscall)),
+  );
+  if (!isAbout) return undefined;
+  const kind = (['state', 'config'] as const).find((each) => {
+    const { directory } = findDirectory(system, each);
+    return directory !== undefined && error.message.includes(directory);
+  });
+  const kept = kind === 'state' ? '; keep it, because it records what was paid for' : '';
+  return kind && `${VARIABLES[kind]} names one${kept}.`;
+}
+
+/** A path that was typed, and the variable that has it. */
+type Named = readonly [variable: string, typed: string];
+
+interface Found {
+  readonly directory: string | undefined;
+  /** What names it: undefined where the system does. */
+  readonly named?: Named | undefined;
+}
+
+function findDirectory({ platform, env, home, cwd }: PathsHost, kind: DirectoryKind): Found {
+  const path = pathOf(platform);
   const chosen = env[VARIABLES[kind]];
-  if (chosen && kind === 'state' && !path.isAbsolute(chosen)) throw relativeStateError(chosen);
-  if (chosen) return path.resolve(cwd, chosen);
-  const below = (part: string): string | undefined => (home ? path.join(home, part) : undefined);
+  if (chosen) return { directory: path.resolve(cwd, chosen), named: [VARIABLES[kind], chosen] };
+  const below = (...parts: string[]): Found =>
+    home ? { directory: path.join(home, ...parts), named: ['HOME', home] } : { directory: undefined };
   if (platform === 'win32') {
     const [variable, folder, name] = WINDOWS[kind];
     const appData = env[variable];
-    const base = appData !== undefined && path.isAbsolute(appData) ? appData : below(folder);
-    return base === undefined ? undefined : path.join(base, name);
+    const isKnown = appData !== undefined && path.isAbsolute(appData);
+    return isKnown ? { directory: path.join(appData, name) } : below(folder, name);
   }
   const [variable, folder] = XDG[kind];
   const xdg = env[variable];
   // The XDG rules say that a relative path is ignored.
   const isXdg = platform !== 'darwin' && xdg !== undefined && path.isAbsolute(xdg);
-  const base = isXdg ? xdg : below(platform === 'darwin' ? MAC[kind] : folder);
-  return base === undefined ? undefined : path.join(base, 'svc');
+  return isXdg ? { directory: path.join(xdg, 'svc') } : below(platform === 'darwin' ? MAC[kind] : folder, 'svc');
 }
 
-/** The runs below a relative path would be unknown after a change of directory, and their rows paid for twice. */
-function relativeStateError(chosen: string): SvcError {
-  const example = isShowable(chosen) ? chosen : '.svc';
-  return new SvcError('config', 'SVC_STATE_DIR is a relative path, which is another directory after each cd', {
+function pathOf(platform: NodeJS.Platform): nodePath.PlatformPath {
+  return platform === 'win32' ? nodePath.win32 : nodePath.posix;
+}
+
+/** Refuses a path that means another directory elsewhere: runs recorded there would be unknown, and their rows paid for twice. */
+function refuseUnsteady({ platform }: PathsHost, [variable, typed]: Named): void {
+  const hasTilde = /(?:^|[/\\])~(?:[/\\]|$)/.test(typed);
+  if (!hasTilde && pathOf(platform).isAbsolute(typed)) return;
+  const problem = hasTilde
+    ? 'contains a literal ~, which no shell replaced'
+    : 'is a relative path, which is another directory after each cd';
+  const example = variable === 'SVC_STATE_DIR' && !hasTilde && isShowable(typed) ? typed : '.svc';
+  throw new SvcError('config', `${variable} ${problem}`, {
     hint: `Runs recorded there would be unknown elsewhere, and paid for again. Set an absolute path, such as SVC_STATE_DIR="$PWD/${example}".`,
   });
 }

@@ -1,4 +1,4 @@
-import { EXIT_CODES, memoryFailure, SvcError, systemCodeOf } from '../../base/errors.ts';
+import { causesOf, EXIT_CODES, memoryFailure, SvcError, systemCodeOf } from '../../base/errors.ts';
 import type { System } from '../../base/system.ts';
 import { ownMember } from '../../schema/own-member.ts';
 import { jsonLine } from './formats.ts';
@@ -225,11 +225,4 @@ function linesOf(said: ReadonlyMap<string, unknown>): unknown {
 
 function stacksOf(error: unknown): string[] {
   return causesOf(error).map((each) => each.stack ?? String(each));
-}
-
-/** Returns an error and its chain of causes; a circular chain ends where it began. */
-function causesOf(error: unknown): Error[] {
-  const errors = new Set<Error>();
-  for (let at = error; at instanceof Error && !errors.has(at); at = at.cause) errors.add(at);
-  return [...errors];
 }

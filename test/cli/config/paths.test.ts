@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import type { System } from '../../../src/base/system.ts';
 import { directoryOf, requireDirectory } from '../../../src/cli/config/paths.ts';
+import { errorIn, svcHere } from '../../support/run-here.ts';
 import { testSystem } from './support/system.ts';
 
 function places(parts: Partial<System>): (string | undefined)[] {
@@ -68,6 +69,30 @@ it('the directories are never a relative SVC_STATE_DIR, which a change of direct
     const error = expect.objectContaining({ code: 'config', hint: expect.stringContaining('$PWD/') });
     for (const find of [directoryOf, requireDirectory]) expect(() => find(system, 'state')).toThrow(error);
   }
+});
+
+it.each([
+  ['linux', 'home', 'is a relative path'],
+  ['linux', '~', 'contains a literal ~'],
+  ['linux', '/h/~/deep', 'contains a literal ~'],
+  ['darwin', 'home', 'is a relative path'],
+  ['win32', 'C:op', 'is a relative path'],
+] as const)('the state directory is never below the HOME of %s that is %j', (platform, home, problem) => {
+  const system = testSystem({ platform, home });
+  expect(() => directoryOf(system, 'state')).toThrow(
+    expect.objectContaining({ code: 'config', message: expect.stringContaining(`HOME ${problem}`) }),
+  );
+  expect(directoryOf(system, 'cache')).toBeDefined();
+  const chosen = platform === 'win32' ? 'D:\\state' : '/state';
+  expect(directoryOf(testSystem({ platform, home, env: { SVC_STATE_DIR: chosen } }), 'state')).toBe(chosen);
+});
+
+it.each([
+  ['SVC_STATE_DIR', ['--sandbox', 'logs']],
+  ['SVC_CONFIG_DIR', ['profile', 'set', 'base_url', 'https://api.example.com']],
+])('the hint names %s where the home directory cannot have it', async (variable, argv) => {
+  const { code, stderr } = await svcHere(argv, { home: '/proc/none', cwd: '/' });
+  expect([code, errorIn({ stderr })['hint']]).toEqual([1, expect.stringContaining(`${variable} names one`)]);
 });
 
 it.each([undefined, ''])('R10: the directories are none without a home (%j), which only a writer minds', (home) => {
