@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { RunningSandbox } from '../../src/emulator/running-sandbox.ts';
-import { exampleRequestFile, sandboxThreeDsCards } from '../../src/emulator/vault/cards.ts';
+import { sandboxThreeDsCards } from '../../src/emulator/vault/cards.ts';
 import { startListener } from '../events/commands/support.ts';
 import { type Finished, Home, LAUNCHER } from '../support/svc.ts';
 import { TerminalSession } from '../support/terminal.ts';
@@ -53,13 +53,6 @@ const WRITE = 'env > environment.part && mv environment.part environment';
 const KEYS = /canary|sandbox-(?:management|private)-key/;
 
 describe("the operator's own commands", () => {
-  it("R63: the operator's own commands get no key from au sync --exec, and keep the rest", async () => {
-    writeFileSync(home.file('tokens.csv'), exampleRequestFile());
-    expect(await svc('au', 'submit', 'tokens.csv')).toMatchObject({ code: 0 });
-    expect(await svc('au', 'sync', '--exec', WRITE)).toMatchObject({ code: 0 });
-    expectOperatorsOwn(await environmentOfChild());
-  });
-
   it("R63: the operator's own commands get no key from events listen --exec, and keep the rest", async () => {
     const listener = await startListener(home, ['--exec', WRITE, '--max', '1'], env);
     await fetch(listener.url, { method: 'POST', body: '{"event":{"id":"e1","type":"t"}}' });

@@ -91,11 +91,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
     words: (desk) => ['au', 'wait', desk.runIds()[0] ?? ''],
     results: 'tokens.results.csv',
   },
-  'au sync': {
-    preparation: 'au submit tokens.csv',
-    words: () => ['au', 'sync', '--exec', 'cat "$SVC_RESULTS" >> seen'],
-    results: 'seen',
-  },
+  'au sync': { preparation: 'au submit tokens.csv', words: () => ['au', 'sync'], results: 'tokens.results.csv' },
   'au download': {
     preparation: 'au submit tokens.csv',
     words: (desk) => {

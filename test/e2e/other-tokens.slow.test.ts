@@ -37,19 +37,18 @@ interface Command {
   readonly out: string;
 }
 
-const EXEC = ['--exec', 'touch ran'];
 const runOf = (desk: Workplace): string => desk.runIds()[0] ?? '';
 const jobOf = (desk: QuickDesk): string => desk.record(runOf(desk)).parts[0]?.job ?? '';
 
 const COMMANDS: Readonly<Record<string, Command>> = {
-  'au submit --wait': { words: () => ['au', 'submit', 'tokens.csv', '--wait', ...EXEC], out: 'tokens.results.csv' },
-  'au submit - --wait': { words: () => ['au', 'submit', '-', '--wait', ...EXEC], out: 'results.csv' },
+  'au submit --wait': { words: () => ['au', 'submit', 'tokens.csv', '--wait'], out: 'tokens.results.csv' },
+  'au submit - --wait': { words: () => ['au', 'submit', '-', '--wait'], out: 'results.csv' },
   'au wait': {
     before: 'au submit tokens.csv',
-    words: (desk) => ['au', 'wait', runOf(desk), ...EXEC],
+    words: (desk) => ['au', 'wait', runOf(desk)],
     out: 'tokens.results.csv',
   },
-  'au sync': { before: 'au submit tokens.csv', words: () => ['au', 'sync', ...EXEC], out: 'tokens.results.csv' },
+  'au sync': { before: 'au submit tokens.csv', words: () => ['au', 'sync'], out: 'tokens.results.csv' },
   'au download <job>': {
     before: 'au submit tokens.csv',
     words: (desk) => ['au', 'download', jobOf(desk), '--out', 'job.csv'],
@@ -67,7 +66,7 @@ async function play(change: Change, { before, words, out }: Command) {
   const input = readFileSync(desk.home.file('tokens.csv'));
   if (before !== undefined) await desk.svc(before);
   const refused = await desk.svc(words(desk), {}, input);
-  const isThere = existsSync(desk.home.file(out)) || existsSync(desk.home.file('ran'));
+  const isThere = existsSync(desk.home.file(out));
   const isJob = words(desk).includes(jobOf(desk));
   const id = isJob ? jobOf(desk) : runOf(desk);
   const accepted = await desk.svc(`au download ${id} --accept-unproven --out all.csv`);
@@ -82,7 +81,7 @@ async function play(change: Change, { before, words, out }: Command) {
 
 describe('results of other tokens than the request', () => {
   it.each(Object.entries(COMMANDS))(
-    'R71: results of other tokens than the request are refused by %s with exit code 12 and no --exec, kept, and taken with --accept-unproven',
+    'R71: results of other tokens than the request are refused by %s with exit code 12, kept, and taken with --accept-unproven',
     async (_, command) => {
       for (const change of Object.values(CHANGES)) {
         const outcome = { refused: 12, names: true, isThere: false, accepted: 0, compared: false };

@@ -90,23 +90,41 @@ describe.skipIf(POSTGRES_PROGRAMS === undefined)(`the update of a table of cards
     await expect.poll(() => postgres.lines(waiting)).toEqual(['1']);
   }
 
-  it('the update of a table of cards brings the new tokens and dates of a cycle into a table of cards, once', async () => {
+  it('the update of a table of cards by the recipe of the documentation, three nights in a row and killed in one, brings the new tokens and dates of a cycle into it once', async () => {
     const { home, svc, env } = await openQuickDesk();
     const tokens = linesOf(home.file('tokens.csv')).map(([token = '']) => token);
     await postgres.lines('TRUNCATE cards');
     await insert(...tokens);
     const line = blockOf(({ marks }) => marks.includes('postgresql'));
-    const [, command = ''] = / --exec '(.*)'$/.exec(line) ?? [];
-    const words = ['au', 'refresh', 'tokens.csv', '--cycle', '2026-12', '--exec', command];
-    const done = await svc(words, { ...env, ...postgres.env });
-    expect(done.code, done.stderr).toBe(0);
+    const [, file = ''] = /^svc au refresh export\.csv --cycle 2026-12 && psql -Xqf (\S+)$/.exec(line) ?? [];
+    const refresh = async (): Promise<void> => {
+      const done = await svc(['au', 'refresh', 'tokens.csv', '--cycle', '2026-12'], env);
+      expect(done.code, done.stderr).toBe(0);
+    };
+    const apply = (): Promise<Finished> => postgres.run('', '-Xqf', home.file(file));
+    await refresh();
+    const [any = ''] = [...linesOf(home.file('refresh/2026-12/todo/replace.csv'))].map(([old = '']) => old);
+    const commit = await begin(`UPDATE cards SET customer = customer WHERE token = '${any}'`);
+    const killed = postgres.start('-Xqf', home.file(file));
+    killed.stdin.end();
+    await untilItWaits();
+    killed.kill('SIGKILL');
+    await finished(killed);
+    await commit();
+    const others = 'SELECT count(*) FROM pg_stat_activity WHERE backend_type = $$client backend$$';
+    await expect.poll(() => postgres.lines(others)).toEqual(['1']);
+    await refresh();
+    const done = await apply();
     const replaced = new Map(linesOf(home.file('refresh/2026-12/todo/replace.csv')).map(([old, ...row]) => [old, row]));
     expect(replaced.size).toBeGreaterThan(10);
-    expect(done.stderr).toContain(`${replaced.size} updated, 0 already applied, 0 not found\n`);
+    expect(done.stdout).toContain(`${replaced.size} updated, 0 already applied, 0 not found\n`);
     const updated = tokens.toSorted().map((token) => {
       const [now = token, year = '', month = ''] = replaced.get(token) ?? [];
       return [now, year === '' ? '27' : year.slice(-2), month === '' ? '01' : month.padStart(2, '0')].join('|');
     });
+    expect(await cards()).toEqual(updated);
+    await refresh();
+    expect((await apply()).stdout).toContain(`0 updated, ${replaced.size} already applied, 0 not found\n`);
     expect(await cards()).toEqual(updated);
   });
 

@@ -89,7 +89,6 @@ const RUN_OUTCOMES: Readonly<Record<Exclude<Outcome, ErrorCode>, string>> = {
   held: '',
   stale: '',
   unreadable: '',
-  exec_due: '',
 };
 const KEY_TYPES: Readonly<Record<KeyType, string>> = { management: '', private: '' };
 

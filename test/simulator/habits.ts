@@ -24,7 +24,6 @@ const COMMANDS = [
   'au prepare export.csv --out tokens.csv --force',
   'au runs',
   'au jobs',
-  'au sync --exec true',
 ];
 
 /** Functions that draw the first steps of a history, one per kind of trouble. */

@@ -47,7 +47,6 @@ const parameters = {
     'write todo/update.sql for this database (default: the last one, else postgres)',
     SQL_DIALECTS,
   ),
-  exec: value('--exec <command>', 'run this shell command for a new todo/replace.csv', text),
   summary: summaryParameter,
 } as const;
 
@@ -92,7 +91,7 @@ async function inputOf(context: Context, typed: Typed): Promise<Omit<RefreshInpu
   const how = readingOptions(typed);
   const options = formWords(how);
   if (typed.rehearse)
-    requireRehearsal(context, typed, wordsOf({ ...typed, dryRun: false, exec: undefined, outDir: undefined }, options));
+    requireRehearsal(context, typed, wordsOf({ ...typed, dryRun: false, outDir: undefined }, options));
   const parent = typed.outDir ?? usualParent(context);
   const month = new Date(context.clock.now()).toISOString().slice(0, 7);
   const asksForCycle = typed.cycle === undefined && name !== undefined && context.prompts().canAsk;
@@ -110,7 +109,6 @@ async function inputOf(context: Context, typed: Typed): Promise<Omit<RefreshInpu
     wait: !noWait,
     exclusions,
     failOn,
-    exec: typed.exec,
     sql: typed.sql,
     action,
     // A rehearsal is paid for by nobody, so that another one may have the same rows.
@@ -194,7 +192,6 @@ function wordsOf(typed: Typed, options: readonly string[]): string[] {
     ...actionWords(typed.action),
     ...option('--fail-on', typed.failOn?.words),
     ...option('--sql', typed.sql),
-    ...option('--exec', typed.exec),
     ...option('--summary', typed.summary),
   ];
 }

@@ -12,7 +12,6 @@ import { showResults, type Submission, submissionOf, submissionView } from '../r
 import { openRunSummary } from '../run/own-requests.ts';
 import { cycleName } from '../run/cycle-name.ts';
 import { describeRun } from '../wait/describe-run.ts';
-import { execParameter, runExec } from '../wait/exec-option.ts';
 import { isForgottenRun, statusOf } from '../run/record.ts';
 import type { RunDirectory } from '../run/run-directory.ts';
 import { failedRunError, sendWords } from '../run/run-errors.ts';
@@ -34,7 +33,6 @@ const parameters = {
   begin: beginParameter,
   onlyRecorded: onlyRecordedParameter,
   failOn: failOnParameter,
-  exec: execParameter,
   summary: summaryParameter,
 } as const;
 
@@ -44,7 +42,7 @@ export const submit = defineCommand({
   description:
     "No job is created for an invalid file, and nothing is billed twice: within a --cycle each row is sent once, in whatever file and by whatever machine that shares the ledger. Submitting a file again resumes its run or shows its results. Left-out rows whose result is an error are written to a file, with the command that sends only these again. A production job takes up to seven days; interrupt the wait, and continue with 'svc au resume --wait'.",
   details:
-    "A row is known by token and merchant. Rows that other jobs of the cycle have are not sent again: the command names these jobs, and with --wait delivers their results too. Tokens that results of the cycle made are up to date (status nothing_new if there are no others). A file without --cycle is compared only with itself: for 7 days after its end it shows its results again, later a --cycle is required. A cycle that begins with the rows of an open one, or of one that began within 14 days, needs --begin, and so does an empty ledger whose key has jobs or may not list them. Machines share what was paid for with 'svc profile set ledger'; without it, two state directories that start together both pay. --only-recorded is for a key that no other system uses. Results of tokens.csv are written to tokens.results.csv unless --out names a file. The command of --exec is run again by the next svc au resume if it fails. --summary defaults to the file that GITHUB_STEP_SUMMARY names.",
+    "A row is known by token and merchant. Rows that other jobs of the cycle have are not sent again: the command names these jobs, and with --wait delivers their results too. Tokens that results of the cycle made are up to date (status nothing_new if there are no others). A file without --cycle is compared only with itself: for 7 days after its end it shows its results again, later a --cycle is required. A cycle that begins with the rows of an open one, or of one that began within 14 days, needs --begin, and so does an empty ledger whose key has jobs or may not list them. Machines share what was paid for with 'svc profile set ledger'; without it, two state directories that start together both pay. --only-recorded is for a key that no other system uses. Results of tokens.csv are written to tokens.results.csv unless --out names a file. --summary defaults to the file that GITHUB_STEP_SUMMARY names.",
   examples: [
     ['svc au submit tokens.csv --wait', 'from the file to the results'],
     ['svc au submit tokens.csv --cycle 2026-12', 'the same file each month, safe to run again'],
@@ -126,10 +124,10 @@ interface Sending extends Extract<Decision, { readonly kind: 'send' }> {
 
 /** Uploads what is left of a run, gets its results if they are wanted, and shows it. */
 async function sendFile(context: Context, input: SubmitInput, { submission, run, out, show }: Sending): Promise<void> {
-  const { wait, exec, force } = input;
+  const { wait, force } = input;
   const wasCompleted = statusOf(run.record) === 'completed';
   const again = ['au', 'resume', run.name, ...optionWords(input)];
-  const { basis, failure } = await holdRun(context, run, async () => {
+  const basis = await holdRun(context, run, async () => {
     submission.take(run, out);
     const poll = pollEarlierJobs(context, run, { again: waitingWords(again) });
     // The run may still need --begin, which only `au submit` takes.
@@ -139,16 +137,11 @@ async function sendFile(context: Context, input: SubmitInput, { submission, run,
     await resumable(continuing, { run: run.record.id }, submission.upload(run, { pollOnce: !wait }));
     if (wait) await requireJoinedFiles(context, run, again);
     if (wait || (wasCompleted && input.out !== undefined))
-      await finishRun(context, run, { out, force }, { wait, exec, again });
-    const isDone = statusOf(run.record) === 'completed';
-    return {
-      basis: isDone ? ('results' as const) : await poll(),
-      failure: exec === undefined ? undefined : await runExec(context, run, exec),
-    };
+      await finishRun(context, run, { out, force }, { wait, again });
+    return statusOf(run.record) === 'completed' ? ('results' as const) : poll();
   });
-  if (wait) await showResults(context, show, run.record, failure ? undefined : input.failOn);
-  if (failure) throw failure;
-  if (!wait) await showSubmitted(run, submissionOf(run.record, basis), show);
+  if (wait) await showResults(context, show, run.record, input.failOn);
+  else await showSubmitted(run, submissionOf(run.record, basis), show);
 }
 
 /** Shows a run whose results were not waited for. @throws SvcError `job_failed` if the service said so of one of its jobs */

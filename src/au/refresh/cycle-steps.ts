@@ -17,7 +17,6 @@ import type { MatchOptions } from '../results/result-rows.ts';
 import { checkThreshold, countedFile, drawResults, noteOddities, type Results } from '../results/submission.ts';
 import { trendOf } from '../results/trend.ts';
 import { tenantOf } from '../run/run-view.ts';
-import { applyTodo, isDue } from './apply-todo.ts';
 import { cycleRequest, type CycleRequest } from './cycle-request.ts';
 import type { CycleResults } from './cycle-results.ts';
 import { sqlFor } from './earlier-options.ts';
@@ -44,7 +43,6 @@ export type Concluded = Pick<
   | 'report'
   | 'new_tokens'
   | 'replace'
-  | 'applied_at'
   | 'next'
   | 'next_rows'
   | 'excluded'
@@ -77,7 +75,7 @@ export class CycleSteps {
     return this.#counts;
   }
 
-  /** Writes the files, runs `--exec` and prints the row. Ends with the first thing that is wrong. */
+  /** Writes the files and prints the row. Ends with the first thing that is wrong. */
   async finish(rowOf: (concluded: Concluded) => RefreshRow, print: PrintRow): Promise<void> {
     const counts = await this.#count();
     await this.#writeResults();
@@ -91,13 +89,10 @@ export class CycleSteps {
     const changed = todo.changed.length > 0 ? changedTodo(todo.changed, this.#input.again) : undefined;
     if (problem && changed) warnOf(this.#context, `cycle ${this.#directory.cycle}`, changed);
     const failure = problem ?? changed;
-    await this.#end(todo, failure === undefined || failure === threshold);
-    const row = (): RefreshRow => rowOf(this.#concluded(counts, todo));
-    const ofExec = failure ? undefined : await applyTodo(this.#context, this.#directory, todo, row(), this.#input);
-    await print(row());
+    if (failure === undefined || failure === threshold) this.#end();
+    await print(rowOf(this.#concluded(counts, todo)));
     if (!todo.changed.includes(todo.replace)) await this.#noteTodo(todo);
-    const reason = failure ?? ofExec;
-    if (reason !== undefined) throw reason;
+    if (failure !== undefined) throw failure;
   }
 
   async #count(): Promise<CycleCounts> {
@@ -359,18 +354,16 @@ export class CycleSteps {
     }
   }
 
-  /** Records whether all files are written, and in the same step that the command of `--exec` is due. */
-  async #end(todo: Todo, isWritten: boolean): Promise<void> {
+  /** Records that all files are written. */
+  #end(): void {
     const { steps } = this.#directory;
-    const isToApply = await isDue(this.#context, this.#directory, todo, this.#input);
-    if (!isToApply && !(isWritten && steps.writing)) return;
-    if (isWritten) steps.writing = undefined;
-    if (isToApply) steps.exec = 'due';
+    if (!steps.writing) return;
+    steps.writing = undefined;
     this.#directory.save();
   }
 
   #concluded(counts: CycleCounts, { newTokens, replace }: Todo): Concluded {
-    const { steps, results, report, next: out, applied, exclusions } = this.#directory;
+    const { steps, results, report, next: out, exclusions } = this.#directory;
     const next = this.#isOfThese(steps.next) && this.#directory.has(out) ? steps.next : undefined;
     const excluded = this.#isOfThese(steps.excluded) ? steps.excluded : undefined;
     const { rows, updated, warned, errors, unchanged } = counts;
@@ -384,7 +377,6 @@ export class CycleSteps {
       report,
       new_tokens: newTokens,
       replace,
-      applied_at: applied?.at ?? null,
       next: next === undefined ? null : out,
       next_rows: next?.rows ?? null,
       excluded: excluded?.rows ?? null,
@@ -401,11 +393,11 @@ export class CycleSteps {
   }
 }
 
-/** Returns the error for files with what to do that somebody changed, which are neither replaced nor applied. */
+/** Returns the error for files with what to do that somebody changed, which are not replaced. */
 function changedTodo(files: readonly string[], again: readonly string[]): SvcError {
   const [was, it] = files.length === 1 ? ['was', 'it'] : ['were', 'them'];
   return new SvcError('config', `${files.join(', ')} ${was} changed after the refresh wrote ${it}`, {
-    hint: `svc neither replaces ${it} nor passes ${it} to --exec. Move ${it} away, and run the same command again, which writes ${it} again:`,
+    hint: `svc does not replace ${it}. Move ${it} away, and run the same command again, which writes ${it} again:`,
     next: again,
     facts: { files },
   });

@@ -23,8 +23,8 @@ export function readableCycles(context: Context, parent: string): RefreshDirecto
 }
 
 /**
- * Returns the names of the cycles below a directory that are to be gone on with: a request is under way, a kill came while
- * their files were written, or the command of `--exec` is due.
+ * Returns the names of the cycles below a directory that are to be gone on with: a request is under way, or a kill came while
+ * their files were written.
  */
 export async function openCycles(context: Context, parent: string): Promise<string[]> {
   const open: string[] = [];
@@ -44,8 +44,7 @@ export async function oldCycles(context: Context, parent: string, before: number
 }
 
 async function isOpenCycle(context: Context, directory: RefreshDirectory): Promise<boolean> {
-  const { writing, exec } = directory.steps;
-  return writing === true || exec === 'due' || (await openRequests(context, directory)) > 0;
+  return directory.steps.writing === true || (await openRequests(context, directory)) > 0;
 }
 
 /** Counts the requests of a cycle whose results its files do not have. An abandoned one is over. */

@@ -71,8 +71,6 @@ interface Steps {
   ordered?: string | undefined;
   /** Set while files of the cycle are written. */
   writing?: true | undefined;
-  /** Set while the command of `--exec` is yet to succeed with the new tokens. */
-  exec?: 'due' | undefined;
   /** The database for which `update.sql` is written. */
   sql?: SqlDialect | undefined;
 }
@@ -85,12 +83,6 @@ export async function runHere(context: Context, name: string): Promise<RunDirect
     if (isSvcError(error, 'not_found')) return undefined;
     throw error;
   }
-}
-
-/** The file of new tokens with which the command of `--exec` succeeded last, and when. */
-export interface Applied {
-  readonly sha256: string;
-  readonly at: string;
 }
 
 /** The name of the record of a cycle, in the directory of the cycle. */
@@ -118,9 +110,7 @@ const refreshSchema = z.looseObject({
   next: z.optional(madeSchema),
   ordered: z.optional(z.string()),
   writing: z.optional(z.literal(true)),
-  exec: z.optional(z.literal('due')),
   sql: z.optional(z.enum(SQL_DIALECTS)),
-  applied: z.optional(z.looseObject({ sha256: z.string(), at: z.string() })),
   // Version 1 contained hashes only for the files in `todo/`, and gave the results of each request a numbered name.
   todo: z.optional(z.record(z.string(), z.array(z.string()))),
   requests: z.array(
@@ -174,7 +164,6 @@ export class RefreshDirectory {
   #requests: Refreshed[] = [];
   #written: Record<string, readonly string[]> = {};
   #own: string[] = [];
-  #applied: Applied | undefined;
 
   constructor(context: Context, parent: string, cycle: string) {
     this.#context = context;
@@ -192,17 +181,6 @@ export class RefreshDirectory {
   /** All requests of the cycle, oldest first. */
   get requests(): readonly Refreshed[] {
     return this.#requests;
-  }
-
-  get applied(): Applied | undefined {
-    return this.#applied;
-  }
-
-  /** Records that the command of `--exec` succeeded, so that it is no longer due. */
-  noteApplied(applied: Applied): void {
-    this.steps.exec = undefined;
-    this.#applied = applied;
-    this.save();
   }
 
   /**
@@ -300,10 +278,10 @@ export class RefreshDirectory {
   }
 
   #take(record: RecordOnDisk, stat: fs.Stats): void {
-    const { requests, files, todo = {}, applied, reported, excluded, next, ordered, writing, exec, sql } = record;
+    const { requests, files, todo = {}, reported, excluded, next, ordered, writing, sql } = record;
     const [first] = requests;
     const ofTodo = Object.entries(todo).map(([name, hashes]) => [path.join('todo', name), hashes] as const);
-    const steps = record.version === 1 ? stepsOf(requests) : { reported, excluded, next, ordered, writing, exec, sql };
+    const steps = record.version === 1 ? stepsOf(requests) : { reported, excluded, next, ordered, writing, sql };
     Object.assign(this.steps, steps);
     const hashes = first?.report_of === undefined ? [] : [[path.basename(this.results), [first.report_of]] as const];
     this.#own = record.own ?? requests.flatMap(({ own = [] }) => own);
@@ -311,7 +289,6 @@ export class RefreshDirectory {
       Object.assign(request, withTime(notedIn(request, stat)), { own: undefined, next: undefined }),
     );
     this.#written = files ?? Object.fromEntries([...hashes, ...ofTodo]);
-    this.#applied = applied;
     this.#takeKept();
   }
 
@@ -325,7 +302,7 @@ export class RefreshDirectory {
 
   /** Writes the record and flushes it. */
   save(): void {
-    const { reported, excluded, next, ordered, writing, exec, sql } = this.steps;
+    const { reported, excluded, next, ordered, writing, sql } = this.steps;
     const record = {
       version: VERSION,
       cycle: this.cycle,
@@ -337,9 +314,7 @@ export class RefreshDirectory {
       next,
       ordered,
       writing,
-      exec,
       sql,
-      applied: this.#applied,
     };
     writeFileAtomicSync(this.resolve(this.record), `${JSON.stringify(record, null, 2)}\n`);
   }

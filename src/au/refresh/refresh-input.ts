@@ -27,8 +27,6 @@ export interface RefreshInput {
   /** The database for which the new tokens are written as SQL, if it was typed. */
   readonly sql: SqlDialect | undefined;
   readonly failOn: Threshold | undefined;
-  /** The shell command to run for new tokens. */
-  readonly exec: string | undefined;
   readonly action: readonly ChosenStep[];
   /** Whether the new rows of a changed export are sent in a cycle that has begun. */
   readonly add: boolean;

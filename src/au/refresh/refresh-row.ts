@@ -25,8 +25,6 @@ export interface RefreshRow {
   readonly new_tokens: number | null;
   /** The file that has the new tokens. */
   readonly replace: string | null;
-  /** When the command of `--exec` succeeded with the file as it was then; null if it never did. */
-  readonly applied_at: string | null;
   readonly next: string | null;
   readonly next_rows: number | null;
   readonly excluded: number | null;
@@ -54,7 +52,6 @@ export const refreshView: View<RefreshRow> = {
     'report',
     'new_tokens',
     'replace',
-    'applied_at',
     'next',
     'next_rows',
     'excluded',
@@ -66,9 +63,9 @@ export const refreshView: View<RefreshRow> = {
     ...(['new_rows', 'new_tokens', 'next_rows', 'excluded', 'updated', 'warned', 'errors', 'unchanged'] as const).map(
       (path) => ({ path, kind: 'number' as const, repeats: (row: RefreshRow) => row[path] === null }),
     ),
-    ...(['results', 'report', 'replace', 'applied_at', 'next', 'exclusions'] as const).map((path) => ({
+    ...(['results', 'report', 'replace', 'next', 'exclusions'] as const).map((path) => ({
       path,
-      kind: path === 'applied_at' ? ('time' as const) : ('text' as const),
+      kind: 'text' as const,
       repeats: (row: RefreshRow) => row[path] === null,
     })),
   ],

@@ -159,7 +159,6 @@ const NOTHING_KNOWN = {
   report: null,
   new_tokens: null,
   replace: null,
-  applied_at: null,
   next: null,
   next_rows: null,
   excluded: null,

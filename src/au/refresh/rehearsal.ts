@@ -20,7 +20,6 @@ export function usualParent(context: Context): string {
 
 /** The options that a rehearsal refuses, as far as they were typed. */
 interface Refused {
-  readonly exec: string | undefined;
   readonly outDir: string | undefined;
   readonly dryRun: boolean;
 }
@@ -28,7 +27,7 @@ interface Refused {
 /** Checks that a rehearsal meets the embedded sandbox, and that nothing but its own files comes of it. @throws SvcError `usage` */
 export function requireRehearsal(
   { settings: { sandbox, baseUrl } }: Context,
-  { exec, outDir, dryRun }: Refused,
+  { outDir, dryRun }: Refused,
   again: readonly string[],
 ): void {
   if (!sandbox || baseUrl !== undefined)
@@ -37,7 +36,6 @@ export function requireRehearsal(
       next: [...again, '--profile', SANDBOX_PROFILE],
     });
   const refused = [
-    exec !== undefined && ['--exec', 'Its new tokens are invented, so that nothing may be done with them.'],
     outDir !== undefined && ['--out-dir', `Its files are below ${REHEARSALS}, apart from those of real cycles.`],
     dryRun && ['--dry-run', 'It sends nothing to a real service.'],
   ].find((each) => each !== false);

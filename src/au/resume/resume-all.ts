@@ -38,16 +38,16 @@ export const resumedRunView: View<ReturnType<typeof resumedRun>> = {
  * completed, and writes the results. Resolves to the exit code of the worst that happened.
  */
 export async function resumeAll(context: Context, input: ResumeInput): Promise<number | undefined> {
-  const { exec, failOn, stale, dryRun, wait } = input;
+  const { failOn, stale, dryRun, wait } = input;
   const print = await listPrinter(context, resumedRunView);
   const summarize = await openRunSummary(context, input.summary);
-  const { runs, unreadable, left, elsewhere } = await dueRuns(context, exec);
+  const { runs, unreadable, left, elsewhere } = await dueRuns(context);
   for (const { run, later } of left) noteLeft(context, run, later);
   if (dryRun) showPlan(context, runs);
   else if (runs.length === 0 && unreadable.length === 0) noteNoneOpen(context, elsewhere);
   if (!dryRun) await new CommandLedger(context).enterRuns();
   const again = ['au', 'resume', ...optionWords(input)];
-  const round = { exec, failOn, stale, summarize, wait, again };
+  const round = { failOn, stale, summarize, wait, again };
   const outcomes = dryRun ? new Map<string, Outcome>() : await resumeRuns(context, runs, round);
   const shown = [...runs, ...left.map(({ run }) => run)];
   await print(oneBatch(shown.map(({ record }) => resumedRun(record, outcomes.get(record.id)))));
@@ -96,9 +96,9 @@ interface DueRuns extends FoundRuns {
 }
 
 /** Returns the runs of this profile that are due, and those that are not gone on with. */
-export async function dueRuns(context: Context, exec: string | undefined): Promise<DueRuns> {
+export async function dueRuns(context: Context): Promise<DueRuns> {
   const { runs, unreadable } = await recordedRuns(context);
-  const due = runs.filter(({ record }) => isDue(record, exec));
+  const due = runs.filter(({ record }) => isDue(record));
   const isHere = ({ record }: RunDirectory): boolean => isOfProfile(context, record);
   const left: { readonly run: RunDirectory; readonly later: string }[] = [];
   for (const run of due.filter(isHere)) {
@@ -129,23 +129,20 @@ function noteNoneOpen(context: Context, elsewhere: readonly RunDirectory[]): voi
   context.notices.note(['no open runs of this profile', ...counted].join('; '));
 }
 
-/** Tells whether a run is due. A run without open jobs is due if its `--exec` command has not succeeded. */
-function isDue(record: RunRecord, exec: string | undefined): boolean {
-  if (record.abandoned_at !== undefined) return false;
-  return isOpen(record) || (exec !== undefined && record.exec === 'due');
+function isDue(record: RunRecord): boolean {
+  return record.abandoned_at === undefined && isOpen(record);
 }
 
 function showPlan({ notices }: Context, runs: readonly RunDirectory[]): void {
   for (const { record } of runs) {
     const step = needsFile(record) ? 'upload the rest of it' : 'poll its jobs and download the results that are ready';
-    notices.note(`${record.id}: would ${isOpen(record) ? step : 'run the command of --exec again'}`);
+    notices.note(`${record.id}: would ${step}`);
   }
   notices.note('dry run: nothing was sent');
 }
 
 /** The options for every run. */
 export interface Round {
-  readonly exec: string | undefined;
   readonly failOn: Threshold | undefined;
   readonly stale: number | undefined;
   readonly summarize: Summarize;
@@ -216,8 +213,8 @@ async function advanceAll(context: Context, runs: readonly RunDirectory[], round
 }
 
 async function runOnce(context: Context, run: RunDirectory, round: Round): Promise<Outcome> {
-  const { summarize, exec, failOn, wait, wantsResults, again } = round;
-  const how = { exec, failOn, wait, wantsResults, again };
+  const { summarize, failOn, wait, wantsResults, again } = round;
+  const how = { failOn, wait, wantsResults, again };
   try {
     const work = (): Promise<void> => holdRun(context, run, () => advanceRun(context, run, how));
     await summarize(work, (error) => describeRun(context, run, error));

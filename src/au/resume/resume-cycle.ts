@@ -73,7 +73,7 @@ export async function resumeCycle(context: Context, typed: string, input: Resume
   refuseRequests(context, { '--out': out }, (await silentRuns(context)).filter(ofCycle));
   // Reading results enters them as read for all machines, so the command stops first if it could not write them.
   if (!input.force && openJobs(cycle.entries).length > 0) await inspectTarget(out, false);
-  const runs = (await dueRuns(context, undefined)).runs.filter(ofCycle);
+  const runs = (await dueRuns(context)).runs.filter(ofCycle);
   if (input.dryRun) {
     const claims = standingClaims(cycle.entries);
     const rest = runs.length === 0 ? '' : `go on with ${countText(runs.length, 'run')} of this machine, then `;
@@ -82,7 +82,7 @@ export async function resumeCycle(context: Context, typed: string, input: Resume
   }
   const summarize = await openRunSummary(context, input.summary);
   const again = ['au', 'resume', cycle.name, ...optionWords(input)];
-  const none = { exec: undefined, failOn: undefined, stale: undefined };
+  const none = { failOn: undefined, stale: undefined };
   const round = { ...none, summarize, wait: input.wait, again };
   const outcomes = await resumeRuns(context, runs, round);
   // A run that still waits has jobs of the cycle, which are polled here.

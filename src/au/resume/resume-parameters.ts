@@ -5,7 +5,6 @@ import { positiveDuration, text } from '../../cli/app/value-parsers.ts';
 import { failOnParameter } from '../results/fail-on.ts';
 import { runWord } from '../run/run-word.ts';
 import { onlyRecordedParameter } from '../send/recorded-option.ts';
-import { execParameter } from '../wait/exec-option.ts';
 
 export const resumeParameters = {
   of: optionalArgument('[cycle|run|job]', 'a cycle, the id or directory of a run, or the id of a job', runWord),
@@ -20,7 +19,6 @@ export const resumeParameters = {
     'exit with 10 when an open run was uploaded longer ago, such as 8d (a production job takes up to seven days)',
     positiveDuration,
   ),
-  exec: execParameter,
   summary: summaryParameter,
 } as const;
 
@@ -35,7 +33,6 @@ const OPTIONS: readonly (readonly [keyof ResumeInput, option: string, of: readon
   ['force', '--force', ['run', 'cycle']],
   ['onlyRecorded', '--only-recorded', ['run']],
   ['failOn', '--fail-on', ['everything', 'run', 'cycle']],
-  ['exec', '--exec', ['everything', 'run']],
   ['stale', '--stale', ['everything']],
 ];
 

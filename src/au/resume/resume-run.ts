@@ -8,7 +8,6 @@ import { finishRun } from '../wait/deliver.ts';
 import { checkDestination } from '../results/merge.ts';
 import { showResults, type Submission, submissionOf, submissionView } from '../results/submission.ts';
 import { describeRun } from '../wait/describe-run.ts';
-import { runExec } from '../wait/exec-option.ts';
 import { openRunSummary } from '../run/own-requests.ts';
 import { requestToUpload } from '../run/part-source.ts';
 import { isForgotten } from '../run/part.ts';
@@ -56,11 +55,11 @@ async function resumeRun(
   input: ResumeInput,
   { print, out }: Shown,
 ): Promise<void> {
-  const { wait, exec, force } = input;
+  const { wait, force } = input;
   const summarize = await openRunSummary(context, input.summary);
   const again = ['au', 'resume', run.name, ...optionWords(input)];
   const work = async (): Promise<void> => {
-    const { polled, failure } = await holdRun(context, run, async () => {
+    const polled = await holdRun(context, run, async () => {
       await requireResumable(context, run);
       takeUp(context, run.record, input);
       run.save();
@@ -68,15 +67,14 @@ async function resumeRun(
       await resumable(continuingWords(run, input), { run: run.record.id }, uploadRun(context, run));
       if (wait) await requireJoinedFiles(context, run, again);
       const seen = wait ? undefined : await poll();
-      if (wait || isReady(run.record)) await finishRun(context, run, { out, force }, { wait, exec, again });
-      return { polled: seen, failure: exec === undefined ? undefined : await runExec(context, run, exec) };
+      if (wait || isReady(run.record)) await finishRun(context, run, { out, force }, { wait, again });
+      return seen;
     });
     const { record } = run;
     if (isForgottenRun(record)) context.notices.note(forgottenRunError(run).message);
     if (polled === undefined || statusOf(record) === 'completed')
-      await showResults(context, print, record, failure ? undefined : input.failOn);
+      await showResults(context, print, record, input.failOn);
     else await print(submissionOf(record, polled));
-    if (failure) throw failure;
     if (record.parts.some(({ state }) => state === 'failed')) throw failedRunError(run);
     if (polled !== undefined && shownStatus(record) !== 'completed') throw pendingRunError(run, polled);
   };

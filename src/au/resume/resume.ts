@@ -51,6 +51,6 @@ export async function resumeNamed(context: Context, input: ResumeInput): Promise
 
 /** Returns the first request, for `--curl`. Without an argument, that is one for the first run that is open. */
 export async function resumeRequest(context: Context, of: string | undefined): Promise<PreviewRequest> {
-  const [first] = of === undefined ? (await dueRuns(context, undefined)).runs : [];
+  const [first] = of === undefined ? (await dueRuns(context)).runs : [];
   return jobOrListRequest(context, first?.name ?? of);
 }

@@ -97,7 +97,6 @@ const recordSchema = z.looseObject({
   results: optionalFile,
   counts: z.optional(z.looseObject({ updated: count, warned: count, errors: count })),
   left_out_errors: z.optional(count),
-  exec: optionalString,
   unrecorded_jobs: optionalList,
   no_unrecorded_jobs: z.optional(z.boolean()),
   other_jobs: optionalList,

@@ -64,7 +64,7 @@ export function endOf({ parts, created_at: created, abandoned_at: abandoned }: R
 
 /** Tells whether nothing is left to do for a run. Completed results that are not written yet are still needed. */
 export function isSettled(record: RunRecord): boolean {
-  if (hasUnknown(record) || record.exec === 'due') return false;
+  if (hasUnknown(record)) return false;
   const status = statusOf(record);
   return status === 'completed' ? record.results !== undefined : status !== 'open';
 }

@@ -54,8 +54,6 @@ export interface RunRecord {
   readonly counts?: ResultCounts | undefined;
   /** How many of the rows that were left out have an error as their result in the job of another run, at most. */
   readonly left_out_errors?: number | undefined;
-  /** `due` from the completion of the run until the `--exec` command has succeeded. */
-  readonly exec?: 'due' | undefined;
   /**
    * Jobs that had no record when the upload began. Another system or a newer copy of the state directory created them.
    */

@@ -43,9 +43,6 @@ interface Events {
   readonly 'errors left out': { readonly rows: number };
   /** The results of a part were spoiled. The merged file still belongs to the run and must be replaced. */
   readonly spoiled: object;
-  /** The `--exec` command must run after the results are written. */
-  readonly 'exec due': object;
-  readonly 'exec done': object;
   /** The results and the service's messages about the rows are about to be removed. */
   readonly pruned: { readonly at: number };
 }
@@ -100,8 +97,6 @@ const LIFE: Life = {
   counted: inStates((record, { counts }) => ({ ...record, counts }), 'completed', 'abandoned'),
   'errors left out': inStates((record, { rows }) => ({ ...record, left_out_errors: rows }), 'completed', 'abandoned'),
   spoiled: inStates(spoil, 'open', 'failed', 'abandoned'),
-  'exec due': { completed: (record) => ({ ...record, exec: 'due' }) },
-  'exec done': { completed: (record) => ({ ...record, exec: undefined }) },
   pruned: inStates(
     (record, { at }) => ({ ...record, pruned_at: isoTime(at) }),
     'not sent',

@@ -121,17 +121,12 @@ export async function holdRun<T>(
 
 /**
  * The outcome of a run in this command. `pending`: a response in this command reported it. `held`: another living
- * process has locked the run. `stale`: the run is open for longer than any job takes. `exec_due`: only the `--exec`
- * command remains.
+ * process has locked the run. `stale`: the run is open for longer than any job takes.
  */
-export type Outcome = ErrorCode | 'done' | 'held' | 'stale' | 'unreadable' | 'exec_due';
-
-/** The error for a failed `--exec` command. The run itself is completed. */
-export class ExecFailed extends SvcError {}
+export type Outcome = ErrorCode | 'done' | 'held' | 'stale' | 'unreadable';
 
 /** Returns the outcome of a run whose work ended with an error. */
 export function outcomeOf(error: SvcError): Outcome {
-  if (error instanceof ExecFailed) return 'exec_due';
   return isHeld(error) ? 'held' : error.code;
 }
 
@@ -139,7 +134,6 @@ const OWN_CODES: Readonly<Record<Exclude<Outcome, ErrorCode>, number>> = {
   held: EXIT_CODES.pending,
   stale: EXIT_CODES.threshold,
   unreadable: EXIT_CODES.config,
-  exec_due: EXIT_CODES.local,
   done: 0,
 };
 
@@ -154,7 +148,6 @@ const ORDER: readonly (number | Outcome)[] = [
   EXIT_CODES.entries_missing,
   'threshold',
   EXIT_CODES.pending,
-  'exec_due',
   'done',
 ];
 

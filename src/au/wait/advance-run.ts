@@ -8,21 +8,17 @@ import { checkThreshold, countedResults } from '../results/submission.ts';
 import { trendOf } from '../results/trend.ts';
 import { isForgottenRun, isOpen, statusOf } from '../run/record.ts';
 import { forgottenRunError } from '../run/run-errors.ts';
-import { applyToRun } from '../run/run.ts';
 import { repairCopy } from '../run/request-copy.ts';
 import type { RunDirectory } from '../run/run-directory.ts';
 import { resumable, verdictOf } from '../run/verdict.ts';
 import { showRun } from '../send/show-progress.ts';
 import { uploadRun } from '../send/upload-run.ts';
 import { deliverAsRecorded, firstWarning, noteUncompared } from './deliver.ts';
-import { runExec } from './exec-option.ts';
 import { deliverFixFile } from './fix-file.ts';
 import { pollRun } from './poll-run.ts';
 import { waitForRun } from './wait.ts';
 
 interface Advance {
-  /** The command to run with the results, from `--exec`. */
-  readonly exec?: string | undefined;
   readonly failOn?: Threshold | undefined;
   /** The command that continues an interrupted wait. Default: the one for the run. */
   readonly again?: readonly string[] | undefined;
@@ -38,22 +34,20 @@ interface Advance {
  * @throws SvcError `pending` if the service said in this call that a job is under way, or why the run has no results
  */
 export async function advanceRun(context: Context, run: RunDirectory, advance: Advance = {}): Promise<void> {
-  const { exec, failOn } = advance;
+  const { failOn } = advance;
   await repairCopy(context, run);
   await invalidateResults(run);
   const { record } = run;
   const wasOpen = isOpen(record);
   // Another process may have completed the run in the meantime.
   if (wasOpen) await resume(context, run, advance);
-  const failure = exec === undefined ? undefined : await runExec(context, run, exec);
-  if (failure) throw failure;
   if (!wasOpen || record.results === undefined || failOn === undefined) return;
   checkThreshold(await countedResults(record, actionsOf(context, [])), record.input.rows, failOn);
 }
 
 async function resume(context: Context, run: RunDirectory, advance: Advance): Promise<void> {
   const { record } = run;
-  const { exec, wait, wantsResults = wait, again = [...run.resumeWords, '--wait'] } = advance;
+  const { wait, wantsResults = wait, again = [...run.resumeWords, '--wait'] } = advance;
   const client = await context.client();
   const upload = await uploadRest(context, run);
   const how = { onEvent: showRun(context, record), ledger: new CommandLedger(context) };
@@ -68,7 +62,6 @@ async function resume(context: Context, run: RunDirectory, advance: Advance): Pr
   }
   if (isForgottenRun(record)) context.notices.note(forgottenRunError(run).message);
   if (statusOf(record) !== 'completed') return;
-  if (exec !== undefined) applyToRun(record, { kind: 'exec due' });
   const { file } = await deliverAsRecorded(context, run);
   noteUncompared(context, record);
   await deliverFixFile(context, run);

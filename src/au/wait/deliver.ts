@@ -14,7 +14,6 @@ import { unorderedTokens } from '../results/unordered-tokens.ts';
 import { CommandLedger } from '../ledger/command-ledger.ts';
 import type { ResultsFile } from '../run/part.ts';
 import { areCompared, needsFile, partsByJob, type RunRecord, rowsIn, statusOf } from '../run/record.ts';
-import { applyToRun } from '../run/run.ts';
 import { repairCopy } from '../run/request-copy.ts';
 import type { RunDirectory } from '../run/run-directory.ts';
 import { unfinishedError } from '../run/run-errors.ts';
@@ -27,7 +26,6 @@ import { waitingWords } from './wait-options.ts';
 interface FinishOptions {
   /** Whether to wait for jobs whose results cannot be downloaded now, instead of polling them once. */
   readonly wait: boolean;
-  readonly exec?: string | undefined;
   /** The command that continues an interrupted wait. */
   readonly again?: readonly string[] | undefined;
 }
@@ -40,7 +38,7 @@ export async function finishRun(
   context: Context,
   run: RunDirectory,
   { out, force }: Pick<Destination, 'force'> & { readonly out: string | undefined },
-  { wait, exec, again = ['au', 'resume', run.name, '--wait'] }: FinishOptions,
+  { wait, again = ['au', 'resume', run.name, '--wait'] }: FinishOptions,
 ): Promise<void> {
   const { record } = run;
   if (out !== undefined) await requireDestination(context, { out, force }, run);
@@ -53,9 +51,6 @@ export async function finishRun(
     const how = { onEvent: showRun(context, record), ledger, again: waitingWords(again) };
     await resumable(again, { run: record.id }, wait ? waitForRun(client, run, how) : pollForResults(client, run, how));
   }
-  if (exec !== undefined && record.results === undefined) applyToRun(record, { kind: 'exec due' });
-  else if (exec !== undefined && record.exec === undefined)
-    context.notices.note('--exec has nothing to do: the results were written before');
   if (out === undefined) await deliverAsRecorded(context, run, force);
   else await deliverResults(context, run, { out, force });
   noteUncompared(context, record);

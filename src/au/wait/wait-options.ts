@@ -7,23 +7,17 @@ interface WaitOptions {
   readonly wait: boolean;
   readonly out: string | undefined;
   readonly failOn: unknown;
-  readonly exec: unknown;
 }
 
 /** Checks the options that only mean something for a wait. @throws SvcError `usage` */
-export function checkWaitOptions({ wait, out, failOn, exec }: WaitOptions): void {
+export function checkWaitOptions({ wait, out, failOn }: WaitOptions): void {
   if (out === '-')
     throw new SvcError('usage', '--out must be a file: the summary is written to standard output', {
       hint: 'Give a file name, or download the results once they are there:',
       next: ['au', 'download', '<run>', '--out', '-'],
     });
-  if (wait) return;
-  const problems: readonly (readonly [unknown, string])[] = [
-    [failOn, '--fail-on is about the results and needs --wait'],
-    [exec, '--exec is about the results and needs --wait'],
-  ];
-  for (const [given, message] of problems)
-    if (given !== undefined) throw new SvcError('usage', message, { hint: 'Add --wait.' });
+  if (!wait && failOn !== undefined)
+    throw new SvcError('usage', '--fail-on is about the results and needs --wait', { hint: 'Add --wait.' });
 }
 
 /** The options of a command that an interrupt or the time limit ended, as they were typed. */
@@ -34,7 +28,6 @@ interface InterruptedOptions {
   readonly failOn: Threshold | undefined;
   /** The age of `--stale` in milliseconds. */
   readonly stale?: number | undefined;
-  readonly exec: string | undefined;
   readonly summary: string | undefined;
 }
 
@@ -44,14 +37,13 @@ export function continuingWords(run: RunDirectory, options: InterruptedOptions):
 }
 
 /** Returns the words of the options of an interrupted command. */
-export function optionWords({ wait, out, force, failOn, stale, exec, summary }: InterruptedOptions): string[] {
+export function optionWords({ wait, out, force, failOn, stale, summary }: InterruptedOptions): string[] {
   return [
     ...(wait ? ['--wait'] : []),
     ...option('--out', out),
     ...(force ? ['--force'] : []),
     ...option('--fail-on', failOn?.words),
     ...option('--stale', stale === undefined ? undefined : durationWord(stale)),
-    ...option('--exec', exec),
     ...option('--summary', summary),
   ];
 }
@@ -67,8 +59,8 @@ export async function keepingOptions(options: InterruptedOptions, work: Promise<
     await work;
   } catch (error) {
     if (!isSvcError(error, 'job_failed') || error.next?.[1] !== 'submit') throw error;
-    // Without --wait, submit refuses the options about results.
-    const kept = options.wait ? options : { ...options, failOn: undefined, exec: undefined };
+    // Without --wait, submit refuses --fail-on, which is about results.
+    const kept = options.wait ? options : { ...options, failOn: undefined };
     throw error.with({ next: [...error.next, ...optionWords(kept)] });
   }
 }

@@ -96,7 +96,7 @@ describe('svc au refresh --rehearse', () => {
     expect(rowOf(await svc('--sandbox au refresh --rehearse'))).toMatchObject({ cycle: '2026-12', rows: ROWS });
   });
 
-  it.each(['--exec true', '--out-dir refresh', '--dry-run'])('a rehearsal refuses %s', async (options) => {
+  it.each(['--out-dir refresh', '--dry-run'])('a rehearsal refuses %s', async (options) => {
     const { svc, home } = await openExport();
     const refused = await svc(`${REHEARSE} ${options}`);
     expect([refused.code, errorIn(refused)['next']]).toEqual([2, `svc ${REHEARSE}`]);

@@ -161,16 +161,15 @@ describe('a request of a cycle that goes no further', () => {
     expect(desk.uploads()).toBe(2);
   });
 
-  it('a request of a cycle that was abandoned keeps neither the cycle open nor --exec from running', async () => {
+  it('a request of a cycle that was abandoned does not keep the cycle open', async () => {
     const { desk, refresh } = await openRefresh({ processingMs: 60_000 });
     expect(await refresh('--no-wait')).toMatchObject({ code: 11 });
     const [run = ''] = desk.runIds();
     expect(await desk.svc(`au abandon ${run} --yes`)).toMatchObject({ code: 0 });
     writeFileSync(desk.home.file('export.csv'), exportOf(ROWS, MORE));
     await desk.clock.advance(120_000);
-    const took = desk.home.file('took');
-    const done = await refresh('--add', '--fail-on', 'err=100%', '--exec', `cat > ${took}`);
-    expect([done.code, existsSync(took)], done.stderr).toEqual([0, true]);
+    const done = await refresh('--add', '--fail-on', 'err=100%');
+    expect(done.code, done.stderr).toBe(0);
     expect(done.stderr).not.toContain('so far');
     expect(await desk.svc('au refresh')).toMatchObject({ code: 2 });
   });
@@ -406,101 +405,48 @@ describe('the files of a whole cycle', () => {
   });
 });
 
-describe('the command of --exec', () => {
-  it('the command of --exec gets the new tokens of a cycle once, again after it failed, and again when there are more', async () => {
+describe('the new tokens of a cycle that a command behind && applies', () => {
+  it('the new tokens of a cycle that a command behind && applies are byte for byte the same each night, until there are more results', async () => {
     const { desk, refresh, read } = await openRefresh();
     writeFileSync(desk.home.file('export.csv'), exportOf(ROWS.slice(0, 4)));
-    const took = desk.home.file('took');
-    const command = `cat > ${took}.json; cat "$SVC_REPLACE" >> ${took}; test ! -e ${took}.broken`;
-    const options = ['--fail-on', 'err=60%', '--exec', command];
-    writeFileSync(`${took}.broken`, '');
-    const failed = await refresh(...options);
-    expect([failed.code, rowOf(failed)['applied_at'], readFileSync(took, 'utf8')], failed.stderr).toEqual([
-      1,
-      null,
-      read('todo/replace.csv'),
-    ]);
-    rmSync(`${took}.broken`);
-    const done = await refresh(...options);
-    expect([done.code, rowOf(done)['applied_at']], done.stderr).toEqual([0, expect.any(String)]);
-    expect(JSON.parse(readFileSync(`${took}.json`, 'utf8'))).toMatchObject({
-      cycle: '2026-12',
-      replace: `${CYCLE}/todo/replace.csv`,
-    });
-    const before = readFileSync(took, 'utf8');
-    const again = await refresh(...options);
-    expect([again.code, readFileSync(took, 'utf8')], again.stderr).toEqual([0, before]);
-    expect(again.stderr).toContain('--exec has nothing to do');
+    const night = async (...options: string[]): Promise<string[]> => {
+      const { code, stderr } = await refresh('--fail-on', 'err=60%', ...options);
+      expect(code, stderr).toBe(0);
+      return [read('todo/replace.csv'), read('todo/update.sql')];
+    };
+    const first = await night();
+    expect(await night()).toEqual(first);
+    expect(await night()).toEqual(first);
     writeFileSync(desk.home.file('export.csv'), exportOf());
-    expect(await refresh('--add', ...options)).toMatchObject({ code: 0 });
-    expect(readFileSync(took, 'utf8')).toBe(`${before}${read('todo/replace.csv')}`);
+    expect(await night('--add')).not.toEqual(first);
+    expect(desk.uploads()).toBe(2);
   });
 
-  it('the command of --exec that failed keeps its cycle open, so that au refresh alone goes on with it', async () => {
-    const { desk, refresh } = await openRefresh();
-    expect(await refresh(...ENOUGH, '--exec', 'false')).toMatchObject({ code: 1 });
-    const without = await desk.svc(['au', 'refresh', ...ENOUGH]);
-    expect([without.code, errorIn(without)], without.stderr).toEqual([
-      1,
-      expect.objectContaining({
-        message: `${CYCLE}/todo/replace.csv is not applied: the command of --exec has not succeeded with it, and is due`,
-        next: expect.stringContaining('--exec') as string,
-      }),
-    ]);
-    const done = await desk.svc(['au', 'refresh', ...ENOUGH, '--exec', 'true']);
-    expect([done.code, rowOf(done)['applied_at']], done.stderr).toEqual([0, expect.any(String)]);
-    expect(await desk.svc('au refresh')).toMatchObject({ code: 2 });
+  it('the new tokens of a cycle that a command behind && applies wait while a request is pending, and after a threshold', async () => {
+    const { desk, refresh } = await openRefresh({ processingMs: 3_600_000 });
+    expect(await refresh('--no-wait')).toMatchObject({ code: 11 });
+    await desk.clock.advance(3_700_000);
+    expect(await refresh('--fail-on', 'err=1%')).toMatchObject({ code: 10 });
+    expect(await refresh('--fail-on', 'err=1%')).toMatchObject({ code: 10 });
     expect(await refresh(...ENOUGH)).toMatchObject({ code: 0 });
-    expect(desk.uploads()).toBe(1);
   });
 
-  it('the command of --exec stays due after a threshold, so that au refresh alone goes on with its cycle', async () => {
-    const { desk, refresh } = await openRefresh();
-    const took = desk.home.file('took');
-    const command = `cat "$SVC_REPLACE" > ${took}`;
-    expect(await refresh('--fail-on', 'err=1%', '--exec', command)).toMatchObject({ code: 10 });
-    expect(await desk.svc(['au', 'refresh', '--fail-on', 'err=1%', '--exec', command])).toMatchObject({ code: 10 });
-    const without = await desk.svc(['au', 'refresh', ...ENOUGH]);
-    expect([without.code, errorIn(without)['file']], without.stderr).toEqual([1, `${CYCLE}/todo/replace.csv`]);
-    expect(existsSync(took)).toBe(false);
-    const done = await desk.svc(['au', 'refresh', ...ENOUGH, '--exec', command]);
-    expect([done.code, rowOf(done)['applied_at']], done.stderr).toEqual([0, expect.any(String)]);
-    expect(existsSync(took)).toBe(true);
-    expect(await desk.svc('au refresh')).toMatchObject({ code: 2 });
-    expect(await refresh('--fail-on', 'err=1%', '--exec', command)).toMatchObject({ code: 10 });
-    expect(await desk.svc('au refresh')).toMatchObject({ code: 2 });
-  });
-
-  it('the command of --exec is not run with a replace.csv that somebody changed, and stays due', async () => {
+  it('the new tokens of a cycle that a command behind && applies are not those of a replace.csv that somebody changed', async () => {
     const { desk, refresh, read } = await openRefresh();
     expect(await refresh(...ENOUGH)).toMatchObject({ code: 0 });
-    const [replace, took] = [desk.home.file(`${CYCLE}/todo/replace.csv`), desk.home.file('took')];
+    const replace = desk.home.file(`${CYCLE}/todo/replace.csv`);
     const whole = read('todo/replace.csv');
     writeFileSync(replace, whole.split('\n').slice(0, 3).join('\n'));
-    const command = `cat "$SVC_REPLACE" > ${took}`;
-    const refused = await refresh(...ENOUGH, '--exec', command);
-    expect([refused.code, rowOf(refused)['applied_at'], existsSync(took)], refused.stderr).toEqual([3, null, false]);
-    expect(errorIn(refused)['files']).toEqual([`${CYCLE}/todo/replace.csv`]);
+    const refused = await refresh(...ENOUGH);
+    expect([refused.code, errorIn(refused)['files']], refused.stderr).toEqual([3, [`${CYCLE}/todo/replace.csv`]]);
     const met = await refresh('--fail-on', 'err=1%');
     expect([met.code, met.stderr]).toEqual([
       10,
       expect.stringContaining(`warning: cycle 2026-12: ${CYCLE}/todo/replace.csv was changed`),
     ]);
     rmSync(replace);
-    expect(await desk.svc(['au', 'refresh', ...ENOUGH])).toMatchObject({ code: 1 });
-    expect(await desk.svc(['au', 'refresh', ...ENOUGH, '--exec', command])).toMatchObject({ code: 0 });
-    expect(readFileSync(took, 'utf8')).toBe(whole);
-  });
-
-  it('the command of --exec is not run while a request is pending, and has no key in its environment', async () => {
-    const { desk, refresh } = await openRefresh({ processingMs: 3_600_000 });
-    const took = desk.home.file('took');
-    expect(await refresh('--no-wait', '--exec', `env > ${took}`)).toMatchObject({ code: 11 });
-    expect(existsSync(took)).toBe(false);
-    await desk.clock.advance(3_700_000);
-    expect(await refresh('--no-wait', '--exec', `env > ${took}`)).toMatchObject({ code: 0 });
-    expect(readFileSync(took, 'utf8')).toContain('SVC_CYCLE=2026-12');
-    expect(readFileSync(took, 'utf8')).not.toContain('sandbox-private-key');
+    expect(await refresh(...ENOUGH)).toMatchObject({ code: 0 });
+    expect(read('todo/replace.csv')).toBe(whole);
   });
 });
 

@@ -11,7 +11,6 @@ import { openQuickDesk } from './support.ts';
 it.each([
   ['au submit q.csv --out -', 'svc au download <run> --out -'],
   ['au report r.csv', 'svc au download <run> --force'],
-  ['au wait 5f0c --exec true', 'svc au runs'],
 ])('%s fails with the command that helps', async (line, next) => {
   const cwd = mkdtempSync(join(tmpdir(), 'svc-next-'));
   onTestFinished(() => rmSync(cwd, { recursive: true, force: true }));
@@ -64,7 +63,7 @@ it('a submission with an empty ledger names the command that begins it with the 
   await machine.clock.advance(60_000);
   const file = machine.path('work/tokens.csv');
   const out = machine.path('work/r.csv');
-  const line = `au submit ${file} --cycle c9 --only-recorded --wait --out ${out} --fail-on err --exec true`;
+  const line = `au submit ${file} --cycle c9 --only-recorded --wait --out ${out} --fail-on err`;
   const refused = await machine.svc(line, { SVC_STATE_DIR: machine.path('elsewhere') });
   expect([refused.code, errorIn(refused)['alternatives']], refused.stderr).toEqual([
     9,

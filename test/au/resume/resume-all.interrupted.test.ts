@@ -29,8 +29,8 @@ const OF_CYCLE = 'au resume 2026-12 --wait --out all.csv --fail-on err=5%';
 
 it.each([
   {
-    line: 'au resume --wait --fail-on err=5% --stale 8d --exec true',
-    again: 'au resume --wait --fail-on err=5% --stale 691200s --exec true',
+    line: 'au resume --wait --fail-on err=5% --stale 8d',
+    again: 'au resume --wait --fail-on err=5% --stale 691200s',
     on: 'the machine that sent the file',
   },
   { line: 'au wait', again: 'au resume --wait', on: 'the machine that sent the file' },
@@ -51,7 +51,7 @@ it.each([
     'au submit other.csv --wait --fail-on err=5% --summary s.md',
     'au resume RUN --wait --fail-on err=5% --summary s.md',
   ],
-  ['au resume RUN --wait --out r.csv --force --fail-on err=5% --exec true'],
+  ['au resume RUN --wait --out r.csv --force --fail-on err=5%'],
   ['au resume JOB --wait --summary s.md'],
 ])('R43: an interrupt of the wait of svc %s prints a command with the same options', async (line, again = line) => {
   const { desk, interrupted } = await openInterrupted();

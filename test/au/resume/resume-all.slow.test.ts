@@ -25,53 +25,12 @@ describe('svc au resume', () => {
     writeFileSync(home.file('more.csv'), MORE);
     await desk.svc('au submit tokens.csv');
     await desk.svc('au submit more.csv');
-    const line = 'au resume --exec wc>>told';
+    const line = 'au resume';
     const both = await Promise.all([desk.svc(line), desk.svc(line)]);
     expect(both.some(({ code }) => code === 0 || code === 11)).toBe(true);
     expect(await desk.svc(line)).toMatchObject({ code: 0 });
-    expect(readFileSync(home.file('told'), 'utf8').trimEnd().split('\n')).toHaveLength(2);
     expect(existsSync(home.file('tokens.results.csv')) && existsSync(home.file('more.results.csv'))).toBe(true);
     expect(desk.uploads()).toBe(2);
-  });
-
-  it('svc au resume gives --exec the run as au runs shows it, with the counts of its results', async () => {
-    const { stdout } = await desk.svc('au submit tokens.csv');
-    const { run, jobs } = JSON.parse(stdout) as { run: string; jobs: string[] };
-    await desk.svc('au resume --exec cat>seen');
-    const [shown] = (await desk.svc('au runs')).stdout.trimEnd().split('\n');
-    const given = JSON.parse(readFileSync(home.file('seen'), 'utf8')) as object;
-    // A list shows a run's age, time left and results file in place of the counts of its results.
-    const { age: _age, left: _left, results: _file, ...row } = JSON.parse(shown ?? '') as Record<string, unknown>;
-    expect(given).toMatchObject({ ...row, run, jobs, job_count: 1, status: 'completed' });
-    expect(given).toMatchObject({ results: { file: expect.any(String), updated: expect.any(Number) } });
-  });
-
-  it('svc au resume runs a failing --exec again in the next round, and says that it failed', async () => {
-    await desk.svc('au submit tokens.csv');
-    const failed = await desk.svc('au resume --exec false');
-    expect(failed.code).toBe(1);
-    expect(failed.stderr).toContain('--exec ended with 1');
-    const told = await desk.svc('au resume --exec env');
-    expect(told).toMatchObject({ code: 0 });
-    expect(told.stderr).toContain(`SVC_RESULTS=${home.file('tokens.results.csv')}`);
-    expect(told.stderr).not.toContain('sandbox-private-key');
-    expect(told.stdout).not.toContain('SVC_RESULTS');
-    expect((await desk.svc('au resume --exec false')).code).toBe(0);
-  });
-
-  it('svc au resume is run by au wait and au submit --wait too, once, and again after it failed', async () => {
-    await desk.svc('au submit tokens.csv');
-    const [run = ''] = desk.runIds();
-    const failed = await desk.svc(`au wait ${run} --exec false`);
-    expect(failed.code).toBe(1);
-    expect(JSON.parse(failed.stdout)).toMatchObject({ run, status: 'completed' });
-    expect(failed.stderr).toContain(`svc au resume ${run} --exec <command>`);
-    expect(existsSync(home.file('tokens.results.csv'))).toBe(true);
-    for (const line of [`au wait ${run}`, 'au resume', `au wait ${run}`])
-      expect(await desk.svc(`${line} --exec wc>>told`)).toMatchObject({ code: 0 });
-    writeFileSync(home.file('more.csv'), MORE);
-    expect(await desk.svc('au submit more.csv --wait --exec wc>>told')).toMatchObject({ code: 0 });
-    expect(readFileSync(home.file('told'), 'utf8').trimEnd().split('\n')).toHaveLength(2);
   });
 
   it('svc au resume keeps results with the run where their place is taken, and overwrites nothing', async () => {

@@ -733,7 +733,6 @@ it.each([
     'au resume 2026-12 --stale 8d',
     'this is a cycle","hint":"See what is recorded on this machine:","next":"svc au runs"',
   ],
-  ['au resume 2026-12 --exec true', '--exec is about all open runs or a run, and this is a cycle'],
   ['au resume 2026-12 --stale 8d', '--stale is about all open runs, and this is a cycle'],
   ['au resume 9027a766-81b5-4e90-a497-22000941becd --fail-on err', 'and this is a job'],
   ['au resume 2026-12 --out -', 'svc au resume 2026-12 --wait --out <file>'],

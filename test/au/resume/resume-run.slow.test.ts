@@ -72,10 +72,9 @@ describe('svc au resume', () => {
 
   it('R80: svc au resume continues to the results with --wait, to the file that was named first or to another', async () => {
     const { desk, run } = await unfinished();
-    const done = await desk.svc(`au resume ${run} --wait --fail-on err=99% --exec cat`);
+    const done = await desk.svc(`au resume ${run} --wait --fail-on err=99%`);
     expect(done.code, done.stderr).toBe(0);
     expect(shown(done)).toMatchObject({ status: 'completed', results: { file: 'results.csv', compared: true } });
-    expect(done.stderr).toContain(`"run":"${run}"`);
     expect(await desk.svc(`au resume ${run} --wait --out other.csv`)).toMatchObject({ code: 0 });
     expect(readFileSync(desk.home.file('other.csv'))).toEqual(readFileSync(desk.home.file('results.csv')));
     expect(desk.uploads()).toBe(1);

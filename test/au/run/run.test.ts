@@ -40,7 +40,7 @@ const STATES: Readonly<Record<string, () => RunRecord>> = {
   open: () => run([part('uploaded'), part('planned', 2)], { tenant_id: 'tenant-1', also_at: ['https://c.example'] }),
   failed: () => run([part('failed'), part('downloaded', 2)], { tenant_id: 'tenant-1' }),
   completed: () => run([part('downloaded')], { tenant_id: 'tenant-1' }),
-  'completed, delivered': () => run([part('downloaded')], { tenant_id: 'tenant-1', results: FILE, exec: 'due' }),
+  'completed, delivered': () => run([part('downloaded')], { tenant_id: 'tenant-1', results: FILE }),
   abandoned: () => run([part('unknown')], { tenant_id: 'tenant-1', abandoned_at: NOON, pruned_at: NOON }),
   'open, delivered before': () => run([part('completed')], { tenant_id: 'tenant-1', results: FILE }),
 };
@@ -75,8 +75,6 @@ const EVENTS: Readonly<Record<string, RunEvent>> = {
   delivered: { kind: 'delivered', file: FILE },
   counted: { kind: 'counted', counts: { updated: 1, warned: 0, errors: 0 } },
   spoiled: { kind: 'spoiled' },
-  'exec due': { kind: 'exec due' },
-  'exec done': { kind: 'exec done' },
   pruned: { kind: 'pruned', at: NOON_MS },
 };
 
@@ -107,8 +105,8 @@ describe('a run, in every state, after every event', () => {
       'not sent, abandoned: adopted, submitted, bound to its tenant, bound to another tenant, compared, divided, abandoned, resumed, pruned',
       'open: submitted, bound to its tenant, compared, divided, abandoned, spoiled',
       'failed: submitted, bound to its tenant, compared, divided, abandoned, spoiled, pruned',
-      'completed: submitted, writing, delivered, counted, exec due, exec done, pruned',
-      'completed, delivered: submitted, writing, delivered, counted, exec due, exec done, pruned',
+      'completed: submitted, writing, delivered, counted, pruned',
+      'completed, delivered: submitted, writing, delivered, counted, pruned',
       'abandoned: submitted, abandoned, resumed, writing, delivered, counted, spoiled, pruned',
       'open, delivered before: submitted, bound to its tenant, compared, divided, abandoned, spoiled',
     ]);

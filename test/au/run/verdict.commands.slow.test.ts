@@ -239,13 +239,6 @@ describe('a response that said pending', () => {
     }
   });
 
-  it('R72: a response that said pending with the command of --exec, which the resumed wait runs too', async () => {
-    const { desk, run } = await openRun();
-    const { code, stderr } = await desk.svc(`au wait ${run} --exec mail-results --timeout 3s`);
-    expect(code, stderr).toBe(11);
-    expect(stderr).toContain(`svc au resume ${run} --wait --exec mail-results`);
-  });
-
   it('R72: a response that said pending is not what a job is that the service does not find, although its file was stored', async () => {
     let isGone = false;
     const { desk, run } = await openRun((incoming, outgoing, proceed) => {
@@ -473,7 +466,7 @@ describe('an upload that is interrupted', () => {
         else proceed();
       },
     });
-    const child = desk.start('au submit tokens.csv --cycle 2026-12 --wait --out r.csv --fail-on err --exec cat');
+    const child = desk.start('au submit tokens.csv --cycle 2026-12 --wait --out r.csv --fail-on err');
     let said = '';
     child.stderr.setEncoding('utf8').on('data', (text: string) => (said += text));
     const ended = new Promise((resolve) => child.on('close', resolve));
@@ -481,6 +474,6 @@ describe('an upload that is interrupted', () => {
     child.kill('SIGINT');
     expect(await ended).toBe(130);
     const [run] = desk.runIds();
-    expect(said).toContain(`svc au resume ${run} --wait --out r.csv --fail-on err --exec cat"`);
+    expect(said).toContain(`svc au resume ${run} --wait --out r.csv --fail-on err"`);
   });
 });

@@ -25,7 +25,6 @@ const ORDER: readonly (readonly [number, readonly Outcome[]])[] = [
   [14, ['entries_missing']],
   [10, ['threshold']],
   [11, ['pending', 'held']],
-  [1, ['exec_due']],
   [0, ['done']],
 ];
 
@@ -134,7 +133,7 @@ describe('what keeps a run from its results', () => {
   });
 
   it('the verdict on a run says first that the time was up, and how to continue with what is pending', async () => {
-    const again = ['au', 'wait', 'run-1', '--exec', 'cat'];
+    const again = ['au', 'resume', 'run-1', '--wait'];
     const found = { timeUp: new SvcError('timeout', 'the time limit was reached') };
     const pending = await verdict(runOf(PENDING), found, { again });
     expect(pending).toMatchObject({ code: 'pending', next: again });
