@@ -9,8 +9,13 @@ import { type System, systemClock } from './base/system.ts';
 import { standardStream } from './cli/output/output.ts';
 import { main } from './main.ts';
 
-const ENDINGS: Readonly<Partial<Record<NodeJS.Signals, { code: ErrorCode; words: string }>>> = {
-  SIGHUP: { code: 'hangup', words: 'the terminal went away' },
+const ENDINGS: Readonly<Partial<Record<NodeJS.Signals, { code: ErrorCode; words: string; hint?: string }>>> = {
+  // Node takes back that nohup ignores this signal, before any script runs.
+  SIGHUP: {
+    code: 'hangup',
+    words: 'the terminal closed',
+    hint: 'nohup does not help; to go on without a terminal, use setsid, tmux or systemd-run --user.',
+  },
   SIGINT: { code: 'interrupted', words: 'interrupted' },
   // Ctrl-Break on Windows.
   SIGBREAK: { code: 'interrupted', words: 'interrupted' },
@@ -72,9 +77,9 @@ async function start(): Promise<void> {
 function endingSignal(): AbortSignal {
   setTimeout(prepareForLongWork, LONG_MS).unref();
   const controller = new AbortController();
-  for (const [name, { code, words }] of Object.entries(ENDINGS)) {
+  for (const [name, { code, words, hint }] of Object.entries(ENDINGS)) {
     process.on(name, () => {
-      const error = new SvcError(code, words);
+      const error = new SvcError(code, words, { hint });
       if (controller.signal.aborted && !(name === 'SIGINT' && inFront > 0)) process.exit(error.exitCode);
       controller.abort(error);
     });

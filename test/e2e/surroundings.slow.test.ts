@@ -102,6 +102,22 @@ describe('a config file that is damaged', () => {
   );
 });
 
+describe.skipIf(process.platform === 'win32')('a terminal that closes', () => {
+  it.each(['logs archive audit --follow', 'logs tail', 'events listen --port 0'])(
+    'R53: a terminal that closes ends svc %s with 129 under nohup too, and one line names what goes on without one',
+    async (line) => {
+      const child = home.start(['--sandbox', '--debug', ...line.split(' ')], { under: ['nohup'] });
+      const end = finished(child);
+      // The first line is printed once the signals are handled.
+      await new Promise((resolve) => child.stderr.once('data', resolve));
+      child.kill('SIGHUP');
+      const { code, stderr } = await end;
+      expect(code, stderr).toBe(129);
+      expect(stderr.split('\n').filter((text) => text.includes('systemd-run --user'))).toHaveLength(1);
+    },
+  );
+});
+
 describe('what needs nothing', () => {
   it.each([
     '--version',

@@ -13,7 +13,7 @@ import { Preview } from './command.ts';
 import { type ContextDeps, createContext } from './context.ts';
 import type { Globals } from './global-parameters.ts';
 import { isJsonLog } from './trace-log.ts';
-import { nextCommand, nextWords, optionAdvice, type ServiceNamed } from './hint.ts';
+import { nextCommand, nextWords, optionAdvice, type ServiceNamed, withHint } from './hint.ts';
 import type { RunRequest } from './invocation.ts';
 import { refuseOwnInput } from './files/own-input.ts';
 import { withDates } from './moment.ts';
@@ -40,7 +40,13 @@ export async function execute(parsed: Parsed, argv: readonly string[], system: S
     const input = withDates(parsed.input, system.clock.now(), (text) => terminal.notices.note(text));
     const request = { ...parsed, input };
     const { profiles } = input;
-    if (!Array.isArray(profiles)) return await runCommand(request, deps, requestedFormat);
+    if (!Array.isArray(profiles)) {
+      const code = await runCommand(request, deps, requestedFormat);
+      const { reason } = system.signal;
+      // What follows ends in order, without an error that would say why.
+      if (code === EXIT_CODES.hangup && isSvcError(reason, 'hangup')) terminal.notices.warn(withHint(reason));
+      return code;
+    }
     const { runProfiles } = await import('./profiles.ts');
     return await runProfiles(profiles, {
       ...request,
