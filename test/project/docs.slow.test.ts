@@ -147,6 +147,15 @@ describe('docs', () => {
     expect(named.filter((path) => !existsSync(join(docs, '..', path)))).toEqual([]);
   });
 
+  it('each crontab of docs begins with a PATH, and escapes the percent signs, which cron reads as ends of lines', () => {
+    const crontabs = pages.flatMap((name) => readBlocks(read(name)).filter(({ language }) => language === 'crontab'));
+    expect(crontabs.length).toBeGreaterThan(2);
+    for (const { text } of crontabs) {
+      expect(text).toMatch(/^PATH=\S+\n/);
+      expect(text).not.toMatch(/(?<!\\)%/);
+    }
+  });
+
   it('docs hold no block that is only to be looked at', () => {
     expect(() => scriptOf({ line: 1, language: 'text', marks: [], text: '' })).toThrow('line 1');
   });
@@ -205,7 +214,8 @@ function scriptOf({ language, line, text }: Block): string {
 /** Returns the command after the five fields of a schedule. Cron reads \% in it as a percent sign. */
 function commandOfCron(line: string): string {
   if (line.trim() === '' || line.startsWith('#')) return '';
-  if (/^\w+=/.test(line)) return `export ${line}`;
+  // The shell that runs the recipes has svc elsewhere.
+  if (/^\w+=/.test(line)) return `export ${line.replace(/^PATH=/, 'PATH=$PATH:')}`;
   return line.replace(/^(\S+\s+){5}/, '').replaceAll(String.raw`\%`, '%');
 }
 

@@ -8,12 +8,14 @@ import { parse, parseAllDocuments } from 'yaml';
 import { readBlocks } from '../support/readme-blocks.ts';
 import { openShellHome } from '../support/shell-home.ts';
 
-const page = fileURLToPath(new URL('../../docs/heartbeats.md', import.meta.url));
-const blocks = readBlocks(readFileSync(page, 'utf8'));
+const docs = fileURLToPath(new URL('../../docs/', import.meta.url));
+const [blocks = [], ofMonth = []] = ['heartbeats.md', 'account-updater-in-ci.md'].map((name) =>
+  readBlocks(readFileSync(join(docs, name), 'utf8')),
+);
 
-/** The unit files of the page, by their names. */
+/** The unit files of both pages, by their names. */
 const units = new Map(
-  blocks.filter(({ language }) => language === 'ini').map(({ marks, text }) => [marks[0] ?? '', text]),
+  [...blocks, ...ofMonth].filter(({ language }) => language === 'ini').map(({ marks, text }) => [marks[0] ?? '', text]),
 );
 
 interface CronJob {
@@ -47,7 +49,7 @@ const hasSystemd = spawnSync('systemd-analyze', ['--version']).status === 0;
 /** Returns the words of a unit's command, with the state directory of systemd at `state`. */
 function commandOf(unit: string, state: string): string {
   const [, command = ''] = /^ExecStart=(.+)$/m.exec(units.get(unit) ?? '') ?? [];
-  return command.replace('/usr/bin/svc-cli', 'svc').replaceAll('%S/svc', state);
+  return command.replace('/usr/bin/svc-cli', 'svc').replaceAll('%S/svc', state).replaceAll('%%', '%');
 }
 
 /** Returns the command of a CronJob as a command line for another shell. */
@@ -84,8 +86,10 @@ describe('the recipe for heartbeats', () => {
       'svc-heartbeat.service',
       'svc-heartbeat.timer',
       'svc-page@.service',
+      'svc-refresh.service',
+      'svc-refresh.timer',
     ]);
-    for (const name of ['svc-archive.service', 'svc-heartbeat.service'])
+    for (const name of ['svc-archive.service', 'svc-heartbeat.service', 'svc-refresh.service'])
       expect(units.get(name)).toContain('\nOnFailure=svc-page@%p.service\n');
   });
 
@@ -119,6 +123,13 @@ describe('the recipe for heartbeats', () => {
     expect(run(commandOf('svc-heartbeat.service', '.'))).toBe(5);
     expect(run(commandOf('svc-archive.service', '.'))).toBe(0);
     expect(run(commandOf('svc-heartbeat.service', '.'))).toBe(0);
+  });
+
+  it('the job of the month for systemd succeeds, also while it waits', () => {
+    const { run } = openShell();
+    const [, waiting] = /^SuccessExitStatus=(\d+)$/m.exec(units.get('svc-refresh.service') ?? '') ?? [];
+    const line = commandOf('svc-refresh.service', '.');
+    expect([0, Number(waiting)]).toContain(run(`svc sandbox cards --request > export.csv; ${line}`));
   });
 
   it('the CronJob of the heartbeat recipe pages and fails when there is no fresh archive, and is quiet when there is one', () => {
