@@ -147,8 +147,6 @@ const ACCOUNT_UPDATER: readonly Entry[] = [
   entry('ignore', 'let a job of another system stop no upload', () => import('./au/commands/ignore.ts'), {
     hidden: true,
   }),
-  entry('wait', "the same as 'au resume --wait'", () => import('./au/commands/wait.ts'), { hidden: true }),
-  entry('sync', "the same as 'au resume' without an argument", () => import('./au/commands/sync.ts'), { hidden: true }),
   group('ledger', 'repair the memory of what was paid for', LEDGER, { hidden: true }),
 ];
 

@@ -32,12 +32,12 @@ it('SvcError.with replaces what is named, removes what is undefined, and adds fa
   const changed = original.with({
     code: 'conflict',
     hint: undefined,
-    next: ['au', 'sync'],
+    next: ['au', 'resume'],
     facts: { rows: 3, run: 'r' },
   });
   expect(changed.code).toBe('conflict');
   expect(changed.hint).toBeUndefined();
-  expect(changed.commands).toEqual([['au', 'sync'], ['doctor'], ['login']]);
+  expect(changed.commands).toEqual([['au', 'resume'], ['doctor'], ['login']]);
   expect(changed.facts).toEqual({ job: 'j-1', rows: 3, run: 'r' });
   expect(changed).toMatchObject({ requestId: 'req-1', retryable: true, status: 409 });
 });

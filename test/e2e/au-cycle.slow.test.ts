@@ -110,12 +110,12 @@ function writeTwoParts({ home }: QuickDesk): void {
 }
 
 describe('a file of several parts', () => {
-  it('a file of several parts is brought to its results by rounds of au sync', async () => {
+  it('a file of several parts is brought to its results by rounds of au resume', async () => {
     const desk = await openQuickDesk();
     writeTwoParts(desk);
     const submitted = await data<{ jobs: string[] }>(desk.svc('au submit tokens.csv'));
     expect(submitted.jobs).toHaveLength(2);
-    const line = ['au', 'sync'];
+    const line = ['au', 'resume'];
     let code: number | null = 11;
     for (let round = 0; code === 11 && round < 20; round += 1) ({ code } = await desk.svc(line));
     expect(code).toBe(0);

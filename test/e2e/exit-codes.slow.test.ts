@@ -152,7 +152,7 @@ describe('exit codes', () => {
 
   it('R55: exit code 11: still pending when the time is up, with the command that continues', async () => {
     const created = JSON.parse((await atSandbox(['au', 'create'])).stdout) as { id: string };
-    const run = await atSandbox(['au', 'wait', created.id, '--timeout', '3s']);
+    const run = await atSandbox(['au', 'resume', created.id, '--wait', '--timeout', '3s']);
     expect(run.code).toBe(11);
     expect(errorOf(run)).toMatchObject({
       code: 'pending',
@@ -166,7 +166,7 @@ describe('exit codes', () => {
     ['SIGHUP', 129],
   ] as const)('R55 and R53: %s ends a wait with exit code %d and the command that continues', async (signal, code) => {
     const created = JSON.parse((await atSandbox(['au', 'create'])).stdout) as { id: string };
-    const child = home.start(['au', 'wait', created.id], { env: { ...keys, SVC_BASE_URL: sandbox.url } });
+    const child = home.start(['au', 'resume', created.id, '--wait'], { env: { ...keys, SVC_BASE_URL: sandbox.url } });
     let stderr = '';
     child.stderr.on('data', (text: Buffer) => {
       if (stderr === '') child.kill(signal);

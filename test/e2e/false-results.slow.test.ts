@@ -86,12 +86,12 @@ const COMMANDS: Readonly<Record<string, Command>> = {
     words: () => ['au', 'submit', 'tokens.csv', '--wait'],
     results: 'tokens.results.csv',
   },
-  'au wait': {
+  'au resume <run> --wait': {
     preparation: 'au submit tokens.csv',
-    words: (desk) => ['au', 'wait', desk.runIds()[0] ?? ''],
+    words: (desk) => ['au', 'resume', desk.runIds()[0] ?? '', '--wait'],
     results: 'tokens.results.csv',
   },
-  'au sync': { preparation: 'au submit tokens.csv', words: () => ['au', 'sync'], results: 'tokens.results.csv' },
+  'au resume': { preparation: 'au submit tokens.csv', words: () => ['au', 'resume'], results: 'tokens.results.csv' },
   'au download': {
     preparation: 'au submit tokens.csv',
     words: (desk) => {

@@ -134,10 +134,10 @@ describe('standard input of several parts', () => {
     child.kill('SIGKILL');
     await killed;
     gate.open();
-    const submitted = await desk.svc('au sync');
+    const submitted = await desk.svc('au resume');
     expect([0, 11], submitted.stderr).toContain(submitted.code);
     const [run = ''] = desk.runIds();
-    const { code, stderr } = await desk.svc(`au wait ${run}`);
+    const { code, stderr } = await desk.svc(`au resume ${run} --wait`);
     expect(code, stderr).toBe(0);
     expect(spooled(desk)).toEqual([]);
     expect(desk.record(run).parts).toHaveLength(2);

@@ -57,10 +57,10 @@ const COMMANDS: Readonly<Record<string, Command>> = {
     pages: [2, 8],
     command: () => 'au submit tokens.csv --wait --out disk/out.csv -o json',
   },
-  'au sync, where the runs are': {
+  'au resume, where the runs are': {
     before: 'au submit tokens.csv --out out.csv',
     pages: PAGES.map((pages) => RUN_PAGES + pages),
-    command: () => 'au sync -o json',
+    command: () => 'au resume -o json',
     hasStateOnDisk: true,
     codes: [1],
   },

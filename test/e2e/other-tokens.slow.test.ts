@@ -43,12 +43,12 @@ const jobOf = (desk: QuickDesk): string => desk.record(runOf(desk)).parts[0]?.jo
 const COMMANDS: Readonly<Record<string, Command>> = {
   'au submit --wait': { words: () => ['au', 'submit', 'tokens.csv', '--wait'], out: 'tokens.results.csv' },
   'au submit - --wait': { words: () => ['au', 'submit', '-', '--wait'], out: 'results.csv' },
-  'au wait': {
+  'au resume <run> --wait': {
     before: 'au submit tokens.csv',
-    words: (desk) => ['au', 'wait', runOf(desk)],
+    words: (desk) => ['au', 'resume', runOf(desk), '--wait'],
     out: 'tokens.results.csv',
   },
-  'au sync': { before: 'au submit tokens.csv', words: () => ['au', 'sync'], out: 'tokens.results.csv' },
+  'au resume': { before: 'au submit tokens.csv', words: () => ['au', 'resume'], out: 'tokens.results.csv' },
   'au download <job>': {
     before: 'au submit tokens.csv',
     words: (desk) => ['au', 'download', jobOf(desk), '--out', 'job.csv'],
@@ -103,7 +103,7 @@ describe('results of other tokens than the request', () => {
       const desk = await openQuickDesk({ pickupMs: 0, intercept: sending((rows) => rows.map(ofAnotherTenant)) });
       await desk.svc('au submit tokens.csv');
       change(desk);
-      expect(await desk.svc(`au wait ${runOf(desk)}`)).toMatchObject({ code: 12 });
+      expect(await desk.svc(`au resume ${runOf(desk)} --wait`)).toMatchObject({ code: 12 });
     },
   );
 
@@ -115,7 +115,7 @@ describe('results of other tokens than the request', () => {
       change(desk);
       desk.removeCopy(runOf(desk));
       const job = await desk.svc(`au download ${jobOf(desk)} --out job.csv`);
-      const waited = await desk.svc(`au wait ${runOf(desk)}`);
+      const waited = await desk.svc(`au resume ${runOf(desk)} --wait`);
       const note = /were not compared with the tokens of (?:the|a) request: \S+tokens.csv is gone or has changed/;
       expect(job).toMatchObject({ code: 0, stderr: expect.stringMatching(note) });
       expect(JSON.parse(job.stdout)).toMatchObject({ compared: false });
@@ -130,7 +130,7 @@ describe('results of other tokens than the request', () => {
     child.stdin.end(readFileSync(desk.home.file('tokens.csv')));
     expect(await finished(child)).toMatchObject({ code: 0 });
     desk.removeCopy(runOf(desk));
-    const waited = await desk.svc(`au wait ${runOf(desk)} -o json`);
+    const waited = await desk.svc(`au resume ${runOf(desk)} --wait -o json`);
     expect(waited).toMatchObject({ code: 0, stderr: expect.stringContaining('the run has no copy of its request') });
     expect(JSON.parse(waited.stdout)).toMatchObject({ results: { compared: false } });
   });

@@ -72,12 +72,12 @@ it.each(CASES)(
   'R58: a file is paid once where the store $store and the job $job',
   async ({ faults, isKept, jobs }) => {
     const desk = await faultyDesk(faults);
-    for (const line of [SUBMIT, 'au sync', SUBMIT]) {
+    for (const line of [SUBMIT, 'au resume', SUBMIT]) {
       const { code, stderr } = await desk.svc(line);
       expect([0, 8, 9, 11], stderr).toContain(code);
     }
     desk.lift();
-    const round = await desk.svc('au sync --quiet');
+    const round = await desk.svc('au resume --quiet');
     const last = await desk.svc('au submit tokens.csv --wait --timeout 8s');
     expect(last, last.stderr).toMatchObject({ code: isKept ? 0 : 9 });
     // While a file is in doubt, the output says when and how that ends, and never suggests paying again.
@@ -98,11 +98,11 @@ it('R58: a file is paid once though neither the job nor the list shows it after 
   expect(await desk.svc('au submit tokens.csv')).toMatchObject({ code: 0 });
   for (let round = 0; round < 3; round += 1) {
     await clock.advance(14 * DAY);
-    const { code, stderr } = await desk.svc('au sync');
+    const { code, stderr } = await desk.svc('au resume');
     expect([9, 11], stderr).toContain(code);
   }
   // The service's clock alone proves nothing: by this machine's clock, only minutes have passed.
-  const last = await desk.svc(`au wait ${desk.runIds()[0]} --timeout 5s`);
+  const last = await desk.svc(`au resume ${desk.runIds()[0]} --wait --timeout 5s`);
   expect([9, 11], last.stderr).toContain(last.code);
   expect({ uploads: desk.uploads(), jobs: jobsCreated(desk) }).toEqual({ uploads: 1, jobs: 1 });
   await desk.clock.advance(60 * DAY);

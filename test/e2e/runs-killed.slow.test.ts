@@ -51,7 +51,7 @@ class World {
 
 const SUBMIT = ['au', 'submit', 'tokens.csv', '--wait', '-o', 'json'];
 
-const SYNC = ['au', 'sync'];
+const SYNC = ['au', 'resume'];
 
 function recordsOf(home: Home): RunRecord[] {
   const root = home.file('.local/state/svc/runs');
@@ -83,13 +83,13 @@ async function survives(rows: number, parts: number, moments: readonly number[])
   }
 }
 
-/** Kills a submission, then rounds of `au sync` at these moments, and checks the run that further rounds finish. */
+/** Kills a submission, then rounds of `au resume` at these moments, and checks the run that further rounds finish. */
 async function survivesRounds(rows: number, moments: readonly number[]): Promise<void> {
   const world = await World.open();
   const { home } = world;
   try {
     writeRows(home, rows, home.path.slice(-6));
-    // A round of `au sync` can only continue a run that is recorded.
+    // A round of `au resume` can only continue a run that is recorded.
     for (let life = 0; life < 20 && !isRecorded(home); life += 1) await world.killedAfter(400 + 100 * life);
     for (const moment of moments) await world.killedAfter(moment, SYNC);
     let last = await world.killedAfter(120_000, SYNC);
@@ -187,7 +187,7 @@ it(`R36: a submission that is killed uploads each of several parts once, killed 
   expect(await sideBySide(works, 1)).toBe(LARGE_KILLS);
 }, 600_000);
 
-it(`R36: a submission that is killed is brought to its one result by rounds of au sync, killed at ${SYNC_KILLS} random moments too`, async () => {
+it(`R36: a submission that is killed is brought to its one result by rounds of au resume, killed at ${SYNC_KILLS} random moments too`, async () => {
   const whole = await timeOf(300);
   const moment = (): number => 100 + Math.random() * whole;
   const works = Array.from({ length: SYNC_KILLS }, () => () => survivesRounds(300, [moment(), moment()]));

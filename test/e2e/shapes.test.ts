@@ -15,7 +15,7 @@ const VARIANTS: readonly (readonly [title: string, line: string])[] = [
   ['au submit --dry-run', 'au submit other.csv --dry-run --begin'],
   ['au submit, not waited for', 'au submit other.csv --begin'],
   ['au status <job>', 'au status {done}'],
-  ['au wait <job>', 'au wait {done}'],
+  ['au resume <job> --wait', 'au resume {done} --wait'],
   ['au report --split-into', 'au report results.csv --request tokens.csv --split-into split'],
   ['completion install --dry-run', 'completion install --shell bash --dry-run'],
 ];

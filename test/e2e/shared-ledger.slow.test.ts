@@ -351,7 +351,7 @@ describe('machines that share a ledger', () => {
       expect(code, stderr).toBe(9);
       expect(stderr).toContain(jobs.stdout.trim().replaceAll('"', ''));
     }
-    expect(await stranger.svc('au sync')).toMatchObject({ code: 0 });
+    expect(await stranger.svc('au resume')).toMatchObject({ code: 0 });
     expect(await same.svc(SUBMIT)).toMatchObject({ code: 0 });
     expect(await part.svc(SUBMIT)).toMatchObject({ code: 0 });
     expect(same.results()).toBe(stranger.results());
@@ -463,7 +463,7 @@ async function survives(kind: Kind, death: Death): Promise<string> {
   ).toContain(steps.join('; '));
   // A machine that sent the last bytes doubts its own upload for a while.
   const isDoubtful = steps.length > 1;
-  const again = await first.svc(isDoubtful ? 'au sync' : SUBMIT);
+  const again = await first.svc(isDoubtful ? 'au resume' : SUBMIT);
   expect(isDoubtful ? [0, 9, 11] : [0], again.stderr).toContain(again.code);
   expect(again.code === 0 ? first.results() : second.results()).toBe(second.results());
   expect(tenant.received()).toEqual(once(LINES));

@@ -66,7 +66,6 @@ const LINES: Readonly<Record<string, () => string>> = {
   'au create': () => 'au create',
   'au submit': () => 'au submit tokens.csv --cycle another --begin',
   'au status': () => `au status ${ids['done']}`,
-  'au wait': () => `au wait ${ids['done']}`,
   'au jobs': () => 'au jobs',
   'au upload': () => `au upload ${ids['job']} upload.csv`,
   'au download': () => `au download ${ids['done']} --out results.csv`,

@@ -34,7 +34,7 @@ const LONGEST_MS = 3_600_000;
 /** Throws if a command takes very long that was not told to wait. */
 export function checkDuration(argv: readonly string[], { tookMs }: Ended): void {
   const isRefresh = argv[1] === 'refresh' && !argv.includes('--no-wait');
-  const waits = isRefresh || argv.includes('--wait') || argv[1] === 'wait' || argv[0] !== 'au';
+  const waits = isRefresh || argv.includes('--wait') || argv[0] !== 'au';
   if (!waits && tookMs > LONGEST_MS) throw new Error(`'svc ${argv.join(' ')}' took ${tookMs / LONGEST_MS} hours`);
 }
 

@@ -16,7 +16,13 @@ const ROWS = 12;
 const CHOICES = ['', '', ' --begin', ' --timeout 3s', ' --wait --timeout 20m --force', ' --wait --timeout 2h --force'];
 
 /** Other commands on the runs of a cycle. */
-const OTHERS = ['au sync', 'au sync', 'au resume RUN', 'au abandon RUN --yes', 'au submit tokens.csv --cycle 2026-02'];
+const OTHERS = [
+  'au resume',
+  'au resume',
+  'au resume RUN',
+  'au abandon RUN --yes',
+  'au submit tokens.csv --cycle 2026-02',
+];
 
 /** Draws steps with files of one cycle that share rows, submitted by two tenants and several processes. */
 export function cycleSteps(chance: Chance): Step[] {

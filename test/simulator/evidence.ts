@@ -35,8 +35,10 @@ export function checkExitCode(world: World, setting: Setting): void {
   if (world.sharedLedger !== undefined && !ended.hadCompany) checkNoneHidden(setting, openJobsIn(world.sharedLedger));
   if (argv[1] === 'prepare' && argv[2]?.endsWith('.results.csv')) throw failure(setting, 'but that is a result file');
   // Another command can begin a run after this one has looked for them.
-  if (argv[1] === 'sync' && !ended.hadCompany) checkNothingOpen(world, setting);
-  if (argv[1] === 'wait' || argv[1] === 'download') checkResults(world, setting, argv[2] ?? '');
+  const isOfAll = argv[1] === 'resume' && (argv[2] ?? '--').startsWith('--');
+  if (isOfAll && !ended.hadCompany) checkNothingOpen(world, setting);
+  const isWait = argv[1] === 'resume' && !isOfAll && argv.includes('--wait');
+  if (isWait || argv[1] === 'download') checkResults(world, setting, argv[2] ?? '');
 }
 
 /** Throws if the exit code means "pending" but no response said so, and no other process was at work. */
@@ -51,7 +53,7 @@ function checkPending(world: World, setting: Setting): void {
   if (argv[1] === 'refresh' && wasPending) return;
   // A resume names the cycles with jobs of other machines whose results nobody received.
   const own = new Set(recordedParts(ended.home).filter(isReceivedHere).flatMap(jobsOf));
-  if (['resume', 'sync'].includes(argv[1] ?? '') && claimed.some((job) => told.has(job) && !own.has(job))) return;
+  if (argv[1] === 'resume' && claimed.some((job) => told.has(job) && !own.has(job))) return;
   // A response whose Date header was replaced is not noted as one that the process got.
   const isDated = setting.how.faults?.some((fault) => fault.startsWith('date=')) === true;
   if (!isPending && !isDated && !ended.hadCompany) throw failure(setting, 'but nobody said that anything is pending');

@@ -14,9 +14,9 @@ const COMMANDS = [
   SUBMIT,
   WAIT,
   WAIT,
-  'au sync',
-  'au sync',
-  'au wait RUN --timeout 20m',
+  'au resume',
+  'au resume',
+  'au resume RUN --wait --timeout 20m',
   'au status RUN',
   'au submit other.csv',
   'au submit tokens.csv --cycle 2026-02',
@@ -71,7 +71,7 @@ function blockedFile(chance: Chance): Step[] {
     ...(chance.happens(0.3) ? at : {}),
   }));
   const again = chance.happens(0.5) ? [run(SUBMIT)] : [];
-  return [...chance.oneOf(refusals), run(SUBMIT), ...hints, ...again, pass(chance, 1, 61), run('au sync', at)];
+  return [...chance.oneOf(refusals), run(SUBMIT), ...hints, ...again, pass(chance, 1, 61), run('au resume', at)];
 }
 
 /** Draws submissions after which a backup, such as the cache of a CI system, replaces the state directory. */
@@ -79,8 +79,8 @@ function olderState(chance: Chance): Step[] {
   const since = chance.oneOf(['POST', 'PUT', 'PUT'] as const);
   const ending = { step: chance.between(1, 12), since, how: chance.oneOf(['before', 'after'] as const) };
   const first = run(chance.oneOf([SUBMIT, WAIT]), chance.happens(0.5) ? { ending } : {});
-  const second = chance.happens(0.6) ? [run(chance.oneOf([SUBMIT, WAIT, 'au sync']))] : [];
-  const then = chance.oneOf([SUBMIT, WAIT, 'au sync', `${SUBMIT} --only-recorded`]);
+  const second = chance.happens(0.6) ? [run(chance.oneOf([SUBMIT, WAIT, 'au resume']))] : [];
+  const then = chance.oneOf([SUBMIT, WAIT, 'au resume', `${SUBMIT} --only-recorded`]);
   const restore: Step = { do: 'restore', commands: chance.between(1, second.length + 1) };
   return [first, pass(chance, 1, 1, 20, 24 * 60), ...second, restore, run(then), { do: 'hint', number: 0 }];
 }
@@ -96,7 +96,7 @@ function vouchedResults(chance: Chance): Step[] {
     ...(chance.happens(0.9) ? again : []),
     store,
     pass(chance, 61, 24 * 60),
-    run(chance.oneOf(['au status RUN', 'au status RUN', 'au status RUN', 'au sync'])),
+    run(chance.oneOf(['au status RUN', 'au status RUN', 'au status RUN', 'au resume'])),
     chance.happens(0.8) ? run('au download RUN --accept-unproven') : { do: 'hint', number: 0, back: 1 },
   ];
 }
@@ -106,23 +106,33 @@ function jobOfAnother(chance: Chance): Step[] {
   const effect = chance.oneOf(['known', 'known', 'replayed']);
   const first = chance.happens(0.5) ? [run('au submit other.csv'), pass(chance, 1, 61)] : [];
   const faults = [`${effect}@${CREATE}:#${chance.between(1, 2)}`];
-  return [run('au jobs'), ...first, run(chance.oneOf([SUBMIT, WAIT]), { faults }), pass(chance, 1, 61), run('au sync')];
+  return [
+    run('au jobs'),
+    ...first,
+    run(chance.oneOf([SUBMIT, WAIT]), { faults }),
+    pass(chance, 1, 61),
+    run('au resume'),
+  ];
 }
 
 /** Draws downloads for which the store sends falsified results. */
 function falseResults(chance: Chance): Step[] {
   const faults = [`${chance.oneOf(['foreign', 'foreign', 'doubled', 'cut'])}@${RESULT}:#1-${chance.oneOf([1, 3, 9])}`];
-  const later = chance.oneOf(['au sync', 'au wait RUN --timeout 20m', 'au download RUN --out copy.csv --force']);
+  const later = chance.oneOf([
+    'au resume',
+    'au resume RUN --wait --timeout 20m',
+    'au download RUN --out copy.csv --force',
+  ]);
   if (chance.happens(0.4)) return [run(WAIT, { faults })];
-  return [run(SUBMIT), pass(chance, 61, 24 * 60), run(later, { faults }), run('au sync')];
+  return [run(SUBMIT), pass(chance, 61, 24 * 60), run(later, { faults }), run('au resume')];
 }
 
 /** Draws jobs under way, followed by a command with a useless key or without a connection. */
 function uselessKey(chance: Chance): Step[] {
   const later = chance.oneOf([
-    'au sync',
-    'au sync',
-    'au wait RUN --timeout 30s',
+    'au resume',
+    'au resume',
+    'au resume RUN --wait --timeout 30s',
     'au submit tokens.csv --timeout 30s',
     WAIT,
     'au status RUN',
@@ -152,14 +162,14 @@ function otherFile(chance: Chance): Step[] {
   ];
   const faults = [`503@${PUT}:#${chance.between(1, 2)}-`];
   const first = run(chance.oneOf([SUBMIT, WAIT]), chance.happens(0.4) ? { faults } : {});
-  return [first, ...chance.oneOf(changes), run(chance.oneOf([SUBMIT, WAIT, 'au sync'])), run('au sync')];
+  return [first, ...chance.oneOf(changes), run(chance.oneOf([SUBMIT, WAIT, 'au resume'])), run('au resume')];
 }
 
 /** Draws a command during which the disk is full for a moment, such as until another program cleans up. */
 function fullDisk(chance: Chance): Step[] {
   const how = { fullAt: chance.between(1, 80), fullFor: chance.oneOf([1, 1, 2, 5, 500]) };
   if (chance.happens(0.4)) return [run(WAIT, how)];
-  return [run(SUBMIT), pass(chance, 61, 24 * 60), run(chance.oneOf(['au sync', WAIT]), how), run('au sync')];
+  return [run(SUBMIT), pass(chance, 61, 24 * 60), run(chance.oneOf(['au resume', WAIT]), how), run('au resume')];
 }
 
 function anyStep(chance: Chance): Step {

@@ -128,8 +128,8 @@ const RESULT_EFFECTS = lines(
 const SUBMISSIONS = lines(`
   au submit tokens.csv | au submit tokens.csv --wait --timeout 20m | au submit tokens.csv --wait --timeout 30s
   au submit tokens.csv --cycle 2026-01 | au submit tokens.csv --wait --timeout 20m --cycle 2026-02
-  au submit tokens.csv | au sync | au sync | au sync
-  au runs | au status RUN | au jobs | au wait RUN --timeout 20m | au download RUN --out copy.csv --force
+  au submit tokens.csv | au resume | au resume | au resume
+  au runs | au status RUN | au jobs | au resume RUN --wait --timeout 20m | au download RUN --out copy.csv --force
 `);
 
 /** Long outages in which the service, or a gateway before it, denies jobs that exist. */
@@ -165,7 +165,7 @@ export const ARCHIVE = `logs archive audit --since ${SINCE}`;
 
 const LOGS = lines(`
   ${TAIL} --for 1m | ${TAIL} --for 10m | ${TAIL} --for 30m | ${TAIL} --max 7 --for 1h
-  ${ARCHIVE} | ${ARCHIVE} | ${ARCHIVE} | logs verify audit | au submit tokens.csv | au sync | tenant show
+  ${ARCHIVE} | ${ARCHIVE} | ${ARCHIVE} | logs verify audit | au submit tokens.csv | au resume | tenant show
 `);
 
 /** The main subject of a history. */
@@ -190,7 +190,7 @@ function accident(chance: Chance): Step[] {
   const submission: Step = { do: 'run', type, ...misfortuneOf(chance) };
   const pause: Step[] = chance.happens(0.2) ? [{ do: 'pass', minutes: chance.oneOf([1, 5, 20]) }] : [];
   // The next command has the keys of another tenant, such as in another terminal.
-  if (chance.happens(0.25)) return [submission, ...pause, { do: 'run', type: 'au sync', keys: 'theirs' }];
+  if (chance.happens(0.25)) return [submission, ...pause, { do: 'run', type: 'au resume', keys: 'theirs' }];
   if (chance.happens(0.25)) return [submission, ...pause, commandOf(chance, SUBMISSIONS, {})];
   const outage: Step = { do: 'weather', ...chance.oneOf(OUTAGES) };
   const rounds = Array.from({ length: chance.between(2, 4) }, () => round(chance)).flat();
@@ -206,7 +206,7 @@ function misfortuneOf(chance: Chance): Circumstances {
 /** Draws a command that cron runs every half hour, or an operator by hand. */
 function round(chance: Chance): Step[] {
   const pass: Step = { do: 'pass', minutes: 30 };
-  return [commandOf(chance, ['au sync', 'au sync', 'au submit tokens.csv --wait --timeout 20m'], {}), pass];
+  return [commandOf(chance, ['au resume', 'au resume', 'au submit tokens.csv --wait --timeout 20m'], {}), pass];
 }
 
 function lines(text: string): string[] {

@@ -44,8 +44,8 @@ describe('the words that name a broken promise', () => {
       "'svc au submit other.csv' ended with exit code 9, but nothing ever went wrong: error: c: d",
     ],
     [
-      "'svc au sync' ended with exit code 1: TypeError: x",
-      "'svc au sync' ended with exit code 1: RangeError: run-20261201",
+      "'svc au resume' ended with exit code 1: TypeError: x",
+      "'svc au resume' ended with exit code 1: RangeError: run-20261201",
     ],
   ])('are equal for two failures of one check: %s', (one, other) => {
     expect(promiseOf({ message: one })).toBe(promiseOf({ message: other }));
@@ -55,13 +55,13 @@ describe('the words that name a broken promise', () => {
     [PAID_TWICE, 'row 3 was never sent, and the file counts as submitted'],
     [PAID_TWICE, NO_END],
     [
-      "'svc au sync' ended with exit code 9, but no job failed: x",
-      "'svc au sync' ended with exit code 9, but nobody asked: x",
+      "'svc au resume' ended with exit code 9, but no job failed: x",
+      "'svc au resume' ended with exit code 9, but nobody asked: x",
     ],
-    ["'svc au sync' ended with exit code 1: TypeError: x", "'svc au sync' ended with exit code 2: usage: x"],
+    ["'svc au resume' ended with exit code 1: TypeError: x", "'svc au resume' ended with exit code 2: usage: x"],
     [
-      "'svc au sync' ended with exit code 9, but no job failed: x",
-      "'svc au wait' ended with exit code 9, but no job failed: x",
+      "'svc au resume' ended with exit code 9, but no job failed: x",
+      "'svc au status' ended with exit code 9, but no job failed: x",
     ],
   ])('differ for two promises: %s', (one, other) => {
     expect(promiseOf({ message: one })).not.toBe(promiseOf({ message: other }));

@@ -34,7 +34,7 @@ const LAST_ROUNDS = 12;
 /** Returns how a printed command ends if it would otherwise run forever, or for days. */
 function endOf(words: readonly string[], how: 'resume' | 'hint'): Circumstances {
   if (words.includes('tail')) return { ending: { step: 60, how: 'SIGINT' } };
-  return how === 'hint' && words.includes('wait') ? { ending: { step: 200, how: 'SIGINT' } } : {};
+  return how === 'hint' && words.includes('--wait') ? { ending: { step: 200, how: 'SIGINT' } } : {};
 }
 
 /**
@@ -120,7 +120,7 @@ class Story {
     if (this.#cyclePayments !== undefined) await this.#endCycle();
     else if (isAbout('au submit')) await this.#endSubmission();
     // The checks after these two commands show that no forgotten run is sent again.
-    for (const at of ['by name', undefined] as const) await this.#run(['au', 'sync'], at === undefined ? {} : { at });
+    for (const at of ['by name', undefined] as const) await this.#run(['au', 'resume'], at === undefined ? {} : { at });
     if (isAbout('logs')) await this.#endLogs(isAbout('logs tail'));
   }
 
@@ -374,7 +374,7 @@ class Story {
   async #endCycle(): Promise<void> {
     const submit = ['au', 'submit', FILE, '--cycle', CYCLE, '--begin', '--force'];
     for (let round = 0; round < LAST_ROUNDS; round += 1) {
-      await this.#run(['au', 'sync']);
+      await this.#run(['au', 'resume']);
       const { code } = await this.#run(submit);
       if (code === 0) return;
       const printed = typableIn(this.#last as Ended).find((words) => words.every((word) => !PAYS.has(word)));

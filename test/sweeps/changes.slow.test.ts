@@ -9,9 +9,9 @@ import { World } from '../support/world.ts';
 
 const commands = (await allCommands()).map(({ words, command }) => [words, command.changes ?? false] as const);
 /** Command lines that change something at the service, for commands whose usual line does not. */
-const CHANGING: Readonly<Record<string, string>> = { api: 'api POST /account-updater/jobs', 'au sync': 'au sync' };
+const CHANGING: Readonly<Record<string, string>> = { api: 'api POST /account-updater/jobs' };
 /** Commands that go on with a run, for which one must have been begun. */
-const RESUMING = new Set(['au resume', 'au wait', 'au sync']);
+const RESUMING = new Set(['au resume']);
 const home = mkdtempSync(join(tmpdir(), 'svc-production-'));
 const dirs = { SVC_CONFIG_DIR: join(home, 'config'), SVC_CACHE_DIR: join(home, 'cache') };
 /** An environment whose profile has keys and is known to belong to a production tenant. */
@@ -70,7 +70,7 @@ it.each(commands)(
       if (RESUMING.has(words)) {
         const submission = ['au', 'submit', 'upload.csv'];
         await run('au submit', [], { env, argv: submission, intercept: refuseJob });
-        if (words !== 'au sync') argv = [...words.split(' '), runOfProfile(directory)];
+        argv = [...words.split(' '), runOfProfile(directory)];
       }
       before = world.requests.length;
       return run(words, [], { env, ...(argv && { argv }) });

@@ -20,7 +20,7 @@ const READERS: Readonly<Record<string, readonly string[]>> = {
   'entity-types': ['logs entity-types'],
   'job-create': ['au create'],
   'job-list': ['au jobs', 'au jobs --status completed', 'au jobs --since 2026-01-01'],
-  'job-read': [`au status ${ID}`, `au wait ${ID} --timeout 20s`],
+  'job-read': [`au status ${ID}`, `au resume ${ID} --wait --timeout 20s`],
   logs: ['logs -n 2', 'logs stats --since 2026-01-01', 'logs history card 1', 'logs archive to --since 2026-03-01'],
   'tenant-read': ['tenant show', 'tenant export', 'tenant diff same.json', 'tenant update --name Other --yes'],
   'tenant-update': ['tenant update --name Other --yes'],
@@ -185,7 +185,7 @@ describe('R88: a member of a response that no decision reads', () => {
 function changesOutcome(command: string, member: string): boolean {
   if (command.startsWith('tenant update')) return ['name', 'settings'].includes(member);
   if (command.startsWith('tenant diff')) return member.startsWith('settings');
-  return command.startsWith('au wait') && member === 'errors';
+  return command.endsWith('--wait --timeout 20s') && member === 'errors';
 }
 
 describe('R88: a job of another system in the list', () => {

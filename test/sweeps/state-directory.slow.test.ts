@@ -60,7 +60,7 @@ describe('a relative SVC_STATE_DIR', () => {
     [['--sandbox', 'au', 'jobs']],
     [['logs']],
     [['au', 'runs']],
-    [['au', 'sync']],
+    [['au', 'resume']],
   ])('svc %s refuses a relative SVC_STATE_DIR and says what to set', async (argv) => {
     await world.copy(async (run) => {
       const { stderr } = await run('au runs list', ['-o', 'json'], { argv, env: { SVC_STATE_DIR: '.svc' } });

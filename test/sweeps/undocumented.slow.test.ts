@@ -33,7 +33,6 @@ const AS_IT_CAME = new Set(['204', '200 with {}']);
 /** Lines for a run that is not over. About a completed one, these commands send nothing. */
 const PENDING: ReadonlyMap<string, string> = new Map([
   ['au status', 'au status {open}'],
-  ['au wait', 'au wait {open}'],
   ['au download', 'au download {open} --out again.csv'],
   ['au resume', 'au resume {open}'],
 ]);

@@ -13,7 +13,7 @@ import { resumeNamedRun } from './resume-run.ts';
 
 const VIEWS = [resumedRunView, submissionView, resumedCycleView, jobView];
 
-/** The permissions, exit codes and fields that resume, wait and sync share. */
+/** The permissions, exit codes and fields of resume. */
 export const resumeFacts = {
   permissions: ['account-updater:job:create', 'account-updater:job:read'],
   exitCodes: [

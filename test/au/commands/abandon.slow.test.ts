@@ -40,10 +40,10 @@ describe('svc au abandon', () => {
     expect(desk.uploads()).toBe(1);
   });
 
-  it('svc au abandon lets au sync succeed again, and can be undone', async () => {
+  it('svc au abandon lets au resume succeed again, and can be undone', async () => {
     const desk = await openQuickDesk();
     const run = await stuckRun(desk);
-    const stuck = await desk.svc('au sync');
+    const stuck = await desk.svc('au resume');
     expect(stuck.code).toBe(1);
     expect(stuck.stderr).toContain(`svc au abandon ${run}`);
     const { code, stdout, stderr } = await desk.svc(`au abandon ${run} --yes`);
@@ -53,11 +53,11 @@ describe('svc au abandon', () => {
     });
     expect(stderr).toContain('not uploaded, so neither processed nor paid for: ');
     expect(stderr).not.toContain('au download');
-    expect(await desk.svc('au sync')).toMatchObject({ code: 0 });
+    expect(await desk.svc('au resume')).toMatchObject({ code: 0 });
     expect((await desk.svc('au runs')).stdout).toContain('"status":"abandoned"');
     expect((await desk.svc(`au abandon ${run}`)).stderr).toContain('is abandoned already');
     expect(await desk.svc(`au abandon ${run} --undo`)).toMatchObject({ code: 0 });
-    expect(await desk.svc('au sync')).toMatchObject({ code: 1 });
+    expect(await desk.svc('au resume')).toMatchObject({ code: 1 });
     expect((await desk.svc(`au abandon ${run} --undo`)).stderr).toContain('is not abandoned');
   });
 
@@ -89,7 +89,7 @@ describe('svc au abandon', () => {
       parts.push({ ...rest, number: 2, first_row: rows, rows: 3, state: 'planned' });
     });
     await desk.svc(`au abandon ${run} --yes`);
-    expect((await desk.svc(`au wait ${run}`)).stderr).toContain(`svc au download ${run}`);
+    expect((await desk.svc(`au resume ${run} --wait`)).stderr).toContain(`svc au download ${run}`);
     const { code, stderr } = await desk.svc(`au download ${run} --out r.csv`);
     expect(code, stderr).toBe(0);
     expect(stderr).toMatch(/abandoned: the results do not include rows \d+ to \d+/);
@@ -159,8 +159,8 @@ describe('svc au abandon', () => {
   });
 });
 
-describe('svc au sync with a part that cannot go on', () => {
-  it('svc au sync with a part that cannot go on brings the results of the other parts, which may not be there forever', async () => {
+describe('svc au resume with a part that cannot go on', () => {
+  it('svc au resume with a part that cannot go on brings the results of the other parts, which may not be there forever', async () => {
     const desk = await openQuickDesk();
     await desk.svc('au submit tokens.csv');
     const [run = ''] = desk.runIds();
@@ -170,7 +170,7 @@ describe('svc au sync with a part that cannot go on', () => {
     });
     rmSync(desk.home.file('tokens.csv'));
     desk.removeCopy(run);
-    expect(await desk.svc('au sync')).toMatchObject({ code: 1 });
+    expect(await desk.svc('au resume')).toMatchObject({ code: 1 });
     expect(desk.record(run).parts.map(({ state }) => state)).toEqual(['downloaded', 'planned']);
   });
 });

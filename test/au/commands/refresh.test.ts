@@ -655,11 +655,11 @@ describe('svc au refresh', () => {
     expect(desk.uploads()).toBe(1);
   });
 
-  it('svc au refresh goes on where svc au sync got the results', async () => {
+  it('svc au refresh goes on where svc au resume got the results', async () => {
     const { desk, refresh } = await openRefresh({ processingMs: 60_000 });
     expect(await refresh('--no-wait')).toMatchObject({ code: 11 });
     await desk.clock.advance(120_000);
-    expect(await desk.svc('au sync')).toMatchObject({ code: 0 });
+    expect(await desk.svc('au resume')).toMatchObject({ code: 0 });
     const done = await refresh('--no-wait', ...ENOUGH);
     expect(done.code, done.stderr).toBe(0);
     expect(filesIn(desk)).toContain('report.html');

@@ -73,9 +73,9 @@ describe('a run that sent nothing', () => {
       expect(JSON.parse(stdout)).toMatchObject({ jobs: [expect.any(String)] });
       // No profile has anything left to send, at any address.
       for (const other of [{}, FAILURES[how]?.env ?? {}, otherSpelling(machine)])
-        for (const profile of ['default', 'other']) await machine.svc(`--profile ${profile} au sync`, other);
+        for (const profile of ['default', 'other']) await machine.svc(`--profile ${profile} au resume`, other);
       await machine.clock.advance(20 * 86_400_000);
-      await machine.svc('au sync');
+      await machine.svc('au resume');
       expect(machine.uploads()).toBe(1);
     },
   );
@@ -99,7 +99,7 @@ describe('a run that sent nothing', () => {
     expect(machine.uploads()).toBe(1);
   });
 
-  it('R75: a run that sent nothing is called "not sent" by runs, status, sync --dry-run and the other commands, at any address', async () => {
+  it('R75: a run that sent nothing is called "not sent" by runs, status, resume --dry-run and the other commands, at any address', async () => {
     const { machine, run } = await failedOnce(REFUSED_JOB);
     for (const env of [{}, REFUSED]) {
       const listed = await machine.svc('au runs', env);
@@ -112,21 +112,21 @@ describe('a run that sent nothing', () => {
       expect(refused.code).toBe(5);
       expect(refused.stderr).toContain(`nothing of run ${run} was sent yet`);
     }
-    const plan = await machine.svc('au sync --dry-run');
+    const plan = await machine.svc('au resume --dry-run');
     expect(JSON.parse(plan.stdout)).toMatchObject({ run, status: 'not sent' });
     const dry = await machine.svc(`${SUBMIT} --dry-run`);
     expect(dry.stderr).toContain('it would create 1 job');
     expect(machine.uploads()).toBe(0);
   });
 
-  it('R75: a run that sent nothing is uploaded by au sync only while no other run of its file was begun after it', async () => {
+  it('R75: a run that sent nothing is uploaded by au resume only while no other run of its file was begun after it', async () => {
     const { machine, run: older } = await failedOnce(REFUSED_JOB);
     const record = machine.record(`state/runs/${older}`);
     writeFileSync(machine.path('work/tokens.csv'), `${exampleRequestFile()}00000000-0000-4000-8000-000000000001,,,\n`);
     expect(await machine.svc(SUBMIT)).toMatchObject({ code: 0 });
     writeFileSync(machine.path('work/tokens.csv'), exampleRequestFile());
     for (const profile of ['', '--profile other ']) {
-      const synced = await machine.svc(`${profile}au sync`);
+      const synced = await machine.svc(`${profile}au resume`);
       expect(synced.code, synced.stderr).toBe(0);
       expect(synced.stderr.includes(`svc au abandon ${older}`)).toBe(profile === '');
     }
@@ -138,19 +138,19 @@ describe('a run that sent nothing', () => {
     expect(machine.uploads()).toBe(2);
   });
 
-  it('a run that sent nothing is uploaded by au sync where it is the last run of its file', async () => {
+  it('a run that sent nothing is uploaded by au resume where it is the last run of its file', async () => {
     const { machine, run } = await failedOnce(REFUSED_JOB);
-    const synced = await machine.svc('au sync');
+    const synced = await machine.svc('au resume');
     expect(synced.stdout).toContain(run);
     expect(machine.uploads()).toBe(1);
   });
 
-  it('R75: a run that sent nothing of the same file is not uploaded by au sync beside a record that cannot be read', async () => {
+  it('R75: a run that sent nothing of the same file is not uploaded by au resume beside a record that cannot be read', async () => {
     const { machine, run: older } = await failedOnce(REFUSED_JOB);
     const damaged = machine.path(`state/runs/${older.slice(0, -4)}0000`);
     mkdirSync(damaged);
     writeFileSync(`${damaged}/run.json`, '{');
-    const synced = await machine.svc('au sync');
+    const synced = await machine.svc('au resume');
     expect(synced.code).toBe(3);
     expect(machine.uploads()).toBe(0);
   });
@@ -182,7 +182,7 @@ describe('a run that sent something', () => {
     const shown = await machine.svc(`au status ${run}`, REFUSED);
     expect(shown.code).toBe(3);
     expect(shown.stderr).toContain(`--base-url ${machine.ours.url.replace(/\/$/, '')}`);
-    const other = await machine.svc('au sync', REFUSED);
+    const other = await machine.svc('au resume', REFUSED);
     expect(other.stderr).toContain('1 open run of profile default at');
     expect(await machine.svc(`au abandon ${run} --yes`, REFUSED)).toMatchObject({ code: 0 });
   });

@@ -41,7 +41,7 @@ describe('the wait for a run on a terminal', () => {
       parts.push({ ...rest, number: 2, state: 'failed', job: 'gone', errors: ['made up'] });
       part.sent_at = new Date(Date.now() - 2 * 3_600_000).toISOString();
     });
-    const session = onTerminal(slow, `au wait ${run}`);
+    const session = onTerminal(slow, `au resume ${run} --wait`);
     await session.waitFor(
       /0 of 2 jobs done, 1 (pending|processing), 1 failed, for 2h, next poll in \ds, typically about a day/,
     );

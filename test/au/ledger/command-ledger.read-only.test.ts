@@ -120,7 +120,7 @@ describe.each(isSuperuser ? PLACES.slice(0, 1) : PLACES)('a ledger in $place', (
     expect(others.code, others.stderr).toBe(0);
     expect((await on('reader', 'au resume')).code).toBe(0);
     // The same state directory, on a machine that may write now.
-    const entered = await on('writer', 'au sync', { SVC_STATE_DIR: pair.path('reader') });
+    const entered = await on('writer', 'au resume', { SVC_STATE_DIR: pair.path('reader') });
     expect(entered.code, entered.stderr).toBe(0);
     rmSync(pair.path('work/tokens.results.csv'), { force: true });
     const joined = await on('writer', SUBMIT);

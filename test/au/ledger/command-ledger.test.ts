@@ -23,7 +23,7 @@ it('R84: the wait for results outlasts a time in which the ledger cannot be reac
     refused += 1;
     outgoing.writeHead(503).end();
   };
-  const waited = await desk.svc(`au wait ${desk.runIds()[0] ?? ''}`, env);
+  const waited = await desk.svc(`au resume ${desk.runIds()[0] ?? ''} --wait`, env);
   expect(waited.code, waited.stderr).toBe(0);
   expect(refused).toBeGreaterThan(0);
 });
@@ -44,7 +44,7 @@ it('R84: a machine that is killed while it enters what it sent lets no other mac
     let left = writes;
     bucket.hook = ({ method }, outgoing, proceed) =>
       method === 'PUT' && (left -= 1) < 0 ? outgoing.writeHead(503).end() : proceed();
-    await desk.svc('au sync', { ...env, SVC_STATE_DIR: `${job}-${writes}` });
+    await desk.svc('au resume', { ...env, SVC_STATE_DIR: `${job}-${writes}` });
     bucket.hook = (_incoming, _outgoing, proceed) => proceed();
     const other = await desk.svc('au submit tokens.csv', { ...env, SVC_STATE_DIR: `${job}-other-${writes}` });
     ends.push(other.code);
@@ -126,7 +126,7 @@ it.each(['once each', 'twice'])(
     const text = readFileSync(tokens);
     const whole = { bytes: text.length, sha256: sha256Of(text), path: undefined, submitted_sha256: undefined };
     writeFileSync(record, JSON.stringify({ ...rest, input: { ...input, ...whole } }));
-    await desk.svc('au sync', desk.machine('runner'));
+    await desk.svc('au resume', desk.machine('runner'));
     const other = await desk.svc('au submit tokens.csv', { ...desk.machine('laptop'), SVC_LEDGER: ledger });
     expect(other.code, other.stderr).toBe(9);
     expect(errorIn(other)).toMatchObject({

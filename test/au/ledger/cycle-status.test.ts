@@ -36,7 +36,7 @@ it('svc au status shows the open cycles of the ledger on a machine that sent not
   expect(JSON.parse(open.stdout)).toMatchObject(row);
   await clock.advance(3_700_000);
   expect(JSON.parse((await on('laptop', 'au status')).stdout)).toMatchObject({ ...row, status: 'completed' });
-  expect(await on('runner', 'au sync')).toMatchObject({ code: 0 });
+  expect(await on('runner', 'au resume')).toMatchObject({ code: 0 });
   const done = await on('laptop', 'au status');
   expect([done.code, done.stdout]).toEqual([0, '']);
   expect(done.stderr).toContain('no job is open');

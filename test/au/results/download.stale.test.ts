@@ -46,7 +46,7 @@ describe('results that are kept unproven of a job that fails', () => {
     const [before] = machine.record(place).parts;
     expect(before).toMatchObject({ state: 'completed', unproven: { job: before?.job } });
     failingJob(machine, before?.job ?? '');
-    expect(await machine.svc(`au wait ${machine.runIds()[0]}`)).toMatchObject({ code: 10 });
+    expect(await machine.svc(`au resume ${machine.runIds()[0]} --wait`)).toMatchObject({ code: 10 });
     const again = await machine.svc(SUBMIT);
     expect(again.code, again.stderr).toBe(0);
     expect(await machine.svc(`au status ${machine.runIds()[0]}`)).toMatchObject({ code: 0 });
@@ -77,14 +77,14 @@ describe('the directory of a run that has ended', () => {
   it('the directory of a run that has ended keeps neither refused results nor half of a download once others are proven whole', async () => {
     const { machine, run, files } = await halfDownloaded();
     machine.fault = undefined;
-    expect(await machine.svc(`au wait ${run}`)).toMatchObject({ code: 0 });
+    expect(await machine.svc(`au resume ${run} --wait`)).toMatchObject({ code: 0 });
     expect(files()).toEqual(['results-0001.csv', 'run-request.csv', 'run.json']);
   });
 
   it('the directory of a run that has ended keeps no half of a download after its job has failed, and what can still be accepted', async () => {
     const { machine, run, files } = await halfDownloaded();
     failingJob(machine, machine.record(`state/runs/${run}`).parts[0]?.job ?? '');
-    expect(await machine.svc(`au wait ${run}`)).toMatchObject({ code: 10 });
+    expect(await machine.svc(`au resume ${run} --wait`)).toMatchObject({ code: 10 });
     expect(files()).toEqual(['results-0001.csv.unproven', 'run-request.csv', 'run.json']);
   });
 
@@ -99,7 +99,7 @@ it.each([
   ['of the present job', 0, []],
   ['that may be of the failed job before', 10, [{ job: 'job-0', ended: 'failed' }]],
 ] as const)(
-  'R59: stored results %s let svc au wait end with %i once the job of the run has failed',
+  'R59: stored results %s let svc au resume --wait end with %i once the job of the run has failed',
   async (_, code, earlier) => {
     const machine = await openMachine();
     expect(await machine.svc(`${SUBMIT} --wait`)).toMatchObject({ code: 0 });
@@ -111,7 +111,7 @@ it.each([
     const parts = [{ ...part, state: 'completed', earlier_jobs: earlier, results }];
     writeFileSync(machine.path(`state/runs/${run}/run.json`), JSON.stringify({ ...record, parts }));
     failingJob(machine, part?.job ?? '');
-    const waited = await machine.svc(`au wait ${run} --force`);
+    const waited = await machine.svc(`au resume ${run} --wait --force`);
     expect(waited.code, waited.stderr).toBe(code);
   },
 );

@@ -23,8 +23,8 @@ function firstWarning(stderr: string): string {
 describe('a job in which one error code has over half of the rows', () => {
   it.each<[string, string | undefined, (desk: QuickDesk) => string]>([
     ['au submit --wait', undefined, () => 'au submit tokens.csv --wait'],
-    ['au wait', 'au submit tokens.csv', (desk) => `au wait ${runOf(desk)}`],
-    ['au sync', 'au submit tokens.csv', () => 'au sync'],
+    ['au resume <run> --wait', 'au submit tokens.csv', (desk) => `au resume ${runOf(desk)} --wait`],
+    ['au resume', 'au submit tokens.csv', () => 'au resume'],
   ])(
     'a job in which one error code has over half of the rows is questioned first by %s and in the step summary, with its tenant',
     async (_, before, line) => {
@@ -74,8 +74,8 @@ describe('a job in which one error code has over half of the rows', () => {
 describe('--fail-on with a share', () => {
   it.each<[string, string | undefined, (desk: QuickDesk) => string]>([
     ['au submit --wait', undefined, () => 'au submit tokens.csv --wait'],
-    ['au wait', 'au submit tokens.csv', (desk) => `au wait ${runOf(desk)}`],
-    ['au sync', 'au submit tokens.csv', () => 'au sync'],
+    ['au resume <run> --wait', 'au submit tokens.csv', (desk) => `au resume ${runOf(desk)} --wait`],
+    ['au resume', 'au submit tokens.csv', () => 'au resume'],
   ])(
     '--fail-on with a share ends %s with 10 above it, once the results are written, and with 0 up to it',
     async (_, before, line) => {
@@ -101,7 +101,7 @@ describe('--fail-on with a share', () => {
 
   it('--fail-on with a share is refused when it is no share', async () => {
     for (const failOn of ['err=', 'err=5', 'err=101%', 'upd=5%', '5%', 'err=-1%']) {
-      const { code, stderr } = await svcHere(['au', 'sync', '--fail-on', failOn], {});
+      const { code, stderr } = await svcHere(['au', 'resume', '--fail-on', failOn], {});
       expect([failOn, code, stderr.includes('err=5%')]).toEqual([failOn, 2, true]);
     }
   });

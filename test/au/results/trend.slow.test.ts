@@ -15,14 +15,14 @@ async function twoCycles(edit: (desk: QuickDesk) => void): Promise<QuickDesk> {
   return desk;
 }
 
-it('the results of a cycle are shown beside the shares of the last one: submit, wait, sync, report, page and summary', async () => {
+it('the results of a cycle are shown beside the shares of the last one: submit, resume, report, page and summary', async () => {
   const desk = await twoCycles(() => undefined);
   const shares = /updated \d+\.\d% \(2026-01: \d+\.\d%\), warned .*, errors /;
   const submitted = await desk.svc('au submit tokens.csv --cycle 2026-02 --wait --out two.csv --summary sum.md');
   expect([submitted.code, submitted.stderr]).toEqual([0, expect.stringMatching(shares)]);
   expect(readFileSync(desk.home.file('sum.md'), 'utf8')).toMatch(shares);
   const run = desk.runIds().find((id) => desk.record(id).cycle === '2026-02');
-  expect((await desk.svc(`au wait ${run}`)).stderr).toMatch(shares);
+  expect((await desk.svc(`au resume ${run} --wait`)).stderr).toMatch(shares);
   const report = await desk.svc('au report two.csv --html report.html');
   expect([report.code, report.stderr]).toEqual([0, expect.stringMatching(shares)]);
   const first = await desk.svc('au report one.csv');
@@ -35,7 +35,7 @@ it('the results of a cycle are shown beside the shares of the last one: submit, 
   expect(table.stderr).not.toMatch(shares);
   await desk.clock.advance(4 * WEEK);
   await desk.svc('au submit tokens.csv --cycle 2026-03');
-  const synced = await desk.svc('au sync');
+  const synced = await desk.svc('au resume');
   expect([synced.code, synced.stderr]).toEqual([0, expect.stringContaining('(2026-02: ')]);
 });
 

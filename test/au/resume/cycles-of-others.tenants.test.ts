@@ -35,7 +35,7 @@ async function uploadOurs({ svc }: Pick<Awaited<ReturnType<typeof openTwoTenants
   expect(uploaded.code, uploaded.stderr).toBe(0);
 }
 
-it.each(['au resume', 'au status', 'au sync'])(
+it.each(['au resume', 'au status'])(
   'svc %s ends with 0 for a tenant without jobs beside the open job of another tenant, and names that tenant',
   async (line) => {
     const desk = await openTwoTenants();
@@ -47,7 +47,7 @@ it.each(['au resume', 'au status', 'au sync'])(
   },
 );
 
-it.each(['au resume', 'au status', 'au sync'])(
+it.each(['au resume', 'au status'])(
   'svc %s ends with 9 while the service lists no job, although this profile uploaded the file of one',
   async (line) => {
     const service = { isEmpty: false };

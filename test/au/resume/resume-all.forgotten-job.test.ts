@@ -58,12 +58,18 @@ describe('an upload in doubt whose job the service no longer shows', () => {
         const { desk, run } = await openForgotten();
         if (isPolledBefore) await desk.svc('au resume');
         await desk.clock.advance(age);
-        for (const line of ['au resume', `au resume ${run}`, 'au submit tokens.csv', `au wait ${run}`, 'au resume']) {
+        for (const line of [
+          'au resume',
+          `au resume ${run}`,
+          'au submit tokens.csv',
+          `au resume ${run} --wait`,
+          'au resume',
+        ]) {
           const ended = await desk.svc(line);
           expect([line, ended.code], ended.stderr).toEqual([line, 9]);
           await desk.clock.advance(HOUR);
         }
-        const { stderr, stdout } = await desk.svc(`au wait ${run}`);
+        const { stderr, stdout } = await desk.svc(`au resume ${run} --wait`);
         expect(errorIn({ stderr })).toMatchObject({ retryable: false, next: `svc au status ${run}` });
         expect(stderr).toContain('which proves nothing more than 7 days after the upload');
         expect([stdout, desk.uploads(), desk.record(run).parts[0]?.state]).toEqual(['', 1, 'unknown']);

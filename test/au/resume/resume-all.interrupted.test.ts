@@ -33,7 +33,7 @@ it.each([
     again: 'au resume --wait --fail-on err=5% --stale 691200s',
     on: 'the machine that sent the file',
   },
-  { line: 'au wait', again: 'au resume --wait', on: 'the machine that sent the file' },
+  { line: 'au resume --wait', again: 'au resume --wait', on: 'the machine that sent the file' },
   { line: OF_CYCLE, again: OF_CYCLE, on: 'the machine that sent the file' },
   { line: OF_CYCLE, again: OF_CYCLE, on: 'another machine' },
 ])('R43: an interrupt of svc $line prints the same command again on $on', async ({ line, again, on }) => {

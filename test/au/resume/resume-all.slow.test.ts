@@ -95,7 +95,7 @@ describe('the end of the time', () => {
     const env = { ...desk.env, SVC_BASE_URL: slow.url };
     mkdirSync(home.file('place'));
     await home.svc(['au', 'submit', 'tokens.csv', '--out', 'place/r.csv'], { env });
-    const first = await home.svc(['au', 'wait', desk.runIds()[0] ?? '', '--timeout', '3s'], { env });
+    const first = await home.svc(['au', 'resume', desk.runIds()[0] ?? '', '--wait', '--timeout', '3s'], { env });
     expect(first.code, first.stderr).toBe(11);
     const command = /svc (au resume [\w-]+ --wait)/.exec(first.stderr)?.[1] ?? '';
     await clock.advance(2 * 3_600_000);

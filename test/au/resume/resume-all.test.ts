@@ -70,7 +70,7 @@ it('R72: svc au resume ends with 11 for a job of the own ledger that no run here
   writeFileSync(home.file('more.csv'), `${header}\none-more,,,\n`);
   expect(await svc('au submit more.csv --cycle 2026-12')).toMatchObject({ code: 0 });
   rmSync(home.file('.local/state/svc/runs'), { recursive: true });
-  const lost = await svc('au sync');
+  const lost = await svc('au resume');
   expect([lost.code, lost.stderr], lost.stderr).toEqual([11, expect.stringContaining('svc au resume 2026-12 --wait')]);
 });
 
@@ -90,7 +90,7 @@ it('svc au resume goes on with a run at another address of its service, once it 
   expect([resumed.code, resumed.stdout], resumed.stderr).toEqual([11, expect.stringContaining('"outcome":"pending"')]);
 });
 
-it.each(['au resume', 'au resume --wait', 'au sync', 'au wait'])(
+it.each(['au resume', 'au resume --wait'])(
   'svc %s ends with 3 without the ledger that this machine shares, and with 0 for a tenant without one',
   async (line) => {
     const machine = await openMachine();

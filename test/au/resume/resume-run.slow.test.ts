@@ -134,14 +134,14 @@ describe('svc au resume', () => {
     });
     expect(await desk.svc(`au resume ${run}`)).toMatchObject({ code: 11 });
     failed = desk.record(run).parts[0]?.job;
-    expect(await desk.svc(`au wait ${run}`)).toMatchObject({ code: 10 });
+    expect(await desk.svc(`au resume ${run} --wait`)).toMatchObject({ code: 10 });
     const refused = await desk.svc(`au resume ${run}`);
     expect(refused.code, refused.stderr).toBe(10);
     expect(refused.stderr).toContain('svc au submit tokens.csv');
     expect(desk.uploads()).toBe(1);
     writeFileSync(desk.home.file('tokens.csv'), exampleRequestFile());
     expect(await desk.svc('au submit tokens.csv --out results.csv')).toMatchObject({ code: 0 });
-    expect(await desk.svc(`au wait ${run}`)).toMatchObject({ code: 0 });
+    expect(await desk.svc(`au resume ${run} --wait`)).toMatchObject({ code: 0 });
     expect(desk.uploads()).toBe(2);
   });
 

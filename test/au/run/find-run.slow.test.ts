@@ -133,7 +133,7 @@ describe('a run directory', () => {
     expect(readFileSync(home.file(join(RUNS, id, 'run.json')), 'utf8')).toBe('{"version":1');
   });
 
-  it.each(['au runs', 'au sync'])(
+  it.each(['au runs', 'au resume'])(
     'a run directory that is damaged is never none: %s ends with 3 and does not say so',
     async (line) => {
       await desk.svc('au submit tokens.csv');
@@ -161,7 +161,7 @@ describe('a run directory', () => {
     const readOnly = (line: string): Promise<Finished> =>
       home.svc(line.split(' '), { env: desk.env, obeysModes: true });
     const shown = await readOnly(`au status ${run}`);
-    const others = ['au submit tokens.csv', `au wait ${run}`, `au abandon ${run} --yes`];
+    const others = ['au submit tokens.csv', `au resume ${run} --wait`, `au abandon ${run} --yes`];
     const refused = await Promise.all(others.map(readOnly));
     chmodSync(home.file(onlyRun()), 0o700);
     expect(shown).toMatchObject({ code: 0 });
@@ -216,7 +216,7 @@ describe('a run directory', () => {
     });
     const env = { ...desk.env, SVC_BASE_URL: other.url };
     expect(await home.svc(['au', 'create'], { env })).toMatchObject({ code: 0 });
-    const { code, stderr } = await home.svc(['au', 'wait', run], { env });
+    const { code, stderr } = await home.svc(['au', 'resume', run, '--wait'], { env });
     expect(code, stderr).not.toBe(0);
     expect(uploadsTaken(home.file('other'))).toEqual([]);
     expect(desk.record(place).parts[0]).toMatchObject({ job });
@@ -277,7 +277,7 @@ describe('a record that cannot be read', () => {
       expect(refused.code, options).toBe(3);
       expect(refused.stderr).toContain(run);
     }
-    expect(await machine.svc('au sync')).toMatchObject({ code: 3 });
+    expect(await machine.svc('au resume')).toMatchObject({ code: 3 });
     expect(machine.uploads()).toBe(1);
     const abandoned = await machine.svc(`au abandon ${machine.path(`state/runs/${run}`)} --yes`);
     expect(abandoned.code, abandoned.stderr).toBe(0);
@@ -324,7 +324,7 @@ describe('a record that cannot be read', () => {
     expect(await machine.svc(SUBMIT)).toMatchObject({ code: 0 });
   });
 
-  it.each([['runs', [SUBMIT, 'au runs', 'au sync']] as const])(
+  it.each([['runs', [SUBMIT, 'au runs', 'au resume']] as const])(
     'a record that cannot be read is not looked for in %s while that is no directory',
     async (place, lines) => {
       const machine = await openMachine();

@@ -31,8 +31,8 @@ describe('the same file at the same tenant', () => {
     const { machine, run } = await submittedOnce();
     const env = { SVC_BASE_URL: machine.ours.url.replace('127.0.0.1', 'localhost') };
     expect(await machine.svc(SUBMIT, env)).toMatchObject({ code: 0 });
-    expect(await machine.svc(`au wait ${run}`, env)).toMatchObject({ code: 0 });
-    expect(await machine.svc(`au wait ${run}`)).toMatchObject({ code: 0 });
+    expect(await machine.svc(`au resume ${run} --wait`, env)).toMatchObject({ code: 0 });
+    expect(await machine.svc(`au resume ${run} --wait`)).toMatchObject({ code: 0 });
     expect(machine.uploads()).toBe(1);
   });
 

@@ -73,9 +73,9 @@ describe('a run of the cycle whose copy is damaged', () => {
 
 describe('the results of a run whose copy is damaged', () => {
   it.each([
-    ['as it was, by svc au sync', ROWS.slice(0, 6), 'au sync'],
-    ['with repeated rows, by svc au sync', REPEATING, 'au sync'],
-    ['as it was, by svc au wait', ROWS.slice(0, 6), 'au wait RUN'],
+    ['as it was, by svc au resume', ROWS.slice(0, 6), 'au resume'],
+    ['with repeated rows, by svc au resume', REPEATING, 'au resume'],
+    ['as it was, by svc au resume --wait', ROWS.slice(0, 6), 'au resume RUN --wait'],
     ['as it was, by svc au download', ROWS.slice(0, 6), 'au download RUN'],
   ])(
     'R71: the results of a run whose copy is damaged are compared with the submitted file, %s',
@@ -87,7 +87,7 @@ describe('the results of a run whose copy is damaged', () => {
       expect(synced.stderr).toContain(`the copy ${desk.copy} was damaged; it was replaced from`);
       expect(readFileSync(desk.copy, 'utf8')).toBe([HEADER, ...ROWS.slice(0, 6), ''].join('\n'));
       expect(desk.record(desk.run).parts).toMatchObject([{ state: 'downloaded', results: { compared: true } }]);
-      expect((await desk.svc('au sync')).stderr).not.toContain('damaged');
+      expect((await desk.svc('au resume')).stderr).not.toContain('damaged');
     },
   );
 
@@ -95,7 +95,7 @@ describe('the results of a run whose copy is damaged', () => {
     const desk = await damagedDesk();
     rmSync(desk.home.file('tokens.csv'));
     await desk.clock.advance(HOUR);
-    for (const line of ['au sync', `au wait ${desk.run}`, `au download ${desk.run} --out other.csv`]) {
+    for (const line of ['au resume', `au resume ${desk.run} --wait`, `au download ${desk.run} --out other.csv`]) {
       const refused = await desk.svc(line);
       expect([line, refused.code], refused.stderr).toEqual([line, 12]);
       expect(refused.stderr).toContain(
@@ -105,7 +105,7 @@ describe('the results of a run whose copy is damaged', () => {
     }
     expect(desk.record(desk.run)).toMatchObject({ parts: [{ state: 'completed', unproven: {} }] });
     writeRows(desk, 'tokens.csv', ...ROWS.slice(0, 6));
-    expect(await desk.svc('au sync')).toMatchObject({ code: 0 });
+    expect(await desk.svc('au resume')).toMatchObject({ code: 0 });
     expect(desk.record(desk.run).parts).toMatchObject([{ state: 'downloaded', results: { compared: true } }]);
   });
 });
@@ -121,11 +121,11 @@ async function unsentDesk(): Promise<RunDesk> {
 }
 
 describe('the upload of a run', () => {
-  it.each(['au sync', 'au resume'])(
+  it.each(['au resume', 'au resume RUN'])(
     '%s uploads the rows of the submitted file where the copy is damaged',
     async (command) => {
       const desk = await unsentDesk();
-      const line = command === 'au resume' ? `au resume ${desk.run}` : command;
+      const line = command.replace('RUN', desk.run);
       const { code, stderr } = await desk.svc(line);
       expect(code, stderr).toBe(11);
       expect(stderr).toContain(`the copy ${desk.copy} was damaged; it was replaced from`);
@@ -134,10 +134,10 @@ describe('the upload of a run', () => {
     },
   );
 
-  it('au sync names a damaged copy and uploads nothing where the submitted file has changed', async () => {
+  it('au resume names a damaged copy and uploads nothing where the submitted file has changed', async () => {
     const desk = await unsentDesk();
     appendFileSync(desk.home.file('tokens.csv'), `${ROWS[7]}\n`);
-    const refused = await desk.svc('au sync');
+    const refused = await desk.svc('au resume');
     expect(refused.code, refused.stderr).toBe(12);
     expect(refused.stderr).toContain(desk.copy);
     expect(refused.stderr).not.toMatch(/--begin|--cycle/);

@@ -70,20 +70,17 @@ function limitFor(code: number): string {
 }
 
 describe('what a command with a run says when no response said anything', () => {
-  it.each(TROUBLES)(
-    'R72: %s is its own exit code in sync, wait, status and download, never 11',
-    async (_, env, code) => {
-      const { desk, run } = await openRun();
-      if (env['SVC_BASE_URL'] !== undefined) alsoAt(desk, run, env['SVC_BASE_URL']);
-      const lines = ['au sync', `au wait ${run} ${limitFor(code)}`, `au status ${run}`, `au download ${run}`];
-      for (const line of lines) {
-        const { code: found, stderr } = await desk.svc(line, env);
-        expect(stderr).not.toContain('pending');
-        expect([line, found]).toEqual([line, code]);
-      }
-      expect(desk.uploads()).toBe(1);
-    },
-  );
+  it.each(TROUBLES)('R72: %s is its own exit code in resume, status and download, never 11', async (_, env, code) => {
+    const { desk, run } = await openRun();
+    if (env['SVC_BASE_URL'] !== undefined) alsoAt(desk, run, env['SVC_BASE_URL']);
+    const lines = ['au resume', `au resume ${run} --wait ${limitFor(code)}`, `au status ${run}`, `au download ${run}`];
+    for (const line of lines) {
+      const { code: found, stderr } = await desk.svc(line, env);
+      expect(stderr).not.toContain('pending');
+      expect([line, found]).toEqual([line, code]);
+    }
+    expect(desk.uploads()).toBe(1);
+  });
 
   it.each(TROUBLES)('R72: %s is its own exit code in submit, with --wait and with --timeout', async (_, env, code) => {
     const desk = await openQuickDesk();
@@ -108,7 +105,7 @@ describe('what a command with a run says when no response said anything', () => 
     const second = { number: 2, first_row: 1, rows: 1, rows_file: 'rows-0002.csv', start, end, bytes: end, sha256 };
     desk.change(run, ({ parts }) => parts.push({ ...second, state: 'planned' }));
     const polled = desk.sandbox.ledger().length;
-    const { code, stdout, stderr } = await desk.svc('au sync');
+    const { code, stdout, stderr } = await desk.svc('au resume');
     expect(code, stderr).toBe(4);
     expect(outcomes({ stdout })).toEqual({ [run]: 'forbidden' });
     // The first part is polled after the refusal.
@@ -148,18 +145,18 @@ describe('what several runs and parts come to', () => {
   it('R72: a run whose record is damaged, one without its file and a refused key stop no other, and the worst counts', async () => {
     const { desk, run } = await openRun();
     const gone = await anotherRun(desk, 'gone.csv');
-    expect(await desk.svc('au sync')).toMatchObject({ code: 11 });
+    expect(await desk.svc('au resume')).toMatchObject({ code: 11 });
     desk.change(gone, forgetJobs);
     rmSync(desk.home.file('gone.csv'));
     desk.removeCopy(gone);
-    const mixed = await desk.svc('au sync');
+    const mixed = await desk.svc('au resume');
     expect([mixed.code, outcomes(mixed)]).toEqual([1, { [run]: 'pending', [gone]: 'local' }]);
     const damaged = desk.home.file(join(RUNS, 'run-20260101-00000000-0000'));
     mkdirSync(damaged);
     writeFileSync(join(damaged, 'run.json'), '{');
-    expect(await desk.svc('au sync')).toMatchObject({ code: 1 });
+    expect(await desk.svc('au resume')).toMatchObject({ code: 1 });
     await desk.svc(`au abandon ${gone} --yes`);
-    const unreadable = await desk.svc('au sync');
+    const unreadable = await desk.svc('au resume');
     expect([unreadable.code, outcomes(unreadable)]).toEqual([3, { [run]: 'pending' }]);
   });
 
@@ -172,7 +169,7 @@ describe('what several runs and parts come to', () => {
     const other = await anotherRun(desk, 'other.csv');
     for (const id of [job, desk.record(other).parts[0]?.job ?? '']) {
       refused = id;
-      const ended = await desk.svc('au sync');
+      const ended = await desk.svc('au resume');
       const isFirst = id === job;
       expect([ended.code, outcomes(ended)]).toEqual([
         4,
@@ -188,7 +185,7 @@ describe('what several runs and parts come to', () => {
       if (!first) throw new Error('there is no part');
       parts.push({ ...first, number: 2, state: 'failed', errors: ['made up'] });
     });
-    for (const line of ['au sync', `au wait ${run} --timeout 4s`, `au download ${run}`]) {
+    for (const line of ['au resume', `au resume ${run} --wait --timeout 4s`, `au download ${run}`]) {
       const { code, stderr } = await desk.svc(line);
       expect([line, code]).toEqual([line, 10]);
       expect(stderr).toContain('1 of 2 jobs');
@@ -212,7 +209,7 @@ describe('what several runs and parts come to', () => {
       parts.push({ ...first, number: 2, state: 'completed', job: 'other-job' });
     });
     broken = 'other-job';
-    const { code, stdout, stderr } = await desk.svc('au sync');
+    const { code, stdout, stderr } = await desk.svc('au resume');
     expect(code, stderr).toBe(12);
     expect(outcomes({ stdout })).toEqual({ [run]: 'checksum_mismatch' });
     expect(desk.record(run).parts[0]).toMatchObject({ job, state: 'uploaded', seen: 'processing' });
@@ -230,12 +227,12 @@ describe('a response that said pending', () => {
     });
     for (const of of [run, job]) {
       polls = 0;
-      const { code, stderr } = await desk.svc(`au wait ${of} --timeout 5s`);
+      const { code, stderr } = await desk.svc(`au resume ${of} --wait --timeout 5s`);
       expect(code, stderr).toBe(11);
       expect(stderr).toContain('the time limit (--timeout 5s) was reached; ');
       expect(stderr).toContain(`svc au resume ${of} --wait`);
       // In this wait, no poll gets a response.
-      expect((await desk.svc(`au wait ${of} --timeout 3s`)).code).toBe(8);
+      expect((await desk.svc(`au resume ${of} --wait --timeout 3s`)).code).toBe(8);
     }
   });
 
@@ -246,11 +243,11 @@ describe('a response that said pending', () => {
       outgoing.writeHead(404, { 'content-type': 'application/json' }).end('{"title":"Not Found"}');
     });
     isGone = true;
-    const { code, stderr } = await desk.svc('au sync');
+    const { code, stderr } = await desk.svc('au resume');
     expect(code, stderr).toBe(9);
     expect(stderr).toContain('is not found, though it has its file');
     isGone = false;
-    expect(await desk.svc('au sync')).toMatchObject({ code: 11 });
+    expect(await desk.svc('au resume')).toMatchObject({ code: 11 });
     expect(desk.record(run).parts[0]?.missing_since).toBeUndefined();
   });
 });
@@ -284,7 +281,7 @@ async function heldRun(): Promise<{ desk: QuickDesk; run: string; pid: number }>
 interface Ending {
   readonly name: string;
   readonly open: () => Promise<{ desk: QuickDesk; run: string; env?: Readonly<Record<string, string>> }>;
-  readonly codes: Readonly<Record<'submit' | 'resume' | 'wait' | 'sync' | 'download' | 'status', number>>;
+  readonly codes: Readonly<Record<'submit' | 'resume' | 'round' | 'download' | 'status', number>>;
 }
 
 /** Opens a run whose job the service reports with this status. */
@@ -314,7 +311,7 @@ async function withEnv(env: Readonly<Record<string, string>>): ReturnType<Ending
 }
 
 function all(code: number, status = code): Ending['codes'] {
-  return { submit: code, resume: code, wait: code, sync: code, download: code, status };
+  return { submit: code, resume: code, round: code, download: code, status };
 }
 
 const ENDINGS: readonly Ending[] = [
@@ -356,7 +353,7 @@ const ENDINGS: readonly Ending[] = [
     open: () =>
       changedTo({ state: 'planned', job: undefined, sent: undefined, earlier_jobs: [{ job: 'gone', ended: 'gone' }] }),
     // All but download and status upload the file, and its job is then pending.
-    codes: { submit: 11, resume: 11, wait: 11, sync: 11, download: 5, status: 0 },
+    codes: { submit: 11, resume: 11, round: 11, download: 5, status: 0 },
   },
   { name: 'a dead key', open: () => withEnv({ SVC_PRIVATE_API_KEY: 'no-such-key' }), codes: all(4) },
   { name: 'the service down', open: () => withEnv({ SVC_BASE_URL: NO_PORT }), codes: all(8) },
@@ -381,8 +378,7 @@ describe('every command with a run, for every way that it can end', () => {
     const lines: Readonly<Record<string, string>> = {
       submit: 'au submit tokens.csv --wait --timeout 4s',
       resume: `au resume ${run} --wait --timeout 4s`,
-      wait: `au wait ${run} --timeout 4s`,
-      sync: 'au sync --timeout 4s',
+      round: 'au resume --timeout 4s',
       download: `au download ${run} --timeout 4s`,
       status: `au status ${run} --timeout 4s`,
     };
@@ -394,9 +390,9 @@ describe('every command with a run, for every way that it can end', () => {
 describe('a run that another process holds', () => {
   it('R72: a run that another process holds is 11 in a round where it lives, and its status is what the service says', async () => {
     const { desk, run, pid } = await heldRun();
-    const round = await desk.svc('au sync');
+    const round = await desk.svc('au resume');
     expect([round.code, outcomes(round)]).toEqual([11, { [run]: 'held' }]);
-    for (const line of [`au wait ${run} --timeout 5s`, 'au submit tokens.csv --wait', `au download ${run}`]) {
+    for (const line of [`au resume ${run} --wait --timeout 5s`, 'au submit tokens.csv --wait', `au download ${run}`]) {
       const { code, stderr } = await desk.svc(line);
       expect([line, code]).toEqual([line, 11]);
       expect(stderr).toContain(`"held_by":${pid}`);
@@ -419,38 +415,38 @@ describe('a run that another process holds', () => {
       const owner = JSON.parse(readFileSync(lockOf(desk, run), 'utf8')) as Record<string, unknown>;
       writeFileSync(lock, JSON.stringify({ ...owner, place: 'another machine' }));
       cpSync(lock, lockOf(desk, run));
-      expect(await desk.svc('au sync')).toMatchObject({ code: 3 });
+      expect(await desk.svc('au resume')).toMatchObject({ code: 3 });
       expect(await desk.svc(`au status ${run}`)).toMatchObject({ code: 0 });
     });
   });
 });
 
-describe('svc au sync --stale', () => {
-  it('R72: svc au sync --stale is 10 once an open run was uploaded longer ago, whatever else there is', async () => {
+describe('svc au resume --stale', () => {
+  it('R72: svc au resume --stale is 10 once an open run was uploaded longer ago, whatever else there is', async () => {
     const { desk, run } = await openRun();
-    expect(await desk.svc('au sync --stale 8d')).toMatchObject({ code: 11 });
+    expect(await desk.svc('au resume --stale 8d')).toMatchObject({ code: 11 });
     desk.change(run, ({ parts }) => {
       for (const part of parts) part.sent_at = new Date(desk.clock.now() - 9 * DAY).toISOString();
     });
-    const { code, stdout, stderr } = await desk.svc('au sync --stale 8d');
+    const { code, stdout, stderr } = await desk.svc('au resume --stale 8d');
     expect(code, stderr).toBe(10);
     expect(outcomes({ stdout })).toEqual({ [run]: 'stale' });
     expect(stderr).toContain('is still open after 9d');
-    expect(await desk.svc('au sync --stale 8d', { SVC_PRIVATE_API_KEY: 'no-such-key' })).toMatchObject({ code: 10 });
-    expect(await desk.svc('au sync --stale 10d')).toMatchObject({ code: 11 });
-    expect(await desk.svc('au sync')).toMatchObject({ code: 11 });
+    expect(await desk.svc('au resume --stale 8d', { SVC_PRIVATE_API_KEY: 'no-such-key' })).toMatchObject({ code: 10 });
+    expect(await desk.svc('au resume --stale 10d')).toMatchObject({ code: 11 });
+    expect(await desk.svc('au resume')).toMatchObject({ code: 11 });
   });
 });
 
-describe('svc au sync --timeout', () => {
-  it('R72: svc au sync --timeout shows what was learned, and is 8 for the runs that were not polled', async () => {
+describe('svc au resume --timeout', () => {
+  it('R72: svc au resume --timeout shows what was learned, and is 8 for the runs that were not polled', async () => {
     let slow = '';
     const { desk, run } = await openRun((incoming, _outgoing, proceed) => {
       if (slow === '' || !incoming.url?.includes(slow)) proceed();
     });
     const other = await anotherRun(desk, 'other.csv');
     slow = desk.record(other).parts[0]?.job ?? '';
-    const { code, stdout, stderr } = await desk.svc('au sync --timeout 5s');
+    const { code, stdout, stderr } = await desk.svc('au resume --timeout 5s');
     expect(code, stderr).toBe(8);
     expect(Object.keys(outcomes({ stdout })).toSorted()).toEqual([run, other].toSorted());
     expect(outcomes({ stdout })[other]).toBe('timeout');

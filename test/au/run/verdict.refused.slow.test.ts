@@ -21,8 +21,8 @@ const LINES = {
   'submit of a cycle': 'au submit tokens.csv --cycle 2026-12',
   resume: 'au resume RUN',
   status: 'au status RUN',
-  sync: 'au sync',
-  wait: 'au wait RUN --timeout 30s',
+  'resume of everything': 'au resume',
+  'resume --wait': 'au resume RUN --wait --timeout 30s',
   download: 'au download RUN',
 } as const;
 
@@ -79,15 +79,12 @@ describe('a command that uploads nothing, where every response is a refusal', ()
     },
   );
 
-  it.each(['submit', 'resume', 'status', 'sync'] as const)(
+  it.each(['submit', 'resume', 'status', 'resume of everything'] as const)(
     'R72: au %s says pending where a response of the same command does, and asks for it once',
     async (command) => {
       const { desk, run } = await openRefused('', 1);
       const { code, stdout } = await desk.svc(LINES[command].replace('RUN', run));
-      expect([code, JSON.parse(stdout)]).toMatchObject([
-        command === 'sync' || command === 'resume' ? 11 : 0,
-        { status: 'pending' },
-      ]);
+      expect([code, JSON.parse(stdout)]).toMatchObject([command.startsWith('resume') ? 11 : 0, { status: 'pending' }]);
       const job = desk.record(run).parts[0]?.job ?? '';
       const last = desk.sandbox.ledger().at(-1);
       expect(last).toMatchObject({ method: 'GET', path: expect.stringContaining(job) as string, status: 200 });
@@ -115,12 +112,12 @@ describe('what is only recorded', () => {
   it('R72: what is only recorded is printed with the time of the last response, and decides no exit code', async () => {
     const { desk, run, refuseWith } = await openRefused('', 1);
     await desk.clock.advance(HOUR / 2);
-    expect(await desk.svc('au sync')).toMatchObject({ code: 11 });
+    expect(await desk.svc('au resume')).toMatchObject({ code: 11 });
     const polled = desk.record(run).parts[0]?.seen_at;
     await desk.clock.advance(HOUR / 4);
     refuseWith({ status: 404, type: 'application/problem+json', body: '{"title":"Not Found"}' });
     const sent = requestsOf(desk);
-    for (const line of ['au runs', `au resume ${run} --dry-run`, 'au sync --dry-run']) {
+    for (const line of ['au runs', `au resume ${run} --dry-run`, 'au resume --dry-run']) {
       const { code, stdout } = await desk.svc(line);
       expect([line, code, JSON.parse(stdout)]).toMatchObject([line, 0, { status: 'pending', recorded_at: polled }]);
     }

@@ -93,7 +93,7 @@ describe('a state directory that is older than what was submitted', () => {
         expect(machine.uploads()).toBe(1);
         await machine.clock.advance(60_000);
       }
-      const synced = await machine.svc('au sync');
+      const synced = await machine.svc('au resume');
       expect(synced.code, synced.stderr).not.toBe(0);
       expect(synced.stderr).toContain(job);
       expect(machine.uploads()).toBe(1);
@@ -144,7 +144,7 @@ describe('a state directory that is older than what was submitted', () => {
   it('R74: a state directory that is older than what was submitted restored to creating uploads nothing until the operator says whose the job is', async () => {
     const machine = await openMachine();
     const job = await restoredTo(machine, 'creating');
-    for (const line of [SUBMIT, SUBMIT, `${SUBMIT} --begin`, `${SUBMIT} --cycle 2026-11`, 'au sync']) {
+    for (const line of [SUBMIT, SUBMIT, `${SUBMIT} --begin`, `${SUBMIT} --cycle 2026-11`, 'au resume']) {
       const refused = await machine.svc(line);
       expect(refused.code, `${line}: ${refused.stderr}`).toBe(9);
       expect(refused.stderr).toContain(`svc au status ${job}`);

@@ -260,7 +260,7 @@ describe('a file of a cycle', () => {
     writeRows(desk, 'more.csv', ...ROWS.slice(0, 3));
     rowOf(await desk.svc(`au submit more.csv ${CYCLE}`));
     rowOf(await desk.svc(`au submit tokens.csv ${CYCLE}`));
-    expect(await desk.svc('au sync')).toMatchObject({ code: 0 });
+    expect(await desk.svc('au resume')).toMatchObject({ code: 0 });
     expect(sent(desk).toSorted()).toEqual(ROWS.slice(0, 6).toSorted());
   });
 
@@ -283,7 +283,7 @@ describe('rows of a job that failed', () => {
   it('R79: rows of a job that failed are sent again by the same command, which is shown the failure first', async () => {
     const desk = await submittedDesk();
     desk.service.failed.add(desk.job);
-    expect(await desk.svc('au sync')).toMatchObject({ code: 10 });
+    expect(await desk.svc('au resume')).toMatchObject({ code: 10 });
     expect(desk.uploads()).toBe(1);
     const again = await desk.svc(`au submit tokens.csv ${CYCLE} --wait`);
     expect(rowOf(again)).toMatchObject({ status: 'completed', results: { compared: true } });
@@ -300,14 +300,14 @@ describe('rows of a job that failed', () => {
     rowOf(await desk.svc(`au submit more.csv ${CYCLE}`));
     expect(sent(desk)).toEqual([...ROWS.slice(0, 6), ...ROWS.slice(4, 9)]);
     // The first file sends what the other one does not have.
-    await desk.svc('au sync');
+    await desk.svc('au resume');
     rowOf(await desk.svc(`au submit tokens.csv ${CYCLE} --wait`));
     expect(sent(desk).slice(11)).toEqual(ROWS.slice(0, 4));
   });
 });
 
 describe('rows of a job of another run that failed', () => {
-  it.each(['au sync', 'au resume', 'au submit'])(
+  it.each(['au resume', 'au resume RUN', 'au submit'])(
     'R79: rows of a job of another run that failed are sent once the operator has seen that, whatever command is the first: %s',
     async (first) => {
       const desk = await submittedDesk();
@@ -316,7 +316,7 @@ describe('rows of a job of another run that failed', () => {
       const run = String(rowOf(await desk.svc(`au submit more.csv ${CYCLE}`))['run']);
       desk.service.failed.add(desk.job);
       const submitting = `au submit more.csv ${CYCLE}`;
-      const line = { 'au resume': `au resume ${run}`, 'au submit': submitting }[first] ?? first;
+      const line = { 'au resume RUN': `au resume ${run}`, 'au submit': submitting }[first] ?? first;
       const told = await desk.svc(line);
       expect([told.code, desk.uploads()], told.stderr).toEqual([10, 2]);
       // Only the operator decides that rows are sent in another job.
@@ -355,7 +355,7 @@ it('the results of some rows of a job leave the job open until somebody receives
   const some = await desk.svc(`au submit some.csv ${CYCLE} --wait --out some.results.csv`);
   expect(some.code, some.stderr).toBe(0);
   expect(rowOf(await desk.svc('au status'))).toMatchObject({ cycle: '2026-12', open_jobs: [desk.job] });
-  expect(await desk.svc(`au wait ${desk.run}`)).toMatchObject({ code: 0 });
+  expect(await desk.svc(`au resume ${desk.run} --wait`)).toMatchObject({ code: 0 });
   expect((await desk.svc('au status')).stdout).toBe('');
 });
 
@@ -525,7 +525,7 @@ describe('a run that was begun before results of its cycle made its tokens', () 
       expect(errorIn(resumed)).toMatchObject({ next: `svc au abandon ${run}` });
     }
     expect(await desk.svc(`au abandon ${run} --yes`)).toMatchObject({ code: 0 });
-    expect(await desk.svc('au sync')).toMatchObject({ code: 0 });
+    expect(await desk.svc('au resume')).toMatchObject({ code: 0 });
   });
 });
 

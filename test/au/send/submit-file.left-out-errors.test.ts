@@ -66,7 +66,7 @@ describe('left-out rows whose result is an error', () => {
     const { run, ...submitted } = rowOf(await desk.svc('au submit more.csv --cycle 2026-12'));
     expect(submitted).toMatchObject({ sent: 1, left_out: desk.wrong.length, left_out_errors: null });
     expect(existsSync(desk.home.file('more.fix.csv'))).toBe(false);
-    const waited = rowOf(await desk.svc(`au wait ${String(run)}`));
+    const waited = rowOf(await desk.svc(`au resume ${String(run)} --wait`));
     expect(waited).toMatchObject({ left_out_errors: desk.wrong.length });
     // The row that this file sent itself was not left out.
     expect(read(desk, 'more.fix.csv')).toEqual([HEADER, ...desk.wrong]);
@@ -85,14 +85,13 @@ describe('left-out rows whose result is an error', () => {
     expect(existsSync(desk.home.file('more.fix.csv'))).toBe(false);
   });
 
-  it.each(['au sync', 'au resume', 'au download'])(
+  it.each(['au resume', 'au resume RUN --wait', 'au download RUN --out results.csv'])(
     'left-out rows whose result is an error are written by whatever command delivers the results: %s',
     async (command) => {
       const desk = await deliveredDesk();
       writeRows(desk, 'more.csv', ...ROWS, 'one-more,27,01,');
       const { run } = rowOf(await desk.svc('au submit more.csv --cycle 2026-12'));
-      const line = { 'au sync': command, 'au resume': `${command} ${String(run)} --wait` }[command];
-      const done = await desk.svc(line ?? `${command} ${String(run)} --out results.csv`);
+      const done = await desk.svc(command.replace('RUN', String(run)));
       expect(done.code, done.stderr).toBe(0);
       expect(read(desk, 'more.fix.csv')).toEqual([HEADER, ...desk.wrong]);
       expect(fixCommand(done)).toBe('au submit more.fix.csv --cycle 2026-12.2 --begin');

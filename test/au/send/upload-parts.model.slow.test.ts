@@ -20,7 +20,7 @@ const HOUR = 3_600_000;
 
 /** A process: its command and its circumstances. */
 interface Life {
-  readonly command: 'submit' | 'sync';
+  readonly command: 'submit' | 'resume';
   /** The number of steps until it is killed. One step is before and one after each request and each save. */
   readonly steps: number;
   /** The tenant of its key. The tenant `new` has no jobs. */
@@ -228,7 +228,7 @@ const histories: fc.Arbitrary<History> = fc.record({
   rowsInPart: fc.integer({ min: 1, max: 4 }),
   lives: fc.array(
     fc.record({
-      command: fc.constantFrom('submit' as const, 'sync' as const),
+      command: fc.constantFrom('submit' as const, 'resume' as const),
       steps: fc.oneof(fc.integer({ min: 1, max: 40 }), fc.constant(Infinity)),
       key: often<Life['key']>('ours', 'theirs', 'new'),
       denies: often(false, true),
@@ -272,12 +272,12 @@ async function inDoubt(trouble: 'kept reset' | 'lost reset'): Promise<World> {
 }
 
 describe('an upload in doubt in a tenant without other jobs, with a key that may not read the tenant', () => {
-  it('R58: an upload in doubt in a tenant without other jobs, with a key that may not read the tenant comes to its end with sync alone: a new job proves whose the list is, and that it is up to date', async () => {
+  it('R58: an upload in doubt in a tenant without other jobs, with a key that may not read the tenant comes to its end with resume alone: a new job proves whose the list is, and that it is up to date', async () => {
     const world = await inDoubt('lost reset');
-    await world.live({ ...OK, command: 'sync' });
+    await world.live({ ...OK, command: 'resume' });
     expect(world.service.jobs.filter(({ tenant }) => tenant === 'ours')).toHaveLength(2);
     await world.clock.advance(HOUR);
-    await world.live({ ...OK, command: 'sync' });
+    await world.live({ ...OK, command: 'resume' });
     expect(world.service.taken).toHaveLength(1);
     expect(world.record.parts).toMatchObject([{ state: 'completed', earlier_jobs: [{ ended: 'gone' }] }]);
   });
@@ -288,7 +288,7 @@ describe('an upload in doubt in a tenant without other jobs, with a key that may
       world.service.troubles = new Map(always(trouble));
       for (let round = 0; round < 6; round += 1) {
         const key = round % 2 === 0 ? 'new' : 'ours';
-        await world.live({ ...OK, command: 'sync', key }).catch((error: unknown) => {
+        await world.live({ ...OK, command: 'resume', key }).catch((error: unknown) => {
           if (!isExpected(error)) throw error;
         });
         await world.clock.advance(HOUR);

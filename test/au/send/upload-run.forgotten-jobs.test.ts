@@ -47,7 +47,7 @@ it('a job that the service has forgotten after its results were read is no doubt
     expect([line, code], stderr).toEqual([line, 0]);
     await machine.clock.advance(10 * 60_000);
   }
-  for (const line of [`${SUBMIT} --wait --out other.csv`, 'au resume --wait', `au wait ${run}`]) {
+  for (const line of [`${SUBMIT} --wait --out other.csv`, 'au resume --wait', `au resume ${run} --wait`]) {
     const begun = machine.clock.now();
     const wanted = await machine.svc(line, env);
     expect([line, wanted.code], wanted.stderr).toEqual([line, 9]);

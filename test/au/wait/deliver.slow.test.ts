@@ -34,12 +34,14 @@ function spoil(desk: QuickDesk, run: string): void {
 }
 
 describe('a run that took a false response for its results', () => {
-  it.each(['au wait', 'au submit', 'au download'])(
+  it.each(['au resume', 'au submit', 'au download'])(
     'R59: a run that took a false response for its results is repaired from the service by %s, and nothing is paid again',
     async (command) => {
       const { desk, run, right } = await completed();
       spoil(desk, run);
-      const rest = { 'au wait': run, 'au submit': 'tokens.csv --wait', 'au download': `${run} --force` }[command];
+      const rest = { 'au resume': `${run} --wait`, 'au submit': 'tokens.csv --wait', 'au download': `${run} --force` }[
+        command
+      ];
       const { code, stderr } = await desk.svc(`${command} ${rest}`);
       expect(code, stderr).toBe(0);
       expect(readFileSync(desk.home.file(RESULTS), 'utf8')).toBe(right);
@@ -90,7 +92,7 @@ describe('results whose checksum alone is another, each time', () => {
     expect(desk.sandbox.ledger()).toHaveLength(requests);
     expect(readFileSync(desk.home.file(RESULTS))).toEqual(bytes);
     expect(existsSync(kept)).toBe(false);
-    expect(await desk.svc(`au wait ${run}`)).toMatchObject({ code: 0 });
+    expect(await desk.svc(`au resume ${run} --wait`)).toMatchObject({ code: 0 });
     expect(desk.uploads()).toBe(1);
   }, 40_000);
 

@@ -28,8 +28,8 @@ it('the summary of a run says what is pending and how to resume, and each comman
   expect(await desk.svc('au submit to|k`<b>.csv --wait --timeout 6s', SUMMARY)).toMatchObject({ code: 11 });
   const [run = ''] = desk.runIds();
   const job = desk.record(run).parts[0]?.job ?? '';
-  expect(await desk.svc(`au wait ${job} --timeout 4s --summary job.md`, SUMMARY)).toMatchObject({ code: 11 });
-  expect(await desk.svc('au sync', SUMMARY)).toMatchObject({ code: 11 });
+  expect(await desk.svc(`au resume ${job} --wait --timeout 4s --summary job.md`, SUMMARY)).toMatchObject({ code: 11 });
+  expect(await desk.svc('au resume', SUMMARY)).toMatchObject({ code: 11 });
   const [head, submitted = '', synced = ''] = readFileSync(desk.home.file('summary.md'), 'utf8').split('### ');
   expect(head).toBe('from an earlier step\n');
   for (const text of [submitted, synced]) {

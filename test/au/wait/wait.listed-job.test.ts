@@ -48,7 +48,7 @@ async function openListed({ lost = false } = {}) {
 }
 
 describe('a completed job that the list shows and whose own read gets 404', () => {
-  it.each(['au resume RUN', 'au resume', 'au sync', 'au resume 2026-12', 'au download RUN --out x.csv', SUBMIT])(
+  it.each(['au resume RUN', 'au resume', 'au resume 2026-12', 'au download RUN --out x.csv', SUBMIT])(
     'R43: svc %s ends at once, since it was not told to wait',
     async (line) => {
       const { service, run, timed, record, uploads } = await openListed();

@@ -135,11 +135,15 @@ describe('waiting for a job', () => {
     bench = await openBench();
     const { id } = await bench.client.accountUpdater.create();
     const waiting = resumable(
-      ['au', 'wait', '1'],
+      ['au', 'resume', '1', '--wait'],
       { job: id },
       waitForJob(bench.client, id, { onEvent: () => bench.abort.abort(new SvcError('interrupted', 'interrupted')) }),
     );
-    await expect(waiting).rejects.toMatchObject({ code: 'interrupted', exitCode: 130, next: ['au', 'wait', '1'] });
+    await expect(waiting).rejects.toMatchObject({
+      code: 'interrupted',
+      exitCode: 130,
+      next: ['au', 'resume', '1', '--wait'],
+    });
   });
 });
 

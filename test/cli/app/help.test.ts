@@ -75,7 +75,7 @@ describe('help', () => {
   });
 
   it('help goes from examples to options, special exit codes and permissions', async () => {
-    const text = await help(['au', 'wait']);
+    const text = await help(['au', 'resume']);
     const places = ['Examples', 'Usage', 'Arguments', 'Options', 'Exit codes', 'Permissions'].map((title) =>
       text.indexOf(`\n${title}`),
     );

@@ -23,9 +23,9 @@ describe('the next command', () => {
   const globals = { sandbox: false, profile: undefined, baseUrl: undefined };
 
   it.each([
-    [['au', 'wait', 'job 1'], {}, "svc au wait 'job 1'"],
-    [['au', 'wait', '1'], { sandbox: true }, 'svc --sandbox au wait 1'],
-    [['au', 'wait', '1'], { profile: 'p' }, 'svc --profile p au wait 1'],
+    [['au', 'resume', 'job 1', '--wait'], {}, "svc au resume 'job 1' --wait"],
+    [['au', 'resume', '1', '--wait'], { sandbox: true }, 'svc --sandbox au resume 1 --wait'],
+    [['au', 'resume', '1', '--wait'], { profile: 'p' }, 'svc --profile p au resume 1 --wait'],
     [['login'], { profile: 'p' }, 'svc --profile p login'],
     [['login'], { sandbox: true }, 'svc login'],
     [['login', '--profile', '<name>'], { profile: 'p' }, 'svc login --profile <name>'],

@@ -120,7 +120,6 @@ const WITHOUT_SAME_REQUEST = new Set([
   'logs history',
   'logs stats',
   'au status',
-  'au wait',
   'au download',
   'au resume',
 ]);

@@ -145,7 +145,13 @@ describe('a command line', () => {
 
 describe('help', () => {
   it('help leads with examples, for the tool, a group and a command', async () => {
-    for (const argv of [['--help'], ['logs', '--help'], ['logs', 'list', '--help'], ['help', 'au', 'wait'], ['help']]) {
+    for (const argv of [
+      ['--help'],
+      ['logs', '--help'],
+      ['logs', 'list', '--help'],
+      ['help', 'au', 'resume'],
+      ['help'],
+    ]) {
       const text = await help(...argv);
       expect(text.indexOf('Examples'), argv.join(' ')).toBeGreaterThan(0);
       expect(text.split('\n').every((line) => line.length <= 80)).toBe(true);

@@ -7,7 +7,13 @@ const asItIs = (text: string): string => text;
 
 function summaryOf(text: string, redact = asItIs): string {
   return markdownOf(
-    { title: text, facts: [['name', text]], head: ['a', 'b'], rows: [[text, 'x']], commands: [`svc au wait ${text}`] },
+    {
+      title: text,
+      facts: [['name', text]],
+      head: ['a', 'b'],
+      rows: [[text, 'x']],
+      commands: [`svc au resume ${text} --wait`],
+    },
     redact,
   );
 }

@@ -44,7 +44,6 @@ describe('a card number typed as an id', () => {
     ['3ds', 'authenticate', CARD, '--file', 'tokens.csv'],
     ['au', 'status', CARD],
     ['au', 'download', CARD],
-    ['au', 'wait', CARD],
     ['au', 'resume', CARD],
     ['au', 'ignore', CARD, '--yes'],
     ['au', 'upload', CARD, 'tokens.csv'],

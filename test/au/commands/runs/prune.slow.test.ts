@@ -95,7 +95,7 @@ describe('svc au runs prune', () => {
     const first = readFileSync(desk.home.file('mine.csv'), 'utf8');
     age(desk, run);
     await desk.svc(`${PRUNE} --yes`);
-    expect((await desk.svc('au sync')).stderr).toContain('no open runs');
+    expect((await desk.svc('au resume')).stderr).toContain('no open runs');
     const again = await desk.svc('au submit tokens.csv --cycle 2020-01 --wait --out other.csv');
     expect(again.code).toBe(0);
     expect(readFileSync(desk.home.file('other.csv'), 'utf8')).toBe(first);

@@ -31,7 +31,7 @@ describe('a job that the service does not find', () => {
     });
     const late = await desk.svc(`au download ${job}`);
     expect(late).toMatchObject({ code: 5, stderr: expect.stringMatching(/was created 2h 30m ago and is gone/) });
-    const never = await desk.svc(`au wait ${UNKNOWN}`);
+    const never = await desk.svc(`au resume ${UNKNOWN} --wait`);
     expect(never).toMatchObject({ code: 5, stderr: expect.stringContaining(`job ${UNKNOWN} is not found`) });
   }, 40_000);
 });
