@@ -84,6 +84,34 @@ describe.runIf(CAN_OBEY_MODES)('a state directory that cannot be written', () =>
   });
 });
 
+describe.runIf(CAN_OBEY_MODES)('a default config that may not be read', () => {
+  const config = home.file('.config');
+  beforeAll(() => {
+    mkdirSync(config, { mode: 0o000 });
+    writeFileSync(home.file('request.csv'), exampleRequestFile());
+  });
+  afterAll(() => chmodSync(config, 0o700));
+
+  async function run(line: string, env: Readonly<Record<string, string>> = {}) {
+    const child = home.start(line.split(' '), { env, obeysModes: true });
+    child.stdin.end();
+    return finished(child);
+  }
+
+  it('R92: a default config that may not be read is a warning for a command without a service, and stops all others', async () => {
+    const { code, stderr } = await run('au check request.csv');
+    expect(code, stderr).toBe(0);
+    expect(stderr).toMatch(/config\.json could not be read \(EACCES\): going on without a profile/);
+    for (const [line, env] of [
+      ['logs', KEYS],
+      ['au submit request.csv --yes', KEYS],
+      ['au check request.csv --profile prod', {}],
+      ['au check request.csv', { SVC_CONFIG_DIR: config }],
+    ] as const)
+      expect(await run(line, env), line).toMatchObject({ code: 3, stderr: expect.stringContaining('EACCES') });
+  });
+});
+
 describe('a config file that is damaged', () => {
   const config = home.file('damaged');
   beforeAll(() => {

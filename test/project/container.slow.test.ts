@@ -7,9 +7,11 @@ import {
   mkdirSync,
   mkdtempSync,
   readFileSync,
+  readdirSync,
   realpathSync,
   rmSync,
   symlinkSync,
+  writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -45,11 +47,11 @@ describe.skipIf(!canChroot)('the image of Containerfile, tried in a chroot (skip
   afterAll(() => rmSync(root, { recursive: true, force: true }));
 
   /** Runs `svc` as the image does: its user, its variables, and a root directory that the user cannot write to. */
-  function svc(line: string): { status: number | null; stdout: string; stderr: string } {
+  function svc(line: string, as?: string): { status: number | null; stdout: string; stderr: string } {
     const variables = [...containerfile.matchAll(/^ENV (.+)$/gm)].flatMap(([, words = '']) => words.split(' '));
     const [, user = ''] = /^USER (\S+)$/m.exec(containerfile) ?? [];
     const start = ['env', '-i', 'PATH=/usr/local/bin:/usr/sbin:/usr/bin:/bin', ...variables];
-    const inRoot = ['chroot', `--userspec=${user}`, root, '/usr/local/bin/svc', ...line.split(' ')];
+    const inRoot = ['chroot', `--userspec=${as ?? user}`, root, '/usr/local/bin/svc', ...line.split(' ')];
     const [command = '', ...args] = [...start, ...inRoot];
     return spawnSync(command, args, { encoding: 'utf8', timeout: 100_000 });
   }
@@ -73,17 +75,43 @@ describe.skipIf(!canChroot)('the image of Containerfile, tried in a chroot (skip
     must('tar', ['-xzf', tgz, '-C', join(root, 'opt/svc'), '--strip-components=1']);
     symlinkSync('/opt/svc/bin/svc.js', join(root, 'usr/local/bin/svc'));
     for (const volume of ['state', 'config']) {
-      mkdirSync(join(root, volume), { mode: 0o700 });
-      chownSync(join(root, volume), USER, USER);
+      mkdirSync(join(root, volume));
+      chmodSync(join(root, volume), 0o770);
+      chownSync(join(root, volume), USER, 0);
     }
+    const [, account = ''] = /^RUN echo '(.+)' >> \/etc\/passwd$/m.exec(containerfile) ?? [];
+    mkdirSync(join(root, 'etc'));
+    writeFileSync(join(root, 'etc/passwd'), `${account}\n`);
   }, 120_000);
 
   it('the image of Containerfile unpacks the package of this version as the test does', () => {
     expect(containerfile).toContain(`ARG VERSION=${manifest.version}\n`);
     expect(containerfile).toContain('tar -xzf /tmp/svc.tgz -C /opt/svc --strip-components=1\n');
     expect(containerfile).toContain('RUN ln -s /opt/svc/bin/svc.js /usr/local/bin/svc\n');
+    expect(containerfile).toContain(
+      'RUN mkdir -p /image/state /image/config && chmod 0770 /image/state /image/config\n',
+    );
+    expect(containerfile).toContain('COPY --from=package --chown=65532:0 /image/ /\n');
     expect(containerfile).toMatch(/^VOLUME \["\/state", "\/config"\]\nUSER 65532:65532$/m);
     expect(containerfile).toMatch(/^ARG NODE=\S+:\d+\.\d+\.\d+-\w+-slim$/m);
+  });
+
+  it('the image of Containerfile works as any user of group 0, as OpenShift runs it', { timeout: 100_000 }, () => {
+    const anybody = '1000710000:0';
+    const archived = svc('--sandbox logs archive /state/audit --since 1d', anybody);
+    expect(archived, archived.stderr).toMatchObject({ status: 0 });
+    const line = 'logs review /state/audit --sign-off';
+    expect(svc(line, anybody)).toMatchObject({
+      status: 2,
+      stderr: expect.stringMatching(/uid 1000710000@\S+\) has no name.*--by <name>/),
+    });
+    must('rm', ['-rf', ...readdirSync(join(root, 'state')).map((name) => join(root, 'state', name))]);
+  });
+
+  it('the user of the image of Containerfile has a name', () => {
+    const { stderr } = svc('logs review /state/audit --sign-off');
+    expect(stderr).toContain('/state/audit');
+    expect(stderr).not.toContain('has no name');
   });
 
   it('the image of Containerfile submits a file, and says once what the volume is for', { timeout: 100_000 }, () => {

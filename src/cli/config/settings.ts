@@ -1,8 +1,8 @@
-import { isSvcError, SvcError } from '../../base/errors.ts';
+import { isSvcError, SvcError, systemCodeOf } from '../../base/errors.ts';
 import { typedWord } from '../../base/security/typed-word.ts';
 import { DEFAULT_MAX_WAIT_MS } from '../../base/system.ts';
 import { isLoopback } from '../../schema/address.ts';
-import { readConfig } from './config-file.ts';
+import { type ConfigFile, readConfig } from './config-file.ts';
 import { type Config, type Profile, storedProfile } from './config-format.ts';
 import type { PathsHost } from './paths.ts';
 import {
@@ -69,7 +69,7 @@ export interface Settings {
   readonly configFile: string | undefined;
   /** Notices for stderr about repaired permissions. */
   readonly notices: readonly string[];
-  /** Returns the base URL, or throws `SvcError` `config` with the ways to set one. */
+  /** Returns the base URL, or throws `SvcError` `config`: with the ways to set one, or for a config file it cannot read. */
   requireBaseUrl(): URL;
 }
 
@@ -78,7 +78,7 @@ export interface Settings {
  * @throws SvcError `usage` for a bad flag; `config` for a bad variable, an unknown profile or a damaged config file
  */
 export async function resolveSettings(system: PathsHost, flags: SettingFlags, newProfile = false): Promise<Settings> {
-  const { name, sandbox, stored, configFile, notices } = chooseProfile(system, flags, newProfile);
+  const { name, sandbox, stored, configFile, notices, unreadable } = chooseProfile(system, flags, newProfile);
   const read = <T>(sources: Sources, parse: Parse<T>): Setting<T> | undefined => {
     const found = pickSource(system.env, name.value, sources);
     return found && { value: parse(found.value, found.origin), origin: found.origin };
@@ -106,6 +106,7 @@ export async function resolveSettings(system: PathsHost, flags: SettingFlags, ne
     configFile,
     notices,
     requireBaseUrl: () => {
+      if (unreadable !== undefined) throw unreadable;
       if (baseUrl === undefined) throw noBaseUrl(stored === undefined ? undefined : name.value);
       return baseUrl.value;
     },
@@ -135,6 +136,7 @@ function reduced({ platform, cwd, env }: PathsHost, left: RegExp): PathsHost {
   return { platform, cwd, home: undefined, env: Object.fromEntries(kept) };
 }
 
+const DEFAULT: Setting<string> = { value: DEFAULT_PROFILE, origin: DEFAULT_ORIGIN };
 const NONE: Setting<undefined> = { value: undefined, origin: DEFAULT_ORIGIN };
 const DEFAULT_MAX_WAIT: Setting<number> = { value: DEFAULT_MAX_WAIT_MS, origin: DEFAULT_ORIGIN };
 
@@ -187,13 +189,20 @@ function noBaseUrl(profile: string | undefined): SvcError {
 
 interface ChosenProfile extends Pick<Settings, 'sandbox' | 'stored' | 'configFile' | 'notices'> {
   readonly name: Setting<string>;
+  /** Why the default config file could not be read. Only commands of a service fail: it may name the ledger of what was paid for. */
+  readonly unreadable?: SvcError | undefined;
 }
 
 /** Chooses the profile: flag, variable, the config's current one, or `default`. The sandbox needs no config file. */
 function chooseProfile(system: PathsHost, flags: SettingFlags, mayBeNew: boolean): ChosenProfile {
   const named = namedProfile(system, flags);
   if (named?.value === SANDBOX_PROFILE) return sandboxProfile(named);
-  const { config, file, notices } = readConfig(system);
+  const found = mayBeNew || named !== undefined ? readConfig(system) : readDefaultConfig(system);
+  if (found instanceof SvcError) {
+    const going = 'going on without a profile';
+    return { ...sandboxProfile(DEFAULT), sandbox: false, notices: [`${found.message}: ${going}`], unreadable: found };
+  }
+  const { config, file, notices } = found;
   const name = named ?? currentProfile(config, file);
   if (!mayBeNew && name.value === SANDBOX_PROFILE) refuseBaseUrl(system);
   if (name.value === SANDBOX_PROFILE) return { ...sandboxProfile(name), configFile: file, notices };
@@ -204,13 +213,25 @@ function chooseProfile(system: PathsHost, flags: SettingFlags, mayBeNew: boolean
   return { name, sandbox: false, stored, configFile: file, notices };
 }
 
+/** Reads the config file; returns the error of one that nobody named and that this user may not read. */
+function readDefaultConfig(system: PathsHost): ConfigFile | SvcError {
+  try {
+    return readConfig(system);
+  } catch (error) {
+    const isDefault =
+      isSvcError(error, 'config') && systemCodeOf(error.cause) === 'EACCES' && !system.env['SVC_CONFIG_DIR'];
+    if (isDefault) return error;
+    throw error;
+  }
+}
+
 function namedProfile({ env }: PathsHost, flags: SettingFlags): Setting<string> | undefined {
   if (flags.sandbox === true) return { value: SANDBOX_PROFILE, origin: { kind: 'flag', name: '--sandbox' } };
   return pickSource(env, '', { flag: [flags.profileOption ?? '--profile', flags.profile], variable: 'SVC_PROFILE' });
 }
 
 function currentProfile({ current }: Config, file: string | undefined): Setting<string> {
-  if (current === undefined) return { value: DEFAULT_PROFILE, origin: DEFAULT_ORIGIN };
+  if (current === undefined) return DEFAULT;
   return { value: current, origin: { kind: 'profile', name: file ?? 'the config file' } };
 }
 
