@@ -98,7 +98,7 @@ describe.runIf(CAN_OBEY_MODES)('a default config that may not be read', () => {
     return finished(child);
   }
 
-  it('R92: a default config that may not be read is a warning for a command without a service, and stops all others', async () => {
+  it('a default config that may not be read is a warning for a command without a service, and stops all others', async () => {
     const { code, stderr } = await run('au check request.csv');
     expect(code, stderr).toBe(0);
     expect(stderr).toMatch(/config\.json could not be read \(EACCES\): going on without a profile/);

@@ -76,7 +76,7 @@ const parameters = {
     value('--expect-reason <reason>', 'the expected status reason or cancel reason', reasonName),
   ),
   outcome: suggesting(
-    outcomeExamples,
+    { joined: outcomeExamples },
     value('--outcome <outcome>', "what the sandbox does (see 'svc help outcomes')", outcomeText),
   ),
   challenge: choice('--challenge <reply>', 'how to answer a challenge of the sandbox', CHALLENGE_REPLIES),

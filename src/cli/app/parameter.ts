@@ -41,10 +41,13 @@ interface WordsOfKind {
  * typed.
  */
 interface Assignments {
-  readonly assignments: () => Promise<readonly Suggestion[]>;
+  readonly assignments: (typed: readonly string[]) => Promise<readonly Suggestion[]>;
 }
 
-/** Words that are joined by commas or semicolons: each is completed by itself, and another may follow. */
+/**
+ * Words that are joined by commas or semicolons: each is completed by itself, and another may follow. Those that begin with
+ * @ come after the words of a list, at the sign.
+ */
 interface Joined {
   readonly joined: () => readonly Suggestion[] | Promise<readonly Suggestion[]>;
 }

@@ -49,6 +49,10 @@ async function candidatesAt(at: ParseState, program: Completable, current: strin
   const declared = argumentsOf(at.command);
   const last = declared.at(-1);
   const argument = declared[at.arguments.length] ?? (last?.syntax.includes('...') ? last : undefined);
+  // What follows `svc sandbox exec --` is another command line, most often one of svc.
+  if (argument?.syntax === '<command...>' && at.arguments[0] === 'svc')
+    return candidatesFor(program, at.arguments.slice(1), current, sources.system);
+  if (argument?.syntax === '<command...>' && /^sv?c?$/.test(current)) return chosen([['svc', '']], current);
   if (argument) return valuesOf(argument, current, '', sources);
   // If nothing else can follow, an empty word lists the options.
   return current === '' && !at.argumentsOnly ? chosen(options(at, '--'), '') : NOTHING;
@@ -86,7 +90,7 @@ async function valuesOf(parameter: Parameter<unknown>, typed: string, prefix: st
       prefix,
     );
   if (typeof suggest === 'object' && 'assignments' in suggest)
-    return assignments(await suggest.assignments(), typed, prefix);
+    return assignments(await suggest.assignments(sources.typed), typed, prefix);
   if (typeof suggest === 'object' && 'joined' in suggest) return joined(await suggest.joined(), typed, prefix);
   if (suggest === 'field') return fields(typed, prefix, sources);
   if (suggest) return chosen(await suggestionsOf(suggest, sources), typed, prefix);
@@ -97,7 +101,8 @@ async function valuesOf(parameter: Parameter<unknown>, typed: string, prefix: st
 async function valuesBySyntax(syntax: string, typed: string, prefix: string, sources: Sources): Promise<Candidates> {
   const called = /[<[]([^>\]]+)/.exec(syntax)?.[1]?.replace('...', '').split('|') ?? [];
   const isOneOf = (...names: string[]): boolean => called.some((name) => names.includes(name));
-  if (isOneOf('file', 'export', 'json', 'results', 'request', 'journal')) return { ...NOTHING, prefix, kind: 'files' };
+  if (isOneOf('file', 'export', 'json', 'results', 'request', 'journal', 'command'))
+    return { ...NOTHING, prefix, kind: 'files' };
   if (isOneOf('dir', 'location')) return { ...NOTHING, prefix, kind: 'directories' };
   if (isOneOf('time', 'date')) return chosen(DAYS, typed, prefix);
   const runs = isOneOf('run') ? await suggestionsOf('run', sources) : [];
@@ -121,10 +126,12 @@ async function fields(typed: string, prefix: string, sources: Sources): Promise<
   return { ...chosen(free, typed.slice(start), prefix + before), open: true };
 }
 
-/** Offers words for the part after the last comma or semicolon, after which another may follow. */
-function joined(all: readonly Suggestion[], typed: string, prefix: string): Candidates {
-  const start = Math.max(typed.lastIndexOf(','), typed.lastIndexOf(';')) + 1;
+/** Offers words for the part after the last comma or semicolon, or from the @ in it; another may follow. */
+function joined(suggested: readonly Suggestion[], typed: string, prefix: string): Candidates {
+  const comma = Math.max(typed.lastIndexOf(','), typed.lastIndexOf(';')) + 1;
+  const start = Math.max(comma, typed.indexOf('@', comma));
   const rest = typed.slice(start);
+  const all = suggested.filter(([word]) => word.startsWith('@') === rest.startsWith('@'));
   return {
     ...chosen(all, rest.trimStart(), prefix + typed.slice(0, typed.length - rest.trimStart().length)),
     open: true,

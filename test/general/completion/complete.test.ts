@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync } from 'node:fs';
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import { GLOBAL_PARAMETERS } from '../../../src/cli/app/global-parameters.ts';
@@ -44,12 +44,35 @@ describe('completion of values of the real commands', () => {
     ['sandbox start --fault', '503,retry', ['503,retry-after=2']],
     ['sandbox start --outcome', 'reason=card-expired,challenge=st', ['reason=card-expired,challenge=static']],
     ['sandbox outcome', 'status=rejected; reason=stolen', ['status=rejected; reason=stolen-card']],
+    ['sandbox start --fault', '503@GET /logs', ['503@GET /logs', '503@GET /logs/entity-types']],
+    ['sandbox outcome', 'challenge=static@c', ['challenge=static@card ']],
+    ['3ds run --outcome', 'status=failed,reason=stolen', ['status=failed,reason=stolen-card']],
+    ['sandbox exec --', 'sv', ['svc']],
+    ['sandbox exec -- svc', 'tena', ['tenant']],
+    ['sandbox exec --fault 503 -- svc logs --output', 'y', ['yaml']],
     ['api POST /3ds/sessions --set', 'token_i', ['token_id=', 'token_intent_id=']],
     ['api POST /3ds/sessions --set', 'type=', ['type=customer', 'type=merchant']],
     ['3ds test --only', 'Rej', ['Rejected Challenge Authentication']],
   ])('svc %s and TAB after %s offer %j', async (line, current, offered) => {
     const { prefix, candidates } = await candidatesFor(program, line.split(' '), current, system);
     expect(candidates.map(([value]) => `${prefix}${value}`)).toEqual(offered);
+  });
+
+  it('svc sandbox exec -- and TAB offer files, such as a script', async () => {
+    expect(await candidatesFor(program, ['sandbox', 'exec', '--'], './', system)).toMatchObject({ kind: 'files' });
+  });
+
+  it('svc au prepare --map token= and TAB offer the columns of the export, and no cell of a file without a header', async () => {
+    const other = new Home();
+    onTestFinished(() => other.remove());
+    const after = async (text: string): Promise<string[]> => {
+      writeFileSync(other.file('export.csv'), text);
+      const words = ['au', 'prepare', other.file('export.csv'), '--map'];
+      return (await candidatesFor(program, words, 'token=', system)).candidates.map(([value]) => value);
+    };
+    expect(await after('Cards of May\ncard id;valid to;4111111111111111\n1;2;3\n')).toEqual([]);
+    expect(await after('card id;valid to;4111111111111111\n')).toEqual(['token=card id', 'token=valid to']);
+    expect(await after('00000000-0000-4000-8000-000000000001,31,05,Ann\n')).toEqual([]);
   });
 
   it('svc au submit --cycle and TAB offer this month and the cycles of the ledgers', async () => {

@@ -61,6 +61,11 @@ const EVERYWHERE: readonly Case[] = [
   ["svc logs '$(touch pwned4)' --gre", /pwned4\)' --grep/],
   [String.raw`svc logs \$\(touch\ pwned5\) --gre`, /pwned5\\\) --grep/],
   ['svc logs a:b c=d --gre', /c=d --grep/],
+  // Words of options that are put together.
+  ["svc sandbox start --fault '503@DELETE /ten", /'503@DELETE \/tenants\/self/],
+  ['svc sandbox outcome "status=failed,reason=stol', /"status=failed,reason=stolen-card/],
+  ['svc sandbox exec -- svc tena', /exec -- svc tenant/],
+  ['svc au prepare export.csv --map token=card', /--map token=card_id/],
   ["svc logs 'it is' \"a'b\" --gre", /"a'b" --grep/],
 ];
 
@@ -86,7 +91,7 @@ const CASES: Readonly<Record<string, readonly Case[]>> = {
   ],
 };
 
-const FILES = ['place', 'tokens.csv', 'with space.csv'];
+const FILES = ['export.csv', 'place', 'tokens.csv', 'with space.csv'];
 
 for (const [shell, start] of Object.entries(STARTS)) {
   const isHere = spawnSync(shell, ['--version']).status === 0;
@@ -143,7 +148,8 @@ async function furnishedHome(): Promise<Home> {
   for (const directory of ['bin', 'work/place', '.config/svc', '.cache/svc', fish])
     mkdirSync(home.file(directory), { recursive: true });
   symlinkSync(LAUNCHER, home.file('bin/svc'));
-  for (const name of FILES.slice(1)) writeFileSync(home.file(`work/${name}`), '');
+  for (const name of FILES.slice(2)) writeFileSync(home.file(`work/${name}`), '');
+  writeFileSync(home.file('work/export.csv'), 'card_id;valid_to\n');
   const config = { version: 1, profiles: { prod: { base_url: 'https://api.example.com' } } };
   writeFileSync(home.file('.config/svc/config.json'), JSON.stringify(config), { mode: 0o600 });
   const told = ['a:bcd', 'blank within', 'evil$(touch pwned1)'].map((type) => [type, '']);
