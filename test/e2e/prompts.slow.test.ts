@@ -20,7 +20,7 @@ const QUESTIONS: Readonly<Record<string, readonly [line: () => string, instead: 
   'au/commands/ignore.ts': [() => `--sandbox au ignore ${ids.job}`, /--yes/],
   'au/commands/runs/prune.ts': [() => '--sandbox au runs prune --older-than 1d', /--yes/],
   // A column of unclear meaning is a problem of the export, so that it ends with 13 like its other problems.
-  'au/prepare/prepare-export.ts': [() => 'au prepare dated.csv --out request.csv', /--no-expiration/, 13],
+  'au/prepare/questions.ts': [() => 'au prepare dated.csv --out request.csv', /--no-expiration/, 13],
   'au/refresh/confirm-cycle.ts': [() => '--sandbox au refresh tokens.csv', /--cycle/],
   '3ds/commands/authenticate.ts': [() => `--sandbox 3ds authenticate ${ids.session} --file body.json`, /--yes/],
   'general/login-keys.ts': [() => 'login --base-url http://127.0.0.1:9', /--management-key-stdin/],
@@ -75,7 +75,9 @@ describe('without a terminal', () => {
     const asking = readSourceFiles(root)
       .map(({ path }) => path)
       .filter((path) =>
-        /\bprompts\(\)\.(?:confirm|promptText|promptHidden)\(/.test(readFileSync(`${root}${path}`, 'utf8')),
+        /\bprompts(?:\(\))?\.(?:confirm|promptText|promptHidden|promptMeaning)\(/.test(
+          readFileSync(`${root}${path}`, 'utf8'),
+        ),
       );
     const listed = new Set(Object.keys(QUESTIONS).map((question) => question.split(' ')[0] ?? ''));
     expect(asking.toSorted()).toEqual([...listed].toSorted());
