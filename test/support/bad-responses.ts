@@ -37,7 +37,8 @@ function keyOf(request: IncomingMessage): string {
   return String(request.headers['svc-api-key']);
 }
 
-function gossip(request: IncomingMessage): string {
+/** Text that repeats the key, a card number and a signed address. */
+export function gossip(request: IncomingMessage): string {
   const key = keyOf(request);
   const address = `https://store.example/x?X-Amz-Signature=${CANARY.signature}&X-Amz-Credential=${key}`;
   return `key ${key} ${Buffer.from(key).toString('base64')} card ${CANARY.card} 4111 1111 1111 1111 at ${address}`;

@@ -65,7 +65,7 @@ const HIDDEN = '[hidden]';
 const SHORTEST_SECRET = 8;
 
 /** Returns the forms of a value in text: plain, in a URL, in JSON, in CSV, and within base64. */
-function formsOf(value: string): string[] {
+export function formsOf(value: string): string[] {
   const encoded = encodeURIComponent(Buffer.from(value).toString());
   const json = JSON.stringify(value).slice(1, -1);
   const lower = encoded.replace(/%../g, (octet) => octet.toLowerCase());

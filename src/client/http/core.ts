@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { setMaxListeners } from 'node:events';
 import { isSvcError } from '../../base/errors.ts';
 import { exactText } from '../../base/json/exact.ts';
+import { formsOf } from '../../base/security/redact.ts';
 import type { Clock } from '../../base/system.ts';
 import type { KeyType } from '../../schema/tenant.ts';
 import { type Effect, isRead } from './effect.ts';
@@ -282,9 +283,10 @@ function pacedBy({ key, path }: ApiRequest<unknown>, { headers }: ExchangeReques
   return { key, path, secret: headers[KEY_HEADER] };
 }
 
-/** Returns a function that removes the key from a text. */
+/** Returns a function that removes the key from a text, before a cut could leave a part of it that nobody recognizes. */
 function hiderOf(key: string): (text: string) => string {
-  return (text) => (key === '' ? text : text.replaceAll(key, '(the key)'));
+  const forms = key === '' ? [] : [key, ...formsOf(key)];
+  return (text) => forms.reduce((rest, form) => rest.replaceAll(form, '(the key)'), text);
 }
 
 function partialError(facts: CallFacts, response: ReadResponse): Error {

@@ -251,12 +251,11 @@ function basePath({ pathname }: URL, { path }: ApiRequest<unknown>): string {
 /** Returns the error for an unusable success. The outcome of a request that may have had an effect is unclear. */
 export function unreadableError(facts: CallFacts, what: string, details: Received): SvcError {
   const { method, path } = facts.request;
-  const words = facts.hide(what);
   if (!isRead(method))
-    return unclearError(facts, `its response (${details.status}) could not be read: ${words}`, details);
+    return unclearError(facts, `its response (${details.status}) could not be read: ${what}`, details);
   return new SvcError(
     'bad_response',
-    `the response of ${displayHost(facts.url)} to ${method} ${path} is malformed (${details.status}): ${words}`,
+    `the response of ${displayHost(facts.url)} to ${method} ${path} is malformed (${details.status}): ${what}`,
     { ...details, hint: 'Check the base URL; if it is right, the service or something in between is at fault.' },
   );
 }

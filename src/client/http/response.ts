@@ -45,7 +45,11 @@ export function readResponse<T>(
   if (value && !isReadByItem) checkDepth(facts, response);
   const result = value === undefined ? undefined : checked(shape, value.json);
   if (!result?.success)
-    throw unreadable(facts, response, result ? describeIssue(result.error.issues) : describeBody(response));
+    throw unreadable(
+      facts,
+      response,
+      result ? describeIssue(facts, result.error.issues) : describeBody(facts, response),
+    );
   const { data } = result;
   const members = otherTypes(data, value?.json);
   if (members.length > 0) onOtherTypes?.(members.map(plainLine));
@@ -100,15 +104,18 @@ function parseJson({ text, complete }: Pick<ReadResponse, 'text' | 'complete'>):
 }
 
 /** Describes a body that is not JSON. */
-function describeBody(response: ReadResponse): string {
+function describeBody({ hide }: CallFacts, response: ReadResponse): string {
   if (response.unreadable !== undefined) return response.unreadable;
   if (!response.complete) return 'a body that is far too long';
-  return describeText(response.text, response.header('content-type')) ?? 'an empty body';
+  return describeText(hide(response.text), response.header('content-type')) ?? 'an empty body';
 }
 
-function describeIssue(issues: readonly { path: readonly PropertyKey[]; message: string }[]): string {
+function describeIssue(
+  { hide }: CallFacts,
+  issues: readonly { path: readonly PropertyKey[]; message: string }[],
+): string {
   const words = issues.slice(0, 5).map(({ path, message }) => {
-    const place = path.length === 0 ? 'the whole body' : plainLine(path.map(String).join('.'));
+    const place = path.length === 0 ? 'the whole body' : plainLine(hide(path.map(String).join('.')));
     // zod describes a missing field only as having the wrong type.
     return message.endsWith(', received undefined') ? `${place} is missing` : `${place}: ${message}`;
   });
@@ -144,7 +151,7 @@ export interface AnyResponse {
 export function readAnyResponse(facts: CallFacts, response: ReadResponse): AnyResponse {
   const isEmpty = response.complete && response.text.trim() === '';
   const body = isEmpty ? undefined : parseJson(response);
-  if (!isEmpty && body === undefined) throw unreadable(facts, response, describeBody(response));
+  if (!isEmpty && body === undefined) throw unreadable(facts, response, describeBody(facts, response));
   if (body) checkDepth(facts, response);
   return { status: response.status, headers: response.headers(), body: body && { ...body, text: response.text } };
 }

@@ -43,6 +43,11 @@ const ERRORS: readonly (readonly [what: string, body: string | Buffer, end: stri
     JSON.stringify({ title: `key ${CANARY} is odd`, errors: { [CANARY]: ['x'] } }),
     ': key (the key) is odd – (the key): x',
   ],
+  [
+    'the key in base64 at the end of the line',
+    JSON.stringify({ title: `${'x '.repeat(140)}${btoa(CANARY)} more` }),
+    `: ${'x '.repeat(140)}(the key)${btoa('Lm')} more`,
+  ],
   ['a signed address', '{"title":"see https://s.example/a?sig=abc&x=1 there"}', ': see https://s.example/a?… there'],
   ['a card number', '{"title":"pan 4242 4242 4242 4242 is bad"}', ': pan 424242••••••4242 is bad'],
   ['a prototype', '{"__proto__":{"title":"evil"},"constructor":"x","errors":{"__proto__":["y"]}}', ': __proto__: y'],
@@ -125,6 +130,7 @@ describe('a good answer that holds', () => {
     ['an object without a needed field', '{"ID":"x"}', 'id is missing'],
     ['a needed field of another type', '{"id":7}', 'id: Invalid input: expected string, received number'],
     ['the key', `gone ${CANARY}`, 'gone (the key)'],
+    ['the key at the end of the line', `${'x '.repeat(145)}${CANARY}`, `${'x '.repeat(145)}(the key)`],
   ])('R21: %s is one clean line with status and request id', async (_, body, end) => {
     const server = await serve([answer(200, body, { 'x-request-id': 'req-1' })]);
     const error = await failureOf(makeCore(server.url).call({ ...READ, shape: SHAPE }));
