@@ -40,11 +40,16 @@ export class CatchUpReader {
 
   /** Whether the present is so far away that the log is read in ranges. */
   get isBehind(): boolean {
-    const { overlapMs } = this.#options;
-    const near = overlapMs + Math.max(overlapMs / 2, 60_000);
-    const isBehind = this.#backfill?.isReading || this.#source.now() - (this.#reached ?? this.#state.readTo) > near;
+    const isBehind = this.#backfill?.isReading || this.isFarBehind;
     if (!isBehind && !this.isDelayed) this.#dropBackfill();
     return isBehind;
+  }
+
+  /** Whether more is left to read than the end of the log, which each poll reads. */
+  get isFarBehind(): boolean {
+    const { overlapMs } = this.#options;
+    const near = overlapMs + Math.max(overlapMs / 2, 60_000);
+    return this.#source.now() - (this.#reached ?? this.#state.readTo) > near;
   }
 
   /** Switches delayed mode on or off. Ranges read ahead are discarded. */

@@ -22,7 +22,7 @@ export interface TailOptions {
   readonly mostPerSecond?: number | undefined;
   /** The time after which the tail ends. */
   readonly forMs?: number | undefined;
-  /** The time without new entries after which the tail ends. */
+  /** The time without new entries, at the present, after which the tail ends. */
   readonly idleMs?: number | undefined;
   /** Whether the tail ends when it reaches the present. An outage then ends it with an error. */
   readonly untilPresent?: boolean | undefined;
@@ -90,7 +90,9 @@ export class Tail {
   /** The time of the start by the service's clock. */
   readonly #begunAt: number;
   readonly #selfEvents: SelfEventFilter;
-  #lastNewsAt: number;
+  /** The time of the last news, or when the tail first caught up. */
+  #busyAt: number;
+  #hasCaughtUp = false;
   #reportedAt = -Infinity;
   /** The start of the current poll, including its settling, with its requests and the entries shown before it. */
   #polled = { at: 0, requests: 0, shown: 0 };
@@ -118,7 +120,7 @@ export class Tail {
     this.#rate = new PollRate(options.intervalMs);
     this.#entryRate = new EntryRate(mostPerSecond);
     this.#startedAt = source.clock.now();
-    this.#lastNewsAt = this.#startedAt;
+    this.#busyAt = this.#startedAt;
     this.#begunAt = source.now();
     this.#selfEvents = new SelfEventFilter(options.requestsBefore);
   }
@@ -173,8 +175,9 @@ export class Tail {
       const isWhole = yield* this.#pass(poll);
       this.#selfEvents.requested(poll.requests);
       this.#polled.requests += poll.requests;
-      // The idle time starts only after the reader has processed the batch.
-      if (this.#news > news) this.#lastNewsAt = this.#source.clock.now();
+      // The idle time starts only at the present, after the reader has processed the batch.
+      if (!this.#hasCaughtUp || this.#news > news) this.#busyAt = this.#source.clock.now();
+      this.#hasCaughtUp ||= !this.#catchUp.isFarBehind;
       this.#reportPosition(this.#counted > counted);
       if (!isWhole || this.#shown === this.#options.limit) return;
       this.#entryRate.add(this.#counted - counted, this.#state.readTo - readTo);
@@ -315,7 +318,7 @@ export class Tail {
   #leftMs(): number {
     const { forMs = Infinity, idleMs = Infinity } = this.#options;
     const now = this.#source.clock.now();
-    return Math.max(0, Math.min(this.#startedAt + forMs, this.#lastNewsAt + idleMs) - now);
+    return Math.max(0, Math.min(this.#startedAt + forMs, this.#busyAt + idleMs) - now);
   }
 
   // Ends a slow poll at the requested end of the tail.

@@ -437,6 +437,31 @@ describe('a tail', () => {
     },
   );
 
+  it('the idle time of a tail begins when it has caught up, however long that takes and however few entries match', async () => {
+    const past = Array.from({ length: 120 }, (_, index) => happening((index - 123) * 600 * SECOND, 'no'));
+    const service = new ModelService(
+      new ModelClock(START),
+      [...past, happening(-300 * SECOND, 'yes')],
+      CALM,
+      () => 0.5,
+    );
+    const slow: LogSource = {
+      clock: service.clock,
+      signal: service.signal,
+      now: () => service.now(),
+      async *pages(window, size) {
+        service.clock.time += SECOND;
+        yield* service.pages(window, size);
+      },
+    };
+    const words: string[] = [];
+    const begin = beginAt(START - 20 * HOUR);
+    const options = { overlapMs: 60 * SECOND, retentionMs: 24 * HOUR, idleMs: 5 * SECOND };
+    const keep = ({ message }: Log): boolean => message === 'yes';
+    await tailInto(new Tail(slow, { begin, keep, ...options }), words);
+    expect(words).toEqual(['yes']);
+  });
+
   it('a tail ends after the idle time, and counts entries that it filters out without showing them', async () => {
     const some = [happening(5 * SECOND, 'yes'), happening(6 * SECOND, 'no'), happening(6 * SECOND, 'yes')];
     const seen = await follow(some, {}, { idleMs: 40 * SECOND, keep: ({ message }) => message === 'yes' });
