@@ -1,19 +1,24 @@
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { sha256Of } from '../../src/base/files/draft.ts';
+import { isInstalled } from '../../src/base/files/names.ts';
 import { recordPath, recordText } from '../../src/logs/archive/records/record.ts';
 import {
+  AWKS,
   bundleOf,
   check,
   folder,
   forgeSums,
+  FURTHER_SHELLS,
   outcomeOf,
   POSIX,
   restate,
+  type Shell,
   shellOf,
   SHELLS,
+  shellWithAwk,
 } from '../logs/evidence/bundles.ts';
 import { archiveToTamper, GAP, Tampering } from '../logs/archive/tampers.ts';
 
@@ -259,25 +264,38 @@ describe('the script of an evidence bundle', () => {
     expect(check(POSIX, other.top, record).stdout).toContain('of other days from 2025-11-01 to 2025-11-01\n');
   });
 
-  for (const [name, command] of SHELLS) {
-    const isHere = spawnSync(command, ['-c', ':']).error === undefined;
-    const why = isHere ? '' : ', which is not installed here';
-    it.skipIf(!isHere)(
-      `R77: the script of an evidence bundle works in ${name}${why}`,
-      { timeout: 120_000 },
-      async () => {
-        const shell = shellOf(command);
-        const { top, sums, record } = await bundleOf(await archiveToTamper());
-        for (const hash of [[sums], [record], []])
-          expect(check(shell, top, ...hash)).toEqual(check(POSIX, top, ...hash));
-        for (const [what, , , harm] of [...ADDITIONS.slice(4, 8), ...STATEMENTS.slice(0, 4), ...CONTENTS.slice(0, 6)]) {
-          const it = new Tampering(path.join(folder(), 'evidence'));
-          fs.cpSync(top, it.top, { recursive: true });
-          harm(it);
-          forgeSums(it);
-          expect([what, outcomeOf(check(shell, it.top, sums), '')]).toEqual([what, 'found']);
-        }
-      },
-    );
-  }
+  for (const command of [...SHELLS.map(([, shell]) => shell), ...FURTHER_SHELLS])
+    worksIn(command, () => shellOf(command));
+  for (const program of AWKS) worksIn(program, () => shellWithAwk(program));
 });
+
+/** Tries six tampers with each hash and without one. */
+function worksIn(program: string, shellHere: () => Shell): void {
+  const isHere = isInstalled(program, process.env);
+  const why = isHere ? '' : ', which is not installed here';
+  it.skipIf(!isHere)(
+    `R77: the script of an evidence bundle works with ${program}${why}`,
+    { timeout: 120_000 },
+    async () => {
+      const shell = shellHere();
+      const { top, sums, record } = await bundleOf(await archiveToTamper());
+      const hashes = [[sums], [record], []];
+      const honest = hashes.map((hash) => check(POSIX, top, ...hash));
+      expect(hashes.map((hash) => check(shell, top, ...hash))).toEqual(honest);
+      for (const [what, withRecord, alone, harm] of [
+        ...ADDITIONS.slice(17, 19),
+        STATEMENTS[1]!,
+        ...CONTENTS.slice(-3),
+      ]) {
+        const tampering = new Tampering(path.join(folder(), 'evidence'));
+        fs.cpSync(top, tampering.top, { recursive: true });
+        harm(tampering);
+        forgeSums(tampering);
+        const outcomes = hashes.map((hash, at) =>
+          outcomeOf(check(shell, tampering.top, ...hash), honest[at]?.stdout ?? ''),
+        );
+        expect([what, outcomes]).toEqual([what, ['found', withRecord, alone]]);
+      }
+    },
+  );
+}

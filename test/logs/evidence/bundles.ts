@@ -68,8 +68,20 @@ export const SHELLS = [
   ['zsh', 'zsh'],
 ] as const;
 
-export function shellOf(command: (typeof SHELLS)[number][1]): Shell {
+/** Further shells, and programs that may be awk, in which a few tampers are tried. */
+export const FURTHER_SHELLS = ['ksh', 'mksh', 'posh', 'yash'] as const;
+export const AWKS = ['gawk', 'mawk', 'original-awk'] as const;
+
+export function shellOf(command: string): Shell {
   return command === 'busybox' ? busybox() : { words: [command], env: process.env };
+}
+
+/** Returns the shell of the system, which finds this program as awk. */
+export function shellWithAwk(program: string): Shell {
+  const first = folder();
+  const found = execFileSync('sh', ['-c', 'command -v "$0"', program], { encoding: 'utf8' }).trim();
+  fs.symlinkSync(found, path.join(first, 'awk'));
+  return { words: ['sh'], env: { ...process.env, PATH: `${first}:${process.env['PATH']}` } };
 }
 
 /** Returns a busybox shell that finds no programs except those of busybox. */
