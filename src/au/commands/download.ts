@@ -10,7 +10,14 @@ import { copyOut, openSpool } from '../request/spool-output.ts';
 import { deliverResults, enterDelivery, noteUncompared, requireDestination, whyNotCompared } from '../wait/deliver.ts';
 import { tenantOfKey } from '../run/tenant-proof.ts';
 import { CommandLedger } from '../ledger/command-ledger.ts';
-import { acceptUnproven, checksOf, downloadResults, invalidateResults, refetchResults } from '../results/download.ts';
+import {
+  acceptUnproven,
+  checksOf,
+  downloadResults,
+  invalidateResults,
+  LATE_MS,
+  refetchResults,
+} from '../results/download.ts';
 import type { Destination } from '../results/merge.ts';
 import { explainMissing } from '../ledger/missing-job.ts';
 import { jobRequest } from '../run/job-view.ts';
@@ -105,6 +112,7 @@ async function downloadJob(context: Context, job: string, options: DownloadOptio
     acceptUnproven: options.acceptUnproven,
     host: context.system,
     onEvent: showRun(context),
+    lateMs: LATE_MS,
     onAccepted: async (accepted, { tenant_id: ofJob }) => {
       tenant = ofJob ?? sent.tenant ?? (await tenantOfKey(client));
       await ledger.enterWanted(tenant, job, accepted);
@@ -155,7 +163,7 @@ function orAccept(error: unknown, next: readonly string[]): unknown {
 }
 
 /**
- * Downloads the available results of a run into one file, without waiting. For an abandoned run, downloads the parts
+ * Downloads the available results of a run into one file, without waiting for jobs. For an abandoned run, downloads the parts
  * that have results. With `force`, downloads everything again.
  * @throws SvcError `pending` for an unfinished part, `job_failed` for a failed one
  */
@@ -170,7 +178,7 @@ async function downloadRun(context: Context, run: RunDirectory, options: Downloa
   if (statusOf(record) !== 'completed') {
     const client = await context.client();
     await settleUploads(client, run);
-    const polled = await pollRun(client, run, { onEvent: showRun(context, record), ledger });
+    const polled = await pollRun(client, run, { onEvent: showRun(context, record), lateMs: LATE_MS, ledger });
     const reason = verdictOf(run, polled, { isPartial: statusOf(record) === 'abandoned' });
     if (reason) throw reason;
   }

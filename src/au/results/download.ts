@@ -10,6 +10,7 @@ import type { Flaw, Proof } from '../../client/transfer/receive.ts';
 import { fileSource, hashIfReadable } from '../../client/transfer/source.ts';
 import { ObjectMissing, requireStoreAddress } from '../../client/transfer/store.ts';
 import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
+import { MINUTE_MS } from '../../schema/durations.ts';
 import { CR, LF } from '../request/request-file.ts';
 import { noRows, noUpdates, readResults, type ResultSummary, summarizeResults } from '../result-codes.ts';
 import { failedError, readJob, type RunOptions } from '../run/job.ts';
@@ -73,6 +74,9 @@ export async function downloadResults(
     }
   }
 }
+
+/** How long a command that needs results continues to look for those that the store does not have yet. */
+export const LATE_MS = 5 * MINUTE_MS;
 
 /** The longest pause before the next look for a result that is late. */
 const LONGEST_LOOK_MS = 30_000;

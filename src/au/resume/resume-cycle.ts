@@ -19,7 +19,7 @@ import { recognizeFile } from '../request/file-kind.ts';
 import { openSpool } from '../request/spool-output.ts';
 import { createSpool, type Spooled } from '../request/spool.ts';
 import { actionsOf } from '../results/action-option.ts';
-import { downloadResults, NotCompleted } from '../results/download.ts';
+import { downloadResults, LATE_MS, NotCompleted } from '../results/download.ts';
 import { mergeResults } from '../results/merge.ts';
 import { checkThreshold, countedFile, printResults, RESULT_FIELDS, type Results } from '../results/submission.ts';
 import { mayBeOf } from '../run/find-run.ts';
@@ -345,6 +345,7 @@ async function downloadJob(
     await downloadResults(client, job, file, {
       rowsSent: rows,
       onEvent: showRun(context),
+      lateMs: LATE_MS,
       onAccepted: (accepted) => ledger.enterWanted(tenant, job, accepted),
     });
   } catch (error) {

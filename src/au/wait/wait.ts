@@ -3,12 +3,13 @@ import { formatDuration } from '../../cli/output/time.ts';
 import type { Client } from '../../client/api/client.ts';
 import { pollUntil } from '../../client/api/poll.ts';
 import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
-import { DAY_MS, MINUTE_MS } from '../../schema/durations.ts';
+import { DAY_MS } from '../../schema/durations.ts';
 import { apply, MISSING_MS } from '../run/part.ts';
 import type { Polled } from '../run/poll-parts.ts';
 import { isMissingUpload, partsByJob, progressOf } from '../run/record.ts';
 import type { RunDirectory } from '../run/run-directory.ts';
 import { after, verdictOf } from '../run/verdict.ts';
+import { LATE_MS } from '../results/download.ts';
 import { failedError, findJob, pollReporter, readJob } from '../run/job.ts';
 import { Absences } from './absences.ts';
 import { pollRun, type PollRunOptions, type RunPoll } from './poll-run.ts';
@@ -19,9 +20,6 @@ export interface WaitOptions extends PollRunOptions {
   /** The command that continues the wait. */
   readonly again?: readonly string[] | undefined;
 }
-
-/** How long a wait continues for results that the store does not have yet. */
-const LATE_MS = 5 * MINUTE_MS;
 
 /** The longest wait without a limit. A production job takes up to seven days. */
 export const LONGEST_WAIT_MS = 8 * DAY_MS;

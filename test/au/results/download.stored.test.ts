@@ -32,6 +32,22 @@ describe('results as stores send them', () => {
     expect(machine.clock.now() - begun).toBeGreaterThanOrEqual(300_000);
   });
 
+  it('R94: svc au download also waits for results that the store does not have yet, and says so', async () => {
+    const machine = await openMachine();
+    await machine.svc('au submit tokens.csv --cycle 2026-11');
+    let looks = 0;
+    machine.fault = (incoming, outgoing, proceed) => {
+      const isLook = incoming.url?.startsWith('/store/results/') === true;
+      if (isLook && (looks += 1) <= 2) refuseWith(404, MISSING)(incoming, outgoing, proceed);
+      else proceed();
+    };
+    const { id } = JSON.parse((await machine.svc('au jobs -o jsonl')).stdout.split('\n')[0]!) as { id: string };
+    const { code, stderr } = await machine.svc(`au download ${id} --out again.csv`);
+    expect(code, stderr).toBe(0);
+    expect(looks).toBe(3);
+    expect(stderr).toContain('its results are not in the store yet');
+  });
+
   it('R94: results that are stored compressed are decompressed', async () => {
     const machine = await openMachine();
     machine.fault = (incoming, outgoing, proceed) => {
