@@ -286,14 +286,17 @@ export async function readStoreResponse(response: HttpResponse): Promise<StoreRe
   }
 }
 
-/** Whether the root of a body is an error. */
+/** Whether the root of a body is an error, or JSON with a member of this name. */
 function isError(text: string): boolean {
-  return /^\s*(?:<\?xml[^<>]{0,1000}\?>\s*)?<(?:\w{1,32}:)?Error[\s>/]/.test(text.replace(/^\uFEFF/, ''));
+  const body = text.replace(/^\uFEFF/, '');
+  if (/^\s*(?:<\?xml[^<>]{0,1000}\?>\s*)?<(?:\w{1,32}:)?Error[\s>/]/.test(body)) return true;
+  const { error, Error: named = error } = objectOrUndefined(parsedJson(body)) ?? {};
+  return Boolean(named);
 }
 
 /** Returns the status that stores send with an error code. Whether a write with an unknown code took effect is unknown. */
 function statusOf(code: string | undefined): number {
-  return ownMember(STATUS_OF_CODE, code ?? '') ?? 500;
+  return ownMember(STATUS_OF_CODE, code ?? '') ?? (/^[45]\d\d$/.test(code ?? '') ? Number(code) : 500);
 }
 
 const STATUS_OF_CODE: Readonly<Record<string, number>> = {

@@ -329,6 +329,20 @@ describe('an upload that is refused', () => {
     expect(target.calls).toHaveLength(1);
   });
 
+  it.each([
+    ['the code of a store', 'AccessDenied'],
+    ['a status', 403],
+  ])('R94: an upload is refused by a 200 that contains an error in JSON with %s', async (_, code) => {
+    const { send, target } = await setup(jsonError({ error: { code, message: 'No.' } }));
+    expect(await failure(send())).toMatchObject({ code: 'forbidden', message: expect.stringContaining(`200 ${code}`) });
+    expect(target.calls).toHaveLength(1);
+  });
+
+  it('an upload is stored where a 200 contains JSON without an error', async () => {
+    const { send } = await setup(jsonError({ kind: 'storage#object', error: null }));
+    await expect(send()).resolves.toMatchObject({ attempts: 1 });
+  });
+
   it('R94: an upload that is confirmed before the store has the whole file is sent again at once, and never completely', async () => {
     const shares: string[] = [];
     const arrived: (Buffer | undefined)[] = [];
@@ -377,6 +391,10 @@ function storeError(code: string): StoreScript {
   };
 }
 
+function jsonError(error: unknown): StoreScript {
+  return async (call) => (await call.body(), call.reply(200, {}, JSON.stringify(error)));
+}
+
 describe('an upload whose end is unclear', () => {
   const HTML = { 'content-type': 'text/html; charset=utf-8' };
   const UNCLEAR: [string, StoreScript][] = [
@@ -408,6 +426,8 @@ describe('an upload whose end is unclear', () => {
     ['a 200 with InternalError', storeError('InternalError')],
     ['a 200 with SlowDown', storeError('SlowDown')],
     ['a 200 with an error that nobody knows', storeError('OutOfCheese')],
+    ['a 200 with an error in JSON', jsonError({ error: { code: 503, message: 'Backend Error' } })],
+    ['a 200 with an error in JSON without a code', jsonError({ error: 'quota' })],
     ['a 200 with an error without a code', async (call) => (await call.body(), call.reply(200, {}, '<Error/>'))],
     ['a 412, which a repeated copy gets', async (call) => (await call.body(), call.reply(412))],
     ['a 409, which a repeated copy gets', async (call) => (await call.body(), call.reply(409))],
