@@ -30,11 +30,15 @@ import {
   worstOf,
 } from '../doctor/finding.ts';
 
-type FindingRow = Omit<Finding, 'next'> & { readonly next: string | null };
+type FindingRow = Omit<Finding, 'next'> & {
+  readonly next: string | null;
+  /** Whose move it is: only in the row of the verdict. */
+  readonly move: Verdict['move'] | null;
+};
 
 const findingView: View<FindingRow> = {
   name: 'finding',
-  fields: ['check', 'result', 'found', 'fix', 'next', 'code'],
+  fields: ['check', 'result', 'found', 'fix', 'next', 'code', 'move'],
   columns: [
     ...simpleColumns({ check: 'text', result: 'status', found: 'text' }),
     { path: 'fix', kind: 'text', priority: 1 },
@@ -65,7 +69,7 @@ export const doctor = defineCommand({
     if (isDrawn(context)) await context.out.write(drawVerdict(verdict, context) + drawFindings(rows, context));
     else {
       context.notices.note(verdict.text);
-      await print(oneBatch(rows));
+      await print(oneBatch([verdictRow(verdict, findings), ...rows]));
     }
     const counts = summary(findings);
     const worst = worstOf(findings);
@@ -82,15 +86,29 @@ function placeOf({ settings: { baseUrl } }: Context): string | undefined {
 }
 
 /** Draws the verdict above the findings: the only line that is read when there is little time. */
-function drawVerdict({ text, isGood }: Verdict, { palette, out, plain }: Context): string {
+function drawVerdict({ text, move }: Verdict, { palette, out, plain }: Context): string {
   const lines = plain ? [cleanText(text)] : wrapWords(cleanText(text), out.isTerminal ? out.width : 80);
-  return `${lines.map((line) => (isGood ? palette.strong(line) : palette.bad(line))).join('\n')}\n\n`;
+  return `${lines.map((line) => (move === 'nobody' ? palette.strong(line) : palette.bad(line))).join('\n')}\n\n`;
 }
 
 function rowOf({ next, code, ...finding }: Finding, context: Context): FindingRow {
   const { globals, system } = context;
   const named = hasNamedProfile(context) ? globals : { ...globals, profile: undefined };
-  return { ...finding, next: next ? nextCommand(next, named, system) : null, code };
+  return { ...finding, next: next ? nextCommand(next, named, system) : null, code, move: null };
+}
+
+/** Returns the row for programs that says whose move it is. */
+function verdictRow({ text, move }: Verdict, findings: readonly Finding[]): FindingRow {
+  const result = findings.some((finding) => finding.result === 'failed') ? 'failed' : 'warning';
+  return {
+    check: 'verdict',
+    result: move === 'nobody' ? 'ok' : result,
+    found: text,
+    fix: null,
+    next: null,
+    code: null,
+    move,
+  };
 }
 
 // A check that waits for the network must not delay an interrupt; it ends with the process.

@@ -97,7 +97,7 @@ describe('the error of svc doctor', () => {
     const run = await svcHere(['doctor', '-o', 'json'], { baseUrl, env });
     expect(run).toMatchObject({
       code: 0,
-      stderr: expect.stringMatching(/^the service works, but the keys belong to two tenants: you\n/),
+      stderr: expect.stringMatching(/^the service works, but the keys belong to two tenants: it is your move\n/),
     });
     expect(JSON.parse(run.stdout)).toContainEqual(
       expect.objectContaining({
