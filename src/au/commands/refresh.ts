@@ -47,6 +47,7 @@ const parameters = {
     'write todo/update.sql for this database (default: the last one, else postgres)',
     SQL_DIALECTS,
   ),
+  verbose: rare(flag('--verbose', 'name each step, and the command that does it alone')),
   summary: summaryParameter,
 } as const;
 
@@ -56,7 +57,7 @@ export const refresh = defineCommand({
   description:
     'Does what svc au prepare, submit, resume and report do. The same command goes on where it stopped, even without the export.',
   details:
-    'Each step names the command that does it alone. Below --out-dir, a directory for each cycle contains todo/replace.csv with the new tokens, the other files with what to do, results.csv, report.html and, with --next, next.csv; exclusions.csv beside it lists closed accounts, which are left out of every later request. A changed export of the cycle sends nothing without --add, and then only its new rows, as a request with a number. Files that the refresh did not write are never replaced. With --rehearse, the sandbox takes each token that is a UUID as a card: of 100, 94 have no update, 4 have one, and the others have a warning or an error. All files are in rehearsal/, also those that know what was sent, so that no real month knows of it.',
+    'With --verbose, each step names the command that does it alone. Below --out-dir, a directory for each cycle contains todo/replace.csv with the new tokens, the other files with what to do, results.csv, report.html and, with --next, next.csv; exclusions.csv beside it lists closed accounts, which are left out of every later request. A changed export of the cycle sends nothing without --add, and then only its new rows, as a request with a number. Files that the refresh did not write are never replaced. With --rehearse, the sandbox takes each token that is a UUID as a card: of 100, 94 have no update, 4 have one, and the others have a warning or an error. All files are in rehearsal/, also those that know what was sent, so that no real month knows of it.',
   examples: [
     ['svc au refresh export.csv --cycle 2026-12', 'from the export to the new tokens'],
     ['svc au refresh', 'go on with the cycle that is open'],
@@ -116,6 +117,7 @@ async function inputOf(context: Context, typed: Typed): Promise<Omit<RefreshInpu
     add: typed.add,
     next: typed.next,
     onlyRecorded,
+    verbose: typed.verbose,
     again: againIn(cycle),
   };
 }
@@ -189,6 +191,7 @@ function wordsOf(typed: Typed, options: readonly string[]): string[] {
     ...(typed.onlyRecorded ? ['--only-recorded'] : []),
     ...(typed.dryRun ? ['--dry-run'] : []),
     ...(typed.rehearse ? ['--rehearse'] : []),
+    ...(typed.verbose ? ['--verbose'] : []),
     ...actionWords(typed.action),
     ...option('--fail-on', typed.failOn?.words),
     ...option('--sql', typed.sql),

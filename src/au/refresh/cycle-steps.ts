@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { basename } from 'node:path';
 import { isSvcError, SvcError } from '../../base/errors.ts';
 import { writeWhole } from '../../base/files/draft.ts';
 import type { Context } from '../../cli/app/command.ts';
@@ -385,11 +386,12 @@ export class CycleSteps {
   }
 
   /** Ends with the file that the month is for. */
-  async #noteTodo({ newTokens, expired, replace }: Todo): Promise<void> {
+  async #noteTodo({ newTokens, expired, replace, update }: Todo): Promise<void> {
     const open = await openRequests(this.#context, this.#directory);
     const soFar = open === 0 ? '' : `so far, ${countText(open, 'request')} open: `;
     const past = expired === 0 ? '' : ` (${formatNumber(expired)} already expired)`;
-    this.#context.notices.note(`${soFar}${countText(newTokens, 'new token')}${past}: ${replace}`);
+    const sql = newTokens === 0 ? '' : `, and as SQL in ${basename(update)} beside it`;
+    this.#context.notices.note(`${soFar}${countText(newTokens, 'new token')}${past}: ${replace}${sql}`);
   }
 }
 

@@ -33,6 +33,8 @@ export interface RefreshInput {
   /** Whether the cycle may begin with rows that another one has. */
   readonly begin: boolean;
   readonly onlyRecorded: boolean;
+  /** Whether to name each step. */
+  readonly verbose: boolean;
   /** This command line, as words after `svc`. */
   readonly again: readonly string[];
   readonly summarize: Summarize;

@@ -33,6 +33,17 @@ export interface RefreshRow {
 
 export type PrintRow = (row: RefreshRow) => Promise<void>;
 
+/** Members that the headline and the line about new tokens give. */
+const COUNTED = ['updated', 'warned', 'errors', 'unchanged', 'new_tokens', 'excluded'] as const;
+/** Members for programs, and files that nobody opens after each refresh. */
+const BESIDE = ['run', 'request', 'results', 'replace', 'exclusions'] as const;
+/** Why rows of an export are not in the request. */
+const REASONS = ['repeated_tokens', 'excluded_tokens', 'refused'] as const;
+
+function hasResults({ results }: RefreshRow): boolean {
+  return results !== null;
+}
+
 export const refreshView: View<RefreshRow> = {
   name: 'refresh',
   fields: [
@@ -58,12 +69,23 @@ export const refreshView: View<RefreshRow> = {
     'exclusions',
   ],
   columns: [
-    { path: 'status', kind: 'status', paint: toneOf },
+    // The headline above says how the rows of a cycle ended, and the line below where its new tokens are.
+    { path: 'status', kind: 'status', paint: toneOf, repeats: hasResults },
+    { path: 'rows', kind: 'number', repeats: hasResults },
+    ...COUNTED.map((path) => ({ path, kind: 'number' as const, repeats: () => true })),
+    ...BESIDE.map((path) => ({ path, kind: 'text' as const, repeats: () => true })),
+    ...REASONS.map((reason) => ({
+      path: `dropped.${reason}`,
+      kind: 'number' as const,
+      repeats: ({ dropped }: RefreshRow) => (dropped?.[reason] ?? 0) === 0,
+    })),
     // People read only what is known by now.
-    ...(['new_rows', 'new_tokens', 'next_rows', 'excluded', 'updated', 'warned', 'errors', 'unchanged'] as const).map(
-      (path) => ({ path, kind: 'number' as const, repeats: (row: RefreshRow) => row[path] === null }),
-    ),
-    ...(['results', 'report', 'replace', 'next', 'exclusions'] as const).map((path) => ({
+    ...(['new_rows', 'next_rows'] as const).map((path) => ({
+      path,
+      kind: 'number' as const,
+      repeats: (row: RefreshRow) => row[path] === null,
+    })),
+    ...(['report', 'next'] as const).map((path) => ({
       path,
       kind: 'text' as const,
       repeats: (row: RefreshRow) => row[path] === null,

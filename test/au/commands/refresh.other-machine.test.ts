@@ -18,7 +18,7 @@ async function refreshedDesk(sent: readonly string[], exported: readonly string[
   writeRows(desk, 'export.csv', ...exported);
   rowOf(await svc('runner', 'au submit sent.csv --cycle 2026-12 --wait'));
   writeFileSync(desk.home.file('keep.csv'), `row,token,customer\n1,${A},Ann\n2,${B},Ben\n`);
-  const done = await svc('laptop', 'au refresh export.csv --cycle 2026-12 --next --fail-on err=100%');
+  const done = await svc('laptop', 'au refresh export.csv --cycle 2026-12 --next --verbose --fail-on err=100%');
   rowOf(done);
   return { svc, read, stderr: done.stderr };
 }

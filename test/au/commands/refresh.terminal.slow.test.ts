@@ -20,10 +20,10 @@ function onTerminal(desk: Desk, line: string): TerminalSession {
   return session;
 }
 
-it('svc au refresh on a terminal shows its steps, waits until Ctrl-C, and ends with the command that goes on', async () => {
+it('svc au refresh on a terminal shows its steps with --verbose, waits until Ctrl-C, and ends with the command that goes on', async () => {
   const desk = await openDesk({ processingMs: 3_600_000 });
   writeFileSync(desk.home.file('export.csv'), exampleRequestFile());
-  const session = onTerminal(desk, LINE);
+  const session = onTerminal(desk, `${LINE} --verbose`);
   await session.waitFor(/(pending|processing), for \d+s, next poll in/);
   expect(session.screen()).toContain('step 3 of 4, wait:');
   session.type('\u0003');
@@ -33,14 +33,16 @@ it('svc au refresh on a terminal shows its steps, waits until Ctrl-C, and ends w
   expect(desk.uploads()).toBe(1);
 });
 
-it('svc au refresh on a terminal draws the results, and lists the files of the cycle', async () => {
+it('svc au refresh on a terminal draws the results, and then says where the new tokens and the report are', async () => {
   const desk = await openDesk();
   writeFileSync(desk.home.file('export.csv'), exampleRequestFile());
   const session = onTerminal(desk, `${LINE} --next`);
   expect((await session.exited).exitCode).toBe(0);
   const shown = session.screen();
   expect(shown).toMatch(/WRN_OPT_OUT +1 +█+/);
-  expect(shown).toMatch(/status +✓ completed/);
+  expect(shown).toMatch(/report +refresh\/2026-12\/report\.html/);
+  expect(shown).not.toMatch(/step \d|completed|dropped/);
+  expect(shown).toMatch(/new tokens?: refresh\/2026-12\/todo\/replace\.csv/);
   expect(shown).toMatch(/next +refresh\/2026-12\/next\.csv/);
 });
 
