@@ -16,7 +16,7 @@ export async function manPages(): Promise<Map<string, string>> {
 /** Returns the meanings of exit codes as `svc help exit-codes` explains them. */
 export async function exitCodeMeanings(): Promise<ReadonlyMap<number, string>> {
   const { sections } = await topicPage('exit-codes');
-  const codes = sections.find(({ title }) => title === 'Codes')?.rows ?? [];
+  const codes = sections.flatMap(({ rows = [] }) => rows);
   return new Map(codes.map(([code, meaning]) => [Number(code), meaning]));
 }
 
