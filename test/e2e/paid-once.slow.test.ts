@@ -81,7 +81,8 @@ it.each(CASES)(
     const last = await desk.svc('au submit tokens.csv --wait --timeout 8s');
     expect(last, last.stderr).toMatchObject({ code: isKept ? 0 : 9 });
     // While a file is in doubt, the output says when and how that ends, and never suggests paying again.
-    const ways = /settles it, after [\d-]+ [\d:]+Z at the latest[\s\S]*svc au resume\b[\s\S]*svc au status /;
+    const ways =
+      /settles it, after [\d-]+ [\d:]+Z by the service's clock at the latest[\s\S]*svc au resume\b[\s\S]*svc au status /;
     for (const { stderr } of [round, last]) {
       expect(ways.test(stderr), stderr).toBe(!isKept);
       expect(stderr).not.toContain('au abandon');

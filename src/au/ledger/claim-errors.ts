@@ -165,7 +165,7 @@ export function knownText(claim: Pick<ClaimEntry, 'created_at' | 'expires_at'>, 
     return 'cannot be proven any more: the service does not find the job, and may have forgotten it after 7 days';
   const from = provableFrom(claim);
   return from !== undefined && from > now
-    ? `is known at ${utcTime(from)}`
+    ? `is known at ${utcTime(from)} by the service's clock`
     : 'is not known yet: the service does not find the job';
 }
 

@@ -89,7 +89,8 @@ function freeHint(jobs: number): string {
 
 function reasonOf(part: Part): string {
   const end = doubtEnd(part);
-  const settled = end === undefined ? '' : `; svc au resume settles it, after ${doubtTime(end)} at the latest`;
+  const settled =
+    end === undefined ? '' : `; svc au resume settles it, after ${doubtTime(end)} by the service's clock at the latest`;
   if (part.joined !== undefined) {
     const old = part.unprovable ? ', which proves nothing more than 7 days after its creation' : '';
     const isPending = part.seen === 'pending' && !isMissing(part);

@@ -309,7 +309,7 @@ export class FileSubmission {
       requireRecentResults(entries, { ...how, joined: division.joined });
     }
     if (division === undefined) return undefined;
-    this.#reportLeftOut(division, named);
+    this.#reportLeftOut(division, named, this.#now(client));
     return orderRows(this.#context, division, this.#input.requests ?? []);
   }
 
@@ -358,16 +358,17 @@ export class FileSubmission {
     );
   }
 
-  #reportLeftOut({ joined, made }: Division, named: Parameters<typeof cycleText>[0]): void {
-    const { notices, clock } = this.#context;
+  /** `now` is the service's time, by which jobs expire. */
+  #reportLeftOut({ joined, made }: Division, named: Parameters<typeof cycleText>[0], now: number): void {
+    const { notices } = this.#context;
     const { name, check } = this.#file;
     const of = `of ${countText(check.rows, 'row')} of ${name}`;
     for (const one of joined) {
       const which =
         one.rows === check.rows ? `all ${countText(check.rows, 'row')} of ${name}` : `${formatNumber(one.rows)} ${of}`;
       const isDoubtful = one.status === undefined && !one.isDone;
-      const doubt = isDoubtful ? `; whether the service has them ${knownText(one.claim, clock.now())}` : '';
-      const text = `${which} are in ${cycleText(named)} already: ${whoText(one, clock.now())}${doubt}`;
+      const doubt = isDoubtful ? `; whether the service has them ${knownText(one.claim, now)}` : '';
+      const text = `${which} are in ${cycleText(named)} already: ${whoText(one, now)}${doubt}`;
       if (isDoubtful) notices.warn(text);
       else notices.note(text);
     }

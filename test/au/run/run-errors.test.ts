@@ -14,7 +14,7 @@ const HOUR = 3_600_000;
 const iso = (at: number): string => new Date(at).toISOString();
 
 function settledBy(time: string): string {
-  return `all of it was sent, and no response said that it was stored; svc au resume settles it, after 2026-01-05 ${time}Z at the latest`;
+  return `all of it was sent, and no response said that it was stored; svc au resume settles it, after 2026-01-05 ${time}Z by the service's clock at the latest`;
 }
 
 describe('an outcome that is unknown', () => {
