@@ -25,7 +25,7 @@ it.each([
   "try { f() } catch (error) { const { message, hint } = error; throw new SvcError('local', message, { hint }) }",
   "work.catch((error: unknown) => { throw new SvcError('local', `no: ${error.message}`) })",
   "function renewed(error: SvcError) { return new SvcError(error.code, 'no') }",
-  "function renewed({ code, facts }: SvcError) { return new ExecFailed(code, 'no', { facts }) }",
+  "function renewed({ code, facts }: SvcError) { return new UnsoundList(code, 'no', { facts }) }",
 ])('errors that are wrapped are found where their members are copied: %s', (code) => {
   expect(copiesIn(code, 'x.ts')).toEqual(['x.ts:1']);
 });

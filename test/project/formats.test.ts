@@ -81,6 +81,6 @@ describe('svc help security', () => {
 /** Returns the default directory of a kind, with the home directory as people write it. */
 function placeOf(platform: NodeJS.Platform, kind: DirectoryKind): string {
   const env = platform === 'win32' ? { APPDATA: 'C:\\A', LOCALAPPDATA: 'C:\\L' } : {};
-  const place = directoryOf(testSystem({ platform, env, home: '/~' }), kind) ?? '';
-  return place.replace('/~', '~').replace('C:\\A', '%APPDATA%').replace('C:\\L', '%LOCALAPPDATA%');
+  const place = directoryOf(testSystem({ platform, env, home: '/home/ann' }), kind) ?? '';
+  return place.replace('/home/ann', '~').replace('C:\\A', '%APPDATA%').replace('C:\\L', '%LOCALAPPDATA%');
 }

@@ -46,7 +46,15 @@ it('a warning of Node fails the file of tests that runs, and names the test that
   write('leaky.test.mjs', LEAKY);
   const { status, stdout } = spawnSync(
     process.execPath,
-    [join(project, 'node_modules/vitest/vitest.mjs'), 'run', '--root', directory, '--reporter=json'],
+    [
+      join(project, 'node_modules/vitest/vitest.mjs'),
+      'run',
+      '--root',
+      directory,
+      '--configLoader',
+      'runner',
+      '--reporter=json',
+    ],
     { cwd: directory, encoding: 'utf8' },
   );
   const report = JSON.parse(stdout) as { testResults: { name: string; status: string; message: string }[] };

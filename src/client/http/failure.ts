@@ -64,7 +64,8 @@ export function exchangeFailure(error: unknown, stage: Stage): TransportFailure 
 
 function systemCodeOf(error: unknown): string | undefined {
   if (typeof error !== 'object' || error === null) return undefined;
-  if ('code' in error && typeof error.code === 'string') return error.code;
+  // Newer OpenSSL gives some alerts another name.
+  if ('code' in error && typeof error.code === 'string') return error.code.replace('_SSL/TLS_ALERT_', '_SSLV3_ALERT_');
   return 'cause' in error ? systemCodeOf(error.cause) : undefined;
 }
 
