@@ -20,13 +20,14 @@ const REPLACING_MODULES = [
 const OWN_RULES = [
   'test/{browser,fuzz,mutants,sweeps}/*.slow.test.ts',
   'test/**/*.{model,property}.slow.test.ts',
-  'test/au/{resume,run,send}/*.slow.test.ts',
-  'test/au/commands/refresh.killed.slow.test.ts',
+  'test/au/{next,prepare,results,resume,run,send}/*.slow.test.ts',
+  'test/au/commands/{refresh.killed,resume.missing-job}.slow.test.ts',
   'test/client/store/s3/store.swift.slow.test.ts',
   'test/e2e/{archive-killed,runs-killed,shared-ledger}.slow.test.ts',
   'test/logs/{archive,search,verify}/**/*.slow.test.ts',
-  'test/logs/commands/archive.s3.slow.test.ts',
-  'test/project/{docs,operations,own-directory,scripts}.slow.test.ts',
+  'test/logs/commands/archive.{as-sent,clocks,s3}.slow.test.ts',
+  'test/project/{docs,heartbeats,operations,own-directory,recipes,scripts}.slow.test.ts',
+  'test/sandbox/commands/reset.slow.test.ts',
 ];
 
 /** Tests in simulated worlds. */
