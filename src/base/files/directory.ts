@@ -9,7 +9,7 @@ import { refuseWindowsName } from './names.ts';
  * Makes a directory and its missing parents, by default for their owner alone. With `isExact`, the umask does not count. It
  * works level by level because a recursive mkdir never returns for an impossible directory, such as one under /proc. It
  * flushes each parent, since a loss of power could otherwise remove the new directory with everything flushed into it.
- * @throws SvcError `local`
+ * @throws SvcError `config` where a file has the name of a directory, otherwise `local`
  */
 export function makeDirectory(directory: string, mode = 0o700, isExact = mode === 0o700): void {
   refuseWindowsName(directory);
@@ -21,7 +21,8 @@ export function makeDirectory(directory: string, mode = 0o700, isExact = mode ==
 }
 
 function makeLevel(directory: string, mode: number, isExact: boolean): void {
-  if (fs.statSync(directory, { throwIfNoEntry: false })?.isDirectory()) return;
+  // Below a file, statSync throws and existsSync does not.
+  if (fs.existsSync(directory) && fs.statSync(directory).isDirectory()) return;
   const parent = path.dirname(directory);
   if (parent !== directory) makeLevel(parent, mode, isExact);
   try {
@@ -30,7 +31,9 @@ function makeLevel(directory: string, mode: number, isExact: boolean): void {
     if (isExact) fs.chmodSync(directory, mode);
     syncDirectory(parent);
   } catch (error) {
-    if (systemCodeOf(error) !== 'EEXIST' || !fs.statSync(directory).isDirectory()) throw error;
+    if (systemCodeOf(error) !== 'EEXIST') throw error;
+    if (!fs.statSync(directory).isDirectory())
+      throw refused(directory, 'is not a directory', 'Move it away, or name another path.', error);
   }
 }
 

@@ -59,7 +59,8 @@ export class DirectoryObjects implements ObjectStore {
       if (!alone && READ_ONLY.has(code ?? '')) throw readOnlyPlace(this.name, noun, error);
       throw writeFailure(target, error);
     } finally {
-      whileBusy(() => fs.rmSync(draft, { force: true }));
+      // Where a parent is a file, rmSync would fail, and hide why the draft was not written.
+      if (fs.existsSync(draft)) whileBusy(() => fs.rmSync(draft, { force: true }));
     }
   }
 

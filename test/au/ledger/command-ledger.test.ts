@@ -5,6 +5,7 @@ import { sha256Of } from '../../../src/base/files/draft.ts';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
 import { BucketServer } from '../../support/bucket-server.ts';
 import { errorIn, rowOf } from '../../support/run-here.ts';
+import { openMachine } from '../commands/machine.ts';
 import { openQuickDesk } from '../commands/support.ts';
 import { DAY, MINUTE } from './machines.ts';
 
@@ -277,4 +278,16 @@ it('the embedded sandbox has a ledger apart from that of the service', async () 
   expect(await desk.svc('au submit tokens.csv', env)).toMatchObject({ code: 0 });
   expect(ledgers()).toHaveLength(2);
   expect(desk.uploads()).toBe(1);
+});
+
+it('the ledger of a cycle that is a file stops svc au submit with its path, and nothing is sent', async () => {
+  const machine = await openMachine();
+  expect((await machine.svc('au submit tokens.csv --cycle 2026-10')).code).toBe(0);
+  const [tenant = ''] = readdirSync(machine.path('state/ledger'));
+  const file = machine.path(`state/ledger/${tenant}/cycles/2026-11`);
+  writeFileSync(file, '');
+  const sent = machine.uploads();
+  const result = await machine.svc('au submit tokens.csv --cycle 2026-11 --begin');
+  expect(errorIn(result)).toMatchObject({ exit_code: 3, message: `${file} is not a directory` });
+  expect(machine.uploads()).toBe(sent);
 });
