@@ -106,7 +106,9 @@ export class CyclePayments {
       if (this.#world.adversary.strangers.has(job)) continue;
       const cycle = cycles.get(job);
       if (cycle === undefined) throw new Error(`job ${job} got its file, and no claim of a ledger names it`);
-      for (const row of rowsOf(join(directory, 'files', `request-${job}.csv`))) {
+      const rows = rowsOf(join(directory, 'files', `request-${job}.csv`));
+      if (new Set(rows.map(tokenOf)).size < rows.length) throw new Error(`a token stands twice in job ${job}`);
+      for (const row of rows) {
         const key = `${cycle} ${keyOf(row)}`;
         taken.set(key, [...(taken.get(key) ?? []), job]);
       }

@@ -50,7 +50,7 @@ export const check = defineCommand({
       noteOverview(context, isSingle ? undefined : name, found);
     const rows = checked
       .filter((_, at) => refusals[at] === undefined)
-      .map((file) => checkedFileRow(file.name, file.check, file.check, file.sent));
+      .map((file) => checkedFileRow(file.name, file.check, file.check, file.jobs));
     if (!isSingle) await printList(oneBatch(rows));
     else for (const row of rows) await printOne(row);
     requireAllOk(checked, refusals);

@@ -15,7 +15,7 @@ import { showRun } from '../send/show-progress.ts';
 
 export const upload = defineCommand({
   description:
-    'The file is checked first. A job that already has its file, or may have it, is left alone, so that nothing is uploaded twice. Like submit, it stops for jobs of the key that the ledger does not know, and for rows of an open or young cycle.',
+    'The file is checked first. A job that already has its file, or may have it, is left alone, so that nothing is uploaded twice. A file with a token for several merchants is refused, because submit makes several jobs of it. Like submit, it stops for jobs of the key that the ledger does not know, and for rows of an open or young cycle.',
   examples: [['svc au upload 5f0c… tokens.csv', 'then: svc au resume 5f0c… --wait']],
   permissions: ['account-updater:job:read'],
   exitCodes: [[6, 'another job or a young cycle has rows of the file'], 9, 10, 11, 12, 13],
@@ -31,6 +31,7 @@ export const upload = defineCommand({
   async run(context, { job, file, accept, begin, dryRun }): Promise<Result> {
     const { noteOverview, openJobFile } = await import('../request/open-request-file.ts');
     const { implausibleFile } = await import('../request/implausible-file.ts');
+    const { requireTokensOnce } = await import('../request/tokens-once.ts');
     const { readJob } = await import('../run/job.ts');
     const { requireArrived, sentBefore, uploadAddress, uploadToJob } = await import('../send/upload.ts');
     const print = await recordPrinter(context, jobView);
@@ -46,6 +47,7 @@ export const upload = defineCommand({
       accept,
     });
     if (refused !== undefined) throw refused;
+    await requireTokensOnce(checked, file);
     noteOverview(context, undefined, checked.submitted);
     const { claimFile } = await import('../send/claim-file.ts');
     const claiming = { file: checked, typed: file, begin, onlyReads: dryRun };

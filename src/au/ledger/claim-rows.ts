@@ -15,6 +15,8 @@ export interface Claiming {
   readonly rows: RowSet;
   /** Returns the keys that the tokens of the rows would have if results had made them. */
   readonly tokens: () => Promise<RowSet>;
+  /** Tells whether a token stands twice among the rows. */
+  readonly hasTokenTwice: () => Promise<boolean>;
   readonly run: string;
   readonly part: number;
   readonly file: { readonly name: string; readonly sha256: string; readonly rows: number };
@@ -42,6 +44,12 @@ export async function claimRows(ledger: Ledger, claiming: Claiming): Promise<boo
     await requireOnlyClaim(cycle, claiming, claimed);
     return false;
   }
+  // Earlier builds planned such parts. They are divided once more.
+  if (await claiming.hasTokenTwice())
+    throw new RowsTaken('conflict', `a token stands twice among the rows for job ${job.id}; nothing was sent`, {
+      hint: 'Run the same command again: it sends the rows of a token in several jobs.',
+      retryable: true,
+    });
   if (!(await ledger.mark(job.id, claiming.cycle))) throw boundJob(job.id);
   const times = { created_at: serviceTime(job, job.created_at), expires_at: serviceTime(job, job.expires_at) };
   const body = claimBody(claiming, await cycle.createRowSet(rows), times);
@@ -65,7 +73,7 @@ export function boundJob(job: string): SvcError {
 }
 
 /** What is bound to a job that has the file already. */
-export interface ClaimingAgain extends Omit<Claiming, 'job' | 'tokens'> {
+export interface ClaimingAgain extends Omit<Claiming, 'job' | 'tokens' | 'hasTokenTwice'> {
   readonly job: { readonly id: string; readonly created_at: string };
 }
 

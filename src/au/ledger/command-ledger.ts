@@ -41,7 +41,8 @@ import type { Ledger, LedgerCycle } from './ledger.ts';
 import { isSamePlace, openCopies, openLedgerStore, openOwnLedgers, openSharedStore } from './open-store.ts';
 import { PlannedObjects } from './planned-objects.ts';
 import type { RepairedObject } from './repair-ledger.ts';
-import { rowsOf, tokensOf } from './request-rows.ts';
+import { readRows, type RequestRows, tokensOf } from './request-rows.ts';
+import { repeatsToken } from '../request/tokens-once.ts';
 import { RowSet } from './row-set.ts';
 import { settleClaims, type SettleOptions } from './settle-claims.ts';
 import type { UsedLedger } from './used-ledger.ts';
@@ -134,7 +135,7 @@ export class CommandLedger {
   readonly #onlyReads: boolean;
   readonly #opened = new Map<string, Promise<Ledger>>();
   /** The keys of rows that were read already, by ledger and by the hash of their file. */
-  readonly #rows = new Map<string, Promise<RowSet>>();
+  readonly #rows = new Map<string, Promise<RequestRows>>();
   /** The jobs whose results were looked for already. */
   readonly #looked = new Set<string>();
   /** The runs of this state directory that cannot be entered, because their records cannot be read. */
@@ -202,7 +203,8 @@ export class CommandLedger {
     const named = await this.#name(ledger, file);
     await this.#requireKnownRows(tenant, ledger, named, file);
     const cycle = ledger.cycle(named.cycle);
-    const rows = RowSet.union(await Promise.all(parts.map((part) => this.#rowsOf(ledger, part))));
+    const ofParts = await Promise.all(parts.map((part) => this.#readRows(ledger, part)));
+    const rows = RowSet.union(ofParts.map((part) => part.rows));
     const entries = await cycle.read();
     const isBegun = entries.length > 0;
     const { taken, failed } = await settleClaims(client, cycle, rows, how);
@@ -214,8 +216,8 @@ export class CommandLedger {
     // A command that sends rows finds lost entries when it claims them. What is read here may be copies of this machine.
     if (this.#onlyReads && isAnyFree) await cycle.requireComplete();
     if (client && read && isAnyFree) await this.#readCompleted(client, entries, (claim) => read(tenant, claim));
-    const sources = parts.map(({ source }) => source);
-    return { named, rows, isBegun, division: await divideRows(this.#context, ledger, cycle, sources, taken) };
+    const dividing = { sources: parts.map(({ source }) => source), isMixed: ofParts.some(({ isMixed }) => isMixed) };
+    return { named, rows, isBegun, division: await divideRows(this.#context, ledger, cycle, dividing, taken) };
   }
 
   /**
@@ -314,7 +316,7 @@ export class CommandLedger {
     const doubtful = taken.find(({ status, isDone: wasRead }) => status === undefined && !wasRead);
     if (doubtful) throw doubtError(named, doubtful, client.now());
     if (taken.length > 0) throw takenError(named, taken, check.rows, client.now());
-    const division = await divideRows(this.#context, ledger, cycle, [source], []);
+    const division = await divideRows(this.#context, ledger, cycle, { sources: [source], isMixed: false }, []);
     if (division) throw newTokensError(named, division.made);
   }
 
@@ -624,16 +626,24 @@ export class CommandLedger {
     return { name, cycle: fileCycle(await this.#rowsOf(ledger, whole)), isNamed: false };
   }
 
-  #rowsOf(ledger: Ledger, { sha256, source }: JobRows): Promise<RowSet> {
+  async #rowsOf(ledger: Ledger, file: JobRows): Promise<RowSet> {
+    return (await this.#readRows(ledger, file)).rows;
+  }
+
+  #readRows(ledger: Ledger, { sha256, source }: JobRows): Promise<RequestRows> {
     return once(this.#rows, `${ledger.salt}${sha256}`, () =>
-      rowsOf(ledger.salt, { open: () => source.open(), sha256 }),
+      readRows(ledger.salt, { open: () => source.open(), sha256 }),
     );
   }
 
   async #claim(
     ledger: Ledger,
     cycle: string,
-    { source, sha256, ...claiming }: Omit<Parameters<typeof claimRows>[1], 'rows' | 'tokens' | 'cycle'> & JobRows,
+    {
+      source,
+      sha256,
+      ...claiming
+    }: Omit<Parameters<typeof claimRows>[1], 'rows' | 'tokens' | 'hasTokenTwice' | 'cycle'> & JobRows,
     client: Client,
     read: ((claim: ClaimEntry) => Promise<void>) | undefined,
   ): Promise<boolean> {
@@ -641,9 +651,10 @@ export class CommandLedger {
     const claimed = (async () => {
       await before.catch(() => undefined);
       if (read) await this.#readBefore(client, ledger.cycle(cycle), claiming.job.id, read);
-      const rows = await this.#rowsOf(ledger, { sha256, source });
+      const { rows, isMixed } = await this.#readRows(ledger, { sha256, source });
       const tokens = (): Promise<RowSet> => tokensOf(ledger.salt, source);
-      return claimRows(ledger, { ...claiming, cycle, sha256, rows, tokens });
+      const hasTokenTwice = async (): Promise<boolean> => isMixed && repeatsToken(source);
+      return claimRows(ledger, { ...claiming, cycle, sha256, rows, tokens, hasTokenTwice });
     })();
     this.#last = claimed;
     return claimed;

@@ -1,13 +1,8 @@
-import { createWriteStream } from 'node:fs';
-import { type EventEmitter, once } from 'node:events';
-import { writeFailure } from '../../base/errors.ts';
 import type { Context } from '../../cli/app/command.ts';
-import { fileSource, type UploadSource } from '../../client/transfer/source.ts';
-import { checkRequestFile } from '../request/check-request-file.ts';
-import { openOverflowFile } from '../request/overflow-file.ts';
-import { REQUEST_HEADER, type RequestFileCheck } from '../request/request-file.ts';
+import type { UploadSource } from '../../client/transfer/source.ts';
 import { readRequest } from '../request/request-lines.ts';
-import { createSpool } from '../request/spool.ts';
+import { type DividedRows, RowsFile } from '../request/rows-file.ts';
+import { repeatsToken, withTokensOnce } from '../request/tokens-once.ts';
 import { newTokenSets } from './claims.ts';
 import type { Ledger, LedgerCycle } from './ledger.ts';
 import { keyOfRequestRow, keyOfRequestToken } from './request-rows.ts';
@@ -15,12 +10,6 @@ import type { RowSet } from './row-set.ts';
 import type { Taken } from './settle-claims.ts';
 
 type Rows = Pick<UploadSource, 'open'>;
-
-/** A private request file with some of the rows, which is removed at the end of the command unless a run takes it over. */
-export interface DividedRows {
-  readonly path: string;
-  readonly check: RequestFileCheck;
-}
 
 /** The rows of a file that a claim has. */
 export interface JoinedRows extends Taken {
@@ -31,27 +20,35 @@ export interface JoinedRows extends Taken {
 
 /** The rows of a file, by what is to be done with them. */
 export interface Division {
-  /** The rows that no claim has; undefined if there is none. */
-  readonly free: DividedRows | undefined;
+  /** The rows that no claim has, in files none of which has a token twice. */
+  readonly free: readonly DividedRows[];
   /** The rows that a claim has, for each claim. */
   readonly joined: readonly JoinedRows[];
   /** The number of rows whose tokens came from results of the cycle. They are up to date. */
   readonly made: number;
 }
 
+/** What is known of the rows to divide. */
+interface Dividing {
+  readonly sources: readonly Rows[];
+  /** Whether the rows name several merchants, so that a token may stand twice in one source. */
+  readonly isMixed: boolean;
+}
+
 /**
- * Divides the rows of a file among the claims that have them. Returns undefined if all rows are free, so that the file
- * itself can be sent.
+ * Divides the rows of a file among the claims that have them. Returns undefined if all rows are free and no source has a
+ * token twice, so that the sources themselves can be sent.
  */
 export async function divideRows(
   context: Context,
   ledger: Ledger,
   cycle: LedgerCycle,
-  sources: readonly Rows[],
+  { sources, isMixed }: Dividing,
   taken: readonly Taken[],
 ): Promise<Division | undefined> {
+  const repeats = isMixed && (await isAnyRepeating(sources));
   const born = await Promise.all(newTokenSets(await cycle.read()).map((name) => cycle.rowSet(name)));
-  if (taken.length === 0 && born.every(({ size }) => size === 0)) return undefined;
+  if (!repeats && taken.length === 0 && born.every(({ size }) => size === 0)) return undefined;
   const sets = await Promise.all(taken.map(async ({ claim }) => claim.row_set && cycle.rowSet(claim.row_set)));
   const groups = taken.map(() => new RowsFile(context));
   const free = new RowsFile(context);
@@ -67,87 +64,23 @@ export async function divideRows(
       }
       for (const file of [free, ...groups]) await file.flush();
     }
-  if (made === 0 && groups.every(({ rows }) => rows === 0)) return undefined;
+  if (!repeats && made === 0 && groups.every(({ rows }) => rows === 0)) return undefined;
   const joined: JoinedRows[] = [];
   for (const [index, one] of taken.entries()) {
     const file = await groups[index]?.finish();
     if (file) joined.push({ ...one, rows: file.check.rows, file });
   }
-  return { free: await free.finish(), joined, made };
+  const left = await free.finish();
+  return { free: left === undefined ? [] : await withTokensOnce(context, left), joined, made };
+}
+
+async function isAnyRepeating(sources: readonly Rows[]): Promise<boolean> {
+  for (const source of sources) if (await repeatsToken(source)) return true;
+  return false;
 }
 
 function isBorn(sets: readonly RowSet[], salt: string, token: string): boolean {
   if (sets.length === 0) return false;
   const key = keyOfRequestToken(salt, token);
   return sets.some((set) => set.has(key));
-}
-
-/** A request file that is written row by row. It exists once it has a row. */
-class RowsFile {
-  readonly #context: Context;
-  #text = `${REQUEST_HEADER}\n`;
-  #stream: ReturnType<typeof createWriteStream> | undefined;
-  #path = '';
-  #failure: unknown;
-  rows = 0;
-
-  constructor(context: Context) {
-    this.#context = context;
-  }
-
-  add(line: string): void {
-    this.#text += `${line}\n`;
-    this.rows += 1;
-  }
-
-  /** Writes what was added, and waits until the disk takes more. */
-  async flush(): Promise<void> {
-    if (this.rows === 0 || this.#text === '') return;
-    const stream = (this.#stream ??= await this.#open());
-    const text = this.#text;
-    this.#text = '';
-    if (!stream.write(text) && this.#failure === undefined) await drained(stream);
-    this.#requireWritten();
-  }
-
-  /** Returns the checked file; undefined if no row was added. */
-  async finish(): Promise<DividedRows | undefined> {
-    if (this.rows === 0) return undefined;
-    await this.flush();
-    const stream = this.#stream;
-    if (stream !== undefined) {
-      stream.end();
-      if (!stream.closed) await once(stream, 'close');
-    }
-    this.#requireWritten();
-    const { signal, clock } = this.#context;
-    const openOverflow = () => openOverflowFile(this.#context);
-    const how = { signal, openOverflow, now: clock.now() };
-    const check = await checkRequestFile((await fileSource(this.#path)).open(), how);
-    return { path: this.#path, check };
-  }
-
-  async #open(): Promise<ReturnType<typeof createWriteStream>> {
-    const spooled = await createSpool(this.#context.system);
-    this.#context.onClose(() => spooled.remove());
-    this.#path = spooled.path;
-    const stream = createWriteStream(this.#path, { flags: 'wx', mode: 0o600 });
-    stream.on('error', (error) => (this.#failure ??= error));
-    return stream;
-  }
-
-  #requireWritten(): void {
-    if (this.#failure !== undefined) throw writeFailure(this.#path, this.#failure);
-  }
-}
-
-/** Waits until a stream takes more, or is closed after a failure. A large file waits thousands of times. */
-async function drained(stream: EventEmitter): Promise<void> {
-  await new Promise<void>((resolve) => {
-    const done = (): void => {
-      stream.off('drain', done).off('close', done);
-      resolve();
-    };
-    stream.on('drain', done).on('close', done);
-  });
 }

@@ -3,7 +3,7 @@ import { countText, formatDuration, isoTime, parseTime } from '../../cli/output/
 import { LONGEST_JOB_MS } from '../../schema/account-updater-files.ts';
 import { refreshText, RETRY_MS } from '../run/find-run.ts';
 import { byText, deliveryOf } from './claims.ts';
-import type { DividedRows } from './divide-rows.ts';
+import type { DividedRows } from '../request/rows-file.ts';
 import type { Entry } from './entry.ts';
 import type { Taken } from './settle-claims.ts';
 

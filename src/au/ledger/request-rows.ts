@@ -1,15 +1,35 @@
 import { createHash } from 'node:crypto';
 import { SvcError } from '../../base/errors.ts';
 import type { UploadSource } from '../../client/transfer/source.ts';
-import { readRequest, type RequestRow, rowKeyOf } from '../request/request-lines.ts';
+import { merchantOf, readRequest, type RequestRow, rowKeyOf } from '../request/request-lines.ts';
 import { tokenKey } from '../request/row-key.ts';
 import { keyOfNewToken, keyOfRow, type RowSet, RowSetBuilder } from './row-set.ts';
 
 type Rows = Pick<UploadSource, 'open' | 'sha256'>;
 
+/** The keys of the rows of a request file. */
+export interface RequestRows {
+  readonly rows: RowSet;
+  /** Whether the rows name several merchants, so that a token may stand twice. */
+  readonly isMixed: boolean;
+}
+
+/** Reads the rows of a request file. @throws SvcError `checksum_mismatch` if the file is another than it was */
+export async function readRows(salt: string, source: Rows): Promise<RequestRows> {
+  let first: string | undefined;
+  let isMixed = false;
+  const rows = await setOf(source, (row) => {
+    const merchant = merchantOf(row);
+    first ??= merchant;
+    isMixed ||= merchant !== first;
+    return keyOfRequestRow(salt, row);
+  });
+  return { rows, isMixed };
+}
+
 /** Returns the keys of the rows of a request file. @throws SvcError `checksum_mismatch` if the file is another than it was */
 export async function rowsOf(salt: string, source: Rows): Promise<RowSet> {
-  return setOf(source, (row) => keyOfRequestRow(salt, row));
+  return (await readRows(salt, source)).rows;
 }
 
 /** Returns the keys that the tokens of a request file would have if results had made them. */

@@ -13,6 +13,7 @@ import { OVERVIEW_FIELDS, overviewLines, overviewMembers } from './overview.ts';
 import { openOverflowFile } from './overflow-file.ts';
 import type { Problem, RequestFileCheck } from './request-file.ts';
 import { spoolRows } from './spool-rows.ts';
+import { withTokensOnce } from './tokens-once.ts';
 import { withoutLines } from './without-lines.ts';
 import { wrongRequest } from './wrong-file.ts';
 
@@ -37,10 +38,10 @@ export function checkedFileRow(
   file: string,
   { rows, bytes, sha256 }: RequestFileCheck,
   { duplicates, overview }: RequestFileCheck,
-  { parts }: RequestFileCheck,
+  jobs: number,
 ) {
   const members = overview && overviewMembers(overview);
-  return { file, rows, bytes, sha256, repeated_tokens: duplicates.count, job_count: parts.length, ...members };
+  return { file, rows, bytes, sha256, repeated_tokens: duplicates.count, job_count: jobs, ...members };
 }
 
 /** A request file with the results of its check, valid or not. */
@@ -50,8 +51,8 @@ export interface CheckedFile {
   /** The path of the bytes, which may be a copy. */
   readonly path: string;
   readonly check: RequestFileCheck;
-  /** The check of what is sent: the file without its repeated rows. */
-  readonly sent: RequestFileCheck;
+  /** The number of jobs for what is sent: the file without its repeated rows. */
+  readonly jobs: number;
   /** The real kind of a file that is certainly no request file. */
   readonly otherKind: Exclude<FileKind, 'request'> | undefined;
 }
@@ -131,11 +132,13 @@ export async function checkFile(context: Context, typed: string, path?: string):
   const { ok, duplicates } = found;
   const isRepeating = ok && duplicates.count > 0;
   const sent = isRepeating
-    ? await checkRequestFile(withoutLines((await fileSource(file)).open(), duplicates.lines), { openOverflow })
-    : found;
-  if (ok) for (const warning of explainWarnings(found, sent)) context.notices.warn(`${name}: ${warning}`);
+    ? await spoolRows(context, withoutLines((await fileSource(file)).open(), duplicates.lines))
+    : { path: file, check: found };
+  const jobs = ok ? await withTokensOnce(context, sent) : [];
+  if (ok) for (const warning of explainWarnings(found, sent.check)) context.notices.warn(`${name}: ${warning}`);
   const kind = found.problemsByRule.wrong_file === undefined ? undefined : await recognizeFile(file);
-  return { name, path: file, check: found, sent, otherKind: kind === 'request' ? undefined : kind };
+  const count = jobs.reduce((sum, { check }) => sum + check.parts.length, 0);
+  return { name, path: file, check: found, jobs: count, otherKind: kind === 'request' ? undefined : kind };
 }
 
 /** Says what a file looks like as a whole. `name` is its name, where there are several. */

@@ -95,9 +95,9 @@ export function dividedParts({ joined, free }: Division, first: number, request:
       parts.push(joinedPart({ ...slice, joined: of }, claim.job, status !== undefined || isDone));
     }
   }
-  if (free) {
-    const { number, name } = rowsFile(free.path);
-    parts.push(...plannedParts(free.check, number, name));
+  for (const { path: rows, check } of free) {
+    const { number, name } = rowsFile(rows);
+    parts.push(...plannedParts(check, number, name));
   }
   return { parts, files };
 }

@@ -74,7 +74,7 @@ export async function divideParts(
   }
   if (division === undefined) return;
   reportDivision(context, named, division, rows.size);
-  const isEmpty = division.free === undefined && division.joined.length === 0;
+  const isEmpty = division.free.length === 0 && division.joined.length === 0;
   if (isEmpty && planned.length === record.parts.length)
     throw newTokensError(named, division.made).with({ next: ['au', 'abandon', run.name] });
   const { parts, files } = dividedParts(

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import fs from 'node:fs';
-import { isSvcError } from '../../base/errors.ts';
+import { isSvcError, SvcError } from '../../base/errors.ts';
 import { makeDirectory } from '../../base/files/directory.ts';
 import { withLock } from '../../base/files/lock.ts';
 import { isOn } from '../../base/system.ts';
@@ -11,6 +11,7 @@ import { recordPrinter } from '../../cli/app/print.ts';
 import { serviceOf } from '../../cli/app/service.ts';
 import type { Client } from '../../client/api/client.ts';
 import { knownTenant } from '../../cli/config/cache.ts';
+import { requireYes } from '../../cli/output/prompt.ts';
 import { countText, fixedPercent, formatDuration, formatNumber } from '../../cli/output/time.ts';
 import { otherCycles, requireOtherRows } from '../ledger/begin-cycle.ts';
 import { cycleText, knownText, madeText, whoText } from '../ledger/claim-errors.ts';
@@ -21,6 +22,7 @@ import { annotateWarning } from '../request/annotations.ts';
 import type { Check } from '../request/checks.ts';
 import { implausibleFile } from '../request/implausible-file.ts';
 import { strangeTokens } from '../request/overview.ts';
+import { withTokensOnce } from '../request/tokens-once.ts';
 import {
   checkedFileRow,
   checkedFileView,
@@ -119,7 +121,7 @@ export class FileSubmission {
     const client = dryRun ? undefined : await this.#context.client();
     if (known) requireRecent(known, this.#now(client));
     const division = known && !isUntouched(known.record) ? undefined : await this.#divide();
-    if (division && division.free === undefined && division.joined.length === 0) return { kind: 'nothing new' };
+    if (division && division.free.length === 0 && division.joined.length === 0) return { kind: 'nothing new' };
     const isNew = known === undefined || isUntouched(known.record);
     const look = isNew ? this.#look(division) : undefined;
     if (dryRun) {
@@ -142,7 +144,7 @@ export class FileSubmission {
     if (tenant === undefined) return undefined;
     await this.#input.checkTenant?.(tenant);
     const { division } = await this.#compare(tenant, client);
-    return division === undefined ? check.rows : (division.free?.check.rows ?? 0);
+    return sentRows(division, check).rows;
   }
 
   /** Records the options of this command. The caller must have locked the run. */
@@ -238,7 +240,7 @@ export class FileSubmission {
   ): Promise<void> {
     const record = known && !isUntouched(known.record) ? known.record : undefined;
     const parts = record && partsToUpload(record.parts, RETRIES);
-    if (parts ? parts.length === 0 : division && division.free === undefined) return;
+    if (parts ? parts.length === 0 : division?.free.length === 0) return;
     const { cycle, begin, onlyRecorded } = this.#input;
     const { profile, baseUrl } = this.#place;
     const records = await everyRecord(this.#context);
@@ -296,21 +298,27 @@ export class FileSubmission {
   async #divide(): Promise<Division | undefined> {
     const tenant = this.#tenant;
     if (tenant === undefined) requireClearName(this.#input.cycle);
-    if (tenant === undefined) return undefined;
+    if (tenant === undefined) return this.#divideFile();
     const { name } = this.#file;
     const client = this.#input.dryRun ? undefined : await this.#context.client();
     const newer = async () => (await this.#spareJob()).get();
     const { named, division, rows, isBegun } = await this.#compare(tenant, client, newer);
     if (!isBegun) requireClearName(this.#input.cycle);
     if (!isBegun) await this.#reportBeginning(tenant, named.cycle, rows);
-    if (division && division.free === undefined && !named.isNamed) {
+    if (division?.free.length === 0 && !named.isNamed) {
       const entries = await (await this.#ledger.open(tenant)).cycle(named.cycle).read();
       const how = { name, cycle: named.cycle, words: this.#words, now: this.#now(client) };
       requireRecentResults(entries, { ...how, joined: division.joined });
     }
     if (division === undefined) return undefined;
-    this.#reportLeftOut(division, named, this.#now(client));
+    this.#reportDivision(division, named, this.#now(client));
     return orderRows(this.#context, division, this.#input.requests ?? []);
+  }
+
+  /** Divides a file of which it is not known whose ledger may have rows of it. */
+  async #divideFile(): Promise<Division | undefined> {
+    const free = await withTokensOnce(this.#context, this.#file);
+    return free.length === 1 ? undefined : { free, joined: [], made: 0 };
   }
 
   #compare(tenant: string, client: Client | undefined, newer?: () => ReturnType<SpareJob['get']>) {
@@ -359,7 +367,8 @@ export class FileSubmission {
   }
 
   /** `now` is the service's time, by which jobs expire. */
-  #reportLeftOut({ joined, made }: Division, named: Parameters<typeof cycleText>[0], now: number): void {
+  #reportDivision(division: Division, named: Parameters<typeof cycleText>[0], now: number): void {
+    const { free, joined, made } = division;
     const { notices } = this.#context;
     const { name, check } = this.#file;
     const of = `of ${countText(check.rows, 'row')} of ${name}`;
@@ -373,6 +382,12 @@ export class FileSubmission {
       else notices.note(text);
     }
     if (made > 0) notices.note(madeText(made, `${countText(check.rows, 'row')} of ${name}`, named));
+    const [, second] = free;
+    if (second === undefined) return;
+    const { rows } = second.check;
+    notices.note(
+      `${countText(rows, 'token')} of ${name} ${rows === 1 ? 'has' : 'have'} rows for several merchants: a token stands once in a job, so that ${countText(sentRows(division, check).jobs, 'job')} are needed`,
+    );
   }
 
   /**
@@ -382,10 +397,10 @@ export class FileSubmission {
   #look(division: Division | undefined): string | undefined {
     const { accept, cycle } = this.#input;
     const { check, submitted, name } = this.#file;
-    const free = division === undefined ? check : division.free?.check;
-    if (accept === undefined || free === undefined) return undefined;
-    const isWhole = free.rows === check.rows;
-    const looked = isWhole ? submitted : free;
+    const { rows } = sentRows(division, check);
+    if (accept === undefined || rows === 0) return undefined;
+    const isWhole = rows === check.rows;
+    const looked = isWhole ? submitted : (division?.free[0]?.check ?? submitted);
     const words = [...this.#words, ...option('--cycle', cycle)];
     const refused = implausibleFile(looked, { name, words, accept, hasLines: isWhole });
     if (refused !== undefined) throw refused;
@@ -402,8 +417,23 @@ export class FileSubmission {
       if (parts.length > 0) await confirmRows(this.#context, rows, parts.length);
       return;
     }
-    const free = division === undefined ? check : division.free?.check;
-    if (free !== undefined) await confirmRows(this.#context, free.rows, free.parts.length, { of: check.rows, look });
+    await this.#confirmMerchants(division);
+    const { rows, jobs } = sentRows(division, check);
+    if (rows > 0) await confirmRows(this.#context, rows, jobs, { of: check.rows, look });
+  }
+
+  /** Asks before a file needs many jobs because a token of it has many merchants, which it may have by mistake. */
+  async #confirmMerchants(division: Division | undefined): Promise<void> {
+    const count = division?.free.length ?? 0;
+    if (count <= MOST_WITHOUT_A_QUESTION || this.#input.begin) return;
+    const what = `a token of ${this.#file.name} has ${count} merchants, so that its rows need ${count} jobs`;
+    const prompts = this.#context.prompts();
+    if (prompts.canAsk)
+      return requireYes(await prompts.promptText(`${what}. Submit them? [y/N]`, ''), 'nothing was submitted');
+    throw new SvcError('conflict', `${what}; nothing was submitted`, {
+      hint: 'A token stands once in a job, because results name no merchant. If the file is meant so, submit it with --begin:',
+      next: [...this.#words, ...option('--cycle', this.#input.cycle), '--begin'],
+    });
   }
 
   async #begin(division: Division | undefined): Promise<RunDirectory> {
@@ -462,10 +492,9 @@ export class FileSubmission {
   async #showPlan(known: RunDirectory | undefined, division: Division | undefined): Promise<void> {
     const { name, check, submitted } = this.#file;
     const print = await recordPrinter(this.#context, checkedFileView);
-    await print(checkedFileRow(name, check, submitted, check));
-    const free = division === undefined ? check : division.free?.check;
-    const sent =
-      free === undefined ? 'nothing' : `${countText(free.parts.length, 'job')} for ${countText(free.rows, 'row')}`;
+    const { rows, jobs } = sentRows(division, check);
+    await print(checkedFileRow(name, check, submitted, jobs));
+    const sent = rows === 0 ? 'nothing' : `${countText(jobs, 'job')} for ${countText(rows, 'row')}`;
     const isNew = known === undefined || isUntouched(known.record);
     const plan = isNew ? `it would create ${sent}` : this.#planFor(known);
     this.#context.notices.note(`dry run: nothing was sent; ${plan}`);
@@ -480,6 +509,21 @@ export class FileSubmission {
     const isHere = record.profile === profile && record.base_url === baseUrl;
     return isHere ? plan : `if this key belongs to the tenant of profile ${record.profile}, ${plan}`;
   }
+}
+
+/** The number of jobs from which on a file for many merchants must be confirmed. */
+const MOST_WITHOUT_A_QUESTION = 5;
+
+/** Returns how many rows of a checked file are sent, and in how many jobs. */
+function sentRows(
+  division: Division | undefined,
+  check: RequestFile['check'],
+): { readonly rows: number; readonly jobs: number } {
+  const files = division === undefined ? [check] : division.free.map((file) => file.check);
+  return {
+    rows: files.reduce((sum, { rows }) => sum + rows, 0),
+    jobs: files.reduce((sum, { parts }) => sum + parts.length, 0),
+  };
 }
 
 /** The share of rows in the last cycle below which a file is probably the wrong one. */

@@ -2,21 +2,21 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
 import { errorIn, type HereResult, rowOf } from '../../support/run-here.ts';
+import { jobOfEarlierBuild } from '../ledger/job-of-earlier-build.ts';
 import { openQuickDesk, writeRows } from './support.ts';
 
 const [, ...ROWS] = exampleRequestFile().trimEnd().split('\n');
 const [A = '', B = ''] = ROWS.map((row) => row.slice(0, 36));
 
-/** A desk where the rows of a job were sent from a runner, and a refresh on a laptop has the rows of an export in that job. */
+/** A desk where an earlier build sent the rows of a job, and a refresh on a laptop has the rows of an export in that job. */
 async function refreshedDesk(sent: readonly string[], exported: readonly string[]) {
   const desk = await openQuickDesk({ tenants: ['production'], merchants: ['M1'] });
   mkdirSync(desk.home.file('ledger'));
   const svc = (machine: string, line: string): Promise<HereResult> =>
     desk.svc(line, { SVC_STATE_DIR: desk.home.file(machine), SVC_LEDGER: desk.home.file('ledger') });
   const read = (name: string): string[] => readFileSync(desk.home.file(name), 'utf8').trimEnd().split('\n').slice(1);
-  writeRows(desk, 'sent.csv', ...sent);
   writeRows(desk, 'export.csv', ...exported);
-  rowOf(await svc('runner', 'au submit sent.csv --cycle 2026-12 --wait'));
+  await jobOfEarlierBuild(desk, desk.home.file('ledger'), sent);
   writeFileSync(desk.home.file('keep.csv'), `row,token,customer\n1,${A},Ann\n2,${B},Ben\n`);
   const done = await svc('laptop', 'au refresh export.csv --cycle 2026-12 --next --verbose --fail-on err=100%');
   rowOf(done);

@@ -7,6 +7,7 @@ import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
 import { SANDBOX_MERCHANT_ID } from '../../../src/schema/account-updater-files.ts';
 import { FakeClock } from '../../support/clock.ts';
 import { errorIn, type HereResult } from '../../support/run-here.ts';
+import { jobOfEarlierBuild } from '../ledger/job-of-earlier-build.ts';
 import { openQuickDesk, type QuickDesk } from './support.ts';
 
 const ROWS = exampleRequestFile().trimEnd().split('\n').slice(1);
@@ -291,16 +292,14 @@ describe('the files of a whole cycle', () => {
     expect([desk.uploads(), cards()]).toEqual([3, ['Ann', 'Ben']]);
   });
 
-  it("the files of a whole cycle have each new token where another machine's job has one for two merchants", async () => {
+  it('the files of a whole cycle have each new token where the job of an earlier build has one for two merchants', async () => {
     const { desk, read } = await openRefresh();
     mkdirSync(desk.home.file('ledger'));
     const machine = (name: string) => ({ SVC_STATE_DIR: desk.home.file(name), SVC_LEDGER: desk.home.file('ledger') });
     const [updated = '', other = ''] = TOKENS;
     const contact = TOKENS[CONTACT] ?? '';
     const both = [updated, contact].flatMap((token) => [`${token},28,05,`, `${token},28,05,${SANDBOX_MERCHANT_ID}`]);
-    writeFileSync(desk.home.file('all.csv'), [exampleRequestFile().split('\n')[0], ...both, ''].join('\n'));
-    const sent = await desk.svc('au submit all.csv --cycle 2026-12 --wait', machine('runner'));
-    expect(sent.code, sent.stderr).toBe(0);
+    await jobOfEarlierBuild(desk, desk.home.file('ledger'), both);
     const rows = [updated, other, contact].map((token) => `${token};28;05;card of ${token}`);
     const header = 'token;expiration_year;expiration_month;card';
     writeFileSync(desk.home.file('shop.csv'), [header, ...rows, ''].join('\n'));

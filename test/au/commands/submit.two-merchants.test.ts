@@ -1,9 +1,10 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
 import { RESULT_COLUMNS } from '../../../src/schema/account-updater-files.ts';
 import type { Interceptor } from '../../../src/emulator/options.ts';
-import { rowOf } from '../../support/run-here.ts';
+import { errorIn, rowOf } from '../../support/run-here.ts';
+import { jobOfEarlierBuild } from '../ledger/job-of-earlier-build.ts';
 import { openQuickDesk, type QuickDesk } from './support.ts';
 
 const [HEADER = '', ...ROWS] = exampleRequestFile().trimEnd().split('\n');
@@ -26,6 +27,7 @@ function tokensIn({ home }: QuickDesk, name: string): string[] {
 }
 
 interface Refreshed {
+  /** The results of the first job. Other jobs then have none. */
   readonly answer?: readonly string[];
   readonly columns?: string;
   readonly keep?: readonly string[];
@@ -34,10 +36,13 @@ interface Refreshed {
 /** A desk whose refresh is of an export with customers, and a function that reads one of its files as rows. */
 async function refreshed(options: Refreshed, ...rows: readonly string[]) {
   const { columns = 'customer,token,expiration,merchant_id', keep = ['--keep', 'customer'] } = options;
+  let first: string | undefined;
   const intercept: Interceptor = (incoming, outgoing, proceed) => {
     const isResult = incoming.method === 'GET' && incoming.url?.includes('/store/') === true;
-    if (isResult && options.answer) outgoing.end([RESULT_COLUMNS.join(','), ...options.answer, ''].join('\n'));
-    else proceed();
+    if (!isResult || options.answer === undefined) return proceed();
+    const job = incoming.url?.replace(/\?.*/, '');
+    first ??= job;
+    outgoing.end([RESULT_COLUMNS.join(','), ...(job === first ? options.answer : []), ''].join('\n'));
   };
   const desk = await merchantDesk({ intercept }, { 'e.csv': [columns, ...rows] });
   const done = await desk.svc([
@@ -144,8 +149,8 @@ describe('the result of a token with two merchants', () => {
     );
     expect(read('todo/replace.csv')).toEqual([
       KEPT.join(','),
-      `Ben,${B},${NEW_B},31,02,UPD_PAN`,
       `,${A},${NEW_A},31,02,UPD_PAN`,
+      `Ben,${B},${NEW_B},31,02,UPD_PAN`,
     ]);
   });
 
@@ -157,8 +162,8 @@ describe('the result of a token with two merchants', () => {
       `${A},05/28,M2`,
     );
     expect(rowOf(done)).toMatchObject({ rows: 3, updated: 2, new_tokens: 2 });
-    expect(done.stderr).not.toContain('several merchants');
-    expect(read('todo/replace.csv').slice(1)).toEqual([`${B},${NEW_B},31,02,UPD_PAN`, `${A},${NEW_A},31,02,UPD_PAN`]);
+    expect(done.stderr).not.toContain('kept columns');
+    expect(read('todo/replace.csv').slice(1)).toEqual([`${A},${NEW_A},31,02,UPD_PAN`, `${B},${NEW_B},31,02,UPD_PAN`]);
   });
 
   it('the error of a token with two merchants is shown without kept columns, where it is not known whose it is', async () => {
@@ -192,18 +197,15 @@ describe('left-out errors of a token with two merchants', () => {
     expect(readFileSync(desk.home.file('more.fix.csv'), 'utf8')).toBe(`${HEADER}\n${A},28,05,WRONG\n`);
   });
 
-  it('R79: left-out errors of a token with two merchants are counted and not written to be billed again, where the job of another machine may have its rows in another order', async () => {
+  it('R79: left-out errors of a token with two merchants are counted and not written to be billed again, where the job of an earlier build may have its rows in another order', async () => {
+    const sent = [`${A},28,05,M1`, `${A},28,05,WRONG`, `${B},28,05,M1`];
     const desk = await merchantDesk(
       {},
-      {
-        // The rows of other jobs are kept without carriage returns, so that only the hash of the whole file is the same.
-        'first.csv': [HEADER, `${A},28,05,M1`, `${A},28,05,WRONG`, `${B},28,05,M1`].map((row) => `${row}\r`),
-        'turned.csv': [HEADER, `${A},28,05,WRONG`, `${A},28,05,M1`, `${B},28,05,M1`],
-      },
+      { 'first.csv': [HEADER, ...sent], 'turned.csv': [HEADER, `${A},28,05,WRONG`, `${A},28,05,M1`, `${B},28,05,M1`] },
     );
     mkdirSync(desk.home.file('ledger'));
     const on = (machine: string) => ({ SVC_STATE_DIR: desk.home.file(machine), SVC_LEDGER: desk.home.file('ledger') });
-    rowOf(await desk.svc('au submit first.csv --cycle 2026-12 --wait', on('runner')));
+    await jobOfEarlierBuild(desk, desk.home.file('ledger'), sent);
     const done = await desk.svc('au submit turned.csv --cycle 2026-12 --wait --out r.csv', on('laptop'));
     expect(rowOf(done)).toMatchObject({ left_out_errors: 1 });
     expect(done.stderr).toContain(
@@ -215,5 +217,62 @@ describe('left-out errors of a token with two merchants', () => {
     expect(rowOf(same)).toMatchObject({ left_out_errors: 1 });
     expect(readFileSync(desk.home.file('first.fix.csv'), 'utf8')).toBe(`${HEADER}\n${A},28,05,WRONG\n`);
     expect(same.stderr).not.toContain('another order');
+  });
+});
+
+describe('a file whose rows for one token name two merchants', () => {
+  const FILES = { 'both.csv': [HEADER, `${A},28,05,M1`, `${B},28,05,M1`, `${A},28,05,M2`] };
+
+  it('a file whose rows for one token name two merchants becomes two jobs, which one line says, and its results have the order of its rows', async () => {
+    const desk = await merchantDesk({}, FILES);
+    expect(rowOf(await desk.svc('au check both.csv'))).toMatchObject({ job_count: 2 });
+    const line = 'au submit both.csv --cycle 2026-12';
+    expect((await desk.svc(`${line} --dry-run`)).stderr).toContain('it would create 2 jobs for 3 rows');
+    const done = await desk.svc(`${line} --wait`);
+    expect(rowOf(done)).toMatchObject({ rows: 3, sent: 3, jobs: [expect.any(String), expect.any(String)] });
+    expect(done.stderr).toContain(
+      '1 token of both.csv has rows for several merchants: a token stands once in a job, so that 2 jobs are needed\n',
+    );
+    expect(desk.received().map((body) => body.trimEnd().split('\n').slice(1))).toEqual([
+      [`${A},28,05,M1`, `${B},28,05,M1`],
+      [`${A},28,05,M2`],
+    ]);
+    expect(tokensIn(desk, 'both.results.csv')).toEqual([A, B, A]);
+    expect(await desk.svc(line)).toMatchObject({ code: 0 });
+    expect(desk.uploads()).toBe(2);
+  });
+
+  it('a file whose rows for one token need more than 5 jobs is sent with --begin only, and says so', async () => {
+    const rows = Array.from({ length: 6 }, (_, at) => `${A},28,05,M${at}`);
+    const desk = await merchantDesk({}, { 'six.csv': [HEADER, ...rows], 'five.csv': [HEADER, ...rows.slice(1)] });
+    const line = 'au submit six.csv --cycle 2026-12';
+    const refused = await desk.svc(line);
+    expect([refused.code, errorIn(refused), desk.uploads()], refused.stderr).toEqual([
+      6,
+      expect.objectContaining({
+        message: 'a token of six.csv has 6 merchants, so that its rows need 6 jobs; nothing was submitted',
+        next: `svc ${line} --begin`,
+      }),
+      0,
+    ]);
+    rowOf(await desk.svc('au submit five.csv --cycle 2026-11'));
+    expect(desk.uploads()).toBe(5);
+    rowOf(await desk.svc(`${line} --begin`));
+    expect(desk.uploads()).toBe(11);
+  });
+
+  it('a file whose rows for one token name two merchants is refused by svc au upload before its job has a claim', async () => {
+    const desk = await merchantDesk({}, FILES);
+    const ledger = { SVC_LEDGER: desk.home.file('ledger') };
+    mkdirSync(ledger.SVC_LEDGER);
+    const { id } = rowOf(await desk.svc('au create', ledger));
+    for (const options of ['', ' --dry-run']) {
+      const refused = await desk.svc(`au upload ${String(id)} both.csv${options}`, ledger);
+      expect([refused.code, errorIn(refused)['next']], refused.stderr).toEqual([13, 'svc au submit both.csv']);
+    }
+    expect([desk.uploads(), readdirSync(ledger.SVC_LEDGER)]).toEqual([0, []]);
+    // The job takes a file with each token once.
+    writeFileSync(desk.home.file('one.csv'), [HEADER, `${A},28,05,M1`, ''].join('\n'));
+    rowOf(await desk.svc(`au upload ${String(id)} one.csv`, ledger));
   });
 });

@@ -33,7 +33,7 @@ function context(): Context {
   } as unknown as Context;
 }
 
-type Source = Parameters<typeof divideRows>[3][number];
+type Source = Parameters<typeof divideRows>[3]['sources'][number];
 
 function textOf(text: string): Source {
   return {
@@ -51,14 +51,22 @@ async function divide(
 ): Promise<Division | undefined> {
   const { taken } = await settle(machine, tokens);
   const cycle = machine.ledger.cycle('2026-12');
-  return divideRows(context(), machine.ledger, cycle, sources.length > 0 ? sources : [fileOf(tokens)], taken);
+  return divideRows(
+    context(),
+    machine.ledger,
+    cycle,
+    { sources: sources.length > 0 ? sources : [fileOf(tokens)], isMixed: true },
+    taken,
+  );
 }
 
-function linesOf(file: Division['free']): string[] | undefined {
+type File = Division['free'][number] | undefined;
+
+function linesOf(file: File): string[] | undefined {
   return file && readFileSync(file.path, 'utf8').trimEnd().split('\n').slice(1);
 }
 
-function tokensOf(file: Division['free']): string[] | undefined {
+function tokensOf(file: File): string[] | undefined {
   return linesOf(file)?.map((line) => line.split(',')[0] ?? '');
 }
 
@@ -66,7 +74,7 @@ function tokensOf(file: Division['free']): string[] | undefined {
 function tokensIn(division: Division | undefined): Record<string, string[] | undefined> | undefined {
   if (division === undefined) return undefined;
   const joined = division.joined.map(({ claim: { job }, file }) => [job, tokensOf(file)] as const);
-  return { free: tokensOf(division.free), ...Object.fromEntries(joined) };
+  return { free: tokensOf(division.free[0]), ...Object.fromEntries(joined) };
 }
 
 it('the rows of a file are not divided if all are free', async () => {
@@ -85,8 +93,8 @@ it('R58: the rows of a file are divided into free ones and those of each claim, 
     [2, 'pending'],
     [1, 'pending'],
   ]);
-  expect([division?.made, division?.free?.check.rows]).toEqual([0, 3]);
-  expect(readFileSync(division?.free?.path ?? '', 'utf8')).toBe(fileOf(['d', 'c', 'f']).text);
+  expect([division?.made, division?.free[0]?.check.rows]).toEqual([0, 3]);
+  expect(readFileSync(division?.free[0]?.path ?? '', 'utf8')).toBe(fileOf(['d', 'c', 'f']).text);
 });
 
 it('the rows of a file that all belong to claims leave none free', async () => {
@@ -110,7 +118,7 @@ it('R58: the rows of a file are those of a claim with any quotes, other dates an
   const division = await divide(await machines.open('laptop'), ['a', 'b', UUID], source);
   const [joined] = division?.joined ?? [];
   expect(linesOf(joined?.file)).toEqual(rows.slice(0, 2));
-  expect(linesOf(division?.free)).toEqual(rows.slice(2));
+  expect(linesOf(division?.free[0])).toEqual(rows.slice(2));
 });
 
 it('the rows of several parts are divided as those of one file', async () => {
@@ -130,13 +138,29 @@ it('R85: the rows of a file whose tokens results of the cycle made are left out 
   const division = await divide(laptop, ['c', 'n', UUID.toUpperCase()]);
   expect([tokensIn(division), division?.made]).toEqual([{ free: ['c'] }, 2]);
   expect(await divide(laptop, ['c', 'd'])).toBeUndefined();
-  expect(await divide(laptop, ['n'])).toEqual({ free: undefined, joined: [], made: 1 });
+  expect(await divide(laptop, ['n'])).toEqual({ free: [], joined: [], made: 1 });
+});
+
+it('a token stands once in each file of free rows, and its rows for further merchants are in the next, in their order', async () => {
+  const machines = await oneClaim(['x']);
+  const laptop = await machines.open('laptop');
+  const rows = [`${UUID},,,M1`, 'a,,,M1', `${UUID.toUpperCase()},,,M2`, 'a,,,M3', 'b,,,M2', `${UUID},,,M3`];
+  const source = textOf(`${HEADER}\n${rows.join('\n')}\n`);
+  const division = await divide(laptop, [], source);
+  expect(division?.free.map(linesOf)).toEqual([[rows[0], rows[1], rows[4]], [rows[2], rows[3]], [rows[5]]]);
+  expect(division?.free.map(({ check }) => check.rows)).toEqual([3, 2, 1]);
+  expect(await divide(laptop, [], textOf(`${HEADER}\n${rows.slice(0, 2).join('\n')}\n`), source)).toMatchObject({
+    made: 0,
+  });
+  // The parts of a run are divided already.
+  const parts = division?.free.map((file) => textOf(readFileSync(file.path, 'utf8'))) ?? [];
+  expect(await divide(laptop, [], ...parts)).toBeUndefined();
 });
 
 it('the files of divided rows are removed at the end of the command', async () => {
   const machines = await oneClaim(['a']);
   const division = await divide(await machines.open('laptop'), ['a', 'b']);
-  const path = division?.free?.path ?? '';
+  const path = division?.free[0]?.path ?? '';
   expect(readFileSync(path, 'utf8')).toBe(fileOf(['b']).text);
   for (const close of closing.splice(0)) await close();
   expect(() => readFileSync(path)).toThrow('ENOENT');

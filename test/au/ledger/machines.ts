@@ -72,6 +72,7 @@ export async function claimOf(
     cycle: '2026-12',
     rows: await rowsOf(ledger.salt, source),
     tokens: () => tokensOf(ledger.salt, source),
+    hasTokenTwice: async () => false,
     run: 'run-1',
     part: 1,
     file: { name: 'tokens.csv', sha256, rows: tokens.length },

@@ -2,6 +2,7 @@ import { claimAgain, type ClaimingAgain, claimRows, RowsTaken } from '../../../s
 import type { CommandLedger } from '../../../src/au/ledger/command-ledger.ts';
 import { Ledger } from '../../../src/au/ledger/ledger.ts';
 import { rowsOf, tokensOf } from '../../../src/au/ledger/request-rows.ts';
+import { repeatsToken } from '../../../src/au/request/tokens-once.ts';
 import { settleClaims } from '../../../src/au/ledger/settle-claims.ts';
 import { partSource } from '../../../src/au/run/part-source.ts';
 import { SpareJob } from '../../../src/au/send/spare-job.ts';
@@ -36,7 +37,8 @@ export class MemoryLedger implements UsedByUploads {
   async claim({ job, ...what }: Parameters<UsedByUploads['claim']>[0]): Promise<void> {
     const ledger = await this.open(job.tenant_id ?? '');
     const tokens = (): ReturnType<typeof tokensOf> => tokensOf(ledger.salt, what.source);
-    await claimRows(ledger, { job, tokens, ...(await this.#claiming(ledger, what)) });
+    const hasTokenTwice = (): Promise<boolean> => repeatsToken(what.source);
+    await claimRows(ledger, { job, tokens, hasTokenTwice, ...(await this.#claiming(ledger, what)) });
   }
 
   async claimAgain({ job, ...what }: Parameters<UsedByUploads['claimAgain']>[0]): Promise<void> {

@@ -33,8 +33,15 @@ export interface Finding {
   readonly log: readonly string[];
 }
 
+interface Told {
+  readonly plant?: Plant;
+  /** Whether rows may be of one token for several merchants. */
+  readonly merchants?: boolean;
+  readonly length?: number;
+}
+
 /** Runs a number of random histories from a seed on, until one has a problem. A seed always makes the same history. */
-export function check(seed: number, histories: number, options: { plant?: Plant; length?: number } = {}): Tally {
+export function check(seed: number, histories: number, options: Told = {}): Tally {
   const tally: Tally = { histories: 0, steps: 0, kills: 0, jobs: 0, accepted: 0, counts: {} };
   for (let own = seed; own < seed + histories && tally.finding === undefined; own += 1) {
     const world = runHistory(own, options);
@@ -50,8 +57,8 @@ export function check(seed: number, histories: number, options: { plant?: Plant;
 }
 
 /** Runs one history: machines with faults for a while, then one machine without faults until every row is settled. */
-function runHistory(seed: number, { plant, length = 1 }: { plant?: Plant; length?: number }): World {
-  const world = new World(seed, plant);
+function runHistory(seed: number, { plant, merchants, length = 1 }: Told): World {
+  const world = new World(seed, { plant, merchants });
   const { random } = world;
   const files = drawFiles(random);
   const machines = drawMachines(random);

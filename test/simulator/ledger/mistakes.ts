@@ -24,6 +24,7 @@ export const MISTAKES = {
   'goes on': 'a claim ends although the record of a machine still goes on with its job',
   'release is final': 'a claim that is made again after a release does not stand',
   'claims twice': 'rows are claimed again for a job whose claim stands',
+  'token twice': 'a token with several merchants stands twice in a job',
 } as const;
 
 /** What the protocol relies on: if one of these is broken, no protocol of this kind works. */

@@ -108,7 +108,8 @@ class Command {
   /** Sends the rows that no standing claim has, a part at a time. */
   *sendRest(): Steps<void> {
     for (;;) {
-      const part = minus(this.#wanted, [...this.#taken(yield* this.#read()), ...this.#failed]).slice(0, PART_ROWS);
+      const free = minus(this.#wanted, [...this.#taken(yield* this.#read()), ...this.#failed]);
+      const part = this.world.withTokensOnce(free).slice(0, PART_ROWS);
       if (part.length === 0) return;
       if (yield* this.#claimAgain(part)) continue;
       const job: NewJob = this.#spare ?? (yield* createJob());

@@ -7,6 +7,8 @@ import { type Claim, type Entry, HOUR, type Machine, type Order, type Response, 
 /** Every other token is updated: its results name a new token. */
 export const isUpdated = (row: Row): boolean => row < 100 && row % 2 === 1;
 export const successor = (row: Row): Row => row + 100;
+/** Where tokens have several merchants, every third row is one of the token of the row before. */
+const tokenOf = (row: Row): Row => (row < 100 && row % 3 === 1 ? row - 1 : row);
 
 /** Gives the operator other numbers than the machines. */
 const OPERATOR = 0x5ca1ab1e;
@@ -37,7 +39,14 @@ export class World {
   /** State directories that were lost or restored, so that their records may know less than was sent. */
   readonly restored = new Set<string>();
 
-  constructor(seed: number, plant?: Plant) {
+  /** Whether rows may be of one token for several merchants. Histories without are those that their seeds always made. */
+  readonly #merchants: boolean;
+
+  constructor(
+    seed: number,
+    { plant, merchants = false }: { plant?: Plant | undefined; merchants?: boolean | undefined } = {},
+  ) {
+    this.#merchants = merchants;
     this.random = new Chance(seed);
     this.operator = new Chance(seed ^ OPERATOR);
     this.#plant = plant;
@@ -53,6 +62,12 @@ export class World {
       forgetsEarly: plant === 'forgets early',
       onAccepted: (job) => this.#onAccepted(job),
     });
+  }
+
+  /** Returns the first rows of each token, whose others go into the next job. */
+  withTokensOnce(rows: readonly Row[]): readonly Row[] {
+    if (!this.#merchants || this.has('token twice')) return rows;
+    return rows.filter((row, at) => rows.findIndex((other) => tokenOf(other) === tokenOf(row)) === at);
   }
 
   has(mistake: Plant): boolean {
@@ -195,6 +210,8 @@ export class World {
     for (const other of this.service.jobs.values())
       if (other !== job && other.cycle === cycle && this.service.isPaid(other) && !this.#mayBoth(job.id, other.id))
         for (const row of other.rows) paid.add(row);
+    const tokens = new Set(rows.map(tokenOf));
+    if (this.#merchants && tokens.size < new Set(rows).size) this.problem(`a token stands twice in ${job.id}`);
     for (const row of rows) {
       if (row >= 100) this.problem(`new token ${row} is paid for in the cycle ${cycle} that made it`);
       if (paid.has(row)) this.problem(`row ${row} of cycle ${cycle} is paid for twice (${job.id})`);

@@ -1,0 +1,50 @@
+import { expect } from 'vitest';
+import { sha256Of } from '../../../src/base/files/draft.ts';
+import { openObjects } from '../../../src/client/store/open-objects.ts';
+import { claimRows } from '../../../src/au/ledger/claim-rows.ts';
+import { Ledger } from '../../../src/au/ledger/ledger.ts';
+import { rowsOf, tokensOf } from '../../../src/au/ledger/request-rows.ts';
+import type { AccountUpdaterJob } from '../../../src/schema/account-updater.ts';
+import { rowOf } from '../../support/run-here.ts';
+import type { QuickDesk } from '../commands/support.ts';
+import { HEADER } from '../rows.ts';
+
+/**
+ * Sends rows in a job of cycle 2026-12 and a shared ledger as builds did that put a token with several merchants into one
+ * job. Returns the job.
+ */
+export async function jobOfEarlierBuild(
+  { svc, clock, home }: Pick<QuickDesk, 'svc' | 'clock' | 'home'>,
+  ledger: string,
+  rows: readonly string[],
+): Promise<string> {
+  const env = { SVC_STATE_DIR: home.file('earlier'), SVC_LEDGER: ledger };
+  const { id } = rowOf(await svc('au create', env));
+  const job = rowOf(await svc(`au status ${String(id)} --show-urls`, env)) as unknown as AccountUpdaterJob;
+  const body = [HEADER, ...rows, ''].join('\n');
+  const source = {
+    async *open() {
+      yield Buffer.from(body);
+    },
+    sha256: sha256Of(body),
+  };
+  const { signal } = new AbortController();
+  const place = { env: {}, cwd: home.path, pid: process.pid, isAlive: () => true, clock, signal };
+  const objects = await openObjects(place, ledger, { noun: 'ledger' });
+  const who = { host: 'runner', user: 'ci', version: '0.1.0' };
+  const opened = await Ledger.open(objects, job.tenant_id ?? '', { clock, who });
+  await claimRows(opened, {
+    job,
+    cycle: '2026-12',
+    rows: await rowsOf(opened.salt, source),
+    tokens: () => tokensOf(opened.salt, source),
+    hasTokenTwice: async () => false,
+    run: 'run-20261201-0a1b2c3d-4e5f',
+    part: 1,
+    file: { name: 'one.csv', sha256: source.sha256, rows: rows.length },
+    bytes: Buffer.byteLength(body),
+    sha256: source.sha256,
+  });
+  expect((await fetch(job.upload_url ?? '', { method: 'PUT', body })).status).toBeLessThan(300);
+  return job.id;
+}
