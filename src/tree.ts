@@ -83,11 +83,6 @@ const THREE_DS: readonly Entry[] = [
   ),
 ];
 
-const RUNS: readonly Entry[] = [
-  entry('list', 'list the runs recorded on this machine, newest first', () => import('./au/commands/runs/list.ts')),
-  entry('prune', 'remove the results and copies that old runs keep', () => import('./au/commands/runs/prune.ts')),
-];
-
 const LEDGER: readonly Entry[] = [
   entry(
     'repair',
@@ -137,7 +132,9 @@ const ACCOUNT_UPDATER: readonly Entry[] = [
     { hidden: true },
   ),
   entry('jobs', 'list jobs of the tenant, newest first', () => import('./au/commands/jobs.ts'), { hidden: true }),
-  group('runs', 'list and prune the runs recorded on this machine', RUNS, { defaultCommand: 'list', hidden: true }),
+  entry('prune', 'remove the results and copies that old runs keep', () => import('./au/commands/prune.ts'), {
+    hidden: true,
+  }),
   entry(
     'abandon',
     "give up a run, so that 'au resume' skips it, or free rows in doubt",

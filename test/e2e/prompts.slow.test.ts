@@ -18,9 +18,10 @@ const QUESTIONS: Readonly<Record<string, readonly [line: () => string, instead: 
   'au/commands/abandon.ts': [() => `--sandbox au abandon ${ids.run}`, /--yes/],
   'au/commands/abandon.ts of a damaged run': [() => '--sandbox au abandon damaged', /--yes/],
   'au/commands/ignore.ts': [() => `--sandbox au ignore ${ids.job}`, /--yes/],
-  'au/commands/runs/prune.ts': [() => '--sandbox au runs prune --older-than 1d', /--yes/],
+  'au/commands/prune.ts': [() => '--sandbox au prune --older-than 1d', /--yes/],
   // A column of unclear meaning is a problem of the export, so that it ends with 13 like its other problems.
   'au/prepare/questions.ts': [() => 'au prepare dated.csv --out request.csv', /--no-expiration/, 13],
+  'au/send/submit-file.ts': [() => '--sandbox au submit merchants.csv --cycle third', /--begin/, 6],
   'au/refresh/confirm-cycle.ts': [() => '--sandbox au refresh tokens.csv', /--cycle/],
   '3ds/commands/authenticate.ts': [() => `--sandbox 3ds authenticate ${ids.session} --file body.json`, /--yes/],
   'general/login-keys.ts': [() => 'login --base-url http://127.0.0.1:9', /--management-key-stdin/],
@@ -35,6 +36,9 @@ const QUESTIONS: Readonly<Record<string, readonly [line: () => string, instead: 
 beforeAll(async () => {
   writeFileSync(home.file('tokens.csv'), exampleRequestFile());
   const dated = sandboxCards().map(({ token }) => `${token},05/2031\n`);
+  const [header = '', row = ''] = exampleRequestFile().split('\n');
+  const merchants = Array.from({ length: 6 }, (_each, at) => `${row.slice(0, row.lastIndexOf(','))},M${at}`);
+  writeFileSync(home.file('merchants.csv'), [header, ...merchants, ''].join('\n'));
   writeFileSync(home.file('dated.csv'), `token,until_when\n${dated.join('')}`);
   const old = home.file(
     `.local/state/svc/runs/${await idOf('--sandbox au submit tokens.csv --wait -o json')}/run.json`,

@@ -66,8 +66,11 @@ describe('the files that processes with one key share', () => {
       const run = home.file('state/runs/run-20260105T120000-0123456789ab');
       mkdirSync(run, { recursive: true });
       put(path.join(run, 'run.json'));
-      const { signal, stderr } = await home.svc(['au', 'runs', 'list', '--timeout', '30s'], { env });
-      expect({ signal, stderr }).toEqual({ signal: null, stderr: expect.stringContaining('run-20260105T120000-0123456789ab') });
+      const { signal, stderr } = await home.svc(['au', 'resume', '--timeout', '30s'], { env });
+      expect({ signal, stderr }).toEqual({
+        signal: null,
+        stderr: expect.stringContaining('run-20260105T120000-0123456789ab'),
+      });
     },
   );
 });

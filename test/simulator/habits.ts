@@ -22,7 +22,7 @@ const COMMANDS = [
   'au submit tokens.csv --cycle 2026-02',
   'au download RUN --out copy.csv --force',
   'au prepare export.csv --out tokens.csv --force',
-  'au runs',
+  'au resume --dry-run',
   'au jobs',
 ];
 

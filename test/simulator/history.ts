@@ -129,7 +129,7 @@ const SUBMISSIONS = lines(`
   au submit tokens.csv | au submit tokens.csv --wait --timeout 20m | au submit tokens.csv --wait --timeout 30s
   au submit tokens.csv --cycle 2026-01 | au submit tokens.csv --wait --timeout 20m --cycle 2026-02
   au submit tokens.csv | au resume | au resume | au resume
-  au runs | au status RUN | au jobs | au resume RUN --wait --timeout 20m | au download RUN --out copy.csv --force
+  au resume --dry-run | au status RUN | au jobs | au resume RUN --wait --timeout 20m | au download RUN --out copy.csv --force
 `);
 
 /** Long outages in which the service, or a gateway before it, denies jobs that exist. */

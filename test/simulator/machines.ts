@@ -27,7 +27,7 @@ const OTHERS = [
   'au status RUN',
   'au download JOB --out copy.csv --force',
   'au download RUN --out copy.csv --force',
-  'au runs',
+  'au resume --dry-run',
 ];
 
 /** What goes wrong for one process, which never sends a job away that has its file. */

@@ -55,20 +55,17 @@ describe('a relative SVC_STATE_DIR', () => {
     expect(await svcHere(argv, { env: RELATIVE })).toMatchObject({ code: 0, stderr: '' });
   });
 
-  it.each([
-    [['au', 'submit', 'tokens.csv']],
-    [['--sandbox', 'au', 'jobs']],
-    [['logs']],
-    [['au', 'runs']],
-    [['au', 'resume']],
-  ])('svc %s refuses a relative SVC_STATE_DIR and says what to set', async (argv) => {
-    await world.copy(async (run) => {
-      const { stderr } = await run('au runs list', ['-o', 'json'], { argv, env: { SVC_STATE_DIR: '.svc' } });
-      expect(JSON.parse(stderr)).toMatchObject({
-        code: 'config',
-        exit_code: 3,
-        hint: expect.stringContaining('SVC_STATE_DIR="$PWD/.svc"'),
+  it.each([[['au', 'submit', 'tokens.csv']], [['--sandbox', 'au', 'jobs']], [['logs']], [['au', 'resume']]])(
+    'svc %s refuses a relative SVC_STATE_DIR and says what to set',
+    async (argv) => {
+      await world.copy(async (run) => {
+        const { stderr } = await run('au resume', ['-o', 'json'], { argv, env: { SVC_STATE_DIR: '.svc' } });
+        expect(JSON.parse(stderr)).toMatchObject({
+          code: 'config',
+          exit_code: 3,
+          hint: expect.stringContaining('SVC_STATE_DIR="$PWD/.svc"'),
+        });
       });
-    });
-  });
+    },
+  );
 });

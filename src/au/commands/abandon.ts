@@ -330,8 +330,8 @@ async function requireRun(context: Context, name: string): Promise<RunDirectory>
       'not_found',
       `no run is named ${typedWord(name)}, and no rows of such a job were found in the ledger`,
       {
-        hint: 'A job without its file is deleted after an hour; one that has it is processed. Name one of the runs:',
-        next: ['au', 'runs'],
+        hint: 'A job without its file is deleted after an hour; one that has it is processed. Runs are shown beside their jobs:',
+        next: ['au', 'jobs'],
       },
     );
   if (statusOf(run.record) !== 'completed') return run;

@@ -47,7 +47,7 @@ type ListInput = Input<typeof listParameters>;
 
 export const jobs = defineCommand({
   description:
-    "Lists the jobs of the service, with the run on this machine that each belongs to. The service cannot filter them: with --status and --since, pages are read until enough jobs match. 'svc au runs' lists the runs themselves.",
+    'Lists the jobs of the service, with the run on this machine that each belongs to. The service cannot filter them: with --status and --since, pages are read until enough jobs match.',
   examples: [
     ['svc au jobs', 'the newest page'],
     ['svc au jobs --status failed --since 30d', 'what failed in the last 30 days'],

@@ -72,6 +72,6 @@ async function filesToRead(context: Context, { results, request, html, run }: In
   if (results !== undefined) return { results, request };
   throw new SvcError('usage', 'a result file is missing', {
     hint: 'Name a result file, or a run with --run.',
-    next: ['au', 'runs'],
+    next: ['au', 'jobs'],
   });
 }

@@ -52,8 +52,8 @@ export function checkResumeOptions(input: ResumeInput, resumed: Resumed): void {
     const about = of.map((each) => (each === 'everything' ? 'all open runs' : `a ${each}`)).join(' or ');
     const given = resumed === 'everything' ? 'none is named' : `this is a ${resumed}`;
     throw new SvcError('usage', `${option} is about ${about}, and ${given}`, {
-      hint: resumed === 'everything' ? 'Name one of what is open:' : 'See what is recorded on this machine:',
-      next: resumed === 'everything' ? ['au', 'status'] : ['au', 'runs'],
+      hint: resumed === 'everything' ? 'Name one of what is open:' : 'See what is open:',
+      next: ['au', 'status'],
     });
   }
 }

@@ -115,8 +115,8 @@ export async function recordedRun(
   const run = root === undefined ? undefined : await runCalled(root, path.basename(argument));
   if (run) return run;
   throw new SvcError('not_found', 'there is no such run recorded on this machine', {
-    hint: 'Name its directory, or one of the runs recorded here.',
-    next: ['au', 'runs'],
+    hint: 'Name its directory, or a run that is shown beside its job:',
+    next: ['au', 'jobs'],
   });
 }
 

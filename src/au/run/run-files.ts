@@ -28,7 +28,7 @@ interface NamedFiles {
 export async function filesOfRun(context: Context, name: string, named: NamedFiles = {}) {
   const run = await recordedRun(context, name);
   if (run === undefined)
-    throw new SvcError('not_found', `${name} is no run recorded on this machine`, { next: ['au', 'runs'] });
+    throw new SvcError('not_found', `${name} is no run recorded on this machine`, { next: ['au', 'jobs'] });
   const { out, excluded, html } = named;
   refuseRequests(context, { '--out': out, '--excluded': excluded, '--html': html }, [run]);
   const { record } = run;

@@ -103,7 +103,7 @@ async function requireSettled(context: Context, forget: readonly string[]): Prom
   const unknown = forget.find((name) => !doubtful.includes(name));
   if (unknown !== undefined)
     throw new SvcError('not_found', 'a name given with --forget is neither an open run nor an open job', {
-      next: ['au', 'runs'],
+      next: ['au', 'resume', '--dry-run'],
     });
   const [leftRuns, leftJobs] = [[...open, ...damaged], jobs].map((names) =>
     names.filter((name) => !forget.includes(name)),
@@ -115,7 +115,7 @@ async function requireSettled(context: Context, forget: readonly string[]): Prom
   if (left.length === 0) return;
   throw new SvcError('conflict', left.join('; '), {
     hint: 'Wait for their results first, or name each one that you want to lose.',
-    next: leftRuns?.length === 0 ? ['au', 'status'] : ['au', 'runs'],
+    next: leftRuns?.length === 0 ? ['au', 'status'] : ['au', 'resume', '--dry-run'],
     alternatives: [['reset', ...doubtful.flatMap((name) => ['--forget', name])]],
   });
 }

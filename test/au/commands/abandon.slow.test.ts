@@ -54,7 +54,6 @@ describe('svc au abandon', () => {
     expect(stderr).toContain('not uploaded, so neither processed nor paid for: ');
     expect(stderr).not.toContain('au download');
     expect(await desk.svc('au resume')).toMatchObject({ code: 0 });
-    expect((await desk.svc('au runs')).stdout).toContain('"status":"abandoned"');
     expect((await desk.svc(`au abandon ${run}`)).stderr).toContain('is abandoned already');
     expect(await desk.svc(`au abandon ${run} --undo`)).toMatchObject({ code: 0 });
     expect(await desk.svc('au resume')).toMatchObject({ code: 1 });

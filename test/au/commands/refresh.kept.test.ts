@@ -38,7 +38,7 @@ async function openKept() {
     again: (machine = 'runner', options: readonly string[] = []) => run(machine, options),
     prune: async () => {
       await desk.clock.advance(3_600_000);
-      expect(await desk.svc('au runs prune --older-than 1m --yes', envOf('runner'))).toMatchObject({ code: 0 });
+      expect(await desk.svc('au prune --older-than 1m --yes', envOf('runner'))).toMatchObject({ code: 0 });
     },
     /** Returns the kept column, the token and the new token of each row of `replace.csv`. */
     replaced: (cycle = CYCLE) => {

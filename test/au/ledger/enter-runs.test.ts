@@ -51,7 +51,7 @@ async function openPruned() {
   const made = results.flatMap((row) => row.split(',')[column] || []);
   writeFileSync(machine.path('work/made.csv'), `${[HEADER, ...made.map((token) => `${token},,,`)].join('\n')}\n`);
   await machine.clock.advance(60_000);
-  const pruned = await machine.svc('au runs prune --older-than 1s --yes');
+  const pruned = await machine.svc('au prune --older-than 1s --yes');
   expect(pruned.code, pruned.stderr).toBe(0);
   const submit = (env: Record<string, string> = {}) => machine.svc('au submit made.csv --cycle 2026-12', env);
   return { machine, submit };

@@ -73,7 +73,7 @@ describe('an upload in doubt whose job the service no longer shows', () => {
         expect(errorIn({ stderr })).toMatchObject({ retryable: false, next: `svc au status ${run}` });
         expect(stderr).toContain('which proves nothing more than 7 days after the upload');
         expect([stdout, desk.uploads(), desk.record(run).parts[0]?.state]).toEqual(['', 1, 'unknown']);
-        expect((await desk.svc('au runs')).stdout).toContain('"progress":"unknown"');
+        expect((await desk.svc('au resume --dry-run')).stdout).toContain('"progress":"unknown"');
       }
     },
   );

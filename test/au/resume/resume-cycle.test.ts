@@ -181,7 +181,7 @@ describe('a cycle that other machines sent', () => {
   it('a job of a run that failed names a submission with the options typed', async () => {
     const { on, service, jobs } = await openHalves();
     service.failed = [jobs[0] ?? ''];
-    const { stdout } = await on('runner', 'au runs -o csv --fields run');
+    const { stdout } = await on('runner', 'au resume --dry-run -o csv --fields run');
     const failed = await on(
       'runner',
       `au resume ${stdout.trim().split('\n').at(-1)} --wait --out all.csv --fail-on err`,
@@ -549,7 +549,7 @@ describe('results that nobody received', () => {
       const { on, clock, jobs, home } = await openHalves();
       await clock.advance(HOUR_MS);
       const [ofJob = '', ofRun] = jobs;
-      const { stdout } = await on('laptop', 'au runs -o csv --fields run');
+      const { stdout } = await on('laptop', 'au resume --dry-run -o csv --fields run');
       const run = stdout.trim().split('\n').at(-1) ?? '';
       expect((await on('fresh', `au download ${ofJob} --out /dev/full`)).code).toBe(1);
       expect((await on('laptop', `au resume ${run} --wait --out /dev/full`)).code).toBe(1);
@@ -729,10 +729,7 @@ it.each(['au resume 2026-13', 'au status 2026-13', 'au resume no*cycle'])(
 it.each([
   ['au resume --out all.csv', '--out is about a run or a cycle, and none is named'],
   ['au resume --out all.csv', 'none is named","hint":"Name one of what is open:","next":"svc au status"'],
-  [
-    'au resume 2026-12 --stale 8d',
-    'this is a cycle","hint":"See what is recorded on this machine:","next":"svc au runs"',
-  ],
+  ['au resume 2026-12 --stale 8d', 'this is a cycle","hint":"See what is open:","next":"svc au status"'],
   ['au resume 2026-12 --stale 8d', '--stale is about all open runs, and this is a cycle'],
   ['au resume 9027a766-81b5-4e90-a497-22000941becd --fail-on err', 'and this is a job'],
   ['au resume 2026-12 --out -', 'svc au resume 2026-12 --wait --out <file>'],

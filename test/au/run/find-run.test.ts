@@ -41,7 +41,7 @@ describe('the same file at the same tenant', () => {
     async (name) => {
       const { machine, run } = await submittedOnce();
       renameSync(machine.path(`state/runs/${run}`), machine.path(`state/runs/${name}`));
-      const listed = await machine.svc('au runs --output json');
+      const listed = await machine.svc('au resume --dry-run --output json');
       expect(JSON.parse(listed.stdout)).toMatchObject([{ run, status: 'pending' }]);
       expect(await machine.svc(`au status ${run}`)).toMatchObject({ code: 0 });
       const { code, stdout, stderr } = await machine.svc(`${SUBMIT} ${OUT}`);

@@ -117,13 +117,13 @@ describe('what is only recorded', () => {
     await desk.clock.advance(HOUR / 4);
     refuseWith({ status: 404, type: 'application/problem+json', body: '{"title":"Not Found"}' });
     const sent = requestsOf(desk);
-    for (const line of ['au runs', `au resume ${run} --dry-run`, 'au resume --dry-run']) {
+    for (const line of [`au resume ${run} --dry-run`, 'au resume --dry-run']) {
       const { code, stdout } = await desk.svc(line);
       expect([line, code, JSON.parse(stdout)]).toMatchObject([line, 0, { status: 'pending', recorded_at: polled }]);
     }
     expect(requestsOf(desk)).toBe(sent);
     expect(await desk.svc(`au status ${run}`)).toMatchObject({ code: 9 });
-    const { stdout } = await desk.svc('au runs');
+    const { stdout } = await desk.svc('au resume --dry-run');
     expect(JSON.parse(stdout)).toMatchObject({ status: 'unknown', progress: 'not found' });
   });
 });

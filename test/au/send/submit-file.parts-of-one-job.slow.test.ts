@@ -21,12 +21,6 @@ describe('a run of which two parts wait for the same job', () => {
     expect(lines('all.results.csv').map(tokenOf)).toEqual(ALL.map(tokenOf));
     const jobs = done['jobs'] as readonly string[];
     expect(jobs).toEqual([...new Set(jobs)]);
-    const runs = (await svc('au runs')).stdout.trimEnd().split('\n');
-    const shown = runs.map((line) => JSON.parse(line) as Readonly<Record<string, unknown>>);
-    expect(shown.find(({ file }) => file === 'all.csv')).toMatchObject({
-      job_count: jobs.length,
-      progress: `${jobs.length} of ${jobs.length} jobs done`,
-    });
     rowOf(await svc(`au download ${String(done['run'])} --out again.csv`));
     expect(lines('again.csv')).toEqual(lines('all.results.csv'));
   });

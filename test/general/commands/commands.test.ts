@@ -62,7 +62,7 @@ it('svc commands shows the words and what they do on a terminal', async () => {
 it.each([
   ['au submit', ['svc au submit']],
   ['svc au submit', ['svc au submit']],
-  ['au runs', ['svc au runs list', 'svc au runs prune']],
+  ['au pr', ['svc au prepare', 'svc au prune']],
   ['lo', expect.arrayContaining(['svc logs list', 'svc login', 'svc logout'])],
 ])('svc commands %s prints the commands that begin so, and no other', async (words, expected) => {
   const { code, stdout } = await svcHere(['commands', ...words.split(' '), '-o', 'json']);

@@ -94,7 +94,7 @@ describe('svc reset', () => {
         expect(errorIn(refused)).toMatchObject({
           code: 'conflict',
           message: expect.stringContaining('run-damaged'),
-          next: 'svc au runs',
+          next: 'svc au resume --dry-run',
           alternatives: [`svc reset --forget ${open} --forget run-damaged`],
         });
       }

@@ -1,11 +1,11 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { openDesk, openQuickDesk, type QuickDesk } from '../support.ts';
+import { openDesk, openQuickDesk, type QuickDesk } from './support.ts';
 
 const OLD = '2020-01-01T00:00:00.000Z';
 const DAY = 86_400_000;
-const PRUNE = 'au runs prune --older-than 90d';
+const PRUNE = 'au prune --older-than 90d';
 
 /** Makes a run look as if it had ended long ago. */
 function age(desk: QuickDesk, run: string): void {
@@ -38,8 +38,8 @@ function contentOf(directory: string): string {
     .join('\n');
 }
 
-describe('svc au runs prune and cycles of svc au refresh', () => {
-  it('svc au runs prune removes the results in the run of an old cycle, and names the directory of the cycle without removing it', async () => {
+describe('svc au prune and cycles of svc au refresh', () => {
+  it('svc au prune removes the results in the run of an old cycle, and names the directory of the cycle without removing it', async () => {
     const desk = await openQuickDesk();
     const line = 'au refresh tokens.csv --cycle 2020-01 --fail-on err=60%';
     const run = await submitted(desk, line);
@@ -56,8 +56,8 @@ describe('svc au runs prune and cycles of svc au refresh', () => {
   });
 });
 
-describe('svc au runs prune', () => {
-  it('R58: svc au runs prune removes the results of an old run, and submitting its file again still does not pay twice', async () => {
+describe('svc au prune', () => {
+  it('R58: svc au prune removes the results of an old run, and submitting its file again still does not pay twice', async () => {
     const desk = await openQuickDesk();
     const run = await submitted(desk, 'au submit tokens.csv --wait --out mine.csv');
     age(desk, run);
@@ -77,7 +77,7 @@ describe('svc au runs prune', () => {
     const kept = contentOf(directoryOf(desk, run));
     expect(tokensOf(desk).filter((token) => kept.includes(token))).toEqual([]);
     expect(readFileSync(desk.home.file('mine.csv'), 'utf8')).toBe(mine);
-    expect((await desk.svc('au runs')).stdout).toBe('');
+    expect((await desk.svc('au resume --dry-run')).stdout).toBe('');
     expect((await desk.svc(`${PRUNE} --yes`)).stderr).toContain('no runs to prune');
 
     const again = await desk.svc('au submit tokens.csv');
@@ -100,13 +100,13 @@ describe('svc au runs prune', () => {
     expect(again.code).toBe(0);
     expect(readFileSync(desk.home.file('other.csv'), 'utf8')).toBe(first);
     expect(desk.uploads()).toBe(1);
-    expect((await desk.svc('au runs')).stdout).toContain(run);
+    expect((await desk.svc('au jobs')).stdout).toContain(run);
   });
 
-  it('svc au runs prune keeps the copy of a request for 35 days, since files of its cycle are compared with it', async () => {
+  it('svc au prune keeps the copy of a request for 35 days, since files of its cycle are compared with it', async () => {
     const desk = await openQuickDesk();
     const run = await submitted(desk, 'au submit tokens.csv --cycle 2026-12 --wait --out mine.csv');
-    const prune = 'au runs prune --older-than 10d --yes';
+    const prune = 'au prune --older-than 10d --yes';
     await desk.clock.advance(20 * DAY);
     expect(await desk.svc(prune)).toMatchObject({ code: 0 });
     expect(readdirSync(directoryOf(desk, run)).toSorted()).toEqual(['run-request.csv', 'run.json']);
@@ -115,23 +115,22 @@ describe('svc au runs prune', () => {
     expect(readdirSync(directoryOf(desk, run))).toEqual(['run.json']);
   });
 
-  it('svc au runs prune leaves alone runs that are open, unknown, still wanted, young, or cannot be read', async () => {
+  it('svc au prune leaves alone runs that are open, unknown, not delivered, young, or cannot be read', async () => {
     const desk = await openQuickDesk();
     const [header = ''] = readFileSync(desk.home.file('tokens.csv'), 'utf8').split('\n');
     const file = (name: string): void =>
       writeFileSync(desk.home.file(name), `${header}\n${name}-0123456789abcdef,,,\n`);
-    for (const name of ['open.csv', 'unknown.csv', 'due.csv', 'unwritten.csv', 'young.csv', 'damaged.csv']) file(name);
+    for (const name of ['open.csv', 'unknown.csv', 'unwritten.csv', 'young.csv', 'damaged.csv']) file(name);
     const open = await submitted(desk, 'au submit open.csv');
     const runs = new Map<string, string>();
-    for (const name of ['unknown', 'due', 'unwritten', 'young', 'damaged'])
+    for (const name of ['unknown', 'unwritten', 'young', 'damaged'])
       runs.set(name, await submitted(desk, `au submit ${name}.csv --wait`));
     const of = (name: string): string => runs.get(name) ?? '';
-    for (const run of [open, of('unknown'), of('due'), of('unwritten')]) age(desk, run);
+    for (const run of [open, of('unknown'), of('unwritten')]) age(desk, run);
     desk.change(of('unknown'), (record) => {
       Object.assign(record, { abandoned_at: OLD });
       Object.assign(record.parts[0] ?? {}, { state: 'unknown' });
     });
-    desk.change(of('due'), (record) => Object.assign(record, { exec: 'due' }));
     desk.change(of('unwritten'), (record) => Object.assign(record, { results: undefined }));
     writeFileSync(join(directoryOf(desk, of('damaged')), 'run.json'), '{');
     const before = desk.runIds().map((run) => readdirSync(directoryOf(desk, run)));
@@ -142,7 +141,7 @@ describe('svc au runs prune', () => {
     expect(desk.runIds().map((run) => readdirSync(directoryOf(desk, run)))).toEqual(before);
   });
 
-  it('svc au runs prune prunes completed and abandoned runs, and touches no file of the operator', async () => {
+  it('svc au prune prunes completed and abandoned runs, and touches no file of the operator', async () => {
     const desk = await openQuickDesk();
     mkdirSync(desk.home.file('here'));
     writeFileSync(desk.home.file('here/results.csv'), 'mine');
@@ -165,7 +164,7 @@ describe('svc au runs prune', () => {
     expect((await desk.svc('au submit more.csv')).stderr).toContain('was abandoned');
   });
 
-  it('svc au runs prune does not report success where a run could not be pruned', async () => {
+  it('svc au prune does not report success where a run could not be pruned', async () => {
     const desk = await openQuickDesk();
     const run = await submitted(desk, 'au submit tokens.csv --wait');
     age(desk, run);
@@ -177,7 +176,7 @@ describe('svc au runs prune', () => {
     expect(readdirSync(directory)).toContain('results-0001.csv');
   });
 
-  it('svc au runs prune removes what killed processes left in the spool', async () => {
+  it('svc au prune removes what killed processes left in the spool', async () => {
     const desk = await openDesk();
     const spool = desk.home.file('.local/state/svc/spool');
     mkdirSync(spool, { recursive: true });
@@ -187,9 +186,9 @@ describe('svc au runs prune', () => {
     expect(existsSync(left)).toBe(false);
   });
 
-  it('svc au runs prune needs to be told how old, before anything else', async () => {
+  it('svc au prune needs to be told how old, before anything else', async () => {
     const desk = await openQuickDesk();
-    const { code, stderr } = await desk.svc('au runs prune --yes');
+    const { code, stderr } = await desk.svc('au prune --yes');
     expect(code).toBe(2);
     expect(stderr).toContain('--older-than');
   });
@@ -213,21 +212,5 @@ describe('svc au jobs', () => {
     expect(await rows('au jobs --since 2099-01-01')).toEqual([]);
     const none = await desk.svc('au jobs --status failed');
     expect(none.stderr).toContain('no jobs match; 2 jobs were read');
-  });
-});
-
-describe('svc au runs', () => {
-  it('svc au runs lists the runs of this machine with profile, cycle and age', async () => {
-    const desk = await openQuickDesk();
-    const run = await submitted(desk, 'au submit tokens.csv --cycle 2030-01');
-    const { stdout } = await desk.svc('au runs');
-    expect(JSON.parse(stdout)).toMatchObject({
-      run,
-      profile: 'default',
-      cycle: '2030-01',
-      status: 'pending',
-      rows: 40,
-    });
-    expect((JSON.parse(stdout) as { age: string }).age).toMatch(/^\d+s$/);
   });
 });

@@ -1,15 +1,15 @@
-import { EXIT_CODES, isSvcError, SvcError } from '../../../base/errors.ts';
-import { type Context, defineCommand } from '../../../cli/app/command.ts';
-import { warnOf } from '../../../cli/app/hint.ts';
-import { flag, value } from '../../../cli/app/parameter.ts';
-import { type ListPrinter, listPrinter, oneBatch } from '../../../cli/app/print.ts';
-import { positiveDuration } from '../../../cli/app/value-parsers.ts';
-import { countText, formatBytes, isoTime } from '../../../cli/output/time.ts';
-import type { View } from '../../../cli/output/view.ts';
-import { removeOrphanedSpool } from '../../request/spool.ts';
-import { type OldRun, oldRun, pruneRun } from '../../run/prune.ts';
-import { everyRun } from '../../run/recorded-runs.ts';
-import { shownStatus, toneOf } from '../../run/run-view.ts';
+import { EXIT_CODES, isSvcError, SvcError } from '../../base/errors.ts';
+import { type Context, defineCommand } from '../../cli/app/command.ts';
+import { warnOf } from '../../cli/app/hint.ts';
+import { flag, value } from '../../cli/app/parameter.ts';
+import { type ListPrinter, listPrinter, oneBatch } from '../../cli/app/print.ts';
+import { positiveDuration } from '../../cli/app/value-parsers.ts';
+import { countText, formatBytes, isoTime } from '../../cli/output/time.ts';
+import type { View } from '../../cli/output/view.ts';
+import { removeOrphanedSpool } from '../request/spool.ts';
+import { type OldRun, oldRun, pruneRun } from '../run/prune.ts';
+import { everyRun } from '../run/recorded-runs.ts';
+import { shownStatus, toneOf } from '../run/run-view.ts';
 
 const prunedRunView: View<ReturnType<typeof prunedRun>> = {
   name: 'pruned run',
@@ -31,8 +31,8 @@ export const prune = defineCommand({
   details:
     'Only runs that have been completed, failed or abandoned for longer than --older-than are pruned, never those whose outcome at the service is unknown or whose record cannot be read. The record of a run stays, without any token: submitting the same file again is still recognized, and results that the service still has can be downloaded again.',
   examples: [
-    ['svc au runs prune --older-than 90d --dry-run', 'show what would be removed'],
-    ['svc au runs prune --older-than 90d --yes', 'from cron'],
+    ['svc au prune --older-than 90d --dry-run', 'show what would be removed'],
+    ['svc au prune --older-than 90d --yes', 'from cron'],
   ],
   exitCodes: [3],
   fields: prunedRunView.fields,
@@ -83,8 +83,8 @@ async function pruneRuns(context: Context, { before, dryRun, print }: Pruning): 
 
 /** Names the directories of old cycles with the command that removes them, because their files are the operator's. */
 async function noteOldCycles(context: Context, before: number): Promise<void> {
-  const { oldCycles } = await import('../../refresh/open-cycles.ts');
-  const { usualParent } = await import('../../refresh/rehearsal.ts');
+  const { oldCycles } = await import('../refresh/open-cycles.ts');
+  const { usualParent } = await import('../refresh/rehearsal.ts');
   const parent = usualParent(context);
   const old = await oldCycles(context, parent, before);
   if (old.length === 0) return;
