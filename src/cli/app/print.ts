@@ -176,11 +176,12 @@ export function reportRest(
   seen: ListProgress,
   { nothing, limit = Infinity, wordsFrom }: RestOfList,
 ): void {
-  const { notices, rows } = context;
+  const { notices, out, rows } = context;
   if (seen.shown === 0) notices.note(nothing);
   if (!seen.more || seen.shown >= limit) return;
-  // A cursor belongs to one service, and rows of several profiles have several.
-  if (seen.next === undefined || rows) return notices.note('more results: use --all or a larger --limit');
+  // A cursor belongs to one service, and rows of several profiles have several. On a terminal it would fill two lines.
+  if (seen.next === undefined || rows || out.isTerminal)
+    return notices.note('more results: use --all or a larger --limit');
   notices.commandAfter('more results', typedCommand(wordsFrom(seen.next), context.globals, context.system));
 }
 

@@ -6,8 +6,10 @@ import { listPrinter, pageSizeFor } from '../../cli/app/print.ts';
 import { isoTime } from '../../cli/output/time.ts';
 import type { LogFilter } from '../../client/api/logs.ts';
 import type { Log } from '../../schema/log.ts';
+import { DEFAULT_PAGE_SIZE } from '../../schema/page-size.ts';
 import { filterOf } from '../entry-filter.ts';
 import { clientFilters, matches } from '../filter.ts';
+import { hidesOwnReads } from '../follow/own-reads.ts';
 import type { TailInput } from '../follow/start.ts';
 import {
   actorNames,
@@ -30,7 +32,7 @@ const parameters = {
     ['until', 'all', 'start', 'pageSize'],
     flag('-f, --follow', "then follow, as 'svc logs tail' does"),
   ),
-  hideOwnReads: { ...HIDE_OWN_READS, description: 'hide own reads of the logs (default of -f)' },
+  hideOwnReads: { ...HIDE_OWN_READS, description: 'hide own reads of the logs (default on a terminal)' },
   noHideOwnReads: hidden(NO_HIDE_OWN_READS),
   ...ENTITY_PARAMETERS,
   ...INTERVAL_PARAMETERS,
@@ -72,13 +74,14 @@ export const list = defineCommand({
       import('../list/pages-by-service-time.ts'),
     ]);
     const times = new ServiceInterval(client, input);
-    const hiding = input.hideOwnReads ? await import('../list/hide-own-reads.ts') : undefined;
-    const own = await hiding?.ownReadsToHide(context);
+    const isScreen = hidesOwnReads(actors !== undefined, { ...input, to: undefined });
+    const hiding = input.hideOwnReads || isScreen ? await import('../list/hide-own-reads.ts') : undefined;
+    const own = await hiding?.ownReadsToHide(context, input.hideOwnReads === true);
     const { listSteadily } = await import('../list/list-steadily.ts');
     const { isOldestFirst, newListReading, readList } = await import('../list/read-list.ts');
     const { reportSearched, requireKept, warnOfOldest, withSearched } = await import('../list/list-report.ts');
-    const isFiltered = isFilteredHere(input) || own !== undefined;
-    const most = mostEntries(input, isFiltered);
+    const isFiltered = isFilteredHere(input) || hiding !== undefined;
+    const most = isScreen && !isFilteredHere(input) ? screenEntries(input) : mostEntries(input, isFiltered);
     const reading = newListReading();
     const onRestart = (): void => {
       reading.isNarrower = true;
@@ -101,7 +104,7 @@ export const list = defineCommand({
     if (reading.isNarrower) reading.next = undefined;
     reportSearched(context, input, interval, { reading, isFiltered, most });
     if (input.start === undefined && isOldestFirst(reading)) warnOfOldest(context, interval);
-    hiding?.reportHidden(context, own, actors);
+    hiding?.reportHidden(context, own, actors, isScreen);
     await reportFilters(context, input);
     await requireKept(context, interval, input, reading, client.now());
     return 0;
@@ -129,6 +132,14 @@ const MOST_READ = 20_000;
 function mostEntries({ limit, all }: ListInput, isFiltered: boolean) {
   if (all) return { limit: Infinity, mostRead: Infinity };
   return isFiltered ? { limit: limit ?? DEFAULT_MATCHES, mostRead: MOST_READ } : { limit, mostRead: Infinity };
+}
+
+/** The most entries that are read for a screen of them, most of which may be reads of the logs by this key. */
+const MOST_READ_FOR_SCREEN = 1_000;
+
+/** As `mostEntries`, for the newest entries on a terminal without own reads. */
+function screenEntries({ limit = DEFAULT_PAGE_SIZE, all }: ListInput) {
+  return all ? { limit: Infinity, mostRead: Infinity } : { limit, mostRead: Math.max(MOST_READ_FOR_SCREEN, 2 * limit) };
 }
 
 // Converts the options of a list. The other options of a tail get no value.

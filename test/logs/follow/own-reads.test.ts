@@ -127,6 +127,26 @@ describe('own reads in a list and in counts', () => {
     expect(hidden.stderr).toMatch(/^hidden: \d+ reads of the logs by this key \(application 4707c78a\)$/m);
   });
 
+  it('a list on a terminal leaves own reads out, and says in one line how many and what shows them', async () => {
+    const onTerminal = { baseUrl: new URL(server.url), clock, columns: 160 };
+    const hidden = await svcHere(['logs'], onTerminal);
+    const ownReads = /read log .*4707c78a|log l +application 4707c78a/;
+    expect(hidden.stdout).not.toMatch(ownReads);
+    const said = hidden.stderr.split('\n').filter((line) => line.includes('of the logs by this key'));
+    expect(said).toEqual([expect.stringMatching(/hidden: \d+ reads .*; --no-hide-own-reads shows them/)]);
+    const shown = await svcHere(['logs', '--no-hide-own-reads'], onTerminal);
+    expect(shown.stdout).toMatch(ownReads);
+    expect(shown.stderr).not.toContain('by this key');
+  });
+
+  it('a list on a terminal names the options for more results, and no cursor', async () => {
+    server.logs.push(...Array.from({ length: 150 }, (_, index) => cardRead(100_000 + index * 1_000)));
+    const argv = ['logs', '--until', '95s', '--no-hide-own-reads'];
+    const { stderr } = await svcHere(argv, { baseUrl: new URL(server.url), clock, columns: 160 });
+    expect(stderr).toContain('more results: use --all or a larger --limit');
+    expect(stderr).not.toContain('--start');
+  });
+
   it('the command for the next page of a list goes on hiding own reads', async () => {
     server.logs.push(...Array.from({ length: 150 }, (_, index) => cardRead(100_000 + index * 1_000)));
     const argv = ['logs', 'list', '--until', '95s', '--hide-own-reads', '--page-size', '50'];
