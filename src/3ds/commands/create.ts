@@ -26,14 +26,14 @@ const parameters = {
   token: value('--token <id>', 'the card token', text),
   tokenIntent: value('--token-intent <id>', 'the card token intent, in place of a token', text),
   panToken: value('--pan-token <id>', 'the card token, under its deprecated name', text),
-  type: choice('--type <who>', 'who starts the transaction', SESSION_TYPES),
+  type: choice('--type <who>', 'who starts the transaction; by default customer', SESSION_TYPES),
   dryRun: dryRunParameter,
 } as const;
 
 export const create = defineRequestCommand({
   examples: [
-    ['svc 3ds create --token 5f0c… --type customer', 'the cardholder is present and pays'],
-    ['svc --sandbox 3ds create --card Rejected --type customer', 'a test card of the sandbox'],
+    ['svc 3ds create --token 5f0c…', 'the cardholder is present and pays'],
+    ['svc --sandbox 3ds create --card Rejected', 'a test card of the sandbox'],
     ['svc 3ds create --token 5f0c… --type merchant --fields id', 'a payment without the cardholder, only the id'],
   ],
   permissions: ['3ds:session:create'],
@@ -81,11 +81,9 @@ function looksLikeCardNumber(): SvcError {
   });
 }
 
-function toBody({ token, tokenIntent, panToken, type }: Omit<CreateInput, 'card'>): CreateSession {
+function toBody({ token, tokenIntent, panToken, type = 'customer' }: Omit<CreateInput, 'card'>): CreateSession {
   const given = [token, tokenIntent, panToken].filter((id) => id !== undefined);
   if (given.length !== 1) throw notOne();
-  if (type === undefined)
-    throw new SvcError('usage', '--type is needed', { hint: 'Give --type customer or --type merchant.' });
   if (given.some((id) => containsCardNumber(id, 'cell'))) throw looksLikeCardNumber();
   if (panToken !== undefined) return { pan: panToken, type };
   return token === undefined ? { token_intent_id: tokenIntent, type } : { token_id: token, type };

@@ -146,7 +146,9 @@ function invalidChoice({ message }: CommanderError): Mistake {
 function missingArgument({ message }: CommanderError, { parameters }: Place): Mistake {
   const name = /argument '(.*)'$/.exec(message)?.[1] ?? '';
   const found = Object.values(parameters).find(({ syntax }) => syntax.replace(/\.\.\.>$/, '>') === `<${name}>`);
-  return { message: found ? `${found.syntax} is missing: ${found.description}` : message.replace(/^error: /, '') };
+  if (found === undefined) return { message: message.replace(/^error: /, '') };
+  const choices = found.choices && `Choose one of: ${found.choices.join(', ')}.`;
+  return { message: `${found.syntax} is missing: ${found.description}`, hint: choices };
 }
 
 function missingValue({ message }: CommanderError, { parameters }: Place): Mistake {

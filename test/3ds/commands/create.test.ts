@@ -4,7 +4,7 @@ import { PUBLISHED_TEST_CARDS } from '../../support/card-numbers.ts';
 import { svcHere } from '../../support/run-here.ts';
 
 function create(...options: string[]): ReturnType<typeof svcHere> {
-  return svcHere(['--sandbox', '3ds', 'create', '--type', 'customer', ...options]);
+  return svcHere(['--sandbox', '3ds', 'create', ...options]);
 }
 
 it('svc 3ds create --card takes a test card by its scenario, the start of it or its number', async () => {
@@ -27,4 +27,11 @@ it('svc 3ds create --card refuses an unknown card, a second token, a card number
     baseUrl: new URL('https://service.example'),
   });
   expect(elsewhere).toMatchObject({ code: 2, stderr: expect.stringContaining('a card is a test card of the sandbox') });
+});
+
+it('svc 3ds create is for a cardholder who is present, unless --type says otherwise', async () => {
+  const bodyOf = async (...options: string[]): Promise<string> =>
+    (await create('--token', '00000000-0000-4000-8000-000000000001', '--dry-run', ...options)).stdout;
+  expect(await bodyOf()).toContain('"type": "customer"');
+  expect(await bodyOf('--type', 'merchant')).toContain('"type": "merchant"');
 });

@@ -21,6 +21,12 @@ describe('3ds template', () => {
     expect(table.stdout).toBe(stdout);
   });
 
+  it('svc 3ds template without a type names the types, and prints nothing into a file', async () => {
+    const { code, stdout, stderr } = await place.svc(['3ds', 'template']);
+    expect([code, stdout]).toEqual([2, '']);
+    expect(stderr).toMatch(/Choose one of: payment-transaction, .*add-card/);
+  });
+
   it.each(['json', 'jsonl'])('svc 3ds template prints plain data where %s is requested', async (format) => {
     const { stdout } = await place.svc(['3ds', 'template', 'add-card', '-o', format]);
     expect(JSON.parse(stdout)).toMatchObject({
