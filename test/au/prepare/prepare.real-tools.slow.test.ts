@@ -157,6 +157,35 @@ write('quotes', token=repr)
 write('float', token=lambda t: float(int(t[-4:]) + 1) * 1e20)
 `;
 
+const PERL = String.raw`
+use Text::CSV_XS;
+my $rows = Text::CSV_XS::csv(in => 'source/gaps.csv');
+sub copied { map { [map { $_ } @$_] } @$rows }
+sub write_as { my ($name, $rows, %how) = @_; Text::CSV_XS::csv(in => $rows, out => "$name.csv", %how) }
+write_as('usual', [copied()]);
+write_as('all', [copied()], always_quote => 1);
+write_as('tabs', [copied()], sep_char => "\t");
+write_as('bars', [copied()], sep_char => '|', quote_char => undef, escape_char => undef);
+write_as('dos', [copied()], eol => "\r\n");
+my @none = copied();
+$_->[2] = length($_->[2]) ? $_->[2] : undef for @none;
+write_as('undefined', \@none, quote_empty => 1);
+write_as('null', \@none, undef_str => 'NULL');
+write_as('backslash', \@none, undef_str => '\N');
+my @formula = copied();
+$_->[0] = "=\"$_->[0]\"" for @formula[1 .. $#formula];
+write_as('formula', \@formula);
+`;
+
+function perl(directory: string): Record<string, Expected> {
+  execFileSync('perl', ['-e', PERL], { cwd: directory, stdio: 'pipe' });
+  const names = ['usual', 'all', 'tabs', 'bars', 'dos', 'undefined', 'backslash', 'formula'];
+  return {
+    ...Object.fromEntries(names.map((name) => [`${name}.csv`, right('gaps')])),
+    'null.csv': stops('NULL', 'gaps', '--empty', 'NULL'),
+  };
+}
+
 async function duckDb(directory: string): Promise<Record<string, Expected>> {
   const { DuckDBInstance } = await import('@duckdb/node-api');
   const instance = await DuckDBInstance.create(':memory:');
@@ -376,6 +405,7 @@ const TOOLS: readonly Tool[] = [
       };
     },
   },
+  { name: "exports by Perl's Text::CSV_XS", isThere: has('perl', '-MText::CSV_XS', '-e', '1'), write: perl },
   {
     name: 'exports by JavaScript',
     isThere: true,
