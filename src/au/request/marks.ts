@@ -17,6 +17,14 @@ export function markOf(cell: string): Mark | undefined {
 /** The exponent of a large number, or the zero behind the point of a number that was no text. */
 const CHANGED_NUMBER = /^[-+]?(?:\d+(?:[.,]\d+)?e[-+]\d+|\d[.,]\d+e\d+|\d+[.,]0+|inf(?:inity)?)$/i;
 
+/** The apostrophe by which a spreadsheet marks a number as text, before a text that is no name. */
+const MARKED_TEXT = /^'[^'\s]+$/;
+
+/** Tells whether a cell has the apostrophe of a spreadsheet before it. */
+export function isMarkedText(cell: string): boolean {
+  return MARKED_TEXT.test(cell);
+}
+
 /** Tells whether a cell is a number as spreadsheets and statistics programs write it, whose last digits may be lost. */
 export function isChangedNumber(cell: string): boolean {
   return CHANGED_NUMBER.test(cell);

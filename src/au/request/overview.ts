@@ -1,7 +1,7 @@
 import { countText, formatNumber } from '../../cli/output/time.ts';
 import { TEST_CARD_EXPIRATION } from '../../schema/account-updater-files.ts';
 import type { Check, Doubt } from './checks.ts';
-import { isChangedNumber, markOf } from './marks.ts';
+import { isChangedNumber, isMarkedText, markOf } from './marks.ts';
 import { CountedLines, type FileOverview, type Finding } from './request-file.ts';
 import { tokenShape, unwrappedUuid } from './token-shape.ts';
 
@@ -131,7 +131,8 @@ export class Overview {
   #tokenProblem(token: string): Finding | undefined {
     if (!this.#accept.has('numbers') && isChangedNumber(token)) return NUMBER_AS_TOKEN;
     if (markOf(token) !== undefined) return MARK_AS_TOKEN;
-    return !this.#accept.has('tokens') && unwrappedUuid(token) !== undefined ? WRAPPED : undefined;
+    if (unwrappedUuid(token) !== undefined) return this.#accept.has('tokens') ? undefined : WRAPPED;
+    return !this.#accept.has('numbers') && isMarkedText(token) ? MARKED_TOKEN : undefined;
   }
 
   #takeOther(token: string, line: number): void {
@@ -161,6 +162,7 @@ export class Overview {
 
   #merchantProblem(name: string): Finding | undefined {
     if (!this.#accept.has('numbers') && isChangedNumber(name)) return NUMBER_AS_MERCHANT;
+    if (!this.#accept.has('numbers') && isMarkedText(name)) return MARKED_MERCHANT;
     return !this.#accept.has('marks') && markOf(name) !== undefined ? MARK_AS_MERCHANT : undefined;
   }
 }
@@ -294,6 +296,9 @@ const WRONG_YEAR: Finding = {
 const NUMBER = 'is a number that a spreadsheet changed, such as 4.4E+14 or 4456.0: export the column as text';
 const NUMBER_AS_TOKEN: Finding = { rule: 'numbers', column: 'token', problem: NUMBER };
 const NUMBER_AS_MERCHANT: Finding = { rule: 'numbers', column: 'merchant_id', problem: NUMBER };
+const MARKED = 'begins with the apostrophe by which a spreadsheet marks text: export the column without it';
+const MARKED_TOKEN: Finding = { rule: 'numbers', column: 'token', problem: MARKED };
+const MARKED_MERCHANT: Finding = { rule: 'numbers', column: 'merchant_id', problem: MARKED };
 const MARK_AS_TOKEN: Finding = { rule: 'token_empty', column: 'token', problem: 'is a mark for nothing, such as NULL' };
 const MARK_AS_MERCHANT: Finding = {
   rule: 'marks',
