@@ -13,7 +13,7 @@ export interface Outcome {
   readonly challenge_cancel_reason?: unknown;
 }
 
-/** Whether the outcome is still open: a challenge is under way, or nothing was authenticated yet. */
+/** Whether the outcome is still open: a challenge is under way, or the service shows no authentication. */
 export function isOpen({ authentication_status: status }: Outcome): boolean {
   return status === undefined || status === null || ['', 'challenge', 'decoupled_challenge'].includes(status);
 }
@@ -21,7 +21,7 @@ export function isOpen({ authentication_status: status }: Outcome): boolean {
 /** Explains an outcome in lines: its meaning, who bears the loss, and what to do next. */
 export function outcomeLines(outcome: Outcome): string[] {
   const status = outcome.authentication_status;
-  if (status === undefined || status === null || status === '') return ['nothing was authenticated yet'];
+  if (status === undefined || status === null || status === '') return ['the service shows no authentication'];
   const meaning = THREE_DS_MEANINGS.find(({ kind, name }) => kind === 'authentication status' && name === status);
   if (meaning === undefined)
     return [

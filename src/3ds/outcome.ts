@@ -247,17 +247,12 @@ export async function resultSoFar({ threeDs }: Client, id: string): Promise<Auth
 
 function stateOf(result: PollResult<Authentication>, status: Status): string {
   if (!('seen' in result)) return `no response (${result.reason})`;
-  return result.seen.authentication_status ?? (status === null ? 'not authenticated yet' : 'open');
+  return result.seen.authentication_status ?? (status === null ? 'no authentication shown' : 'open');
 }
 
-/** Whether the session was read and shows that nothing was authenticated yet, as `resultSoFar` returns it. */
-export function isUnauthenticated({ authentication_status: status }: Authentication): boolean {
+/** Whether the session was read and shows no authentication, as `resultSoFar` returns it. */
+export function isUnshown({ authentication_status: status }: Authentication): boolean {
   return status === null;
-}
-
-/** The command that authenticates a session. */
-export function authenticateWords(id: string): string[] {
-  return ['3ds', 'authenticate', id, '--file', '<body>'];
 }
 
 /** The outcomes at which a command exits with 10, as typed. */
@@ -273,19 +268,18 @@ type Status = Authentication['authentication_status'];
 function withResumeHint(error: unknown, id: string, status: Status, failOn: FailOn): unknown {
   if (isSvcError(error, 'timeout')) return stillOpen(id, error, status, failOn);
   if (!isSvcError(error, 'hangup', 'interrupted', 'terminated')) return error;
-  const message = `${error.message}; ${status === null ? 'nothing was authenticated yet' : 'the challenge continues without svc'}`;
+  const message = `${error.message}; ${status === null ? UNSHOWN : 'the challenge continues without svc'}`;
   return error.with({ message, ...resumeHint(id, failOn) });
 }
 
-// A session without any status yet has no challenge that could be open.
 function stillOpen(id: string, why: SvcError, status: Status, failOn: FailOn): SvcError {
-  if (status !== null) {
-    const message = `the challenge of 3DS session ${id} is still open: ${why.message}`;
-    return why.with({ code: 'pending', message, ...resumeHint(id, failOn) });
-  }
-  const message = `nothing was authenticated yet in 3DS session ${id}: ${why.message}`;
-  return why.with({ code: 'pending', message, ...resumeHint(id, failOn), next: authenticateWords(id) });
+  const found =
+    status === null ? `${UNSHOWN} of 3DS session ${id}` : `the challenge of 3DS session ${id} is still open`;
+  return why.with({ code: 'pending', message: `${found}: ${why.message}`, ...resumeHint(id, failOn) });
 }
+
+// A session may show its authentication only when the challenge is done, so this does not say that there was none.
+const UNSHOWN = 'the service shows no authentication';
 
 function resumeHint(id: string, failOn: FailOn): ErrorDetails {
   return { hint: undefined, next: resultWords(id, failOn), facts: { session: id } };

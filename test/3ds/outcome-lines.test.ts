@@ -122,7 +122,7 @@ describe('outcomes', () => {
       expect.stringMatching(/^next: Stop/),
       expect.stringMatching(/^because of stolen-card: .*do not try this card again/),
     ]);
-    expect(outcomeLines({})).toEqual(['nothing was authenticated yet']);
+    expect(outcomeLines({})).toEqual(['the service shows no authentication']);
     expect(outcomeLines({ authentication_status: 'new', authentication_status_reason: 7 })[0]).toContain(
       'does not know',
     );

@@ -5,10 +5,9 @@ import { textToSend } from '../../cli/app/value-parsers.ts';
 import type { Authentication } from '../../schema/three-ds/session.ts';
 import { isOpen } from '../outcome-lines.ts';
 import {
-  authenticateWords,
   checkOutcome,
   failOnParameter,
-  isUnauthenticated,
+  isUnshown,
   orNewSession,
   reportOutcome,
   reportPage,
@@ -45,8 +44,10 @@ export const challengeResult = defineCommand({
     const { acs_challenge_url: page, authentication_status: status } = first;
     const mustWait = wait && isOpen(first);
     if (mustWait && status === 'challenge' && page) await reportPage(context, page, open);
-    if (mustWait && isUnauthenticated(first))
-      noteNext(context, 'nothing was authenticated yet; to authenticate', authenticateWords(id));
+    if (mustWait && isUnshown(first))
+      context.notices.note(
+        'the service shows no authentication of this session: it is open, or nobody has authenticated it yet',
+      );
     const result = mustWait ? await orNewSession(waitForOutcome(context, client, id, { known: first, failOn })) : first;
     await print(result);
     await reportOutcome(context, client, id, result);

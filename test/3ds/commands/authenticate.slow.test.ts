@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { errorIn } from '../../support/run-here.ts';
 import { FakeClock } from '../../support/clock.ts';
 import { changed, fullBody } from '../bodies.ts';
 import { Place, type Reply, Scripted } from './support.ts';
@@ -569,19 +570,19 @@ describe('3ds challenge-result', () => {
   });
 
   it.each([[null], [{}]])(
-    'svc 3ds challenge-result says of a session with the authentication %j that nothing was authenticated, not that a challenge is open',
+    'svc 3ds challenge-result says of a session with the authentication %j that none is shown, and names itself as the next command',
     async (authentication) => {
       script({ [READ]: [200, { ...SESSION, authentication }] });
       const argv = ['3ds', 'challenge-result', 's1', '--wait'];
       const run = await place.svc(argv, { server, clock: new FakeClock() });
       expect([run.code, run.stdout]).toEqual([11, '']);
-      const [first = '', command = ''] = run.stderr.split('\n');
-      expect([first, command.trim()]).toEqual([
-        'nothing was authenticated yet; to authenticate:',
-        'svc 3ds authenticate s1 --file <body>',
-      ]);
-      expect(run.stderr).toContain('nothing was authenticated yet in 3DS session s1');
-      expect(run.stderr).not.toContain('open');
+      expect(run.stderr.split('\n')[0]).toMatch(/^the service shows no authentication of this session: it is open, or/);
+      // A script that followed a command to authenticate would do so twice.
+      expect(run.stderr).not.toContain('3ds authenticate');
+      expect(errorIn(run)).toMatchObject({
+        message: expect.stringContaining('the service shows no authentication of 3DS session s1'),
+        next: 'svc 3ds challenge-result s1 --wait',
+      });
     },
   );
 
