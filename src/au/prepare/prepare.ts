@@ -573,5 +573,6 @@ function shownCells(cells: readonly string[], { rule }: RowFinding): readonly st
 /** The words of a message for each reason why an export is no readable CSV. A quote inside a cell is allowed there. */
 const FAULTS: Readonly<Record<CsvFault, string>> = {
   ...CSV_FAULTS,
-  stray: 'text follows the closing quote of a cell; write a quote within a quoted cell twice',
+  stray:
+    'text follows the closing quote of a cell: export a quote within a cell as two, and NULL as an empty cell, not as "N (COALESCE)',
 };

@@ -334,6 +334,7 @@ async function mariaDb(directory: string): Promise<Record<string, Expected>> {
     outfile('outfile.tsv', '');
     outfile('outfile.csv', "FIELDS TERMINATED BY ','");
     outfile('outfile-quoted.csv', `FIELDS TERMINATED BY ',' ENCLOSED BY '"'`);
+    outfile('outfile-escaped.csv', `FIELDS TERMINATED BY ',' ENCLOSED BY '"' ESCAPED BY '"'`);
   } finally {
     await server.stop();
   }
@@ -344,6 +345,7 @@ async function mariaDb(directory: string): Promise<Record<string, Expected>> {
     'outfile.tsv': right('gaps'),
     'outfile.csv': right('gaps'),
     'outfile-quoted.csv': right('gaps'),
+    'outfile-escaped.csv': stops('NULL as an empty cell', 'gaps'),
   };
 }
 
