@@ -83,14 +83,6 @@ const THREE_DS: readonly Entry[] = [
   ),
 ];
 
-const LEDGER: readonly Entry[] = [
-  entry(
-    'repair',
-    'put back what is missing in the ledger, from the copies of this machine',
-    () => import('./au/commands/ledger/repair.ts'),
-  ),
-];
-
 const ACCOUNT_UPDATER: readonly Entry[] = [
   entry(
     'refresh',
@@ -144,7 +136,6 @@ const ACCOUNT_UPDATER: readonly Entry[] = [
   entry('ignore', 'let a job of another system stop no upload', () => import('./au/commands/ignore.ts'), {
     hidden: true,
   }),
-  group('ledger', 'repair the memory of what was paid for', LEDGER, { hidden: true }),
 ];
 
 const EVENTS: readonly Entry[] = [

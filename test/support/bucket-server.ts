@@ -75,6 +75,17 @@ export class BucketServer {
     return [...this.#objects.keys()];
   }
 
+  /** Returns the bytes of an object. */
+  bytes(key: string): Buffer {
+    return this.#objects.get(key)?.bytes ?? Buffer.alloc(0);
+  }
+
+  /** Stores an object without a request, as another program did. */
+  put(key: string, bytes: Buffer): void {
+    const etag = `"${hash('md5', bytes).digest('hex')}"`;
+    this.#objects.set(key, { key, bytes, etag, at: this.now() });
+  }
+
   /** Removes an object, as if it had never been stored. */
   remove(key: string): void {
     this.#objects.delete(key);

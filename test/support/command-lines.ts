@@ -41,7 +41,6 @@ export const COMMAND_LINES: Readonly<Record<string, string>> = {
   'au resume': 'au resume {run}',
   'au abandon': 'au abandon {open} --yes',
   'au ignore': 'au ignore {foreign} --yes',
-  'au ledger repair': 'au ledger repair',
   'au report': 'au report results.csv --request tokens.csv',
   'au next': 'au next tokens.csv results.csv --out next.csv --fail-on err=50%',
   'events listen': 'events listen --port 0',

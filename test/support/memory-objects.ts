@@ -16,6 +16,8 @@ export class MemoryObjects implements ObjectStore {
   requests: string[] = [];
   /** Whether the store replaces objects that exist, as some do that do not know the condition. */
   ignoresCondition = false;
+  /** When objects were changed, in lists. */
+  readonly changedAt = new Map<string, number>();
   /** Objects that lists leave out. */
   readonly unlisted = new Set<string>();
   /** Called before each attempt to create an object. */
@@ -42,7 +44,8 @@ export class MemoryObjects implements ObjectStore {
   async *list(prefix: string): AsyncGenerator<StoredFile> {
     await this.#request(`list ${prefix}`);
     for (const [path, { byteLength: bytes }] of this.objects)
-      if (path.startsWith(prefix) && !this.unlisted.has(path)) yield { path, bytes };
+      if (path.startsWith(prefix) && !this.unlisted.has(path))
+        yield { path, bytes, changedAt: this.changedAt.get(path) };
   }
 
   /** Returns the text of an object. */

@@ -55,7 +55,7 @@ export const abandon = defineCommand({
   },
   async run(context, { run: name, undo }) {
     const print = await recordPrinter(context, runView);
-    const freed = undo ? undefined : ((await releaseCut(context, name)) ?? (await releaseJob(context, name)));
+    const freed = undo ? undefined : await releaseJob(context, name);
     if (freed) return print(freed);
     const unreadable = undo ? undefined : await unreadableRun(context, name);
     const row = unreadable ? await setAside(context, unreadable) : await abandonRun(context, name, undo);
@@ -78,6 +78,8 @@ async function releaseJob(context: Context, job: string): Promise<RunRow | undef
   const find = async () => (await ledgerOfKey(context, client, reading, hasJob, { isNamed: true }))?.[0];
   const tenant = shown ?? (await recordedTenant(context, job)) ?? (await find());
   if (tenant === undefined) return undefined;
+  // A claim that the ledger has lost is entered again from the run of this machine.
+  if ((await reading.claimOfJob(tenant, job)) === undefined) await (await reading.open(tenant)).cycleWithoutClaim(job);
   const claimed = await reading.claimOfJob(tenant, job);
   if (claimed === undefined) return releaseLost(context, client, tenant, job);
   if (!claimed.stands) {
@@ -121,22 +123,14 @@ async function releaseJob(context: Context, job: string): Promise<RunRow | undef
 /**
  * Frees the rows of a job that has its file, and whose claim the ledger has lost, so that it stops every upload. Returns
  * undefined for any other job.
- * @throws SvcError `conflict` if this machine can put back what the ledger has lost
  */
 async function releaseLost(context: Context, client: Client, tenant: string, job: string): Promise<RunRow | undefined> {
   const { notices } = context;
   const cycle = await (await new CommandLedger(context, { onlyReads: true }).open(tenant)).cycleWithoutClaim(job);
   const { status = 'pending', created_at = null } = (await findJob(client, job)) ?? {};
   if (cycle === undefined || status === 'pending' || status === 'failed') return undefined;
-  const planned = await new CommandLedger(context, { onlyReads: true }).repair(client, tenant);
-  if (planned.some((object) => object.status === 'put_back'))
-    throw new SvcError('conflict', `the rows of job ${job} are not free: the service says that it is ${status}`, {
-      hint: 'The ledger has lost entries of which this machine has a copy or the run. To put them back:',
-      next: ['au', 'ledger', 'repair'],
-      facts: { job, cycle },
-    });
   notices.warn(
-    `the ledger has lost which rows job ${job} has: any row of cycle ${cycle} may have been paid for with it, and is paid for again if a file has it. A machine with a copy puts the claim back: svc au ledger repair`,
+    `the ledger has lost which rows job ${job} has: any row of cycle ${cycle} may have been paid for with it, and is paid for again if a file has it. A machine with a copy of the claim puts it back when it next sends rows`,
   );
   await confirm(context, `Free the rows of job ${job}?`);
   await (await new CommandLedger(context).open(tenant)).giveUpClaim(job);
@@ -255,20 +249,6 @@ async function recordedTenant(context: Context, job: string): Promise<string | u
   const hasJob = ({ record }: RunDirectory): boolean =>
     record.profile === profile && record.base_url === baseUrl && record.parts.some((part) => part.job === job);
   return runs.find(hasJob)?.record.tenant_id;
-}
-
-/** Frees the rows of a cut entry of the ledger. Returns undefined if the name is not one of such an entry. */
-async function releaseCut(context: Context, name: string): Promise<RunRow | undefined> {
-  const [, cycle, number] = /^([a-z0-9][a-z0-9._-]*)\/(\d{8})$/.exec(name) ?? [];
-  if (cycle === undefined || fs.existsSync(name)) return undefined;
-  const tenant = await tenantOfKey(await context.client());
-  if (tenant === undefined) return undefined;
-  await new CommandLedger(context, { onlyReads: true }).requireCut(tenant, cycle, Number(number));
-  context.notices.warn(`entry ${name} of the ledger is cut: any row of cycle ${cycle} may have been paid for with it`);
-  await confirm(context, `Free the rows of entry ${name}?`);
-  await new CommandLedger(context).abandonCut(tenant, cycle, Number(number));
-  context.notices.success(`the rows of entry ${name} are free: the next submission of them sends them again`);
-  return { ...emptyRow(), status: 'abandoned', cycle, progress: `entry ${number} of the ledger is free` };
 }
 
 /** Returns the runs on this machine that have a job, and not yet its results. */

@@ -86,6 +86,7 @@ async function printCycles(context: Context): Promise<number> {
       rows[0]?.cycle ?? '',
       '--wait',
     ]);
+  for (const { cycle } of rows) await opened?.[1].cycle(cycle).heal();
   return rows.some(({ status: of }) => of === UNKNOWN) ? EXIT_CODES.outcome_unknown : 0;
 }
 
@@ -104,7 +105,7 @@ async function printCycle(context: Context, name: string): Promise<number> {
   const { findJobs } = await import('../run/poll-parts.ts');
   const print = await listPrinter(context, claimView);
   const client = await context.client();
-  const { entries } = await namedCycle(context, client, name, { onlyReads: true });
+  const { cycle, entries } = await namedCycle(context, client, name, { onlyReads: true });
   // A job that turned out to have its file was claimed again.
   const claims = [
     ...new Map(entries.flatMap((entry) => (entry.kind === 'claim' ? [[entry.job, entry] as const] : []))).values(),
@@ -112,6 +113,8 @@ async function printCycle(context: Context, name: string): Promise<number> {
   const jobs = await findJobs(client, new Set(claims.map(({ job }) => job)));
   const rows = claims.map((claim) => claimRow(claim, entries, jobs.get(claim.job)?.status ?? UNKNOWN));
   await print(oneBatch(rows));
+  // This machine may know the entries from its copies only.
+  await cycle.heal();
   const isDoubtful = rows.some(
     ({ status: of, results_read: wasRead, freed }) => of === UNKNOWN && !wasRead && freed === null,
   );

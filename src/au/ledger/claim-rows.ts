@@ -36,10 +36,10 @@ export class RowsTaken extends SvcError {}
 export async function claimRows(ledger: Ledger, claiming: Claiming): Promise<boolean> {
   const { job, rows } = claiming;
   const cycle = ledger.cycle(claiming.cycle);
+  // A claim may be known from a copy, which a restored ledger does not have.
+  await cycle.heal();
   const claimed = await cycle.read();
   if (isClaimed(claimed, claiming)) {
-    // The claim of an earlier attempt may be known from a copy, which a restored ledger does not have.
-    await cycle.requireComplete();
     await cycle.requireCondition();
     await requireOnlyClaim(cycle, claiming, claimed);
     return false;

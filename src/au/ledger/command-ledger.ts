@@ -7,6 +7,7 @@ import { sandboxLedger } from '../../cli/app/embedded-sandbox.ts';
 import { serviceOf } from '../../cli/app/service.ts';
 import { requireSpelledPlaces } from '../../cli/config/variables.ts';
 import { requireDirectory } from '../../cli/config/paths.ts';
+import { countText } from '../../cli/output/time.ts';
 import type { Client } from '../../client/api/client.ts';
 import { ReadOnlyPlace } from '../../client/store/objects.ts';
 import { fileSource, hashIfReadable, type UploadSource } from '../../client/transfer/source.ts';
@@ -40,7 +41,6 @@ import { fileCycle, isFileCycle, unknownRowsCycle } from './file-cycle.ts';
 import type { Ledger, LedgerCycle } from './ledger.ts';
 import { isSamePlace, openCopies, openLedgerStore, openOwnLedgers, openSharedStore } from './open-store.ts';
 import { PlannedObjects } from './planned-objects.ts';
-import type { RepairedObject } from './repair-ledger.ts';
 import { readRows, type RequestRows, tokensOf } from './request-rows.ts';
 import { repeatsToken } from '../request/tokens-once.ts';
 import { RowSet } from './row-set.ts';
@@ -140,6 +140,7 @@ export class CommandLedger {
   readonly #looked = new Set<string>();
   /** The runs of this state directory that cannot be entered, because their records cannot be read. */
   #unreadable: readonly UnreadableRun[] = [];
+  #check: (() => Promise<void>) | undefined;
   /** The claims of a process are made one after the other. */
   #last: Promise<unknown> = Promise.resolve();
 
@@ -214,7 +215,7 @@ export class CommandLedger {
     const sets = await Promise.all(taken.flatMap(({ claim: { row_set: set } }) => (set ? [cycle.rowSet(set)] : [])));
     const isAnyFree = rows.shared(RowSet.union(sets)) < rows.size;
     // A command that sends rows finds lost entries when it claims them. What is read here may be copies of this machine.
-    if (this.#onlyReads && isAnyFree) await cycle.requireComplete();
+    if (this.#onlyReads && isAnyFree) await cycle.heal();
     if (client && read && isAnyFree) await this.#readCompleted(client, entries, (claim) => read(tenant, claim));
     const dividing = { sources: parts.map(({ source }) => source), isMixed: ofParts.some(({ isMixed }) => isMixed) };
     return { named, rows, isBegun, division: await divideRows(this.#context, ledger, cycle, dividing, taken) };
@@ -406,9 +407,8 @@ export class CommandLedger {
         'conflict',
         `svc sent job ${job.id}, and the ledger has lost its claim: it cannot be ignored`,
         {
-          hint: 'Put the claim back on a machine that has it. Only if none has it, free the rows of the job with the second command: they are sent again if a file has them.',
-          next: ['au', 'ledger', 'repair'],
-          alternatives: [['au', 'abandon', job.id]],
+          hint: 'The next command that sends rows, on a machine that has the claim, puts it back. Only if none has it, free the rows of the job: they are sent again if a file has them.',
+          next: ['au', 'abandon', job.id],
           facts: { job: job.id },
         },
       );
@@ -423,55 +423,6 @@ export class CommandLedger {
   /** Marks a job as one of another system, which stops no upload. */
   async ignore(job: AccountUpdaterJob): Promise<void> {
     await (await this.open(this.tenantOf(job))).ignore(job.id);
-  }
-
-  /**
-   * Puts missing objects of a tenant's ledger back. The ledger of one machine has no copies, so that lost claims are entered
-   * again from the runs.
-   */
-  async repair(client: Client, tenant: string, options = { whole: false }): Promise<RepairedObject[]> {
-    const { repairLedger } = await import('./repair-ledger.ts');
-    const { root, shared } = await this.#place(tenant);
-    const objects = shared?.objects ?? (await openOwnLedgers(this.#context, root));
-    const found = await repairLedger(objects, shared?.cache, tenant, options);
-    if (found.some(({ status }) => status !== 'put_back')) return found;
-    const { lostClaims } = await import('./lost-claims.ts');
-    const reading = new CommandLedger(this.#context, { onlyReads: this.#onlyReads || shared !== undefined });
-    const ledger = await reading.open(tenant);
-    const runs = shared === undefined ? (await everyRun(this.#context)).runs : [];
-    const enter = (run: (typeof runs)[number], lost: ReadonlySet<string>): Promise<void> =>
-      enterRun(this.#context, ledger, run, lost);
-    return [...found, ...(await lostClaims(client, ledger, runs, enter))];
-  }
-
-  /**
-   * Takes the place that is set for the one in which a tenant's ledger is now, if this machine used it in another place.
-   * @throws SvcError `config` unless the ledger was moved as a whole
-   */
-  async acceptMoved(tenant: string): Promise<void> {
-    const { readUsedLedger } = await import('./used-ledger.ts');
-    const folder = await this.placeOf(tenant);
-    const used = readUsedLedger(folder);
-    if (used?.ledger === undefined || this.#location === undefined) return;
-    const to = await openLedgerStore(this.#context, this.#location);
-    if (isSamePlace(used.ledger, to.name)) return;
-    const { keepCopies, requireMoved } = await import('./moved-ledger.ts');
-    const from = await openLedgerStore(this.#context, used.ledger);
-    const copies = await openCopies(this.#context, folder, from);
-    await requireMoved(tenant, { from, to, copies, onlyReads: used.pending === true });
-    await keepCopies(copies, await openCopies(this.#context, folder, to));
-    await this.#remember(folder, { ...used, ledger: to.name });
-    this.#context.notices.note(`the ledger of tenant ${tenant} is in ${to.name} now, and no longer in ${from.name}`);
-  }
-
-  /** Checks that an entry is the last of its cycle and is cut. @throws SvcError `not_found` */
-  async requireCut(tenant: string, cycle: string, number: number): Promise<void> {
-    await (await this.open(tenant)).cycle(cycle).requireCut(number);
-  }
-
-  /** Ends the claim that a cut last entry of a cycle may have been, on the operator's word. */
-  async abandonCut(tenant: string, cycle: string, number: number): Promise<void> {
-    await (await this.open(tenant)).cycle(cycle).abandonCut(number, 'the operator; no machine has the entry');
   }
 
   /** Returns the newest claim of a job; undefined if the ledger has none. */
@@ -675,6 +626,8 @@ export class CommandLedger {
       clock: this.#context.clock,
       who: this.#who(),
       cache,
+      onPutBack: this.#onPutBack,
+      onFirstEntry: this.#onFirstEntry,
       isFirstUse,
     });
     if (ledger.isReadOnly) {
@@ -701,8 +654,46 @@ export class CommandLedger {
   async #openOwn(tenant: string, { onlyReads = this.#onlyReads } = {}): Promise<Ledger> {
     const { Ledger: Opened } = await import('./ledger.ts');
     const objects = await openOwnLedgers(this.#context, this.#root());
-    const host = { clock: this.#context.clock, who: this.#who(), isFirstUse: false, isOwn: true };
+    const enterAgain = (ledger: Ledger, job: string): Promise<void> => this.#enterAgain(ledger, job);
+    const own = {
+      isFirstUse: false,
+      isOwn: true,
+      onPutBack: this.#onPutBack,
+      onFirstEntry: this.#onFirstEntry,
+      enterAgain,
+    };
+    const host = { clock: this.#context.clock, who: this.#who(), ...own };
     return Opened.open(onlyReads ? new PlannedObjects(objects) : objects, tenant, host);
+  }
+
+  /** Sets what is checked before this command adds its next entry. */
+  beforeFirstEntry(check: (() => Promise<void>) | undefined): void {
+    this.#check = check;
+  }
+
+  readonly #onFirstEntry = async (): Promise<void> => {
+    const check = this.#check;
+    // The check itself may enter a run again.
+    this.#check = undefined;
+    await check?.();
+  };
+
+  /** Says what was put back from the copies of this machine, or would be. */
+  readonly #onPutBack = (place: string, names: readonly string[]): void => {
+    const { notices } = this.#context;
+    const objects = `${countText(names.length, 'object')}, ${names.length === 1 ? '' : 'such as '}${names[0]}`;
+    if (this.#onlyReads)
+      notices.warn(
+        `the ledger in ${place} lacks ${objects}: this machine has a copy, which the next command that sends rows puts back`,
+      );
+    else notices.warn(`the ledger in ${place} lacked ${objects}: put back from the copies of this machine`);
+  };
+
+  /** Enters the run of this machine again whose job has lost its claim: the ledger of one machine has no copies. */
+  async #enterAgain(ledger: Ledger, job: string): Promise<void> {
+    const { runs } = await everyRun(this.#context);
+    const sent = runs.find(({ record }) => record.parts.some((part) => part.job === job && part.joined === undefined));
+    if (sent) await enterRun(this.#context, ledger, sent, new Set([job]));
   }
 
   /** Remembers the ledger of a tenant. From then on, this machine sends nothing without it. */
@@ -720,7 +711,7 @@ export class CommandLedger {
     const used = readUsedLedger(kept);
     const objects =
       this.#location === undefined ? undefined : await openSharedStore(this.#context, this.#location, used);
-    requireSameLedger(used, { ...this.#context.settings.ledger, value: objects?.name });
+    requireSameLedger(used, { ...this.#context.settings.ledger, value: objects?.name }, kept);
     if (objects === undefined) return { root, kept, used, shared: undefined };
     const cache = await openCopies(this.#context, kept, objects);
     if (!this.#onlyReads) return { root, kept, used, shared: { objects, cache } };

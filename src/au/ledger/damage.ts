@@ -1,11 +1,43 @@
 import { SvcError } from '../../base/errors.ts';
+import { utcTime } from '../../cli/output/time.ts';
+import type { ObjectStore } from '../../client/store/objects.ts';
+import { UNDER_WAY_MS, UPLOAD_LIFE_MS } from '../../schema/account-updater-files.ts';
 
 /** Returns the error for a part of a ledger that is not as svc wrote it. */
 export function damagedLedger(name: string, problem: string): SvcError {
   return new SvcError('config', `the ledger is damaged: ${name}: ${problem}; nothing was sent`, {
-    hint: 'Run the command below on each machine that used this ledger: it puts back what that machine has a copy of. If it names entries as forked, the ledger was restored from a backup and went on: restore nothing then. Otherwise restore the object from a backup or an older version of the bucket. Never remove the ledger: the rows that it names would be paid for again.',
-    next: ['au', 'ledger', 'repair'],
+    hint: 'Run the same command on each machine that used this ledger: it puts back what is missing and of which that machine has a copy. Where an object is there and differs, whoever administers the place restores it from a backup or an older version of the bucket. Never remove the ledger: the rows that it names would be paid for again.',
+    next: ['doctor'],
     facts: { object: name },
+  });
+}
+
+/**
+ * Returns the error for an object in the place of an entry that is none, such as one of which an interrupted copy left only the
+ * beginning. If it is the last of its cycle, it may have been a claim, whose job may get its file as long as its address works.
+ */
+export async function unreadableEntry(
+  objects: ObjectStore,
+  { name, next }: { readonly name: string; readonly next: string },
+): Promise<SvcError> {
+  let changedAt: number | undefined;
+  let isLast = true;
+  for await (const { path, changedAt: at } of objects.list(name.slice(0, name.lastIndexOf('/') + 1))) {
+    if (path === name) changedAt = at;
+    if (path === next) isLast = false;
+  }
+  const from = changedAt === undefined ? undefined : changedAt + UPLOAD_LIFE_MS + UNDER_WAY_MS;
+  const when =
+    from === undefined
+      ? 'After 75 minutes in which no machine submitted'
+      : `From ${utcTime(from)} on, if no machine submits until then`;
+  const hint = isLast
+    ? `${when}, whoever administers the place may remove exactly this object. The next command that sends rows, on a machine that has a copy of it, puts it back. If none has one, submissions stop (3) as long as the service has the file of its job. Run the command on the machines that used this ledger first.`
+    : 'Whoever administers the place restores it, or removes exactly this object: the next command that sends rows, on a machine that has a copy of it, then puts it back. Never remove the ledger: the rows that it names would be paid for again.';
+  const error = damagedLedger(`${objects.name}/${name}`, 'it is cut, or is no entry of a ledger');
+  return error.with({
+    hint,
+    facts: { ...error.facts, ...(isLast && from !== undefined && { removable_from: new Date(from).toISOString() }) },
   });
 }
 
@@ -13,30 +45,38 @@ export function damagedLedger(name: string, problem: string): SvcError {
  * Returns the error for a place that has nothing of a ledger that this machine used there. An empty directory is what a
  * volume that is not mounted leaves: a ledger that is put back there is hidden from all machines when it is mounted again.
  */
-export function absentLedger(place: string): SvcError {
+export function absentLedger(place: string, copies: string | undefined): SvcError {
+  const own =
+    copies === undefined
+      ? ''
+      : ` Only if the ledger is lost and there is no backup of it, copy what is in ${copies} there.`;
   return new SvcError(
     'config',
     `this machine used the ledger in ${place}, and nothing of it is there; nothing was sent`,
     {
-      hint: 'Check that the volume is mounted, or that the bucket is the same, and run the command again. Only if the ledger is lost, run the last of these commands on each machine that used it.',
+      hint: `Check that the volume is mounted, or that the bucket is the same, and run the command again.${own}`,
       next: ['doctor'],
-      alternatives: [['au', 'ledger', 'repair', '--whole']],
-      facts: { ledger: place },
+      facts: { ledger: place, ...(copies !== undefined && { copies }) },
     },
   );
 }
 
 /** Returns the error for a place where another ledger was begun since this machine used one there. */
-export function replacedLedger(place: string, settings: string, hasEntries: boolean): SvcError {
+export function replacedLedger(
+  place: string,
+  settings: string,
+  copies: string | undefined,
+  hasEntries: boolean,
+): SvcError {
   const wayOut = hasEntries
     ? 'Both ledgers name rows that may have been paid for, and none knows those of the other: remove neither. Let whoever administers the place restore its older version, and send the rows of neither before the jobs that the command below lists were compared with both.'
-    : `The new ledger is empty: whoever administers the place removes ${place}/${settings}, and the command below, on each machine that used the old ledger, puts that back.`;
+    : `The new ledger is empty: whoever administers the place removes ${place}/${settings}, and copies the backup of the old ledger there, or what is in ${copies ?? 'the copies of a machine'}.`;
   return new SvcError(
     'config',
     `the ledger in ${place} is another one than this machine used there; nothing was sent`,
     {
       hint: `Check that SVC_LEDGER is right, and for a bucket AWS_ENDPOINT_URL_S3. Otherwise the place was emptied, and a new ledger was begun, which does not know what was paid for: let no machine send rows. ${wayOut}`,
-      next: hasEntries ? ['au', 'jobs'] : ['au', 'ledger', 'repair', '--whole'],
+      next: hasEntries ? ['au', 'jobs'] : ['doctor'],
       facts: { ledger: place },
     },
   );
@@ -44,12 +84,18 @@ export function replacedLedger(place: string, settings: string, hasEntries: bool
 
 /**
  * Returns the error for an entry in whose place this machine read another one, or after which it read others. No object of
- * such a ledger may be put back or removed: both histories name rows that may have been paid for.
+ * such a ledger may be put back or removed: both histories name rows that may have been paid for. `jobs` are those that this
+ * machine read claims of.
  */
-export function forkedLedger(name: string, problem: string): SvcError {
+export function forkedLedger(name: string, problem: string, jobs: readonly string[]): SvcError {
+  const [first] = jobs;
+  const own =
+    first === undefined
+      ? ''
+      : ' The jobs of the entries that only this machine has are named below: the command shows whether the service has the file of one, and svc au download <job> gets the tokens that were paid for with it.';
   return new SvcError('config', `the ledger has two histories: ${name}: ${problem}; nothing was sent`, {
-    hint: 'It was restored from a backup and went on without entries that this machine read, or two copies of it are in use. Let no machine send rows of this cycle, and restore nothing more. The command below lists the entries, and the jobs of this machine that the ledger does not have, and says how to go on.',
-    next: ['au', 'ledger', 'repair'],
-    facts: { object: name },
+    hint: `It was restored from a backup and went on without entries that this machine read, or two copies of it are in use. Remove no entry, and restore nothing more. Send no more rows of this cycle, from any machine.${own} Then submit the rows that neither these jobs nor those of the cycle have, as a file of their own in another cycle.`,
+    next: first === undefined ? ['au', 'status'] : ['au', 'status', first],
+    facts: { object: name, ...(jobs.length > 0 && { jobs }) },
   });
 }

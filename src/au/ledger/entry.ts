@@ -84,6 +84,17 @@ export function entryBytes(
   });
 }
 
+/** Returns the name of an entry below its cycle. */
+export function entryName(number: number): string {
+  return `${String(number).padStart(8, '0')}.json`;
+}
+
+/** Tells whether bytes are an entry, of this version or a newer one. */
+export function isEntry(bytes: Uint8Array): boolean {
+  const value = parsedJson(Buffer.from(bytes).toString());
+  return z.looseObject({ version: z.number(), previous: z.nullable(sha256) }).safeParse(value).success;
+}
+
 /** Reads an entry. `name` is its place in messages. @throws SvcError `config` for a damaged entry or one of a newer version */
 export function parseEntry(bytes: Uint8Array, name: string): Entry {
   if (bytes.byteLength > MAX_ENTRY_BYTES) throw damagedLedger(name, `it has ${bytes.byteLength} bytes`);

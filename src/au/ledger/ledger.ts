@@ -6,19 +6,23 @@ import type { Clock } from '../../base/system.ts';
 import { type ObjectStore, ReadOnlyPlace } from '../../client/store/objects.ts';
 import { isoTime, parseTime } from '../../cli/output/time.ts';
 import { parsedJson } from '../../schema/json-value.ts';
-import { abandonedClaim, isCut, isOfCutEntry } from './cut-entry.ts';
-import { absentLedger, damagedLedger, forkedLedger, replacedLedger } from './damage.ts';
+import { absentLedger, damagedLedger, forkedLedger, replacedLedger, unreadableEntry } from './damage.ts';
 import {
   type ClaimEntry,
   type Entry,
   type EntryBody,
   entryBytes,
+  entryName,
   MAX_ENTRY_BYTES,
+  isEntry,
   parseEntry,
   type Who,
 } from './entry.ts';
 import { isDone } from './is-done.ts';
 import { hasClaim } from './has-claim.ts';
+import { lackingEntries, lackingObjects } from './lacking-objects.ts';
+import { markBytes, parseMark } from './mark.ts';
+import { readCopy, readObject } from './objects.ts';
 import { MAX_SET_BYTES, RowSet } from './row-set.ts';
 
 /** The most bytes of `ledger.json`. */
@@ -41,13 +45,6 @@ export function cyclesPrefix(tenant: string): string {
   return `${folderOf(tenant)}/cycles/`;
 }
 
-/** Tells whether a place has anything of a tenant's ledger. */
-export async function hasLedger(objects: ObjectStore, tenant: string): Promise<boolean> {
-  if ((await objects.read(settingsName(tenant), SETTINGS_BYTES)) !== undefined) return true;
-  for await (const _ of objects.list(`${folderOf(tenant)}/`)) return true;
-  return false;
-}
-
 /** The object that closes a ledger. */
 const CLOSED = 'moved.json';
 
@@ -62,8 +59,6 @@ const begunSchema = z.looseObject({
   by: z.looseObject({ host: z.string(), user: z.string() }),
 });
 
-const markSchema = z.looseObject({ cycle: z.string() });
-
 export interface LedgerHost {
   readonly clock: Clock;
   readonly who: Who;
@@ -73,6 +68,12 @@ export interface LedgerHost {
   readonly isFirstUse?: boolean | undefined;
   /** Whether only this machine uses the ledger, which it may leave for one that it shares. */
   readonly isOwn?: boolean | undefined;
+  /** Called with the names of objects that the place lacked and that were put back from this machine's copies. */
+  readonly onPutBack?: ((place: string, names: readonly string[]) => void) | undefined;
+  /** Called before a command adds its first entry, once the place is whole. */
+  readonly onFirstEntry?: (() => Promise<void>) | undefined;
+  /** Enters a run of this machine again whose job has a mark and no claim. */
+  readonly enterAgain?: ((ledger: Ledger, job: string) => Promise<void>) | undefined;
 }
 
 /**
@@ -117,11 +118,16 @@ export class Ledger {
     if (bytes === undefined && (kept !== undefined || (await hasEntries(objects, tenant)))) {
       // Another machine may have begun the ledger meanwhile.
       bytes = await readObject(objects, name, SETTINGS_BYTES);
-      if (bytes === undefined)
-        throw (await hasEntries(objects, tenant)) ? damagedLedger(place, 'it is missing') : absentLedger(objects.name);
+      if (bytes === undefined && !(await hasEntries(objects, tenant)))
+        throw absentLedger(objects.name, host.cache?.name);
+      if (bytes === undefined && kept === undefined) throw damagedLedger(place, 'it is missing');
+      if (bytes === undefined && kept !== undefined) {
+        await objects.create(name, kept);
+        host.onPutBack?.(objects.name, [name]);
+      }
     }
     if (bytes === undefined) {
-      await objects.create(name, newSettings(host.clock.now()));
+      if (kept === undefined) await objects.create(name, newSettings(host.clock.now()));
       bytes = await readObject(objects, name, SETTINGS_BYTES);
       if (bytes === undefined) throw notShown(objects, name);
     }
@@ -130,7 +136,7 @@ export class Ledger {
     refuseNewer(value, 1, name);
     const settings = settingsSchema.safeParse(value);
     if (!settings.success) throw damagedLedger(place, 'it is not what svc writes');
-    await refuseReplaced(objects, tenant, kept, bytes);
+    await refuseReplaced(objects, tenant, { kept, found: bytes, copies: host.cache?.name });
     if (kept === undefined) await writeCopy(host.cache, name, bytes);
     else if (Buffer.compare(kept, bytes) !== 0) throw damagedLedger(place, 'it is not the one that this machine read');
     // A store that was not tried must get no entry, even if it takes one.
@@ -155,13 +161,14 @@ export class Ledger {
 
   /** Returns the names of the cycles that have entries. A list of a bucket may lag. */
   async cycleNames(): Promise<readonly string[]> {
-    const prefix = `${this.#top}/cycles/`;
-    const names = new Set<string>();
-    for await (const { path } of this.#objects.list(prefix)) {
-      const [name = '', entry = ''] = path.slice(prefix.length).split('/');
-      if (/^\d{8}\.json$/.test(entry)) names.add(name);
-    }
-    return [...names];
+    return cyclesIn(this.#objects, this.#top);
+  }
+
+  /** Compares all cycles with what this machine has of them, and puts back what is missing. @throws as `LedgerCycle.heal` */
+  async heal(): Promise<void> {
+    const kept = this.#host.cache === undefined ? [] : await cyclesIn(this.#host.cache, this.#top);
+    const names = new Set([...(await this.cycleNames()), ...kept]);
+    for (const name of names) await this.cycle(name).heal();
   }
 
   /**
@@ -228,8 +235,7 @@ export class Ledger {
    */
   async mark(job: string, cycle: string): Promise<boolean> {
     const name = this.#markOf(job);
-    const bytes = Buffer.from(`${JSON.stringify({ version: 1, cycle })}\n`);
-    if ((await this.#objects.create(name, bytes)) === 'created') return true;
+    if ((await this.#objects.create(name, markBytes(cycle))) === 'created') return true;
     if (!(await this.isMarked(job))) throw notShown(this.#objects, name);
     return (await this.cycleOfJob(job)) === this.cycle(cycle);
   }
@@ -242,7 +248,7 @@ export class Ledger {
   }
 
   async isMarked(job: string): Promise<boolean> {
-    return (await this.#objects.read(this.#markOf(job), MAX_ENTRY_BYTES)) !== undefined;
+    return (await this.#readMark(job)) !== undefined;
   }
 
   /** Returns the cycle that a claim binds a job in; undefined for a job that the ledger does not know. */
@@ -279,27 +285,18 @@ export class Ledger {
 
   async #isLost(cycle: LedgerCycle, job: string): Promise<boolean> {
     if (hasClaim(await cycle.read(), job)) return false;
+    await this.#host.enterAgain?.(this, job);
+    if (hasClaim(await cycle.read(), job)) return false;
     return (await readObject(this.#objects, this.#lostOf(job), MAX_ENTRY_BYTES)) === undefined;
-  }
-
-  /** Returns the jobs that are marked for a cycle and have no claim there. This includes jobs that never got a file. */
-  async unclaimedJobs(): Promise<readonly string[]> {
-    const prefix = `${this.#top}/jobs/`;
-    const unclaimed: string[] = [];
-    for await (const { path } of this.#objects.list(prefix)) {
-      const job = path.slice(prefix.length);
-      const cycle = (await this.#readMark(job))?.cycle;
-      if (cycle !== undefined && (await this.#isLost(cycle, job))) unclaimed.push(job);
-    }
-    return unclaimed;
   }
 
   /** Reads the mark of a job. That of an ignored job has no cycle. */
   async #readMark(job: string): Promise<{ readonly cycle?: LedgerCycle } | undefined> {
-    const bytes = await this.#objects.read(this.#markOf(job), MAX_ENTRY_BYTES);
+    const name = this.#markOf(job);
+    const bytes = await readObject(this.#objects, name, MAX_ENTRY_BYTES);
     if (bytes === undefined) return undefined;
-    const mark = markSchema.safeParse(parsedJson(Buffer.from(bytes).toString()));
-    return mark.success ? { cycle: this.cycle(mark.data.cycle) } : {};
+    const mark = parseMark(bytes, `${this.#objects.name}/${name}`);
+    return 'cycle' in mark ? { cycle: this.cycle(mark.cycle) } : {};
   }
 
   /** Returns the cycle with a claim of an ignored job, whose mark names none: a run that had it was entered later. */
@@ -311,7 +308,7 @@ export class Ledger {
   }
 
   #markOf(job: string): string {
-    return `${this.#top}/jobs/${folderOf(job)}`;
+    return markName(this.#top, job);
   }
 
   #lostOf(job: string): string {
@@ -327,8 +324,11 @@ export class LedgerCycle {
   readonly #ledger: string;
   readonly #top: string;
   readonly #entries: Entry[] = [];
+  readonly #bytes: Uint8Array[] = [];
   readonly #sets = new Map<string, RowSet>();
   #last: string | null = null;
+  /** Whether this command compared the place with what this machine has. */
+  #isCompared = false;
 
   constructor(objects: ObjectStore, host: LedgerHost, ledger: string, folder: string) {
     this.#objects = objects;
@@ -348,12 +348,7 @@ export class LedgerCycle {
       const number = this.#entries.length + 1;
       const bytes = await this.#get(this.#nameOf(number), MAX_ENTRY_BYTES, (kept) => this.#follows(kept));
       if (bytes === undefined) return this.#entries;
-      if (isCut(bytes)) {
-        await this.#addCut(bytes, number);
-        continue;
-      }
-      await this.#passCut(bytes, number);
-      this.#add(bytes, number);
+      await this.#add(bytes, number);
     }
   }
 
@@ -365,44 +360,9 @@ export class LedgerCycle {
   /** Checks that the cycle has a claim of a job that has its file. @throws SvcError `config` */
   async requireClaim(job: string): Promise<void> {
     if (hasClaim(await this.read(), job)) return;
-    await this.requireComplete();
-    const entries = await this.read();
-    // The claim may be the cut entry that the operator abandoned.
-    if (hasClaim(entries, job) || entries.some(isOfCutEntry)) return;
+    await this.heal();
+    if (hasClaim(await this.read(), job)) return;
     throw damagedLedger(`${this.#objects.name}/${this.#top}`, `the claim of job ${job} is missing`);
-  }
-
-  /**
-   * Checks that an entry is the last of its cycle and is cut. Returns what is there of it.
-   * @throws SvcError `not_found` for any other entry, `config` if this machine read others before it
-   */
-  async requireCut(number: number): Promise<Uint8Array> {
-    const found = await this.read().catch((error: unknown) => {
-      if (!isSvcError(error, 'config')) throw error;
-      return this.#entries;
-    });
-    await this.#requireNewest();
-    const bytes = await readObject(this.#objects, this.#nameOf(number), MAX_ENTRY_BYTES);
-    const next = await readObject(this.#objects, this.#nameOf(number + 1), MAX_ENTRY_BYTES);
-    if (found.length === number - 1 && bytes !== undefined && isCut(bytes) && next === undefined) return bytes;
-    throw new SvcError('not_found', `${this.#cutName(number)} is not the last entry of its cycle, or is not cut`, {
-      next: ['au', 'ledger', 'repair'],
-    });
-  }
-
-  /**
-   * Ends the claim that a cut last entry may have been, on the operator's word. `proof` says what the operator was shown.
-   * @throws SvcError as `requireCut`
-   */
-  async abandonCut(number: number, proof: string): Promise<void> {
-    const bytes = await this.requireCut(number);
-    const job = this.#cutName(number);
-    const { clock, who } = this.#host;
-    const common = { previous: sha256Of(bytes), at: isoTime(clock.now()), by: who };
-    const name = this.#nameOf(number + 1);
-    const release = entryBytes({ kind: 'release', job, why: 'operator', proof }, common);
-    if ((await this.#objects.create(name, release)) === 'created' || (await this.#stands(name, release))) return;
-    throw damagedLedger(`${this.#objects.name}/${name}`, 'it exists already');
   }
 
   /**
@@ -411,11 +371,12 @@ export class LedgerCycle {
    * @throws SvcError `network`, `server` if the store does not tell
    */
   async append(wanted: (entries: readonly Entry[]) => Promise<EntryBody | undefined>): Promise<boolean> {
-    await this.requireComplete();
+    await this.heal();
     for (;;) {
       const number = (await this.read()).length + 1;
       const body = await wanted(this.#entries);
       if (body === undefined) return false;
+      await this.#host.onFirstEntry?.();
       // Other work of this process may have added an entry that was not looked at.
       if (this.#entries.length >= number) continue;
       const { clock, who } = this.#host;
@@ -426,7 +387,7 @@ export class LedgerCycle {
       if (!isOwn) continue;
       await this.#requireCondition(name, bytes);
       await writeCopy(this.#host.cache, name, bytes);
-      this.#add(bytes, number);
+      await this.#add(bytes, number);
       await this.#requireOpen();
       return true;
     }
@@ -482,6 +443,8 @@ export class LedgerCycle {
 
   /** Creates a set of rows before the entry that names it. One left over is harmless. Returns its name. */
   async createRowSet(rows: RowSet): Promise<string> {
+    await this.heal();
+    await this.#host.onFirstEntry?.();
     const bytes = rows.bytes();
     const sha256 = sha256Of(bytes);
     const name = `${this.#top}/rows/${sha256}`;
@@ -498,73 +461,63 @@ export class LedgerCycle {
     return Buffer.compare(winner, bytes) === 0;
   }
 
-  /** Adds a cut entry that the operator abandoned. @throws SvcError `config` for any other */
-  async #addCut(bytes: Uint8Array, number: number): Promise<void> {
-    const next = await readObject(this.#objects, this.#nameOf(number + 1), MAX_ENTRY_BYTES);
-    if (this.#entries.length >= number) return;
-    const claim = abandonedClaim({ name: this.#cutName(number), previous: this.#last, bytes }, next);
-    if (claim === undefined) return this.#add(bytes, number);
-    this.#entries.push(claim);
-    this.#last = sha256Of(bytes);
-  }
-
-  /**
-   * Passes an entry that is cut in the store and that the operator abandoned, if this machine has a whole copy of it. The
-   * copy keeps its rows from being sent by this machine. `next` is the entry after it.
-   */
-  async #passCut(next: Uint8Array, number: number): Promise<void> {
-    const before = this.#entries.at(-1);
-    if (before === undefined || this.#entries.length >= number || this.#follows(next)) return;
-    const bytes = await readObject(this.#objects, this.#nameOf(number - 1), MAX_ENTRY_BYTES);
-    if (this.#entries.length >= number || bytes === undefined || !isCut(bytes)) return;
-    const cut = { name: this.#cutName(number - 1), previous: before.previous, bytes };
-    if (abandonedClaim(cut, next) !== undefined) this.#last = sha256Of(bytes);
-  }
-
   /** Adds what was read under a number, unless other work of this process did meanwhile. */
-  #add(bytes: Uint8Array, number: number): void {
+  async #add(bytes: Uint8Array, number: number): Promise<void> {
+    const name = this.#nameOf(number);
+    if (!isEntry(bytes)) throw await unreadableEntry(this.#objects, { name, next: this.#nameOf(number + 1) });
     if (this.#entries.length >= number) return;
-    const place = `${this.#objects.name}/${this.#nameOf(number)}`;
+    const place = `${this.#objects.name}/${name}`;
     const entry = parseEntry(bytes, place);
-    if (entry.previous !== this.#last) throw damagedLedger(place, 'it does not follow the entry before it');
+    if (entry.previous !== this.#last) {
+      // The ledger may have gone on from an older time, beyond what this machine read of it.
+      await lackingEntries(this.#objects, this.#known);
+      throw damagedLedger(place, 'it does not follow the entry before it');
+    }
     this.#entries.push(entry);
+    this.#bytes.push(bytes);
     this.#last = sha256Of(bytes);
   }
 
   /**
-   * Compares the store with the entries that this machine knows, before rows are sent. A list shows numbers beyond a
-   * missing one; what it does not show is read.
-   * @throws SvcError `config` if an entry is missing, or the newest one is another
+   * Compares the place with what this machine has of the cycle, and puts back what is missing there. This comes before any
+   * entry is added or any row is sent. Nothing that exists is replaced: what differs ends the command. Later additions of the
+   * same command look at the newest entry only.
+   * @throws SvcError `config` for an object that differs, and for an entry that is missing and that this machine does not have
    */
-  async requireComplete(): Promise<void> {
-    const known = (await this.read()).length;
-    await this.#requireNewest();
-    const prefix = `${this.#top}/`;
-    const listed = new Set<number>();
-    for await (const { path } of this.#objects.list(prefix)) {
-      const [, number] = /^(\d{8})\.json$/.exec(path.slice(prefix.length)) ?? [];
-      if (number !== undefined) listed.add(Number(number));
+  async heal(): Promise<void> {
+    await this.read();
+    if (this.#isCompared && (await this.#hasNewest())) return;
+    const lacking = await lackingObjects(this.#objects, this.#known);
+    for (const { name, bytes } of lacking) {
+      if ((await this.#objects.create(name, bytes)) === 'created' || (await this.#stands(name, bytes))) continue;
+      throw forkedLedger(`${this.#objects.name}/${name}`, 'another machine went on without it', []);
     }
-    const newest = Math.max(known, ...listed);
-    for (let number = 1; number <= newest; number += 1) {
-      if (listed.has(number)) continue;
-      const name = this.#nameOf(number);
-      if ((await readObject(this.#objects, name, MAX_ENTRY_BYTES)) === undefined)
-        throw damagedLedger(`${this.#objects.name}/${name}`, 'it is missing');
-    }
+    if (lacking.length > 0)
+      this.#host.onPutBack?.(
+        this.#objects.name,
+        lacking.map(({ name }) => name),
+      );
+    this.#isCompared = true;
   }
 
-  /**
-   * Compares the newest entry that this machine knows with the store, which may have been restored to an older time and
-   * have gone on from there. The hashes prove the entries before it. One that is missing is found by its number.
-   */
-  async #requireNewest(): Promise<void> {
+  /** The cycle as this machine has it. */
+  get #known() {
+    return {
+      top: this.#top,
+      entries: this.#entries,
+      bytes: this.#bytes,
+      copies: this.#host.cache,
+      marks: `${this.#ledger}/jobs/`,
+      markOf: (job: string) => markName(this.#ledger, job),
+    };
+  }
+
+  /** Tells whether the newest entry that this machine knows is there. The hashes prove the entries before it. */
+  async #hasNewest(): Promise<boolean> {
     const [number, last] = [this.#entries.length, this.#last];
-    if (number === 0) return;
-    const name = this.#nameOf(number);
-    const bytes = await readObject(this.#objects, name, MAX_ENTRY_BYTES);
-    if (bytes !== undefined && sha256Of(bytes) !== last)
-      throw forkedLedger(`${this.#objects.name}/${name}`, 'it is not the one that this machine read');
+    if (number === 0) return true;
+    const bytes = await readObject(this.#objects, this.#nameOf(number), MAX_ENTRY_BYTES);
+    return bytes !== undefined && sha256Of(bytes) === last;
   }
 
   /** Tells whether a copy of the next entry is sound. */
@@ -589,20 +542,6 @@ export class LedgerCycle {
   #nameOf(number: number): string {
     return `${this.#top}/${entryName(number)}`;
   }
-
-  #cutName(number: number): string {
-    return cutName(this.#top, number);
-  }
-}
-
-/** Returns the name of an entry below its cycle. */
-export function entryName(number: number): string {
-  return `${String(number).padStart(8, '0')}.json`;
-}
-
-/** Returns the name by which the operator abandons a cut entry, from the folder of its cycle. */
-export function cutName(top: string, number: number): string {
-  return `${top.slice(top.lastIndexOf('/') + 1)}/${entryName(number).slice(0, -'.json'.length)}`;
 }
 
 /**
@@ -621,16 +560,6 @@ export async function requireCondition(objects: ObjectStore, name: string, bytes
         : 'Use a store that honors If-None-Match, or a directory that all machines see.',
     },
   );
-}
-
-/** Reads an object of a ledger. @throws SvcError `config` for one that svc did not write */
-export async function readObject(objects: ObjectStore, name: string, most: number): Promise<Uint8Array | undefined> {
-  try {
-    return await objects.read(name, most);
-  } catch (error) {
-    if (isSvcError(error, 'checksum_mismatch')) throw damagedLedger(`${objects.name}/${name}`, error.message);
-    throw error;
-  }
 }
 
 /** Tries whether the store honors the condition. Returns the error for a machine that may create nothing there. */
@@ -657,18 +586,12 @@ function readOnly(objects: ObjectStore, refusal: ReadOnlyPlace): ObjectStore {
   };
 }
 
-/** Reads this machine's copy of an object. One that cannot be read is of no use. */
-export async function readCopy(
-  cache: ObjectStore | undefined,
-  name: string,
-  most: number,
-): Promise<Uint8Array | undefined> {
-  try {
-    return await cache?.read(name, most);
-  } catch (error) {
-    if (isSvcError(error)) return undefined;
-    throw error;
-  }
+/** The settings of a ledger as this machine read them, and as the place has them now. */
+interface ReplacedSettings {
+  readonly kept: Uint8Array | undefined;
+  readonly found: Uint8Array | undefined;
+  /** The directory with the copies of this machine. */
+  readonly copies: string | undefined;
 }
 
 /**
@@ -679,12 +602,11 @@ export async function readCopy(
 export async function refuseReplaced(
   objects: ObjectStore,
   tenant: string,
-  kept: Uint8Array | undefined,
-  found: Uint8Array | undefined,
+  { kept, found, copies }: ReplacedSettings,
 ): Promise<void> {
   const [before, now] = [kept, found].map((bytes) => bytes && saltIn(bytes));
   if (before === undefined || now === undefined || before === now) return;
-  throw replacedLedger(objects.name, settingsName(tenant), await hasEntries(objects, tenant));
+  throw replacedLedger(objects.name, settingsName(tenant), copies, await hasEntries(objects, tenant));
 }
 
 function saltIn(bytes: Uint8Array): string | undefined {
@@ -700,6 +622,17 @@ async function writeCopy(cache: ObjectStore | undefined, name: string, bytes: Ui
   }
 }
 
+/** Returns the names of the cycles that have entries below the folder of a ledger. */
+async function cyclesIn(objects: ObjectStore, top: string): Promise<readonly string[]> {
+  const prefix = `${top}/cycles/`;
+  const names = new Set<string>();
+  for await (const { path } of objects.list(prefix)) {
+    const [name = '', entry = ''] = path.slice(prefix.length).split('/');
+    if (/^\d{8}\.json$/.test(entry)) names.add(name);
+  }
+  return [...names];
+}
+
 async function hasEntries(objects: ObjectStore, tenant: string): Promise<boolean> {
   for await (const { path } of objects.list(cyclesPrefix(tenant))) if (/\/\d{8}\.json$/.test(path)) return true;
   return false;
@@ -712,6 +645,11 @@ function newSettings(now: number): Uint8Array {
 
 function notShown({ name: place }: ObjectStore, name: string): SvcError {
   return new SvcError('server', `${place}: ${name} exists, and is not shown; nothing was sent`, { retryable: true });
+}
+
+/** Returns the name of the mark of a job, from the folder of the ledger. */
+function markName(top: string, job: string): string {
+  return `${top}/jobs/${folderOf(job)}`;
 }
 
 /** Returns the folder of an id that the service gave, which is no path. */

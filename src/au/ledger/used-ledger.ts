@@ -88,6 +88,7 @@ export function writeUsedLedger(directory: string, { ledger, pending, runs }: Us
 export function requireSameLedger(
   used: UsedLedger | undefined,
   { value: location, origin }: Setting<string | undefined>,
+  directory: string,
 ): void {
   if (used?.ledger === undefined || used.ledger === location) return;
   const { ledger } = used;
@@ -99,12 +100,11 @@ export function requireSameLedger(
   const moved =
     location === undefined
       ? ''
-      : ` Only if the whole ledger was moved to ${location}, and no machine uses the old place any more, run svc au ledger repair --moved on each machine that used it.`;
+      : ` Only if the whole ledger was moved to ${location}, and no machine uses the old place any more, remove ${path.join(directory, NAME)} on each machine that used it.`;
   throw new SvcError('config', `this tenant's ledger is ${ledger}, and ${instead}; nothing was sent`, {
     hint: `${again}: rows that other machines sent would be paid for twice without it.${moved}`,
     // Scripts run the first command, so it is one that only reads.
     next: isVariable ? ['doctor'] : ['profile', 'set', 'ledger', ledger],
-    alternatives: location === undefined ? [] : [['au', 'ledger', 'repair', '--moved']],
     facts: { ledger },
   });
 }

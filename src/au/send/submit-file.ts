@@ -40,7 +40,7 @@ import { removeUnborn, type RunDirectory, runNames } from '../run/run-directory.
 import { everyRecord, isOnThisMachine, tenantText } from '../run/run-view.ts';
 import { tenantOfKey } from '../run/tenant-proof.ts';
 import { beginRun } from './begin-run.ts';
-import { previewComparison } from './compare-jobs.ts';
+import { compareJobs, type Comparing, previewComparison, refuseUnknownJobs } from './compare-jobs.ts';
 import { inCycleSince } from './cycle-age.ts';
 import { orderRows } from './order-rows.ts';
 import { resultsReader } from './read-results.ts';
@@ -241,26 +241,48 @@ export class FileSubmission {
     const record = known && !isUntouched(known.record) ? known.record : undefined;
     const parts = record && partsToUpload(record.parts, RETRIES);
     if (parts ? parts.length === 0 : division?.free.length === 0) return;
-    const { cycle, begin, onlyRecorded } = this.#input;
     const { profile, baseUrl } = this.#place;
     const records = await everyRecord(this.#context);
     const here = records.filter((each) => each.profile === profile && each.base_url === baseUrl);
+    const own = new Set(here.flatMap(jobsOf));
     const jobs = await previewComparison(await this.#context.client(), {
-      ledger: this.#ledger,
-      tenant,
-      known: knownJobs(records, baseUrl === 'sandbox'),
-      own: new Set(here.flatMap(jobsOf)),
-      onlyRecorded,
-      begin,
-      unclearSince: record?.parts.flatMap(({ creating_since: since }) => (since ? [Date.parse(since)] : [])) ?? [],
-      words: [...this.#words, ...option('--cycle', cycle)],
-      run: record?.id,
+      ...this.#comparing(tenant, records, record),
+      own,
     });
     if (jobs === undefined) showRun(this.#context)({ kind: 'unrecorded', jobs });
     else if (jobs.length > 0)
       this.#context.notices.warn(
         `the ledger does not know ${countText(jobs.length, 'job')}, which stop the upload if this key created them: ${jobs.join(', ')}`,
       );
+  }
+
+  /**
+   * Compares the jobs with the ledger before this command adds anything to it: what a ledger that was restored to an older
+   * time lacks can only be put back while nothing was added.
+   * @throws SvcError `outcome_unknown` as the upload itself
+   */
+  async #requireKnownJobs(tenant: string): Promise<void> {
+    if (!this.#ledger.isShared && !this.#input.onlyRecorded) return;
+    const client = await this.#context.client();
+    const comparing = this.#comparing(tenant, await everyRecord(this.#context), undefined);
+    const spare = await this.#spareJob();
+    const creator = await spare.creator();
+    if (creator !== undefined) return refuseUnknownJobs(client, comparing, creator);
+    await compareJobs(client, { ...comparing, job: await spare.get(), again: comparing.words });
+  }
+
+  #comparing(tenant: string, records: readonly RunRecord[], record: RunRecord | undefined): Comparing {
+    const { cycle, begin, onlyRecorded } = this.#input;
+    return {
+      ledger: this.#ledger,
+      tenant,
+      known: knownJobs(records, this.#place.baseUrl === 'sandbox'),
+      onlyRecorded,
+      begin,
+      unclearSince: record?.parts.flatMap(({ creating_since: since }) => (since ? [Date.parse(since)] : [])) ?? [],
+      words: [...this.#words, ...option('--cycle', cycle)],
+      run: record?.id,
+    };
   }
 
   /** A dry run may have no key, so that it takes the tenant of the last check of this profile, or of its newest run. */
@@ -321,12 +343,18 @@ export class FileSubmission {
     return free.length === 1 ? undefined : { free, joined: [], made: 0 };
   }
 
-  #compare(tenant: string, client: Client | undefined, newer?: () => ReturnType<SpareJob['get']>) {
+  async #compare(tenant: string, client: Client | undefined, newer?: () => ReturnType<SpareJob['get']>) {
     const { name, source, check, submitted } = this.#file;
     const whole = { sha256: check.sha256, source };
     const file = { name, cycle: this.#input.cycle, whole, submitted: submitted.sha256 };
     const read = client && resultsReader(this.#context, client, this.#ledger);
-    return this.#ledger.compare(client, { tenant, file, parts: [whole], newer, read });
+    // What a machine enters when it opens the ledger for the first time is not compared with the jobs.
+    if (client) await this.#ledger.open(tenant);
+    if (client) this.#ledger.beforeFirstEntry(() => this.#requireKnownJobs(tenant));
+    const compared = await this.#ledger.compare(client, { tenant, file, parts: [whole], newer, read });
+    // From here on, the upload compares the jobs itself.
+    this.#ledger.beforeFirstEntry(undefined);
+    return compared;
   }
 
   /** The command that submits the file, without its cycle. */

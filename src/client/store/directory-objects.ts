@@ -93,8 +93,8 @@ export class DirectoryObjects implements ObjectStore {
       if (isDirectory && (`${at}/`.startsWith(prefix) || prefix.startsWith(`${at}/`)))
         yield* this.#walk(`${at}/`, prefix);
       else if (!isDirectory && at.startsWith(prefix)) {
-        const bytes = fs.lstatSync(this.#at(at), { throwIfNoEntry: false })?.size;
-        if (bytes !== undefined) yield { path: at, bytes };
+        const found = fs.lstatSync(this.#at(at), { throwIfNoEntry: false });
+        if (found !== undefined) yield { path: at, bytes: found.size, changedAt: found.mtimeMs };
       }
     }
   }

@@ -9,6 +9,8 @@ import type { Trace } from '../http/exchange.ts';
 export interface StoredFile {
   readonly path: string;
   readonly bytes: number;
+  /** When it was last changed, in epoch milliseconds, where the list says so. */
+  readonly changedAt?: number | undefined;
   /** Set if the path is not a regular file, such as 'a symbolic link'. It must not be opened. */
   readonly irregular?: string | undefined;
 }

@@ -1,12 +1,14 @@
 import path from 'node:path';
 import { isSvcError, SvcError } from '../../base/errors.ts';
-import { requireEntries } from '../../au/ledger/lost-entries.ts';
-import { readCopy, refuseReplaced, requireCondition, SETTINGS_BYTES, settingsName } from '../../au/ledger/ledger.ts';
+import { Ledger, refuseReplaced, requireCondition, SETTINGS_BYTES, settingsName } from '../../au/ledger/ledger.ts';
+import { readCopy } from '../../au/ledger/objects.ts';
 import { isSamePlace, openCopies, openLedgerStore } from '../../au/ledger/open-store.ts';
+import { PlannedObjects } from '../../au/ledger/planned-objects.ts';
 import { folderOfTenant, requireSameLedger, sharedLedgersUsed, type UsedLedger } from '../../au/ledger/used-ledger.ts';
 import { tenantOfKey } from '../../au/run/tenant-proof.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { directoryOf } from '../../cli/config/paths.ts';
+import { countText } from '../../cli/output/time.ts';
 import type { ObjectStore } from '../../client/store/objects.ts';
 import { ALL_STEPS_MS } from './connection.ts';
 import { failedBy, type Finding, ok, warning } from './finding.ts';
@@ -55,11 +57,12 @@ async function checkPlace(
     ledger !== undefined && objects !== undefined && isSamePlace(ledger, objects.name);
   const set = { value: objects?.name, origin };
   const known = ofKey.find(([, each]) => isSame(each))?.[1].ledger;
-  if (known === undefined) for (const [, each] of ofKey) requireSameLedger(each, set);
+  if (known === undefined) for (const [folder, each] of ofKey) requireSameLedger(each, set, folderIn(context, folder));
   if (objects === undefined) return [];
   const name = `${objects.name} (${origin.name})`;
   const hasLedger = await triesLedger(objects, ofKey.length > 0 ? tenant : undefined);
-  if (tenant && known !== undefined) await requireUnchanged(context, objects, tenant, known);
+  const lacking = tenant && known !== undefined ? await lackingIn(context, objects, tenant, known) : [];
+  if (lacking[0] !== undefined) return [lackingFinding(name, lacking)];
   if (hasLedger) return [ok('ledger', `${name}, creates no object twice`)];
   if ([...used.values()].some(isSame)) throw missingLedger(objects.name);
   const fix = 'If other machines use a ledger already, check that this is its location and that it is mounted.';
@@ -106,14 +109,38 @@ async function triesLedger(objects: ObjectStore, tenant: string | null | undefin
 const TRIED_NAME = 'svc-doctor.txt';
 const TRIED_BYTES = Buffer.from('svc doctor tried here that an object is created only once.\n');
 
-/** Compares the settings and the entries of a tenant's ledger with those that this machine read, under the name that it knows. */
-async function requireUnchanged(context: Context, objects: ObjectStore, tenant: string, known: string): Promise<void> {
-  const folder = path.join(directoryOf(context.system, 'state') ?? '', 'ledger', folderOfTenant(tenant));
-  const copies = await openCopies(context, folder, { name: known });
+/**
+ * Compares a tenant's ledger with what this machine read of it, under the name that it knows. Returns the objects that the
+ * place lacks and that this machine has.
+ */
+async function lackingIn(context: Context, objects: ObjectStore, tenant: string, known: string): Promise<string[]> {
+  const copies = await openCopies(context, folderIn(context, folderOfTenant(tenant)), { name: known });
   const kept = await readCopy(copies, settingsName(tenant), SETTINGS_BYTES);
   const found = await objects.read(settingsName(tenant), SETTINGS_BYTES);
-  await refuseReplaced(objects, tenant, kept, found);
-  if (found !== undefined) await requireEntries(objects, copies, tenant);
+  await refuseReplaced(objects, tenant, { kept, found, copies: copies.name });
+  if (found === undefined) return [];
+  const lacking: string[] = [];
+  const planned = new PlannedObjects(objects);
+  const ledger = await Ledger.open(planned, tenant, {
+    clock: context.clock,
+    who: { host: '', user: '', version: '' },
+    cache: planned.copiesIn(copies),
+    isFirstUse: false,
+    onPutBack: (_, names) => lacking.push(...names),
+  });
+  await ledger.heal();
+  return lacking;
+}
+
+function lackingFinding(name: string, [first = '', ...others]: readonly string[]): Finding {
+  const more = others.length === 0 ? '' : ` and ${countText(others.length, 'other object')}`;
+  const fix = 'The next command that sends rows from this machine puts back what is missing.';
+  return warning('ledger', `${name} lacks ${first}${more}, which this machine has`, fix);
+}
+
+/** Returns the folder in which this machine remembers the ledger of a tenant. */
+function folderIn({ system }: Context, folder: string): string {
+  return path.join(directoryOf(system, 'state') ?? '', 'ledger', folder);
 }
 
 function missingLedger(name: string): SvcError {

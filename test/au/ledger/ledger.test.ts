@@ -20,8 +20,11 @@ function nameOf(number: number): string {
 
 /** Returns a cycle in which three jobs have claims. */
 async function threeClaims(objects = new MemoryObjects()): Promise<MemoryObjects> {
-  const cycle = (await open(objects)).cycle('2026-12');
-  for (const job of ['job-1', 'job-2', 'job-3']) await cycle.append(async () => claimBody(job));
+  const ledger = await open(objects);
+  for (const job of ['job-1', 'job-2', 'job-3']) {
+    await ledger.mark(job, '2026-12');
+    await ledger.cycle('2026-12').append(async () => claimBody(job));
+  }
   return objects;
 }
 
@@ -233,21 +236,86 @@ describe('a damaged ledger', () => {
     expect(await addLate(objects)).toMatchObject(refused(`ours/cycles/2026-12/0000000${number}.json: it is missing`));
   });
 
-  it('R83: without its last entry, a ledger takes no other from a machine that read it', async () => {
-    const objects = await threeClaims();
+  it.each([[1], [2], [3], [1, 2], [2, 3], [1, 2, 3]])(
+    'R83: a machine that read the entries puts %j back, byte for byte, before it adds another',
+    async (...numbers) => {
+      const objects = await threeClaims();
+      const cache = new MemoryObjects();
+      expect(await jobsOf(objects, cache)).toHaveLength(3);
+      const before = new Map(objects.objects);
+      for (const number of numbers) objects.objects.delete(nameOf(number));
+      expect(await addLate(objects, cache)).toMatchObject({ error: true });
+      for (const number of [1, 2, 3]) expect(objects.objects.get(nameOf(number))).toEqual(before.get(nameOf(number)));
+      expect(await jobsOf(objects)).toEqual(['job-1', 'job-2', 'job-3', 'job-9']);
+    },
+  );
+
+  it('R83: a set and a mark are put back before the entry that needs them', async () => {
+    const objects = new MemoryObjects();
     const cache = new MemoryObjects();
-    expect(await jobsOf(objects, cache)).toHaveLength(3);
-    objects.objects.delete(nameOf(3));
-    expect(await addLate(objects, cache)).toMatchObject(refused('00000003.json: it is missing'));
+    const ledger = await open(objects, 'one', cache);
+    const cycle = ledger.cycle('2026-12');
+    const rows = RowSet.of([1n, 2n]);
+    await ledger.mark('job-1', '2026-12');
+    await cycle.append(async () => claimBody('job-1', { row_set: rows.name(), rows: 2 }));
+    expect(await cycle.createRowSet(rows)).toBe(rows.name());
+    const set = `${CYCLE}/rows/${rows.name()}`;
+    const before = new Map(objects.objects);
+    for (const name of [set, 'ours/jobs/job-1', nameOf(1)]) objects.objects.delete(name);
+    objects.requests = [];
+    expect(await addLate(objects, cache)).toMatchObject({ error: true });
+    const created = objects.requests.filter((request) => /^create .*(?:cycles|jobs)/.test(request));
+    expect([...new Set(created)]).toEqual([
+      `create ${set}`,
+      'create ours/jobs/job-1',
+      `create ${nameOf(1)}`,
+      `create ${nameOf(2)}`,
+    ]);
+    for (const name of [set, 'ours/jobs/job-1', nameOf(1)]) expect(objects.objects.get(name)).toEqual(before.get(name));
   });
 
-  it('R83: without any entry, a ledger takes no other from a machine that read it', async () => {
-    const objects = await threeClaims();
-    const cache = new MemoryObjects();
-    await jobsOf(objects, cache);
-    for (const number of [1, 2, 3]) objects.objects.delete(nameOf(number));
-    expect(await addLate(objects, cache)).toMatchObject(refused('00000001.json: it is missing'));
+  it('R83: nothing is put back in a ledger in which an object differs from what a machine read', async () => {
+    for (const text of ['', '{"version":1,"previous":nu', '<html></html>']) {
+      const objects = await threeClaims();
+      const cache = new MemoryObjects();
+      await jobsOf(objects, cache);
+      objects.objects.delete(nameOf(1));
+      objects.put(nameOf(3), text);
+      expect(await addLate(objects, cache)).toMatchObject(refused('it is cut, or is no entry'));
+      // Whoever administers the place removes exactly the object that the message names.
+      objects.objects.delete(nameOf(3));
+      expect(await addLate(objects, cache)).toMatchObject({ error: true });
+      expect(await jobsOf(objects)).toEqual(['job-1', 'job-2', 'job-3', 'job-9']);
+    }
   });
+
+  it('R83: the message about a cut last entry says from when it may be removed, and that about another one does not', async () => {
+    const at = Date.UTC(2026, 11, 1, 5);
+    for (const [number, from] of [
+      [3, '2026-12-01T06:15:01.000Z'],
+      [2, undefined],
+    ] as const) {
+      const objects = await threeClaims();
+      objects.put(nameOf(number), '');
+      objects.changedAt.set(nameOf(number), at);
+      const { error } = await addLate(objects);
+      expect(error).toMatchObject({ exitCode: 3, facts: { object: `memory/${nameOf(number)}` } });
+      expect((error as { facts: Record<string, unknown> }).facts['removable_from']).toBe(from);
+    }
+  });
+
+  it.each(['', '{"version":1', '{"version":1}', 'x'])(
+    'R83: a ledger in which a mark is %j takes no entry',
+    async (text) => {
+      const objects = await threeClaims();
+      const ledger = await open(objects);
+      objects.put('ours/jobs/job-1', text);
+      const damaged = { exitCode: 3, message: expect.stringContaining('ours/jobs/job-1: it is no mark of a job') };
+      expect(await addLate(objects)).toMatchObject({ error: damaged, isSame: true });
+      await expect(ledger.hasSent('job-1')).rejects.toMatchObject(damaged);
+      await expect(ledger.isMarked('job-1')).rejects.toMatchObject(damaged);
+    },
+  );
 
   it.each([3, 4, 5])(
     'R83: a ledger that was restored to 2 entries and went on to %i takes no other from a machine that read 4',
@@ -258,37 +326,28 @@ describe('a damaged ledger', () => {
       const before = (await open(objects, 'late', cache)).cycle('2026-12');
       expect(await before.read()).toHaveLength(4);
       await restoreAndGoOn(objects, newest);
-      const problem = { 3: 'is missing', 4: 'is not the one that this machine read', 5: 'does not follow' }[newest];
-      expect(await addLate(objects, cache)).toMatchObject(refused(problem ?? ''));
+      const problem = 'is not the one that this machine read';
+      expect(await addLate(objects, cache)).toMatchObject(refused(problem));
       // A process that read the entries itself compares them as well, as there are no copies of the ledger of one machine.
       const error: unknown = await before.append(async () => claimBody('job-9')).catch((reason: unknown) => reason);
-      expect(error).toMatchObject(refused(problem ?? '').error);
+      expect(error).toMatchObject(refused(problem).error);
       expect(objects.text(nameOf(newest))).toContain(`other-${newest}`);
     },
   );
 
-  it('R83: an entry of a restored ledger is not abandoned by a machine that read others before it', async () => {
-    const objects = await threeClaims();
-    const cache = new MemoryObjects();
-    await jobsOf(objects, cache);
-    await restoreAndGoOn(objects, 3);
-    objects.put(nameOf(4), '');
-    const cycle = (await open(objects, 'late', cache)).cycle('2026-12');
-    await expect(cycle.abandonCut(4, 'made up')).rejects.toMatchObject(
-      refused('is not the one that this machine read').error,
-    );
-    expect(objects.objects.has(nameOf(5))).toBe(false);
-  });
-
-  it('before it adds an entry, a machine reads the newest one that it knows, and lists the others', async () => {
+  it('a command opens each entry of a cycle before its first addition, and the newest one before the others', async () => {
     const objects = await threeClaims();
     const cache = new MemoryObjects();
     await jobsOf(objects, cache);
     const cycle = (await open(objects, 'again', cache)).cycle('2026-12');
-    objects.requests = [];
-    expect(await cycle.append(async () => undefined)).toBe(false);
-    const end = `read ${nameOf(4)}`;
-    expect(objects.requests).toEqual([end, `read ${nameOf(3)}`, `list ${CYCLE}/`, end]);
+    const requests = async (): Promise<string[]> => {
+      objects.requests = [];
+      expect(await cycle.append(async () => undefined)).toBe(false);
+      return objects.requests.filter((request) => request !== `read ${nameOf(4)}` && !request.includes('/rows/'));
+    };
+    const all = [1, 2, 3].map((number) => `read ${nameOf(number)}`);
+    expect(await requests()).toEqual([`list ${CYCLE}/`, ...all, 'list ours/jobs/']);
+    expect(await requests()).toEqual([`read ${nameOf(3)}`]);
   });
 
   it.each<readonly [string, (objects: MemoryObjects) => void]>([
@@ -310,9 +369,9 @@ describe('a damaged ledger', () => {
   });
 
   it.each([
-    ['is empty', '', 'it is no entry'],
-    ['is cut', '{"version":1,"previous":nu', 'it is no entry'],
-    ['is a page', '<html></html>', 'it is no entry'],
+    ['is empty', '', 'it is cut, or is no entry'],
+    ['is cut', '{"version":1,"previous":nu', 'it is cut, or is no entry'],
+    ['is a page', '<html></html>', 'it is cut, or is no entry'],
     ['has too many bytes', ' '.repeat(70_000), 'bytes'],
   ])('R83: with an entry that %s, a ledger takes no other', async (_, text, problem) => {
     for (const number of [1, 3]) {
@@ -494,15 +553,5 @@ describe('the marks of jobs', () => {
     await ledger.ignore('job-2');
     expect([await ledger.mark('job-1', '2027-01'), await ledger.mark('job-2', '2026-12')]).toEqual([false, false]);
     expect((await ledger.cycleOfJob('job-1')) === ledger.cycle('2026-12')).toBe(true);
-  });
-
-  it('a mark without a cycle tells of no claim', async () => {
-    const objects = new MemoryObjects();
-    const ledger = await open(objects);
-    for (const text of ['', 'x', '{"version":1}']) {
-      objects.put('ours/jobs/job-1', text);
-      expect(await ledger.cycleOfJob('job-1')).toBeUndefined();
-      expect(await ledger.isMarked('job-1')).toBe(true);
-    }
   });
 });

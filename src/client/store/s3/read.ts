@@ -107,12 +107,17 @@ export async function* listObjects(requests: S3Requests, prefix: string, after?:
       if (seen.has(mark)) throw unexpected(requests, 'repeats a page of its list');
       seen.add(mark);
     }
-    for (const { key, bytes } of page.objects) {
-      if (key.startsWith(location.prefix)) yield { path: key.slice(location.prefix.length), bytes };
+    for (const { key, bytes, changedAt } of page.objects) {
+      if (key.startsWith(location.prefix)) yield { path: key.slice(location.prefix.length), bytes, changedAt };
     }
     if (page.next === undefined) return;
     token = page.next;
   }
+}
+
+function timeOf(text: string | undefined): number | undefined {
+  const at = Date.parse(text ?? '');
+  return Number.isNaN(at) ? undefined : at;
 }
 
 function readPage(requests: S3Requests, xml: string) {
@@ -124,6 +129,7 @@ function readPage(requests: S3Requests, xml: string) {
     return {
       key: isEncoded ? (decodedUri(key.replaceAll('+', ' ')) ?? key) : key,
       bytes: Number(elementText(contents, 'Size') ?? Number.NaN),
+      changedAt: timeOf(elementText(contents, 'LastModified')),
     };
   });
   if (objects.some(({ key, bytes }) => key === '' || !Number.isSafeInteger(bytes)))

@@ -1,0 +1,27 @@
+import { isSvcError } from '../../base/errors.ts';
+import type { ObjectStore } from '../../client/store/objects.ts';
+import { damagedLedger } from './damage.ts';
+
+/** Reads an object of a ledger. @throws SvcError `config` for one that svc did not write */
+export async function readObject(objects: ObjectStore, name: string, most: number): Promise<Uint8Array | undefined> {
+  try {
+    return await objects.read(name, most);
+  } catch (error) {
+    if (isSvcError(error, 'checksum_mismatch')) throw damagedLedger(`${objects.name}/${name}`, error.message);
+    throw error;
+  }
+}
+
+/** Reads this machine's copy of an object. One that cannot be read is of no use. */
+export async function readCopy(
+  copies: ObjectStore | undefined,
+  name: string,
+  most: number,
+): Promise<Uint8Array | undefined> {
+  try {
+    return await copies?.read(name, most);
+  } catch (error) {
+    if (isSvcError(error)) return undefined;
+    throw error;
+  }
+}

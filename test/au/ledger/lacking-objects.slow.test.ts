@@ -1,0 +1,281 @@
+import {
+  cpSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
+import { BucketServer } from '../../support/bucket-server.ts';
+import { errorIn, type HereResult } from '../../support/run-here.ts';
+import { type Machine, openMachine } from '../commands/machine.ts';
+import { sharedLedger } from './shared-ledger.ts';
+
+const [HEADER = '', ...ROWS] = exampleRequestFile().trimEnd().split('\n');
+const SUBMIT = 'au submit more.csv --cycle 2026-12';
+
+/** A place of a ledger whose objects a test can damage. */
+interface Place {
+  readonly env: Record<string, string>;
+  names(): string[];
+  get(name: string): Buffer;
+  put(name: string, bytes: Buffer): void;
+  remove(name: string): void;
+}
+
+function directory(machine: Machine): Place {
+  const top = machine.path('ledger');
+  const env = sharedLedger(top);
+  return {
+    env,
+    names: () =>
+      readdirSync(top, { recursive: true, withFileTypes: true })
+        .filter((entry) => !entry.isDirectory())
+        .map((entry) => join(entry.parentPath, entry.name).slice(top.length + 1)),
+    get: (name) => readFileSync(join(top, name)),
+    put: (name, bytes) => {
+      mkdirSync(dirname(join(top, name)), { recursive: true });
+      writeFileSync(join(top, name), bytes);
+    },
+    remove: (name) => rmSync(join(top, name)),
+  };
+}
+
+async function bucket(): Promise<Place> {
+  const server = await BucketServer.start();
+  onTestFinished(() => server.close());
+  const prefix = 'ledger/';
+  return {
+    env: { ...server.environment, SVC_LEDGER: 's3://logs/ledger' },
+    names: () => server.keys().map((key) => key.slice(prefix.length)),
+    get: (name) => server.bytes(`${prefix}${name}`),
+    put: (name, bytes) => server.put(`${prefix}${name}`, bytes),
+    remove: (name) => server.remove(`${prefix}${name}`),
+  };
+}
+
+/** A machine that submitted two files of a cycle with a shared ledger, and another one with an empty state directory. */
+interface Sharing extends Machine {
+  readonly place: Place;
+  readonly on: (which: 'first' | 'empty', line: string) => Promise<HereResult>;
+  /** Returns the name of the only object that ends so. */
+  readonly object: (end: string) => string;
+  readonly entry: (number: number) => string;
+}
+
+async function sharing(open: (machine: Machine) => Place | Promise<Place> = directory): Promise<Sharing> {
+  const machine = await openMachine();
+  const place = await open(machine);
+  const write = (name: string, from: number, to: number): void =>
+    writeFileSync(machine.path(join('work', name)), [HEADER, ...ROWS.slice(from, to), ''].join('\n'));
+  const on: Sharing['on'] = (which, line) =>
+    machine.svc(line, { ...place.env, ...(which === 'empty' && { SVC_STATE_DIR: machine.path('empty') }) });
+  write('first.csv', 0, 3);
+  write('second.csv', 3, 6);
+  write('more.csv', 2, 8);
+  for (const name of ['first.csv', 'second.csv']) {
+    const { code, stderr } = await on('first', `au submit ${name} --cycle 2026-12`);
+    expect(code, stderr).toBe(0);
+  }
+  const object = (end: string): string => {
+    const [name = '', ...others] = place.names().filter((each) => each.endsWith(end));
+    expect(others).toEqual([]);
+    return name;
+  };
+  return { ...machine, place, on, object, entry: (number) => object(`2026-12/0000000${number}.json`) };
+}
+
+const PLACES = [
+  ['a directory', directory],
+  ['a bucket', bucket],
+] as const;
+
+describe.each(PLACES)('a ledger in %s', (_, open) => {
+  it.each([1, 2, 3])(
+    'R83: entry %i that is missing is put back by the machine that has it, and stops the others until then',
+    async (number) => {
+      const { place, on, entry, uploads } = await sharing(open);
+      const name = entry(number);
+      const before = place.get(name);
+      place.remove(name);
+      const refused = await on('empty', SUBMIT);
+      expect([refused.code, uploads()], refused.stderr).toEqual([3, 2]);
+      const done = await on('first', SUBMIT);
+      expect([done.code, uploads()], done.stderr).toEqual([0, 3]);
+      expect(done.stderr).toContain(`lacked 1 object, `);
+      expect(Buffer.compare(place.get(name), before)).toBe(0);
+      expect(await on('empty', SUBMIT)).toMatchObject({ code: 0 });
+      expect(uploads()).toBe(3);
+    },
+  );
+
+  it('R83: the row sets of a ledger that are missing are put back by the machine that has them, and stop the others', async () => {
+    const { place, on, uploads } = await sharing(open);
+    const sets = place.names().filter((name) => name.includes('/rows/'));
+    const before = sets.map((name) => place.get(name));
+    for (const name of sets) place.remove(name);
+    const refused = await on('empty', SUBMIT);
+    expect([refused.code, uploads()], refused.stderr).toEqual([3, 2]);
+    const done = await on('first', SUBMIT);
+    expect([done.code, uploads()], done.stderr).toEqual([0, 3]);
+    for (const [at, name] of sets.entries())
+      expect(Buffer.compare(place.get(name), before[at] ?? Buffer.alloc(0))).toBe(0);
+  });
+
+  it('R83: an entry in the middle that was emptied stops the machine that has it too, until it is removed by hand', async () => {
+    const { place, on, entry, uploads } = await sharing(open);
+    const name = entry(1);
+    place.put(name, Buffer.from(''));
+    for (const which of ['first', 'empty'] as const) {
+      const refused = await on(which, SUBMIT);
+      expect([refused.code, uploads()], refused.stderr).toEqual([3, 2]);
+      expect(errorIn(refused)['message']).toContain('it is cut, or is no entry of a ledger');
+    }
+    place.remove(name);
+    expect(await on('first', SUBMIT)).toMatchObject({ code: 0 });
+    expect(await on('empty', SUBMIT)).toMatchObject({ code: 0 });
+    expect(uploads()).toBe(3);
+  });
+
+  it('R83: an emptied mark stops every machine, also where the claim of its job is gone', async () => {
+    const { place, on, entry, object, uploads } = await sharing(open);
+    const { job } = JSON.parse(Buffer.from(place.get(entry(3))).toString()) as { job: string };
+    const mark = object(`/jobs/${job}`);
+    place.put(mark, Buffer.from(''));
+    for (const _ of ['with its claim', 'without']) {
+      for (const which of ['first', 'empty'] as const) {
+        const refused = await on(which, SUBMIT);
+        expect([refused.code, uploads()], refused.stderr).toEqual([3, 2]);
+        expect(errorIn(refused)['message']).toContain('it is no mark of a job');
+      }
+      if (place.names().some((name) => name.endsWith('2026-12/00000003.json'))) place.remove(entry(3));
+    }
+    place.remove(mark);
+    expect(await on('first', SUBMIT)).toMatchObject({ code: 0 });
+    expect(await on('empty', SUBMIT)).toMatchObject({ code: 0 });
+    expect(uploads()).toBe(3);
+  });
+
+  it('R83: a machine that finds a ledger restored to before its newest claim adds nothing to it, and another puts the claim back', async () => {
+    const { place, on, entry, object, uploads } = await sharing(open);
+    const { job } = JSON.parse(Buffer.from(place.get(entry(3))).toString()) as { job: string };
+    // The results of the first job, which the entries name as read, are read again by a machine that finds no entry for it.
+    const names = [entry(3), entry(2), object(`/jobs/${job}`)];
+    const before = names.map((name) => place.get(name));
+    for (const name of names) place.remove(name);
+    const restored = place.names();
+    const refused = await on('empty', SUBMIT);
+    expect([refused.code, uploads()], refused.stderr).toEqual([9, 2]);
+    expect(place.names().toSorted()).toEqual(restored.toSorted());
+    const done = await on('first', SUBMIT);
+    expect([done.code, uploads()], done.stderr).toEqual([0, 3]);
+    for (const [at, name] of names.entries())
+      expect(Buffer.compare(place.get(name), before[at] ?? Buffer.alloc(0))).toBe(0);
+    expect(await on('empty', SUBMIT)).toMatchObject({ code: 0 });
+    expect(uploads()).toBe(3);
+  });
+
+  it('R83: a machine with an old copy puts nothing back in a ledger that was restored and went on', async () => {
+    const { place, on, entry, object, uploads } = await sharing(open);
+    const { job } = JSON.parse(Buffer.from(place.get(entry(3))).toString()) as { job: string };
+    for (const name of [entry(3), object(`/jobs/${job}`)]) place.remove(name);
+    // The operator of this machine does not know that the rows of the second file were sent.
+    expect((await on('empty', `au ignore ${job} --yes`)).code).toBe(0);
+    const submitted = await on('empty', SUBMIT);
+    expect([submitted.code, uploads()], submitted.stderr).toEqual([0, 3]);
+    const now = new Map(place.names().map((name) => [name, place.get(name)]));
+    const refused = await on('first', SUBMIT);
+    expect([refused.code, uploads()], refused.stderr).toEqual([3, 3]);
+    expect(errorIn(refused)).toMatchObject({
+      message: expect.stringContaining('the ledger has two histories'),
+      jobs: [job],
+      next: `svc au status ${job}`,
+    });
+    expect(new Map(place.names().map((name) => [name, place.get(name)]))).toEqual(now);
+  });
+});
+
+it.each<readonly [string, (file: string) => void]>([
+  ['a link', (file) => symlinkSync('/etc/hostname', file)],
+  ['a directory', (file) => mkdirSync(file)],
+  ['5 MB', (file) => writeFileSync(file, Buffer.alloc(5_000_000))],
+  ['a cut text', (file) => writeFileSync(file, '{"version":1,"prev')],
+])('R83: %s in place of an entry stops the machine that has a copy of it', async (_, damage) => {
+  const { path, on, entry, uploads } = await sharing();
+  const file = path(`ledger/${entry(1)}`);
+  rmSync(file);
+  damage(file);
+  const refused = await on('first', SUBMIT);
+  expect([refused.code, uploads()], refused.stderr).toEqual([3, 2]);
+  expect(errorIn(refused)['message']).toContain(file);
+});
+
+it('R83: a cut last entry that no machine has is removed by hand after the time in the message, and nothing is paid twice', async () => {
+  const { path, on, entry, uploads, clock } = await sharing();
+  const file = path(`ledger/${entry(3)}`);
+  const { job } = JSON.parse(readFileSync(file, 'utf8')) as { job: string };
+  writeFileSync(file, '{"version":1,"prev');
+  utimesSync(file, clock.now() / 1000, clock.now() / 1000);
+  rmSync(path('state'), { recursive: true });
+  const refused = await on('empty', SUBMIT);
+  expect([refused.code, uploads()], refused.stderr).toEqual([3, 2]);
+  const error = errorIn(refused);
+  expect(error['object']).toBe(file);
+  const from = Date.parse(String(error['removable_from']));
+  expect(from - clock.now()).toBeGreaterThan(75 * 60_000 - 2000);
+  await clock.advance(from - clock.now());
+  rmSync(String(error['object']));
+  // The mark still names the job, which has its file.
+  const stopped = await on('empty', SUBMIT);
+  expect([stopped.code, uploads()], stopped.stderr).toEqual([3, 2]);
+  expect(errorIn(stopped)['message']).toContain(`the claim of job ${job} is missing`);
+});
+
+it('R83: where nothing of a ledger is there, a machine sends nothing, until the volume is mounted or its copies are put there', async () => {
+  const { path, on, uploads } = await sharing();
+  renameSync(path('ledger'), path('away'));
+  mkdirSync(path('ledger'));
+  for (const line of [SUBMIT, 'au status', 'au status 2026-12', 'au resume']) {
+    const refused = await on('first', line);
+    expect([refused.code, refused.stdout], refused.stderr).toEqual([3, '']);
+    expect(errorIn(refused), line).toMatchObject({
+      message: `this machine used the ledger in ${path('ledger')}, and nothing of it is there; nothing was sent`,
+      next: 'svc doctor',
+    });
+  }
+  expect([uploads(), readdirSync(path('ledger'))]).toEqual([2, []]);
+  rmdirSync(path('ledger'));
+  renameSync(path('away'), path('ledger'));
+  expect(await on('first', SUBMIT)).toMatchObject({ code: 0 });
+  renameSync(path('ledger'), path('lost'));
+  mkdirSync(path('ledger'));
+  cpSync(String(errorIn(await on('first', SUBMIT))['copies']), path('ledger'), { recursive: true });
+  expect(await on('empty', 'au submit tokens.csv --cycle 2026-12')).toMatchObject({ code: 0 });
+  expect(uploads()).toBe(4);
+});
+
+it('R83: svc au status and a dry run say what a ledger lacks, and leave it', async () => {
+  const { place, on, entry } = await sharing();
+  const name = entry(1);
+  place.remove(name);
+  const before = place.names();
+  for (const line of ['au status 2026-12', `${SUBMIT} --dry-run`]) {
+    const { code, stderr } = await on('first', line);
+    expect(code, stderr).toBe(0);
+    expect(stderr, line).toContain(`lacks 1 object, ${name}: this machine has a copy`);
+  }
+  expect(place.names()).toEqual(before);
+  const { stdout } = await on('first', 'doctor -o json');
+  const findings = JSON.parse(stdout) as { check: string; found: string }[];
+  expect(findings.find(({ check }) => check === 'ledger')).toMatchObject({
+    result: 'warning',
+    found: expect.stringContaining(`lacks ${name}`),
+  });
+});
