@@ -1,8 +1,6 @@
 import { operatorText } from '../../base/account.ts';
 import { cleanText } from '../../cli/output/text.ts';
-import type { ClaimEntry, DoneEntry, EndBody, Entry } from './entry.ts';
-import { isDone } from './is-done.ts';
-import type { LedgerCycle } from './ledger.ts';
+import type { ClaimEntry, DoneEntry, Entry } from './entry.ts';
 
 /** The most characters of a user and host in a message. */
 const LONGEST_NAME = 80;
@@ -51,27 +49,4 @@ export function openJobs(entries: readonly Entry[]): string[] {
 /** Returns the names of the sets of tokens that the cycle made. */
 export function newTokenSets(entries: readonly Entry[]): string[] {
   return [...new Set(entries.flatMap((entry) => (entry.kind === 'done' ? (entry.born ?? []) : [])))];
-}
-
-/** Tells whether a `done` entry says something new. Results that were read only for their tokens can still be delivered. */
-function isNews(
-  entries: readonly Entry[],
-  { job, born, delivered }: Pick<DoneEntry, 'job' | 'born' | 'delivered'>,
-): boolean {
-  if (born !== null && !areTokensKnown(entries, job)) return true;
-  return delivered === false ? !isDone(entries, job) : deliveryOf(entries, job) === undefined;
-}
-
-/**
- * Ends the claim of a job, unless it has ended. A release names the job and not the rows, so that a late one does not free
- * a newer claim.
- */
-export async function endClaim(cycle: LedgerCycle, job: string, end: EndBody): Promise<void> {
-  await cycle.append(async (entries) => {
-    // Results may still be read after a release, and the operator may free rows whose results were read.
-    const wasRead = isDone(entries, job);
-    const isWanted =
-      end.kind === 'done' ? isNews(entries, end) : stands(entries, job) && (!wasRead || end.why === 'operator');
-    return isWanted ? end : undefined;
-  });
 }

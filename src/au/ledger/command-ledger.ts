@@ -31,7 +31,8 @@ import {
   unknownRowsError,
 } from './claim-errors.ts';
 import { boundJob, claimAgain, type ClaimingAgain, claimRows, RowsTaken } from './claim-rows.ts';
-import { areTokensKnown, deliveryOf, endClaim, standingClaims, stands } from './claims.ts';
+import { areTokensKnown, deliveryOf, standingClaims, stands } from './claims.ts';
+import { endClaim } from './end-claim.ts';
 import { type Division, divideRows } from './divide-rows.ts';
 import type { ClaimEntry, Entry, Who } from './entry.ts';
 import { isDone } from './is-done.ts';

@@ -1,4 +1,5 @@
-import { deliveryOf, endClaim, standingClaims } from './claims.ts';
+import { deliveryOf, standingClaims } from './claims.ts';
+import { endClaim } from './end-claim.ts';
 import type { ClaimEntry, Entry } from './entry.ts';
 import { isFileCycle, unknownRowsCycle } from './file-cycle.ts';
 import type { Ledger, LedgerCycle } from './ledger.ts';

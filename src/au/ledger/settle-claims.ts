@@ -1,7 +1,8 @@
 import type { Client } from '../../client/api/client.ts';
 import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
 import { findJob } from '../run/job.ts';
-import { endClaim, standingClaims, stands } from './claims.ts';
+import { standingClaims, stands } from './claims.ts';
+import { endClaim } from './end-claim.ts';
 import type { ClaimEntry } from './entry.ts';
 import { isDone } from './is-done.ts';
 import type { LedgerCycle } from './ledger.ts';

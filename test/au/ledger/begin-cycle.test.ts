@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { otherCycles, requireOtherRows } from '../../../src/au/ledger/begin-cycle.ts';
-import { endClaim } from '../../../src/au/ledger/claims.ts';
+import { endClaim } from '../../../src/au/ledger/end-claim.ts';
 import { rowsOf } from '../../../src/au/ledger/request-rows.ts';
 import { sha256Of } from '../../../src/base/files/draft.ts';
 import { claim, DAY, fileOf, type Machine, Machines } from './machines.ts';

@@ -1,7 +1,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { claimAgain, type Claiming, claimRows, RowsTaken } from '../../../src/au/ledger/claim-rows.ts';
-import { endClaim, standingClaims } from '../../../src/au/ledger/claims.ts';
+import { standingClaims } from '../../../src/au/ledger/claims.ts';
+import { endClaim } from '../../../src/au/ledger/end-claim.ts';
 import { keyOfNewToken, RowSet } from '../../../src/au/ledger/row-set.ts';
 import { type CreateFault, MemoryObjects } from '../../support/memory-objects.ts';
 import { UUID } from '../rows.ts';

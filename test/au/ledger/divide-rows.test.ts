@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { endClaim } from '../../../src/au/ledger/claims.ts';
+import { endClaim } from '../../../src/au/ledger/end-claim.ts';
 import { divideRows, type Division } from '../../../src/au/ledger/divide-rows.ts';
 import { keyOfNewToken, RowSet } from '../../../src/au/ledger/row-set.ts';
 import type { Context } from '../../../src/cli/app/command.ts';

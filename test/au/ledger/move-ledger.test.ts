@@ -1,6 +1,6 @@
 import { expect, it, vi } from 'vitest';
 import { claimAgain, claimRows } from '../../../src/au/ledger/claim-rows.ts';
-import { endClaim } from '../../../src/au/ledger/claims.ts';
+import { endClaim } from '../../../src/au/ledger/end-claim.ts';
 import { unknownRowsCycle } from '../../../src/au/ledger/file-cycle.ts';
 import { Ledger } from '../../../src/au/ledger/ledger.ts';
 import { enterClaims, enteredWithoutRows } from '../../../src/au/ledger/move-ledger.ts';

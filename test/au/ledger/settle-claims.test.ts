@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { endClaim } from '../../../src/au/ledger/claims.ts';
+import { endClaim } from '../../../src/au/ledger/end-claim.ts';
 import { settleClaims } from '../../../src/au/ledger/settle-claims.ts';
 import { rowsOf } from '../../../src/au/ledger/request-rows.ts';
 import { claimBody } from './entries.ts';

@@ -87,7 +87,7 @@ describe.skipIf(!hasSwift)(`a real S3-compatible store, OpenStack Swift${why}`, 
       await store.replace('_manifest/head.json', '22');
     });
     const found: unknown[] = [];
-    for await (const file of store.list('')) found.push(file);
+    for await (const { path, bytes: size } of store.list('')) found.push({ path, bytes: size });
     expect(found).toEqual([
       { path: '_manifest/00000000.json', bytes: 4 },
       { path: '_manifest/head.json', bytes: 2 },
