@@ -11,7 +11,7 @@ import { explainMissing } from '../ledger/missing-job.ts';
 import { jobView } from '../run/job-view.ts';
 import { isMissing } from '../run/part.ts';
 import type { Polled } from '../run/poll-parts.ts';
-import { jobOrCycle } from '../ledger/named-cycle.ts';
+import { cycleOrJob, jobOrCycle } from '../ledger/named-cycle.ts';
 import { isMissingUpload, isUntouched } from '../run/record.ts';
 import { runOrCycle } from '../run/recorded-runs.ts';
 import { missingRunError, unknownOutcomeError } from '../run/run-errors.ts';
@@ -39,7 +39,13 @@ export const status = defineCommand({
   async run(context, { of }) {
     if (of === undefined) return printCycles(context);
     const run = await runOrCycle(context, of);
-    if (run === undefined) return isJobId(of) ? jobOrCycle(context, of, printJob, printCycle) : printCycle(context, of);
+    if (run === undefined)
+      return isJobId(of)
+        ? jobOrCycle(context, of, printJob, printCycle)
+        : cycleOrJob(
+            () => printCycle(context, of),
+            () => printJob(context, of),
+          );
     const print = await listPrinter(context, partView);
     if (isUntouched(run.record)) {
       await print(oneBatch(partRows(run.record)));

@@ -127,6 +127,23 @@ export async function jobOrCycle<J, C>(
   }
 }
 
+/**
+ * Does something with a cycle, or with the job of that name if no cycle has it: the id of a job is any text.
+ * @throws SvcError `not_found` if there is neither
+ */
+export async function cycleOrJob<C, J>(withCycle: () => Promise<C>, withJob: () => Promise<J>): Promise<C | J> {
+  try {
+    return await withCycle();
+  } catch (missing) {
+    if (!isSvcError(missing, 'not_found')) throw missing;
+    try {
+      return await withJob();
+    } catch (error) {
+      throw isSvcError(error, 'job_expired', 'not_found') ? missing : error;
+    }
+  }
+}
+
 function cycleNamed(typed: string): string | undefined {
   try {
     return cycleName(typed);

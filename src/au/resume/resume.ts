@@ -4,7 +4,7 @@ import { isJobId } from '../run/job.ts';
 import { jobView } from '../run/job-view.ts';
 import { runOrCycle } from '../run/recorded-runs.ts';
 import { jobOrListRequest } from '../send/first-requests.ts';
-import { jobOrCycle } from '../ledger/named-cycle.ts';
+import { cycleOrJob, jobOrCycle } from '../ledger/named-cycle.ts';
 import { dueRuns, resumedRunView, resumeAll } from './resume-all.ts';
 import { resumeCycle, resumedCycleView } from './resume-cycle.ts';
 import { resumeJob } from './resume-job.ts';
@@ -41,7 +41,14 @@ export async function resumeNamed(context: Context, input: ResumeInput): Promise
   const resumed = run ? 'run' : isJobId(of) ? 'job' : 'cycle';
   checkResumeOptions(input, resumed);
   if (run) await resumeNamedRun(context, run, input);
-  else if (resumed === 'cycle') return resumeCycle(context, of, input);
+  else if (resumed === 'cycle')
+    return cycleOrJob(
+      () => resumeCycle(context, of, input),
+      () => {
+        checkResumeOptions(input, 'job');
+        return resumeJob(context, of, input);
+      },
+    );
   else {
     const job = (): Promise<undefined> => resumeJob(context, of, input);
     return jobOrCycle(context, of, job, () => resumeCycle(context, of, input));

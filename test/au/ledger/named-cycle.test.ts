@@ -1,0 +1,26 @@
+import { expect, it } from 'vitest';
+import { openMachine } from '../commands/machine.ts';
+
+it.each(['job_01HXYZ', '12345'])(
+  'svc au status and resume read the job %s from the service where no cycle has that name',
+  async (id) => {
+    const machine = await openMachine();
+    const { job } = JSON.parse((await machine.svc('au submit tokens.csv -o json')).stdout) as { job: string };
+    machine.fault = (incoming, _outgoing, proceed) => {
+      incoming.url = incoming.url?.replace(`jobs/${id}`, `jobs/${job}`);
+      proceed();
+    };
+    await machine.clock.advance(60_000);
+    for (const line of [`au status ${id} -o json`, `au resume ${id} -o json`]) {
+      const { code, stdout, stderr } = await machine.svc(line);
+      expect(code, stderr).toBe(0);
+      expect(JSON.parse(stdout), line).toMatchObject({ id: job, status: 'completed' });
+    }
+    const unknown = await machine.svc('au status job_unknown');
+    expect(unknown.code, unknown.stderr).toBe(5);
+    expect(unknown.stderr).toContain('the ledger has no such cycle');
+    // A cycle of that name comes first.
+    expect(await machine.svc('au submit tokens.csv --cycle 12345 --begin')).toMatchObject({ code: 0 });
+    expect((await machine.svc('au status 12345 -o json')).stdout).toContain('results_read');
+  },
+);
