@@ -41,7 +41,7 @@ export function settingsName(tenant: string): string {
 }
 
 /** Returns the beginning of the names of all entries and row sets of a tenant's ledger. */
-export function cyclesPrefix(tenant: string): string {
+function cyclesPrefix(tenant: string): string {
   return `${folderOf(tenant)}/cycles/`;
 }
 

@@ -101,58 +101,62 @@ describe.each(PLACES)('a ledger in %s', (_, open) => {
   it.each([1, 2, 3])(
     'R83: entry %i that is missing is put back by the machine that has it, and stops the others until then',
     async (number) => {
-      const { place, on, entry, uploads } = await sharing(open);
+      const machine = await sharing(open);
+      const { place, on, entry } = machine;
       const name = entry(number);
       const before = place.get(name);
       place.remove(name);
       const refused = await on('empty', SUBMIT);
-      expect([refused.code, uploads()], refused.stderr).toEqual([3, 2]);
+      expect([refused.code, machine.uploads()], refused.stderr).toEqual([3, 2]);
       const done = await on('first', SUBMIT);
-      expect([done.code, uploads()], done.stderr).toEqual([0, 3]);
+      expect([done.code, machine.uploads()], done.stderr).toEqual([0, 3]);
       expect(done.stderr).toContain(`lacked 1 object, `);
       expect(Buffer.compare(place.get(name), before)).toBe(0);
       expect(await on('empty', SUBMIT)).toMatchObject({ code: 0 });
-      expect(uploads()).toBe(3);
+      expect(machine.uploads()).toBe(3);
     },
   );
 
   it('R83: the row sets of a ledger that are missing are put back by the machine that has them, and stop the others', async () => {
-    const { place, on, uploads } = await sharing(open);
+    const machine = await sharing(open);
+    const { place, on } = machine;
     const sets = place.names().filter((name) => name.includes('/rows/'));
     const before = sets.map((name) => place.get(name));
     for (const name of sets) place.remove(name);
     const refused = await on('empty', SUBMIT);
-    expect([refused.code, uploads()], refused.stderr).toEqual([3, 2]);
+    expect([refused.code, machine.uploads()], refused.stderr).toEqual([3, 2]);
     const done = await on('first', SUBMIT);
-    expect([done.code, uploads()], done.stderr).toEqual([0, 3]);
+    expect([done.code, machine.uploads()], done.stderr).toEqual([0, 3]);
     for (const [at, name] of sets.entries())
       expect(Buffer.compare(place.get(name), before[at] ?? Buffer.alloc(0))).toBe(0);
   });
 
   it('R83: an entry in the middle that was emptied stops the machine that has it too, until it is removed by hand', async () => {
-    const { place, on, entry, uploads } = await sharing(open);
+    const machine = await sharing(open);
+    const { place, on, entry } = machine;
     const name = entry(1);
     place.put(name, Buffer.from(''));
     for (const which of ['first', 'empty'] as const) {
       const refused = await on(which, SUBMIT);
-      expect([refused.code, uploads()], refused.stderr).toEqual([3, 2]);
+      expect([refused.code, machine.uploads()], refused.stderr).toEqual([3, 2]);
       expect(errorIn(refused)['message']).toContain('it is cut, or is no entry of a ledger');
     }
     place.remove(name);
     expect(await on('first', SUBMIT)).toMatchObject({ code: 0 });
     expect(await on('empty', SUBMIT)).toMatchObject({ code: 0 });
-    expect(uploads()).toBe(3);
+    expect(machine.uploads()).toBe(3);
   });
 
   it('R83: an emptied mark stops every machine, also where the claim of its job is gone', async () => {
-    const { place, on, entry, object, uploads } = await sharing(open);
+    const machine = await sharing(open);
+    const { place, on, entry, object } = machine;
     const { job } = JSON.parse(Buffer.from(place.get(entry(3))).toString()) as { job: string };
     const mark = object(`/jobs/${job}`);
     place.put(mark, Buffer.from(''));
     for (const _ of ['with its claim', 'without']) {
       for (const which of ['first', 'empty'] as const) {
         const refused = await on(which, SUBMIT);
-        expect([refused.code, uploads()], refused.stderr).toEqual([3, 2]);
+        expect([refused.code, machine.uploads()], refused.stderr).toEqual([3, 2]);
         expect(errorIn(refused)['message']).toContain('it is no mark of a job');
       }
       if (place.names().some((name) => name.endsWith('2026-12/00000003.json'))) place.remove(entry(3));
@@ -160,11 +164,12 @@ describe.each(PLACES)('a ledger in %s', (_, open) => {
     place.remove(mark);
     expect(await on('first', SUBMIT)).toMatchObject({ code: 0 });
     expect(await on('empty', SUBMIT)).toMatchObject({ code: 0 });
-    expect(uploads()).toBe(3);
+    expect(machine.uploads()).toBe(3);
   });
 
   it('R83: a machine that finds a ledger restored to before its newest claim adds nothing to it, and another puts the claim back', async () => {
-    const { place, on, entry, object, uploads } = await sharing(open);
+    const machine = await sharing(open);
+    const { place, on, entry, object } = machine;
     const { job } = JSON.parse(Buffer.from(place.get(entry(3))).toString()) as { job: string };
     // The results of the first job, which the entries name as read, are read again by a machine that finds no entry for it.
     const names = [entry(3), entry(2), object(`/jobs/${job}`)];
@@ -172,27 +177,28 @@ describe.each(PLACES)('a ledger in %s', (_, open) => {
     for (const name of names) place.remove(name);
     const restored = place.names();
     const refused = await on('empty', SUBMIT);
-    expect([refused.code, uploads()], refused.stderr).toEqual([9, 2]);
+    expect([refused.code, machine.uploads()], refused.stderr).toEqual([9, 2]);
     expect(place.names().toSorted()).toEqual(restored.toSorted());
     const done = await on('first', SUBMIT);
-    expect([done.code, uploads()], done.stderr).toEqual([0, 3]);
+    expect([done.code, machine.uploads()], done.stderr).toEqual([0, 3]);
     for (const [at, name] of names.entries())
       expect(Buffer.compare(place.get(name), before[at] ?? Buffer.alloc(0))).toBe(0);
     expect(await on('empty', SUBMIT)).toMatchObject({ code: 0 });
-    expect(uploads()).toBe(3);
+    expect(machine.uploads()).toBe(3);
   });
 
   it('R83: a machine with an old copy puts nothing back in a ledger that was restored and went on', async () => {
-    const { place, on, entry, object, uploads } = await sharing(open);
+    const machine = await sharing(open);
+    const { place, on, entry, object } = machine;
     const { job } = JSON.parse(Buffer.from(place.get(entry(3))).toString()) as { job: string };
     for (const name of [entry(3), object(`/jobs/${job}`)]) place.remove(name);
     // The operator of this machine does not know that the rows of the second file were sent.
     expect((await on('empty', `au ignore ${job} --yes`)).code).toBe(0);
     const submitted = await on('empty', SUBMIT);
-    expect([submitted.code, uploads()], submitted.stderr).toEqual([0, 3]);
+    expect([submitted.code, machine.uploads()], submitted.stderr).toEqual([0, 3]);
     const now = new Map(place.names().map((name) => [name, place.get(name)]));
     const refused = await on('first', SUBMIT);
-    expect([refused.code, uploads()], refused.stderr).toEqual([3, 3]);
+    expect([refused.code, machine.uploads()], refused.stderr).toEqual([3, 3]);
     expect(errorIn(refused)).toMatchObject({
       message: expect.stringContaining('the ledger has two histories'),
       jobs: [job],
@@ -208,24 +214,26 @@ it.each<readonly [string, (file: string) => void]>([
   ['5 MB', (file) => writeFileSync(file, Buffer.alloc(5_000_000))],
   ['a cut text', (file) => writeFileSync(file, '{"version":1,"prev')],
 ])('R83: %s in place of an entry stops the machine that has a copy of it', async (_, damage) => {
-  const { path, on, entry, uploads } = await sharing();
-  const file = path(`ledger/${entry(1)}`);
+  const machine = await sharing();
+  const { on, entry } = machine;
+  const file = machine.path(`ledger/${entry(1)}`);
   rmSync(file);
   damage(file);
   const refused = await on('first', SUBMIT);
-  expect([refused.code, uploads()], refused.stderr).toEqual([3, 2]);
+  expect([refused.code, machine.uploads()], refused.stderr).toEqual([3, 2]);
   expect(errorIn(refused)['message']).toContain(file);
 });
 
 it('R83: a cut last entry that no machine has is removed by hand after the time in the message, and nothing is paid twice', async () => {
-  const { path, on, entry, uploads, clock } = await sharing();
-  const file = path(`ledger/${entry(3)}`);
+  const machine = await sharing();
+  const { on, entry, clock } = machine;
+  const file = machine.path(`ledger/${entry(3)}`);
   const { job } = JSON.parse(readFileSync(file, 'utf8')) as { job: string };
   writeFileSync(file, '{"version":1,"prev');
   utimesSync(file, clock.now() / 1000, clock.now() / 1000);
-  rmSync(path('state'), { recursive: true });
+  rmSync(machine.path('state'), { recursive: true });
   const refused = await on('empty', SUBMIT);
-  expect([refused.code, uploads()], refused.stderr).toEqual([3, 2]);
+  expect([refused.code, machine.uploads()], refused.stderr).toEqual([3, 2]);
   const error = errorIn(refused);
   expect(error['object']).toBe(file);
   const from = Date.parse(String(error['removable_from']));
@@ -234,31 +242,32 @@ it('R83: a cut last entry that no machine has is removed by hand after the time 
   rmSync(String(error['object']));
   // The mark still names the job, which has its file.
   const stopped = await on('empty', SUBMIT);
-  expect([stopped.code, uploads()], stopped.stderr).toEqual([3, 2]);
+  expect([stopped.code, machine.uploads()], stopped.stderr).toEqual([3, 2]);
   expect(errorIn(stopped)['message']).toContain(`the claim of job ${job} is missing`);
 });
 
 it('R83: where nothing of a ledger is there, a machine sends nothing, until the volume is mounted or its copies are put there', async () => {
-  const { path, on, uploads } = await sharing();
-  renameSync(path('ledger'), path('away'));
-  mkdirSync(path('ledger'));
+  const machine = await sharing();
+  const { on } = machine;
+  renameSync(machine.path('ledger'), machine.path('away'));
+  mkdirSync(machine.path('ledger'));
   for (const line of [SUBMIT, 'au status', 'au status 2026-12', 'au resume']) {
     const refused = await on('first', line);
     expect([refused.code, refused.stdout], refused.stderr).toEqual([3, '']);
     expect(errorIn(refused), line).toMatchObject({
-      message: `this machine used the ledger in ${path('ledger')}, and nothing of it is there; nothing was sent`,
+      message: `this machine used the ledger in ${machine.path('ledger')}, and nothing of it is there; nothing was sent`,
       next: 'svc doctor',
     });
   }
-  expect([uploads(), readdirSync(path('ledger'))]).toEqual([2, []]);
-  rmdirSync(path('ledger'));
-  renameSync(path('away'), path('ledger'));
+  expect([machine.uploads(), readdirSync(machine.path('ledger'))]).toEqual([2, []]);
+  rmdirSync(machine.path('ledger'));
+  renameSync(machine.path('away'), machine.path('ledger'));
   expect(await on('first', SUBMIT)).toMatchObject({ code: 0 });
-  renameSync(path('ledger'), path('lost'));
-  mkdirSync(path('ledger'));
-  cpSync(String(errorIn(await on('first', SUBMIT))['copies']), path('ledger'), { recursive: true });
+  renameSync(machine.path('ledger'), machine.path('lost'));
+  mkdirSync(machine.path('ledger'));
+  cpSync(String(errorIn(await on('first', SUBMIT))['copies']), machine.path('ledger'), { recursive: true });
   expect(await on('empty', 'au submit tokens.csv --cycle 2026-12')).toMatchObject({ code: 0 });
-  expect(uploads()).toBe(4);
+  expect(machine.uploads()).toBe(4);
 });
 
 it('R83: svc au status and a dry run say what a ledger lacks, and leave it', async () => {
