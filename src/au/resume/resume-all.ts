@@ -51,11 +51,12 @@ export async function resumeAll(context: Context, input: ResumeInput): Promise<n
   const outcomes = dryRun ? new Map<string, Outcome>() : await resumeRuns(context, runs, round);
   const shown = [...runs, ...left.map(({ run }) => run)];
   await print(oneBatch(shown.map(({ record }) => resumedRun(record, outcomes.get(record.id)))));
-  if (dryRun) return undefined;
+  // A run whose record is unreadable may still be open.
+  const ofUnreadable = unreadable.map(() => 'unreadable' as const);
+  if (dryRun) return exitCodeOf(ofUnreadable);
   return exitCodeOf([
     ...outcomes.values(),
-    // A run whose record is unreadable may still be open.
-    ...unreadable.map(() => 'unreadable' as const),
+    ...ofUnreadable,
     ...(context.signal.aborted ? [] : await outcomesOfOthers(context)),
   ]);
 }
