@@ -17,6 +17,7 @@ export const OTHER_TOOLS: OtherTools = {
   },
   options: {
     '--after': '--since',
+    '--by': '--jq',
     '--from': '--since',
     '--entity': '--entity-type',
     '--type': '--entity-type',

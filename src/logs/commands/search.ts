@@ -1,3 +1,4 @@
+import { isSvcError } from '../../base/errors.ts';
 import { defineCommand } from '../../cli/app/command.ts';
 import { flag, value } from '../../cli/app/parameter.ts';
 import { listPrinter } from '../../cli/app/print.ts';
@@ -57,10 +58,24 @@ export const search = defineCommand({
     }
     const actors = await actorNames(context, 'archive');
     const print = await listPrinter(context, actors?.view ?? logView);
-    await searchArchive(context, input, print, { actors });
+    await searchArchive(context, input, print, { actors }).catch((error: unknown) => {
+      throw wantsArchive(error);
+    });
   },
 });
 
 async function* cardEntries(batches: AsyncIterable<readonly Log[]>): AsyncGenerator<readonly CardEntry[]> {
   for await (const batch of batches) yield batch.map(cardEntry);
+}
+
+/** Names the command that searches the service, where no archive is: a text may stand in its place. */
+function wantsArchive(error: unknown): unknown {
+  if (!isSvcError(error, 'not_found')) return error;
+  const { message, next } = error;
+  return error.with({
+    message: `${message}; this command searches an archive`,
+    hint: 'To search the service, or to make an archive first:',
+    next: ['logs', 'list', '--all', '--grep', '<text>'],
+    alternatives: next && [next],
+  });
 }

@@ -6,7 +6,7 @@ import { Retention } from '../../../src/logs/archive/retention.ts';
 import { ArchiveWriter } from '../../../src/logs/archive/writer.ts';
 import type { Log } from '../../../src/schema/log.ts';
 import { FakeClock } from '../../support/clock.ts';
-import { svcHere } from '../../support/run-here.ts';
+import { errorIn, svcHere } from '../../support/run-here.ts';
 import { buildArchive, TENANT } from '../archive/build.ts';
 import { startLogServer } from './log-server.ts';
 
@@ -114,3 +114,13 @@ it.each([
     expect((await run()).code).toBe(12);
   },
 );
+
+it('svc logs search where no archive is says what it searches, and names the search of the service', async () => {
+  const run = await svcHere(['logs', 'search', '403']);
+  expect(run.code).toBe(5);
+  expect(errorIn(run)).toMatchObject({
+    message: expect.stringContaining('this command searches an archive'),
+    next: 'svc logs list --all --grep <text>',
+    alternatives: ['svc logs archive <dir>'],
+  });
+});
