@@ -30,6 +30,11 @@ export function delimiterWith(header: string, names: readonly string[]): Delimit
   return found ?? ',';
 }
 
+/** Returns the beginning of a file without a first line that names the sign between its columns, as `sep=;` for a spreadsheet. */
+export function withoutSeparatorLine(head: string): string {
+  return head.replace(/^\uFEFF?sep=.[ \t]*(?:\r\n|\r(?!\n|$)|\n)/i, '');
+}
+
 /** The form of a file, beside RFC 4180. */
 export interface CsvForm {
   readonly delimiter?: string;

@@ -6,7 +6,7 @@ import { csvRow, excelSafeRows } from '../cli/output/csv.ts';
 import { countText, formatNumber } from '../cli/output/time.ts';
 import { type ResultCode as KnownCode, RESULT_COLUMNS } from '../schema/account-updater-files.ts';
 import { ownMember } from '../schema/own-member.ts';
-import { CSV_FAULTS, CsvRows, delimiterWith } from './csv-rows.ts';
+import { CSV_FAULTS, CsvRows, delimiterWith, withoutSeparatorLine } from './csv-rows.ts';
 
 /** The longest row in characters, a thousand times what the service sends. Bounds memory for a file without line ends. */
 const LONGEST_ROW = 1024 * 1024;
@@ -49,7 +49,7 @@ class ResultReader {
   /** Returns the rows that end in the next part of the text. */
   read(text: string): readonly ResultRow[] {
     if (this.#lines !== undefined) return this.#rowsOf(this.#lines, text);
-    this.#head += text;
+    this.#head = withoutSeparatorLine(this.#head + text);
     const [lineEnd] = /[\r\n][^]/.exec(this.#head) ?? [];
     return lineEnd === undefined && this.#head.length <= LONGEST_ROW ? [] : this.#begin(lineEnd);
   }

@@ -1,6 +1,6 @@
 import { fileSource } from '../../client/transfer/source.ts';
 import { REQUEST_COLUMNS } from '../../schema/account-updater-files.ts';
-import { DELIMITERS } from '../csv-rows.ts';
+import { DELIMITERS, withoutSeparatorLine } from '../csv-rows.ts';
 
 /** The kind of a file, if its first bytes show it with certainty. `excluded`: rows that `au next` left out. */
 export type FileKind = 'request' | 'results' | 'excluded' | 'log_entries' | 'three_ds' | 'json' | 'html';
@@ -37,7 +37,7 @@ export async function lacksColumns(path: string, columns: readonly string[]): Pr
 async function readHead(path: string): Promise<string> {
   const { size } = await fileSource(path);
   const head = await fileSource(path, { start: 0, end: Math.min(size, HEAD_BYTES) });
-  for await (const piece of head.open()) return Buffer.from(piece).toString();
+  for await (const piece of head.open()) return withoutSeparatorLine(Buffer.from(piece).toString());
   return '';
 }
 

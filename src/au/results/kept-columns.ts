@@ -6,7 +6,7 @@ import { resolvePath } from '../../cli/app/files/typed-path.ts';
 import { text } from '../../cli/app/value-parsers.ts';
 import { countText } from '../../cli/output/time.ts';
 import { fileSource } from '../../client/transfer/source.ts';
-import { splitCells } from '../csv-rows.ts';
+import { type Delimiter, delimiterWith, withoutSeparatorLine, splitCells } from '../csv-rows.ts';
 import { contentOf } from '../request/cell-content.ts';
 import { isSameToken, tokenKey } from '../request/row-key.ts';
 import { TokenTable } from '../request/token-table.ts';
@@ -47,24 +47,29 @@ export class KeptColumns {
   readonly #path: string;
   readonly #lines: LinesAt;
   readonly #rows: RowStarts;
+  readonly #delimiter: Delimiter;
   /** The number of lookups that found no row. */
   #missing = 0;
   /** The number of lookups that found several rows and not the right one. */
   #unknown = 0;
 
-  private constructor(path: string, names: readonly string[], rows: RowStarts) {
+  private constructor(path: string, names: readonly string[], rows: RowStarts, delimiter: Delimiter) {
     this.names = names;
     this.#path = path;
     this.#lines = new LinesAt(path, LONGEST_ROW + 1);
     this.#rows = rows;
+    this.#delimiter = delimiter;
   }
 
-  /** Opens a file of kept columns. @throws SvcError `refused_input` for any other file */
+  /** Opens a file of kept columns, which a spreadsheet may have saved. @throws SvcError `refused_input` for any other file */
   static async open(path: string): Promise<KeptColumns> {
     const rows: RowStarts = { numbers: new TokenTable({ words: 3 }), offsets: [], following: [] };
     let names: readonly string[] | undefined;
+    let delimiter: Delimiter | undefined;
     for await (const { text: line, offset } of linesOf(path)) {
-      const cells = cellsIn(line, path);
+      if (names === undefined && offset === 0 && withoutSeparatorLine(`${line}\n`) === '') continue;
+      delimiter ??= delimiterWith(line.replace(/^\uFEFF/, ''), KEPT_COLUMNS);
+      const cells = cellsIn(line, delimiter, path);
       if (names !== undefined) addRow(rows, cells[1] ?? '', offset);
       else if (cells[0] === KEPT_COLUMNS[0] && cells[1] === KEPT_COLUMNS[1] && cells.length > 2) names = cells.slice(2);
       else throw notKept(path, 'does not begin with the columns row and token');
@@ -73,7 +78,7 @@ export class KeptColumns {
     // With carriage returns alone, the whole file would be read as its header.
     if (rows.offsets.length === 0 && names.some((name) => name.includes('\r')))
       throw notKept(path, 'has lines that end with carriage returns alone');
-    return new KeptColumns(path, names, rows);
+    return new KeptColumns(path, names, rows, delimiter ?? ',');
   }
 
   /**
@@ -114,19 +119,20 @@ export class KeptColumns {
       if (row === last) break;
     }
     if (own.length === 1) return own;
-    const numbered = own.map((offset) => ({
-      offset,
-      number: Number(cellsIn(this.#lines.lineAt(offset), this.#path)[0]),
-    }));
+    const numbered = own.map((offset) => ({ offset, number: Number(this.#cellsIn(offset)[0]) }));
     return numbered.toSorted((a, b) => a.number - b.number).map(({ offset }) => offset);
   }
 
   #cellsAt(token: string, offset: number | undefined): readonly string[] {
-    const cells = offset === undefined ? [] : cellsIn(this.#lines.lineAt(offset), this.#path);
+    const cells = offset === undefined ? [] : this.#cellsIn(offset);
     const isOfToken = isSameToken(cells[1] ?? '', token);
     if (!isOfToken) this.#missing += 1;
     else if (cells.some((cell) => contentOf(cell) === 'card_number')) throw cardKept(this.#path);
     return this.names.map((_, at) => (isOfToken ? (cells[at + KEPT_COLUMNS.length] ?? '') : ''));
+  }
+
+  #cellsIn(offset: number): readonly string[] {
+    return cellsIn(this.#lines.lineAt(offset), this.#delimiter, this.#path);
   }
 
   has(token: string): boolean {
@@ -212,8 +218,8 @@ async function* linesOf(path: string): AsyncGenerator<Line, void> {
   if (rest.length > 0) yield { text: rest.toString(), offset };
 }
 
-function cellsIn(line: string, path: string): readonly string[] {
-  const split = splitCells(line.replace(/^\uFEFF/, '').replace(/\r$/, ''));
+function cellsIn(line: string, delimiter: Delimiter, path: string): readonly string[] {
+  const split = splitCells(line.replace(/^\uFEFF/, '').replace(/\r$/, ''), { delimiter });
   if (split.fault !== undefined) throw notKept(path, 'is malformed');
   return split.cells;
 }

@@ -245,10 +245,11 @@ describe('svc au report', () => {
   });
 
   it.each([
-    ['semicolons', ';'],
-    ['tabs', '\t'],
-  ])('svc au report reads results that a spreadsheet saved with %s', async (_, sign) => {
-    const saved = { 'results.csv': `\uFEFF${RESULTS.replaceAll(',', sign).replaceAll('\n', '\r\n')}` };
+    ['semicolons', ';', ''],
+    ['tabs', '\t', ''],
+    ['semicolons below a line that says so', ';', 'sep=;\n'],
+  ])('svc au report reads results that a spreadsheet saved with %s', async (_, sign, line) => {
+    const saved = { 'results.csv': `\uFEFF${line}${RESULTS.replaceAll(',', sign)}`.replaceAll('\n', '\r\n') };
     const { code, stdout } = await report(['--request', 'request.csv'], saved);
     const plain = await report(['--request', 'request.csv']);
     expect([code, stdout]).toEqual([0, plain.stdout]);

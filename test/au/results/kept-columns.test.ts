@@ -31,6 +31,14 @@ it('kept columns are returned as they were written, whatever the order of the to
   );
 });
 
+it.each(['', 'sep=;\r\n'])('kept columns that a spreadsheet saved with semicolons are read: %j', async (line) => {
+  const rows = 'row;token;Name\r\n1;a;"Doe; Jane"\r\n2;a;Roe\r\n3;b;Poe, E.\r\n';
+  const kept = await KeptColumns.open(write(`\uFEFF${line}${rows}`));
+  expect([0, 1].map((place) => kept.cellsAt('a', place))).toEqual([['Doe; Jane'], ['Roe']]);
+  expect(kept.cellsOf('b')).toEqual(['Poe, E.']);
+  kept.close();
+});
+
 it('kept columns are found by token anywhere in a file of 20,000 rows', async () => {
   const rows = Array.from({ length: 20_000 }, (_, at) => `${at + 1},token-${at},customer ${at}\r\n`);
   const kept = await KeptColumns.open(write(`row,token,Name\r\n${rows.join('')}`));
