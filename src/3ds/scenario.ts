@@ -8,7 +8,7 @@ import type { Client } from '../client/api/client.ts';
 import { pollUntil } from '../client/api/poll.ts';
 import { isLoopbackHost } from '../schema/address.ts';
 import type { AuthenticateRequest } from '../schema/three-ds/authenticate.ts';
-import type { AuthenticationResult, CreateSession } from '../schema/three-ds/session.ts';
+import type { AuthenticationResult, CreateSession, SessionCard } from '../schema/three-ds/session.ts';
 import type { SessionType } from '../schema/three-ds/values.ts';
 import { bodyName, changedBody, checkedBody, readBody } from './body.ts';
 import type { LiftableRule, Violation } from './rules.ts';
@@ -83,9 +83,11 @@ interface PlanOptions {
 async function tokenOf(
   context: Context,
   { card, token, token_intent }: Pick<Scenario, 'card' | 'token' | 'token_intent'>,
-): Promise<Omit<CreateSession, 'type'>> {
-  if (card === undefined) return token === undefined ? { token_intent_id: token_intent } : { token_id: token };
-  return { token_id: await tokenOfTestCard(context, card) };
+): Promise<SessionCard> {
+  if (card !== undefined) return { token_id: await tokenOfTestCard(context, card) };
+  if (token !== undefined) return { token_id: token };
+  if (token_intent !== undefined) return { token_intent_id: token_intent };
+  throw new SvcError('usage', 'a scenario needs a card, a token or a token intent');
 }
 
 /** Returns the token of a test card of the sandbox. @throws SvcError `usage` at another service, or for an unknown card */

@@ -86,5 +86,7 @@ function toBody({ token, tokenIntent, panToken, type = 'customer' }: Omit<Create
   if (given.length !== 1) throw notOne();
   if (given.some((id) => containsCardNumber(id, 'cell'))) throw looksLikeCardNumber();
   if (panToken !== undefined) return { pan: panToken, type };
-  return token === undefined ? { token_intent_id: tokenIntent, type } : { token_id: token, type };
+  if (tokenIntent !== undefined) return { token_intent_id: tokenIntent, type };
+  if (token === undefined) throw notOne();
+  return { token_id: token, type };
 }

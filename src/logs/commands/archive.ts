@@ -129,12 +129,11 @@ export const archive = defineCommand({
     const store = await openArchive(context, location, { signal: grace.signal });
     if (input.dryRun) return showOld(context, store, input.keep);
     const service = serviceOf(context);
-    const retentionMs = input.retention ?? DEFAULT_RETENTION_MS;
+    const { keep, retention: retentionMs = DEFAULT_RETENTION_MS } = input;
     const notices = new ArchiveNotices(context);
     const warnApart = (apartMs: number): void => context.notices.warn(clocksApart(apartMs));
     const warnFailure = ({ message }: SvcError): void => context.notices.warn(`--keep: ${message}`);
-    const by = operatorText(operatorOf(context.system));
-    const retention = input.keep === undefined ? undefined : new Retention(input.keep, by, warnApart, warnFailure);
+    const retention = keep === undefined ? undefined : new Retention(keep, byOf(context), warnApart, warnFailure);
     const run = await runArchive(store, () => context.client(), {
       service,
       since: input.since,
@@ -167,6 +166,10 @@ export const archive = defineCommand({
     return check(run, input, { archive: store.name, marginBeforeMs, retention });
   },
 });
+
+function byOf({ system }: Context): string {
+  return operatorText(operatorOf(system));
+}
 
 /**
  * Checks that a new archive is in no other one, and that no archive of this machine is gone, unless the operator says when a

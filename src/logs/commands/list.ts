@@ -74,9 +74,9 @@ export const list = defineCommand({
       import('../list/pages-by-service-time.ts'),
     ]);
     const times = new ServiceInterval(client, input);
-    const isScreen = hidesOwnReads(actors !== undefined, { ...input, to: undefined });
+    const isScreen = !input.hideOwnReads && hidesOwnReads(actors !== undefined, { ...input, to: undefined });
     const hiding = input.hideOwnReads || isScreen ? await import('../list/hide-own-reads.ts') : undefined;
-    const own = await hiding?.ownReadsToHide(context, input.hideOwnReads === true);
+    const own = await hiding?.ownReadsToHide(context, !isScreen);
     const { listSteadily } = await import('../list/list-steadily.ts');
     const { isOldestFirst, newListReading, readList } = await import('../list/read-list.ts');
     const { reportSearched, requireKept, warnOfOldest, withSearched } = await import('../list/list-report.ts');

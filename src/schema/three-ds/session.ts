@@ -118,7 +118,13 @@ export const createSessionSchema = z.strictObject({
   pan: z.optional(z.string()),
   type: z.enum(SESSION_TYPES),
 });
-export type CreateSession = z.infer<typeof createSessionSchema>;
+/** The card of a new session: exactly one of its names. */
+export type SessionCard =
+  | { readonly token_id: string }
+  | { readonly token_intent_id: string }
+  /** Deprecated name of `token_id`. */
+  | { readonly pan: string };
+export type CreateSession = SessionCard & Pick<z.infer<typeof createSessionSchema>, 'type'>;
 
 /** Response of POST /3ds/sessions. */
 export const createdSessionSchema = z.looseObject({

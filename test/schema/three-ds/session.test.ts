@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import {
   authenticationResultSchema,
   challengeResultSchema,
+  type CreateSession,
   threeDsSessionSchema,
 } from '../../../src/schema/three-ds/session.ts';
 
@@ -29,4 +30,15 @@ describe('answers about 3DS', () => {
     expect(threeDsSessionSchema.safeParse({ type: 'customer' }).success).toBe(false);
     expect(authenticationResultSchema.safeParse({ eci: '05' }).success).toBe(false);
   });
+});
+
+it('a new 3DS session compiles with one of the names of its card, and not without any', () => {
+  const named: readonly CreateSession[] = [
+    { type: 'customer', token_id: 't' },
+    { type: 'merchant', token_intent_id: 'i' },
+    { type: 'customer', pan: 'p' },
+    // @ts-expect-error The check of types fails where this compiles.
+    { type: 'customer' },
+  ];
+  expect(named.map((session) => Object.keys(session).length)).toEqual([2, 2, 2, 1]);
 });
