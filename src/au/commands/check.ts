@@ -5,7 +5,8 @@ import { reading, rest } from '../../cli/app/parameter.ts';
 import { listPrinter, oneBatch, recordPrinter } from '../../cli/app/print.ts';
 import { problemsOf } from '../../cli/output/error-report.ts';
 import { acceptParameter } from '../request/accept-option.ts';
-import { implausibleFile } from '../request/implausible-file.ts';
+import { annotateImplausible } from '../request/annotations.ts';
+import { implausibleFile, refusedBy } from '../request/implausible-file.ts';
 import {
   checkedFileView,
   type CheckedFile,
@@ -46,6 +47,8 @@ export const check = defineCommand({
           })
         : refusalOf(file),
     );
+    for (const [at, { check: found }] of checked.entries())
+      if (found.ok) annotateImplausible(context, files[at] ?? '-', refusedBy(found, accept));
     for (const { name, check: found } of checked.filter((_, at) => refusals[at] === undefined))
       noteOverview(context, isSingle ? undefined : name, found);
     const rows = checked

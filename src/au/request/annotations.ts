@@ -2,6 +2,7 @@ import path from 'node:path';
 import type { Context } from '../../cli/app/command.ts';
 import { resolvePath } from '../../cli/app/files/typed-path.ts';
 import { cleanText } from '../../cli/output/text.ts';
+import type { refusedBy } from './implausible-file.ts';
 import type { Problem, RequestFileCheck, Rule } from './request-file.ts';
 
 /**
@@ -19,19 +20,50 @@ export function annotate(
   typed: string,
   { problems, duplicates, attachedDigits }: RequestFileCheck,
 ): void {
+  annotateLines(context, typed, [
+    ...problems.map((problem) => ({ line: problem.line, words: wordsOf(problem) })),
+    ...duplicates.first.map(({ line, firstLine }) => ({
+      level: 'warning' as const,
+      line,
+      words: `the token and merchant of line ${firstLine}: the row is left out`,
+    })),
+    ...attachedDigits.first.map((line) => ({
+      level: 'warning' as const,
+      line,
+      words: 'digits that begin or end like a card number',
+    })),
+  ]);
+}
+
+/** Adds what a whole file contradicts as annotations: rows to their lines, doubts to the file. */
+export function annotateImplausible(
+  context: Context,
+  typed: string,
+  { rows, whole }: ReturnType<typeof refusedBy>,
+): void {
+  annotateLines(context, typed, [
+    ...rows.map((problem) => ({ line: problem.line, words: wordsOf(problem) })),
+    ...whole.map(({ problem }) => ({ words: problem })),
+  ]);
+}
+
+interface Annotation {
+  /** Default: an error. */
+  readonly level?: 'warning';
+  /** Default: the file has the annotation. */
+  readonly line?: number;
+  readonly words: string;
+}
+
+function annotateLines(context: Context, typed: string, annotations: readonly Annotation[]): void {
   const { system, notices } = context;
-  if (system.env['GITHUB_ACTIONS'] !== 'true' || typed === '-') return;
+  if (system.env['GITHUB_ACTIONS'] !== 'true' || typed === '-' || annotations.length === 0) return;
   const file = escapeData(pathInRepository(context, typed)).replaceAll(':', '%3A').replaceAll(',', '%2C');
-  const annotation = (level: 'error' | 'warning', line: number, words: string): string =>
-    `::${level} file=${file},line=${line},title=svc au check::${escapeData(words)}\n`;
-  const errors = problems.map((problem) => annotation('error', problem.line, wordsOf(problem)));
-  const warnings = [
-    ...duplicates.first.map(({ line, firstLine }) =>
-      annotation('warning', line, `the token and merchant of line ${firstLine}: the row is left out`),
-    ),
-    ...attachedDigits.first.map((line) => annotation('warning', line, 'digits that begin or end like a card number')),
-  ];
-  if (errors.length + warnings.length > 0) notices.report([...errors, ...warnings].join(''));
+  const lines = annotations.map(({ level = 'error', line, words }) => {
+    const place = line === undefined ? '' : `,line=${line}`;
+    return `::${level} file=${file}${place},title=svc au check::${escapeData(words)}\n`;
+  });
+  notices.report(lines.join(''));
 }
 
 /** Warns on stderr, or on GitHub Actions with an annotation, which the job's page shows. */

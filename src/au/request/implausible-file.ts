@@ -1,8 +1,8 @@
 import { SvcError } from '../../base/errors.ts';
 import { option } from '../../cli/app/hint.ts';
 import { countText } from '../../cli/output/time.ts';
-import { type Check, CHECKS } from './checks.ts';
-import type { RequestFileCheck } from './request-file.ts';
+import { type Check, CHECKS, type Doubt } from './checks.ts';
+import type { Problem, RequestFileCheck } from './request-file.ts';
 
 interface Judging {
   /** The name of the file in messages. */
@@ -14,15 +14,28 @@ interface Judging {
   readonly hasLines?: boolean;
 }
 
+function isAccepted(check: string, accept: readonly Check[]): boolean {
+  return accept.some((each) => each === check);
+}
+
+/** Returns the first rows that cannot be meant, and the doubts about the whole file, without those that are accepted. */
+export function refusedBy(
+  { implausible, doubts }: Pick<RequestFileCheck, 'implausible' | 'doubts'>,
+  accept: readonly Check[],
+): { readonly rows: readonly Problem[]; readonly whole: readonly Doubt[] } {
+  return {
+    rows: implausible.first.filter(({ rule }) => !isAccepted(rule, accept)),
+    whole: doubts.filter(({ check }) => !isAccepted(check, accept)),
+  };
+}
+
 /** Returns the error for a valid file that cannot be meant as it is; undefined if nothing is wrong with it, or accepted. */
 export function implausibleFile(
   { implausible, doubts }: Pick<RequestFileCheck, 'implausible' | 'doubts'>,
   { name, words, accept, hasLines = true }: Judging,
 ): SvcError | undefined {
-  const isAccepted = (check: string): boolean => accept.some((each) => each === check);
-  const whole = doubts.filter(({ check }) => !isAccepted(check));
-  const rows = implausible.first.filter(({ rule }) => !isAccepted(rule));
-  const counts = Object.entries(implausible.byRule).filter(([rule]) => !isAccepted(rule));
+  const { rows, whole } = refusedBy({ implausible, doubts }, accept);
+  const counts = Object.entries(implausible.byRule).filter(([rule]) => !isAccepted(rule, accept));
   const count = whole.length + counts.reduce((sum, [, each]) => sum + each, 0);
   if (count === 0) return undefined;
   const found = CHECKS.filter(

@@ -96,6 +96,25 @@ it('R40: svc au check puts problems beside their lines on GitHub Actions, withou
   expect(JSON.parse(checked.stderr.trimEnd().split('\n').at(-1) ?? '')).toMatchObject({ exit_code: 13 });
 });
 
+it('R93: svc au check puts what a whole file contradicts beside its lines on GitHub Actions, unless it is accepted', async () => {
+  const rows = Array.from({ length: 20 }, (_, at) => `00000000-0000-4000-8000-0000000000${10 + at},20,02,M-1`);
+  const text = [
+    'token,expiration_year,expiration_month,merchant_id',
+    ...rows.with(3, rows[3]!.replace('M-1', 'NULL')),
+    '',
+  ];
+  writeFileSync(home.file('past.csv'), text.join('\n'));
+  const env = { GITHUB_ACTIONS: 'true' };
+  expect(annotations(await check(['past.csv'], env))).toEqual([
+    expect.stringMatching(/^::error file=past\.csv,line=5,title=svc au check::merchant_id: is a mark for nothing/),
+    expect.stringMatching(/^::error file=past\.csv,title=svc au check::20 of 20 cards expired more than/),
+  ]);
+  const accepted = await svcIn(home.path, ['au', 'check', 'past.csv', '--accept', 'past', '--accept', 'marks'], {
+    env,
+  });
+  expect([accepted.code, annotations(accepted)]).toEqual([0, []]);
+});
+
 it('svc au check names files from the root of the repository where GitHub tells it', async () => {
   const env = { GITHUB_ACTIONS: 'true', GITHUB_WORKSPACE: home.path };
   const child = await svcIn(home.path, ['au', 'check', home.file('in/twice.csv')], { env });
