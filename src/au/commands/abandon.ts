@@ -6,7 +6,7 @@ import { whileBusy } from '../../base/files/durable.ts';
 import { typedWord } from '../../base/security/typed-word.ts';
 import { type Context, defineCommand } from '../../cli/app/command.ts';
 import { noteNext } from '../../cli/app/hint.ts';
-import { argument, flag } from '../../cli/app/parameter.ts';
+import { argument } from '../../cli/app/parameter.ts';
 import { recordPrinter } from '../../cli/app/print.ts';
 import { serviceOf } from '../../cli/app/service.ts';
 import { cleanText } from '../../cli/output/text.ts';
@@ -34,12 +34,12 @@ import { SentFile } from '../run/sent-file.ts';
 
 export const abandon = defineCommand({
   description:
-    'For a run that will not continue. Nothing is canceled at the service: jobs that have their file are processed and may be billed. Their results can still be downloaded, and --undo reopens the run.',
+    'For a run that will not continue. Nothing is canceled at the service: jobs that have their file are processed and may be billed. Their results can still be downloaded, and svc au resume with the run goes on with it.',
   details:
     'With a job, frees rows that may have been paid for: the claim of that job ends on your word, where nothing can be proven. A job that is paid for keeps its rows; one that the service has forgotten since is closed, so that nothing waits for its results. A run whose record cannot be read is moved to a directory named damaged beside it, after the newest jobs of the tenant have been shown.',
   examples: [
     ['svc au abandon run-20260131-0a1b2c3d-4e5f', 'show what the service has of it, and ask'],
-    ['svc au abandon run-20260131-0a1b2c3d-4e5f --undo', 'resume it'],
+    ['svc au resume run-20260131-0a1b2c3d-4e5f', 'go on with it after all'],
     ['svc au download run-20260131-0a1b2c3d-4e5f', 'download the results of what was uploaded'],
   ],
   exitCodes: [
@@ -51,14 +51,13 @@ export const abandon = defineCommand({
   fields: runView.fields,
   parameters: {
     run: argument('<run|job>', 'id or directory of a run, or a job whose rows are in the ledger', runWord),
-    undo: flag('--undo', 'reopen an abandoned run'),
   },
-  async run(context, { run: name, undo }) {
+  async run(context, { run: name }) {
     const print = await recordPrinter(context, runView);
-    const freed = undo ? undefined : await releaseJob(context, name);
+    const freed = await releaseJob(context, name);
     if (freed) return print(freed);
-    const unreadable = undo ? undefined : await unreadableRun(context, name);
-    const row = unreadable ? await setAside(context, unreadable) : await abandonRun(context, name, undo);
+    const unreadable = await unreadableRun(context, name);
+    const row = unreadable ? await setAside(context, unreadable) : await abandonRun(context, name);
     return print(row);
   },
 });
@@ -279,27 +278,24 @@ function isWaitingFor({ state, job: of }: Part, job: string): boolean {
   return of === job && (state === 'uploaded' || state === 'unknown');
 }
 
-/** Abandons a run after showing what the service may process and bill, or resumes it. */
-async function abandonRun(context: Context, name: string, undo: boolean): Promise<RunRow> {
+/** Abandons a run after showing what the service may process and bill. */
+async function abandonRun(context: Context, name: string): Promise<RunRow> {
   const { notices, clock } = context;
   const run = await requireRun(context, name);
-  if ((statusOf(run.record) === 'abandoned') !== undo) {
-    notices.note(undo ? `${run.record.id} is not abandoned` : `${run.record.id} is abandoned already`);
+  if (statusOf(run.record) === 'abandoned') {
+    notices.note(`${run.record.id} is abandoned already`);
     return runRow(run.record);
   }
-  if (!undo) for (const line of consequencesOf(run.record)) notices.warn(line);
-  if (!undo) await confirm(context, `Abandon ${run.record.id}?`);
+  for (const line of consequencesOf(run.record)) notices.warn(line);
+  await confirm(context, `Abandon ${run.record.id}?`);
   await holdRun(context, run, async () => {
-    applyToRun(run.record, undo ? { kind: 'resumed' } : { kind: 'abandoned', at: clock.now() });
+    applyToRun(run.record, { kind: 'abandoned', at: clock.now() });
     run.save();
-    if (!undo) removePartialFiles(run, run.record.parts);
+    removePartialFiles(run, run.record.parts);
   });
-  if (undo) noteNext(context, 'to resume it', run.resumeWords);
-  else {
-    if (uploadedParts(run.record).length > 0)
-      noteNext(context, 'to download the results of what was uploaded', ['au', 'download', run.name]);
-    noteNext(context, `abandoned ${run.record.id}; to undo that`, ['au', 'abandon', run.name, '--undo']);
-  }
+  if (uploadedParts(run.record).length > 0)
+    noteNext(context, 'to download the results of what was uploaded', ['au', 'download', run.name]);
+  noteNext(context, `abandoned ${run.record.id}; to go on with it after all`, run.resumeWords);
   return runRow(run.record);
 }
 

@@ -195,8 +195,8 @@ function warnOfSkipped({ notices }: Context, run: RunDirectory): void {
   const skipped = parts.filter(({ state }) => state !== 'downloaded');
   if (skipped.length === parts.length)
     throw new SvcError('not_found', `run ${id} was abandoned before any part of it had results`, {
-      hint: 'To resume it:',
-      next: ['au', 'abandon', run.name, '--undo'],
+      hint: 'To go on with it after all, name it:',
+      next: run.resumeWords,
       facts: { run: id },
     });
   const rows = skipped.map(({ first_row, rows: count }) => `${first_row} to ${first_row + count - 1}`);

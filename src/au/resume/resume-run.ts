@@ -28,6 +28,7 @@ export async function resumeNamedRun(context: Context, run: RunDirectory, input:
   const print = await recordPrinter(context, submissionView);
   await requireResumable(context, run);
   const { record } = run;
+  const wasAbandoned = statusOf(record) === 'abandoned';
   const out = input.out ?? (input.wait ? resultsPath(context, record) : undefined);
   if (out !== undefined) await checkDestination(context, run, { out, force: input.force });
   const parts = partsToUpload(record.parts).filter(({ joined }) => joined === undefined);
@@ -40,20 +41,22 @@ export async function resumeNamedRun(context: Context, run: RunDirectory, input:
     return print(submissionOf(record, 'record'));
   }
   if (parts.length > 0) await confirmRows(context, rows, parts.length);
-  return resumeRun(context, run, input, { print, out });
+  return resumeRun(context, run, input, { print, out, wasAbandoned });
 }
 
 interface Shown {
   readonly print: (submission: Submission) => Promise<void>;
   /** Where to write the results; undefined for the recorded file, or with the run if that cannot be written. */
   readonly out: string | undefined;
+  /** Whether the run was abandoned when the operator named it. */
+  readonly wasAbandoned: boolean;
 }
 
 async function resumeRun(
   context: Context,
   run: RunDirectory,
   input: ResumeInput,
-  { print, out }: Shown,
+  { print, out, wasAbandoned }: Shown,
 ): Promise<void> {
   const { wait, force } = input;
   const summarize = await openRunSummary(context, input.summary);
@@ -61,6 +64,7 @@ async function resumeRun(
   const work = async (): Promise<void> => {
     const polled = await holdRun(context, run, async () => {
       await requireResumable(context, run);
+      if (!wasAbandoned) requireKept(run);
       takeUp(context, run.record, input);
       run.save();
       const poll = pollEarlierJobs(context, run, { again: waitingWords(again) });
@@ -95,20 +99,12 @@ function isReady({ parts }: RunRecord): boolean {
 
 /**
  * Checks that a run may be resumed here. Another process can change this until the run is locked.
- * @throws SvcError `usage` for an abandoned run, `config` for a run of another service, `conflict` for a run that sent
+ * @throws SvcError `config` for a run of another service, `conflict` for a run that sent
  *   nothing if a later run of its file exists
  */
 async function requireResumable(context: Context, run: RunDirectory): Promise<void> {
-  const { record, name } = run;
   requireHere(context, run);
-  if (statusOf(record) === 'abandoned')
-    throw new SvcError('usage', `${record.id} was abandoned`, {
-      hint: 'To resume it, undo that first. The results of what was uploaded can be downloaded as it is:',
-      next: ['au', 'abandon', name, '--undo'],
-      alternatives: [['au', 'download', name]],
-      facts: { run: record.id, abandoned_at: record.abandoned_at },
-    });
-  if (isUntouched(record)) await requireNotReplaced(context, run);
+  if (isUntouched(run.record)) await requireNotReplaced(context, run);
 }
 
 /** Refuses a run that sent nothing if resuming it could bill its rows twice. Otherwise any profile may take it over. */
@@ -130,12 +126,25 @@ async function requireNotReplaced(context: Context, run: RunDirectory): Promise<
   });
 }
 
+/** Checks that nobody abandoned a run meanwhile. @throws SvcError `usage` */
+function requireKept({ record, name, resumeWords }: RunDirectory): void {
+  if (statusOf(record) !== 'abandoned') return;
+  throw new SvcError('usage', `${record.id} was abandoned`, {
+    hint: 'To go on with it after all, name it again. The results of what was uploaded can be downloaded as it is:',
+    next: resumeWords,
+    alternatives: [['au', 'download', name]],
+    facts: { run: record.id, abandoned_at: record.abandoned_at },
+  });
+}
+
 /** Records the options of this command. Assigns a run that sent nothing to the current profile and address. */
 function takeUp(context: Context, record: RunRecord, input: ResumeInput): void {
   const profile = context.settings.profile.value;
   const baseUrl = serviceOf(context);
   const { name } = record.input;
   const isElsewhere = record.base_url !== baseUrl || record.profile !== profile;
+  // Who names a run that was abandoned goes on with it.
+  if (statusOf(record) === 'abandoned') applyToRun(record, { kind: 'resumed' });
   if (isUntouched(record) && isElsewhere)
     applyToRun(record, { kind: 'adopted', profile, baseUrl, name, tenant: undefined, cycle: undefined });
   const { out = record.out ?? 'results.csv', onlyRecorded } = input;

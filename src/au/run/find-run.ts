@@ -71,12 +71,12 @@ function requireReadable({ unreadable }: FoundRuns, { submitted }: FileToFind): 
   });
 }
 
-/** Refuses an abandoned run. The operator must first undo that, because its rows may have been billed. */
-function requireKept({ record, name }: RunDirectory): void {
+/** Refuses an abandoned run. Only the operator goes on with it, because its rows may have been billed. */
+function requireKept({ record, resumeWords }: RunDirectory): void {
   if (statusOf(record) !== 'abandoned') return;
   throw new SvcError('usage', `this file was submitted as ${record.id}, which was abandoned`, {
-    hint: 'To resume it, undo that:',
-    next: ['au', 'abandon', name, '--undo'],
+    hint: 'To go on with it after all, name it:',
+    next: resumeWords,
     facts: { run: record.id, abandoned_at: record.abandoned_at },
   });
 }

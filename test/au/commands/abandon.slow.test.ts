@@ -40,7 +40,7 @@ describe('svc au abandon', () => {
     expect(desk.uploads()).toBe(1);
   });
 
-  it('svc au abandon lets au resume succeed again, and can be undone', async () => {
+  it('svc au abandon lets au resume succeed again, until the run is named', async () => {
     const desk = await openQuickDesk();
     const run = await stuckRun(desk);
     const stuck = await desk.svc('au resume');
@@ -55,9 +55,7 @@ describe('svc au abandon', () => {
     expect(stderr).not.toContain('au download');
     expect(await desk.svc('au resume')).toMatchObject({ code: 0 });
     expect((await desk.svc(`au abandon ${run}`)).stderr).toContain('is abandoned already');
-    expect(await desk.svc(`au abandon ${run} --undo`)).toMatchObject({ code: 0 });
-    expect(await desk.svc('au resume')).toMatchObject({ code: 1 });
-    expect((await desk.svc(`au abandon ${run} --undo`)).stderr).toContain('is not abandoned');
+    expect(await desk.svc(`au resume ${run}`)).toMatchObject({ code: 1 });
   });
 
   it('R36: svc au abandon does not let the same file be uploaded and paid for again unasked', async () => {
@@ -69,7 +67,7 @@ describe('svc au abandon', () => {
     for (const line of ['au submit tokens.csv', 'au submit tokens.csv --dry-run']) {
       const refused = await desk.svc(line);
       expect(refused.code).toBe(2);
-      expect(refused.stderr).toContain(`svc au abandon ${run} --undo`);
+      expect(refused.stderr).toContain(`svc au resume ${run}`);
     }
     expect(desk.uploads()).toBe(1);
     expect(await desk.svc('au submit tokens.csv --cycle other --begin')).toMatchObject({ code: 0 });
@@ -88,7 +86,6 @@ describe('svc au abandon', () => {
       parts.push({ ...rest, number: 2, first_row: rows, rows: 3, state: 'planned' });
     });
     await desk.svc(`au abandon ${run} --yes`);
-    expect((await desk.svc(`au resume ${run} --wait`)).stderr).toContain(`svc au download ${run}`);
     const { code, stderr } = await desk.svc(`au download ${run} --out r.csv`);
     expect(code, stderr).toBe(0);
     expect(stderr).toMatch(/abandoned: the results do not include rows \d+ to \d+/);

