@@ -1,5 +1,5 @@
 // Measures time and memory of `svc au prepare`, for exports as databases, spreadsheets and careful scripts write them.
-//   npm run bench prepare [megabytes] [runs]
+//   npm run bench prepare [megabytes] [runs] [bin/svc.js of another build, which takes turns with this one]
 // Each measurement runs in a separate process.
 import { randomUUID } from 'node:crypto';
 import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';
@@ -10,6 +10,7 @@ import { inTurns, plainEnvironment, report, runNode } from './support/measure.mj
 
 const megabytes = Number(process.argv[2] ?? 100);
 const runs = Number(process.argv[3] ?? 3);
+const other = process.argv[4];
 const NAMES = ['Müller, Jörg', 'Ann Smith', '"Bob; Jr"', "O'Hara"];
 const MESSY = 'Card Ref;Customer Id;Name;Valid Until;MID;Created\r\n';
 
@@ -27,15 +28,26 @@ const directory = mkdtempSync(join(tmpdir(), 'svc-bench-'));
 const launcher = fileURLToPath(new URL('../bin/svc.js', import.meta.url));
 try {
   const exports = Object.entries(EXPORTS).map(([name, kind]) => generate(name, kind));
-  const taken = await inTurns(runs, Object.fromEntries(exports.map(({ name, args }) => [name, () => run(args)])));
+  const works = exports.flatMap(({ name, args }) => [
+    [name, () => run(launcher, args)],
+    ...(other === undefined ? [] : [[`${name}, other build`, () => run(other, args)]]),
+  ]);
+  const taken = await inTurns(runs, Object.fromEntries(works));
   const microseconds = exports.map(({ name, count }) => (taken[name].busy * 1000) / count);
   const memory = exports.map(({ name }) => taken[name].mb);
   report('prepare', `au prepare of ${megabytes} MB, median of ${runs} runs in turns`, [
-    ...exports.flatMap(({ name }, index) => [
+    ...exports.flatMap(({ name, count }, index) => [
       { name, figure: microseconds[index], unit: 'µs a row, processor time' },
       { name: `${name}: memory`, figure: memory[index], unit: 'MB' },
       { name: `${name}: wall`, figure: taken[name].ms / 1000, unit: 's' },
     ]),
+    ...exports
+      .filter(() => other !== undefined)
+      .map(({ name, count }) => ({
+        name: `${name}, other build`,
+        figure: (taken[`${name}, other build`].busy * 1000) / count,
+        unit: 'µs a row, processor time',
+      })),
     { name: 'a row of the slowest export', figure: Math.max(...microseconds), unit: 'µs' },
     { name: 'memory for the largest', figure: Math.max(...memory), unit: 'MB' },
   ]);
@@ -43,8 +55,8 @@ try {
   rmSync(directory, { recursive: true, force: true });
 }
 
-function run(args) {
-  return runNode([launcher, 'au', 'prepare', ...args], plainEnvironment(directory));
+function run(program, args) {
+  return runNode([program, 'au', 'prepare', ...args], plainEnvironment(directory));
 }
 
 /** Writes an export. Returns the arguments that prepare it, and the number of its rows. */
