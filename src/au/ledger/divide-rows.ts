@@ -14,8 +14,6 @@ type Rows = Pick<UploadSource, 'open'>;
 /** The rows of a file that a claim has. */
 export interface JoinedRows extends Taken {
   readonly file: DividedRows;
-  /** Whether these rows were sorted as the job of the claim has them. */
-  readonly isInOrder?: boolean | undefined;
 }
 
 /** The rows of a file, by what is to be done with them. */

@@ -60,7 +60,7 @@ export class RequestSteps {
     const file = await copyRequestFile(this.#context, request);
     const checkTenant = (tenant: string): Promise<void> =>
       requireTenant(this.#context, this.#directory, tenant, this.#input.again);
-    const submitting = { ...submissionOf(request, this.#input), requests: this.#requests(), checkTenant };
+    const submitting = { ...submissionOf(request, this.#input), checkTenant };
     const decided = await offeringBegin(this.#input, new FileSubmission(this.#context, file, submitting).decide());
     if (decided.kind === 'nothing new') return { status: 'nothing_new' };
     if (decided.kind !== 'send') {
@@ -87,12 +87,6 @@ export class RequestSteps {
       return { status: isHeld(error) ? undefined : 'pending', run, reason };
     }
     return { status: shownStatus(run.record), run };
-  }
-
-  /** The request files of the cycle, from which other machines may have sent rows. */
-  #requests(): readonly string[] {
-    const files = this.#directory.requests.map((_, place) => this.#directory.filesOf(place).request);
-    return files.filter((file) => this.#directory.has(file)).map((file) => this.#directory.resolve(file));
   }
 
   async #wait(run: RunDirectory): Promise<void> {

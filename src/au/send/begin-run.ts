@@ -79,7 +79,7 @@ export function dividedParts({ joined, free }: Division, first: number, request:
     files.set(name, file);
     return { number, name };
   };
-  for (const { claim, status, isDone, file, isInOrder = false } of joined) {
+  for (const { claim, status, isDone, file } of joined) {
     const { number, name } = rowsFile(file.path);
     const provable = provableFrom(claim);
     const joinedJob = {
@@ -90,7 +90,7 @@ export function dividedParts({ joined, free }: Division, first: number, request:
     };
     // A claim has at most what one job takes, so that its rows are one slice.
     for (const slice of plannedParts(file.check, number, name)) {
-      const isKnownOrder = isInOrder || claim.sha256 === slice.sha256 || claim.file.sha256 === request;
+      const isKnownOrder = claim.sha256 === slice.sha256 || claim.file.sha256 === request;
       const of = isKnownOrder ? { ...joinedJob, in_order: true as const } : joinedJob;
       parts.push(joinedPart({ ...slice, joined: of }, claim.job, status !== undefined || isDone));
     }

@@ -42,7 +42,6 @@ import { tenantOfKey } from '../run/tenant-proof.ts';
 import { beginRun } from './begin-run.ts';
 import { compareJobs, type Comparing, previewComparison, refuseUnknownJobs } from './compare-jobs.ts';
 import { inCycleSince } from './cycle-age.ts';
-import { orderRows } from './order-rows.ts';
 import { resultsReader } from './read-results.ts';
 import { showRun } from './show-progress.ts';
 import { creatorMemory, SpareJob } from './spare-job.ts';
@@ -69,8 +68,6 @@ export interface Submitting {
   readonly onlyRecorded: boolean;
   /** The other options as typed, which printed commands keep. */
   readonly options?: readonly string[] | undefined;
-  /** Request files that other jobs may have been made of, on any machine. They tell in which order a job has its rows. */
-  readonly requests?: readonly string[] | undefined;
   /** Checks the tenant of the key before a run begins. */
   readonly checkTenant?: ((tenant: string) => Promise<void>) | undefined;
 }
@@ -334,7 +331,7 @@ export class FileSubmission {
     }
     if (division === undefined) return undefined;
     this.#reportDivision(division, named, this.#now(client));
-    return orderRows(this.#context, division, this.#input.requests ?? []);
+    return division;
   }
 
   /** Divides a file of which it is not known whose ledger may have rows of it. */
