@@ -36,7 +36,7 @@ try {
   const microseconds = exports.map(({ name, count }) => (taken[name].busy * 1000) / count);
   const memory = exports.map(({ name }) => taken[name].mb);
   report('prepare', `au prepare of ${megabytes} MB, median of ${runs} runs in turns`, [
-    ...exports.flatMap(({ name, count }, index) => [
+    ...exports.flatMap(({ name }, index) => [
       { name, figure: microseconds[index], unit: 'µs a row, processor time' },
       { name: `${name}: memory`, figure: memory[index], unit: 'MB' },
       { name: `${name}: wall`, figure: taken[name].ms / 1000, unit: 's' },
