@@ -1,4 +1,4 @@
-import { EXIT_CODES, type ErrorCode, FAILURES_BY_WEIGHT, isSvcError, SvcError } from '../../base/errors.ts';
+import { EXIT_CODES, type ErrorCode, FAILURES_BY_WEIGHT, isSvcError, type SvcError } from '../../base/errors.ts';
 import { isHeld } from '../../base/files/lock.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { isForgotten, isMissing } from './part.ts';

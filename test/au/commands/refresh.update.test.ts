@@ -48,5 +48,7 @@ it('svc au refresh says how many new tokens have already expired', async () => {
   await desk.clock.advance(20 * YEAR);
   const later = await refresh('--cycle 2026-11');
   expect(later.stderr).toMatch(/warning: \d+ new tokens of \S+ have an expiration that is already past/);
-  expect(later.stderr).toMatch(/\d+ new tokens \(\d+ already expired\): refresh\/2026-11\/todo\/replace.csv\n/);
+  expect(later.stderr).toMatch(
+    /\d+ new tokens \(\d+ already expired\): refresh\/2026-11\/todo\/replace.csv, and as SQL/,
+  );
 });

@@ -89,6 +89,10 @@ function limited(service: ModelService): LogSource {
   };
 }
 
+function isYes({ message }: Log): boolean {
+  return message === 'yes';
+}
+
 describe('a tail', () => {
   it('R28: a tail returns 1,000 entries of one burst and 300 equal ones of one second, each once', async () => {
     const burst = Array.from({ length: 1000 }, (_, index) => happening(30 * SECOND, `burst ${index}`));
@@ -457,8 +461,7 @@ describe('a tail', () => {
     const words: string[] = [];
     const begin = beginAt(START - 20 * HOUR);
     const options = { overlapMs: 60 * SECOND, retentionMs: 24 * HOUR, idleMs: 5 * SECOND };
-    const keep = ({ message }: Log): boolean => message === 'yes';
-    await tailInto(new Tail(slow, { begin, keep, ...options }), words);
+    await tailInto(new Tail(slow, { begin, keep: isYes, ...options }), words);
     expect(words).toEqual(['yes']);
   });
 
