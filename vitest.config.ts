@@ -41,8 +41,8 @@ export default defineConfig({
   plugins: [embeddedJq(), embeddedText()],
   test: {
     // No test waits for real time: these limits end what hangs, also on a machine that is busy with ten other things.
-    testTimeout: 300_000,
-    hookTimeout: 300_000,
+    testTimeout: 600_000,
+    hookTimeout: 600_000,
     // A test that compares nothing fails. By default, expect.poll gives up after one second, too few on a busy machine.
     expect: { requireAssertions: true, poll: { timeout: 30_000 } },
     // vitest's experimental.fsModuleCache stays off: test/cli took 40 s of processor time with it and 44 s without, test/general

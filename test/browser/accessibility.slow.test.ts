@@ -103,7 +103,7 @@ describe.skipIf(CHROMIUM === undefined)('every page in Chromium (skipped where n
   let browser: Browser;
   beforeAll(async () => {
     browser = await launchChromium();
-  }, 30_000);
+  });
   afterAll(() => browser.close());
 
   it.each(Object.entries(PAGES))(

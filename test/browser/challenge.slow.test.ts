@@ -12,7 +12,7 @@ describe.skipIf(CHROMIUM === undefined)('in Chromium (skipped where none is inst
   let browser: Browser;
   beforeAll(async () => {
     browser = await launchChromium();
-  }, 30_000);
+  });
   afterAll(() => browser.close());
 
   /** Opens a tab without scripts. The test fails when a page breaks its own policy or requests another host. */

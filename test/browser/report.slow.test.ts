@@ -33,7 +33,7 @@ describe.skipIf(CHROMIUM === undefined)('a report in Chromium (skipped where non
   let browser: Browser;
   beforeAll(async () => {
     browser = await launchChromium();
-  }, 30_000);
+  });
   afterAll(() => browser.close());
 
   /** Opens the page in a tab. The test fails when the page requests anything, logs to the console or opens a dialog. */

@@ -81,7 +81,7 @@ describe('a whole cycle of the Account Updater on the embedded sandbox', () => {
     expect(again).toMatchObject({ rows: next.rows, status: 'completed' });
     const second = await data<Report>(svc('au report next.results.csv --request next.csv'));
     expect(second.request).toMatchObject({ rows: next.rows, not_requested: 0 });
-  }, 60_000);
+  });
 
   it.skipIf(CHROMIUM === undefined)(
     'a whole cycle of the Account Updater on the embedded sandbox charts its results in a page that Chromium shows without a complaint (skipped where there is none)',
@@ -100,7 +100,6 @@ describe('a whole cycle of the Account Updater on the embedded sandbox', () => {
       expect(codes.length).toBeGreaterThan(10);
       expect(complaints).toEqual([]);
     },
-    60_000,
   );
 });
 
@@ -124,7 +123,7 @@ describe('a file of several parts', () => {
     const rows = linesOf(desk.home, 'tokens.results.csv');
     expect(rows.map((row) => row.split(',', 1)[0])).toEqual(Array.from({ length: ROWS }, (_, row) => `t${row}`));
     expect(desk.uploads()).toBe(2);
-  }, 120_000);
+  });
 });
 
 describe('a file that one machine began to submit', () => {
@@ -154,5 +153,5 @@ describe('a file that one machine began to submit', () => {
     const tokens = linesOf(other, 'tokens.results.csv').map((row) => row.split(',', 1)[0]);
     const requested = rows.map((row) => row.split(',', 1)[0]);
     expect(tokens).toEqual(requested.filter((token) => tokens.includes(token)));
-  }, 60_000);
+  });
 });

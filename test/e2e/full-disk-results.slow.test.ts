@@ -107,7 +107,6 @@ describe.skipIf(!CAN_MOUNT)(`results on a disk that becomes full${NEEDS_MOUNT}`,
       const full = { code, stderr: expect.stringContaining('the disk is full (ENOSPC)'), sha256: undefined };
       expect(played).toEqual(command.pages.map(() => expect.objectContaining(full)));
     },
-    90_000,
   );
 
   it('R70: results on a full disk are not the only files that name a full disk: an archive of logs does, with exit code 1', async () => {
@@ -118,7 +117,7 @@ describe.skipIf(!CAN_MOUNT)(`results on a disk that becomes full${NEEDS_MOUNT}`,
       const { code, stderr } = await onSmallDisk(desk.home, pages, argv, env);
       expect({ pages, code, stderr }).toEqual({ pages, code: 1, stderr: expect.stringContaining('the disk is full') });
     }
-  }, 30_000);
+  });
 
   it('R70: results on a full disk are delivered with the hash that is printed when there is room', async () => {
     const { 'au download': download } = COMMANDS;

@@ -88,7 +88,6 @@ describe('results of other tokens than the request', () => {
         expect(await play(change, command)).toEqual(outcome);
       }
     },
-    90_000,
   );
 
   const LOST: [string, (desk: QuickDesk) => void][] = [

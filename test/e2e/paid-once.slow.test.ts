@@ -66,7 +66,7 @@ beforeAll(async () => {
   const words = ['--sandbox', 'au', 'submit', home.file('tokens.csv'), '--wait', '--out', home.file('out.csv')];
   await svcHere(words, { home: home.path, env: home.environment() });
   home.remove();
-}, 60_000);
+});
 
 it.each(CASES)(
   'R58: a file is paid once where the store $store and the job $job',
@@ -118,4 +118,4 @@ it('R58: a file is paid once though neither the job nor the list shows it after 
   const again = await desk.svc('au submit tokens.csv');
   expect(again.code, again.stderr).toBe(0);
   expect(desk.uploads()).toBe(2);
-}, 60_000);
+});

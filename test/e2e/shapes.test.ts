@@ -42,7 +42,7 @@ afterAll(async () => {
 });
 
 describe('what commands print for programs', () => {
-  it('output for programs keeps its names and types: shapes.txt', { timeout: 180_000 }, async () => {
+  it('output for programs keeps its names and types: shapes.txt', async () => {
     const commands = (await allCommands()).filter(
       ({ words, command }) => command.fields !== undefined && !ELSEWHERE.has(words),
     );

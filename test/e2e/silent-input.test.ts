@@ -38,28 +38,24 @@ describe('input that stays silent', () => {
     ['tenant diff pipe'],
     ['tenant update --file pipe --dry-run'],
     ['api POST /3ds/sessions --file pipe'],
-  ])(
-    'R19: a pipe that stays silent does not keep a signal from ending svc %s',
-    async (line) => {
-      // The writer opens the pipe as soon as the command does, and writes nothing.
-      const writer = fs.open(join(home.path, 'pipe'), constants.O_WRONLY);
-      try {
-        expect(
-          await endedWhileReading(
-            line,
-            writer.then(() => undefined),
-          ),
-        ).toBe(143);
-      } finally {
-        // Without a command that reads, the opening would wait forever.
-        await fs
-          .open(join(home.path, 'pipe'), constants.O_RDONLY | constants.O_NONBLOCK)
-          .then((reader) => reader.close());
-        await (await writer).close();
-      }
-    },
-    20_000,
-  );
+  ])('R19: a pipe that stays silent does not keep a signal from ending svc %s', async (line) => {
+    // The writer opens the pipe as soon as the command does, and writes nothing.
+    const writer = fs.open(join(home.path, 'pipe'), constants.O_WRONLY);
+    try {
+      expect(
+        await endedWhileReading(
+          line,
+          writer.then(() => undefined),
+        ),
+      ).toBe(143);
+    } finally {
+      // Without a command that reads, the opening would wait forever.
+      await fs
+        .open(join(home.path, 'pipe'), constants.O_RDONLY | constants.O_NONBLOCK)
+        .then((reader) => reader.close());
+      await (await writer).close();
+    }
+  });
 
   it.each([
     ['au check -'],
@@ -70,14 +66,10 @@ describe('input that stays silent', () => {
     ['api POST /3ds/sessions --file -'],
     ['login --management-key-stdin'],
     ['login --private-key-stdin'],
-  ])(
-    'R19: standard input that stays silent does not keep a signal from ending svc %s',
-    async (line) => {
-      const begun = new AbortController();
-      const isReading = once(begun.signal, 'abort').then(() => undefined);
-      const input = new Readable({ read: () => begun.abort() });
-      expect(await endedWhileReading(line, isReading, input)).toBe(143);
-    },
-    20_000,
-  );
+  ])('R19: standard input that stays silent does not keep a signal from ending svc %s', async (line) => {
+    const begun = new AbortController();
+    const isReading = once(begun.signal, 'abort').then(() => undefined);
+    const input = new Readable({ read: () => begun.abort() });
+    expect(await endedWhileReading(line, isReading, input)).toBe(143);
+  });
 });

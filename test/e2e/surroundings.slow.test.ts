@@ -79,7 +79,8 @@ describe.runIf(CAN_OBEY_MODES)('a state directory that cannot be written', () =>
     });
     child.stdin.end(exampleRequestFile());
     const { code, stderr } = await finished(child);
-    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('"code":"local"') });
+    const [exitCode, name] = directory === 'tokens.csv' ? [3, 'config'] : [1, 'local'];
+    expect({ code, stderr }).toEqual({ code: exitCode, stderr: expect.stringContaining(`"code":"${name}"`) });
     expect(stderr).toMatch(/read-only|tokens\.csv|\/proc\/none/);
   });
 });

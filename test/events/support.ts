@@ -78,7 +78,7 @@ export function ownDirectory(): { path(name: string): string; remove(): void } {
 }
 
 /** Resolves once a condition is true; fails after `ms` milliseconds. */
-export async function until(holds: () => boolean, ms = 5_000): Promise<void> {
+export async function until(holds: () => boolean, ms = 120_000): Promise<void> {
   const last = Date.now() + ms;
   while (!holds()) {
     if (Date.now() > last) throw new Error('it never came to that');

@@ -83,7 +83,6 @@ describe('the recipes for secret managers', () => {
   for (const program of SECRET_MANAGERS)
     it.skipIf(!canRun(program))(
       `${program} keeps the key by its recipe, and svc reads it from there (skipped where it is not installed)`,
-      { timeout: 60_000 },
       async () => {
         const { run, config } = await openHome();
         const script = [PREPARATIONS[program] ?? '', recipeOf(program).text, 'svc whoami -o json'].join('\n');

@@ -77,7 +77,7 @@ const BOUNDS = {
   `,
 };
 
-describe('npm run mutants', { timeout: 180_000 }, () => {
+describe('npm run mutants', () => {
   it('npm run mutants names the changes that no test notices, in src and in the built program', () => {
     const { status, lines } = draw(PROJECT);
     expect(lines.slice(0, 3)).toEqual([

@@ -82,7 +82,7 @@ describe.skipIf(!canChroot)('the image of Containerfile, tried in a chroot (skip
     const [, account = ''] = /^RUN echo '(.+)' >> \/etc\/passwd$/m.exec(containerfile) ?? [];
     mkdirSync(join(root, 'etc'));
     writeFileSync(join(root, 'etc/passwd'), `${account}\n`);
-  }, 120_000);
+  });
 
   it('the image of Containerfile unpacks the package of this version as the test does', () => {
     expect(containerfile).toContain(`ARG VERSION=${manifest.version}\n`);
@@ -96,7 +96,7 @@ describe.skipIf(!canChroot)('the image of Containerfile, tried in a chroot (skip
     expect(containerfile).toMatch(/^ARG NODE=\S+:\d+\.\d+\.\d+-\w+-slim$/m);
   });
 
-  it('the image of Containerfile works as any user of group 0, as OpenShift runs it', { timeout: 100_000 }, () => {
+  it('the image of Containerfile works as any user of group 0, as OpenShift runs it', () => {
     const anybody = '1000710000:0';
     const archived = svc('--sandbox logs archive /state/audit --since 1d', anybody);
     expect(archived, archived.stderr).toMatchObject({ status: 0 });
@@ -114,7 +114,7 @@ describe.skipIf(!canChroot)('the image of Containerfile, tried in a chroot (skip
     expect(stderr).not.toContain('has no name');
   });
 
-  it('the image of Containerfile submits a file, and says once what the volume is for', { timeout: 100_000 }, () => {
+  it('the image of Containerfile submits a file, and says once what the volume is for', () => {
     expect(svc('--version')).toEqual(
       expect.objectContaining({ status: 0, stderr: '', stdout: `${manifest.version}\n` }),
     );
@@ -132,7 +132,7 @@ describe.skipIf(!canChroot)('the image of Containerfile, tried in a chroot (skip
 });
 
 describe('recipes for containers', () => {
-  it('the CronJobs of docs have commands that succeed with the sandbox', { timeout: 100_000 }, () => {
+  it('the CronJobs of docs have commands that succeed with the sandbox', () => {
     const all = textsOf('kubernetes').flatMap((text) => parseAllDocuments(text).map((each) => each.toJS() as Resource));
     expect(all.map(({ kind }) => kind)).toEqual(['PersistentVolumeClaim', 'CronJob', 'CronJob', 'CronJob']);
     const home = openShellHome();
@@ -159,27 +159,23 @@ describe('recipes for containers', () => {
     }
   });
 
-  it(
-    'the job of GitLab in docs has a script that succeeds with the sandbox, and caches the files of the cycles',
-    { timeout: 100_000 },
-    () => {
-      const { refresh } = parse(textsOf('gitlab')[0] ?? '') as {
-        refresh: { script: string[]; cache: { paths: string[] } };
-      };
-      const home = openShellHome();
-      try {
-        const script = ['svc sandbox cards --request > export.csv', ...refresh.script, 'ls refresh-sandbox'].join('\n');
-        const { status, stderr } = home.run(script, {
-          SVC_PROFILE: 'sandbox',
-          SVC_STATE_DIR: join(home.directory, '.svc'),
-        });
-        expect({ status, stderr: status === 0 ? '' : stderr }).toEqual({ status: 0, stderr: '' });
-        expect(refresh.cache.paths).toEqual(['refresh']);
-      } finally {
-        home.remove();
-      }
-    },
-  );
+  it('the job of GitLab in docs has a script that succeeds with the sandbox, and caches the files of the cycles', () => {
+    const { refresh } = parse(textsOf('gitlab')[0] ?? '') as {
+      refresh: { script: string[]; cache: { paths: string[] } };
+    };
+    const home = openShellHome();
+    try {
+      const script = ['svc sandbox cards --request > export.csv', ...refresh.script, 'ls refresh-sandbox'].join('\n');
+      const { status, stderr } = home.run(script, {
+        SVC_PROFILE: 'sandbox',
+        SVC_STATE_DIR: join(home.directory, '.svc'),
+      });
+      expect({ status, stderr: status === 0 ? '' : stderr }).toEqual({ status: 0, stderr: '' });
+      expect(refresh.cache.paths).toEqual(['refresh']);
+    } finally {
+      home.remove();
+    }
+  });
 });
 
 type Resource = Readonly<Record<string, unknown>>;

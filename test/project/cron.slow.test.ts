@@ -16,7 +16,6 @@ const CAN_RUN_CRON =
 
 it.skipIf(!CAN_RUN_CRON)(
   `cron finds svc by the PATH of the crontab, and not without it${CAN_RUN_CRON ? '' : ' (skipped: needs root, cron and unshare)'}`,
-  { timeout: 100_000 },
   async () => {
     const home = new Home();
     onTestFinished(() => home.remove());

@@ -38,7 +38,6 @@ describe('docs', () => {
   // The test of all commands of pci.md runs its blocks too.
   it.each(recipes.filter((name) => name !== 'pci.md'))(
     '%s works as typed, from its first block to its last',
-    { timeout: 150_000 },
     (name) => {
       const home = openShellHome();
       onTestFinished(() => home.remove());
@@ -100,25 +99,21 @@ describe('docs', () => {
     expect(new Set(shown)).toEqual(new Set(readdirSync(join(docs, 'pictures'))));
   });
 
-  it(
-    'R58: the workflow submits the export once a month, three months long, though each job is run again',
-    { timeout: 120_000 },
-    () => {
-      const text = readBlocks(read('account-updater-in-ci.md')).find(({ language }) => language === 'yaml');
-      const runner = openRunner(parse(text?.text ?? '') as Workflow);
-      for (const month of ['2030-11', '2030-12', '2031-01']) {
-        expect(runner.job(`${month}-01T00:30:00Z`, 'first')).toContain(`${month}/request.csv`);
-        runner.job(`${month}-01T00:30:00Z`, 'again');
-        const files = runner.job(`${month}-02T06:30:00Z`, 'first');
-        expect(files).toEqual(
-          expect.arrayContaining(['results.csv', 'report.html', 'todo/replace.csv'].map((name) => `${month}/${name}`)),
-        );
-        // Once all is done, a job that is run again changes nothing.
-        expect(runner.job(`${month}-10T00:30:00Z`, 'first')).toEqual(files);
-      }
-      expect(runner.jobsAtService()).toBe(3);
-    },
-  );
+  it('R58: the workflow submits the export once a month, three months long, though each job is run again', () => {
+    const text = readBlocks(read('account-updater-in-ci.md')).find(({ language }) => language === 'yaml');
+    const runner = openRunner(parse(text?.text ?? '') as Workflow);
+    for (const month of ['2030-11', '2030-12', '2031-01']) {
+      expect(runner.job(`${month}-01T00:30:00Z`, 'first')).toContain(`${month}/request.csv`);
+      runner.job(`${month}-01T00:30:00Z`, 'again');
+      const files = runner.job(`${month}-02T06:30:00Z`, 'first');
+      expect(files).toEqual(
+        expect.arrayContaining(['results.csv', 'report.html', 'todo/replace.csv'].map((name) => `${month}/${name}`)),
+      );
+      // Once all is done, a job that is run again changes nothing.
+      expect(runner.job(`${month}-10T00:30:00Z`, 'first')).toEqual(files);
+    }
+    expect(runner.jobsAtService()).toBe(3);
+  });
 
   it('the workflow installs svc, names the service and the ledger, and saves its files also when a step fails', () => {
     const text = readBlocks(read('account-updater-in-ci.md')).find(({ language }) => language === 'yaml');

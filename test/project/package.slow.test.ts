@@ -89,25 +89,21 @@ describe('the package', () => {
     expect(must(svc, ['--version'])).toBe(`${manifest.version}\n`);
   });
 
-  it(
-    'the package installs for everybody without a network and runs nothing, and does the main job',
-    { timeout: 120_000 },
-    () => {
-      const prefix = join(scratch, 'prefix');
-      const install = spawnSync('npm', ['install', '--global', ...offline, '--prefix', prefix, ...archives], {
-        encoding: 'utf8',
-      });
-      // The other packages, which are given by name here, may have scripts that npm warns about.
-      expect({ status: install.status, warned: install.stderr.includes(manifest.name) }).toEqual({
-        status: 0,
-        warned: false,
-      });
-      const modules = join(prefix, 'lib/node_modules');
-      expect(readdirSync(modules)).toEqual([manifest.name, 'undici', 'zod']);
-      expectManPages(prefix);
-      expect(doMainJob(join(prefix, 'bin/svc'), join(scratch, 'installed'))).toBeGreaterThan(30);
-    },
-  );
+  it('the package installs for everybody without a network and runs nothing, and does the main job', () => {
+    const prefix = join(scratch, 'prefix');
+    const install = spawnSync('npm', ['install', '--global', ...offline, '--prefix', prefix, ...archives], {
+      encoding: 'utf8',
+    });
+    // The other packages, which are given by name here, may have scripts that npm warns about.
+    expect({ status: install.status, warned: install.stderr.includes(manifest.name) }).toEqual({
+      status: 0,
+      warned: false,
+    });
+    const modules = join(prefix, 'lib/node_modules');
+    expect(readdirSync(modules)).toEqual([manifest.name, 'undici', 'zod']);
+    expectManPages(prefix);
+    expect(doMainJob(join(prefix, 'bin/svc'), join(scratch, 'installed'))).toBeGreaterThan(30);
+  });
 
   it('the package has its man pages where a clone is installed', () => {
     const prefix = join(scratch, 'linked');

@@ -36,7 +36,7 @@ function temporaryDirectory(): string {
   return directory;
 }
 
-it.each(MEASUREMENTS)('npm run bench %s works, at its smallest size', { timeout: 180_000 }, (name) => {
+it.each(MEASUREMENTS)('npm run bench %s works, at its smallest size', (name) => {
   const { status, stdout, stderr } = bench(name, '--smallest');
   expect({ status, stderr: status === 0 ? '' : stderr }).toEqual({ status: 0, stderr: '' });
   expect(stdout).toMatch(/\d/);
@@ -52,7 +52,7 @@ it('npm run bench has a measurement for each goal', () => {
   );
 });
 
-it('npm run bench says how many files three commands run', { timeout: 180_000 }, () => {
+it('npm run bench says how many files three commands run', () => {
   const counted = bench('reach').stdout.match(/^ {2}svc .* \d+(\.\d)? files$/gm) ?? [];
   expect(counted.map((line) => line.trim().replace(/ {2}.*/, ''))).toEqual([
     'svc logs --entity-type card',
@@ -83,13 +83,9 @@ it('npm run release packs the npm package with its bill of materials', () => {
   expect(readdirSync(directory)).toEqual(['SHA256SUMS', 'THIRD-PARTY-NOTICES.txt', `${name}.cdx.json`, `${name}.tgz`]);
 });
 
-it(
-  'the groups of the bundler are what help, TAB, a local command and requests load',
-  { timeout: 180_000 },
-  async () => {
-    const { loadedTogether } = (await import(join(project, 'build/loaded-together.mjs'))) as {
-      loadedTogether: () => Promise<Readonly<Record<string, readonly string[]>>>;
-    };
-    expect(await loadedTogether(), 'run `npm run groups`').toEqual(groups);
-  },
-);
+it('the groups of the bundler are what help, TAB, a local command and requests load', async () => {
+  const { loadedTogether } = (await import(join(project, 'build/loaded-together.mjs'))) as {
+    loadedTogether: () => Promise<Readonly<Record<string, readonly string[]>>>;
+  };
+  expect(await loadedTogether(), 'run `npm run groups`').toEqual(groups);
+});

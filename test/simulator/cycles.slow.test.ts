@@ -27,7 +27,7 @@ describe('in simulated worlds the files of a cycle overlap', () => {
     },
   );
 
-  it.runIf(process.env['SOAK'])('for as long as a soak lasts', { timeout: 0 }, async ({ expect }) => {
+  it.runIf(process.env['SOAK'])('for as long as a soak lasts', async ({ expect }) => {
     await expect(soak('cycles')).resolves.toBeUndefined();
   });
 });

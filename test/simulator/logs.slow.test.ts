@@ -27,11 +27,11 @@ describe('in simulated worlds logs are archived and followed', () => {
     await expect(live('logs', 2_064_472_262)).resolves.toBeUndefined();
   });
 
-  it('the same way each time', { timeout: 60_000 }, async ({ expect }) => {
+  it('the same way each time', async ({ expect }) => {
     for (let seed = 1; seed <= 5; seed += 1) await expect(repeat('logs', seed)).resolves.toBeUndefined();
   });
 
-  it.runIf(process.env['SOAK'])('for as long as a soak lasts', { timeout: 0 }, async ({ expect }) => {
+  it.runIf(process.env['SOAK'])('for as long as a soak lasts', async ({ expect }) => {
     await expect(soak('logs')).resolves.toBeUndefined();
   });
 });

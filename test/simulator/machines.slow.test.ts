@@ -35,7 +35,7 @@ describe('in simulated worlds machines share a ledger, and lose their state dire
     await expect(live('machines', 1_600_458_518)).resolves.toBeUndefined();
   });
 
-  it.runIf(process.env['SOAK'])('for as long as a soak lasts', { timeout: 0 }, async ({ expect }) => {
+  it.runIf(process.env['SOAK'])('for as long as a soak lasts', async ({ expect }) => {
     await expect(soak('machines')).resolves.toBeUndefined();
   });
 });

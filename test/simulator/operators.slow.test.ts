@@ -27,11 +27,11 @@ describe('in simulated worlds an operator has backups, other files, other keys a
     },
   );
 
-  it('the same way each time', { timeout: 60_000 }, async ({ expect }) => {
+  it('the same way each time', async ({ expect }) => {
     for (let seed = 1; seed <= 5; seed += 1) await expect(repeat('operators', seed)).resolves.toBeUndefined();
   });
 
-  it.runIf(process.env['SOAK'])('for as long as a soak lasts', { timeout: 0 }, async ({ expect }) => {
+  it.runIf(process.env['SOAK'])('for as long as a soak lasts', async ({ expect }) => {
     await expect(soak('operators')).resolves.toBeUndefined();
   });
 });

@@ -43,11 +43,11 @@ describe('in simulated worlds a file is submitted, crashed, repeated and resumed
     await expect(live('submissions', 810_719_885)).resolves.toBeUndefined();
   });
 
-  it('the same way each time', { timeout: 60_000 }, async ({ expect }) => {
+  it('the same way each time', async ({ expect }) => {
     for (let seed = 1; seed <= 5; seed += 1) await expect(repeat('submissions', seed)).resolves.toBeUndefined();
   });
 
-  it.runIf(process.env['SOAK'])('for as long as a soak lasts', { timeout: 0 }, async ({ expect }) => {
+  it.runIf(process.env['SOAK'])('for as long as a soak lasts', async ({ expect }) => {
     await expect(soak('submissions')).resolves.toBeUndefined();
   });
 });

@@ -58,7 +58,7 @@ beforeAll(async () => {
 afterAll(() => world.close());
 
 describe('reads that a command can do without', () => {
-  it.each(READS)('R86: svc %s has the same result whatever happens to them', { timeout: 60_000 }, async (words) => {
+  it.each(READS)('R86: svc %s has the same result whatever happens to them', async (words) => {
     const usual = await run(words);
     const extra = new Set(usual.paths.slice(1).filter((path) => !isNeeded(words, path)));
     expect([...extra]).toEqual(EXTRA[words] ?? []);

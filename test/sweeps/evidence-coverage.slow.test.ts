@@ -169,7 +169,6 @@ const names = shells.map(([name]) => name).join(', ');
 describe('the coverage of an evidence bundle', () => {
   it.each(CASES.map((one) => [one.name, one] as const))(
     `R90: page, stderr, JSON and the last line of verify.sh in ${names} state the same share of the requested time: %s`,
-    { timeout: 120_000 },
     async (_, one) => {
       const { bundle, page, stderr, made } = await bundled(one);
       const words = wordsOf(made);

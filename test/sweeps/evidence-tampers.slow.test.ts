@@ -273,29 +273,21 @@ describe('the script of an evidence bundle', () => {
 function worksIn(program: string, shellHere: () => Shell): void {
   const isHere = isInstalled(program, process.env);
   const why = isHere ? '' : ', which is not installed here';
-  it.skipIf(!isHere)(
-    `R77: the script of an evidence bundle works with ${program}${why}`,
-    { timeout: 120_000 },
-    async () => {
-      const shell = shellHere();
-      const { top, sums, record } = await bundleOf(await archiveToTamper());
-      const hashes = [[sums], [record], []];
-      const honest = hashes.map((hash) => check(POSIX, top, ...hash));
-      expect(hashes.map((hash) => check(shell, top, ...hash))).toEqual(honest);
-      for (const [what, withRecord, alone, harm] of [
-        ...ADDITIONS.slice(17, 19),
-        STATEMENTS[1]!,
-        ...CONTENTS.slice(-3),
-      ]) {
-        const tampering = new Tampering(path.join(folder(), 'evidence'));
-        fs.cpSync(top, tampering.top, { recursive: true });
-        harm(tampering);
-        forgeSums(tampering);
-        const outcomes = hashes.map((hash, at) =>
-          outcomeOf(check(shell, tampering.top, ...hash), honest[at]?.stdout ?? ''),
-        );
-        expect([what, outcomes]).toEqual([what, ['found', withRecord, alone]]);
-      }
-    },
-  );
+  it.skipIf(!isHere)(`R77: the script of an evidence bundle works with ${program}${why}`, async () => {
+    const shell = shellHere();
+    const { top, sums, record } = await bundleOf(await archiveToTamper());
+    const hashes = [[sums], [record], []];
+    const honest = hashes.map((hash) => check(POSIX, top, ...hash));
+    expect(hashes.map((hash) => check(shell, top, ...hash))).toEqual(honest);
+    for (const [what, withRecord, alone, harm] of [...ADDITIONS.slice(17, 19), STATEMENTS[1]!, ...CONTENTS.slice(-3)]) {
+      const tampering = new Tampering(path.join(folder(), 'evidence'));
+      fs.cpSync(top, tampering.top, { recursive: true });
+      harm(tampering);
+      forgeSums(tampering);
+      const outcomes = hashes.map((hash, at) =>
+        outcomeOf(check(shell, tampering.top, ...hash), honest[at]?.stdout ?? ''),
+      );
+      expect([what, outcomes]).toEqual([what, ['found', withRecord, alone]]);
+    }
+  });
 }

@@ -15,7 +15,7 @@ const SETTINGS = readdirSync(project).filter((name) => /^(package|tsconfig).*\.j
 
 afterAll(() => rmSync(scratch, { recursive: true, force: true }));
 
-it('two builds in two places, and their packages, are the same to the last byte', { timeout: 180_000 }, () => {
+it('two builds in two places, and their packages, are the same to the last byte', () => {
   const [first, second] = ['first', 'another'].map((name) => build(join(scratch, name)));
   expect(Object.keys(second!.files).length).toBeGreaterThan(100);
   expect(second).toEqual(first);

@@ -114,7 +114,6 @@ describe('3ds create', () => {
     [['--pan-token', 'p', '--token', 't', '--type', 'customer'], 2],
     [['--pan-token', '4111111111111111', '--type', 'customer'], 13],
     [['--token', 't', '--token-intent', 'i', '--type', 'customer'], 2],
-    [['--token', 't'], 2],
     [['--token', 't', '--type', 'browser'], 2],
     [['--token', '', '--type', 'customer'], 2],
     [['--token', '4111 1111 1111 1111', '--type', 'customer'], 13],

@@ -254,7 +254,7 @@ it('R79: svc au abandon frees no rows of a job to which a living process is send
   const again = await desk.svc('au submit tokens.csv --cycle 2026-12');
   expect(again.code, again.stderr).toBe(0);
   expect(desk.uploads()).toBe(1);
-}, 40_000);
+});
 
 it('R79: svc au abandon frees no rows of a job to which a living svc au upload is sending its file', async () => {
   const uploads: (() => void)[] = [];
@@ -276,7 +276,7 @@ it('R79: svc au abandon frees no rows of a job to which a living svc au upload i
   expect(await uploading).toMatchObject({ code: 0 });
   expect((await desk.svc('au submit tokens.csv')).code).toBe(0);
   expect(desk.uploads()).toBe(1);
-}, 40_000);
+});
 
 it('svc au abandon warns that another machine may be uploading the file of a job that is pending', async () => {
   const desk = await sentDesk();

@@ -33,7 +33,7 @@ describe('a job that the service does not find', () => {
     expect(late).toMatchObject({ code: 5, stderr: expect.stringMatching(/was created 2h 30m ago and is gone/) });
     const never = await desk.svc(`au resume ${UNKNOWN} --wait`);
     expect(never).toMatchObject({ code: 5, stderr: expect.stringContaining(`job ${UNKNOWN} is not found`) });
-  }, 40_000);
+  });
 });
 
 describe('a file of more than 300 thousand rows', () => {
@@ -47,5 +47,5 @@ describe('a file of more than 300 thousand rows', () => {
     expect(code, stderr).toBe(0);
     expect(stderr).toContain('300,001 rows are more than the about 300,000 that one job takes');
     expect(desk.uploads()).toBe(1);
-  }, 40_000);
+  });
 });

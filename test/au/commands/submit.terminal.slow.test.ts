@@ -78,7 +78,7 @@ describe('the upload of several parts on a terminal', () => {
     expect(again.code, again.stderr).toBe(0);
     expect(JSON.parse(again.stdout)).toMatchObject({ rows: ROWS, status: 'completed' });
     expect(desk.uploads()).toBe(2);
-  }, 120_000);
+  });
 });
 
 describe('the question before rows are paid for', () => {

@@ -545,7 +545,6 @@ describe('exports of real tools', () => {
   for (const { name, isThere, write } of TOOLS) {
     it.skipIf(!isThere)(
       `${name} are prepared with the right rows, or refused${isThere ? '' : ' (skipped: it is not installed)'}`,
-      { timeout: 120_000 },
       async () => {
         const directory = mkdtempSync(join(tmpdir(), 'svc-real-'));
         onTestFinished(() => rmSync(directory, { recursive: true, force: true }));

@@ -96,7 +96,6 @@ describe('--fail-on with a share', () => {
         });
       }
     },
-    60_000,
   );
 
   it('--fail-on with a share is refused when it is no share', async () => {

@@ -44,4 +44,4 @@ it('R79: the printed command bills the 12 rows of 300,000 that were corrected, a
   expect(desk.received().map((text) => text.trimEnd().split('\n').length - 1)).toEqual([ROWS, WRONG]);
   expect(desk.received()[1]).toBe(`${HEADER}\n${corrected.join('\n')}\n`);
   expect(readFileSync(desk.home.file('tokens.fix.csv'), 'utf8')).toBe(desk.received()[1]);
-}, 180_000);
+});

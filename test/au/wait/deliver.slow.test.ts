@@ -48,7 +48,6 @@ describe('a run that took a false response for its results', () => {
       expect(desk.record(run).parts[0]?.results?.proof).toBe('md5');
       expect(desk.uploads()).toBe(1);
     },
-    40_000,
   );
 
   it('R59: a run that took a false response for its results keeps its results where a second download of them fails', async () => {
@@ -65,7 +64,7 @@ describe('a run that took a false response for its results', () => {
     expect(readFileSync(desk.home.file(RESULTS), 'utf8')).toBe(right);
     expect(await desk.svc(`au download ${run} --out copy.csv`)).toMatchObject({ code: 0 });
     expect(readFileSync(desk.home.file('copy.csv'), 'utf8')).toBe(right);
-  }, 40_000);
+  });
 });
 
 /** A store that gives the results an ETag that looks like an MD5 and is not. */
@@ -94,7 +93,7 @@ describe('results whose checksum alone is another, each time', () => {
     expect(existsSync(kept)).toBe(false);
     expect(await desk.svc(`au resume ${run} --wait`)).toMatchObject({ code: 0 });
     expect(desk.uploads()).toBe(1);
-  }, 40_000);
+  });
 
   it('R59: results whose checksum alone is another, each time are taken for a job alone in the same way', async () => {
     const desk = await openQuickDesk({ pickupMs: 0, intercept: otherTag });
@@ -106,7 +105,7 @@ describe('results whose checksum alone is another, each time', () => {
     expect(readdirSync(desk.home.path)).toContain('results.csv.unproven');
     expect(await desk.svc(`au download ${job} --accept-unproven`)).toMatchObject({ code: 0 });
     expect(readFileSync(desk.home.file('results.csv'), 'utf8')).toMatch(/^token,/);
-  }, 60_000);
+  });
 });
 
 describe('the place for results', () => {
@@ -131,7 +130,7 @@ describe('the place for results', () => {
       expect((await reader.stdout.setEncoding('utf8').toArray()).join('')).toBe(right);
       expect(await download).toMatchObject({ code: 0 });
     }
-  }, 40_000);
+  });
 });
 
 describe('--out -', () => {
@@ -145,7 +144,7 @@ describe('--out -', () => {
     }
     expect(existsSync(desk.home.file('-'))).toBe(false);
     expect(readdirSync(desk.home.file('.local/state/svc/spool'))).toEqual([]);
-  }, 40_000);
+  });
 
   it('--out - is refused where standard output has the summary', async () => {
     const desk = await openQuickDesk();

@@ -19,7 +19,7 @@ it('the summary of a run has the counts, the codes by class and the ids of run a
   expect(summary).toMatch(/- \*\*reason\*\*: \d+ rows met --fail-on err/);
   expect(summary).toContain('```sh\nsvc au report tokens.results.csv\n```\n');
   expect(desk.uploads()).toBe(1);
-}, 40_000);
+});
 
 it('the summary of a run says what is pending and how to resume, and each command of a job adds its own', async () => {
   const desk = await openDesk({ processingMs: 3_600_000 });
@@ -43,7 +43,7 @@ it('the summary of a run says what is pending and how to resume, and each comman
   expect(ofJob).toContain('### Account Updater: not completed\n');
   expect(ofJob).toContain(`svc au resume ${job} --wait --summary job.md\n`);
   expect(statSync(desk.home.file('job.md')).mode & 0o777).toBe(0o600);
-}, 40_000);
+});
 
 it.runIf(CAN_OBEY_MODES)(
   'the summary of a run that cannot be written is a warning once the file is paid for',
@@ -63,4 +63,4 @@ it('the summary of a run that cannot be written to the file of --summary is refu
   expect(code, stderr).toBe(1);
   expect(desk.sandbox.ledger()).toEqual([]);
   expect(existsSync(desk.home.file('.local'))).toBe(false);
-}, 40_000);
+});

@@ -135,7 +135,7 @@ describe('processes that share a key', () => {
       }),
       { numRuns: 15 },
     );
-  }, 60_000);
+  });
 
   it('processes that share a key leave a request to one that sends few, while another sends all it can', async () => {
     const machine = openMachine();

@@ -103,7 +103,7 @@ describe('the config file, written by real processes', () => {
     },
   );
 
-  it('R12: the config file loses no update of writers at the same time', { timeout: 120_000 }, async () => {
+  it('R12: the config file loses no update of writers at the same time', async () => {
     const [writers, writes] = SOAK ? [8, 50] : [4, 15];
     const directory = temporaryDirectory();
     const results = await Promise.all(
@@ -115,7 +115,7 @@ describe('the config file, written by real processes', () => {
     expect(fs.readdirSync(directory)).toEqual(['config.json']);
   });
 
-  it('R12: the config file lets one at a time hold the lock, though holders die', { timeout: 120_000 }, async () => {
+  it('R12: the config file lets one at a time hold the lock, though holders die', async () => {
     const [contenders, rounds] = SOAK ? [8, 600] : [4, 300];
     const directory = temporaryDirectory();
     const results = await Promise.all(

@@ -66,7 +66,7 @@ it(`R44 and R45: a download whose process is killed leaves nothing or the whole,
   }
   expect(continued).toBeGreaterThan(0);
   expect(finished).toBeLessThan(TIMES);
-}, 120_000);
+});
 
 it('R44: a download whose process is killed says so when the disk is full, leaves no result, and continues once there is room', async () => {
   const { get, target, from, files } = await setup((call) => serveObject(call, OBJECT));

@@ -42,7 +42,7 @@ describe('uploading', () => {
     expect(on.ledger().at(-1)).toMatchObject({ method: 'PUT', key: 'sandbox-private-key' });
   });
 
-  it('an upload refuses more than 30,000,000 bytes and takes exactly as many', { timeout: 60_000 }, async () => {
+  it('an upload refuses more than 30,000,000 bytes and takes exactly as many', async () => {
     const on = await sandbox();
     const job = await on.createJob();
     const over = await on.upload(job, 'x'.repeat(30_000_001));

@@ -23,7 +23,8 @@ interface Seen {
 /** Runs `svc doctor` and returns its findings. The clock is the system's unless `options` has another. */
 async function seen(options: HereOptions, argv: readonly string[] = []): Promise<Seen> {
   const { code, stdout, stderr } = await svcHere([...argv, 'doctor', '-o', 'json'], { clock: systemClock, ...options });
-  const all = JSON.parse(stdout) as Finding[];
+  // The first row is the verdict about all findings.
+  const [, ...all] = JSON.parse(stdout) as Finding[];
   expect(stdout + stderr).not.toContain(KEY);
   for (const { result, fix, code: failure } of all) {
     expect(fix !== null).toBe(result === 'failed' || result === 'warning');
@@ -186,14 +187,14 @@ it('R19: svc doctor ends at once when it is interrupted', async () => {
   expect((await ending).code).toBe(130);
 });
 
-it('R14: svc doctor ends in bounded time with a proxy that does not respond', { timeout: 40_000 }, async () => {
+it('R14: svc doctor ends in bounded time with a proxy that does not respond', async () => {
   const { options } = await proxied('silent');
   const { code, on } = await seen(options);
   expect(code).toBe(8);
   expect(on['connect']?.found).toContain('no response within 3 s');
 });
 
-it('R14: svc doctor ends in bounded time with a service that does not respond', { timeout: 60_000 }, async () => {
+it('R14: svc doctor ends in bounded time with a service that does not respond', async () => {
   const server = await FaultServer.start([silence('request')]);
   onTestFinished(() => server.close());
   expect((await seen({ baseUrl: server.url })).code).toBe(8);

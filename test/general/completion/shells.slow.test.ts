@@ -113,7 +113,7 @@ function completesIn(shell: string, { args, setUp }: Start): void {
     const env = { HOME: home.path, PATH: path, TERM: 'xterm-256color' };
     terminal = new TerminalSession(shell, args, { columns: 120, rows: 40, cwd: home.file('work'), env });
     await fresh(terminal, setUp);
-  }, 30_000);
+  });
 
   afterAll(async () => {
     // A shell that is killed could still write its history.

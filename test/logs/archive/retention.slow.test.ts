@@ -142,7 +142,7 @@ describe('the retention of an archive', () => {
     expect(await searched(store)).toEqual(['2025-11', '2025-12']);
   });
 
-  it('R33: the next run repairs a death before or after each single change', { timeout: 120_000 }, async () => {
+  it('R33: the next run repairs a death before or after each single change', async () => {
     let deaths = 0;
     for (let change = 1, died = true; died; change += 1) {
       died = false;
@@ -162,7 +162,7 @@ describe('the retention of an archive', () => {
     expect(deaths).toBeGreaterThan(40);
   });
 
-  it('R33: an archive verifies after any series of killed retentions', { timeout: 120_000 }, async () => {
+  it('R33: an archive verifies after any series of killed retentions', async () => {
     const death = fc.record({ change: fc.integer({ min: 1, max: 30 }), when: fc.constantFrom('before', 'after') });
     const plan = fc.array(fc.tuple(fc.integer({ min: 0, max: 5 }), death), { minLength: 1, maxLength: 5 });
     await fc.assert(

@@ -270,7 +270,7 @@ describe('svc logs archive in a bucket', () => {
     await expectWhole();
   });
 
-  it('svc logs archive commits to the bucket what it has when it is interrupted', { timeout: 60_000 }, async () => {
+  it('svc logs archive commits to the bucket what it has when it is interrupted', async () => {
     produce(50, 60_000);
     const argv = ['logs', 'archive', PLACE, '--follow', '--every', '1h', '-o', 'json'];
     const child = homes[0].start(argv, { env: env() });
@@ -289,7 +289,6 @@ describe('svc logs archive in a bucket', () => {
 
   it.each(Object.entries(OUTAGES))(
     'R30: svc logs archive --follow goes on after a bucket %s, and archives each entry once',
-    { timeout: 120_000 },
     async (_, outage) => {
       const home = new Home();
       onTestFinished(() => home.remove());

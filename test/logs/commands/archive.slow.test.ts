@@ -459,7 +459,7 @@ describe('svc logs archive --follow', () => {
     const { code, stdout, stderr } = await ended;
     expect([code, JSON.parse(stdout)]).toEqual([143, expect.objectContaining({ entries: 1, missing_files: 1 })]);
     expect(stderr.match(/warning: 1 file is missing: tenant=t-1/g)).toHaveLength(1);
-  }, 60_000);
+  });
 
   it('R76: svc logs archive --follow looks for missing files each hour', async () => {
     server.logs.push(entry(60_000, 'one'));
@@ -498,7 +498,7 @@ describe('svc logs archive --follow', () => {
     expect(JSON.parse(stdout)).toMatchObject({ entries: 2, gaps: [] });
     expect(await messages()).toEqual(['before', 'meanwhile']);
     expect(fs.existsSync(path.join(place, '.lock'))).toBe(false);
-  }, 60_000);
+  });
 
   it('svc logs archive --follow shows on a terminal that it is running', async () => {
     const argv = [LAUNCHER, 'logs', 'archive', place, '--follow'];
@@ -516,7 +516,7 @@ describe('svc logs archive --follow', () => {
     } finally {
       screen.kill();
     }
-  }, 60_000);
+  });
 });
 
 const HEAD = JSON.stringify({ version: 1, sequence: 0, sha256: 'a'.repeat(64) });

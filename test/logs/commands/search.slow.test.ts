@@ -105,7 +105,7 @@ describe('svc logs search', () => {
     expect([code, errorIn({ stderr })['path']]).toEqual([12, segment]);
   });
 
-  const NO_ARCHIVE = 'Name the directory or bucket that the logs were archived to, or create an archive:';
+  const NO_ARCHIVE = 'To search the service, or to make an archive first:';
 
   it.each([
     ['no archive', (top: string) => fs.rmSync(top, { recursive: true }), 5, NO_ARCHIVE],

@@ -218,5 +218,5 @@ describe('svc logs tail on a terminal', () => {
     } finally {
       screen.kill();
     }
-  }, 120_000);
+  });
 });

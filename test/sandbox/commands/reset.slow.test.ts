@@ -23,14 +23,14 @@ describe('svc sandbox reset', () => {
     expect(after).toMatchObject({ status: 'completed', sent: 40 });
     expect(after.run).not.toBe(before.run);
     expect(stderr).not.toContain('warning');
-  }, 40_000);
+  });
 
   it('a cycle that was submitted before is submitted again after a reset', async () => {
     await submit('--cycle 2026-12');
     await reset();
     const { code, stdout } = await submit('--cycle 2026-12');
     expect([code, JSON.parse(stdout)]).toEqual([0, expect.objectContaining({ sent: 40, left_out: 0 })]);
-  }, 40_000);
+  });
 
   it('a run of the deleted tenant is left open, and the error for it names the command that abandons it', async () => {
     const { run } = JSON.parse((await submit()).stdout) as { run: string };
@@ -40,7 +40,7 @@ describe('svc sandbox reset', () => {
     expect(lost.stderr).toContain(`svc --sandbox au abandon ${run}`);
     expect((await home.svc(['--sandbox', 'au', 'abandon', run, '--yes'])).code).toBe(0);
     expect((await home.svc(['--sandbox', 'au', 'resume'])).code).toBe(0);
-  }, 40_000);
+  });
 
   it('a directory of cycles of the deleted tenant is refused, with the command that uses another one', async () => {
     const line = '--sandbox au refresh tokens.csv --cycle 2026-12 --yes'.split(' ');
@@ -54,7 +54,7 @@ describe('svc sandbox reset', () => {
     const next = /svc (--sandbox au refresh tokens.csv .*--out-dir refresh-sandbox-[0-9a-f]{8})/.exec(refused.stderr);
     const again = await home.svc([...(next?.[1] ?? '').split(' '), '--yes']);
     expect(again.code, again.stderr).toBe(0);
-  }, 60_000);
+  });
 
   it.each([
     ['files', 'customers.csv'],

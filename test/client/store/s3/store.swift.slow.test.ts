@@ -58,14 +58,14 @@ function filledIn(recipe: string, values: Readonly<Record<string, string>>): str
 
 const why = hasSwift ? '' : ' (skipped: python3-swift is not installed)';
 
-describe.skipIf(!hasSwift)(`a real S3-compatible store, OpenStack Swift${why}`, { timeout: 120_000 }, () => {
+describe.skipIf(!hasSwift)(`a real S3-compatible store, OpenStack Swift${why}`, () => {
   beforeAll(async () => {
     const directory = path.join(top, 'swift');
     fs.mkdirSync(directory);
     swift = await startSwift(directory);
     const made = await toBucket(swift.url, { method: 'PUT', path: '/logs', signer: swift });
     if (made.status !== 200) throw new Error(`no bucket: ${made.text}`);
-  }, 120_000);
+  });
   afterAll(async () => {
     await swift.stop();
     fs.rmSync(top, { recursive: true, force: true });
