@@ -5,9 +5,9 @@ import { finished, Home, LAUNCHER } from '../support/svc.ts';
 const home = new Home();
 afterAll(() => home.remove());
 
-/** Runs svc with 4 GB of virtual memory, which is less than WebAssembly of Node 20 and 22 reserves. */
+/** Runs svc with 6 GB of virtual memory: less than WebAssembly of Node 20 and 22 reserves, enough for a worker of Node 26. */
 function svcWithin(line: string, env: Record<string, string> = {}) {
-  const limited = `ulimit -v 4000000; exec "${process.execPath}" "${LAUNCHER}" ${line}`;
+  const limited = `ulimit -v 6000000; exec "${process.execPath}" "${LAUNCHER}" ${line}`;
   return finished(spawn('bash', ['-c', limited], { cwd: home.path, env: home.environment(env) }));
 }
 
