@@ -69,8 +69,9 @@ export class Retention {
   #failure: { readonly error: SvcError; readonly at: number } | undefined;
 
   /**
-   * Keeps this number of whole months before the month in which the archive ends; `by` is recorded with what is dropped. `onApart` is called when the clocks become
-   * too far apart to drop anything, and `onFailure` when months cannot be dropped or files not removed.
+   * Keeps this number of whole months before the month in which the archive ends; `by` is recorded with what is dropped.
+   * `onApart` is called when the clocks become too far apart to drop anything, and `onFailure` when months cannot be
+   * dropped or files not removed.
    */
   constructor(months: number, by: string, onApart?: (apartMs: number) => void, onFailure?: (error: SvcError) => void) {
     this.#months = months;

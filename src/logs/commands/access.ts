@@ -5,7 +5,7 @@ import { flag, type Input, value } from '../../cli/app/parameter.ts';
 import { listPrinter, oneBatch } from '../../cli/app/print.ts';
 import { moment } from '../../cli/app/moment.ts';
 import { positiveDuration } from '../../cli/app/value-parsers.ts';
-import { isoTime, utcTime } from '../../cli/output/time.ts';
+import { isoTime, SECOND_MS, utcTime } from '../../cli/output/time.ts';
 import type { View } from '../../cli/output/view.ts';
 import { DAY_MS } from '../../schema/durations.ts';
 import { ACCESS_FIELDS, type AccessRow, remarkOf } from '../access/access.ts';
@@ -13,7 +13,7 @@ import type { Access, Unarchived } from '../access/count-access.ts';
 import { actorText } from '../actor.ts';
 import { uncoveredAdvice } from '../archive/archive-errors.ts';
 import { archiveLocation, openArchive } from '../archive/open-archive.ts';
-import { openPageFile, PAGE_PARAMETERS } from '../review/page-file.ts';
+import { openPageFile, PAGE_PARAMETERS, pageWords } from '../review/page-file.ts';
 import { checkSignOff, SIGN_OFF_PARAMETERS, signOff } from '../review/sign-off.ts';
 
 const DEFAULT_SINCE = '180d';
@@ -67,7 +67,8 @@ export const access = defineCommand({
   parameters,
   async run(context, input) {
     const since = input.since && isoTime(input.since(context.clock.now())).slice(0, 10);
-    const options = [...option('--since', since), ...option('--html', input.html)];
+    const dormant = input.dormant === undefined ? undefined : `${input.dormant / SECOND_MS}s`;
+    const options = [...option('--since', since), ...option('--dormant', dormant), ...pageWords(input)];
     checkSignOff(context, input, ['logs', 'access', input.dir, ...options]);
     const page = await openPageFile(context, input, input.dir);
     const print = await listPrinter(context, accessView);

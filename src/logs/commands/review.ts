@@ -6,7 +6,7 @@ import { moment } from '../../cli/app/moment.ts';
 import { duration } from '../../cli/app/value-parsers.ts';
 import { isoTime, startOfDay } from '../../cli/output/time.ts';
 import { archiveLocation } from '../archive/open-archive.ts';
-import { PAGE_PARAMETERS } from '../review/page-file.ts';
+import { PAGE_PARAMETERS, pageWords } from '../review/page-file.ts';
 import { checkSignOff, SIGN_OFF_PARAMETERS } from '../review/sign-off.ts';
 import { reviewView, statusView } from '../review/views.ts';
 
@@ -78,7 +78,7 @@ export const review = defineCommand({
 function checkOptions(context: Context, input: ReviewInput): void {
   const { dir, status, since, within, signOff: isSigned, html, strict } = input;
   const date = input.day && isoTime(input.day(context.clock.now())).slice(0, 10);
-  checkSignOff(context, input, ['logs', 'review', dir, ...option('--day', date), ...option('--html', html)]);
+  checkSignOff(context, input, ['logs', 'review', dir, ...option('--day', date), ...pageWords(input)]);
   if (!status && (since !== undefined || within !== undefined))
     throw new SvcError('usage', `${since === undefined ? '--within' : '--since'} is about --status`, {
       hint: 'Add --status, or name one day with --day.',

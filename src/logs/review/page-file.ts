@@ -3,6 +3,7 @@ import { SvcError } from '../../base/errors.ts';
 import { Draft, writeWhole } from '../../base/files/draft.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { requireFile, resolvePath } from '../../cli/app/files/typed-path.ts';
+import { option } from '../../cli/app/hint.ts';
 import { flag, type Input, value, writing } from '../../cli/app/parameter.ts';
 import { text } from '../../cli/app/value-parsers.ts';
 import { requireOutside } from '../archive/outside-archive.ts';
@@ -12,6 +13,15 @@ export const PAGE_PARAMETERS = {
   html: writing(value('--html <file>', 'also write the review as one page', text)),
   force: flag('--force', 'replace a file that exists'),
 } as const;
+
+/** Returns the options of a page and of its strictness as they were typed. */
+export function pageWords({
+  html,
+  force,
+  strict,
+}: Input<typeof PAGE_PARAMETERS> & { readonly strict: boolean }): string[] {
+  return [...option('--html', html), ...(force ? ['--force'] : []), ...(strict ? ['--strict'] : [])];
+}
 
 /** A file that was found to be writable before anything was counted. */
 export interface PageFile {

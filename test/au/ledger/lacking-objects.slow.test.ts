@@ -97,6 +97,20 @@ const PLACES = [
   ['a bucket', bucket],
 ] as const;
 
+/** Expects the machine with copies and an empty one to end with 3 and to send nothing. */
+async function expectStopped(machine: Sharing, why: string): Promise<void> {
+  for (const which of ['first', 'empty'] as const) {
+    const refused = await machine.on(which, SUBMIT);
+    expect([refused.code, machine.uploads()], refused.stderr).toEqual([3, 2]);
+    expect(errorIn(refused)['message']).toContain(why);
+  }
+}
+
+/** Expects both machines to go on. */
+async function expectHealed(machine: Sharing): Promise<void> {
+  for (const which of ['first', 'empty'] as const) expect(await machine.on(which, SUBMIT)).toMatchObject({ code: 0 });
+}
+
 describe.each(PLACES)('a ledger in %s', (_, open) => {
   it.each([1, 2, 3])(
     'R83: entry %i that is missing is put back by the machine that has it, and stops the others until then',
@@ -133,37 +147,27 @@ describe.each(PLACES)('a ledger in %s', (_, open) => {
 
   it('R83: an entry in the middle that was emptied stops the machine that has it too, until it is removed by hand', async () => {
     const machine = await sharing(open);
-    const { place, on, entry } = machine;
+    const { place, entry } = machine;
     const name = entry(1);
     place.put(name, Buffer.from(''));
-    for (const which of ['first', 'empty'] as const) {
-      const refused = await on(which, SUBMIT);
-      expect([refused.code, machine.uploads()], refused.stderr).toEqual([3, 2]);
-      expect(errorIn(refused)['message']).toContain('it is cut, or is no entry of a ledger');
-    }
+    await expectStopped(machine, 'it is cut, or is no entry of a ledger');
     place.remove(name);
-    expect(await on('first', SUBMIT)).toMatchObject({ code: 0 });
-    expect(await on('empty', SUBMIT)).toMatchObject({ code: 0 });
+    await expectHealed(machine);
     expect(machine.uploads()).toBe(3);
   });
 
   it('R83: an emptied mark stops every machine, also where the claim of its job is gone', async () => {
     const machine = await sharing(open);
-    const { place, on, entry, object } = machine;
+    const { place, entry, object } = machine;
     const { job } = JSON.parse(Buffer.from(place.get(entry(3))).toString()) as { job: string };
     const mark = object(`/jobs/${job}`);
     place.put(mark, Buffer.from(''));
     for (const _ of ['with its claim', 'without']) {
-      for (const which of ['first', 'empty'] as const) {
-        const refused = await on(which, SUBMIT);
-        expect([refused.code, machine.uploads()], refused.stderr).toEqual([3, 2]);
-        expect(errorIn(refused)['message']).toContain('it is no mark of a job');
-      }
+      await expectStopped(machine, 'it is no mark of a job');
       if (place.names().some((name) => name.endsWith('2026-12/00000003.json'))) place.remove(entry(3));
     }
     place.remove(mark);
-    expect(await on('first', SUBMIT)).toMatchObject({ code: 0 });
-    expect(await on('empty', SUBMIT)).toMatchObject({ code: 0 });
+    await expectHealed(machine);
     expect(machine.uploads()).toBe(3);
   });
 
