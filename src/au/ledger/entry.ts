@@ -6,7 +6,8 @@ import { damagedLedger } from './damage.ts';
 /** The most bytes of an entry. */
 export const MAX_ENTRY_BYTES = 64 * 1024;
 
-const VERSION = 1;
+/** The version of what is written. Entries of version 1 are read: their keys have another salt. */
+const VERSION = 2;
 
 const text = z.string().check(z.maxLength(1000));
 const sha256 = z.string().check(z.regex(/^[0-9a-f]{64}$/));
@@ -15,7 +16,7 @@ const count = z.int().check(z.nonnegative());
 
 /** The members that every entry gets when it is appended. */
 const COMMON = {
-  version: z.literal(VERSION),
+  version: z.literal([1, VERSION]),
   /** The SHA-256 of the entry before, and null in the first. */
   previous: z.nullable(sha256),
   at: text,
@@ -24,10 +25,17 @@ const COMMON = {
 
 const job = text.check(z.minLength(1));
 
+/**
+ * How the keys of an entry's sets are salted: 2 stands for the tenant. Entries of version 1 have a salt of their own ledger,
+ * which `salt` names where such an entry was copied from another ledger.
+ */
+const KEYS = { keys: z.optional(z.literal(2)), salt: z.optional(sha256) };
+
 /** These rows belong to this job. A job is named by at most one claim. */
 const CLAIM = {
   kind: z.literal('claim'),
   job,
+  ...KEYS,
   /** The times of the job, as the service gave them. */
   created_at: time,
   expires_at: z.nullable(time),
@@ -45,7 +53,7 @@ const CLAIM = {
  * Somebody read the results of the job. `born` names the set of new tokens, and is null if they are unknown. `delivered` is
  * false if the results were read only to know these tokens; without the member, they were delivered.
  */
-const DONE = { kind: z.literal('done'), job, born: z.nullable(sha256), delivered: z.optional(z.boolean()) };
+const DONE = { kind: z.literal('done'), job, ...KEYS, born: z.nullable(sha256), delivered: z.optional(z.boolean()) };
 
 /** The rows of the job's claim are free. `proof` says what was read. */
 const RELEASE = { kind: z.literal('release'), job, why: z.enum(['failed', 'gone', 'operator']), proof: text };
@@ -64,6 +72,7 @@ const releaseBody = z.object(RELEASE);
 export type Entry = z.infer<typeof entrySchema>;
 export type ClaimEntry = Extract<Entry, { kind: 'claim' }>;
 export type DoneEntry = Extract<Entry, { kind: 'done' }>;
+export type Keys = Pick<ClaimEntry, 'keys' | 'salt'>;
 export type Who = ClaimEntry['by'];
 
 /** What ends a claim, or adds to it. */

@@ -53,7 +53,7 @@ describe('an entry of a ledger', () => {
       for (const previous of [HASH, null]) {
         const common = { ...COMMON, previous };
         const bytes = entryBytes(body, common);
-        expect(parseEntry(bytes, PLACE)).toEqual({ version: 1, ...common, ...body });
+        expect(parseEntry(bytes, PLACE)).toEqual({ version: 2, ...common, ...body });
         expect(Buffer.from(bytes).toString()).toMatch(/^\{.*\}\n$/);
       }
     },
@@ -67,9 +67,14 @@ describe('an entry of a ledger', () => {
     expect(parseEntry(bytesOf(nested), PLACE)).toEqual(nested);
   });
 
+  it('an entry of version 1 is read', () => {
+    const written = { ...entry(), version: 1 };
+    expect(parseEntry(bytesOf(written), PLACE)).toEqual(written);
+  });
+
   it('an entry of a newer version is refused with the place and the cure', () => {
-    const error = refusal({ ...entry(), version: 2, kind: 'news' });
-    expect([error.exitCode, error.message]).toEqual([3, `${PLACE} was written by a newer svc (its version is 2)`]);
+    const error = refusal({ ...entry(), version: 3, kind: 'news' });
+    expect([error.exitCode, error.message]).toEqual([3, `${PLACE} was written by a newer svc (its version is 3)`]);
     expect(error.hint).toBe('Update svc on this machine.');
   });
 
@@ -84,6 +89,7 @@ describe('an entry of a ledger', () => {
     ['with a set that is no hash', { ...entry(), row_set: '../../etc/passwd' }],
     ['with a time that is none', { ...entry(), created_at: 'yesterday' }],
     ['with rows below zero', { ...entry(), rows: -1 }],
+    ['with keys of another kind', { ...entry(), keys: 3 }],
     ['with half a row', { ...entry(), rows: 0.5 }],
     ['with a user of many letters', { ...entry(), by: { ...WHO, user: 'u'.repeat(1001) } }],
     ['that is empty', ''],

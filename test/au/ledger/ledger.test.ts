@@ -383,11 +383,11 @@ describe('a damaged ledger', () => {
 
   it('R83: with an entry of a newer version, a ledger takes no other', async () => {
     const objects = await threeClaims();
-    change(objects, 3, (entry) => (entry['version'] = 2));
+    change(objects, 3, (entry) => (entry['version'] = 3));
     const cycle = (await open(objects)).cycle('2026-12');
     await expect(cycle.append(async () => claimBody('job-9'))).rejects.toMatchObject({
       code: 'config',
-      message: `memory/${nameOf(3)} was written by a newer svc (its version is 2)`,
+      message: `memory/${nameOf(3)} was written by a newer svc (its version is 3)`,
     });
   });
 
