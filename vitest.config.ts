@@ -50,12 +50,7 @@ export default defineConfig({
     // Most tests wait for processes and sockets, so that more of them can run than there are cores.
     maxWorkers: 4,
     ...(TEST_REPORT !== undefined && { reporters: ['default', ['json', { outputFile: TEST_REPORT }]] }),
-    setupFiles: [
-      'test/support/own-directory.ts',
-      'test/support/no-warnings.ts',
-      'test/support/same-seed.ts',
-      'test/support/documented-traffic.ts',
-    ],
+    setupFiles: ['test/support/own-directory.ts', 'test/support/no-warnings.ts', 'test/support/same-seed.ts'],
     projects: [
       // Test files share workers and loaded modules. Loading them again for each file took a fifth of the time.
       { extends: true, test: { name: 'fast', include: ['test/**/*.test.ts'], exclude: [SLOW], isolate: false } },

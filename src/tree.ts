@@ -164,7 +164,6 @@ const SANDBOX: readonly Entry[] = [
     () => import('./sandbox/commands/requests.ts'),
   ),
   entry('reset', 'delete all jobs, files and logs of the sandbox', () => import('./sandbox/commands/reset.ts')),
-  entry('openapi', 'print an OpenAPI 3.1 document of the sandbox', () => import('./sandbox/commands/openapi.ts')),
 ];
 
 const PROFILE: readonly Entry[] = [

@@ -2,7 +2,6 @@ import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from '../schema/page-size.ts';
 import type { Cursors } from './options.ts';
 import { invalid } from './problem.ts';
 import { mix } from './seed/random.ts';
-import type { QueryParameter } from './service.ts';
 
 /** Reads `size`: 1 to 100, 20 by default. */
 export function pageSize(query: URLSearchParams): number {
@@ -71,30 +70,4 @@ function checkOf(text: string): string {
   let check = 0;
   for (const byte of Buffer.from(text)) check = mix(check, byte);
   return check.toString(36);
-}
-
-const SIZE = queryParameter('size', 'most results a page', {
-  type: 'integer',
-  minimum: 1,
-  maximum: MAX_PAGE_SIZE,
-  default: DEFAULT_PAGE_SIZE,
-});
-
-export const CURSOR_QUERY: readonly QueryParameter[] = [
-  queryParameter('start', 'cursor: pagination.next of the page before'),
-  SIZE,
-];
-
-export const OFFSET_QUERY: readonly QueryParameter[] = [
-  queryParameter('page', 'page number', { type: 'integer', minimum: 1, default: 1 }),
-  SIZE,
-];
-
-/** Describes a parameter of a query; text unless the schema says otherwise. */
-export function queryParameter(
-  name: string,
-  description: string,
-  schema: QueryParameter['schema'] = { type: 'string' },
-): QueryParameter {
-  return { name, in: 'query', description, schema };
 }

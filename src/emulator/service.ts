@@ -1,5 +1,4 @@
 import type { Env } from 'hono';
-import type { Shape } from '../schema/response.ts';
 import type { Processing } from './account-updater/processing.ts';
 import type { Cursors, Feature, LogOrder } from './options.ts';
 import type { Permission, SandboxKey } from './keys.ts';
@@ -88,30 +87,16 @@ export interface Call {
   readonly created: (id: string) => void;
 }
 
-/** A parameter of a query, as an OpenAPI document describes it. */
-export interface QueryParameter {
-  readonly name: string;
-  readonly in: 'query';
-  readonly description: string;
-  readonly schema: Readonly<Record<string, unknown>>;
-}
-
-/** An endpoint of the API. The app and the OpenAPI document are derived from it. */
+/** An endpoint of the API. */
 export interface ApiRoute {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   /** The path; variable segments are written `:name`. */
   readonly path: string;
-  readonly summary: string;
   /** The required permission, which also determines the type of key. */
   readonly permission: Permission;
   readonly audit: AuditSubject;
-  readonly query?: readonly QueryParameter[];
-  readonly request?: Shape;
-  readonly response?: Shape;
   /** The status of success; 200 by default. */
   readonly status?: number;
-  /** Further statuses of a refusal, each with what it means, besides those that follow from path, query and body. */
-  readonly refusals?: Readonly<Record<number, string>>;
   /** Returns the body of the response, or throws a `problem`. */
   handle(call: Call): unknown;
 }

@@ -51,7 +51,6 @@ describe('what is written', () => {
     '--sandbox au create',
     'completion bash',
     '3ds template top-up',
-    'sandbox openapi',
     '3ds test --print',
     'au prepare export.csv',
     'au prepare export.csv --out -',

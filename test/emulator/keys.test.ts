@@ -74,20 +74,18 @@ describe('keys and paths', () => {
     expect(new Set(SANDBOX_KEYS.map((key) => key.value)).size).toBe(SANDBOX_KEYS.length);
   });
 
-  it('the sandbox responds with every schema of the table', async () => {
+  it('every endpoint takes its kind of key, and responds with a body except after a deletion', async () => {
     const { call, createJob } = await sandbox();
     const job = await createJob();
     // Other tests cover 3-D Secure.
     const routes = API_ROUTES.filter(({ path }) => !/3ds|tokens/.test(path));
     for (const route of routes.toSorted((a, b) => deletesLast(a) - deletesLast(b))) {
-      const { method, path, permission, response, status = 200 } = route;
+      const { method, path, permission, status = 200 } = route;
       const headers = keyTypeOf(permission) === 'management' ? MANAGEMENT : PRIVATE;
       const body = method === 'PUT' ? '{"name":"A name"}' : null;
       const answer = await call(path.replace(':id', job.id), { method, headers, body });
       expect([path, answer.status]).toEqual([path, status]);
-      const text = await answer.text();
-      expect([path, text === '' || response?.safeParse(JSON.parse(text)).success]).toEqual([path, true]);
-      expect([path, text === '']).toEqual([path, response === undefined]);
+      expect([path, (await answer.text()) === '']).toEqual([path, method === 'DELETE']);
     }
   });
 });

@@ -53,7 +53,6 @@ export const COMMAND_LINES: Readonly<Record<string, string>> = {
   'sandbox clock': 'sandbox clock +1h',
   'sandbox requests': 'sandbox requests',
   'sandbox reset': 'sandbox reset --yes',
-  'sandbox openapi': 'sandbox openapi',
   api: 'api GET /logs/entity-types',
   login: 'login --base-url {url} --management-key-stdin --profile fresh',
   logout: 'logout --profile spare --yes',

@@ -4,7 +4,7 @@ import { allCommands } from '../support/tree.ts';
 import { World } from '../support/world.ts';
 
 /** Commands that print a document or a script to every reader. */
-const DOCUMENTS = new Set(['3ds template', 'sandbox openapi', 'sandbox cards', 'tenant export']);
+const DOCUMENTS = new Set(['3ds template', 'sandbox cards', 'tenant export']);
 
 const commands = (await allCommands()).map(({ words }) => words);
 let world: World;

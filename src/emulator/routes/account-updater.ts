@@ -1,11 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import {
-  type AccountUpdaterJob,
-  accountUpdaterJobPageSchema,
-  accountUpdaterJobSchema,
-} from '../../schema/account-updater.ts';
+import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
 import { MINUTE_MS } from '../../schema/durations.ts';
-import { CURSOR_QUERY, cursorList, cursorPage, pageSize, readCursor, writeCursor } from '../paging.ts';
+import { cursorList, cursorPage, pageSize, readCursor, writeCursor } from '../paging.ts';
 import { notFound } from '../problem.ts';
 import { applicationId } from '../seed/logs.ts';
 import type { ApiRoute, Call, Service } from '../service.ts';
@@ -21,31 +17,23 @@ export const ACCOUNT_UPDATER_ROUTES: readonly ApiRoute[] = [
   {
     method: 'POST',
     path: '/account-updater/jobs',
-    summary: 'Create a job',
     permission: 'account-updater:job:create',
     audit: { entityType: ENTITY_TYPE, noun: 'Job', operation: 'create' },
-    response: accountUpdaterJobSchema,
     status: 201,
-    refusals: { 400: 'The body is neither empty nor JSON.' },
     handle: createJob,
   },
   {
     method: 'GET',
     path: '/account-updater/jobs/:id',
-    summary: 'Read a job',
     permission: 'account-updater:job:read',
     audit: { entityType: ENTITY_TYPE, noun: 'Job', operation: 'read' },
-    response: accountUpdaterJobSchema,
     handle: readJob,
   },
   {
     method: 'GET',
     path: '/account-updater/jobs',
-    summary: 'List jobs, newest first',
     permission: 'account-updater:job:read',
     audit: { entityType: ENTITY_TYPE, noun: 'Jobs', operation: 'read' },
-    query: CURSOR_QUERY,
-    response: accountUpdaterJobPageSchema,
     handle: listJobs,
   },
 ];

@@ -1,15 +1,6 @@
 import { DAY_MS } from '../../schema/durations.ts';
-import { type EntityType, entityTypeListSchema, type Log, type LogPage, logPageSchema } from '../../schema/log.ts';
-import {
-  CURSOR_QUERY,
-  cursorList,
-  cursorPage,
-  pageNumber,
-  pageSize,
-  queryParameter,
-  readCursor,
-  writeCursor,
-} from '../paging.ts';
+import type { EntityType, Log, LogPage } from '../../schema/log.ts';
+import { cursorList, cursorPage, pageNumber, pageSize, readCursor, writeCursor } from '../paging.ts';
 import { invalid } from '../problem.ts';
 import { applicationId, ENTITY_KINDS, isoSeconds, seededLogs } from '../seed/logs.ts';
 import type { ApiRoute, Call } from '../service.ts';
@@ -17,16 +8,6 @@ import type { EventOf } from '../state/events.ts';
 import type { World } from '../state/world.ts';
 
 const LOGS_READ = 'Logs read';
-
-const DATE = { type: 'string', format: 'date-time' };
-
-const LOG_QUERY = [
-  queryParameter('entity_type', 'only logs about entities of this type'),
-  queryParameter('entity_id', 'only logs about this entity'),
-  queryParameter('start_date', 'only logs from this time on', DATE),
-  queryParameter('end_date', 'only logs before this time', DATE),
-  ...CURSOR_QUERY,
-];
 
 /** The retention of logs: the service's usual quota. */
 const LOG_RETENTION_MS = DAY_MS;
@@ -37,20 +18,15 @@ export const LOG_ROUTES: readonly ApiRoute[] = [
   {
     method: 'GET',
     path: '/logs',
-    summary: 'List logs',
     permission: 'log:read',
     audit: { entityType: 'log', noun: 'Logs', operation: 'read' },
-    query: LOG_QUERY,
-    response: logPageSchema,
     handle: readPage,
   },
   {
     method: 'GET',
     path: '/logs/entity-types',
-    summary: 'List entity types',
     permission: 'log:read',
     audit: { entityType: 'log', noun: 'Entity types', operation: 'read' },
-    response: entityTypeListSchema,
     handle: (): EntityType[] => ENTITY_KINDS.map(({ displayName, value }) => ({ display_name: displayName, value })),
   },
 ];

@@ -1,14 +1,8 @@
 import { DAY_MS } from '../../schema/durations.ts';
-import {
-  type Tenant,
-  tenantSchema,
-  tenantUpdateSchema,
-  type UsageReport,
-  usageReportSchema,
-} from '../../schema/tenant.ts';
-import { type Application, applicationPageSchema } from '../../schema/vault.ts';
+import { type Tenant, tenantUpdateSchema, type UsageReport } from '../../schema/tenant.ts';
+import type { Application } from '../../schema/vault.ts';
 import { FIRST_TENANT, SANDBOX_KEYS } from '../keys.ts';
-import { OFFSET_QUERY, offsetPage, pageNumber, pageSize } from '../paging.ts';
+import { offsetPage, pageNumber, pageSize } from '../paging.ts';
 import { checkBody } from '../problem.ts';
 import { applicationId, ENTITY_KINDS, ownerId, seededLogs } from '../seed/logs.ts';
 import type { ApiRoute, Call } from '../service.ts';
@@ -31,26 +25,20 @@ export const TENANT_ROUTES: readonly ApiRoute[] = [
   {
     method: 'GET',
     path: '/tenants/self',
-    summary: 'Read the tenant',
     permission: 'tenant:read',
     audit: { entityType: 'tenant', noun: 'Tenant', operation: 'read' },
-    response: tenantSchema,
     handle: ({ service }): Tenant => tenantView(service.state.world),
   },
   {
     method: 'PUT',
     path: '/tenants/self',
-    summary: 'Update the tenant: name and settings are replaced',
     permission: 'tenant:update',
     audit: { entityType: 'tenant', noun: 'Tenant', operation: 'update' },
-    request: tenantUpdateSchema,
-    response: tenantSchema,
     handle: updateTenant,
   },
   {
     method: 'DELETE',
     path: '/tenants/self',
-    summary: 'Delete the tenant',
     permission: 'tenant:delete',
     audit: { entityType: 'tenant', noun: 'Tenant', operation: 'delete' },
     status: 204,
@@ -59,20 +47,15 @@ export const TENANT_ROUTES: readonly ApiRoute[] = [
   {
     method: 'GET',
     path: '/tenants/self/reports/usage',
-    summary: 'Read the usage report',
     permission: 'report:read',
     audit: { entityType: 'tenant', noun: 'Usage report', operation: 'read' },
-    response: usageReportSchema,
     handle: ({ service, now }): UsageReport => usageReport(service.state.world, now),
   },
   {
     method: 'GET',
     path: '/applications',
-    summary: 'List applications',
     permission: 'application:read',
     audit: { entityType: 'application', noun: 'Applications', operation: 'read' },
-    query: OFFSET_QUERY,
-    response: applicationPageSchema,
     handle: listApplications,
   },
 ];

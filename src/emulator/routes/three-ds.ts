@@ -1,13 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { ownMember } from '../../schema/own-member.ts';
-import { authenticateSchema } from '../../schema/three-ds/authenticate.ts';
-import {
-  authenticationResultSchema,
-  challengeResultSchema,
-  createdSessionSchema,
-  createSessionSchema,
-  threeDsSessionSchema,
-} from '../../schema/three-ds/session.ts';
+import { createSessionSchema } from '../../schema/three-ds/session.ts';
 import type { SessionType } from '../../schema/three-ds/values.ts';
 import { invalid, invalidFields, notFound, problem } from '../problem.ts';
 import type { ApiRoute, Call } from '../service.ts';
@@ -27,46 +20,30 @@ export const THREE_DS_ROUTES: readonly ApiRoute[] = [
   {
     method: 'POST',
     path: '/3ds/sessions',
-    summary: 'Create a 3DS session',
     permission: '3ds:session:create',
     audit: { entityType: ENTITY_TYPE, noun: '3DS session', operation: 'create' },
-    request: createSessionSchema,
-    response: createdSessionSchema,
     status: 201,
-    refusals: { 422: 'The network of the card takes no part in 3-D Secure.' },
     handle: createSession,
   },
   {
     method: 'GET',
     path: '/3ds/sessions/:id',
-    summary: 'Read a 3DS session',
     permission: '3ds:session:read',
     audit: { entityType: ENTITY_TYPE, noun: '3DS session', operation: 'read' },
-    response: threeDsSessionSchema,
     handle: (call) => sessionView(call.service, sessionOf(call), call.now),
   },
   {
     method: 'POST',
     path: '/3ds/sessions/:id/authenticate',
-    summary: 'Authenticate a 3DS session',
     permission: '3ds:session:authenticate',
     audit: { entityType: ENTITY_TYPE, noun: '3DS session', operation: 'update' },
-    request: authenticateSchema,
-    response: authenticationResultSchema,
-    refusals: {
-      409: 'The session is authenticated already.',
-      424: 'Another party in 3-D Secure returned an error: a new session is needed.',
-      500: 'The 3DS server failed.',
-    },
     handle: authenticated,
   },
   {
     method: 'GET',
     path: '/3ds/sessions/:id/challenge-result',
-    summary: 'Read the result of a challenge',
     permission: '3ds:session:authenticate',
     audit: { entityType: ENTITY_TYPE, noun: '3DS challenge result', operation: 'read' },
-    response: challengeResultSchema,
     handle: challengeResult,
   },
 ];

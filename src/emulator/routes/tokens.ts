@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type CardToken, cardTokenSchema, createCardTokenSchema } from '../../schema/vault.ts';
+import type { CardToken } from '../../schema/vault.ts';
 import { invalid, invalidFields } from '../problem.ts';
 import { applicationId } from '../seed/logs.ts';
 import type { ApiRoute, Call } from '../service.ts';
@@ -11,11 +11,8 @@ export const TOKEN_ROUTES: readonly ApiRoute[] = [
   {
     method: 'POST',
     path: '/tokens',
-    summary: 'Create a card token',
     permission: 'token:create',
     audit: { entityType: 'card', noun: 'Card', operation: 'create' },
-    request: createCardTokenSchema,
-    response: cardTokenSchema,
     status: 201,
     handle: createToken,
   },

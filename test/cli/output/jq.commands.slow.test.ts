@@ -38,7 +38,6 @@ it('--jq sees what --fields chose, and no address', async () => {
 it.each([
   ['api', 'GET', '/logs', '--query', 'size=2', '--jq', '.data[].operation'],
   ['api', 'GET', '/logs', '--paginate', '--query', 'size=50', '--jq', '.operation'],
-  ['sandbox', 'openapi', '--jq', '.openapi'],
   ['3ds', 'template', 'add-card', '--jq', '.authentication_type'],
   ['explain', '01', '--jq', '.kind'],
   ['commands', '--jq', '.command'],
