@@ -2,17 +2,15 @@ import { SvcError } from '../base/errors.ts';
 import type { Context } from '../cli/app/command.ts';
 import { type Config, storedProfile } from '../cli/config/config-format.ts';
 import { updateConfig } from '../cli/config/config-file.ts';
-import { withKeyChanges } from '../cli/config/key-history.ts';
 import { rememberTenant } from '../cli/config/tenant-of-keys.ts';
 import { fromProfile, parseBaseUrl } from '../cli/config/values.ts';
-import { isoTime } from '../cli/output/time.ts';
 import type { KeyType } from '../schema/tenant.ts';
 import { checkedKey, givenKeys } from './login-keys.ts';
 import { warnOfOtherKey } from './preceding-variable.ts';
 import { keyWithoutBaseUrl } from './profile-errors.ts';
 
 /**
- * Stores a key command in the profile in use, after it ran and its key was verified, and records that in the key history.
+ * Stores a key command in the profile in use, after it ran and its key was verified.
  * It replaces a stored key, which may exist nowhere else, so that a mistyped command must change nothing.
  * @throws SvcError if the command fails or its key is refused; `config` if the profile has no base URL
  */
@@ -22,7 +20,7 @@ export async function storeKeyCommand(
   command: string,
   { check }: { readonly check: boolean },
 ): Promise<void> {
-  const { system, settings, notices, clock } = context;
+  const { system, settings, notices } = context;
   if (command.trim() === '')
     throw new SvcError('usage', `${kind}_key_command must not be empty`, { hint: 'Remove it with --unset.' });
   const name = settings.profile.value;
@@ -37,8 +35,7 @@ export async function storeKeyCommand(
   const { config: after } = await updateConfig(system, (config) => {
     const profile = storedProfile(config, name) ?? { base_url };
     replaced = profile.keys?.[kind]?.value !== undefined;
-    const stored = { ...profile, keys: { ...profile.keys, [kind]: { command, base_url } } };
-    config.profiles[name] = withKeyChanges(stored, [{ at: isoTime(clock.now()), type: kind, event: 'stored' }]);
+    config.profiles[name] = { ...profile, keys: { ...profile.keys, [kind]: { command, base_url } } };
   });
   const { keys } = storedProfile(after, name) ?? {};
   if (key?.tenant) rememberTenant(system, { profile: name, baseUrl: base_url, keys }, key.tenant);
@@ -47,15 +44,11 @@ export async function storeKeyCommand(
   if (replaced) notices.note(`it replaces the stored ${kind} key, which is no longer in the config file`);
 }
 
-/** Removes the key command of a profile and records that; returns whether there was one. A stored key stays. */
-export function withoutKeyCommand(
-  config: Config,
-  name: string,
-  { kind, now }: { kind: KeyType; now: number },
-): boolean {
+/** Removes the key command of a profile; returns whether there was one. A stored key stays. */
+export function withoutKeyCommand(config: Config, name: string, kind: KeyType): boolean {
   const profile = storedProfile(config, name);
   const { [kind]: before, ...keys } = profile?.keys ?? {};
   if (profile === undefined || before?.command === undefined || before.value !== undefined) return false;
-  config.profiles[name] = withKeyChanges({ ...profile, keys }, [{ at: isoTime(now), type: kind, event: 'removed' }]);
+  config.profiles[name] = { ...profile, keys };
   return true;
 }

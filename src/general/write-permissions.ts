@@ -1,20 +1,16 @@
 import { SvcError } from '../base/errors.ts';
 import type { KeyReport } from '../cli/app/check-key.ts';
 import type { Context } from '../cli/app/command.ts';
-import { seenPermissions } from '../cli/config/seen-permissions.ts';
 import type { Client } from '../client/api/client.ts';
 import { WRITE_PERMISSIONS } from '../client/api/any-endpoint.ts';
 import { isLoopback } from '../schema/address.ts';
 import { objectOrUndefined } from '../schema/json-value.ts';
 import type { KeyType } from '../schema/tenant.ts';
 
-/** The status of a permission to write: as the sandbox says, as an earlier response has shown, or null if unknown. */
-export type WriteStatus = 'allowed' | 'forbidden' | 'seen allowed' | 'seen forbidden' | null;
+/** The status of a permission to write, as the sandbox says; null at another service, which shows it only by a change. */
+export type WriteStatus = 'allowed' | 'forbidden' | null;
 
-/**
- * Finds which permissions to write the keys have, without writing: the sandbox says so; of another service only what the
- * responses to earlier commands have shown is known.
- */
+/** Asks the sandbox which permissions to write the keys have, without writing. */
 export async function writePermissions(
   context: Context,
   keys: readonly KeyReport[],
@@ -29,13 +25,7 @@ export async function writePermissions(
 async function statusOf(context: Context, kind: KeyType): Promise<(name: string) => WriteStatus> {
   const client = await context.client();
   const listed = isLoopback(client.baseUrl) ? await permissionsInSandbox(client, kind) : undefined;
-  if (listed !== undefined) return (name) => (listed.includes(name) ? 'allowed' : 'forbidden');
-  const { value: key } = await context.key(kind);
-  const seen = seenPermissions(context.system, { service: client.baseUrl.href, key });
-  return (name) => {
-    const status = seen[name]?.status;
-    return status === undefined ? null : `seen ${status}`;
-  };
+  return (name) => (listed === undefined ? null : listed.includes(name) ? 'allowed' : 'forbidden');
 }
 
 /** Returns the permissions that the sandbox lists for a key; undefined for any other service on this machine. */

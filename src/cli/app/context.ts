@@ -4,7 +4,7 @@ import { SvcError } from '../../base/errors.ts';
 import type { Redactor } from '../../base/security/redact.ts';
 import type { System } from '../../base/system.ts';
 import type { Client } from '../../client/api/client.ts';
-import type { ApiKey, ShownPermission } from '../../client/http/core.ts';
+import type { ApiKey } from '../../client/http/core.ts';
 import type { RateLedger } from '../../client/http/pacer.ts';
 import type { ClientCertificate } from '../../client/http/tls-options.ts';
 import type { KeyType } from '../../schema/tenant.ts';
@@ -155,7 +155,6 @@ async function openClient(
   // The embedded sandbox runs in this process: it needs no proxy, and no other process uses its key.
   const isPaced = !isEmbedded && system.env['SVC_PACING'] !== 'off';
   const certificate = isEmbedded ? undefined : await clientCertificate(settings, new URL(baseUrl));
-  const remember = await permissionRecorder(context, system, new URL(baseUrl));
   const client = new ApiClient({
     baseUrl,
     key: choice.key ?? context.key,
@@ -168,7 +167,6 @@ async function openClient(
     rateLedger: isPaced && state !== undefined ? await sharedLedger(context, state, baseUrl) : undefined,
     trace: context.trace,
     readOnly,
-    onPermission: isEmbedded ? undefined : (shown) => remember(shown),
     onOtherTypes: (members) => warnOfOtherTypes(context, members),
     onNotUtf8: () => warnOnce(context, NOT_UTF8),
     onIgnoredTimes: () => warnOnce(context, IGNORED_TIMES),
@@ -215,16 +213,6 @@ function warnOnce(context: Context, words: string): void {
 
 /** The warnings that a command printed already. */
 const warnings = new WeakMap<Context, Set<string>>();
-
-/** Records what responses show about permissions that cannot be tried without a change, for `svc whoami`. */
-async function permissionRecorder({ clock }: Context, system: System, { href: service }: URL) {
-  const { WRITE_PERMISSIONS } = await import('../../client/api/any-endpoint.ts');
-  const { rememberPermission } = await import('../config/seen-permissions.ts');
-  return ({ permission, key, status }: ShownPermission): void => {
-    if (!WRITE_PERMISSIONS.some(({ name }) => name === permission)) return;
-    rememberPermission(system, { service, key }, { permission, status, now: clock.now() });
-  };
-}
 
 /** Shares the request count with other processes that use the same key and state directory. */
 async function sharedLedger({ clock }: Context, state: string, baseUrl: string | URL): Promise<RateLedger> {

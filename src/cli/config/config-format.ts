@@ -1,7 +1,6 @@
 import { SvcError } from '../../base/errors.ts';
 import type { KeyType } from '../../schema/tenant.ts';
 import { JsonFault, type JsonNode, plainValue, positionOf, readJson } from './json-text.ts';
-import type { KeyHistory } from './key-history.ts';
 import {
   type Certificates,
   CERTIFICATES,
@@ -41,8 +40,6 @@ export interface Profile {
   /** The operator's choices for the rows of result codes. */
   actions?: Record<string, ResultStep>;
   keys?: Partial<Record<KeyType, StoredKey>>;
-  /** When keys were stored and replaced. */
-  key_history?: KeyHistory;
 }
 
 /** The config file. Members that this version does not know are kept. */
@@ -98,7 +95,6 @@ function refuseNewer(node: JsonNode, file: string): void {
 }
 
 const KEY = object({ value: text, command: text, base_url: text, stored_at: text }, ['base_url']);
-const KEY_EVENT = object({ at: text, type: text, event: text, hash: textOrNull }, ['at', 'type', 'event', 'hash']);
 const PROFILE = object({
   base_url: text,
   output: oneOf(OUTPUT_FORMATS),
@@ -109,7 +105,6 @@ const PROFILE = object({
   ledger: text,
   actions: mapOf(resultCodeProblem, oneOf(RESULT_STEPS)),
   keys: object({ management: KEY, private: KEY }),
-  key_history: object({ secret: text, events: listOf(KEY_EVENT) }, ['secret', 'events']),
 });
 const PROFILES = mapOf(profileNameProblem, PROFILE);
 const CONFIG = object({ version: oneOf([1]), current: text, profiles: PROFILES }, ['version', 'profiles']);
@@ -120,17 +115,6 @@ type Check = (node: JsonNode, name: string) => void;
 function text(node: JsonNode, name: string): void {
   if (node.kind !== 'scalar' || typeof node.value !== 'string')
     throw new JsonFault(node.at, `${name} should be a string in double quotes`);
-}
-
-function textOrNull(node: JsonNode, name: string): void {
-  if (node.kind !== 'scalar' || node.value !== null) text(node, name);
-}
-
-function listOf(check: Check): Check {
-  return (node, name) => {
-    if (node.kind !== 'array') throw new JsonFault(node.at, `${name} should be a list in brackets`);
-    for (const item of node.items) check(item, `an item of ${name}`);
-  };
 }
 
 function oneOf(values: readonly unknown[]): Check {

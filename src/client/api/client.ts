@@ -4,7 +4,7 @@ import { VERSION } from '../../base/version.ts';
 import { isSafeAddress, readAddress } from '../../schema/address.ts';
 import type { KeyType } from '../../schema/tenant.ts';
 import { bestEffort } from '../http/best-effort.ts';
-import { type ApiKey, HttpCore, type ShownPermission } from '../http/core.ts';
+import { type ApiKey, HttpCore } from '../http/core.ts';
 import type { Trace } from '../http/exchange.ts';
 import { KNOWN_RATES, Pacer, type RateLedger } from '../http/pacer.ts';
 import type { ApiRequest } from '../http/request.ts';
@@ -44,8 +44,6 @@ export interface ClientOptions {
   readonly limits?: TimeLimits | undefined;
   readonly clock?: Clock | undefined;
   readonly trace?: Trace | undefined;
-  /** Called with what a response shows about a permission of the key. */
-  readonly onPermission?: ((shown: ShownPermission) => void) | undefined;
   /** Called with the members of a response that have another type than documented, and whose values count as missing. */
   readonly onOtherTypes?: ((members: readonly string[]) => void) | undefined;
   /** Called for a successful response with bytes that are not UTF-8. */
@@ -103,7 +101,6 @@ export class Client {
       maxWaitMs: options.maxWaitMs,
       signal: AbortSignal.any([this.signal, this.#closing.signal]),
       trace: options.trace,
-      onPermission: options.onPermission,
       onOtherTypes: options.onOtherTypes,
       onNotUtf8: options.onNotUtf8,
     });

@@ -60,21 +60,12 @@ export interface CoreOptions {
   readonly limits?: TimeLimits | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly trace?: Trace | undefined;
-  /** Called with what a response shows about a permission of the key. */
-  readonly onPermission?: ((shown: ShownPermission) => void) | undefined;
   /** Whether each request is sent once, and its refusal delays no other request. */
   readonly isBestEffort?: boolean | undefined;
   /** Called with the members of a response that have another type than documented and are shown as they came. */
   readonly onOtherTypes?: OnOtherTypes | undefined;
   /** Called for a successful response with bytes that are not UTF-8. */
   readonly onNotUtf8?: (() => void) | undefined;
-}
-
-/** A permission that a response shows to be there, or to be missing. */
-export interface ShownPermission {
-  readonly permission: string;
-  readonly key: string;
-  readonly status: 'allowed' | 'forbidden';
 }
 
 const KEY_HEADER = 'svc-api-key';
@@ -128,10 +119,8 @@ export class HttpCore {
     );
     // A failed request never uses the shape, so its failure must not be unhandled.
     loading.catch(() => undefined);
-    const { facts, response, key } = await succeeding;
+    const { facts, response } = await succeeding;
     const value = readResponse(facts, await loading, response, this.#options.onOtherTypes);
-    // A response of another shape may be from another server, which knows nothing of the key.
-    this.#reportPermission(request, key, 'allowed');
     return { value, text: response.text, bytes: response.bytes };
   }
 
@@ -181,19 +170,12 @@ export class HttpCore {
     if (outcome.status === PARTIAL) throw partialError(facts, outcome);
     if (outcome.status < 300) return { value: outcome };
     const error = failedError(facts, outcome, effect);
-    // Another status, such as 404, may come before the permission is checked, and a gateway's 403 says nothing about it.
-    if (isSvcError(error, 'forbidden') && error.facts?.['not_from_service'] !== true)
-      this.#reportPermission(facts.request, outgoing.headers?.[KEY_HEADER], 'forbidden');
     const askedMs = this.#askedPause(facts, outcome);
     // Other requests with this key would be refused too, even if this one is given up.
     if (outcome.status === 429 && this.#options.isBestEffort !== true)
       this.#options.pacer.hold(pacedBy(facts.request, outgoing), askedMs ?? 0);
     if (mayRepeat) return { error, askedMs };
     throw error;
-  }
-
-  #reportPermission({ permission }: ApiRequest<unknown>, key = '', status: ShownPermission['status']): void {
-    if (permission !== undefined) this.#options.onPermission?.({ permission, key, status });
   }
 
   #askedPause({ request }: CallFacts, response: ReadResponse): number | undefined {

@@ -6,7 +6,6 @@ import { conflicting, flag } from '../../cli/app/parameter.ts';
 import { forgetTenantOf } from '../../cli/config/cache.ts';
 import { updateConfig } from '../../cli/config/config-file.ts';
 import { type Profile, type StoredKey, storedProfile } from '../../cli/config/config-format.ts';
-import { withKeyChanges } from '../../cli/config/key-history.ts';
 import { KEY_TYPES } from '../../cli/config/keys.ts';
 import { rememberTenant, tenantOfKeys } from '../../cli/config/tenant-of-keys.ts';
 import { baseUrlText, parseBaseUrl } from '../../cli/config/values.ts';
@@ -64,7 +63,7 @@ export const login = defineCommand({
     const keys = given.length > 0 ? given : await askAll(context, place);
     if (input.dryRun) return context.notices.note('dry run: nothing was stored');
     const known = knownTenantOf(context, keys, place);
-    const stored = await store(context, baseUrl, keys, input.rotate ? 'rotated' : 'stored');
+    const stored = await store(context, baseUrl, keys);
     const { value: profile } = context.settings.profile;
     reportStored(context, baseUrl, keys);
     if (warnOfOtherTenant(context, known, keys)) forgetTenantOf(context.system, profile);
@@ -130,7 +129,6 @@ async function store(
   { system, settings, clock }: Context,
   url: URL,
   keys: readonly GivenKey[],
-  event: 'stored' | 'rotated',
 ): Promise<Profile['keys']> {
   const baseUrl = baseUrlText(url);
   const name = settings.profile.value;
@@ -139,13 +137,8 @@ async function store(
     const before = config.profiles[name] ?? {};
     // The age of a key counts from when it was first stored.
     const changed = keys.filter((key) => !isStored(before.keys?.[key.kind], key, baseUrl));
-    const changes = changed.map(({ kind: type, value, command }) => {
-      const key = command === undefined ? value : undefined;
-      return { at: isoTime(now), type, event, key };
-    });
     const stored = Object.fromEntries(changed.map((key) => [key.kind, storedKey(key, baseUrl, now)]));
-    const after = { ...before, base_url: baseUrl, keys: { ...before.keys, ...stored } };
-    config.profiles[name] = withKeyChanges(after, changes);
+    config.profiles[name] = { ...before, base_url: baseUrl, keys: { ...before.keys, ...stored } };
     config.current ??= name;
   });
   return storedProfile(changedConfig, name)?.keys;

@@ -2,10 +2,8 @@ import { SvcError } from '../../base/errors.ts';
 import { defineCommand } from '../../cli/app/command.ts';
 import { flag } from '../../cli/app/parameter.ts';
 import { readConfig, updateConfig } from '../../cli/config/config-file.ts';
-import { type Profile, storedProfile } from '../../cli/config/config-format.ts';
-import { withKeyChanges } from '../../cli/config/key-history.ts';
+import { storedProfile } from '../../cli/config/config-format.ts';
 import { KEY_TYPES } from '../../cli/config/keys.ts';
-import { isoTime } from '../../cli/output/time.ts';
 import { warnOfOtherKey } from '../preceding-variable.ts';
 
 export const logout = defineCommand({
@@ -20,7 +18,7 @@ export const logout = defineCommand({
     all: flag('--all', 'remove the stored keys of every profile'),
     dryRun: flag('--dry-run', 'show what would be removed, and remove nothing'),
   },
-  async run({ settings, system, notices, prompts, clock }, { all, dryRun }) {
+  async run({ settings, system, notices, prompts }, { all, dryRun }) {
     if (all && settings.profile.origin.kind === 'flag') throw allOfOneProfile(settings.profile.origin.name);
     if (settings.sandbox && !all)
       throw new SvcError('usage', 'the sandbox has no stored keys', { hint: 'Choose another profile with --profile.' });
@@ -38,8 +36,8 @@ export const logout = defineCommand({
       await prompts().confirm(`Remove ${stored.join(', ')}?`, 'nothing was removed', ['logout', '--all', '--yes']);
     await updateConfig(system, (config) => {
       for (const name of names) {
-        const profile = storedProfile(config, name);
-        if (profile?.keys) config.profiles[name] = withoutKeys(profile, isoTime(clock.now()));
+        const { keys, ...profile } = storedProfile(config, name) ?? {};
+        if (keys) config.profiles[name] = profile;
       }
     });
     notices.success(`removed ${stored.join(', ')}`);
@@ -53,13 +51,5 @@ function allOfOneProfile(option: string): SvcError {
     'usage',
     `--all removes the keys of every profile, and ${option} names one; nothing was removed`,
     { hint: `Leave out --all or ${option}.` },
-  );
-}
-
-function withoutKeys({ keys = {}, ...profile }: Profile, at: string): Profile {
-  const removed = KEY_TYPES.filter((type) => keys[type] !== undefined);
-  return withKeyChanges(
-    profile,
-    removed.map((type) => ({ at, type, event: 'removed' })),
   );
 }

@@ -1,17 +1,15 @@
 import { SvcError } from '../../base/errors.ts';
 import { detailOf, inspectKey, isAboutKey, type KeyReport, warnOfOtherTenant } from '../../cli/app/check-key.ts';
 import { type Context, defineCommand, PROFILES_PARAMETER } from '../../cli/app/command.ts';
-import { conflicting, flag } from '../../cli/app/parameter.ts';
-import { isDrawn, listPrinter, oneBatch, recordPrinter } from '../../cli/app/print.ts';
+import { isDrawn, recordPrinter } from '../../cli/app/print.ts';
 import { hasEnvironmentKey, headline, tenantInUse, tenantTone } from '../../cli/app/tenant-mark.ts';
 import { forgetTenantOf } from '../../cli/config/cache.ts';
-import { keyEvents, type KnownKeyEvent, unexplainedKeys } from '../../cli/config/key-history.ts';
 import { KEY_TYPES, keyOrigin } from '../../cli/config/keys.ts';
 import { rememberTenant } from '../../cli/config/tenant-of-keys.ts';
 import { baseUrlText } from '../../cli/config/values.ts';
 import { cleanText, hangingIndent } from '../../cli/output/text.ts';
 import { formatDuration, parseTime } from '../../cli/output/time.ts';
-import { fieldPaths, MARKS, simpleColumns, type View } from '../../cli/output/view.ts';
+import { fieldPaths, MARKS, type View } from '../../cli/output/view.ts';
 import { READ_PERMISSIONS, type Tried, WRITE_PERMISSIONS } from '../../client/api/any-endpoint.ts';
 import type { KeyType } from '../../schema/tenant.ts';
 import { writePermissions } from '../write-permissions.ts';
@@ -40,25 +38,13 @@ const whoamiView: View<Identity> = {
   ],
 };
 
-const keyHistoryView: View<KeyHistoryRow> = {
-  name: 'key event',
-  fields: ['profile', 'at', 'type', 'event', 'hash', 'current'],
-  columns: [
-    ...simpleColumns({ at: 'time', type: 'text', event: 'text', hash: 'id' }),
-    { path: 'current', kind: 'status', show: (current) => (current === true ? 'in use' : null), paint: () => 'good' },
-  ],
-};
-
 export const whoami = defineCommand({
   description:
-    'Tries every read that changes nothing. The sandbox also says which changes a key may make; elsewhere only what an earlier response has shown is known, marked as seen. Exit code 0 when the service knows every configured key, and there is at least one. --max-key-age counts from the time when svc stored a key; the service does not say when it was created.',
-  details:
-    '--history shows when the keys of the profile were stored, rotated and removed, each with a keyed hash, never a key. It reads only the config file, which also contains this history, so it proves nothing against somebody who edits that file.',
+    'Tries every read that changes nothing. The sandbox also says which changes a key may make; of another service that is not known. Exit code 0 when the service knows every configured key, and there is at least one. --max-key-age counts from the time when svc stored a key; the service does not say when it was created.',
   examples: [
     ['svc whoami', 'which tenant, and what may be read'],
     ['svc whoami -o json --fields tenant.type', 'for a script that must not meet production'],
     ['svc whoami --max-key-age 90d --strict', 'for cron: exit code 10 for a key that is older, or of unknown age'],
-    ['svc whoami --history', 'when the stored keys were replaced'],
   ],
   exitCodes: [
     [3, 'there is no key, or one cannot be read'],
@@ -68,17 +54,9 @@ export const whoami = defineCommand({
     8,
     [10, 'a key is older than --max-key-age'],
   ],
-  fields: [...new Set([...whoamiView.fields, ...keyHistoryView.fields])],
-  parameters: {
-    ...KEY_AGE_PARAMETERS,
-    history: conflicting(
-      ['maxKeyAge', 'strict'],
-      flag('--history', 'show when the keys of the profile were stored, rotated and removed'),
-    ),
-    ...PROFILES_PARAMETER,
-  },
-  async run(context, { maxKeyAge, strict, history }) {
-    if (history) return printHistory(context);
+  fields: whoamiView.fields,
+  parameters: { ...KEY_AGE_PARAMETERS, ...PROFILES_PARAMETER },
+  async run(context, { maxKeyAge, strict }) {
     checkKeyAgeOptions({ maxKeyAge, strict });
     const print = await recordPrinter(context, whoamiView);
     const keys = await Promise.all(KEY_TYPES.map((kind) => inspectKey(context, kind)));
@@ -99,23 +77,6 @@ export const whoami = defineCommand({
     if (maxKeyAge !== undefined) checkKeyAges(context, maxKeyAge, strict);
   },
 });
-
-type KeyHistoryRow = KnownKeyEvent & { readonly profile: string };
-
-/** Prints the key history of the profile, and says where a key is stored that it does not describe. */
-async function printHistory(context: Context): Promise<void> {
-  const { settings, notices } = context;
-  const profile = settings.profile.value;
-  if (settings.sandbox) throw new SvcError('usage', 'the sandbox has built-in keys, and no history of them');
-  const print = await listPrinter(context, keyHistoryView);
-  const events = keyEvents(settings.stored ?? {});
-  await print(oneBatch(events.map((event) => ({ profile, ...event }))));
-  if (events.length === 0) notices.note(`profile ${profile} has no key history: the next login begins it`);
-  for (const type of unexplainedKeys(settings.stored ?? {}))
-    notices.warn(
-      `the stored ${type} key of profile ${profile} is not the one of a line above: profile set or an editor stored it`,
-    );
-}
 
 /** The facts about a profile and its keys. */
 type Identity = ReturnType<typeof rowOf>;
@@ -236,8 +197,6 @@ function keyLines(
     ['  may', having('allowed')],
     ['  may not', state === 'accepted' ? having('forbidden', 'refused') : ''],
     ['  because', isValid ? cleanText([...details].join('; ')) : ''],
-    ['  seen to', having('seen allowed')],
-    ['  seen not to', having('seen forbidden')],
     ['  not known', isValid ? named.filter((name) => permissions[name] === null).join(', ') : ''],
     ['  not checked', state === 'accepted' ? having('unclear') : ''],
   ];

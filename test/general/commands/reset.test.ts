@@ -58,7 +58,7 @@ describe('svc reset', () => {
       expect([...new Set(kept)].toSorted()).toEqual([
         '.cache/svc/applications.json',
         '.cache/svc/entity-types.json',
-        '.cache/svc/permissions.json',
+        '.cache/svc/key-applications.json',
         '.cache/svc/tenants.json',
         '.config/fish/completions/svc.fish',
         '.config/svc/config.json',

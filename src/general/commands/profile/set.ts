@@ -147,13 +147,13 @@ interface TypedChange {
 }
 
 async function change(
-  { system, settings, notices, clock }: Context,
+  { system, settings, notices }: Context,
   { name, value, setting, kind }: TypedChange,
 ): Promise<void> {
   const profileName = settings.profile.value;
   let isChanged = true;
   await updateConfig(system, (config) => {
-    if (kind) isChanged = withoutKeyCommand(config, profileName, { kind, now: clock.now() });
+    if (kind) isChanged = withoutKeyCommand(config, profileName, kind);
     if (!setting) return;
     const profile = { ...storedProfile(config, profileName) };
     const changed = value === undefined ? setting.remove(profile) : setting.put(value, profile);
