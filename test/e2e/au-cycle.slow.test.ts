@@ -77,7 +77,9 @@ describe('a whole cycle of the Account Updater on the embedded sandbox', () => {
     expect([next.groups.replace, next.groups.exclude].every((count) => count > 0)).toBe(true);
     expect(linesOf(home, 'next.csv')).toHaveLength(next.rows);
     expect(linesOf(home, 'excluded.csv')).toHaveLength(next.groups.exclude);
-    const again = await data<{ rows: number; status: string }>(svc('au submit next.csv --wait --cycle next --begin'));
+    const again = await data<{ rows: number; status: string }>(
+      svc('au submit next.csv --wait --cycle next --pay-again'),
+    );
     expect(again).toMatchObject({ rows: next.rows, status: 'completed' });
     const second = await data<Report>(svc('au report next.results.csv --request next.csv'));
     expect(second.request).toMatchObject({ rows: next.rows, not_requested: 0 });

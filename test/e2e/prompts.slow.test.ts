@@ -21,7 +21,7 @@ const QUESTIONS: Readonly<Record<string, readonly [line: () => string, instead: 
   'au/commands/prune.ts': [() => '--sandbox au prune --older-than 1d', /--yes/],
   // A column of unclear meaning is a problem of the export, so that it ends with 13 like its other problems.
   'au/prepare/questions.ts': [() => 'au prepare dated.csv --out request.csv', /--no-expiration/, 13],
-  'au/send/submit-file.ts': [() => '--sandbox au submit merchants.csv --cycle third', /--begin/, 6],
+  'au/send/submit-file.ts': [() => '--sandbox au submit merchants.csv --cycle third', /--accept merchants/, 6],
   'au/refresh/confirm-cycle.ts': [() => '--sandbox au refresh tokens.csv', /--cycle/],
   '3ds/commands/authenticate.ts': [() => `--sandbox 3ds authenticate ${ids.session} --file body.json`, /--yes/],
   'general/login-keys.ts': [() => 'login --base-url http://127.0.0.1:9', /--management-key-stdin/],
@@ -44,7 +44,7 @@ beforeAll(async () => {
     `.local/state/svc/runs/${await idOf('--sandbox au submit tokens.csv --wait -o json')}/run.json`,
   );
   writeFileSync(old, readFileSync(old, 'utf8').replaceAll(/"20\d\d-/g, '"2020-'));
-  ids.run = await idOf('--sandbox au submit tokens.csv --cycle another --begin -o json');
+  ids.run = await idOf('--sandbox au submit tokens.csv --cycle another --pay-again -o json');
   ids.job = await idOf('--sandbox au create -o json');
   ids.session = await idOf(`--sandbox 3ds create --token ${sandboxCards()[0]?.token ?? ''} --type customer -o json`);
   const body = await home.svc(['3ds', 'template', 'payment-transaction', '-o', 'json']);

@@ -11,8 +11,8 @@ import { World } from '../support/world.ts';
 const VARIANTS: readonly (readonly [title: string, line: string])[] = [
   ['logs stats <archive>', 'logs stats audit --since 2d'],
   ['sandbox cards --3ds', 'sandbox cards --3ds'],
-  ['au submit --dry-run', 'au submit other.csv --dry-run --begin'],
-  ['au submit, not waited for', 'au submit other.csv --begin'],
+  ['au submit --dry-run', 'au submit other.csv --dry-run --pay-again'],
+  ['au submit, not waited for', 'au submit other.csv --pay-again'],
   ['au status <job>', 'au status {done}'],
   ['au resume <job> --wait', 'au resume {done} --wait'],
   ['au report --split-into', 'au report results.csv --request tokens.csv --split-into split'],

@@ -64,7 +64,7 @@ const LINES: Readonly<Record<string, () => string>> = {
   '3ds authenticate': () => `3ds authenticate ${ids['session']} --file body.json`,
   '3ds challenge-result': () => `3ds challenge-result ${ids['session']}`,
   'au create': () => 'au create',
-  'au submit': () => 'au submit tokens.csv --cycle another --begin',
+  'au submit': () => 'au submit tokens.csv --cycle another --pay-again',
   'au status': () => `au status ${ids['done']}`,
   'au jobs': () => 'au jobs',
   'au upload': () => `au upload ${ids['job']} upload.csv`,

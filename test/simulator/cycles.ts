@@ -13,7 +13,14 @@ export const OTHER_MERCHANT = 100;
 const ROWS = 12;
 
 /** The options with which a file of the cycle is submitted. A repeated choice is drawn more often. */
-const CHOICES = ['', '', ' --begin', ' --timeout 3s', ' --wait --timeout 20m --force', ' --wait --timeout 2h --force'];
+const CHOICES = [
+  '',
+  '',
+  ' --pay-again --new-ledger',
+  ' --timeout 3s',
+  ' --wait --timeout 20m --force',
+  ' --wait --timeout 2h --force',
+];
 
 /** Other commands on the runs of a cycle. */
 const OTHERS = [

@@ -42,7 +42,8 @@ export class Payments {
     const known = this.#submitted.get(sha256) ?? { rows: new Set(rowsOf(text)), cycles: new Set(), again: 0 };
     this.#submitted.set(sha256, known);
     // The operator lets a ledger or a cycle begin although the rows may have been sent before.
-    if (argv.includes('--begin') && (hasCompany || this.#mayBePaid(sha256, known))) known.again += 1;
+    const isConfirmed = argv.includes('--pay-again') || argv.includes('--new-ledger');
+    if (isConfirmed && (hasCompany || this.#mayBePaid(sha256, known))) known.again += 1;
     known.cycles.add(argv.includes('--cycle') ? (argv[argv.indexOf('--cycle') + 1] ?? '') : '');
   }
 
@@ -97,7 +98,7 @@ export class Payments {
     return paid;
   }
 
-  /** Tells whether a file may have been sent. Only then can --begin bill it again. */
+  /** Tells whether a file may have been sent. Only then can a confirmation bill it again. */
   #mayBePaid(sha256: string, { rows }: Submitted): boolean {
     const { records, isDamaged } = recordsIn(this.#world.home);
     const isBegun = records.some(({ input, parts: all }) => input.sha256 === sha256 && !all.every(isUntouched));

@@ -363,7 +363,7 @@ class Story {
       for (let chain = 0; chain < 3 && !this.#hasResults(); chain += 1) {
         for (const printed of this.#nextCommands(mayPay)) await this.#run(printed);
       }
-      if (mayPay && !this.#hasResults()) await this.#run([...submit, '--begin']);
+      if (mayPay && !this.#hasResults()) await this.#run([...submit, '--pay-again', '--new-ledger']);
       if (this.#hasResults()) return;
       await this.#pass(60);
     }
@@ -372,7 +372,7 @@ class Story {
 
   /** Submits the rest of the cycle after all trouble, and types printed commands that remove obstacles. */
   async #endCycle(): Promise<void> {
-    const submit = ['au', 'submit', FILE, '--cycle', CYCLE, '--begin', '--force'];
+    const submit = ['au', 'submit', FILE, '--cycle', CYCLE, '--pay-again', '--new-ledger', '--force'];
     for (let round = 0; round < LAST_ROUNDS; round += 1) {
       await this.#run(['au', 'resume']);
       const { code } = await this.#run(submit);
@@ -445,7 +445,7 @@ function typableIn(ended: Ended): string[][] {
 }
 
 /** The words that let rows be billed again. */
-const PAYS: ReadonlySet<string> = new Set(['--begin', 'ignore']);
+const PAYS: ReadonlySet<string> = new Set(['--pay-again', '--new-ledger', 'ignore']);
 
 /** The keys that an operator may have instead of the tenant's. */
 const OTHER_KEYS = {

@@ -219,7 +219,7 @@ export class World {
       await saveId('session', create);
       await saveId('run', 'au submit tokens.csv --wait --out results.csv', 'run');
       await saveId('done', `au status ${this.#name('run')}`, '0.job');
-      await saveId('open', 'au submit open.csv --begin', 'run');
+      await saveId('open', 'au submit open.csv --pay-again', 'run');
       await saveId('job', 'au create');
       await saveId('foreign', 'au create');
       await print('profile set output json --profile spare');

@@ -205,7 +205,7 @@ describe('R88: a job of another system in the list', () => {
     for (const path of [[], ...pathsOf(other)]) {
       for (const sent of [null, path.length === 0 ? 7 : otherType(valueAt(other, path)), undefined]) {
         job = changed(other, path, sent);
-        const { code, stderr } = await desk.svc(`au submit tokens.csv --cycle ${submitted} --begin`);
+        const { code, stderr } = await desk.svc(`au submit tokens.csv --cycle ${submitted} --pay-again`);
         expect(code, `${named(path)}: ${JSON.stringify(sent)}\n${stderr}`).toBe(0);
         submitted += 1;
         expect(desk.uploads()).toBe(submitted);

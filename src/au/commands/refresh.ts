@@ -24,7 +24,7 @@ import { failOnParameter } from '../results/fail-on.ts';
 import { openRunSummary } from '../run/own-requests.ts';
 import { cycleName } from '../run/cycle-name.ts';
 import { firstChange, firstRequest } from '../send/first-requests.ts';
-import { beginParameter, onlyRecordedParameter } from '../send/recorded-option.ts';
+import { confirmParameters, confirmWords, onlyRecordedParameter } from '../send/confirm-options.ts';
 
 const parameters = {
   export: reading(optionalArgument('[export|-]', 'a CSV export of tokens, or - for standard input', text), ['.csv']),
@@ -38,7 +38,7 @@ const parameters = {
   next: flag('--next', 'make the request of the next cycle, too (au next)'),
   dryRun: flag('--dry-run', 'show what would be submitted; send nothing'),
   rehearse: flag('--rehearse', 'in the sandbox: invent the outcome of each token'),
-  begin: beginParameter,
+  ...confirmParameters,
   onlyRecorded: onlyRecordedParameter,
   action: actionParameter,
   failOn: failOnParameter,
@@ -113,7 +113,9 @@ async function inputOf(context: Context, typed: Typed): Promise<Omit<RefreshInpu
     sql: typed.sql,
     action,
     // A rehearsal is paid for by nobody, so that another one may have the same rows.
-    begin: typed.begin || typed.rehearse,
+    confirmed: typed.rehearse
+      ? { payAgain: true, newLedger: true }
+      : { payAgain: typed.payAgain, newLedger: typed.newLedger },
     add: typed.add,
     next: typed.next,
     onlyRecorded,
@@ -186,7 +188,7 @@ function wordsOf(typed: Typed, options: readonly string[]): string[] {
     ...option('--out-dir', typed.outDir),
     ...(typed.noWait ? ['--no-wait'] : []),
     ...(typed.add ? ['--add'] : []),
-    ...(typed.begin ? ['--begin'] : []),
+    ...confirmWords(typed),
     ...(typed.next ? ['--next'] : []),
     ...(typed.onlyRecorded ? ['--only-recorded'] : []),
     ...(typed.dryRun ? ['--dry-run'] : []),

@@ -15,7 +15,7 @@ import { describeRun } from '../wait/describe-run.ts';
 import { isForgottenRun, statusOf } from '../run/record.ts';
 import type { RunDirectory } from '../run/run-directory.ts';
 import { failedRunError, sendWords } from '../run/run-errors.ts';
-import { beginParameter, onlyRecordedParameter } from '../send/recorded-option.ts';
+import { confirmParameters, confirmWords, onlyRecordedParameter } from '../send/confirm-options.ts';
 import { firstChange, firstRequest } from '../send/first-requests.ts';
 import { type Decision, FileSubmission } from '../send/submit-file.ts';
 import { pollEarlierJobs, requireJoinedFiles } from '../send/upload-run.ts';
@@ -30,7 +30,7 @@ const parameters = {
   dryRun: flag('--dry-run', 'check the file and show what would be sent'),
   cycle: suggesting('cycle', value('--cycle <name>', 'name of this refresh, such as 2026-12', cycleName)),
   accept: acceptParameter,
-  begin: beginParameter,
+  ...confirmParameters,
   onlyRecorded: onlyRecordedParameter,
   failOn: failOnParameter,
   summary: summaryParameter,
@@ -42,7 +42,7 @@ export const submit = defineCommand({
   description:
     "No job is created for an invalid file, and nothing is billed twice: within a --cycle each row is sent once, in whatever file and by whatever machine that shares the ledger. Submitting a file again resumes its run or shows its results. Left-out rows whose result is an error are written to a file, with the command that sends only these again. A production job takes up to seven days; interrupt the wait, and continue with 'svc au resume --wait'.",
   details:
-    "A row is known by token and merchant. Rows that other jobs of the cycle have are not sent again: the command names these jobs, and with --wait delivers their results too. Tokens that results of the cycle made are up to date (status nothing_new if there are no others). A token stands once in a job: its rows for further merchants go into further jobs, and a file that needs more than 5 jobs for one token asks, or needs --begin. A file without --cycle is compared only with itself: for 7 days after its end it shows its results again, later a --cycle is required. A cycle that begins with the rows of an open one, or of one that began within 14 days, needs --begin, and so does an empty ledger whose key has jobs or may not list them. Machines share what was paid for with 'svc profile set ledger'; without it, two state directories that start together both pay. --only-recorded is for a key that no other system uses. Results of tokens.csv are written to tokens.results.csv unless --out names a file. --summary defaults to the file that GITHUB_STEP_SUMMARY names.",
+    "A row is known by token and merchant. Rows that other jobs of the cycle have are not sent again: the command names these jobs, and with --wait delivers their results too. Tokens that results of the cycle made are up to date (status nothing_new if there are no others). A token stands once in a job: its rows for further merchants go into further jobs, and a file that needs more than 5 jobs for one token asks, or needs --accept merchants. A file without --cycle is compared only with itself: for 7 days after its end it shows its results again, later a --cycle is required. A cycle that begins with the rows of an open one, or of one that began within 14 days, needs --pay-again; an empty ledger whose key has jobs or may not list them needs --new-ledger. Machines share what was paid for with 'svc profile set ledger'; without it, two state directories that start together both pay. --only-recorded is for a key that no other system uses. Results of tokens.csv are written to tokens.results.csv unless --out names a file. --summary defaults to the file that GITHUB_STEP_SUMMARY names.",
   examples: [
     ['svc au submit tokens.csv --wait', 'from the file to the results'],
     ['svc au submit tokens.csv --cycle 2026-12', 'the same file each month, safe to run again'],
@@ -91,7 +91,7 @@ async function submitFile(context: Context, input: SubmitInput): Promise<void> {
   const print = await recordPrinter(context, submissionView);
   const summarize = await openRunSummary(context, input.summary);
   const file = await (input.dryRun ? openRequestFile : copyRequestFile)(context, input.file);
-  const submission = new FileSubmission(context, file, { ...input, options: optionWords(input) });
+  const submission = new FileSubmission(context, file, { ...input, confirmed: input, options: optionWords(input) });
   const decided = await submission.decide();
   if (decided.kind === 'nothing new') {
     await submission.inCycleSince();
@@ -130,10 +130,10 @@ async function sendFile(context: Context, input: SubmitInput, { submission, run,
   const basis = await holdRun(context, run, async () => {
     submission.take(run, out);
     const poll = pollEarlierJobs(context, run, { again: waitingWords(again) });
-    // The run may still need --begin, which only `au submit` takes.
-    const continuing = input.begin
-      ? [...sendWords(run), '--begin', ...optionWords(input)]
-      : continuingWords(run, input);
+    // The run may still need what was confirmed, which only `au submit` takes.
+    const confirmed = confirmWords(input);
+    const continuing =
+      confirmed.length > 0 ? [...sendWords(run), ...confirmed, ...optionWords(input)] : continuingWords(run, input);
     await resumable(continuing, { run: run.record.id }, submission.upload(run, { pollOnce: !wait }));
     if (wait) await requireJoinedFiles(context, run, again);
     if (wait || (wasCompleted && input.out !== undefined))

@@ -10,7 +10,7 @@ import { explainMissing } from '../ledger/missing-job.ts';
 import { jobView } from '../run/job-view.ts';
 import { resumable } from '../run/verdict.ts';
 import { acceptParameter } from '../request/accept-option.ts';
-import { beginParameter } from '../send/recorded-option.ts';
+import { confirmParameters, confirmWords } from '../send/confirm-options.ts';
 import { showRun } from '../send/show-progress.ts';
 
 export const upload = defineCommand({
@@ -25,16 +25,17 @@ export const upload = defineCommand({
     job: argument('<job>', 'id of a pending job', textToSend),
     file: reading(argument('<file|->', 'a request file, or - for standard input', text), ['.csv']),
     accept: acceptParameter,
-    begin: beginParameter,
+    ...confirmParameters,
     dryRun: dryRunParameter,
   },
-  async run(context, { job, file, accept, begin, dryRun }): Promise<Result> {
+  async run(context, { job, file, accept, payAgain, newLedger, dryRun }): Promise<Result> {
     const { noteOverview, openJobFile } = await import('../request/open-request-file.ts');
     const { implausibleFile } = await import('../request/implausible-file.ts');
     const { requireTokensOnce } = await import('../request/tokens-once.ts');
     const { readJob } = await import('../run/job.ts');
     const { requireArrived, sentBefore, uploadAddress, uploadToJob } = await import('../send/upload.ts');
     const print = await recordPrinter(context, jobView);
+    const confirmed = { payAgain, newLedger };
     const checked = await openJobFile(context, file);
     const { source } = checked;
     const client = await context.client();
@@ -43,14 +44,14 @@ export const upload = defineCommand({
     const address = uploadAddress(pending, client);
     const refused = implausibleFile(checked.submitted, {
       name: checked.name,
-      words: ['au', 'upload', job, file, ...option('--accept', accept)],
+      words: ['au', 'upload', job, file, ...option('--accept', accept), ...confirmWords(confirmed)],
       accept,
     });
     if (refused !== undefined) throw refused;
     await requireTokensOnce(checked, file);
     noteOverview(context, undefined, checked.submitted);
     const { claimFile } = await import('../send/claim-file.ts');
-    const claiming = { file: checked, typed: file, begin, onlyReads: dryRun };
+    const claiming = { file: checked, typed: file, confirmed, onlyReads: dryRun };
     await claimFile(context, client, pending, claiming, (sent) => {
       const onEvent = showRun(context);
       const uploading = sent.mayBeWhole

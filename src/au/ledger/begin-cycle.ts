@@ -129,7 +129,7 @@ export async function requireOtherRows(
     {
       hint: `The first of these commands ${does} ${it}${gets}. The ${last} sends all rows of ${name} again${cycle === undefined ? '' : ` in cycle ${cycle}`}, and all of them are billed again.`,
       next,
-      alternatives: [...results, [...words, ...again, '--begin']],
+      alternatives: [...results, [...words, ...again, '--pay-again']],
       facts: { other_cycle: other.name, shared_rows: other.shared, ...(status && { job_status: status }) },
     },
   );

@@ -105,7 +105,7 @@ interface Compared {
 /** How the cycle of a file begins that the operator uploads to a job. */
 interface BeginFile {
   /** Whether it may begin with rows of another cycle. */
-  readonly begin: boolean;
+  readonly payAgain: boolean;
   /** The commands that upload the file, and that submit it, as words. */
   readonly words: readonly string[];
   readonly submit: readonly string[];
@@ -273,7 +273,7 @@ export class CommandLedger {
     // A run goes on with its job, and the bytes of an earlier upload may have other dates for the same rows.
     if (bound && (bound.run !== '' || bound.sha256 !== sha256)) throw boundJob(job.id);
     await this.#requireFreeFile(client, job, ledger, named, request);
-    if (!how.begin) await this.#requireOtherRows(client, ledger, named, request, how);
+    if (!how.payAgain) await this.#requireOtherRows(client, ledger, named, request, how);
     if (bound === undefined) how.onClaim();
     const file = { name, sha256, rows: count };
     try {

@@ -2,6 +2,7 @@ import type { Summarize } from '../../cli/app/summary.ts';
 import type { ChosenStep } from '../../cli/config/values.ts';
 import type { RejectLimit } from '../prepare/prepare-options.ts';
 import type { PrepareOptions } from '../prepare/prepare.ts';
+import type { Confirmed } from '../send/confirm-options.ts';
 import type { SqlDialect } from './update-sql.ts';
 import type { Threshold } from '../results/fail-on.ts';
 
@@ -30,8 +31,7 @@ export interface RefreshInput {
   readonly action: readonly ChosenStep[];
   /** Whether the new rows of a changed export are sent in a cycle that has begun. */
   readonly add: boolean;
-  /** Whether the cycle may begin with rows that another one has. */
-  readonly begin: boolean;
+  readonly confirmed: Confirmed;
   readonly onlyRecorded: boolean;
   /** Whether to name each step. */
   readonly verbose: boolean;

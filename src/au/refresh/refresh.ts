@@ -24,7 +24,7 @@ import type { RefreshInput } from './refresh-input.ts';
 import { requireTenant, TENANT } from './refresh-tenant.ts';
 import { requireReplaceable } from './replaceable-files.ts';
 import type { PrintRow, RefreshRow } from './refresh-row.ts';
-import { type Advanced, offeringBegin, RequestSteps, submissionOf } from './request-steps.ts';
+import { type Advanced, offeringRefresh, RequestSteps, submissionOf } from './request-steps.ts';
 
 /**
  * Takes an export through all steps of a cycle. The same command goes on with the step that was not completed. An
@@ -211,7 +211,7 @@ export async function planRefresh(context: Context, planned: RefreshInput): Prom
   const file = await openRequestFile(context, request, path);
   const checkTenant = (tenant: string): Promise<void> => requireTenant(context, directory, tenant, input.again);
   const submitting = { ...submissionOf(request, input, { dryRun: true }), checkTenant };
-  const decided = await offeringBegin(input, new FileSubmission(context, file, submitting).decide());
+  const decided = await offeringRefresh(input, new FileSubmission(context, file, submitting).decide());
   if (decided.kind === 'nothing new') context.notices.note('dry run: no row is new, so nothing would be submitted');
 }
 

@@ -8,6 +8,7 @@ import { finishRun } from '../wait/deliver.ts';
 import { isOpen } from '../run/record.ts';
 import type { RunDirectory } from '../run/run-directory.ts';
 import { shownStatus } from '../run/run-view.ts';
+import { CONFIRMATIONS, confirmWords } from '../send/confirm-options.ts';
 import { FileSubmission, type Submitting } from '../send/submit-file.ts';
 import { requireJoinedFiles } from '../send/upload-run.ts';
 import { holdRun } from '../run/verdict.ts';
@@ -54,14 +55,14 @@ export class RequestSteps {
       request,
       '--cycle',
       cycle,
-      ...(this.#input.begin ? ['--begin'] : []),
+      ...confirmWords(this.#input.confirmed),
       ...(this.#input.onlyRecorded ? ['--only-recorded'] : []),
     ]);
     const file = await copyRequestFile(this.#context, request);
     const checkTenant = (tenant: string): Promise<void> =>
       requireTenant(this.#context, this.#directory, tenant, this.#input.again);
     const submitting = { ...submissionOf(request, this.#input), checkTenant };
-    const decided = await offeringBegin(this.#input, new FileSubmission(this.#context, file, submitting).decide());
+    const decided = await offeringRefresh(this.#input, new FileSubmission(this.#context, file, submitting).decide());
     if (decided.kind === 'nothing new') return { status: 'nothing_new' };
     if (decided.kind !== 'send') {
       this.#context.notices.note('nothing was submitted');
@@ -75,7 +76,7 @@ export class RequestSteps {
         submission.take(run, keptResultsOf(run));
         this.#known.run = run.name;
         this.#directory.save();
-        await offeringBegin(this.#input, submission.upload(run, { pollOnce: !wait }));
+        await offeringRefresh(this.#input, submission.upload(run, { pollOnce: !wait }));
         await this.#wait(run);
       });
     } catch (error) {
@@ -119,23 +120,26 @@ const RESUMABLE: readonly ErrorCode[] = ['pending', 'timeout', 'interrupted', 't
 /** Returns what is asked of the submission of a request file. Its results go into the directory of its run. */
 export function submissionOf(
   file: string,
-  { cycle, begin, onlyRecorded }: RefreshInput,
+  { cycle, confirmed, onlyRecorded, how }: RefreshInput,
   { dryRun = false }: { readonly dryRun?: boolean } = {},
 ): Submitting {
-  return { file, out: undefined, wait: false, force: false, cycle, dryRun, begin, onlyRecorded };
+  const accepted = { accept: how.accept ?? [], isPrepared: true, confirmed };
+  return { file, out: undefined, wait: false, force: false, cycle, dryRun, onlyRecorded, ...accepted };
 }
 
-/** Replaces the commands that submit the request with `--begin` or in another cycle by those of the refresh. */
-export async function offeringBegin<T>({ again, cycle, begin }: RefreshInput, work: Promise<T>): Promise<T> {
+/** Replaces the commands that submit the request with what they confirm, or in another cycle, by those of the refresh. */
+export async function offeringRefresh<T>({ again, cycle }: RefreshInput, work: Promise<T>): Promise<T> {
   try {
     return await work;
   } catch (error) {
-    // With --begin, no error offers it: the commands that have it are those of the refresh.
-    if (!isSvcError(error) || begin || !error.commands.some((words) => words.includes('--begin'))) throw error;
+    const confirms = (words: readonly string[]): readonly string[] | undefined =>
+      CONFIRMATIONS.find((end) => end.every((word, at) => words.at(at - end.length) === word));
+    if (!isSvcError(error) || !error.commands.some(confirms)) throw error;
     const other = error.facts?.['other_cycle'];
     const goOn = again.map((word) => (word === cycle && typeof other === 'string' ? other : word));
     const ofRefresh = (words: readonly string[]): readonly string[] => {
-      if (words.includes('--begin')) return [...again, '--begin'];
+      const confirmation = confirms(words);
+      if (confirmation !== undefined) return [...again, ...confirmation];
       return words[1] === 'submit' ? goOn : words;
     };
     const { next, alternatives } = error;

@@ -1,5 +1,15 @@
 /** The checks of a whole file that `--accept` answers. The glossary has what each means. */
-export const CHECKS = ['tokens', 'numbers', 'marks', 'days', 'past', 'years', 'quotes', 'repeats'] as const;
+export const CHECKS = [
+  'tokens',
+  'numbers',
+  'marks',
+  'days',
+  'past',
+  'years',
+  'quotes',
+  'repeats',
+  'merchants',
+] as const;
 
 export type Check = (typeof CHECKS)[number];
 

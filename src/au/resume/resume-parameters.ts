@@ -4,7 +4,7 @@ import { summaryParameter } from '../../cli/app/summary.ts';
 import { positiveDuration, text } from '../../cli/app/value-parsers.ts';
 import { failOnParameter } from '../results/fail-on.ts';
 import { runWord } from '../run/run-word.ts';
-import { onlyRecordedParameter } from '../send/recorded-option.ts';
+import { onlyRecordedParameter } from '../send/confirm-options.ts';
 
 export const resumeParameters = {
   of: optionalArgument('[cycle|run|job]', 'a cycle, the id or directory of a run, or the id of a job', runWord),

@@ -9,6 +9,7 @@ import { knownJobs } from '../run/recorded-runs.ts';
 import { everyRecord } from '../run/run-view.ts';
 import { holdRun } from '../run/verdict.ts';
 import { compareJobs } from './compare-jobs.ts';
+import { type Confirmed, confirmWords } from './confirm-options.ts';
 import { resultsReader } from './read-results.ts';
 import { senderOf, SentFile } from '../run/sent-file.ts';
 import { showRun } from './show-progress.ts';
@@ -18,8 +19,7 @@ interface JobFile {
   readonly file: RequestFile;
   /** The file as typed. */
   readonly typed: string;
-  /** Whether its cycle may begin with rows of another one, and an empty ledger although the key has jobs. */
-  readonly begin: boolean;
+  readonly confirmed: Confirmed;
   /** Whether the ledger is only read, as by a dry run, which finds out whether the claim would succeed. */
   readonly onlyReads: boolean;
 }
@@ -58,11 +58,12 @@ async function bindFile(
   context: Context,
   client: Client,
   job: AccountUpdaterJob,
-  { file, typed, begin, onlyReads, ledger, sent }: FileToBind,
+  { file, typed, confirmed, onlyReads, ledger, sent }: FileToBind,
 ): Promise<void> {
   const tenant = ledger.tenantOf(job);
   requireKnownTenant(context, tenant, 'nothing was uploaded');
-  const words = ['au', 'upload', job.id, typed];
+  const { payAgain, newLedger } = confirmed;
+  const words = ['au', 'upload', job.id, typed, ...confirmWords(confirmed)];
   await ledger.enterRuns();
   const jobs = await compareJobs(client, {
     ledger,
@@ -70,7 +71,7 @@ async function bindFile(
     job,
     known: knownJobs(await everyRecord(context), serviceOf(context) === 'sandbox'),
     onlyRecorded: false,
-    begin,
+    newLedger,
     unclearSince: [],
     again: words,
     words,
@@ -83,7 +84,7 @@ async function bindFile(
     if (!onlyReads) sent.begin(senderOf(context));
   };
   const isOwn = await ledger.claimFile(client, job, file, {
-    begin,
+    payAgain,
     words,
     submit: ['au', 'submit', typed],
     read,

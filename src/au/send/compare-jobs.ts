@@ -41,10 +41,10 @@ export interface Comparing {
   /** Whether an unknown job stops the upload although no other machine has the ledger. */
   readonly onlyRecorded: boolean;
   /** Whether an empty ledger may begin although the key has jobs. */
-  readonly begin: boolean;
+  readonly newLedger: boolean;
   /** Times since which there may be an unknown job of this very file, because a request got no response. */
   readonly unclearSince: readonly number[];
-  /** The command that begins the ledger with `--begin`, as words. */
+  /** The command that begins the ledger with `--new-ledger`, as words. */
   readonly words: readonly string[];
   /** The run of the file, if it has one. */
   readonly run?: string | undefined;
@@ -154,7 +154,7 @@ async function compareListed(
   listed: readonly ListedJob[],
   mayBeOwn: (job: ListedJob) => boolean,
 ): Promise<Compared> {
-  const { known, unclearSince, begin } = comparing;
+  const { known, unclearSince, newLedger } = comparing;
   const isUnknown = async (each: ListedJob): Promise<boolean> => {
     const isRecorded = each.id && known.has(each.id);
     // This machine has copies of what it entered into a shared ledger.
@@ -174,7 +174,7 @@ async function compareListed(
   });
   if (doubtful.length > 0) return stoppedBy(doubtful, 'a request of this run that got no recorded response');
   const later = unknown.filter(isSince(Math.max(weeksBefore(listed), since ?? -Infinity)));
-  if (later.length > 0 && (isBegun ? isStrictAbout(comparing) : !begin))
+  if (later.length > 0 && (isBegun ? isStrictAbout(comparing) : !newLedger))
     return stoppedBy(later, isBegun ? OUTSIDE_THE_LEDGER : BEFORE_THE_LEDGER);
   return { later, refused: [] };
 }
@@ -200,7 +200,7 @@ function isStrictAbout({ ledger, onlyRecorded }: Comparing): boolean {
 
 /** Tells whether an unknown job stops the upload. */
 function mayRefuse(comparing: Comparing, { isBegun }: KnownLedger): boolean {
-  return isStrictAbout(comparing) || comparing.unclearSince.length > 0 || (!isBegun && !comparing.begin);
+  return isStrictAbout(comparing) || comparing.unclearSince.length > 0 || (!isBegun && !comparing.newLedger);
 }
 
 /**
@@ -249,7 +249,7 @@ async function listIfAllowed(
       message: `the ledger is empty, and could not be compared with the jobs of the service: ${error.message}; nothing was uploaded`,
       hint: 'The rows of this file may have been submitted already, as after a lost state directory: restore it, or use a key that may list jobs. Only if no earlier job has rows of this file, run the last of these commands.',
       next: ['whoami'],
-      alternatives: [[...words, '--begin']],
+      alternatives: [[...words, '--new-ledger']],
       facts: { run },
     });
   }
@@ -295,7 +295,7 @@ function strangersError(jobs: readonly ListedJob[], cause: string, beginning: Co
   const newHint = ledger.isShared ? NEW_SHARED_HINT : NEW_HINT;
   // An item without an id cannot be ignored, so that the command would be refused again.
   const isNamed = ids.length === jobs.length;
-  const cure = isNew ? [...words, '--begin'] : ['au', 'ignore', ...ids.slice(0, 1)];
+  const cure = isNew ? [...words, '--new-ledger'] : ['au', 'ignore', ...ids.slice(0, 1)];
   return new SvcError(
     'outcome_unknown',
     `outcome unknown: ${countText(jobs.length, 'job')} of this key that the ledger does not know may come from ${cause}: ${shown.join(', ')}; nothing was uploaded`,

@@ -20,6 +20,7 @@ import { applyToRun } from '../run/run.ts';
 import type { RunDirectory } from '../run/run-directory.ts';
 import { tenantOfKey } from '../run/tenant-proof.ts';
 import { dividedParts } from './begin-run.ts';
+import { confirmWords, NOT_CONFIRMED } from './confirm-options.ts';
 import { resultsReader } from './read-results.ts';
 import type { SpareJob } from './spare-job.ts';
 import type { SendOptions } from './strangers.ts';
@@ -42,7 +43,7 @@ export async function divideParts(
   context: Context,
   client: Client,
   run: RunDirectory,
-  { ledger, spare, file, typed: { begin, options = [] } }: Dividing,
+  { ledger, spare, file, typed: { confirmed = NOT_CONFIRMED, options = [] } }: Dividing,
 ): Promise<void> {
   const { record } = run;
   const planned = record.parts.filter(({ job }) => job === undefined);
@@ -66,10 +67,10 @@ export async function divideParts(
     read: resultsReader(context, client, ledger),
   });
   if (!isBegun) requireClearName(record.cycle);
-  if (!isBegun && !begin) {
+  if (!isBegun && !confirmed.payAgain) {
     const others = await otherCycles(await ledger.open(tenant), named.cycle, rows, sha256);
     const onlyRecorded = record.no_unrecorded_jobs === true ? ['--only-recorded'] : [];
-    const words = [...run.submitWords.slice(0, 3), ...onlyRecorded, ...options];
+    const words = [...run.submitWords.slice(0, 3), ...onlyRecorded, ...confirmWords(confirmed), ...options];
     await requireOtherRows(client, others, { name, rows, sha256, cycle: record.cycle, words, now: client.now() });
   }
   if (division === undefined) return;

@@ -7,14 +7,14 @@ import { isOfSandbox, type RunRecord } from '../run/record.ts';
 import type { RunDirectory } from '../run/run-directory.ts';
 import { applyToRun } from '../run/run.ts';
 import { compareJobs, type Comparing, type JobsLedger, refuseUnknownJobs } from './compare-jobs.ts';
+import { type Confirmed, confirmWords, NOT_CONFIRMED } from './confirm-options.ts';
 
 /** The largest age of a job that the service has just created. */
 const NEW_MS = 10 * MINUTE_MS;
 
 /** How the command that sends a run was typed. */
 export interface SendOptions {
-  /** Whether an empty ledger may begin although the key has jobs, or a cycle with rows that another one has. */
-  readonly begin?: boolean | undefined;
+  readonly confirmed?: Confirmed | undefined;
   /** The other options as typed, which printed commands keep. */
   readonly options?: readonly string[] | undefined;
 }
@@ -98,16 +98,16 @@ export class Strangers {
 
   #comparing(tenant: string): Comparing {
     const { record, submitWords } = this.#run;
-    const { begin = false, options = [] } = this.#typed;
+    const { confirmed = NOT_CONFIRMED, options = [] } = this.#typed;
     const onlyRecorded = record.no_unrecorded_jobs === true;
     return {
       ledger: this.#ledger,
       tenant,
       known: this.#known(),
       onlyRecorded,
-      begin,
+      newLedger: confirmed.newLedger,
       unclearSince: this.#unclearSince,
-      words: [...submitWords, ...(onlyRecorded ? ['--only-recorded'] : []), ...options],
+      words: [...submitWords, ...(onlyRecorded ? ['--only-recorded'] : []), ...confirmWords(confirmed), ...options],
       run: record.id,
     };
   }

@@ -41,6 +41,7 @@ import { everyRecord, isOnThisMachine, tenantText } from '../run/run-view.ts';
 import { tenantOfKey } from '../run/tenant-proof.ts';
 import { beginRun } from './begin-run.ts';
 import { compareJobs, type Comparing, previewComparison, refuseUnknownJobs } from './compare-jobs.ts';
+import { type Confirmed, confirmWords } from './confirm-options.ts';
 import { inCycleSince } from './cycle-age.ts';
 import { resultsReader } from './read-results.ts';
 import { showRun } from './show-progress.ts';
@@ -60,10 +61,11 @@ export interface Submitting {
   readonly force: boolean;
   readonly cycle: string | undefined;
   readonly dryRun: boolean;
-  /** Whether the cycle may begin with rows that another one has. */
-  readonly begin: boolean;
-  /** The checks of the file as a whole whose findings the operator accepts; undefined if it was looked at before. */
-  readonly accept?: readonly Check[] | undefined;
+  readonly confirmed: Confirmed;
+  /** The checks of the file as a whole whose findings the operator accepts. */
+  readonly accept: readonly Check[];
+  /** Whether its rows were looked at as a whole when the request was made. */
+  readonly isPrepared?: boolean;
   /** Whether jobs that the ledger does not know stop the upload. */
   readonly onlyRecorded: boolean;
   /** The other options as typed, which printed commands keep. */
@@ -102,7 +104,7 @@ export class FileSubmission {
    * Decides what to send, asks the operator before it costs money, and returns the run of the file: one that is recorded
    * here, or a new one. A dry run prints the plan.
    * @throws SvcError `config` for an unreadable record or a damaged ledger, `usage` for a result file that exists,
-   *   `conflict`, `declined`, `pending` for a cycle that must be confirmed with `--begin`
+   *   `conflict`, `declined`, `pending` for a cycle that must be confirmed
    */
   async decide(): Promise<Decision> {
     const { dryRun } = this.#input;
@@ -180,9 +182,9 @@ export class FileSubmission {
       );
     if (record.parts.some((part) => part.job !== undefined && part.joined === undefined))
       notices.note(`resuming ${record.id}`);
-    const { begin, options } = this.#input;
+    const { confirmed, options } = this.#input;
     const own = { ledger: this.#ledger, spare: await this.#spareJob() };
-    await uploadRun(this.#context, run, { ...RETRIES, ...own, begin, options, pollOnce });
+    await uploadRun(this.#context, run, { ...RETRIES, ...own, confirmed, options, pollOnce });
   }
 
   /** Returns when the first job with rows of the file was created. `run` is undefined if its tokens were all made. */
@@ -269,13 +271,13 @@ export class FileSubmission {
   }
 
   #comparing(tenant: string, records: readonly RunRecord[], record: RunRecord | undefined): Comparing {
-    const { cycle, begin, onlyRecorded } = this.#input;
+    const { cycle, confirmed, onlyRecorded } = this.#input;
     return {
       ledger: this.#ledger,
       tenant,
       known: knownJobs(records, this.#place.baseUrl === 'sandbox'),
       onlyRecorded,
-      begin,
+      newLedger: confirmed.newLedger,
       unclearSince: record?.parts.flatMap(({ creating_since: since }) => (since ? [Date.parse(since)] : [])) ?? [],
       words: [...this.#words, ...option('--cycle', cycle)],
       run: record?.id,
@@ -357,10 +359,10 @@ export class FileSubmission {
   /** The command that submits the file, without its cycle. */
   get #words(): readonly string[] {
     const { name } = this.#file;
-    const { accept, onlyRecorded, options = [] } = this.#input;
+    const { accept, confirmed, onlyRecorded, options = [] } = this.#input;
     const file = name === STANDARD_INPUT ? '-' : name;
-    const accepted = option('--accept', accept);
-    return ['au', 'submit', file, ...accepted, ...(onlyRecorded ? ['--only-recorded'] : []), ...options];
+    const recorded = onlyRecorded ? ['--only-recorded'] : [];
+    return ['au', 'submit', file, ...option('--accept', accept), ...confirmWords(confirmed), ...recorded, ...options];
   }
 
   #now(client: Client | undefined): number {
@@ -377,7 +379,7 @@ export class FileSubmission {
     const others = await otherCycles(await this.#ledger.open(tenant), cycle, rows, sha256);
     const client = this.#input.dryRun ? undefined : await this.#context.client();
     const beginning = { name, rows, sha256, cycle: this.#input.cycle, words: this.#words, now: this.#now(client) };
-    if (!this.#input.begin) await requireOtherRows(client, others, beginning);
+    if (!this.#input.confirmed.payAgain) await requireOtherRows(client, others, beginning);
     if (this.#input.cycle === undefined) return;
     const { profile, baseUrl } = this.#place;
     const facts = knownTenant(system, profile, baseUrl);
@@ -420,10 +422,10 @@ export class FileSubmission {
    * @throws SvcError `refused_input` for rows that cannot be meant as they are
    */
   #look(division: Division | undefined): string | undefined {
-    const { accept, cycle } = this.#input;
+    const { accept, isPrepared, cycle } = this.#input;
     const { check, submitted, name } = this.#file;
     const { rows } = sentRows(division, check);
-    if (accept === undefined || rows === 0) return undefined;
+    if (isPrepared === true || rows === 0) return undefined;
     const isWhole = rows === check.rows;
     const looked = isWhole ? submitted : (division?.free[0]?.check ?? submitted);
     const words = [...this.#words, ...option('--cycle', cycle)];
@@ -450,14 +452,14 @@ export class FileSubmission {
   /** Asks before a file needs many jobs because a token of it has many merchants, which it may have by mistake. */
   async #confirmMerchants(division: Division | undefined): Promise<void> {
     const count = division?.free.length ?? 0;
-    if (count <= MOST_WITHOUT_A_QUESTION || this.#input.begin) return;
+    if (count <= MOST_WITHOUT_A_QUESTION || this.#input.accept.includes('merchants')) return;
     const what = `a token of ${this.#file.name} has ${count} merchants, so that its rows need ${count} jobs`;
     const prompts = this.#context.prompts();
     if (prompts.canAsk)
       return requireYes(await prompts.promptText(`${what}. Submit them? [y/N]`, ''), 'nothing was submitted');
     throw new SvcError('conflict', `${what}; nothing was submitted`, {
-      hint: 'A token stands once in a job, because results name no merchant. If the file is meant so, submit it with --begin:',
-      next: [...this.#words, ...option('--cycle', this.#input.cycle), '--begin'],
+      hint: 'A token stands once in a job, because results name no merchant. If the file is meant so, accept the jobs:',
+      next: [...this.#words, ...option('--cycle', this.#input.cycle), '--accept', 'merchants'],
     });
   }
 

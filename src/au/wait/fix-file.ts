@@ -51,7 +51,7 @@ export async function deliverFixFile(context: Context, run: RunDirectory): Promi
     ]);
   // Once such a cycle exists, it may have these rows already: the next one is compared with it before it begins.
   const isFirst = cycle === `${record.cycle}.2` || (record.cycle === undefined && cycle.endsWith('-fix'));
-  const words = ['au', 'submit', shown, '--cycle', cycle, ...(isFirst ? ['--begin'] : [])];
+  const words = ['au', 'submit', shown, '--cycle', cycle, ...(isFirst ? ['--pay-again'] : [])];
   noteNext(context, `once they are corrected, submit that file (${billed})`, words);
 }
 

@@ -70,7 +70,7 @@ describe('svc au abandon', () => {
       expect(refused.stderr).toContain(`svc au resume ${run}`);
     }
     expect(desk.uploads()).toBe(1);
-    expect(await desk.svc('au submit tokens.csv --cycle other --begin')).toMatchObject({ code: 0 });
+    expect(await desk.svc('au submit tokens.csv --cycle other --pay-again')).toMatchObject({ code: 0 });
     expect(desk.uploads()).toBe(2);
   });
 
@@ -113,7 +113,7 @@ describe('svc au abandon', () => {
     expect(nothing.code).toBe(5);
     expect(nothing.stderr).toContain('before any part of it had results');
     writeFileSync(desk.home.file('tokens.csv'), `${exampleRequestFile()}00000000-0000-4000-8000-000000000001,,,\n`);
-    await desk.svc('au submit tokens.csv --begin');
+    await desk.svc('au submit tokens.csv --pay-again');
     const open = desk.runIds().find((each) => each !== run) ?? '';
     await desk.svc(`au abandon ${open} --yes`);
     expect(await desk.svc(`au download ${open} --out r.csv`)).toMatchObject({ code: 11 });

@@ -7,7 +7,7 @@ it('svc au jobs --watch shows each job once for each status, until none is under
   const desk = await openQuickDesk({ processingMs: HOUR });
   await desk.svc('au submit tokens.csv');
   await desk.clock.advance(HOUR / 2);
-  await desk.svc('au submit tokens.csv --cycle other --begin');
+  await desk.svc('au submit tokens.csv --cycle other --pay-again');
   const { code, stdout, stderr } = await desk.svc('au jobs --watch -o jsonl');
   expect({ code, stderr: code === 0 ? '' : stderr }).toEqual({ code: 0, stderr: '' });
   const rows = stdout

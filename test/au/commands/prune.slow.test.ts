@@ -85,7 +85,7 @@ describe('svc au prune', () => {
     expect(again.stderr).toContain(run);
     expect(desk.uploads()).toBe(1);
     // With another cycle, the operator chooses to have the file billed a second time.
-    expect((await desk.svc('au submit tokens.csv --cycle other --begin')).code).toBe(0);
+    expect((await desk.svc('au submit tokens.csv --cycle other --pay-again')).code).toBe(0);
     expect(desk.uploads()).toBe(2);
   });
 

@@ -175,11 +175,11 @@ describe('svc au refresh and exclusions.csv', () => {
     expect(errorIn(await desk.svc(JANUARY))).toMatchObject({ code: 'config', file: LIST, tokens: CLOSED });
   });
 
-  it('the list of exclusions that is missed leaves --begin in the command that goes on', async () => {
+  it('the list of exclusions that is missed leaves --pay-again in the command that goes on', async () => {
     const { desk, list } = await openSecondCycle();
     rmSync(list);
-    const { next } = errorIn(await desk.svc(`${JANUARY} --begin`));
-    expect(next).toContain(' --begin');
+    const { next } = errorIn(await desk.svc(`${JANUARY} --pay-again`));
+    expect(next).toContain(' --pay-again');
   });
 
   it('the list of exclusions is missed before the next request too, once results are there', async () => {

@@ -30,7 +30,7 @@ it('svc au refresh remembers how an export is read, in the next command and the 
   expect(again.stderr).toContain(`read as in cycle 2026-10: ${WORDS.replace(' --keep', ' --keep')}\n`);
   expect(desk.uploads()).toBe(1);
   writeExport(desk, 'november.csv', HEADER, '\n');
-  const next = await desk.svc('au refresh november.csv --cycle 2026-11 --begin');
+  const next = await desk.svc('au refresh november.csv --cycle 2026-11 --pay-again');
   expect(next.code, next.stderr).toBe(0);
   expect(next.stderr).toContain('read as in cycle 2026-10: ');
   expect(optionsIn(desk, '2026-11')).toEqual(optionsIn(desk, '2026-10'));
@@ -40,13 +40,13 @@ it('svc au refresh changes what it remembers by the options typed, and asks agai
   const desk = await openQuickDesk();
   writeExport(desk, 'october.csv', HEADER);
   expect((await desk.svc(`au refresh october.csv --cycle 2026-10 ${WORDS}`)).code).toBe(0);
-  const changed = await desk.svc('au refresh october.csv --cycle 2026-11 --begin --map merchant_id=shop --dry-run');
+  const changed = await desk.svc('au refresh october.csv --cycle 2026-11 --pay-again --map merchant_id=shop --dry-run');
   expect(changed.code, changed.stderr).toBe(0);
   expect(changed.stderr).toContain(
     'read as in cycle 2026-10: --map token=card_ref --map expiration=card_end --map merchant_id=shop --keep customer\n',
   );
   writeExport(desk, 'other.csv', HEADER.replace('customer', 'client'));
-  const other = await desk.svc('au refresh other.csv --cycle 2026-11 --begin');
+  const other = await desk.svc('au refresh other.csv --cycle 2026-11 --pay-again');
   expect(other.code).toBe(13);
   expect(errorIn(other)['message']).toContain('no column is known to contain the tokens');
   expect(other.stderr).not.toContain('read as in');

@@ -467,13 +467,13 @@ describe('the directory of all cycles', () => {
     ]);
     const planned = await refresh('--add', '--dry-run');
     expect([planned.code, desk.uploads()], planned.stderr).toEqual([3, 1]);
-    const words = ['au', 'refresh', 'export.csv', '--cycle', '2027-01', '--map', 'token=Card Ref', '--begin'];
+    const words = ['au', 'refresh', 'export.csv', '--cycle', '2027-01', '--map', 'token=Card Ref', '--pay-again'];
     const begun = errorIn(await desk.svc(words));
     expect(begun).toMatchObject({
       next: 'svc profile list',
       alternatives: [expect.stringContaining(`--out-dir refresh-${tenant.slice(0, 8)}`)],
     });
-    expect(String(begun['alternatives']).match(/--begin/g)).toHaveLength(1);
+    expect(String(begun['alternatives']).match(/--pay-again/g)).toHaveLength(1);
   });
 
   it('the directory of all cycles belongs to the tenant of its runs where an earlier version wrote no tenant.json', async () => {
@@ -1063,11 +1063,11 @@ describe('svc au refresh', () => {
     expect(planned.code, planned.stderr).toBe(6);
     expect(errorIn(planned)).toMatchObject({
       next: "svc au refresh export.csv --cycle 2026-12 --map 'token=Card Ref' --dry-run",
-      alternatives: ["svc au refresh export.csv --cycle 2027-01 --map 'token=Card Ref' --dry-run --begin"],
+      alternatives: ["svc au refresh export.csv --cycle 2027-01 --map 'token=Card Ref' --dry-run --pay-again"],
     });
   });
 
-  it('svc au refresh names itself with --begin where an empty ledger or an open cycle has the rows', async () => {
+  it('svc au refresh names itself with --new-ledger where the ledger is empty, and with --pay-again where an open cycle has the rows', async () => {
     const { desk, refresh } = await openRefresh({ processingMs: 60_000 });
     expect(await refresh('--no-wait')).toMatchObject({ code: 11 });
     await desk.clock.advance(60_000);
@@ -1078,12 +1078,12 @@ describe('svc au refresh', () => {
     const empty = await desk.svc([...words, '--out-dir', 'other', '--next'], elsewhere);
     expect([empty.code, errorIn(empty)], empty.stderr).toMatchObject([
       9,
-      { next: `svc au status ${job}`, alternatives: ['svc au jobs', `${named} --out-dir other --next --begin`] },
+      { next: `svc au status ${job}`, alternatives: ['svc au jobs', `${named} --out-dir other --next --new-ledger`] },
     ]);
     const open = await desk.svc(words);
     expect(errorIn(open), open.stderr).toMatchObject({
       next: named.replace('2027-01', '2026-12'),
-      alternatives: ['svc au resume 2026-12 --wait', `${named} --begin`],
+      alternatives: ['svc au resume 2026-12 --wait', `${named} --pay-again`],
     });
     expect(desk.uploads()).toBe(1);
   });

@@ -33,7 +33,7 @@ it('svc au refresh remembers --sql in its cycle and in the next one, and another
   expect(again).toMatchObject({ code: 0 });
   expect(again.stderr).toContain('update.sql is for sqlite, as in cycle 2026-11\n');
   expect(seen()).toEqual(first);
-  expect(await refresh('tokens.csv --cycle 2026-12 --begin')).toMatchObject({ code: 0 });
+  expect(await refresh('tokens.csv --cycle 2026-12 --pay-again')).toMatchObject({ code: 0 });
   expect(bytes('update.sql', '2026-12')).toContain('sqlite3 cards.db');
   expect(await refresh('--cycle 2026-12 --sql postgres')).toMatchObject({ code: 0 });
   expect(bytes('update.sql', '2026-12')).toContain('psql -Xqf');

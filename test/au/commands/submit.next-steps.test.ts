@@ -52,7 +52,7 @@ it('a submission that a young cycle refuses names commands with the options type
     6,
     expect.objectContaining({
       next: `svc ${typed} --cycle first-half`,
-      alternatives: [`svc ${typed} --cycle second-half --begin`],
+      alternatives: [`svc ${typed} --cycle second-half --pay-again`],
     }),
   ]);
 });
@@ -67,7 +67,7 @@ it('a submission with an empty ledger names the command that begins it with the 
   const refused = await machine.svc(line, { SVC_STATE_DIR: machine.path('elsewhere') });
   expect([refused.code, errorIn(refused)['alternatives']], refused.stderr).toEqual([
     9,
-    ['svc au jobs', `svc ${line} --begin`],
+    ['svc au jobs', `svc ${line} --pay-again`],
   ]);
 });
 
@@ -88,24 +88,24 @@ it('a run that was resumed before its cycle may begin names commands with --only
     6,
     expect.objectContaining({
       next: `svc au submit ${file} --only-recorded --cycle first-half`,
-      alternatives: [`svc au submit ${file} --only-recorded --cycle second-half --begin`],
+      alternatives: [`svc au submit ${file} --only-recorded --cycle second-half --pay-again`],
     }),
   ]);
 });
 
-it('an interrupted submission with --begin names a command with --begin, which resuming does not take', async () => {
+it('an interrupted submission with --pay-again names a command with --pay-again, which resuming does not take', async () => {
   let isBusy = false;
   const { svc, uploads } = await openQuickDesk({
     intercept: ({ method }, outgoing, proceed) =>
       isBusy && method === 'POST' ? outgoing.writeHead(429, { 'retry-after': '900' }).end() : proceed(),
   });
   expect(await svc('au submit tokens.csv --cycle first-half --wait --yes')).toMatchObject({ code: 0 });
-  const line = 'au submit tokens.csv --cycle second-half --wait --out second.csv --begin';
+  const line = 'au submit tokens.csv --cycle second-half --wait --out second.csv --pay-again';
   isBusy = true;
   const interrupted = await svc(`${line} --yes --timeout 10m --max-wait 2h`);
   expect(errorIn(interrupted), interrupted.stderr).toMatchObject({
     code: 'timeout',
-    next: 'svc au submit tokens.csv --cycle second-half --begin --wait --out second.csv',
+    next: 'svc au submit tokens.csv --cycle second-half --pay-again --wait --out second.csv',
   });
   isBusy = false;
   const again = await svc(`${line} --yes`);

@@ -131,7 +131,7 @@ describe('a run that sent nothing', () => {
     expect(machine.record(`state/runs/${older}`)).toEqual(record);
     expect(machine.uploads()).toBe(1);
     expect(await machine.svc(SUBMIT)).toMatchObject({ code: 6 });
-    expect(await machine.svc(`${SUBMIT} --begin`)).toMatchObject({ code: 0 });
+    expect(await machine.svc(`${SUBMIT} --pay-again`)).toMatchObject({ code: 0 });
     expect(machine.runIds()).toHaveLength(2);
     expect(machine.uploads()).toBe(2);
   });

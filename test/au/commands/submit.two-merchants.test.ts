@@ -242,7 +242,7 @@ describe('a file whose rows for one token name two merchants', () => {
     expect(desk.uploads()).toBe(2);
   });
 
-  it('a file whose rows for one token need more than 5 jobs is sent with --begin only, and says so', async () => {
+  it('a file whose rows for one token need more than 5 jobs is sent with --accept merchants only, and says so', async () => {
     const rows = Array.from({ length: 6 }, (_, at) => `${A},28,05,M${at}`);
     const desk = await merchantDesk({}, { 'six.csv': [HEADER, ...rows], 'five.csv': [HEADER, ...rows.slice(1)] });
     const line = 'au submit six.csv --cycle 2026-12';
@@ -251,13 +251,13 @@ describe('a file whose rows for one token name two merchants', () => {
       6,
       expect.objectContaining({
         message: 'a token of six.csv has 6 merchants, so that its rows need 6 jobs; nothing was submitted',
-        next: `svc ${line} --begin`,
+        next: `svc ${line} --accept merchants`,
       }),
       0,
     ]);
     rowOf(await desk.svc('au submit five.csv --cycle 2026-11'));
     expect(desk.uploads()).toBe(5);
-    rowOf(await desk.svc(`${line} --begin`));
+    rowOf(await desk.svc(`${line} --accept merchants`));
     expect(desk.uploads()).toBe(11);
   });
 

@@ -22,7 +22,7 @@ function write(machine: Machine, name: string, ...rows: readonly string[]): void
 /** Submits the example file with another state directory and without a shared ledger. Returns the job. */
 async function submittedElsewhere(machine: Machine, file = 'tokens.csv'): Promise<string> {
   const elsewhere = { SVC_STATE_DIR: machine.path(`elsewhere-${file}`) };
-  const { job } = rowOf(await machine.svc(`au submit ${file} --begin`, elsewhere));
+  const { job } = rowOf(await machine.svc(`au submit ${file} --new-ledger`, elsewhere));
   await machine.clock.advance(MINUTE);
   return String(job);
 }
@@ -59,13 +59,13 @@ it('R74: the upload of a file to a job stops with a shared ledger while the key 
     alternatives: ['svc au jobs', `svc au ignore ${job}`],
   });
   // A begun ledger is not begun again.
-  expect((await upload(machine, 'tokens.csv', shared, '--begin')).code).toBe(9);
+  expect((await upload(machine, 'tokens.csv', shared, '--new-ledger')).code).toBe(9);
   rowOf(await machine.svc(`au ignore ${job} --yes`, shared));
   rowOf(await upload(machine, 'tokens.csv', shared));
   expect(machine.uploads()).toBe(3);
 });
 
-it('R74: the upload of a file to a job does not begin a ledger whose key has jobs until --begin, and the command is shown', async () => {
+it('R74: the upload of a file to a job does not begin a ledger whose key has jobs until --new-ledger, and the command is shown', async () => {
   const machine = await openMachine();
   const job = await submittedElsewhere(machine);
   const { id } = rowOf(await machine.svc('au create'));
@@ -76,8 +76,9 @@ it('R74: the upload of a file to a job does not begin a ledger whose key has job
   expect([planned.code, errorIn(planned)['unrecorded_jobs']], planned.stderr).toEqual([9, [job]]);
   const { unrecorded_jobs: jobs, alternatives } = errorIn(refused);
   expect(jobs).toEqual([job]);
-  expect(alternatives).toContain(`svc au upload ${String(id)} ${machine.path('work/tokens.csv')} --begin`);
-  const begun = await machine.svc(`${line} --begin`);
+  expect(alternatives).toContain(`svc au upload ${String(id)} ${machine.path('work/tokens.csv')} --new-ledger`);
+  expect((await machine.svc(`${line} --pay-again`)).code).toBe(9);
+  const begun = await machine.svc(`${line} --new-ledger`);
   rowOf(begun);
   expect(begun.stderr).toContain(job);
   expect(machine.uploads()).toBe(2);
@@ -116,7 +117,7 @@ it('the upload of a file to a job claims no rows while another process works on 
   rowOf(await machine.svc(`au upload ${String(id)} tokens.csv`));
 });
 
-it('R79: the upload of a file to a job does not begin with rows of an open or young cycle until --begin', async () => {
+it('R79: the upload of a file to a job does not begin with rows of an open or young cycle until --pay-again', async () => {
   const machine = await openMachine();
   rowOf(await machine.svc('au submit tokens.csv --cycle 2026-12 --wait'));
   write(machine, 'more.csv', ...ROWS, '0b7e2f5a-6f0d-4c57-9d0a-1f6f0f3c1a99,27,01,');
@@ -129,9 +130,10 @@ it('R79: the upload of a file to a job does not begin with rows of an open or yo
   const more = machine.path('work/more.csv');
   expect(errorIn(refused)).toMatchObject({
     next: `svc au submit ${more} --cycle 2026-12`,
-    alternatives: [`svc au upload ${String(id)} ${more} --begin`],
+    alternatives: [`svc au upload ${String(id)} ${more} --pay-again`],
   });
-  rowOf(await machine.svc(`${line} --begin`));
+  expect((await machine.svc(`${line} --new-ledger`)).code).toBe(6);
+  rowOf(await machine.svc(`${line} --pay-again`));
   expect(machine.uploads()).toBe(2);
   await machine.clock.advance(15 * DAY);
   write(machine, 'later.csv', ...ROWS.slice(1));
@@ -145,7 +147,7 @@ it('R79: the upload of a file to a job sends nothing while a job of this machine
   rmSync(machine.path(`state/runs/${String(run)}/run-request.csv`));
   renameSync(machine.path('work/tokens.csv'), machine.path('work/other.csv'));
   rmSync(machine.path('state/ledger'), { recursive: true });
-  const refused = await upload(machine, 'other.csv', {}, '--begin');
+  const refused = await upload(machine, 'other.csv', {}, '--pay-again --new-ledger');
   expect([refused.code, machine.uploads()], refused.stderr).toEqual([9, 1]);
   expect(errorIn(refused)).toMatchObject({
     message: expect.stringContaining(`the rows of job ${String(job)}`),
@@ -163,7 +165,7 @@ it('R79: the upload of a file to a job sends nothing while the job belongs to an
   expect((await machine.svc(`au upload ${String(id)} first.csv`)).code).not.toBe(0);
   machine.fault = undefined;
   for (const file of ['other.csv', 'turned.csv']) {
-    const refused = await machine.svc(`au upload ${String(id)} ${file} --begin`);
+    const refused = await machine.svc(`au upload ${String(id)} ${file} --pay-again --new-ledger`);
     expect([refused.code, machine.uploads()], refused.stderr).toEqual([6, 0]);
     expect(errorIn(refused)).toMatchObject({ code: 'conflict', job: id, next: `svc au status ${String(id)}` });
   }

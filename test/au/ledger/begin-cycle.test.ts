@@ -37,7 +37,7 @@ describe('the beginning of a cycle', () => {
       next: ['au', 'submit', 'tokens.csv', '--cycle', '2026-12'],
       alternatives: [
         ['au', 'resume', '2026-12', '--wait'],
-        ['au', 'submit', 'tokens.csv', '--cycle', '2027-01', '--begin'],
+        ['au', 'submit', 'tokens.csv', '--cycle', '2027-01', '--pay-again'],
       ],
       facts: { other_cycle: '2026-12', shared_rows: 2 },
     });
@@ -62,7 +62,7 @@ describe('the beginning of a cycle', () => {
     await machines.clock.advance(14 * DAY - 1000);
     await expect(begin(laptop, TEN, '2027-01')).rejects.toMatchObject({ code: 'conflict', exitCode: 6 });
     await expect(begin(laptop, TEN)).rejects.toMatchObject({
-      alternatives: [['au', 'submit', 'tokens.csv', '--begin']],
+      alternatives: [['au', 'submit', 'tokens.csv', '--pay-again']],
     });
     await machines.clock.advance(1000);
     await begin(laptop, TEN, '2027-01');

@@ -6,7 +6,7 @@ import { openMachine } from '../commands/machine.ts';
 const SENDING = [
   'submit tokens.csv',
   'upload {job} tokens.csv',
-  'refresh tokens.csv --cycle 2026-12 --begin',
+  'refresh tokens.csv --cycle 2026-12 --pay-again',
   'resume',
 ];
 

@@ -15,7 +15,7 @@ async function openLaptop(): Promise<{ machine: Machine; jobs: string[]; shared:
   const machine = await openMachine();
   const submit = async (name: string, rows: readonly string[], env: Record<string, string>): Promise<string> => {
     writeFileSync(machine.path(`work/${name}.csv`), `${[HEADER, ...rows].join('\n')}\n`);
-    const sent = await machine.svc(`au submit ${name}.csv --cycle 2026-12 --begin`, env);
+    const sent = await machine.svc(`au submit ${name}.csv --cycle 2026-12 --new-ledger`, env);
     expect(sent.code, sent.stderr).toBe(0);
     return (JSON.parse(sent.stdout) as { readonly job: string }).job;
   };

@@ -116,7 +116,7 @@ describe.each(isSuperuser ? PLACES.slice(0, 1) : PLACES)('a ledger in $place', (
     // A ledger without settings must be begun by a machine that may write.
     const unbegun = await on('reader', 'au resume');
     expect(unbegun.code, unbegun.stderr).toBe(3);
-    const others = await on('writer', 'au submit others.csv --cycle 2026-11 --begin --wait');
+    const others = await on('writer', 'au submit others.csv --cycle 2026-11 --new-ledger --wait');
     expect(others.code, others.stderr).toBe(0);
     expect((await on('reader', 'au resume')).code).toBe(0);
     // The same state directory, on a machine that may write now.

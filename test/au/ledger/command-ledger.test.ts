@@ -287,7 +287,7 @@ it('the ledger of a cycle that is a file stops svc au submit with its path, and 
   const file = machine.path(`state/ledger/${tenant}/cycles/2026-11`);
   writeFileSync(file, '');
   const sent = machine.uploads();
-  const result = await machine.svc('au submit tokens.csv --cycle 2026-11 --begin');
+  const result = await machine.svc('au submit tokens.csv --cycle 2026-11 --pay-again');
   expect(errorIn(result)).toMatchObject({ exit_code: 3, message: `${file} is not a directory` });
   expect(machine.uploads()).toBe(sent);
 });

@@ -17,7 +17,7 @@ it('R85: the new tokens of a job that was ignored before its run was entered are
     return JSON.parse(sent.stdout) as { readonly job: string };
   };
   await submit('theirs', ROWS.slice(20), '', runner);
-  const { job } = await submit('ours', ROWS.slice(0, 20), '--begin', {});
+  const { job } = await submit('ours', ROWS.slice(0, 20), '--new-ledger', {});
   expect((await machine.svc(['au', 'ignore', job, '--yes'], runner)).code).toBe(0);
   await submit('ours', ROWS.slice(0, 20), '--wait --out results.csv', shared);
   const [names = '', ...results] = readFileSync(machine.path('work/results.csv'), 'utf8').trimEnd().split('\n');

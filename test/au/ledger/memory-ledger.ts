@@ -73,7 +73,12 @@ export class MemoryLedger implements UsedByUploads {
     for (let time = 1; ; time += 1) {
       await this.#settle(client, run, file, spare);
       try {
-        return await uploadParts(client, run, file, { spare, ...options, ledger: this, typed: { begin: true } });
+        return await uploadParts(client, run, file, {
+          spare,
+          ...options,
+          ledger: this,
+          typed: { confirmed: { payAgain: true, newLedger: true } },
+        });
       } catch (error) {
         if (!(error instanceof RowsTaken) || time === MOST_TIMES) throw error;
       }

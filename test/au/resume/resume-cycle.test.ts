@@ -282,7 +282,7 @@ describe('a cycle that other machines sent', () => {
 
   it('a service that shows no job, and not whose the key is, hides no cycle of a ledger', async () => {
     const { on, jobs, service, clock } = await openHalves();
-    const single = await on('runner', 'au submit tokens.csv --cycle 2026-10 --begin');
+    const single = await on('runner', 'au submit tokens.csv --cycle 2026-10 --pay-again');
     expect(single.code, single.stderr).toBe(0);
     service.forgotten = [...jobs, (JSON.parse(single.stdout) as { readonly job: string }).job];
     await clock.advance(2 * HOUR_MS);
@@ -683,7 +683,7 @@ it.each([
   writeFileSync(home.file('more.csv'), `${HEADER}\none-more,,,\n`);
   for (const [machine, options] of [
     ['laptop', ''],
-    ['laptop', ' --begin'],
+    ['laptop', ' --pay-again --new-ledger'],
     ['fresh', ' --dry-run'],
   ] as const) {
     const refused = await on(machine, `au submit more.csv --cycle ${name}${options}`);

@@ -106,14 +106,14 @@ describe('the same file again', () => {
 });
 
 describe('a file that changed', () => {
-  it('a file that changed shares its rows with the open run, so that it is submitted with --begin only, and names that run', async () => {
+  it('a file that changed shares its rows with the open run, so that it is submitted with --pay-again only, and names that run', async () => {
     await desk.svc('au submit tokens.csv');
     const [first = ''] = desk.runIds();
     writeFileSync(home.file('tokens.csv'), `${exampleRequestFile()}00000000-0000-4000-8000-000000000001,,,\n`);
     const refused = await desk.svc('au submit tokens.csv');
     expect([6, 11], refused.stderr).toContain(refused.code);
     expect(desk.uploads()).toBe(1);
-    const second = await desk.svc('au submit tokens.csv --begin');
+    const second = await desk.svc('au submit tokens.csv --pay-again');
     expect(second.code, second.stderr).toBe(0);
     expect(second.stderr).toContain(`has changed since run ${first} was started`);
     expect(desk.runIds()).toHaveLength(2);

@@ -87,7 +87,7 @@ describe('the same file at the same tenant', () => {
 it('a word names the run with this id, or else the run in the directory with this name', async () => {
   const { machine, run: first } = await submittedOnce();
   await machine.clock.advance(60_000);
-  expect(await machine.svc(`${SUBMIT} --cycle 2026-11 --begin`)).toMatchObject({ code: 0 });
+  expect(await machine.svc(`${SUBMIT} --cycle 2026-11 --pay-again`)).toMatchObject({ code: 0 });
   const second = machine.runIds().find((run) => run !== first) ?? '';
   const jobOf = (run: string): string | undefined => machine.record(`state/runs/${run}`).parts[0]?.job;
   const [jobOfFirst, jobOfSecond] = [jobOf(first), jobOf(second)];
@@ -243,7 +243,7 @@ describe('a container', () => {
     const machine = await openMachine();
     const env = { container: 'oci' };
     expect((await machine.svc(SUBMIT, env)).stderr).toMatch(/state directory .* was empty: .* mount a volume there/);
-    expect((await machine.svc(`${SUBMIT} --cycle 2 --begin`, env)).stderr).not.toContain('was empty');
+    expect((await machine.svc(`${SUBMIT} --cycle 2 --pay-again --new-ledger`, env)).stderr).not.toContain('was empty');
   });
 });
 
@@ -254,7 +254,7 @@ describe('a CI job', () => {
     const { stderr: warned } = await machine.svc(SUBMIT, env);
     expect(warned).not.toMatch(/^warning: the state directory/m);
     expect(warned).toMatch(/^::warning title=svc au submit::the state directory .* was empty/m);
-    expect((await machine.svc(`${SUBMIT} --cycle 2 --begin`, env)).stderr).not.toContain('was empty');
+    expect((await machine.svc(`${SUBMIT} --cycle 2 --pay-again --new-ledger`, env)).stderr).not.toContain('was empty');
     const { stderr } = await (await openMachine()).svc(SUBMIT);
     expect(stderr).not.toContain('was empty');
   });

@@ -140,7 +140,7 @@ describe('the upload of a run', () => {
     const refused = await desk.svc('au resume');
     expect(refused.code, refused.stderr).toBe(12);
     expect(refused.stderr).toContain(desk.copy);
-    expect(refused.stderr).not.toMatch(/--begin|--cycle/);
+    expect(refused.stderr).not.toMatch(/--pay-again|--cycle/);
     expect(desk.uploads()).toBe(1);
   });
 });

@@ -32,7 +32,7 @@ async function anotherRun(desk: QuickDesk, name: string): Promise<string> {
   const before = new Set(desk.runIds());
   const digits = Buffer.from(name).toString('hex').padEnd(12, '0').slice(0, 12);
   writeFileSync(desk.home.file(name), `${exampleRequestFile()}00000000-0000-4000-8000-${digits},,,\n`);
-  expect(await desk.svc(`au submit ${name} --begin`)).toMatchObject({ code: 0 });
+  expect(await desk.svc(`au submit ${name} --pay-again`)).toMatchObject({ code: 0 });
   return desk.runIds().find((id) => !before.has(id)) ?? '';
 }
 
@@ -117,7 +117,7 @@ describe('what a command with a run says when no response said anything', () => 
         .slice(-2),
     ).toEqual(['POST', 'GET']);
     writeFileSync(desk.home.file('other.csv'), `${exampleRequestFile()}00000000-0000-4000-8000-000000000001,,,\n`);
-    expect(await desk.svc('au submit other.csv --begin --timeout 20s')).toMatchObject({ code: 4 });
+    expect(await desk.svc('au submit other.csv --pay-again --timeout 20s')).toMatchObject({ code: 4 });
   });
 });
 

@@ -71,7 +71,7 @@ it('R74: a run of svc au submit --only-recorded stops for a job that has no reco
   const [first = ''] = machine.runIds();
   await machine.clock.advance(60_000);
   const elsewhere = { SVC_STATE_DIR: machine.path('elsewhere') };
-  expect(await machine.svc('au submit elsewhere.csv --begin', elsewhere)).toMatchObject({ code: 0 });
+  expect(await machine.svc('au submit elsewhere.csv --new-ledger', elsewhere)).toMatchObject({ code: 0 });
   expect(await machine.svc(ALONE)).toMatchObject({ code: 9 });
   const run = machine.runIds().find((id) => id !== first) ?? '';
   for (const line of [`au resume ${run}`, `au resume ${run} --wait`, 'au resume']) {
@@ -82,7 +82,7 @@ it('R74: a run of svc au submit --only-recorded stops for a job that has no reco
 
 describe('a state directory that is older than what was submitted', () => {
   it.each(['before', 'planned'] as const)(
-    'R74: a state directory that is older than what was submitted restored to %s uploads nothing until --begin, and names the jobs',
+    'R74: a state directory that is older than what was submitted restored to %s uploads nothing until --new-ledger, and names the jobs',
     async (moment) => {
       const machine = await openMachine();
       const job = await restoredTo(machine, moment);
@@ -97,7 +97,7 @@ describe('a state directory that is older than what was submitted', () => {
       expect(synced.code, synced.stderr).not.toBe(0);
       expect(synced.stderr).toContain(job);
       expect(machine.uploads()).toBe(1);
-      const { code, stdout, stderr } = await machine.svc(`${SUBMIT} --begin`);
+      const { code, stdout, stderr } = await machine.svc(`${SUBMIT} --new-ledger`);
       expect(code, stderr).toBe(0);
       expect(JSON.parse(stdout)).toMatchObject({ unrecorded_jobs: [job] });
       expect(stderr.split('\n').filter((line) => line.startsWith('warning:'))).toHaveLength(1);
@@ -126,15 +126,15 @@ describe('a state directory that is older than what was submitted', () => {
   it.each([
     ['that machines share', ''],
     ['of one machine, also with --only-recorded,', ' --only-recorded'],
-  ])('R74: an empty ledger %s begins only with --begin, after which it knows the file', async (_which, only) => {
+  ])('R74: an empty ledger %s begins only with --new-ledger, after which it knows the file', async (_which, only) => {
     const machine = await openMachine();
     const job = await restoredTo(machine, 'before');
     const env = only === '' ? sharedLedger(machine.path('ledger')) : {};
     const refused = await machine.svc(`${SUBMIT}${only}`, env);
     expect(refused.code, refused.stderr).toBe(9);
     const { alternatives } = errorIn(refused) as { readonly alternatives: readonly string[] };
-    expect(alternatives.at(-1)).toMatch(/ --begin$/);
-    const begun = await machine.svc(`${SUBMIT}${only} --begin`, env);
+    expect(alternatives.at(-1)).toMatch(/ --new-ledger$/);
+    const begun = await machine.svc(`${SUBMIT}${only} --new-ledger`, env);
     expect(begun.code, begun.stderr).toBe(0);
     expect(JSON.parse(begun.stdout)).toMatchObject({ unrecorded_jobs: [job] });
     expect(await machine.svc(`${SUBMIT}${only}`, env)).toMatchObject({ code: 0 });
@@ -144,7 +144,7 @@ describe('a state directory that is older than what was submitted', () => {
   it('R74: a state directory that is older than what was submitted restored to creating uploads nothing until the operator says whose the job is', async () => {
     const machine = await openMachine();
     const job = await restoredTo(machine, 'creating');
-    for (const line of [SUBMIT, SUBMIT, `${SUBMIT} --begin`, `${SUBMIT} --cycle 2026-11`, 'au resume']) {
+    for (const line of [SUBMIT, SUBMIT, `${SUBMIT} --new-ledger`, `${SUBMIT} --cycle 2026-11`, 'au resume']) {
       const refused = await machine.svc(line);
       expect(refused.code, `${line}: ${refused.stderr}`).toBe(9);
       expect(refused.stderr).toContain(`svc au status ${job}`);
@@ -188,7 +188,7 @@ describe('a state directory that is older than what was submitted', () => {
     expect(await machine.svc('au submit more.csv --only-recorded')).toMatchObject({ code: 0 });
   });
 
-  it('R74: an empty ledger that could not be compared, because the key may not list jobs, begins only with --begin', async () => {
+  it('R74: an empty ledger that could not be compared, because the key may not list jobs, begins only with --new-ledger', async () => {
     const machine = await openMachine();
     const { tenant_id: id } = JSON.parse((await machine.svc('au create')).stdout) as AccountUpdaterJob;
     machine.fault = (incoming, outgoing, proceed) => {
@@ -201,11 +201,13 @@ describe('a state directory that is older than what was submitted', () => {
     for (const line of [SUBMIT, `${SUBMIT} --dry-run`]) {
       const refused = await machine.svc(line);
       expect([refused.code, machine.uploads()], refused.stderr).toEqual([4, 0]);
-      expect(errorIn(refused)).toMatchObject({ alternatives: [expect.stringMatching(/^svc au submit .* --begin$/)] });
+      expect(errorIn(refused)).toMatchObject({
+        alternatives: [expect.stringMatching(/^svc au submit .* --new-ledger$/)],
+      });
     }
     otherFile(machine, 'more.csv', 'one-more');
     // From then on the ledger knows what this machine sent, but not what others do.
-    for (const line of [`${SUBMIT} --begin --dry-run`, `${SUBMIT} --begin`, 'au submit more.csv']) {
+    for (const line of [`${SUBMIT} --new-ledger --dry-run`, `${SUBMIT} --new-ledger`, 'au submit more.csv']) {
       const sent = await machine.svc(line);
       expect(sent.code, `${line}: ${sent.stderr}`).toBe(0);
       expect(sent.stderr).toContain('warning: the jobs of the service were not compared with the ledger');
@@ -276,7 +278,7 @@ it('R74: a job that a shared ledger does not know stops every upload, and the re
   const env = { ...sharedLedger(machine.path('ledger')), SVC_CACHE_DIR: machine.path('cache') };
   expect(await machine.svc('au submit first.csv', env)).toMatchObject({ code: 0 });
   await machine.clock.advance(60_000);
-  expect(await machine.svc(`${SUBMIT} --begin`, outside)).toMatchObject({ code: 0 });
+  expect(await machine.svc(`${SUBMIT} --new-ledger`, outside)).toMatchObject({ code: 0 });
   const runner = { ...env, SVC_STATE_DIR: machine.path('runner'), SVC_CACHE_DIR: machine.path('runner-cache') };
   const refuse = async (): Promise<string> => {
     await machine.clock.advance(20_000);
@@ -296,7 +298,7 @@ async function listOf({ ours }: Machine): Promise<ListedJob[]> {
 }
 
 describe('two state directories of one tenant without a shared ledger', () => {
-  it('R74: two state directories of one tenant without a shared ledger do not both pay: the second, being empty, ends with 9 until --begin', async () => {
+  it('R74: two state directories of one tenant without a shared ledger do not both pay: the second, being empty, ends with 9 until --new-ledger', async () => {
     const machine = await openMachine();
     expect(await machine.svc(SUBMIT)).toMatchObject({ code: 0 });
     const env = { SVC_STATE_DIR: machine.path('second') };
@@ -306,7 +308,7 @@ describe('two state directories of one tenant without a shared ledger', () => {
       expect(refused.stderr).toContain('this ledger is new');
       expect(machine.uploads()).toBe(1);
     }
-    expect(await machine.svc(`${SUBMIT} --begin`, env)).toMatchObject({ code: 0 });
+    expect(await machine.svc(`${SUBMIT} --new-ledger`, env)).toMatchObject({ code: 0 });
     expect(machine.uploads()).toBe(2);
   });
 });
@@ -321,7 +323,7 @@ describe('a shared ledger that a machine with a wrong clock began', () => {
     expect(first.code, first.stderr).toBe(0);
     await machine.clock.advance(60_000);
     const outside = { SVC_STATE_DIR: machine.path('outside') };
-    expect(await machine.svc(`${SUBMIT} --begin`, outside)).toMatchObject({ code: 0 });
+    expect(await machine.svc(`${SUBMIT} --new-ledger`, outside)).toMatchObject({ code: 0 });
     const refused = await machine.svc(SUBMIT, { ...shared, SVC_STATE_DIR: machine.path('runner') });
     expect([refused.code, machine.uploads()], refused.stderr).toEqual([9, 2]);
   });
@@ -334,7 +336,7 @@ describe('a shared ledger that a machine with a wrong clock began', () => {
     await machine.clock.advance(DAY);
     const shared = { ...sharedLedger(machine.path('ledger')), SVC_STATE_DIR: machine.path('runner') };
     const behind = new FakeClock({ start: machine.clock.now() - 10 * DAY });
-    const first = await machine.svc('au submit first.csv --begin', shared, behind);
+    const first = await machine.svc('au submit first.csv --new-ledger', shared, behind);
     expect(first.code, first.stderr).toBe(0);
     const second = await machine.svc('au submit second.csv', shared);
     expect(second.code, second.stderr).toBe(0);
@@ -376,7 +378,7 @@ describe('an item of the list of jobs that cannot be read', () => {
         expect([refused.code, machine.uploads()], refused.stderr).toEqual([9, 0]);
         expect(String(errorIn(refused)['message'])).toContain(named);
       }
-      const warned = await machine.svc(`${SUBMIT} --begin`);
+      const warned = await machine.svc(`${SUBMIT} --new-ledger`);
       expect([warned.code, machine.uploads()], warned.stderr).toEqual([0, 1]);
       expect(warned.stderr).toMatch(/^warning: 1 job of this key that the ledger does not know/m);
       expect(warned.stderr).toContain(named);
@@ -392,7 +394,7 @@ async function threeMonths(machine: Machine, keys: readonly [string, string], op
   otherFile(machine, 'more.csv', 'one-more');
   const systems = [
     ['tokens.csv', 'first', keys[0], ''],
-    ['more.csv', 'second', keys[1], '--begin'],
+    ['more.csv', 'second', keys[1], '--new-ledger'],
   ] as const;
   const results: { readonly code: number; readonly stderr: string; readonly unrecorded: number }[] = [];
   for (const cycle of ['2026-11', '2026-12', '2027-01']) {

@@ -152,7 +152,7 @@ describe('a file of a cycle', () => {
     expect(tokens).toEqual(rows.map(tokenOf).filter((token) => tokens.includes(token)));
     // The whole cycle at once, in another cycle, gives the same results for these rows.
     writeRows(desk, 'alone.csv', ...rows);
-    rowOf(await desk.svc('au submit alone.csv --cycle other --begin --wait'));
+    rowOf(await desk.svc('au submit alone.csv --cycle other --pay-again --wait'));
     expect(tokens.toSorted()).toEqual(column(desk, 'alone.results.csv', 'token').toSorted());
     expect(sent(desk).slice(0, 9)).toEqual([...ROWS.slice(0, 6), ROWS[7], ROWS[8], ROWS[6]]);
   });
@@ -530,7 +530,7 @@ describe('a run that was begun before results of its cycle made its tokens', () 
 });
 
 describe('a cycle that begins with the rows of another one', () => {
-  it('R79: a cycle that begins with the rows of another one that is open ends with 11 until --begin, and both commands are shown', async () => {
+  it('R79: a cycle that begins with the rows of another one that is open ends with 11 until --pay-again, and both commands are shown', async () => {
     const desk = await submittedDesk('--cycle 2026-12');
     const line = 'au submit tokens.csv --cycle 2026-13';
     for (const options of ['', '--dry-run']) {
@@ -538,24 +538,24 @@ describe('a cycle that begins with the rows of another one', () => {
       expect([11, 6], refused.stderr).toContain(refused.code);
       expect(errorIn(refused)).toMatchObject({
         next: 'svc au submit tokens.csv --cycle 2026-12',
-        alternatives: ['svc au resume 2026-12 --wait', 'svc au submit tokens.csv --cycle 2026-13 --begin'],
+        alternatives: ['svc au resume 2026-12 --wait', 'svc au submit tokens.csv --cycle 2026-13 --pay-again'],
       });
     }
     expect(desk.uploads()).toBe(1);
-    rowOf(await desk.svc(`${line} --begin`));
+    rowOf(await desk.svc(`${line} --pay-again`));
     expect(desk.uploads()).toBe(2);
     // A cycle is begun once.
     rowOf(await desk.svc(line));
     expect(desk.uploads()).toBe(2);
   });
 
-  it('R79: a cycle that begins with the rows of another one that began within 14 days ends with 6 until --begin, and later does not', async () => {
+  it('R79: a cycle that begins with the rows of another one that began within 14 days ends with 6 until --pay-again, and later does not', async () => {
     const desk = await submittedDesk('--cycle 2026-12 --wait');
     await desk.clock.advance(13 * DAY);
     const line = 'au submit tokens.csv --cycle 2026-13';
     const refused = await desk.svc(line);
     expect([refused.code, desk.uploads()], refused.stderr).toEqual([6, 1]);
-    expect(errorIn(refused)).toMatchObject({ alternatives: [`svc ${line} --begin`] });
+    expect(errorIn(refused)).toMatchObject({ alternatives: [`svc ${line} --pay-again`] });
     await desk.clock.advance(2 * DAY);
     rowOf(await desk.svc(line));
     expect(desk.uploads()).toBe(2);

@@ -32,10 +32,10 @@ it('a dry run stops like the command itself for jobs of the key that the ledger 
   const real = await machine.svc('au submit more.csv --cycle 2026-12', lost);
   expect([real.code, errorIn(dry)['message']]).toEqual([9, errorIn(real)['message']]);
   expect(errorIn(dry)['alternatives']).toEqual(errorIn(real)['alternatives']);
-  const begun = await machine.svc('au submit more.csv --cycle 2026-12 --dry-run --begin', lost);
+  const begun = await machine.svc('au submit more.csv --cycle 2026-12 --dry-run --new-ledger', lost);
   expect(begun.code, begun.stderr).toBe(0);
   expect(machine.uploads()).toBe(1);
-  // The dry run with --begin did not begin the ledger.
+  // The dry run with --new-ledger did not begin the ledger.
   expect(await machine.svc('au submit more.csv --cycle 2026-12 --dry-run', lost)).toMatchObject({ code: 9 });
 });
 
@@ -93,7 +93,7 @@ it('a dry run does not take the creator of the jobs of another profile for that 
   expect(await machine.svc('--profile other au submit tokens.csv --cycle 2026-12')).toMatchObject({ code: 0 });
   await machine.clock.advance(60_000);
   const elsewhere = { SVC_STATE_DIR: machine.path('elsewhere') };
-  expect(await machine.svc('au submit one.csv --cycle 2026-12 --begin', elsewhere)).toMatchObject({ code: 0 });
+  expect(await machine.svc('au submit one.csv --cycle 2026-12 --new-ledger', elsewhere)).toMatchObject({ code: 0 });
   const dry = await machine.svc('au submit two.csv --cycle 2026-12 --only-recorded --dry-run');
   expect(dry.code, dry.stderr).toBe(0);
   expect(dry.stderr).toContain('the ledger does not know 1 job, which stop the upload if this key created them: ');

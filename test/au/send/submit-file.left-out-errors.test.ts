@@ -47,7 +47,7 @@ describe('left-out rows whose result is an error', () => {
     expect(rowOf(done)).toMatchObject({ sent: 0, left_out: ROWS.length, left_out_errors: wrong.length });
     expect(read(desk, 'tokens.fix.csv')).toEqual([HEADER, ...wrong.map(corrected)]);
     expect(statSync(desk.home.file('tokens.fix.csv')).mode & 0o777).toBe(0o600);
-    expect(fixCommand(done)).toBe('au submit tokens.fix.csv --cycle 2026-12.2 --begin');
+    expect(fixCommand(done)).toBe('au submit tokens.fix.csv --cycle 2026-12.2 --pay-again');
     expect(rowOf(await desk.svc(fixCommand(done)))).toMatchObject({ sent: wrong.length, left_out: 0 });
     expect(jobsOf(desk)).toEqual([ROWS, wrong.map(corrected)]);
     // The command is safe to repeat. The whole file names the next unused name, without the word that would let it begin
@@ -94,7 +94,7 @@ describe('left-out rows whose result is an error', () => {
       const done = await desk.svc(command.replace('RUN', String(run)));
       expect(done.code, done.stderr).toBe(0);
       expect(read(desk, 'more.fix.csv')).toEqual([HEADER, ...desk.wrong]);
-      expect(fixCommand(done)).toBe('au submit more.fix.csv --cycle 2026-12.2 --begin');
+      expect(fixCommand(done)).toBe('au submit more.fix.csv --cycle 2026-12.2 --pay-again');
     },
   );
 
@@ -115,7 +115,7 @@ describe('left-out rows whose result is an error', () => {
     writeRows(desk, 'tokens.csv', ...ROWS.toReversed());
     const done = await desk.svc('au submit tokens.csv --wait --force');
     rowOf(done);
-    expect(fixCommand(done)).toBe('au submit tokens.fix.csv --cycle tokens-fix --begin');
+    expect(fixCommand(done)).toBe('au submit tokens.fix.csv --cycle tokens-fix --pay-again');
     rowOf(await desk.svc(fixCommand(done)));
     expect(fixCommand(await desk.svc('au submit tokens.csv --wait'))).toContain('--cycle tokens-fix.2');
     expect(jobsOf(desk).at(-1)).toEqual(desk.wrong.toReversed());
@@ -126,7 +126,7 @@ describe('left-out rows whose result is an error', () => {
     const input = [HEADER, ...ROWS, 'one-more,27,01,', ''].join('\n');
     const done = await desk.svc('au submit - --cycle 2026-12 --wait', {}, input);
     expect(rowOf(done)).toMatchObject({ left_out_errors: desk.wrong.length });
-    expect(fixCommand(done)).toBe('au submit fix.csv --cycle 2026-12.2 --begin');
+    expect(fixCommand(done)).toBe('au submit fix.csv --cycle 2026-12.2 --pay-again');
     expect(read(desk, 'fix.csv')).toEqual([HEADER, ...desk.wrong]);
   });
 

@@ -82,7 +82,7 @@ describe('results whose checksum alone is another, each time', () => {
     const kept = desk.home.file(join(RUNS, run, 'results-0001.csv.unproven'));
     expect(refused.code, refused.stderr).toBe(12);
     expect(refused.stderr).toContain(`svc au download ${run} --accept-unproven`);
-    expect(refused.stderr).not.toContain('--begin');
+    expect(refused.stderr).not.toContain('--pay-again');
     expect(statSync(kept).mode & 0o777).toBe(0o600);
     const bytes = readFileSync(kept);
     const requests = desk.sandbox.ledger().length;

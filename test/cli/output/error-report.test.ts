@@ -69,7 +69,7 @@ describe('an error for a person', () => {
   });
 
   it('R49: an error for a person puts the next command on a line of its own, never broken', () => {
-    const next = ['au', 'submit', 'a-file-with-a-rather-long-name.csv', '--begin'];
+    const next = ['au', 'submit', 'a-file-with-a-rather-long-name.csv', '--pay-again'];
     const style = { ...person, columns: 40 };
     const command = `  svc ${next.join(' ')}`;
     const unknownWidth = reportError(new SvcError('conflict', 'a file that was submitted'), { ...style, columns: 0 });
