@@ -7,7 +7,14 @@ import { recordPrinter } from '../../cli/app/print.ts';
 import { text } from '../../cli/app/value-parsers.ts';
 import { simpleColumns, type View } from '../../cli/output/view.ts';
 import { copyOut, openSpool } from '../request/spool-output.ts';
-import { deliverResults, enterDelivery, noteUncompared, requireDestination, whyNotCompared } from '../wait/deliver.ts';
+import {
+  deliverResults,
+  enterDelivery,
+  noteUncompared,
+  refetchOutdated,
+  requireDestination,
+  whyNotCompared,
+} from '../wait/deliver.ts';
 import { tenantOfKey } from '../run/tenant-proof.ts';
 import { CommandLedger } from '../ledger/command-ledger.ts';
 import {
@@ -106,6 +113,8 @@ async function downloadJob(context: Context, job: string, options: DownloadOptio
   const sent = await sentRows(context, job);
   const ledger = new CommandLedger(context);
   let tenant: string | undefined;
+  const tenantOf = async (ofJob: string | null | undefined): Promise<string | undefined> =>
+    ofJob ?? sent.tenant ?? tenantOfKey(client);
   const downloading = downloadResults(client, job, file, {
     ...sent,
     overwrite: force,
@@ -113,8 +122,9 @@ async function downloadJob(context: Context, job: string, options: DownloadOptio
     host: context.system,
     onEvent: showRun(context),
     lateMs: LATE_MS,
+    compareRead: async (read, { tenant_id: ofJob }) => ledger.compareRead(await tenantOf(ofJob), job, read),
     onAccepted: async (accepted, { tenant_id: ofJob }) => {
-      tenant = ofJob ?? sent.tenant ?? (await tenantOfKey(client));
+      tenant = await tenantOf(ofJob);
       await ledger.enterWanted(tenant, job, accepted);
     },
   });
@@ -173,6 +183,7 @@ async function downloadRun(context: Context, run: RunDirectory, options: Downloa
   await repairCopy(context, run);
   await invalidateResults(run);
   const ledger = new CommandLedger(context);
+  await refetchOutdated(context, run, ledger);
   if (options.acceptUnproven) await acceptUnproven(run, (job, file) => ledger.enterWanted(record.tenant_id, job, file));
   else if (options.force) refetchResults(run);
   if (statusOf(record) !== 'completed') {

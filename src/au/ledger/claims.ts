@@ -5,8 +5,8 @@ import type { ClaimEntry, DoneEntry, Entry } from './entry.ts';
 /** The most characters of a user and host in a message. */
 const LONGEST_NAME = 80;
 
-/** Returns who sent the rows of a claim. */
-export function byText({ by }: Pick<ClaimEntry, 'by'>): string {
+/** Returns who made an entry. */
+export function byText({ by }: Pick<Entry, 'by'>): string {
   // Another machine wrote these words, so they must not act on this terminal.
   return cleanText(operatorText(by)).slice(0, LONGEST_NAME);
 }
@@ -32,6 +32,13 @@ export function stands(entries: readonly Entry[], job: string): boolean {
 /** Tells whether the ledger knows the tokens that a job made. It does not where its results were gone when they were entered. */
 export function areTokensKnown(entries: readonly Entry[], job: string): boolean {
   return entries.some((entry) => entry.kind === 'done' && entry.job === job && entry.born !== null);
+}
+
+/** Returns what the ledger has of the results of a job as they were read last; undefined if it was never noted. */
+export function lastReading(entries: readonly Entry[], job: string): DoneEntry | undefined {
+  return entries
+    .filter((entry) => entry.kind === 'done')
+    .findLast((done) => done.job === job && done.results !== undefined);
 }
 
 /** Returns the entry with which the results of a job were delivered; undefined if nobody received them. */

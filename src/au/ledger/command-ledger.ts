@@ -10,7 +10,8 @@ import { requireDirectory } from '../../cli/config/paths.ts';
 import { countText } from '../../cli/output/time.ts';
 import type { Client } from '../../client/api/client.ts';
 import { ReadOnlyPlace } from '../../client/store/objects.ts';
-import { fileSource, hashIfReadable, type UploadSource } from '../../client/transfer/source.ts';
+import type { Flaw } from '../../client/transfer/receive.ts';
+import { fileSource, hashFile, hashIfReadable, type UploadSource } from '../../client/transfer/source.ts';
 import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
 import type { RequestFile } from '../request/open-request-file.ts';
 import { findJob } from '../run/job.ts';
@@ -31,17 +32,18 @@ import {
   unknownRowsError,
 } from './claim-errors.ts';
 import { boundJob, claimAgain, type ClaimingAgain, claimRows, RowsTaken } from './claim-rows.ts';
-import { areTokensKnown, deliveryOf, standingClaims, stands } from './claims.ts';
+import { areTokensKnown, deliveryOf, lastReading, newTokenSets, standingClaims, stands } from './claims.ts';
 import { endClaim } from './end-claim.ts';
 import { type Division, divideRows } from './divide-rows.ts';
 import type { ClaimEntry, Entry, Who } from './entry.ts';
 import { isDone } from './is-done.ts';
 import { hasClaim } from './has-claim.ts';
-import { enterResults, enterRun } from './enter-runs.ts';
+import { enterRun } from './enter-runs.ts';
 import { fileCycle, isFileCycle, unknownRowsCycle } from './file-cycle.ts';
 import type { Ledger, LedgerCycle } from './ledger.ts';
 import { isSamePlace, openCopies, openLedgerStore, openOwnLedgers, openSharedStore } from './open-store.ts';
 import { PlannedObjects } from './planned-objects.ts';
+import { doneOf, lossSince, type Reading, readingOf, readText } from './reading.ts';
 import { readRows, type RequestRows, tokensOf } from './request-rows.ts';
 import { repeatsToken } from '../request/tokens-once.ts';
 import { RowSet } from './row-set.ts';
@@ -137,6 +139,8 @@ export class CommandLedger {
   readonly #opened = new Map<string, Promise<Ledger>>();
   /** The keys of rows that were read already, by ledger and by the hash of their file. */
   readonly #rows = new Map<string, Promise<RequestRows>>();
+  /** What was read last from a file of results, by the hash of the file. */
+  #read: { readonly sha256: string; readonly reading: Promise<Reading | undefined> } | undefined;
   /** The jobs whose results were looked for already. */
   readonly #looked = new Set<string>();
   /** The runs of this state directory that cannot be entered, because their records cannot be read. */
@@ -353,14 +357,55 @@ export class CommandLedger {
   }
 
   /**
-   * Records in the ledger that the results of a job were read, and which tokens they made. This happens before the results
+   * Records in the ledger what was read of the results of a job, and which tokens they made. This happens before the results
    * get their name, because whoever has the new tokens could submit them. The job is open until its results are delivered.
+   * Warns of results that are others than those that were read before.
    */
   async enterResults(tenant: string | null | undefined, job: string, file: string): Promise<void> {
     const claimed = await this.#claimed(tenant, job);
     if (claimed === undefined) return;
     const { ledger, cycle, entries } = claimed;
-    if (!areTokensKnown(entries, job)) await enterResults(ledger, cycle, job, file, { isDelivered: false });
+    const before = lastReading(entries, job);
+    if (before?.results?.sha256 === (await hashFile(file))) return;
+    const reading = await this.#readingOf(ledger, file);
+    if (reading === undefined && areTokensKnown(entries, job)) return;
+    try {
+      await endClaim(cycle, job, { ...(await doneOf(cycle, job, reading)), delivered: false });
+    } catch (error) {
+      // A machine that may only read gets results whose tokens are all known.
+      const isReadOnly = error instanceof ReadOnlyPlace && areTokensKnown(entries, job) && reading !== undefined;
+      if (!isReadOnly || !(await areBorn(cycle, entries, reading))) throw error;
+    }
+    if (before?.results === undefined || reading === undefined) return;
+    const { rows } = before.results;
+    this.#context.notices.warn(
+      `the results of job ${job} are others than when ${readText(before)}: they have ${countText(reading.rows, 'row')}, and had ${rows}. The ledger has what is new; use them in place of the earlier ones`,
+    );
+  }
+
+  /** Compares the results of a job with what was read of them before. They may grow; what was read once does not disappear. */
+  async compareRead(tenant: string | null | undefined, job: string, file: string): Promise<Flaw | undefined> {
+    const claimed = await this.#claimed(tenant, job);
+    const before = lastReading(claimed?.entries ?? [], job);
+    if (claimed === undefined || before === undefined || before.results?.sha256 === (await hashFile(file)))
+      return undefined;
+    const reading = await this.#readingOf(claimed.ledger, file);
+    const loss = reading && (await lossSince(claimed.cycle, before, reading));
+    return loss === undefined ? undefined : { rule: 'earlier_results', problem: `${loss} when ${readText(before)}` };
+  }
+
+  /** Tells whether other results of a job were read after those with this hash. */
+  async isOutdated(tenant: string | null | undefined, job: string, sha256: string): Promise<boolean> {
+    const { entries = [] } = (await this.#claimed(tenant, job)) ?? {};
+    const last = lastReading(entries, job)?.results;
+    return last !== undefined && last.sha256 !== sha256;
+  }
+
+  /** Reads a file of results, once for each content. */
+  async #readingOf(ledger: Ledger, file: string): Promise<Reading | undefined> {
+    const sha256 = await hashFile(file);
+    if (this.#read?.sha256 !== sha256) this.#read = { sha256, reading: readingOf(ledger.salt, file) };
+    return this.#read.reading;
   }
 
   /**
@@ -474,6 +519,7 @@ export class CommandLedger {
           if (part.job !== job || (part.joined !== undefined) !== isJoined || part.state !== 'downloaded') continue;
           const file = run.resultsFile(part);
           if ((await hashIfReadable(file)) !== part.results.sha256) continue;
+          if (await this.isOutdated(run.record.tenant_id, job, part.results.sha256)) continue;
           return { file, results: isJoined ? { ...part.results, compared: false } : part.results };
         }
     return undefined;
@@ -743,6 +789,12 @@ export class CommandLedger {
     for (const run of left.toReversed()) await enterRun(this.#context, ledger, run, claimed);
     return [...known, ...left.map(({ record }) => record.id)];
   }
+}
+
+/** Tells whether a cycle knows all tokens that results made. */
+async function areBorn(cycle: LedgerCycle, entries: readonly Entry[], { born }: Reading): Promise<boolean> {
+  const sets = await Promise.all(newTokenSets(entries).map((name) => cycle.rowSet(name)));
+  return born.shared(RowSet.union(sets)) === born.size;
 }
 
 /** Returns what was begun under a name, or begins it. What failed is begun again, because a store may be back by then. */

@@ -1,4 +1,4 @@
-import { areTokensKnown, deliveryOf, stands } from './claims.ts';
+import { areTokensKnown, deliveryOf, lastReading, stands } from './claims.ts';
 import type { DoneEntry, EndBody, Entry } from './entry.ts';
 import { isDone } from './is-done.ts';
 import type { LedgerCycle } from './ledger.ts';
@@ -6,9 +6,10 @@ import type { LedgerCycle } from './ledger.ts';
 /** Tells whether a `done` entry says something new. Results that were read only for their tokens can still be delivered. */
 function isNews(
   entries: readonly Entry[],
-  { job, born, delivered }: Pick<DoneEntry, 'job' | 'born' | 'delivered'>,
+  { job, born, results, delivered }: Pick<DoneEntry, 'job' | 'born' | 'results' | 'delivered'>,
 ): boolean {
   if (born !== null && !areTokensKnown(entries, job)) return true;
+  if (results !== undefined && lastReading(entries, job)?.results?.sha256 !== results.sha256) return true;
   return delivered === false ? !isDone(entries, job) : deliveryOf(entries, job) === undefined;
 }
 

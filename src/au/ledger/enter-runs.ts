@@ -1,9 +1,6 @@
 import path from 'node:path';
-import { isSvcError } from '../../base/errors.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { fileSource, hashIfReadable } from '../../client/transfer/source.ts';
-import { tokenKey } from '../request/row-key.ts';
-import { readResults } from '../result-codes.ts';
 import { uploadedRows } from '../run/part-source.ts';
 import { mayBePaid, type Part } from '../run/part.ts';
 import { findRequest } from '../run/request-copy.ts';
@@ -13,9 +10,9 @@ import { endClaim } from './end-claim.ts';
 import type { EntryBody } from './entry.ts';
 import { hasClaim } from './has-claim.ts';
 import { fileCycle, unknownRowsCycle } from './file-cycle.ts';
-import type { Ledger, LedgerCycle } from './ledger.ts';
+import type { Ledger } from './ledger.ts';
+import { doneOf, readingOf } from './reading.ts';
 import { rowsOf } from './request-rows.ts';
-import { keyOfNewToken, type RowSet, RowSetBuilder } from './row-set.ts';
 
 /**
  * Enters what a run has paid for, or may have, into a ledger that began after it. Jobs are compared and rows are not,
@@ -58,38 +55,9 @@ async function enterPart(
   if (part.state !== 'downloaded' || deliveryOf(await cycle.read(), job)) return;
   const isKept = (await hashIfReadable(run.resultsFile(part))) === part.results.sha256;
   const isDelivered = run.record.results !== undefined;
-  await enterResults(ledger, cycle, job, isKept ? run.resultsFile(part) : undefined, { isDelivered });
-}
-
-/**
- * Enters that the results of a job were delivered, or only read, with the tokens that they made. Without the file, its tokens
- * are unknown.
- */
-export async function enterResults(
-  ledger: Ledger,
-  cycle: LedgerCycle,
-  job: string,
-  file: string | undefined,
-  { isDelivered }: { readonly isDelivered: boolean },
-): Promise<void> {
-  const tokens = file === undefined ? undefined : await newTokensOf(ledger.salt, file);
-  const born = tokens === undefined ? null : await cycle.createRowSet(tokens);
-  await endClaim(cycle, job, { kind: 'done', job, born, ...(!isDelivered && { delivered: false }) });
-}
-
-/** Returns the keys of the tokens that results made; undefined if the results are no CSV table. */
-async function newTokensOf(salt: string, file: string): Promise<RowSet | undefined> {
-  const keys = new RowSetBuilder();
-  const source = await fileSource(file);
-  try {
-    for await (const rows of readResults(source.open()))
-      for (const { new_token: token } of rows) if (token !== '') keys.add(keyOfNewToken(salt, tokenKey(token)));
-  } catch (error) {
-    // The operator may accept such results.
-    if (isSvcError(error, 'checksum_mismatch')) return undefined;
-    throw error;
-  }
-  return keys.build();
+  // Without the file, the tokens that it made are unknown.
+  const reading = isKept ? await readingOf(ledger.salt, run.resultsFile(part)) : undefined;
+  await endClaim(cycle, job, { ...(await doneOf(cycle, job, reading)), ...(!isDelivered && { delivered: false }) });
 }
 
 function claimOf({ record }: RunDirectory, part: Part, rowSet: string | undefined, rows: number): EntryBody {

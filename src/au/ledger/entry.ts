@@ -6,6 +6,9 @@ import { damagedLedger } from './damage.ts';
 /** The most bytes of an entry. */
 export const MAX_ENTRY_BYTES = 64 * 1024;
 
+/** The most result codes whose rows an entry counts. */
+export const MOST_CODES = 100;
+
 /** The version of what is written. Entries of version 1 are read: their keys have another salt. */
 const VERSION = 2;
 
@@ -49,11 +52,27 @@ const CLAIM = {
   sha256,
 };
 
+const results = z.looseObject({
+  bytes: count,
+  sha256,
+  rows: count,
+  codes: z.array(z.looseObject({ code: text, rows: count })).check(z.maxLength(MOST_CODES)),
+});
+
 /**
- * Somebody read the results of the job. `born` names the set of new tokens, and is null if they are unknown. `delivered` is
- * false if the results were read only to know these tokens; without the member, they were delivered.
+ * Somebody read the results of the job. `born` names the set of new tokens, and is null if they are unknown; `closed` names
+ * that of closed accounts. `results` says what was read. `delivered` is false if the results were read only to know these
+ * tokens; without the member, they were delivered. A job has one more such entry where its results were others later.
  */
-const DONE = { kind: z.literal('done'), job, ...KEYS, born: z.nullable(sha256), delivered: z.optional(z.boolean()) };
+const DONE = {
+  kind: z.literal('done'),
+  job,
+  ...KEYS,
+  born: z.nullable(sha256),
+  closed: z.optional(sha256),
+  results: z.optional(results),
+  delivered: z.optional(z.boolean()),
+};
 
 /** The rows of the job's claim are free. `proof` says what was read. */
 const RELEASE = { kind: z.literal('release'), job, why: z.enum(['failed', 'gone', 'operator']), proof: text };

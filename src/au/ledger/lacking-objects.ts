@@ -101,7 +101,8 @@ async function lackingSets(
 ): Promise<LackingObject[]> {
   const sets = new Map<string, number | undefined>();
   for (const { row_set: set, rows } of standingClaims(entries)) if (set !== null) sets.set(set, rows * KEY_BYTES);
-  for (const entry of entries) if (entry.kind === 'done' && entry.born !== null) sets.set(entry.born, undefined);
+  for (const entry of entries)
+    for (const set of entry.kind === 'done' ? [entry.born, entry.closed] : []) if (set) sets.set(set, undefined);
   const lacking: LackingObject[] = [];
   for (const [sha256, size] of sets) {
     const name = `${top}/rows/${sha256}`;

@@ -24,6 +24,11 @@ export function keyOfNewToken(salt: string, token: string): bigint {
   return keyOf(`${salt}born\0${token}`);
 }
 
+/** Returns the key of a token whose account is closed. */
+export function keyOfClosedAccount(salt: string, token: string): bigint {
+  return keyOf(`${salt}closed\0${token}`);
+}
+
 function keyOf(text: string): bigint {
   return BigInt(`0x${hash('sha256', text, 'hex').slice(0, 2 * KEY_BYTES)}`);
 }

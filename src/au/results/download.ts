@@ -39,6 +39,8 @@ export interface ResultsOptions extends RunOptions {
   readonly requested?: PartRows | undefined;
   /** The damaged copy of the rows sent, without which the results cannot be compared. */
   readonly damagedCopy?: string | undefined;
+  /** Compares a whole file with what was read of its job before. */
+  readonly compareRead?: ((file: string, job: AccountUpdaterJob) => Promise<Flaw | undefined>) | undefined;
   /** Called with a file that was proven and with its job, before the file gets its name. */
   readonly onAccepted?: ((file: string, job: AccountUpdaterJob) => Promise<void>) | undefined;
   /** How long to wait for results that the store does not have yet, in milliseconds. Default: not at all. */
@@ -104,7 +106,11 @@ async function downloadNow(
     target,
     overwrite: options.overwrite ?? false,
     acceptUnproven: options.acceptUnproven,
-    inspect: (file, proof) => flawsOf(file, proof, options),
+    inspect: async (file, proof) => {
+      const flaws = await flawsOf(file, proof, options);
+      const changed = found && flaws.length === 0 ? await options.compareRead?.(file, found) : undefined;
+      return changed ? [changed] : flaws;
+    },
     onAccepted: async (file) => {
       if (found) await options.onAccepted?.(file, found);
     },

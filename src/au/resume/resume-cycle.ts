@@ -346,6 +346,7 @@ async function downloadJob(
       rowsSent: rows,
       onEvent: showRun(context),
       lateMs: LATE_MS,
+      compareRead: (read) => ledger.compareRead(tenant, job, read),
       onAccepted: (accepted) => ledger.enterWanted(tenant, job, accepted),
     });
   } catch (error) {

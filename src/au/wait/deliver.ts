@@ -12,7 +12,7 @@ import { unequalResults } from '../results/result-rows.ts';
 import { countedResults } from '../results/submission.ts';
 import { unorderedTokens } from '../results/unordered-tokens.ts';
 import { CommandLedger } from '../ledger/command-ledger.ts';
-import type { ResultsFile } from '../run/part.ts';
+import { apply, type ResultsFile } from '../run/part.ts';
 import { areCompared, needsFile, partsByJob, type RunRecord, rowsIn, statusOf } from '../run/record.ts';
 import { repairCopy } from '../run/request-copy.ts';
 import type { RunDirectory } from '../run/run-directory.ts';
@@ -45,9 +45,10 @@ export async function finishRun(
   if (needsFile(record)) throw unfinishedError(run);
   await repairCopy(context, run);
   await invalidateResults(run);
+  const ledger = new CommandLedger(context);
+  await refetchOutdated(context, run, ledger);
   if (statusOf(record) !== 'completed') {
     const client = await context.client();
-    const ledger = new CommandLedger(context);
     const how = { onEvent: showRun(context, record), ledger, again: waitingWords(again) };
     await resumable(again, { run: record.id }, wait ? waitForRun(client, run, how) : pollForResults(client, run, how));
   }
@@ -55,6 +56,27 @@ export async function finishRun(
   else await deliverResults(context, run, { out, force });
   noteUncompared(context, record);
   await deliverFixFile(context, run);
+}
+
+/** Marks results for another download if other results of their job were read after them, on any machine. */
+export async function refetchOutdated(context: Context, run: RunDirectory, ledger: CommandLedger): Promise<void> {
+  const { parts, tenant_id: tenant } = run.record;
+  for (const part of parts) {
+    const { job = '', state, results } = part;
+    if (state !== 'downloaded' || results.proof === 'operator') continue;
+    try {
+      if (!(await ledger.isOutdated(tenant, job, results.sha256))) continue;
+    } catch (error) {
+      // What was read before is delivered while the ledger of other machines does not respond.
+      if (!isSvcError(error, 'network', 'server')) throw error;
+      return warnOf(context, `whether other results of ${run.name} were read later is not known`, error);
+    }
+    context.notices.warn(
+      `other results of job ${job} were read after those that ${run.name} keeps: they are downloaded again`,
+    );
+    apply(part, { kind: 'wanted again' });
+    run.save();
+  }
 }
 
 /**

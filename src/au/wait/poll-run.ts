@@ -32,7 +32,7 @@ export interface RunPoll {
 }
 
 export interface PollRunOptions extends RunOptions {
-  readonly ledger?: Pick<CommandLedger, 'enterWanted' | 'keptResults'> | undefined;
+  readonly ledger?: Pick<CommandLedger, 'compareRead' | 'enterWanted' | 'keptResults'> | undefined;
   /** How long to wait for results that the store does not have yet, in milliseconds. Default: not at all. */
   readonly lateMs?: number | undefined;
 }
@@ -89,6 +89,8 @@ async function collectPart(client: Client, run: RunDirectory, part: Part, option
       ...options,
       overwrite: true,
       ...checks,
+      compareRead: async (file, { tenant_id: tenant, id }) =>
+        options.ledger?.compareRead(tenant ?? run.record.tenant_id, id, file),
       onAccepted: async (file, { tenant_id: tenant, id }) =>
         options.ledger?.enterWanted(tenant ?? run.record.tenant_id, id, file),
     });

@@ -11,7 +11,7 @@ export type Proof = 'md5' | 'length' | 'gzip' | 'framing' | 'none';
 /** A broken rule: a file must keep all rules to count as the complete object. */
 export interface Flaw {
   /** The name of the rule, stable for scripts. */
-  readonly rule: 'checksum' | 'content_type' | 'columns' | 'row_count' | 'tokens' | 'end';
+  readonly rule: 'checksum' | 'content_type' | 'columns' | 'row_count' | 'tokens' | 'earlier_results' | 'end';
   /** The flaw in words that follow "it", such as "was sent as text/html". */
   readonly problem: string;
 }

@@ -1,0 +1,142 @@
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { sha256Of } from '../../../src/base/files/draft.ts';
+import { captureResponse } from '../../../src/emulator/faults/intercept.ts';
+import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
+import { errorIn } from '../../support/run-here.ts';
+import { type Machine, openMachine } from '../commands/machine.ts';
+
+const CYCLE = '--cycle 2026-12';
+
+/** Makes the store send only the first results of each job. */
+function firstResults(machine: Machine, rows: number): void {
+  machine.fault = (incoming, outgoing, proceed) => {
+    if (incoming.url?.startsWith('/store/results/')) {
+      const setHeader = outgoing.setHeader.bind(outgoing);
+      captureResponse(outgoing, (body) => {
+        const lines = body
+          .toString()
+          .split('\n')
+          .slice(0, rows + 1);
+        const text = `${lines.join('\n')}\n`;
+        outgoing.removeHeader('etag');
+        outgoing.setHeader('content-length', Buffer.byteLength(text)).end(text);
+      });
+      outgoing.setHeader = (name, value) => (name.toLowerCase() === 'etag' ? outgoing : setHeader(name, value));
+    }
+    proceed();
+  };
+}
+
+interface DoneOnDisk {
+  readonly kind: string;
+  readonly results?: { readonly rows: number };
+  readonly closed?: string;
+}
+
+/** Returns the paths of the entries of a ledger, in their order. */
+function entryFiles(place: string): string[] {
+  const names = readdirSync(place, { recursive: true, encoding: 'utf8' }).filter((name) => /\d{8}\.json$/.test(name));
+  return names.toSorted().map((name) => join(place, name));
+}
+
+/** Returns the entries of a ledger that say what was read. */
+function donesIn(place: string): DoneOnDisk[] {
+  return entryFiles(place)
+    .map((file) => JSON.parse(readFileSync(file, 'utf8')) as DoneOnDisk)
+    .filter(({ kind }) => kind === 'done');
+}
+
+/** A job whose first four results a runner read, and a laptop that shares the ledger. */
+async function openGrowing() {
+  const machine = await openMachine();
+  mkdirSync(machine.path('shared'));
+  const on = (name: string) => ({ SVC_LEDGER: machine.path('shared'), SVC_STATE_DIR: machine.path(name) });
+  const svc = (name: string, line: string) => machine.svc(line, on(name));
+  firstResults(machine, 4);
+  const sent = await svc('runner', `au submit tokens.csv ${CYCLE} --wait --out first.csv`);
+  expect(sent.code, sent.stderr).toBe(0);
+  machine.fault = undefined;
+  const { job } = JSON.parse(sent.stdout) as { readonly job: string };
+  const read = (name: string): string[] =>
+    readFileSync(machine.path(`work/${name}`), 'utf8')
+      .trimEnd()
+      .split('\n');
+  /** Returns the numbers of rows in what was read, by the entries that say so. */
+  const rowsRead = (): (number | undefined)[] => donesIn(machine.path('shared')).map(({ results }) => results?.rows);
+  return { machine, svc, read, job, rowsRead };
+}
+
+/** Writes a request file of tokens that results made. */
+function writeMade(machine: Machine, made: readonly string[]): void {
+  const [header = ''] = exampleRequestFile().split('\n');
+  writeFileSync(machine.path('work/made.csv'), `${[header, ...made.map((token) => `${token},,,`)].join('\n')}\n`);
+}
+
+/** The new tokens in a file of results. */
+function newTokens([header = '', ...rows]: readonly string[]): string[] {
+  const column = header.split(',').indexOf('new_token');
+  return rows.flatMap((row) => row.split(',')[column] || []);
+}
+
+describe('results that another machine read before', () => {
+  it('results that have grown since another machine read them are said, entered, and none of their new tokens is sent', async () => {
+    const { machine, svc, read, job, rowsRead } = await openGrowing();
+    expect(read('first.csv')).toHaveLength(5);
+    const before = newTokens(read('first.csv'));
+    const got = await svc('laptop', `au download ${job} --out whole.csv`);
+    expect(got.code, got.stderr).toBe(0);
+    expect(got.stderr).toContain(`the results of job ${job} are others than when`);
+    const made = newTokens(read('whole.csv')).filter((token) => !before.includes(token));
+    expect(made.length).toBeGreaterThan(3);
+    writeMade(machine, made);
+    const again = await svc('runner', `au submit made.csv ${CYCLE}`);
+    expect(again.code, again.stderr).toBe(0);
+    expect(JSON.parse(again.stdout)).toMatchObject({ status: 'nothing_new' });
+    expect(machine.uploads()).toBe(1);
+    expect(rowsRead()).toEqual([4, undefined, read('whole.csv').length - 1]);
+  });
+
+  it('a machine whose kept results are older than those that another machine read downloads them again', async () => {
+    const { svc, read, job } = await openGrowing();
+    expect(await svc('laptop', `au download ${job} --out whole.csv`)).toMatchObject({ code: 0 });
+    const again = await svc('runner', `au submit tokens.csv ${CYCLE} --wait --out second.csv`);
+    expect(again.code, again.stderr).toBe(0);
+    expect(again.stderr).toContain('were read after those that');
+    expect(read('second.csv')).toEqual(read('whole.csv'));
+    const whole = await svc('runner', 'au resume 2026-12 --out cycle.csv');
+    expect(whole.code, whole.stderr).toBe(0);
+    expect(read('cycle.csv')).toEqual(read('whole.csv'));
+  });
+
+  it('results of which an earlier build entered only the new tokens are entered once more, without a warning', async () => {
+    const { machine, svc, read, job, rowsRead } = await openGrowing();
+    const [claim = '', ...dones] = entryFiles(machine.path('shared'));
+    let previous = sha256Of(readFileSync(claim));
+    for (const file of dones) {
+      const { results: _results, closed: _closed, ...entry } = JSON.parse(readFileSync(file, 'utf8')) as DoneOnDisk;
+      const text = `${JSON.stringify({ ...entry, previous })}\n`;
+      writeFileSync(file, text);
+      previous = sha256Of(text);
+    }
+    expect(rowsRead()).toEqual([undefined, undefined]);
+    const got = await svc('laptop', `au download ${job} --out whole.csv`);
+    expect(got.code, got.stderr).toBe(0);
+    expect(got.stderr).not.toContain('others than');
+    expect(rowsRead()).toEqual([undefined, undefined, read('whole.csv').length - 1]);
+  });
+
+  it('results that have lost rows since another machine read them are refused, until the operator accepts them', async () => {
+    const { machine, svc, read, job, rowsRead } = await openGrowing();
+    expect(await svc('laptop', `au download ${job} --out whole.csv`)).toMatchObject({ code: 0 });
+    firstResults(machine, 6);
+    const refused = await svc('laptop', `au download ${job} --out fewer.csv`);
+    expect(refused.code, refused.stderr).toBe(12);
+    expect(errorIn(refused)['message']).toMatch(/has \d+ rows? with \w+, and had \d+ when /);
+    const accepted = await svc('laptop', `au download ${job} --out fewer.csv --accept-unproven`);
+    expect(accepted.code, accepted.stderr).toBe(0);
+    expect(rowsRead()).toEqual([4, undefined, read('whole.csv').length - 1, 6]);
+    expect(await svc('laptop', `au download ${job} --out again.csv`)).toMatchObject({ code: 0 });
+  });
+});
