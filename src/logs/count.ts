@@ -125,7 +125,7 @@ export function bucketOf(at: number | undefined): Bucket {
   return { count: 1, first: at ?? Infinity, last: at ?? -Infinity };
 }
 
-export function mergeInto(bucket: Bucket, { count, first, last }: Bucket): void {
+function mergeInto(bucket: Bucket, { count, first, last }: Bucket): void {
   bucket.count += count;
   if (first < bucket.first) bucket.first = first;
   if (last > bucket.last) bucket.last = last;

@@ -51,16 +51,16 @@ export interface AccessDays {
 export async function countAccess(
   context: Context,
   store: FileStore,
-  manifest: Pick<Manifest, 'coverage' | 'first' | 'index' | 'segments'>,
+  manifest: Pick<Manifest, 'coverage' | 'first' | 'segments'>,
   { dir, from, to, dormantMs, timeless, labels }: AccessDays,
 ): Promise<Access> {
-  const { coverage, first, index } = manifest;
+  const { coverage, first } = manifest;
   const segments = manifest.segments.filter((segment) => isWithin(segment, { until: to }));
   const end = Math.min(to, coverage.covered().at(-1)?.to ?? to);
   const past = coverage.missing({ from: from - LEAST_PAST_DAYS * DAY_MS, to: from });
   const hasPast = past.reduce((sum, range) => sum + range.to - range.from, 0) === 0;
   const counts = new AccessCounts({ from, to, dormantFrom: end - dormantMs, hasPast });
-  const reading = { dir, label: 'access', store, segments, index, since: -Infinity, until: to };
+  const reading = { dir, label: 'access', store, segments, since: -Infinity, until: to };
   await countEntries(context, { ...reading, onGroup: (log, bucket) => counts.add(log, bucket) });
   const deleted = new DeletedEntities();
   await readTimeless(context, { ...reading, segments: timeless }, (log) => {

@@ -2,9 +2,11 @@ import { parseTime } from '../../cli/output/time.ts';
 import { HOUR_MS } from '../../schema/durations.ts';
 import type { Log } from '../../schema/log.ts';
 import { type Bucket, bucketOf, emptyBucket, type Interval } from '../count.ts';
-import { COUNTED } from './index/tally.ts';
 import { holdsAt, LineClock, LineScanner, type ScannedMember } from './line-scanner.ts';
 import { readLine } from './read-segment.ts';
+
+/** The members that entries are counted by, in addition to the hour. */
+const COUNTED = ['entity_type', 'operation', 'actor_type', 'actor_id'] as const;
 
 /** Entries of one hour whose counted members have the same bytes. */
 interface Group {
@@ -25,17 +27,16 @@ export interface CountOptions extends Interval {
 /** Counts entries by the bytes of their lines, grouped by hour and by all counted members. */
 export class LineCounter {
   readonly #options: CountOptions;
-  readonly #scanner: LineScanner;
+  readonly #scanner = new LineScanner();
   readonly #time: ScannedMember;
   readonly #counted: readonly ScannedMember[];
   readonly #clock = new LineClock();
   /** The groups by their hash, or by the next free number after it. */
   readonly #groups = new Map<number, Group>();
 
-  constructor(options: CountOptions, scanner = new LineScanner()) {
-    this.#scanner = scanner;
-    this.#time = scanner.member('created_at');
-    this.#counted = COUNTED.map((name) => scanner.member(name));
+  constructor(options: CountOptions) {
+    this.#time = this.#scanner.member('created_at');
+    this.#counted = COUNTED.map((name) => this.#scanner.member(name));
     this.#options = options;
   }
 
@@ -71,16 +72,15 @@ export class LineCounter {
   #count(block: Buffer): void {
     const { start, end } = this.#time;
     const at = start === -1 ? undefined : this.#clock.read(block, start, end);
-    if (at !== undefined && this.#isWithin(at)) this.countLine(block, at);
+    if (at !== undefined && this.#isWithin(at)) this.#countLine(block, at);
   }
 
-  /** Counts the line that was just scanned. Returns an object that identifies its group until the group is passed on. */
-  countLine(block: Buffer, at: number): object {
+  /** Counts the line that was just scanned. */
+  #countLine(block: Buffer, at: number): void {
     const { bucket } = this.#groupOf(block, Math.floor(at / HOUR_MS));
     bucket.count += 1;
     if (at < bucket.first) bucket.first = at;
     if (at > bucket.last) bucket.last = at;
-    return bucket;
   }
 
   #groupOf(block: Buffer, hour: number): Group {

@@ -101,7 +101,7 @@ export function signedReview({ review, written_at }: ReviewRecord, number: numbe
 }
 
 /** Selects the files of an index that cover the given segments. */
-export function indexOf(segments: readonly Segment[], index: readonly IndexRef[]): IndexRef[] {
+function indexOf(segments: readonly Segment[], index: readonly IndexRef[]): IndexRef[] {
   const numbers = [...new Set(segments.map(({ path }) => partNumber(path)))];
   return index.filter(({ from, to }) => numbers.some((number) => number >= from && number <= to));
 }

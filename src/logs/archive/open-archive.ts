@@ -8,7 +8,6 @@ import type { TransferProgress } from '../../cli/output/progress.ts';
 import { S3_SECRETS } from '../../client/store/s3/settings.ts';
 import type { FileStore } from '../../client/store/store.ts';
 import type { CountOptions } from './count-lines.ts';
-import type { IndexRef } from './records/index-ref.ts';
 import type { Segment } from './records/record.ts';
 
 export const archiveLocation = reading(argument('<dir>', 'the directory of the archive, or s3://bucket/prefix', text));
@@ -92,21 +91,18 @@ interface Reading {
 
 interface Counting extends Reading, CountOptions {
   readonly segments: readonly Segment[];
-  readonly index: readonly IndexRef[];
   /** Set if entries are filtered by more than the counted members. Entries without any of these values may be skipped. */
   readonly among?: readonly string[] | undefined;
 }
 
-/** Counts the entries of segments in groups, from the index where possible, otherwise by reading the segments. */
+/** Counts the entries of segments in groups. */
 export async function countEntries(context: Context, counting: Counting): Promise<void> {
-  const { dir, label, store, segments: all, index, among, ...options } = counting;
-  const [{ countTallies }, { LineCounter }, { READERS, readLines, readSegment }, { sideBySide }] = await Promise.all([
-    import('./count-by-index.ts'),
+  const { dir, label, store, segments, among, ...options } = counting;
+  const [{ LineCounter }, { READERS, readLines, readSegment }, { sideBySide }] = await Promise.all([
     import('./count-lines.ts'),
     import('./read-segment.ts'),
     import('../../base/side-by-side.ts'),
   ]);
-  const segments = among ? all : await countTallies(store, index, all, options);
   const counter = new LineCounter(options);
   await withByteProgress(context, { dir, label, store, segments }, async (onBytes) => {
     const reading = { signal: context.signal, onBytes, among };

@@ -2,9 +2,6 @@ import { once } from 'node:events';
 import { constants, crc32, createDeflateRaw, type DeflateRaw } from 'node:zlib';
 import { Draft } from '../../base/files/draft.ts';
 import type { Log } from '../../schema/log.ts';
-import { bucketOf } from '../count.ts';
-import type { BuiltTally } from './index/file.ts';
-import { TallyBuilder } from './index/tally.ts';
 import { type BuiltColumn, ColumnContent } from './index/write.ts';
 import type { LocalFile } from '../../client/store/store.ts';
 
@@ -36,7 +33,6 @@ export interface ClosedSegment extends SegmentKind {
   readonly last: number | undefined;
   /** The columns to index. Raw segments have none, because JSON readers may see different ids in them. */
   readonly columns: readonly BuiltColumn[];
-  readonly tally: BuiltTally | undefined;
 }
 
 const COLUMN_ENTRIES = 10_000;
@@ -69,7 +65,6 @@ export class SegmentFile {
   #text = '';
   #characters = 0;
   #column = new ColumnContent();
-  readonly #tally = new TallyBuilder();
   #deflate: DeflateRaw | undefined;
   #output: Buffer[] = [];
   #crc = 0;
@@ -85,7 +80,6 @@ export class SegmentFile {
   /** Adds an entry as a line. Returns a promise only if the caller has to wait. @throws SvcError `local` */
   add({ line, bytes, log, at }: EntryText): Promise<unknown> | undefined {
     this.#column.add(at, log.entity_id, log.actor_id);
-    if (at !== undefined) this.#tally.add(log, bucketOf(at));
     this.#text += `${this.kind.isRaw ? (bytes ?? Buffer.from(line)).toString('latin1') : line}\n`;
     this.#characters += line.length;
     if (this.#column.entries >= COLUMN_ENTRIES || this.#characters >= COLUMN_CHARACTERS) return this.#endColumn();
@@ -111,7 +105,6 @@ export class SegmentFile {
       first: times.length === 0 ? undefined : Math.min(...times),
       last: times.length === 0 ? undefined : Math.max(...times),
       columns: this.kind.isRaw ? [] : this.#columns,
-      tally: this.#tally.built(),
     };
   }
 

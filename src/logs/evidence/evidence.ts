@@ -13,7 +13,6 @@ import { readLines } from '../archive/read-segment.ts';
 import { type Finding, readRecords } from '../archive/records/chain.ts';
 import { ClockDifferences } from '../archive/records/clock.ts';
 import { Coverage, isoRange, type TimeCoverage } from '../archive/records/coverage.ts';
-import { type IndexRef, withIndex } from '../archive/records/index-ref.ts';
 import {
   type BeginRecord,
   damaged,
@@ -46,7 +45,6 @@ export interface EvidencePlan {
   readonly requested: TimeCoverage;
   /** The segments of earlier days, which are not in the bundle. */
   readonly earlier: readonly Segment[];
-  readonly index: readonly IndexRef[];
   readonly reviews: readonly SignedReview[];
   readonly clocks: ClockDifferences;
 }
@@ -62,7 +60,6 @@ export async function planEvidence(store: FileStore, request: Request): Promise<
   const clocks = new ClockDifferences();
   const reviews: SignedReview[] = [];
   let earlier: Segment[] = [];
-  let index: IndexRef[] = [];
   let first: BeginRecord | undefined;
   let last: Link | undefined;
   for await (const link of readRecords(store)) {
@@ -76,11 +73,9 @@ export async function planEvidence(store: FileStore, request: Request): Promise<
     if (record.kind === 'segments') {
       segments.push(...record.segments.filter(({ path: at }) => isOf(dayIn(at), from, to)));
       earlier.push(...record.segments.filter(({ path: at }) => dayIn(at) < from));
-      index = withIndex(index, record.index);
     }
     if (record.kind !== 'dropped') continue;
     earlier = earlier.filter(({ path: at }) => !isDroppedBy(record, at));
-    index = index.filter(({ path: at }) => !isDroppedBy(record, at));
     // Late entries of dropped months are left out too, so that the content depends only on the days.
     const kept = record.before.slice(0, 10);
     if (kept > from) from = kept;
@@ -90,7 +85,7 @@ export async function planEvidence(store: FileStore, request: Request): Promise<
   const requested = coverage.of(requestedTime(request, coverage));
   const range = { ...daysOf(requested, segments, from), requested };
   const entries = segments.reduce((sum, segment) => sum + segment.entries, 0);
-  return { first, last, ...range, records, segments, entries, coverage, earlier, index, reviews, clocks };
+  return { first, last, ...range, records, segments, entries, coverage, earlier, reviews, clocks };
 }
 
 /** The bounds that were typed, and the time of the request. */

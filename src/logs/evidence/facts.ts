@@ -20,7 +20,7 @@ export async function evidenceFacts(
   plan: EvidencePlan,
   problems: readonly Finding[],
 ): Promise<EvidenceFacts> {
-  const { coverage, earlier, first, from, index, reviews, segments, to } = plan;
+  const { coverage, earlier, first, from, reviews, segments, to } = plan;
   // A damaged archive is not read beyond the days of the bundle.
   const known = problems.length === 0 ? [...earlier, ...segments] : segments;
   const days = {
@@ -31,7 +31,7 @@ export async function evidenceFacts(
     timeless: segments.filter((segment) => segment.first === null),
     labels: await knownLabels(context, first),
   };
-  const access = await countAccess(context, store, { coverage, first, index, segments: known }, days);
+  const access = await countAccess(context, store, { coverage, first, segments: known }, days);
   const range = mentioned(plan);
   const statuses = range === undefined ? [] : statusOf({ coverage, segments, reviews }, range);
   const dayCount = Math.floor(plan.requested.to / DAY_MS) - plan.requested.from / DAY_MS;

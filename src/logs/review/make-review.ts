@@ -8,7 +8,6 @@ import { DAY_MS } from '../../schema/durations.ts';
 import type { Log } from '../../schema/log.ts';
 import { isWithin, type Manifest, readManifest } from '../archive/manifest.ts';
 import { countEntries, openArchive } from '../archive/open-archive.ts';
-import type { IndexRef } from '../archive/records/index-ref.ts';
 import type { Segment } from '../archive/records/record.ts';
 import { readTimeless, timelessOf } from '../archive/timeless.ts';
 import { countFindings } from './count-findings.ts';
@@ -37,10 +36,10 @@ export async function makeReview(context: Context, input: ReviewedDay): Promise<
   const store = await openArchive(context, input.dir);
   const bounds = { since: from - PAST_DAYS * DAY_MS, until: from + DAY_MS };
   const manifest = await readManifest(store, bounds);
-  const { coverage, first, segments, index, last } = manifest;
+  const { coverage, first, segments, last } = manifest;
   const reviewed = new DayReview(from, coverage);
   const timeless = timelessOf(manifest.timeless, { from, to: from + DAY_MS });
-  const reading = { dir: input.dir, label: 'review', store, segments, index, ...bounds };
+  const reading = { dir: input.dir, label: 'review', store, segments, ...bounds };
   await countEntries(context, { ...reading, onGroup: (log, bucket) => reviewed.add(log, bucket) });
   const past = timelessOf(manifest.timeless, { from: bounds.since, to: from }).filter((one) => !timeless.includes(one));
   await readTimeless(context, { ...reading, segments: past }, (log) => reviewed.addTimeless(log, false));
@@ -69,10 +68,9 @@ interface Reading {
   readonly label: string;
   readonly store: FileStore;
   readonly segments: readonly Segment[];
-  readonly index: readonly IndexRef[];
 }
 
-/** Reads the deletions of a day from its segments, because the index counts entries without their entities. */
+/** Reads the deletions of a day, whose entities the counts do not have. */
 async function deletedOn(
   context: Context,
   reading: Reading,

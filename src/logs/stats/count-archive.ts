@@ -39,9 +39,9 @@ export async function countArchive(
   reportTimeless(context, manifest);
   const counts = new LogCounts();
   const segments = manifest.segments.filter((segment) => isWithin(segment, interval));
-  // All other filters are about counted members, so the index suffices for them.
+  // All other filters are about counted members.
   const isById = input.entityId !== undefined || input.grep !== undefined;
-  const reading = { dir, label: 'stats', store, segments, index: manifest.index, ...interval };
+  const reading = { dir, label: 'stats', store, segments, ...interval };
   const among = isById ? valuesAmong(input) : undefined;
   await countEntries(context, {
     ...reading,

@@ -3,7 +3,6 @@ import { isSvcError } from '../../base/errors.ts';
 import type { FileStore } from '../../client/store/store.ts';
 import { type ColumnInfo, type Group, IndexFile, shortDigest } from '../archive/index/file.ts';
 import { BLOCK_BYTES, blocksOf, type IdKey } from '../archive/index/filter.ts';
-import { entriesOf, TallyBuilder } from '../archive/index/tally.ts';
 import { ColumnContent } from '../archive/index/write.ts';
 import type { Finding } from '../archive/records/chain.ts';
 import { INDEX, type IndexRef } from '../archive/records/index-ref.ts';
@@ -15,7 +14,7 @@ const STEP_BYTES = 4 * 1024 * 1024;
 /** Compares an index with the segments. A missing index file is no problem, because its segments are then read whole. */
 export class IndexCheck {
   readonly #files: { readonly path: string; readonly file: IndexFile }[] = [];
-  readonly #indexed = new Map<string, Indexed>();
+  readonly #indexed = new Map<string, readonly ColumnInfo[]>();
   readonly #findings: Finding[] = [];
 
   static async open(store: FileStore, refs: readonly IndexRef[]): Promise<IndexCheck> {
@@ -29,8 +28,7 @@ export class IndexCheck {
 
   #add({ path }: IndexRef, file: IndexFile): void {
     this.#files.push({ path, file });
-    for (const [at, { sha256, columns }] of file.segments.entries())
-      this.#indexed.set(sha256, { columns, tally: file.tallyInfos[at]?.[2] });
+    for (const { sha256, columns } of file.segments) this.#indexed.set(sha256, columns);
   }
 
   /** Returns the check of a segment's entries against the index; undefined if the segment is not indexed. */
@@ -48,9 +46,6 @@ export class IndexCheck {
   async #checkContent(path: string, file: IndexFile): Promise<void> {
     for (const group of file.groups)
       if (!(await isAsHashed(file, group))) this.#note(path, 'its filters are not those of its columns');
-    const tallies = await file.tallies();
-    const held = tallies.map((tally) => tally && entriesOf(tally).length > 0);
-    if (file.tallyInfos.some((info, at) => info && held[at] !== true)) this.#note(path, 'its tallies were changed');
   }
 
   async #noting(path: string, work: () => Promise<void>): Promise<void> {
@@ -66,12 +61,6 @@ export class IndexCheck {
   #note(path: string, words: string): void {
     this.#findings.push({ problem: 'damaged', path, message: `${words}; it can be removed: more is then read` });
   }
-}
-
-/** The index's facts about a segment: its columns, and the hash of its tally's text. */
-interface Indexed {
-  readonly columns: readonly ColumnInfo[];
-  readonly tally: string | undefined;
 }
 
 async function isAsHashed(file: IndexFile, group: Group): Promise<boolean> {
@@ -92,18 +81,13 @@ async function isAsHashed(file: IndexFile, group: Group): Promise<boolean> {
 
 /** Compares the index's facts about a segment with its entries, which are added in order. */
 export class IndexedContent {
-  /** The tally of all entries with a time. */
-  readonly tally = new TallyBuilder();
   readonly #columns: readonly ColumnInfo[];
-  readonly #tally: string | undefined;
   #content = new ColumnContent();
-  readonly #groups = new Set<object>();
   #next = 0;
   #isSame: boolean;
 
-  constructor({ columns, tally }: Indexed, bytes: number) {
+  constructor(columns: readonly ColumnInfo[], bytes: number) {
     this.#columns = columns;
-    this.#tally = tally;
     this.#isSame = columns.reduce((sum, [length]) => sum + length, HEADER_BYTES + END_BYTES) === bytes;
   }
 
@@ -120,19 +104,10 @@ export class IndexedContent {
     this.#isSame &&= [1, 2, 3, 4, 6].every((member) => found[member] === due[member]);
     this.#next += 1;
     this.#content = new ColumnContent();
-    this.#groups.clear();
-  }
-
-  /** Whether an entry of the same group was added to the current column; remembers the group. */
-  hasActorOf(group: object | undefined): boolean {
-    const has = group !== undefined && this.#groups.has(group);
-    if (group) this.#groups.add(group);
-    return has;
   }
 
   /** Whether the entries match the index. Valid once all entries were added. */
   isSame(): boolean {
-    const isCounted = this.#tally === undefined || this.tally.built()?.info[2] === this.#tally;
-    return this.#isSame && isCounted && this.#content.entries === 0 && this.#next === this.#columns.length;
+    return this.#isSame && this.#content.entries === 0 && this.#next === this.#columns.length;
   }
 }

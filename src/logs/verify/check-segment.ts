@@ -2,8 +2,6 @@ import { isSvcError } from '../../base/errors.ts';
 import { formatNumber, parseTime } from '../../cli/output/time.ts';
 import type { FileStore, StoredFile } from '../../client/store/store.ts';
 import { DAY_MS } from '../../schema/durations.ts';
-import type { Log } from '../../schema/log.ts';
-import { LineCounter } from '../archive/count-lines.ts';
 import { keyIn, keyOf } from '../archive/index/filter.ts';
 import { holdsAt, LineClock, LineScanner, type ScannedMember } from '../archive/line-scanner.ts';
 import { readLine, readLines, type ReadSegmentOptions } from '../archive/read-segment.ts';
@@ -20,7 +18,6 @@ import {
   UNKNOWN_DAY,
   withinYears,
 } from '../archive/records/record.ts';
-import type { Bucket } from '../count.ts';
 import type { IndexCheck, IndexedContent } from './check-index.ts';
 
 export interface ListedSegment {
@@ -89,7 +86,6 @@ class SegmentContent {
   readonly #tenantOfLine = this.#scanner.member('tenant_id');
   readonly #entityId = this.#scanner.member('entity_id');
   readonly #actorId = this.#scanner.member('actor_id');
-  readonly #counter: LineCounter | undefined;
   readonly #clock = new LineClock();
   readonly #day: string;
   /** The beginning of the segment's day; NaN for entries without a readable time. */
@@ -107,8 +103,6 @@ class SegmentContent {
 
   constructor(segment: Segment, tenantId: string | undefined, indexed: IndexedContent | undefined) {
     this.#indexed = indexed;
-    const onGroup = (log: Log, bucket: Bucket): void => indexed?.tally.add(log, bucket);
-    this.#counter = indexed && new LineCounter({ since: -Infinity, until: Infinity, onGroup }, this.#scanner);
     this.#segment = segment;
     this.#tenantId = tenantId;
     this.#folder = segment.path.split('/', 1).join('');
@@ -127,12 +121,15 @@ class SegmentContent {
         const time = entryTime(log);
         this.#take(time, this.#isOther(log.tenant_id ?? this.#tenantId));
         this.#indexed?.add(time, log.entity_id, log.actor_id);
-        this.#counter?.addEntry(log);
       } else {
         const { start, end: timeEnd } = this.#time;
         const time = start === -1 ? undefined : withinYears(this.#clock.read(block, start, timeEnd));
         this.#take(time, this.#isForeignAt(block, this.#tenantOfLine));
-        if (this.#indexed) this.#compare(this.#indexed, block, time);
+        if (this.#indexed) {
+          addId(this.#indexed, block, this.#entityId);
+          addId(this.#indexed, block, this.#actorId);
+          this.#indexed.add(time);
+        }
       }
       at = end;
     }
@@ -148,14 +145,6 @@ class SegmentContent {
     this.#last = Math.max(this.#last, at);
   }
 
-  #compare(indexed: IndexedContent, block: Buffer, at: number | undefined): void {
-    const group = at === undefined ? undefined : this.#counter?.countLine(block, at);
-    addId(indexed, block, this.#entityId);
-    // An actor is added to a column's filter once. Known groups show that it was, without decoding the actor's id.
-    if (!indexed.hasActorOf(group)) addId(indexed, block, this.#actorId);
-    indexed.add(at);
-  }
-
   #isForeignAt(block: Buffer, { start, end }: ScannedMember): boolean {
     if (start === -1) return this.#isOther(this.#tenantId);
     if (this.#tenant?.length === end - start && holdsAt(block, start, this.#tenant)) return this.#isForeign;
@@ -169,7 +158,6 @@ class SegmentContent {
   }
 
   problems(): string[] {
-    this.#counter?.flush();
     const { first, last } = this.#segment;
     const isFramed = timeOf(first, Infinity) === this.#first && timeOf(last, -Infinity) === this.#last;
     const counted = [

@@ -114,13 +114,6 @@ it('R61: svc logs access counts entries without a readable time, and warns of th
   );
 });
 
-it('svc logs access counts the same from the index and from the entries', async () => {
-  const top = await archive();
-  const indexed = await access(top);
-  fs.rmSync(path.join(top, '_index'), { recursive: true });
-  expect((await access(top)).stdout).toBe(indexed.stdout);
-});
-
 it('svc logs access --html writes a page that says what logs do not show, and runs nothing', async () => {
   const top = await archive(true);
   const page = path.join(path.dirname(top), `${path.basename(top)}.html`);

@@ -372,12 +372,13 @@ describe('svc logs review', () => {
     expect((await review(await archive(), '--day', typed)).code).toBe(2);
   });
 
-  it('svc logs review exits with 5 where there is no archive, and with 12 for a changed file', async () => {
+  it('R33: svc logs review exits with 5 where there is no archive, and with 12 for a changed byte', async () => {
     const top = await archive();
     expect((await review(path.join(top, 'none'))).code).toBe(5);
     const segment = filesIn(top).find((file) => /^tenant=.*date=2026-03-01/.test(file)) ?? '';
-    fs.appendFileSync(path.join(top, segment), 'x');
-    fs.rmSync(path.join(top, '_index'), { recursive: true });
+    const bytes = fs.readFileSync(path.join(top, segment));
+    const middle = bytes.length >> 1;
+    fs.writeFileSync(path.join(top, segment), bytes.fill((bytes[middle] ?? 0) ^ 1, middle, middle + 1));
     expect((await review(top)).code).toBe(12);
   });
 });

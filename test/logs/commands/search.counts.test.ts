@@ -95,7 +95,6 @@ it.each([
     const { top, store, links } = await buildArchive(START, [
       { to: end, entries: [...entries(START), ...entries(end - DAY)] },
     ]);
-    fs.rmSync(path.join(top, '_index'), { recursive: true });
     const read = vi.spyOn(DirectoryStore.prototype, 'read').mockImplementationOnce(async function* (file) {
       await store.lock(async () => {
         const last = links.at(-1);

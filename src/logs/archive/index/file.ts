@@ -15,22 +15,11 @@ const time = z.nullable(z.number());
 /** A column: compressed bytes, entries, first and last time, size class of its filter, hash of its bytes, hash of its filter. */
 const columnSchema = z.tuple([count, count, time, time, count.check(z.maximum(LARGEST_CLASS)), z.string(), z.string()]);
 
-/** The tally of a segment: its size in bytes, the hash of its bytes, and the hash of its text. */
-const tallySchema = z.tuple([count, z.string(), z.string()]);
-
-/** A tally: the compressed counts of a segment's entries. */
-export interface BuiltTally {
-  readonly info: z.infer<typeof tallySchema>;
-  readonly bytes: Uint8Array;
-}
-
 const headSchema = z.looseObject({
   version: z.literal(1),
   segments: z.array(z.looseObject({ sha256: z.string(), columns: z.array(columnSchema) })),
   /** The hashes of the pages of filters, by size class. */
   pages: z.array(z.array(z.string())),
-  /** The tally of each segment, or null. Tallies follow the filters in this order. */
-  tallies: z.optional(z.array(z.nullable(tallySchema))),
 });
 
 type Head = z.infer<typeof headSchema>;
@@ -93,15 +82,12 @@ export class IndexFile {
   readonly #store: FileStore;
   readonly #ref: IndexRef;
   readonly #pages: Head['pages'];
-  /** The facts about each segment's tally; null for a segment without one. */
-  readonly tallyInfos: NonNullable<Head['tallies']>;
 
   private constructor(store: FileStore, ref: IndexRef, head: Head) {
     this.#store = store;
     this.#ref = ref;
     this.segments = head.segments;
     this.#pages = head.pages;
-    this.tallyInfos = head.tallies ?? [];
     this.groups = groupsOf(head.segments);
   }
 
@@ -131,23 +117,6 @@ export class IndexFile {
     }
     const rowBytes = pageBytes / perPage;
     return bytes.subarray((from - first * perPage) * rowBytes, (to - first * perPage) * rowBytes);
-  }
-
-  /** Reads the tallies of the segments from `from` to before `to`; undefined for one that is absent or was changed. */
-  async tallies(from = 0, to = this.segments.length): Promise<(BuiltTally | undefined)[]> {
-    const lengths = this.tallyInfos.map((info) => info?.[0] ?? 0);
-    const before = sum(lengths.slice(0, from));
-    const length = sum(lengths.slice(from, to));
-    const start = this.#startOf({ sizeClass: this.groups.length }) + before;
-    const all = length === 0 ? new Uint8Array() : await this.#store.readRange(this.#ref.path, start, length);
-    let at = 0;
-    return this.segments.slice(from, to).map((_, place) => {
-      const info = this.tallyInfos[from + place];
-      const begin = at;
-      at += info?.[0] ?? 0;
-      const bytes = all.subarray(begin, at);
-      return info && shortHash(bytes) === info[1] ? { info, bytes } : undefined;
-    });
   }
 
   #startOf({ sizeClass }: Pick<Group, 'sizeClass'>): number {

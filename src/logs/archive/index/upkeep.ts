@@ -11,18 +11,17 @@ import {
   recordPath,
   type Segment,
 } from '../records/record.ts';
-import { type BuiltTally, IndexFile } from './file.ts';
+import { IndexFile } from './file.ts';
 import { type BuiltColumn, type IndexPart, newestDay, partOf, writeIndex } from './write.ts';
 
 /** Index files are merged every 16 and every 256 records, so that a year has only some dozens of files. */
 const SPANS = [256, 16] as const;
 const READ_AHEAD = 16;
 
-/** A segment of the next record, with its columns and tally to index. */
+/** A segment of the next record, with its columns to index. */
 export interface StoredSegment {
   readonly segment: Segment;
   readonly columns: readonly BuiltColumn[];
-  readonly tally: BuiltTally | undefined;
 }
 
 /** Indexes the segments of the next record, and merges older index files when due. Returns the added files for the record. */
@@ -33,7 +32,7 @@ export async function indexSegments(
 ): Promise<IndexRef[]> {
   const sequence = last.record.sequence + 1;
   const own = stored.filter(({ columns }) => columns.length > 0);
-  const parts = own.map(({ segment, columns, tally }) => partOf(segment.sha256, columns, tally));
+  const parts = own.map(({ segment, columns }) => partOf(segment.sha256, columns));
   const day = newestDay(own.map(({ segment }) => segment.path));
   const added = parts.length === 0 ? [] : [await writeIndex(store, { from: sequence, to: sequence, day }, parts)];
   const merged = await unlessDamaged(mergeBefore(store, last));

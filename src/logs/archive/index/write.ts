@@ -4,16 +4,7 @@ import { sideBySide } from '../../../base/side-by-side.ts';
 import type { FileStore } from '../../../client/store/store.ts';
 import { INDEX, type IndexRef } from '../records/index-ref.ts';
 import { dayIn, UNKNOWN_DAY } from '../records/record.ts';
-import {
-  type BuiltTally,
-  type ColumnInfo,
-  type Group,
-  groupsOf,
-  headOf,
-  type IndexedSegment,
-  rowsPerPage,
-  shortHash,
-} from './file.ts';
+import { type ColumnInfo, type Group, groupsOf, headOf, type IndexedSegment, rowsPerPage, shortHash } from './file.ts';
 import { BLOCK_BYTES, blocksOf, FilterBuilder, type IdKey, keyOf } from './filter.ts';
 
 /** A source for a new index file: new segments, or another index file. */
@@ -22,8 +13,6 @@ export interface IndexPart {
   readonly groups: readonly Group[];
   /** Reads the blocks of all columns of a group, in the rows from `from` to before `to`. */
   rows(group: Group, from: number, to: number): Promise<Uint8Array>;
-  /** Reads the tally of each segment; undefined for one without a tally. */
-  tallies(): Promise<readonly (BuiltTally | undefined)[]>;
 }
 
 /** A column's facts and filter for the index. */
@@ -63,7 +52,7 @@ export class ColumnContent {
 }
 
 /** Makes a new segment a part of an index file. */
-export function partOf(sha256: string, columns: readonly BuiltColumn[], tally?: BuiltTally): IndexPart {
+export function partOf(sha256: string, columns: readonly BuiltColumn[]): IndexPart {
   const segments = [{ sha256, columns: columns.map(({ info }) => info) }];
   return {
     segments,
@@ -75,7 +64,6 @@ export function partOf(sha256: string, columns: readonly BuiltColumn[], tally?: 
         to - from,
       );
     },
-    tallies: async () => [tally],
   };
 }
 
@@ -109,14 +97,7 @@ export async function writeIndex(
     const segments = parts.flatMap((part) => part.segments);
     const pages: string[][] = [];
     for (const group of groupsOf(segments)) pages.push(await writeGroup(draft, group, parts));
-    const tallies: (BuiltTally['info'] | null)[] = [];
-    for (const part of parts) {
-      for (const tally of await part.tallies()) {
-        tallies.push(tally?.info ?? null);
-        if (tally) await draft.write(tally.bytes);
-      }
-    }
-    const head = headOf({ segments, pages, tallies });
+    const head = headOf({ segments, pages });
     await draft.write(head);
     const sealed = await draft.seal();
     const hash = sha256Of(head);
