@@ -6,9 +6,12 @@ import { fileSource } from '../../client/transfer/source.ts';
 import { tokenKey } from '../request/row-key.ts';
 import { readResults } from '../result-codes.ts';
 import { byText } from './claims.ts';
-import { type DoneEntry, type EndBody, MOST_CODES } from './entry.ts';
+import type { DoneEntry, EndBody } from './entry.ts';
 import type { LedgerCycle } from './ledger.ts';
 import { keyOfClosedAccount, keyOfNewToken, type RowSet, RowSetBuilder } from './row-set.ts';
+
+/** The most codes whose rows an entry counts: those that most rows have. */
+const MOST_CODES = 100;
 
 /** The result code of a closed account. */
 const CLOSED_ACCOUNT = 'WRN_CLOSED_ACCOUNT';
