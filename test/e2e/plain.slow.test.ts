@@ -14,7 +14,7 @@ const PICTURES: Readonly<Record<string, readonly string[]>> = {
   'au/wait/deliver.ts': ['au submit tokens.csv --wait --out results.csv --force'],
   'logs/review/draw.ts': ['logs review audit --day 2020-01-01'],
   'au/results/report-view.ts': ['au report results.csv', 'au report results.csv --request tokens.csv'],
-  'cli/output/live-line.ts': ['au submit tokens.csv --wait --cycle another --pay-again --out again.csv --force'],
+  'cli/output/progress.ts': ['au submit tokens.csv --wait --cycle another --pay-again --out again.csv --force'],
 };
 
 const home = new Home();

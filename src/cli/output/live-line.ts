@@ -1,77 +1,59 @@
 import type { WriteStream } from 'node:tty';
+import type { Ora } from 'ora';
 import { isNarrow } from './text.ts';
 
-/** The content of a live line: text behind a spinner or, if a share is known, a bar between label and numbers. */
-export interface LiveText {
-  /** The text behind the spinner, or before the bar. */
-  readonly text: string;
-  readonly bar?: { readonly share: number; readonly columns: number; readonly numbers: string } | undefined;
-}
+const SPINNER_COLUMNS = 2;
 
-interface Painter {
-  start(): void;
-  update(shown: LiveText): void;
-  stop(): void;
-}
-
-/** The last line of a terminal, repainted in place; it makes room for other text. */
+/** The last line of a terminal, repainted in place behind a spinner; it makes room for other text. */
 export class LiveLine {
+  /** Whether the terminal shows block characters. */
+  readonly unicode: boolean;
   readonly #stream: WriteStream;
   readonly #redact: (text: string) => string;
-  readonly #unicode: boolean;
-  #painter: Painter | undefined;
-  #kind: 'spinner' | 'bar' | undefined;
+  #spinner: Ora | undefined;
   #hidden = 0;
 
   constructor(stream: WriteStream, redact: (text: string) => string, unicode: boolean) {
     this.#stream = stream;
     this.#redact = redact;
-    this.#unicode = unicode;
+    this.unicode = unicode;
   }
 
-  /** The columns of the line. The last column of the terminal stays free, since a full line makes some terminals wrap. */
+  /** The columns for text. The last column of the terminal stays free, since a full line makes some terminals wrap. */
   get columns(): number {
-    return columnsOf(this.#stream) - 1;
+    return Math.max(0, columnsOf(this.#stream) - 1 - SPINNER_COLUMNS);
   }
 
-  /** Replaces the line by this content, cut to the terminal. The cursor is hidden. */
-  async show({ text, bar }: LiveText, stop: AbortSignal): Promise<void> {
-    const kind = bar === undefined ? 'spinner' : 'bar';
-    if (kind !== this.#kind) {
-      this.end();
-      const create = kind === 'bar' ? createBar : createSpinner;
-      const painter = await create(this.#stream, this.#unicode);
-      if (stop.aborted) return;
-      this.#kind = kind;
-      this.#painter = painter;
-      painter.update({ text: this.#fitted(text), bar });
-      if (this.#hidden === 0) painter.start();
+  /** Replaces the line by this text, cut to the terminal. The cursor is hidden. */
+  async show(text: string, stop: AbortSignal): Promise<void> {
+    const fitted = cutRoughly(this.#redact(text), this.columns);
+    if (this.#spinner !== undefined) {
+      this.#spinner.text = fitted;
       return;
     }
-    this.#painter?.update({ text: this.#fitted(text), bar });
+    const spinner = await createSpinner(this.#stream, this.unicode);
+    if (stop.aborted) return;
+    this.#spinner = spinner;
+    spinner.text = fitted;
+    if (this.#hidden === 0) spinner.start();
   }
 
   /** Removes the line and shows the cursor. Safe to call at any time and repeatedly. */
   end(): void {
-    if (this.#hidden === 0) this.#painter?.stop();
-    this.#kind = undefined;
-    this.#painter = undefined;
+    if (this.#hidden === 0) this.#spinner?.stop();
+    this.#spinner = undefined;
   }
 
   /** Removes the line while other text is written or a question is open. Each call needs a {@link redraw}. */
   hide(): void {
     this.#hidden += 1;
-    if (this.#hidden === 1) this.#painter?.stop();
+    if (this.#hidden === 1) this.#spinner?.stop();
   }
 
   /** Shows the line again after {@link hide}. */
   redraw(): void {
     this.#hidden -= 1;
-    if (this.#hidden === 0) this.#painter?.start();
-  }
-
-  #fitted(text: string): string {
-    return cutRoughly(this.#redact(text), Math.max(0, this.columns - 2));
+    if (this.#hidden === 0) this.#spinner?.start();
   }
 }
 
@@ -100,9 +82,9 @@ function withKnownColumns(stream: WriteStream): WriteStream {
   });
 }
 
-async function createSpinner(stream: WriteStream, unicode: boolean): Promise<Painter> {
+async function createSpinner(stream: WriteStream, unicode: boolean): Promise<Ora> {
   const { default: ora } = await import('ora');
-  const spinner = ora({
+  return ora({
     stream: withKnownColumns(stream),
     spinner: unicode ? 'dots' : 'line',
     color: false,
@@ -110,42 +92,6 @@ async function createSpinner(stream: WriteStream, unicode: boolean): Promise<Pai
     isEnabled: true,
     discardStdin: false,
   });
-  return {
-    start: () => void spinner.start(),
-    update: ({ text }) => {
-      spinner.text = text;
-    },
-    stop: () => void spinner.stop(),
-  };
-}
-
-async function createBar(stream: WriteStream, unicode: boolean): Promise<Painter> {
-  const { default: cliProgress } = await import('cli-progress');
-  let shown: LiveText = { text: '' };
-  const bar = new cliProgress.SingleBar({
-    stream,
-    format: (options, { progress }) => {
-      const { columns = 0, numbers = '' } = shown.bar ?? {};
-      const drawn = cliProgress.Format.BarFormat(progress, { ...options, barsize: columns });
-      return [shown.text, drawn, numbers].filter(Boolean).join(' ');
-    },
-    barsize: 40,
-    barCompleteChar: unicode ? '█' : '#',
-    barIncompleteChar: unicode ? '░' : '.',
-    fps: 10,
-    hideCursor: true,
-    clearOnComplete: true,
-    // The command handles interrupts itself and then ends the bar.
-    gracefulExit: false,
-  });
-  return {
-    start: () => bar.start(1, shown.bar?.share ?? 0),
-    update: (next) => {
-      shown = next;
-      bar.update(next.bar?.share ?? 0);
-    },
-    stop: () => bar.stop(),
-  };
 }
 
 // The module for exact widths takes 50 ms to load. Counting two columns for all but ASCII and our drawing characters may
@@ -155,7 +101,7 @@ function cutRoughly(text: string, columns: number): string {
   let used = 0;
   let cut = '';
   for (const character of text) {
-    used += /[\x20-\x7e…]/.test(character) ? 1 : 2;
+    used += /[\x20-\x7e…█░]/.test(character) ? 1 : 2;
     if (used > columns) return cut;
     cut += character;
   }

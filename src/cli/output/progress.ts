@@ -1,10 +1,11 @@
 import type { Clock } from '../../base/system.ts';
-import type { LiveLine, LiveText } from './live-line.ts';
+import { drawGauge } from './bars.ts';
+import type { LiveLine } from './live-line.ts';
 import type { Messages } from './messages.ts';
 import { cleanText } from './text.ts';
 import { formatBytes, formatDuration, formatPercent } from './time.ts';
 
-/** What is over sooner is not shown: spinner and bar take time to load, and would only flash. */
+/** What is over sooner is not shown: the spinner takes time to load, and would only flash. */
 const SHOW_AFTER_MS = 1000;
 const UPDATE_MS = 250;
 
@@ -22,11 +23,13 @@ interface Stage {
   readonly clock: Clock;
   /** Whether a live line is painted, so that plain lines need not be written. */
   readonly isLive: boolean;
+  /** Whether the live line shows block characters. */
+  readonly unicode: boolean;
   readonly notices: Messages;
   leave(task: Task): void;
 }
 
-/** Progress of long work: on a terminal a live line (ora, cli-progress) after a second, elsewhere lines. */
+/** Progress of long work: on a terminal a live line (ora) after a second, elsewhere lines. */
 export class Progress {
   readonly #options: ProgressOptions;
   readonly #stage: Stage;
@@ -37,7 +40,8 @@ export class Progress {
     this.#options = options;
     const { notices, clock } = options;
     const isLive = options.live !== undefined && notices.shows('normal');
-    this.#stage = { clock, isLive, notices, leave: (task) => this.#remove(task) };
+    const unicode = options.live?.unicode ?? false;
+    this.#stage = { clock, isLive, unicode, notices, leave: (task) => this.#remove(task) };
     options.signal?.addEventListener('abort', () => this.end(), { once: true });
   }
 
@@ -87,8 +91,7 @@ export class Progress {
       const [first, ...others] = this.#tasks;
       const more = others.length === 0 ? '' : ` (and ${others.length} more)`;
       const line = first?.line(clock.now(), live.columns - more.length);
-      const bar = line?.bar && { ...line.bar, numbers: line.bar.numbers + more };
-      if (line !== undefined) await live.show({ text: bar ? line.text : line.text + more, bar }, stop);
+      if (line !== undefined) await live.show(line + more, stop);
       await clock.sleep(UPDATE_MS, stop).catch(() => {});
     }
   }
@@ -96,7 +99,6 @@ export class Progress {
 
 const MINUTE = 60_000;
 const WAIT_LINE_EVERY_MS = 5 * MINUTE;
-const SPINNER_COLUMNS = 2;
 
 /** What is said beside the state; on narrower and narrower terminals the last ones go. */
 const FACTS = ['age', 'next poll', 'typical'] as const;
@@ -126,7 +128,7 @@ abstract class Task {
   }
 
   /** What to show now, at best within `columns`. */
-  abstract line(now: number, columns: number): LiveText;
+  abstract line(now: number, columns: number): string;
 
   protected say(text: string, how: 'note' | 'success' = 'note'): void {
     this.stage.notices[how](`${this.label}: ${text}`);
@@ -166,10 +168,9 @@ export class WaitProgress extends Task {
     this.end();
   }
 
-  line(now: number, columns: number): LiveText {
+  line(now: number, columns: number): string {
     const texts = [3, 2, 1].map((facts) => this.#text(now, facts));
-    const fits = texts.find((text) => text.length <= columns - SPINNER_COLUMNS);
-    return { text: fits ?? this.#text(now, 0) };
+    return texts.find((text) => text.length <= columns) ?? this.#text(now, 0);
   }
 
   #text(now: number, facts: number = FACTS.length): string {
@@ -249,12 +250,12 @@ export class TransferProgress extends Task {
   }
 
   // On a narrow terminal the bar gives way to the numbers.
-  line(now: number, columns: number): LiveText {
+  line(now: number, columns: number): string {
     const share = this.#share();
     const numbers = this.#numbers(now);
     const room = Math.min(BAR_COLUMNS, columns - this.label.length - numbers.length - 2);
-    if (share === undefined || room < LEAST_BAR) return { text: `${this.label} ${numbers}` };
-    return { text: this.label, bar: { share, columns: room, numbers } };
+    if (share === undefined || room < LEAST_BAR) return `${this.label} ${numbers}`;
+    return `${this.label} ${drawGauge(share, room, { unicode: this.stage.unicode })} ${numbers}`;
   }
 
   #numbers(now: number): string {

@@ -169,7 +169,7 @@ describe('progress on a terminal', () => {
     const all = set(100);
     const transfer = all.progress.bytes('upload', 30_000_000);
     transfer.update(15_000_000);
-    expect(await shown(all)).toBe('upload ██████████░░░░░░░░░░ 50%, 15.0 MB of 30.0 MB, 15.0 MB/s, 1s left');
+    expect((await shown(all)).slice(2)).toBe('upload ██████████░░░░░░░░░░ 50%, 15.0 MB of 30.0 MB, 15.0 MB/s, 1s left');
     transfer.done();
     expect(all.sink.text.endsWith('upload: 15.0 MB in 1s\n')).toBe(true);
     expect(all.sink.text).toContain('\u001b[?25h');
@@ -177,17 +177,13 @@ describe('progress on a terminal', () => {
 
   it('progress on a terminal of a transfer shortens the bar, then leaves it out, before the numbers suffer', async () => {
     const lines: string[] = [];
-    for (const columns of [68, 60, 50]) {
+    for (const columns of [70, 62, 54]) {
       const all = set(columns);
       all.progress.bytes('upload', 30_000_000).update(15_000_000);
-      lines.push(await shown(all));
+      lines.push((await shown(all)).slice(2));
     }
     const numbers = '50%, 15.0 MB of 30.0 MB, 15.0 MB/s, 1s left';
-    expect(lines).toEqual([
-      `upload ████████░░░░░░░░ ${numbers}`,
-      `upload ████░░░░ ${numbers}`,
-      expect.stringMatching(/^. upload 50%, 15\.0 MB of 30\.0 MB, 15\.0 MB\/s/),
-    ]);
+    expect(lines).toEqual([`upload ████████░░░░░░░░ ${numbers}`, `upload ████░░░░ ${numbers}`, `upload ${numbers}`]);
   });
 
   it('progress on a terminal never takes the whole width, however wide the label is', async () => {
