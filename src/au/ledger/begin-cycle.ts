@@ -6,9 +6,9 @@ import { standingClaims } from './claims.ts';
 import type { ClaimEntry, Entry } from './entry.ts';
 import { isDone } from './is-done.ts';
 import { findJob } from '../run/job.ts';
-import { fileCycle, unknownRowsCycle } from './file-cycle.ts';
+import { type FileRows, fileCycles, sharedRows } from './earlier-keys.ts';
+import { unknownRowsCycle } from './file-cycle.ts';
 import type { Ledger, LedgerCycle } from './ledger.ts';
-import type { RowSet } from './row-set.ts';
 
 /** How many cycles are compared, newest first. */
 const CYCLES_COMPARED = 40;
@@ -28,6 +28,8 @@ export interface OtherCycle {
   readonly openJobs: readonly string[];
   /** How many of the rows it has. */
   readonly shared: number;
+  /** Whether it is the cycle of the same file without a cycle. */
+  readonly isSameFile: boolean;
 }
 
 /**
@@ -37,7 +39,7 @@ export interface OtherCycle {
 export async function otherCycles(
   ledger: Ledger,
   except: string,
-  rows: RowSet,
+  rows: FileRows,
   sha256: string,
 ): Promise<readonly OtherCycle[]> {
   const found: {
@@ -53,13 +55,14 @@ export async function otherCycles(
     const first = standingClaims(entries)[0];
     if (first) found.push({ name, cycle, entries, began: parseTime(first.created_at) ?? 0 });
   }
+  const ownNames = new Set([...(await fileCycles(ledger.salts, rows)), unknownRowsCycle(sha256)]);
   const newest = found.toSorted((one, other) => other.began - one.began).slice(0, CYCLES_COMPARED);
   return Promise.all(
     newest.map(async ({ name, cycle, entries, began }) => {
       const claims = standingClaims(entries);
       const shared = await sharedWith(cycle, claims, rows, sha256);
       const unread = claims.map(({ job }) => job).filter((job) => !isDone(entries, job));
-      return { name, began, shared, openJobs: unread };
+      return { name, began, shared, openJobs: unread, isSameFile: ownNames.has(name) };
     }),
   );
 }
@@ -67,23 +70,21 @@ export async function otherCycles(
 async function sharedWith(
   cycle: LedgerCycle,
   claims: readonly ClaimEntry[],
-  rows: RowSet,
+  rows: FileRows,
   sha256: string,
 ): Promise<number> {
   let shared = 0;
-  for (const { row_set: set, file, rows: count } of claims)
-    if (set !== null) shared += rows.shared(await cycle.rowSet(set));
-    else if (file.sha256 === sha256) shared += count;
-  return Math.min(shared, rows.size);
+  for (const claim of claims)
+    if (claim.row_set !== null) shared += await sharedRows(cycle, claim, rows);
+    else if (claim.file.sha256 === sha256) shared += claim.rows;
+  return Math.min(shared, rows.rows.size);
 }
 
 /** The command that begins a cycle, as words. */
 interface Beginning {
   readonly name: string;
-  /** The rows of the file. */
-  readonly rows: RowSet;
-  /** The SHA-256 of the file. */
-  readonly sha256: string;
+  /** How many rows the file has. */
+  readonly rows: number;
   /** The cycle as the operator named it; undefined for a file without one. */
   readonly cycle: string | undefined;
   readonly words: readonly string[];
@@ -101,19 +102,19 @@ interface Beginning {
 export async function requireOtherRows(
   client: Client | undefined,
   others: readonly OtherCycle[],
-  { name, rows, sha256, cycle, words, submit = words, now }: Beginning,
+  { name, rows, cycle, words, submit = words, now }: Beginning,
 ): Promise<void> {
-  const isSame = ({ shared }: OtherCycle): boolean => shared > rows.size * SAME_FILE;
+  const isSame = ({ shared }: OtherCycle): boolean => shared > rows * SAME_FILE;
   const other = others.find((each) => isSame(each) && (each.openJobs.length > 0 || now - each.began < YOUNG_MS));
   if (other === undefined) return;
   const isOpen = other.openJobs.length > 0;
   const status = client && isOpen ? await firstUnderWay(client, other.openJobs) : undefined;
-  const share = `${countText(other.shared, 'row')} of ${name} (${fixedPercent(other.shared / rows.size)})`;
+  const share = `${countText(other.shared, 'row')} of ${name} (${fixedPercent(other.shared / rows)})`;
   const ago = formatDuration(Math.max(0, now - other.began));
   const began = isOpen ? `which began ${ago} ago and is not completed` : `which began ${ago} ago`;
   const isFile = other.name.startsWith('file-');
   const where = isFile ? 'a submission without a cycle' : `cycle ${other.name}`;
-  const isSameFile = [fileCycle(rows), unknownRowsCycle(sha256)].includes(other.name);
+  const { isSameFile } = other;
   const goOn = isSameFile ? submit : [...submit, '--cycle', other.name];
   // A completed file without a cycle has nothing left to send, and may be refused.
   const [does, next] =

@@ -6,15 +6,15 @@ import type { ClaimEntry, Entry, EntryBody } from './entry.ts';
 import { hasClaim } from './has-claim.ts';
 import type { Ledger, LedgerCycle } from './ledger.ts';
 import { provableFrom } from './proof-of-absence.ts';
-import type { RowSet } from './row-set.ts';
+import { type FileRows, type KeysUnder, rowsUnder, sharedRows } from './earlier-keys.ts';
 
 /** The rows of a part, and the job that was created for them. */
 export interface Claiming {
   readonly job: AccountUpdaterJob;
   readonly cycle: string;
-  readonly rows: RowSet;
+  readonly rows: FileRows;
   /** Returns the keys that the tokens of the rows would have if results had made them. */
-  readonly tokens: () => Promise<RowSet>;
+  readonly tokens: KeysUnder;
   /** Tells whether a token stands twice among the rows. */
   readonly hasTokenTwice: () => Promise<boolean>;
   readonly run: string;
@@ -39,7 +39,7 @@ export async function claimRows(ledger: Ledger, claiming: Claiming): Promise<boo
   // A claim may be known from a copy, which a restored ledger does not have.
   await cycle.heal();
   const claimed = await cycle.read();
-  if (isClaimed(claimed, claiming)) {
+  if (await isClaimed(cycle, claimed, claiming)) {
     await cycle.requireCondition();
     await requireOnlyClaim(cycle, claiming, claimed);
     return false;
@@ -52,9 +52,9 @@ export async function claimRows(ledger: Ledger, claiming: Claiming): Promise<boo
     });
   if (!(await ledger.mark(job.id, claiming.cycle))) throw boundJob(job.id);
   const times = { created_at: serviceTime(job, job.created_at), expires_at: serviceTime(job, job.expires_at) };
-  const body = claimBody(claiming, await cycle.createRowSet(rows), times);
+  const body = claimBody(claiming, await cycle.createRowSet(rows.rows), times);
   return cycle.append(async (entries) => {
-    if (isClaimed(entries, claiming)) return undefined;
+    if (await isClaimed(cycle, entries, claiming)) return undefined;
     await requireFree(cycle, claiming, entries);
     return body;
   });
@@ -84,7 +84,7 @@ export interface ClaimingAgain extends Omit<Claiming, 'job' | 'tokens' | 'hasTok
 export async function claimAgain(ledger: Ledger, claiming: ClaimingAgain): Promise<void> {
   const { id, created_at } = claiming.job;
   const cycle = ledger.cycle(claiming.cycle);
-  const body = claimBody(claiming, await cycle.createRowSet(claiming.rows), { created_at, expires_at: null });
+  const body = claimBody(claiming, await cycle.createRowSet(claiming.rows.rows), { created_at, expires_at: null });
   await cycle.append(async (entries) => (stands(entries, id) ? undefined : body));
   await ledger.mark(id, claiming.cycle);
 }
@@ -119,10 +119,9 @@ async function requireOnlyClaim(
 async function claimWithRows(
   cycle: LedgerCycle,
   claims: readonly ClaimEntry[],
-  rows: RowSet,
+  rows: FileRows,
 ): Promise<ClaimEntry | undefined> {
-  for (const claim of claims)
-    if (claim.row_set === null || rows.shared(await cycle.rowSet(claim.row_set)) > 0) return claim;
+  for (const claim of claims) if ((await sharedRows(cycle, claim, rows)) > 0) return claim;
   return undefined;
 }
 
@@ -140,11 +139,8 @@ async function requireFree(
       retryable: true,
       facts: { job: taken.job },
     });
-  const born = newTokenSets(entries);
-  if (born.length === 0) return;
-  const own = await tokens();
-  for (const name of born)
-    if (own.shared(await cycle.rowSet(name)) > 0)
+  for (const made of newTokenSets(entries))
+    if ((await tokens(cycle.saltOf(made))).shared(await cycle.rowSet(made.born)) > 0)
       throw new RowsTaken('conflict', `results of this cycle made tokens of ${file.name} meanwhile; nothing was sent`, {
         hint: 'Run the same command again: it sends the other rows.',
         retryable: true,
@@ -152,7 +148,11 @@ async function requireFree(
 }
 
 /** Tells whether the file is bound to the job already. Another file with the same rows is not the same file. */
-function isClaimed(entries: readonly Entry[], { job, rows, run, part, sha256 }: Claiming): boolean {
+async function isClaimed(
+  cycle: LedgerCycle,
+  entries: readonly Entry[],
+  { job, rows, run, part, sha256 }: Claiming,
+): Promise<boolean> {
   if (!hasClaim(entries, job.id)) return false;
   const own = standingClaims(entries).find((claim) => claim.job === job.id);
   if (own === undefined)
@@ -161,16 +161,29 @@ function isClaimed(entries: readonly Entry[], { job, rows, run, part, sha256 }: 
       `job ${job.id} was ended in the ledger: another machine proved that it has no file`,
     );
   const isSameFile = own.run === run && own.part === part && own.sha256 === sha256;
-  if (!isSameFile || (own.row_set !== null && own.row_set !== rows.name())) throw boundJob(job.id);
+  if (!isSameFile) throw boundJob(job.id);
+  if (own.row_set !== null && own.row_set !== (await rowsUnder(rows, own, cycle)).name()) throw boundJob(job.id);
   return true;
 }
 
 function claimBody(
-  { job, rows, run, part, file, bytes, sha256 }: Claiming | ClaimingAgain,
+  { job, rows: { rows }, run, part, file, bytes, sha256 }: Claiming | ClaimingAgain,
   rowSet: string,
   times: Pick<ClaimEntry, 'created_at' | 'expires_at'>,
 ): EntryBody {
-  return { kind: 'claim', job: job.id, ...times, row_set: rowSet, rows: rows.size, run, part, file, bytes, sha256 };
+  return {
+    kind: 'claim',
+    job: job.id,
+    keys: 2,
+    ...times,
+    row_set: rowSet,
+    rows: rows.size,
+    run,
+    part,
+    file,
+    bytes,
+    sha256,
+  };
 }
 
 /** The times of a job decide later whether it can be proven gone, so that a job without them is not used. */

@@ -1,6 +1,6 @@
 import { operatorText } from '../../base/account.ts';
 import { cleanText } from '../../cli/output/text.ts';
-import type { ClaimEntry, DoneEntry, Entry } from './entry.ts';
+import type { ClaimEntry, DoneEntry, Entry, Keys } from './entry.ts';
 
 /** The most characters of a user and host in a message. */
 const LONGEST_NAME = 80;
@@ -53,7 +53,16 @@ export function openJobs(entries: readonly Entry[]): string[] {
     .filter((job) => deliveryOf(entries, job) === undefined);
 }
 
-/** Returns the names of the sets of tokens that the cycle made. */
-export function newTokenSets(entries: readonly Entry[]): string[] {
-  return [...new Set(entries.flatMap((entry) => (entry.kind === 'done' ? (entry.born ?? []) : [])))];
+/** A set of tokens that results made. */
+export interface NewTokens extends Keys {
+  /** The name of the set. */
+  readonly born: string;
+}
+
+/** Returns the sets of tokens that the cycle made. */
+export function newTokenSets(entries: readonly Entry[]): NewTokens[] {
+  const sets = new Map<string, NewTokens>();
+  for (const entry of entries)
+    if (entry.kind === 'done' && entry.born !== null) sets.set(entry.born, { ...entry, born: entry.born });
+  return [...sets.values()];
 }

@@ -35,11 +35,12 @@ import { boundJob, claimAgain, type ClaimingAgain, claimRows, RowsTaken } from '
 import { areTokensKnown, deliveryOf, lastReading, newTokenSets, standingClaims, stands } from './claims.ts';
 import { endClaim } from './end-claim.ts';
 import { type Division, divideRows } from './divide-rows.ts';
-import type { ClaimEntry, Entry, Who } from './entry.ts';
+import type { ClaimEntry, DoneEntry, Entry, Who } from './entry.ts';
 import { isDone } from './is-done.ts';
 import { hasClaim } from './has-claim.ts';
 import { enterRun } from './enter-runs.ts';
-import { fileCycle, isFileCycle, unknownRowsCycle } from './file-cycle.ts';
+import { type FileRows, fileCycleIn, fileCycles, leavesAny } from './earlier-keys.ts';
+import { isFileCycle, unknownRowsCycle } from './file-cycle.ts';
 import type { Ledger, LedgerCycle } from './ledger.ts';
 import { isSamePlace, openCopies, openLedgerStore, openOwnLedgers, openSharedStore } from './open-store.ts';
 import { PlannedObjects } from './planned-objects.ts';
@@ -97,7 +98,7 @@ interface ToDivide extends SettleOptions {
 /** Rows, compared with what their cycle has. */
 interface Compared {
   readonly named: NamedFile;
-  readonly rows: RowSet;
+  readonly rows: FileRows;
   /** Whether the cycle has entries. */
   readonly isBegun: boolean;
   /** Undefined if all rows are free. */
@@ -209,21 +210,24 @@ export class CommandLedger {
     const named = await this.#name(ledger, file);
     await this.#requireKnownRows(tenant, ledger, named, file);
     const cycle = ledger.cycle(named.cycle);
-    const ofParts = await Promise.all(parts.map((part) => this.#readRows(ledger, part)));
-    const rows = RowSet.union(ofParts.map((part) => part.rows));
+    const ofParts = await Promise.all(parts.map((part) => this.#readRows(ledger.salt, part)));
+    const under = async (salt: string): Promise<RowSet> => {
+      const keys = await Promise.all(parts.map((part) => this.#readRows(salt, part)));
+      return RowSet.union(keys.map((part) => part.rows));
+    };
+    const rows = { rows: await under(ledger.salt), under };
     const entries = await cycle.read();
     const isBegun = entries.length > 0;
     const { taken, failed } = await settleClaims(client, cycle, rows, how);
     if (failed[0]) throw failedElsewhere(named, failed[0]);
     const unknown = taken.find(({ claim }) => claim.row_set === null);
     if (unknown) throw unknownRowsError(named, unknown.claim);
-    const sets = await Promise.all(taken.flatMap(({ claim: { row_set: set } }) => (set ? [cycle.rowSet(set)] : [])));
-    const isAnyFree = rows.shared(RowSet.union(sets)) < rows.size;
+    const isAnyFree = await leavesAny(cycle, rows, taken);
     // A command that sends rows finds lost entries when it claims them. What is read here may be copies of this machine.
     if (this.#onlyReads && isAnyFree) await cycle.heal();
     if (client && read && isAnyFree) await this.#readCompleted(client, entries, (claim) => read(tenant, claim));
     const dividing = { sources: parts.map(({ source }) => source), isMixed: ofParts.some(({ isMixed }) => isMixed) };
-    return { named, rows, isBegun, division: await divideRows(this.#context, ledger, cycle, dividing, taken) };
+    return { named, rows, isBegun, division: await divideRows(this.#context, cycle, dividing, taken) };
   }
 
   /**
@@ -303,7 +307,14 @@ export class CommandLedger {
     if ((await ledger.cycle(cycle).read()).length > 0) return;
     const rows = await this.#rowsOf(ledger, { sha256, source });
     const others = await otherCycles(ledger, cycle, rows, sha256);
-    await requireOtherRows(client, others, { name, rows, sha256, cycle: undefined, words, submit, now: client.now() });
+    await requireOtherRows(client, others, {
+      name,
+      rows: rows.rows.size,
+      cycle: undefined,
+      words,
+      submit,
+      now: client.now(),
+    });
   }
 
   /** Checks that no other job has rows of a whole file, and that no results made its tokens. @throws SvcError as `claimFile` */
@@ -322,7 +333,7 @@ export class CommandLedger {
     const doubtful = taken.find(({ status, isDone: wasRead }) => status === undefined && !wasRead);
     if (doubtful) throw doubtError(named, doubtful, client.now());
     if (taken.length > 0) throw takenError(named, taken, check.rows, client.now());
-    const division = await divideRows(this.#context, ledger, cycle, { sources: [source], isMixed: false }, []);
+    const division = await divideRows(this.#context, cycle, { sources: [source], isMixed: false }, []);
     if (division) throw newTokensError(named, division.made);
   }
 
@@ -374,7 +385,7 @@ export class CommandLedger {
     } catch (error) {
       // A machine that may only read gets results whose tokens are all known.
       const isReadOnly = error instanceof ReadOnlyPlace && areTokensKnown(entries, job) && reading !== undefined;
-      if (!isReadOnly || !(await areBorn(cycle, entries, reading))) throw error;
+      if (!isReadOnly || !(await areBorn(cycle, entries, file))) throw error;
     }
     if (before?.results === undefined || reading === undefined) return;
     const { rows } = before.results;
@@ -417,7 +428,7 @@ export class CommandLedger {
     const read = entries.filter((entry) => entry.kind === 'done').find((done) => done.job === job);
     if (cycle === undefined || read === undefined || deliveryOf(entries, job)) return;
     try {
-      await endClaim(cycle, job, { kind: 'done', job, born: read.born });
+      await endClaim(cycle, job, { kind: 'done', job, ...tokensOfDone(read) });
     } catch (error) {
       if (!(error instanceof ReadOnlyPlace)) throw error;
     }
@@ -503,8 +514,8 @@ export class CommandLedger {
   /** Closes a job of which nobody can get the results any more, on the operator's word. Its rows stay in the cycle. */
   async giveUpResults(tenant: string, job: string): Promise<void> {
     const { cycle, entries = [] } = (await this.#claimed(tenant, job)) ?? {};
-    const read = entries.find((entry) => entry.kind === 'done' && entry.job === job);
-    if (cycle) await endClaim(cycle, job, { kind: 'done', job, born: read?.kind === 'done' ? read.born : null });
+    const read = entries.filter((entry) => entry.kind === 'done').find((done) => done.job === job);
+    if (cycle) await endClaim(cycle, job, { kind: 'done', job, ...tokensOfDone(read) });
   }
 
   /**
@@ -614,24 +625,23 @@ export class CommandLedger {
     const own = await this.#openOwn(tenant, { onlyReads: true });
     if (!(await own.cycleNames()).some(isFileCycle)) return [];
     const { enteredWithoutRows } = await import('./move-ledger.ts');
-    const names = [fileCycle(await this.#rowsOf(own, whole)), ...(isNamed ? [cycle] : [])];
+    const names = [...(await fileCycles(own.salts, await this.#rowsOf(own, whole))), ...(isNamed ? [cycle] : [])];
     const entered = await Promise.all(names.map((name) => enteredWithoutRows(own.cycle(name), shared)));
     return entered.flat();
   }
 
   async #name(ledger: Ledger, { name, cycle, whole }: Omit<SubmittedFile, 'submitted'>): Promise<NamedFile> {
     if (cycle !== undefined) return { name, cycle, isNamed: true };
-    return { name, cycle: fileCycle(await this.#rowsOf(ledger, whole)), isNamed: false };
+    return { name, cycle: await fileCycleIn(ledger, await this.#rowsOf(ledger, whole)), isNamed: false };
   }
 
-  async #rowsOf(ledger: Ledger, file: JobRows): Promise<RowSet> {
-    return (await this.#readRows(ledger, file)).rows;
+  async #rowsOf(ledger: Ledger, file: JobRows): Promise<FileRows> {
+    const under = async (salt: string): Promise<RowSet> => (await this.#readRows(salt, file)).rows;
+    return { rows: await under(ledger.salt), under };
   }
 
-  #readRows(ledger: Ledger, { sha256, source }: JobRows): Promise<RequestRows> {
-    return once(this.#rows, `${ledger.salt}${sha256}`, () =>
-      readRows(ledger.salt, { open: () => source.open(), sha256 }),
-    );
+  #readRows(salt: string, { sha256, source }: JobRows): Promise<RequestRows> {
+    return once(this.#rows, `${salt}${sha256}`, () => readRows(salt, { open: () => source.open(), sha256 }));
   }
 
   async #claim(
@@ -649,8 +659,9 @@ export class CommandLedger {
     const claimed = (async () => {
       await before.catch(() => undefined);
       if (read) await this.#readBefore(client, ledger.cycle(cycle), claiming.job.id, read);
-      const { rows, isMixed } = await this.#readRows(ledger, { sha256, source });
-      const tokens = (): Promise<RowSet> => tokensOf(ledger.salt, source);
+      const rows = await this.#rowsOf(ledger, { sha256, source });
+      const { isMixed } = await this.#readRows(ledger.salt, { sha256, source });
+      const tokens = (salt: string): Promise<RowSet> => tokensOf(salt, source);
       const hasTokenTwice = async (): Promise<boolean> => isMixed && repeatsToken(source);
       return claimRows(ledger, { ...claiming, cycle, sha256, rows, tokens, hasTokenTwice });
     })();
@@ -791,10 +802,20 @@ export class CommandLedger {
   }
 }
 
-/** Tells whether a cycle knows all tokens that results made. */
-async function areBorn(cycle: LedgerCycle, entries: readonly Entry[], { born }: Reading): Promise<boolean> {
-  const sets = await Promise.all(newTokenSets(entries).map((name) => cycle.rowSet(name)));
-  return born.shared(RowSet.union(sets)) === born.size;
+/** Tells whether a cycle knows all tokens that the results in a file made. */
+async function areBorn(cycle: LedgerCycle, entries: readonly Entry[], file: string): Promise<boolean> {
+  const made = newTokenSets(entries);
+  for (const salt of new Set(made.map((one) => cycle.saltOf(one)))) {
+    const { born } = (await readingOf(salt, file)) ?? {};
+    const sets = made.filter((one) => cycle.saltOf(one) === salt).map((one) => cycle.rowSet(one.born));
+    if (born && born.shared(RowSet.union(await Promise.all(sets))) === born.size) return true;
+  }
+  return false;
+}
+
+/** Returns the set of tokens of an earlier entry, with the salt of its keys. */
+function tokensOfDone(read: DoneEntry | undefined): Pick<DoneEntry, 'born' | 'keys' | 'salt'> {
+  return { born: read?.born ?? null, keys: read?.keys, salt: read?.salt };
 }
 
 /** Returns what was begun under a name, or begins it. What failed is begun again, because a store may be back by then. */

@@ -4,9 +4,9 @@ import { readRequest } from '../request/request-lines.ts';
 import { type DividedRows, RowsFile } from '../request/rows-file.ts';
 import { repeatsToken, withTokensOnce } from '../request/tokens-once.ts';
 import { newTokenSets } from './claims.ts';
-import type { Ledger, LedgerCycle } from './ledger.ts';
+import { firstWith, saltedSet } from './earlier-keys.ts';
+import type { LedgerCycle } from './ledger.ts';
 import { keyOfRequestRow, keyOfRequestToken } from './request-rows.ts';
-import type { RowSet } from './row-set.ts';
 import type { Taken } from './settle-claims.ts';
 
 type Rows = Pick<UploadSource, 'open'>;
@@ -39,25 +39,25 @@ interface Dividing {
  */
 export async function divideRows(
   context: Context,
-  ledger: Ledger,
   cycle: LedgerCycle,
   { sources, isMixed }: Dividing,
   taken: readonly Taken[],
 ): Promise<Division | undefined> {
   const repeats = isMixed && (await isAnyRepeating(sources));
-  const born = await Promise.all(newTokenSets(await cycle.read()).map((name) => cycle.rowSet(name)));
-  if (!repeats && taken.length === 0 && born.every(({ size }) => size === 0)) return undefined;
-  const sets = await Promise.all(taken.map(async ({ claim }) => claim.row_set && cycle.rowSet(claim.row_set)));
+  const born = await Promise.all(newTokenSets(await cycle.read()).map((made) => saltedSet(cycle, made, made.born)));
+  if (!repeats && taken.length === 0 && born.every(({ set }) => set.size === 0)) return undefined;
+  const sets = await Promise.all(
+    taken.map(async ({ claim }) => (claim.row_set === null ? undefined : saltedSet(cycle, claim, claim.row_set))),
+  );
   const groups = taken.map(() => new RowsFile(context));
   const free = new RowsFile(context);
   let made = 0;
   for (const source of sources)
     for await (const rows of readRequest(source.open())) {
       for (const row of rows) {
-        const key = keyOfRequestRow(ledger.salt, row);
-        const group = groups[sets.findIndex((set) => !set || set.has(key))];
+        const group = groups[firstWith(sets, (salt) => keyOfRequestRow(salt, row))];
         if (group !== undefined) group.add(row.line);
-        else if (isBorn(born, ledger.salt, row.token)) made += 1;
+        else if (firstWith(born, (salt) => keyOfRequestToken(salt, row.token)) !== -1) made += 1;
         else free.add(row.line);
       }
       for (const file of [free, ...groups]) await file.flush();
@@ -75,10 +75,4 @@ export async function divideRows(
 async function isAnyRepeating(sources: readonly Rows[]): Promise<boolean> {
   for (const source of sources) if (await repeatsToken(source)) return true;
   return false;
-}
-
-function isBorn(sets: readonly RowSet[], salt: string, token: string): boolean {
-  if (sets.length === 0) return false;
-  const key = keyOfRequestToken(salt, token);
-  return sets.some((set) => set.has(key));
 }

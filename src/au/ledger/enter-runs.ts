@@ -8,8 +8,9 @@ import type { RunDirectory } from '../run/run-directory.ts';
 import { deliveryOf } from './claims.ts';
 import { endClaim } from './end-claim.ts';
 import type { EntryBody } from './entry.ts';
+import { type FileRows, fileCycleIn } from './earlier-keys.ts';
 import { hasClaim } from './has-claim.ts';
-import { fileCycle, unknownRowsCycle } from './file-cycle.ts';
+import { unknownRowsCycle } from './file-cycle.ts';
 import type { Ledger } from './ledger.ts';
 import { doneOf, readingOf } from './reading.ts';
 import { rowsOf } from './request-rows.ts';
@@ -65,6 +66,7 @@ function claimOf({ record }: RunDirectory, part: Part, rowSet: string | undefine
   return {
     kind: 'claim',
     job: part.job ?? '',
+    keys: 2,
     created_at: part.sent_at ?? record.created_at,
     expires_at: part.expires_at ?? null,
     row_set: rowSet ?? null,
@@ -88,5 +90,10 @@ async function cycleOf(ledger: Ledger, { record }: RunDirectory, file: string | 
   const { cycle, input } = record;
   if (cycle !== undefined) return cycle;
   if (file === undefined) return unknownRowsCycle(input.sha256);
-  return fileCycle(await rowsOf(ledger.salt, await fileSource(file)));
+  return fileCycleIn(ledger, await fileRowsOf(ledger, await fileSource(file)));
+}
+
+async function fileRowsOf(ledger: Ledger, source: Parameters<typeof rowsOf>[1]): Promise<FileRows> {
+  const under = (salt: string): ReturnType<typeof rowsOf> => rowsOf(salt, source);
+  return { rows: await under(ledger.salt), under };
 }

@@ -11,6 +11,7 @@ import {
   type ClaimEntry,
   type Entry,
   type EntryBody,
+  type Keys,
   entryBytes,
   entryName,
   MAX_ENTRY_BYTES,
@@ -18,12 +19,13 @@ import {
   parseEntry,
   type Who,
 } from './entry.ts';
+import { Salts } from './earlier-keys.ts';
 import { isDone } from './is-done.ts';
 import { hasClaim } from './has-claim.ts';
 import { lackingEntries, lackingObjects } from './lacking-objects.ts';
 import { markBytes, parseMark } from './mark.ts';
 import { readCopy, readObject } from './objects.ts';
-import { MAX_SET_BYTES, RowSet } from './row-set.ts';
+import { MAX_SET_BYTES, RowSet, saltOf } from './row-set.ts';
 
 /** The most bytes of `ledger.json`. */
 export const SETTINGS_BYTES = MAX_ENTRY_BYTES;
@@ -85,23 +87,16 @@ export class Ledger {
   readonly #host: LedgerHost;
   readonly #top: string;
   readonly #cycles = new Map<string, LedgerCycle>();
-  /** Keeps the row keys of two ledgers apart. Tokens are random, so that it need not be secret. */
-  readonly salt: string;
+  readonly salts: Salts;
   /** Whether the first use showed that this machine may only read the ledger, so that its store was not tried. */
   readonly isReadOnly: boolean;
 
-  private constructor(
-    objects: ObjectStore,
-    host: LedgerHost,
-    top: string,
-    settings: z.infer<typeof settingsSchema>,
-    isReadOnly: boolean,
-  ) {
+  private constructor(objects: ObjectStore, host: LedgerHost, top: string, salts: Salts, isReadOnly: boolean) {
     this.isReadOnly = isReadOnly;
     this.#objects = objects;
     this.#host = host;
     this.#top = top;
-    this.salt = settings.salt;
+    this.salts = salts;
   }
 
   /**
@@ -141,7 +136,8 @@ export class Ledger {
     else if (Buffer.compare(kept, bytes) !== 0) throw damagedLedger(place, 'it is not the one that this machine read');
     // A store that was not tried must get no entry, even if it takes one.
     const used = refusal ? readOnly(objects, refusal) : objects;
-    return new Ledger(used, host, top, settings.data, refusal !== undefined);
+    const salts = new Salts(saltOf(tenant), settings.data.salt, place);
+    return new Ledger(used, host, top, salts, refusal !== undefined);
   }
 
   /** The location in messages. */
@@ -149,12 +145,17 @@ export class Ledger {
     return this.#objects.name;
   }
 
+  /** What the keys of rows begin with, so that all ledgers of a tenant have the same keys, and those of two tenants differ. */
+  get salt(): string {
+    return this.salts.tenant;
+  }
+
   /** Returns a cycle by its name. */
   cycle(cycle: string): LedgerCycle {
     const folder = cycleFolder(cycle);
     const known = this.#cycles.get(folder);
     if (known) return known;
-    const opened = new LedgerCycle(this.#objects, this.#host, this.#top, folder);
+    const opened = new LedgerCycle(this.#objects, this.#host, this.#top, folder, this.salts);
     this.#cycles.set(folder, opened);
     return opened;
   }
@@ -323,6 +324,7 @@ export class LedgerCycle {
   /** The folder of the ledger. */
   readonly #ledger: string;
   readonly #top: string;
+  readonly #salts: Salts;
   readonly #entries: Entry[] = [];
   readonly #bytes: Uint8Array[] = [];
   readonly #sets = new Map<string, RowSet>();
@@ -330,8 +332,9 @@ export class LedgerCycle {
   /** Whether this command compared the place with what this machine has. */
   #isCompared = false;
 
-  constructor(objects: ObjectStore, host: LedgerHost, ledger: string, folder: string) {
+  constructor(objects: ObjectStore, host: LedgerHost, ledger: string, folder: string, salts: Salts) {
     this.#objects = objects;
+    this.#salts = salts;
     this.#host = host;
     this.#ledger = ledger;
     this.#top = `${ledger}/cycles/${folder}`;
@@ -350,6 +353,19 @@ export class LedgerCycle {
       if (bytes === undefined) return this.#entries;
       await this.#add(bytes, number);
     }
+  }
+
+  /** Reads the first entry; undefined if there is none. */
+  async readFirst(): Promise<Entry | undefined> {
+    if (this.#entries.length > 0) return this.#entries[0];
+    const name = this.#nameOf(1);
+    const bytes = await this.#get(name, MAX_ENTRY_BYTES, (kept) => this.#follows(kept));
+    return bytes && parseEntry(bytes, `${this.#objects.name}/${name}`);
+  }
+
+  /** Returns the salt of the sets that an entry names. @throws SvcError `config` if it is lost */
+  saltOf(entry: Keys): string {
+    return this.#salts.of(entry);
   }
 
   /** Tells whether the entries that were read so far have a claim of a job. */

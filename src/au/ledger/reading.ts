@@ -69,7 +69,7 @@ export async function doneOf(
   const { bytes, sha256, rows, codes } = reading;
   const born = await cycle.createRowSet(reading.born);
   const closed = reading.closed.size === 0 ? undefined : await cycle.createRowSet(reading.closed);
-  return { kind: 'done', job, born, closed, results: { bytes, sha256, rows, codes: countsOf(codes) } };
+  return { kind: 'done', job, keys: 2, born, closed, results: { bytes, sha256, rows, codes: countsOf(codes) } };
 }
 
 /** Returns the codes that most rows have. What is no code, such as a card number, does not leave this machine. */

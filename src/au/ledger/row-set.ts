@@ -11,8 +11,13 @@ const MAX_SET_ROWS = 6_000_000;
 /** The size of the largest set in bytes. */
 export const MAX_SET_BYTES = MAX_SET_ROWS * KEY_BYTES;
 
+/** Returns the salt of a tenant's keys: all of its ledgers have the same keys, and two tenants have none in common. */
+export function saltOf(tenant: string): string {
+  return `${tenant}\0`;
+}
+
 /**
- * Returns the key of a row: the first 8 bytes of SHA-256 over the ledger's salt and the row's identity. No token can be
+ * Returns the key of a row: the first 8 bytes of SHA-256 over the salt and the row's identity. No token can be
  * read from a key. `row` is what `rowKey` returns for the row's token and merchant.
  */
 export function keyOfRow(salt: string, row: string): bigint {

@@ -2,12 +2,12 @@ import type { Client } from '../../client/api/client.ts';
 import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
 import { findJob } from '../run/job.ts';
 import { standingClaims, stands } from './claims.ts';
+import { type FileRows, sharedRows } from './earlier-keys.ts';
 import { endClaim } from './end-claim.ts';
 import type { ClaimEntry } from './entry.ts';
 import { isDone } from './is-done.ts';
 import type { LedgerCycle } from './ledger.ts';
 import { proofOfAbsence, provableFrom, provableUntil } from './proof-of-absence.ts';
-import type { RowSet } from './row-set.ts';
 
 /** A standing claim that has some of the rows. */
 export interface Taken {
@@ -45,7 +45,7 @@ export interface SettleOptions {
 export async function settleClaims(
   client: Client | undefined,
   cycle: LedgerCycle,
-  rows: RowSet,
+  rows: FileRows,
   { own, shown, ...how }: SettleOptions = {},
 ): Promise<Settled> {
   const taken: Taken[] = [];
@@ -53,7 +53,7 @@ export async function settleClaims(
   const entries = [...(await cycle.read())];
   for (const claim of standingClaims(entries)) {
     if (own?.has(claim.job)) continue;
-    const shared = claim.row_set === null ? rows.size : rows.shared(await cycle.rowSet(claim.row_set));
+    const shared = await sharedRows(cycle, claim, rows);
     if (shared === 0) continue;
     const { end, ...read } = await settleClaim(client, cycle, { claim, isDone: isDone(entries, claim.job) }, how);
     const one = { ...read, rows: shared };

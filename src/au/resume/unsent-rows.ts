@@ -2,6 +2,7 @@ import { SvcError } from '../../base/errors.ts';
 import { countText } from '../../cli/output/time.ts';
 import { standingClaims } from '../ledger/claims.ts';
 import type { ClaimEntry, Entry } from '../ledger/entry.ts';
+import { hasSameKeys, hasSameRows } from '../ledger/earlier-keys.ts';
 import type { LedgerCycle } from '../ledger/ledger.ts';
 import type { NamedCycle } from '../ledger/named-cycle.ts';
 import { RowSet } from '../ledger/row-set.ts';
@@ -20,14 +21,14 @@ export async function unsentRows({ name, cycle, entries }: CycleRows): Promise<S
   const ended = endedClaims(entries);
   const standing = standingClaims(entries);
   if (ended.length === 0 || standing.some(({ row_set: set }) => set === null)) return undefined;
-  let settled = await rowsOf(cycle, standing);
+  const settled = [...standing];
   // The last end of a row's claims decides, so the claims are read from the last one that ended to the first.
   for (const { claim, isFreed } of ended.toReversed()) {
     const { job, row_set: set, file } = claim;
     if (set === null) continue;
     const rows = await cycle.rowSet(set);
-    const left = rows.size - rows.shared(settled);
-    if (isFreed) settled = RowSet.union([settled, rows]);
+    const left = hasSameRows(settled, claim) ? 0 : rows.size - rows.shared(await rowsOf(cycle, settled, claim));
+    if (isFreed) settled.push(claim);
     else if (left > 0)
       return new SvcError(
         'job_failed',
@@ -63,6 +64,8 @@ function endedClaims(entries: readonly Entry[]): EndedClaim[] {
   return [...ended.values()];
 }
 
-async function rowsOf(cycle: RowSets, claims: readonly ClaimEntry[]): Promise<RowSet> {
-  return RowSet.union(await Promise.all(claims.flatMap(({ row_set: set }) => (set ? [cycle.rowSet(set)] : []))));
+/** Returns the rows of claims whose keys are those of another claim. */
+async function rowsOf(cycle: RowSets, claims: readonly ClaimEntry[], like: ClaimEntry): Promise<RowSet> {
+  const alike = claims.filter((claim) => hasSameKeys(claim, like));
+  return RowSet.union(await Promise.all(alike.flatMap(({ row_set: set }) => (set ? [cycle.rowSet(set)] : []))));
 }

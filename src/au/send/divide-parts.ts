@@ -71,10 +71,16 @@ export async function divideParts(
     const others = await otherCycles(await ledger.open(tenant), named.cycle, rows, sha256);
     const onlyRecorded = record.no_unrecorded_jobs === true ? ['--only-recorded'] : [];
     const words = [...run.submitWords.slice(0, 3), ...onlyRecorded, ...confirmWords(confirmed), ...options];
-    await requireOtherRows(client, others, { name, rows, sha256, cycle: record.cycle, words, now: client.now() });
+    await requireOtherRows(client, others, {
+      name,
+      rows: rows.rows.size,
+      cycle: record.cycle,
+      words,
+      now: client.now(),
+    });
   }
   if (division === undefined) return;
-  reportDivision(context, named, division, rows.size);
+  reportDivision(context, named, division, rows.rows.size);
   const isEmpty = division.free.length === 0 && division.joined.length === 0;
   if (isEmpty && planned.length === record.parts.length)
     throw newTokensError(named, division.made).with({ next: ['au', 'abandon', run.name] });

@@ -378,7 +378,13 @@ export class FileSubmission {
     } = this.#file;
     const others = await otherCycles(await this.#ledger.open(tenant), cycle, rows, sha256);
     const client = this.#input.dryRun ? undefined : await this.#context.client();
-    const beginning = { name, rows, sha256, cycle: this.#input.cycle, words: this.#words, now: this.#now(client) };
+    const beginning = {
+      name,
+      rows: rows.rows.size,
+      cycle: this.#input.cycle,
+      words: this.#words,
+      now: this.#now(client),
+    };
     if (!this.#input.confirmed.payAgain) await requireOtherRows(client, others, beginning);
     if (this.#input.cycle === undefined) return;
     const { profile, baseUrl } = this.#place;
@@ -386,7 +392,7 @@ export class FileSubmission {
     const who = facts?.id === tenant ? tenantText(facts) : tenant;
     notices.note(`first upload of cycle ${cycle}: profile ${profile}, tenant ${who}`);
     const last = others.find((each) => !each.name.startsWith('file-'));
-    const share = last === undefined ? 1 : last.shared / rows.size;
+    const share = last === undefined ? 1 : last.shared / rows.rows.size;
     if (last === undefined || share >= LEAST_SHARE) return;
     notices.warn(
       `only ${fixedPercent(share)} of the rows of ${name} were in cycle ${last.name}, the last of this tenant: is the profile wrong, or the export?`,

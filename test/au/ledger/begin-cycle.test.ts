@@ -1,19 +1,18 @@
 import { describe, expect, it } from 'vitest';
 import { otherCycles, requireOtherRows } from '../../../src/au/ledger/begin-cycle.ts';
 import { endClaim } from '../../../src/au/ledger/end-claim.ts';
-import { rowsOf } from '../../../src/au/ledger/request-rows.ts';
 import { sha256Of } from '../../../src/base/files/draft.ts';
-import { claim, DAY, fileOf, type Machine, Machines } from './machines.ts';
+import { claim, DAY, fileOf, fileRows, type Machine, Machines } from './machines.ts';
 
 const TEN = 'a b c d e f g h i j'.split(' ');
 
 /** Checks that the cycle 2027-01 may begin with rows of these tokens. */
 async function begin({ ledger, client }: Machine, tokens: readonly string[], cycle?: string): Promise<void> {
   const file = fileOf(tokens);
-  const [rows, sha256] = [await rowsOf(ledger.salt, file), sha256Of(file.text)];
+  const [rows, sha256] = [await fileRows(ledger, file), sha256Of(file.text)];
   const others = await otherCycles(ledger, cycle ?? 'file-0123456789abcdef', rows, sha256);
   const words = ['au', 'submit', 'tokens.csv'];
-  await requireOtherRows(client, others, { name: 'tokens.csv', rows, sha256, cycle, words, now: client.now() });
+  await requireOtherRows(client, others, { name: 'tokens.csv', rows: rows.rows.size, cycle, words, now: client.now() });
 }
 
 /** Returns machines on which cycle 2026-12 began with ten rows, and whose results were read where it is done. */

@@ -240,7 +240,7 @@ describe('tokens that a cycle made', () => {
     const { ledger } = await machines.open('runner-7');
     const cycle = ledger.cycle('2026-12');
     const born = await cycle.createRowSet(RowSet.of([keyOfNewToken(ledger.salt, UUID)]));
-    await endClaim(cycle, 'job-1', { kind: 'done', job: 'job-1', born });
+    await endClaim(cycle, 'job-1', { kind: 'done', job: 'job-1', keys: 2, born });
     for (const token of [UUID, UUID.toUpperCase()]) {
       const error = await refusalOf(machines, ['c', token]);
       expect(error).toBeInstanceOf(RowsTaken);
@@ -256,7 +256,7 @@ describe('tokens that a cycle made', () => {
     const machines = await oneClaim(['a', 'b']);
     const [laptop, runner] = [await machines.open('laptop'), await machines.open('runner-7')];
     const born = await runner.ledger.cycle('2026-12').createRowSet(RowSet.of([keyOfNewToken(runner.ledger.salt, 'c')]));
-    const done = { kind: 'done', job: 'job-1', born } as const;
+    const done = { kind: 'done', job: 'job-1', keys: 2, born } as const;
     let isLate = true;
     machines.objects.onCreate = (name) => {
       if (isLate && name.includes('/jobs/')) {
@@ -275,7 +275,8 @@ describe('tokens that a cycle made', () => {
     const cycle = ledger.cycle('2026-12');
     await endClaim(cycle, 'job-1', { kind: 'release', job: 'job-1', why: 'operator', proof: '' });
     const born = await cycle.createRowSet(RowSet.of([keyOfNewToken(ledger.salt, 'c')]));
-    for (let time = 0; time < 2; time += 1) await endClaim(cycle, 'job-1', { kind: 'done', job: 'job-1', born });
+    for (let time = 0; time < 2; time += 1)
+      await endClaim(cycle, 'job-1', { kind: 'done', job: 'job-1', keys: 2, born });
     expect(await machines.entries()).toEqual(['claim job-1', 'release job-1', 'done job-1']);
     expect(await refusalOf(machines, ['c'])).toBeInstanceOf(RowsTaken);
   });

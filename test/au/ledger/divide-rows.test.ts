@@ -33,7 +33,7 @@ function context(): Context {
   } as unknown as Context;
 }
 
-type Source = Parameters<typeof divideRows>[3]['sources'][number];
+type Source = Parameters<typeof divideRows>[2]['sources'][number];
 
 function textOf(text: string): Source {
   return {
@@ -53,7 +53,6 @@ async function divide(
   const cycle = machine.ledger.cycle('2026-12');
   return divideRows(
     context(),
-    machine.ledger,
     cycle,
     { sources: sources.length > 0 ? sources : [fileOf(tokens)], isMixed: true },
     taken,
@@ -134,7 +133,7 @@ it('R85: the rows of a file whose tokens results of the cycle made are left out 
   const cycle = laptop.ledger.cycle('2026-12');
   const made = ['n', UUID].map((token) => keyOfNewToken(laptop.ledger.salt, token));
   const born = await cycle.createRowSet(RowSet.of(made));
-  await endClaim(cycle, 'job-1', { kind: 'done', job: 'job-1', born });
+  await endClaim(cycle, 'job-1', { kind: 'done', job: 'job-1', keys: 2, born });
   const division = await divide(laptop, ['c', 'n', UUID.toUpperCase()]);
   expect([tokensIn(division), division?.made]).toEqual([{ free: ['c'] }, 2]);
   expect(await divide(laptop, ['c', 'd'])).toBeUndefined();

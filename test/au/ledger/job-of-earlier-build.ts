@@ -3,9 +3,10 @@ import { sha256Of } from '../../../src/base/files/draft.ts';
 import { openObjects } from '../../../src/client/store/open-objects.ts';
 import { claimRows } from '../../../src/au/ledger/claim-rows.ts';
 import { Ledger } from '../../../src/au/ledger/ledger.ts';
-import { rowsOf, tokensOf } from '../../../src/au/ledger/request-rows.ts';
+import { tokensOf } from '../../../src/au/ledger/request-rows.ts';
 import type { AccountUpdaterJob } from '../../../src/schema/account-updater.ts';
 import { rowOf } from '../../support/run-here.ts';
+import { fileRows } from './machines.ts';
 import type { QuickDesk } from '../commands/support.ts';
 import { HEADER } from '../rows.ts';
 
@@ -36,8 +37,8 @@ export async function jobOfEarlierBuild(
   await claimRows(opened, {
     job,
     cycle: '2026-12',
-    rows: await rowsOf(opened.salt, source),
-    tokens: () => tokensOf(opened.salt, source),
+    rows: await fileRows(opened, source),
+    tokens: (salt) => tokensOf(salt, source),
     hasTokenTwice: async () => false,
     run: 'run-20261201-0a1b2c3d-4e5f',
     part: 1,

@@ -1,7 +1,7 @@
 import { type Claiming, claimRows } from '../../../src/au/ledger/claim-rows.ts';
+import type { FileRows } from '../../../src/au/ledger/earlier-keys.ts';
 import { Ledger } from '../../../src/au/ledger/ledger.ts';
 import { rowsOf, tokensOf } from '../../../src/au/ledger/request-rows.ts';
-import type { RowSet } from '../../../src/au/ledger/row-set.ts';
 import { type Settled, settleClaims, type SettleOptions } from '../../../src/au/ledger/settle-claims.ts';
 import { sha256Of } from '../../../src/base/files/draft.ts';
 import type { Client } from '../../../src/client/api/client.ts';
@@ -58,6 +58,14 @@ export function fileOf(tokens: readonly string[]): { readonly text: string; open
   };
 }
 
+/** Returns the keys of the rows of a file in a ledger. */
+export async function fileRows(
+  { salt }: Pick<Ledger, 'salt'>,
+  source: Parameters<typeof rowsOf>[1],
+): Promise<FileRows> {
+  return { rows: await rowsOf(salt, source), under: (other) => rowsOf(other, source) };
+}
+
 /** Returns what a machine claims for a job: rows with these tokens. */
 export async function claimOf(
   { ledger }: Pick<Machine, 'ledger'>,
@@ -70,8 +78,8 @@ export async function claimOf(
   return {
     job,
     cycle: '2026-12',
-    rows: await rowsOf(ledger.salt, source),
-    tokens: () => tokensOf(ledger.salt, source),
+    rows: await fileRows(ledger, source),
+    tokens: (salt) => tokensOf(salt, source),
     hasTokenTwice: async () => false,
     run: 'run-1',
     part: 1,
@@ -106,6 +114,6 @@ export async function settle(
   tokens: readonly string[],
   how: SettleOptions = {},
 ): Promise<Settled> {
-  const rows: RowSet = await rowsOf(ledger.salt, fileOf(tokens));
+  const rows = await fileRows(ledger, fileOf(tokens));
   return settleClaims(client, ledger.cycle('2026-12'), rows, { newer: () => client.accountUpdater.create(), ...how });
 }

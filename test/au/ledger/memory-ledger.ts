@@ -1,7 +1,7 @@
 import { claimAgain, type ClaimingAgain, claimRows, RowsTaken } from '../../../src/au/ledger/claim-rows.ts';
 import type { CommandLedger } from '../../../src/au/ledger/command-ledger.ts';
 import { Ledger } from '../../../src/au/ledger/ledger.ts';
-import { rowsOf, tokensOf } from '../../../src/au/ledger/request-rows.ts';
+import { tokensOf } from '../../../src/au/ledger/request-rows.ts';
 import { repeatsToken } from '../../../src/au/request/tokens-once.ts';
 import { settleClaims } from '../../../src/au/ledger/settle-claims.ts';
 import { partSource } from '../../../src/au/run/part-source.ts';
@@ -11,6 +11,7 @@ import type { Clock } from '../../../src/base/system.ts';
 import type { Client } from '../../../src/client/api/client.ts';
 import { MemoryObjects } from '../../support/memory-objects.ts';
 import { WHO } from './entries.ts';
+import { fileRows } from './machines.ts';
 
 /** How often a command compares the parts with the ledger. */
 const MOST_TIMES = 3;
@@ -36,7 +37,7 @@ export class MemoryLedger implements UsedByUploads {
 
   async claim({ job, ...what }: Parameters<UsedByUploads['claim']>[0]): Promise<void> {
     const ledger = await this.open(job.tenant_id ?? '');
-    const tokens = (): ReturnType<typeof tokensOf> => tokensOf(ledger.salt, what.source);
+    const tokens = (salt: string): ReturnType<typeof tokensOf> => tokensOf(salt, what.source);
     const hasTokenTwice = (): Promise<boolean> => repeatsToken(what.source);
     await claimRows(ledger, { job, tokens, hasTokenTwice, ...(await this.#claiming(ledger, what)) });
   }
@@ -53,7 +54,7 @@ export class MemoryLedger implements UsedByUploads {
     const { id, input, cycle = CYCLE } = record;
     return {
       cycle,
-      rows: await rowsOf(ledger.salt, source),
+      rows: await fileRows(ledger, source),
       run: id,
       part: part.number,
       file: { name: input.name, sha256: input.sha256, rows: input.rows },
@@ -95,7 +96,7 @@ export class MemoryLedger implements UsedByUploads {
     const ended = jobsOf(earlier.filter(({ ended: how, sent_at: at }) => how === 'gone' && at === undefined));
     const shown = jobsOf(earlier.filter(({ ended: how }) => how === 'failed'));
     for (const part of parts.filter(({ job }) => job === undefined)) {
-      const rows = await rowsOf(ledger.salt, await partSource(part, run, file));
+      const rows = await fileRows(ledger, await partSource(part, run, file));
       await settleClaims(client, ledger.cycle(cycle), rows, { ended, shown, newer: () => spare.get() });
     }
   }

@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { endClaim } from '../../../src/au/ledger/end-claim.ts';
 import { settleClaims } from '../../../src/au/ledger/settle-claims.ts';
-import { rowsOf } from '../../../src/au/ledger/request-rows.ts';
 import { claimBody } from './entries.ts';
-import { claim, DAY, fileOf, MINUTE, Machines, oneClaim, settle } from './machines.ts';
+import { claim, DAY, fileOf, fileRows, MINUTE, Machines, oneClaim, settle } from './machines.ts';
 
 /** Returns the jobs that still have rows, each with their number and its status. */
 function words({ taken }: Awaited<ReturnType<typeof settle>>): string[] {
@@ -49,7 +48,7 @@ describe('a claim that stands', () => {
     const machines = await oneClaim();
     machines.store('job-1', 'failed');
     const { ledger } = await machines.open('laptop');
-    const rows = await rowsOf(ledger.salt, fileOf(['a', 'b']));
+    const rows = await fileRows(ledger, fileOf(['a', 'b']));
     const { requests } = machines.service;
     const settled = await settleClaims(undefined, ledger.cycle('2026-12'), rows);
     expect([words(settled), settled.failed]).toEqual([['job-1 2 not found'], []]);
