@@ -67,7 +67,7 @@ it('a submission with an empty ledger names the command that begins it with the 
   const refused = await machine.svc(line, { SVC_STATE_DIR: machine.path('elsewhere') });
   expect([refused.code, errorIn(refused)['alternatives']], refused.stderr).toEqual([
     9,
-    ['svc au jobs', `svc ${line} --pay-again`],
+    ['svc au jobs', `svc ${line} --new-ledger`],
   ]);
 });
 
