@@ -20,21 +20,23 @@ export async function reportChallenge(
   client: Client,
   id: string,
   result: AuthenticationResult,
-  { open, failOn }: { readonly open: boolean; readonly failOn?: FailOn },
+  { open, wait, failOn }: { readonly open: boolean; readonly wait: boolean; readonly failOn?: FailOn },
 ): Promise<boolean> {
   const status = result.authentication_status;
   if (status !== 'challenge' && status !== 'decoupled_challenge') return false;
-  if (status === 'challenge') {
+  const { settings } = context;
+  // The embedded sandbox serves the page only while a command runs.
+  const isServed = wait || !settings.sandbox || settings.baseUrl !== undefined;
+  if (status === 'challenge' && isServed) {
     const page = await client.bestEffort(({ threeDs }) => pageOf(threeDs, id, result));
     if (isSvcError(page)) context.notices.note(`the address of the challenge page could not be read: ${page.message}`);
     else await reportPage(context, page, open);
   }
-  const { settings, notices } = context;
-  noteNext(context, 'to wait for the outcome', resultWords(id, failOn));
-  if (settings.sandbox && settings.baseUrl === undefined)
-    notices.note(
-      'the embedded sandbox serves that page only while a command runs: this one prints its address and waits',
-    );
+  noteNext(
+    context,
+    isServed ? 'to wait for the outcome' : 'for the page of the challenge, and to wait for the outcome',
+    resultWords(id, failOn),
+  );
   return true;
 }
 

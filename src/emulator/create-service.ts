@@ -30,7 +30,14 @@ export function createService(
   const processing = new Processing(state, files);
   const since = state.world.authenticated.length;
   const outcomes = (options.outcomes ?? []).map((text) => ({ text, since }));
-  const { merchants = [], acceptTokens = false, without = [], order = 'desc', cursors = 'any' } = options;
-  const choices = { outcomes, merchants, acceptTokens, without, order, cursors, auditReads };
+  const {
+    merchants = [],
+    acceptTokens = false,
+    without = [],
+    order = 'desc',
+    cursors = 'any',
+    hideOpenChallenges = false,
+  } = options;
+  const choices = { outcomes, merchants, acceptTokens, without, order, cursors, hideOpenChallenges, auditReads };
   return { tenant, state, files, processing, limits, speed, origin, ...choices };
 }

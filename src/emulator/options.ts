@@ -59,6 +59,8 @@ export interface SandboxOptions {
   readonly order?: LogOrder | undefined;
   /** What a cursor fits, which the interface leaves open; `any` by default. */
   readonly cursors?: Cursors | undefined;
+  /** Whether a session shows no authentication while its challenge is open, which the interface leaves open. */
+  readonly hideOpenChallenges?: boolean | undefined;
   /** Outcomes of 3-D Secure authentications, as `readOutcome` parses them. */
   readonly outcomes?: readonly string[] | undefined;
 }

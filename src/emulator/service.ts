@@ -29,6 +29,8 @@ export interface Service {
   /** The order of logs. */
   readonly order: LogOrder;
   readonly cursors: Cursors;
+  /** Whether a session shows no authentication while its challenge is open. */
+  readonly hideOpenChallenges: boolean;
   /** Whether reading logs creates a log. */
   readonly auditReads: boolean;
   /** Returns scheme, host and port of this process's server. */

@@ -67,6 +67,7 @@ export const SERVER_PARAMETERS = {
   webhookDuplicates: rare(flag('--webhook-duplicates', 'deliver each event twice')),
   fault: suggesting({ joined: faultWords }, repeated('--fault <fault>', "make requests fail: 'svc help faults'", text)),
   scenario: reading(value('--scenario <file>', "file with one fault per line (see 'svc help faults')", text)),
+  hideOpenChallenges: rare(flag('--hide-open-challenges', 'show no authentication while its challenge is open')),
   outcome: suggesting(
     { joined: outcomeWords },
     repeated('--outcome <outcome>', "decide 3DS: 'svc help outcomes'", text),
@@ -166,6 +167,7 @@ export async function openServer(
       without: input.without,
       order: input.order,
       cursors: input.cursors,
+      hideOpenChallenges: input.hideOpenChallenges,
     });
     context.onClose(() => sandbox.close());
     return sandbox;

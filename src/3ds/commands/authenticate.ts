@@ -3,10 +3,12 @@ import { type Context, defineCommand, dryRunParameter, Preview, type Result } fr
 import { DOCUMENTS, argument, flag, reading, value } from '../../cli/app/parameter.ts';
 import { confirmCost, requireKnownTenant } from '../../cli/app/tenant-mark.ts';
 import { text, textToSend } from '../../cli/app/value-parsers.ts';
+import { requireYes } from '../../cli/output/prompt.ts';
 import type { Client } from '../../client/api/client.ts';
 import type { AuthenticateRequest } from '../../schema/three-ds/authenticate.ts';
 import type { Authentication, ThreeDsSession } from '../../schema/three-ds/session.ts';
 import { SESSION_TYPES } from '../../schema/three-ds/values.ts';
+import { authenticateSession, wasAuthenticated } from '../authenticated.ts';
 import { bodyName, bodyParameters, checkedBody, reportBody, readBody } from '../body.ts';
 import {
   afterAuthentication,
@@ -16,6 +18,7 @@ import {
   reportChallenge,
   reportOutcome,
   responsePrinter,
+  resultWords,
   waitForOutcome,
   warnOfDeprecated,
 } from '../outcome.ts';
@@ -23,7 +26,7 @@ import { authenticationView } from '../view.ts';
 
 export const authenticate = defineCommand({
   description:
-    'Reads the session, checks the body against every rule, and sends it once, if it is valid. A session that shows an outcome is authenticated again only after a question, or with --yes. A currency may be given as USD and is sent as 840; the amount is shown first as a person reads it. Without --fail-on the exit code is 0 for every outcome; authentication_status says which one it is.',
+    'Reads the session, checks the body against every rule, and sends it once, if it is valid. A session that was authenticated before is authenticated again only after a question, or with --again. A currency may be given as USD and is sent as 840; the amount is shown first as a person reads it. Without --fail-on the exit code is 0 for every outcome; authentication_status says which one it is.',
   details:
     'The type of the session decides which bodies are valid. If the key may not read sessions (3ds:session:read), the rules that depend on the type are left to the service.',
   examples: [
@@ -42,9 +45,10 @@ export const authenticate = defineCommand({
     dryRun: dryRunParameter,
     open: flag('--open', 'open the page of a challenge in the browser'),
     wait: flag('--wait', 'if a challenge is needed, wait for its outcome'),
+    again: flag('--again', 'authenticate a session once more, which may be billed again'),
     failOn: failOnParameter,
   },
-  async run(context, { session: id, file, set, allow, open, wait, failOn, dryRun }): Promise<Result> {
+  async run(context, { session: id, file, set, allow, open, wait, again, failOn, dryRun }): Promise<Result> {
     const given = requiredFile(file);
     const print = await responsePrinter(context, authenticationView);
     const read = await readBody(context, given, { set, allow });
@@ -58,19 +62,22 @@ export const authenticate = defineCommand({
       warnOfExpiry(context, client, session);
       requireKnownTenant(context, session.tenant_id, 'nothing was sent');
     }
-    const earlier = session?.authentication?.authentication_status || undefined;
+    const shown = session?.authentication?.authentication_status || undefined;
+    const earlier = shown ?? (wasAuthenticated(context, id) ? 'from this machine' : undefined);
     if (earlier !== undefined)
       context.notices.warn(`the session was authenticated before (${earlier}); the service may want a new one`);
     if (dryRun) return new Preview((await import('../../client/api/resources.ts')).authenticateRequest(id, request));
     reportBody(context, checked);
-    await confirm(context, checked.amount_text, earlier);
-    const result = await orNewSession(client.threeDs.authenticate(id, request, ['3ds', 'show', id]));
+    if (earlier !== undefined && !again) await confirmAgain(context, id, checked.amount_text);
+    else
+      await confirmCost(context, `authenticate the session${paymentText(checked.amount_text)}`, { unchanged: UNSENT });
+    const result = await orNewSession(authenticateSession(context, client, id, request));
     const report = async (): Promise<Authentication> => {
-      const mustWait = wait && (await reportChallenge(context, client, id, result, { open, failOn }));
+      const mustWait = wait && (await reportChallenge(context, client, id, result, { open, wait, failOn }));
       const final = mustWait ? await waitForOutcome(context, client, id, { known: result, failOn }) : result;
       await print(final);
       await reportOutcome(context, client, id, final);
-      if (!wait) await reportChallenge(context, client, id, result, { open, failOn });
+      if (!wait) await reportChallenge(context, client, id, result, { open, wait, failOn });
       return final;
     };
     checkOutcome(id, await orNewSession(afterAuthentication(id, 'pending', report(), failOn)), failOn);
@@ -100,15 +107,26 @@ function requiredFile(file: string | undefined): string {
   });
 }
 
-/** Asks at most one question: about a session that was authenticated before, or else about the cost. */
-async function confirm(context: Context, amount: string | null, earlier: string | undefined): Promise<void> {
-  const unchanged = 'nothing was sent';
-  const payment = amount === null ? '' : ` for ${amount}`;
-  if (earlier === undefined) return confirmCost(context, `authenticate the session${payment}`, { unchanged });
-  const { globals, notices, prompts } = context;
-  if (prompts().canAsk) await context.reportTenant();
-  if (globals.yes) notices.warn('sending the body again');
-  await prompts().confirm(`Send the body again${payment}?`, unchanged);
+const UNSENT = 'nothing was sent';
+
+function paymentText(amount: string | null): string {
+  return amount === null ? '' : ` for ${amount}`;
+}
+
+/**
+ * Asks before a session is authenticated once more.
+ * @throws SvcError `refused_input` where nobody can be asked: `--yes` may be in a script for every command
+ */
+async function confirmAgain(context: Context, id: string, amount: string | null): Promise<void> {
+  const prompts = context.prompts();
+  if (!prompts.canAsk)
+    throw new SvcError('refused_input', `3DS session ${id} was authenticated before; ${UNSENT}`, {
+      hint: 'Each authentication may be billed. Read the outcome of the first one, or add --again to send the body once more.',
+      next: resultWords(id),
+      facts: { session: id },
+    });
+  await context.reportTenant();
+  requireYes(await prompts.promptText(`Send the body again${paymentText(amount)}? [y/N]`, 'Pass --again.'), UNSENT);
 }
 
 // The service decides; the warning names a probable refusal in advance.

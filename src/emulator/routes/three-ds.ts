@@ -7,7 +7,7 @@ import type { ApiRoute, Call } from '../service.ts';
 import type { EventOf } from '../state/events.ts';
 import { findSession, type Session, type World } from '../state/world.ts';
 import { authenticate, postedDevice } from '../three-ds/authenticate.ts';
-import { challengeResultView, createdView, resultView, sessionView } from '../three-ds/view.ts';
+import { challengeResultView, createdView, isHidden, resultView, sessionView } from '../three-ds/view.ts';
 import { type Card, findCard, findIntentCard } from '../vault/cards.ts';
 import { NETWORKS } from '../seed/test-cards.ts';
 
@@ -58,8 +58,10 @@ async function authenticated(call: Call) {
 function challengeResult(call: Call) {
   const { service, now } = call;
   const session = sessionOf(call);
-  if (session.authentication === undefined) throw notFound('A challenge result of the 3DS session');
-  return challengeResultView({ service, session, authentication: session.authentication, now });
+  const { authentication } = session;
+  const isThere = authentication !== undefined && !isHidden({ service, session, authentication, now });
+  if (!isThere) throw notFound('A challenge result of the 3DS session');
+  return challengeResultView({ service, session, authentication, now });
 }
 
 function sessionOf({ service, params, now }: Call): Session {

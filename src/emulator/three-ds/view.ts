@@ -54,9 +54,10 @@ export function sessionView(service: Service, session: Session, now: number): Th
     ...deviceView(session),
     version: VERSION,
     method: methodView(service, session),
-    ...(authentication !== undefined && {
-      authentication: authenticationView({ service, session, authentication, now }),
-    }),
+    ...(authentication !== undefined &&
+      !isHidden({ service, session, authentication, now }) && {
+        authentication: authenticationView({ service, session, authentication, now }),
+      }),
   };
 }
 
@@ -108,6 +109,12 @@ export interface Authenticated {
   readonly session: Session;
   readonly authentication: EventOf<'3ds-authentication'>;
   readonly now: number;
+}
+
+/** Whether an authentication shows in no response, because its challenge is open. */
+export function isHidden({ service, session, authentication, now }: Authenticated): boolean {
+  const { status } = outcomeOf(session, authentication, now);
+  return service.hideOpenChallenges && (status === 'challenge' || status === 'decoupled_challenge');
 }
 
 /** Makes the response to authenticate. Fields that do not apply are absent. */

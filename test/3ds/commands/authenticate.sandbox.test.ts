@@ -5,6 +5,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { RunningSandbox } from '../../../src/emulator/running-sandbox.ts';
 import { sandboxThreeDsCards } from '../../../src/emulator/vault/cards.ts';
 import { startSandbox } from '../../support/sandbox.ts';
+import { FakeClock } from '../../support/clock.ts';
+import { errorIn } from '../../support/run-here.ts';
 import { Place } from './support.ts';
 
 const place = new Place();
@@ -89,4 +91,27 @@ describe('3DS against the sandbox', () => {
         expect({ type, session, code, stderr }).toMatchObject({ type, session, code: 0 });
       }
   });
+});
+
+it('a script that follows the printed command after a hidden challenge authenticates once', async () => {
+  const hiding = mkdtempSync(join(tmpdir(), 'svc-3ds-hiding-'));
+  const { url, keys, close } = await startSandbox({ directory: hiding, port: 0, hideOpenChallenges: true });
+  const env = {
+    SVC_BASE_URL: url,
+    SVC_PRIVATE_API_KEY: keys.find(({ kind }) => kind === 'private')?.value ?? '',
+    SVC_PACING: 'off',
+  };
+  const run = (...argv: readonly string[]): ReturnType<Place['svc']> =>
+    place.svc(argv, { env, clock: new FakeClock() });
+  const created = await run('3ds', 'create', '--card', 'Successful Challenge');
+  const { id } = JSON.parse(created.stdout) as { id: string };
+  place.file('body.json', (await run('3ds', 'template', 'payment-transaction')).stdout);
+  const send = ['3ds', 'authenticate', id, '--file', 'body.json'];
+  expect((await run(...send)).code).toBe(0);
+  const open = await run('3ds', 'challenge-result', id, '--wait');
+  expect([open.code, errorIn(open)['next']]).toEqual([11, `svc 3ds challenge-result ${id} --wait`]);
+  const again = await run(...send, '--yes');
+  expect([again.code, errorIn(again)['next']]).toEqual([13, `svc 3ds challenge-result ${id} --wait`]);
+  await close();
+  rmSync(hiding, { recursive: true, force: true });
 });

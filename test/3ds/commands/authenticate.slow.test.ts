@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { errorIn } from '../../support/run-here.ts';
@@ -74,11 +74,14 @@ const READ = 'GET /3ds/sessions/s1';
 const SEND = 'POST /3ds/sessions/s1/authenticate';
 const CHALLENGE = 'GET /3ds/sessions/s1/challenge-result';
 
+/** Authenticates a session as a machine that has authenticated none. */
 function authenticate(...more: readonly string[]): ReturnType<Place['svc']> {
+  rmSync(join(place.path, '.local/state/svc/3ds-sessions.json'), { force: true });
   return place.svc(['3ds', 'authenticate', 's1', '--file', 'body.json', ...more], { server, clock: new FakeClock() });
 }
 
 function authenticateIn(env: Readonly<Record<string, string>>, ...more: readonly string[]): ReturnType<Place['svc']> {
+  rmSync(join(place.path, '.local/state/svc/3ds-sessions.json'), { force: true });
   return place.svc(['3ds', 'authenticate', 's1', '--file', 'body.json', ...more], { server, env });
 }
 
@@ -417,20 +420,38 @@ describe('3ds authenticate', () => {
     expect(server.lines).toEqual([READ, SEND]);
   });
 
-  it('svc 3ds authenticate sends nothing for a session that was authenticated before, unless --yes is given', async () => {
+  it('svc 3ds authenticate sends nothing for a session that was authenticated before, unless --again is given', async () => {
     for (const status of ['successful', 'challenge', 'brand-new']) {
       const session = { ...SESSION, authentication: { authentication_status: status } };
       script({ [READ]: [200, session], [SEND]: [409, {}] });
-      const refused = await authenticate();
-      expect({ code: refused.code, lines: server.lines }).toEqual({ code: 2, lines: [READ] });
+      const refused = await authenticate('--yes');
+      expect({ code: refused.code, lines: server.lines }).toEqual({ code: 13, lines: [READ] });
       expect(refused.stderr).toContain(`was authenticated before (${status})`);
-      expect(refused.stderr).toContain('"next":"svc 3ds authenticate --help"');
-      const sent = await authenticate('--yes');
+      expect(errorIn(refused)).toMatchObject({ next: 'svc 3ds challenge-result s1 --wait' });
+      const sent = await authenticate('--again');
       expect({ code: sent.code, sends: server.lines.filter((line) => line === SEND).length }).toEqual({
         code: 6,
         sends: 1,
       });
     }
+  });
+
+  it('svc 3ds authenticate remembers a session whose open challenge the service does not show, unless the service refused it', async () => {
+    const [clock, line] = [new FakeClock(), ['3ds', 'authenticate', 's1', '--file', 'body.json']];
+    const send = (...more: readonly string[]) => place.svc([...line, ...more], { server, clock });
+    const open = { ...RESULT, authentication_status: 'challenge' };
+    script({ [READ]: [200, FRESH], [SEND]: [[400, { title: 'Bad Request' }], 'torn', [200, open], [200, open]] });
+    expect((await authenticate()).code).toBe(6);
+    expect((await send()).code).toBe(9);
+    const refused = await send();
+    expect({ code: refused.code, sends: server.lines.filter((sent) => sent === SEND).length }).toEqual({
+      code: 13,
+      sends: 2,
+    });
+    expect((await send('--dry-run')).stderr).toContain('was authenticated before (from this machine)');
+    expect((await send('--again')).code).toBe(0);
+    await clock.advance(31 * 86_400_000);
+    expect((await send()).code).toBe(0);
   });
 
   it('svc 3ds authenticate warns of a session that has expired', async () => {
@@ -605,7 +626,10 @@ describe('3ds challenge-result', () => {
         [SEND]: [200, { ...RESULT, authentication_status: status }],
         [CHALLENGE]: [404, {}],
       });
-      const run = await place.svc(['3ds', 'authenticate', 's1', '--file', 'body.json', '--wait'], { server, clock });
+      const run = await place.svc(['3ds', 'authenticate', 's1', '--file', 'body.json', '--wait', '--again'], {
+        server,
+        clock,
+      });
       expect({ code: run.code, hours: Math.round((clock.now() - started) / 3_600_000) }).toEqual({ code: 11, hours });
       expect(run.stderr).toContain('"next":"svc 3ds challenge-result s1 --wait"');
     },

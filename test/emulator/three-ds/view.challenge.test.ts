@@ -126,6 +126,17 @@ describe('a challenge', () => {
     expect(await on.outcome()).toEqual(['failed', 'timeout-at-acs', '1']);
   });
 
+  it('a sandbox that hides open challenges shows no authentication and no challenge result until the challenge is done', async () => {
+    const on = await threeDsSandbox({ hideOpenChallenges: true });
+    const { id } = await on.start('Successful Challenge Authentication');
+    expect(await on.authenticated(id)).toMatchObject({ authentication_status: 'challenge' });
+    expect(await on.read(id)).not.toHaveProperty('authentication');
+    expect((await on.get(`/3ds/sessions/${id}/challenge-result`)).status).toBe(404);
+    on.clock.ms = START + 10 * MINUTE;
+    expect(await on.result(id)).toMatchObject({ authentication_status: 'failed' });
+    expect((await on.read(id)).authentication).toMatchObject({ authentication_status: 'failed' });
+  });
+
   it('a challenge is gone with its session', async () => {
     const on = await challenge();
     on.clock.ms = START + 60 * MINUTE;

@@ -63,6 +63,7 @@ describe('svc reset', () => {
         '.config/fish/completions/svc.fish',
         '.config/svc/config.json',
         '.local/share/bash-completion/completions/svc',
+        '.local/state/svc/3ds-sessions.json',
         '.local/state/svc/archives',
         '.local/state/svc/ledger',
         '.local/state/svc/pacing',

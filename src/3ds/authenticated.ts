@@ -1,0 +1,81 @@
+import path from 'node:path';
+import { isSvcError } from '../base/errors.ts';
+import { makeDirectory } from '../base/files/directory.ts';
+import { writeFileAtomicSync } from '../base/files/draft.ts';
+import { withLock } from '../base/files/lock.ts';
+import { readRegularFileSync } from '../base/files/read.ts';
+import type { Context } from '../cli/app/command.ts';
+import { serviceOf } from '../cli/app/service.ts';
+import { directoryOf, requireDirectory } from '../cli/config/paths.ts';
+import type { Client } from '../client/api/client.ts';
+import { DAY_MS } from '../schema/durations.ts';
+import { objectOrUndefined } from '../schema/json-value.ts';
+import { ownMember } from '../schema/own-member.ts';
+import type { AuthenticateRequest } from '../schema/three-ds/authenticate.ts';
+import type { AuthenticationResult } from '../schema/three-ds/session.ts';
+
+// The sessions that this machine authenticated. A service may show no authentication while its challenge is open, so that
+// the session alone does not say that it was authenticated.
+
+const FILE = '3ds-sessions.json';
+
+/** How long a session is remembered; the service has removed it by then. */
+const KEPT_MS = 30 * DAY_MS;
+
+/** Whether a command of this machine authenticated the session, or may have. */
+export function wasAuthenticated(context: Context, id: string): boolean {
+  return ownMember(sessionsOf(context), nameOf(context, id)) !== undefined;
+}
+
+/** Authenticates a session, and remembers it, unless the service refused or the request was certainly not sent. */
+export async function authenticateSession(
+  context: Context,
+  { threeDs }: Client,
+  id: string,
+  body: AuthenticateRequest,
+): Promise<AuthenticationResult> {
+  const isFirst = !wasAuthenticated(context, id);
+  await remember(context, id, true);
+  try {
+    return await threeDs.authenticate(id, body, ['3ds', 'show', id]);
+  } catch (error) {
+    const isUnclear = isSvcError(error, 'outcome_unknown', 'timeout', 'interrupted', 'terminated', 'hangup');
+    if (isFirst && !isUnclear) await remember(context, id, false);
+    throw error;
+  }
+}
+
+/** Adds a session to the file, or removes it. A failure is a warning: the authentication does not depend on it. */
+async function remember(context: Context, id: string, isAuthenticated: boolean): Promise<void> {
+  const { system, clock, notices } = context;
+  try {
+    const file = path.join(requireDirectory(system, 'state'), FILE);
+    makeDirectory(path.dirname(file));
+    await withLock(`${file}.lock`, system, () => {
+      const name = nameOf(context, id);
+      const { [name]: _, ...others } = sessionsOf(context);
+      const sessions = { ...others, ...(isAuthenticated && { [name]: clock.now() }) };
+      writeFileAtomicSync(file, `${JSON.stringify({ version: 1, sessions })}\n`);
+    });
+  } catch (error) {
+    if (!isSvcError(error, 'config', 'local')) throw error;
+    notices.warn(`a second authentication of this session will not be noticed: ${error.message}`);
+  }
+}
+
+function nameOf(context: Context, id: string): string {
+  return `${serviceOf(context)} ${id}`;
+}
+
+/** Returns when each session was authenticated, without those that the service has removed since. */
+function sessionsOf({ system, clock }: Context): Readonly<Record<string, unknown>> {
+  const isKept = (at: unknown): boolean => typeof at === 'number' && at > clock.now() - KEPT_MS;
+  try {
+    const directory = directoryOf(system, 'state') ?? '';
+    const file: unknown = JSON.parse(readRegularFileSync(path.join(directory, FILE)));
+    const sessions = Object.entries(objectOrUndefined(objectOrUndefined(file)?.['sessions']) ?? {});
+    return Object.fromEntries(sessions.filter(([, at]) => isKept(at)));
+  } catch {
+    return {};
+  }
+}
