@@ -59,7 +59,7 @@ const statsView: View<StatsRow> = {
 
 export const stats = defineCommand({
   description:
-    'Counts the entries of the service, the newest first at half of the rate of the key, or of an archive. A terminal gets charts and, of the service, who deleted and changed what; programs get one row per count, also for each empty hour. Filters marked * are applied by svc.',
+    'Counts the entries of the service, the newest first, or of an archive. A terminal gets charts and, of the service, who deleted and changed what; programs get one row per count, also for each empty hour. Filters marked * are applied by svc.',
   details:
     'The rows have always the same members: by (all, hour, entity_type, operation, actor_type, actor), value, actor_type (beside an actor), count, share, first_at, last_at.',
   examples: [

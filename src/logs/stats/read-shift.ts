@@ -12,13 +12,12 @@ import type { OwnReads } from '../follow/own-reads.ts';
 import { entityFilter, intervalOf, type IntervalInput, type RetentionInput } from '../options.ts';
 import { type LogSource, serviceLogs } from '../read-range.ts';
 import { ServiceInterval } from '../service-interval.ts';
-import { atHalfRate } from './half-rate.ts';
 import { readPastActors } from './past-actors.ts';
 import { type Shift, ShiftCounts } from './shift-counts.ts';
 
 /** A page of entries, the least that a shift can read. */
 const LEAST_READ = 100;
-/** The most entries to read without --max: two minutes at half of the key's rate. */
+/** The most entries to read without --max: a minute at the rate of the key. */
 const MOST_READ = 20_000;
 export type ShiftFilter = EntryFilter &
   IntervalInput &
@@ -48,7 +47,7 @@ export async function readShift(context: Context, input: ShiftFilter, own: OwnRe
     seen.tenantId ??= log.tenant_id ?? undefined;
     if (matches(log, input)) counts.add(log);
   };
-  const source = settling(times, atHalfRate(context, serviceLogs(client, entityFilter(input))));
+  const source = settling(times, serviceLogs(client, entityFilter(input)));
   const reading = lastEntries(source, {
     count: Infinity,
     // A range may end in the middle of a page.

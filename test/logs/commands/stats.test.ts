@@ -202,17 +202,6 @@ describe('the shift that svc logs stats reads', () => {
     expect(stderr).toMatch(/^warning: read 12:2\d:\d\dZ to 12:30Z of 10:30Z to 12:30Z on 2026-03-01 \([\d.]+%\)\n$/);
   });
 
-  it('svc logs stats uses half of the rate of the key', async () => {
-    busy(6_000);
-    const clock = new FakeClock({ start: NOW });
-    const argv = ['logs', 'stats', '--since', '2h', '--fields', 'count'];
-    await svcHere(argv, { baseUrl: new URL(server.url), clock, env: { SVC_PACING: 'on' } });
-    const seconds = (clock.now() - NOW) / 1_000;
-    expect(server.requests).toBeGreaterThan(60);
-    // The key has 48 requests in ten seconds.
-    expect(seconds).toBeGreaterThanOrEqual((Math.ceil(server.requests / 24) - 1) * 10 - 1);
-  });
-
   it('svc logs stats --html writes a page that names the shift, its filters and what was not read, and runs nothing', async () => {
     busy(1_000);
     const odd = '<script>\u202E';
