@@ -20,7 +20,7 @@ const REPLACING_MODULES = [
 const OWN_RULES = [
   'test/{browser,fuzz,mutants,sweeps}/*.slow.test.ts',
   'test/**/*.{model,property}.slow.test.ts',
-  'test/au/{next,prepare,results,resume,run,send}/*.slow.test.ts',
+  'test/au/{next,prepare,results,resume,run,send,wait}/*.slow.test.ts',
   'test/au/commands/{refresh.killed,resume.missing-job}.slow.test.ts',
   'test/client/store/s3/store.swift.slow.test.ts',
   'test/e2e/{archive-killed,runs-killed,shared-ledger}.slow.test.ts',

@@ -1,17 +1,7 @@
-import { createHash, randomUUID } from 'node:crypto';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { containsCardNumber, inspectCell, maskCardNumbers } from '../../../src/base/security/card-number.ts';
-import {
-  cardNumber,
-  dated,
-  disguised,
-  padded,
-  PUBLISHED_TEST_CARDS,
-  withCheckDigit,
-} from '../../support/card-numbers.ts';
-
-const RUNS = process.env['SOAK'] === '1' ? 100_000 : 10_000;
+import { cardNumber, dated, disguised, PUBLISHED_TEST_CARDS, withCheckDigit } from '../../support/card-numbers.ts';
 
 describe('card numbers in cells', () => {
   it.each(PUBLISHED_TEST_CARDS)(
@@ -22,50 +12,9 @@ describe('card numbers in cells', () => {
     },
   );
 
-  it('R40: the search for card numbers in cells finds 10,000 disguised numbers', () => {
-    fc.assert(
-      fc.property(disguised(), (cell) => {
-        expect(containsCardNumber(cell, 'cell')).toBe(true);
-      }),
-      { numRuns: RUNS },
-    );
-  });
-
-  it('R40: the search for card numbers in cells takes none of 10,000 UUIDs for a card, with dashes, without, and inside text', () => {
-    for (let count = 0; count < RUNS; count += 1) {
-      const uuid = randomUUID();
-      for (const form of [uuid, uuid.toUpperCase(), uuid.replaceAll('-', ''), `tok_${uuid}`, `a ${uuid} b`])
-        expect([form, containsCardNumber(form, 'cell'), maskCardNumbers(form)]).toEqual([form, false, form]);
-    }
-  });
-
-  it('R40: the search for card numbers in cells finds numbers behind leading zeros and glued together in a cell, and leaves them in text', () => {
-    fc.assert(
-      fc.property(padded(), fc.constantFrom('', ' ', '-'), (digits, gap) => {
-        const cell = gap === '' ? digits : (digits.match(/.{1,4}/g) ?? []).join(gap);
-        expect([cell, containsCardNumber(cell, 'cell')]).toEqual([cell, true]);
-      }),
-      { numRuns: 10_000 },
-    );
-    for (const cell of ['0004111111111111111', '41111111111111115555555555554444'])
-      expect(containsCardNumber(cell)).toBe(false);
-  });
-
-  it('R40: the search for card numbers in cells refuses fewer than 1 % of random ids of 20 to 40 digits in a cell', () => {
-    for (let length = 20; length <= 40; length += 1) {
-      const ids = fc.sample(fc.noBias(fc.stringMatching(new RegExp(`^[0-9]{${length}}$`))), {
-        numRuns: 2_000,
-        seed: length,
-      });
-      const refused = ids.filter((id) => containsCardNumber(id, 'cell'));
-      expect([length, refused.length < ids.length / 100]).toEqual([length, true]);
-    }
-  });
-
-  it('R40: the search for card numbers in cells refuses no UUID in a cell, however it is written', () => {
-    const uuids = fc.sample(fc.uuid(), 20_000).flatMap((uuid) => [uuid, uuid.replaceAll('-', ''), `id ${uuid}`]);
-    const digits = ['00000000-0000-4111-8111-111111111111', '41111111-1111-1111-5555-555555554444'];
-    expect([...uuids, ...digits].filter((uuid) => containsCardNumber(uuid, 'cell'))).toEqual([]);
+  it('R40: the search for card numbers in cells finds 200 disguised numbers, and 200 with a date', () => {
+    for (const cell of fc.sample(disguised(), 200)) expect(containsCardNumber(cell, 'cell')).toBe(true);
+    for (const cell of fc.sample(dated(), 200)) expect(inspectCell(cell)).toBe('card_number');
   });
 
   it.each([
@@ -194,15 +143,6 @@ describe('card numbers in cells', () => {
 });
 
 describe('card numbers with a date attached, in cells', () => {
-  it('R40: the search for dated card numbers finds 10,000 of them, plain and disguised', () => {
-    fc.assert(
-      fc.property(fc.oneof(dated(), disguised(dated())), (cell) => {
-        expect(inspectCell(cell)).toBe('card_number');
-      }),
-      { numRuns: RUNS },
-    );
-  });
-
   it.each([
     '41111111111111111229',
     '41111111111111112912',
@@ -231,26 +171,6 @@ describe('card numbers with a date attached, in cells', () => {
     ['a check digit that is wrong', '41111111111111121229', 'no_card_number'],
   ])('a run of digits with %s is not refused', (_, cell, content = 'attached_digits') => {
     expect(inspectCell(cell)).toBe(content);
-  });
-
-  it('R40: the search for dated card numbers refuses about one in a thousand of 100,000 random ids of 20 to 24 digits', () => {
-    const ids = [20, 21, 22, 23, 24].flatMap((length) => {
-      const id = fc.noBias(fc.stringMatching(new RegExp(`^[1-9][0-9]{${length - 1}}$`)));
-      return fc.sample(id, { numRuns: 20_000, seed: length });
-    });
-    const refused = ids.filter((id) => inspectCell(id) === 'card_number').length;
-    expect(refused).toBeGreaterThan(ids.length * 0.000_5);
-    expect(refused).toBeLessThan(ids.length * 0.002);
-  });
-
-  it('R40: the search for dated card numbers says of no UUID and no digest that it begins or ends like a card number', () => {
-    for (let count = 0; count < 20_000; count += 1) {
-      const digest = createHash('sha256').update(String(count)).digest('hex');
-      for (const id of [randomUUID(), digest, digest.slice(0, 32)])
-        expect([id, inspectCell(id)]).toEqual([id, 'no_card_number']);
-    }
-    for (const id of ['abcdefab41111111111111111229abcd', '41111111-1111-1111-1122-941111111111'])
-      expect([id, inspectCell(id)]).toEqual([id, 'no_card_number']);
   });
 });
 
