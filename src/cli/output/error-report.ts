@@ -69,9 +69,10 @@ function forPerson(error: unknown, style: ReportStyle): string {
   const known = asSvcError(error);
   const subject = style.profile === undefined ? '' : `${style.profile}: `;
   const text = fitted(subject + known.message, columns);
-  // Ctrl-C and a no are the operator's own decisions, not errors.
+  // Ctrl-C and a no are the operator's own decisions, and findings are what a review is for: none is an error.
   const isDecision = known.code === 'interrupted' || known.code === 'declined';
-  const lines = [isDecision ? text : `${palette.bad('error:')} ${text}`];
+  const isFinding = known.code === 'threshold' && known.facts?.['findings'] !== undefined;
+  const lines = [isDecision || isFinding ? text : `${palette.bad('error:')} ${text}`];
   for (const problem of problemsOf(known)) lines.push(`  ${fitted(problem, columns, '    ')}`);
   const hint = hintOf(known, style);
   if (hint !== undefined) lines.push(`${palette.strong('hint:')} ${fitted(hint, columns)}`);

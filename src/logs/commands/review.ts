@@ -15,6 +15,7 @@ const parameters = {
   day: value('--day <date>', 'the day to review, UTC: yesterday (the default), today or 2026-01-31', day),
   ...PAGE_PARAMETERS,
   strict: flag('--strict', 'also exit with 14 for hours before the archive begins, or in the future'),
+  verbose: flag('--verbose', 'also list the deleted entities and each change, on a terminal'),
   ...SIGN_OFF_PARAMETERS,
   status: flag('--status', 'list the days that were reviewed, are open, or are not in the archive'),
   since: value('--since <time>', 'with --status: the first day (default 90d, or where the archive begins)', moment),

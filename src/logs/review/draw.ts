@@ -12,16 +12,19 @@ import { REVIEW_PARTS } from './parts.ts';
 import type { ReviewRow } from './review-row.ts';
 import { shorten, summaryLines } from './summary-lines.ts';
 
+/** The most lines of a detailed list. */
 const MAX_ROWS = 20;
+/** The most deleted entities that are listed without --verbose. */
+const FEW_DELETED = 5;
 const NAME_COLUMNS = 40;
 
 type Show = Pick<Context, 'out' | 'palette' | 'unicode' | 'plain' | 'marks' | 'globals'>;
 
 /**
- * Draws the review for people: first a summary of about one screen, with missing ranges, what each actor deleted and
- * changed, what is new, and the hours; then the deleted entities and the other entries in detail.
+ * Draws the review for people, on about one screen: missing ranges, what each actor deleted and changed, what is new, and the
+ * hours. With `isVerbose`, all deleted entities and the other entries follow in detail.
  */
-export function drawReview(context: Show, review: Review, labels: ActorLabels): string {
+export function drawReview(context: Show, review: Review, labels: ActorLabels, isVerbose: boolean): string {
   const { out, palette } = context;
   const title = `${countText(review.entries, 'log entry')} on ${review.day} (UTC), tenant ${review.tenant_id}`;
   const lines = wrapWords(cleanText(title), out.width).map((line) => palette.strong(line));
@@ -31,8 +34,17 @@ export function drawReview(context: Show, review: Review, labels: ActorLabels): 
       ...wrapWords(cleanText(signedText(signature)), out.width).map(signature.is_current ? palette.good : palette.warn),
     );
   lines.push('');
-  for (const part of REVIEW_PARTS) lines.push(...summaryLines(context, review, labels, part));
-  lines.push('', ...hourLines(context, review), ...deletedLines(context, review, labels));
+  const most = isVerbose ? { kinds: Infinity } : {};
+  const isNewSkipped = review.new_actors === null && review.new_operations === null;
+  const parts = isNewSkipped ? REVIEW_PARTS.filter(([name]) => name !== 'new_operations') : REVIEW_PARTS;
+  for (const [name, heading, nothing] of parts) {
+    const title = isNewSkipped && name === 'new_actors' ? 'New actors and operations' : heading;
+    lines.push(...summaryLines(context, review, labels, [name, title, nothing], most));
+  }
+  lines.push(...hourLines(context, review));
+  const isShort = review.deleted.length <= FEW_DELETED;
+  if (isVerbose || isShort) lines.push(...deletedLines(context, review, labels));
+  if (!isVerbose) return `${lines.join('\n')}\n`;
   for (const [name, heading] of REVIEW_PARTS) {
     const rows = review[name];
     if (name === 'deletions' || rows === null || rows.length === 0) continue;
@@ -111,11 +123,10 @@ function rowLines(context: Show, rows: readonly ReviewRow[], labels: ActorLabels
 
 function hourLines(context: Show, { hours, median, busy_hours: busy }: Review): string[] {
   const { out, palette, plain } = context;
-  const peak = `median of an hour: ${formatNumber(median)}, most: ${formatNumber(Math.max(...hours))}`;
+  const peak = `median ${formatNumber(median)}, most ${formatNumber(Math.max(...hours))}`;
+  const drawn = plain ? '' : `  ${palette.accent(drawSparkline(hours, context))}`;
   return [
-    palette.strong('Entries by hour, from 00:00'),
-    ...(plain ? [] : [`  ${palette.accent(drawSparkline(hours, context))}`]),
-    `  ${peak}`,
+    `${palette.strong('By hour, from 00:00:')}${drawn}  ${peak}`,
     ...busy.flatMap(({ hour, count }) =>
       wrapWords(`${hour.slice(11, 16)}: ${formatNumber(count)}, more than four times the median`, out.width - 2).map(
         (line) => `  ${palette.warn(line)}`,

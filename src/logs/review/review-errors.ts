@@ -71,15 +71,16 @@ function signOffOf(archive: string, date: string): readonly string[] {
   return ['logs', 'review', archive, '--day', date, '--sign-off'];
 }
 
-/** The error for a day with findings. A day that is not over cannot be signed off. */
-export function findingsFound(review: Review, now: number): SvcError {
+/** The error for a day with findings, which `isShown` to a person. A day that is not over cannot be signed off. */
+export function findingsFound(review: Review, now: number, isShown: boolean): SvcError {
   const { archive, day: date, findings, findings_entries } = review;
   const isSigned = review.signed.some(({ is_current: isCurrent }) => isCurrent);
   const isOver = endOf(date) <= now;
-  const later = `See the entries themselves. The day can be signed off once it is over, at ${endText(date)}.`;
-  const unsigned = isOver ? 'See the entries themselves, then sign the day off.' : later;
-  return new SvcError('threshold', `${date} has findings to look at: ${foundText(review)}`, {
-    hint: isSigned ? 'The day is signed off; see the entries themselves.' : unsigned,
+  const later = `Look at them (--verbose lists each). The day can be signed off at ${endText(date)}.`;
+  const unsigned = isOver ? 'Look at them (--verbose lists each), then sign the day off.' : later;
+  const found = isShown ? '' : `: ${foundText(review)}`;
+  return new SvcError('threshold', `${date} has findings to look at${found}`, {
+    hint: isSigned ? 'The day is signed off. --verbose lists each.' : unsigned,
     next: ['logs', 'search', archive, '--since', date, '--until', isoTime(endOf(date)).slice(0, 10)],
     alternatives: isSigned || !isOver ? [] : [signOffOf(archive, date)],
     facts: { findings, findings_entries },

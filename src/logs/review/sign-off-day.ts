@@ -25,7 +25,7 @@ export async function signOffDay(context: Context, options: SignOffOptions): Pro
     review = await signed(context, options, made, pageHash);
     return review !== made.review;
   });
-  await output.show(review);
+  await output.print(review);
   if (range !== undefined) throw unsignedDay(review, range, now);
 }
 

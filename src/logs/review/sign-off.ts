@@ -100,7 +100,7 @@ export async function signOff(
 
 function report({ notices }: Context, { review, hash, earlier }: Signed): void {
   const days = daysText(review);
-  const { written_at: at, number } = review;
+  const { number } = review;
   for (const other of earlier) notices.note(`${days} was already signed off ${signatureText(other)}`);
   if (hash === undefined)
     return notices.note(`${days} was already signed off ${signatureText(review)}: nothing was recorded`);
@@ -109,9 +109,7 @@ function report({ notices }: Context, { review, hash, earlier }: Signed): void {
     notices.warn(
       `signed off although entries may be missing in ${countText(review.missing.length, 'range')}, as recorded`,
     );
-  notices.note(
-    `newest hash, at ${utcTime(at)}: ${hash} (keep it somewhere else: only it proves later that this record was not removed)`,
-  );
+  notices.note(`newest hash, to keep elsewhere as a proof: ${hash}`);
 }
 
 /** Returns the reviewed days in words. */

@@ -6,8 +6,9 @@ import { type ActorShare, byActor, changedKind, deletedKind } from './by-actor.t
 import { type Findings, headingOf, type Part, skippedText } from './parts.ts';
 import type { ReviewRow } from './review-row.ts';
 
-/** The most actors that a part of the summary names, so that the summary fits a screen. */
+/** The most actors, and kinds of each, that a part of the summary names, so that the summary fits a screen. */
 const MAX_ACTORS = 3;
+const MAX_KINDS = 2;
 const NAME_COLUMNS = 40;
 const ACTOR_COLUMNS = 28;
 
@@ -19,7 +20,7 @@ export function summaryLines(
   review: Findings,
   labels: ActorLabels,
   [name, heading, nothing]: Part,
-  mostActors = MAX_ACTORS,
+  { actors = MAX_ACTORS, kinds = MAX_KINDS } = {},
 ): string[] {
   const { out, palette } = context;
   const rows = review[name];
@@ -29,7 +30,7 @@ export function summaryLines(
     return newLines(context, heading, namesOf(name, rows, labels));
   const shares = byActor(rows, labels, name === 'deletions' ? deletedKind : changedKind);
   const title = wrapWords(headingOf(heading, name, review), out.width).map((line) => palette.strong(line));
-  return [...title, ...shareLines(context, shares, mostActors)];
+  return [...title, ...shareLines(context, shares, { actors, kinds })];
 }
 
 function namesOf(name: Part[0], rows: readonly ReviewRow[], labels: ActorLabels): string[] {
@@ -42,35 +43,39 @@ function newLines({ out, palette }: Show, heading: string, names: readonly strin
   return wrapWords(text, out.width).map((line) => palette.strong(line));
 }
 
-function shareLines(context: Show, shares: readonly ActorShare[], mostActors: number): string[] {
+function shareLines(
+  context: Show,
+  shares: readonly ActorShare[],
+  most: Readonly<Record<'actors' | 'kinds', number>>,
+): string[] {
   const shown = shares
-    .slice(0, mostActors)
+    .slice(0, most.actors)
     .map(({ actor, count, kinds }) => ({ actor: shorten(actor, ACTOR_COLUMNS, context), count, kinds }));
   const countWidth = Math.max(...shown.map(({ count }) => formatNumber(count).length));
   const actorWidth = Math.max(...shown.map(({ actor }) => actor.length));
   const { width } = context.out;
   const lines = shown.map(({ actor, count, kinds }) => {
-    if (context.plain) return `${actor}: ${formatNumber(count)} (${kindsText(context, kinds, Infinity)})`;
+    if (context.plain) return `${actor}: ${formatNumber(count)} (${kindsText(context, kinds, Infinity, Infinity)})`;
     const number = `  ${formatNumber(count).padStart(countWidth)}  `;
     const lead = `${number}${actor.padEnd(actorWidth)}  `;
-    const line = lead + kindsText(context, kinds, Math.max(NAME_COLUMNS / 2, width - lead.length));
+    const line = lead + kindsText(context, kinds, most.kinds, Math.max(NAME_COLUMNS / 2, width - lead.length));
     if (line.length <= width) return line.trimEnd();
     // A narrow terminal has the kinds below the actor.
     const indent = ' '.repeat(number.length);
-    const below = wrapWords(kindsText(context, kinds, width - indent.length), width - indent.length);
+    const below = wrapWords(kindsText(context, kinds, most.kinds, width - indent.length), width - indent.length);
     return `${lead.trimEnd()}\n${below.map((part) => indent + part).join('\n')}`;
   });
-  const rest = shares.slice(mostActors);
+  const rest = shares.slice(most.actors);
   const left = rest.reduce((sum, { count }) => sum + count, 0);
   return rest.length === 0
     ? lines
     : [...lines, `  and ${formatNumber(left)} by ${countText(rest.length, 'other actor')}`];
 }
 
-/** Returns as many kinds with their counts as fit one line. */
-function kindsText(context: Show, kinds: ActorShare['kinds'], width: number): string {
+/** Returns as many kinds with their counts as fit one line, and at most `most`. */
+function kindsText(context: Show, kinds: ActorShare['kinds'], most: number, width: number): string {
   const texts = kinds.map(([kind, count]) => `${formatNumber(count)} ${shorten(kind, NAME_COLUMNS, context)}`);
-  for (let shown = texts.length; shown > 1; shown -= 1) {
+  for (let shown = Math.min(most, texts.length); shown > 1; shown -= 1) {
     const rest = texts.length - shown;
     const text = texts.slice(0, shown).join(', ') + (rest > 0 ? `, ${rest} more` : '');
     if (text.length <= width) return text;

@@ -32,7 +32,7 @@ export function shiftLines(
   const part = partText(shift);
   const warning = part === undefined ? [] : wrapWords(part, context.out.width).map(context.palette.bad);
   const tables = shiftParts(shift, isFiltered).flatMap((one) =>
-    [''].concat(summaryLines(context, shift.findings, labels, one, MAX_ACTORS)),
+    [''].concat(summaryLines(context, shift.findings, labels, one, { actors: MAX_ACTORS, kinds: Infinity })),
   );
   return [...warning, ...tables];
 }

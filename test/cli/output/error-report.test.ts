@@ -37,6 +37,12 @@ describe('an error whose cause is that too many files are open', () => {
 });
 
 describe('an error for a person', () => {
+  it('findings of a review are not called an error, as a reached threshold is', () => {
+    const facts = { findings: { deletions: 1 } };
+    expect(reportError(new SvcError('threshold', 'one deletion', { facts }), person)).toBe('one deletion\n');
+    expect(reportError(new SvcError('threshold', '80% is used'), person)).toBe('error: 80% is used\n');
+  });
+
   it('R49: an error for a person says what, which problems, what now, and the request id, all cleaned', () => {
     expect(reportError(refused, person)).toBe(
       [

@@ -48,6 +48,14 @@ function recordOf(top: string, number: number) {
 const SIGN = ['--day', '2026-03-02', '--sign-off', '--by', 'Ana'];
 
 describe('svc logs review --sign-off', () => {
+  it('svc logs review --sign-off says in two lines what was recorded, and shows people the day no second time', async () => {
+    const signed = await review(await archive(), ...SIGN, '-o', 'table');
+    expect([signed.code, signed.stdout]).toEqual([0, '']);
+    expect(signed.stderr).toMatch(
+      /^signed off 2026-03-02 by Ana .*\nnewest hash, to keep elsewhere as a proof: \w{64}\n$/,
+    );
+  });
+
   it('R82: svc logs review --sign-off records who reviewed which day, when, and what was found', async () => {
     const top = await archive();
     const page = `${path.basename(top)}.html`;
