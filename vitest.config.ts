@@ -45,8 +45,6 @@ export default defineConfig({
     hookTimeout: 600_000,
     // A test that compares nothing fails. By default, expect.poll gives up after one second, too few on a busy machine.
     expect: { requireAssertions: true, poll: { timeout: 30_000 } },
-    // vitest's experimental.fsModuleCache stays off: test/cli took 40 s of processor time with it and 44 s without, test/general
-    // 23 s and 25 s; and its key leaves out tsconfig.json, so a transform can be stale.
     // Most tests wait for processes and sockets, so that more of them can run than there are cores.
     maxWorkers: 4,
     ...(TEST_REPORT !== undefined && { reporters: ['default', ['json', { outputFile: TEST_REPORT }]] }),

@@ -1,9 +1,6 @@
 #!/usr/bin/env node
-// The launcher: the program is src/process.ts, built into dist/cli. No compile cache is switched on here: it saves a
-// request 11 % of processor time and 6 % of wall time on Node 24 but makes `svc --version` slower, writes to the disk on
-// every start, and runs bytecode that nobody checks, by default from a directory that others may have prepared. Other V8
-// flags, a larger young generation, fewer or other chunks, chunks in ASCII, and undici's form bodies apart were measured:
-// none gains.
+// The launcher: the program is src/process.ts, built into dist/cli. No compile cache is switched on here: it writes to
+// the disk on every start, and runs bytecode that nobody checks, by default from a directory that others may have prepared.
 const { existsSync } = require('node:fs');
 const { join } = require('node:path');
 

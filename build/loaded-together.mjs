@@ -1,6 +1,5 @@
 // Finds the files of src that commands load together, each group of which the bundler puts into one file: a separate
-// file for each would take 0.3 ms to find, read and compile, together a fifth of the time of TAB. The groups stand in
-// loaded-together.json; a test compares them with what commands load.
+// file for each would take time to find, read and compile. The groups stand in loaded-together.json; a test compares them with what commands load.
 //   npm run groups
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

@@ -37,8 +37,8 @@ const shared: RolldownOptions = {
 };
 
 /**
- * The command line is CommonJS with every dependency inside, split where the source imports dynamically: on Node 20
- * the ESM loader alone costs a start 4 ms of 22, and on later ones importing node:http as ESM costs 30 ms more.
+ * The command line is CommonJS with every dependency inside, split where the source imports dynamically: the ESM
+ * loader would make every start slower, and importing node:http as ESM every request.
  */
 const commandLine: RolldownOptions = {
   ...shared,
@@ -83,8 +83,7 @@ export default defineConfig([commandLine, library, manual]);
 
 const ALIASED: readonly Alias[] = [
   {
-    // The index of undici also loads fetch, WebSocket, caches and mocks: 52 to 59 ms of each request on Node 20, and 39
-    // to 45 ms on Node 24.
+    // The index of undici also loads fetch, WebSocket, caches and mocks, longer than a request takes.
     module: 'undici',
     importer: /[\\/]src[\\/]/,
     code: `
@@ -92,14 +91,14 @@ const ALIASED: readonly Alias[] = [
       export { default as buildConnector } from 'undici/lib/core/connect.js';`,
   },
   {
-    // undici loads HTTP/2 with its client, and svc never negotiates HTTP/2: 12 ms of each request.
+    // undici loads HTTP/2 with its client, and svc never negotiates HTTP/2.
     module: './client-h2.js',
     importer: /[\\/]undici[\\/]/,
     code: 'export {};',
   },
   {
     // commander starts programs for subcommands that are programs, of which svc has none. It loads
-    // Node's network modules too: 5 ms of each command that sends nothing.
+    // Node's network modules too.
     module: 'node:child_process',
     importer: /[\\/]commander[\\/]/,
     code: 'export {};',

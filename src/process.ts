@@ -87,9 +87,8 @@ function endingSignal(): AbortSignal {
   return controller.signal;
 }
 
-// The HTTP parser is WebAssembly. Node 20 begins to optimize it after its first few answers and does not end before
-// that is done, which costs 80 to 130 ms: here it waits for some thousand pieces, such as 100 MB of a file; later versions
-// wait as long.
+// Node 20 optimizes the WebAssembly of its HTTP parser after a few answers, and does not end before that is done. Here it
+// waits until a command reads a large file, as later versions do.
 function prepareForWork(): void {
   if (process.versions.node.startsWith('20.')) setFlagsFromString('--wasm-tiering-budget=100000000');
 }

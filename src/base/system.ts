@@ -64,7 +64,7 @@ export interface System {
   readonly clock: Clock;
   /** Aborts with an `SvcError` (`hangup`, `interrupted`, `terminated`) when a signal asks the process to end. */
   readonly signal: AbortSignal;
-  /** Configures V8 for requests and long work. Short commands skip this and save 2 ms. */
+  /** Configures V8 for requests and long work. Short commands skip this. */
   prepareForWork?(): void;
   /** Gives the terminal to another program until `over` settles: a second Ctrl-C is meant for that program. */
   yieldTerminal?(over: Promise<unknown>): void;

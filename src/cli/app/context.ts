@@ -147,8 +147,6 @@ async function openClient(
 ): Promise<Client> {
   system.prepareForWork?.();
   const state = directoryOf(system, 'state');
-  // No connection begins before the client is loaded: over TLS with round trips of 50 ms, that saved about 20 ms of the 275
-  // that a request takes at least, too little for a second way to connect with its own rules for keys and idle servers.
   const { Client: ApiClient } = await import('../../client/api/client.ts');
   const isEmbedded = settings.sandbox && settings.baseUrl === undefined && choice.baseUrl === undefined;
   const baseUrl = isEmbedded ? await sandbox() : (choice.baseUrl ?? settings.requireBaseUrl());

@@ -94,7 +94,7 @@ async function createSpinner(stream: WriteStream, unicode: boolean): Promise<Ora
   });
 }
 
-// The module for exact widths takes 50 ms to load. Counting two columns for all but ASCII and our drawing characters may
+// The module for exact widths is slow to load. Counting two columns for all but ASCII and our drawing characters may
 // cut too early, but never wraps.
 function cutRoughly(text: string, columns: number): string {
   if (isNarrow(text)) return text.slice(0, columns);

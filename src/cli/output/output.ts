@@ -127,7 +127,7 @@ export function standardStream(fd: 1 | 2, openStream: () => OutputStream): Outpu
 }
 
 /**
- * Writes directly to a file or pipe. Node's stream would load `net`, which takes 4 ms of a short command, and it ignores
+ * Writes directly to a file or pipe. Node's stream would load `net`, which a short command does without, and it ignores
  * short writes, so that a nearly full disk loses data without an error. Node's stream takes over when a pipe is full,
  * since it can wait.
  */

@@ -106,7 +106,7 @@ function headerOf<T>(columns: readonly Column<T>[], labels: readonly string[]): 
 
 /**
  * Draws with cli-table3 on a terminal, in tables of a hundred rows with the same widths. A pipe gets plain rows, which are
- * fifty times as fast, and so does text that is not ASCII: cli-table3 measures emoji and combining marks by rules of its
+ * much faster, and so does text that is not ASCII: cli-table3 measures emoji and combining marks by rules of its
  * own, and would cut an identifier.
  */
 async function drawPage(

@@ -52,7 +52,7 @@ export function escapeInJson(json: string): string {
   return PLAIN_LINES.test(json) ? json : json.replaceAll(unsafeInLayout(), jsonEscape);
 }
 
-// A literal with properties of Unicode costs every start up to 0.5 ms, as V8 reads it with its file.
+// V8 would compile a literal with properties of Unicode at every start.
 function pattern(source: string): () => RegExp {
   let made: RegExp | undefined;
   return () => (made ??= new RegExp(source, 'gu'));
@@ -101,7 +101,7 @@ export const asciiWidth: TextWidth = {
   },
 };
 
-/** Measures text of any script by grapheme: CJK and emoji take two columns, combining marks none. Some 50 ms to load. */
+/** Measures text of any script by grapheme: CJK and emoji take two columns, combining marks none. It is slow to load. */
 export async function loadUnicodeWidth(): Promise<TextWidth> {
   const { default: stringWidth } = await import('string-width');
   const graphemes = new Intl.Segmenter();

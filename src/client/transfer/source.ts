@@ -30,7 +30,7 @@ export interface FilePart {
 
 const PIECE = 256 * 1024;
 
-// fs/promises would take 3 ms to load and longer for each piece.
+// fs/promises takes longer to load, and for each piece.
 const read = promisify(fs.read);
 
 /** A source over a regular file, or over a part of it. @throws SvcError `local` when it cannot be read */

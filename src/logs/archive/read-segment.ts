@@ -181,7 +181,7 @@ async function* watched(
   }
 }
 
-/** Each chunk costs 0.1 ms for another thread, and larger chunks do not fit into the processor's cache. */
+/** Smaller chunks change threads more often, and larger ones do not fit into the processor's cache. */
 const CHUNK_BYTES = 512 * 1024;
 
 async function* unzipped(path: string, source: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer> {
