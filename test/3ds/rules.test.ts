@@ -75,12 +75,12 @@ describe('what is needed when', () => {
       'requestor_info',
       'cardholder_info',
     ]);
-    let mended: unknown = { authentication_category: 'payment', authentication_type: 'recurring-transaction' };
+    let corrected: unknown = { authentication_category: 'payment', authentication_type: 'recurring-transaction' };
     for (const { path, message, example } of violations) {
       expect(message).toMatch(/^is needed/);
-      mended = changed(mended, path, example);
+      corrected = changed(corrected, path, example);
     }
-    expect(broken(mended, 'merchant')).toEqual([]);
+    expect(broken(corrected, 'merchant')).toEqual([]);
   });
 
   it('the check of needed fields goes by the value that was probably meant where category or type are mistyped', () => {

@@ -9,7 +9,7 @@ const { SOAK, SOAK_MINUTES = '10', SEED } = process.env;
 
 const HISTORIES = 5_000;
 
-/** Seeds of histories that are so rare that a soak found them. Each history showed the mistake before it was mended. */
+/** Seeds of histories that are so rare that a soak found them. Each history showed the mistake before it was corrected. */
 const RARE: Readonly<Partial<Record<Plant, number>>> = { 'both claims': 53_089, 'between pages': 730_268_360 };
 
 describe('a model of machines that share a ledger', () => {

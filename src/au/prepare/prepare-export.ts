@@ -21,7 +21,7 @@ import { dateOrders } from './prepare-date.ts';
 import { explainPrepared, refusedAsWhole, refusedExport } from './prepare-messages.ts';
 import type { RejectLimit } from './prepare-options.ts';
 import { askForColumns, requireMeantRepeats, withMap, withoutMap } from './questions.ts';
-import { refuseMended } from './rejects-file.ts';
+import { refuseCorrected } from './rejects-file.ts';
 
 /** How to turn an export into a request file. */
 export interface Preparation {
@@ -64,7 +64,7 @@ export async function prepareExport(
   const inputs = namedFiles({ '<export>': typed, '--exclusions': list });
   let files = await PreparedFiles.begin(context, inputs, names, force);
   try {
-    if (!force && names.rejects !== undefined) await refuseMended(files.path('rejects'), names.rejects, how);
+    if (!force && names.rejects !== undefined) await refuseCorrected(files.path('rejects'), names.rejects, how);
     const file = path ?? (typed === '-' ? await copyInput(context) : resolvePath(context, typed));
     const exclusions = list === undefined ? undefined : await openExclusions(context, list, words);
     const openOverflow = (): Promise<Overflow> => openOverflowFile(context);

@@ -18,16 +18,16 @@ export async function isRejectsFile(path: string): Promise<boolean> {
 }
 
 /**
- * Refuses to replace a file of refused rows in which somebody has mended some: no other file has them so. `name` is the
+ * Refuses to replace a file of refused rows in which somebody has corrected some: no other file has them so. `name` is the
  * name as it was typed.
  * @throws SvcError `usage`
  */
-export async function refuseMended(path: string, name: string, how: PrepareOptions): Promise<void> {
+export async function refuseCorrected(path: string, name: string, how: PrepareOptions): Promise<void> {
   if (!(await isRejectsFile(path))) return;
   const rows = await goodRows(path, how);
   if (rows === 0) return;
   throw new SvcError('usage', `${name} has ${countText(rows, 'row')} in which nothing is wrong`, {
-    hint: 'It seems to have been mended. Make a request of it before it is replaced, or add --force to replace it:',
+    hint: 'It seems to have been corrected. Make a request of it before it is replaced, or add --force to replace it:',
     next: [
       'au',
       'prepare',

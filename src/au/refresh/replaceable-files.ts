@@ -6,7 +6,7 @@ import type { RefreshInput } from './refresh-input.ts';
 
 /**
  * Checks that the files which are written with a request file may be replaced. Its kept columns must be those of the
- * refresh, and nobody may have mended the refused rows, because no other file has them so.
+ * refresh, and nobody may have corrected the refused rows, because no other file has them so.
  * @throws SvcError `config`
  */
 export async function requireReplaceable(
@@ -21,18 +21,18 @@ export async function requireReplaceable(
   const written = directory.written(rejects);
   if (written.length > 0) {
     if (written.includes(await directory.hash(rejects))) return;
-    throw mended(rejects, `${rejects} was changed after the refresh wrote it`, input);
+    throw corrected(rejects, `${rejects} was changed after the refresh wrote it`, input);
   }
   // Early versions did not record the file, and a kill may have come before the record.
   const path = directory.resolve(rejects);
   if (!(await isRejectsFile(path))) throw directory.foreign(rejects);
   const rows = await goodRows(path, input.how);
-  if (rows > 0) throw mended(rejects, `${rejects} has ${countText(rows, 'row')} in which nothing is wrong`, input);
+  if (rows > 0) throw corrected(rejects, `${rejects} has ${countText(rows, 'row')} in which nothing is wrong`, input);
 }
 
-function mended(file: string, message: string, { again }: Pick<RefreshInput, 'again'>): SvcError {
+function corrected(file: string, message: string, { again }: Pick<RefreshInput, 'again'>): SvcError {
   return new SvcError('config', message, {
-    hint: 'Nothing was changed. Mended rows may be in no other file: move it away, and run the same command again. Its rows can then be added as another export, with --add.',
+    hint: 'Nothing was changed. Corrected rows may be in no other file: move it away, and run the same command again. Its rows can then be added as another export, with --add.',
     next: again,
     facts: { file },
   });

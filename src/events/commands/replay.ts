@@ -221,8 +221,8 @@ function damagedError(
   // Its id alone is selected, because the events behind it were sent.
   const selection = dryRun ? choice : { ids: ['<id>'], fromLine: firstDamaged };
   const done = dryRun
-    ? 'Nothing was sent. Mend the line first'
-    : `The other events were sent (${sent}). Mend the line, and send its event alone`;
+    ? 'Nothing was sent. Correct the line first'
+    : `The other events were sent (${sent}). Correct the line, and send its event alone`;
   return new SvcError('refused_input', `${journal} has a line that is not an event: line ${firstDamaged}`, {
     hint: `${done}${targetAdvice(target)}.`,
     next: replayCommand(journal, target, selection),

@@ -57,7 +57,7 @@ it.each([
   ['a,x7,05,', false],
   ['"a,27,05,', false],
   [`a,27,5,\n${CARD},27,05,`, false],
-])('svc au check suggests svc au prepare for %j only if that mends it (%j)', async (rows, isMended) => {
+])('svc au check suggests svc au prepare for %j only if that corrects it (%j)', async (rows, isMended) => {
   writeFileSync(home.file('q.csv'), `${HEADER}${rows}\nb,27,01,\n`);
   const checked = await check(['q.csv']);
   expect([checked.code, checked.stderr.includes('svc au prepare')], checked.stderr).toEqual([13, isMended]);

@@ -77,25 +77,25 @@ it('svc au prepare --rejects says what was left out, and the request has the oth
   expect(read('tokens.csv')).not.toContain('t45');
 });
 
-it('svc au prepare --rejects replaces its file of an earlier attempt, but not one in which rows were mended, without --force', async () => {
+it('svc au prepare --rejects replaces its file of an earlier attempt, but not one in which rows were corrected, without --force', async () => {
   const { cwd, prepare, read } = place(export100());
   expect((await prepare(...REJECTS)).code).toBe(13);
   expect((await prepare(...REJECTS)).code).toBe(13);
-  const mended = read('rejected.csv').replace('soon', '06/2031');
-  writeFileSync(join(cwd, 'rejected.csv'), mended);
+  const corrected = read('rejected.csv').replace('soon', '06/2031');
+  writeFileSync(join(cwd, 'rejected.csv'), corrected);
   const refused = await prepare(...REJECTS, '--max-rejects', '3');
   expect(refused.code).toBe(2);
   expect(errorIn(refused)).toMatchObject({
     message: 'rejected.csv has 1 row in which nothing is wrong',
     next: 'svc au prepare rejected.csv',
   });
-  expect(read('rejected.csv')).toBe(mended);
+  expect(read('rejected.csv')).toBe(corrected);
   expect(existsSync(join(cwd, 'tokens.csv'))).toBe(false);
   expect((await prepare(...REJECTS, '--max-rejects', '3', '--force')).code).toBe(0);
-  expect(read('rejected.csv')).not.toBe(mended);
+  expect(read('rejected.csv')).not.toBe(corrected);
 });
 
-it('svc au prepare --rejects replaces its file once --date-order reads the dates that were refused, but no row that was mended', async () => {
+it('svc au prepare --rejects replaces its file once --date-order reads the dates that were refused, but no row that was corrected', async () => {
   const { cwd, prepare, read } = place('token,exp\nt1,05/06/31\nt2,soon\n');
   const ordered = [...REJECTS, '--date-order', 'dmy'];
   expect((await prepare(...REJECTS)).code).toBe(13);
@@ -106,7 +106,7 @@ it('svc au prepare --rejects replaces its file once --date-order reads the dates
   expect((await prepare(...ordered)).code).toBe(2);
 });
 
-it('svc au prepare --rejects writes a file that can be mended and prepared in turn', async () => {
+it('svc au prepare --rejects writes a file that can be corrected and prepared in turn', async () => {
   const { cwd, prepare, read } = place(export100());
   await prepare(...REJECTS, '--max-rejects', '3');
   writeFileSync(join(cwd, 'rejected.csv'), read('rejected.csv').replaceAll('soon', '06/2031'));

@@ -45,7 +45,7 @@ async function killedAt(desk: Desk, at: number, line: string): Promise<boolean> 
 }
 
 describe('svc au refresh that is killed while it prepares an export again', () => {
-  it('svc au refresh that is killed while it prepares a mended export goes on by the same command, with the kept columns of each row', async () => {
+  it('svc au refresh that is killed while it prepares a corrected export goes on by the same command, with the kept columns of each row', async () => {
     let at = 1;
     for (; at <= MOST_NAMES; at += 1) {
       let mayCreate = false;

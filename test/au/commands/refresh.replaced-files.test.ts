@@ -45,22 +45,22 @@ describe('files of a cycle that are not replaced', () => {
     },
   );
 
-  it('svc au refresh replaces its refused rows of an earlier attempt, but not rows that were mended in place', async () => {
+  it('svc au refresh replaces its refused rows of an earlier attempt, but not rows that were corrected in place', async () => {
     const { desk, refresh, read, write } = await openRefresh([SOON, LATER, EITHER]);
     // With the order of the date nothing is wrong with the third row that was refused before.
     for (const words of [[], [], ['--date-order', 'dmy'], ['--date-order', 'dmy']])
       expect((await refresh('--max-rejects', '1', ...words)).code).toBe(13);
-    const mended = read(REJECTED).replace('soon', '06/2031');
-    write(REJECTED, mended);
+    const corrected = read(REJECTED).replace('soon', '06/2031');
+    write(REJECTED, corrected);
     const refused = await refresh('--date-order', 'dmy', '--max-rejects', '2');
     expect(refused.code).toBe(3);
     expect(errorIn(refused)['message']).toBe(`${REJECTED} was changed after the refresh wrote it`);
-    expect([read(REJECTED), desk.uploads()]).toEqual([mended, 0]);
-    renameSync(desk.home.file(REJECTED), desk.home.file('mended.csv'));
+    expect([read(REJECTED), desk.uploads()]).toEqual([corrected, 0]);
+    renameSync(desk.home.file(REJECTED), desk.home.file('corrected.csv'));
     const done = await refresh('--date-order', 'dmy', '--max-rejects', '2');
     expect(done.code, done.stderr).toBe(0);
     const add = await desk.svc(
-      'au refresh mended.csv --cycle 2026-12 --add --max-rejects 1 --fail-on err=60% --no-expiration',
+      'au refresh corrected.csv --cycle 2026-12 --add --max-rejects 1 --fail-on err=60% --no-expiration',
     );
     expect([add.code, desk.uploads()], add.stderr).toEqual([0, 2]);
     expect(read(`${CYCLE}/rejected-2.csv`)).toContain('later');
@@ -85,14 +85,14 @@ describe('files of a cycle that are not replaced', () => {
       expect((await refresh('--max-rejects', '1')).code).toBe(13);
       forget();
     }
-    const mended = read(REJECTED).replace('soon', '06/2031');
-    write(REJECTED, mended);
+    const corrected = read(REJECTED).replace('soon', '06/2031');
+    write(REJECTED, corrected);
     const refused = await refresh('--max-rejects', '2');
     expect(errorIn(refused)).toMatchObject({
       code: 'config',
       message: `${REJECTED} has 1 row in which nothing is wrong`,
     });
-    expect(read(REJECTED)).toBe(mended);
+    expect(read(REJECTED)).toBe(corrected);
   });
 
   it('svc au refresh never replaces a next.keep.csv that appeared while the job was pending', async () => {

@@ -673,7 +673,7 @@ describe('svc au refresh', () => {
     expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('not only dots') });
   });
 
-  it('svc au refresh prepares again after the export was mended, and sends nothing of the refused one', async () => {
+  it('svc au refresh prepares again after the export was corrected, and sends nothing of the refused one', async () => {
     const { desk, refresh } = await openRefresh();
     writeFileSync(desk.home.file('export.csv'), exportOf(ROWS, 'x;C;soon'));
     const refused = await refresh();

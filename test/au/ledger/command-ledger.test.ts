@@ -181,8 +181,8 @@ it.each([
     }
     expect(desk.uploads()).toBe(2);
     writeFileSync(record, whole);
-    const mended = await desk.svc(`au submit other.csv ${cycle}`, env);
-    expect([mended.code, desk.uploads()], mended.stderr).toEqual([0, 2]);
+    const corrected = await desk.svc(`au submit other.csv ${cycle}`, env);
+    expect([corrected.code, desk.uploads()], corrected.stderr).toEqual([0, 2]);
   },
 );
 

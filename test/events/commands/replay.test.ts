@@ -220,7 +220,7 @@ it('svc events replay reads an event behind a byte order mark', async () => {
   expect(sentIds()).toEqual(['a', 'c']);
 });
 
-it('svc events replay ends with 13 after a line that is damaged, and the command sends the event of the mended line alone', async () => {
+it('svc events replay ends with 13 after a line that is damaged, and the command sends the event of the corrected line alone', async () => {
   writeFileSync(home.file('j.jsonl'), `${line('a', 0)}{"received_at":"2026\n#broken#\n${line('c', 1)}`);
   const damaged = await replay();
   expect([damaged.code, sentIds()], damaged.stderr).toEqual([13, ['a', 'c']]);
