@@ -12,7 +12,7 @@ export type CreateFault = 'lost' | 'repeated' | 'refused';
 export class MemoryObjects implements ObjectStore {
   readonly name = 'memory';
   readonly objects = new Map<string, Uint8Array>();
-  /** The requests so far, such as `read tenant/ledger.json`. */
+  /** The requests so far, such as `read tenant/begun.json`. */
   requests: string[] = [];
   /** Whether the store replaces objects that exist, as some do that do not know the condition. */
   ignoresCondition = false;

@@ -55,7 +55,7 @@ export async function otherCycles(
     const first = standingClaims(entries)[0];
     if (first) found.push({ name, cycle, entries, began: parseTime(first.created_at) ?? 0 });
   }
-  const ownNames = new Set([...(await fileCycles(ledger.salts, rows)), unknownRowsCycle(sha256)]);
+  const ownNames = new Set([...(await fileCycles(ledger, rows)), unknownRowsCycle(sha256)]);
   const newest = found.toSorted((one, other) => other.began - one.began).slice(0, CYCLES_COMPARED);
   return Promise.all(
     newest.map(async ({ name, cycle, entries, began }) => {

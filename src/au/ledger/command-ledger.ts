@@ -625,7 +625,7 @@ export class CommandLedger {
     const own = await this.#openOwn(tenant, { onlyReads: true });
     if (!(await own.cycleNames()).some(isFileCycle)) return [];
     const { enteredWithoutRows } = await import('./move-ledger.ts');
-    const names = [...(await fileCycles(own.salts, await this.#rowsOf(own, whole))), ...(isNamed ? [cycle] : [])];
+    const names = [...(await fileCycles(own, await this.#rowsOf(own, whole))), ...(isNamed ? [cycle] : [])];
     const entered = await Promise.all(names.map((name) => enteredWithoutRows(own.cycle(name), shared)));
     return entered.flat();
   }
@@ -674,7 +674,7 @@ export class CommandLedger {
     const { kept, used, shared } = await this.#place(tenant);
     if (shared === undefined) {
       const ledger = await this.#openOwn(tenant);
-      const runs = await this.#enterRuns(ledger, tenant, used?.runs ?? [], new Set());
+      const runs = await this.#enterRuns(ledger, tenant, used?.runs ?? []);
       if (runs.length > (used?.runs.length ?? 0)) await this.#remember(kept, { runs });
       return ledger;
     }
@@ -696,10 +696,9 @@ export class CommandLedger {
     const own = isFirstUse ? await this.#openOwn(tenant) : undefined;
     // A process that is still at work with the ledger of this machine stops before its next upload.
     await own?.close(ledger.name);
-    const { claimedJobs, enterClaims } = await import('./move-ledger.ts');
-    const claimed = own ? await claimedJobs(own) : new Set<string>();
-    const runs = await this.#enterRuns(ledger, tenant, isFirstUse ? [] : (used?.runs ?? []), claimed);
-    if (own) await enterClaims(own, ledger);
+    const { copyClaims } = await import('./move-ledger.ts');
+    if (own) await copyClaims(own, ledger);
+    const runs = await this.#enterRuns(ledger, tenant, isFirstUse ? [] : (used?.runs ?? []));
     await this.#remember(kept, { ledger: ledger.name, runs });
     return ledger;
   }
@@ -787,17 +786,12 @@ export class CommandLedger {
   }
 
   /** Enters the runs of this state directory that the ledger does not know, once. Returns the ids of all of them. */
-  async #enterRuns(
-    ledger: Ledger,
-    tenant: string,
-    known: readonly string[],
-    claimed: ReadonlySet<string>,
-  ): Promise<readonly string[]> {
+  async #enterRuns(ledger: Ledger, tenant: string, known: readonly string[]): Promise<readonly string[]> {
     const { runs, unreadable } = await everyRun(this.#context);
     this.#unreadable = unreadable;
     const own = runs.filter(({ record }) => record.tenant_id === tenant && isOfSandbox(record) === this.#isEmbedded);
     const left = own.filter(({ record }) => !known.includes(record.id));
-    for (const run of left.toReversed()) await enterRun(this.#context, ledger, run, claimed);
+    for (const run of left.toReversed()) await enterRun(this.#context, ledger, run);
     return [...known, ...left.map(({ record }) => record.id)];
   }
 }

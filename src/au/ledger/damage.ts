@@ -61,27 +61,6 @@ export function absentLedger(place: string, copies: string | undefined): SvcErro
   );
 }
 
-/** Returns the error for a place where another ledger was begun since this machine used one there. */
-export function replacedLedger(
-  place: string,
-  settings: string,
-  copies: string | undefined,
-  hasEntries: boolean,
-): SvcError {
-  const wayOut = hasEntries
-    ? 'Both ledgers name rows that may have been paid for, and none knows those of the other: remove neither. Let whoever administers the place restore its older version, and send the rows of neither before the jobs that the command below lists were compared with both.'
-    : `The new ledger is empty: whoever administers the place removes ${place}/${settings}, and copies the backup of the old ledger there, or what is in ${copies ?? 'the copies of a machine'}.`;
-  return new SvcError(
-    'config',
-    `the ledger in ${place} is another one than this machine used there; nothing was sent`,
-    {
-      hint: `Check that SVC_LEDGER is right, and for a bucket AWS_ENDPOINT_URL_S3. Otherwise the place was emptied, and a new ledger was begun, which does not know what was paid for: let no machine send rows. ${wayOut}`,
-      next: hasEntries ? ['au', 'jobs'] : ['doctor'],
-      facts: { ledger: place },
-    },
-  );
-}
-
 /**
  * Returns the error for an entry in whose place this machine read another one, or after which it read others. No object of
  * such a ledger may be put back or removed: both histories name rows that may have been paid for. `jobs` are those that this

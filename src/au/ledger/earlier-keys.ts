@@ -3,9 +3,15 @@
  * ledgers is in this file, which goes after the first release.
  */
 
+import * as z from 'zod/mini';
+import { refuseNewer } from '../../base/errors.ts';
+import { sideBySide } from '../../base/side-by-side.ts';
+import type { ObjectStore } from '../../client/store/objects.ts';
+import { parsedJson } from '../../schema/json-value.ts';
 import { damagedLedger } from './damage.ts';
-import type { ClaimEntry, Entry, Keys } from './entry.ts';
-import { fileCycle } from './file-cycle.ts';
+import { type ClaimEntry, type Entry, type Keys, MAX_ENTRY_BYTES } from './entry.ts';
+import { fileCycle, isFileCycle } from './file-cycle.ts';
+import { readCopy, readObject, writeCopy } from './objects.ts';
 import { RowSet } from './row-set.ts';
 
 /** Returns the keys of a file's rows, or of its tokens, under a salt. */
@@ -17,29 +23,69 @@ export interface FileRows {
   readonly under: KeysUnder;
 }
 
+const settingsSchema = z.looseObject({
+  version: z.literal(1),
+  keys: z.literal(1),
+  salt: z.string().check(z.regex(/^[0-9a-f]{64}$/)),
+});
+
+/** Returns the name of the object with the salt, below the folder of a ledger. */
+function settingsName(top: string): string {
+  return `${top}/ledger.json`;
+}
+
+/**
+ * Reads the salt of a ledger that an earlier build began; undefined if there is none. Where the place lacks it, the copy of
+ * this machine counts, which the next command that sends rows puts back.
+ * @throws SvcError `config` for a damaged object, and for another one than this machine read there
+ */
+export async function earlierSalt(
+  objects: ObjectStore,
+  top: string,
+  copies: ObjectStore | undefined,
+): Promise<string | undefined> {
+  const name = settingsName(top);
+  const place = `${objects.name}/${name}`;
+  const kept = await readCopy(copies, name, MAX_ENTRY_BYTES);
+  const bytes = await readObject(objects, name, MAX_ENTRY_BYTES);
+  if (kept !== undefined && bytes !== undefined && Buffer.compare(kept, bytes) !== 0)
+    throw damagedLedger(place, 'it is not the one that this machine read');
+  const found = bytes ?? kept;
+  if (found === undefined) return undefined;
+  const value = parsedJson(Buffer.from(found).toString());
+  refuseNewer(value, 1, name);
+  const settings = settingsSchema.safeParse(value);
+  if (!settings.success) throw damagedLedger(place, 'it is not what svc writes');
+  if (kept === undefined) await writeCopy(copies, name, found);
+  return settings.data.salt;
+}
+
+/** Returns the object with the salt if a place lacks it and this machine has a copy. */
+export async function lackingSettings(objects: ObjectStore, top: string, copies: ObjectStore | undefined) {
+  const name = settingsName(top);
+  const kept = await readCopy(copies, name, MAX_ENTRY_BYTES);
+  if (kept === undefined || (await readObject(objects, name, MAX_ENTRY_BYTES)) !== undefined) return [];
+  return [{ name, bytes: kept }];
+}
+
 /** The salts of the sets of one ledger. */
 export class Salts {
   readonly tenant: string;
-  readonly #earlier: string | undefined;
-  readonly #settings: string;
+  readonly earlier: string | undefined;
+  readonly #place: string;
 
-  /** `earlier` is the salt of an earlier build; `settings` is the place where it stands, in messages. */
-  constructor(tenant: string, earlier: string | undefined, settings: string) {
+  /** `earlier` is the salt of an earlier build; `place` is that of the ledger, in messages. */
+  constructor(tenant: string, earlier: string | undefined, place: string) {
     this.tenant = tenant;
-    this.#earlier = earlier;
-    this.#settings = settings;
+    this.earlier = earlier;
+    this.#place = place;
   }
 
   /** Returns the salt of an entry's sets. @throws SvcError `config` if it is lost, so that nobody knows the rows of the entry */
-  of({ keys, salt = this.#earlier }: Keys): string {
+  of({ keys, salt = this.earlier }: Keys): string {
     if (keys === 2) return this.tenant;
     if (salt !== undefined) return salt;
-    throw damagedLedger(this.#settings, 'it is missing, and claims need its salt');
-  }
-
-  /** Returns the salts besides the tenant's, under which files without a cycle may have their names. */
-  get others(): readonly string[] {
-    return this.#earlier === undefined ? [] : [this.#earlier];
+    throw damagedLedger(settingsName(this.#place), 'it is missing, and claims need its salt');
   }
 }
 
@@ -109,30 +155,38 @@ export function hasSameRows(claims: readonly ClaimEntry[], claim: ClaimEntry): b
   return claims.some((other) => !hasSameKeys(other, claim) && other.sha256 === claim.sha256);
 }
 
+/** Returns the salt that a copy of an entry names in another ledger. Sets of rows and of tokens are copied as they are. */
+export function copiedKeys(cycle: Pick<Sets, 'saltOf'>, entry: Keys, set: string | null): Keys {
+  if (set === null) return {};
+  return entry.keys === 2 ? { keys: 2 } : { salt: cycle.saltOf(entry) };
+}
+
 interface Cycles {
   readonly salts: Salts;
   cycle(name: string): { read(): Promise<readonly Entry[]>; readFirst(): Promise<Entry | undefined> };
   cycleNames(): Promise<readonly string[]>;
 }
 
-/** Returns the names that a file without a cycle may have in a ledger, its own first. */
-export async function fileCycles(salts: Salts, file: FileRows): Promise<readonly string[]> {
-  const earlier = await Promise.all(salts.others.map(async (salt) => fileCycle(await file.under(salt))));
+/** How many first entries are read at a time. */
+const AT_ONCE = 8;
+
+/**
+ * Returns the names that a file without a cycle may have in a ledger, its own first: earlier builds made them from the
+ * salted rows, also in another ledger from which they were copied.
+ * @throws SvcError `config` if the salt of such names is lost
+ */
+export async function fileCycles(ledger: Cycles, file: FileRows): Promise<readonly string[]> {
+  const names = (await ledger.cycleNames()).filter(isFileCycle);
+  const salts = new Set<string>();
+  for await (const first of sideBySide(names, AT_ONCE, (name) => ledger.cycle(name).readFirst()))
+    if (first?.kind === 'claim' && first.row_set !== null && first.keys !== 2) salts.add(ledger.salts.of(first));
+  const earlier = await Promise.all([...salts].map(async (salt) => fileCycle(await file.under(salt))));
   return [fileCycle(file.rows), ...earlier];
 }
 
-/**
- * Returns the cycle of a file that belongs to none: the one that an earlier build began for it, if there is one.
- * @throws SvcError `config` if an earlier build began such cycles and the salt of their names is lost
- */
+/** Returns the cycle of a file that belongs to none: the one that an earlier build began for it, if there is one. */
 export async function fileCycleIn(ledger: Cycles, file: FileRows): Promise<string> {
-  const [own = '', ...earlier] = await fileCycles(ledger.salts, file);
+  const [own = '', ...earlier] = await fileCycles(ledger, file);
   for (const name of earlier) if ((await ledger.cycle(name).read()).length > 0) return name;
-  if (earlier.length > 0) return own;
-  for (const name of (await ledger.cycleNames()).filter((each) => each.startsWith('file-'))) {
-    const first = await ledger.cycle(name).readFirst();
-    // Throws for an entry whose salt is lost.
-    if (first?.kind === 'claim' && first.row_set !== null) ledger.salts.of(first);
-  }
   return own;
 }

@@ -17,14 +17,14 @@ import { rowsOf } from './request-rows.ts';
 
 /**
  * Enters what a run has paid for, or may have, into a ledger that began after it. Jobs are compared and rows are not,
- * because what is paid is paid. Entering a run twice changes nothing. `claimed` are the jobs that have rows in the ledger
- * which this machine had alone: the upload of their files may be under way.
+ * because what is paid is paid. Entering a run twice changes nothing. `claimed` are jobs that had rows, whatever the record
+ * says of them.
  */
 export async function enterRun(
   context: Context,
   ledger: Ledger,
   run: RunDirectory,
-  claimed: ReadonlySet<string>,
+  claimed: ReadonlySet<string> = new Set(),
 ): Promise<void> {
   const parts = run.record.parts.filter(
     (part) => part.job !== undefined && part.joined === undefined && (mayBePaid(part) || claimed.has(part.job)),

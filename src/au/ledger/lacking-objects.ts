@@ -4,6 +4,7 @@ import type { ObjectStore } from '../../client/store/objects.ts';
 import type { StoredFile } from '../../client/store/store.ts';
 import { standingClaims } from './claims.ts';
 import { damagedLedger, forkedLedger, unreadableEntry } from './damage.ts';
+import { lackingSettings } from './earlier-keys.ts';
 import { type Entry, entryName, isEntry, MAX_ENTRY_BYTES } from './entry.ts';
 import { markBytes, parseMark } from './mark.ts';
 import { readCopy, readObject } from './objects.ts';
@@ -17,6 +18,8 @@ const KEY_BYTES = 8;
 
 /** A cycle as this machine knows it. */
 export interface KnownCycle {
+  /** The folder of the ledger. */
+  readonly ledger: string;
   /** The folder of the cycle. */
   readonly top: string;
   readonly entries: readonly Entry[];
@@ -45,9 +48,10 @@ export async function lackingObjects(objects: ObjectStore, known: KnownCycle): P
   const listed = await listedIn(objects, `${known.top}/`);
   const entries = await lackingEntries(objects, known);
   await requireNoGap(objects, known, listed);
+  const settings = await lackingSettings(objects, known.ledger, known.copies);
   const sets = await lackingSets(objects, known, listed);
   const marks = await lackingMarks(objects, known, await listedIn(objects, known.marks));
-  return [...sets, ...marks, ...entries];
+  return [...settings, ...sets, ...marks, ...entries];
 }
 
 /** Compares the entries only. @throws as `lackingObjects` */

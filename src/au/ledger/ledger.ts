@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import * as z from 'zod/mini';
-import { isSvcError, refuseNewer, SvcError } from '../../base/errors.ts';
+import { isSvcError, SvcError } from '../../base/errors.ts';
 import { sha256Of } from '../../base/files/draft.ts';
 import type { Clock } from '../../base/system.ts';
 import { type ObjectStore, ReadOnlyPlace } from '../../client/store/objects.ts';
 import { isoTime, parseTime } from '../../cli/output/time.ts';
 import { parsedJson } from '../../schema/json-value.ts';
-import { absentLedger, damagedLedger, forkedLedger, replacedLedger, unreadableEntry } from './damage.ts';
+import { absentLedger, damagedLedger, forkedLedger, unreadableEntry } from './damage.ts';
 import {
   type ClaimEntry,
   type Entry,
@@ -19,31 +19,16 @@ import {
   parseEntry,
   type Who,
 } from './entry.ts';
-import { Salts } from './earlier-keys.ts';
+import { earlierSalt, Salts } from './earlier-keys.ts';
 import { isDone } from './is-done.ts';
 import { hasClaim } from './has-claim.ts';
 import { lackingEntries, lackingObjects } from './lacking-objects.ts';
 import { markBytes, parseMark } from './mark.ts';
-import { readCopy, readObject } from './objects.ts';
+import { readCopy, readObject, writeCopy } from './objects.ts';
 import { MAX_SET_BYTES, RowSet, saltOf } from './row-set.ts';
 
-/** The most bytes of `ledger.json`. */
-export const SETTINGS_BYTES = MAX_ENTRY_BYTES;
-
-const settingsSchema = z.looseObject({
-  version: z.literal(1),
-  keys: z.literal(1),
-  salt: z.string().check(z.regex(/^[0-9a-f]{64}$/)),
-  created_at: z.string(),
-});
-
-/** Returns the name of the settings of a tenant's ledger. */
-export function settingsName(tenant: string): string {
-  return `${folderOf(tenant)}/ledger.json`;
-}
-
 /** Returns the beginning of the names of all entries and row sets of a tenant's ledger. */
-function cyclesPrefix(tenant: string): string {
+export function cyclesPrefix(tenant: string): string {
   return `${folderOf(tenant)}/cycles/`;
 }
 
@@ -100,43 +85,17 @@ export class Ledger {
   }
 
   /**
-   * Opens the ledger of a tenant, and begins it if there is none. One whose settings are gone is not begun again: with
-   * another salt, none of its rows would be known.
-   * @throws SvcError `config` for a damaged ledger, for one that is gone, and for a store that ignores the condition
+   * Opens the ledger of a tenant, which need not have begun.
+   * @throws SvcError `config` for a place that has nothing of a ledger that this machine used there, and for a store that
+   *   ignores the condition
    */
   static async open(objects: ObjectStore, tenant: string, host: LedgerHost): Promise<Ledger> {
     const top = folderOf(tenant);
-    const name = settingsName(tenant);
-    const place = `${objects.name}/${name}`;
-    const kept = await readCopy(host.cache, name, SETTINGS_BYTES);
-    let bytes = await readObject(objects, name, SETTINGS_BYTES);
-    if (bytes === undefined && (kept !== undefined || (await hasEntries(objects, tenant)))) {
-      // Another machine may have begun the ledger meanwhile.
-      bytes = await readObject(objects, name, SETTINGS_BYTES);
-      if (bytes === undefined && !(await hasEntries(objects, tenant)))
-        throw absentLedger(objects.name, host.cache?.name);
-      if (bytes === undefined && kept === undefined) throw damagedLedger(place, 'it is missing');
-      if (bytes === undefined && kept !== undefined) {
-        await objects.create(name, kept);
-        host.onPutBack?.(objects.name, [name]);
-      }
-    }
-    if (bytes === undefined) {
-      if (kept === undefined) await objects.create(name, newSettings(host.clock.now()));
-      bytes = await readObject(objects, name, SETTINGS_BYTES);
-      if (bytes === undefined) throw notShown(objects, name);
-    }
-    const refusal = host.isFirstUse === false ? undefined : await refusalToWrite(objects, name, bytes);
-    const value = parsedJson(Buffer.from(bytes).toString());
-    refuseNewer(value, 1, name);
-    const settings = settingsSchema.safeParse(value);
-    if (!settings.success) throw damagedLedger(place, 'it is not what svc writes');
-    await refuseReplaced(objects, tenant, { kept, found: bytes, copies: host.cache?.name });
-    if (kept === undefined) await writeCopy(host.cache, name, bytes);
-    else if (Buffer.compare(kept, bytes) !== 0) throw damagedLedger(place, 'it is not the one that this machine read');
+    const salts = new Salts(saltOf(tenant), await earlierSalt(objects, top, host.cache), `${objects.name}/${top}`);
+    await requireSeen(objects, tenant, host.cache);
+    const refusal = host.isFirstUse === false ? undefined : await refusalToWrite(objects, top);
     // A store that was not tried must get no entry, even if it takes one.
     const used = refusal ? readOnly(objects, refusal) : objects;
-    const salts = new Salts(saltOf(tenant), settings.data.salt, place);
     return new Ledger(used, host, top, salts, refusal !== undefined);
   }
 
@@ -519,6 +478,7 @@ export class LedgerCycle {
   /** The cycle as this machine has it. */
   get #known() {
     return {
+      ledger: this.#ledger,
       top: this.#top,
       entries: this.#entries,
       bytes: this.#bytes,
@@ -564,7 +524,7 @@ export class LedgerCycle {
  * Creates what exists once more: a store that answers `created` ignores the condition, and would let two machines pay.
  * @throws SvcError `config` for such a store
  */
-export async function requireCondition(objects: ObjectStore, name: string, bytes: Uint8Array): Promise<void> {
+async function requireCondition(objects: ObjectStore, name: string, bytes: Uint8Array): Promise<void> {
   if ((await objects.create(name, bytes)) === 'exists') return;
   const why = objects.isVersioned ? ' while its versioning is on' : '';
   throw new SvcError(
@@ -578,19 +538,67 @@ export async function requireCondition(objects: ObjectStore, name: string, bytes
   );
 }
 
-/** Tries whether the store honors the condition. Returns the error for a machine that may create nothing there. */
-async function refusalToWrite(
-  objects: ObjectStore,
-  name: string,
-  bytes: Uint8Array,
-): Promise<ReadOnlyPlace | undefined> {
+/**
+ * Tries with an object of its own whether a place creates nothing twice. The object stays there, since svc deletes nothing in
+ * a ledger's place, and is tried again the next time.
+ * @throws SvcError `config` for a place that creates it twice
+ */
+export async function tryPlace(objects: ObjectStore, tenant?: string): Promise<void> {
+  const prefix = tenant === undefined ? PROBES : `${folderOf(tenant)}/${PROBES}`;
+  let name = await firstIn(objects, prefix);
+  if (name === undefined) {
+    name = `${prefix}${randomBytes(8).toString('hex')}`;
+    await objects.create(name, PROBE);
+  }
+  await requireCondition(objects, name, PROBE);
+}
+
+/** The folder of what places are tried with. */
+const PROBES = 'probe/';
+
+const PROBE = Buffer.from('svc tried here that an object is created only once.\n');
+
+/** Tries the place of a ledger. Returns the error for a machine that may create nothing there. */
+async function refusalToWrite(objects: ObjectStore, tenant: string): Promise<ReadOnlyPlace | undefined> {
   try {
-    await requireCondition(objects, name, bytes);
+    await tryPlace(objects, tenant);
     return undefined;
   } catch (error) {
     if (error instanceof ReadOnlyPlace) return error;
     throw error;
   }
+}
+
+/**
+ * Checks that a place has something of the ledger of which this machine has copies: an empty one is what a volume leaves that
+ * is not mounted.
+ * @throws SvcError `config`
+ */
+export async function requireSeen(
+  objects: ObjectStore,
+  tenant: string,
+  copies: ObjectStore | undefined,
+): Promise<void> {
+  const known = copies && (await firstIn(copies, cyclesPrefix(tenant)));
+  if (known === undefined || (await isThere(objects, known))) return;
+  const top = `${folderOf(tenant)}/`;
+  for await (const { path } of objects.list(top)) if (!path.startsWith(`${top}${PROBES}`)) return;
+  throw absentLedger(objects.name, copies?.name);
+}
+
+/** Tells whether there is something under a name, whatever it is. */
+async function isThere(objects: ObjectStore, name: string): Promise<boolean> {
+  try {
+    return (await objects.read(name, MAX_SET_BYTES)) !== undefined;
+  } catch (error) {
+    if (isSvcError(error, 'checksum_mismatch')) return true;
+    throw error;
+  }
+}
+
+async function firstIn(objects: ObjectStore, prefix: string): Promise<string | undefined> {
+  for await (const { path } of objects.list(prefix)) return path;
+  return undefined;
 }
 
 function readOnly(objects: ObjectStore, refusal: ReadOnlyPlace): ObjectStore {
@@ -602,42 +610,6 @@ function readOnly(objects: ObjectStore, refusal: ReadOnlyPlace): ObjectStore {
   };
 }
 
-/** The settings of a ledger as this machine read them, and as the place has them now. */
-interface ReplacedSettings {
-  readonly kept: Uint8Array | undefined;
-  readonly found: Uint8Array | undefined;
-  /** The directory with the copies of this machine. */
-  readonly copies: string | undefined;
-}
-
-/**
- * Checks that a place does not have another ledger than this machine read there. With another salt, no machine knows the
- * rows of the old one, so that none of its entries may be put back there.
- * @throws SvcError `config`
- */
-export async function refuseReplaced(
-  objects: ObjectStore,
-  tenant: string,
-  { kept, found, copies }: ReplacedSettings,
-): Promise<void> {
-  const [before, now] = [kept, found].map((bytes) => bytes && saltIn(bytes));
-  if (before === undefined || now === undefined || before === now) return;
-  throw replacedLedger(objects.name, settingsName(tenant), copies, await hasEntries(objects, tenant));
-}
-
-function saltIn(bytes: Uint8Array): string | undefined {
-  return settingsSchema.safeParse(parsedJson(Buffer.from(bytes).toString())).data?.salt;
-}
-
-/** Keeps a copy. Without one, the object is read again. */
-async function writeCopy(cache: ObjectStore | undefined, name: string, bytes: Uint8Array): Promise<void> {
-  try {
-    await cache?.create(name, bytes);
-  } catch (error) {
-    if (!isSvcError(error)) throw error;
-  }
-}
-
 /** Returns the names of the cycles that have entries below the folder of a ledger. */
 async function cyclesIn(objects: ObjectStore, top: string): Promise<readonly string[]> {
   const prefix = `${top}/cycles/`;
@@ -647,16 +619,6 @@ async function cyclesIn(objects: ObjectStore, top: string): Promise<readonly str
     if (/^\d{8}\.json$/.test(entry)) names.add(name);
   }
   return [...names];
-}
-
-async function hasEntries(objects: ObjectStore, tenant: string): Promise<boolean> {
-  for await (const { path } of objects.list(cyclesPrefix(tenant))) if (/\/\d{8}\.json$/.test(path)) return true;
-  return false;
-}
-
-function newSettings(now: number): Uint8Array {
-  const settings = { version: 1, keys: 1, salt: randomBytes(32).toString('hex'), created_at: isoTime(now) };
-  return Buffer.from(`${JSON.stringify(settings)}\n`);
 }
 
 function notShown({ name: place }: ObjectStore, name: string): SvcError {

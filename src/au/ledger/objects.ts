@@ -25,3 +25,12 @@ export async function readCopy(
     throw error;
   }
 }
+
+/** Keeps a copy. Without one, the object is read again. */
+export async function writeCopy(copies: ObjectStore | undefined, name: string, bytes: Uint8Array): Promise<void> {
+  try {
+    await copies?.create(name, bytes);
+  } catch (error) {
+    if (!isSvcError(error)) throw error;
+  }
+}

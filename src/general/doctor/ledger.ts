@@ -1,7 +1,6 @@
 import path from 'node:path';
 import { isSvcError, SvcError } from '../../base/errors.ts';
-import { Ledger, refuseReplaced, requireCondition, SETTINGS_BYTES, settingsName } from '../../au/ledger/ledger.ts';
-import { readCopy } from '../../au/ledger/objects.ts';
+import { cyclesPrefix, Ledger, requireSeen, tryPlace } from '../../au/ledger/ledger.ts';
 import { isSamePlace, openCopies, openLedgerStore } from '../../au/ledger/open-store.ts';
 import { PlannedObjects } from '../../au/ledger/planned-objects.ts';
 import { folderOfTenant, requireSameLedger, sharedLedgersUsed, type UsedLedger } from '../../au/ledger/used-ledger.ts';
@@ -60,11 +59,14 @@ async function checkPlace(
   if (known === undefined) for (const [folder, each] of ofKey) requireSameLedger(each, set, folderIn(context, folder));
   if (objects === undefined) return [];
   const name = `${objects.name} (${origin.name})`;
-  const hasLedger = await triesLedger(objects, ofKey.length > 0 ? tenant : undefined);
+  for (const [folder, { ledger = '' }] of [...used].filter(([, each]) => isSame(each)))
+    await requireSeen(objects, folder, await openCopies(context, folderIn(context, folder), { name: ledger }));
+  const own = (ofKey.length > 0 && tenant) || undefined;
+  await tryPlace(objects, own);
+  const hasLedger = await hasCycles(objects, own);
   const lacking = tenant && known !== undefined ? await lackingIn(context, objects, tenant, known) : [];
   if (lacking[0] !== undefined) return [lackingFinding(name, lacking)];
   if (hasLedger) return [ok('ledger', `${name}, creates no object twice`)];
-  if ([...used.values()].some(isSame)) throw missingLedger(objects.name);
   const fix = 'If other machines use a ledger already, check that this is its location and that it is mounted.';
   return [warning('ledger', `${name} creates no object twice and has no ledger: the first upload begins one`, fix)];
 }
@@ -88,26 +90,12 @@ async function tenantShown(context: Context): Promise<string | null | undefined>
   }
 }
 
-/**
- * Tries that the place creates no object twice: with the settings of a tenant's ledger, or those of any, and without a ledger
- * with an object that stays. Returns whether there is a ledger.
- */
-async function triesLedger(objects: ObjectStore, tenant: string | null | undefined): Promise<boolean> {
-  for await (const { path: name } of objects.list('')) {
-    const isWanted = !tenant ? /^[^/]+\/ledger\.json$/.test(name) : name === settingsName(tenant);
-    const bytes = isWanted ? await objects.read(name, SETTINGS_BYTES) : undefined;
-    if (bytes === undefined) continue;
-    await requireCondition(objects, name, bytes);
-    return true;
-  }
-  await objects.create(TRIED_NAME, TRIED_BYTES);
-  await requireCondition(objects, TRIED_NAME, TRIED_BYTES);
+/** Tells whether a place has entries of a tenant, or of any. */
+async function hasCycles(objects: ObjectStore, tenant: string | undefined): Promise<boolean> {
+  for await (const { path: name } of objects.list(tenant === undefined ? '' : cyclesPrefix(tenant)))
+    if (/^[^/]+\/cycles\/[^/]+\/\d{8}\.json$/.test(name)) return true;
   return false;
 }
-
-/** The object with which a place without a ledger is tried. It stays there, since svc deletes nothing in a ledger's place. */
-const TRIED_NAME = 'svc-doctor.txt';
-const TRIED_BYTES = Buffer.from('svc doctor tried here that an object is created only once.\n');
 
 /**
  * Compares a tenant's ledger with what this machine read of it, under the name that it knows. Returns the objects that the
@@ -115,10 +103,6 @@ const TRIED_BYTES = Buffer.from('svc doctor tried here that an object is created
  */
 async function lackingIn(context: Context, objects: ObjectStore, tenant: string, known: string): Promise<string[]> {
   const copies = await openCopies(context, folderIn(context, folderOfTenant(tenant)), { name: known });
-  const kept = await readCopy(copies, settingsName(tenant), SETTINGS_BYTES);
-  const found = await objects.read(settingsName(tenant), SETTINGS_BYTES);
-  await refuseReplaced(objects, tenant, { kept, found, copies: copies.name });
-  if (found === undefined) return [];
   const lacking: string[] = [];
   const planned = new PlannedObjects(objects);
   const ledger = await Ledger.open(planned, tenant, {
@@ -141,10 +125,4 @@ function lackingFinding(name: string, [first = '', ...others]: readonly string[]
 /** Returns the folder in which this machine remembers the ledger of a tenant. */
 function folderIn({ system }: Context, folder: string): string {
   return path.join(directoryOf(system, 'state') ?? '', 'ledger', folder);
-}
-
-function missingLedger(name: string): SvcError {
-  return new SvcError('config', `${name} is the ledger that this machine used, and it is not there`, {
-    hint: 'Check that the directory is mounted, or that the bucket is the same. Upload nothing until it is there.',
-  });
 }

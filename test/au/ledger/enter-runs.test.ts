@@ -76,6 +76,8 @@ it('R85: a job that the service does not show stops its cycle for a week while t
           .writeHead(404, { 'content-type': 'application/problem+json' })
           .end('{"title":"Not Found","status":404}')
       : proceed();
+  // The run shows that the job was sent, and no longer what it made.
+  rmSync(machine.path('state/ledger'), { recursive: true });
   const shared = sharedLedger(machine.path('shared'));
   const stopped = await submit(shared);
   expect([stopped.code, machine.uploads()], stopped.stderr).toEqual([9, 1]);

@@ -260,6 +260,7 @@ describe('a damaged ledger', () => {
     const set = `${CYCLE}/rows/${rows.name()}`;
     const before = new Map(objects.objects);
     for (const name of [set, 'ours/jobs/job-1', nameOf(1)]) objects.objects.delete(name);
+    objects.put('ours/begun.json', '{}');
     objects.requests = [];
     expect(await addLate(objects, cache)).toMatchObject({ error: true });
     const created = objects.requests.filter((request) => /^create .*(?:cycles|jobs)/.test(request));

@@ -1,12 +1,14 @@
 import { expect, it, vi } from 'vitest';
 import { claimAgain, claimRows } from '../../../src/au/ledger/claim-rows.ts';
 import { endClaim } from '../../../src/au/ledger/end-claim.ts';
-import { unknownRowsCycle } from '../../../src/au/ledger/file-cycle.ts';
+import type { ClaimEntry } from '../../../src/au/ledger/entry.ts';
 import { Ledger } from '../../../src/au/ledger/ledger.ts';
-import { enterClaims, enteredWithoutRows } from '../../../src/au/ledger/move-ledger.ts';
+import { copyClaims, enteredWithoutRows } from '../../../src/au/ledger/move-ledger.ts';
+import { rowsOf } from '../../../src/au/ledger/request-rows.ts';
+import { keyOfNewToken, RowSet } from '../../../src/au/ledger/row-set.ts';
 import { MemoryObjects } from '../../support/memory-objects.ts';
-import { HASH, WHO } from './entries.ts';
-import { claim, claimOf, type Machine, Machines } from './machines.ts';
+import { claimBody, WHO } from './entries.ts';
+import { claim, claimOf, fileOf, type Machine, Machines } from './machines.ts';
 
 /** Opens the ledger that a machine has alone. */
 async function openOwn(machines: Machines, objects: MemoryObjects): Promise<Machine> {
@@ -19,7 +21,7 @@ async function openOwn(machines: Machines, objects: MemoryObjects): Promise<Mach
   return { ledger, client: (await machines.open('runner-7')).client };
 }
 
-it('a machine that begins to share its ledger enters the claims that stand, and that results were read', async () => {
+it('a machine that begins to share its ledger copies the claims that stand, with their rows, and that results were read', async () => {
   const machines = new Machines();
   const own = await openOwn(machines, new MemoryObjects());
   const jobs = [await claim(own, ['a']), await claim(own, ['b']), await claim(own, ['c'])];
@@ -29,22 +31,24 @@ it('a machine that begins to share its ledger enters the claims that stand, and 
   await endClaim(cycle, done ?? '', { kind: 'done', job: done ?? '', born: null });
   await claim(own, ['a'], { cycle: '2027-01' });
   const { ledger } = await machines.open('runner-7');
-  for (let time = 0; time < 2; time += 1) await enterClaims(own.ledger, ledger);
+  for (let time = 0; time < 2; time += 1) await copyClaims(own.ledger, ledger);
   expect(await machines.entries()).toEqual(['claim job-2', 'done job-2', 'claim job-3']);
   expect(await machines.entries('2027-01')).toEqual(['claim job-4']);
-  // The rows are keys of another salt, so that the claim may have any row.
-  expect((await ledger.cycle('2026-12').read())[0]).toMatchObject({ row_set: null, rows: 1, run: 'run-1' });
+  const [copy] = await ledger.cycle('2026-12').read();
+  expect(copy).toMatchObject({ keys: 2, rows: 1, run: 'run-1' });
+  const { row_set: set } = copy as ClaimEntry;
+  expect(await ledger.cycle('2026-12').rowSet(set ?? '')).toEqual(await rowsOf(ledger.salt, fileOf(['b'])));
   for (const job of ['job-2', 'job-3', 'job-4']) expect([job, await ledger.isMarked(job)]).toEqual([job, true]);
 });
 
-it('of the claims without rows in a shared ledger, a machine takes only those that it entered for its own', async () => {
+it('of the claims without rows in a shared ledger, a machine takes only those that an earlier build entered for its own', async () => {
   const machines = new Machines();
   const own = await openOwn(machines, new MemoryObjects());
-  const other = await openOwn(machines, new MemoryObjects());
   const { id } = await claim(own, ['a']);
-  await claim(other, ['b']);
   const { ledger } = await machines.open('runner-7');
-  for (const machine of [other, own]) await enterClaims(machine.ledger, ledger);
+  for (const job of [id, 'job-of-another'])
+    await ledger.cycle('2026-12').append(async () => claimBody(job, { row_set: null }));
+  await ledger.mark(id, '2026-12');
   const entered = await enteredWithoutRows(own.ledger.cycle('2026-12'), ledger);
   expect(entered.map(({ job }) => job)).toEqual([id]);
 });
@@ -65,44 +69,33 @@ it('R58: a claim that a process makes again while its machine begins to share th
     await claimAgain(atWork.ledger, { ...claiming, job: { id: again.id, created_at: again.created_at ?? '' } });
     return (isClaimed = true);
   });
-  await enterClaims(own.ledger, ledger);
+  await copyClaims(own.ledger, ledger);
   expect([isClaimed, await machines.entries()]).toEqual([true, [`claim ${first.id}`, `claim ${again.id}`]]);
 });
 
-it('a machine that begins to share its ledger enters a file without a cycle by its hash, and names of operators unchanged', async () => {
-  const machines = new Machines();
-  const own = await openOwn(machines, new MemoryObjects());
-  const file = { name: 'tokens.csv', sha256: HASH, rows: 1 };
-  const cycles = ['file-0123456789abcdef', 'file-december', unknownRowsCycle('cd'.repeat(32))];
-  for (const cycle of cycles) await claim(own, ['a'], { cycle, file });
-  const { ledger } = await machines.open('runner-7');
-  await enterClaims(own.ledger, ledger);
-  expect((await ledger.cycleNames()).toSorted()).toEqual([
-    'file-december',
-    unknownRowsCycle(HASH),
-    unknownRowsCycle('cd'.repeat(32)),
-  ]);
-});
-
-it('a machine that begins to share its ledger does not enter results that nobody received, which are read again', async () => {
+it('R85: a machine that begins to share its ledger copies results that were read with the tokens that they made, delivered or not', async () => {
   const machines = new Machines();
   const own = await openOwn(machines, new MemoryObjects());
   const { id: job } = await claim(own, ['a']);
-  await endClaim(own.ledger.cycle('2026-12'), job, { kind: 'done', job, born: null, delivered: false });
+  const cycle = own.ledger.cycle('2026-12');
+  const made = RowSet.of([keyOfNewToken(own.ledger.salt, 'n')]);
+  const born = await cycle.createRowSet(made);
+  await endClaim(cycle, job, { kind: 'done', job, keys: 2, born, delivered: false });
   const { ledger } = await machines.open('runner-7');
-  await enterClaims(own.ledger, ledger);
-  expect(await machines.entries()).toEqual(['claim job-1']);
+  await copyClaims(own.ledger, ledger);
+  expect(await machines.entries()).toEqual(['claim job-1', 'done job-1']);
+  expect((await ledger.cycle('2026-12').read())[1]).toMatchObject({ keys: 2, born, delivered: false });
+  expect(await ledger.cycle('2026-12').rowSet(born)).toEqual(made);
 });
 
-it('a machine that begins to share its ledger enters no job that is known there', async () => {
+it('a machine that begins to share its ledger copies no job that is known there', async () => {
   const machines = new Machines();
   const own = await openOwn(machines, new MemoryObjects());
   const job = await claim(own, ['a']);
   const runner = await machines.open('runner-7');
   await claimRows(runner.ledger, await claimOf(runner, job, ['a']));
-  await enterClaims(own.ledger, runner.ledger);
+  await copyClaims(own.ledger, runner.ledger);
   expect(await machines.entries()).toEqual(['claim job-1']);
-  expect((await runner.ledger.cycle('2026-12').read())[0]).not.toMatchObject({ row_set: null });
 });
 
 it('R58: a process that still claims in the ledger that its machine left sends nothing, and its claim is entered', async () => {
@@ -130,13 +123,13 @@ it.each([1, 2, 3, 4, 5, 6, 7, 8])(
     const { ledger } = await machines.open('runner-7');
     let left = request;
     machines.objects.onCreate = () => ((left -= 1) === 0 ? 'lost' : undefined);
-    await enterClaims(own.ledger, ledger).catch(() => undefined);
+    await copyClaims(own.ledger, ledger).catch(() => undefined);
     machines.objects.onCreate = undefined;
     // Whoever sees a mark takes the rows for claimed.
     const claimed = await machines.entries();
     for (const job of ['job-1', 'job-2'])
       expect([job, (await ledger.isMarked(job)) && !claimed.includes(`claim ${job}`)]).toEqual([job, false]);
-    await enterClaims(own.ledger, (await machines.open('runner-7')).ledger);
+    await copyClaims(own.ledger, (await machines.open('runner-7')).ledger);
     expect((await machines.entries()).toSorted()).toEqual(['claim job-1', 'claim job-2', 'done job-1']);
   },
 );

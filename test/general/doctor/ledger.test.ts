@@ -11,8 +11,6 @@ import { errorIn, svcHere } from '../../support/run-here.ts';
 import { openMachine } from '../../au/commands/machine.ts';
 import { sharedLedger } from '../../au/ledger/shared-ledger.ts';
 
-const SETTINGS = `{"version":1,"keys":1,"salt":"${'0'.repeat(64)}","created_at":"2026-01-01T00:00:00.000Z"}\n`;
-
 const NOT_IMPLEMENTED = { status: 501, code: 'NotImplemented' };
 
 async function ledgerFinding(env: Record<string, string>) {
@@ -32,16 +30,18 @@ it('svc doctor checks a ledger in a directory, before and after its first use', 
     result: 'warning',
     found: `${place} (SVC_LEDGER) creates no object twice and has no ledger: the first upload begins one`,
   });
-  fs.mkdirSync(path.join(place, 'tenant'));
-  fs.writeFileSync(path.join(place, 'tenant', 'ledger.json'), SETTINGS);
+  fs.mkdirSync(path.join(place, 'tenant/cycles/2026-12'), { recursive: true });
+  fs.writeFileSync(path.join(place, 'tenant/cycles/2026-12/00000001.json'), '{}');
   expect(await ledgerFinding({ SVC_LEDGER: place })).toMatchObject({
     result: 'ok',
     found: `${place} (SVC_LEDGER), creates no object twice`,
   });
-  expect(fs.readdirSync(path.join(place, 'tenant'))).toEqual(['ledger.json']);
+  expect(fs.readdirSync(path.join(place, 'tenant'))).toEqual(['cycles']);
+  // What the place was tried with stays, and is tried again.
+  expect(fs.readdirSync(path.join(place, 'probe'))).toHaveLength(1);
 });
 
-it('svc doctor fails where the ledger that this machine used is gone, is not set, or is another one', async () => {
+it('svc doctor fails where the ledger that this machine used is gone, is not set, or nothing of it is there', async () => {
   const machine = await openMachine();
   const shared = sharedLedger(machine.path('shared'));
   const doctor = async (env: Record<string, string>) => {
@@ -67,13 +67,12 @@ it('svc doctor fails where the ledger that this machine used is gone, is not set
   const failed = { exit: 3, result: 'failed' };
   const [tenant = ''] = fs.readdirSync(machine.path('shared'));
   fs.renameSync(machine.path(`shared/${tenant}`), machine.path('old'));
-  fs.mkdirSync(machine.path(`shared/${tenant}`));
-  fs.writeFileSync(machine.path(`shared/${tenant}/ledger.json`), SETTINGS);
-  expect(await doctor(shared)).toMatchObject({ ...failed, found: expect.stringContaining('is another one than') });
+  const found = `this machine used the ledger in ${machine.path('shared')}, and nothing of it is there; nothing was sent`;
+  expect(await doctor(shared)).toMatchObject({ ...failed, found });
+  expect(await doctor({ ...shared, ...elsewhere })).toMatchObject({ result: 'failed', found });
   fs.rmSync(machine.path('shared'), { recursive: true });
   expect(await doctor(shared)).toMatchObject({ ...failed, found: expect.stringContaining('there is no directory') });
   fs.mkdirSync(machine.path('shared'));
-  const found = `${machine.path('shared')} is the ledger that this machine used, and it is not there`;
   expect(await doctor(shared)).toMatchObject({ ...failed, found });
 });
 
@@ -111,7 +110,7 @@ it('svc doctor fails for a bucket that replaces objects that exist', async () =>
   const signal = new AbortController().signal;
   const host = { env, cwd: '/', pid: 1, isAlive: () => true, clock: systemClock, signal };
   const objects = await openObjects(host, env.SVC_LEDGER, { noun: 'ledger' });
-  await objects.create('tenant/ledger.json', Buffer.from(SETTINGS));
+  await objects.create('tenant/cycles/2026-12/00000001.json', Buffer.from('{}'));
   expect(await ledgerFinding(env)).toMatchObject({ result: 'ok' });
   bucket.conditions = 'ignored';
   expect(await ledgerFinding(env)).toMatchObject({ result: 'failed', code: 'config' });
