@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import {
   cpSync,
   mkdirSync,
@@ -215,6 +216,7 @@ describe.each(PLACES)('a ledger in %s', (_, open) => {
 it.each<readonly [string, (file: string) => void]>([
   ['a link', (file) => symlinkSync('/etc/hostname', file)],
   ['a directory', (file) => mkdirSync(file)],
+  ['a FIFO', (file) => execFileSync('mkfifo', [file])],
   ['5 MB', (file) => writeFileSync(file, Buffer.alloc(5_000_000))],
   ['a cut text', (file) => writeFileSync(file, '{"version":1,"prev')],
 ])('R83: %s in place of an entry stops the machine that has a copy of it', async (_, damage) => {
@@ -226,6 +228,20 @@ it.each<readonly [string, (file: string) => void]>([
   const refused = await on('first', SUBMIT);
   expect([refused.code, machine.uploads()], refused.stderr).toEqual([3, 2]);
   expect(errorIn(refused)['message']).toContain(file);
+});
+
+it.each<readonly [string, (file: string) => void]>([
+  ['a link', (file) => symlinkSync('/etc/hostname', file)],
+  ['a FIFO', (file) => execFileSync('mkfifo', [file])],
+  ['another set of the same size', (file) => writeFileSync(file, Buffer.alloc(24, 1))],
+])('R83: %s in place of a set of rows stops each machine, with a copy of it or without', async (_, damage) => {
+  const machine = await sharing();
+  for (const name of machine.place.names().filter((each) => each.includes('/rows/'))) {
+    const file = machine.path(`ledger/${name}`);
+    rmSync(file);
+    damage(file);
+  }
+  await expectStopped(machine, '/rows/');
 });
 
 it('R83: a cut last entry that no machine has is removed by hand after the time in the message, and nothing is paid twice', async () => {

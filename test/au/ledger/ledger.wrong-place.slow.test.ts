@@ -27,7 +27,7 @@ async function copyOver({ env, clock }: Pick<Places, 'env' | 'clock'>, from: str
 
 interface Host {
   readonly clock: Clock;
-  path(name: string): string;
+  readonly path: (name: string) => string;
 }
 
 /** Two places for a ledger, and the environment that reaches them. */
