@@ -13,6 +13,7 @@ export const show = defineRequestCommand({
   permissions: ['3ds:session:read'],
   fields: sessionView.fields,
   parameters: { session: argument('<session>', 'id of a session', textToSend) },
+  loggedId: 'session',
   request: async (_, { session: id }) => (await import('../../client/api/resources.ts')).readSessionRequest(id),
   async printer(context) {
     const print = await responsePrinter(context, sessionView);

@@ -9,11 +9,13 @@ export function defineRequestCommand<const P extends Parameters, T>(
   spec: CommandFacts & {
     readonly parameters: P;
     readonly request: (context: Context, input: Input<P>) => Promise<ApiRequest<T>>;
+    /** The argument that may be the first eight digits of an id, as tables of log entries show it. */
+    readonly loggedId?: (keyof P & string) | undefined;
     /** Checks the output options before anything is sent. @returns the function that shows the response */
     readonly printer: (context: Context, input: Input<P>) => Promise<(response: T) => Promise<void>>;
   },
 ): CommandSpec {
-  const { request, printer, ...facts } = spec;
+  const { request, printer, loggedId, ...facts } = spec;
   return defineCommand({
     ...facts,
     async run(context, input) {
@@ -21,7 +23,10 @@ export function defineRequestCommand<const P extends Parameters, T>(
       const wanted = await request(context, input);
       if (input['dryRun'] === true) return new Preview(wanted);
       const client = await context.client();
-      return print(await client.send(wanted));
+      if (loggedId === undefined) return print(await client.send(wanted));
+      const { loggedIds, withWholeId } = await import('./whole-id.ts');
+      const send = async (id: string): Promise<T> => client.send(await request(context, { ...input, [loggedId]: id }));
+      return print(await withWholeId(context, String(input[loggedId]), () => loggedIds(client), send));
     },
     request,
   });

@@ -101,6 +101,11 @@ export function fitWidths(tracks: readonly ColumnConstraint[], width: number): n
   return handOut(tracks, capped(tracks, cap), room);
 }
 
+/** Returns the columns that a row of cells of these widths takes. */
+export function widthOf(widths: readonly number[]): number {
+  return sum(widths) + GAP * (widths.length - 1);
+}
+
 function capped(tracks: readonly ColumnConstraint[], cap: number): number[] {
   return tracks.map(({ natural, least }) => Math.max(least, Math.min(natural, cap)));
 }

@@ -192,8 +192,21 @@ class ColumnPlan<T> {
       lines.reduce((most, line) => Math.max(most, line[at]?.width ?? 0), this.#naturals[at] ?? 0),
     );
     const widths = this.#settled ? this.#fit(this.#shown) : this.#settle();
+    if (widths !== undefined) this.#reserve(widths);
     this.#fits = widths !== undefined;
-    return widths;
+    return widths && this.#fit(this.#shown);
+  }
+
+  /** Widens columns to what they ask for, as far as a terminal has room, so that later rows do not move the columns after them. */
+  #reserve(widths: readonly number[]): void {
+    if (this.#width === Infinity || this.#squeezed) return;
+    let spare = this.#width - grid.widthOf(widths);
+    for (const at of this.#shown) {
+      const natural = this.#naturals[at] ?? 0;
+      const more = Math.max(0, Math.min(spare, (this.#columns[at]?.least ?? 0) - natural));
+      spare -= more;
+      this.#naturals = this.#naturals.with(at, natural + more);
+    }
   }
 
   #settle(): readonly number[] | undefined {

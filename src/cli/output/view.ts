@@ -40,7 +40,10 @@ export interface Column<T = unknown> {
   readonly kind: ColumnType;
   /** On a narrow terminal the column with the lowest priority goes first; a column without one stays. */
   readonly priority?: number | undefined;
-  /** Text is not cut below this many columns, rather another column drops; 10 where nothing is given. */
+  /**
+   * Text is not cut below this many columns, rather another column drops; 10 where nothing is given. A terminal with room
+   * gives the column this width from the first row on.
+   */
   readonly least?: number | undefined;
   /** Whether the value of a row only repeats its other columns: it is left out, and so is a column of nothing else. */
   readonly repeats?: ((row: T) => boolean) | undefined;

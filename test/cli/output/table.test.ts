@@ -42,6 +42,20 @@ function linesOf(text: string): string[] {
   return text.split('\n').slice(0, -1);
 }
 
+it('a terminal keeps room for what a column asks for, so that later rows do not move the columns after it', async () => {
+  const view: View<Row> = {
+    ...entryView,
+    columns: [
+      { path: 'operation', kind: 'text', least: 20 },
+      { path: 'message', kind: 'text' },
+    ],
+  };
+  const rows = ['short', 'a much longer one'].map((operation) => ({ ...ROW, operation, message: 'here' }));
+  const drawn = tableRenderer<Row>({ view, width: 80 });
+  const pages = [await drawn.rows(rows.slice(0, 1)), await drawn.rows(rows.slice(1))];
+  expect(pages.map((page) => linesOf(page).at(-1)?.indexOf('here'))).toEqual([22, 22]);
+});
+
 describe('a text across all columns', () => {
   const view: View<Row> = { ...entryView, aside: ({ aside }) => (typeof aside === 'string' ? aside : undefined) };
   const [one, two] = [
