@@ -46,7 +46,7 @@ export class ActorNames {
     this.#context = context;
     this.service = service;
     const { out, globals, plain } = context;
-    const width = globals.wide || plain ? Infinity : out.width;
+    const width = globals.wide || plain || !out.isTerminal ? Infinity : out.width;
     this.view = peopleView((log) => this.textOf(log), width);
   }
 

@@ -123,12 +123,11 @@ export function intervalOf({ since, until, month: whole }: IntervalInput, now: n
 }
 
 /**
- * Returns names of actors for a person at a terminal who chose no fields; otherwise undefined. An archive sets the service
- * when it is opened.
+ * Returns names of actors for a table without chosen fields; otherwise undefined. An archive sets the service when it is
+ * opened.
  */
 export async function actorNames(context: Context, source: 'service' | 'archive' = 'service') {
-  const isTable = context.out.isTerminal && formatOf(context, 'list') === 'table';
-  if (!isTable || context.globals.fields !== undefined) return undefined;
+  if (formatOf(context, 'list') !== 'table' || context.globals.fields !== undefined) return undefined;
   const [{ ActorNames }, { serviceOf }] = await Promise.all([
     import('./actor-names.ts'),
     import('../cli/app/service.ts'),

@@ -66,7 +66,8 @@ export const list = defineCommand({
     intervalOf(input, context.clock.now());
     const actors = await actorNames(context);
     const { foldedView, foldReads, foldsReads } = await import('../list/fold-reads.ts');
-    const folding = actors !== undefined && foldsReads(input) ? foldedView(context, actors) : undefined;
+    const isTable = actors !== undefined && context.out.isTerminal;
+    const folding = isTable && foldsReads(input) ? foldedView(context, actors) : undefined;
     const print = await listPrinter(context, folding ?? actors?.view ?? logView);
     const client = await context.client();
     const [{ ServiceInterval }, { pagesByServiceTime }] = await Promise.all([
@@ -74,7 +75,7 @@ export const list = defineCommand({
       import('../list/pages-by-service-time.ts'),
     ]);
     const times = new ServiceInterval(client, input);
-    const isScreen = !input.hideOwnReads && hidesOwnReads(actors !== undefined, { ...input, to: undefined });
+    const isScreen = !input.hideOwnReads && hidesOwnReads(isTable, { ...input, to: undefined });
     const hiding = input.hideOwnReads || isScreen ? await import('../list/hide-own-reads.ts') : undefined;
     const own = await hiding?.ownReadsToHide(context, !isScreen);
     const { listSteadily } = await import('../list/list-steadily.ts');

@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parse as parseYaml } from 'yaml';
 import { objectText } from '../../support/json-text.ts';
-import { svcHere } from '../../support/run-here.ts';
+import { startSandboxHere, svcHere } from '../../support/run-here.ts';
 import { serveTexts } from './log-server.ts';
 
 const DEEP = '['.repeat(3_000) + ']'.repeat(3_000);
@@ -100,4 +100,12 @@ describe('svc api', () => {
       expect(stderr).toContain('nested more than 200 levels deep');
     }
   });
+});
+
+it('a table in a pipe names actors as a terminal does, beside their ids, and leaves out no read', async () => {
+  const on = await startSandboxHere({ logCount: 40 });
+  await svcHere(['logs', '--limit', '1'], on);
+  const { stdout } = await svcHere(['logs', '--limit', '20', '-o', 'table'], on);
+  expect(stdout).toMatch(/ read +log +Sandbox management key +/);
+  expect(stdout).toMatch(/ (?:card|token|bank) +Sandbox private key +[0-9a-f]{8}-\S+ +[0-9a-f]{8}-\S+\n/);
 });
