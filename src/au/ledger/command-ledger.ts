@@ -505,6 +505,24 @@ export class CommandLedger {
     return jobs === undefined ? claims : claims.filter(({ job }) => jobs.includes(job));
   }
 
+  /** Tells whether a cycle has claims of a file, or of all of its rows, whatever became of these. `file` is a path. */
+  async hasClaimed(tenant: string, cycle: string, sha256: string, file: string | undefined): Promise<boolean> {
+    const ledger = await this.open(tenant);
+    const claims = (await ledger.cycle(cycle).read()).filter((entry) => entry.kind === 'claim');
+    if (claims.some((claim) => claim.file.sha256 === sha256)) return true;
+    if (file === undefined || claims.length === 0) return false;
+    const opened = ledger.cycle(cycle);
+    const { under } = await this.#rowsOf(ledger, { sha256, source: await fileSource(file) });
+    for (const salt of new Set(claims.map((claim) => opened.saltOf(claim)))) {
+      const own = claims.filter((claim) => opened.saltOf(claim) === salt);
+      const names = new Set(own.flatMap(({ row_set: set }) => set ?? []));
+      const sets = await Promise.all([...names].map((name) => opened.rowSet(name)));
+      const rows = await under(salt);
+      if (rows.shared(RowSet.union(sets)) === rows.size) return true;
+    }
+    return false;
+  }
+
   /** Ends the claim of a job on the operator's word, so that its rows can be sent again. */
   async release(tenant: string, job: string, proof: string): Promise<void> {
     const cycle = await (await this.open(tenant)).cycleOfJob(job);

@@ -31,7 +31,7 @@ export async function requireTenant(
   tenant: string,
   again: readonly string[],
 ): Promise<void> {
-  const of = tenantOf(directory) ?? (await tenantOfRuns(context, directory));
+  const of = notedTenant(directory) ?? (await tenantOfRuns(context, directory));
   if (of === undefined || of === tenant) return;
   const service = serviceOf(context);
   const elsewhere = inDirectory(again, `${directory.parent}-${tenant.slice(0, 8)}`);
@@ -53,7 +53,7 @@ const OTHER_TENANT =
 
 /** Notes whose cycles the directory has, unless that is known. */
 export function noteTenant(directory: Place, tenant: string | undefined): void {
-  if (tenant === undefined || tenantOf(directory) !== undefined) return;
+  if (tenant === undefined || notedTenant(directory) !== undefined) return;
   const text = `${JSON.stringify({ version: 1, tenant }, null, 2)}\n`;
   writeFileAtomicSync(directory.resolve(path.join(directory.parent, TENANT)), text);
 }
@@ -68,7 +68,8 @@ async function tenantOfRuns(context: Context, { parent }: Place): Promise<string
   return undefined;
 }
 
-function tenantOf(directory: Place): string | undefined {
+/** Returns the tenant whose cycles the directory has; undefined before their first run. @throws SvcError `config` */
+export function notedTenant(directory: Place): string | undefined {
   const file = path.join(directory.parent, TENANT);
   const resolved = directory.resolve(file);
   const stat = fs.statSync(resolved, { throwIfNoEntry: false });

@@ -3,10 +3,8 @@ import { isHeld } from '../../base/files/lock.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { warnOf } from '../../cli/app/hint.ts';
 import { openRequestFile } from '../request/open-request-file.ts';
-import { CommandLedger } from '../ledger/command-ledger.ts';
 import { requireClearName } from '../run/cycle-name.ts';
 import { statusOf } from '../run/record.ts';
-import { runsRoot } from '../run/recorded-runs.ts';
 import { FileSubmission } from '../send/submit-file.ts';
 import { worstOf } from '../run/verdict.ts';
 import type { RunDirectory } from '../run/run-directory.ts';
@@ -17,6 +15,7 @@ import { type Concluded, CycleSteps } from './cycle-steps.ts';
 import { withOptionsOfEarlier } from './earlier-options.ts';
 import { openExport } from './export.ts';
 import { reportNewRows } from './new-rows.ts';
+import { withLostRuns } from './lost-runs.ts';
 import { prepareAside } from './prepare-aside.ts';
 import { isChanged, isPrepared, notBegun, placeOf, preparedRequest, submittedRequest } from './prepare-step.ts';
 import { EXCLUSIONS, RefreshDirectory, runHere } from './refresh-directory.ts';
@@ -53,7 +52,7 @@ class Refresh {
   }
 
   async run(print: PrintRow): Promise<void> {
-    await requireRuns(this.#context, this.#directory);
+    this.#input = await withLostRuns(this.#context, this.#directory, this.#input);
     const { export: typed, cycle, summarize, asksForCycle } = this.#input;
     const isNew = this.#directory.requests.length === 0;
     const isBegun = this.#directory.requests.some(({ run }) => run !== undefined);
@@ -189,10 +188,10 @@ export async function planRefresh(context: Context, planned: RefreshInput): Prom
   const directory = new RefreshDirectory(context, planned.parent, planned.cycle);
   requireCycleName(directory);
   directory.read();
-  await requireRuns(context, directory);
   const { export: typed } = planned;
+  const checked = await withLostRuns(context, directory, planned);
   const exported = typed === undefined ? undefined : await openExport(context, typed);
-  const input = await withOptionsOfEarlier(context, directory, exported, planned);
+  const input = await withOptionsOfEarlier(context, directory, exported, checked);
   if (isChanged(directory, exported, input)) {
     await reportNewRows(context, directory, exported, input, true);
     context.notices.note('dry run: nothing was sent');
@@ -226,29 +225,6 @@ function requireCycleName(directory: RefreshDirectory): void {
       hint: 'Nothing was submitted. Choose another name, such as 2026-12.',
     });
   if (!directory.has(record)) requireClearName(cycle);
-}
-
-/**
- * Checks that the state directory has every run that the cycle's record names. Machines that share a ledger need no run of
- * another machine, because the ledger knows what was sent. Otherwise a missing run may be all that knew it.
- * @throws SvcError `outcome_unknown`
- */
-async function requireRuns(context: Context, { requests, record, path: directory }: RefreshDirectory): Promise<void> {
-  const { isShared } = new CommandLedger(context);
-  for (const request of requests) {
-    const { run: name } = request;
-    if (name === undefined || isShared || (await runHere(context, name)) !== undefined) continue;
-    throw new SvcError(
-      'outcome_unknown',
-      `outcome unknown: ${record} names ${name}, which ${runsRoot(context)} does not contain; nothing was submitted`,
-      {
-        hint: `The rows of that run may have been submitted already. Restore the state directory that has it, or name it with SVC_STATE_DIR. If it is lost, see which jobs the service has; only if you accept that rows are billed again, move ${directory} away and run the same command.`,
-        next: ['au', 'jobs'],
-        retryable: false,
-        facts: { file: record, run: name },
-      },
-    );
-  }
 }
 
 /** Returns `pending` for a directory in which another process works. */

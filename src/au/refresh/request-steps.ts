@@ -6,6 +6,7 @@ import { keptResultsOf } from '../results/merge.ts';
 import { advanceRun } from '../wait/advance-run.ts';
 import { finishRun } from '../wait/deliver.ts';
 import { isOpen } from '../run/record.ts';
+import { jobsOf } from '../run/recorded-runs.ts';
 import type { RunDirectory } from '../run/run-directory.ts';
 import { shownStatus } from '../run/run-view.ts';
 import { CONFIRMATIONS, confirmWords } from '../send/confirm-options.ts';
@@ -74,9 +75,11 @@ export class RequestSteps {
       await holdRun(this.#context, run, async () => {
         noteTenant(this.#directory, run.record.tenant_id);
         submission.take(run, keptResultsOf(run));
-        this.#known.run = run.name;
-        this.#directory.save();
-        await offeringRefresh(this.#input, submission.upload(run, { pollOnce: !wait }));
+        // A run that never claimed rows sent nothing, so that nothing is lost with it.
+        const onClaim = (): void => this.#noteRun(run);
+        if (jobsOf(run.record).length > 0) onClaim();
+        await offeringRefresh(this.#input, submission.upload(run, { pollOnce: !wait, onClaim }));
+        onClaim();
         await this.#wait(run);
       });
     } catch (error) {
@@ -88,6 +91,12 @@ export class RequestSteps {
       return { status: isHeld(error) ? undefined : 'pending', run, reason };
     }
     return { status: shownStatus(run.record), run };
+  }
+
+  #noteRun({ name }: RunDirectory): void {
+    if (this.#known.run === name) return;
+    this.#known.run = name;
+    this.#directory.save();
   }
 
   async #wait(run: RunDirectory): Promise<void> {

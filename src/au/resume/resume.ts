@@ -1,6 +1,6 @@
 import type { CommandFacts, Context, PreviewRequest } from '../../cli/app/command.ts';
 import { submissionView } from '../results/submission.ts';
-import { isJobId } from '../run/job.ts';
+import { isJobId, readJob } from '../run/job.ts';
 import { jobView } from '../run/job-view.ts';
 import { runOrCycle } from '../run/recorded-runs.ts';
 import { jobOrListRequest } from '../send/first-requests.ts';
@@ -44,7 +44,9 @@ export async function resumeNamed(context: Context, input: ResumeInput): Promise
   else if (resumed === 'cycle')
     return cycleOrJob(
       () => resumeCycle(context, of, input),
-      () => {
+      async () => {
+        // Where no job has the name either, the options are not what is wrong.
+        await readJob(await context.client(), of);
         checkResumeOptions(input, 'job');
         return resumeJob(context, of, input);
       },

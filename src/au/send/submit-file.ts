@@ -171,9 +171,13 @@ export class FileSubmission {
 
   /**
    * Uploads what is left of the run, which the caller must have locked. Says what the run is if nothing is left. With
-   * `pollOnce`, an upload in doubt is polled once, without waiting for its end.
+   * `pollOnce`, an upload in doubt is polled once, without waiting for its end. `onClaim` is called before the first claim.
    */
-  async upload(run: RunDirectory, { pollOnce = false } = {}): Promise<void> {
+  async upload(
+    run: RunDirectory,
+    { pollOnce = false, onClaim }: { readonly pollOnce?: boolean; readonly onClaim?: () => void } = {},
+  ): Promise<void> {
+    this.#ledger.beforeFirstEntry(onClaim && (async () => onClaim()));
     const { record } = run;
     const { notices } = this.#context;
     if (statusOf(record) === 'completed')

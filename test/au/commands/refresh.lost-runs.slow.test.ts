@@ -1,0 +1,143 @@
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { expect, it } from 'vitest';
+import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
+import { openQuickDesk, type QuickDesk } from './support.ts';
+
+const REFRESH = 'au refresh export.csv --cycle 2026-12 --fail-on err=100%';
+const BEGIN = `${REFRESH} --no-wait`;
+
+/** A desk with an export, whose requests fail that match `fault`. */
+interface Cycle extends QuickDesk {
+  fault: RegExp | undefined;
+  /** Runs a command line on a machine. */
+  readonly on: (machine: string, line: string) => ReturnType<QuickDesk['svc']>;
+}
+
+async function openCycle(isShared: boolean): Promise<Cycle> {
+  const faults: Pick<Cycle, 'fault'> = { fault: undefined };
+  const desk = await openQuickDesk({
+    tenants: ['production'],
+    processingMs: 60_000,
+    intercept: (incoming, _outgoing, proceed) => {
+      if (faults.fault?.test(`${incoming.method} ${incoming.url}`) === true) incoming.destroy();
+      else proceed();
+    },
+  });
+  writeFileSync(desk.home.file('export.csv'), exampleRequestFile());
+  if (isShared) mkdirSync(desk.home.file('ledger'));
+  const shared = isShared ? { SVC_LEDGER: desk.home.file('ledger') } : {};
+  const on: Cycle['on'] = (machine, line) => desk.svc(line, { SVC_STATE_DIR: desk.home.file(machine), ...shared });
+  // A job shows the tenant, so that a run begins before its own job.
+  expect(await on('office', 'au create')).toMatchObject({ code: 0 });
+  return Object.assign(faults, desk, { on });
+}
+
+/** Brings a cycle to a moment. `backUp` takes a copy of the runs on the way. */
+type Reach = (cycle: Cycle, backUp: () => void) => Promise<void>;
+
+const beforeItsJob: Reach = async (cycle, backUp) => {
+  cycle.fault = /^POST .*\/jobs/;
+  expect((await cycle.on('office', BEGIN)).code).toBe(9);
+  cycle.fault = undefined;
+  backUp();
+};
+
+const whileProcessed: Reach = async (cycle, backUp) => {
+  await beforeItsJob(cycle, backUp);
+  expect(await cycle.on('office', BEGIN)).toMatchObject({ code: 11 });
+  // The service has picked the file up.
+  await cycle.clock.advance(30_000);
+};
+
+const MOMENTS: Readonly<Record<string, Reach>> = {
+  'before its job was created': beforeItsJob,
+  'while its file was sent': async (cycle, backUp) => {
+    await beforeItsJob(cycle, backUp);
+    cycle.fault = /^PUT /;
+    await cycle.on('office', BEGIN);
+    cycle.fault = undefined;
+  },
+  'while its job was processed': whileProcessed,
+  'after its results were delivered': async (cycle, backUp) => {
+    await whileProcessed(cycle, backUp);
+    expect(await cycle.on('office', REFRESH)).toMatchObject({ code: 0 });
+  },
+};
+
+/** What became of the runs, and the machine that goes on. */
+const FATES: Readonly<Record<string, (cycle: Cycle) => string>> = {
+  'were removed': ({ home }) => {
+    rmSync(home.file('office/runs'), { recursive: true });
+    return 'office';
+  },
+  'were restored to an older day': ({ home }) => {
+    rmSync(home.file('office/runs'), { recursive: true });
+    if (existsSync(home.file('backup'))) cpSync(home.file('backup'), home.file('office/runs'), { recursive: true });
+    return 'office';
+  },
+  'were copied to another machine': copied,
+  'were copied to another machine that shares the ledger': copied,
+};
+
+function copied({ home }: Cycle): string {
+  cpSync(home.file('office/runs'), home.file('laptop/runs'), { recursive: true });
+  return 'laptop';
+}
+
+const COMMANDS = [
+  REFRESH,
+  'au refresh --cycle 2026-12 --fail-on err=100%',
+  'au resume --wait',
+  'au resume 2026-12 --wait --out got.csv',
+  'au submit refresh/2026-12/request.csv --cycle 2026-12 --wait --out got.csv',
+  'au download <job> --out got.csv',
+];
+
+const [, ...OTHER_FATES] = Object.keys(FATES);
+// Runs that are gone are tried with each command, the other fates with one after the other.
+const CASES: (readonly [moment: string, fate: string, command: string])[] = [];
+for (const [index, moment] of Object.keys(MOMENTS).entries()) {
+  for (const command of COMMANDS) CASES.push([moment, 'were removed', command]);
+  for (const [at, fate] of OTHER_FATES.entries())
+    CASES.push([moment, fate, COMMANDS[(index + at) % COMMANDS.length] ?? REFRESH]);
+}
+
+it.each(CASES)(
+  'R92: a refresh ends as if nothing was lost, and pays once, where its runs %s %s: svc %s',
+  async (moment, fate, command) => {
+    const cycle = await openCycle(fate.includes('shares'));
+    const backUp = (): void => cpSync(cycle.home.file('office/runs'), cycle.home.file('backup'), { recursive: true });
+    await MOMENTS[moment]?.(cycle, backUp);
+    const machine = FATES[fate]?.(cycle) ?? '';
+    const replace = cycle.home.file('refresh/2026-12/todo/replace.csv');
+    const before = existsSync(replace) ? readFileSync(replace, 'utf8') : undefined;
+    const { id = '' } = JSON.parse((await cycle.on('office', 'au jobs --limit 1')).stdout.split('\n')[0] ?? '{}') as {
+      readonly id?: string;
+    };
+    const first = await cycle.on(machine, command.replace('<job>', id));
+    expect(first.stderr).not.toContain('may have been submitted already');
+    // Without a run, `au resume` names the cycle that has open jobs; `au download` does not wait.
+    const mayBePending = moment.includes('processed') && /^au (?:resume --wait|download)/.test(command);
+    const isSent = moment.includes('processed') || moment.includes('delivered');
+    const codes = mayBePending ? [0, 11] : isSent ? [0] : [first.code];
+    expect(codes, first.stderr).toContain(first.code);
+    // The job of a file that was not sent is proven gone by then.
+    let ended = first;
+    for (let night = 1; night <= 3 && (night === 1 || ended.code === 9); night += 1) {
+      await cycle.clock.advance(2 * 3_600_000);
+      ended = await cycle.on(machine, REFRESH);
+    }
+    expect(ended.code, ended.stderr).toBe(0);
+    expect(cycle.uploads()).toBe(1);
+    const [, ...rows] = readFileSync(cycle.home.file('refresh/2026-12/results.csv'), 'utf8').trimEnd().split('\n');
+    const whole = await cycle.on(machine, 'au resume 2026-12 --wait --out whole.csv');
+    expect(whole.code, whole.stderr).toBe(0);
+    expect(rows).toEqual(readFileSync(cycle.home.file('whole.csv'), 'utf8').trimEnd().split('\n').slice(1));
+    const replaced = readFileSync(replace, 'utf8');
+    expect(before ?? replaced).toBe(replaced);
+    const files = 'refresh/2026-12/request.csv refresh/2026-12/results.csv';
+    expect(await cycle.on(machine, `au next ${files} --out next.csv`)).toMatchObject({ code: 0 });
+    const [request, results] = files.split(' ');
+    expect(await cycle.on(machine, `au report ${results} --request ${request}`)).toMatchObject({ code: 0 });
+  },
+);
