@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { isNode, nodesOf, textOf, type Node } from '../support/syntax.ts';
 
 /** The numbers of the promises to the operator. */
-const PROMISES = [...numbers(1, 91), 'R93', 'R94', 'R95', 'R96'];
+const PROMISES = numbers(1, 96);
 const PAGE = fileURLToPath(new URL('promises.md', import.meta.url));
 const WIDTH = 120;
 

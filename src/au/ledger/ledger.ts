@@ -99,6 +99,11 @@ export class Ledger {
     return new Ledger(used, host, top, salts, refusal !== undefined);
   }
 
+  /** Checks that the first use did not show that this machine may only read the ledger. @throws ReadOnlyPlace */
+  requireWritable(): void {
+    requireWritable(this.#objects);
+  }
+
   /** The location in messages. */
   get name(): string {
     return this.#objects.name;
@@ -351,6 +356,7 @@ export class LedgerCycle {
       const number = (await this.read()).length + 1;
       const body = await wanted(this.#entries);
       if (body === undefined) return false;
+      requireWritable(this.#objects);
       await this.#host.onFirstEntry?.();
       // Other work of this process may have added an entry that was not looked at.
       if (this.#entries.length >= number) continue;
@@ -419,6 +425,7 @@ export class LedgerCycle {
   /** Creates a set of rows before the entry that names it. One left over is harmless. Returns its name. */
   async createRowSet(rows: RowSet): Promise<string> {
     await this.heal();
+    requireWritable(this.#objects);
     await this.#host.onFirstEntry?.();
     const bytes = rows.bytes();
     const sha256 = sha256Of(bytes);
@@ -601,13 +608,24 @@ async function firstIn(objects: ObjectStore, prefix: string): Promise<string | u
   return undefined;
 }
 
-function readOnly(objects: ObjectStore, refusal: ReadOnlyPlace): ObjectStore {
+/** A place that takes nothing from this machine. */
+interface ReadOnlyObjects extends ObjectStore {
+  readonly refusal: ReadOnlyPlace;
+}
+
+function readOnly(objects: ObjectStore, refusal: ReadOnlyPlace): ReadOnlyObjects {
   return {
+    refusal,
     name: objects.name,
     create: () => Promise.reject(refusal),
     read: (name, most) => objects.read(name, most),
     list: (prefix) => objects.list(prefix),
   };
+}
+
+/** Refuses a place that takes nothing, before a command creates a job or asks the service for what it writes there. */
+function requireWritable(objects: ObjectStore | ReadOnlyObjects): void {
+  if ('refusal' in objects) throw objects.refusal;
 }
 
 /** Returns the names of the cycles that have entries below the folder of a ledger. */

@@ -252,8 +252,9 @@ async function isGoneBeside(work: PartWork, { id }: AccountUpdaterJob): Promise<
  * @throws SvcError `config` if the key belongs to another tenant than the run
  */
 async function createJob(work: PartWork): Promise<AccountUpdaterJob> {
-  const { client, part, save } = work;
+  const { client, part, save, ledger, record } = work;
   await requireOwnTenant(work);
+  if (record.tenant_id !== undefined) (await ledger.open(record.tenant_id)).requireWritable();
   const wasUnclear = part.creating_since !== undefined;
   const spare = work.spare.take();
   if (spare === undefined) await work.strangers.refuse(work, await work.spare.creator());

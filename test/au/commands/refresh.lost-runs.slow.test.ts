@@ -136,7 +136,7 @@ it.each(CASES)(
     const replaced = readFileSync(replace, 'utf8');
     expect(before ?? replaced).toBe(replaced);
     const files = 'refresh/2026-12/request.csv refresh/2026-12/results.csv';
-    expect(await cycle.on(machine, `au next ${files} --out next.csv`)).toMatchObject({ code: 0 });
+    expect(await cycle.on(machine, `au next ${files} --out next.csv --fail-on err=100%`)).toMatchObject({ code: 0 });
     const [request, results] = files.split(' ');
     expect(await cycle.on(machine, `au report ${results} --request ${request}`)).toMatchObject({ code: 0 });
   },
