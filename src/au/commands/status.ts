@@ -11,7 +11,7 @@ import { explainMissing } from '../ledger/missing-job.ts';
 import { jobView } from '../run/job-view.ts';
 import { isMissing } from '../run/part.ts';
 import type { Polled } from '../run/poll-parts.ts';
-import { cycleOrJob, jobOrCycle } from '../ledger/named-cycle.ts';
+import { cycleOrJob } from '../ledger/named-cycle.ts';
 import { isMissingUpload, isUntouched } from '../run/record.ts';
 import { runOrCycle } from '../run/recorded-runs.ts';
 import { missingRunError, unknownOutcomeError } from '../run/run-errors.ts';
@@ -41,7 +41,7 @@ export const status = defineCommand({
     const run = await runOrCycle(context, of);
     if (run === undefined)
       return isJobId(of)
-        ? jobOrCycle(context, of, printJob, printCycle)
+        ? printJob(context, of)
         : cycleOrJob(
             () => printCycle(context, of),
             () => printJobBegun(context, of),

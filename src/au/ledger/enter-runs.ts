@@ -79,7 +79,7 @@ function claimOf({ record }: RunDirectory, part: Part, rowSet: string | undefine
   };
 }
 
-/** Returns the file of a run of an early version, which has no copy, if it has not changed. */
+/** Returns the file of a run whose copy was pruned, if it has not changed. */
 async function originalOf({ record: { input }, requestFile }: RunDirectory): Promise<string | undefined> {
   if (requestFile !== undefined || input.path === undefined) return undefined;
   return (await hashIfReadable(input.path)) === input.sha256 ? input.path : undefined;

@@ -40,11 +40,7 @@ const BEGUN = 'begun.json';
 
 const closedSchema = z.looseObject({ ledger: z.string() });
 
-const begunSchema = z.looseObject({
-  since: z.optional(z.nullable(z.string())),
-  begun_at: z.string(),
-  by: z.looseObject({ host: z.string(), user: z.string() }),
-});
+const begunSchema = z.looseObject({ since: z.optional(z.nullable(z.string())) });
 
 export interface LedgerHost {
   readonly clock: Clock;
@@ -164,17 +160,11 @@ export class Ledger {
     const { data } = begunSchema.safeParse(bytes && parsedJson(Buffer.from(bytes).toString()));
     const begun = parseTime(data?.since ?? '');
     if (begun !== undefined) return begun;
-    // Earlier versions did not note it, and the ledger of one machine begins with the runs that are entered.
+    // The ledger of one machine begins with the runs that are entered, without a note.
     const claims: ClaimEntry[] = [];
     for (const name of await this.cycleNames())
       claims.push(...(await this.cycle(name).read()).filter((entry) => entry.kind === 'claim'));
-    // Claims from before `begun_at` are of older runs that were entered. The clocks of other machines may differ from that of
-    // the machine that wrote this time.
-    const since = claims.filter(
-      ({ at, by }) =>
-        by.host === data?.by.host && by.user === data.by.user && Date.parse(at) >= Date.parse(data.begun_at),
-    );
-    const times = (since.length > 0 ? since : claims).map(({ created_at: at }) => parseTime(at) ?? Date.parse(at));
+    const times = claims.map(({ created_at: at }) => parseTime(at) ?? Date.parse(at));
     return times.length === 0 ? undefined : Math.min(...times);
   }
 

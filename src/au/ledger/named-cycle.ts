@@ -1,10 +1,7 @@
-import path from 'node:path';
 import { isSvcError, SvcError } from '../../base/errors.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { tenantInUse } from '../../cli/app/tenant-mark.ts';
-import { directoryOf } from '../../cli/config/paths.ts';
 import type { Client } from '../../client/api/client.ts';
-import { cyclesSeen } from '../open-claims.ts';
 import { cycleName } from '../run/cycle-name.ts';
 import { isOfProfile, silentRuns } from '../run/recorded-runs.ts';
 import { tenantOfKey } from '../run/tenant-proof.ts';
@@ -105,26 +102,6 @@ export async function namedCycle(
   const entries = [...(await cycle.read())];
   if (entries.length === 0) throw missing;
   return { name, tenant, ledger, cycle, entries };
-}
-
-/**
- * Does something with a job, or with the cycle of the same name if the service knows no such job: earlier versions began
- * cycles with names that look like the id of a job. Only a cycle that this machine has seen is looked for.
- */
-export async function jobOrCycle<J, C>(
-  context: Context,
-  word: string,
-  withJob: (context: Context, job: string) => Promise<J>,
-  withCycle: (context: Context, cycle: string) => Promise<C>,
-): Promise<J | C> {
-  try {
-    return await withJob(context, word);
-  } catch (error) {
-    const isMissing = isSvcError(error, 'job_expired', 'not_found');
-    const ledgers = path.join(directoryOf(context.system, 'state') ?? '', 'ledger');
-    if (!isMissing || !cyclesSeen(ledgers).includes(word.toLowerCase())) throw error;
-    return withCycle(context, word);
-  }
 }
 
 /**

@@ -4,7 +4,7 @@ import { isJobId, readJob } from '../run/job.ts';
 import { jobView } from '../run/job-view.ts';
 import { runOrCycle } from '../run/recorded-runs.ts';
 import { jobOrListRequest } from '../send/first-requests.ts';
-import { cycleOrJob, jobOrCycle } from '../ledger/named-cycle.ts';
+import { cycleOrJob } from '../ledger/named-cycle.ts';
 import { dueRuns, resumedRunView, resumeAll } from './resume-all.ts';
 import { resumeCycle, resumedCycleView } from './resume-cycle.ts';
 import { resumeJob } from './resume-job.ts';
@@ -51,10 +51,7 @@ export async function resumeNamed(context: Context, input: ResumeInput): Promise
         return resumeJob(context, of, input);
       },
     );
-  else {
-    const job = (): Promise<undefined> => resumeJob(context, of, input);
-    return jobOrCycle(context, of, job, () => resumeCycle(context, of, input));
-  }
+  else return resumeJob(context, of, input);
   return undefined;
 }
 

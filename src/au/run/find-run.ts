@@ -53,7 +53,7 @@ export function isExactly(
   { input }: Pick<RunRecord, 'input'>,
   { sha256, bytes }: Pick<RequestFileCheck, 'sha256' | 'bytes'>,
 ): boolean {
-  return input.sha256 === sha256 && input.bytes === bytes && input.source_sha256 === undefined;
+  return input.sha256 === sha256 && input.bytes === bytes;
 }
 
 function requireReadable({ unreadable }: FoundRuns, { submitted }: FileToFind): void {
@@ -155,7 +155,7 @@ function isLater(record: RunRecord, untouched: RunRecord): boolean {
 
 /** Returns the hash of the file that was submitted. */
 function sourceOf({ input }: RunRecord): string {
-  return input.source_sha256 ?? input.submitted_sha256 ?? input.sha256;
+  return input.submitted_sha256 ?? input.sha256;
 }
 
 /** Returns the beginning of the file's hash from a run's name; undefined for other names. */

@@ -88,7 +88,6 @@ const recordSchema = z.looseObject({
     bytes: count,
     sha256: string,
     header_bytes: count,
-    source_sha256: optionalString,
     submitted_sha256: optionalString,
   }),
   out: optionalString,

@@ -35,8 +35,6 @@ export interface RunRecord {
     readonly bytes: number;
     readonly sha256: string;
     readonly header_bytes: number;
-    /** The hash of the submitted file, in a run of an earlier version that sent only new rows. Its copy has only these. */
-    readonly source_sha256?: string | undefined;
     /** The hash of the submitted file, if it repeats rows. The run's copy does not contain the repeated rows. */
     readonly submitted_sha256?: string | undefined;
   };

@@ -69,22 +69,16 @@ export async function repairCopy(context: Context, run: RunDirectory): Promise<v
 
 /** Returns the error for a damaged copy whose rows were found in no other file. */
 export function damagedCopy({
-  record,
+  record: { id },
   requestFile,
-  name,
   submitWords,
-}: CopyOfRun & Pick<RunDirectory, 'name' | 'submitWords'>): SvcError {
-  const { id, input } = record;
-  // A run of an early version sent only the new rows of its file, and they cannot be found in the file again.
-  const isWhole = input.source_sha256 === undefined;
+}: CopyOfRun & Pick<RunDirectory, 'submitWords'>): SvcError {
   return new SvcError(
     'checksum_mismatch',
     `${requestFile}, the copy of the request file that ${id} keeps, is damaged; nothing was sent`,
     {
-      hint: isWhole
-        ? 'Submit the same file again: the run takes another copy of it and continues.'
-        : 'Restore the copy from a backup, then run the same command again.',
-      next: isWhole ? submitWords : ['au', 'status', name],
+      hint: 'Submit the same file again: the run takes another copy of it and continues.',
+      next: submitWords,
       facts: { run: id, file: requestFile },
     },
   );

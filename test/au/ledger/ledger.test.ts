@@ -515,24 +515,6 @@ describe('the time since which a ledger has all jobs', () => {
       await ledger.cycle(cycle).append(async () => claimBody(`job-${cycle}`, { created_at }));
     expect(await ledger.since()).toBe(Date.UTC(2026, 10, 30, 5));
   });
-
-  it('a ledger of an earlier version has all jobs since the first claim after its beginning, and not since an entered run', async () => {
-    const objects = new MemoryObjects();
-    const enter = async (host: string, created_at: string): Promise<void> => {
-      const cycle = (await open(objects, host)).cycle('2026-12');
-      await cycle.append(async () => claimBody(`job of ${created_at}`, { created_at }));
-      await clock.advance(1000);
-    };
-    await enter('runner', '2026-11-01T05:00:00Z');
-    const begun = { version: 1, begun_at: new Date(clock.now()).toISOString(), by: { ...WHO, host: 'runner' } };
-    objects.put('ours/begun.json', JSON.stringify(begun));
-    // Another machine enters its runs later.
-    await enter('laptop', '2026-11-02T05:00:00Z');
-    expect(await (await open(objects)).since()).toBe(Date.UTC(2026, 10, 1, 5));
-    await enter('runner', '2026-12-03T05:00:00Z');
-    await enter('runner', '2026-12-04T05:00:00Z');
-    expect(await (await open(objects)).since()).toBe(Date.UTC(2026, 11, 3, 5));
-  });
 });
 
 describe('the marks of jobs', () => {
