@@ -89,8 +89,8 @@ async function run(words: string, path?: string, fault?: (response: ServerRespon
   const env = { SVC_PAGER: '', NO_COLOR: '1' };
   const { code, stderr } = await world.run(words, [], { argv, env, stdout, intercept, clock: systemClock });
   const paths = world.requests.slice(before).map((each) => pathOf(each.path));
-  // A row of a key names what it may do only where that could be read.
-  const rows = stdout.text.split('\n').filter((line) => !/^ +(?:may|not known)/.test(line)).length;
+  // What a key may do is named below it, indented, only where that could be read.
+  const rows = stdout.text.split('\n').filter((line) => !line.startsWith(' ')).length;
   return { code, rows, notices: stderr.split('\n').length, paths };
 }
 

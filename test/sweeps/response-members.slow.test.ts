@@ -12,10 +12,10 @@ const ID = '5f0c4b3a-2918-4706-95e4-d3c2b1a09f8e';
 
 /** The commands that read each response. The first of them prints all of it with `-o json`. */
 const READERS: Readonly<Record<string, readonly string[]>> = {
-  '3ds-authenticate': [`3ds authenticate ${ID} --file request.json --yes`],
+  '3ds-authenticate': [`3ds authenticate ${ID} --file request.json --again --yes`],
   '3ds-challenge-result': [`3ds challenge-result ${ID}`, `3ds challenge-result ${ID} --wait`],
   '3ds-create': ['3ds create --token 5 --type customer'],
-  '3ds-read': [`3ds show ${ID}`, `3ds authenticate ${ID} --file request.json --yes`],
+  '3ds-read': [`3ds show ${ID}`, `3ds authenticate ${ID} --file request.json --again --yes`],
   applications: ['api GET /applications', 'logs -n 2 -o table'],
   'entity-types': ['logs entity-types'],
   'job-create': ['au create'],
@@ -205,7 +205,7 @@ describe('R88: a job of another system in the list', () => {
     for (const path of [[], ...pathsOf(other)]) {
       for (const sent of [null, path.length === 0 ? 7 : otherType(valueAt(other, path)), undefined]) {
         job = changed(other, path, sent);
-        const { code, stderr } = await desk.svc(`au submit tokens.csv --cycle ${submitted} --pay-again`);
+        const { code, stderr } = await desk.svc(`au submit tokens.csv --cycle ${submitted} --pay-again --new-ledger`);
         expect(code, `${named(path)}: ${JSON.stringify(sent)}\n${stderr}`).toBe(0);
         submitted += 1;
         expect(desk.uploads()).toBe(submitted);
