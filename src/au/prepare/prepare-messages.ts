@@ -54,7 +54,7 @@ function columnsText({ columns, kept, leftOut }: Prepared, files: PreparedNames,
   ].join('; ');
 }
 
-/** Lists each kind of change with the lines of its first rows. */
+/** Lists each kind of change that a reader may want to check, with the lines of its first rows. */
 function changesText(prepared: Prepared, rowKey: string): string {
   const { encoding, hasByteOrderMark, titleLines, delimiter, changes } = prepared;
   return [
@@ -62,9 +62,9 @@ function changesText(prepared: Prepared, rowKey: string): string {
     ...(hasByteOrderMark ? ['byte order mark removed'] : []),
     ...(titleLines > 0 ? [`lines above the header left out: ${titleLines}`] : []),
     ...(delimiter === ',' ? [] : [`columns were separated by ${SEPARATORS[delimiter]}`]),
-    ...changes.map((change) => {
-      const what = CHANGED[change.kind].replace(TOKEN_AND_MERCHANT, rowKey);
-      return `${what}: ${countText(change.count, 'row')} (${placesOf(change)})`;
+    ...changes.flatMap((change) => {
+      const what = CHANGED[change.kind]?.replace(TOKEN_AND_MERCHANT, rowKey);
+      return what === undefined ? [] : [`${what}: ${countText(change.count, 'row')} (${placesOf(change)})`];
     }),
   ].join('; ');
 }
@@ -90,16 +90,12 @@ const SEPARATORS = { ',': 'commas', ';': 'semicolons', '\t': 'tabs', '|': 'verti
 
 const ENCODINGS = { 'utf-16le': 'UTF-16 (little-endian)', 'utf-16be': 'UTF-16 (big-endian)' } as const;
 
-const CHANGED: Readonly<Record<ChangeKind, string>> = {
-  line_ends: 'CRLF line ends replaced',
+/** The changes that a reader may want to check. Others are only of how lines and dates are written. */
+const CHANGED: Readonly<Partial<Record<ChangeKind, string>>> = {
   spaces: 'spaces around cells removed',
   marks: 'marks for nothing, such as NULL, left empty',
   wrapped_tokens: 'quotes, braces or an address around tokens removed',
   quoted_merchants: 'plain quotes around merchants removed',
-  expirations: 'expirations split into year and month',
-  years: 'years shortened to 2 digits',
-  months: 'months extended to 2 digits',
-  blank_lines: 'blank lines dropped',
   repeated_headers: 'rows that repeat or underline the header left out',
   total_rows: 'a last row without a token left out, such as a total',
   converted_rows: 'rows that are not UTF-8 read as Windows-1252',

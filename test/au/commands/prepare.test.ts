@@ -45,10 +45,7 @@ it('svc au prepare turns an export into a request file, and reports each kind of
     `  changes: ${[
       'byte order mark removed',
       'columns were separated by semicolons',
-      'CRLF line ends replaced: 4 rows (lines 2, 3, 7, …)',
       'spaces around cells removed: 1 row (line 2)',
-      'expirations split into year and month: 3 rows (lines 2, 3, 7)',
-      'blank lines dropped: 2 rows (lines 4, 5)',
       'rows with a token and merchant from above dropped: 1 row (line 6)',
       'rows of these whose expiration was taken, because it is later: 1 row (line 6)',
     ].join('; ')}`,
