@@ -38,10 +38,6 @@ export async function listPrinter<T>(context: Context, view: View<T>): Promise<L
   return async (batches) => {
     const count = await printList(context.out, renderer, batches);
     if (count > 0 && context.out.isTerminal) context.notices.setApart();
-    const { dropped = [] } = renderer;
-    if (dropped.length > 0) {
-      context.notices.note(`hidden columns: ${dropped.join(', ')} (use --wide, --fields or a wider terminal)`);
-    }
     renderer.check?.();
     return count;
   };

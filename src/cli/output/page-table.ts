@@ -4,6 +4,8 @@ import { escapeHtml } from './page.ts';
 export interface PageColumn {
   readonly title: string;
   readonly isNumber?: boolean;
+  /** Whether its cells stay on one line, as times and ids do. */
+  readonly isWhole?: boolean;
 }
 
 /** Returns a section with a table that its heading names, and what follows the table. */
@@ -40,14 +42,17 @@ function tableOf(
   columns: readonly PageColumn[],
   rows: readonly (readonly string[])[],
 ): string {
-  const classes = columns.map(({ isNumber }) => (isNumber === true ? ' class="number"' : ''));
+  const classes = columns.map(({ isNumber, isWhole }) => {
+    if (isNumber === true) return ' class="number"';
+    return isWhole === true ? ' class="whole"' : '';
+  });
   const heads = columns.map(
     ({ title }, at) => `<th scope="col" role="columnheader"${classes[at] ?? ''}>${escapeHtml(title)}</th>`,
   );
   const lines = rows.map((cells) => {
     const tags = cells.map((cell, at) =>
       at === 0
-        ? `<th scope="row" role="rowheader">${escapeHtml(cell)}</th>`
+        ? `<th scope="row" role="rowheader"${classes[at] ?? ''}>${escapeHtml(cell)}</th>`
         : `<td role="cell"${classes[at] ?? ''} data-label="${escapeHtml(columns[at]?.title ?? '')}">${escapeHtml(cell)}</td>`,
     );
     return `<tr role="row">${tags.join('')}</tr>`;

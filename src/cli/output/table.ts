@@ -43,7 +43,7 @@ export function tableRenderer<T>(options: RenderOptions<T>): Renderer<T> {
       if (rows.length === 0) return asides.map((text) => asideText(text ?? '')).join('');
       const { lines, ruler } = await grid.measureCells(rows, columns, options);
       const begun = count > 0;
-      plan.leaveOut(chosen === undefined ? repeating(columns, rows) : [], begun);
+      if (!begun && chosen === undefined) plan.leaveOut(repeating(columns, rows));
       const page = begun ? lines : [headerOf(columns, labels), ...lines];
       const widths = plain ? undefined : plan.widthsFor(page);
       count += rows.length;
@@ -58,9 +58,6 @@ export function tableRenderer<T>(options: RenderOptions<T>): Renderer<T> {
       const text = await drawPage({ lines: shown, ruler }, widths, palette, width < Infinity);
       // A row is one line of text, so that other texts can stand between the rows.
       return asides.every((aside) => aside === undefined) ? text : withAsides(text, asides, begun ? 0 : 1, asideText);
-    },
-    get dropped() {
-      return plan.dropped.flatMap((at) => columns[at]?.path ?? []);
     },
   };
 }
@@ -149,8 +146,6 @@ class ColumnPlan<T> {
   /** The widest text of each column so far. */
   #naturals: readonly number[] = [];
   #all: readonly number[];
-  /** Columns that only repeated others so far. */
-  #leftOut: readonly number[] = [];
   #shown: readonly number[];
   #settled = false;
   #squeezed = false;
@@ -169,20 +164,10 @@ class ColumnPlan<T> {
     return this.#shown;
   }
 
-  /** Positions of the columns for which there is no room. */
-  get dropped(): readonly number[] {
-    const isMissing = (at: number): boolean => !this.#shown.includes(at) && !this.#leftOut.includes(at);
-    return this.#columns.flatMap((_, at) => (isMissing(at) ? [at] : []));
-  }
-
-  /** Leaves out columns that only repeat others on the first page; one that differs later counts as missing. */
-  leaveOut(positions: readonly number[], begun: boolean): void {
-    if (begun) this.#leftOut = this.#leftOut.filter((at) => positions.includes(at));
-    else {
-      this.#all = this.#all.filter((at) => !positions.includes(at));
-      this.#shown = this.#all;
-      this.#leftOut = positions;
-    }
+  /** Leaves out columns that only repeat others on the first page. */
+  leaveOut(positions: readonly number[]): void {
+    this.#all = this.#all.filter((at) => !positions.includes(at));
+    this.#shown = this.#all;
   }
 
   /** Takes further lines in and gives the widths of the shown columns; undefined once they cannot fit. */

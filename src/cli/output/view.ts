@@ -86,8 +86,9 @@ export function columnFor<T>(view: View<T>, path: string): Column<T> {
 export function labelOf({ header, path }: Pick<Column, 'header' | 'path'>): string {
   if (header !== undefined) return header;
   const words = path.replace(/(?<=[a-z])_(?:at|date)$/, '').replaceAll(/[._]/g, ' ');
-  // A member is often named after the object that contains it: `authentication.authentication_status`.
-  return words.replaceAll(/\b(\w+) \1\b/g, '$1');
+  // A member is often named after the object that contains it: `authentication.authentication_status`,
+  // `version.available_version`.
+  return words.replaceAll(/\b(\w+) \1\b/g, '$1').replace(/^(\w+) (\w+ \1)$/, '$2');
 }
 
 function kindByName(path: string): ColumnType {
@@ -146,8 +147,6 @@ export interface Renderer<T> {
   record(value: T): string | Promise<string>;
   /** Whether secrets were removed from each cell. Default false: they are removed from each line when it is written. */
   readonly isRedacted?: boolean | undefined;
-  /** Paths of table columns that did not fit the terminal, known after the first rows. */
-  readonly dropped?: readonly string[];
 }
 
 /**

@@ -16,6 +16,7 @@ interface PageWords {
 
 /** Stands for a time that is not readable. */
 const NO_TIME = 'no time';
+const NO_ACTOR = 'no actor';
 
 /** Returns the time of day, for a page about one day. */
 export function clockTime(iso: string): string {
@@ -49,7 +50,7 @@ const COLUMNS: readonly PageColumn[] = [
   { title: 'Entity' },
   { title: 'Actor' },
   { title: 'Entries', isNumber: true },
-  { title: 'Time (UTC)' },
+  { title: 'Time (UTC)', isWhole: true },
 ];
 
 function cellsOf(row: ReviewRow, { labels, timeOf }: PageWords): string[] {
@@ -57,10 +58,15 @@ function cellsOf(row: ReviewRow, { labels, timeOf }: PageWords): string[] {
   const from = first === null ? NO_TIME : timeOf(first);
   const to = last === null ? from : timeOf(last);
   const time = from === to ? from : `${from} to ${to}`;
-  return [operation ?? '', type ?? '', wholeActorText(row, labels), formatNumber(count), time];
+  return [operation ?? '', type ?? '', wholeActorText(row, labels) || NO_ACTOR, formatNumber(count), time];
 }
 
-const DELETED_COLUMNS: readonly PageColumn[] = ['Time (UTC)', 'Entity', 'Id', 'Actor'].map((title) => ({ title }));
+const DELETED_COLUMNS: readonly PageColumn[] = [
+  { title: 'Time (UTC)', isWhole: true },
+  { title: 'Entity' },
+  { title: 'Id', isWhole: true },
+  { title: 'Actor' },
+];
 
 /** Returns the deleted entities one by one, as far as they are kept; nothing if there are none. */
 export function deletedSection(
@@ -77,7 +83,7 @@ export function deletedSection(
     one.created_at === null ? NO_TIME : timeOf(one.created_at),
     one.entity_type ?? '',
     one.entity_id ?? '',
-    wholeActorText(one, labels),
+    wholeActorText(one, labels) || NO_ACTOR,
   ]);
   return tableSection('Deleted entities', DELETED_COLUMNS, rows, { after: rest });
 }

@@ -19,11 +19,11 @@ const threeDsCardView: View = {
   name: 'card',
   fields: ['token', 'token_intent', 'network', 'number', 'scenario'],
   columns: [
-    // A card is named by its scenario or number, so that these are readable at 80 columns.
-    { path: 'token', kind: 'id', priority: 0 },
+    // At 80 columns, the token and the beginning of the scenario, by which --card names the card.
+    { path: 'token', kind: 'id' },
     { path: 'network', kind: 'text', priority: 1 },
     { path: 'number', kind: 'id', priority: 2 },
-    { path: 'scenario', kind: 'text', least: 48 },
+    { path: 'scenario', kind: 'text', least: 40 },
   ],
 };
 
