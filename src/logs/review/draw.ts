@@ -124,9 +124,13 @@ function rowLines(context: Show, rows: readonly ReviewRow[], labels: ActorLabels
 function hourLines(context: Show, { hours, median, busy_hours: busy }: Review): string[] {
   const { out, palette, plain } = context;
   const peak = `median ${formatNumber(median)}, most ${formatNumber(Math.max(...hours))}`;
-  const drawn = plain ? '' : `  ${palette.accent(drawSparkline(hours, context))}`;
+  const title = 'By hour, from 00:00:';
+  const drawn = drawSparkline(hours, context);
+  const parts = plain ? [peak] : [palette.accent(drawn), peak];
+  const isOneLine = plain || [title, drawn, peak].join('  ').length <= out.width;
+  const head = palette.strong(title);
   return [
-    `${palette.strong('By hour, from 00:00:')}${drawn}  ${peak}`,
+    ...(isOneLine ? [[head, ...parts].join('  ')] : [head, ...parts.map((part) => `  ${part}`)]),
     ...busy.flatMap(({ hour, count }) =>
       wrapWords(`${hour.slice(11, 16)}: ${formatNumber(count)}, more than four times the median`, out.width - 2).map(
         (line) => `  ${palette.warn(line)}`,
