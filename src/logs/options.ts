@@ -73,6 +73,8 @@ export const RETENTION_PARAMETERS = {
 } as const;
 
 /** The option of commands that read only an archive, or an archive and the service. */
+export const FULL_PARAMETER = flag('--full', 'read all of the archive, and use no index');
+
 export const STRICT_PARAMETER = flag('--strict', 'exit with 14 when the archive does not cover the requested time');
 
 /** Without a default, since the parser gives this option and its negation one value. */

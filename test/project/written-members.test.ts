@@ -14,10 +14,9 @@ const SCHEMAS = [
   ['logs/', 'logs/position.ts'],
   ['logs/', 'logs/follow/checkpoint.ts'],
   ['logs/', 'logs/archive/records/record.ts'],
-  ['logs/', 'logs/archive/records/index-ref.ts'],
   ['logs/', 'logs/archive/records/review-content.ts'],
   ['logs/', 'logs/archive/records/chain.ts'],
-  ['logs/', 'logs/archive/index/file.ts'],
+  ['logs/', 'logs/archive/index/segment-index.ts'],
 ] as const;
 
 describe('what svc writes for itself', () => {

@@ -6,9 +6,7 @@ import { isoTime } from '../../cli/output/time.ts';
 import { type FileStore, removeIfAllowed } from '../../client/store/store.ts';
 import type { TailPosition } from '../entry.ts';
 import { appendRecord, readReviewsAfter, type RecordDraft } from './records/chain.ts';
-import { INDEX, indexNumber } from './records/index-ref.ts';
 import {
-  type ArchiveRecord,
   type Link,
   parseRecord,
   type RecordContent,
@@ -28,7 +26,6 @@ export class ChainEnd {
   readonly #store: FileStore;
   readonly #kept: ReadonlySet<string>;
   #last: Link;
-  #hasCleaned = false;
 
   /** `last` is the newest record. Files in `kept` are never removed, because they have the only copy of their entries. */
   constructor(store: FileStore, last: Link, kept: ReadonlySet<string> = new Set()) {
@@ -72,15 +69,8 @@ export class ChainEnd {
     await this.#append(content, undefined);
   }
 
-  /**
-   * Commits a record. The first commit of a run also removes files of the index that a killed run left under the number of
-   * the newest or the next record. Earlier ones exist only where the store let no run remove them.
-   */
   async #append(content: RecordContent, behind: TailPosition | undefined): Promise<void> {
-    const isFirst = !this.#hasCleaned;
     const before = this.#last;
-    if (isFirst) await removeUnnamedIndex(this.#store, before.record);
-    this.#hasCleaned = true;
     // A crash after this line leaves files that no record names, or outdated ones, which a later run finds.
     const position = behind ? await storePosition(this.#store, this.next, behind) : before.record.position;
     const checkpoint = behind ? await nextCheckpoint(this.#store, before) : before.record.checkpoint;
@@ -90,7 +80,6 @@ export class ChainEnd {
       if (isSvcError(error, 'conflict')) await this.#dropOwn({ ...content, position, checkpoint });
       throw error;
     }
-    if (isFirst) await removeUnnamedIndex(this.#store, this.#last.record);
     await removeOutdated(this.#store, this.#last, before);
   }
 
@@ -114,7 +103,7 @@ export class ChainEnd {
 export async function storeSegment(
   store: FileStore,
   sequence: number,
-  { file, tenantId, day, isRaw, entries, first, last, supplementary }: Omit<ClosedSegment, 'columns'>,
+  { file, tenantId, day, isRaw, entries, first, last, supplementary }: Omit<ClosedSegment, 'index'>,
 ): Promise<Segment> {
   const { bytes, sha256 } = file;
   const path = `${tenantFolder(tenantId)}/date=${day}/${segmentName(sequence, sha256, isRaw)}`;
@@ -128,11 +117,4 @@ export async function storeSegment(
   await fs.promises.rm(spare.path, { force: true });
   const times = { first: isoTime(first) ?? null, last: isoTime(last) ?? null };
   return { path, entries, bytes, sha256, ...times, supplementary };
-}
-
-/** Removes files of the index that a killed run left. Before the commit, another machine could still commit them. */
-async function removeUnnamedIndex(store: FileStore, record: ArchiveRecord): Promise<void> {
-  const named = new Set(pathsNamedBy(record));
-  for await (const { path } of store.list(INDEX))
-    if (indexNumber(path) === record.sequence && !named.has(path)) await removeIfAllowed(store, path);
 }

@@ -4,7 +4,6 @@ import type { FileStore, StoredFile } from '../../client/store/store.ts';
 import type { Log } from '../../schema/log.ts';
 import { entryOf } from '../entry.ts';
 import { notAsNamed, recordsMissing } from './archive-errors.ts';
-import { unlessDamaged } from './index/upkeep.ts';
 import { readSegment } from './read-segment.ts';
 import { readLast, readRecord } from './records/chain.ts';
 import { filesNamedBy, namedKinds, writtenFor } from './records/named-files.ts';
@@ -21,6 +20,7 @@ import {
   type Segment,
 } from './records/record.ts';
 import { LATE_FLAG, LEVEL_AT, USUAL_FLAG } from './segment.ts';
+import { unlessDamaged } from './unless-damaged.ts';
 
 /** Segments that no record names, because the run that wrote them was killed before its commit. */
 export interface Leftovers {

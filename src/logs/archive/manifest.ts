@@ -2,11 +2,9 @@ import { SvcError } from '../../base/errors.ts';
 import { isoTime } from '../../cli/output/time.ts';
 import type { FileStore } from '../../client/store/store.ts';
 import type { TailPosition, TimeRange } from '../entry.ts';
-import { unlessDamaged } from './index/upkeep.ts';
 import { appendRecord, otherWriter, readFirst, readLast } from './records/chain.ts';
 import { stampOf } from './records/clock.ts';
 import { Coverage, rangeOf } from './records/coverage.ts';
-import { type IndexRef, withIndex } from './records/index-ref.ts';
 import {
   type ArchiveRecord,
   type BeginRecord,
@@ -16,13 +14,13 @@ import {
   isReview,
   type Link,
   MANIFEST,
-  partNumber,
   recordPath,
   type ReviewRecord,
   type Segment,
 } from './records/record.ts';
 import type { ReviewContent } from './records/review-content.ts';
 import { readContents, readPosition, storePosition } from './side-files.ts';
+import { unlessDamaged } from './unless-damaged.ts';
 
 /** A half-open time range, in epoch milliseconds, that may be open on either side. */
 export interface Bounds {
@@ -40,8 +38,6 @@ export interface Manifest {
   /** The segments of entries without a readable time, with the time that was read when they were archived. */
   readonly timeless: readonly TimelessSegment[];
   readonly allSegments: number;
-  /** The files of the index that cover these segments. */
-  readonly index: readonly IndexRef[];
   /** All signed reviews, in the order of their records. */
   readonly reviews: readonly SignedReview[];
 }
@@ -68,7 +64,6 @@ export async function readManifest(store: FileStore, bounds: Bounds = {}): Promi
   let segments: Segment[] = [];
   const timeless: TimelessSegment[] = [];
   let allSegments = 0;
-  let index: IndexRef[] = [];
   let first: BeginRecord | undefined;
   const reviews: SignedReview[] = [];
   let number = -1;
@@ -80,11 +75,9 @@ export async function readManifest(store: FileStore, bounds: Bounds = {}): Promi
     if (record.kind === 'dropped') {
       allSegments = record.months.reduce((left, month) => left - month.segments, allSegments);
       segments = segments.filter(({ path }) => !isDroppedBy(record, path));
-      index = index.filter(({ path }) => !isDroppedBy(record, path));
     }
     if (record.kind !== 'segments') continue;
     allSegments += record.segments.length;
-    index = withIndex(index, record.index);
     segments.push(...record.segments.filter((segment) => isWithin(segment, bounds)));
     const range = rangeOf(record.read_from, record.read_to);
     // These entries come from a killed run, which may have read them at any time before this record was written.
@@ -92,18 +85,12 @@ export async function readManifest(store: FileStore, bounds: Bounds = {}): Promi
     for (const segment of record.segments) if (segment.first === null) timeless.push({ segment, from: range.from, to });
   }
   if (first === undefined) throw damaged(recordPath(0), 'it is missing');
-  return { first, last, coverage, segments, timeless, allSegments, index: indexOf(segments, index), reviews };
+  return { first, last, coverage, segments, timeless, allSegments, reviews };
 }
 
 /** Returns the review in a record with this number. */
 export function signedReview({ review, written_at }: ReviewRecord, number: number): SignedReview {
   return { ...review, number, written_at };
-}
-
-/** Selects the files of an index that cover the given segments. */
-function indexOf(segments: readonly Segment[], index: readonly IndexRef[]): IndexRef[] {
-  const numbers = [...new Set(segments.map(({ path }) => partNumber(path)))];
-  return index.filter(({ from, to }) => numbers.some((number) => number >= from && number <= to));
 }
 
 /** Reads the manifest together with the position after the newest record. @throws SvcError as `readManifest` */

@@ -9,11 +9,9 @@ import { formatNumber } from '../../cli/output/time.ts';
 import { logFromBytes, logFromLine, malformationOf } from '../../client/api/logs.ts';
 import type { FileStore } from '../../client/store/store.ts';
 import type { Log } from '../../schema/log.ts';
-import { shortHash } from './index/file.ts';
-import type { IndexedColumns } from './index/lookup.ts';
-import { unlessDamaged } from './index/upkeep.ts';
+import { AROUND_COLUMNS, type IndexedColumns, shortHash } from './index/segment-index.ts';
 import { isRawSegment, MISSING, type Segment } from './records/record.ts';
-import { HEADER_BYTES } from './segment.ts';
+import { unlessDamaged } from './unless-damaged.ts';
 
 /** The number of segments read at a time: one more than the threads that decompress them, of which Node has four. */
 export const READERS = Math.min(availableParallelism(), 4) + 1;
@@ -66,20 +64,25 @@ async function readColumns(
   { onBytes, signal }: ReadSegmentOptions,
 ): Promise<Buffer[]> {
   const blocks: Buffer[] = [];
-  let from = HEADER_BYTES;
-  for (const [at, [length, entries, , , , hash]] of columns.entries()) {
+  let from: number = AROUND_COLUMNS.before;
+  for (const [at, [length, entries, , hash]] of columns.entries()) {
     from += length;
     if (!wanted.includes(at)) continue;
     signal?.throwIfAborted();
     const bytes = await store.readRange(path, from - length, length);
     if (shortHash(bytes) !== hash) throw changed(path, 'a column is not as in the index');
-    const options = { finishFlush: constants.Z_SYNC_FLUSH, maxOutputLength: MOST_OF_COLUMN };
-    const block = await promisify(inflateRaw)(bytes, options).catch(() => Buffer.alloc(0));
+    const block = await inflateColumn(bytes);
     if (countLines(block) !== entries) throw changed(path, 'a column contains other entries than the index says');
     onBytes?.(length);
     blocks.push(block);
   }
   return blocks;
+}
+
+/** Decompresses a column; empty if it cannot be. */
+export function inflateColumn(bytes: Uint8Array): Promise<Buffer> {
+  const options = { finishFlush: constants.Z_SYNC_FLUSH, chunkSize: CHUNK_BYTES, maxOutputLength: MOST_OF_COLUMN };
+  return promisify(inflateRaw)(bytes, options).catch(() => Buffer.alloc(0));
 }
 
 /** The longest accepted line in bytes, so that a file without line ends does not fill the memory. */

@@ -2,8 +2,8 @@ import { isSvcError, type SvcError } from '../../base/errors.ts';
 import type { FileStore } from '../../client/store/store.ts';
 import { HOUR_MS } from '../../schema/durations.ts';
 import { filesKept } from './archive-errors.ts';
+import { INDEX } from './index/segment-index.ts';
 import { readRecords } from './records/chain.ts';
-import { INDEX } from './records/index-ref.ts';
 import { SEGMENTS } from './records/named-files.ts';
 import {
   type ArchiveRecord,

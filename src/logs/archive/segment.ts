@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { constants, crc32, createDeflateRaw, type DeflateRaw } from 'node:zlib';
 import { Draft } from '../../base/files/draft.ts';
 import type { Log } from '../../schema/log.ts';
-import { type BuiltColumn, ColumnContent } from './index/write.ts';
+import { AROUND_COLUMNS, IndexBuilder } from './index/segment-index.ts';
 import type { LocalFile } from '../../client/store/store.ts';
 
 /** The kind of entries in a segment: one tenant, one day (UTC, or `unknown`), late or not, raw or not. */
@@ -31,8 +31,8 @@ export interface ClosedSegment extends SegmentKind {
   /** The earliest and latest time of the entries in epoch milliseconds; undefined if none is readable. */
   readonly first: number | undefined;
   readonly last: number | undefined;
-  /** The columns to index. Raw segments have none, because JSON readers may see different ids in them. */
-  readonly columns: readonly BuiltColumn[];
+  /** The index of the segment. Raw segments have none, because JSON readers may see different ids in them. */
+  readonly index: Buffer | undefined;
 }
 
 const COLUMN_ENTRIES = 10_000;
@@ -40,8 +40,6 @@ const COLUMN_CHARACTERS = 4 * 1024 * 1024;
 /** Each chunk costs time for another thread or the disk, so that small ones are collected. */
 const CHUNK_CHARACTERS = 128 * 1024;
 const CHUNK_BYTES = 64 * 1024;
-/** The size of the gzip header. `END_BYTES` is the size of everything after the last column. */
-export const HEADER_BYTES = 10;
 /** Where the header has the flag of the compression level, which tells late and leftover entries from others. */
 export const LEVEL_AT = 8;
 export const USUAL_FLAG = 0;
@@ -49,7 +47,6 @@ export const LATE_FLAG = 2;
 const LEFTOVER_FLAG = 4;
 /** An empty last block of deflate, which a CRC-32 and a length follow. */
 const LAST_BLOCK = [3, 0];
-export const END_BYTES = LAST_BLOCK.length + 8;
 
 /**
  * A segment being written: one gzip member with lines of JSON, compressed as they arrive, so that memory use does not
@@ -60,11 +57,13 @@ export class SegmentFile {
   readonly #file: string;
   readonly #level: number;
   readonly #flag: number;
-  readonly #columns: BuiltColumn[] = [];
+  readonly #index = new IndexBuilder();
   #draft: Draft | undefined;
   #text = '';
   #characters = 0;
-  #column = new ColumnContent();
+  #entries = 0;
+  #first: number | undefined;
+  #last: number | undefined;
   #deflate: DeflateRaw | undefined;
   #output: Buffer[] = [];
   #crc = 0;
@@ -79,32 +78,35 @@ export class SegmentFile {
 
   /** Adds an entry as a line. Returns a promise only if the caller has to wait. @throws SvcError `local` */
   add({ line, bytes, log, at }: EntryText): Promise<unknown> | undefined {
-    this.#column.add(at, log.entity_id, log.actor_id);
+    this.#index.add(log.entity_id, log.actor_id);
+    this.#entries += 1;
+    if (at !== undefined) {
+      this.#first = Math.min(this.#first ?? at, at);
+      this.#last = Math.max(this.#last ?? at, at);
+    }
     this.#text += `${this.kind.isRaw ? (bytes ?? Buffer.from(line)).toString('latin1') : line}\n`;
     this.#characters += line.length;
-    if (this.#column.entries >= COLUMN_ENTRIES || this.#characters >= COLUMN_CHARACTERS) return this.#endColumn();
+    if (this.#index.entries >= COLUMN_ENTRIES || this.#characters >= COLUMN_CHARACTERS) return this.#endColumn();
     return this.#text.length >= CHUNK_CHARACTERS ? this.#compress() : undefined;
   }
 
   /** Completes the file and flushes it to disk. @throws SvcError `local` */
   async close(): Promise<ClosedSegment> {
-    if (this.#column.entries > 0) await this.#endColumn();
+    if (this.#index.entries > 0) await this.#endColumn();
     const draft = await this.#begun();
-    const end = Buffer.alloc(END_BYTES);
+    const end = Buffer.alloc(AROUND_COLUMNS.after);
     end.set(LAST_BLOCK);
     end.writeUInt32LE(this.#crc, LAST_BLOCK.length);
-    end.writeUInt32LE(this.#bytes % 2 ** 32, END_BYTES - 4);
+    end.writeUInt32LE(this.#bytes % 2 ** 32, end.length - 4);
     await draft.write(end);
     const file = { path: draft.path, ...(await draft.seal()) };
-    const infos = this.#columns.map(({ info }) => info);
-    const times = infos.flatMap(([, , first, last]) => [first ?? [], last ?? []].flat());
     return {
       ...this.kind,
       file,
-      entries: infos.reduce((sum, [, entries]) => sum + entries, 0),
-      first: times.length === 0 ? undefined : Math.min(...times),
-      last: times.length === 0 ? undefined : Math.max(...times),
-      columns: this.kind.isRaw ? [] : this.#columns,
+      entries: this.#entries,
+      first: this.#first,
+      last: this.#last,
+      index: this.kind.isRaw ? undefined : this.#index.finish(file.sha256),
     };
   }
 
@@ -130,8 +132,7 @@ export class SegmentFile {
     await once(deflate, 'end');
     const bytes = Buffer.concat(this.#output);
     await (await this.#begun()).write(bytes);
-    this.#columns.push(this.#column.built(bytes));
-    this.#column = new ColumnContent();
+    this.#index.endColumn(bytes);
     this.#deflate = undefined;
     this.#output = [];
     this.#characters = 0;

@@ -6,7 +6,6 @@ import { type FileStore, MAX_TEXT_BYTES, removeIfAllowed } from '../../client/st
 import { parsedJson } from '../../schema/json-value.ts';
 import type { TailPosition } from '../entry.ts';
 import { fromStored, positionSchema, toStored } from '../position.ts';
-import { unlessDamaged } from './index/upkeep.ts';
 import { damageOf, type Finding, readRecordsFrom } from './records/chain.ts';
 import {
   type ArchiveRecord,
@@ -21,6 +20,7 @@ import {
   sidePath,
 } from './records/record.ts';
 import { filesNamedBy } from './records/named-files.ts';
+import { unlessDamaged } from './unless-damaged.ts';
 
 // Files beside the records. They are written before the record that names them with their hash, and their names contain
 // its number, so that no other record can name them once the number is taken.

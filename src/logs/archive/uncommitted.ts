@@ -1,10 +1,7 @@
 import { isSvcError } from '../../base/errors.ts';
 import type { FileStore } from '../../client/store/store.ts';
-import { unlessDamaged } from './index/upkeep.ts';
-import { readManifest } from './manifest.ts';
-import { INDEX } from './records/index-ref.ts';
 import { namedKinds, SEGMENTS, writtenFor } from './records/named-files.ts';
-import { isHidden, recordPath } from './records/record.ts';
+import { recordPath } from './records/record.ts';
 
 /**
  * Removes the files of a record that could not be committed, for example on a full disk, except segments: the next run adds
@@ -24,11 +21,7 @@ export async function removeUncommitted(store: FileStore, sequence: number): Pro
 
 async function uncommitted(store: FileStore, sequence: number): Promise<string[]> {
   const found: string[] = [];
-  const manifest = await unlessDamaged(readManifest(store));
-  const named = new Set(manifest?.index.map(({ path }) => path));
-  for await (const { path } of namedKinds(store)) {
-    const isUnnamedIndex = path.startsWith(INDEX) && manifest && !named.has(path) && !isHidden(path);
-    if (!path.startsWith(SEGMENTS) && (writtenFor(path) === sequence || isUnnamedIndex)) found.push(path);
-  }
+  for await (const { path } of namedKinds(store))
+    if (!path.startsWith(SEGMENTS) && writtenFor(path) === sequence) found.push(path);
   return found;
 }

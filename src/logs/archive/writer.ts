@@ -5,13 +5,13 @@ import { type FileStore, removeAll, removeIfAllowed } from '../../client/store/s
 import type { Log } from '../../schema/log.ts';
 import { entryOf, settledBefore, Tally, type TallyLine, type TailPosition, type TimeRange } from '../entry.ts';
 import { ChainEnd, storeSegment } from './chain-end.ts';
-import { indexSegments, removeMerged, type StoredSegment } from './index/upkeep.ts';
+import { writeIndex } from './index/store-index.ts';
 import { findLeftovers, lackingEntries, type Leftovers, usableLeftovers } from './leftovers.ts';
 import { LEFTOVER, Pending, type PendingLimits } from './pending.ts';
 import { type Stamp, stampOf } from './records/clock.ts';
 import { isoRange } from './records/coverage.ts';
 import { pathsNamedBy } from './records/named-files.ts';
-import { coversNothing, type Link, type RecordContent } from './records/record.ts';
+import { coversNothing, type Link, type RecordContent, type Segment } from './records/record.ts';
 import { findPosition, type FoundPosition } from './recovered-position.ts';
 import { findOld, type KeepLimit, type OldSegments } from './retention.ts';
 import { removeUncommitted } from './uncommitted.ts';
@@ -169,16 +169,16 @@ export class ArchiveWriter {
     const closed = await pending.close();
     const readTo = Math.max(position.readTo, this.#readFrom);
     const range = { read_from: isoTime(this.#readFrom), read_to: isoTime(readTo) };
-    const { segments, index } = await this.#append(async (last) => {
-      const stored: StoredSegment[] = [];
-      for (const each of closed)
-        stored.push({ ...each, segment: await storeSegment(this.#store, last.record.sequence + 1, each) });
-      const index = await indexSegments(this.#store, last, stored);
-      const segments = stored.map(({ segment }) => segment);
-      return { kind: 'segments', segments, ...(index.length > 0 && { index }), ...range, ...this.#stamp() } as const;
+    const { segments } = await this.#append(async (last) => {
+      const stored: Segment[] = [];
+      for (const each of closed) stored.push(await storeSegment(this.#store, last.record.sequence + 1, each));
+      return { kind: 'segments', segments: stored, ...range, ...this.#stamp() } as const;
     }, position);
     for (const { file } of closed) await fs.promises.rm(file.path, { force: true });
-    await removeMerged(this.#store, index ?? []);
+    for (const [at, segment] of segments.entries()) {
+      const index = closed[at]?.index;
+      if (index) await writeIndex(this.#store, segment, index);
+    }
     this.#readFrom = readTo;
     for (const count of COUNTS) this.written[count] += pending[count];
     this.written.segments += segments.length;

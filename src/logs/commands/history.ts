@@ -13,7 +13,14 @@ import { matches } from '../filter.ts';
 import { historyPrinter } from '../history/print-history.ts';
 import { reportFilters } from '../report-filters.ts';
 import { isBeginning } from '../requested-entity.ts';
-import { ENTITY_PARAMETERS, entityFilter, RETENTION_PARAMETERS, firstRequest, STRICT_PARAMETER } from '../options.ts';
+import {
+  ENTITY_PARAMETERS,
+  entityFilter,
+  RETENTION_PARAMETERS,
+  firstRequest,
+  FULL_PARAMETER,
+  STRICT_PARAMETER,
+} from '../options.ts';
 import { logView } from '../view.ts';
 
 const NO_FILTERS = {
@@ -35,6 +42,7 @@ const parameters = {
   ),
   entityType: ENTITY_PARAMETERS.entityType,
   retention: RETENTION_PARAMETERS.retention,
+  full: FULL_PARAMETER,
   strict: STRICT_PARAMETER,
 } as const;
 
@@ -53,8 +61,9 @@ export const history = defineCommand({
   parameters,
   async run(context, input) {
     const { id, archive } = input;
-    if (input.strict && archive === undefined)
-      throw new SvcError('usage', '--strict is about an archive', { hint: 'Add --archive, or leave --strict out.' });
+    const about = input.strict ? '--strict' : '--full';
+    if ((input.strict || input.full) && archive === undefined)
+      throw new SvcError('usage', `${about} is about an archive`, { hint: `Add --archive, or leave ${about} out.` });
     const actors = await namesOf(context, archive);
     const print = await historyPrinter(context, id, actors);
     const read = archive === undefined ? readService : readArchive;
@@ -119,10 +128,10 @@ async function readService(
 /** Prints what an archive has of the entity and, if there is a key, what the service has beyond it. */
 async function readArchive(
   context: Context,
-  { id: entityId, archive: dir = '', entityType, retention, strict }: HistoryInput,
+  { id: entityId, archive: dir = '', entityType, retention, full, strict }: HistoryInput,
   { actors, print }: Reading,
 ): Promise<void> {
-  const typed = { ...NO_FILTERS, entityType, entityId, retention, strict, dir };
+  const typed = { ...NO_FILTERS, entityType, entityId, retention, full, strict, dir };
   try {
     await searchArchive(context, { ...typed, live: true }, print, { actors });
   } catch (error) {

@@ -10,6 +10,7 @@ import { searchArchive } from '../search/search-archive.ts';
 import {
   actorNames,
   ENTITY_PARAMETERS,
+  FULL_PARAMETER,
   INTERVAL_PARAMETERS,
   MONTH_PARAMETER,
   STRICT_PARAMETER,
@@ -47,6 +48,7 @@ export const search = defineCommand({
     ...UNMARKED_ENTRY_PARAMETERS,
     limit: value('-n, --limit <n>', 'stop after this many', integer(1)),
     live: flag('--live', 'add the newer entries that only the service has'),
+    full: FULL_PARAMETER,
     strict: STRICT_PARAMETER,
     cardNumbers: flag('--card-numbers', 'list where card numbers are: ids and members, no numbers'),
   },

@@ -111,6 +111,7 @@ export const verify = defineCommand({
       await print(rowsOf({ findings, manifest, verified }, outcome, judgeCoverage, !hasSentences));
     });
     if (hasSentences) await context.out.write(summaryText(context, verified, outcome));
+    if (verified.otherIndexes > 0) context.notices.warn(otherIndexText(verified));
     judge(verified, outcome, store.name, strict);
   },
 });
@@ -312,6 +313,10 @@ function summaryText(context: Context, found: Verified, outcome: Outcome): strin
     verdict,
   ]);
   return findings > 0 ? `\n${text}` : text;
+}
+
+function otherIndexText({ otherIndexes }: Verified): string {
+  return `the index of ${countText(otherIndexes, 'segment')} does not fit the entries: search with --full, or remove _index/`;
 }
 
 function requirementSentences(context: Context, outcome: Outcome): Sentence[] {

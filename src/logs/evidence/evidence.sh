@@ -273,11 +273,10 @@ facts=$(found | awk -v given="$given" -v readme=@README@ '
     if ((getline more < path) > 0) problem(path " has a second line")
     close(path)
     start = ",\"sequence\":" number ",\"previous\":" previous ",\"kind\":\""
-    if (index(json, "{\"version\":1" start) != 1 && index(json, "{\"version\":2" start) != 1)
+    if (index(json, "{\"version\":2" start) != 1)
       problem(path " does not follow the record before it: one of the two was changed")
     previous = "\"" hash[path] "\""
     start = index(json, "\"position\":{")
-    if (!start) start = index(json, "\"standing\":{")
     json = substr(json, 1, start - 1)
     kind = textOf(json, "kind")
     addClock(json)

@@ -1,10 +1,12 @@
 import type { Context } from '../../cli/app/command.ts';
 import type { Input } from '../../cli/app/parameter.ts';
 import { countText, formatNumber } from '../../cli/output/time.ts';
+import type { FileStore } from '../../client/store/store.ts';
 import type { Log } from '../../schema/log.ts';
 import type { ActorNames } from '../actor-names.ts';
 import type { Manifest } from '../archive/manifest.ts';
 import { withByteProgress } from '../archive/open-archive.ts';
+import type { Segment } from '../archive/records/record.ts';
 import { reportGaps, type UncoveredTime } from '../archive/report-gaps.ts';
 import { filterOf, type EntryFilter } from '../entry-filter.ts';
 import { idsAmong, isAbout, matches, valuesAmong } from '../filter.ts';
@@ -17,6 +19,7 @@ import {
 } from '../options.ts';
 import { reportFilters } from '../report-filters.ts';
 import { gapText } from '../sentences.ts';
+import type { Lookup } from './look-up.ts';
 import type { LiveSearch } from './open-search.ts';
 import type { EntrySource } from './search-segments.ts';
 
@@ -25,6 +28,8 @@ export interface SearchInput
   /** The location of the archive. */
   readonly dir: string;
   readonly limit: number | undefined;
+  /** Whether to read all, and use no index. */
+  readonly full: boolean;
   /** Whether to add the newer entries that only the service has. */
   readonly live: boolean;
   /** Whether it is an error that the archive does not cover the requested time. */
@@ -54,10 +59,10 @@ export async function searchArchive(
   { actors, isWanted = () => true }: SearchView = {},
 ): Promise<void> {
   const input = await filterOf(context, typed);
-  const [{ openSearch }, { searchSegments }, { lookUp, partToRead }] = await Promise.all([
+  const [{ openSearch }, { searchSegments }, { partToRead }] = await Promise.all([
     import('./open-search.ts'),
     import('./search-segments.ts'),
-    import('../archive/index/lookup.ts'),
+    import('./look-up.ts'),
   ]);
   const { store, manifest, bounds, live } = await openSearch(context, input);
   if (actors) {
@@ -68,10 +73,10 @@ export async function searchArchive(
   const read = { entries: 0, segments: 0, live: 0 };
   const more = live && (await liveOf(context, input, { ...live, bounds, isWanted, uncovered, read }));
   uncovered.push(...reportUncovered(context, manifest, bounds, input));
-  const index = await lookUp(store, manifest.index, idsAmong(input));
-  reportDamaged(context, index.damaged);
-  const segments = manifest.segments.filter(({ sha256 }) => index.bySegment.get(sha256)?.wanted.length !== 0);
+  const index = await lookUp(context, input, { store, segments: manifest.segments });
+  const segments = manifest.segments.filter(({ sha256 }) => index?.get(sha256)?.wanted.length !== 0);
   const parts = segments.map((segment) => partToRead(index, segment));
+  const byIndex = segments.length < manifest.segments.length || parts.some(({ columns }) => columns !== undefined);
   const reading = { dir: input.dir, label: 'search', store, segments: parts };
   const shown = await withByteProgress(context, reading, (onBytes) => {
     const found = searchSegments(store, {
@@ -91,7 +96,7 @@ export async function searchArchive(
     });
     return print(shownOf(input, actors, found));
   });
-  await reportFound(context, input, { shown, read, allSegments: manifest.allSegments, uncovered });
+  await reportFound(context, input, { shown, read, byIndex, allSegments: manifest.allSegments, uncovered });
 }
 
 function reportUncovered(
@@ -103,8 +108,22 @@ function reportUncovered(
   return reportGaps(context, manifest, bounds, { newer, isEndEnough: live });
 }
 
-function reportDamaged({ notices }: Context, files: number): void {
-  if (files > 0) notices.note(`${countText(files, 'file')} of the index could not be used: more was read`);
+/** Finds the parts of segments that may have the ids that were typed; undefined if all is read. */
+async function lookUp(
+  context: Context,
+  input: SearchInput & EntryFilter,
+  { store, segments }: { readonly store: FileStore; readonly segments: readonly Segment[] },
+): Promise<Lookup | undefined> {
+  const query = idsAmong(input);
+  if (input.full || query.length === 0) return undefined;
+  const [{ IndexLookup }, { IndexCache }] = await Promise.all([import('./look-up.ts'), import('./index-cache.ts')]);
+  const lookup = new IndexLookup(store, new IndexCache(context.system), query);
+  const lacking = await lookup.look(segments);
+  const reading = { dir: input.dir, label: 'index', store, segments: lacking };
+  const { signal } = context;
+  if (lacking.length > 0)
+    await withByteProgress(context, reading, (onBytes) => lookup.make(lacking, { onBytes, signal }));
+  return lookup.found;
 }
 
 interface Found {
@@ -112,6 +131,8 @@ interface Found {
   /** The entries read of the archive, the segments in which they were, and the entries read from the service. */
   readonly read: Readonly<Record<'entries' | 'segments' | 'live', number>>;
   readonly allSegments: number;
+  /** Whether an index decided that something need not be read. */
+  readonly byIndex: boolean;
   /** What was warned of the time that the archive does not cover. */
   readonly uncovered: readonly UncoveredTime[];
 }
@@ -119,12 +140,12 @@ interface Found {
 async function reportFound(
   context: Context,
   input: SearchInput & EntryFilter,
-  { shown, read, allSegments, uncovered }: Found,
+  { shown, read, byIndex, allSegments, uncovered }: Found,
 ): Promise<void> {
   const { limit } = input;
   const where = `${read.segments} of ${countText(allSegments, 'segment')}`;
   const fromService = input.live ? `, and ${formatNumber(read.live)} from the service` : '';
-  const words = `${formatNumber(read.entries)} read, in ${where}${fromService}`;
+  const words = `${formatNumber(read.entries)} read, in ${where}${fromService}${byIndex ? '; searched: index, --full reads all' : ''}`;
   context.notices.note(`${countText(shown, 'entry')} found; ${words}`);
   if (limit !== undefined && shown >= limit) context.notices.note('there may be more: use a larger --limit');
   await reportFilters(context, input);

@@ -1,7 +1,6 @@
 import { parseTime } from '../../cli/output/time.ts';
 import type { FileStore } from '../../client/store/store.ts';
 import type { Log } from '../../schema/log.ts';
-import { type Lookup, partToRead } from '../archive/index/lookup.ts';
 import type { Bounds } from '../archive/manifest.ts';
 import { readSegment, type ReadSegmentOptions } from '../archive/read-segment.ts';
 import { READERS } from '../archive/read-segment.ts';
@@ -9,6 +8,7 @@ import type { Segment } from '../archive/records/record.ts';
 import type { TailPosition, TimeRange } from '../entry.ts';
 import { Tail } from '../follow/follow.ts';
 import type { LogSource } from '../read-range.ts';
+import { type Lookup, partToRead } from './look-up.ts';
 
 export interface Timed {
   readonly at: number;

@@ -23,8 +23,8 @@ export async function readPastActors(context: Context, dir: string, since: numbe
   const manifest = await readManifest(store, bounds);
   checkSubject(store, manifest, { service: serviceOf(context) });
   const seen = new SeenValues('actor');
-  const { segments, index, coverage } = manifest;
-  const reading = { dir, label: 'archive', store, segments, index, ...bounds };
+  const { segments, coverage } = manifest;
+  const reading = { dir, label: 'archive', store, segments, ...bounds };
   await countEntries(context, { ...reading, onGroup: (log, bucket) => seen.add(log, bucket, false) });
   const checkTenant = (tenantId: string | undefined): void => checkSubject(store, manifest, { tenantId });
   return { seen, ...pastOf(coverage.covered(), since), checkTenant };

@@ -2,7 +2,8 @@ import { isSvcError } from '../../base/errors.ts';
 import { formatNumber, parseTime } from '../../cli/output/time.ts';
 import type { FileStore, StoredFile } from '../../client/store/store.ts';
 import { DAY_MS } from '../../schema/durations.ts';
-import { keyIn, keyOf } from '../archive/index/filter.ts';
+import { keyAt } from '../archive/index/filter.ts';
+import { keyOfId } from '../archive/index/segment-index.ts';
 import { holdsAt, LineClock, LineScanner, type ScannedMember } from '../archive/line-scanner.ts';
 import { readLine, readLines, type ReadSegmentOptions } from '../archive/read-segment.ts';
 import type { Finding, Problem } from '../archive/records/chain.ts';
@@ -18,12 +19,11 @@ import {
   UNKNOWN_DAY,
   withinYears,
 } from '../archive/records/record.ts';
-import type { IndexCheck, IndexedContent } from './check-index.ts';
+import { IndexCheck } from './check-index.ts';
 
 export interface ListedSegment {
   readonly segment: Segment;
   readonly sequence: number;
-  readonly index?: IndexCheck | undefined;
   /** The tenant of the archive, assumed for entries without a tenant; undefined if the first record is unreadable. */
   readonly tenantId: string | undefined;
   readonly file: Pick<StoredFile, 'bytes' | 'irregular'> | undefined;
@@ -32,12 +32,14 @@ export interface ListedSegment {
 export interface CheckOptions extends ReadSegmentOptions {
   /** Compares only names and sizes, without reading the file. */
   readonly isListedOnly?: boolean | undefined;
+  /** Called with a segment whose index is damaged, or rules out one of its entries. */
+  readonly onOtherIndex?: ((segment: Segment) => void) | undefined;
 }
 
 /** Returns all problems of a segment: first of its file, then of its entries. @throws SvcError `local` */
 export async function checkSegment(
   store: FileStore,
-  { segment, sequence, tenantId, file, index }: ListedSegment,
+  { segment, sequence, tenantId, file }: ListedSegment,
   options: CheckOptions,
 ): Promise<Finding[]> {
   const { path } = segment;
@@ -53,7 +55,7 @@ export async function checkSegment(
       `${formatNumber(file.bytes)} bytes; ${formatNumber(segment.bytes)} were archived`,
     );
   else if (options.isListedOnly !== true) {
-    const problems = await checkContent(store, { segment, tenantId, index }, options);
+    const problems = await checkContent(store, { segment, tenantId }, options);
     for (const [problem, message] of problems) add(problem, message);
   }
   return findings;
@@ -61,10 +63,11 @@ export async function checkSegment(
 
 async function checkContent(
   store: FileStore,
-  { segment, tenantId, index }: Pick<ListedSegment, 'segment' | 'tenantId' | 'index'>,
-  options: ReadSegmentOptions,
+  { segment, tenantId }: Pick<ListedSegment, 'segment' | 'tenantId'>,
+  options: CheckOptions,
 ): Promise<(readonly [Problem, string])[]> {
-  const content = new SegmentContent(segment, tenantId, index?.of(segment));
+  const index = await IndexCheck.of(store, segment);
+  const content = new SegmentContent(segment, tenantId, index);
   try {
     for await (const block of readLines(store, segment, options)) content.add(block);
   } catch (error) {
@@ -72,6 +75,7 @@ async function checkContent(
     const message = error.message.replace(`${segment.path} was changed: `, '');
     return [[message === MISSING ? 'missing' : 'changed', message]];
   }
+  if (index?.isSame() === false) options.onOtherIndex?.(segment);
   return content.problems().map((words) => ['unfit', words]);
 }
 
@@ -80,7 +84,7 @@ const FOLDERS = /^tenant=[^/]+\/date=[^/]+\/[^/]+$/;
 /** Checks the entries of a segment by the bytes of their lines. Only lines with unusual JSON are parsed. */
 class SegmentContent {
   readonly #segment: Segment;
-  readonly #indexed: IndexedContent | undefined;
+  readonly #index: IndexCheck | undefined;
   readonly #scanner = new LineScanner();
   readonly #time = this.#scanner.member('created_at');
   readonly #tenantOfLine = this.#scanner.member('tenant_id');
@@ -101,8 +105,8 @@ class SegmentContent {
   #elsewhere = 0;
   #disorder = 0;
 
-  constructor(segment: Segment, tenantId: string | undefined, indexed: IndexedContent | undefined) {
-    this.#indexed = indexed;
+  constructor(segment: Segment, tenantId: string | undefined, index: IndexCheck | undefined) {
+    this.#index = index;
     this.#segment = segment;
     this.#tenantId = tenantId;
     this.#folder = segment.path.split('/', 1).join('');
@@ -120,16 +124,12 @@ class SegmentContent {
         const log = readLine(this.#segment.path, block.toString('utf8', at, end));
         const time = entryTime(log);
         this.#take(time, this.#isOther(log.tenant_id ?? this.#tenantId));
-        this.#indexed?.add(time, log.entity_id, log.actor_id);
+        this.#index?.add(keyOfId(log.entity_id), keyOfId(log.actor_id));
       } else {
         const { start, end: timeEnd } = this.#time;
         const time = start === -1 ? undefined : withinYears(this.#clock.read(block, start, timeEnd));
         this.#take(time, this.#isForeignAt(block, this.#tenantOfLine));
-        if (this.#indexed) {
-          addId(this.#indexed, block, this.#entityId);
-          addId(this.#indexed, block, this.#actorId);
-          this.#indexed.add(time);
-        }
+        if (this.#index) this.#index.add(keyAt(block, this.#entityId), keyAt(block, this.#actorId));
       }
       at = end;
     }
@@ -166,15 +166,10 @@ class SegmentContent {
       [this.#disorder, 'are not in order of time'],
     ] as const;
     return [
-      ...(this.#indexed?.isSame() === false ? ['the index has other ids, times or counts than its entries'] : []),
       ...(isFramed ? [] : ['its first and last entry are not of the times in the manifest']),
       ...counted.flatMap(([count, words]) => (count === 0 ? [] : [`${count} of its entries ${words}`])),
     ];
   }
-}
-
-function addId(indexed: IndexedContent, block: Buffer, { start, end }: ScannedMember): void {
-  if (start !== -1) indexed.addId(keyIn(block, start, end) ?? keyOf(block.toString('utf8', start, end)));
 }
 
 function timeOf(time: string | null, otherwise: number): number {

@@ -8,8 +8,7 @@ export class DroppedFiles {
   readonly #dropped = new Set<string>();
 
   add(record: ArchiveRecord): void {
-    const { segments, index } = filesNamedBy(record);
-    for (const { path } of [...segments, ...index]) this.#named.push(path);
+    for (const { path } of filesNamedBy(record).segments) this.#named.push(path);
     if (record.kind !== 'dropped') return;
     for (const path of this.#named) if (isDroppedBy(record, path)) this.#dropped.add(path);
     this.#named = this.#named.filter((path) => !this.#dropped.has(path));

@@ -13,7 +13,7 @@ export class UnlistedFiles {
     this.#store = store;
   }
 
-  /** Lists all files of the kinds that records name: segments, files of the index, and files beside the records. */
+  /** Lists all files of the kinds that records name: segments, and files beside the records. */
   static async of(store: FileStore): Promise<UnlistedFiles> {
     const unlisted = new UnlistedFiles(store);
     for await (const file of namedKinds(store)) if (!isHidden(file.path)) unlisted.#files.set(file.path, file);
@@ -32,8 +32,7 @@ export class UnlistedFiles {
 
   /** Removes the files that a record lists, except its segments. */
   removeOthersOf(record: ArchiveRecord): void {
-    const { index, side } = filesNamedBy(record);
-    for (const { path } of [...index, ...side]) this.#files.delete(path);
+    for (const { path } of filesNamedBy(record).side) this.#files.delete(path);
   }
 
   /** Whether all files are those of one record, so that a run that is about to commit it may have written them. */

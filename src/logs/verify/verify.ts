@@ -1,13 +1,12 @@
 import { sideBySide } from '../../base/side-by-side.ts';
 import { countText } from '../../cli/output/time.ts';
 import type { FileStore } from '../../client/store/store.ts';
-import { unlessDamaged } from '../archive/index/upkeep.ts';
+import { INDEX } from '../archive/index/segment-index.ts';
 import { type Manifest, noArchive, readManifest } from '../archive/manifest.ts';
 import { READERS } from '../archive/read-segment.ts';
 import { type ChainState, checkChain, type Finding, type Problem } from '../archive/records/chain.ts';
 import { ClockDifferences } from '../archive/records/clock.ts';
 import { Coverage } from '../archive/records/coverage.ts';
-import { INDEX } from '../archive/records/index-ref.ts';
 import {
   type ArchiveRecord,
   type BeginRecord,
@@ -26,8 +25,8 @@ import {
 } from '../archive/records/record.ts';
 import { dropProblems, keptFrom } from '../archive/retention.ts';
 import { checkSideFiles, contentOf } from '../archive/side-files.ts';
+import { unlessDamaged } from '../archive/unless-damaged.ts';
 import { reviewProblems } from '../review/review-rules.ts';
-import { IndexCheck } from './check-index.ts';
 import { awaitCommit, type CommitWait } from './commit-wait.ts';
 import { checkSegment, type ListedSegment } from './check-segment.ts';
 import { DroppedFiles } from './dropped-files.ts';
@@ -38,7 +37,7 @@ import { UnlistedFiles } from './unlisted-files.ts';
 export interface VerifyOptions {
   /** The hash of a record, saved earlier, that the chain must contain. */
   readonly expect?: string | undefined;
-  /** Compares records with the names and sizes of files, and reads no segment and no index. */
+  /** Compares records with the names and sizes of files, and reads no segment. */
   readonly manifestOnly?: boolean | undefined;
   /** The months that retention must keep. Applies to drops after the expected record; without one, to all drops. */
   readonly keep?: number | undefined;
@@ -64,6 +63,8 @@ export interface Verified {
   dropped: number;
   /** The files of dropped months that are still there. */
   undeleted: readonly string[];
+  /** The number of segments whose index is damaged, or rules out one of their entries. */
+  otherIndexes: number;
   /** The number of entries that records list in files that are gone or have other bytes. */
   unread: number;
   readonly coverage: Coverage;
@@ -74,7 +75,7 @@ export interface Verified {
 
 /** Returns the totals before anything is verified. */
 export function nothingVerified(): Verified {
-  const counts = { records: 0, segments: 0, entries: 0, shared: 0, bytes: 0, dropped: 0, unread: 0 };
+  const counts = { records: 0, segments: 0, entries: 0, shared: 0, bytes: 0, dropped: 0, unread: 0, otherIndexes: 0 };
   return {
     begin: undefined,
     sha256: undefined,
@@ -102,14 +103,12 @@ export async function* verifyArchive(
   verified: Verified,
 ): AsyncGenerator<readonly Finding[]> {
   const unlisted = await UnlistedFiles.of(store);
-  const index = await openIndex(store, options);
   const isExpected = options.expect === undefined;
   const state = {
     store,
     options,
     verified,
     unlisted,
-    index,
     segments: new ListedSegments(),
     droppedFiles: new DroppedFiles(),
     isExpected,
@@ -126,10 +125,8 @@ export async function* verifyArchive(
     others += findings.length;
     yield findings;
   }
-  const indexFindings = (await index?.findings()) ?? [];
-  yield indexFindings;
   await readNewerRecords(state);
-  if (others + indexFindings.length === 0) await awaitNextRecord(state);
+  if (others === 0) await awaitNextRecord(state);
   await unlisted.forgetRemoved();
   Object.assign(verified, state.segments.total, { undeleted: await state.droppedFiles.stillThere(store) });
   const left = [
@@ -151,7 +148,6 @@ interface VerifyState {
   readonly options: VerifyOptions;
   readonly verified: Verified;
   readonly unlisted: UnlistedFiles;
-  readonly index: IndexCheck | undefined;
   readonly segments: ListedSegments;
   readonly droppedFiles: DroppedFiles;
   /** The two newest records read so far. */
@@ -174,20 +170,21 @@ function noRecords(): Pick<VerifyState, 'links' | 'contents' | 'hashes' | 'newes
   return { links: [], contents: [], hashes: [], newest: undefined, known: -1, written: -1, problems: [] };
 }
 
-async function openIndex(store: FileStore, { manifestOnly }: VerifyOptions): Promise<IndexCheck | undefined> {
-  const manifest = manifestOnly === true ? undefined : await manifestOf(store);
-  return manifest && IndexCheck.open(store, manifest.index);
-}
-
 /** Returns a function that checks one segment and reports the progress over all segments. */
-function segmentReader({ store, options, unlisted }: VerifyState): (listed: ListedSegment) => Promise<Finding[]> {
+function segmentReader({
+  store,
+  options,
+  unlisted,
+  verified,
+}: VerifyState): (listed: ListedSegment) => Promise<Finding[]> {
   const total = unlisted.segmentBytes;
   let done = 0;
   const onBytes = (bytes: number): void => {
     done += bytes;
     options.onProgress?.(done, total);
   };
-  const how = { signal: options.signal, isListedOnly: options.manifestOnly, onBytes };
+  const onOtherIndex = (): void => void (verified.otherIndexes += 1);
+  const how = { signal: options.signal, isListedOnly: options.manifestOnly, onBytes, onOtherIndex };
   return (listed) => checkSegment(store, listed, how);
 }
 
@@ -214,7 +211,7 @@ async function* listedSegments(state: VerifyState): AsyncGenerator<ListedSegment
 }
 
 async function* segmentsOf(state: VerifyState, link: Link): AsyncGenerator<ListedSegment> {
-  const { verified, segments, unlisted, index, options } = state;
+  const { verified, segments, unlisted, options } = state;
   const { record, sha256 } = link;
   state.problems.push(...contradictions(state, link));
   state.contents.push(contentOf(record));
@@ -238,7 +235,7 @@ async function* segmentsOf(state: VerifyState, link: Link): AsyncGenerator<Liste
       unlisted.remove(segment.path);
     } else {
       segments.add(segment, tenantId);
-      yield { segment, sequence: record.sequence, tenantId, index, file: await unlisted.take(segment.path) };
+      yield { segment, sequence: record.sequence, tenantId, file: await unlisted.take(segment.path) };
     }
   }
 }

@@ -6,7 +6,7 @@ import { expect, it } from 'vitest';
 import { FakeClock } from '../../support/clock.ts';
 import { svcHere } from '../../support/run-here.ts';
 
-/** An archive with a signed review of a day and one of access, as version 0.1.0 first wrote them. */
+/** An archive with a signed review of a day and one of access, and with an index that its records name, as they were first written. */
 const KEPT = fileURLToPath(new URL('../../fixtures/kept-archive', import.meta.url));
 
 function copyArchive() {
@@ -54,4 +54,11 @@ it('R82: a day and its access that the first version signed have the same hashes
     expect(recordIn(number + 2).review).toMatchObject({ of, sha256 });
   }
   expect(await svc('logs verify audit -o json')).toMatchObject({ code: 0 });
+});
+
+it('R69: an archive of the first version, whose records name its index, is searched by another one', async () => {
+  const { svc } = copyArchive();
+  const id = '84df26f7-313f-43e3-a340-2599278ef7a8';
+  const { code, rows } = await svc(`logs search audit --entity-id ${id} -o json`);
+  expect([code, rows]).toEqual([0, Array.from({ length: 5 }, () => expect.objectContaining({ entity_id: id }))]);
 });

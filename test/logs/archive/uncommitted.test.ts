@@ -51,7 +51,7 @@ async function problems(top: string): Promise<string[]> {
   return found;
 }
 
-/** Commits entries of two days with a long position: two segments, an index, a position, a record and the head. */
+/** Commits entries of two days with a long position: two segments, a position, a record, the head and two indexes. */
 function commit(store: DirectoryStore, hour: number): Promise<void> {
   return store.lock(async () => {
     const found = await findArchive(store);

@@ -325,7 +325,7 @@ describe('svc logs archive where a file is gone', () => {
   it('R76: svc logs archive adds new entries, exits with 12, and names the missing file and the command that shows all damage', async () => {
     server.logs.push(entry(5_000, 'one'));
     expect(await summary()).toMatchObject({ missing_files: 0, changed_files: 0 });
-    const [segment = ''] = files(/part-/);
+    const [segment = ''] = files(/part-.*gz$/);
     const before = fs.readFileSync(segment);
     fs.rmSync(segment);
     server.logs.push(entry(1_000, 'two'));

@@ -38,7 +38,7 @@ function svc(...argv: string[]): Promise<HereResult> {
 function segmentWrites(...responses: readonly ((outgoing: ServerResponse) => void)[]): BucketHook {
   const left = [...responses];
   return (incoming, outgoing, proceed) => {
-    const isSegment = incoming.method === 'PUT' && /\/part-/.test(incoming.url ?? '');
+    const isSegment = incoming.method === 'PUT' && /\/part-.*\.gz(?!\.idx)/.test(incoming.url ?? '');
     const response = isSegment ? left.shift() : undefined;
     if (response === undefined) return proceed();
     incoming.resume().on('end', () => response(outgoing));
@@ -90,7 +90,7 @@ describe('svc logs archive in a bucket that confirms what it does not store', ()
     expect((await svc('archive', PLACE)).code).toBe(0);
     server.logs.push(logAgo(1_000, 'later', { tenant_id: 't-1' }));
     expect((await svc('archive', PLACE)).code).toBe(0);
-    const removed = bucket.keys().find((key) => key.includes('/part-')) ?? '';
+    const removed = bucket.keys().find((key) => key.endsWith('.gz')) ?? '';
     bucket.remove(removed);
     expect((await svc('verify', PLACE)).code).toBe(12);
     const healed = await svc('archive', PLACE);
@@ -104,7 +104,7 @@ describe('svc logs archive in a bucket that confirms what it does not store', ()
 
   it('R76: svc logs archive still reports a missing segment whose entries the service no longer has', async () => {
     expect((await svc('archive', PLACE)).code).toBe(0);
-    bucket.remove(bucket.keys().find((key) => key.includes('/part-')) ?? '');
+    bucket.remove(bucket.keys().find((key) => key.endsWith('.gz')) ?? '');
     server.logs.splice(0, 2);
     const { code, stdout } = await svc('archive', PLACE);
     expect([code, JSON.parse(stdout)]).toEqual([12, expect.objectContaining({ missing_files: 1 })]);

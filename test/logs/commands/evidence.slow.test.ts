@@ -2,6 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 import { sha256Of } from '../../../src/base/files/draft.ts';
 import { findArchive } from '../../../src/logs/archive/manifest.ts';
@@ -127,6 +128,17 @@ it('svc logs evidence writes a bundle for its owner only, whose script verifies 
     gaps: [{ from: '2026-02-02T00:00:00.000Z', to: '2026-02-03T00:00:00.000Z' }],
     verified: { entries: 19, problems: [] },
   });
+});
+
+it('R77: the script of a bundle checks an archive of the first version, whose records name an index', async () => {
+  const kept = fileURLToPath(new URL('../../fixtures/kept-archive', import.meta.url));
+  const { file, made } = await bundled(kept);
+  const { status, stdout } = check(unpacked(file), made.sha256);
+  expect([made.sha256, status, stdout]).toEqual([
+    'cbb2fda1b03654cb468bd78ec875200ea3e979da9ae5c40d452c5800237bace5',
+    0,
+    expect.stringContaining("\nChecked against the record's hash: "),
+  ]);
 });
 
 it('R77: the script of an evidence bundle names the program that is not installed', async () => {

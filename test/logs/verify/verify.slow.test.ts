@@ -1,7 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
-import { gunzipSync, gzipSync } from 'node:zlib';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { isSvcError } from '../../../src/base/errors.ts';
@@ -96,11 +95,6 @@ const ODD_FILES: Readonly<Record<string, (file: string, bytes: Buffer) => void>>
   },
 };
 
-/** The part of an index's head that the tests forge. */
-interface IndexHead {
-  readonly segments: { readonly columns: number[][] }[];
-}
-
 describe('verifying an archive', () => {
   it('verify finds no problem in an intact archive, and reports coverage, gaps, counts and newest hash', async () => {
     const { top, links } = await buildArchive(START, COMMITS);
@@ -128,7 +122,7 @@ describe('verifying an archive', () => {
     'R33: verify finds any harm: %s',
     async (_what, harm) => {
       const { top } = await buildArchive(START, COMMITS);
-      const files = filesIn(top);
+      const files = filesIn(top).filter((file) => !file.startsWith('_index/'));
       const before = new Map(files.map((file) => [file, fs.readFileSync(path.join(top, file))]));
       const place = fc.nat();
       await fc.assert(
@@ -137,7 +131,8 @@ describe('verifying an archive', () => {
             fc.pre(harm(top, files, { one, other, byte }));
             expect(await harmIn(top)).toBe(true);
           } finally {
-            for (const file of filesIn(top)) if (!before.has(file)) fs.rmSync(path.join(top, file));
+            for (const file of filesIn(top))
+              if (!before.has(file) && !file.startsWith('_index/')) fs.rmSync(path.join(top, file));
             for (const [file, bytes] of before) fs.writeFileSync(path.join(top, file), bytes);
           }
         }),
@@ -319,12 +314,10 @@ describe('verifying an archive', () => {
     expect(found.filter((one) => one.startsWith('missing')).length).toBeGreaterThan(0);
   });
 
-  it('R76: verify finds files in the index and beside the records that no record names', async () => {
+  it('R76: verify finds files beside the records that no record names', async () => {
     const { top, links } = await buildArchive(START, COMMITS);
     const hash = 'a'.repeat(12);
     const strays = [
-      '_index/deep/x',
-      `_index/date=2026-01-05/00000001-00000001-${hash}.idx`,
       `_manifest/checkpoint-00000002-${hash}.json`,
       `_manifest/position-${String(links.length).padStart(8, '0')}-${hash}.json`,
     ];
@@ -337,22 +330,8 @@ describe('verifying an archive', () => {
       strays.map((name) => `unlisted ${name}`).toSorted(),
     );
     expect(findings.filter(({ message }) => message.includes('a killed run left it')).map((each) => each.path)).toEqual(
-      [strays[3]],
+      [strays[1]],
     );
-  });
-
-  it.each([
-    ['bytes', Number.MAX_SAFE_INTEGER],
-    ['head_bytes', Number.MAX_SAFE_INTEGER],
-    ['head_bytes', 2 ** 33],
-    ['from', Number.MAX_SAFE_INTEGER],
-  ])('R76: verify ends with a verdict when a record gives the %s of the index as %i', async (member, size) => {
-    const { top } = await buildArchive(START, COMMITS);
-    forge(top, (record) => {
-      if (record.sequence === 1 && record.kind === 'segments')
-        Object.assign(record.index?.[0] ?? {}, { [member]: size });
-    });
-    expect((await verified(top)).records).toBe(6);
   });
 
   it.each(['bytes', 'entries'] as const)(
@@ -366,36 +345,4 @@ describe('verifying an archive', () => {
       expect([records, findings.length > 0]).toEqual([6, true]);
     },
   );
-
-  it.each<[string, (head: IndexHead) => Buffer]>([
-    [
-      'a filter of an impossible size',
-      (head) => {
-        head.segments[0]!.columns[0]![4] = Number.MAX_SAFE_INTEGER;
-        return gzipSync(JSON.stringify(head));
-      },
-    ],
-    [
-      'a column of impossible length',
-      (head) => {
-        head.segments[0]!.columns[0]![0] = Number.MAX_SAFE_INTEGER;
-        return gzipSync(JSON.stringify(head));
-      },
-    ],
-    ['a head that is no gzip file', () => Buffer.from('no gzip')],
-  ])('R76: verify ends with a verdict when the index has %s and all hashes match', async (_what, change) => {
-    const { top } = await buildArchive(START, COMMITS);
-    forge(top, (record) => {
-      const ref = record.sequence === 1 && record.kind === 'segments' ? record.index?.[0] : undefined;
-      if (ref === undefined) return;
-      const file = path.join(top, ref.path);
-      const bytes = fs.readFileSync(file);
-      const body = bytes.subarray(0, bytes.length - ref.head_bytes);
-      const head = change(JSON.parse(gunzipSync(bytes.subarray(body.length)).toString()) as IndexHead);
-      fs.writeFileSync(file, Buffer.concat([body, head]));
-      Object.assign(ref, { bytes: body.length + head.length, head_bytes: head.length, head_sha256: sha256Of(head) });
-    });
-    const { findings, records } = await verified(top);
-    expect([records, findings.length > 0]).toEqual([6, true]);
-  });
 });

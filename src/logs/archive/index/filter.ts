@@ -35,8 +35,16 @@ export function keyOf(id: string): IdKey {
   return { place: mixed(one ^ (other >>> 15)), bits: mixed(other + one) };
 }
 
-/** Returns the key of an id from its bytes, like {@link keyOf}; undefined if it is not ASCII. */
-export function keyIn(block: Uint8Array, start: number, end: number): IdKey | undefined {
+/** Returns the key of an id in a block of lines, like {@link keyOf}; undefined without an id, which starts at -1. */
+export function keyAt(
+  block: Buffer,
+  { start, end }: { readonly start: number; readonly end: number },
+): IdKey | undefined {
+  return start === -1 ? undefined : (keyIn(block, start, end) ?? keyOf(block.toString('utf8', start, end)));
+}
+
+/** Returns the key of an id from its bytes; undefined if it is not ASCII. */
+function keyIn(block: Uint8Array, start: number, end: number): IdKey | undefined {
   let one = BEGIN;
   let other = end - start;
   for (let at = start; at < end; at += 1) {

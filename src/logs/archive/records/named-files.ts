@@ -1,5 +1,4 @@
 import type { FileStore, StoredFile } from '../../../client/store/store.ts';
-import { INDEX, indexNumber } from './index-ref.ts';
 import { type ArchiveRecord, MANIFEST, partNumber, type RecordContent, type SideFile, sideNumber } from './record.ts';
 
 /** The prefix of all paths of segments. */
@@ -11,7 +10,6 @@ type Naming = RecordContent & Pick<ArchiveRecord, 'position' | 'checkpoint'>;
 /** The files that a record names, by kind. */
 export interface NamedFiles {
   readonly segments: readonly { readonly path: string }[];
-  readonly index: readonly { readonly path: string }[];
   /** The files beside the records. */
   readonly side: readonly SideFile[];
 }
@@ -20,31 +18,29 @@ export interface NamedFiles {
 export function filesNamedBy(record: Naming): NamedFiles {
   const { passed } = record.position;
   const side = [Array.isArray(passed) ? undefined : passed, record.checkpoint].filter((file) => file !== undefined);
-  if (record.kind !== 'segments') return { segments: [], index: [], side };
-  return { segments: record.segments, index: record.index ?? [], side };
+  if (record.kind !== 'segments') return { segments: [], side };
+  return { segments: record.segments, side };
 }
 
 /** Returns the paths of all files that a record names. */
 export function pathsNamedBy(record: Naming): string[] {
-  const { segments, index, side } = filesNamedBy(record);
-  return [...segments, ...index, ...side].map(({ path }) => path);
+  const { segments, side } = filesNamedBy(record);
+  return [...segments, ...side].map(({ path }) => path);
 }
 
 /**
- * Lists the files of the kinds that records name: segments, files of the index, and files beside the records. With a day
- * (UTC), segments and files of the index only from that day on.
+ * Lists the files of the kinds that records name: segments, and files beside the records. With a day (UTC), segments only
+ * from that day on.
  */
 export async function* namedKinds(store: FileStore, day?: string): AsyncGenerator<StoredFile> {
   if (day === undefined) yield* store.list(SEGMENTS);
   else
     for (const name of await store.names())
       if (name.startsWith(SEGMENTS)) yield* store.list(name, `${name}date=${day}`);
-  yield* store.list(INDEX, day === undefined ? undefined : `${INDEX}date=${day}`);
   for await (const file of store.list(MANIFEST, `${MANIFEST}a`)) if (!Number.isNaN(sideNumber(file.path))) yield file;
 }
 
 /** Returns the number of the record that a file was written for; NaN for any other file. */
 export function writtenFor(path: string): number {
-  if (path.startsWith(SEGMENTS)) return partNumber(path);
-  return path.startsWith(INDEX) ? indexNumber(path) : sideNumber(path);
+  return path.startsWith(SEGMENTS) ? partNumber(path) : sideNumber(path);
 }

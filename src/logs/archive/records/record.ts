@@ -6,7 +6,6 @@ import { parseTime } from '../../../cli/output/time.ts';
 import { parsedJson } from '../../../schema/json-value.ts';
 import type { Log } from '../../../schema/log.ts';
 import { positionSchema } from '../../position.ts';
-import { indexRefSchema } from './index-ref.ts';
 import { type ReviewContent, reviewSchema } from './review-content.ts';
 
 const sha256 = z.string().check(z.regex(/^[0-9a-f]{64}$/));
@@ -76,8 +75,6 @@ export const contentSchema = z.discriminatedUnion('kind', [
     segments: z.array(segmentSchema),
     read_from: time,
     read_to: time,
-    /** The files added to the index. A merged file replaces the files of the records that it covers. */
-    index: z.optional(z.array(indexRefSchema)),
     /** A signed review. Such a record lists no segment and covers no time. */
     review: z.optional(reviewSchema),
   }),
