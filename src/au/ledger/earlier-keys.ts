@@ -3,15 +3,14 @@
  * ledgers is in this file, which goes after the first release.
  */
 
-import * as z from 'zod/mini';
 import { refuseNewer } from '../../base/errors.ts';
 import { sideBySide } from '../../base/side-by-side.ts';
 import type { ObjectStore } from '../../client/store/objects.ts';
-import { parsedJson } from '../../schema/json-value.ts';
+import { isObject, parsedJson } from '../../schema/json-value.ts';
 import { damagedLedger } from './damage.ts';
-import { type ClaimEntry, type Entry, type Keys, MAX_ENTRY_BYTES } from './entry.ts';
+import type { ClaimEntry, Entry, Keys } from './entry.ts';
 import { fileCycle, isFileCycle } from './file-cycle.ts';
-import { readCopy, readObject, writeCopy } from './objects.ts';
+import { MAX_ENTRY_BYTES, readCopy, readObject, writeCopy } from './objects.ts';
 import { RowSet } from './row-set.ts';
 
 /** Returns the keys of a file's rows, or of its tokens, under a salt. */
@@ -22,12 +21,6 @@ export interface FileRows {
   readonly rows: RowSet;
   readonly under: KeysUnder;
 }
-
-const settingsSchema = z.looseObject({
-  version: z.literal(1),
-  keys: z.literal(1),
-  salt: z.string().check(z.regex(/^[0-9a-f]{64}$/)),
-});
 
 /** Returns the name of the object with the salt, below the folder of a ledger. */
 function settingsName(top: string): string {
@@ -54,10 +47,11 @@ export async function earlierSalt(
   if (found === undefined) return undefined;
   const value = parsedJson(Buffer.from(found).toString());
   refuseNewer(value, 1, name);
-  const settings = settingsSchema.safeParse(value);
-  if (!settings.success) throw damagedLedger(place, 'it is not what svc writes');
+  // No schema checks it: this file loads when TAB is pressed.
+  const salt = isObject(value) && value['version'] === 1 && value['keys'] === 1 ? value['salt'] : undefined;
+  if (typeof salt !== 'string' || !/^[0-9a-f]{64}$/.test(salt)) throw damagedLedger(place, 'it is not what svc writes');
   if (kept === undefined) await writeCopy(copies, name, found);
-  return settings.data.salt;
+  return salt;
 }
 
 /** Returns the object with the salt if a place lacks it and this machine has a copy. */

@@ -2,9 +2,7 @@ import * as z from 'zod/mini';
 import { refuseNewer, SvcError } from '../../base/errors.ts';
 import { parsedJson } from '../../schema/json-value.ts';
 import { damagedLedger } from './damage.ts';
-
-/** The most bytes of an entry. */
-export const MAX_ENTRY_BYTES = 64 * 1024;
+import { MAX_ENTRY_BYTES } from './objects.ts';
 
 /** The version of what is written. Entries of version 1 are read: their keys have another salt. */
 const VERSION = 2;

@@ -5,9 +5,9 @@ import type { StoredFile } from '../../client/store/store.ts';
 import { standingClaims } from './claims.ts';
 import { damagedLedger, forkedLedger, unreadableEntry } from './damage.ts';
 import { lackingSettings } from './earlier-keys.ts';
-import { type Entry, entryName, isEntry, MAX_ENTRY_BYTES } from './entry.ts';
+import { type Entry, entryName, isEntry } from './entry.ts';
 import { markBytes, parseMark } from './mark.ts';
-import { readCopy, readObject } from './objects.ts';
+import { MAX_ENTRY_BYTES, readCopy, readObject } from './objects.ts';
 import { MAX_SET_BYTES } from './row-set.ts';
 
 /** How many objects are opened at a time. */

@@ -14,7 +14,6 @@ import {
   type Keys,
   entryBytes,
   entryName,
-  MAX_ENTRY_BYTES,
   isEntry,
   parseEntry,
   type Who,
@@ -24,7 +23,7 @@ import { isDone } from './is-done.ts';
 import { hasClaim } from './has-claim.ts';
 import { lackingEntries, lackingObjects } from './lacking-objects.ts';
 import { markBytes, parseMark } from './mark.ts';
-import { readCopy, readObject, writeCopy } from './objects.ts';
+import { MAX_ENTRY_BYTES, readCopy, readObject, writeCopy } from './objects.ts';
 import { MAX_SET_BYTES, RowSet, saltOf } from './row-set.ts';
 
 /** Returns the beginning of the names of all entries and row sets of a tenant's ledger. */

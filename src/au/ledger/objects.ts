@@ -2,6 +2,9 @@ import { isSvcError } from '../../base/errors.ts';
 import type { ObjectStore } from '../../client/store/objects.ts';
 import { damagedLedger } from './damage.ts';
 
+/** The most bytes of an object that is no set of rows. */
+export const MAX_ENTRY_BYTES = 64 * 1024;
+
 /** Reads an object of a ledger. @throws SvcError `config` for one that svc did not write */
 export async function readObject(objects: ObjectStore, name: string, most: number): Promise<Uint8Array | undefined> {
   try {

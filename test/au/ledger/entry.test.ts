@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type EntryBody, entryBytes, MAX_ENTRY_BYTES, parseEntry } from '../../../src/au/ledger/entry.ts';
+import { type EntryBody, entryBytes, parseEntry } from '../../../src/au/ledger/entry.ts';
+import { MAX_ENTRY_BYTES } from '../../../src/au/ledger/objects.ts';
 import { isSvcError, type SvcError } from '../../../src/base/errors.ts';
 import { claimBody, HASH, WHO } from './entries.ts';
 
