@@ -130,7 +130,7 @@ function hourLines(context: Show, { hours, median, busy_hours: busy }: Review): 
   const isOneLine = plain || [title, drawn, peak].join('  ').length <= out.width;
   const head = palette.strong(title);
   return [
-    ...(isOneLine ? [[head, ...parts].join('  ')] : [head, ...parts.map((part) => `  ${part}`)]),
+    ...(isOneLine ? [[head, ...parts].join(plain ? ' ' : '  ')] : [head, ...parts.map((part) => `  ${part}`)]),
     ...busy.flatMap(({ hour, count }) =>
       wrapWords(`${hour.slice(11, 16)}: ${formatNumber(count)}, more than four times the median`, out.width - 2).map(
         (line) => `  ${palette.warn(line)}`,
