@@ -4,7 +4,7 @@ import { containsCardNumber } from '../../base/security/card-number.ts';
 import { countText, parseTime, utcTime } from '../../cli/output/time.ts';
 import { fileSource } from '../../client/transfer/source.ts';
 import { tokenKey } from '../request/row-key.ts';
-import { readResults } from '../result-codes.ts';
+import { explainResultCode, readResults } from '../result-codes.ts';
 import { byText } from './claims.ts';
 import type { DoneEntry, EndBody } from './entry.ts';
 import type { LedgerCycle } from './ledger.ts';
@@ -12,9 +12,6 @@ import { keyOfClosedAccount, keyOfNewToken, type RowSet, RowSetBuilder } from '.
 
 /** The most codes whose rows an entry counts: those that most rows have. */
 const MOST_CODES = 100;
-
-/** The result code of a closed account. */
-const CLOSED_ACCOUNT = 'WRN_CLOSED_ACCOUNT';
 
 /** The results of a job as they were read once. */
 export interface Reading {
@@ -25,7 +22,7 @@ export interface Reading {
   readonly codes: ReadonlyMap<string, number>;
   /** The keys of the new tokens. */
   readonly born: RowSet;
-  /** The keys of the tokens of closed accounts. */
+  /** The keys of the tokens whose accounts are closed or have no valid number. */
   readonly closed: RowSet;
 }
 
@@ -49,7 +46,7 @@ export async function readingOf(salt: string, file: string): Promise<Reading | u
         rows += 1;
         codes.set(code, (codes.get(code) ?? 0) + 1);
         if (made !== '') born.add(keyOfNewToken(salt, tokenKey(made)));
-        if (code === CLOSED_ACCOUNT) closed.add(keyOfClosedAccount(salt, tokenKey(token)));
+        if (explainResultCode(code).group === 'exclude') closed.add(keyOfClosedAccount(salt, tokenKey(token)));
       }
   } catch (error) {
     if (isSvcError(error, 'checksum_mismatch')) return undefined;
@@ -61,7 +58,7 @@ export async function readingOf(salt: string, file: string): Promise<Reading | u
 
 /** Returns the entry that says what was read. The sets of keys are created before it. */
 export async function doneOf(
-  cycle: LedgerCycle,
+  cycle: Pick<LedgerCycle, 'createRowSet'>,
   job: string,
   reading: Reading | undefined,
 ): Promise<Extract<EndBody, { kind: 'done' }>> {

@@ -1,9 +1,14 @@
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { doneOf, readingOf } from '../../../src/au/ledger/reading.ts';
+import { keyOfClosedAccount } from '../../../src/au/ledger/row-set.ts';
 import { sha256Of } from '../../../src/base/files/draft.ts';
 import { captureResponse } from '../../../src/emulator/faults/intercept.ts';
+import { RESULT_COLUMNS } from '../../../src/schema/account-updater-files.ts';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
+import { PUBLISHED_TEST_CARDS } from '../../support/card-numbers.ts';
 import { errorIn } from '../../support/run-here.ts';
 import { type Machine, openMachine } from '../commands/machine.ts';
 
@@ -138,5 +143,24 @@ describe('results that another machine read before', () => {
     expect(accepted.code, accepted.stderr).toBe(0);
     expect(rowsRead()).toEqual([4, undefined, read('whole.csv').length - 1, 6]);
     expect(await svc('laptop', `au download ${job} --out again.csv`)).toMatchObject({ code: 0 });
+  });
+});
+
+describe('what the ledger has of results', () => {
+  it('what the ledger has of results names closed accounts and counts rows by code, without any token or card number', async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'svc-reading-'));
+    onTestFinished(() => rmSync(directory, { recursive: true }));
+    const file = join(directory, 'results.csv');
+    const [card, token] = [PUBLISHED_TEST_CARDS[0] ?? '', '00000000-0000-4000-8000-00000000000'];
+    const codes = ['WRN_CLOSED_ACCOUNT', 'ERR_INVALID_PAN', 'UPD_PAN', `UPD_${card}`, card];
+    const rows = codes.map((code, at) => `${token}${at},27,01,${code === 'UPD_PAN' ? `${token}9` : ''},,,${code}\n`);
+    writeFileSync(file, `${RESULT_COLUMNS.join(',')}\n${rows.join('')}`);
+    const reading = await readingOf('salt', file);
+    const closed = [0, 1].map((at) => keyOfClosedAccount('salt', `${token}${at}`));
+    expect([reading?.rows, reading?.born.size]).toEqual([5, 1]);
+    expect([...(reading?.closed.keys ?? [])]).toEqual(closed.toSorted((a, b) => (a < b ? -1 : 1)));
+    const done = await doneOf({ createRowSet: async (set) => set.name() }, 'job-1', reading);
+    expect(done.results?.codes.map(({ code }) => code).toSorted()).toEqual(codes.slice(0, 3).toSorted());
+    expect(JSON.stringify(done)).not.toContain(token);
   });
 });
