@@ -91,6 +91,8 @@ interface Beginning {
   /** The command that submits the file, if another one begins the cycle. */
   readonly submit?: readonly string[] | undefined;
   readonly now: number;
+  /** Whether the service is the embedded sandbox, whose clock can be moved to another month. */
+  readonly isSandbox?: boolean;
 }
 
 /**
@@ -102,7 +104,7 @@ interface Beginning {
 export async function requireOtherRows(
   client: Client | undefined,
   others: readonly OtherCycle[],
-  { name, rows, cycle, words, submit = words, now }: Beginning,
+  { name, rows, cycle, words, submit = words, now, isSandbox = false }: Beginning,
 ): Promise<void> {
   const isSame = ({ shared }: OtherCycle): boolean => shared > rows * SAME_FILE;
   const other = others.find((each) => isSame(each) && (each.openJobs.length > 0 || now - each.began < YOUNG_MS));
@@ -124,13 +126,19 @@ export async function requireOtherRows(
     ? ([', and the second gets its results', 'third', [['au', 'resume', other.name, '--wait']]] as const)
     : (['', 'second', []] as const);
   const again = cycle === undefined ? [] : ['--cycle', cycle];
+  const isNextMonth = isSandbox && !isOpen && !isFile;
+  const month = isNextMonth ? ' To try the next month, move the clock of the sandbox first, by the last one.' : '';
   throw new SvcError(
     status === undefined ? 'conflict' : 'pending',
     `${share} are in ${where} too, ${began}; nothing was submitted`,
     {
-      hint: `The first of these commands ${does} ${it}${gets}. The ${last} sends all rows of ${name} again${cycle === undefined ? '' : ` in cycle ${cycle}`}, and all of them are billed again.`,
+      hint: `The first of these commands ${does} ${it}${gets}. The ${last} sends all rows of ${name} again${cycle === undefined ? '' : ` in cycle ${cycle}`}, and all of them are billed again.${month}`,
       next,
-      alternatives: [...results, [...words, ...again, '--pay-again']],
+      alternatives: [
+        ...results,
+        [...words, ...again, '--pay-again'],
+        ...(isNextMonth ? [['sandbox', 'clock', '+31d']] : []),
+      ],
       facts: { other_cycle: other.name, shared_rows: other.shared, ...(status && { job_status: status }) },
     },
   );

@@ -388,6 +388,7 @@ export class FileSubmission {
       cycle: this.#input.cycle,
       words: this.#words,
       now: this.#now(client),
+      isSandbox: this.#place.baseUrl === 'sandbox',
     };
     if (!this.#input.confirmed.payAgain) await requireOtherRows(client, others, beginning);
     if (this.#input.cycle === undefined) return;

@@ -175,8 +175,11 @@ function reportStored(context: Context, url: URL, keys: readonly GivenKey[]): vo
   for (const { kind, value, command } of keys) warnOfOtherKey(context, kind, command === undefined ? value : undefined);
   suggestSecretManager(context, keys);
   const first = keys.some(({ kind }) => kind === 'management') ? ['logs'] : ['au', 'jobs'];
-  noteNext(context, 'to begin', first);
-  noteNext(context, 'to see what your keys may read', ['whoami']);
+  const { notices, system, globals } = context;
+  // The profile has the address now.
+  const host = { notices, system, globals: { ...globals, baseUrl: undefined } };
+  noteNext(host, 'to begin', first);
+  noteNext(host, 'to see what your keys may read', ['whoami']);
 }
 
 /** Names the secret managers of this machine when a key was stored in the config file. */

@@ -7,12 +7,18 @@ import { claim, DAY, fileOf, fileRows, type Machine, Machines } from './machines
 const TEN = 'a b c d e f g h i j'.split(' ');
 
 /** Checks that the cycle 2027-01 may begin with rows of these tokens. */
-async function begin({ ledger, client }: Machine, tokens: readonly string[], cycle?: string): Promise<void> {
+async function begin(
+  { ledger, client }: Machine,
+  tokens: readonly string[],
+  cycle?: string,
+  isSandbox = false,
+): Promise<void> {
   const file = fileOf(tokens);
   const [rows, sha256] = [await fileRows(ledger, file), sha256Of(file.text)];
   const others = await otherCycles(ledger, cycle ?? 'file-0123456789abcdef', rows, sha256);
   const words = ['au', 'submit', 'tokens.csv'];
-  await requireOtherRows(client, others, { name: 'tokens.csv', rows: rows.rows.size, cycle, words, now: client.now() });
+  const beginning = { name: 'tokens.csv', rows: rows.rows.size, cycle, words, now: client.now(), isSandbox };
+  await requireOtherRows(client, others, beginning);
 }
 
 /** Returns machines on which cycle 2026-12 began with ten rows, and whose results were read where it is done. */
@@ -54,6 +60,14 @@ describe('the beginning of a cycle', () => {
   it('R79: the beginning of a cycle with rows of a job that is under way is pending', async () => {
     const [, laptop] = await december(false);
     await expect(begin(laptop, TEN, '2027-01')).rejects.toMatchObject({ code: 'pending', exitCode: 11 });
+  });
+
+  it('a cycle of the sandbox that began within 14 days names the command that moves its clock to the next month', async () => {
+    const [machines, laptop] = await december(true);
+    await machines.clock.advance(DAY);
+    await expect(begin(laptop, TEN, '2027-01', true)).rejects.toMatchObject({
+      alternatives: [expect.arrayContaining(['--pay-again']), ['sandbox', 'clock', '+31d']],
+    });
   });
 
   it('R79: the beginning of a cycle with rows of one that began within 14 days is refused', async () => {
