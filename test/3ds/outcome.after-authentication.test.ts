@@ -35,7 +35,8 @@ function endedWhileReading(argv: readonly string[], status: string, code: ErrorC
   return place.svc(argv, { server, signal: ended.signal });
 }
 
-const AUTHENTICATE = ['3ds', 'authenticate', 's1', '--file', 'body.json'];
+/** Each test authenticates the same session, which svc remembers. */
+const AUTHENTICATE = ['3ds', 'authenticate', 's1', '--file', 'body.json', '--again'];
 const RUN = ['3ds', 'run', '--token', 't1'];
 const NEXT = { next: 'svc 3ds challenge-result s1 --wait', retryable: false, session: 's1' };
 
