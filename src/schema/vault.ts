@@ -1,19 +1,6 @@
 import * as z from 'zod/mini';
 import { offsetPageSchema, text } from './response.ts';
 
-/** Body of POST /tokens, as far as card tokens need it. The date may be given as text or as numbers. */
-export const createCardTokenSchema = z.looseObject({
-  type: z.literal('card'),
-  data: z.looseObject({
-    /** 12 to 19 digits. */
-    number: z.string(),
-    /** 1 to 12. */
-    expiration_month: z.nullish(z.union([z.string(), z.number()])),
-    /** 4 digits. */
-    expiration_year: z.nullish(z.union([z.string(), z.number()])),
-  }),
-});
-
 /** Response of POST /tokens for a card. The number comes back masked. */
 export const cardTokenSchema = z.looseObject({
   id: z.string(),

@@ -141,17 +141,20 @@ export async function offeringRefresh<T>({ again, cycle }: RefreshInput, work: P
   try {
     return await work;
   } catch (error) {
-    const confirms = (words: readonly string[]): readonly string[] | undefined =>
-      CONFIRMATIONS.find((end) => end.every((word, at) => words.at(at - end.length) === word));
-    if (!isSvcError(error) || !error.commands.some(confirms)) throw error;
+    if (!isSvcError(error) || !error.commands.some(confirmationOf)) throw error;
     const other = error.facts?.['other_cycle'];
     const goOn = again.map((word) => (word === cycle && typeof other === 'string' ? other : word));
     const ofRefresh = (words: readonly string[]): readonly string[] => {
-      const confirmation = confirms(words);
+      const confirmation = confirmationOf(words);
       if (confirmation !== undefined) return [...again, ...confirmation];
       return words[1] === 'submit' ? goOn : words;
     };
     const { next, alternatives } = error;
     throw error.with({ next: next && ofRefresh(next), alternatives: alternatives.map(ofRefresh) });
   }
+}
+
+/** Returns the words at the end of a command that confirm something; undefined without any. */
+function confirmationOf(words: readonly string[]): readonly string[] | undefined {
+  return CONFIRMATIONS.find((end) => end.every((word, at) => words.at(at - end.length) === word));
 }

@@ -69,15 +69,9 @@ export async function divideParts(
   if (!isBegun) requireClearName(record.cycle);
   if (!isBegun && !confirmed.payAgain) {
     const others = await otherCycles(await ledger.open(tenant), named.cycle, rows, sha256);
-    const onlyRecorded = record.no_unrecorded_jobs === true ? ['--only-recorded'] : [];
-    const words = [...run.submitWords.slice(0, 3), ...onlyRecorded, ...confirmWords(confirmed), ...options];
-    await requireOtherRows(client, others, {
-      name,
-      rows: rows.rows.size,
-      cycle: record.cycle,
-      words,
-      now: client.now(),
-    });
+    const words = submitWordsOf(run, [...confirmWords(confirmed), ...options]);
+    const beginning = { name, rows: rows.rows.size, cycle: record.cycle, words, now: client.now() };
+    await requireOtherRows(client, others, beginning);
   }
   if (division === undefined) return;
   reportDivision(context, named, division, rows.rows.size);
@@ -96,6 +90,12 @@ export async function divideParts(
     parts: [...record.parts.filter(({ job }) => job !== undefined), ...parts.map((part) => unclearSince(part, since))],
   });
   run.save();
+}
+
+/** Returns the command that submits the file of a run, with these options. */
+function submitWordsOf({ record, submitWords }: RunDirectory, options: readonly string[]): string[] {
+  const onlyRecorded = record.no_unrecorded_jobs === true ? ['--only-recorded'] : [];
+  return [...submitWords.slice(0, 3), ...onlyRecorded, ...options];
 }
 
 /** Says which rows of a run are not sent, and why. */

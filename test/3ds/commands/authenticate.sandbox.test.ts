@@ -95,10 +95,10 @@ describe('3DS against the sandbox', () => {
 
 it('a script that follows the printed command after a hidden challenge authenticates once', async () => {
   const hiding = mkdtempSync(join(tmpdir(), 'svc-3ds-hiding-'));
-  const { url, keys, close } = await startSandbox({ directory: hiding, port: 0, hideOpenChallenges: true });
+  const service = await startSandbox({ directory: hiding, port: 0, hideOpenChallenges: true });
   const env = {
-    SVC_BASE_URL: url,
-    SVC_PRIVATE_API_KEY: keys.find(({ kind }) => kind === 'private')?.value ?? '',
+    SVC_BASE_URL: service.url,
+    SVC_PRIVATE_API_KEY: service.keys.find(({ kind }) => kind === 'private')?.value ?? '',
     SVC_PACING: 'off',
   };
   const run = (...argv: readonly string[]): ReturnType<Place['svc']> =>
@@ -112,6 +112,6 @@ it('a script that follows the printed command after a hidden challenge authentic
   expect([open.code, errorIn(open)['next']]).toEqual([11, `svc 3ds challenge-result ${id} --wait`]);
   const again = await run(...send, '--yes');
   expect([again.code, errorIn(again)['next']]).toEqual([13, `svc 3ds challenge-result ${id} --wait`]);
-  await close();
+  await service.close();
   rmSync(hiding, { recursive: true, force: true });
 });

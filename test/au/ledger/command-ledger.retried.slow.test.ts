@@ -31,9 +31,7 @@ const readOnlyBucket: Refuse = async (machine) => {
 const damaged: Refuse = async (machine) => {
   await sendFirst(machine, {});
   const top = machine.path('first/ledger');
-  const [entry = ''] = readdirSync(top, { recursive: true, encoding: 'utf8' }).filter((name) =>
-    name.endsWith('1.json'),
-  );
+  const entry = readdirSync(top, { recursive: true, encoding: 'utf8' }).find((name) => name.endsWith('1.json')) ?? '';
   writeFileSync(join(top, entry), '{}');
   return { SVC_STATE_DIR: machine.path('first') };
 };

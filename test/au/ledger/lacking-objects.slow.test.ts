@@ -242,6 +242,7 @@ it.each<readonly [string, (file: string) => void]>([
     damage(file);
   }
   await expectStopped(machine, '/rows/');
+  expect(machine.uploads()).toBe(2);
 });
 
 it('R83: a cut last entry that no machine has is removed by hand after the time in the message, and nothing is paid twice', async () => {

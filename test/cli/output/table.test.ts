@@ -50,9 +50,10 @@ it('a terminal keeps room for what a column asks for, so that later rows do not 
       { path: 'message', kind: 'text' },
     ],
   };
-  const rows = ['short', 'a much longer one'].map((operation) => ({ ...ROW, operation, message: 'here' }));
+  const short = { ...ROW, operation: 'short', message: 'here' };
+  const long = { ...ROW, operation: 'a much longer one', message: 'here' };
   const drawn = tableRenderer<Row>({ view, width: 80 });
-  const pages = [await drawn.rows(rows.slice(0, 1)), await drawn.rows(rows.slice(1))];
+  const pages = [await drawn.rows([short]), await drawn.rows([long])];
   expect(pages.map((page) => linesOf(page).at(-1)?.indexOf('here'))).toEqual([22, 22]);
 });
 
