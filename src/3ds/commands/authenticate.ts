@@ -115,7 +115,7 @@ function paymentText(amount: string | null): string {
 
 /**
  * Asks before a session is authenticated once more.
- * @throws SvcError `refused_input` where nobody can be asked: `--yes` may be in a script for every command
+ * @throws SvcError `refused_input` without a terminal to ask at: `--yes` may be in a script for every command
  */
 async function confirmAgain(context: Context, id: string, amount: string | null): Promise<void> {
   const prompts = context.prompts();

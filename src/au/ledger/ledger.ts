@@ -535,7 +535,7 @@ async function requireCondition(objects: ObjectStore, name: string, bytes: Uint8
 }
 
 /**
- * Tries with an object of its own whether a place creates nothing twice. The object stays there, since svc deletes nothing in
+ * Tries with a new object whether a place creates nothing twice. The object stays there, since svc deletes nothing in
  * a ledger's place, and is tried again the next time.
  * @throws SvcError `config` for a place that creates it twice
  */
