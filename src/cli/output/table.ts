@@ -1,5 +1,5 @@
 import * as grid from './grid.ts';
-import { asciiWidth, cleanText, wrapWords } from './text.ts';
+import { asciiWidth } from './text.ts';
 import {
   chooseFields,
   type Column,
@@ -34,58 +34,23 @@ export function tableRenderer<T>(options: RenderOptions<T>): Renderer<T> {
     record: (value) => grid.drawRecord(value, chosen, options),
     rows: async (batch) => {
       if (batch.length === 0) return '';
-      const asides = batch.map((row) => view.aside?.(row));
-      const rows = batch.filter((_, at) => asides[at] === undefined);
-      const asideText = (text: string): string =>
-        `${wrapWords(redact(cleanText(text)), width)
-          .map(palette.quiet)
-          .join('\n')}\n`;
-      if (rows.length === 0) return asides.map((text) => asideText(text ?? '')).join('');
-      const { lines, ruler } = await grid.measureCells(rows, columns, options);
+      const { lines, ruler } = await grid.measureCells(batch, columns, options);
       const begun = count > 0;
-      if (!begun && chosen === undefined) plan.leaveOut(repeating(columns, rows));
+      if (!begun && chosen === undefined) plan.leaveOut(repeating(columns, batch));
       const page = begun ? lines : [headerOf(columns, labels), ...lines];
       const widths = plain ? undefined : plan.widthsFor(page);
-      count += rows.length;
+      count += batch.length;
       if (widths === undefined) {
         const style = { ruler, palette, isAligned: false };
         const blocks = lines.map((line) =>
           plain ? grid.drawPlain(labels, line, palette) : grid.drawFields(labels, line, width, style),
         );
-        return (begun ? '\n' : '') + between(asides, blocks, asideText, '\n');
+        return (begun ? '\n' : '') + blocks.join('\n');
       }
       const shown = page.map((line) => plan.shown.flatMap((at) => line[at] ?? []));
-      const text = await drawPage({ lines: shown, ruler }, widths, palette, width < Infinity);
-      // A row is one line of text, so that other texts can stand between the rows.
-      return asides.every((aside) => aside === undefined) ? text : withAsides(text, asides, begun ? 0 : 1, asideText);
+      return drawPage({ lines: shown, ruler }, widths, palette, width < Infinity);
     },
   };
-}
-
-/** Puts texts between the lines of a drawn page, of which the first `heads` are the header. */
-function withAsides(
-  page: string,
-  asides: readonly (string | undefined)[],
-  heads: number,
-  textOf: (text: string) => string,
-) {
-  const lines = page
-    .trimEnd()
-    .split('\n')
-    .map((line) => `${line}\n`);
-  return lines.slice(0, heads).join('') + between(asides, lines.slice(heads), textOf, '');
-}
-
-/** Joins rows with the texts that stand in place of others. */
-function between(
-  asides: readonly (string | undefined)[],
-  rows: readonly string[],
-  textOf: (text: string) => string,
-  separator: string,
-): string {
-  let next = 0;
-  const parts = asides.map((aside) => (aside === undefined ? (rows[next++] ?? '') : textOf(aside)));
-  return parts.join(separator);
 }
 
 // Columns that only repeat others on this page.

@@ -61,8 +61,6 @@ export interface View<T = unknown> {
   readonly fields: readonly string[];
   /** The columns of a table for which no fields were chosen. */
   readonly columns: readonly Column<T>[];
-  /** What a table writes across all columns in place of a row; undefined for a row like the others. */
-  readonly aside?: ((row: T) => string | undefined) | undefined;
   /** Paths whose values are shown as `(hidden)`, in every format, unless `showUrls` is set. */
   readonly secret?: readonly string[] | undefined;
 }

@@ -65,10 +65,8 @@ export const list = defineCommand({
     // Times that contradict each other end the command before it needs a key.
     intervalOf(input, context.clock.now());
     const actors = await actorNames(context);
-    const { foldedView, foldReads, foldsReads } = await import('../list/fold-reads.ts');
     const isTable = actors !== undefined && context.out.isTerminal;
-    const folding = isTable && foldsReads(input) ? foldedView(context, actors) : undefined;
-    const print = await listPrinter(context, folding ?? actors?.view ?? logView);
+    const print = await listPrinter(context, actors?.view ?? logView);
     const client = await context.client();
     const [{ ServiceInterval }, { pagesByServiceTime }] = await Promise.all([
       import('../service-interval.ts'),
@@ -95,8 +93,7 @@ export const list = defineCommand({
     const isShown = (log: Log): boolean => matches(log, input) && (own?.shows(log) ?? true);
     const entries = readList(context, pages, { ...most, isFiltered, matches: isShown }, reading);
     const only = input.entity.only(entries);
-    const shown = actors?.learned(only) ?? only;
-    await print(folding === undefined ? shown : foldReads(shown)).catch((error: unknown) => {
+    await print(actors?.learned(only) ?? only).catch((error: unknown) => {
       throw withSearched(error, input, times.value, reading);
     });
     const interval = times.value;

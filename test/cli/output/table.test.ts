@@ -57,35 +57,6 @@ it('a terminal keeps room for what a column asks for, so that later rows do not 
   expect(pages.map((page) => linesOf(page).at(-1)?.indexOf('here'))).toEqual([22, 22]);
 });
 
-describe('a text across all columns', () => {
-  const view: View<Row> = { ...entryView, aside: ({ aside }) => (typeof aside === 'string' ? aside : undefined) };
-  const [one, two] = [
-    { ...ROW, message: 'one' },
-    { ...ROW, message: 'two' },
-  ];
-
-  it.each([{ width: 80 }, { width: 200 }, {}])(
-    'a text across all columns stands where its row would be, below the header, at %o',
-    async (size) => {
-      const text = await table({ view, ...size }).rows([{ aside: 'first' }, one, { aside: 'between' }, two]);
-      const lines = text.split('\n');
-      expect([lines[1], lines[3]]).toEqual(['first', 'between']);
-      expect([lines[2], lines[4]]).toEqual([expect.stringContaining('one'), expect.stringContaining('two')]);
-    },
-  );
-
-  it('a text across all columns does not settle the widths of a table that has no row yet', async () => {
-    const renderer = table({ view, width: 80 });
-    expect(await renderer.rows([{ aside: 'alone' }])).toBe('alone\n');
-    expect(await renderer.rows([one])).toBe(await table({ width: 80 }).rows([one]));
-  });
-
-  it('a text across all columns is one of the blocks where rows are blocks', async () => {
-    const text = await table({ view, plain: true }).rows([one, { aside: 'between' }, two]);
-    expect(text).toContain('\n\nbetween\n\n');
-  });
-});
-
 describe('a table in a pipe', () => {
   it('a table in a pipe cuts nothing and lines the columns up', async () => {
     const text = await listText(table(), [ROW, { id: 'b', message: 'short' }]);
