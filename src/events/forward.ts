@@ -12,7 +12,7 @@ import {
 } from '../client/http/retry.ts';
 import type { Transport } from '../client/http/transport.ts';
 import { headersToForward } from '../client/webhooks/received.ts';
-import { type JournalEntry, type JournalLine, readJournal } from './journal.ts';
+import { type JournalEntry, readJournal } from './journal.ts';
 
 export interface ForwardOptions {
   readonly transport: Transport;
@@ -94,11 +94,8 @@ function resultOf(outcome: Outcome, attempts: number): ForwardResult {
 /** A selection of events in a journal; an event must match all given conditions. */
 export interface Choice {
   readonly ids?: readonly string[] | undefined;
-  readonly types?: readonly string[] | undefined;
   /** Received at this time or later, in milliseconds since the epoch. */
   readonly since?: number | undefined;
-  /** The first line of the journal, counted from 1. */
-  readonly fromLine?: number | undefined;
 }
 
 /** The outcome for one line of a journal. */
@@ -127,12 +124,12 @@ export async function* replay(
   signal: AbortSignal,
 ): AsyncGenerator<Replayed> {
   let unanswered = 0;
-  for await (const read of readJournal(journal, { fromLine: choice.fromLine, clock: options.clock, signal })) {
+  for await (const read of readJournal(journal, { clock: options.clock, signal })) {
     if ('problem' in read) {
       yield { kind: 'unreadable', ...read };
       continue;
     }
-    if (!isChosen(read, choice)) {
+    if (!isChosen(read.entry, choice)) {
       yield { kind: 'not chosen' };
       continue;
     }
@@ -148,12 +145,10 @@ export async function* replay(
   }
 }
 
-function isChosen({ entry }: Extract<JournalLine, { entry: JournalEntry }>, choice: Choice): boolean {
-  const { ids = [], types = [], since } = choice;
+/** Tells whether a choice selects an event. */
+export function isChosen(entry: JournalEntry, { ids = [], since }: Choice): boolean {
   return (
-    (ids.length === 0 || ids.includes(entry.id)) &&
-    (types.length === 0 || types.includes(entry.type)) &&
-    (since === undefined || Date.parse(entry.received_at) >= since)
+    (ids.length === 0 || ids.includes(entry.id)) && (since === undefined || Date.parse(entry.received_at) >= since)
   );
 }
 

@@ -22,7 +22,7 @@ export interface JournalEntry {
 
 interface Waiting {
   readonly line: string;
-  readonly resolve: (at: number) => void;
+  readonly resolve: () => void;
   readonly reject: (error: unknown) => void;
 }
 
@@ -33,20 +33,12 @@ export class Journal {
   readonly #redact: (text: string) => string;
   readonly #waiting: Waiting[] = [];
   #writing: Promise<void> | undefined;
-  /** The size of the file in bytes, except for what other processes have added since it was opened. */
-  #size: number;
   /** Whether the file ends within a line. */
   #torn: boolean;
 
-  private constructor(
-    file: string,
-    handle: fs.FileHandle,
-    { size, torn }: { readonly size: number; readonly torn: boolean },
-    redact: (text: string) => string,
-  ) {
+  private constructor(file: string, handle: fs.FileHandle, torn: boolean, redact: (text: string) => string) {
     this.#file = file;
     this.#handle = handle;
-    this.#size = size;
     this.#torn = torn;
     this.#redact = redact;
   }
@@ -62,19 +54,17 @@ export class Journal {
       const handle = await fs.open(file, 'a', 0o600);
       const found = await handle.stat();
       if (found.isFile() && (found.mode & 0o077) !== 0) await handle.chmod(0o600);
-      const { size } = found;
-      return new Journal(file, handle, { size, torn: found.isFile() && (await isTorn(file, size)) }, redact);
+      return new Journal(file, handle, found.isFile() && (await isTorn(file, found.size)), redact);
     } catch (error) {
       throw writeFailure(file, error);
     }
   }
 
   /**
-   * Appends an event. Resolves when it is safely on disk, to the bytes before its line, of which there may be more if another
-   * process writes to the file too.
+   * Appends an event. Resolves when it is safely on disk.
    * @throws SvcError `local` when it cannot be written
    */
-  append(event: ReceivedEvent): Promise<number> {
+  append(event: ReceivedEvent): Promise<void> {
     const line = `${JSON.stringify(this.#entryOf(event))}\n`;
     return new Promise((resolve, reject) => {
       this.#waiting.push({ line, resolve, reject });
@@ -106,15 +96,12 @@ export class Journal {
   // Each event is one write; all events that arrive during a sync share the next one.
   async #writeAll(): Promise<void> {
     while (this.#waiting.length > 0) {
-      const written: (Waiting & { readonly at: number })[] = [];
-      for (const waiting of this.#waiting.splice(0)) {
-        const at = this.#size + (this.#torn ? 1 : 0);
-        if (await this.#write(waiting)) written.push({ ...waiting, at });
-      }
+      const written: Waiting[] = [];
+      for (const waiting of this.#waiting.splice(0)) if (await this.#write(waiting)) written.push(waiting);
       try {
         if (written.length > 0) await this.#sync();
         await this.#refuseRemoved();
-        for (const { resolve, at } of written) resolve(at);
+        for (const { resolve } of written) resolve();
       } catch (error) {
         for (const { reject } of written) reject(writeFailure(this.#file, error));
       }
@@ -134,8 +121,6 @@ export class Journal {
       this.#torn ||= done > 0;
       reject(writeFailure(this.#file, error));
       return false;
-    } finally {
-      this.#size += done;
     }
   }
 
@@ -199,19 +184,17 @@ interface UnreadableLine {
 interface ReadOptions extends Partial<WaitingForPipe> {
   /** The number of bytes to leave out at the beginning. */
   readonly from?: number | undefined;
-  /** The first line to read, counted from 1. */
-  readonly fromLine?: number | undefined;
 }
 
 /**
  * Reads a journal line by line, in order, to the end that it has now: a listener may add each event that a replay sends. A
  * pipe is read until its writer closes it.
- * @throws SvcError `local` when the file cannot be read, `refused_input` for a line that no event is as long as and for a
- *   file that ends before the line to begin at; the signal's reason when it aborts
+ * @throws SvcError `local` when the file cannot be read, `refused_input` for a line that no event is as long as; the
+ *   signal's reason when it aborts
  */
 export async function* readJournal(
   file: string,
-  { from = 0, fromLine = 1, clock = systemClock, signal }: ReadOptions = {},
+  { from = 0, clock = systemClock, signal }: ReadOptions = {},
 ): AsyncGenerator<JournalLine> {
   let line = 0;
   try {
@@ -220,36 +203,12 @@ export async function* readJournal(
     for await (const text of linesOf(piecesOf(file, { from, most, clock, signal }), signal)) {
       if (text === undefined) throw wrongJournal(`line ${line + 1} of ${file} is longer than any event`);
       line += 1;
-      if (line >= fromLine && text.trim() !== '')
-        yield { line, ...readLine(line === 1 ? text.replace(/^\uFEFF/, '') : text) };
+      if (text.trim() !== '') yield { line, ...readLine(line === 1 ? text.replace(/^\uFEFF/, '') : text) };
     }
-    if (fromLine > line + 1) throw wrongJournal(`${file} has no line ${fromLine}: it ends with line ${line}`);
   } catch (error) {
     throw readFailure(file, error);
   }
 }
-
-/**
- * Returns the number of the line of a journal that begins after this many bytes; undefined for a journal that has become
- * shorter. @throws SvcError `local` when it cannot be read
- */
-export async function lineAfter(file: string, bytes: number): Promise<number | undefined> {
-  let line = 1;
-  let read = 0;
-  if (bytes === 0) return line;
-  const stream = nodeFs.createReadStream(file, { end: bytes - 1 });
-  try {
-    for await (const chunk of stream as AsyncIterable<Buffer>) {
-      read += chunk.length;
-      for (let at = chunk.indexOf(LINE_FEED); at !== -1; at = chunk.indexOf(LINE_FEED, at + 1)) line += 1;
-    }
-    return read < bytes ? undefined : line;
-  } catch (error) {
-    throw readFailure(file, error);
-  }
-}
-
-const LINE_FEED = 10;
 
 // Enough for ten thousand events.
 const TAIL_BYTES = 8_000_000;

@@ -93,7 +93,8 @@ export class Listener {
     this.#capacity -= 1;
     this.#pending += 1;
     try {
-      this.#dispatch(received, await this.#journal?.append(received));
+      await this.#journal?.append(received);
+      this.#dispatch(received);
     } catch (error) {
       // The listener may have been ended meanwhile.
       if (!this.#ending) this.#capacity += 1;
@@ -104,9 +105,9 @@ export class Listener {
     }
   }
 
-  #dispatch(received: ReceivedEvent, journalBytes: number | undefined): void {
+  #dispatch(received: ReceivedEvent): void {
     const repeated = this.#ids.add(received.delivery.event.id);
-    const event = { ...received, repeated, size: received.bytes.length, journalBytes };
+    const event = { ...received, repeated, size: received.bytes.length };
     this.#queue.add(event);
     for (const { add } of this.#sinks) add(event);
   }

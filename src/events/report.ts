@@ -4,7 +4,6 @@ import { option } from '../cli/app/hint.ts';
 import { addressProblem } from '../cli/config/values.ts';
 import { isUnsafe } from '../cli/output/text.ts';
 import { countText } from '../cli/output/time.ts';
-import { resolvePath } from '../cli/app/files/typed-path.ts';
 import { displayHost, readAddress } from '../schema/address.ts';
 import type { Choice } from './forward.ts';
 import type { ListenerEvent, Unprocessed } from './sinks.ts';
@@ -64,21 +63,12 @@ export function reportEvent({ notices }: Context, refusals: Refusals): (event: L
         return refusals.add(event);
       case 'forwarded': {
         const { target, reason, attempts, status } = event;
-        const what = `event ${shownId(event)}`;
+        const what = `event ${shortId(event.event.delivery.event.id)}`;
         const where = displayTarget(target);
         if (reason === undefined) return notices.debug(`${what} forwarded to ${where} (${status})`);
         const tried = attempts > 1 ? `, ${attempts} attempts` : '';
         return notices.warn(`${what} did not reach ${where}: ${reason}${tried}`);
       }
-      case 'command ended': {
-        const { code, signal, problem } = event;
-        const what = `the command for event ${shownId(event)}`;
-        if (problem !== undefined) return notices.warn(`${what} ${problem}`);
-        if (signal !== undefined) return notices.warn(`${what} was ended by ${signal}`);
-        return notices[code === 0 ? 'debug' : 'warn'](`${what} ended with exit code ${code}`);
-      }
-      case 'command output':
-        return notices.note(`  ${event.line}`);
     }
   };
 }
@@ -89,38 +79,23 @@ export interface Resend {
   readonly words: readonly string[];
 }
 
-/** Reports at the end which events were not processed. @returns how to send them again, where that is possible */
-export async function reportUnprocessed(
-  context: Context,
-  { target, count, ids, journalBytes }: Unprocessed,
+/** Reports at the end which events did not reach a target. @returns how to send them again, where that is possible */
+export function reportUnprocessed(
+  { notices, out }: Context,
+  { target, count, ids, since }: Unprocessed,
   journal?: string,
-): Promise<Resend | undefined> {
-  const { notices } = context;
-  const events = countText(count, 'event');
-  if (target === undefined) {
-    notices.warn(`the command failed for ${events}`);
-    return undefined;
-  }
+): Resend | undefined {
   const resend = journal === undefined ? '; with --journal they could be sent again' : '';
-  notices.warn(`${events} did not reach ${displayTarget(target)}${resend}`);
+  notices.warn(`${countText(count, 'event')} did not reach ${displayTarget(target)}${resend}`);
   if (journal === undefined) return undefined;
-  // A few events are selected by their ids, many by the place of the first in the journal. Times may not be in order there.
-  const isUntypable = (id: string): boolean => id.length > LONGEST_ID || isUnsafe(id) || context.out.redact(id) !== id;
+  // A few events are selected by their ids, many by the time of the earliest.
+  const isUntypable = (id: string): boolean => id.length > LONGEST_ID || isUnsafe(id) || out.redact(id) !== id;
   const isMany = count > ids.length || ids.some(isUntypable);
-  const { lineAfter } = await import('./journal.ts');
-  const fromLine = await lineAfter(resolvePath(context, journal), journalBytes).catch(() => undefined);
-  // A journal that is gone or was rotated no longer contains these events.
-  if (fromLine === undefined) return undefined;
-  const selection = { ids: isMany ? [] : ids, fromLine };
-  return { advice: targetAdvice(target), words: replayCommand(journal, target, selection) };
+  return { advice: targetAdvice(target), words: replayCommand(journal, target, isMany ? { since } : { ids }) };
 }
 
 // A sender may choose ids of any length.
 const LONGEST_ID = 100;
-
-function shownId({ event }: Extract<ListenerEvent, { event: unknown }>): string {
-  return shortId(event.delivery.event.id);
-}
 
 /** Returns the id of an event, or its beginning if it is very long. */
 export function shortId(id: string): string {
@@ -128,16 +103,10 @@ export function shortId(id: string): string {
 }
 
 /** The words of the command that sends events of a journal again. A target with hidden parts is printed as `<url>`. */
-export function replayCommand(
-  journal: string,
-  target: URL,
-  { ids = [], types = [], since, fromLine = 1 }: Choice,
-): readonly string[] {
+export function replayCommand(journal: string, target: URL, { ids = [], since }: Choice): readonly string[] {
   const selected = [
     ...option('--id', [...new Set(ids)]),
-    ...option('--type', types),
     ...option('--since', since === undefined ? undefined : new Date(since).toISOString()),
-    ...option('--from-line', fromLine > 1 ? String(fromLine) : undefined),
   ];
   return [
     'events',

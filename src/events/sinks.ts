@@ -1,6 +1,4 @@
-import { type ChildEnd, runLine } from '../base/security/child-environment.ts';
-import type { Environment } from '../base/system.ts';
-import { headersToForward, jobOf, type ReceivedEvent, textIn } from '../client/webhooks/received.ts';
+import { headersToForward, type ReceivedEvent } from '../client/webhooks/received.ts';
 import type { Refusal } from '../client/webhooks/receiver.ts';
 import { forward, type ForwardOptions, type ForwardResult } from './forward.ts';
 
@@ -8,23 +6,21 @@ export interface AcceptedEvent extends ReceivedEvent {
   /** Whether an event with this id was received before. */
   readonly repeated: boolean;
   readonly size: number;
-  /** The bytes before it in the journal, if there is one. */
-  readonly journalBytes?: number | undefined;
 }
 
 const MAX_REPORTED_IDS = 5;
 
 export interface Unprocessed {
-  readonly target: URL | undefined;
+  readonly target: URL;
   readonly count: number;
+  /** The first ids. */
   readonly ids: readonly string[];
-  /** The bytes before the first of them in the journal; 0 without a journal. */
-  readonly journalBytes: number;
+  /** When the earliest of them was received, in epoch milliseconds. */
+  readonly since: number;
 }
 
 export interface SinkOptions extends ForwardOptions {
   readonly forwardTo?: readonly URL[] | undefined;
-  readonly command?: EventCommand | undefined;
   readonly onEvent?: ((event: ListenerEvent) => void) | undefined;
 }
 
@@ -36,8 +32,8 @@ export interface Sink {
 }
 
 export function sinksOf(options: SinkOptions): Sink[] {
-  const { forwardTo = [], command, onEvent } = options;
-  const forwards = forwardTo.map((target) =>
+  const { forwardTo = [], onEvent } = options;
+  return forwardTo.map((target) =>
     sink(target, async (event, signal) => {
       const sent = { headers: headersToForward(event.headers), body: event.bytes.toString('utf8') };
       const result = await forward(target, sent, options, signal);
@@ -45,27 +41,18 @@ export function sinksOf(options: SinkOptions): Sink[] {
       return result.reason === undefined;
     }),
   );
-  if (command === undefined) return forwards;
-  const run = sink(undefined, async (event, signal) => {
-    const onLine = (line: string): void => onEvent?.({ kind: 'command output', line });
-    const result = await runCommand(command, event, event.repeated, onLine, signal);
-    onEvent?.({ kind: 'command ended', event, ...result });
-    return result.code === 0 && result.problem === undefined;
-  });
-  return [...forwards, run];
 }
 
 /** `work` must not reject, ends soon when its signal aborts, and resolves to whether it was done. */
-function sink(target: URL | undefined, work: (event: AcceptedEvent, signal: AbortSignal) => Promise<boolean>): Sink {
+function sink(target: URL, work: (event: AcceptedEvent, signal: AbortSignal) => Promise<boolean>): Sink {
   const queue = new EventQueue<AcceptedEvent>();
   const late = new AbortController();
   const abort = (): void => late.abort();
   let unprocessed: Unprocessed | undefined;
-  const fail = ({ delivery, journalBytes: at = 0 }: AcceptedEvent): void => {
-    const { count, ids, journalBytes } = unprocessed ?? { count: 0, ids: [], journalBytes: at };
+  const fail = ({ delivery, receivedAt }: AcceptedEvent): void => {
+    const { count, ids, since } = unprocessed ?? { count: 0, ids: [], since: receivedAt };
     const reported = ids.length < MAX_REPORTED_IDS ? [...ids, delivery.event.id] : ids;
-    // An event that finds the queue full fails at once, before the events that wait in the queue.
-    unprocessed = { target, count: count + 1, ids: reported, journalBytes: Math.min(journalBytes, at) };
+    unprocessed = { target, count: count + 1, ids: reported, since: Math.min(since, receivedAt) };
   };
   const consume = async (): Promise<void> => {
     for await (const event of queue.items()) if (late.signal.aborted || !(await work(event, late.signal))) fail(event);
@@ -88,64 +75,7 @@ function sink(target: URL | undefined, work: (event: AcceptedEvent, signal: Abor
 
 export type ListenerEvent =
   | ({ readonly kind: 'refused' } & Refusal)
-  | ({ readonly kind: 'forwarded'; readonly event: ReceivedEvent; readonly target: URL } & ForwardResult)
-  | ({ readonly kind: 'command ended'; readonly event: ReceivedEvent } & ChildEnd)
-  | { readonly kind: 'command output'; readonly line: string };
-
-export interface EventCommand {
-  /** A shell command of the operator. No part of an event is ever inserted into it. */
-  readonly line: string;
-  readonly environment: Environment;
-  readonly platform: NodeJS.Platform;
-  readonly cwd: string;
-  /** Time limit in milliseconds. */
-  readonly limitMs: number;
-}
-
-/**
- * Runs the command with the event on standard input and its fields in the environment. Its output is passed on line by
- * line. Never rejects.
- */
-export async function runCommand(
-  command: EventCommand,
-  event: ReceivedEvent,
-  repeated: boolean,
-  onLine: (line: string) => void,
-  signal: AbortSignal,
-): Promise<ChildEnd> {
-  const { line, environment: env, platform, ...limits } = command;
-  const added = eventVariables(event, repeated, platform);
-  return runLine(line, event.bytes, { env, ...limits, added, onLine, signal });
-}
-
-/** Returns variables with the sanitized fields of the event, undefined for missing ones. */
-export function eventVariables(
-  { delivery, receivedAt }: ReceivedEvent,
-  repeated: boolean,
-  platform: NodeJS.Platform,
-): Environment {
-  const { event } = delivery;
-  const job = jobOf(delivery);
-  const fields: Readonly<Record<string, string | undefined>> = {
-    SVC_EVENT_ID: event.id,
-    SVC_EVENT_TYPE: event.type,
-    SVC_EVENT_TIMESTAMP: textIn(event, 'timestamp'),
-    SVC_EVENT_TENANT_ID: textIn(event, 'tenant_id'),
-    SVC_EVENT_TRACE_ID: textIn(event, 'trace_id'),
-    SVC_EVENT_DELIVERED_AT: textIn(delivery, 'delivered_at'),
-    SVC_EVENT_RECEIVED_AT: new Date(receivedAt).toISOString(),
-    SVC_EVENT_REPEATED: String(repeated),
-    SVC_JOB_ID: job.id,
-    SVC_JOB_STATUS: job.status,
-  };
-  return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, value && sanitized(value, platform)]));
-}
-
-// Removes line breaks and control characters. The shell of Windows parses the values of variables like typed text.
-function sanitized(value: string, platform: NodeJS.Platform): string | undefined {
-  if (platform === 'win32' && !/^[\w.:+-]*$/.test(value)) return undefined;
-  return value.replaceAll(/\p{Cc}/gu, ' ').slice(0, 1000);
-}
+  | ({ readonly kind: 'forwarded'; readonly event: ReceivedEvent; readonly target: URL } & ForwardResult);
 
 /** The most items, and bytes, that may wait. */
 const MAX_ITEMS = 10_000;

@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { RunningSandbox } from '../../src/emulator/running-sandbox.ts';
 import { sandboxThreeDsCards } from '../../src/emulator/vault/cards.ts';
-import { startListener } from '../events/commands/support.ts';
 import { type Finished, Home, LAUNCHER } from '../support/svc.ts';
 import { TerminalSession } from '../support/terminal.ts';
 import { startSandbox } from '../support/sandbox.ts';
@@ -53,13 +52,6 @@ const WRITE = 'env > environment.part && mv environment.part environment';
 const KEYS = /canary|sandbox-(?:management|private)-key/;
 
 describe("the operator's own commands", () => {
-  it("R63: the operator's own commands get no key from events listen --exec, and keep the rest", async () => {
-    const listener = await startListener(home, ['--exec', WRITE, '--max', '1'], env);
-    await fetch(listener.url, { method: 'POST', body: '{"event":{"id":"e1","type":"t"}}' });
-    expect(await listener.ended).toMatchObject({ code: 0 });
-    expectOperatorsOwn(await environmentOfChild());
-  });
-
   it("R63: the operator's own commands get no key as key commands, and keep the rest", async () => {
     const command = `${WRITE}; echo sandbox-management-key`;
     await svc('profile', 'set', 'base_url', sandbox.url);

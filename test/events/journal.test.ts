@@ -14,7 +14,7 @@ import fs from 'node:fs/promises';
 import { setImmediate } from 'node:timers/promises';
 import { afterAll, beforeEach, expect, it, onTestFinished, vi } from 'vitest';
 import { createRedactor } from '../../src/base/security/redact.ts';
-import { Journal, type JournalLine, lineAfter, readJournal, recentIds } from '../../src/events/journal.ts';
+import { Journal, type JournalLine, readJournal, recentIds } from '../../src/events/journal.ts';
 import { FakeClock } from '../support/clock.ts';
 import { handlePrototype, ownDirectory, received } from './support.ts';
 
@@ -98,18 +98,6 @@ it('the journal continues after a line that was left incomplete, and skips it wh
     { line: 2, problem: 'it is truncated or not JSON' },
     { line: 3, entry: { id: 'e3' } },
   ]);
-});
-
-it('the journal says after how many bytes each event begins, from which follows its line', async () => {
-  writeFileSync(file, '{"received_at":"cut\nsecond, cut o');
-  const journal = await Journal.open(file, plain);
-  const places = await Promise.all(['a', 'ü', 'c'].map((id) => journal.append(received(id))));
-  await journal.close();
-  expect(await Promise.all(places.map((at) => lineAfter(file, at)))).toEqual([3, 4, 5]);
-  expect(idsIn(await gather(readJournal(file, { fromLine: 4 })))).toEqual(['ü', 'c']);
-  expect(await lineAfter(file, readFileSync(file).length + 1)).toBeUndefined();
-  const bytes = readFileSync(file);
-  expect(places.map((at) => bytes.subarray(at, at + 2).toString())).toEqual(['{"', '{"', '{"']);
 });
 
 it('the journal reads round lines that are no events', async () => {

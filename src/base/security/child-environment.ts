@@ -109,22 +109,6 @@ interface ChildLimits {
 }
 
 /**
- * Runs a command of the operator with `input` on its standard input, and passes on its output line by line. Never
- * rejects.
- */
-export function runLine(
-  line: string,
-  input: string | Uint8Array,
-  { onLine, ...options }: CommandOptions & ChildLimits & { onLine: (line: string) => void },
-): Promise<ChildEnd> {
-  const child = startCommand(line, options);
-  // A command may end without reading its input.
-  child.stdin.on('error', () => undefined).end(input);
-  for (const stream of [child.stdout, child.stderr]) forEachLine(stream, onLine);
-  return childEnd(child, { graceMs: 1000, ...options });
-}
-
-/**
  * Resolves when a program is over. When its time is up or the signal aborts it is killed; where it has `graceMs`, it is
  * asked to end first. What it started may continue. Never rejects.
  */

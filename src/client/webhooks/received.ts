@@ -39,19 +39,9 @@ export function readDelivery(bytes: Uint8Array): ReadDelivery {
     : { problem: `event.${missing} is missing or not a string` };
 }
 
-/** Returns the job that an event names, if any. */
-export function jobOf({ event }: Delivery): { id: string | undefined; status: string | undefined } {
-  const job = memberOf(event['data'], 'job');
-  return { id: textIn(job, 'id'), status: textIn(job, 'status') };
-}
-
 export function textIn(value: unknown, name: string): string | undefined {
-  const member = memberOf(value, name);
+  const member = isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
   return typeof member === 'string' ? member : undefined;
-}
-
-function memberOf(value: unknown, name: string): unknown {
-  return isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
 }
 
 function textOf(bytes: Uint8Array): string | undefined {

@@ -63,12 +63,6 @@ const parameters = {
   port: value('--port <n>', 'port to listen on; 0 takes a free one (default 4020)', integer(0, 65_535)),
   ...ADDRESS_PARAMETERS,
   forwardTo: repeated('--forward-to <url>', 'post each event there too: https, or loopback', parseTarget),
-  exec: value(
-    '--exec <command>',
-    'run this shell command for each event, with the event on its standard input and fields in SVC_EVENT_ID, SVC_EVENT_TYPE, SVC_JOB_ID, SVC_JOB_STATUS …',
-    text,
-  ),
-  execLimit: value('--exec-limit <duration>', 'time limit of that command (default 5m)', positiveDuration),
   journal: extending(value('--journal <file>', 'append each event to this file before it is acknowledged', text)),
   for: conflicting(['until'], value('--for <duration>', 'end after this time', positiveDuration)),
   until: value('--until <time>', 'end at this time', momentAhead),
@@ -81,23 +75,21 @@ type ListenInput = Input<typeof parameters>;
 
 export const listen = defineCommand({
   description:
-    'An event is acknowledged as soon as it is in the journal, and then printed, forwarded and passed to the command: none of these can delay or lose it. An event whose id was received before is marked as repeated. Signatures are kept and forwarded, not checked.',
-  details:
-    'The command of --exec is one line for the shell (sh -c), like a git hook. Nothing of an event becomes part of it, keys are not in its environment, and its output goes to stderr.',
+    'An event is acknowledged as soon as it is in the journal, and then printed and forwarded: neither can delay or lose it. An event whose id was received before is marked as repeated. Signatures are kept and forwarded, not checked.',
   examples: [
     ['svc events listen', 'events posted to http://127.0.0.1:4020 are printed'],
     [
       'svc events listen --journal events.jsonl --forward-to http://localhost:3000/webhooks',
       'store them, and forward them to an application in development',
     ],
-    [`svc events listen --exec 'notify-send "$SVC_EVENT_TYPE" "$SVC_JOB_ID"'`, 'run a command for each event'],
+    ['svc events listen | while read -r event; do svc au resume; done', 'run a command for each event'],
     [
       'svc events listen --max 1 --for 10m -o json',
       'wait for one event, ten minutes at most, and end with 11 if none came',
     ],
   ],
   exitCodes: [
-    [1, 'the command of --exec failed'],
+    1,
     [8, 'an event did not reach a target'],
     [11, 'the time was over before --max events came'],
     13,
@@ -126,7 +118,7 @@ export const listen = defineCommand({
       isPrinted = true;
     } finally {
       unprocessed = await finish(context, listener);
-      resends = await reportAll(context, unprocessed, input.journal);
+      resends = unprocessed.flatMap((each) => reportUnprocessed(context, each, input.journal) ?? []);
       // Where the listener ends by itself, its error has these commands.
       if (!isPrinted || context.signal.aborted)
         for (const { advice, words } of resends) noteNext(context, `to send them again${advice}`, words);
@@ -157,16 +149,14 @@ function timeUntil({ clock }: Context, until: Moment | undefined): number | unde
 
 function optionsOf(context: Context, input: ListenInput, refusals: Refusals): ListenOptions {
   const { system, clock, out } = context;
-  const { exec, execLimit: limitMs = 300_000, journal, max, forwardTo } = input;
-  const { env: environment, platform, cwd } = system;
+  const { journal, max, forwardTo } = input;
   return {
     port: input.port ?? DEFAULT_PORT,
     clock,
     forwardTo,
     limit: max,
-    environment,
+    environment: system.env,
     journal: journal === undefined ? undefined : resolvePath(context, journal),
-    command: exec === undefined ? undefined : { line: exec, environment, platform, cwd, limitMs },
     redact: (line) => out.redact(line),
     onEvent: reportEvent(context, refusals),
   };
@@ -240,19 +230,9 @@ async function aborted(signal: AbortSignal): Promise<void> {
   if (!signal.aborted) await once(signal, 'abort');
 }
 
-/** Reports which events were not processed. @returns how to send them again, for each target, from the journal */
-async function reportAll(context: Context, unprocessed: readonly Unprocessed[], journal?: string): Promise<Resend[]> {
-  const resends: Resend[] = [];
-  for (const each of unprocessed) {
-    const resend = await reportUnprocessed(context, each, journal);
-    if (resend !== undefined) resends.push(resend);
-  }
-  return resends;
-}
-
 /**
  * Returns the exit code. A listener ends by a signal, which is no error, but the exit code names it.
- * @throws SvcError `network` if an event did not reach a target, `local` if the command of one failed
+ * @throws SvcError `network` if an event did not reach a target
  */
 function exitCode({ signal }: Context, unprocessed: readonly Unprocessed[], resends: readonly Resend[]): number {
   if (!signal.aborted) {
@@ -266,15 +246,14 @@ function exitCode({ signal }: Context, unprocessed: readonly Unprocessed[], rese
 function notProcessed(unprocessed: readonly Unprocessed[], resends: readonly Resend[]): SvcError {
   const advice = resends.find((one) => one.advice !== '')?.advice ?? '';
   const [next, ...alternatives] = resends.map(({ words }) => words);
-  const isUnreached = unprocessed.some(({ target }) => target !== undefined);
-  return new SvcError(isUnreached ? 'network' : 'local', 'not every event was processed', {
+  return new SvcError('network', 'not every event was forwarded', {
     retryable: false,
     hint: next && `Send them again${advice}:`,
     next,
     alternatives,
     facts: {
       unprocessed: unprocessed.map(({ target, count, ids }) => ({
-        target: target === undefined ? null : displayTarget(target),
+        target: displayTarget(target),
         count,
         ids: ids.map(shortId),
       })),

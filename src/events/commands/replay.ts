@@ -1,11 +1,11 @@
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { isSvcError, SvcError } from '../../base/errors.ts';
 import { type Context, defineCommand, dryRunParameter } from '../../cli/app/command.ts';
-import { argument, type Input, reading, repeated, suggesting, value } from '../../cli/app/parameter.ts';
+import { argument, type Input, reading, repeated, value } from '../../cli/app/parameter.ts';
 import { listPrinter } from '../../cli/app/print.ts';
 import { resolvePath } from '../../cli/app/files/typed-path.ts';
 import { moment } from '../../cli/app/moment.ts';
-import { integer, text, textToSend } from '../../cli/app/value-parsers.ts';
+import { text, textToSend } from '../../cli/app/value-parsers.ts';
 import { isUnsafe } from '../../cli/output/text.ts';
 import { countText } from '../../cli/output/time.ts';
 import type { View } from '../../cli/output/view.ts';
@@ -30,15 +30,13 @@ const parameters = {
   journal: reading(argument('<journal>', "a file that 'svc events listen --journal' wrote", text), ['.jsonl']),
   forwardTo: value('--forward-to <url>', 'send the events there; https, or loopback', parseTarget),
   id: repeated('--id <id>', 'only the event with this id', textToSend),
-  type: suggesting({ wordsOf: 'event' }, repeated('--type <type>', 'only events of this type', text)),
   dryRun: dryRunParameter,
   since: value('--since <time>', 'only events received from this time on', moment),
-  fromLine: value('--from-line <n>', 'only events from this line of the journal on, counted from 1', integer(1)),
 } as const;
 
 export const replay = defineCommand({
   description:
-    'Sends each event with its original body and headers, without keys, and with a header svc-replayed that says when it was received. Sends all events, unless --id, --type, --since or --from-line selects some.',
+    'Sends each event with its original body and headers, without keys, and with a header svc-replayed that says when it was received. Sends all events, unless --id or --since selects some.',
   examples: [
     ['svc events replay events.jsonl --forward-to http://localhost:3000/webhooks --since 1h', 'the last hour'],
     ['svc events replay events.jsonl --forward-to http://localhost:3000/webhooks --id 5f0c…', 'a single event'],
@@ -55,9 +53,9 @@ export const replay = defineCommand({
     try {
       await print(rows(context, replaying, tally));
     } catch (error) {
-      throw withResumeHint(error, replaying, tally);
+      throw await withResumeHint(context, error, replaying, tally);
     }
-    report(context, replaying, tally);
+    await report(context, replaying, tally);
   },
   async request(context, input) {
     const target = requiredTarget(context, input);
@@ -80,8 +78,8 @@ interface Replaying {
 }
 
 /** Returns the selected events. A time that is relative to now becomes a fixed one, with which the replay can go on later. */
-function choiceOf({ clock }: Context, { id, type, since, fromLine }: ReplayInput): Choice {
-  return { ids: id, types: type, since: since?.(clock.now()), fromLine };
+function choiceOf({ clock }: Context, { id, since }: ReplayInput): Choice {
+  return { ids: id, since: since?.(clock.now()) };
 }
 
 function requiredTarget(context: Context, { forwardTo, journal }: ReplayInput): URL {
@@ -186,7 +184,8 @@ function count({ notices }: Context, journal: string, replayed: Replayed, tally:
 }
 
 /** Reports the outcome at the end. @throws SvcError if any event did not reach the target, or was not found */
-function report({ notices }: Context, replaying: Replaying, tally: Tally): void {
+async function report(context: Context, replaying: Replaying, tally: Tally): Promise<void> {
+  const { notices } = context;
   const { journal, target, choice, dryRun } = replaying;
   const { sent, redacted, unreadable, failedCount, notChosen, missing } = tally;
   if (unreadable > MAX_REPORTED_UNREADABLE) notices.warn(`${unreadable} lines were skipped in all`);
@@ -196,13 +195,12 @@ function report({ notices }: Context, replaying: Replaying, tally: Tally): void 
         ? `${countText(redacted, 'event')} would be sent with [hidden] or masked digits in place of what was received`
         : `${countText(redacted, 'event')} sent with [hidden] or masked digits in place of what was received`,
     );
-  if (failedCount > 0) throw failedError(replaying, tally);
-  const isWhole = choice.fromLine === undefined || choice.fromLine === 1;
-  const isWithoutEvent = isWhole && sent + notChosen === 0;
+  if (failedCount > 0) throw await failedError(context, replaying, tally);
+  const isWithoutEvent = sent + notChosen === 0;
   if (isWithoutEvent && unreadable > 0) throw wrongJournal(`no line of ${journal} is an event; nothing was sent`);
   if (missing.size > 0) {
     throw new SvcError('not_found', `no event ${[...missing].join(', ')} was found in ${journal}`, {
-      hint: 'Check the id, and that --type, --since and --from-line do not exclude it.',
+      hint: 'Check the id, and that --since does not exclude it.',
     });
   }
   if (tally.firstDamaged !== undefined && (choice.ids ?? []).length === 0) throw damagedError(replaying, tally);
@@ -219,7 +217,7 @@ function damagedError(
   { firstDamaged, sent, unreadable }: Tally,
 ): SvcError {
   // Its id alone is selected, because the events behind it were sent.
-  const selection = dryRun ? choice : { ids: ['<id>'], fromLine: firstDamaged };
+  const selection = dryRun ? choice : { ids: ['<id>'] };
   const done = dryRun
     ? 'Nothing was sent. Correct the line first'
     : `The other events were sent (${sent}). Correct the line, and send its event alone`;
@@ -230,32 +228,60 @@ function damagedError(
   });
 }
 
-function failedError({ journal, target, choice }: Replaying, tally: Tally): SvcError {
+async function failedError(context: Context, replaying: Replaying, tally: Tally): Promise<SvcError> {
+  const { journal, target } = replaying;
   const { sent, failedCount, failed, firstFailed, stopped } = tally;
-  const rest = stopped ? '; the rest was not tried, since the target does not respond' : '';
+  const untried = stopped ? '; the rest was not tried, since the target does not respond' : '';
   // For many failures, or ids that cannot be typed, the command repeats everything from the first failure.
   const isMany = stopped || failedCount > FAILED_KEPT || failed.some(({ id }) => isUnsafe(id));
-  const ids = isMany ? choice.ids : failed.map(({ id }) => id);
+  const rest = isMany
+    ? await restOf(context, replaying, firstFailed, context.signal)
+    : { ...replaying.choice, ids: failed.map(({ id }) => id) };
   const tried = countText(sent + failedCount, 'event');
-  return new SvcError('network', `${failedCount} of ${tried} did not reach ${displayTarget(target)}${rest}`, {
+  return new SvcError('network', `${failedCount} of ${tried} did not reach ${displayTarget(target)}${untried}`, {
     hint: `Check that the target is running, then send them again${targetAdvice(target)}.`,
-    next: replayCommand(journal, target, { ...choice, ids, fromLine: firstFailed }),
+    next: replayCommand(journal, target, rest),
     facts: { sent, failed: failedCount },
   });
 }
 
 /** Adds to the error of an interrupted replay how to resume it. */
-function withResumeHint(error: unknown, { journal, target, choice, dryRun }: Replaying, tally: Tally): unknown {
+async function withResumeHint(context: Context, error: unknown, replaying: Replaying, tally: Tally): Promise<unknown> {
+  const { journal, target, dryRun } = replaying;
   if (dryRun || !isSvcError(error, 'hangup', 'interrupted', 'terminated', 'timeout')) return error;
   const { last, firstFailed, sent } = tally;
-  const fromLine = firstFailed ?? (last === undefined ? choice.fromLine : last + 1);
-  const repeats =
-    firstFailed === undefined
-      ? 'an event that was under way is sent again'
-      : 'all from the first that failed are sent again';
+  const line = firstFailed ?? (last === undefined ? undefined : last + 1);
   return error.with({
     message: `${error.message}; sent until then: ${countText(sent, 'event')}`,
-    hint: `To resume${targetAdvice(target)}; ${repeats}.`,
-    next: replayCommand(journal, target, { ...choice, fromLine }),
+    hint: `To resume${targetAdvice(target)}; an event may be sent again.`,
+    next: replayCommand(journal, target, await restOf(context, replaying, line, AbortSignal.timeout(LONGEST_LOOK_MS))),
   });
+}
+
+/** An interrupt is obeyed at once, so that a long journal is not read again: its resume command sends everything. */
+const LONGEST_LOOK_MS = 100;
+
+/**
+ * Returns the selection that contains every selected event from this line on. The events of a journal are in no order of
+ * time after a clock was set back, so the earliest of them counts.
+ */
+async function restOf(
+  context: Context,
+  { journal, choice }: Replaying,
+  from: number | undefined,
+  signal: AbortSignal,
+): Promise<Choice> {
+  const file = resolvePath(context, journal);
+  // A pipe can be read only once.
+  if (from === undefined || !statSync(file, { throwIfNoEntry: false })?.isFile()) return choice;
+  const [{ isChosen }, { readJournal }] = await Promise.all([import('../forward.ts'), import('../journal.ts')]);
+  let since = Infinity;
+  try {
+    for await (const read of readJournal(file, { signal }))
+      if (read.line >= from && 'entry' in read && isChosen(read.entry, choice))
+        since = Math.min(since, Date.parse(read.entry.received_at));
+  } catch {
+    return choice;
+  }
+  return since === Infinity ? choice : { ...choice, since };
 }

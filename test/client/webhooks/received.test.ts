@@ -1,17 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import {
-  headersToForward,
-  headersToKeep,
-  jobOf,
-  KnownIds,
-  readDelivery,
-} from '../../../src/client/webhooks/received.ts';
-
-const sample = {
-  event: { id: 'e1', type: 'account-updater.job.completed', data: { job: { id: 'j1', status: 'completed' } } },
-  delivered_at: '2026-01-05T12:00:00Z',
-};
+import { headersToForward, headersToKeep, KnownIds, readDelivery } from '../../../src/client/webhooks/received.ts';
 
 function read(value: unknown): ReturnType<typeof readDelivery> {
   return readDelivery(Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)));
@@ -21,13 +10,6 @@ describe('reading a delivery', () => {
   it('the reader of deliveries keeps types and members that nobody knows', () => {
     const odd = { event: { id: '1', type: 'tenant.moved', data: 'text', more: [1] }, extra: { a: null } };
     expect(read(odd)).toEqual({ delivery: odd });
-  });
-
-  it('the reader of deliveries names the job, and does without one', () => {
-    const found = read(sample);
-    expect('delivery' in found && jobOf(found.delivery)).toEqual({ id: 'j1', status: 'completed' });
-    const none = read({ event: { id: '1', type: 't', data: { job: { id: 7 } } } });
-    expect('delivery' in none && jobOf(none.delivery)).toEqual({ id: undefined, status: undefined });
   });
 
   it.each([

@@ -90,17 +90,12 @@ it.each([
     ['--id', 'a', '--id', 'b'],
     ['a', 'b', 'a'],
   ],
-  [['--type', 'tenant.odd'], ['c']],
   [
     ['--since', '2026-01-05T12:00:02Z'],
     ['a', 'c'],
   ],
   [['--since', '2026-01-05T12:00:02Z', '--id', 'a'], ['a']],
   [['--since', '2026-01-05T13:00:00Z'], []],
-  [
-    ['--from-line', '3'],
-    ['a', 'c'],
-  ],
 ])('svc events replay chooses with %j', async (argv, ids) => {
   const { code } = await replay(...argv);
   expect(code).toBe(0);
@@ -117,7 +112,7 @@ it('svc events replay continues after one that is refused, and ends with 8 and t
     code: 'network',
     message: expect.stringContaining('1 of 4 events did not reach'),
     hint: expect.stringContaining('<url> is the whole target, of which parts are not shown'),
-    next: 'svc events replay j.jsonl --forward-to <url> --id b --from-line 2',
+    next: 'svc events replay j.jsonl --forward-to <url> --id b',
     failed: 1,
     sent: 3,
   });
@@ -150,21 +145,20 @@ it('svc events replay gives up when the target does not respond at all', async (
   target.play([{ on: 'connection', act: (socket) => socket.end('no TLS') }]);
   const href = target.url.href.replace('http:', 'https:');
   writeFileSync(home.file('many.jsonl'), ['c', 'd', 'e', 'f', 'g', 'h'].map((id, at) => line(id, at)).join(''));
-  const type = ['--type', 'account-updater.job.completed'];
-  const argv = ['events', 'replay', 'many.jsonl', '--forward-to', href, ...type];
+  const ids = ['d', 'e', 'f', 'g', 'h'].flatMap((id) => ['--id', id]);
+  const argv = ['events', 'replay', 'many.jsonl', '--forward-to', href, ...ids];
   const { code, stdout, stderr } = await svcIn(home.path, argv);
   expect(code).toBe(8);
   expect(rowsIn(stdout).length).toBe(3);
   expect(JSON.parse(stderr)).toMatchObject({
     message: expect.stringContaining('the rest was not tried'),
-    next_words: ['svc', ...argv.with(4, href.replace(/\/$/, '')), '--from-line', '2'],
+    next_words: ['svc', ...argv.with(4, href.replace(/\/$/, '')), '--since', '2026-01-05T12:00:01.000Z'],
   });
 });
 
 it.each<[string, number, string[], string[]]>([
   ['before the first', 0, ['--since', '2026-01-05T12:00:01Z'], ['--since', '2026-01-05T12:00:01.000Z']],
-  ['in between', 2, ['--id', 'a', '--id', 'b'], ['--id', 'a', '--id', 'b', '--from-line', '3']],
-  ['in a part', 0, ['--from-line', '2'], ['--from-line', '2']],
+  ['in between', 2, ['--id', 'a', '--id', 'b'], ['--id', 'a', '--id', 'b', '--since', '2026-01-05T12:00:02.000Z']],
 ])('svc events replay goes on with the same selection after an interrupt %s', async (_, index, argv, next) => {
   expect(errorIn(await interrupted(index, argv))).toMatchObject({
     code: 'interrupted',
@@ -174,10 +168,19 @@ it.each<[string, number, string[], string[]]>([
 
 it('svc events replay that is interrupted after a failure goes on at the event that failed', async () => {
   const { next_words: next } = errorIn(await interrupted(3, [], (index) => (index === 1 ? 400 : 200)));
-  expect(next).toEqual(['svc', 'events', 'replay', 'j.jsonl', '--forward-to', '<url>', '--from-line', '2']);
+  expect(next).toEqual([
+    'svc',
+    'events',
+    'replay',
+    'j.jsonl',
+    '--forward-to',
+    '<url>',
+    '--since',
+    '2026-01-05T12:00:01.000Z',
+  ]);
 });
 
-it('svc events replay goes on by the place in the journal, where the times of a clock that was set back are in no order', async () => {
+it('svc events replay leaves out no event when it goes on, where a clock was set back between the events', async () => {
   writeFileSync(home.file('j.jsonl'), [5, 6, 3, 4].map((second, at) => line(`e${at}`, second)).join(''));
   const { next_words: next } = errorIn(await interrupted(2, []));
   const sent = sentIds().slice(0, 2);
@@ -185,7 +188,8 @@ it('svc events replay goes on by the place in the journal, where the times of a 
   const before = sentIds().length;
   const argv = (next as string[]).slice(1).map((word) => (word === '<url>' ? target.url.href : word));
   expect((await svcIn(home.path, argv)).code).toBe(0);
-  expect([...sent, ...sentIds().slice(before)]).toEqual(['e0', 'e1', 'e2', 'e3']);
+  expect(next).toEqual(expect.arrayContaining(['--since', '2026-01-05T12:00:03.000Z']));
+  expect(new Set([...sent, ...sentIds().slice(before)])).toEqual(new Set(['e0', 'e1', 'e2', 'e3']));
 });
 
 it('svc events replay names the same ids again where more failed than it lists', async () => {
@@ -193,7 +197,17 @@ it('svc events replay names the same ids again where more failed than it lists',
   writeFileSync(home.file('j.jsonl'), ['x', ...ids, 'y'].map((id, at) => line(id, at)).join(''));
   target.play([answer(400)]);
   const options = ids.flatMap((id) => ['--id', id]);
-  const words = ['svc', 'events', 'replay', 'j.jsonl', '--forward-to', '<url>', ...options, '--from-line', '2'];
+  const words = [
+    'svc',
+    'events',
+    'replay',
+    'j.jsonl',
+    '--forward-to',
+    '<url>',
+    ...options,
+    '--since',
+    '2026-01-05T12:00:01.000Z',
+  ];
   expect(errorIn(await replay(...options))['next_words']).toEqual(words);
 });
 
@@ -225,10 +239,10 @@ it('svc events replay ends with 13 after a line that is damaged, and the command
   const damaged = await replay();
   expect([damaged.code, sentIds()], damaged.stderr).toEqual([13, ['a', 'c']]);
   expect(errorIn(damaged)).toMatchObject({ line: 3, sent: 2, unreadable: 2 });
-  expect(errorIn(damaged)['next_words']).toEqual(expect.arrayContaining(['--id', '<id>', '--from-line', '3']));
+  expect(errorIn(damaged)['next_words']).toEqual(expect.arrayContaining(['--id', '<id>']));
   expect(await replay('--id', 'c')).toMatchObject({ code: 0 });
   writeFileSync(home.file('j.jsonl'), `${line('a', 0)}{"received_at":"2026\n${line('b', 1)}${line('c', 1)}`);
-  expect(await replay('--id', 'b', '--from-line', '3')).toMatchObject({ code: 0 });
+  expect(await replay('--id', 'b')).toMatchObject({ code: 0 });
   expect(sentIds()).toEqual(['a', 'c', 'c', 'b']);
 });
 
@@ -249,17 +263,10 @@ it.each([[[]], [['--dry-run']], [['--id', 'a']]])(
 it.each([
   ['', [], 'the journal is empty: nothing was sent\n'],
   ['\n', [], 'the journal is empty: nothing was sent\n'],
-  [line('a', 0), ['--type', 'other'], 'no event matches: nothing was sent\n'],
-  ['{"received_at', ['--from-line', '2'], 'no event matches: nothing was sent\n'],
+  [line('a', 0), ['--since', '2027-01-01'], 'no event matches: nothing was sent\n'],
 ])('svc events replay of %j with %j says that there is nothing to send', async (content, argv, words) => {
   writeFileSync(home.file('j.jsonl'), content);
   expect(await replay(...argv)).toMatchObject({ code: 0, stderr: words });
-});
-
-it('svc events replay refuses a line after the end of the journal, which may have been rotated', async () => {
-  writeFileSync(home.file('j.jsonl'), line('a', 0));
-  const refused = await replay('--from-line', '4');
-  expect([refused.code, refused.stderr]).toEqual([13, expect.stringContaining('has no line 4: it ends with line 1')]);
 });
 
 it('svc events replay tells when something went out that the journal hides', async () => {
