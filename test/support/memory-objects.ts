@@ -1,6 +1,5 @@
 import { SvcError } from '../../src/base/errors.ts';
-import { foreignObject, type ObjectStore } from '../../src/client/store/objects.ts';
-import type { StoredFile } from '../../src/client/store/store.ts';
+import { damagedFile, type ObjectStore, type StoredFile } from '../../src/client/store/store.ts';
 
 /**
  * What happens to an attempt to create an object. `lost`: the store creates it, and the response never comes. `repeated`:
@@ -36,8 +35,7 @@ export class MemoryObjects implements ObjectStore {
   async read(name: string, most: number): Promise<Uint8Array | undefined> {
     await this.#request(`read ${name}`);
     const bytes = this.objects.get(name);
-    if (bytes !== undefined && bytes.byteLength > most)
-      throw foreignObject(this.name, name, `it has ${bytes.byteLength} bytes`);
+    if (bytes !== undefined && bytes.byteLength > most) throw damagedFile(name, `it has ${bytes.byteLength} bytes`);
     return bytes && Uint8Array.from(bytes);
   }
 

@@ -9,7 +9,7 @@ import { requireSpelledPlaces } from '../../cli/config/variables.ts';
 import { requireDirectory } from '../../cli/config/paths.ts';
 import { countText } from '../../cli/output/time.ts';
 import type { Client } from '../../client/api/client.ts';
-import { ReadOnlyPlace } from '../../client/store/objects.ts';
+import { ReadOnlyPlace } from '../../client/store/store.ts';
 import type { Flaw } from '../../client/transfer/receive.ts';
 import { fileSource, hashFile, hashIfReadable, type UploadSource } from '../../client/transfer/source.ts';
 import type { AccountUpdaterJob } from '../../schema/account-updater.ts';

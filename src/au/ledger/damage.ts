@@ -1,6 +1,6 @@
 import { SvcError } from '../../base/errors.ts';
 import { utcTime } from '../../cli/output/time.ts';
-import type { ObjectStore } from '../../client/store/objects.ts';
+import type { ObjectStore } from '../../client/store/store.ts';
 import { UNDER_WAY_MS, UPLOAD_LIFE_MS } from '../../schema/account-updater-files.ts';
 
 /** Returns the error for a part of a ledger that is not as svc wrote it. */

@@ -5,7 +5,7 @@
 
 import { refuseNewer } from '../../base/errors.ts';
 import { sideBySide } from '../../base/side-by-side.ts';
-import type { ObjectStore } from '../../client/store/objects.ts';
+import type { ObjectStore } from '../../client/store/store.ts';
 import { isObject, parsedJson } from '../../schema/json-value.ts';
 import { damagedLedger } from './damage.ts';
 import type { ClaimEntry, Entry, Keys } from './entry.ts';

@@ -1,6 +1,6 @@
 import { sideBySide } from '../../base/side-by-side.ts';
 import { sha256Of } from '../../base/files/draft.ts';
-import type { ObjectStore } from '../../client/store/objects.ts';
+import type { ObjectStore } from '../../client/store/store.ts';
 import type { StoredFile } from '../../client/store/store.ts';
 import { standingClaims } from './claims.ts';
 import { damagedLedger, forkedLedger, unreadableEntry } from './damage.ts';

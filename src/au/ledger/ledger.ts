@@ -3,7 +3,7 @@ import * as z from 'zod/mini';
 import { isSvcError, SvcError } from '../../base/errors.ts';
 import { sha256Of } from '../../base/files/draft.ts';
 import type { Clock } from '../../base/system.ts';
-import { type ObjectStore, ReadOnlyPlace } from '../../client/store/objects.ts';
+import { type ObjectStore, ReadOnlyPlace } from '../../client/store/store.ts';
 import { isoTime, parseTime } from '../../cli/output/time.ts';
 import { parsedJson } from '../../schema/json-value.ts';
 import { absentLedger, damagedLedger, forkedLedger, unreadableEntry } from './damage.ts';

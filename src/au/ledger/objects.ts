@@ -1,5 +1,5 @@
 import { isSvcError } from '../../base/errors.ts';
-import type { ObjectStore } from '../../client/store/objects.ts';
+import type { ObjectStore } from '../../client/store/store.ts';
 import { damagedLedger } from './damage.ts';
 
 /** The most bytes of an object that is no set of rows. */

@@ -2,22 +2,22 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { sha256Of } from '../../base/files/draft.ts';
 import type { Context } from '../../cli/app/command.ts';
-import type { ObjectStore, ObjectStoreOptions } from '../../client/store/objects.ts';
-import { openObjects } from '../../client/store/open-objects.ts';
+import { openStore } from '../../client/store/open-store.ts';
 import { S3_SECRETS } from '../../client/store/s3/settings.ts';
+import type { ObjectStore } from '../../client/store/store.ts';
 import type { UsedLedger } from './used-ledger.ts';
 
 /** Opens a place for ledgers without reading it. After this, the credentials of a bucket are removed from all output. */
 export function openLedgerStore(
   context: Context,
   location: string,
-  alone?: ObjectStoreOptions['alone'],
+  writers: 'machine' | 'machines' = 'machines',
 ): Promise<ObjectStore> {
   const { system, clock, signal, trace } = context;
   if (/^s3:/i.test(location)) for (const name of S3_SECRETS) context.addSecret(system.env[name]?.trim() ?? '');
   const { env, cwd, pid } = system;
   const isAlive = (one: number): boolean => system.isAlive(one);
-  return openObjects({ env, cwd, pid, isAlive, clock, signal, trace }, location, { noun: 'ledger', alone });
+  return openStore({ env, cwd, pid, isAlive, clock, signal, trace }, location, { noun: 'ledger', writers });
 }
 
 /** Tells whether two locations are the same place: a directory may also be reached through a link. */
@@ -50,7 +50,7 @@ export async function openSharedStore(
 
 /** Opens the ledgers of a directory that only this machine uses. */
 export function openOwnLedgers(context: Context, directory: string): Promise<ObjectStore> {
-  return openLedgerStore(context, directory, { file: path.join(directory, '.lock'), host: context.system });
+  return openLedgerStore(context, directory, 'machine');
 }
 
 /** Opens the copies of what this machine read of a ledger, below its folder of the tenant. Two ledgers have objects of the same names. */

@@ -1,5 +1,4 @@
-import type { ObjectStore } from '../../client/store/objects.ts';
-import type { StoredFile } from '../../client/store/store.ts';
+import type { ObjectStore, StoredFile } from '../../client/store/store.ts';
 
 /**
  * The objects of a place as a command that sends rows would leave them. What is created stays in memory, so that a dry run

@@ -1,7 +1,7 @@
 import { isSvcError, SvcError } from '../../base/errors.ts';
 import type { Client } from '../../client/api/client.ts';
 import { pollUntil } from '../../client/api/poll.ts';
-import { ReadOnlyPlace } from '../../client/store/objects.ts';
+import { ReadOnlyPlace } from '../../client/store/store.ts';
 import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
 import { deliveryOf } from '../ledger/claims.ts';
 import { isDone } from '../ledger/is-done.ts';

@@ -1,7 +1,7 @@
 import fs from 'node:fs';
 import os from 'node:os';
 import nodePath from 'node:path';
-import { systemCodeOf, writeFailure } from '../errors.ts';
+import { systemCodeOf, writeFailure, wrongSize } from '../errors.ts';
 
 /** Creates a file and returns when its content is on the disk. */
 export function writeFlushed(file: string, data: string | Uint8Array, mode = 0o600): void {
@@ -10,6 +10,8 @@ export function writeFlushed(file: string, data: string | Uint8Array, mode = 0o6
     fs.fchmodSync(descriptor, mode);
     fs.writeFileSync(descriptor, data);
     fs.fsyncSync(descriptor);
+    const [{ size }, bytes] = [fs.fstatSync(descriptor), Buffer.byteLength(data)];
+    if (size !== bytes) throw wrongSize(file, size, bytes);
   } finally {
     fs.closeSync(descriptor);
   }

@@ -1,16 +1,20 @@
+import { randomBytes } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
-import { isAbsent, readFailure as unreadable, SvcError, systemCodeOf, writeFailure } from '../../base/errors.ts';
+import { isAbsent, isSvcError, readFailure, SvcError, systemCodeOf, writeFailure } from '../../base/errors.ts';
 import { makeDirectory } from '../../base/files/directory.ts';
-import { Draft } from '../../base/files/draft.ts';
-import { syncDirectory } from '../../base/files/durable.ts';
+import { syncDirectory, whileBusy, writeFlushed } from '../../base/files/durable.ts';
+import { withLock } from '../../base/files/lock.ts';
 import { READ_WITHOUT_LINKS } from '../../base/files/own-file.ts';
-import { linkUnlessTaken, moveIntoPlace } from '../../base/files/target.ts';
+import { linkIfFree, linkUnlessTaken, moveIntoPlace, NO_LINKS } from '../../base/files/target.ts';
 import {
+  absentPlace,
+  closedPlace,
   damagedFile,
-  type FileStore,
+  isLocalFile,
   type LocalFile,
-  MAX_TEXT_BYTES,
+  readOnlyPlace,
+  type Store,
   type StoredFile,
   type StoreContent,
   type StoreHost,
@@ -18,123 +22,66 @@ import {
 } from './store.ts';
 
 const READ_BYTES = 1024 * 1024;
+const OWNER_ONLY = 0o700;
 
-type DirectoryHost = Pick<StoreHost, 'pid' | 'isAlive' | 'clock' | 'signal' | 'onWarning'>;
+/** Error codes of the system for a directory that this machine may only read. */
+const READ_ONLY: ReadonlySet<string> = new Set(['EACCES', 'EROFS']);
 
-/** A store in a directory. Files are written in a hidden folder and then moved to their final names. */
-export class DirectoryStore implements FileStore {
+/**
+ * A store in a directory, which machines may share. A complete and flushed draft gets the name of its target by a hard link,
+ * which fails on a taken name. A killed writer leaves at most a hidden draft.
+ */
+export class DirectoryStore implements Store {
   readonly name: string;
   readonly workDirectory: string;
   readonly isRemote: boolean = false;
-  readonly #host: DirectoryHost;
+  readonly #host: Pick<StoreHost, 'pid' | 'isAlive' | 'clock' | 'signal' | 'onWarning'>;
   readonly #content: StoreContent;
   readonly #lock: string;
 
-  /** `directory` is an absolute path. It is created when the lock is first taken. */
-  constructor(directory: string, host: DirectoryHost, content: StoreContent) {
-    const { writer } = content;
+  /** `directory` is an absolute path. It is created by its first writer, unless machines share it. */
+  constructor(
+    directory: string,
+    host: Pick<StoreHost, 'pid' | 'isAlive' | 'clock' | 'signal' | 'onWarning'>,
+    content: StoreContent,
+  ) {
+    const { lock = '' } = content;
     this.name = directory;
     this.#content = content;
-    this.#lock = path.join(directory, writer === '' ? '.lock' : `.${writer}.lock`);
-    this.workDirectory = path.join(directory, writer === '' ? '.work' : `.${writer}`);
+    this.#lock = path.join(directory, lock === '' ? '.lock' : `.${lock}.lock`);
+    this.workDirectory = path.join(directory, lock === '' ? '.work' : `.${lock}`);
     this.#host = host;
   }
 
-  async *list(prefix: string, after = ''): AsyncGenerator<StoredFile> {
-    for await (const file of this.#walk('', prefix)) if (file.path > after) yield file;
-  }
-
-  async find(file: string): Promise<StoredFile | undefined> {
-    const at = this.#at(file);
-    let handle: fs.promises.FileHandle | undefined;
-    try {
-      // As in a list, what is below a link is not of the store, and a folder is no file.
-      const folders = file.split('/').slice(0, -1);
-      for (const depth of folders.keys())
-        if (!(await fs.promises.lstat(this.#at(folders.slice(0, depth + 1).join('/')))).isDirectory()) return undefined;
-      const found = await fs.promises.lstat(at);
-      if (found.isDirectory()) return undefined;
-      const irregular = irregularity(found);
-      if (irregular !== undefined) return { path: file, bytes: found.size, irregular };
-      handle = await fs.promises.open(at, READ_WITHOUT_LINKS);
-      return { path: file, bytes: (await handle.stat()).size };
-    } catch (error) {
-      if (isAbsent(error)) return undefined;
-      throw readFailure(at, error);
-    } finally {
-      await handle?.close();
-    }
-  }
-
-  async names(): Promise<readonly string[]> {
-    return this.#names('');
-  }
-
-  async *read(file: string): AsyncGenerator<Uint8Array> {
-    let handle: fs.promises.FileHandle | undefined;
-    try {
-      handle = await this.#open(file);
-      for (;;) {
-        const { bytesRead, buffer } = await handle.read(Buffer.allocUnsafe(READ_BYTES));
-        if (bytesRead === 0) return;
-        yield buffer.subarray(0, bytesRead);
-      }
-    } catch (error) {
-      throw readFailure(this.#at(file), error);
-    } finally {
-      await handle?.close();
-    }
-  }
-
-  async readRange(file: string, from: number, length: number): Promise<Uint8Array> {
-    let handle: fs.promises.FileHandle | undefined;
-    try {
-      handle = await this.#open(file);
-      const { size } = await handle.stat();
-      // A forged record or index can name any size, so the size is checked before memory is allocated.
-      if (from < 0 || length < 0 || from + length > size) throw this.#damaged(file, 'it is too short');
-      const bytes = Buffer.allocUnsafe(length);
-      for (let at = 0; at < length;) {
-        const { bytesRead } = await handle.read(bytes, at, length - at, from + at);
-        if (bytesRead === 0) throw this.#damaged(file, 'it is too short');
-        at += bytesRead;
-      }
-      return bytes;
-    } catch (error) {
-      throw readFailure(this.#at(file), error);
-    } finally {
-      await handle?.close();
-    }
-  }
-
-  async readText(file: string): Promise<string | undefined> {
-    let handle: fs.promises.FileHandle | undefined;
-    try {
-      handle = await this.#open(file);
-      const { size } = await handle.stat();
-      if (size > MAX_TEXT_BYTES) throw this.#damaged(file, `it has ${size} bytes`);
-      return await handle.readFile('utf8');
-    } catch (error) {
-      if (isAbsent(error)) return undefined;
-      throw readFailure(this.#at(file), error);
-    } finally {
-      await handle?.close();
-    }
-  }
-
-  async create(file: string, content: LocalFile | string): Promise<boolean> {
+  async create(file: string, content: LocalFile | Uint8Array | string): Promise<'created' | 'exists'> {
     const target = this.#at(file);
     try {
-      makeDirectory(path.dirname(target));
-      if (typeof content !== 'string') return commit(content.path, target);
-      return await this.#withText(content, (draft) => commit(draft, target));
+      this.#requirePlace();
+      const mode = this.#mode;
+      makeDirectory(path.dirname(target), mode, true);
+      const isCreated = isLocalFile(content)
+        ? await this.#link(content.path, target)
+        : // An object is never changed, so that others need to read it only.
+          await this.#withDraft(target, content, 0o600 | (mode & 0o044), (draft) => this.#link(draft, target));
+      // Another machine must not find the name again after a loss of power.
+      syncDirectory(path.dirname(target));
+      return isCreated ? 'created' : 'exists';
     } catch (error) {
+      // A folder that cannot be made is an error of svc, whose cause is that of the system.
+      const code = systemCodeOf(isSvcError(error) ? error.cause : error);
+      const { noun, writers } = this.#content;
+      if (writers === 'machines' && READ_ONLY.has(code ?? '')) throw readOnlyPlace(this.name, noun, error);
       throw writeFailure(target, error);
     }
   }
 
-  async replace(file: string, text: string): Promise<void> {
-    await this.#withText(text, (draft) => moveIntoPlace(draft, this.#at(file), true));
+  async put(file: string, text: string): Promise<void> {
+    const target = this.#at(file);
+    try {
+      await this.#withDraft(target, text, 0o600, (draft) => moveIntoPlace(draft, target, true));
+    } catch (error) {
+      throw writeFailure(target, error);
+    }
   }
 
   async remove(file: string): Promise<void> {
@@ -146,6 +93,75 @@ export class DirectoryStore implements FileStore {
     }
     // The folder of a day is removed with its last file.
     await fs.promises.rmdir(path.dirname(this.#at(file))).catch(() => undefined);
+  }
+
+  async read(file: string, most: number): Promise<Uint8Array | undefined> {
+    try {
+      return await this.#withFile(file, (handle, size) => {
+        if (size > most) throw this.#damaged(file, `it has ${size} bytes`);
+        return handle.readFile();
+      });
+    } catch (error) {
+      if (!isSvcError(error, 'not_found')) throw error;
+      this.#requirePlace();
+      return undefined;
+    }
+  }
+
+  async readRange(file: string, from: number, length: number): Promise<Uint8Array> {
+    return this.#withFile(file, async (handle, size) => {
+      // A forged record or index can name any size, so the size is checked before memory is allocated.
+      if (from < 0 || length < 0 || from + length > size) throw this.#damaged(file, 'it is too short');
+      const bytes = Buffer.allocUnsafe(length);
+      for (let at = 0; at < length;) {
+        const { bytesRead } = await handle.read(bytes, at, length - at, from + at);
+        if (bytesRead === 0) throw this.#damaged(file, 'it is too short');
+        at += bytesRead;
+      }
+      return bytes;
+    });
+  }
+
+  async *stream(file: string): AsyncGenerator<Uint8Array> {
+    let handle: fs.promises.FileHandle | undefined;
+    try {
+      handle = await this.#open(file);
+      for (;;) {
+        const { bytesRead, buffer } = await handle.read(Buffer.allocUnsafe(READ_BYTES));
+        if (bytesRead === 0) return;
+        yield buffer.subarray(0, bytesRead);
+      }
+    } catch (error) {
+      throw this.#readFailure(file, error);
+    } finally {
+      await handle?.close();
+    }
+  }
+
+  async *list(prefix: string, after = ''): AsyncGenerator<StoredFile> {
+    for (const file of this.#walk('', prefix)) if (file.path > after) yield file;
+  }
+
+  async find(file: string): Promise<StoredFile | undefined> {
+    const at = this.#at(file);
+    try {
+      // As in a list, what is below a link is not of the store, and a folder is no file.
+      const folders = file.split('/').slice(0, -1);
+      for (const depth of folders.keys())
+        if (!(await fs.promises.lstat(this.#at(folders.slice(0, depth + 1).join('/')))).isDirectory()) return undefined;
+      const found = await fs.promises.lstat(at);
+      if (found.isDirectory()) return undefined;
+      const irregular = irregularity(found);
+      if (irregular !== undefined) return { path: file, bytes: found.size, irregular };
+      return await this.#withFile(file, async (_, bytes) => ({ path: file, bytes }));
+    } catch (error) {
+      if (isAbsent(error) || isSvcError(error, 'not_found')) return undefined;
+      throw this.#readFailure(file, error);
+    }
+  }
+
+  async names(): Promise<readonly string[]> {
+    return this.#names('');
   }
 
   async lock<T>(work: () => Promise<T>): Promise<T> {
@@ -163,16 +179,61 @@ export class DirectoryStore implements FileStore {
     return workAlone(this, { noun, lock: this.#lock, onWithoutLinks }, this.#host, work);
   }
 
+  /**
+   * The rights of a folder. In a directory that machines share, these are those of the directory, so that each user who may
+   * use it can use all of it.
+   */
+  get #mode(): number {
+    if (this.#content.writers !== 'machines') return OWNER_ONLY;
+    return (fs.statSync(this.name).mode & 0o7077) | OWNER_ONLY;
+  }
+
+  /** Writes and flushes a draft for `use`, which gives it its final name, and removes what is left of it. */
+  async #withDraft<T>(
+    target: string,
+    content: Uint8Array | string,
+    mode: number,
+    use: (draft: string) => T | Promise<T>,
+  ): Promise<T> {
+    const hidden = `.${randomBytes(8).toString('hex')}`;
+    const folder = this.#content.writers === 'one' ? this.workDirectory : path.dirname(target);
+    const draft = path.join(folder, hidden);
+    try {
+      writeFlushed(draft, content, mode);
+      return await use(draft);
+    } finally {
+      // Where a parent is a file, rmSync would fail, and hide why the draft was not written.
+      if (fs.existsSync(draft)) whileBusy(() => fs.rmSync(draft, { force: true }));
+    }
+  }
+
+  async #link(draft: string, target: string): Promise<boolean> {
+    const { noun, writers } = this.#content;
+    if (writers === 'one') return linkUnlessTaken(draft, target);
+    try {
+      return linkIfFree(draft, target);
+    } catch (error) {
+      if (!NO_LINKS.has(systemCodeOf(error) ?? '')) throw error;
+      if (writers === 'machine') return withLock(this.#lock, this.#host, async () => linkUnlessTaken(draft, target));
+      throw new SvcError(
+        'config',
+        `the file system of ${this.name} has no hard links, so machines cannot share a ${noun} there`,
+        { hint: 'Use a directory on another file system, or a bucket (s3://bucket/prefix).', cause: error },
+      );
+    }
+  }
+
   // Sorts a directory by its name with a slash, so that paths are in the same order as in the list of a bucket.
-  async *#walk(directory: string, prefix: string): AsyncGenerator<StoredFile> {
+  *#walk(directory: string, prefix: string): Generator<StoredFile> {
     for (const name of this.#names(directory)) {
       const at = `${directory}${name}`;
-      if (directory === '' && name.startsWith('.')) continue;
+      // One writer has its drafts at the top; a hidden file in a folder of an archive is not of svc, and has to be seen.
+      if (name.startsWith('.') && (directory === '' || this.#content.writers !== 'one')) continue;
       if (name.endsWith('/')) {
         if (at.startsWith(prefix) || prefix.startsWith(at)) yield* this.#walk(at, prefix);
       } else if (at.startsWith(prefix)) {
         const found = fs.lstatSync(this.#at(at), { throwIfNoEntry: false });
-        if (found) yield { path: at, bytes: found.size, irregular: irregularity(found) };
+        if (found) yield { path: at, bytes: found.size, changedAt: found.mtimeMs, irregular: irregularity(found) };
       }
     }
   }
@@ -182,8 +243,22 @@ export class DirectoryStore implements FileStore {
       const found = fs.readdirSync(this.#at(directory), { withFileTypes: true });
       return found.map((entry) => (entry.isDirectory() ? `${entry.name}/` : entry.name)).toSorted();
     } catch (error) {
-      if (isAbsent(error)) return [];
-      throw readFailure(this.#at(directory), error);
+      if (!isAbsent(error)) throw this.#readFailure(directory, error);
+      this.#requirePlace();
+      return [];
+    }
+  }
+
+  async #withFile<T>(file: string, use: (handle: fs.promises.FileHandle, size: number) => Promise<T>): Promise<T> {
+    let handle: fs.promises.FileHandle | undefined;
+    try {
+      handle = await this.#open(file);
+      const { size } = await handle.stat();
+      return await use(handle, size);
+    } catch (error) {
+      throw this.#readFailure(file, error);
+    } finally {
+      await handle?.close();
     }
   }
 
@@ -195,16 +270,26 @@ export class DirectoryStore implements FileStore {
     return fs.promises.open(at, READ_WITHOUT_LINKS);
   }
 
-  /** Writes and flushes a temporary file for `use`, which moves it to its final name. Removes the file if `use` did not. */
-  async #withText<T>(text: string, use: (file: string) => T): Promise<T> {
-    const draft = await Draft.begin(path.join(this.workDirectory, 'text'));
+  /** Checks that a directory that machines share is there: it may be on a volume that is not mounted. */
+  #requirePlace(): void {
+    const { noun, writers } = this.#content;
+    if (writers === 'machines' && !this.#isThere()) throw absentPlace(this.name, noun);
+  }
+
+  #isThere(): boolean {
     try {
-      await draft.write(text);
-      await draft.seal();
-      return use(draft.path);
-    } finally {
-      await draft.discard();
+      return fs.statSync(this.name).isDirectory();
+    } catch (error) {
+      if (isAbsent(error)) return false;
+      throw this.#readFailure('', error);
     }
+  }
+
+  #readFailure(file: string, error: unknown): unknown {
+    const { noun, writers } = this.#content;
+    if (isAbsent(error)) return new SvcError('not_found', `${this.#at(file)} does not exist`, { cause: error });
+    const isClosed = writers === 'machines' && ['EACCES', 'EPERM'].includes(systemCodeOf(error) ?? '');
+    return isClosed ? closedPlace(this.name, noun, file, error) : readFailure(this.#at(file), error);
   }
 
   #damaged(file: string, problem: string): SvcError {
@@ -222,12 +307,6 @@ export class DirectoryStore implements FileStore {
   }
 }
 
-function commit(draft: string, target: string): boolean {
-  if (!linkUnlessTaken(draft, target)) return false;
-  syncDirectory(path.dirname(target));
-  return true;
-}
-
 function irregularity(found: fs.Stats): string | undefined {
   if (found.isFile()) return undefined;
   if (found.isSymbolicLink()) return 'a symbolic link';
@@ -241,9 +320,4 @@ function removeFailure(file: string, error: unknown): SvcError {
     hint: 'Check whether something holds it (lsattr), its permissions and those of its folder.',
     cause: error,
   });
-}
-
-function readFailure(file: string, error: unknown): unknown {
-  if (!isAbsent(error)) return unreadable(file, error);
-  return new SvcError('not_found', `${file} does not exist`, { cause: error });
 }

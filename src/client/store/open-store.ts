@@ -1,13 +1,12 @@
 import path from 'node:path';
 import { SvcError } from '../../base/errors.ts';
-import type { FileStore, StoreContent, StoreHost } from './store.ts';
+import type { Store, StoreContent, StoreHost } from './store.ts';
 
 /**
  * Opens a store without reading it: a directory, or `s3://bucket/prefix`.
  * @throws SvcError `usage`; `key_missing`, `config` for a bucket
  */
-export async function openStore(host: StoreHost, location: string, content: StoreContent): Promise<FileStore> {
-  const { noun } = content;
+export async function openStore(host: StoreHost, location: string, content: StoreContent): Promise<Store> {
   const scheme = /^([a-z][a-z0-9+.-]+):\/\//i.exec(location)?.[1];
   if (scheme?.toLowerCase() === 's3') {
     const { S3Store } = await import('./s3/store.ts');
@@ -18,7 +17,7 @@ export async function openStore(host: StoreHost, location: string, content: Stor
       hint: 'For a directory of this name, put ./ before it.',
     });
   if (scheme !== undefined)
-    throw new SvcError('usage', `an ${noun} cannot be kept at ${scheme}://`, {
+    throw new SvcError('usage', `the ${content.noun} cannot be kept at ${scheme}://`, {
       hint: 'Name a directory, or s3://bucket/prefix.',
     });
   const { DirectoryStore } = await import('./directory-store.ts');

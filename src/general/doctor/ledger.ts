@@ -8,7 +8,7 @@ import { tenantOfKey } from '../../au/run/tenant-proof.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { directoryOf } from '../../cli/config/paths.ts';
 import { countText } from '../../cli/output/time.ts';
-import type { ObjectStore } from '../../client/store/objects.ts';
+import type { ObjectStore } from '../../client/store/store.ts';
 import { ALL_STEPS_MS } from './connection.ts';
 import { failedBy, type Finding, ok, warning } from './finding.ts';
 

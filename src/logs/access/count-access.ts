@@ -1,6 +1,6 @@
 import { sha256Of } from '../../base/files/draft.ts';
 import type { Context } from '../../cli/app/command.ts';
-import type { FileStore } from '../../client/store/store.ts';
+import type { Store } from '../../client/store/store.ts';
 import { startOfDay } from '../../cli/output/time.ts';
 import { DAY_MS } from '../../schema/durations.ts';
 import type { ActorLabels } from '../actor.ts';
@@ -50,7 +50,7 @@ export interface AccessDays {
 /** Counts what each actor did in some days. The manifest must have the segments of all days before, too. */
 export async function countAccess(
   context: Context,
-  store: FileStore,
+  store: Store,
   manifest: Pick<Manifest, 'coverage' | 'first' | 'segments'>,
   { dir, from, to, dormantMs, timeless, labels }: AccessDays,
 ): Promise<Access> {

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { isSvcError, SvcError } from '../../base/errors.ts';
 import { wholeSecond } from '../../cli/output/time.ts';
 import type { Client } from '../../client/api/client.ts';
-import type { FileStore } from '../../client/store/store.ts';
+import type { Store } from '../../client/store/store.ts';
 import { beginAt } from '../entry.ts';
 import { confirmedAhead } from '../follow/follow-logs.ts';
 import { requireShortOverlap } from '../overlap.ts';
@@ -70,7 +70,7 @@ export interface ArchiveRun extends RunBegin {
  * @throws SvcError `usage` for a long overlap; the failure, with the time left before unarchived entries are lost; `pending` while another process writes
  */
 export async function runArchive(
-  store: FileStore,
+  store: Store,
   openClient: () => Promise<Client>,
   options: RunOptions,
 ): Promise<ArchiveRun> {
@@ -96,7 +96,7 @@ interface KnownTime {
 }
 
 async function runLocked(
-  store: FileStore,
+  store: Store,
   client: Client,
   tenantId: string,
   options: RunOptions,
@@ -143,7 +143,7 @@ async function runLocked(
   };
 }
 
-function watchOf(store: FileStore, client: Client, tenantId: string, options: RunOptions): LostFilesWatch {
+function watchOf(store: Store, client: Client, tenantId: string, options: RunOptions): LostFilesWatch {
   return new LostFilesWatch(store, {
     onChange: options.onLost,
     async restore(missing) {
@@ -156,7 +156,7 @@ function watchOf(store: FileStore, client: Client, tenantId: string, options: Ru
 
 /** Opens an archive again after its store failed. What the failed commit left locally is removed. */
 async function reopened(
-  store: FileStore,
+  store: Store,
   client: Client,
   { service, onDamage }: RunOptions,
   { tenantId, damage }: RunBegin,
@@ -181,7 +181,7 @@ function beginOf(writer: ArchiveWriter, first: FoundArchive['first']): Omit<RunB
   };
 }
 
-function openWriter(store: FileStore, { first, last }: FoundArchive, client: Client): Promise<ArchiveWriter> {
+function openWriter(store: Store, { first, last }: FoundArchive, client: Client): Promise<ArchiveWriter> {
   return ArchiveWriter.open(store, last, {
     tenantId: first.tenant_id,
     now: () => client.now(),
@@ -202,7 +202,7 @@ function timeOf(sync: Pick<SteadySync, 'time'>, client: Client): KnownTime['now'
 }
 
 async function begun(
-  store: FileStore,
+  store: Store,
   tenantId: string,
   client: Client,
   { service, since, retentionMs }: RunOptions,
@@ -244,7 +244,7 @@ async function endOf(work: Promise<void>): Promise<SvcError | undefined> {
 
 const UNEXPLAINED = ['usage', 'config', 'hangup', 'interrupted', 'terminated', 'bug'] as const;
 
-async function explained(failure: unknown, store: FileStore, time: KnownTime, { retentionMs }: RunOptions) {
+async function explained(failure: unknown, store: Store, time: KnownTime, { retentionMs }: RunOptions) {
   if (!isSvcError(failure) || isSvcError(failure, ...UNEXPLAINED)) return failure;
   const error = isSvcError(failure, 'checksum_mismatch') ? damageError(failure, store) : failure;
   try {
@@ -261,6 +261,6 @@ async function explained(failure: unknown, store: FileStore, time: KnownTime, { 
 }
 
 /** Adds the command that lists all damage to the error of a damaged file. */
-function damageError(error: SvcError, { name }: FileStore): SvcError {
+function damageError(error: SvcError, { name }: Store): SvcError {
   return error.with({ next: error.next ?? ['logs', 'verify', name] });
 }

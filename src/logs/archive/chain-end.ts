@@ -3,7 +3,7 @@ import { isSvcError, SvcError } from '../../base/errors.ts';
 import { sha256OfAll } from '../../base/files/draft.ts';
 import { linkOrCopy } from '../../base/files/target.ts';
 import { isoTime } from '../../cli/output/time.ts';
-import { type FileStore, removeIfAllowed } from '../../client/store/store.ts';
+import { readText, removeIfAllowed, type Store } from '../../client/store/store.ts';
 import type { TailPosition } from '../entry.ts';
 import { appendRecord, readReviewsAfter, type RecordDraft } from './records/chain.ts';
 import {
@@ -23,12 +23,12 @@ import { nextCheckpoint, removeOutdated, storePosition } from './side-files.ts';
 
 /** The end of an archive's chain, where a writer appends records. The caller must have the store's lock. */
 export class ChainEnd {
-  readonly #store: FileStore;
+  readonly #store: Store;
   readonly #kept: ReadonlySet<string>;
   #last: Link;
 
   /** `last` is the newest record. Files in `kept` are never removed, because they have the only copy of their entries. */
-  constructor(store: FileStore, last: Link, kept: ReadonlySet<string> = new Set()) {
+  constructor(store: Store, last: Link, kept: ReadonlySet<string> = new Set()) {
     this.#store = store;
     this.#last = last;
     this.#kept = kept;
@@ -86,7 +86,7 @@ export class ChainEnd {
   /** Removes the files of a record whose number another writer's record has taken, except files that this one names. */
   async #dropOwn(draft: RecordDraft): Promise<void> {
     const path = recordPath(this.next);
-    const text = await this.#store.readText(path);
+    const text = await readText(this.#store, path);
     if (text === undefined) return;
     const others = new Set([...pathsNamedBy(parseRecord(text, path).record), ...this.#kept]);
     for (const own of pathsNamedBy(draft)) {
@@ -101,7 +101,7 @@ export class ChainEnd {
  * until the commit, because another number needs another name.
  */
 export async function storeSegment(
-  store: FileStore,
+  store: Store,
   sequence: number,
   { file, tenantId, day, isRaw, entries, first, last, supplementary }: Omit<ClosedSegment, 'index'>,
 ): Promise<Segment> {
@@ -110,7 +110,7 @@ export async function storeSegment(
   const spare = { ...file, path: `${file.path}.spare` };
   linkOrCopy(file.path, spare.path);
   // A run killed before its commit may have left the identical file.
-  if (!(await store.create(path, spare)) && (await sha256OfAll(store.read(path))) !== sha256)
+  if ((await store.create(path, spare)) === 'exists' && (await sha256OfAll(store.stream(path))) !== sha256)
     throw new SvcError('checksum_mismatch', `${path} in ${store.name} is not the file that its name says`, {
       hint: 'Move it away, then run the command again: no record names it.',
     });

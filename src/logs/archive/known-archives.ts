@@ -6,14 +6,14 @@ import { sha256Of, writeFileAtomicSync } from '../../base/files/draft.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { serviceOf } from '../../cli/app/service.ts';
 import { directoryOf } from '../../cli/config/paths.ts';
-import type { FileStore } from '../../client/store/store.ts';
+import type { Store } from '../../client/store/store.ts';
 
 /**
  * Checks that an archive which is not there is not one that this machine wrote to. A volume may not be mounted, and what a
  * new archive in its place has would be missing from the other one. `again` begins a new one on the operator's word.
  * @throws SvcError `config`
  */
-export function requireUnknownArchive(context: Context, store: FileStore, again: readonly string[]): void {
+export function requireUnknownArchive(context: Context, store: Store, again: readonly string[]): void {
   const file = fileOf(context, store);
   if (file === undefined || !fs.existsSync(file)) return;
   throw new SvcError(
@@ -28,7 +28,7 @@ export function requireUnknownArchive(context: Context, store: FileStore, again:
 }
 
 /** Remembers that there is an archive. What cannot be remembered is archived all the same. */
-export function rememberArchive(context: Context, store: FileStore): void {
+export function rememberArchive(context: Context, store: Store): void {
   const file = fileOf(context, store);
   if (file === undefined || fs.existsSync(file)) return;
   try {
@@ -41,7 +41,7 @@ export function rememberArchive(context: Context, store: FileStore): void {
 }
 
 /** Returns the file that remembers an archive; undefined without a home directory, and in a sandbox, which has no real logs. */
-function fileOf(context: Context, { workDirectory }: FileStore): string | undefined {
+function fileOf(context: Context, { workDirectory }: Store): string | undefined {
   const state = serviceOf(context) === 'sandbox' ? undefined : directoryOf(context.system, 'state');
   // Two services may each have a bucket of the same name, but have no work directory in common.
   return state === undefined

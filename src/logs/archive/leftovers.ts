@@ -1,6 +1,6 @@
 import { isSvcError, type SvcError } from '../../base/errors.ts';
 import { sha256OfAll } from '../../base/files/draft.ts';
-import type { FileStore, StoredFile } from '../../client/store/store.ts';
+import type { Store, StoredFile } from '../../client/store/store.ts';
 import type { Log } from '../../schema/log.ts';
 import { entryOf } from '../entry.ts';
 import { notAsNamed, recordsMissing } from './archive-errors.ts';
@@ -38,7 +38,7 @@ export interface Leftovers {
  * Finds the segments that no record names. `last` is the newest record.
  * @throws SvcError `checksum_mismatch` if there are files of later records, so that records are missing
  */
-export async function findLeftovers(store: FileStore, last: Link): Promise<Leftovers> {
+export async function findLeftovers(store: Store, last: Link): Promise<Leftovers> {
   const { recent, from } = await recentOf(store, last);
   const oldest = last.record.sequence + 1 - recent.length;
   const named = new Set(recent.flatMap((record) => filesNamedBy(record).segments).map(({ path }) => path));
@@ -62,7 +62,7 @@ export async function findLeftovers(store: FileStore, last: Link): Promise<Lefto
 }
 
 /** Returns the recent records, and the time from which a run before or after the oldest of them read the log. */
-async function recentOf(store: FileStore, { record }: Link): Promise<{ recent: ArchiveRecord[]; from: number }> {
+async function recentOf(store: Store, { record }: Link): Promise<{ recent: ArchiveRecord[]; from: number }> {
   const recent = [record];
   let oldest = record;
   let before = await recordBefore(store, oldest);
@@ -74,7 +74,7 @@ async function recentOf(store: FileStore, { record }: Link): Promise<{ recent: A
   return { recent, from: Date.parse((before ?? oldest).position.settled) };
 }
 
-async function recordBefore(store: FileStore, { sequence }: ArchiveRecord): Promise<ArchiveRecord | undefined> {
+async function recordBefore(store: Store, { sequence }: ArchiveRecord): Promise<ArchiveRecord | undefined> {
   return sequence === 0 ? undefined : unlessDamaged(readRecord(store, sequence - 1).then(({ record }) => record));
 }
 
@@ -94,13 +94,13 @@ export interface UsableLeftovers {
 }
 
 /** Selects the segments whose bytes are those that their names say. The others stay where they are. */
-export async function usableLeftovers(store: FileStore, { recent, segments }: Leftovers): Promise<UsableLeftovers> {
+export async function usableLeftovers(store: Store, { recent, segments }: Leftovers): Promise<UsableLeftovers> {
   const usable: Leftover[] = [];
   let damage: SvcError | undefined;
   const archivedSince = new Map<number, Counts>();
   for (const { path, bytes } of segments) {
     try {
-      const sha256 = await sha256OfAll(store.read(path));
+      const sha256 = await sha256OfAll(store.stream(path));
       if (!path.includes(`-${sha256.slice(0, 12)}.`)) throw notAsNamed(store.name, path);
       // The entries may be archived by the record that took the number of the killed run, or by a later one.
       const number = partNumber(path);
@@ -117,7 +117,7 @@ export async function usableLeftovers(store: FileStore, { recent, segments }: Le
   return { usable, damage };
 }
 
-async function countsOf(store: FileStore, records: readonly ArchiveRecord[]): Promise<Counts> {
+async function countsOf(store: Store, records: readonly ArchiveRecord[]): Promise<Counts> {
   const counts: Counts = new Map();
   for (const segment of records.flatMap((record) => (record.kind === 'segments' ? record.segments : [])))
     for await (const logs of readSegment(store, segment)) for (const log of logs) add(counts, entryOf(log).key);
@@ -128,7 +128,7 @@ async function countsOf(store: FileStore, records: readonly ArchiveRecord[]): Pr
  * Yields the entries that the archive lacks, each as often as it is in the files of one run. Runs that continued from the
  * same record read the same entries, so the files of two runs do not add up.
  */
-export async function* lackingEntries(store: FileStore, usable: readonly Leftover[]): AsyncGenerator<readonly Log[]> {
+export async function* lackingEntries(store: Store, usable: readonly Leftover[]): AsyncGenerator<readonly Log[]> {
   const groups = new Map<string, Leftover[]>();
   for (const file of usable) {
     const group = `${file.path.replace(/[^/]*$/, '')}${String(isRawSegment(file))}`;
@@ -154,7 +154,7 @@ export async function* lackingEntries(store: FileStore, usable: readonly Leftove
 }
 
 /** Whether two files of a day are those that a run writes: its entries in order, and its late ones. */
-async function areOfOneRun(store: FileStore, files: readonly Leftover[]): Promise<boolean> {
+async function areOfOneRun(store: Store, files: readonly Leftover[]): Promise<boolean> {
   const [one, other] = files;
   if (one === undefined || other === undefined || files.length > 2 || partNumber(one.path) !== partNumber(other.path))
     return false;

@@ -1,6 +1,6 @@
 import { isSvcError } from '../../base/errors.ts';
 import { sideBySide } from '../../base/side-by-side.ts';
-import type { FileStore } from '../../client/store/store.ts';
+import type { Store } from '../../client/store/store.ts';
 import { DAY_MS, HOUR_MS } from '../../schema/durations.ts';
 import { type Manifest, readManifest } from './manifest.ts';
 import { changedRecord, damageOf, readLast } from './records/chain.ts';
@@ -24,7 +24,7 @@ const LOOKED_UP = 16;
  * Compares the names and sizes of files with the records, without reading the files. In a bucket only the newest 30 days.
  * @throws SvcError `config` for a newer version, `local`
  */
-export async function findLost(store: FileStore): Promise<LostFiles> {
+export async function findLost(store: Store): Promise<LostFiles> {
   for (;;) {
     try {
       const manifest = await readManifest(store);
@@ -41,7 +41,7 @@ export async function findLost(store: FileStore): Promise<LostFiles> {
   }
 }
 
-async function lostOf(store: FileStore, { segments, last }: Manifest): Promise<LostFiles> {
+async function lostOf(store: Store, { segments, last }: Manifest): Promise<LostFiles> {
   const end = Date.parse(last.record.position.read_to);
   const firstDay = store.isRemote ? dayOf(end - DAYS_IN_BUCKET * DAY_MS) : '';
   const wanted = segments.filter(({ path }) => dayIn(path) >= firstDay);
@@ -70,7 +70,7 @@ async function lostOf(store: FileStore, { segments, last }: Manifest): Promise<L
   return { missing, changed };
 }
 
-async function* listed(store: FileStore, paths: readonly string[], firstDay: string) {
+async function* listed(store: Store, paths: readonly string[], firstDay: string) {
   const folders = new Set(
     paths.filter((path) => !path.startsWith(MANIFEST)).map((path) => path.split('/', 1).join('')),
   );
@@ -88,12 +88,12 @@ interface WatchOptions {
 
 /** Searches for lost files in follow mode: at most once an hour, reporting only changes. */
 export class LostFilesWatch {
-  readonly #store: FileStore;
+  readonly #store: Store;
   readonly #options: WatchOptions;
   #checkedAt = -Infinity;
   #lost: LostFiles | undefined;
 
-  constructor(store: FileStore, options: WatchOptions) {
+  constructor(store: Store, options: WatchOptions) {
     this.#store = store;
     this.#options = options;
   }

@@ -1,6 +1,6 @@
 import { SvcError } from '../../base/errors.ts';
 import { isoTime } from '../../cli/output/time.ts';
-import type { FileStore } from '../../client/store/store.ts';
+import type { Store } from '../../client/store/store.ts';
 import type { TailPosition, TimeRange } from '../entry.ts';
 import { appendRecord, otherWriter, readFirst, readLast } from './records/chain.ts';
 import { stampOf } from './records/clock.ts';
@@ -57,7 +57,7 @@ export interface SignedReview extends ReviewContent {
  * Reads the manifest of an archive: its newest checkpoint, and the chain after it, checked.
  * @throws SvcError `not_found` without an archive, `checksum_mismatch` if it is damaged, `config` if a newer svc wrote it
  */
-export async function readManifest(store: FileStore, bounds: Bounds = {}): Promise<Manifest> {
+export async function readManifest(store: Store, bounds: Bounds = {}): Promise<Manifest> {
   const last = await readLast(store);
   if (last === undefined) throw await noArchive(store);
   const coverage = new Coverage();
@@ -95,7 +95,7 @@ export function signedReview({ review, written_at }: ReviewRecord, number: numbe
 
 /** Reads the manifest together with the position after the newest record. @throws SvcError as `readManifest` */
 export async function readManifestAndPosition(
-  store: FileStore,
+  store: Store,
   bounds: Bounds,
 ): Promise<Manifest & { readonly position: TailPosition }> {
   for (;;) {
@@ -110,7 +110,7 @@ export async function readManifestAndPosition(
 }
 
 /** Whether retention has dropped a file that an earlier manifest named, so that it is not missing. */
-export async function isDropped(store: FileStore, path: unknown): Promise<boolean> {
+export async function isDropped(store: Store, path: unknown): Promise<boolean> {
   const manifest = typeof path === 'string' ? await unlessDamaged(readManifest(store)) : undefined;
   if (typeof path !== 'string' || manifest === undefined) return false;
   const isNamed = manifest.segments.some((segment) => segment.path === path);
@@ -124,7 +124,7 @@ export function isWithin({ first, last }: Segment, { since, until }: Bounds): bo
 }
 
 /** Returns the error for a location without a manifest: there is no archive, or its manifest is gone. */
-export async function noArchive(store: FileStore): Promise<SvcError> {
+export async function noArchive(store: Store): Promise<SvcError> {
   for await (const { path } of store.list('tenant=')) {
     // Another machine may have begun the archive meanwhile, so this error would be wrong.
     if ((await readLast(store)) !== undefined) break;
@@ -163,7 +163,7 @@ export interface FoundArchive {
  * Finds an archive without changing anything; undefined where there is none.
  * @throws SvcError `checksum_mismatch` if its manifest is damaged, `config` if a newer svc wrote it
  */
-export async function findArchive(store: FileStore): Promise<FoundArchive | undefined> {
+export async function findArchive(store: Store): Promise<FoundArchive | undefined> {
   // The newest record is read first: if another machine begins the archive between the reads, the first one exists.
   const last = await readLast(store);
   if (last === undefined) return undefined;
@@ -174,7 +174,7 @@ export async function findArchive(store: FileStore): Promise<FoundArchive | unde
 
 /** @throws SvcError `config` if the archive is of another service or tenant */
 export function checkSubject(
-  store: FileStore,
+  store: Store,
   { first }: Pick<Manifest, 'first'>,
   { service, tenantId }: { readonly service?: string | undefined; readonly tenantId?: string | undefined },
 ): void {
@@ -186,7 +186,7 @@ export function checkSubject(
   if (tenantId !== undefined && tenantId !== first.tenant_id) throw otherTenant(store, first.tenant_id, tenantId);
 }
 
-function otherTenant(store: FileStore, archived: string, found: string): SvcError {
+function otherTenant(store: Store, archived: string, found: string): SvcError {
   return new SvcError(
     'config',
     `${store.name} is an archive of tenant ${archived}, and the key is of tenant ${found}`,
@@ -202,7 +202,7 @@ function otherTenant(store: FileStore, archived: string, found: string): SvcErro
  * @throws SvcError `config` if the location is not empty, `conflict` if another machine was faster
  */
 export async function beginArchive(
-  store: FileStore,
+  store: Store,
   { service, tenantId }: ArchiveSubject,
   { position, since, now, machineAheadMs = 0 }: Beginning,
 ): Promise<Link> {

@@ -6,7 +6,7 @@ import { text } from '../../cli/app/value-parsers.ts';
 import { requireDirectory } from '../../cli/config/paths.ts';
 import type { TransferProgress } from '../../cli/output/progress.ts';
 import { S3_SECRETS } from '../../client/store/s3/settings.ts';
-import type { FileStore } from '../../client/store/store.ts';
+import type { Store } from '../../client/store/store.ts';
 import type { CountOptions } from './count-lines.ts';
 import type { Segment } from './records/record.ts';
 
@@ -30,7 +30,7 @@ export async function openArchive(
   context: Context,
   location: string,
   { signal = context.signal, writer = 'archive' }: { readonly signal?: AbortSignal; readonly writer?: WriterKind } = {},
-): Promise<FileStore> {
+): Promise<Store> {
   const [{ openStore }, { ARCHIVE }] = await Promise.all([
     import('../../client/store/open-store.ts'),
     import('./records/record.ts'),
@@ -42,7 +42,7 @@ export async function openArchive(
   const onWarning = (words: string): void => notices.warn(words);
   const bucketWork = (): string => path.join(requireDirectory(system, 'state'), 'archives');
   const host = { env, cwd, pid, isAlive, clock, signal, bucketWork, onWarning, trace };
-  return openStore(host, location, { ...ARCHIVE, writer: writer === 'archive' ? '' : writer });
+  return openStore(host, location, writer === 'archive' ? ARCHIVE : { ...ARCHIVE, lock: writer });
 }
 
 function prepareForBucket(context: Context): void {
@@ -85,7 +85,7 @@ interface Reading {
   /** The location of the archive as typed. */
   readonly dir: string;
   readonly label: string;
-  readonly store: FileStore;
+  readonly store: Store;
   readonly segments: readonly Pick<Segment, 'bytes'>[];
 }
 

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { isSvcError, SvcError } from '../../base/errors.ts';
 import type { Context } from '../../cli/app/command.ts';
-import type { FileStore } from '../../client/store/store.ts';
+import { readText, type Store } from '../../client/store/store.ts';
 import { openArchive } from './open-archive.ts';
 import { realPath } from './outside-archive.ts';
 import { recordPath } from './records/record.ts';
@@ -11,7 +11,7 @@ import { recordPath } from './records/record.ts';
  * by somebody, from then on.
  * @throws SvcError `usage`
  */
-export async function requireOutsideOthers(context: Context, { name, isRemote }: FileStore): Promise<void> {
+export async function requireOutsideOthers(context: Context, { name, isRemote }: Store): Promise<void> {
   const above = isRemote ? prefixesAbove(name) : directoriesAbove(realPath(name) ?? name);
   for (const location of above) {
     if (!(await isArchive(await openArchive(context, location)))) continue;
@@ -22,9 +22,9 @@ export async function requireOutsideOthers(context: Context, { name, isRemote }:
   }
 }
 
-async function isArchive(store: FileStore): Promise<boolean> {
+async function isArchive(store: Store): Promise<boolean> {
   try {
-    return (await store.readText(recordPath(0))) !== undefined;
+    return (await readText(store, recordPath(0))) !== undefined;
   } catch (error) {
     // What this key or user may not read belongs to somebody else.
     if (isSvcError(error, 'forbidden', 'local')) return false;

@@ -7,7 +7,7 @@ import { constants, createGunzip, inflateRaw } from 'node:zlib';
 import { isSvcError, SvcError, systemCodeOf } from '../../base/errors.ts';
 import { formatNumber } from '../../cli/output/time.ts';
 import { logFromBytes, logFromLine, malformationOf } from '../../client/api/logs.ts';
-import type { FileStore } from '../../client/store/store.ts';
+import type { Store } from '../../client/store/store.ts';
 import type { Log } from '../../schema/log.ts';
 import { AROUND_COLUMNS, type IndexedColumns, shortHash } from './index/segment-index.ts';
 import { isRawSegment, MISSING, type Segment } from './records/record.ts';
@@ -34,7 +34,7 @@ export interface SkipOptions {
 
 /** Yields the entries of a segment, except those that may be skipped. @throws SvcError as `readLines` */
 export async function* readSegment(
-  store: FileStore,
+  store: Store,
   segment: SegmentFacts,
   { among = [], columns, ...options }: ReadSegmentOptions & SkipOptions = {},
 ): AsyncGenerator<readonly Log[]> {
@@ -58,7 +58,7 @@ const MOST_OF_COLUMN = 64 * 1024 * 1024;
 
 /** Reads the lines of the wanted columns, one block for each column. @throws SvcError `checksum_mismatch`, `not_found` */
 async function readColumns(
-  store: FileStore,
+  store: Store,
   { path }: SegmentFacts,
   { columns, wanted }: IndexedColumns,
   { onBytes, signal }: ReadSegmentOptions,
@@ -95,7 +95,7 @@ const LINE_END = 0x0a;
  * @throws SvcError `checksum_mismatch` if the file was changed or is gone
  */
 export async function* readLines(
-  store: FileStore,
+  store: Store,
   segment: SegmentFacts,
   options: ReadSegmentOptions = {},
 ): AsyncGenerator<Buffer> {
@@ -103,7 +103,7 @@ export async function* readLines(
   const seen = { hash: createHash('sha256'), bytes: 0 };
   let entries = 0;
   let rest: Buffer = Buffer.alloc(0);
-  for await (const chunk of unzipped(path, watched(store.read(path), seen, options))) {
+  for await (const chunk of unzipped(path, watched(store.stream(path), seen, options))) {
     const begin = rest.length === 0 ? 0 : chunk.indexOf(LINE_END) + 1;
     const end = chunk.lastIndexOf(LINE_END) + 1;
     // Only a line that spans two chunks is copied.

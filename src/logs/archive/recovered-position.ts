@@ -1,5 +1,5 @@
 import { isSvcError, type SvcError } from '../../base/errors.ts';
-import type { FileStore } from '../../client/store/store.ts';
+import type { Store } from '../../client/store/store.ts';
 import { entryOf, Tally, type TailPosition } from '../entry.ts';
 import { fromStored } from '../position.ts';
 import { positionLost } from './archive-errors.ts';
@@ -19,7 +19,7 @@ export interface FoundPosition {
  * because new entries must be archived regardless, and no backup can have the file of the newest record.
  * @throws SvcError `checksum_mismatch` if segments with entries of it are missing or damaged, too
  */
-export async function findPosition(store: FileStore, last: Link): Promise<FoundPosition> {
+export async function findPosition(store: Store, last: Link): Promise<FoundPosition> {
   try {
     return { position: await readPosition(store, last), damage: undefined };
   } catch (error) {
@@ -28,7 +28,7 @@ export async function findPosition(store: FileStore, last: Link): Promise<FoundP
   }
 }
 
-async function positionFromSegments(store: FileStore, { record }: Link): Promise<TailPosition> {
+async function positionFromSegments(store: Store, { record }: Link): Promise<TailPosition> {
   const position = fromStored({ ...record.position, passed: [] });
   const { settled } = position;
   const passed = new Tally();

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import path from 'node:path';
 import { isSvcError } from '../../base/errors.ts';
 import { damagedBytes, isReadable, logText } from '../../client/api/logs.ts';
-import type { FileStore } from '../../client/store/store.ts';
+import type { Store } from '../../client/store/store.ts';
 import { beyond, byTime, countByKey, type Entry, entryOf } from '../entry.ts';
 import { type LogSource, readSettled } from '../read-range.ts';
 import { readManifest } from './manifest.ts';
@@ -20,7 +20,7 @@ const LEFT_MISSING = ['checksum_mismatch', 'not_found', 'network', 'server', 'ra
  * @returns the paths that were written again
  */
 export async function restoreSegments(
-  store: FileStore,
+  store: Store,
   source: LogSource,
   tenantId: string,
   missing: readonly string[],
@@ -51,7 +51,7 @@ function meets(one: Segment, { path: file, first, last }: Segment): boolean {
 }
 
 async function restore(
-  store: FileStore,
+  store: Store,
   source: LogSource,
   tenantId: string,
   segment: Segment,
@@ -68,14 +68,14 @@ async function restore(
   for (const { at, log } of beyond(own, ({ key }) => archived.get(key) ?? 0))
     await file.add({ at, log, line: logText(log), bytes: damagedBytes(log) });
   const { file: written } = await file.close();
-  return written.sha256 === segment.sha256 && (await store.create(segment.path, written));
+  return written.sha256 === segment.sha256 && (await store.create(segment.path, written)) === 'created';
 }
 
 function isOf(tenantId: string, entryTenant: string | null | undefined): boolean {
   return (entryTenant ?? tenantId) === tenantId;
 }
 
-async function entriesOf(store: FileStore, segments: readonly Segment[]): Promise<Entry[]> {
+async function entriesOf(store: Store, segments: readonly Segment[]): Promise<Entry[]> {
   const entries: Entry[] = [];
   for (const segment of segments)
     for await (const logs of readSegment(store, segment)) entries.push(...logs.map((log) => entryOf(log)));

@@ -1,5 +1,5 @@
 import { isSvcError, type SvcError } from '../../base/errors.ts';
-import type { FileStore } from '../../client/store/store.ts';
+import type { Store } from '../../client/store/store.ts';
 import { HOUR_MS } from '../../schema/durations.ts';
 import { filesKept } from './archive-errors.ts';
 import { INDEX } from './index/segment-index.ts';
@@ -146,7 +146,7 @@ export interface OldSegments {
  * that no record lists stay, and so do entries without a readable time.
  * @throws SvcError as `readRecords`
  */
-export async function findOld(store: FileStore, { end, months }: KeepLimit): Promise<OldSegments> {
+export async function findOld(store: Store, { end, months }: KeepLimit): Promise<OldSegments> {
   const present = new Set<string>();
   const latest = { before: dayOf(keptFrom(end, months)) };
   let newest = '';

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import * as z from 'zod/mini';
 import { isSvcError } from '../../base/errors.ts';
 import { sha256Of } from '../../base/files/draft.ts';
-import { type FileStore, MAX_TEXT_BYTES, removeIfAllowed } from '../../client/store/store.ts';
+import { MAX_TEXT_BYTES, readText, removeIfAllowed, type Store } from '../../client/store/store.ts';
 import { parsedJson } from '../../schema/json-value.ts';
 import type { TailPosition } from '../entry.ts';
 import { fromStored, positionSchema, toStored } from '../position.ts';
@@ -36,7 +36,7 @@ const contentsSchema = z.array(contentSchema);
 
 /** Returns a position as the record with this number stores it; a long list goes into a separate file. */
 export async function storePosition(
-  store: FileStore,
+  store: Store,
   sequence: number,
   position: TailPosition,
 ): Promise<ArchiveRecord['position']> {
@@ -46,7 +46,7 @@ export async function storePosition(
 }
 
 /** Reads the position after a record. @throws SvcError `checksum_mismatch` */
-export async function readPosition(store: FileStore, { record }: Link): Promise<TailPosition> {
+export async function readPosition(store: Store, { record }: Link): Promise<TailPosition> {
   const { passed, ...others } = record.position;
   const found = Array.isArray(passed) ? passed : await readFile(store, passed, passedSchema);
   return fromStored({ ...others, passed: found });
@@ -56,11 +56,7 @@ export async function readPosition(store: FileStore, { record }: Link): Promise<
  * Returns the checkpoint for the next record: the one of `last`, or a new one if that is old. A checkpoint of more than
  * `most` bytes could not be read, so the old one stays and the records after it are read one by one.
  */
-export async function nextCheckpoint(
-  store: FileStore,
-  last: Link,
-  most = MAX_TEXT_BYTES,
-): Promise<SideFile | undefined> {
+export async function nextCheckpoint(store: Store, last: Link, most = MAX_TEXT_BYTES): Promise<SideFile | undefined> {
   const { checkpoint, sequence } = last.record;
   const behind = sequence + 1 - (checkpoint === undefined ? 0 : sideNumber(checkpoint.path));
   if (behind < CHECKPOINT_EVERY || (checkpoint && behind % CHECKPOINT_EVERY !== 0)) return checkpoint;
@@ -70,7 +66,7 @@ export async function nextCheckpoint(
   return storeFile(store, 'checkpoint', sequence + 1, records);
 }
 
-async function readAll(store: FileStore, last: Link): Promise<RecordContent[]> {
+async function readAll(store: Store, last: Link): Promise<RecordContent[]> {
   const records: RecordContent[] = [];
   for await (const content of readContents(store, last)) records.push(content);
   return records;
@@ -80,7 +76,7 @@ async function readAll(store: FileStore, last: Link): Promise<RecordContent[]> {
  * Yields the content of all records up to `last`, from its checkpoint as far as possible.
  * @throws SvcError `checksum_mismatch` for a record that is damaged, missing or does not chain
  */
-export async function* readContents(store: FileStore, last: Link): AsyncGenerator<RecordContent> {
+export async function* readContents(store: Store, last: Link): AsyncGenerator<RecordContent> {
   const file = last.record.checkpoint;
   const copied = file ? await copiedContents(store, file) : [];
   yield* copied;
@@ -88,7 +84,7 @@ export async function* readContents(store: FileStore, last: Link): AsyncGenerato
 }
 
 /** Reads the content in a checkpoint. A damaged one counts as empty, because the records have the same content. */
-async function copiedContents(store: FileStore, file: SideFile): Promise<readonly RecordContent[]> {
+async function copiedContents(store: Store, file: SideFile): Promise<readonly RecordContent[]> {
   try {
     return await readFile(store, file, contentsSchema);
   } catch (error) {
@@ -98,7 +94,7 @@ async function copiedContents(store: FileStore, file: SideFile): Promise<readonl
 }
 
 /** Removes files that neither of the two newest records names. A reader of the previous record may still need its files. */
-export async function removeOutdated(store: FileStore, last: Link, before: Link): Promise<void> {
+export async function removeOutdated(store: Store, last: Link, before: Link): Promise<void> {
   const named = new Set([last, before].flatMap(({ record }) => filesNamedBy(record).side.map(({ path }) => path)));
   for (const kind of ['position', 'checkpoint']) {
     for await (const { path } of store.list(`${MANIFEST}${kind}-`))
@@ -108,7 +104,7 @@ export async function removeOutdated(store: FileStore, last: Link, before: Link)
 
 /** Yields problems of the files that the two newest records name. `contents` is set only if all records are readable. */
 export async function* checkSideFiles(
-  store: FileStore,
+  store: Store,
   newest: readonly Link[],
   contents: readonly RecordContent[] | undefined,
 ): AsyncGenerator<Finding> {
@@ -127,12 +123,12 @@ export async function* checkSideFiles(
 }
 
 /** Writes a file for the record with this number. */
-async function storeFile(store: FileStore, kind: 'position' | 'checkpoint', sequence: number, value: unknown) {
+async function storeFile(store: Store, kind: 'position' | 'checkpoint', sequence: number, value: unknown) {
   const text = textOf(value);
   const sha256 = sha256Of(text);
   const path = sidePath(kind, sequence, sha256);
   // A file with this name can only have the same content.
-  await store.replace(path, text);
+  await store.put(path, text);
   return { path, sha256 };
 }
 
@@ -140,8 +136,8 @@ function textOf(value: unknown): string {
   return `${JSON.stringify(value)}\n`;
 }
 
-async function readFile<T>(store: FileStore, { path, sha256 }: SideFile, schema: z.ZodMiniType<T>): Promise<T> {
-  const text = await store.readText(path);
+async function readFile<T>(store: Store, { path, sha256 }: SideFile, schema: z.ZodMiniType<T>): Promise<T> {
+  const text = await readText(store, path);
   if (text === undefined) throw damaged(path, MISSING);
   if (sha256Of(text) !== sha256) throw damaged(path, 'it was changed');
   const { data } = schema.safeParse(parsedJson(text));

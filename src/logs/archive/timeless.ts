@@ -1,6 +1,6 @@
 import type { Context } from '../../cli/app/command.ts';
 import { countText } from '../../cli/output/time.ts';
-import type { FileStore } from '../../client/store/store.ts';
+import type { Store } from '../../client/store/store.ts';
 import type { Log } from '../../schema/log.ts';
 import { entityText } from '../actor.ts';
 import type { TimeRange } from '../entry.ts';
@@ -41,7 +41,7 @@ export async function readTimeless(
     label,
     store,
     segments,
-  }: { readonly dir: string; readonly label: string; readonly store: FileStore; readonly segments: readonly Segment[] },
+  }: { readonly dir: string; readonly label: string; readonly store: Store; readonly segments: readonly Segment[] },
   onLog: (log: Log) => void,
 ): Promise<void> {
   if (segments.length === 0) return;

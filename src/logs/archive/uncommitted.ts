@@ -1,5 +1,5 @@
 import { isSvcError } from '../../base/errors.ts';
-import type { FileStore } from '../../client/store/store.ts';
+import { readText, type Store } from '../../client/store/store.ts';
 import { namedKinds, SEGMENTS, writtenFor } from './records/named-files.ts';
 import { recordPath } from './records/record.ts';
 
@@ -8,10 +8,10 @@ import { recordPath } from './records/record.ts';
  * their entries, which the service may have forgotten by then. The caller must have the store's lock. Buckets are skipped,
  * because a writer on another machine may be about to commit a file with the same name.
  */
-export async function removeUncommitted(store: FileStore, sequence: number): Promise<void> {
+export async function removeUncommitted(store: Store, sequence: number): Promise<void> {
   if (store.isRemote) return;
   try {
-    if ((await store.readText(recordPath(sequence))) !== undefined) return;
+    if ((await readText(store, recordPath(sequence))) !== undefined) return;
     for (const path of await uncommitted(store, sequence)) await store.remove(path);
   } catch (error) {
     // The caller reports the failure of the run, and the next run removes these files.
@@ -19,7 +19,7 @@ export async function removeUncommitted(store: FileStore, sequence: number): Pro
   }
 }
 
-async function uncommitted(store: FileStore, sequence: number): Promise<string[]> {
+async function uncommitted(store: Store, sequence: number): Promise<string[]> {
   const found: string[] = [];
   for await (const { path } of namedKinds(store))
     if (!path.startsWith(SEGMENTS) && writtenFor(path) === sequence) found.push(path);

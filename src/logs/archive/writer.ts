@@ -1,7 +1,7 @@
 import fs from 'node:fs';
 import { isSvcError, SvcError } from '../../base/errors.ts';
 import { isoTime } from '../../cli/output/time.ts';
-import { type FileStore, removeAll, removeIfAllowed } from '../../client/store/store.ts';
+import { type Store, removeAll, removeIfAllowed } from '../../client/store/store.ts';
 import type { Log } from '../../schema/log.ts';
 import { entryOf, settledBefore, Tally, type TallyLine, type TailPosition, type TimeRange } from '../entry.ts';
 import { ChainEnd, storeSegment } from './chain-end.ts';
@@ -54,7 +54,7 @@ export function addWritten(one: Written, other: Written): Written {
 /** Adds entries to an archive, commit by commit. The caller must have the store's lock. */
 export class ArchiveWriter {
   readonly written: Written = { ...NOTHING_WRITTEN, gaps: [] };
-  readonly #store: FileStore;
+  readonly #store: Store;
   readonly #options: WriterOptions;
   readonly #end: ChainEnd;
   /** The segments that killed runs left, until their entries are committed. */
@@ -72,7 +72,7 @@ export class ArchiveWriter {
    * Continues after the newest record, and commits what killed runs left, because the service may have forgotten it.
    * @throws SvcError `checksum_mismatch` if its position cannot be found, or if records after it are missing
    */
-  static async open(store: FileStore, last: Link, options: WriterOptions): Promise<ArchiveWriter> {
+  static async open(store: Store, last: Link, options: WriterOptions): Promise<ArchiveWriter> {
     const leftovers = await findLeftovers(store, last);
     const found = await findPosition(store, leftovers.last);
     const writer = new ArchiveWriter(store, leftovers, found, options);
@@ -81,7 +81,7 @@ export class ArchiveWriter {
   }
 
   private constructor(
-    store: FileStore,
+    store: Store,
     { last, recent, segments }: Leftovers,
     { position, damage }: FoundPosition,
     options: WriterOptions,

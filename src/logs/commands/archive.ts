@@ -8,7 +8,7 @@ import { moment } from '../../cli/app/moment.ts';
 import { positiveDuration, text } from '../../cli/app/value-parsers.ts';
 import { countText, formatNumber, isoTime, utcTime } from '../../cli/output/time.ts';
 import { simpleColumns, type View } from '../../cli/output/view.ts';
-import type { FileStore } from '../../client/store/store.ts';
+import type { Store } from '../../client/store/store.ts';
 import type { ArchiveRun } from '../archive/archive.ts';
 import {
   cardNumbersArchived,
@@ -176,7 +176,7 @@ function byOf({ system }: Context): string {
  * new one begins.
  * @throws SvcError `usage`, `config`
  */
-async function requireNew(context: Context, store: FileStore, input: ArchiveInput, retentionMs: number): Promise<void> {
+async function requireNew(context: Context, store: Store, input: ArchiveInput, retentionMs: number): Promise<void> {
   const { requireOutsideOthers } = await import('../archive/outside-others.ts');
   await requireOutsideOthers(context, store);
   if (input.since !== undefined) return;
@@ -185,7 +185,7 @@ async function requireNew(context: Context, store: FileStore, input: ArchiveInpu
 }
 
 /** Shows the months that retention would drop. Reads only the archive. */
-async function showOld(context: Context, store: FileStore, keep: number | undefined): Promise<number> {
+async function showOld(context: Context, store: Store, keep: number | undefined): Promise<number> {
   if (keep === undefined)
     throw new SvcError('usage', '--dry-run shows what --keep would drop', { hint: 'Add --keep, such as --keep 13M.' });
   const [{ findOld }, { findArchive }] = await Promise.all([

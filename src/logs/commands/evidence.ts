@@ -9,7 +9,7 @@ import { requireFile, resolvePath } from '../../cli/app/files/typed-path.ts';
 import { text } from '../../cli/app/value-parsers.ts';
 import { countText, formatNumber, isoTime } from '../../cli/output/time.ts';
 import type { View } from '../../cli/output/view.ts';
-import type { FileStore } from '../../client/store/store.ts';
+import type { Store } from '../../client/store/store.ts';
 import type { MissingText } from '../archive/coverage-text.ts';
 import { archiveLocation, openArchive, withByteProgress, withProgress } from '../archive/open-archive.ts';
 import type { Finding } from '../archive/records/chain.ts';
@@ -165,7 +165,7 @@ function evidenceOf(file: string, { bundle, plan, facts, written }: Written): Ev
   };
 }
 
-async function verified(context: Context, store: FileStore): Promise<{ result: Verified; problems: Finding[] }> {
+async function verified(context: Context, store: Store): Promise<{ result: Verified; problems: Finding[] }> {
   const [{ nothingVerified, verifyArchive }, { commitWait }] = await Promise.all([
     import('../verify/verify.ts'),
     import('../verify/commit-wait.ts'),

@@ -5,7 +5,7 @@ import { createGzip } from 'node:zlib';
 import { SvcError } from '../../base/errors.ts';
 import { type Draft, sha256Of } from '../../base/files/draft.ts';
 import { holdsCardNumber } from '../../cli/output/formats.ts';
-import type { FileStore } from '../../client/store/store.ts';
+import { readText, type Store } from '../../client/store/store.ts';
 import { startOfDay } from '../../cli/output/time.ts';
 import { DAY_MS } from '../../schema/durations.ts';
 import { type Bounds, noArchive, type SignedReview, signedReview } from '../archive/manifest.ts';
@@ -50,7 +50,7 @@ export interface EvidencePlan {
 }
 
 /** Selects the content of a bundle. @throws SvcError as `readManifest`, `usage` for a time to come */
-export async function planEvidence(store: FileStore, request: Request): Promise<EvidencePlan> {
+export async function planEvidence(store: Store, request: Request): Promise<EvidencePlan> {
   const { since, until } = request;
   let from = since === undefined ? '0000-01-01' : dayOf(since);
   const to = until === undefined ? '9999-12-31' : dayOf(until - 1);
@@ -138,7 +138,7 @@ export interface WrittenEvidence {
  * @throws SvcError `checksum_mismatch` if a file of the archive was changed, `local` if the bundle cannot be written
  */
 export async function writeEvidence(
-  store: FileStore,
+  store: Store,
   plan: EvidencePlan,
   draft: Draft,
   options: EvidenceOptions,
@@ -182,11 +182,11 @@ function textsOf(plan: EvidencePlan, options: EvidenceOptions) {
 /** Reads the files of a bundle, and counts entries with card numbers. */
 class BundleFiles {
   cardNumbers = 0;
-  readonly #store: FileStore;
+  readonly #store: Store;
   readonly #plan: EvidencePlan;
   readonly #options: EvidenceOptions;
 
-  constructor(store: FileStore, plan: EvidencePlan, options: EvidenceOptions) {
+  constructor(store: Store, plan: EvidencePlan, options: EvidenceOptions) {
     this.#store = store;
     this.#plan = plan;
     this.#options = options;
@@ -196,7 +196,7 @@ class BundleFiles {
   async *read(texts: Readonly<Record<string, string>>): AsyncGenerator<TarFile> {
     for (const [path, text] of Object.entries(texts)) yield textFile(path, text);
     for (const { path, sha256 } of this.#plan.records) {
-      const text = (await this.#store.readText(path)) ?? '';
+      const text = (await readText(this.#store, path)) ?? '';
       if (sha256Of(text) !== sha256) throw damaged(path, 'it was changed meanwhile');
       yield textFile(path, text);
     }
@@ -222,10 +222,10 @@ function textFile(path: string, text: string): TarFile {
   return { path: FOLDER + path, bytes: content.length, content: [content] };
 }
 
-async function* checked(store: FileStore, { path, bytes, sha256 }: Segment, onBytes: (bytes: number) => void) {
+async function* checked(store: Store, { path, bytes, sha256 }: Segment, onBytes: (bytes: number) => void) {
   const hash = createHash('sha256');
   let read = 0;
-  for await (const piece of store.read(path)) {
+  for await (const piece of store.stream(path)) {
     hash.update(piece);
     onBytes(piece.byteLength);
     read += piece.byteLength;

@@ -1,6 +1,6 @@
 import type { Context } from '../../cli/app/command.ts';
 import { excelSafeRows } from '../../cli/output/csv.ts';
-import type { FileStore } from '../../client/store/store.ts';
+import type { Store } from '../../client/store/store.ts';
 import { DAY_MS } from '../../schema/durations.ts';
 import { ACCESS_FIELDS, type AccessRow } from '../access/access.ts';
 import { type Access, countAccess } from '../access/count-access.ts';
@@ -16,7 +16,7 @@ const DORMANT_MS = 90 * DAY_MS;
 /** Collects what a bundle says of reviews and access. Actors have the names that svc knows; no record proves them. */
 export async function evidenceFacts(
   context: Context,
-  { store, dir }: { readonly store: FileStore; readonly dir: string },
+  { store, dir }: { readonly store: Store; readonly dir: string },
   plan: EvidencePlan,
   problems: readonly Finding[],
 ): Promise<EvidenceFacts> {

@@ -3,7 +3,7 @@ import { sha256Of } from '../../base/files/draft.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { moment, type Moment } from '../../cli/app/moment.ts';
 import { isoTime } from '../../cli/output/time.ts';
-import type { FileStore } from '../../client/store/store.ts';
+import type { Store } from '../../client/store/store.ts';
 import { DAY_MS } from '../../schema/durations.ts';
 import type { Log } from '../../schema/log.ts';
 import { isWithin, type Manifest, readManifest } from '../archive/manifest.ts';
@@ -66,7 +66,7 @@ export async function makeReview(context: Context, input: ReviewedDay): Promise<
 interface Reading {
   readonly dir: string;
   readonly label: string;
-  readonly store: FileStore;
+  readonly store: Store;
   readonly segments: readonly Segment[];
 }
 

@@ -3,7 +3,7 @@ import { isSvcError, SvcError } from '../../base/errors.ts';
 import { sha256Of } from '../../base/files/draft.ts';
 import type { Clock } from '../../base/system.ts';
 import { isoTime } from '../../cli/output/time.ts';
-import type { FileStore } from '../../client/store/store.ts';
+import { readText, type Store } from '../../client/store/store.ts';
 import { ChainEnd } from '../archive/chain-end.ts';
 import { type Manifest, readManifest, type SignedReview } from '../archive/manifest.ts';
 import { damaged, dayIn, type Link, recordPath } from '../archive/records/record.ts';
@@ -28,7 +28,7 @@ const PAUSE_MS = 200;
  * @throws SvcError `conflict` if the archive has other entries of these days by now, or other writers are always faster
  */
 export async function signReview(
-  store: FileStore,
+  store: Store,
   review: ReviewContent,
   { clock, signal }: { readonly clock: Clock; readonly signal: AbortSignal },
 ): Promise<Signed> {
@@ -48,7 +48,7 @@ export async function signReview(
   }
 }
 
-async function append(store: FileStore, review: ReviewContent, { last }: Manifest, clock: Clock): Promise<Link> {
+async function append(store: Store, review: ReviewContent, { last }: Manifest, clock: Clock): Promise<Link> {
   const end = new ChainEnd(store, last);
   const { read_to: readTo } = last.record.position;
   await end.appendReview({
@@ -63,9 +63,9 @@ async function append(store: FileStore, review: ReviewContent, { last }: Manifes
 }
 
 /** @throws SvcError `conflict` if the archive says something else of the reviewed days by now, `checksum_mismatch` */
-async function requireSame(store: FileStore, review: ReviewContent, manifest: Manifest): Promise<void> {
+async function requireSame(store: Store, review: ReviewContent, manifest: Manifest): Promise<void> {
   const path = recordPath(review.record);
-  if (sha256Of((await store.readText(path)) ?? '') !== review.record_sha256) throw damaged(path, 'it was changed');
+  if (sha256Of((await readText(store, path)) ?? '') !== review.record_sha256) throw damaged(path, 'it was changed');
   const isUnchanged = isDeepStrictEqual(missingOf(manifest.coverage, review), review.missing);
   if (isUnchanged && entriesOf(manifest, review) === review.entries) return;
   throw new SvcError('conflict', 'the archive has other entries of these days than were reviewed', {

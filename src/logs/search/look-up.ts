@@ -1,5 +1,5 @@
 import { sideBySide } from '../../base/side-by-side.ts';
-import type { FileStore } from '../../client/store/store.ts';
+import type { Store } from '../../client/store/store.ts';
 import { type IdKey, keyOf } from '../archive/index/filter.ts';
 import { type IndexedColumns, SegmentIndex } from '../archive/index/segment-index.ts';
 import { readIndex } from '../archive/index/store-index.ts';
@@ -28,11 +28,11 @@ const SIDE_BY_SIDE = 16;
 /** Finds the parts of segments that may contain some ids, by indexes beside the segments, in the cache, or made for it. */
 export class IndexLookup {
   readonly found = new Map<string, IndexedColumns>();
-  readonly #store: FileStore;
+  readonly #store: Store;
   readonly #cache: IndexCache;
   readonly #query: readonly (readonly IdKey[])[];
 
-  constructor(store: FileStore, cache: IndexCache, query: IdQuery) {
+  constructor(store: Store, cache: IndexCache, query: IdQuery) {
     this.#store = store;
     this.#cache = cache;
     this.#query = query.map((ids) => ids.map(keyOf));

@@ -1,5 +1,5 @@
 import { sha256Of } from '../../base/files/draft.ts';
-import type { FileStore } from '../../client/store/store.ts';
+import type { Store } from '../../client/store/store.ts';
 import { keyAt } from '../archive/index/filter.ts';
 import { AROUND_COLUMNS, IndexBuilder } from '../archive/index/segment-index.ts';
 import { LineScanner } from '../archive/line-scanner.ts';
@@ -16,7 +16,7 @@ const LINE_END = 0x0a;
 
 /** Makes the index of a segment from its file; undefined if the file was changed or has no columns. */
 export async function makeIndex(
-  store: FileStore,
+  store: Store,
   segment: Segment,
   options: ReadSegmentOptions,
 ): Promise<Buffer | undefined> {
@@ -37,13 +37,13 @@ export async function makeIndex(
 }
 
 async function readWhole(
-  store: FileStore,
+  store: Store,
   { path, bytes }: Segment,
   { onBytes, signal }: ReadSegmentOptions,
 ): Promise<Buffer> {
   const pieces: Uint8Array[] = [];
   let left = bytes;
-  for await (const piece of store.read(path)) {
+  for await (const piece of store.stream(path)) {
     signal?.throwIfAborted();
     onBytes?.(piece.byteLength);
     left -= piece.byteLength;

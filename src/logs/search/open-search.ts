@@ -1,6 +1,6 @@
 import type { Context } from '../../cli/app/command.ts';
 import type { Client } from '../../client/api/client.ts';
-import type { FileStore } from '../../client/store/store.ts';
+import type { Store } from '../../client/store/store.ts';
 import type { Manifest } from '../archive/manifest.ts';
 import { openArchive } from '../archive/open-archive.ts';
 import type { TailPosition } from '../entry.ts';
@@ -16,7 +16,7 @@ export interface LiveSearch {
 
 /** An archive that is searched, and the time range in epoch milliseconds. */
 export interface Searched {
-  readonly store: FileStore;
+  readonly store: Store;
   readonly manifest: Manifest;
   readonly bounds: Bounds;
   /** Undefined if only the archive is searched. */

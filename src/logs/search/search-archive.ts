@@ -1,7 +1,7 @@
 import type { Context } from '../../cli/app/command.ts';
 import type { Input } from '../../cli/app/parameter.ts';
 import { countText, formatNumber } from '../../cli/output/time.ts';
-import type { FileStore } from '../../client/store/store.ts';
+import type { Store } from '../../client/store/store.ts';
 import type { Log } from '../../schema/log.ts';
 import type { ActorNames } from '../actor-names.ts';
 import type { Manifest } from '../archive/manifest.ts';
@@ -112,7 +112,7 @@ function reportUncovered(
 async function lookUp(
   context: Context,
   input: SearchInput & EntryFilter,
-  { store, segments }: { readonly store: FileStore; readonly segments: readonly Segment[] },
+  { store, segments }: { readonly store: Store; readonly segments: readonly Segment[] },
 ): Promise<Lookup | undefined> {
   const query = idsAmong(input);
   if (input.full || query.length === 0) return undefined;

@@ -1,5 +1,5 @@
 import { parseTime } from '../../cli/output/time.ts';
-import type { FileStore } from '../../client/store/store.ts';
+import type { Store } from '../../client/store/store.ts';
 import type { Log } from '../../schema/log.ts';
 import type { Bounds } from '../archive/manifest.ts';
 import { readSegment, type ReadSegmentOptions } from '../archive/read-segment.ts';
@@ -43,7 +43,7 @@ const BATCH_SIZE = 500;
  * checked.
  * @throws SvcError `checksum_mismatch` naming a changed segment
  */
-export async function* searchSegments(store: FileStore, options: SearchOptions): AsyncGenerator<readonly Log[]> {
+export async function* searchSegments(store: Store, options: SearchOptions): AsyncGenerator<readonly Log[]> {
   let left = options.limit ?? Infinity;
   const isOver = (): boolean => left <= 0;
   const sources = options.segments.map((segment) => segmentSource(store, segment, options));
@@ -56,7 +56,7 @@ export async function* searchSegments(store: FileStore, options: SearchOptions):
   }
 }
 
-function segmentSource(store: FileStore, segment: Segment, options: SearchOptions): EntrySource {
+function segmentSource(store: Store, segment: Segment, options: SearchOptions): EntrySource {
   const { columns, entries } = partToRead(options.index, segment);
   return {
     first: segment.first === null ? Infinity : Date.parse(segment.first),

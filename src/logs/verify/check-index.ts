@@ -1,4 +1,4 @@
-import type { FileStore } from '../../client/store/store.ts';
+import type { Store } from '../../client/store/store.ts';
 import type { IdKey } from '../archive/index/filter.ts';
 import { SegmentIndex } from '../archive/index/segment-index.ts';
 import { readIndex } from '../archive/index/store-index.ts';
@@ -12,7 +12,7 @@ export class IndexCheck {
   #isSame: boolean;
 
   /** Opens the index of a segment; undefined without one, which is no problem: a search makes it. */
-  static async of(store: FileStore, segment: Segment): Promise<IndexCheck | undefined> {
+  static async of(store: Store, segment: Segment): Promise<IndexCheck | undefined> {
     const bytes = isRawSegment(segment) ? undefined : await readIndex(store, segment);
     return bytes && new IndexCheck(SegmentIndex.of(bytes, segment));
   }

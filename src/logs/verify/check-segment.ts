@@ -1,6 +1,6 @@
 import { isSvcError } from '../../base/errors.ts';
 import { formatNumber, parseTime } from '../../cli/output/time.ts';
-import type { FileStore, StoredFile } from '../../client/store/store.ts';
+import type { Store, StoredFile } from '../../client/store/store.ts';
 import { DAY_MS } from '../../schema/durations.ts';
 import { keyAt } from '../archive/index/filter.ts';
 import { keyOfId } from '../archive/index/segment-index.ts';
@@ -38,7 +38,7 @@ export interface CheckOptions extends ReadSegmentOptions {
 
 /** Returns all problems of a segment: first of its file, then of its entries. @throws SvcError `local` */
 export async function checkSegment(
-  store: FileStore,
+  store: Store,
   { segment, sequence, tenantId, file }: ListedSegment,
   options: CheckOptions,
 ): Promise<Finding[]> {
@@ -62,7 +62,7 @@ export async function checkSegment(
 }
 
 async function checkContent(
-  store: FileStore,
+  store: Store,
   { segment, tenantId }: Pick<ListedSegment, 'segment' | 'tenantId'>,
   options: CheckOptions,
 ): Promise<(readonly [Problem, string])[]> {

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { isLocked } from '../../base/files/lock.ts';
 import type { Clock, System } from '../../base/system.ts';
-import type { FileStore } from '../../client/store/store.ts';
+import type { Store } from '../../client/store/store.ts';
 
 /** How a verification waits for a commit that another process may be making. */
 export interface CommitWait {
@@ -17,7 +17,7 @@ const PAUSE_MS = 500;
 /** Returns how to wait for a commit to an archive: not at all while nobody has the lock of its directory. */
 export function commitWait(
   { clock, system }: { readonly clock: Clock; readonly system: Pick<System, 'pid' | 'isAlive'> },
-  store: FileStore,
+  store: Store,
 ): CommitWait {
   // The lock of a bucket shows only the writers on this machine.
   return { clock, mayBeWritten: () => store.isRemote || isLocked(path.join(store.name, '.lock'), system) };

@@ -1,4 +1,4 @@
-import type { FileStore } from '../../client/store/store.ts';
+import type { Store } from '../../client/store/store.ts';
 import { filesNamedBy, namedKinds } from '../archive/records/named-files.ts';
 import { type ArchiveRecord, isDroppedBy } from '../archive/records/record.ts';
 
@@ -15,7 +15,7 @@ export class DroppedFiles {
   }
 
   /** Returns the files that are still there, since retention could not remove them, was killed, or is at work. */
-  async stillThere(store: FileStore): Promise<string[]> {
+  async stillThere(store: Store): Promise<string[]> {
     const found: string[] = [];
     if (this.#dropped.size === 0) return found;
     for await (const { path } of namedKinds(store))

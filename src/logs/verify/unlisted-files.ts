@@ -1,4 +1,4 @@
-import type { FileStore, StoredFile } from '../../client/store/store.ts';
+import type { Store, StoredFile } from '../../client/store/store.ts';
 import type { Finding } from '../archive/records/chain.ts';
 import { type ArchiveRecord, isHidden, recordPath } from '../archive/records/record.ts';
 import { filesNamedBy, namedKinds, SEGMENTS, writtenFor } from '../archive/records/named-files.ts';
@@ -6,15 +6,15 @@ import { LEFT_BY_RUN } from './verify-errors.ts';
 
 /** The files of an archive that no record read so far lists. */
 export class UnlistedFiles {
-  readonly #store: FileStore;
+  readonly #store: Store;
   readonly #files = new Map<string, StoredFile>();
 
-  private constructor(store: FileStore) {
+  private constructor(store: Store) {
     this.#store = store;
   }
 
   /** Lists all files of the kinds that records name: segments, and files beside the records. */
-  static async of(store: FileStore): Promise<UnlistedFiles> {
+  static async of(store: Store): Promise<UnlistedFiles> {
     const unlisted = new UnlistedFiles(store);
     for await (const file of namedKinds(store)) if (!isHidden(file.path)) unlisted.#files.set(file.path, file);
     return unlisted;

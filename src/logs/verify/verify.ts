@@ -1,6 +1,6 @@
 import { sideBySide } from '../../base/side-by-side.ts';
 import { countText } from '../../cli/output/time.ts';
-import type { FileStore } from '../../client/store/store.ts';
+import { readText, type Store } from '../../client/store/store.ts';
 import { INDEX } from '../archive/index/segment-index.ts';
 import { type Manifest, noArchive, readManifest } from '../archive/manifest.ts';
 import { READERS } from '../archive/read-segment.ts';
@@ -88,7 +88,7 @@ export function nothingVerified(): Verified {
 }
 
 /** Reads the manifest before anything else; undefined if it is damaged, which the findings show. */
-export function manifestOf(store: FileStore): Promise<Manifest | undefined> {
+export function manifestOf(store: Store): Promise<Manifest | undefined> {
   return unlessDamaged(readManifest(store));
 }
 
@@ -98,7 +98,7 @@ export function manifestOf(store: FileStore): Promise<Manifest | undefined> {
  * @throws SvcError `not_found` if there is no archive at all, `local`
  */
 export async function* verifyArchive(
-  store: FileStore,
+  store: Store,
   options: VerifyOptions,
   verified: Verified,
 ): AsyncGenerator<readonly Finding[]> {
@@ -144,7 +144,7 @@ const UNREAD: ReadonlySet<Problem> = new Set(['missing', 'changed', 'cut', 'grow
 
 /** The state that the steps of a verification share. */
 interface VerifyState {
-  readonly store: FileStore;
+  readonly store: Store;
   readonly options: VerifyOptions;
   readonly verified: Verified;
   readonly unlisted: UnlistedFiles;
@@ -288,7 +288,7 @@ async function sideFileProblems({ store, newest, links, contents }: VerifyState)
   const found: Finding[] = [];
   for await (const finding of checkSideFiles(store, links, isWhole ? contents : undefined)) found.push(finding);
   // A concurrent run may have committed more and removed these files.
-  const isOutdated = found.length > 0 && (await store.readText(recordPath(sequence + 1))) !== undefined;
+  const isOutdated = found.length > 0 && (await readText(store, recordPath(sequence + 1))) !== undefined;
   return isOutdated ? [] : found;
 }
 
@@ -318,13 +318,13 @@ async function awaitNextRecord(state: VerifyState): Promise<void> {
   });
 }
 
-async function recordAt(store: FileStore, sequence: number): Promise<ArchiveRecord | undefined> {
-  const text = await store.readText(recordPath(sequence));
+async function recordAt(store: Store, sequence: number): Promise<ArchiveRecord | undefined> {
+  const text = await readText(store, recordPath(sequence));
   return text === undefined ? undefined : parseRecord(text, recordPath(sequence)).record;
 }
 
 /** Finds files and folders at the top level that do not belong to the archive. */
-async function foreignFiles(store: FileStore): Promise<Finding[]> {
+async function foreignFiles(store: Store): Promise<Finding[]> {
   const names = await store.names();
   const foreign = names.filter(
     (name) => ![MANIFEST, INDEX].includes(name) && !isHidden(name) && !name.startsWith(SEGMENTS),

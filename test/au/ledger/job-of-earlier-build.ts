@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { sha256Of } from '../../../src/base/files/draft.ts';
-import { openObjects } from '../../../src/client/store/open-objects.ts';
+import { openStore } from '../../../src/client/store/open-store.ts';
 import { claimRows } from '../../../src/au/ledger/claim-rows.ts';
 import { Ledger } from '../../../src/au/ledger/ledger.ts';
 import { tokensOf } from '../../../src/au/ledger/request-rows.ts';
@@ -31,7 +31,7 @@ export async function jobOfEarlierBuild(
   };
   const { signal } = new AbortController();
   const place = { env: {}, cwd: home.path, pid: process.pid, isAlive: () => true, clock, signal };
-  const objects = await openObjects(place, ledger, { noun: 'ledger' });
+  const objects = await openStore(place, ledger, { noun: 'ledger', writers: 'machines' });
   const who = { host: 'runner', user: 'ci', version: '0.1.0' };
   const opened = await Ledger.open(objects, job.tenant_id ?? '', { clock, who });
   await claimRows(opened, {

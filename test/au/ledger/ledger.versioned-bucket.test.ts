@@ -1,8 +1,8 @@
 import { expect, it, onTestFinished } from 'vitest';
 import { claimRows } from '../../../src/au/ledger/claim-rows.ts';
 import { Ledger } from '../../../src/au/ledger/ledger.ts';
-import type { ObjectStore } from '../../../src/client/store/objects.ts';
-import { openObjects } from '../../../src/client/store/open-objects.ts';
+import type { ObjectStore } from '../../../src/client/store/store.ts';
+import { openStore } from '../../../src/client/store/open-store.ts';
 import type { AccountUpdaterJob } from '../../../src/schema/account-updater.ts';
 import { FakeClock } from '../../support/clock.ts';
 import { BucketServer } from '../../support/bucket-server.ts';
@@ -18,7 +18,10 @@ async function openMachines() {
   const { accountUpdater } = new FakeService(clock).client(new AbortController().signal, () => undefined);
   const host = { env: bucket.environment, cwd: '/', pid: 1, isAlive: () => true, clock };
   const open = async (name: string, isFirstUse = false, signal = new AbortController().signal): Promise<Ledger> => {
-    const objects: ObjectStore = await openObjects({ ...host, signal }, 's3://logs/ledger', { noun: 'ledger' });
+    const objects: ObjectStore = await openStore({ ...host, signal }, 's3://logs/ledger', {
+      noun: 'ledger',
+      writers: 'machines',
+    });
     return Ledger.open(objects, 'ours', { clock, who: { ...WHO, host: name }, isFirstUse });
   };
   await open('first', true);

@@ -1,8 +1,8 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { expect, it, onTestFinished } from 'vitest';
 import type { Clock } from '../../../src/base/system.ts';
-import { openObjects } from '../../../src/client/store/open-objects.ts';
-import type { ObjectStore } from '../../../src/client/store/objects.ts';
+import { openStore } from '../../../src/client/store/open-store.ts';
+import type { ObjectStore } from '../../../src/client/store/store.ts';
 import { BUCKET } from '../../support/bucket-signature.ts';
 import { BucketServer } from '../../support/bucket-server.ts';
 import { openMachine } from '../commands/machine.ts';
@@ -15,8 +15,9 @@ type Environment = Readonly<Record<string, string>>;
 /** Copies what is in one place to another, and spares what is there, as `cp -n` and `aws s3 sync` do. */
 async function copyOver({ env, clock }: Pick<Places, 'env' | 'clock'>, from: string, to: string): Promise<void> {
   const open = (place: string): Promise<ObjectStore> =>
-    openObjects({ env, cwd: '/', pid: 1, isAlive: () => true, clock, signal: new AbortController().signal }, place, {
+    openStore({ env, cwd: '/', pid: 1, isAlive: () => true, clock, signal: new AbortController().signal }, place, {
       noun: 'ledger',
+      writers: 'machines',
     });
   const [source, target] = [await open(from), await open(to)];
   for await (const { path } of source.list('')) {

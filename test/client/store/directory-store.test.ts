@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { systemClock } from '../../../src/base/system.ts';
 import { DirectoryStore } from '../../../src/client/store/directory-store.ts';
 import { openStore } from '../../../src/client/store/open-store.ts';
-import type { LocalFile } from '../../../src/client/store/store.ts';
+import { type LocalFile, readText } from '../../../src/client/store/store.ts';
 import { ARCHIVE } from '../../../src/logs/archive/records/record.ts';
 
 const host = {
@@ -56,29 +56,29 @@ async function paths(prefix: string, after?: string): Promise<string[]> {
 
 async function bytes(file: string): Promise<string> {
   const parts: Uint8Array[] = [];
-  for await (const part of store.read(file)) parts.push(part);
+  for await (const part of store.stream(file)) parts.push(part);
   return Buffer.concat(parts).toString();
 }
 
 describe('an archive in a directory', () => {
   it('a directory without an archive lists no files and has no names', async () => {
     expect(await paths('')).toEqual([]);
-    expect(await store.readText('_manifest/head.json')).toBeUndefined();
+    expect(await readText(store, '_manifest/head.json')).toBeUndefined();
     await expect(bytes('a')).rejects.toMatchObject({ code: 'not_found' });
   });
 
   it('the store creates complete files, from text and from a local file, and never overwrites one', async () => {
     await store.lock(async () => {
-      expect(await store.create('_manifest/00000000.json', 'one\n')).toBe(true);
-      expect(await store.create('_manifest/00000000.json', 'two\n')).toBe(false);
-      expect(await store.create('a/b/c.gz', localFile('hello'))).toBe(true);
-      expect(await store.create('a/b/c.gz', localFile('other'))).toBe(false);
-      await store.replace('_manifest/head.json', '1');
-      await store.replace('_manifest/head.json', '2');
+      expect(await store.create('_manifest/00000000.json', 'one\n')).toBe('created');
+      expect(await store.create('_manifest/00000000.json', 'two\n')).toBe('exists');
+      expect(await store.create('a/b/c.gz', localFile('hello'))).toBe('created');
+      expect(await store.create('a/b/c.gz', localFile('other'))).toBe('exists');
+      await store.put('_manifest/head.json', '1');
+      await store.put('_manifest/head.json', '2');
     });
-    expect(await store.readText('_manifest/00000000.json')).toBe('one\n');
+    expect(await readText(store, '_manifest/00000000.json')).toBe('one\n');
     expect(await bytes('a/b/c.gz')).toBe('hello');
-    expect(await store.readText('_manifest/head.json')).toBe('2');
+    expect(await readText(store, '_manifest/head.json')).toBe('2');
     expect(await paths('')).toEqual(['_manifest/00000000.json', '_manifest/head.json', 'a/b/c.gz']);
     expect(fs.readdirSync(store.name).toSorted()).toEqual(['_manifest', 'a']);
     await store.remove('a/b/c.gz');
@@ -110,15 +110,14 @@ describe('an archive in a directory', () => {
     await store.lock(async () => expect(fs.readdirSync(store.workDirectory)).toEqual([]));
   });
 
-  it.each(['create', 'replace'] as const)(
+  it.each(['create', 'put'] as const)(
     'R70: a full disk leaves no file and no open descriptor behind: %s',
     async (write) => {
       await store.lock(async () => {
         const before = openFiles();
-        const handle = await fs.promises.open(path.join(top, 'any'), 'w');
-        const failing = vi.spyOn(Object.getPrototypeOf(handle) as fs.promises.FileHandle, 'writeFile');
-        await handle.close();
-        failing.mockRejectedValueOnce(Object.assign(new Error('ENOSPC: injected'), { code: 'ENOSPC' }));
+        const failing = vi.spyOn(fs, 'writeFileSync').mockImplementationOnce(() => {
+          throw Object.assign(new Error('ENOSPC: injected'), { code: 'ENOSPC' });
+        });
         await expect(store[write]('a/b', 'text')).rejects.toMatchObject({ code: 'local' });
         failing.mockRestore();
         expect(fs.readdirSync(store.workDirectory)).toEqual([]);
@@ -152,7 +151,7 @@ describe('an archive in a directory', () => {
     fs.writeFileSync(file, '');
     const inFile = new DirectoryStore(file, host, ARCHIVE);
     await expect(inFile.lock(async () => undefined)).rejects.toMatchObject({ code: 'local' });
-    expect(await inFile.readText('_manifest/head.json')).toBeUndefined();
+    expect(await readText(inFile, '_manifest/head.json')).toBeUndefined();
   });
 });
 

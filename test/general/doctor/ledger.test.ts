@@ -3,7 +3,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../../src/base/system.ts';
-import { openObjects } from '../../../src/client/store/open-objects.ts';
+import { openStore } from '../../../src/client/store/open-store.ts';
 import { BucketServer } from '../../support/bucket-server.ts';
 import { REQUEST_COLUMNS } from '../../../src/schema/account-updater-files.ts';
 import { refuseLinks } from '../../support/refuse-links.ts';
@@ -109,7 +109,7 @@ it('svc doctor fails for a bucket that replaces objects that exist', async () =>
   const env = { ...bucket.environment, SVC_LEDGER: 's3://logs/ledger' };
   const signal = new AbortController().signal;
   const host = { env, cwd: '/', pid: 1, isAlive: () => true, clock: systemClock, signal };
-  const objects = await openObjects(host, env.SVC_LEDGER, { noun: 'ledger' });
+  const objects = await openStore(host, env.SVC_LEDGER, { noun: 'ledger', writers: 'machines' });
   await objects.create('tenant/cycles/2026-12/00000001.json', Buffer.from('{}'));
   expect(await ledgerFinding(env)).toMatchObject({ result: 'ok' });
   bucket.conditions = 'ignored';

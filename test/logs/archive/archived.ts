@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { gunzipSync } from 'node:zlib';
 import { readRecords } from '../../../src/logs/archive/records/chain.ts';
 import type { ArchiveRecord, Link } from '../../../src/logs/archive/records/record.ts';
-import type { FileStore } from '../../../src/client/store/store.ts';
+import type { Store } from '../../../src/client/store/store.ts';
 import type { Log } from '../../../src/schema/log.ts';
 
 /** The content of an archive. */
@@ -15,7 +15,7 @@ export interface Archived {
 type Segments = Extract<ArchiveRecord, { kind: 'segments' }>;
 
 /** Reads a whole archive. Throws for an invalid record or segment, and for a file that no record names. */
-export async function readArchive(store: FileStore): Promise<Archived> {
+export async function readArchive(store: Store): Promise<Archived> {
   const logs: Log[] = [];
   const links: Link[] = [];
   const gaps: { from: number; to: number }[] = [];
@@ -41,9 +41,9 @@ export async function readArchive(store: FileStore): Promise<Archived> {
   return { logs, links, gaps };
 }
 
-async function readSegment(store: FileStore, segment: Segments['segments'][number]): Promise<Log[]> {
+async function readSegment(store: Store, segment: Segments['segments'][number]): Promise<Log[]> {
   const chunks: Uint8Array[] = [];
-  for await (const chunk of store.read(segment.path)) chunks.push(chunk);
+  for await (const chunk of store.stream(segment.path)) chunks.push(chunk);
   const bytes = Buffer.concat(chunks);
   same(createHash('sha256').update(bytes).digest('hex'), segment.sha256, segment.path);
   same(bytes.length, segment.bytes, segment.path);

@@ -1,6 +1,6 @@
 import fs from 'node:fs';
 import { SvcError } from '../../../src/base/errors.ts';
-import type { FileStore, LocalFile, StoredFile } from '../../../src/client/store/store.ts';
+import { isLocalFile, type LocalFile, type Store, type StoredFile } from '../../../src/client/store/store.ts';
 import { Killed } from '../model.ts';
 
 /** The moment of the process's death: before or after the nth change of the store. */
@@ -10,7 +10,7 @@ export interface Death {
 }
 
 /** An archive in memory. The modeled process can die between any two changes. */
-export class MemoryStore implements FileStore {
+export class MemoryStore implements Store {
   readonly name = 'memory';
   readonly workDirectory: string;
   readonly isRemote = false;
@@ -39,7 +39,7 @@ export class MemoryStore implements FileStore {
     return [...new Set([...this.files.keys()].map((path) => path.replace(/\/.*/, '/')))];
   }
 
-  async *read(path: string): AsyncGenerator<Uint8Array> {
+  async *stream(path: string): AsyncGenerator<Uint8Array> {
     const bytes = this.files.get(path);
     if (!bytes) throw new SvcError('not_found', `${path} does not exist`);
     yield bytes;
@@ -51,21 +51,21 @@ export class MemoryStore implements FileStore {
     return bytes;
   }
 
-  async readText(path: string): Promise<string | undefined> {
-    return this.files.get(path)?.toString();
+  async read(path: string): Promise<Uint8Array | undefined> {
+    return this.files.get(path);
   }
 
-  async create(path: string, content: LocalFile | string): Promise<boolean> {
+  async create(path: string, content: LocalFile | Uint8Array | string): Promise<'created' | 'exists'> {
     this.onCreate(path);
-    const bytes = typeof content === 'string' ? Buffer.from(content) : fs.readFileSync(content.path);
+    const bytes = isLocalFile(content) ? fs.readFileSync(content.path) : Buffer.from(content);
     return this.#change(() => {
-      if (this.files.has(path)) return false;
+      if (this.files.has(path)) return 'exists';
       this.files.set(path, bytes);
-      return true;
+      return 'created';
     });
   }
 
-  async replace(path: string, text: string): Promise<void> {
+  async put(path: string, text: string): Promise<void> {
     this.#change(() => this.files.set(path, Buffer.from(text)));
   }
 

@@ -5,7 +5,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { beginArchive, findArchive, readManifest } from '../../../src/logs/archive/manifest.ts';
 import { keptFrom, Retention } from '../../../src/logs/archive/retention.ts';
-import type { FileStore } from '../../../src/client/store/store.ts';
+import type { Store } from '../../../src/client/store/store.ts';
 import { nothingVerified, verifyArchive } from '../../../src/logs/verify/verify.ts';
 import { ArchiveWriter } from '../../../src/logs/archive/writer.ts';
 import { beginAt } from '../../../src/logs/entry.ts';
@@ -26,14 +26,14 @@ function entry(at: number, more: Partial<Log> = {}): Log {
 const OLD = Array.from({ length: 53 }, (_, index) => entry(START + index * 2 * DAY));
 const ODD = [entry(START + DAY, { tenant_id: 'other' }), { tenant_id: TENANT, created_at: 'lately' }];
 
-async function verified(store: FileStore) {
+async function verified(store: Store) {
   const verification = nothingVerified();
   const findings = [];
   for await (const batch of verifyArchive(store, {}, verification)) findings.push(...batch);
   return { findings, ...verification };
 }
 
-async function keep(store: FileStore, months: number): Promise<Retention> {
+async function keep(store: Store, months: number): Promise<Retention> {
   const retention = new Retention(months, 'root@vault');
   await store.lock(async () => {
     const found = await findArchive(store);
@@ -69,7 +69,7 @@ async function fill(store: MemoryStore): Promise<void> {
 }
 
 /** Returns the months of all entries that a search finds, in order. */
-async function searched(store: FileStore): Promise<string[]> {
+async function searched(store: Store): Promise<string[]> {
   const { segments } = await readManifest(store);
   return [...new Set(segments.map(({ first }) => first?.slice(0, 7) ?? 'unknown'))].toSorted();
 }

@@ -26,9 +26,9 @@ const MINUTE = 60_000;
 class WatchedStore extends MemoryStore {
   readonly reads: string[] = [];
 
-  override async readText(file: string): Promise<string | undefined> {
+  override async read(file: string): Promise<Uint8Array | undefined> {
     this.reads.push(file);
-    return super.readText(file);
+    return super.read(file);
   }
 }
 
@@ -119,12 +119,12 @@ describe('the position of an archive', () => {
     class BusyStore extends WatchedStore {
       isBusy = true;
 
-      override async readText(file: string): Promise<string | undefined> {
+      override async read(file: string): Promise<Uint8Array | undefined> {
         if (this.isBusy && file.includes('position-00000003')) {
           this.isBusy = false;
           await commitTo(6, 30);
         }
-        return super.readText(file);
+        return super.read(file);
       }
     }
     const { files } = store;

@@ -74,17 +74,17 @@ class FailingStore extends MemoryStore {
   fails: () => boolean = () => false;
   failures = 0;
 
-  override async readText(name: string): Promise<string | undefined> {
+  override async read(name: string): Promise<Uint8Array | undefined> {
     this.#mayFail();
-    return super.readText(name);
+    return super.read(name);
   }
 
-  override create(...given: Parameters<MemoryStore['create']>): Promise<boolean> {
+  override create(...given: Parameters<MemoryStore['create']>): Promise<'created' | 'exists'> {
     return this.#change(() => super.create(...given));
   }
 
-  override replace(...given: Parameters<MemoryStore['replace']>): Promise<void> {
-    return this.#change(() => super.replace(...given));
+  override put(...given: Parameters<MemoryStore['put']>): Promise<void> {
+    return this.#change(() => super.put(...given));
   }
 
   override remove(...given: Parameters<MemoryStore['remove']>): Promise<void> {

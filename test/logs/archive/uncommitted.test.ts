@@ -21,14 +21,14 @@ const HOUR = 3_600_000;
 class FullDisk extends DirectoryStore {
   left = Infinity;
 
-  override async create(file: string, content: LocalFile | string): Promise<boolean> {
+  override async create(file: string, content: LocalFile | string): Promise<'created' | 'exists'> {
     this.#write(file);
     return super.create(file, content);
   }
 
-  override async replace(file: string, text: string): Promise<void> {
+  override async put(file: string, text: string): Promise<void> {
     this.#write(file);
-    return super.replace(file, text);
+    return super.put(file, text);
   }
 
   #write(file: string): void {

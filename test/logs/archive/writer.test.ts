@@ -178,7 +178,7 @@ describe('the writer of an archive', () => {
 
   it('the writer commits nothing that it could not write completely, and resumes later', async () => {
     class FullStore extends MemoryStore {
-      override async create(file: string, content: LocalFile | string): Promise<boolean> {
+      override async create(file: string, content: LocalFile | string): Promise<'created' | 'exists'> {
         if (typeof content !== 'string') throw new SvcError('local', 'the disk is full');
         return super.create(file, content);
       }

@@ -95,14 +95,14 @@ it.each([
     const { top, store, links } = await buildArchive(START, [
       { to: end, entries: [...entries(START), ...entries(end - DAY)] },
     ]);
-    const read = vi.spyOn(DirectoryStore.prototype, 'read').mockImplementationOnce(async function* (file) {
+    const read = vi.spyOn(DirectoryStore.prototype, 'stream').mockImplementationOnce(async function* (file) {
       await store.lock(async () => {
         const last = links.at(-1);
         if (last === undefined) throw new Error('nothing was archived');
         const writer = await ArchiveWriter.open(store, last, { tenantId: TENANT, now: () => end });
         await new Retention(1, 'root@vault').apply(writer, { service: end, machine: end });
       });
-      yield* store.read(file);
+      yield* store.stream(file);
     });
     const run = () => svcHere(['logs', name, top, ...more], { clock: new FakeClock({ start: end }) });
     const overtaken = await run();

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { assert, asyncProperty, boolean, constantFrom, integer, nat, record } from 'fast-check';
 import { expect, test } from 'vitest';
 import { sha256Of } from '../../../src/base/files/draft.ts';
-import type { FileStore } from '../../../src/client/store/store.ts';
+import type { Store } from '../../../src/client/store/store.ts';
 import { INDEX, IndexBuilder } from '../../../src/logs/archive/index/segment-index.ts';
 import { readManifest } from '../../../src/logs/archive/manifest.ts';
 import { findOld } from '../../../src/logs/archive/retention.ts';
@@ -91,8 +91,8 @@ test('a search from a bucket keeps the indexes, and reads each once', async () =
   const home = temporaryDirectory();
   const remote = Object.assign(openStore(top), { isRemote: true });
   const reads: string[] = [];
-  const read = remote.read.bind(remote);
-  remote.read = (file) => (reads.push(file), read(file));
+  const stream = remote.stream.bind(remote);
+  remote.stream = (file) => (reads.push(file), stream(file));
   for (const _ of [1, 2]) expect(await found(remote, 1, home)).toEqual(await found(store, 1, undefined));
   expect(reads.filter((file) => file.startsWith(INDEX))).toHaveLength(5);
 });
@@ -156,7 +156,7 @@ function cachedIn(home: string): string[] {
 
 /** Searches with the cache of a home directory; without any index for undefined. */
 async function found(
-  store: FileStore,
+  store: Store,
   id: number,
   home: string | undefined,
   seen = { bytes: 0, total: 0, due: 0 },
@@ -172,7 +172,7 @@ async function found(
   return logs;
 }
 
-async function lookUp(store: FileStore, id: number, home: string): Promise<Lookup> {
+async function lookUp(store: Store, id: number, home: string): Promise<Lookup> {
   const { segments } = await readManifest(store);
   const cache = new IndexCache({ env: {}, platform: 'linux', home: home === '' ? undefined : home, cwd: '/' });
   const lookup = new IndexLookup(store, cache, [[`entity-${id}`]]);

@@ -6,7 +6,7 @@ import { expect, it } from 'vitest';
 import { beginArchive, findArchive, readManifest } from '../../../src/logs/archive/manifest.ts';
 import { liveEntries, searchSegments } from '../../../src/logs/search/search-segments.ts';
 import { readPosition } from '../../../src/logs/archive/side-files.ts';
-import type { FileStore } from '../../../src/client/store/store.ts';
+import type { Store } from '../../../src/client/store/store.ts';
 import { ArchiveSync } from '../../../src/logs/archive/sync.ts';
 import { ArchiveWriter } from '../../../src/logs/archive/writer.ts';
 import { beginAt } from '../../../src/logs/entry.ts';
@@ -88,7 +88,7 @@ it(
   HISTORIES * 2_400,
 );
 
-async function bringUp(store: FileStore, service: ModelService): Promise<void> {
+async function bringUp(store: Store, service: ModelService): Promise<void> {
   await store.lock(async () => {
     const now = service.now();
     const subject = { service: 'model', tenantId: 'one' };
@@ -100,7 +100,7 @@ async function bringUp(store: FileStore, service: ModelService): Promise<void> {
   });
 }
 
-async function searchLive(store: FileStore, service: ModelService): Promise<Log[]> {
+async function searchLive(store: Store, service: ModelService): Promise<Log[]> {
   const { segments, last } = await readManifest(store);
   const all = { matches: () => true, onGap: () => undefined, ...TIMES };
   const more = liveEntries(service, await readPosition(store, last), all);

@@ -3,20 +3,22 @@ import { isSvcError, SvcError } from '../../../base/errors.ts';
 import { makeDirectory } from '../../../base/files/directory.ts';
 import { sha256Of, sha256OfAll } from '../../../base/files/draft.ts';
 import { createTransport } from '../../http/transport.ts';
+import { md5Of } from '../../transfer/receive.ts';
+import { describeStoreError } from '../../transfer/store.ts';
 import {
   damagedFile,
-  type FileStore,
+  isLocalFile,
   type LocalFile,
-  MAX_TEXT_BYTES,
+  readOnlyPlace,
+  type Store,
   type StoredFile,
   type StoreContent,
   type StoreHost,
   workAlone,
 } from '../store.ts';
-import { s3Error } from './s3-error.ts';
 import { listObjects, readObject } from './read.ts';
-import { fileBody, type S3Body, S3Requests, type S3Response, textBody } from './requests.ts';
-import { md5Of } from '../../transfer/receive.ts';
+import { bytesBody, fileBody, type S3Body, S3Requests, type S3Response, textBody } from './requests.ts';
+import { s3Error, type S3Refusal } from './s3-error.ts';
 import { parseBucketLocation, s3Settings } from './settings.ts';
 
 /** The time after which a concurrent write is visible. */
@@ -25,14 +27,23 @@ const SETTLE_MS = 2_000;
 /** How often an object is looked for that the store confirmed: replicas may show it later. */
 const LOOKS = 5;
 
-/** A store in a bucket. Its files are safe from a second writer, because each can be created only once. */
-export class S3Store implements FileStore {
+/** How often many writers send the same bytes while the store says that another write is under way. */
+const ATTEMPTS = 4;
+/** The pause before the next of these attempts, times the number of attempts so far. */
+const PAUSE_MS = 250;
+
+/**
+ * A store in a bucket. Each file is written under the condition that its name is free. For one writer, a store that does not
+ * know the condition is looked at first; for many it is refused, since two machines could both find nothing.
+ */
+export class S3Store implements Store {
   readonly name: string;
-  readonly workDirectory: string;
   readonly isRemote = true;
+  isVersioned = false;
   readonly #host: StoreHost;
   readonly #content: StoreContent;
   readonly #requests: S3Requests;
+  readonly #id: string;
   /** Whether the store honors the condition of a write; undefined before it was tried. */
   #honorsCondition: boolean | undefined;
   /** The top folders in which the store let these credentials look at an object. A refusal there means that there is none. */
@@ -49,9 +60,12 @@ export class S3Store implements FileStore {
     this.#content = content;
     const transport = createTransport(host.env);
     this.#requests = new S3Requests({ location, settings, transport, clock, signal, trace });
-    const id = sha256Of(`${settings.endpoint?.href ?? ''} ${location.name}`);
-    const name = content.writer === '' ? id.slice(0, 16) : `${id.slice(0, 16)}-${content.writer}`;
-    this.workDirectory = path.join(host.bucketWork(), name);
+    this.#id = sha256Of(`${settings.endpoint?.href ?? ''} ${location.name}`).slice(0, 16);
+  }
+
+  get workDirectory(): string {
+    const { lock = '' } = this.#content;
+    return path.join(this.#host.bucketWork?.() ?? '', lock === '' ? this.#id : `${this.#id}-${lock}`);
   }
 
   list(prefix: string, after?: string): AsyncIterable<StoredFile> {
@@ -69,7 +83,25 @@ export class S3Store implements FileStore {
     return [...names];
   }
 
-  read(file: string): AsyncIterable<Uint8Array> {
+  async read(file: string, most: number): Promise<Uint8Array | undefined> {
+    const { body, refusal } = await this.#requests.send({
+      method: 'GET',
+      action: 's3:GetObject',
+      path: file,
+      bodyLimit: most,
+      // What another connection shows is what another machine sees.
+      fresh: this.#content.writers !== 'one',
+      wanted: [404],
+    });
+    if (refusal !== undefined) {
+      if (refusal.error.code === 'NoSuchBucket') throw s3Error(refusal);
+      return undefined;
+    }
+    if (!body?.complete) throw damagedFile(file, `it has more than ${most} bytes`, this.#content);
+    return body.bytes;
+  }
+
+  stream(file: string): AsyncIterable<Uint8Array> {
     return readObject(this.#requests, file);
   }
 
@@ -82,23 +114,7 @@ export class S3Store implements FileStore {
     return bytes;
   }
 
-  async readText(file: string): Promise<string | undefined> {
-    const chunks: Uint8Array[] = [];
-    let bytes = 0;
-    try {
-      for await (const chunk of this.read(file)) {
-        bytes += chunk.byteLength;
-        if (bytes > MAX_TEXT_BYTES) throw damagedFile(file, `it has more than ${MAX_TEXT_BYTES} bytes`, this.#content);
-        chunks.push(chunk);
-      }
-    } catch (error) {
-      if (isSvcError(error, 'not_found') && error.facts?.['store_code'] !== 'NoSuchBucket') return undefined;
-      throw error;
-    }
-    return Buffer.concat(chunks).toString('utf8');
-  }
-
-  async replace(file: string, text: string): Promise<void> {
+  async put(file: string, text: string): Promise<void> {
     const body = textBody(text);
     await this.#requests.send({ method: 'PUT', action: 's3:PutObject', path: file, body });
     // Another machine may have replaced it since, so that other bytes are no fault.
@@ -115,9 +131,14 @@ export class S3Store implements FileStore {
     return workAlone(this, { noun: this.#content.noun, lock: `${this.workDirectory}.lock` }, this.#host, work);
   }
 
-  /** Creates an object. Returns false if it exists, unless an earlier attempt created it. @throws SvcError */
-  async create(path: string, content: LocalFile | string): Promise<boolean> {
-    const body = typeof content === 'string' ? textBody(content) : await fileBody(content);
+  async create(path: string, content: LocalFile | Uint8Array | string): Promise<'created' | 'exists'> {
+    const body = await bodyOf(content);
+    const isOne = this.#content.writers === 'one';
+    return (await (isOne ? this.#createAlone(path, body) : this.#createAmongMany(path, body))) ? 'created' : 'exists';
+  }
+
+  /** Creates an object beside writers that look for it first. False if it exists, unless an earlier attempt created it. */
+  async #createAlone(path: string, body: S3Body): Promise<boolean> {
     if (this.#honorsCondition === false) return this.#checkAndPut(path, body);
     // A store that ignores the condition would overwrite the object, so it is checked first. If that check is refused, the write
     // is tried, because its error explains more.
@@ -134,6 +155,58 @@ export class S3Store implements FileStore {
       return isMade;
     }
     return !isUntried || this.#probe(path, body);
+  }
+
+  async #createAmongMany(path: string, body: S3Body): Promise<boolean> {
+    for (let attempt = 1; ; attempt += 1) {
+      const { response, refusal } = await this.#requests.send({
+        method: 'PUT',
+        action: 's3:PutObject',
+        path,
+        body,
+        headers: { 'if-none-match': '*' },
+        wanted: [403, 409, 412, 501],
+      });
+      this.isVersioned ||= response.header('x-amz-version-id') !== undefined;
+      if (refusal === undefined) return this.#hasBytes(path, body);
+      if (refusal.status === 412) return false;
+      if (refusal.status === 403) throw this.#forbidden(refusal);
+      if (refusal.status === 501) throw this.#withoutCondition();
+      // 409 means that another write of the same name is under way, which may still fail.
+      if (attempt === ATTEMPTS)
+        throw new SvcError('server', `${this.name}: another write of ${path} does not end`, {
+          status: 409,
+          retryable: true,
+        });
+      await this.#host.clock.sleep(PAUSE_MS * attempt, this.#host.signal);
+    }
+  }
+
+  /** Compares an object with what was just written: a store whose replicas agree later may confirm two writers. */
+  async #hasBytes(path: string, { bytes, sha256 }: S3Body): Promise<boolean> {
+    for (let look = 1; look <= LOOKS; look += 1) {
+      const found = await this.read(path, Math.max(bytes, 64 * 1024));
+      if (found !== undefined) return sha256Of(found) === sha256;
+      await this.#host.clock.sleep(PAUSE_MS * look, this.#host.signal);
+    }
+    throw new SvcError('server', `${this.name}: the store confirmed ${path}, and does not show it`, {
+      retryable: true,
+    });
+  }
+
+  /** A 403 is also the response to credentials that are wrong or have expired. */
+  #forbidden(refusal: S3Refusal): SvcError {
+    const error = s3Error(refusal);
+    if (error.code !== 'forbidden') return error;
+    return readOnlyPlace(this.name, this.#content.noun, error, describeStoreError(refusal.received, refusal.error));
+  }
+
+  #withoutCondition(): SvcError {
+    return new SvcError(
+      'config',
+      `${this.name}: the store has no conditional writes, so machines cannot share a ${this.#content.noun} there`,
+      { hint: 'Use a store that honors If-None-Match, or a directory that all machines see.' },
+    );
   }
 
   // 409 means that another write of the object is under way, which may still fail. Undefined if the object is there afterwards.
@@ -241,6 +314,11 @@ export class S3Store implements FileStore {
       throw error;
     }
   }
+}
+
+async function bodyOf(content: LocalFile | Uint8Array | string): Promise<S3Body> {
+  if (typeof content === 'string') return textBody(content);
+  return isLocalFile(content) ? fileBody(content) : bytesBody(content);
 }
 
 function hexOf(base64: string): string {

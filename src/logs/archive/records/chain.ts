@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { isSvcError, refuseNewer, SvcError } from '../../../base/errors.ts';
 import { sha256Of } from '../../../base/files/draft.ts';
 import { sideBySide } from '../../../base/side-by-side.ts';
-import type { FileStore } from '../../../client/store/store.ts';
+import { readText, type Store } from '../../../client/store/store.ts';
 import { objectOrUndefined, parsedJson } from '../../../schema/json-value.ts';
 import {
   type ArchiveRecord,
@@ -38,7 +38,7 @@ type Head = z.infer<typeof headSchema>;
  * Yields all records, with the checks of `checkChain`. Yields nothing where there is no archive.
  * @throws SvcError `checksum_mismatch` for a record that is damaged, missing or does not chain, `config` for a newer version
  */
-export async function* readRecords(store: FileStore): AsyncGenerator<Link> {
+export async function* readRecords(store: Store): AsyncGenerator<Link> {
   for await (const item of checkChain(store)) {
     if ('record' in item) yield item;
     else if (!isHarmless(item)) throw damaged(item.path, item.message);
@@ -61,7 +61,7 @@ export interface ChainState {
  * Returns the newest record, or undefined where there is none.
  * @throws SvcError `config` for a newer version, `local`
  */
-export async function* checkChain(store: FileStore): AsyncGenerator<Link | Finding, ChainState | undefined> {
+export async function* checkChain(store: Store): AsyncGenerator<Link | Finding, ChainState | undefined> {
   // The head is read before the records, so that a concurrent commit cannot make it newer than them.
   const head = await findText(store, HEAD);
   const named = parseHead(head.text ?? '');
@@ -155,7 +155,7 @@ interface TextFound {
 const READ_AHEAD = 16;
 
 /** Reads all files of the manifest in order. A few are read ahead, because each takes time to arrive from a bucket. */
-function recordTexts(store: FileStore): AsyncGenerator<RecordText> {
+function recordTexts(store: Store): AsyncGenerator<RecordText> {
   return sideBySide(manifestPaths(store), READ_AHEAD, async (path) => {
     const sequence = sequenceOf(path);
     return sequence === undefined
@@ -165,7 +165,7 @@ function recordTexts(store: FileStore): AsyncGenerator<RecordText> {
 }
 
 /** Yields the paths in the manifest. Records that the list lacks are looked up: it may come from a cache. */
-async function* manifestPaths(store: FileStore): AsyncGenerator<string> {
+async function* manifestPaths(store: Store): AsyncGenerator<string> {
   let due = 0;
   for await (const { path } of store.list(MANIFEST)) {
     const sequence = sequenceOf(path) ?? due;
@@ -177,15 +177,15 @@ async function* manifestPaths(store: FileStore): AsyncGenerator<string> {
 }
 
 /** Yields the paths of records until one is not there, and returns the number of that one. */
-async function* recordsFrom(store: FileStore, first: number, end: number): AsyncGenerator<string, number> {
+async function* recordsFrom(store: Store, first: number, end: number): AsyncGenerator<string, number> {
   let number = first;
   for (; number < end && (await store.find(recordPath(number))) !== undefined; number += 1) yield recordPath(number);
   return number;
 }
 
-async function findText(store: FileStore, path: string): Promise<TextFound> {
+async function findText(store: Store, path: string): Promise<TextFound> {
   try {
-    return { text: await store.readText(path) };
+    return { text: await readText(store, path) };
   } catch (error) {
     return { text: undefined, problem: damageOf(error, path) };
   }
@@ -201,7 +201,7 @@ export function damageOf(error: unknown, path: string): string {
  * Finds the newest record: reads the one that the head names, then any after it. Undefined where there is no archive.
  * @throws SvcError as `readRecords`
  */
-export async function readLast(store: FileStore): Promise<Link | undefined> {
+export async function readLast(store: Store): Promise<Link | undefined> {
   const head = await readHead(store);
   let last: Link | undefined;
   if (head === undefined) {
@@ -209,20 +209,20 @@ export async function readLast(store: FileStore): Promise<Link | undefined> {
     return last;
   }
   const named = recordPath(head.sequence);
-  const text = await store.readText(named);
+  const text = await readText(store, named);
   if (text === undefined) throw withoutHead(damaged(named, MISSING), store);
   last = parseRecord(text, named);
   if (last.sha256 !== head.sha256) throw damaged(last.path, `${HEAD} names another hash of it`);
   for (;;) {
     const after = recordPath(next(last));
-    const more = await store.readText(after);
+    const more = await readText(store, after);
     if (more === undefined) return last;
     last = checked(parseRecord(more, after), last);
   }
 }
 
 /** Yields the records from number `first` up to `last`, checked. @throws SvcError as `readRecords` */
-export async function* readRecordsFrom(store: FileStore, first: number, last: Link): AsyncGenerator<Link> {
+export async function* readRecordsFrom(store: Store, first: number, last: Link): AsyncGenerator<Link> {
   const numbers = Array.from({ length: last.record.sequence + 1 - first }, (_, index) => first + index);
   let before: Link | undefined;
   for await (const link of sideBySide(numbers, READ_AHEAD, (number) => readRecord(store, number))) {
@@ -233,11 +233,11 @@ export async function* readRecordsFrom(store: FileStore, first: number, last: Li
 }
 
 /** Returns the newest record if nothing but reviews follows `last`; undefined otherwise. @throws SvcError as `readRecords` */
-export async function readReviewsAfter(store: FileStore, last: Link): Promise<Link | undefined> {
+export async function readReviewsAfter(store: Store, last: Link): Promise<Link | undefined> {
   let newest = last;
   for (;;) {
     const path = recordPath(next(newest));
-    const text = await store.readText(path);
+    const text = await readText(store, path);
     if (text === undefined) return newest === last ? undefined : newest;
     const link = checked(parseRecord(text, path), newest);
     if (!isReview(link.record)) return undefined;
@@ -246,17 +246,17 @@ export async function readReviewsAfter(store: FileStore, last: Link): Promise<Li
 }
 
 /** Reads a record without the checks of the chain. @throws SvcError `checksum_mismatch` */
-export async function readRecord(store: FileStore, sequence: number): Promise<Link> {
+export async function readRecord(store: Store, sequence: number): Promise<Link> {
   const path = recordPath(sequence);
-  const text = await store.readText(path);
+  const text = await readText(store, path);
   if (text === undefined) throw damaged(path, MISSING);
   return parseRecord(text, path);
 }
 
 /** Reads the first record, which names the service and the tenant. @throws SvcError as `readRecords` */
-export async function readFirst(store: FileStore): Promise<Link | undefined> {
+export async function readFirst(store: Store): Promise<Link | undefined> {
   const path = recordPath(0);
-  const text = await store.readText(path);
+  const text = await readText(store, path);
   return text === undefined ? undefined : checked(parseRecord(text, path), undefined);
 }
 
@@ -264,24 +264,24 @@ export async function readFirst(store: FileStore): Promise<Link | undefined> {
  * Commits a record after `last`, then updates the head.
  * @throws SvcError `conflict` when another writer was faster
  */
-export async function appendRecord(store: FileStore, last: Link | undefined, draft: RecordDraft): Promise<Link> {
+export async function appendRecord(store: Store, last: Link | undefined, draft: RecordDraft): Promise<Link> {
   const sequence = next(last);
   const record: ArchiveRecord = { version: VERSION, sequence, previous: last?.sha256 ?? null, ...draft };
   const path = recordPath(sequence);
   const text = recordText(record);
   // A store without conditional writes lets another writer replace the last record.
-  if (last && sha256Of((await store.readText(last.path)) ?? '') !== last.sha256)
+  if (last && sha256Of((await readText(store, last.path)) ?? '') !== last.sha256)
     throw otherWriter(store, last.record.sequence);
   // A run that failed on a full disk may have created the first record without the head.
-  if (last?.record.sequence === 0) await store.replace(HEAD, headText({ sequence: 0, sha256: last.sha256 }));
-  if (!(await store.create(path, text))) throw otherWriter(store, sequence);
+  if (last?.record.sequence === 0) await store.put(HEAD, headText({ sequence: 0, sha256: last.sha256 }));
+  if ((await store.create(path, text)) === 'exists') throw otherWriter(store, sequence);
   const link = { record, path, sha256: sha256Of(text) };
-  await store.replace(HEAD, headText({ sequence, sha256: link.sha256 }));
+  await store.put(HEAD, headText({ sequence, sha256: link.sha256 }));
   return link;
 }
 
 /** Adds how to go on where the head is damaged, or names a record that is missing, as in a copy made while a run committed. */
-function withoutHead(error: SvcError, { name }: FileStore): SvcError {
+function withoutHead(error: SvcError, { name }: Store): SvcError {
   return error.with({
     hint: `Nothing was written. Restore the file from a backup. If none has it, move ${HEAD} out of the archive: the next run of 'svc logs archive' then goes on after the newest record.`,
     next: ['logs', 'verify', name],
@@ -293,7 +293,7 @@ function withoutHead(error: SvcError, { name }: FileStore): SvcError {
  * than that one has. The record after it, or the head, names the hash of the record at `path`: if that hash is right, the
  * record before it was changed.
  */
-export async function changedRecord(store: FileStore, path: string): Promise<string> {
+export async function changedRecord(store: Store, path: string): Promise<string> {
   const sequence = sequenceOf(path) ?? 0;
   const [text, after, head] = await Promise.all(
     [path, recordPath(sequence + 1), HEAD].map(async (one) => (await findText(store, one)).text),
@@ -309,8 +309,8 @@ function headText({ sequence, sha256 }: Pick<Head, 'sequence' | 'sha256'>): stri
 }
 
 /** Reads the head; undefined where there is none. @throws SvcError `checksum_mismatch` when it cannot be read */
-async function readHead(store: FileStore): Promise<Head | undefined> {
-  const text = await store.readText(HEAD);
+async function readHead(store: Store): Promise<Head | undefined> {
+  const text = await readText(store, HEAD);
   if (text === undefined) return undefined;
   const head = parseHead(text);
   if (head === undefined) throw withoutHead(damaged(HEAD, NO_RECORD), store);
@@ -335,7 +335,7 @@ function next(last: Link | undefined): number {
 }
 
 /** The error when another machine has already committed a record with this number. */
-export function otherWriter(store: FileStore, sequence: number): SvcError {
+export function otherWriter(store: Store, sequence: number): SvcError {
   return new SvcError('conflict', `another writer has committed record ${sequence} of ${store.name}`, {
     hint: 'Nothing was lost or duplicated. Let only one machine write to an archive, then run the command again.',
     retryable: true,

@@ -1,4 +1,4 @@
-import type { FileStore, StoredFile } from '../../../client/store/store.ts';
+import type { Store, StoredFile } from '../../../client/store/store.ts';
 import { type ArchiveRecord, MANIFEST, partNumber, type RecordContent, type SideFile, sideNumber } from './record.ts';
 
 /** The prefix of all paths of segments. */
@@ -32,7 +32,7 @@ export function pathsNamedBy(record: Naming): string[] {
  * Lists the files of the kinds that records name: segments, and files beside the records. With a day (UTC), segments only
  * from that day on.
  */
-export async function* namedKinds(store: FileStore, day?: string): AsyncGenerator<StoredFile> {
+export async function* namedKinds(store: Store, day?: string): AsyncGenerator<StoredFile> {
   if (day === undefined) yield* store.list(SEGMENTS);
   else
     for (const name of await store.names())

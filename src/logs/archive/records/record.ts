@@ -219,7 +219,7 @@ export function damaged(path: string, problem: string): SvcError {
 /** What the store of an archive contains. */
 export const ARCHIVE: StoreContent = {
   noun: 'archive',
-  writer: '',
+  writers: 'one',
   damageHint:
     'Nothing was overwritten. Verify the archive to see all problems; restore the file from a backup, or begin another archive.',
 };

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../../../src/base/system.ts';
 import { openStore } from '../../../../src/client/store/open-store.ts';
-import type { FileStore } from '../../../../src/client/store/store.ts';
+import { readText, type Store } from '../../../../src/client/store/store.ts';
 import { ARCHIVE } from '../../../../src/logs/archive/records/record.ts';
 import { logAgo, startLogServer } from '../../../logs/commands/log-server.ts';
 import { toBucket } from '../../../support/bucket-request.ts';
@@ -28,7 +28,7 @@ function env(): Record<string, string> {
   };
 }
 
-function open(more: Record<string, string> = {}): Promise<FileStore> {
+function open(more: Record<string, string> = {}): Promise<Store> {
   const host = {
     env: { ...env(), ...more },
     bucketWork: () => path.join(top, 'archives'),
@@ -42,9 +42,9 @@ function open(more: Record<string, string> = {}): Promise<FileStore> {
   return openStore(host, 's3://logs/some where', ARCHIVE);
 }
 
-async function read(store: FileStore, file: string): Promise<Buffer> {
+async function read(store: Store, file: string): Promise<Buffer> {
   const chunks: Uint8Array[] = [];
-  for await (const chunk of store.read(file)) chunks.push(chunk);
+  for await (const chunk of store.stream(file)) chunks.push(chunk);
   return Buffer.concat(chunks);
 }
 
@@ -79,12 +79,12 @@ describe.skipIf(!hasSwift)(`a real S3-compatible store, OpenStack Swift${why}`, 
       fs.writeFileSync(made, bytes);
       const sha256 = createHash('sha256').update(bytes).digest('hex');
       const file = { path: made, bytes: bytes.length, sha256 };
-      expect(await store.create("tenant=1/date=2026-01-31/it's (a) file+ü.gz", file)).toBe(true);
-      expect(await store.create("tenant=1/date=2026-01-31/it's (a) file+ü.gz", file)).toBe(false);
-      expect(await store.create('_manifest/00000000.json', 'one\n')).toBe(true);
-      expect(await store.create('_manifest/00000000.json', 'two\n')).toBe(false);
-      await store.replace('_manifest/head.json', '1');
-      await store.replace('_manifest/head.json', '22');
+      expect(await store.create("tenant=1/date=2026-01-31/it's (a) file+ü.gz", file)).toBe('created');
+      expect(await store.create("tenant=1/date=2026-01-31/it's (a) file+ü.gz", file)).toBe('exists');
+      expect(await store.create('_manifest/00000000.json', 'one\n')).toBe('created');
+      expect(await store.create('_manifest/00000000.json', 'two\n')).toBe('exists');
+      await store.put('_manifest/head.json', '1');
+      await store.put('_manifest/head.json', '22');
     });
     const found: unknown[] = [];
     for await (const { path, bytes: size } of store.list('')) found.push({ path, bytes: size });
@@ -94,8 +94,8 @@ describe.skipIf(!hasSwift)(`a real S3-compatible store, OpenStack Swift${why}`, 
       { path: "tenant=1/date=2026-01-31/it's (a) file+ü.gz", bytes: bytes.length },
     ]);
     expect(bytes.equals(await read(store, "tenant=1/date=2026-01-31/it's (a) file+ü.gz"))).toBe(true);
-    expect(await store.readText('_manifest/00000000.json')).toBe('one\n');
-    expect(await store.readText('_manifest/absent.json')).toBeUndefined();
+    expect(await readText(store, '_manifest/00000000.json')).toBe('one\n');
+    expect(await readText(store, '_manifest/absent.json')).toBeUndefined();
     for (const _ of [1, 2]) await store.remove("tenant=1/date=2026-01-31/it's (a) file+ü.gz");
     await expect(read(store, "tenant=1/date=2026-01-31/it's (a) file+ü.gz")).rejects.toMatchObject({
       code: 'not_found',
@@ -105,15 +105,15 @@ describe.skipIf(!hasSwift)(`a real S3-compatible store, OpenStack Swift${why}`, 
   it('Swift has no conditional writes, and one warning says so', async () => {
     warnings.length = 0;
     const store = await open();
-    for (const name of ['a', 'b']) expect(await store.create(name, name)).toBe(true);
+    for (const name of ['a', 'b']) expect(await store.create(name, name)).toBe('created');
     expect(warnings).toEqual([expect.stringContaining('no conditional writes')]);
   });
 
   it('Swift refuses wrong settings, and the error names the cause', async () => {
     const wrong = await open({ AWS_SECRET_ACCESS_KEY: 'another' });
-    await expect(wrong.readText('a')).rejects.toMatchObject({ code: 'unauthorized' });
+    await expect(readText(wrong, 'a')).rejects.toMatchObject({ code: 'unauthorized' });
     const elsewhere = await open({ AWS_REGION: 'eu-west-1' });
-    await expect(elsewhere.readText('a')).rejects.toMatchObject({ hint: 'Set AWS_REGION=us-east-1.' });
+    await expect(readText(elsewhere, 'a')).rejects.toMatchObject({ hint: 'Set AWS_REGION=us-east-1.' });
     const tampered = await toBucket(swift.url, {
       method: 'PUT',
       path: '/logs/c',

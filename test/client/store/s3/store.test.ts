@@ -4,13 +4,13 @@ import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openStore } from '../../../../src/client/store/open-store.ts';
-import type { FileStore, LocalFile, StoreHost } from '../../../../src/client/store/store.ts';
+import { type LocalFile, readText, type Store, type StoreHost } from '../../../../src/client/store/store.ts';
 import { ARCHIVE } from '../../../../src/logs/archive/records/record.ts';
 import { type BucketHook, BucketServer } from '../../../support/bucket-server.ts';
 
 let top: string;
 let bucket: BucketServer;
-let store: FileStore;
+let store: Store;
 let slept: number[];
 let warnings: string[];
 /** Called before each request. Returns true if it has sent the response. */
@@ -65,7 +65,7 @@ async function paths(prefix: string, from = store, after?: string): Promise<stri
 
 async function text(file: string): Promise<string> {
   const parts: Uint8Array[] = [];
-  for await (const part of store.read(file)) parts.push(part);
+  for await (const part of store.stream(file)) parts.push(part);
   return Buffer.concat(parts).toString();
 }
 
@@ -78,23 +78,23 @@ function refuse(outgoing: Parameters<BucketHook>[1], status: number, code: strin
 describe('an archive in a bucket', () => {
   it('an unwritten bucket lists no files and has no names', async () => {
     expect(await paths('')).toEqual([]);
-    expect(await store.readText('_manifest/head.json')).toBeUndefined();
+    expect(await readText(store, '_manifest/head.json')).toBeUndefined();
     await expect(text('a')).rejects.toMatchObject({ code: 'not_found' });
     expect(store.name).toBe('s3://logs/some/where');
   });
 
   it('a bucket creates complete files, from text and from a local file, and never overwrites one', async () => {
     await store.lock(async () => {
-      expect(await store.create('_manifest/00000000.json', 'one\n')).toBe(true);
-      expect(await store.create('_manifest/00000000.json', 'two\n')).toBe(false);
-      expect(await store.create('tenant=1/date=2026-01-31/c.gz', localFile('hello'))).toBe(true);
-      expect(await store.create('tenant=1/date=2026-01-31/c.gz', localFile('other'))).toBe(false);
-      await store.replace('_manifest/head.json', '1');
-      await store.replace('_manifest/head.json', '2');
+      expect(await store.create('_manifest/00000000.json', 'one\n')).toBe('created');
+      expect(await store.create('_manifest/00000000.json', 'two\n')).toBe('exists');
+      expect(await store.create('tenant=1/date=2026-01-31/c.gz', localFile('hello'))).toBe('created');
+      expect(await store.create('tenant=1/date=2026-01-31/c.gz', localFile('other'))).toBe('exists');
+      await store.put('_manifest/head.json', '1');
+      await store.put('_manifest/head.json', '2');
     });
-    expect(await store.readText('_manifest/00000000.json')).toBe('one\n');
+    expect(await readText(store, '_manifest/00000000.json')).toBe('one\n');
     expect(await text('tenant=1/date=2026-01-31/c.gz')).toBe('hello');
-    expect(await store.readText('_manifest/head.json')).toBe('2');
+    expect(await readText(store, '_manifest/head.json')).toBe('2');
     const all = ['_manifest/00000000.json 4', '_manifest/head.json 1', 'tenant=1/date=2026-01-31/c.gz 5'];
     expect(await paths('')).toEqual(all);
     expect(await paths('tenant=')).toEqual(all.slice(2));
@@ -130,7 +130,7 @@ describe('an archive in a bucket', () => {
     await store.lock(async () => {
       await store.create('file', localFile('hello'));
       await store.create('text', 'hello');
-      await store.replace('text', 'hello');
+      await store.put('text', 'hello');
     });
     const md5 = createHash('md5').update('hello').digest('base64');
     expect([...new Set(seen)]).toEqual([md5]);
@@ -139,7 +139,7 @@ describe('an archive in a bucket', () => {
   it('a bucket lists more than one page', async () => {
     const names = Array.from({ length: 1_003 }, (_, index) => String(index).padStart(5, '0'));
     for (let at = 0; at < names.length; at += 50)
-      await Promise.all(names.slice(at, at + 50).map((name) => store.replace(name, '')));
+      await Promise.all(names.slice(at, at + 50).map((name) => store.put(name, '')));
     expect(await paths('')).toEqual(names.map((name) => `${name} 0`));
     expect(await paths('', store, '00001')).toEqual(names.slice(2).map((name) => `${name} 0`));
   });
@@ -169,7 +169,7 @@ describe('an archive in a bucket', () => {
       outgoing.writeHead(206, { 'content-range': 'bytes 0-99/100', 'content-length': 0, etag: '"x"' }).end();
       return true;
     };
-    await expect(store.readText('a')).rejects.toMatchObject({ code: 'network' });
+    await expect(text('a')).rejects.toMatchObject({ code: 'network' });
     expect(gets).toBe(5);
   });
 
@@ -180,16 +180,16 @@ describe('an archive in a bucket', () => {
     'a store that responds with %i to a condition is checked before each write, with one warning',
     async (status, code) => {
       bucket.conditions = { status, code };
-      expect(await store.create('a', 'one')).toBe(true);
-      expect(await store.create('a', 'two')).toBe(false);
-      expect(await store.create('b', 'two')).toBe(true);
-      expect(await store.readText('a')).toBe('one');
+      expect(await store.create('a', 'one')).toBe('created');
+      expect(await store.create('a', 'two')).toBe('exists');
+      expect(await store.create('b', 'two')).toBe('created');
+      expect(await readText(store, 'a')).toBe('one');
       expect(warnings).toEqual([expect.stringContaining('no conditional writes')]);
     },
   );
 
   it('a writer notices that another one was faster in a store without conditional writes', async () => {
-    let other: FileStore | undefined;
+    let other: Store | undefined;
     bucket.conditions = { status: 501, code: 'NotImplemented' };
     meddle = ({ method, headers }, outgoing) => {
       if (method !== 'PUT' || headers['if-none-match'] !== undefined || other === undefined) return false;
@@ -197,30 +197,30 @@ describe('an archive in a bucket', () => {
       other = undefined;
       const end = outgoing.end.bind(outgoing);
       outgoing.end = () => {
-        void writer.replace('a', 'theirs').then(() => end());
+        void writer.put('a', 'theirs').then(() => end());
         return outgoing;
       };
       return false;
     };
     other = await openStore(host(), 's3://logs/some/where', ARCHIVE);
-    expect(await store.create('a', 'mine')).toBe(false);
-    expect(await store.readText('a')).toBe('theirs');
+    expect(await store.create('a', 'mine')).toBe('exists');
+    expect(await readText(store, 'a')).toBe('theirs');
   });
 
   it('a writer notices a store that silently ignores the condition', async () => {
     const loose = await openStore(host(), 's3://logs/loose', ARCHIVE);
     bucket.conditions = 'ignored';
-    expect(await loose.create('a', 'one')).toBe(true);
+    expect(await loose.create('a', 'one')).toBe('created');
     expect(warnings).toHaveLength(1);
-    expect(await loose.create('a', 'two')).toBe(false);
+    expect(await loose.create('a', 'two')).toBe('exists');
     const other = await openStore(host(), 's3://logs/loose', ARCHIVE);
-    expect(await other.create('a', 'two')).toBe(false);
-    expect(await loose.readText('a')).toBe('one');
+    expect(await other.create('a', 'two')).toBe('exists');
+    expect(await readText(loose, 'a')).toBe('one');
   });
 
   it('a writer treats 412 as a file that exists', async () => {
     meddle = ({ method }, outgoing) => method === 'PUT' && refuse(outgoing, 412, 'PreconditionFailed');
-    expect(await store.create('a', 'one')).toBe(false);
+    expect(await store.create('a', 'one')).toBe('exists');
   });
 
   it('R15: a write that the store answers with 409 is sent again, since the write that was under way may have failed', async () => {
@@ -231,20 +231,24 @@ describe('an archive in a bucket', () => {
       conflicts.set(url, count);
       return refuse(outgoing, 409, 'ConditionalRequestConflict');
     };
-    expect(await store.create('a', 'one')).toBe(true);
-    await store.lock(async () => expect(await store.create('b', localFile('two'))).toBe(true));
-    await store.replace('head', 'three');
-    expect([await store.readText('a'), await text('b'), await store.readText('head')]).toEqual(['one', 'two', 'three']);
+    expect(await store.create('a', 'one')).toBe('created');
+    await store.lock(async () => expect(await store.create('b', localFile('two'))).toBe('created'));
+    await store.put('head', 'three');
+    expect([await readText(store, 'a'), await text('b'), await readText(store, 'head')]).toEqual([
+      'one',
+      'two',
+      'three',
+    ]);
   });
 
   it.each([
-    ['theirs', false],
-    ['mine', true],
+    ['theirs', 'exists'],
+    ['mine', 'created'],
     [undefined, expect.objectContaining({ code: 'server', retryable: true, status: 409 })],
   ])(
     'a write that is always answered with 409 is judged by the object there afterwards: %s',
     async (content, outcome) => {
-      if (content !== undefined) await store.replace('a', content);
+      if (content !== undefined) await store.put('a', content);
       let heads = 0;
       meddle = ({ method }, outgoing) => {
         if (method === 'HEAD' && (heads += 1) === 1) return refuse(outgoing, 404, 'NoSuchKey');
@@ -265,10 +269,10 @@ describe('an archive in a bucket', () => {
       proceed();
       return true;
     };
-    expect(await store.create('a', 'mine')).toBe(true);
-    expect(await store.readText('a')).toBe('mine');
+    expect(await store.create('a', 'mine')).toBe('created');
+    expect(await readText(store, 'a')).toBe('mine');
     puts = 0;
-    expect(await store.create('a', 'theirs')).toBe(false);
+    expect(await store.create('a', 'theirs')).toBe('exists');
   });
 
   it('R15: a writer continues after a store was busy or broke off', async () => {
@@ -279,8 +283,8 @@ describe('an archive in a bucket', () => {
       if (count % 3 === 2) socket.resetAndDestroy();
       return count % 3 === 2;
     };
-    expect(await store.create('a', 'one')).toBe(true);
-    expect(await store.readText('a')).toBe('one');
+    expect(await store.create('a', 'one')).toBe('created');
+    expect(await readText(store, 'a')).toBe('one');
     expect(slept.length).toBeGreaterThanOrEqual(3);
   });
 
@@ -325,9 +329,9 @@ describe('an archive in a bucket', () => {
       };
       return false;
     };
-    const reading = store.read('big')[Symbol.asyncIterator]();
+    const reading = store.stream('big')[Symbol.asyncIterator]();
     await reading.next();
-    await store.replace('big', 'y'.repeat(2_000_000));
+    await store.put('big', 'y'.repeat(2_000_000));
     const rest = (async () => {
       for (;;) if ((await reading.next()).done === true) return;
     })();
@@ -340,7 +344,7 @@ describe('an archive in a bucket', () => {
     ['another region', { AWS_REGION: 'eu-west-1' }, 'config', 'AWS_REGION=us-east-1'],
   ])('R06: the error for %s names the setting, and shows no credential', async (_, env, code, words) => {
     const other = await openStore(host(env), 's3://logs/x', ARCHIVE);
-    const error = await other.readText('a').catch((caught: unknown) => caught);
+    const error = await readText(other, 'a').catch((caught: unknown) => caught);
     expect(error).toMatchObject({ code });
     const shown = JSON.stringify(error) + String(error);
     expect(shown).toContain(words);
@@ -349,7 +353,7 @@ describe('an archive in a bucket', () => {
 
   it('the error of a bucket names what is missing or wrong', async () => {
     const other = await openStore(host(), 's3://absent/x', ARCHIVE);
-    await expect(other.readText('a')).rejects.toMatchObject({
+    await expect(readText(other, 'a')).rejects.toMatchObject({
       code: 'not_found',
       message: expect.stringContaining('there is no bucket absent (404 NoSuchBucket'),
     });
@@ -360,7 +364,7 @@ describe('an archive in a bucket', () => {
     });
     await expect(paths('')).rejects.toMatchObject({ hint: expect.stringContaining('s3:ListBucket') });
     // A store says the same of an object that does not exist to those who may not list.
-    await expect(store.readText('a')).rejects.toMatchObject({
+    await expect(readText(store, 'a')).rejects.toMatchObject({
       code: 'forbidden',
       hint: 'Allow s3:GetObject and s3:ListBucket on the bucket, or use other credentials.',
     });
@@ -370,11 +374,11 @@ describe('an archive in a bucket', () => {
       hint: expect.stringContaining('AWS_ENDPOINT_URL_S3'),
     });
     meddle = (_, outgoing) => refuse(outgoing, 503, 'SlowDown');
-    await expect(store.readText('a')).rejects.toMatchObject({ code: 'rate_limited' });
+    await expect(readText(store, 'a')).rejects.toMatchObject({ code: 'rate_limited' });
     meddle = (_, outgoing) => refuse(outgoing, 301, 'PermanentRedirect', '<Region>eu-west-1</Region>');
-    await expect(store.readText('a')).rejects.toMatchObject({ hint: 'Set AWS_REGION=eu-west-1.' });
+    await expect(readText(store, 'a')).rejects.toMatchObject({ hint: 'Set AWS_REGION=eu-west-1.' });
     meddle = (_, outgoing) => refuse(outgoing, 400, 'ExpiredToken', '<Region>us-east-1</Region>');
-    await expect(store.readText('a')).rejects.toMatchObject({ code: 'unauthorized' });
+    await expect(readText(store, 'a')).rejects.toMatchObject({ code: 'unauthorized' });
     meddle = (_, outgoing) => {
       outgoing.end('<html>welcome</html>');
       return true;
@@ -384,7 +388,7 @@ describe('an archive in a bucket', () => {
       outgoing.socket?.resetAndDestroy();
       return true;
     };
-    await expect(store.readText('a')).rejects.toMatchObject({
+    await expect(readText(store, 'a')).rejects.toMatchObject({
       code: 'network',
       retryable: true,
       facts: { system_code: 'ECONNRESET' },
@@ -406,14 +410,14 @@ describe('an archive in a bucket', () => {
       hint: expect.stringContaining('proxy'),
     };
     await expect(store.create('b', 'one')).rejects.toMatchObject(refused);
-    await expect(store.replace('a', 'two')).rejects.toMatchObject(refused);
+    await expect(store.put('a', 'two')).rejects.toMatchObject(refused);
     await expect(store.remove('a')).rejects.toMatchObject(refused);
   });
 
   it.each([
-    { method: 'GET', what: 'a text', read: (from: FileStore) => from.readText('a') },
-    { method: 'GET', what: 'a range', read: (from: FileStore) => from.readRange('a', 0, 3) },
-    { method: 'HEAD', what: 'whether it exists', read: (from: FileStore) => from.create('b', 'one') },
+    { method: 'GET', what: 'a text', read: (from: Store) => readText(from, 'a') },
+    { method: 'GET', what: 'a range', read: (from: Store) => from.readRange('a', 0, 3) },
+    { method: 'HEAD', what: 'whether it exists', read: (from: Store) => from.create('b', 'one') },
   ])(
     'a web page in response to $method of an object in a bucket ($what) is neither damage nor the write of another machine',
     async ({ method, read }) => {
@@ -445,9 +449,9 @@ describe('an archive in a bucket', () => {
 
   it("R25: requests are signed by the store's clock when this machine's is wrong", async () => {
     ahead = 26 * 3_600_000;
-    expect(await store.create('a', 'one')).toBe(true);
+    expect(await store.create('a', 'one')).toBe('created');
     ahead = -26 * 3_600_000;
-    expect(await store.readText('a')).toBe('one');
+    expect(await readText(store, 'a')).toBe('one');
     expect(slept).toEqual([]);
   });
 

@@ -4,15 +4,17 @@ import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { systemClock } from '../../../src/base/system.ts';
-import { DirectoryObjects } from '../../../src/client/store/directory-objects.ts';
+import { DirectoryStore } from '../../../src/client/store/directory-store.ts';
+
+const host = { pid: process.pid, isAlive: () => true, clock: systemClock, signal: new AbortController().signal };
 
 let top: string;
-let objects: DirectoryObjects;
+let objects: DirectoryStore;
 
 beforeEach(() => {
   top = fs.mkdtempSync(path.join(os.tmpdir(), 'svc-objects-'));
   fs.mkdirSync(path.join(top, 'shared'), { mode: 0o700 });
-  objects = new DirectoryObjects(path.join(top, 'shared'), { noun: 'ledger' });
+  objects = new DirectoryStore(path.join(top, 'shared'), host, { noun: 'ledger', writers: 'machines' });
 });
 
 afterEach(() => {
@@ -85,8 +87,7 @@ describe('objects in a directory', () => {
 
   it('what only this machine uses is private, whatever the rights of the directory', async () => {
     fs.chmodSync(top, 0o777);
-    const host = { pid: process.pid, isAlive: () => true, clock: systemClock, signal: new AbortController().signal };
-    const own = new DirectoryObjects(top, { noun: 'ledger', alone: { file: path.join(top, 'lock'), host } });
+    const own = new DirectoryStore(top, host, { noun: 'ledger', writers: 'machine' });
     await own.create('jobs/a', bytes('a'));
     const modes = ['jobs', 'jobs/a'].map((name) => (fs.statSync(path.join(top, name)).mode & 0o777).toString(8));
     expect(modes).toEqual(['700', '600']);
@@ -168,11 +169,7 @@ describe('objects in a directory', () => {
       code: 'config',
       message: `the file system of ${path.join(top, 'shared')} has no hard links, so machines cannot share a ledger there`,
     });
-    const host = { pid: process.pid, isAlive: () => true, clock: systemClock, signal: new AbortController().signal };
-    const own = new DirectoryObjects(path.join(top, 'own'), {
-      noun: 'ledger',
-      alone: { file: path.join(top, 'lock'), host },
-    });
+    const own = new DirectoryStore(path.join(top, 'own'), host, { noun: 'ledger', writers: 'machine' });
     expect(await own.create('a', bytes('a'))).toBe('created');
     expect(await own.create('a', bytes('b'))).toBe('exists');
     expect(fs.readdirSync(path.join(top, 'own'))).toEqual(['a']);

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { ObjectStore } from '../../../../src/client/store/objects.ts';
-import { openObjects } from '../../../../src/client/store/open-objects.ts';
+import type { ObjectStore } from '../../../../src/client/store/store.ts';
+import { openStore } from '../../../../src/client/store/open-store.ts';
 import { type BucketHook, BucketServer } from '../../../support/bucket-server.ts';
 
 let bucket: BucketServer;
@@ -30,7 +30,7 @@ function open(): Promise<ObjectStore> {
     clock: { now: Date.now, sleep: () => new Promise<void>((resolve) => setTimeout(resolve, 1)) },
     signal: new AbortController().signal,
   };
-  return openObjects(host, 's3://logs/ledger', { noun: 'ledger' });
+  return openStore(host, 's3://logs/ledger', { noun: 'ledger', writers: 'machines' });
 }
 
 const bytes = (text: string): Uint8Array => Buffer.from(text);
