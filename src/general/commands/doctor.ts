@@ -65,7 +65,7 @@ export const doctor = defineCommand({
       () => context.progress.end(),
     );
     const rows = findings.map((finding) => rowOf(finding, context));
-    const verdict = verdictOf(findings, placeOf(context));
+    const verdict = verdictOf(findings);
     if (isDrawn(context)) await context.out.write(drawVerdict(verdict, context) + drawFindings(rows, context));
     else {
       context.notices.note(verdict.text);
@@ -77,13 +77,6 @@ export const doctor = defineCommand({
     context.notices.success(counts);
   },
 });
-
-/** Returns the host and the port that requests go to. */
-function placeOf({ settings: { baseUrl } }: Context): string | undefined {
-  if (baseUrl === undefined) return undefined;
-  const { hostname, port, protocol } = baseUrl.value;
-  return `${hostname}:${port || (protocol === 'https:' ? 443 : 80)}`;
-}
 
 /** Draws the verdict above the findings: the only line that is read when there is little time. */
 function drawVerdict({ text, move }: Verdict, { palette, out, plain }: Context): string {
