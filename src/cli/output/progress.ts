@@ -90,8 +90,7 @@ export class Progress {
     while (!stop.aborted) {
       const [first, ...others] = this.#tasks;
       const more = others.length === 0 ? '' : ` (and ${others.length} more)`;
-      const line = first?.line(clock.now(), live.columns - more.length);
-      if (line !== undefined) await live.show(line + more, stop);
+      if (first !== undefined) await live.show(first.show(clock.now(), live.columns - more.length) + more, stop);
       await clock.sleep(UPDATE_MS, stop).catch(() => {});
     }
   }
@@ -120,6 +119,8 @@ abstract class Task {
   protected readonly stage: Stage;
   protected readonly begun: number;
   protected isOpen = true;
+  /** Whether it was painted. */
+  protected wasShown = false;
 
   constructor(label: string, stage: Stage) {
     this.label = label;
@@ -129,6 +130,12 @@ abstract class Task {
 
   /** What to show now, at best within `columns`. */
   abstract line(now: number, columns: number): string;
+
+  /** Returns the line to paint. */
+  show(now: number, columns: number): string {
+    this.wasShown = true;
+    return this.line(now, columns);
+  }
 
   protected say(text: string, how: 'note' | 'success' = 'note'): void {
     this.stage.notices[how](`${this.label}: ${text}`);
@@ -157,10 +164,10 @@ export class WaitProgress extends Task {
     this.stage.notices.note(this.#text(now));
   }
 
-  /** The wait is over; `outcome` is said in one line, or nothing without it. */
+  /** The wait is over; `outcome` is a line of a log. On a terminal, what follows says it. */
   done(outcome?: string): void {
     this.end();
-    if (outcome !== undefined) this.say(outcome);
+    if (outcome !== undefined && !this.stage.isLive) this.say(outcome);
   }
 
   /** The wait was given up; the error itself is reported elsewhere. */
@@ -237,7 +244,9 @@ export class TransferProgress extends Task {
 
   done(): void {
     const elapsed = formatDuration(this.stage.clock.now() - this.begun);
-    if (this.end()) this.say(`${formatBytes(this.#bytes)} in ${elapsed}`, 'success');
+    // Nobody waited for what was over before a terminal showed it.
+    if (this.end() && (this.wasShown || !this.stage.isLive))
+      this.say(`${formatBytes(this.#bytes)} in ${elapsed}`, 'success');
   }
 
   /** Ends it without a line, where the error says all that matters. */
