@@ -21,6 +21,7 @@ import { isChanged, isPrepared, notBegun, placeOf, preparedRequest, submittedReq
 import { EXCLUSIONS, RefreshDirectory, runHere } from './refresh-directory.ts';
 import type { RefreshInput } from './refresh-input.ts';
 import { requireTenant, TENANT } from './refresh-tenant.ts';
+import { requireRealResults } from './rehearsal.ts';
 import { requireReplaceable } from './replaceable-files.ts';
 import type { PrintRow, RefreshRow } from './refresh-row.ts';
 import { type Advanced, offeringRefresh, RequestSteps, submissionOf } from './request-steps.ts';
@@ -52,6 +53,7 @@ class Refresh {
   }
 
   async run(print: PrintRow): Promise<void> {
+    await requireRealResults(this.#context, this.#input.again);
     this.#input = await withLostRuns(this.#context, this.#directory, this.#input);
     const { export: typed, cycle, summarize, asksForCycle } = this.#input;
     const isNew = this.#directory.requests.length === 0;

@@ -4,7 +4,9 @@ import type { Context } from '../../cli/app/command.ts';
 import { serviceOf } from '../../cli/app/service.ts';
 import type { Summarize } from '../../cli/app/summary.ts';
 import { SANDBOX_PROFILE } from '../../cli/config/values.ts';
+import { readSandboxKey } from '../../client/api/sandbox-key.ts';
 import { REHEARSAL_WARNING } from '../../schema/account-updater-files.ts';
+import { isLoopback } from '../../schema/address.ts';
 
 /** The directory of all cycles that were rehearsed. */
 const REHEARSALS = 'rehearsal';
@@ -44,6 +46,22 @@ export function requireRehearsal(
       hint: `${refused[1]} Leave ${refused[0]} out:`,
       next: again,
     });
+}
+
+/**
+ * Checks that the service does not invent its results, before anything is made for it: no file of a month may come of them.
+ * @throws SvcError `refused_input` at a sandbox server that accepts every token, unless the command is a rehearsal
+ */
+export async function requireRealResults(context: Context, again: readonly string[]): Promise<void> {
+  const { baseUrl, sandbox } = context.settings;
+  if (sandbox || baseUrl === undefined || !isLoopback(baseUrl.value)) return;
+  const found = await readSandboxKey(await context.client(), 'private');
+  if (found?.inventsResults !== true) return;
+  throw new SvcError('refused_input', `the sandbox at ${baseUrl.value.origin} invents the results of tokens`, {
+    hint: 'Nothing was prepared or submitted: a month must not have invented tokens. Rehearse it, or start the sandbox without --accept-tokens:',
+    next: [...again, '--rehearse', '--profile', SANDBOX_PROFILE],
+    alternatives: [['sandbox', 'start']],
+  });
 }
 
 /**

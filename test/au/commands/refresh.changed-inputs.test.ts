@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import type { Interceptor } from '../../../src/emulator/options.ts';
 import { inventedCard } from '../../../src/emulator/vault/invented-card.ts';
 import { type HereResult, rowOf } from '../../support/run-here.ts';
 import { openQuickDesk } from './support.ts';
@@ -13,7 +14,10 @@ const WARNED = UUIDS.find((token) => outcomeOf(token) === 'WRN_CONTACT_CARDHOLDE
 
 /** A desk that refreshes an export of these tokens, and reads the files of its cycle. */
 async function openRefresh() {
-  const desk = await openQuickDesk({ acceptTokens: true, seed: SEED });
+  // A service that invents results and does not say so.
+  const intercept: Interceptor = (incoming, outgoing, proceed) =>
+    incoming.url === '/sandbox/key' ? outgoing.writeHead(404).end() : proceed();
+  const desk = await openQuickDesk({ acceptTokens: true, seed: SEED, intercept });
   const refresh = (tokens: readonly string[], ...words: string[]): Promise<HereResult> =>
     refreshTo(tokens, '--next', ...words);
   const refreshTo = (tokens: readonly string[], ...words: string[]): Promise<HereResult> => {

@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { errorIn, rowOf } from '../../support/run-here.ts';
@@ -133,4 +133,16 @@ describe('svc au refresh --rehearse', () => {
     expect(refused.code).toBe(13);
     expect(readdirSync(home.path)).not.toContain('closed.csv');
   });
+});
+
+it('svc au refresh prepares nothing for a sandbox server that invents results, and names the rehearsal', async () => {
+  const desk = await openQuickDesk({ acceptTokens: true });
+  writeFileSync(desk.home.file('export.csv'), 'token\n00000000-0000-4000-8000-000000000001\n');
+  const done = await desk.svc('au refresh export.csv --cycle 2026-12');
+  expect(done.code).toBe(13);
+  expect(errorIn(done)).toMatchObject({
+    message: `the sandbox at ${desk.sandbox.url} invents the results of tokens`,
+    next_words: `svc au refresh export.csv --cycle 2026-12 --rehearse --profile sandbox`.split(' '),
+  });
+  expect([existsSync(desk.home.file('refresh')), desk.uploads()]).toEqual([false, 0]);
 });
