@@ -105,7 +105,8 @@ export class CycleSteps {
     const counts = { ...counted, file: this.#directory.results, compared: true, rows };
     this.#counts = counts;
     const trend = record && (await noteOddities(this.#context, record, counts, rows));
-    if (isDrawn(this.#context)) await drawResults(this.#context, rows, counts, trend);
+    const codes = this.#input.verbose ? counts.codes : [];
+    if (isDrawn(this.#context)) await drawResults(this.#context, rows, { ...counts, codes }, trend);
     return counts;
   }
 
@@ -271,10 +272,7 @@ export class CycleSteps {
     if (this.#input.exclusions === undefined) await exclusionsFor(this.#context, this.#directory, this.#input);
     const made = await this.#writeNext(out);
     if (out !== undefined) steps.next = this.#made(made.rows);
-    const rows = made.groups.exclude + made.excluded_before;
-    if (rows > 0 && out === undefined)
-      this.#context.notices.note(`${exclusions} leaves ${countText(rows, 'row')} of this cycle out of the next one`);
-    steps.excluded = this.#made(rows);
+    steps.excluded = this.#made(made.groups.exclude + made.excluded_before);
     const last = this.#directory.requests.at(-1);
     if (last) Object.assign(last, await notedExclusions(this.#context, exclusions));
     this.#directory.save();
@@ -385,13 +383,21 @@ export class CycleSteps {
     };
   }
 
-  /** Ends with the file that the month is for. */
-  async #noteTodo({ newTokens, expired, replace, update }: Todo): Promise<void> {
+  /** Ends with what to do: the file that the month is for, the other files, and what the next cycle leaves out. */
+  async #noteTodo({ newTokens, expired, replace, update, others }: Todo): Promise<void> {
+    const { notices } = this.#context;
+    const { steps, next, exclusions, todo } = this.#directory;
     const open = await openRequests(this.#context, this.#directory);
     const soFar = open === 0 ? '' : `so far, ${countText(open, 'request')} open: `;
     const past = expired === 0 ? '' : ` (${formatNumber(expired)} already expired)`;
     const sql = newTokens === 0 ? '' : `, and as SQL in ${basename(update)} beside it`;
-    this.#context.notices.note(`${soFar}${countText(newTokens, 'new token')}${past}: ${replace}${sql}`);
+    notices.note(`${soFar}${countText(newTokens, 'new token')}${past}: ${replace}${sql}`);
+    const counts = others.map(({ group, rows }) => `${formatNumber(rows)} in ${group}.csv`);
+    if (counts.length > 0) notices.note(`to do in ${todo}: ${counts.join(', ')}`);
+    const excluded = this.#isOfThese(steps.excluded) ? steps.excluded.rows : 0;
+    const isNext = this.#isOfThese(steps.next) && this.#directory.has(next);
+    if (excluded > 0 && !isNext)
+      notices.note(`next cycle: leaves out ${countText(excluded, 'row')} of this one, listed in ${exclusions}`);
   }
 }
 

@@ -70,6 +70,7 @@ export const refreshView: View<RefreshRow> = {
   ],
   columns: [
     // The headline above says how the rows of a cycle ended, and the line below where its new tokens are.
+    { path: 'cycle', kind: 'text', repeats: hasResults },
     { path: 'status', kind: 'status', paint: toneOf, repeats: hasResults },
     { path: 'rows', kind: 'number', repeats: hasResults },
     ...COUNTED.map((path) => ({ path, kind: 'number' as const, repeats: () => true })),

@@ -39,6 +39,8 @@ export interface Todo {
   readonly newTokens: number;
   /** The number of them whose expiration is already past. */
   readonly expired: number;
+  /** The other files that have rows, in the order of what to do first. */
+  readonly others: readonly { readonly group: TodoGroup; readonly rows: number }[];
   /** Files that somebody changed, so that they were not replaced. */
   readonly changed: readonly string[];
 }
@@ -198,7 +200,7 @@ class TodoFiles {
   readonly #keptNames: readonly string[];
   readonly #drafts = new Map<TodoGroup | typeof UPDATE, Draft>();
   readonly #script: ReturnType<typeof updateScript>;
-  #newTokens = 0;
+  readonly #rows = new Map<TodoGroup, number>();
   #expired = 0;
 
   constructor(
@@ -214,8 +216,8 @@ class TodoFiles {
   }
 
   async add(group: TodoGroup, row: ResultRow, kept: readonly string[]): Promise<void> {
+    this.#rows.set(group, this.#rowsOf(group) + 1);
     if (group === 'replace') {
-      this.#newTokens += 1;
       if (isExpired(row, this.#context.clock.now())) this.#expired += 1;
       await (await this.#draftOf(UPDATE)).write(this.#script.line(row));
     }
@@ -252,7 +254,12 @@ class TodoFiles {
     if (ready.length > 0) directory.save();
     const update = path.join(directory.todo, fileOf(UPDATE));
     const replace = path.join(directory.todo, 'replace.csv');
-    return { update, replace, newTokens: this.#newTokens, expired: this.#expired, changed };
+    const others = OTHERS.map((group) => ({ group, rows: this.#rowsOf(group) })).filter(({ rows }) => rows > 0);
+    return { update, replace, newTokens: this.#rowsOf('replace'), expired: this.#expired, others, changed };
+  }
+
+  #rowsOf(group: TodoGroup): number {
+    return this.#rows.get(group) ?? 0;
   }
 
   async discard(): Promise<void> {

@@ -6,7 +6,14 @@ import { isDrawn } from '../../cli/app/print.ts';
 import { wrapWords } from '../../cli/output/text.ts';
 import { countText, formatNumber } from '../../cli/output/time.ts';
 import { fieldPaths, type View } from '../../cli/output/view.ts';
-import { actionFor, type Actions, type CodeCount, type ResultSummary, updateWarnings } from '../result-codes.ts';
+import {
+  actionFor,
+  type Actions,
+  type CodeCount,
+  type ResultSummary,
+  ROW_GROUPS,
+  updateWarnings,
+} from '../result-codes.ts';
 import type { ResultsFile } from '../run/part.ts';
 import type { Polled } from '../run/poll-parts.ts';
 import { areCompared, recordedAt, rowsIn, type RunRecord } from '../run/record.ts';
@@ -38,7 +45,7 @@ export interface Results
   readonly unchanged: number;
   /** Whether each result was matched with a requested row of its token. */
   readonly compared: boolean;
-  readonly codes: readonly Pick<CodeCount, 'code' | 'class' | 'count' | 'action'>[];
+  readonly codes: readonly Pick<CodeCount, 'code' | 'class' | 'count' | 'group' | 'action'>[];
 }
 
 /** The fields of written results, for the views of what has results. */
@@ -60,6 +67,11 @@ export const submissionView: View<Submission> = {
     { path: 'file', kind: 'text', priority: 2 },
     { path: 'job', kind: 'id', priority: 1, repeats: ({ job }) => job === null },
     { path: 'jobs', kind: 'text', priority: 1, repeats: ({ job }) => job !== null },
+    // Notes say what other jobs have, and since when.
+    { path: 'sent', kind: 'number', repeats: ({ sent, rows }) => sent === rows },
+    { path: 'left_out', kind: 'number', repeats: ({ left_out: rows }) => rows === 0 },
+    { path: 'left_out_errors', kind: 'number', repeats: ({ left_out_errors: rows }) => !rows },
+    { path: 'in_cycle_since', kind: 'time', repeats: ({ sent, rows }) => sent === rows },
   ],
 };
 
@@ -181,10 +193,11 @@ export async function countedFile(
     errors,
     unknown,
     unchanged,
-    codes: codes.map(({ code, class: group, count }) => ({
+    codes: codes.map(({ code, class: kind, count, group }) => ({
       code,
-      class: group,
+      class: kind,
       count,
+      group: actions.get(code) ?? group,
       action: actionFor(code, actions),
     })),
   };
@@ -198,7 +211,7 @@ export function checkThreshold(results: Results, rows: number, failOn?: Threshol
   if (compareShare(met, rows, failOn.share) > 0) throw failOnMet(met, failOn, results);
 }
 
-/** Draws the results as a chart with one bar per result code and its action, below the shares of the last cycle. */
+/** Draws the results as a chart with one bar per result code and what to do, below the shares of the last cycle. */
 export async function drawResults(
   { palette, unicode, plain, out }: Context,
   rows: number,
@@ -209,7 +222,8 @@ export async function drawResults(
   const unknownWords = unknown > 0 ? `, ${formatNumber(unknown)} with unknown codes` : '';
   const total = `${countText(rows, 'row')}: ${formatNumber(updated)} updated, ${countText(warned, 'warning')}, ${countText(errors, 'error')}, ${formatNumber(unchanged)} unchanged${unknownWords}`;
   const title = wrapWords(total, columns).map((line) => palette.strong(line));
-  const lines = codeLines(codes, { palette, unicode, plain, columns });
+  const short = codes.map((code) => ({ ...code, action: ROW_GROUPS[code.group] }));
+  const lines = short.length === 0 ? [] : ['', ...codeLines(short, { palette, unicode, plain, columns })];
   const shares = trend === undefined ? [] : wrapWords(trend.text, columns);
-  await out.write(['', ...title, ...shares, '', ...lines, ''].join('\n'));
+  await out.write(['', ...title, ...shares, ...lines, ''].join('\n'));
 }
