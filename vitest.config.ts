@@ -16,21 +16,17 @@ const REPLACING_MODULES = [
   'test/au/send/upload-run.sent-rows.slow.test.ts',
 ];
 
-/** Tests of rules that do not depend on Node, for which one version of Node suffices. */
-const OWN_RULES = [
-  'test/{browser,fuzz,mutants,sweeps}/*.slow.test.ts',
-  'test/**/*.{model,property}.slow.test.ts',
-  'test/au/{next,prepare,results,resume,run,send,wait}/*.slow.test.ts',
-  'test/au/commands/{refresh,refresh.exclusions,refresh.kept,refresh.killed,refresh.lost-runs}.slow.test.ts',
-  'test/au/commands/resume.missing-job.slow.test.ts',
-  'test/au/ledger/*.slow.test.ts',
-  'test/client/store/s3/store.swift.slow.test.ts',
-  'test/e2e/{archive-killed,runs-killed,shared-ledger}.slow.test.ts',
-  'test/logs/{archive,search,verify}/**/*.slow.test.ts',
-  'test/logs/follow/follow.date-header.slow.test.ts',
-  'test/logs/commands/archive.{as-sent,clocks,s3}.slow.test.ts',
-  'test/project/{docs,heartbeats,operations,own-directory,recipes,scripts}.slow.test.ts',
-  'test/sandbox/commands/reset.slow.test.ts',
+/** Slow tests of what Node does for the tool: streams, sockets, processes, terminals, memory. All others run with one Node. */
+const EACH_NODE = [
+  'test/cli/app/rate-ledger.processes.slow.test.ts',
+  'test/cli/config/{client-certificate,conf-store.processes}.slow.test.ts',
+  'test/cli/output/{jq,pager,terminal.screen}.slow.test.ts',
+  'test/client/http/exchange.real-servers.slow.test.ts',
+  'test/client/transfer/download.killed.slow.test.ts',
+  'test/e2e/{memory,memory-limit,open-files,outputs,prompts,surroundings,tls}.slow.test.ts',
+  'test/logs/archive/read-segment.slow.test.ts',
+  'test/project/{executables,library,package,warnings}.slow.test.ts',
+  'test/sandbox/commands/exec.slow.test.ts',
 ];
 
 /** Tests in simulated worlds. */
@@ -55,16 +51,16 @@ export default defineConfig({
     projects: [
       // Test files share workers and loaded modules. Loading them again for each file took a fifth of the time.
       { extends: true, test: { name: 'fast', include: ['test/**/*.test.ts'], exclude: [SLOW], isolate: false } },
+      { extends: true, test: { name: 'slow', include: EACH_NODE, isolate: false } },
       {
         extends: true,
         test: {
-          name: 'slow',
+          name: 'rules',
           include: [SLOW],
-          exclude: [...REPLACING_MODULES, SIMULATOR, ...OWN_RULES],
+          exclude: [...EACH_NODE, ...REPLACING_MODULES, SIMULATOR],
           isolate: false,
         },
       },
-      { extends: true, test: { name: 'rules', include: OWN_RULES, exclude: REPLACING_MODULES, isolate: false } },
       { extends: true, test: { name: 'alone', include: REPLACING_MODULES, isolate: true } },
       { extends: true, plugins: [heldImports()], test: { name: 'simulator', include: [SIMULATOR], isolate: true } },
     ],

@@ -2,11 +2,10 @@ import { afterAll, afterEach, expect, it, onTestFinished, vi } from 'vitest';
 import { systemClock } from '../../src/base/system.ts';
 import { readJournal } from '../../src/events/journal.ts';
 import { Listener, type ListenOptions } from '../../src/events/listener.ts';
-import { createTransport } from '../../src/client/http/transport.ts';
-import { type AcceptedEvent, EventQueue, type ListenerEvent, sinksOf } from '../../src/events/sinks.ts';
+import { type AcceptedEvent, EventQueue, type ListenerEvent } from '../../src/events/sinks.ts';
 import { FaultServer, type Script } from '../support/fault-server.ts';
 import { answer, silence } from '../support/fault-steps.ts';
-import { delivery, handlePrototype, ownDirectory, post, received, until } from './support.ts';
+import { delivery, handlePrototype, ownDirectory, post, until } from './support.ts';
 
 const directory = ownDirectory();
 afterAll(() => directory.remove());
@@ -100,17 +99,6 @@ it('the listener is neither stopped nor slowed by a target that hangs, and tells
   expect(kept).toHaveLength(20);
 });
 
-it('a sink reports when the earliest event was received, also where a later one failed before it', async () => {
-  const hanging = await target([silence('request')]);
-  const transport = createTransport();
-  const [sink] = sinksOf({ transport, clock: systemClock, forwardTo: [hanging.url] });
-  // One is under way and 10,000 wait, so that the last one finds the queue full.
-  for (let at = 0; at < 10_002; at += 1)
-    sink?.add({ ...received(`e${at}`), repeated: false, size: 1, receivedAt: 1_000 + at });
-  expect(await sink?.finish(AbortSignal.abort())).toMatchObject({ count: 10_002, since: 1_000 });
-  await transport.close();
-});
-
 it('the listener passes on what came, keys aside, in order', async () => {
   const good = await target([answer(200)]);
   await open({ forwardTo: [good.url] });
@@ -168,23 +156,6 @@ it('the listener ends although an event could not be stored while it was ending'
   expect(await post(listener.url, delivery())).toMatchObject({ status: 503 });
   await reading;
   expect(seen).toEqual([]);
-});
-
-it('the listener asks senders to retry while the disk is full or nobody reads the events', async () => {
-  await open({ journal: '/dev/full' });
-  const { status, headers } = await post(listener.url, delivery());
-  expect({ status, again: headers['retry-after'] }).toEqual({ status: 503, again: '10' });
-  expect(reported).toMatchObject([{ kind: 'refused', status: 503, reason: expect.stringContaining('disk is full') }]);
-  await listener.finish(soon(0));
-  await open();
-  const large = JSON.stringify(delivery('large', { note: 'x'.repeat(990_000) }));
-  const statuses = [];
-  for (let at = 0; at < 80; at += 1) statuses.push((await post(listener.url, large)).status);
-  expect(statuses.indexOf(503)).toBeGreaterThan(60);
-  expect(new Set(statuses.slice(statuses.indexOf(503)))).toEqual(new Set([503]));
-  listener.end();
-  await readAll();
-  expect(seen).toHaveLength(statuses.indexOf(503));
 });
 
 it('the listener leaves nothing behind when the port cannot be had', async () => {

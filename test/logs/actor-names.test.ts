@@ -9,7 +9,6 @@ import { Screen } from '../support/screen.ts';
 import { logAgo, type LogServer, startLogServer } from './commands/log-server.ts';
 
 const ACTOR = '4707c78a-ef35-487e-a67c-cc101d1d4c49';
-const HOUR = 3_600_000;
 let server: LogServer;
 let home: string;
 let asked: number;
@@ -57,23 +56,6 @@ function sleepLong(ms: number, signal?: AbortSignal): Promise<void> {
 }
 
 describe('names of actors in a table on a terminal', () => {
-  it('a terminal requests the names of applications after its first page, at most once a day, and shows them at once', async () => {
-    const screen = new Screen();
-    let shown = 'not requested';
-    answer([{ id: ACTOR, name: 'Nightly refresh' }], () => (shown = screen.text));
-    expect(await onScreen(['logs'], { screen })).toMatch(/ Nightly refresh  /);
-    expect(shown).toBe('');
-    expect(await onScreen(['logs'])).toMatch(/ user a-person  /);
-    expect(await onScreen(['logs', 'tail', '-n', '2', '--max', '2'])).toContain('Nightly refresh');
-    expect(await onScreen(['logs', 'history', 'card-1'])).toContain('Nightly refresh');
-    expect(await onScreen(['logs', 'stats'])).toContain('  Nightly refresh  ');
-    expect(asked).toBe(1);
-    expect(fs.statSync(path.join(home, '.cache/svc/applications.json')).mode & 0o777).toBe(0o600);
-    answer([{ id: ACTOR, name: 'Renamed' }]);
-    expect(await onScreen(['logs'], { later: 25 * HOUR })).toContain('Renamed');
-    expect(asked).toBe(2);
-  });
-
   it('a table shows the short id of an actor whose name does not arrive in time, and never a type alone', async () => {
     server.onApplications = () => undefined;
     const screen = new Screen();

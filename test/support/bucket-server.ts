@@ -37,6 +37,8 @@ export class BucketServer {
   isVersioned = false;
   /** The store's clock. */
   now: () => number = Date.now;
+  /** How many objects a page of a list has at most. */
+  pageSize = 1000;
   readonly #server: Server;
   readonly #objects = new Map<string, StoredObject>();
 
@@ -176,7 +178,7 @@ export class BucketServer {
   #list({ method }: IncomingMessage, outgoing: ServerResponse, query: URLSearchParams): void {
     if (method !== 'GET' || query.get('list-type') !== '2') throw notImplemented();
     const objects = [...this.#objects.values()].toSorted((one, other) => compare(one.key, other.key));
-    outgoing.setHeader('content-type', 'application/xml').end(objectList(objects, query));
+    outgoing.setHeader('content-type', 'application/xml').end(objectList(objects, query, this.pageSize));
   }
 }
 
@@ -216,13 +218,11 @@ function rangeOf(header: string | undefined, size: number) {
   return { first, end: to === '' ? size : Math.min(Number(to) + 1, size) };
 }
 
-const MAX_KEYS = 1000;
-
 /** Returns one page of a list as XML. */
-function objectList(objects: readonly StoredObject[], query: URLSearchParams): string {
+function objectList(objects: readonly StoredObject[], query: URLSearchParams, most: number): string {
   const prefix = query.get('prefix') ?? '';
   const delimiter = query.get('delimiter') ?? '';
-  const size = Math.min(Number(query.get('max-keys') ?? MAX_KEYS), MAX_KEYS);
+  const size = Math.min(Number(query.get('max-keys') ?? most), most);
   const after = startOf(query);
   const isEncoded = query.get('encoding-type') === 'url';
   const encode = (text: string): string => (isEncoded ? encodeURIComponent(text).replaceAll('%2F', '/') : text);

@@ -32,10 +32,9 @@ export function textOf(node: unknown): string | undefined {
   return isNode(start) && isNode(start['value']) ? String(start['value']['raw']) : undefined;
 }
 
-function collect(value: unknown, nodes: Node[]): void {
-  if (Array.isArray(value)) for (const item of value) collect(item, nodes);
-  else if (isNode(value)) {
-    if (typeof value['type'] === 'string') nodes.push(value);
-    for (const child of Object.values(value)) collect(child, nodes);
+function collect(value: object, nodes: Node[]): void {
+  if (!Array.isArray(value) && 'type' in value && typeof value.type === 'string') nodes.push(value as Node);
+  for (const child of Object.values(value)) {
+    if (typeof child === 'object' && child !== null) collect(child, nodes);
   }
 }

@@ -5,8 +5,6 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { RunningSandbox } from '../../../src/emulator/running-sandbox.ts';
 import { sandboxThreeDsCards } from '../../../src/emulator/vault/cards.ts';
 import { startSandbox } from '../../support/sandbox.ts';
-import { FakeClock } from '../../support/clock.ts';
-import { errorIn } from '../../support/run-here.ts';
 import { Place } from './support.ts';
 
 const place = new Place();
@@ -46,18 +44,6 @@ async function authenticated(
   return svc('3ds', 'authenticate', id, '--file', place.file('body.json', template.stdout), ...more);
 }
 
-/** The expected exit code and status of each test card, found by words in the name of its scenario. */
-const OUTCOMES: readonly (readonly [words: RegExp, code: number, status: string | undefined])[] = [
-  [/directory/i, 6, undefined],
-  [/internal/i, 9, undefined],
-  [/challenge|out.of.band/i, 0, 'challenge'],
-  [/frictionless/i, 0, 'successful'],
-  [/attempted/i, 0, 'attempted'],
-  [/failed/i, 0, 'failed'],
-  [/unavailable/i, 0, 'unavailable'],
-  [/rejected/i, 0, 'rejected'],
-];
-
 describe('3DS against the sandbox', () => {
   it('3DS against the sandbox shows people no authentication value, and programs all of them', async () => {
     const card = sandboxThreeDsCards().find(({ scenario }) => /frictionless/i.test(scenario));
@@ -69,49 +55,4 @@ describe('3DS against the sandbox', () => {
     expect(again.stdout).toMatch(/authentication.value +\(hidden\)/);
     expect(again.stderr).toContain('are hidden; use -o json to see them');
   });
-
-  it('R57: every test card leads from a template to its outcome', async () => {
-    const cards = new Map(sandboxThreeDsCards().map((card) => [card.scenario, card]));
-    expect(cards.size).toBeGreaterThan(10);
-    for (const { scenario, token } of cards.values()) {
-      const [, code, status] = OUTCOMES.find(([words]) => words.test(scenario)) ?? [];
-      const run = await authenticated(token, 'customer', 'payment-transaction');
-      const found =
-        run.code === 0 ? (JSON.parse(run.stdout) as Record<string, unknown>)['authentication_status'] : undefined;
-      expect({ scenario, code: run.code, status: found, stderr: run.stderr }).toMatchObject({ scenario, code, status });
-    }
-  });
-
-  it('R57: the sandbox takes the template of every combination', async () => {
-    const [card] = sandboxThreeDsCards();
-    const { SESSION_TYPES_BY_AUTHENTICATION_TYPE: types } = await import('../../../src/schema/three-ds/values.ts');
-    for (const [type, sessions] of Object.entries(types))
-      for (const session of sessions) {
-        const { code, stderr } = await authenticated(card?.token ?? '', session, type);
-        expect({ type, session, code, stderr }).toMatchObject({ type, session, code: 0 });
-      }
-  });
-});
-
-it('a script that follows the printed command after a hidden challenge authenticates once', async () => {
-  const hiding = mkdtempSync(join(tmpdir(), 'svc-3ds-hiding-'));
-  const service = await startSandbox({ directory: hiding, port: 0, hideOpenChallenges: true });
-  const env = {
-    SVC_BASE_URL: service.url,
-    SVC_PRIVATE_API_KEY: service.keys.find(({ kind }) => kind === 'private')?.value ?? '',
-    SVC_PACING: 'off',
-  };
-  const run = (...argv: readonly string[]): ReturnType<Place['svc']> =>
-    place.svc(argv, { env, clock: new FakeClock() });
-  const created = await run('3ds', 'create', '--card', 'Successful Challenge');
-  const { id } = JSON.parse(created.stdout) as { id: string };
-  place.file('body.json', (await run('3ds', 'template', 'payment-transaction')).stdout);
-  const send = ['3ds', 'authenticate', id, '--file', 'body.json'];
-  expect((await run(...send)).code).toBe(0);
-  const open = await run('3ds', 'challenge-result', id, '--wait');
-  expect([open.code, errorIn(open)['next']]).toEqual([11, `svc 3ds challenge-result ${id} --wait`]);
-  const again = await run(...send, '--yes');
-  expect([again.code, errorIn(again)['next']]).toEqual([13, `svc 3ds challenge-result ${id} --wait`]);
-  await service.close();
-  rmSync(hiding, { recursive: true, force: true });
 });

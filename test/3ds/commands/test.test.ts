@@ -2,11 +2,9 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, wri
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { parse } from 'yaml';
 import type { ScenarioResult } from '../../../src/3ds/scenario.ts';
 import type { RunningSandbox } from '../../../src/emulator/running-sandbox.ts';
 import { sandboxThreeDsCards } from '../../../src/emulator/vault/cards.ts';
-import { CHALLENGE_CANCEL_REASON_CODES, STATUS_REASONS } from '../../../src/schema/three-ds/values.ts';
 import { SvcError } from '../../../src/base/errors.ts';
 import { FakeClock } from '../../support/clock.ts';
 import { errorIn, type HereResult, svcHere } from '../../support/run-here.ts';
@@ -73,40 +71,6 @@ const TWENTY = JSON.stringify({
 const GREEN = '<?xml version="1.0"?>\n<testsuites>\n  <testsuite name="3-D Secure" failures="0"/>\n</testsuites>\n';
 
 describe('svc 3ds test', () => {
-  it('svc 3ds test without a file runs every test card of the sandbox, and each ends as its scenario says', async () => {
-    const run = await svc('test|--junit|report.xml');
-    expect([run.code, run.stderr]).toEqual([0, '42 passed, 0 failed\n']);
-    const all = results(run);
-    expect(new Set(all.map(({ scenario }) => scenario)).size).toBe(42);
-    expect(all.map(({ scenario }) => scenario.replace(/, \w+ \d{4}$/, ''))).toEqual(
-      sandboxThreeDsCards().map(({ scenario }) => scenario),
-    );
-    expect(all.find(({ scenario }) => scenario.startsWith('Failed Challenge'))).toMatchObject({
-      result: 'passed',
-      expected: 'failed',
-      got: 'failed',
-      reason: 'card-authentication-failed',
-      session: expect.stringMatching(/^[0-9a-f-]{36}$/),
-    });
-    const report = readFileSync(join(directory, 'report.xml'), 'utf8');
-    expect(report).toContain('<testsuite name="3-D Secure" tests="42" failures="0" errors="0"');
-    for (const { token } of sandboxThreeDsCards()) expect(run.stdout + run.stderr + report).not.toContain(token);
-  });
-
-  it('svc 3ds test --all-reasons produces each of 26 status reasons and 7 cancel reasons, and checks it', async () => {
-    const run = await svc('test|--all-reasons');
-    expect([run.code, run.stderr]).toEqual([0, '33 passed, 0 failed\n']);
-    const reasons = results(run).map(({ reason }) => reason);
-    expect(new Set(reasons)).toEqual(
-      new Set([...Object.keys(STATUS_REASONS), ...Object.keys(CHALLENGE_CANCEL_REASON_CODES)]),
-    );
-  });
-
-  it('svc 3ds test --all-reasons --print writes a suite that passes as a file', async () => {
-    const printed = await svc('test|--all-reasons|--print');
-    expect((await svc('test|-', printed.stdout)).stderr).toBe('33 passed, 0 failed\n');
-  });
-
   it('svc 3ds test fails with 10 where the status is as expected and its reason is not', async () => {
     const scenario = { name: 'a', card: 'Successful Frictionless', outcome: 'reason=card-expired', expect: 'failed' };
     const suite = (reason: string) => JSON.stringify({ scenarios: [{ ...scenario, reason }] });
@@ -171,14 +135,6 @@ describe('svc 3ds test', () => {
     expect(run.code).toBe(4);
     const summary = readFileSync(join(directory, 'refused.md'), 'utf8');
     expect(summary).toMatch(/^### 3-D Secure: 0 passed, 0 failed, \d+ not run\n\n- \*\*reason\*\*: /);
-  });
-
-  it('svc 3ds test prints that suite as a file to start from, which runs as it is', async () => {
-    const { stdout } = await svc('test|--print');
-    const { scenarios } = parse(stdout) as { scenarios: object[] };
-    expect(scenarios).toHaveLength(42);
-    const run = await svc('test|-|--only|0004', stdout);
-    expect([run.code, results(run).length]).toEqual([0, 2]);
   });
 
   it('svc 3ds test fails with 10 where an outcome differs, and runs the others; open challenges and refusals can be expected', async () => {
@@ -265,22 +221,6 @@ describe('svc 3ds test', () => {
     );
     expect(statSync(file).mode & 0o777).toBe(0o600);
     expect(run.stdout).not.toContain('canary');
-  });
-
-  it('svc 3ds test has a few sessions under way at once, and keeps the order of the file', async () => {
-    let [open, most] = [0, 0];
-    const names = Array.from({ length: 20 }, (_, at) => `scenario ${at}`);
-    serve([200, { authentication_status: 'successful' }]);
-    const suite = { scenarios: names.map((name) => ({ name, token: 'a', expect: 'successful' })) };
-    scripted.play(({ path }) => {
-      if (path !== '/3ds/sessions') open -= 1;
-      else most = Math.max(most, (open += 1));
-      return path === '/3ds/sessions' ? [201, { id: 's' }] : [200, { authentication_status: 'successful' }];
-    });
-    const run = await svc('test|-', JSON.stringify(suite), scripted.url);
-    expect(results(run).map(({ scenario }) => scenario)).toEqual(names);
-    expect(most).toBeGreaterThan(1);
-    expect(most).toBeLessThanOrEqual(6);
   });
 
   it('R20: svc 3ds test sends no authentication twice, and counts what ended without an outcome as an error', async () => {

@@ -208,17 +208,6 @@ it('--set of an object names one of its members that --set can change', async ()
   expect((await validateWith('message_extensions=1')).stderr).toContain('such as message_extensions.0.id.');
 });
 
-describe('a body made to be slow', () => {
-  it.each([
-    ['unknown members', Object.fromEntries(Array.from({ length: 40_000 }, (_, at) => [`purchase_inf${at}`, 1]))],
-    ['wrong items', { message_extensions: Array.from({ length: 150_000 }, () => 3) }],
-    ['digits', { broadcast_info: { x: '4'.repeat(900_000) } }],
-    ['groups of digits', { broadcast_info: { x: Array.from({ length: 90_000 }, () => '4111 ') } }],
-  ])('%s are refused in linear time', async (_, body) => {
-    expect(await place.svc(['3ds', 'validate', '-'], { input: JSON.stringify(body) })).toMatchObject({ code: 13 });
-  });
-});
-
 describe('a body that cannot be read', () => {
   const deep = `${'{"broadcast_info":'.repeat(20_000)}1${'}'.repeat(20_000)}`;
   const secret = 'Zebulon Quist';

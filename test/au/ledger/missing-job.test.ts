@@ -1,11 +1,9 @@
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { captureResponse } from '../../../src/emulator/faults/intercept.ts';
 import { errorIn, type HereResult, rowOf } from '../../support/run-here.ts';
 import { type Machine, openMachine } from '../commands/machine.ts';
 import { type Fault, refuseWith } from '../support.ts';
-import { sharedLedger } from './shared-ledger.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -76,17 +74,6 @@ describe('a job that the service does not find and whose file a run on this mach
     expect(await runNext(machine, ended)).toMatchObject({ code: 0 });
   });
 
-  it('R43: svc au status ends with 9 two hours later, and where no response confirmed the upload', async () => {
-    const { machine, run, job } = await submitted();
-    changePart(machine, run, { state: 'unknown', sent: 'all' });
-    await machine.clock.advance(2 * HOUR_MS);
-    const ended = await machine.svc(`au status ${job}`);
-    expect([ended.code, errorIn(ended)['message']], ended.stderr).toEqual([
-      9,
-      `job ${job} of run ${run} is not found, though it may have its file`,
-    ]);
-  });
-
   it('svc au status names the command that gets the results which the run has', async () => {
     const { machine, run, job } = await submitted({ options: '--wait' });
     await machine.clock.advance(30 * DAY_MS);
@@ -111,20 +98,6 @@ describe('a job that the service does not find and whose file a run on this mach
     const ended = await machine.svc(`au status ${job}`, { SVC_BASE_URL: other.url });
     expect([ended.code, errorIn(ended)['run']], ended.stderr).toEqual([3, run]);
   });
-
-  it('svc au resume <job> --wait waits some minutes for it, and ends with 9', async () => {
-    const { machine, job } = await submitted();
-    const { clock } = machine;
-    const began = clock.now();
-    const ended = await machine.svc(`au resume ${job} --wait`);
-    expect(ended.code, ended.stderr).toBe(9);
-    expect(clock.now() - began).toBeGreaterThan(5 * MINUTE_MS);
-    expect(clock.now() - began).toBeLessThan(10 * MINUTE_MS);
-    let reads = 0;
-    machine.fault = (...exchange) => ((reads += 1) > 3 ? exchange[2]() : hideJobs(...exchange));
-    const found = await machine.svc(`au resume ${job} --wait`);
-    expect([found.code, rowOf(found)['status']], found.stderr).toEqual([0, 'completed']);
-  });
 });
 
 describe('a job that the service does not find and that only the ledger has', () => {
@@ -137,69 +110,6 @@ describe('a job that the service does not find and that only the ledger has', ()
     expect([next, retryable]).toEqual([expect.stringMatching(/^svc au resume file-\w+$/), true]);
     machine.fault = undefined;
     expect(await runNext(machine, ended, '--out', 'first')).toMatchObject({ code: 0 });
-  });
-
-  it('R43: svc au status ends with 9 where the runs of this machine are lost, and on another machine', async () => {
-    const machine = await openMachine();
-    const shared = sharedLedger(machine.path('ledger'));
-    const { job } = rowOf(await machine.svc('au submit tokens.csv --cycle 2026-12', shared));
-    await machine.clock.advance(MINUTE_MS);
-    machine.fault = hideJobs;
-    const other = { ...shared, SVC_STATE_DIR: machine.path('elsewhere') };
-    const elsewhere = await machine.svc(`au status ${String(job)}`, other);
-    expect([elsewhere.code, errorIn(elsewhere)['next']], elsewhere.stderr).toEqual([9, 'svc au resume 2026-12']);
-    rmSync(machine.path('state'), { recursive: true });
-    const lost = await machine.svc(`au status ${String(job)}`, shared);
-    expect(lost.code, lost.stderr).toBe(9);
-    // Without the ledger, nothing is known of the job.
-    const without = await machine.svc(`au status ${String(job)}`, { SVC_STATE_DIR: machine.path('third') });
-    expect([without.code, errorIn(without)['message']], without.stderr).toEqual([5, `job ${String(job)} is not found`]);
-  });
-
-  it('svc au status says that the results of the job were read before', async () => {
-    const { machine, job } = await submitted({ options: '--cycle 2026-12 --wait' });
-    rmSync(machine.path('state/runs'), { recursive: true });
-    for (const days of [0, 30]) {
-      await machine.clock.advance(days * DAY_MS);
-      const ended = await machine.svc(`au status ${job}`);
-      expect(ended.code, ended.stderr).toBe(9);
-      expect(errorIn(ended)).toMatchObject({
-        message: expect.stringContaining('whose results were read before'),
-        next: 'svc au status 2026-12',
-        retryable: days === 0,
-      });
-    }
-  });
-
-  it('svc au status says after 7 days that nothing can be proven, and how to free the rows', async () => {
-    const { machine, job } = await uploaded();
-    await machine.clock.advance(8 * DAY_MS);
-    const ended = await machine.svc(`au status ${job}`);
-    expect(ended.code, ended.stderr).toBe(9);
-    expect(errorIn(ended)).toMatchObject({ retryable: false, alternatives: [`svc au abandon ${job}`] });
-  });
-
-  it('svc au status ends with 9 where the ledger cannot be read', async () => {
-    const { machine } = await submitted();
-    const [tenant] = machine.ours.tenants;
-    writeFileSync(machine.path(`state/ledger/${tenant?.id}/ledger.json`), '{');
-    const ended = await machine.svc(`au status ${UNKNOWN}`);
-    expect([ended.code, errorIn(ended)['message']], ended.stderr).toEqual([
-      9,
-      expect.stringContaining(`job ${UNKNOWN} is not found, and whether its file was sent is not known: `),
-    ]);
-  });
-
-  it('svc au status ends with 9 where only the record of au upload is left', async () => {
-    const { machine, job } = await uploaded();
-    const [tenant] = machine.ours.tenants;
-    for (const name of ['cycles', 'jobs'])
-      rmSync(machine.path(`state/ledger/${tenant?.id}/${name}`), { recursive: true });
-    const ended = await machine.svc(`au status ${job}`);
-    expect([ended.code, errorIn(ended)['message']], ended.stderr).toEqual([
-      9,
-      `job ${job} is not found, though it may have the file that svc au upload sent from this machine`,
-    ]);
   });
 });
 
@@ -214,25 +124,6 @@ describe('a job that the service does not find and that certainly has no file', 
       5,
       expect.stringContaining('is gone: no file'),
     ]);
-  });
-
-  it('svc au status ends with 5 once its rows are free', async () => {
-    const { machine, job } = await uploaded();
-    await machine.clock.advance(8 * DAY_MS);
-    // The list shows another job, and with it whose the key is.
-    expect(await machine.svc('au create')).toMatchObject({ code: 0 });
-    machine.fault = (incoming, outgoing, proceed) => {
-      if (!incoming.url?.includes('/jobs?')) return hideJobs(incoming, outgoing, proceed);
-      captureResponse(outgoing, (body) => {
-        const list = JSON.parse(body.toString()) as { readonly data: readonly { readonly id: string }[] };
-        const text = JSON.stringify({ ...list, data: list.data.filter(({ id }) => id !== job) });
-        outgoing.setHeader('content-length', Buffer.byteLength(text)).end(text);
-      });
-      proceed();
-    };
-    expect(await machine.svc(`au abandon ${job} --yes`)).toMatchObject({ code: 0 });
-    const ended = await machine.svc(`au status ${job}`);
-    expect([ended.code, errorIn(ended)['message']], ended.stderr).toEqual([5, `job ${job} is not found`]);
   });
 
   it.each(['au status', 'au resume', 'au resume --wait', 'au download'])(

@@ -18,24 +18,6 @@ describe('card numbers in cells', () => {
   });
 
   it.each([
-    '00000000-0000-0000-4111-111111111111',
-    'id 00000000-0000-0000-4111-111111111111 of it',
-    `${'reference '.repeat(8)}00000000-0000-0000-4111-111111111111`,
-    '00000000-0000-0000-4111-111111111111 00000000-0000-0000-4111-111111111111',
-    'abcdefab-abcd-abcd-abcd-abcdefabcde4 1111 1111 1111 111',
-    '4111111111111111abcdefabcdefabcd',
-    'abcdefabcdefabcd4111111111111111',
-    'ab4111111111111111cdef0123456789abcdef01',
-    `${'word '.repeat(20)}abcdefabcdef4111111111111111abcdefabcdef`,
-    `abcdefabcdef4111111111111111 ${'word '.repeat(20)}`,
-  ])(
-    'R40: the search for card numbers in cells leaves UUIDs and digests alone, even when their digits are those of a card: %s',
-    (form) => {
-      expect([containsCardNumber(form, 'cell'), maskCardNumbers(form)]).toEqual([false, form]);
-    },
-  );
-
-  it.each([
     'a00000000-0000-0000-4111-111111111111',
     '00000000-0000-0000-4111-111111111111b',
     '4 11111111111111 1bcdefab-abcd-abcd-abcd-abcdefabcdefg',
@@ -124,21 +106,6 @@ describe('card numbers in cells', () => {
     '4111\u200b1111\u20601111\u00ad1111',
   ])('the search for card numbers in cells finds the number in %s', (cell) => {
     expect(containsCardNumber(cell, 'cell')).toBe(true);
-  });
-
-  it('the search for card numbers in cells finds no number without its check digit, nor a Visa number of another length', () => {
-    fc.assert(
-      fc.property(fc.stringMatching(/^[0-9]{12,16}$/), (digits) => {
-        const whole = digits.slice(0, -1);
-        fc.pre(withCheckDigit(whole) !== digits);
-        expect(containsCardNumber(digits, 'cell')).toBe(false);
-        const visa = `4${whole}`;
-        // A number of 17 digits may be read as 13 digits and a date.
-        fc.pre(visa.length < 16);
-        expect(containsCardNumber(withCheckDigit(visa), 'cell')).toBe([12, 15].includes(visa.length));
-      }),
-      { numRuns: 3_000 },
-    );
   });
 });
 
@@ -259,13 +226,6 @@ describe('card numbers in text', () => {
 
   it('the search for card numbers in text never joins digits across lines', () => {
     expect(maskCardNumbers('4111\n1111\n1111\n1111')).toBe('4111\n1111\n1111\n1111');
-  });
-
-  it('the search for card numbers in text stays linear on hostile text', () => {
-    for (const piece of ['4', '4 ', '4-1 ', '41111111-1111-', '4111111111111111', '4111 1111 1111 1111 ', '\u200b4']) {
-      // A search that is not linear takes minutes here, longer than the time limit of a test.
-      expect(maskCardNumbers(piece.repeat(Math.ceil(400_000 / piece.length)))).not.toBe('');
-    }
   });
 });
 

@@ -1,5 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -20,19 +19,6 @@ afterAll(() => {
   list.remove();
   rmSync(temporary, { recursive: true, force: true });
 });
-
-interface Ended {
-  readonly code: number | null;
-  readonly err: string;
-}
-
-function ended(child: ChildProcess): Promise<Ended> {
-  let err = '';
-  child.stderr?.on('data', (chunk: Buffer) => (err += chunk.toString()));
-  return new Promise((resolve) => {
-    child.on('close', (code) => resolve({ code, err }));
-  });
-}
 
 async function failure(promise: Promise<unknown>): Promise<unknown> {
   return promise.then(
@@ -109,85 +95,3 @@ describe('an output', () => {
     expect(outputOver(new Sink()).isTerminal).toBe(false);
   });
 });
-
-describe('a real process', () => {
-  it('R51: a real process fails when the output is full', async () => {
-    const full = openSync('/dev/full', 'w');
-    const { code, err } = await ended(spawn(process.execPath, [list.path, '100'], { stdio: ['ignore', full, 'pipe'] }));
-    closeSync(full);
-    expect(code).toBe(1);
-    expect(err).toContain('error: standard output could not be written (ENOSPC)');
-  });
-
-  it('R51: a real process fails when only part of the last write fits, which Node itself does not notice', async () => {
-    const path = join(temporary, 'short.txt');
-    const command = `ulimit -f 4 && exec "${process.execPath}" "${list.path}" 100 > "${path}"`;
-    const { code, err } = await ended(spawn('bash', ['-c', command], { stdio: ['ignore', 'ignore', 'pipe'] }));
-    expect(statSync(path).size).toBe(4096);
-    expect(err).toContain('could not be written (EFBIG)');
-    expect(code).toBe(1);
-  });
-
-  it.runIf(process.platform === 'linux')(
-    'a real process leaves no part of its last write in a file that it appends to, so that the next one begins a line',
-    async () => {
-      const path = join(temporary, 'appended.txt');
-      writeFileSync(path, 'before\n');
-      const command = `ulimit -f 20 && exec "${process.execPath}" "${list.path}" 1000 >> "${path}"`;
-      const { code, err } = await ended(spawn('bash', ['-c', command], { stdio: ['ignore', 'ignore', 'pipe'] }));
-      expect({ code, err }).toEqual({ code: 1, err: expect.stringContaining('could not be written (EFBIG)') });
-      const [first, ...rows] = readFileSync(path, 'utf8').split('\n');
-      expect({ first, last: rows.pop(), rows: rows.length }).toEqual({ first: 'before', last: '', rows: 100 });
-      expect(JSON.parse(rows.at(-1) ?? '')).toMatchObject({ id: 'row-99' });
-    },
-  );
-
-  it('R51: a real process ends quietly and stops reading when the reader goes away', async () => {
-    const child = spawn(process.execPath, [list.path, '10000000'], { stdio: ['ignore', 'pipe', 'pipe'] });
-    child.stdout.once('data', () => child.stdout.destroy());
-    const { code, err } = await ended(child);
-    expect(code).toBe(0);
-    expect(err).toMatch(/^read \d{3,6}\n$/);
-  });
-
-  it('R51: a real process gives a slow reader every byte, and reads no further ahead than the pipe holds', async () => {
-    const child = spawn(process.execPath, [list.path, '20000'], { stdio: ['ignore', 'pipe', 'pipe'] });
-    const end = ended(child);
-    let text = '';
-    for await (const chunk of child.stdout) {
-      text += String(chunk);
-      if (text.length < 200_000)
-        await new Promise((resolve) => {
-          setTimeout(resolve, 20);
-        });
-    }
-    expect((await end).code).toBe(0);
-    const lines = text.trimEnd().split('\n');
-    expect(lines).toHaveLength(20_000);
-    expect(JSON.parse(lines.at(-1) ?? '')).toMatchObject({ id: 'row-19999' });
-  });
-
-  it("R51: a real process gives a slow reader of a shell's pipe every byte, and leaves the pipe as others expect it", async () => {
-    const rows = `"${process.execPath}" "${list.path}" 20000 2>/dev/null`;
-    const flags = 'grep flags /proc/self/fdinfo/9 9>&1 >&2';
-    const { code, err } = await ended(
-      shell(`(${rows}; true) | (sleep 0.3; tail -1 | grep -q row-19999 && echo all >&2)`),
-    );
-    expect({ code, err }).toEqual({ code: 0, err: 'all\n' });
-    const plain = await ended(shell(`${flags} | cat`));
-    expect(
-      await ended(shell(`("${process.execPath}" "${list.path}" 100; ${flags}) 2> >(grep flags >&2) | cat`)),
-    ).toEqual(plain);
-  });
-
-  it("R51: a real process ends quietly and stops reading when the reader of a shell's pipe goes away", async () => {
-    const rows = `"${process.execPath}" "${list.path}" 10000000`;
-    const { code, err } = await ended(shell(`${rows} | head -1; exit \${PIPESTATUS[0]}`));
-    expect(code).toBe(0);
-    expect(err).toMatch(/^read \d{3,6}\n$/);
-  });
-});
-
-function shell(command: string): ChildProcess {
-  return spawn('bash', ['-c', command], { stdio: ['ignore', 'ignore', 'pipe'] });
-}

@@ -1,4 +1,3 @@
-import * as fc from 'fast-check';
 import stringWidth from 'string-width';
 import { describe, expect, it } from 'vitest';
 import { tableRenderer } from '../../../src/cli/output/table.ts';
@@ -109,28 +108,6 @@ describe('a table on a terminal', () => {
       expect(text.split(ID)).toHaveLength(3);
     });
 
-  it('R50: a table on a terminal fits any text at any width that holds the identifiers', async () => {
-    const message = fc.oneof(
-      fc.string({ unit: 'grapheme', maxLength: 60 }),
-      fc
-        .array(fc.constantFrom('日', 'é', 'e\u0301', '👍🏽', '🇩🇪', 'x', ' ', 'ｱﾞ'), { maxLength: 60 })
-        .map((parts) => parts.join('')),
-    );
-    await fc.assert(
-      fc.asyncProperty(
-        fc.integer({ min: 38, max: 200 }),
-        fc.array(message, { minLength: 1, maxLength: 6 }),
-        async (width, messages) => {
-          const rows = messages.map((text, at) => ({ ...ROW, message: text, count: 10 ** at }));
-          const half = Math.ceil(rows.length / 2);
-          const text = await listText(table({ width }), rows.slice(0, half), rows.slice(half));
-          for (const line of linesOf(text)) expect(stringWidth(line), line).toBeLessThanOrEqual(width);
-          expect(text.split(ID)).toHaveLength(rows.length + 1);
-        },
-      ),
-    );
-  });
-
   it('a table on a terminal shrinks text first, with a mark', async () => {
     const renderer = table({ width: 90 });
     const text = await listText(renderer, [ROW]);
@@ -175,15 +152,6 @@ describe('a table on a terminal', () => {
       { id: 'b', message: 'news' },
     ]);
     expect(mixed).toBe('ID  MESSAGE\na   -\nb   news\n');
-  });
-
-  it('a table on a terminal shows a long list as pages do, whoever draws it', async () => {
-    const rows = Array.from({ length: 100 }, (_, at) => ({ ...ROW, message: `entry ${'x'.repeat(99)}`, count: at }));
-    const renderer = table({ width: 100 });
-    await renderer.rows(rows);
-    const drawn = await renderer.rows(rows);
-    for (let page = 2; page < 20; page += 1) await renderer.rows(rows);
-    expect(await renderer.rows(rows)).toBe(drawn);
   });
 
   it('a table on a terminal wraps all but identifiers in a block', async () => {
@@ -245,20 +213,5 @@ describe('a long page on a terminal', () => {
   it('a long page on a terminal is drawn as in a pipe where every column fits, over the seams of a hundred rows', async () => {
     const rows = Array.from({ length: 250 }, (_, at) => ({ ...ROW, message: `entry ${at}`, count: at * 1000 }));
     expect(await listText(table({ width: 200 }), rows)).toBe(await listText(table(), rows));
-  });
-});
-
-describe('speed', () => {
-  it('10,000 rows take well under a second, wide characters among them', async () => {
-    const rows = Array.from({ length: 10_000 }, (_, at) => ({
-      ...ROW,
-      message: at % 10 === 0 ? WIDE : `entry ${at}`,
-      count: at,
-    }));
-    // The test measures processor time, because other programs may keep the machine busy.
-    const begun = process.cpuUsage();
-    await listText(table({ width: 120 }), rows);
-    const { user, system } = process.cpuUsage(begun);
-    expect(user + system).toBeLessThan(2_000_000);
   });
 });

@@ -1,7 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import {
   accountUpdaterJobPageSchema,
   accountUpdaterJobSchema,
@@ -20,10 +17,7 @@ import {
   threeDsSessionSchema,
 } from '../../../src/schema/three-ds/session.ts';
 import { applicationPageSchema } from '../../../src/schema/vault.ts';
-import { FaultServer } from '../../support/fault-server.ts';
-import { json } from '../../support/fault-steps.ts';
-import { INTERFACE_EXAMPLES, interfaceExample, shapeOf } from '../../support/interface.ts';
-import { svcHere } from '../../support/run-here.ts';
+import { INTERFACE_EXAMPLES, interfaceExample } from '../../support/interface.ts';
 
 /** The shapes with which the client checks each response and each request body. */
 const SHAPES: Readonly<Record<string, readonly [response: Shape, request?: Shape]>> = {
@@ -63,14 +57,6 @@ function unnamed(schema: Schema, value: unknown, path = ''): string[] {
   });
 }
 
-const BY_REQUEST = [...INTERFACE_EXAMPLES.values()];
-
-const COMMANDS = [...INTERFACE_EXAMPLES].flatMap(([name, { command }]) =>
-  command === undefined ? [] : [[name, command] as const],
-);
-
-const ID = '5f0c4b3a-2918-4706-95e4-d3c2b1a09f8e';
-
 describe('the examples of the interface', () => {
   it.each(Object.entries(SHAPES))(
     'the examples of the interface have the shape that the client expects: %s',
@@ -85,30 +71,4 @@ describe('the examples of the interface', () => {
   it('all have a shape', () => {
     expect(Object.keys(SHAPES).toSorted()).toEqual([...INTERFACE_EXAMPLES.keys()].toSorted());
   });
-
-  it.each(COMMANDS)('the examples of the interface are shown with every member: %s', async (name, command) => {
-    const server = await FaultServer.start(({ method, path: target }) => {
-      const path = target.split('?')[0]?.replace(ID, '{id}');
-      const found = BY_REQUEST.find((other) => other.method === method && other.path === path);
-      return json(found?.body ?? {}, found?.status ?? 404);
-    });
-    onTestFinished(() => server.close());
-    const cwd = mkdtempSync(join(tmpdir(), 'svc-interface-'));
-    onTestFinished(() => rmSync(cwd, { recursive: true, force: true }));
-    const example = interfaceExample(name);
-    writeFileSync(join(cwd, 'request.json'), JSON.stringify(example.request ?? {}));
-    const argv = [...command.replace('{id}', ID).split(' '), '-o', 'json'];
-    const { code, stdout, stderr } = await svcHere(argv, { baseUrl: server.url, cwd });
-    expect([code, stderr.includes('rror')]).toEqual([0, false]);
-    const [shown, expected] = [
-      stdout,
-      JSON.stringify(command.startsWith('api') ? example.body : listed(example.body)),
-    ].map((text) => [...shapeOf(JSON.parse(text)).keys()].toSorted());
-    expect(shown).toEqual(expect.arrayContaining(expected ?? []));
-  });
 });
-
-/** Returns what a list shows of a body: the items of a page, or any other body unchanged. */
-function listed(body: unknown): unknown {
-  return typeof body === 'object' && body !== null && 'data' in body ? body.data : body;
-}

@@ -17,7 +17,6 @@ const SHAPE = z.looseObject({
 type Entry = z.infer<typeof SHAPE>;
 
 const GOOD: Entry = { id: 'a', status: 'pending', count: 3, inner: { name: 'n', tags: ['x', 'y'] } };
-const NEEDED = ['id', 'status', 'count', 'inner', 'inner.name', 'inner.tags'] as const;
 const REQUEST: ApiRequest<Entry> = { method: 'GET', path: '/things/1', key: 'private', shape: SHAPE };
 
 const FACTS = {
@@ -35,54 +34,11 @@ function read(body: unknown): Entry {
   return readResponse(FACTS, SHAPE, answerOf(body));
 }
 
-/** A name that no field of the shape has. */
-const strange = fc
-  .string({ maxLength: 20 })
-  .filter((name) => !(name in GOOD) && !(name in GOOD.inner) && name !== 'note');
-
-it('R23: an answer keeps fields, statuses and codes that nobody knows', () => {
-  fc.assert(
-    fc.property(fc.dictionary(strange, fc.jsonValue()), fc.string(), (extra, status) => {
-      const body = { ...GOOD, ...extra, status, inner: { ...GOOD.inner, ...extra } };
-      // JSON.stringify writes -0 as 0.
-      expect(read(body)).toEqual(JSON.parse(JSON.stringify(body)));
-    }),
-    { numRuns: 500 },
-  );
-});
-
-it('R23: an answer keeps every unknown value as it is, however deep it stands', () => {
-  fc.assert(
-    fc.property(fc.jsonValue(), fc.integer({ min: 0, max: 100 }), fc.boolean(), (value, depth, inList) => {
-      let deep: unknown = value;
-      for (let level = 0; level < depth; level += 1) deep = inList ? [deep] : { new_member: deep };
-      const body = { ...GOOD, new_member: deep, inner: { ...GOOD.inner, new_member: deep } };
-      expect(read(body)).toEqual(JSON.parse(JSON.stringify(body)));
-    }),
-    { numRuns: 1_000 },
-  );
-});
-
 it('R23: an answer with a single member of another type than documented is read, and the member is named', () => {
   const named: string[] = [];
   const page = { pagination: { page_size: 20, next: null }, data: [{ id: 'a', status: 5 }] };
   const { data } = readResponse(FACTS, listedJobPageSchema, answerOf(page), (members) => named.push(...members));
   expect([data[0]?.id, named]).toEqual(['a', ['data.status']]);
-});
-
-it('R23: an answer that lacks a needed field is exit 8 and names the field', () => {
-  fc.assert(
-    fc.property(fc.constantFrom(...NEEDED), fc.dictionary(strange, fc.jsonValue()), (name, extra) => {
-      const body: Record<string, unknown> = { ...extra, ...GOOD, inner: { ...GOOD.inner } };
-      const [outer = '', inner] = name.split('.');
-      if (inner === undefined) delete body[outer];
-      else body['inner'] = Object.fromEntries(Object.entries(GOOD.inner).filter(([key]) => key !== inner));
-      const error = failure(body);
-      expect(error).toMatchObject({ code: 'bad_response', exitCode: 8 });
-      expect(error.message).toContain(`${name} is missing`);
-    }),
-    { numRuns: 500 },
-  );
 });
 
 it('R23: an answer with a needed field of another type is exit 8 and names the field', () => {
@@ -97,15 +53,6 @@ it('R23: an answer names the place in a list, and no more than five places', () 
   expect(failure({ ...GOOD, inner: { name: 'n', tags: ['x', 7] } }).message).toContain('inner.tags.1: ');
   const { message } = failure({ ...GOOD, inner: { name: 'n', tags: Array.from({ length: 500 }, () => 7) } });
   expect(message.match(/inner\.tags\.\d+/g)).toHaveLength(5);
-});
-
-it('R23: an answer that is any JSON whatever is either kept whole or refused plainly', () => {
-  fc.assert(
-    fc.property(fc.jsonValue(), (body) => {
-      expect(failure(body)).toMatchObject({ code: 'bad_response', status: 200 });
-    }),
-    { numRuns: 500 },
-  );
 });
 
 function failure(body: unknown): SvcError {

@@ -42,14 +42,6 @@ describe('uploading', () => {
     expect(on.ledger().at(-1)).toMatchObject({ method: 'PUT', key: 'sandbox-private-key' });
   });
 
-  it('an upload refuses more than 30,000,000 bytes and takes exactly as many', async () => {
-    const on = await sandbox();
-    const job = await on.createJob();
-    const over = await on.upload(job, 'x'.repeat(30_000_001));
-    expect([over.status, codeOf(await over.text())]).toEqual([400, 'EntityTooLarge']);
-    expect((await on.upload(job, 'x'.repeat(30_000_000))).status).toBe(200);
-  });
-
   it('an upload honors Content-MD5', async () => {
     const on = await sandbox();
     const job = await on.createJob();

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { svcHere } from '../../support/run-here.ts';
@@ -17,17 +17,6 @@ const PLACES = [
   ['fish', '.config/fish/completions/svc.fish'],
 ] as const;
 
-it.each(PLACES)('svc completion install puts the script for %s at its place', async (shell, place) => {
-  const { code, stdout } = await home.svc(['completion', 'install', '--shell', shell]);
-  const printed = await home.svc(['completion', shell]);
-  expect(code).toBe(0);
-  expect(JSON.parse(stdout)).toMatchObject({ shell, file: home.file(place), status: 'written' });
-  expect(readFileSync(home.file(place), 'utf8')).toBe(printed.stdout);
-  expect(statSync(home.file(place)).mode & 0o777).toBe(0o644);
-  const again = await home.svc(['completion', 'install', '--shell', shell]);
-  expect(JSON.parse(again.stdout)).toMatchObject({ status: 'unchanged' });
-});
-
 it.each(PLACES)(
   'svc completion install takes the shell from SHELL, and with --dry-run writes nothing (%s)',
   async (shell, place) => {
@@ -37,13 +26,6 @@ it.each(PLACES)(
     expect(existsSync(dirname(home.file(place)))).toBe(false);
   },
 );
-
-it('svc completion install obeys the variables that move those places', async () => {
-  expect(await dry('bash', { BASH_COMPLETION_USER_DIR: '/b' })).toBe('/b/completions/svc');
-  expect(await dry('bash', { XDG_DATA_HOME: '/d' })).toBe('/d/bash-completion/completions/svc');
-  expect(await dry('zsh', { ZDOTDIR: '/z' })).toBe('/z/.zfunc/_svc');
-  expect(await dry('fish', { XDG_CONFIG_HOME: '/c' })).toBe('/c/fish/completions/svc.fish');
-});
 
 it('svc completion install says it in one sentence for people', async () => {
   const { stdout } = await home.svc(['completion', 'install', '--shell', 'fish', '-o', 'table']);
@@ -73,24 +55,8 @@ it('svc completion install writes no file for PowerShell, and says the line for 
   expect(stdout).toContain('Invoke-Expression');
 });
 
-it('svc completion install leaves a file that is not from svc as it is, unless forced', async () => {
-  const file = home.file(PLACES[2][1]);
-  mkdirSync(dirname(file), { recursive: true });
-  writeFileSync(file, '# by hand\n');
-  const refused = await home.svc(['completion', 'install', '--shell', 'fish']);
-  expect(refused).toMatchObject({ code: 1, stdout: '' });
-  expect(readFileSync(file, 'utf8')).toBe('# by hand\n');
-  const forced = await home.svc(['completion', 'install', '--shell', 'fish', '--force']);
-  expect(JSON.parse(forced.stdout)).toMatchObject({ status: 'written' });
-});
-
 it('svc completion install asks which shell is meant when SHELL does not say', async () => {
   const { code, stderr } = await home.svc(['completion', 'install'], { env: { SHELL: '/bin/dash' } });
   expect(code).toBe(2);
   expect(stderr).toContain('--shell bash');
 });
-
-async function dry(shell: string, env: Record<string, string>): Promise<unknown> {
-  const { stdout } = await home.svc(['completion', 'install', '--dry-run', '--shell', shell], { env });
-  return (JSON.parse(stdout) as { file: unknown }).file;
-}

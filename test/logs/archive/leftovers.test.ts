@@ -176,36 +176,6 @@ it('R33: what a killed run left of the very moment from which the next run reads
   expect((await open()).position.passed).toEqual([[entryOf(log(0, 'first')).key, NOON, 1]]);
 });
 
-it('R33: every entry is archived once whenever the run that adds what was left is killed, too', async () => {
-  const equal = log(1, 'equal');
-  const day = 24 * 60;
-  const nextDay = [log(day, 'equal next day'), log(day + 1, 'next day'), log(day, 'equal next day')];
-  await killed(await open(), equal, log(2, 'between'), equal, ...nextDay);
-  const left = new Map(store.files);
-  for (let change = 1, isDone = false; !isDone; change += 1) {
-    for (const when of ['before', 'after'] as const) {
-      store.files.clear();
-      for (const [file, bytes] of left) store.files.set(file, bytes);
-      store.death = { change: store.changes + change, when };
-      isDone = await open().then(
-        () => true,
-        () => false,
-      );
-      store.death = undefined;
-      await (await open()).commit(positionAt(2));
-      expect(await archived(), `${when} change ${change}`).toEqual([
-        'between',
-        'equal',
-        'equal',
-        'equal next day',
-        'equal next day',
-        'next day',
-      ]);
-      expect(await problems(), `${when} change ${change}`).toEqual([]);
-    }
-  }
-});
-
 it('R33: what a killed run left is removed after its commit was killed, too, also when a review was signed between', async () => {
   await (await open()).commit(positionAt(1));
   const left = segmentsIn(await killed(await open(), log(61, 'one'), log(62, 'two')));

@@ -1,14 +1,10 @@
-import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { SvcError } from '../../../src/base/errors.ts';
 import { FakeClock } from '../../support/clock.ts';
 import { type HereResult, svcHere } from '../../support/run-here.ts';
 import { logAgo, type LogServer, startLogServer } from '../commands/log-server.ts';
-
-const ROUNDS = 50;
 let server: LogServer;
 let state: string;
 
@@ -21,16 +17,6 @@ afterEach(async () => {
   rmSync(state, { recursive: true, force: true });
 });
 
-/** A clock that calls a function in every pause. */
-class BusyClock extends FakeClock {
-  onSleep: () => void = () => undefined;
-
-  override async sleep(ms: number, signal?: AbortSignal): Promise<void> {
-    this.onSleep();
-    await super.sleep(ms, signal);
-  }
-}
-
 function run(argv: readonly string[], clock: FakeClock, signal?: AbortSignal): Promise<HereResult> {
   const env = { SVC_STATE_DIR: state };
   return svcHere(argv, { baseUrl: new URL(server.url), env, clock, ...(signal && { signal }) });
@@ -38,12 +24,6 @@ function run(argv: readonly string[], clock: FakeClock, signal?: AbortSignal): P
 
 function daysAgo(days: number): Date {
   return new Date(Date.now() - days * 86_400_000);
-}
-
-/** Splits a command line into words, as a shell does. */
-function wordsOf(command: string): string[] {
-  const printed = execFileSync('sh', ['-c', `printf '%s\\0' ${command}`], { encoding: 'utf8' });
-  return printed.split('\0').slice(1, -1);
 }
 
 function printedCommand({ stderr }: HereResult): string | undefined {
@@ -56,50 +36,6 @@ function messagesOf({ stdout }: HereResult): string[] {
 }
 
 describe('the command that svc logs tail prints at its end', () => {
-  it(`R65: the printed command, typed literally ${ROUNDS} times while late entries arrive, neither loses nor repeats one`, async () => {
-    const clock = new BusyClock({ start: Date.now() });
-    const expected: string[] = [];
-    let count = 0;
-    const produce = (): void => {
-      server.aheadMs = clock.now() - Date.now();
-      for (let index = 0; index < 4; index += 1) {
-        count += 1;
-        const ageMs = index === 0 ? 0 : (count * 7_919) % 110_000;
-        const message = `it's ${count - (count % 5 === 1 ? 1 : 0)}`;
-        server.logs.push(logAgo(ageMs - server.aheadMs, message), logAgo(ageMs - server.aheadMs, 'other'));
-        expected.push(message);
-      }
-    };
-    const filters = ['--entity-type', 'token', '--grep', "it's", '--fields', 'created_at,message'];
-    let words = ['logs', 'tail', '--since', '10m', ...filters, '-o', 'jsonl'];
-    const found: string[] = [];
-    const unresumable: string[] = [];
-    for (let round = 0; round < ROUNDS; round += 1) {
-      const ended = new AbortController();
-      const stop = (): void => ended.abort(new SvcError('interrupted', 'interrupted'));
-      let pauses = 0;
-      clock.onSleep = () => {
-        produce();
-        if ((pauses += 1) > round % 4) stop();
-      };
-      // Every third tail ends after some entries. The others are interrupted, in a pause or anywhere.
-      const most = round % 3 === 0 ? ['--max', String(1 + (round % 7))] : [];
-      const timer = round % 3 === 1 ? setTimeout(stop, (round * 7) % 60) : undefined;
-      const result = await run([...words, ...most], clock, ended.signal);
-      clearTimeout(timer);
-      found.push(...messagesOf(result));
-      const command = printedCommand(result);
-      if (command !== undefined) words = wordsOf(command);
-      else unresumable.push(result.stdout);
-      produce();
-    }
-    clock.onSleep = () => (server.aheadMs = clock.now() - Date.now());
-    found.push(...messagesOf(await run([...words, '--idle-exit', '30s'], clock)));
-    expect(unresumable.join('')).toBe('');
-    expect(found.toSorted()).toEqual(expected.toSorted());
-    expect(found.length).toBeGreaterThan(ROUNDS * 5);
-  });
-
   it('R65: the printed command names a time one overlap back when no state can be written, and entries may repeat', async () => {
     const clock = new FakeClock({ start: Date.now() });
     writeFileSync(join(state, 'tails'), '');

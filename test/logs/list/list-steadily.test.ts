@@ -1,4 +1,3 @@
-import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { SvcError } from '../../../src/base/errors.ts';
 import type { LogFilter } from '../../../src/client/api/logs.ts';
@@ -48,39 +47,7 @@ async function take(pages: AsyncIterable<{ readonly items: readonly Log[] }>): P
   return found;
 }
 
-const halfSeconds = fc.nat(60).map((number) => number * 500);
-const entries = fc.array(fc.tuple(halfSeconds, fc.nat(2)), { minLength: 20, maxLength: 80 });
-
-function text(list: readonly Log[]): string[] {
-  return list.map((one) => JSON.stringify(one)).toSorted();
-}
-
 describe('a list of logs', () => {
-  it.each([1, -1])(
-    'R27: a list continues where its cursor expired, without loss or duplicates (direction %i)',
-    async (sign) => {
-      let expired = 0;
-      await fc.assert(
-        fc.asyncProperty(entries, fc.integer({ min: 1, max: 6 }), async (made, pageSize) => {
-          const all = made.toSorted(([one], [other]) => sign * (one - other)).map(log);
-          // The entries of one second fit into the pages that a cursor lives for.
-          const seconds = new Map<string, number>();
-          for (const { created_at } of all)
-            seconds.set(created_at.slice(0, 19), (seconds.get(created_at.slice(0, 19)) ?? 0) + 1);
-          const service = logs(all, Math.ceil(Math.max(...seconds.values()) / pageSize) + 1);
-          const found = await take(listSteadily(service, {}, { pageSize, isAhead: pageSize % 2 === 0 }));
-          expect(text(found)).toEqual(text(all));
-          expect(found.map((one) => one.created_at.slice(0, 19))).toEqual(
-            all.map((one) => one.created_at.slice(0, 19)),
-          );
-          expired += service.expired;
-        }),
-        { numRuns: 300 },
-      );
-      expect(expired).toBeGreaterThan(100);
-    },
-  );
-
   it('R27: a list keeps the requested interval after its cursor expired', async () => {
     const all = Array.from({ length: 100 }, (_, index) => log([(99 - index) * 1_000, 0]));
     const service = logs(all, 2);

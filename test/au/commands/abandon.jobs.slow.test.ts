@@ -1,0 +1,213 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { captureResponse } from '../../../src/emulator/faults/intercept.ts';
+import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
+import { errorIn } from '../../support/run-here.ts';
+import { openDesk, openQuickDesk, type QuickDesk } from './support.ts';
+import { sharedLedger } from '../ledger/shared-ledger.ts';
+
+const DAY = 86_400_000;
+
+it('svc au abandon names the command that goes on with the run after all', async () => {
+  const desk = await openQuickDesk();
+  expect(await desk.svc('au submit tokens.csv')).toMatchObject({ code: 0 });
+  const [run = ''] = desk.runIds();
+  const abandoned = await desk.svc(`au abandon ${run} --yes`);
+  expect(abandoned).toMatchObject({ code: 0, stderr: expect.stringContaining(`svc au resume ${run}`) });
+  const resumed = await desk.svc(`au resume ${run} --wait`);
+  expect([resumed.code, desk.uploads()], resumed.stderr).toEqual([0, 1]);
+});
+
+/** What the service says of a job in its next reads; the last one stays. Without any, the service says what is true. */
+interface Said {
+  statuses: string[];
+  /** The job that lists leave out while it is forgotten. */
+  job?: string;
+  /** The status of all jobs in lists while reads do not find them. */
+  listed?: string;
+}
+
+/** Lets a week pass after which the service does not know the job any more. */
+async function forget(desk: Awaited<ReturnType<typeof sentDesk>>): Promise<void> {
+  await desk.clock.advance(8 * DAY);
+  Object.assign(desk.said, { statuses: ['forgotten'], job: desk.job });
+  // The list shows whose the key is.
+  expect(await desk.svc('au create')).toMatchObject({ code: 0 });
+}
+
+async function sentDesk(options = '', env = {}): Promise<QuickDesk & { readonly job: string; readonly said: Said }> {
+  const said: Said = { statuses: [] };
+  const desk = await openQuickDesk({
+    intercept: (incoming, outgoing, proceed) => {
+      if (said.statuses[0] === 'forgotten' && incoming.method === 'GET' && incoming.url?.includes('/jobs?')) {
+        captureResponse(outgoing, (body) => {
+          const list = JSON.parse(body.toString()) as { readonly data: readonly { readonly id: string }[] };
+          const data = list.data.filter(({ id }) => id !== said.job);
+          const shown = said.listed && { status: said.listed };
+          const listed = data.map((job) => Object.assign(job, shown));
+          const text = JSON.stringify({ ...list, data: listed });
+          outgoing.setHeader('content-length', Buffer.byteLength(text)).end(text);
+        });
+        return proceed();
+      }
+      const isRead = incoming.method === 'GET' && /\/jobs\/[^/]+$/.test(incoming.url ?? '');
+      const status = isRead && said.statuses.length > 1 ? said.statuses.shift() : said.statuses[0];
+      if (!isRead || status === undefined) return proceed();
+      if (status === 'forgotten') {
+        const problem = { 'content-type': 'application/problem+json' };
+        return void outgoing.writeHead(404, problem).end('{"title":"Not Found","status":404}');
+      }
+      captureResponse(outgoing, (body) => {
+        const text = JSON.stringify({ ...(JSON.parse(body.toString()) as object), status });
+        outgoing.setHeader('content-length', Buffer.byteLength(text)).end(text);
+      });
+      return proceed();
+    },
+  });
+  const { code, stdout, stderr } = await desk.svc(`au submit tokens.csv --cycle 2026-12${options}`, env);
+  expect(code, stderr).toBe(0);
+  return { ...desk, said, job: (JSON.parse(stdout) as { readonly job: string }).job };
+}
+
+it('R79: svc au abandon frees no rows of a job whose results were read, although the service does not find it', async () => {
+  const desk = await sentDesk(' --wait');
+  Object.assign(desk.said, { statuses: ['forgotten'], job: desk.job });
+  const refused = await desk.svc(`au abandon ${desk.job} --yes`);
+  expect(refused, refused.stderr).toMatchObject({ code: 6, stdout: '' });
+  // The run is completed, so that it cannot be abandoned either.
+  expect(errorIn(refused)['next']).toBe('svc au status 2026-12');
+});
+
+it('svc au abandon frees the rows of a job that the service does not find, although a proxy or the store confirmed its file', async () => {
+  const desk = await sentDesk();
+  await forget(desk);
+  const freed = await desk.svc(`au abandon ${desk.job} --yes`);
+  expect(freed.code, freed.stderr).toBe(0);
+  expect(freed.stderr).toContain('may have been paid for');
+  const again = await desk.svc('au submit tokens.csv --cycle 2026-12');
+  expect([again.code, desk.uploads()], again.stderr).toEqual([0, 2]);
+});
+
+it.each(['processing', 'completed'])(
+  'R79: svc au abandon frees no rows of a job that two reads do not find, and that the list shows as %s',
+  async (status) => {
+    const desk = await sentDesk();
+    desk.said.statuses = ['forgotten'];
+    desk.said.listed = status;
+    const refused = await desk.svc(`au abandon ${desk.job} --yes`);
+    expect(refused, refused.stderr).toMatchObject({ code: 6, stdout: '' });
+    expect(errorIn(refused)).toMatchObject({ job: desk.job, next: expect.stringContaining(desk.job) });
+  },
+);
+
+it('R79: svc au abandon frees no rows while it can still be proven whether their job has its file, and says since when it can', async () => {
+  const desk = await sentDesk();
+  Object.assign(desk.said, { statuses: ['forgotten'], job: desk.job });
+  const early = await desk.svc(`au abandon ${desk.job} --yes`);
+  expect(early, early.stderr).toMatchObject({ code: 9, stdout: '' });
+  expect(errorIn(early)).toMatchObject({
+    message: expect.stringMatching(/ is known at \d{4}-\d\d-\d\d \d\d:\d\d:\d\dZ by the service's clock$/),
+    next: 'svc au resume 2026-12',
+    retryable: true,
+  });
+  await desk.clock.advance(6 * DAY);
+  expect(await desk.svc(`au abandon ${desk.job} --yes`)).toMatchObject({ code: 9 });
+  await desk.clock.advance(2 * DAY);
+  expect(await desk.svc(`au abandon ${desk.job} --yes`)).toMatchObject({ code: 0 });
+});
+
+it('R79: svc au abandon closes a forgotten job whose results another submission read only for their tokens, and frees no rows', async () => {
+  const place = mkdtempSync(join(tmpdir(), 'svc-ledger-'));
+  onTestFinished(() => rmSync(place, { recursive: true }));
+  const ledger = sharedLedger(join(place, 'ledger'));
+  const other = { ...ledger, SVC_STATE_DIR: join(place, 'other') };
+  const desk = await sentDesk('', ledger);
+  writeFileSync(desk.home.file('more.csv'), `${exampleRequestFile().split('\n', 1).join('')}\none-more,,,\n`);
+  expect(await desk.svc('au submit more.csv --cycle 2026-12 --wait', other)).toMatchObject({ code: 0 });
+  await desk.clock.advance(20 * DAY);
+  Object.assign(desk.said, { statuses: ['forgotten'], job: desk.job });
+  const lost = await desk.svc('au resume 2026-12', other);
+  expect([lost.code, errorIn(lost)['next']], lost.stderr).toEqual([9, `svc au abandon ${desk.job}`]);
+  expect(lost.stderr).toContain('The rows are paid for and are not sent again');
+  // The ledger proves that the rows were sent, whoever has the results.
+  const submit = 'au submit tokens.csv --cycle 2026-12';
+  expect(await desk.svc(submit, other)).toMatchObject({ code: 0 });
+  expect(await desk.svc('au resume', other)).toMatchObject({ code: 9 });
+  const closed = await desk.svc(`au abandon ${desk.job} --yes`, other);
+  expect(closed.code, closed.stderr).toBe(0);
+  expect(await desk.svc('au resume', other)).toMatchObject({ code: 0 });
+  expect(await desk.svc(submit, other)).toMatchObject({ code: 0 });
+  expect(desk.uploads()).toBe(2);
+});
+
+it('R79: svc au abandon looks at the job again after the question', async () => {
+  const desk = await sentDesk();
+  rmSync(desk.home.file('.local/state/svc/runs'), { recursive: true });
+  desk.said.statuses = ['pending', 'completed'];
+  const refused = await desk.svc(`au abandon ${desk.job} --yes`);
+  expect(refused, refused.stderr).toMatchObject({ code: 6, stdout: '' });
+  expect(errorIn(refused)['message']).toBe(`the rows of job ${desk.job} are not free: it is completed`);
+  desk.said.statuses = [];
+  expect(await desk.svc('au submit tokens.csv --cycle 2026-12 --wait')).toMatchObject({ code: 0 });
+  expect(desk.uploads()).toBe(1);
+});
+
+it('svc au abandon frees a completed job whose rows are unknown, since no file of its cycle could be sent otherwise', async () => {
+  const desk = await sentDesk(' --wait');
+  desk.removeCopy(desk.runIds()[0] ?? '');
+  rmSync(desk.home.file('.local/state/svc/ledger'), { recursive: true });
+  writeFileSync(desk.home.file('tokens.csv'), `${exampleRequestFile().split('\n', 2).join('\n')}\n`);
+  const stopped = await desk.svc('au submit tokens.csv --cycle 2026-12');
+  expect(errorIn(stopped)).toMatchObject({ alternatives: [`svc au abandon ${desk.job}`] });
+  expect(await desk.svc(`au abandon ${desk.job} --yes`)).toMatchObject({ code: 0 });
+  expect(await desk.svc('au submit tokens.csv --cycle 2026-12')).toMatchObject({ code: 0 });
+});
+
+it('R79: svc au abandon frees no rows of a job to which a living process is sending its file', async () => {
+  const uploads: (() => void)[] = [];
+  const desk = await openDesk({
+    processingMs: 3_600_000,
+    intercept: (incoming, _outgoing, proceed) => {
+      if (incoming.method !== 'PUT') return proceed();
+      uploads.push(proceed);
+    },
+  });
+  const submitting = desk.svc('au submit tokens.csv --cycle 2026-12');
+  await expect.poll(() => uploads.length, { timeout: 20_000 }).toBe(1);
+  const run = desk.runIds()[0] ?? '';
+  const { job = '' } = desk.record(run).parts[0] ?? {};
+  for (const word of [job, run]) {
+    const refused = await desk.svc(`au abandon ${word} --yes`);
+    expect(refused, refused.stderr).toMatchObject({ code: 11, stdout: '' });
+    expect(refused.stderr).toContain(`run ${run} is locked by process`);
+  }
+  uploads[0]?.();
+  expect(await submitting).toMatchObject({ code: 0 });
+  const again = await desk.svc('au submit tokens.csv --cycle 2026-12');
+  expect(again.code, again.stderr).toBe(0);
+  expect(desk.uploads()).toBe(1);
+});
+
+it('R79: svc au abandon frees no rows of a job to which a living svc au upload is sending its file', async () => {
+  const uploads: (() => void)[] = [];
+  const desk = await openDesk({
+    processingMs: 3_600_000,
+    pickupMs: 0,
+    intercept: (incoming, _outgoing, proceed) => {
+      if (incoming.method !== 'PUT') return proceed();
+      uploads.push(proceed);
+    },
+  });
+  const { id } = JSON.parse((await desk.svc('au create')).stdout) as { readonly id: string };
+  const uploading = desk.svc(`au upload ${id} tokens.csv`);
+  await expect.poll(() => uploads.length, { timeout: 20_000 }).toBe(1);
+  const refused = await desk.svc(`au abandon ${id} --yes`);
+  expect(refused, refused.stderr).toMatchObject({ code: 11, stdout: '' });
+  expect(refused.stderr).toContain(`the upload to job ${id} is locked by process`);
+  uploads[0]?.();
+  expect(await uploading).toMatchObject({ code: 0 });
+  expect((await desk.svc('au submit tokens.csv')).code).toBe(0);
+  expect(desk.uploads()).toBe(1);
+});

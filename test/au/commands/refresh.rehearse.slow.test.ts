@@ -1,0 +1,88 @@
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { errorIn, rowOf } from '../../support/run-here.ts';
+import { openQuickDesk, type QuickDesk } from './support.ts';
+
+const ROWS = 1000;
+const REHEARSE = '--sandbox au refresh export.csv --cycle 2026-12 --rehearse';
+const MONTH = 'au refresh export.csv --cycle 2026-12';
+
+/** Tokens that no sandbox created. */
+const TOKENS = Array.from({ length: ROWS }, (_, at) => {
+  const digits = (at + 1).toString(16).padStart(4, '0');
+  return `${digits}9a41-${digits}-4b6e-9d20-3c5a8e7f${digits}`;
+});
+
+/** A desk with an export, at whose service no token has a card. */
+async function openExport(): Promise<QuickDesk> {
+  const desk = await openQuickDesk();
+  writeFileSync(desk.home.file('export.csv'), ['token', ...TOKENS, ''].join('\n'));
+  return desk;
+}
+
+function filesOutside({ home }: QuickDesk): string[] {
+  const found = readdirSync(home.path, { recursive: true }).map(String);
+  return found.filter((name) => !name.startsWith('rehearsal') && statSync(home.file(name)).isFile()).toSorted();
+}
+
+describe('svc au refresh --rehearse', () => {
+  it('R91: a rehearsal leaves nothing outside its directory, and does not read the list of closed accounts', async () => {
+    const desk = await openExport();
+    for (const parent of ['refresh', 'refresh-sandbox']) {
+      mkdirSync(desk.home.file(parent));
+      writeFileSync(desk.home.file(join(parent, 'exclusions.csv')), `token\n${TOKENS[0]}\n`);
+    }
+    const before = filesOutside(desk);
+    expect(rowOf(await desk.svc(REHEARSE))).toMatchObject({ rows: ROWS, exclusions: 'rehearsal/exclusions.csv' });
+    expect(filesOutside(desk)).toEqual(before);
+    for (const parent of ['refresh', 'refresh-sandbox'])
+      expect(readFileSync(desk.home.file(join(parent, 'exclusions.csv')), 'utf8')).toBe(`token\n${TOKENS[0]}\n`);
+  });
+
+  it('R91: the month after a rehearsal in the same directory sends the same rows as without it', async () => {
+    const [rehearsed, plain] = [await openExport(), await openExport()];
+    rowOf(await rehearsed.svc(REHEARSE));
+    expect(rehearsed.uploads()).toBe(0);
+    for (const desk of [rehearsed, plain]) rowOf(await desk.svc(`${MONTH} --fail-on err=100%`));
+    expect(rehearsed.received()).toEqual(plain.received());
+    expect(plain.received()).toHaveLength(1);
+  });
+
+  it('R91: the month of the sandbox after a rehearsal has all rows', async () => {
+    const { svc, home } = await openExport();
+    rowOf(await svc(REHEARSE));
+    expect(rowOf(await svc(`--sandbox ${MONTH} --fail-on err=100%`))).toMatchObject({ rows: ROWS, errors: ROWS });
+    expect(readdirSync(home.file('refresh-sandbox'))).toContain('2026-12');
+  });
+
+  it('a second rehearsal of a cycle ends the same, and one of another cycle has the same rows', async () => {
+    const { svc } = await openExport();
+    const { status, ...first } = rowOf(await svc(REHEARSE));
+    expect(status).toBe('completed');
+    expect(rowOf(await svc(REHEARSE))).toMatchObject(first);
+    const other = rowOf(await svc(`${REHEARSE} --cycle 2027-01 --exclusions none`));
+    expect(other).toMatchObject({ rows: ROWS, new_tokens: first['new_tokens'] });
+  });
+
+  it('a rehearsal goes on where it stopped, with the command that it names', async () => {
+    const { svc } = await openExport();
+    const stopped = await svc(`${REHEARSE} --no-wait`);
+    expect(stopped.code).toBe(11);
+    expect(errorIn(stopped)).toMatchObject({ next: `svc ${MONTH.replace('au', '--sandbox au')} --no-wait --rehearse` });
+    expect(errorIn(stopped)['alternatives']).toBeUndefined();
+    expect(rowOf(await svc('--sandbox au refresh --rehearse'))).toMatchObject({ cycle: '2026-12', rows: ROWS });
+  });
+
+  it.each(['au refresh', '--base-url http://127.0.0.1:9 --sandbox au refresh'])(
+    'a rehearsal refuses a service with a base URL (%s), and names the command that works',
+    async (command) => {
+      const { svc, uploads } = await openExport();
+      const refused = await svc(`${command} export.csv --cycle 2026-12 --rehearse`);
+      expect([refused.code, uploads()]).toEqual([2, 0]);
+      const { next } = errorIn(refused);
+      expect(next).toBe('svc au refresh export.csv --cycle 2026-12 --rehearse --profile sandbox');
+      rowOf(await svc(String(next).replace('svc ', '')));
+    },
+  );
+});

@@ -1,0 +1,162 @@
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { captureResponse } from '../../../src/emulator/faults/intercept.ts';
+import { errorIn, rowOf } from '../../support/run-here.ts';
+import { type Machine, openMachine } from '../commands/machine.ts';
+import { type Fault, refuseWith } from '../support.ts';
+import { sharedLedger } from './shared-ledger.ts';
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+const DAY_MS = 24 * HOUR_MS;
+const UNKNOWN = '00000000-0000-4000-8000-000000000000';
+const NOT_FOUND = refuseWith(404, '{"title":"Not Found","status":404}');
+
+/** Lets the service show no job that is read by its id. */
+const hideJobs: Fault = (incoming, outgoing, proceed) => {
+  const isRead = incoming.method === 'GET' && /\/account-updater\/jobs\/[^/?]+$/.test(incoming.url ?? '');
+  return isRead ? NOT_FOUND(incoming, outgoing, proceed) : proceed();
+};
+
+/** Opens a machine that submitted a file, and returns it with its run and its job, which the service does not show now. */
+async function submitted({ options = '', env = {} }: { options?: string; env?: Record<string, string> } = {}) {
+  const machine = await openMachine();
+  const sent = rowOf(await machine.svc(`au submit tokens.csv ${options}`.trim(), env));
+  await machine.clock.advance(MINUTE_MS);
+  machine.fault = hideJobs;
+  return { machine, run: String(sent['run']), job: String(sent['job']) };
+}
+
+/** Opens a machine that uploaded a file to a job with `au upload`, or was refused by the store. */
+async function uploaded({ isRefused = false } = {}) {
+  const machine = await openMachine();
+  const job = String(rowOf(await machine.svc('au create'))['id']);
+  if (isRefused)
+    machine.fault = ({ method }, outgoing, go) => (method === 'PUT' ? outgoing.writeHead(400).end() : go());
+  expect(await machine.svc(`au upload ${job} tokens.csv`)).toMatchObject({ code: isRefused ? 6 : 0 });
+  await machine.clock.advance(MINUTE_MS);
+  machine.fault = hideJobs;
+  return { machine, job };
+}
+
+/** Changes the only part of a run. */
+function changePart(machine: Machine, run: string, change: object): void {
+  const file = machine.path(join('state/runs', run, 'run.json'));
+  const record = JSON.parse(readFileSync(file, 'utf8')) as { parts: object[] };
+  record.parts = record.parts.map((part) => ({ ...part, ...change }));
+  writeFileSync(file, JSON.stringify(record));
+}
+
+describe('a job that the service does not find and whose file a run on this machine sent', () => {
+  it('R43: svc au status ends with 9 two hours later, and where no response confirmed the upload', async () => {
+    const { machine, run, job } = await submitted();
+    changePart(machine, run, { state: 'unknown', sent: 'all' });
+    await machine.clock.advance(2 * HOUR_MS);
+    const ended = await machine.svc(`au status ${job}`);
+    expect([ended.code, errorIn(ended)['message']], ended.stderr).toEqual([
+      9,
+      `job ${job} of run ${run} is not found, though it may have its file`,
+    ]);
+  });
+
+  it('svc au resume <job> --wait waits some minutes for it, and ends with 9', async () => {
+    const { machine, job } = await submitted();
+    const { clock } = machine;
+    const began = clock.now();
+    const ended = await machine.svc(`au resume ${job} --wait`);
+    expect(ended.code, ended.stderr).toBe(9);
+    expect(clock.now() - began).toBeGreaterThan(5 * MINUTE_MS);
+    expect(clock.now() - began).toBeLessThan(10 * MINUTE_MS);
+    let reads = 0;
+    machine.fault = (...exchange) => ((reads += 1) > 3 ? exchange[2]() : hideJobs(...exchange));
+    const found = await machine.svc(`au resume ${job} --wait`);
+    expect([found.code, rowOf(found)['status']], found.stderr).toEqual([0, 'completed']);
+  });
+});
+
+describe('a job that the service does not find and that only the ledger has', () => {
+  it('R43: svc au status ends with 9 where the runs of this machine are lost, and on another machine', async () => {
+    const machine = await openMachine();
+    const shared = sharedLedger(machine.path('ledger'));
+    const { job } = rowOf(await machine.svc('au submit tokens.csv --cycle 2026-12', shared));
+    await machine.clock.advance(MINUTE_MS);
+    machine.fault = hideJobs;
+    const other = { ...shared, SVC_STATE_DIR: machine.path('elsewhere') };
+    const elsewhere = await machine.svc(`au status ${String(job)}`, other);
+    expect([elsewhere.code, errorIn(elsewhere)['next']], elsewhere.stderr).toEqual([9, 'svc au resume 2026-12']);
+    rmSync(machine.path('state'), { recursive: true });
+    const lost = await machine.svc(`au status ${String(job)}`, shared);
+    expect(lost.code, lost.stderr).toBe(9);
+    // Without the ledger, nothing is known of the job.
+    const without = await machine.svc(`au status ${String(job)}`, { SVC_STATE_DIR: machine.path('third') });
+    expect([without.code, errorIn(without)['message']], without.stderr).toEqual([5, `job ${String(job)} is not found`]);
+  });
+
+  it('svc au status says that the results of the job were read before', async () => {
+    const { machine, job } = await submitted({ options: '--cycle 2026-12 --wait' });
+    rmSync(machine.path('state/runs'), { recursive: true });
+    for (const days of [0, 30]) {
+      await machine.clock.advance(days * DAY_MS);
+      const ended = await machine.svc(`au status ${job}`);
+      expect(ended.code, ended.stderr).toBe(9);
+      expect(errorIn(ended)).toMatchObject({
+        message: expect.stringContaining('whose results were read before'),
+        next: 'svc au status 2026-12',
+        retryable: days === 0,
+      });
+    }
+  });
+
+  it('svc au status says after 7 days that nothing can be proven, and how to free the rows', async () => {
+    const { machine, job } = await uploaded();
+    await machine.clock.advance(8 * DAY_MS);
+    const ended = await machine.svc(`au status ${job}`);
+    expect(ended.code, ended.stderr).toBe(9);
+    expect(errorIn(ended)).toMatchObject({ retryable: false, alternatives: [`svc au abandon ${job}`] });
+  });
+
+  it('svc au status ends with 9 where the ledger cannot be read', async () => {
+    const { machine } = await submitted();
+    const [tenant] = machine.ours.tenants;
+    writeFileSync(machine.path(`state/ledger/${tenant?.id}/ledger.json`), '{');
+    const ended = await machine.svc(`au status ${UNKNOWN}`);
+    expect([ended.code, errorIn(ended)['message']], ended.stderr).toEqual([
+      9,
+      expect.stringContaining(`job ${UNKNOWN} is not found, and whether its file was sent is not known: `),
+    ]);
+  });
+
+  it('svc au status ends with 9 where only the record of au upload is left', async () => {
+    const { machine, job } = await uploaded();
+    const [tenant] = machine.ours.tenants;
+    for (const name of ['cycles', 'jobs'])
+      rmSync(machine.path(`state/ledger/${tenant?.id}/${name}`), { recursive: true });
+    const ended = await machine.svc(`au status ${job}`);
+    expect([ended.code, errorIn(ended)['message']], ended.stderr).toEqual([
+      9,
+      `job ${job} is not found, though it may have the file that svc au upload sent from this machine`,
+    ]);
+  });
+});
+
+describe('a job that the service does not find and that certainly has no file', () => {
+  it('svc au status ends with 5 once its rows are free', async () => {
+    const { machine, job } = await uploaded();
+    await machine.clock.advance(8 * DAY_MS);
+    // The list shows another job, and with it whose the key is.
+    expect(await machine.svc('au create')).toMatchObject({ code: 0 });
+    machine.fault = (incoming, outgoing, proceed) => {
+      if (!incoming.url?.includes('/jobs?')) return hideJobs(incoming, outgoing, proceed);
+      captureResponse(outgoing, (body) => {
+        const list = JSON.parse(body.toString()) as { readonly data: readonly { readonly id: string }[] };
+        const text = JSON.stringify({ ...list, data: list.data.filter(({ id }) => id !== job) });
+        outgoing.setHeader('content-length', Buffer.byteLength(text)).end(text);
+      });
+      proceed();
+    };
+    expect(await machine.svc(`au abandon ${job} --yes`)).toMatchObject({ code: 0 });
+    const ended = await machine.svc(`au status ${job}`);
+    expect([ended.code, errorIn(ended)['message']], ended.stderr).toEqual([5, `job ${job} is not found`]);
+  });
+});

@@ -1,0 +1,68 @@
+import * as fc from 'fast-check';
+import stringWidth from 'string-width';
+import { describe, expect, it } from 'vitest';
+import { tableRenderer } from '../../../src/cli/output/table.ts';
+import type { RenderOptions } from '../../../src/cli/output/view.ts';
+import { entryView, listText } from './views.ts';
+
+type Row = Record<string, unknown>;
+
+const ID = 'a5f1b1c2-0000-4000-8000-000000000001';
+const WIDE = '日本語のとても長い説明文です 👩🏽‍🚀 e\u0301e\u0301e\u0301 नमस्ते and some plain words at the end';
+const ROW: Row = { id: ID, created_at: '2026-11-21T11:44:56Z', operation: 'delete', message: WIDE, count: 1234 };
+
+function table(options: Partial<RenderOptions<Row>> = {}): ReturnType<typeof tableRenderer<Row>> {
+  return tableRenderer<Row>({ view: entryView, ...options });
+}
+
+function linesOf(text: string): string[] {
+  return text.split('\n').slice(0, -1);
+}
+
+describe('a table on a terminal', () => {
+  it('R50: a table on a terminal fits any text at any width that holds the identifiers', async () => {
+    const message = fc.oneof(
+      fc.string({ unit: 'grapheme', maxLength: 60 }),
+      fc
+        .array(fc.constantFrom('日', 'é', 'e\u0301', '👍🏽', '🇩🇪', 'x', ' ', 'ｱﾞ'), { maxLength: 60 })
+        .map((parts) => parts.join('')),
+    );
+    await fc.assert(
+      fc.asyncProperty(
+        fc.integer({ min: 38, max: 200 }),
+        fc.array(message, { minLength: 1, maxLength: 6 }),
+        async (width, messages) => {
+          const rows = messages.map((text, at) => ({ ...ROW, message: text, count: 10 ** at }));
+          const half = Math.ceil(rows.length / 2);
+          const text = await listText(table({ width }), rows.slice(0, half), rows.slice(half));
+          for (const line of linesOf(text)) expect(stringWidth(line), line).toBeLessThanOrEqual(width);
+          expect(text.split(ID)).toHaveLength(rows.length + 1);
+        },
+      ),
+    );
+  });
+
+  it('a table on a terminal shows a long list as pages do, whoever draws it', async () => {
+    const rows = Array.from({ length: 100 }, (_, at) => ({ ...ROW, message: `entry ${'x'.repeat(99)}`, count: at }));
+    const renderer = table({ width: 100 });
+    await renderer.rows(rows);
+    const drawn = await renderer.rows(rows);
+    for (let page = 2; page < 20; page += 1) await renderer.rows(rows);
+    expect(await renderer.rows(rows)).toBe(drawn);
+  });
+});
+
+describe('speed', () => {
+  it('10,000 rows take well under a second, wide characters among them', async () => {
+    const rows = Array.from({ length: 10_000 }, (_, at) => ({
+      ...ROW,
+      message: at % 10 === 0 ? WIDE : `entry ${at}`,
+      count: at,
+    }));
+    // The test measures processor time, because other programs may keep the machine busy.
+    const begun = process.cpuUsage();
+    await listText(table({ width: 120 }), rows);
+    const { user, system } = process.cpuUsage(begun);
+    expect(user + system).toBeLessThan(2_000_000);
+  });
+});

@@ -1,0 +1,145 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { onTestFinished, describe, expect, it } from 'vitest';
+import { errorIn, type HereResult, startSandboxHere, svcHere } from '../../support/run-here.ts';
+import { LAUNCHER } from '../../support/svc.ts';
+import { TerminalSession } from '../../support/terminal.ts';
+
+/** Creates an empty directory for settings, and starts a sandbox as the service. */
+async function place(
+  options: Parameters<typeof startSandboxHere>[0] = {},
+): Promise<{
+  svc: (line: string, input?: string) => Promise<HereResult>;
+  config: () => string;
+  url: string;
+  env: Record<string, string>;
+}> {
+  const directory = mkdtempSync(join(tmpdir(), 'svc-login-'));
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  const { baseUrl } = await startSandboxHere(options);
+  const env = { SVC_CONFIG_DIR: directory, SVC_CACHE_DIR: join(directory, 'cache'), PATH: process.env['PATH'] ?? '' };
+  const url = baseUrl.href.replace(/\/$/, '');
+  return {
+    url,
+    env,
+    svc: (line, input) =>
+      svcHere(words(line), { env: { SVC_BASE_URL: url, ...env }, ...(input === undefined ? {} : { input }) }),
+    config: () =>
+      existsSync(join(directory, 'config.json')) ? readFileSync(join(directory, 'config.json'), 'utf8') : '',
+  };
+}
+
+function words(line: string): string[] {
+  return (line.match(/'[^']*'|\S+/g) ?? []).map((word) => word.replaceAll("'", ''));
+}
+
+describe('svc login', () => {
+  it('svc login forgets the tenant of the keys before, unless the new keys show it or a private key is only added', async () => {
+    const { svc } = await place();
+    const typeAfter = async (line: string, input: string): Promise<unknown> => {
+      expect(await svc(`login ${line}`, input)).toMatchObject({ code: 0 });
+      const [profile] = JSON.parse((await svc('profile list -o json')).stdout) as Record<string, unknown>[];
+      return profile?.['tenant_type'];
+    };
+    expect(await typeAfter('--management-key-stdin', 'sandbox-management-key')).toBe('test');
+    expect(await typeAfter('--private-key-stdin', 'sandbox-private-key-read-only')).toBe('test');
+    expect(await typeAfter('--private-key-stdin --rotate', 'sandbox-private-key')).toBe('test');
+    expect(await typeAfter('--private-key-stdin --no-check', 'key-of-production-1')).toBe(null);
+    const both = '--management-key-stdin --private-key-stdin';
+    expect(await typeAfter(both, 'sandbox-management-key\nsandbox-private-key-read-only')).toBe('test');
+    expect(await typeAfter('--private-key-stdin', 'sandbox-private-key')).toBe(null);
+    expect(await typeAfter('--management-key-stdin', 'sandbox-management-key-read-only')).toBe('test');
+    expect(await typeAfter('--management-key-stdin --no-check', 'sandbox-management-key')).toBe(null);
+  });
+
+  it('svc login does not take a profile for that of a test tenant whose private key has jobs of another tenant', async () => {
+    const { svc } = await place({ tenants: ['test', 'production'] });
+    const typeOf = async (profile: string): Promise<unknown> =>
+      (JSON.parse((await svc('profile list -o json')).stdout) as Record<string, unknown>[]).find(
+        ({ name }) => name === profile,
+      )?.['tenant_type'];
+    await svc('login -p other --private-key-stdin', 'sandbox-2-private-key');
+    await svc('au create -p other');
+    const both = 'login -p both --management-key-stdin --private-key-stdin';
+    const mixed = await svc(both, 'sandbox-management-key\nsandbox-2-private-key');
+    expect(mixed.code, mixed.stderr).toBe(0);
+    expect(mixed.stderr).toMatch(/^warning: the private key belongs to tenant \S+, not to the TEST tenant "Sandbox"/m);
+    expect(mixed.stderr).toContain('svc login --profile <name>');
+    expect(await typeOf('both')).toBe(null);
+    await svc('login -p both --private-key-stdin --no-check', 'sandbox-private-key');
+    await svc('whoami -p both');
+    expect(await typeOf('both')).toBe('test');
+    const rotated = await svc('login -p both --rotate --private-key-stdin', 'sandbox-2-private-key');
+    expect([rotated.code, errorIn(rotated)['message']]).toEqual([
+      2,
+      expect.stringMatching(
+        /^the new private key is of tenant \S+, and the stored keys of "Sandbox"; nothing was stored$/,
+      ),
+    ]);
+    expect(await typeOf('both')).toBe('test');
+  });
+
+  it('svc login walks through the questions on a terminal, asks again after a key that will not do, and shows none', async () => {
+    const { url, env, config } = await place();
+    const session = new TerminalSession(process.execPath, [LAUNCHER, 'login'], { env: { HOME: '/nowhere', ...env } });
+    await session.waitFor('Base URL');
+    session.type('api.example\r');
+    await session.waitFor(/Base URL[^]*Base URL/);
+    session.type(`${url}\r`);
+    await session.waitFor('Management key (logs');
+    session.type('canary-wrong-key\r');
+    await session.waitFor('was not accepted');
+    await session.waitFor(/Management key \(logs[^]*Management key \(logs/);
+    session.type('sandbox-management-key\r');
+    await session.waitFor('Private key (3DS');
+    session.type('\r');
+    expect((await session.exited).exitCode).toBe(0);
+    expect(session.screen()).toMatch(/ TEST {2}Sandbox/);
+    expect(session.raw).not.toMatch(/canary|sandbox-management-key/);
+    expect(config()).toContain('sandbox-management-key');
+    expect(config()).not.toContain('canary');
+  });
+
+  it('svc login ends with the refusal of the only key that was typed', async () => {
+    const { url, env, config } = await place();
+    const home = { HOME: '/nowhere', ...env, SVC_BASE_URL: url };
+    const session = new TerminalSession(process.execPath, [LAUNCHER, 'login'], { env: home });
+    await session.waitFor('Management key (logs');
+    session.type('canary-wrong-key\r');
+    await session.waitFor(/Management key \(logs[^]*Management key \(logs/);
+    session.type('\r');
+    await session.waitFor('Private key (3DS');
+    session.type('\r');
+    expect(await session.exited).toEqual({ exitCode: 4 });
+    expect(session.screen()).toMatch(/error: .*was not accepted/);
+    expect(config()).toBe('');
+  });
+
+  it('svc login names the base URL that was typed in the command that checks it', async () => {
+    const { env, config } = await place();
+    const session = new TerminalSession(process.execPath, [LAUNCHER, 'login'], { env: { HOME: '/nowhere', ...env } });
+    await session.waitFor('Base URL');
+    session.type('http://127.0.0.1:9\r');
+    await session.waitFor('Management key (logs');
+    session.type('canary-key\r');
+    expect(await session.exited).toEqual({ exitCode: 8 });
+    expect(session.screen()).toContain('svc doctor --base-url http://127.0.0.1:9');
+    expect(config()).toBe('');
+  });
+
+  it('svc login keeps a private key that was typed for the management key, and asks for that again', async () => {
+    const { env, config, url } = await place();
+    const session = new TerminalSession(process.execPath, [LAUNCHER, 'login'], {
+      env: { HOME: env['SVC_CONFIG_DIR'] ?? '', ...env, SVC_BASE_URL: url },
+    });
+    await session.waitFor(/Management key/);
+    session.type('sandbox-private-key\r');
+    await session.waitFor(/that is a private key; it is kept for the next question[^]*Management key/);
+    session.type('sandbox-management-key\r');
+    expect(await session.exited).toEqual({ exitCode: 0 });
+    expect(session.screen()).not.toMatch(/Private key|sandbox-private-key/);
+    const keys = { management: { value: 'sandbox-management-key' }, private: { value: 'sandbox-private-key' } };
+    expect(JSON.parse(config())).toMatchObject({ profiles: { default: { keys } } });
+  });
+});

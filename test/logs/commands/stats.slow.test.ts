@@ -1,0 +1,142 @@
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import type { Log } from '../../../src/schema/log.ts';
+import { FakeClock } from '../../support/clock.ts';
+import { errorIn, svcHere } from '../../support/run-here.ts';
+import { buildArchive, filesIn, TENANT } from '../archive/build.ts';
+import { type LogServer, startLogServer } from './log-server.ts';
+
+const NOW = Date.UTC(2026, 2, 1, 12, 30);
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+const KNOWN = '4707c78a-ef35-487e-a67c-cc101d1d4c49';
+const STRANGER = 'b1a0f1a3-0d2f-4f7e-9d1c-0a4f6c7f2f11';
+let server: LogServer;
+let cwd: string;
+
+beforeEach(async () => {
+  cwd = fs.mkdtempSync(path.join(os.tmpdir(), 'svc-stats-'));
+  onTestFinished(() => fs.rmSync(cwd, { recursive: true, force: true }));
+  server = await startLogServer();
+  onTestFinished(() => server.close());
+  server.now = new Date(NOW).toISOString();
+  server.logs.push(
+    ...Array.from({ length: 250 }, (_, index) => entry((index + 1) * 60_000, 'read', 'b'.repeat(36))),
+    entry(5 * HOUR, 'delete', 'c'.repeat(36)),
+    entry(30 * HOUR, 'create', 'd'.repeat(36)),
+  );
+});
+
+function entry(agoMs: number, operation: string, actor: string): Log {
+  const created_at = new Date(NOW - agoMs).toISOString();
+  return { entity_type: 'card', operation, actor_id: actor, actor_type: 'user', message: 'm', created_at };
+}
+
+function stats(argv: readonly string[], env: Record<string, string> = {}) {
+  const clock = new FakeClock({ start: NOW });
+  return svcHere(['logs', 'stats', ...argv], { baseUrl: new URL(server.url), clock, env, cwd });
+}
+
+/** Gives the service entries that are a second apart, the newest first. */
+function busy(count: number): void {
+  server.logs.length = 0;
+  server.logs.push(...Array.from({ length: count }, (_, index) => entry((index + 1) * 1000, 'read', 'b')));
+}
+
+describe('the shift that svc logs stats reads', () => {
+  it('svc logs stats --strict prints what it read of a shift, and exits with 14 and the command for the rest', async () => {
+    busy(1_000);
+    const failed = await stats(['--since', '2h', '--max', '200', '--strict', '-o', 'json']);
+    const rest = 'svc logs stats --since 2026-03-01T10:30:00.000Z --until 2026-03-01T12:2';
+    expect(failed.code).toBe(14);
+    expect(errorIn(failed)['next']).toContain(rest);
+    expect(errorIn(failed)['next']).toContain(' --max 200 --strict');
+    const [all, hour] = JSON.parse(failed.stdout) as { by: string; value: string; count: number }[];
+    expect(all?.count).toBeGreaterThan(0);
+    expect(hour).toMatchObject({ by: 'hour', value: '2026-03-01T12:00:00Z', count: all?.count });
+    expect((await stats(['--since', '2h', '--strict'])).code).toBe(0);
+  });
+
+  it('svc logs stats --html writes a page that names the shift, its filters and what was not read, and runs nothing', async () => {
+    busy(1_000);
+    const odd = '<script>\u202E';
+    server.logs.push({ ...entry(2_000, 'delete', odd), entity_id: 'card-1' });
+    const file = path.join(cwd, 'shift.html');
+    const argv = ['--since', '2h', '--max', '200', '--entity-type', 'card', '--html', 'shift.html'];
+    const { code, stderr } = await stats(argv);
+    const html = fs.readFileSync(file, 'utf8');
+    // The page of the rest needs another name.
+    expect([code, stderr]).toEqual([0, expect.stringMatching(/for the rest\n .* --max 200 --html <file>\n/)]);
+    expect(html).toContain('<h1>Shift, read live (UTC)</h1>');
+    expect(html).toMatch(
+      /class="odd".*<li>2026-03-01 10:30:00Z to 2026-03-01 12:2\d:\d\dZ: read 12:2\S+ to 12:30Z of 10:30Z to 12:30Z/,
+    );
+    expect(html).toContain('<p>Only entries that match: <code>--entity-type card</code></p>');
+    expect(html).toContain('<h2 id="deletions-">Deletions: 1</h2>');
+    expect(html).toContain('data-label="Id">card-1</td>');
+    expect(html).not.toMatch(/<script|\u202e|review/i);
+    expect((await stats([...argv, '-o', 'json'])).code).toBe(2);
+    await stats(['--since', '10m', '--html', 'whole.html']);
+    expect(fs.readFileSync(path.join(cwd, 'whole.html'), 'utf8')).toContain(
+      'class="fine">All entries from 2026-03-01 12:20:00Z to 2026-03-01 12:30:00Z were read.',
+    );
+  });
+
+  it('svc logs stats --archive names actors that an archive of seven days before does not have', async () => {
+    server.logs.length = 0;
+    const tenant_id = TENANT;
+    const of = (actor: string, agoMs: number) => ({ ...entry(agoMs, 'read', actor), tenant_id });
+    server.logs.push(of(KNOWN, HOUR), of(STRANGER, HOUR));
+    const begin = NOW - 10 * DAY;
+    const { top } = await buildArchive(begin, [{ to: NOW - DAY, entries: [of(KNOWN, 9 * DAY)] }], server.url);
+    const without = await stats(['--since', '2h', '-o', 'table']);
+    expect(without.stdout).not.toContain('not seen');
+    const { stdout, stderr } = await stats(['--since', '2h', '--archive', top, '-o', 'table']);
+    expect(stdout, stderr).toContain('Actors not seen in the 30 days before: 1 (user b1a0f1a3)\n');
+    const young = await buildArchive(NOW - DAY, [{ to: NOW - HOUR, entries: [] }], server.url);
+    expect((await stats(['--since', '2h', '--archive', young.top, '-o', 'table'])).stdout.replace('\n', ' ')).toContain(
+      'Actors not seen in the 30 days before: skipped: the archive covers 0.9 of the 30',
+    );
+    const { top: other } = await buildArchive(NOW - DAY, []);
+    expect((await stats(['--archive', other])).stderr).toContain('is an archive of https://vault.example, not of');
+  });
+});
+
+describe('svc logs stats of an archive', () => {
+  const BEGIN = NOW - 30 * DAY;
+
+  function archive() {
+    const usual = Array.from({ length: 29 * 8 }, (_, index) => entryAt(BEGIN + (index / 8) * DAY, KNOWN));
+    const burst = Array.from({ length: 60 }, (_, index) => entryAt(NOW - 3 * HOUR + index, STRANGER));
+    return buildArchive(BEGIN, [{ to: NOW, entries: [...usual, ...burst], late: [entryAt(BEGIN, KNOWN)] }]);
+  }
+
+  it('svc logs stats accepts intervals and filters for an archive', async () => {
+    const { top } = await archive();
+    const { stdout } = await stats([top, '--since', '29d', '--actor', KNOWN, '-o', 'csv']);
+    expect(stdout.split('\n')[1]).toMatch(/^all,,,224,1,/);
+    const later = await stats([top, '--since', '2026-03-01T12:29:00Z', '-o', 'table']);
+    expect(later.stdout).toMatch(/^0 log entries/);
+  });
+
+  it('R33: svc logs stats exits with 12 for a missing or changed file, and with 5 without an archive', async () => {
+    const { top } = await archive();
+    const segment = filesIn(top).findLast((file) => file.startsWith('tenant=')) ?? '';
+    const reports = async () =>
+      [await stats([top, '--entity-id', 'any']), await stats([top])].map((each) => errorIn(each));
+    const next = `svc logs verify ${top}`;
+    const found = (problem: string): object => ({ exit_code: 12, message: `${segment} was changed: ${problem}`, next });
+    fs.appendFileSync(path.join(top, segment), 'x');
+    const unreadable = found('it cannot be decompressed');
+    expect(await reports()).toMatchObject([unreadable, unreadable]);
+    fs.rmSync(path.join(top, segment));
+    expect(await reports()).toMatchObject([found('it is missing'), found('it is missing')]);
+    expect((await stats([path.join(top, 'none')])).code).toBe(5);
+  });
+});
+
+function entryAt(at: number, actor: string): Log {
+  return { ...entry(0, 'read', actor), created_at: new Date(at).toISOString() };
+}
