@@ -3,6 +3,7 @@ import { type Context, defineCommand, dryRunParameter, Preview, type Result } fr
 import { DOCUMENTS, argument, flag, reading, value } from '../../cli/app/parameter.ts';
 import { confirmCost, requireKnownTenant } from '../../cli/app/tenant-mark.ts';
 import { text, textToSend } from '../../cli/app/value-parsers.ts';
+import { loggedIds, wholeId } from '../../cli/app/whole-id.ts';
 import { requireYes } from '../../cli/output/prompt.ts';
 import type { Client } from '../../client/api/client.ts';
 import type { AuthenticateRequest } from '../../schema/three-ds/authenticate.ts';
@@ -48,11 +49,12 @@ export const authenticate = defineCommand({
     again: flag('--again', 'authenticate a session once more, which may be billed again'),
     failOn: failOnParameter,
   },
-  async run(context, { session: id, file, set, allow, open, wait, again, failOn, dryRun }): Promise<Result> {
+  async run(context, { session: typed, file, set, allow, open, wait, again, failOn, dryRun }): Promise<Result> {
     const given = requiredFile(file);
     const print = await responsePrinter(context, authenticationView);
     const read = await readBody(context, given, { set, allow });
     const client = await context.client();
+    const id = await wholeId(context, typed, () => loggedIds(client));
     const session = await readSession(context, client, id);
     const sessionType = SESSION_TYPES.find((known) => known === session?.type);
     const checked = await checkedBody(context, bodyName(given), read, { sessionType, allow });

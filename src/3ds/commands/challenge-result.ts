@@ -2,6 +2,7 @@ import { defineCommand } from '../../cli/app/command.ts';
 import { noteNext } from '../../cli/app/hint.ts';
 import { argument, flag } from '../../cli/app/parameter.ts';
 import { textToSend } from '../../cli/app/value-parsers.ts';
+import { loggedIds, wholeId } from '../../cli/app/whole-id.ts';
 import type { Authentication } from '../../schema/three-ds/session.ts';
 import { isOpen } from '../outcome-lines.ts';
 import {
@@ -35,9 +36,10 @@ export const challengeResult = defineCommand({
     open: flag('--open', 'open the page of the challenge in the browser, with --wait'),
     failOn: failOnParameter,
   },
-  async run(context, { session: id, wait, open, failOn }) {
+  async run(context, { session: typed, wait, open, failOn }) {
     const print = await responsePrinter(context, authenticationView);
     const client = await context.client();
+    const id = await wholeId(context, typed, () => loggedIds(client));
     const first = await orNewSession<Authentication>(
       wait ? resultSoFar(client, id) : client.threeDs.challengeResult(id),
     );

@@ -31,6 +31,7 @@ import { applyToRun } from '../run/run.ts';
 import { tenantOfKey } from '../run/tenant-proof.ts';
 import { holdRun } from '../run/verdict.ts';
 import { SentFile } from '../run/sent-file.ts';
+import { wholeJobId } from '../whole-job-id.ts';
 
 export const abandon = defineCommand({
   description:
@@ -52,8 +53,9 @@ export const abandon = defineCommand({
   parameters: {
     run: argument('<run|job>', 'id or directory of a run, or a job whose rows are in the ledger', runWord),
   },
-  async run(context, { run: name }) {
+  async run(context, { run: typed }) {
     const print = await recordPrinter(context, runView);
+    const name = fs.existsSync(typed) ? typed : await wholeJobId(context, typed);
     const freed = await releaseJob(context, name);
     if (freed) return print(freed);
     const unreadable = await unreadableRun(context, name);

@@ -42,6 +42,7 @@ import { runWord } from '../run/run-word.ts';
 import { showRun } from '../send/show-progress.ts';
 import { settleUploads } from '../send/upload-parts.ts';
 import { holdRun, resumable, verdictOf } from '../run/verdict.ts';
+import { wholeJobId } from '../whole-job-id.ts';
 
 type Downloaded = ResultsFile & { readonly compared: boolean };
 
@@ -87,9 +88,10 @@ export const download = defineCommand({
     force: flag('--force', 'replace a file that exists; for a run, download it all again'),
     acceptUnproven: flag('--accept-unproven', 'accept results that were the same each time though a check fails'),
   },
-  async run(context, { of: id, out, ...how }) {
+  async run(context, { of, out, ...how }) {
     const print = await recordPrinter(context, downloadView);
-    const run = await namedRun(context, id);
+    const run = await namedRun(context, of);
+    const id = run ? of : await wholeJobId(context, of);
     const options = { out: out ?? (run ? resultsPath(context, run.record) : 'results.csv'), ...how };
     await requireDestination(context, options, run);
     const { bytes, sha256, compared } = run
@@ -97,8 +99,8 @@ export const download = defineCommand({
           resumable(again(run.name, options), { run: run.record.id }, downloadRun(context, run, options)),
         )
       : await downloadJob(context, id, options);
-    const of = run ? { run: run.record.id, job: null } : { run: null, job: id };
-    if (options.out !== '-') await print({ ...of, file: options.out, bytes, sha256, compared });
+    const source = run ? { run: run.record.id, job: null } : { run: null, job: id };
+    if (options.out !== '-') await print({ ...source, file: options.out, bytes, sha256, compared });
   },
   request: (context, { of }) => jobRequest(context, of),
 });

@@ -44,7 +44,7 @@ export const status = defineCommand({
         ? printJob(context, of)
         : cycleOrJob(
             () => printCycle(context, of),
-            () => printJobBegun(context, of),
+            () => printJob(context, of),
           );
     const print = await listPrinter(context, partView);
     if (isUntouched(run.record)) {
@@ -127,16 +127,10 @@ async function printCycle(context: Context, name: string): Promise<number> {
   return isDoubtful ? EXIT_CODES.outcome_unknown : 0;
 }
 
-async function printJob(context: Context, id: string): Promise<void> {
+async function printJob(context: Context, typed: string): Promise<void> {
   const print = await recordPrinter(context, jobView);
   const { readJob } = await import('../run/job.ts');
+  const { wholeJobId } = await import('../whole-job-id.ts');
+  const id = await wholeJobId(context, typed);
   await print(await explainMissing(context, id, readJob(await context.client(), id)));
-}
-
-/** Shows the job with an id, or the one of the newest jobs whose id begins so. */
-async function printJobBegun(context: Context, typed: string): Promise<void> {
-  const { accountUpdater } = await context.client();
-  const { withWholeId } = await import('../../cli/app/whole-id.ts');
-  const ids = async () => (await accountUpdater.list({ pageSize: 100 }).first(100)).map(({ id }) => id);
-  return withWholeId(context, typed, ids, (id) => printJob(context, id));
 }

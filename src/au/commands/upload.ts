@@ -12,6 +12,7 @@ import { resumable } from '../run/verdict.ts';
 import { acceptParameter } from '../request/accept-option.ts';
 import { confirmParameters, confirmWords } from '../send/confirm-options.ts';
 import { showRun } from '../send/show-progress.ts';
+import { wholeJobId } from '../whole-job-id.ts';
 
 export const upload = defineCommand({
   description:
@@ -28,7 +29,7 @@ export const upload = defineCommand({
     ...confirmParameters,
     dryRun: dryRunParameter,
   },
-  async run(context, { job, file, accept, payAgain, newLedger, dryRun }): Promise<Result> {
+  async run(context, { job: typed, file, accept, payAgain, newLedger, dryRun }): Promise<Result> {
     const { noteOverview, openJobFile } = await import('../request/open-request-file.ts');
     const { implausibleFile } = await import('../request/implausible-file.ts');
     const { requireTokensOnce } = await import('../request/tokens-once.ts');
@@ -39,6 +40,7 @@ export const upload = defineCommand({
     const checked = await openJobFile(context, file);
     const { source } = checked;
     const client = await context.client();
+    const job = await wholeJobId(context, typed);
     const pending = await explainMissing(context, job, readJob(client, job));
     // A job that has its file already takes no other, so that nothing is claimed for it.
     const address = uploadAddress(pending, client);

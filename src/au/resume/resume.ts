@@ -10,6 +10,7 @@ import { resumeCycle, resumedCycleView } from './resume-cycle.ts';
 import { resumeJob } from './resume-job.ts';
 import { checkResumeOptions, type ResumeInput } from './resume-parameters.ts';
 import { resumeNamedRun } from './resume-run.ts';
+import { wholeJobId } from '../whole-job-id.ts';
 
 const VIEWS = [resumedRunView, submissionView, resumedCycleView, jobView];
 
@@ -46,9 +47,10 @@ export async function resumeNamed(context: Context, input: ResumeInput): Promise
       () => resumeCycle(context, of, input),
       async () => {
         // Where no job has the name either, the options are not what is wrong.
-        await readJob(await context.client(), of);
+        const job = await wholeJobId(context, of);
+        await readJob(await context.client(), job);
         checkResumeOptions(input, 'job');
-        return resumeJob(context, of, input);
+        return resumeJob(context, job, input);
       },
     );
   else return resumeJob(context, of, input);

@@ -24,9 +24,9 @@ export function defineRequestCommand<const P extends Parameters, T>(
       if (input['dryRun'] === true) return new Preview(wanted);
       const client = await context.client();
       if (loggedId === undefined) return print(await client.send(wanted));
-      const { loggedIds, withWholeId } = await import('./whole-id.ts');
-      const send = async (id: string): Promise<T> => client.send(await request(context, { ...input, [loggedId]: id }));
-      return print(await withWholeId(context, String(input[loggedId]), () => loggedIds(client), send));
+      const { loggedIds, wholeId } = await import('./whole-id.ts');
+      const id = await wholeId(context, String(input[loggedId]), () => loggedIds(client));
+      return print(await client.send(await request(context, { ...input, [loggedId]: id })));
     },
     request,
   });

@@ -9,32 +9,27 @@ const SHORT_ID = /^[0-9a-f]{8}$/i;
 const NEWEST_ENTRIES = 300;
 
 /**
- * Does something with an id. If the service knows none that is exactly as typed, but one of `ids` begins so, does it with that
- * one.
- * @throws SvcError `usage` if several begin so
+ * Returns the id that a word stands for: the one of `ids` that begins with it, if it has the form of a short id, else the
+ * word itself.
+ * @throws SvcError `usage` if several begin so, before anything else is sent
  */
-export async function withWholeId<T>(
-  context: Context,
+export async function wholeId(
+  { notices }: Pick<Context, 'notices'>,
   typed: string,
   ids: () => Promise<readonly (string | null | undefined)[]>,
-  work: (id: string) => Promise<T>,
-): Promise<T> {
-  try {
-    return await work(typed);
-  } catch (error) {
-    if (!isSvcError(error, 'not_found', 'job_expired') || !SHORT_ID.test(typed)) throw error;
-    const [id, ...others] = await beginningSo(typed, ids);
-    if (id === undefined) throw error;
-    if (others.length > 0)
-      throw new SvcError('usage', `several ids begin with ${typed}`, {
-        hint: `Give one of these: ${[id, ...others].join(', ')}`,
-      });
-    context.notices.note(`${typed} is ${id}`);
-    return work(id);
-  }
+): Promise<string> {
+  if (!SHORT_ID.test(typed)) return typed;
+  const [id, ...others] = await beginningSo(typed, ids);
+  if (id === undefined) return typed;
+  if (others.length > 0)
+    throw new SvcError('usage', `several ids begin with ${typed}`, {
+      hint: `Nothing was done. Give one of these: ${[id, ...others].join(', ')}`,
+    });
+  notices.note(`${typed} is ${id}`);
+  return id;
 }
 
-/** Returns the known ids that begin as typed; none if they cannot be read, since this only says more. */
+/** Returns the known ids that begin as typed; none if they cannot be read, or if one is exactly as typed. */
 async function beginningSo(
   typed: string,
   ids: () => Promise<readonly (string | null | undefined)[]>,
@@ -43,7 +38,7 @@ async function beginningSo(
     const known = await ids();
     const begins = (id: string): boolean => id.toLowerCase().startsWith(`${typed.toLowerCase()}-`);
     const near = known.flatMap((id) => (id && begins(id) ? [id] : []));
-    return [...new Set(near)];
+    return known.includes(typed) ? [] : [...new Set(near)];
   } catch (error) {
     if (!isSvcError(error)) throw error;
     return [];

@@ -1,22 +1,14 @@
 import { expect, it } from 'vitest';
-import { sandboxCards } from '../../../src/emulator/vault/cards.ts';
-import { rowOf, startSandboxHere, svcHere } from '../../support/run-here.ts';
+import { SvcError } from '../../../src/base/errors.ts';
+import { wholeId } from '../../../src/cli/app/whole-id.ts';
 
-it('the first eight digits of an id name the session and the job that tables show so, and others stay unknown', async () => {
-  const on = await startSandboxHere();
-  const create = ['3ds', 'create', '--token', sandboxCards()[0]?.token ?? ''];
-  const session = String(rowOf(await svcHere(create, on))['id']);
-  const job = String(rowOf(await svcHere(['au', 'create'], on))['id']);
-  for (const [words, id] of [
-    [['3ds', 'show'], session],
-    [['au', 'status'], job],
-  ] as const) {
-    const short = id.slice(0, 8);
-    for (let times = 0; times < 2; times += 1) {
-      const shown = await svcHere([...words, short], on);
-      expect([rowOf(shown)['id'], shown.stderr]).toEqual([id, `${short} is ${id}\n`]);
-    }
-    expect((await svcHere([...words, short.slice(0, 7)], on)).code).toBe(5);
-    expect((await svcHere([...words, '01234567'], on)).code).toBe(5);
-  }
+it('a short id of several ids is refused with all of them, and one that is an id itself stands for itself', async () => {
+  const context = { notices: { note: () => undefined } } as unknown as Parameters<typeof wholeId>[0];
+  const ids = ['0a1b2c3d-0000-4000-8000-000000000001', '0a1b2c3d-0000-4000-8000-000000000002'];
+  const refused: unknown = await wholeId(context, '0a1b2c3d', async () => ids).catch((error: unknown) => error);
+  expect(refused).toMatchObject({ code: 'usage', hint: `Nothing was done. Give one of these: ${ids.join(', ')}` });
+  expect(await wholeId(context, '0a1b2c3d', async () => [...ids, '0a1b2c3d'])).toBe('0a1b2c3d');
+  expect(await wholeId(context, '0A1B2C3D', async () => ids.slice(1))).toBe(ids[1]);
+  const unreadable = (): Promise<never> => Promise.reject(new SvcError('forbidden', 'no'));
+  expect(await wholeId(context, '0a1b2c3d', unreadable)).toBe('0a1b2c3d');
 });
