@@ -6,6 +6,7 @@ import { PAYMENT, threeDsSandbox, tokenFor } from '../emulator/three-ds/three-ds
 import { CHROMIUM, launchChromium } from './chromium.ts';
 
 const CODE = 'Successful Challenge Authentication';
+const DONE = 'Challenge completed';
 const APP = 'Successful Out-of-Band Challenge Authentication';
 
 describe.skipIf(CHROMIUM === undefined)('in Chromium (skipped where none is installed)', () => {
@@ -16,11 +17,10 @@ describe.skipIf(CHROMIUM === undefined)('in Chromium (skipped where none is inst
   afterAll(() => browser.close());
 
   /** Opens a tab without scripts. The test fails when a page breaks its own policy or requests another host. */
-  async function tab(options: { width?: number; dark?: boolean } = {}): Promise<Page> {
+  async function tab(options: { width?: number } = {}): Promise<Page> {
     const context = await browser.newContext({
       javaScriptEnabled: false,
       viewport: { width: options.width ?? 1280, height: 800 },
-      colorScheme: options.dark === true ? 'dark' : 'light',
     });
     const page = await context.newPage();
     const complaints: string[] = [];
@@ -57,9 +57,8 @@ describe.skipIf(CHROMIUM === undefined)('in Chromium (skipped where none is inst
     await page.keyboard.type(RIGHT_CODE);
     const focused = page.getByLabel('Code from your bank');
     expect(await focused.inputValue()).toBe(RIGHT_CODE);
-    expect(await page.evaluate('getComputedStyle(document.activeElement).outlineStyle')).toBe('solid');
     await page.keyboard.press('Enter');
-    await page.getByRole('heading', { name: 'Thank you' }).waitFor();
+    await page.getByRole('heading', { name: DONE }).waitFor();
     expect(await status()).toBe('successful');
   });
 
@@ -68,7 +67,7 @@ describe.skipIf(CHROMIUM === undefined)('in Chromium (skipped where none is inst
     for (let attempt = 1; attempt < MAX_ATTEMPTS; attempt += 1) {
       await page.getByLabel('Code from your bank').fill('999999');
       await click('Confirm');
-      expect(await page.getByRole('alert').textContent()).toContain('That code is not right.');
+      expect(await page.getByRole('alert').textContent()).toBe(`That code is not right: attempt ${attempt}.`);
       const input = page.getByLabel('Code from your bank');
       expect(await input.getAttribute('aria-invalid')).toBe('true');
       expect(await input.inputValue()).toBe('');
@@ -76,7 +75,7 @@ describe.skipIf(CHROMIUM === undefined)('in Chromium (skipped where none is inst
     }
     await page.getByLabel('Code from your bank').fill('999999');
     await click('Confirm');
-    expect(await heading()).toBe('Not confirmed');
+    expect(await heading()).toBe(DONE);
     expect(await status()).toBe('failed');
   });
 
@@ -86,10 +85,10 @@ describe.skipIf(CHROMIUM === undefined)('in Chromium (skipped where none is inst
     expect(await heading()).toBe('Confirm your payment');
     expect(await status()).toBe('challenge');
     await click('Cancel');
-    expect(await heading()).toBe('Canceled');
+    expect(await heading()).toBe(DONE);
     expect((await read(id)).authentication.challenge_cancel_reason).toBe('cardholder-canceled');
     await page.reload();
-    expect(await heading()).toBe('Canceled');
+    expect(await heading()).toBe(DONE);
   });
 
   it.each([
@@ -109,12 +108,12 @@ describe.skipIf(CHROMIUM === undefined)('in Chromium (skipped where none is inst
     await other.goto(address);
     await page.getByLabel('Code from your bank').fill(RIGHT_CODE);
     await click('Confirm');
-    expect(await heading()).toBe('Thank you');
+    expect(await heading()).toBe(DONE);
     await other.getByRole('button', { name: 'Cancel' }).click();
     expect(await other.getByRole('heading', { level: 1 }).textContent()).toBe('Already answered');
     expect(await status()).toBe('successful');
     await page.goBack();
-    expect(await heading()).toBe('Thank you');
+    expect(await heading()).toBe(DONE);
   });
 
   it('an expired session is said to be', async () => {
@@ -124,24 +123,11 @@ describe.skipIf(CHROMIUM === undefined)('in Chromium (skipped where none is inst
     expect(await heading()).toBe('This page has expired');
   });
 
-  it.each([CODE, APP] as const)(
-    'a page in Chromium fits 320 pixels, and prints without its buttons: %s',
-    async (scenario) => {
-      const { page } = await challenge(scenario, { width: 320 });
-      const width = () => page.evaluate('document.documentElement.scrollWidth');
-      expect(await width()).toBeLessThanOrEqual(320);
-      for (const button of await page.getByRole('button').all()) {
-        const box = await button.boundingBox();
-        expect(box?.height).toBeGreaterThanOrEqual(44);
-      }
-      // The border radius comes from the style sheet, so the page's policy allows the style sheet.
-      expect(await page.evaluate("getComputedStyle(document.querySelector('main')).borderRadius")).toBe('8px');
-      await page.emulateMedia({ media: 'print' });
-      expect(await page.getByRole('button').count()).toBe(0);
-      expect(await page.getByRole('heading', { level: 1 }).isVisible()).toBe(true);
-      expect(await page.getByText('Example Shop').isVisible()).toBe(true);
-    },
-  );
+  it.each([CODE, APP] as const)('a page in Chromium fits 320 pixels: %s', async (scenario) => {
+    const { page } = await challenge(scenario, { width: 320 });
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(320);
+    expect(await page.getByText('Example Shop').isVisible()).toBe(true);
+  });
 
   it('the method is completed by one button', async () => {
     const on = await threeDsSandbox();
@@ -166,7 +152,7 @@ describe.skipIf(CHROMIUM === undefined)('in Chromium (skipped where none is inst
     const frame = page.frameLocator('iframe');
     await frame.getByLabel('Code from your bank').fill(RIGHT_CODE);
     await frame.getByRole('button', { name: 'Confirm' }).click();
-    await frame.getByRole('heading', { name: 'Thank you' }).waitFor();
+    await frame.getByRole('heading', { name: DONE }).waitFor();
     expect(await status()).toBe('successful');
   });
 });

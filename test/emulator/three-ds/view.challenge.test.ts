@@ -34,16 +34,16 @@ function dataOf(id: string): string {
 }
 
 describe('a challenge', () => {
-  it('a challenge is failed by three wrong codes, and tells how many are left', async () => {
+  it('a challenge is failed by three wrong codes, and tells how many there were', async () => {
     const on = await challenge();
     expect((await on.look()).text).not.toContain('not right');
     expect(await on.send(WRONG)).toBe(303);
-    expect((await on.look()).text).toContain('You can try 2 times more.');
+    expect((await on.look()).text).toContain('not right: attempt 1.');
     expect(await on.outcome()).toEqual(['challenge', undefined, '1']);
     expect(await on.send(WRONG)).toBe(303);
-    expect((await on.look()).text).toContain('You can try once more.');
+    expect((await on.look()).text).toContain('not right: attempt 2.');
     expect(await on.send(WRONG)).toBe(303);
-    expect((await on.look()).text).toContain('wrong too often');
+    expect((await on.look()).text).toContain('max-challenges-exceeded');
     expect(await on.outcome()).toEqual(['failed', 'max-challenges-exceeded', '3']);
     expect(await on.send(RIGHT)).toBe(409);
     expect(await on.outcome()).toEqual(['failed', 'max-challenges-exceeded', '3']);
@@ -54,7 +54,7 @@ describe('a challenge', () => {
     await on.send(WRONG);
     expect(await on.send({ answer: 'code', code: ' 123 456 ' })).toBe(303);
     expect(await on.outcome()).toEqual(['successful', undefined, '2']);
-    expect((await on.look()).text).toContain('Thank you');
+    expect((await on.look()).text).toContain('<b>successful</b>');
   });
 
   it('a challenge counts no form without a code', async () => {
@@ -75,7 +75,7 @@ describe('a challenge', () => {
       challenge_cancel_reason: 'cardholder-canceled',
       challenge_cancel_reason_code: '01',
     });
-    expect((await on.look()).text).toContain('Canceled');
+    expect((await on.look()).text).toContain('cardholder-canceled');
   });
 
   it('a challenge is answered in the bank’s app where that is its kind', async () => {
@@ -92,13 +92,13 @@ describe('a challenge', () => {
     expect(await cancelled.outcome()).toEqual(['failed', 'authentication-attempted-but-not-performed', '0']);
   });
 
-  it('a challenge that was answered twice keeps the first answer and says so calmly', async () => {
+  it('a challenge that was answered twice keeps the first answer and says so', async () => {
     const on = await challenge();
     expect(await on.send(RIGHT)).toBe(303);
     for (const fields of [RIGHT, WRONG, CANCEL, {}]) {
       const again = await postForm(on.page, fields);
       expect(again.status).toBe(409);
-      expect(await again.text()).toContain('This question was answered before.');
+      expect(await again.text()).toContain('The first answer counts');
     }
     expect(await on.outcome()).toEqual(['successful', undefined, '1']);
   });
@@ -121,7 +121,7 @@ describe('a challenge', () => {
       challenge_cancel_reason: 'acs-timeout',
       challenge_cancel_reason_code: '04',
     });
-    expect((await on.look()).text).toContain('Time is up');
+    expect((await on.look()).text).toContain('acs-timeout');
     expect(await on.send(RIGHT)).toBe(409);
     expect(await on.outcome()).toEqual(['failed', 'timeout-at-acs', '1']);
   });
@@ -171,9 +171,7 @@ describe('the pages', () => {
   it('the pages run no script, load nothing, are not kept, and send no address on', async () => {
     const on = await challenge();
     const { headers } = await raw(on.page, { method: 'GET' });
-    expect(headers['content-security-policy']).toMatch(
-      /^default-src 'none'; style-src 'sha256-[A-Za-z0-9+/=]{44}'; form-action 'self'; base-uri 'none'$/,
-    );
+    expect(headers['content-security-policy']).toBe("default-src 'none'; form-action 'self'; base-uri 'none'");
     expect(headers).toMatchObject({
       'content-type': 'text/html; charset=utf-8',
       'cache-control': 'no-store',
@@ -181,7 +179,7 @@ describe('the pages', () => {
       'x-content-type-options': 'nosniff',
     });
     const { text } = await on.look();
-    expect(text).not.toMatch(/<script|style=|https?:\/\//);
+    expect(text).not.toMatch(/<script|style|https?:\/\//);
     const sent = await postForm(on.page, WRONG);
     expect(sent.headers.get('location')).toBe(on.page.slice(on.url.length));
   });

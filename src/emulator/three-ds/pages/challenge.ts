@@ -1,6 +1,5 @@
 import { html } from 'hono/html';
 import { isObject, parsedJson } from '../../../schema/json-value.ts';
-import { ownMember } from '../../../schema/own-member.ts';
 import type { EventOf } from '../../state/events.ts';
 import type { Session } from '../../state/world.ts';
 import { MAX_ATTEMPTS, type Outcome, outcomeOf } from '../outcome.ts';
@@ -73,15 +72,11 @@ function methodPage({ id }: Session): Page {
     status: 200,
     title: 'Device details',
     main: html`<h1>Device details</h1>
-      <p>
-        Before it decides, your bank checks what your browser says of itself: its name, its address and the kinds of
-        page it accepts.
-      </p>
+      <p>A merchant’s page sends these unseen, by posting a form to this address.</p>
       <form method="post">
         <input type="hidden" name="${METHOD_FIELD}" value="${data}" />
-        <div class="buttons"><button class="first">Send these details</button></div>
-      </form>
-      <p class="hint">A merchant’s page does this unseen, by posting a form to this address.</p>`,
+        <button>Send these details</button>
+      </form>`,
   };
 }
 
@@ -158,72 +153,37 @@ const ALREADY_ANSWERED: Page = {
   status: 409,
   title: 'Already answered',
   main: html`<h1>Already answered</h1>
-    <p>This question was answered before. The first answer counts; nothing was changed now.</p>
-    <p>You can close this page.</p>`,
+    <p>The first answer counts; nothing was changed now.</p>`,
 };
 
 function codeForm(what: 'code' | 'password', attempts: number, missing: boolean): Html {
-  const wrong = wrongText(what, attempts, missing);
-  const state = wrong
-    ? html` aria-invalid="true" aria-describedby="wrong hint" autofocus`
-    : html` aria-describedby="hint"`;
-  const kind = what === 'code' ? html`inputmode="numeric" autocomplete="one-time-code"` : html`type="password"`;
-  return html`<form method="post">
-      <label for="code">${what === 'code' ? 'Code from your bank' : 'Password of your card'}</label>
-      <input id="code" name="code" ${kind} maxlength="20" required${state} />
-      ${wrong && html`<p class="wrong" id="wrong" role="alert">${wrong}</p>`}
-      <div class="buttons">
-        <button class="first" name="answer" value="code">Confirm</button>
-        <button name="answer" value="cancel" formnovalidate>Cancel</button>
-      </div>
-    </form>
-    <p class="hint" id="hint">
-      In the sandbox the right ${what} is <b>${RIGHT_CODE}</b>. Any other is wrong, and ${MAX_ATTEMPTS} wrong ones end
-      the challenge.
-    </p>`;
+  const wrong = missing ? `Enter the ${what}.` : attempts > 0 && `That ${what} is not right: attempt ${attempts}.`;
+  const state = wrong ? html` aria-invalid="true" aria-describedby="wrong"` : html``;
+  return html`<p>The right ${what} is <b>${RIGHT_CODE}</b>; ${MAX_ATTEMPTS} wrong ones end the challenge.</p>
+    ${wrong && html`<p id="wrong" role="alert">${wrong}</p>`}
+    <form method="post">
+      <label>
+        ${what === 'code' ? 'Code from your bank' : 'Password of your card'}
+        <input name="code" maxlength="20" required${state} />
+      </label>
+      <button name="answer" value="code">Confirm</button>
+      <button name="answer" value="cancel" formnovalidate>Cancel</button>
+    </form>`;
 }
 
-function wrongText(what: string, attempts: number, missing: boolean): string {
-  if (missing) return `Enter the ${what}.`;
-  if (attempts === 0) return '';
-  const left = MAX_ATTEMPTS - attempts;
-  return `That ${what} is not right. You can try ${left === 1 ? 'once' : `${left} times`} more.`;
-}
-
-const APP_FORM = html`<p>Your bank asks you to confirm this in its app.</p>
+const APP_FORM = html`<p>Your bank asks you to confirm this in its app. These buttons stand for it.</p>
   <form method="post">
-    <div class="buttons">
-      <button class="first" name="answer" value="approve">Approve in the bank’s app</button>
-      <button name="answer" value="decline">Decline in the bank’s app</button>
-      <button name="answer" value="cancel">Cancel</button>
-    </div>
-  </form>
-  <p class="hint">The sandbox has no app: these buttons stand for it.</p>`;
+    <button name="answer" value="approve">Approve in the bank’s app</button>
+    <button name="answer" value="decline">Decline in the bank’s app</button>
+    <button name="answer" value="cancel">Cancel</button>
+  </form>`;
 
 function settledPage({ status, reason, cancelReason }: Outcome): Page {
-  const [title, text] = settledText(status, cancelReason ?? reason);
+  const why = [reason, cancelReason].filter(Boolean).join(', ');
   return {
     status: 200,
-    title,
-    main: html`<h1>${title}</h1>
-      <p role="status">${text}</p>
-      <p>You can close this page and go back to the merchant.</p>
-      <p class="hint">
-        In the sandbox: the challenge result now says
-        <b>${status}</b>${reason !== undefined && html` (${reason})`}.
-      </p>`,
+    title: 'Challenge completed',
+    main: html`<h1>Challenge completed</h1>
+      <p role="status">Its result is <b>${status}</b>${why !== '' && ` (${why})`}. You can close this page.</p>`,
   };
 }
-
-function settledText(status: Outcome['status'], why = ''): readonly [title: string, text: string] {
-  const text = ownMember(SETTLED_TEXTS, why);
-  if (text !== undefined) return text;
-  if (status === 'successful' || status === 'attempted') return ['Thank you', 'Your answer was recorded.'];
-  return ['Not confirmed', 'Your bank did not confirm that it is you.'];
-}
-
-const SETTLED_TEXTS: Readonly<Record<string, readonly [title: string, text: string]>> = {
-  'cardholder-canceled': ['Canceled', 'You canceled. The merchant learns that you were not confirmed.'],
-  'acs-timeout': ['Time is up', 'The question was not answered in time.'],
-  'max-challenges-exceeded': ['Not confirmed', 'The code was wrong too often.'],
-};

@@ -1,10 +1,8 @@
-import { createHash } from 'node:crypto';
-import { html, raw } from 'hono/html';
+import { html } from 'hono/html';
 import { textResponse } from '../../problem.ts';
 import type { Service } from '../../service.ts';
 import { findSession, type Session } from '../../state/world.ts';
 import { isEqual, sign } from '../../store/files.ts';
-import { text as STYLE } from './style.css';
 
 /** HTML whose texts are escaped. */
 export type Html = ReturnType<typeof html>;
@@ -28,15 +26,8 @@ export function redirect(status: 303 | 307, address: string): Response {
 }
 
 // Merchants show these pages in a frame, so framing is not restricted.
-const CONTENT_POLICY = [
-  "default-src 'none'",
-  `style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'`,
-  "form-action 'self'",
-  "base-uri 'none'",
-].join('; ');
-
 const POLICIES = {
-  'content-security-policy': CONTENT_POLICY,
+  'content-security-policy': "default-src 'none'; form-action 'self'; base-uri 'none'",
   'cache-control': 'no-store',
   'referrer-policy': 'no-referrer',
   'x-content-type-options': 'nosniff',
@@ -49,13 +40,8 @@ function documentOf(title: string, main: Html): Html {
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <title>${title} – Sandbox Bank</title>
-        ${raw(`<style>${STYLE}</style>`)}
       </head>
       <body>
-        <header>
-          <p>Sandbox Bank</p>
-          <p class="note">a test: no money moves</p>
-        </header>
         <main>${main}</main>
       </body>
     </html> `;
