@@ -2,7 +2,6 @@ import { EXIT_CODES, isSvcError, SvcError } from '../../base/errors.ts';
 import { createRedactor, type Redactor } from '../../base/security/redact.ts';
 import { isOn, type System } from '../../base/system.ts';
 import { keysAtHand } from '../config/keys.ts';
-import { directoryAdvice } from '../config/paths.ts';
 import { resolveSettings, resolveUsableSettings } from '../config/settings.ts';
 import { OUTPUT_FORMATS } from '../config/values.ts';
 import { misspelledText, misspelledVariables } from '../config/variables.ts';
@@ -13,7 +12,8 @@ import { Preview } from './command.ts';
 import { type ContextDeps, createContext } from './context.ts';
 import type { Globals } from './global-parameters.ts';
 import { isJsonLog } from './trace-log.ts';
-import { nextCommand, nextWords, optionAdvice, type ServiceNamed, withHint } from './hint.ts';
+import { advised } from './advice.ts';
+import { nextCommand, nextWords, withHint } from './hint.ts';
 import type { RunRequest } from './invocation.ts';
 import { refuseOwnInput } from './files/own-input.ts';
 import { withDates } from './moment.ts';
@@ -52,22 +52,18 @@ export async function execute(parsed: Parsed, argv: readonly string[], system: S
       ...request,
       deps,
       reportFailure: (error, { name, globals: own }) =>
-        reportFailure(error, { system, terminal, globals: own, requestedFormat, command: parsed.words, profile: name }),
+        reportFailure(error, { ...deps, request: { ...request, globals: own }, requestedFormat, profile: name }),
     });
   } catch (error) {
-    const [shown, command] = parsed.kind === 'run' ? [withHelp(error, parsed), parsed.words] : [error, undefined];
-    return reportFailure(shown, { system, terminal, globals, requestedFormat, command });
+    return reportFailure(error, {
+      system,
+      terminal,
+      requestedFormat,
+      request: parsed.kind === 'run' ? parsed : undefined,
+    });
   } finally {
     await terminal.close();
   }
-}
-
-/** Adds the help of the command to an error of the line that names no other command, and --force where a file exists. */
-function withHelp(error: unknown, { words, command }: RunRequest): unknown {
-  if (!isSvcError(error, 'usage', 'input_needed') || error.commands.length > 0) return error;
-  const isForced = 'force' in command.parameters && error.message.endsWith(' exists');
-  const hint = isForced ? 'Give another name, or add --force to replace it.' : error.hint;
-  return error.with({ hint, next: [...words.split(' ').filter(Boolean), '--help'] });
 }
 
 /** The requested output format, as far as it is known yet. */
@@ -167,16 +163,15 @@ function outputIn(argv: readonly string[]): string | undefined {
 interface ErrorReporting {
   readonly system: System;
   readonly terminal: Terminal;
-  readonly globals: ServiceNamed | undefined;
+  readonly request: RunRequest | undefined;
   readonly requestedFormat: RequestedFormat;
-  readonly command: string | undefined;
   readonly profile?: string;
 }
 
 /** Reports a failure on stderr and returns its exit code. A reader of stdout that has gone is no failure. */
 function reportFailure(
   error: unknown,
-  { system, terminal, globals, requestedFormat, ...names }: ErrorReporting,
+  { system, terminal, request, requestedFormat, profile }: ErrorReporting,
 ): number {
   if (error instanceof ReaderGone) return 0;
   const machine =
@@ -184,18 +179,18 @@ function reportFailure(
     (requestedFormat.output === undefined
       ? !terminal.out.isTerminal && system.stderr.isTTY !== true
       : requestedFormat.output !== 'table');
-  const report = reportError(error, {
+  const failure = advised(error, request, system);
+  const report = reportError(failure, {
     machine,
     debug: terminal.notices.shows('debug'),
-    ...names,
+    command: request?.words,
+    profile,
     palette: terminal.noticePalette,
     columns: terminal.noticeColumns(),
-    adviceFor: (shown) => optionAdvice(shown) ?? directoryAdvice(system, shown),
-    writeCommand: (words) => nextCommand(words, globals, system),
-    wordsOf: (words) => nextWords(words, globals, system),
-    program: system.program,
+    writeCommand: (words) => nextCommand(words, request?.globals, system),
+    wordsOf: (words) => nextWords(words, request?.globals, system),
   });
   terminal.progress.end();
   terminal.notices.report(report);
-  return error instanceof SvcError ? error.exitCode : EXIT_CODES.bug;
+  return failure.exitCode;
 }

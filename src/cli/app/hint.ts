@@ -6,22 +6,6 @@ import { baseUrlProblem, profileNameProblem, SANDBOX_PROFILE } from '../config/v
 import type { Context } from './command.ts';
 import type { Globals } from './global-parameters.ts';
 
-const DAY_S = 86_400;
-
-/** Returns advice that names an option; errors of the library know no options. */
-export function optionAdvice({ code, facts }: SvcError): string | undefined {
-  const missing = facts?.['missing'] ?? (code === 'key_missing' ? 'key' : undefined);
-  // The sandbox has no bucket, so it cannot replace missing credentials of a store.
-  if (missing === 'key' || missing === 'base_url') return 'To try svc without keys, add --sandbox.';
-  if (code === 'bug') return 'Run the command again with --debug and include what it prints.';
-  // A named column belongs to a CSV file; the column of a JSON error is a number.
-  if (code === 'refused_input' && typeof facts?.['column'] === 'string')
-    return 'Leave --excel-safe out, or choose the columns with --fields.';
-  const seconds = code === 'rate_limited' ? facts?.['retry_after_s'] : undefined;
-  const isAllowable = typeof seconds === 'number' && seconds <= DAY_S;
-  return isAllowable ? `To allow the pause, add --max-wait ${seconds}s.` : undefined;
-}
-
 type HintHost = Pick<Context, 'notices' | 'globals' | 'system'>;
 
 /** Notes what to do next, and the command for it with the service that this command line named. */

@@ -1,8 +1,6 @@
 import { causesOf, EXIT_CODES, memoryFailure, SvcError, systemCodeOf } from '../../base/errors.ts';
-import type { System } from '../../base/system.ts';
 import { ownMember } from '../../schema/own-member.ts';
 import { jsonLine } from './formats.ts';
-import { withProgramName } from './program-name.ts';
 import { cleanText, wrapWords } from './text.ts';
 import { formatNumber } from './time.ts';
 import { type Palette, plainPalette } from './view.ts';
@@ -20,14 +18,10 @@ export interface ReportStyle {
   readonly palette?: Palette | undefined;
   /** Columns of the terminal; without it lines are not wrapped. */
   readonly columns?: number | undefined;
-  /** Returns advice on an option, which follows the hint; the library has no options. */
-  readonly adviceFor?: ((error: SvcError) => string | undefined) | undefined;
   /** Writes out the next command, with the service that this command named. */
   readonly writeCommand?: ((words: readonly string[]) => string) | undefined;
   /** Returns the words of the next command, with the service that this command named. */
   readonly wordsOf?: ((words: readonly string[]) => readonly string[]) | undefined;
-  /** The name that was typed, for the commands within a hint. */
-  readonly program?: System['program'];
 }
 
 /** Formats a failure for stderr, safe for a terminal, with a newline. The output redacts it. */
@@ -36,13 +30,13 @@ export function reportError(error: unknown, style: ReportStyle): string {
 }
 
 function forProgram(error: unknown, style: ReportStyle): string {
-  const known = asSvcError(error);
+  const known = failureOf(error);
   const next = nextOf(known, style);
   const report = {
     code: known.code,
     message: known.message,
     status: known.status,
-    hint: hintOf(known, style),
+    hint: known.hint,
     next: next[0],
     next_words: nextWordsOf(known, style),
     alternatives: next.length > 1 ? next.slice(1) : undefined,
@@ -66,7 +60,7 @@ function forPerson(error: unknown, style: ReportStyle): string {
   const { palette = plainPalette, debug } = style;
   // A terminal that does not know its size has 0 columns.
   const columns = style.columns || Infinity;
-  const known = asSvcError(error);
+  const known = failureOf(error);
   const subject = style.profile === undefined ? '' : `${style.profile}: `;
   const text = fitted(subject + known.message, columns);
   // Ctrl-C and a no are the operator's own decisions, and findings are what a review is for: none is an error.
@@ -74,7 +68,7 @@ function forPerson(error: unknown, style: ReportStyle): string {
   const isFinding = known.code === 'threshold' && known.facts?.['findings'] !== undefined;
   const lines = [isDecision || isFinding ? text : `${palette.bad('error:')} ${text}`];
   for (const problem of problemsOf(known)) lines.push(`  ${fitted(problem, columns, '    ')}`);
-  const hint = hintOf(known, style);
+  const { hint } = known;
   if (hint !== undefined) lines.push(`${palette.strong('hint:')} ${fitted(hint, columns)}`);
   const next = nextOf(known, style);
   if (next.length > 0 && hint === undefined) lines.push(palette.strong('next:'));
@@ -82,11 +76,6 @@ function forPerson(error: unknown, style: ReportStyle): string {
   if (known.requestId !== undefined) lines.push(`request id: ${cleanText(known.requestId)}`);
   if (debug) lines.push(...stacksOf(error).map((stack) => palette.quiet(cleanText(stack, 'keep'))));
   return `${lines.join('\n')}\n`;
-}
-
-function hintOf(error: SvcError, { adviceFor, program }: ReportStyle): string | undefined {
-  const parts = [error.hint, adviceFor?.(error)].filter((part) => part !== undefined);
-  return parts.length === 0 ? undefined : withProgramName(parts.join(' '), { program });
 }
 
 function nextOf({ commands }: SvcError, { writeCommand }: ReportStyle): string[] {
@@ -99,7 +88,8 @@ function nextWordsOf({ commands }: SvcError, { wordsOf }: ReportStyle): readonly
   return first && (wordsOf?.(first) ?? ['svc', ...first]);
 }
 
-function asSvcError(error: unknown): SvcError {
+/** Returns what was thrown as an error that can be reported, also a failure of the system that no place expected. */
+export function failureOf(error: unknown): SvcError {
   const exhausted = exhaustedCodeOf(error);
   if (exhausted !== undefined) return tooManyFilesError(error, exhausted);
   const memory = causesOf(error)
@@ -110,11 +100,15 @@ function asSvcError(error: unknown): SvcError {
   if (systemCodeOf(error) === 'MODULE_NOT_FOUND') {
     return new SvcError('bug', 'svc was upgraded or removed while this command was running: one of its files is gone', {
       hint: 'Run the same command again.',
+      cause: error,
     });
   }
   const unusable = unusablePath(error);
   if (unusable !== undefined) return unusable;
-  return new SvcError('bug', `unexpected failure: ${errorText(error)}`, { hint: 'This is a bug: please report it.' });
+  return new SvcError('bug', `unexpected failure: ${errorText(error)}`, {
+    hint: 'This is a bug: please report it.',
+    cause: error,
+  });
 }
 
 /** Why the system refuses a path, whatever svc does with it. */

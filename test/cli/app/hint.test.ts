@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { SvcError } from '../../../src/base/errors.ts';
-import { nextCommand, optionAdvice, shellFor, withHint } from '../../../src/cli/app/hint.ts';
+import { nextCommand, shellFor, withHint } from '../../../src/cli/app/hint.ts';
 
 const windows = { platform: 'win32', env: {} } as const;
 const { word } = shellFor(windows);
@@ -32,21 +32,6 @@ describe('the next command', () => {
     [['sandbox', 'start'], { profile: 'p' }, 'svc sandbox start'],
   ])('%o is written out with the service that was named: %o', (words, named, line) => {
     expect(nextCommand(words, { ...globals, ...named }, { platform: 'linux', env: {} })).toBe(line);
-  });
-});
-
-describe('advice about options', () => {
-  it('advice about options names --excel-safe for a column that a spreadsheet would run, not for a place in a body', () => {
-    expect(optionAdvice(refused({ column: 'name' }))).toContain('--excel-safe');
-    expect(optionAdvice(refused({ line: 1, column: 1 }))).toBeUndefined();
-  });
-
-  it.each([
-    [86_400, 'To allow the pause, add --max-wait 86400s.'],
-    [86_401, undefined],
-  ])('advice about options names --max-wait for a pause of at most a day: %i s', (seconds, advice) => {
-    const error = new SvcError('rate_limited', 'too many requests', { facts: { retry_after_s: seconds } });
-    expect(optionAdvice(error)).toBe(advice);
   });
 });
 
@@ -108,7 +93,3 @@ describe('the shell', () => {
     expect(nextCommand(['logs'], named, plain)).toBe('svc --profile sandbox --base-url https://api.example.com logs');
   });
 });
-
-function refused(facts: Readonly<Record<string, unknown>>): SvcError {
-  return new SvcError('refused_input', 'no', { facts });
-}
