@@ -47,6 +47,15 @@ export interface CommandFacts {
   readonly endsWithReader?: true;
   /** Fields of the output that `--fields` can choose. */
   readonly fields?: readonly string[];
+  /** The rows of one profile, for a command that `--profiles` runs for several. */
+  readonly sideBySide?: SideBySide;
+}
+
+/** The rows that a command reads for each profile, to print those of all profiles as one list. */
+export interface SideBySide {
+  readonly view: (context: Context) => View;
+  /** Ends with a failure where the command would. */
+  readonly rows: (context: Context, input: Readonly<Record<string, unknown>>) => AsyncIterable<unknown>;
 }
 
 /** The outcome of a command: an exit code, nothing for 0, or a request to show instead of sending. */
@@ -217,16 +226,8 @@ export interface Context extends Omit<Terminal, 'close'> {
   readonly key: (kind: KeyType) => Promise<ApiKey>;
   /** Names, once and on stderr, the tenant that is about to be changed. `read` is the tenant if it was just read. */
   reportTenant(read?: TenantFacts): Promise<void>;
-  /** Receives rows instead of standard output when the command runs with `--profiles`. */
-  readonly rows?: RowSink | undefined;
   /** Registers cleanup that runs when the command ends, last registered first. */
   onClose(close: () => Promise<void> | void): void;
-}
-
-/** Collects the rows of one profile into the common list of `--profiles`. */
-export interface RowSink {
-  /** Throws `usage` for an unknown field. */
-  open<T>(view: View<T>): Promise<(batches: AsyncIterable<readonly T[]>) => Promise<number>>;
 }
 
 /** The option `--profiles`, for commands that only read. */

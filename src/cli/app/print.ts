@@ -14,7 +14,6 @@ import type { PagingInput } from './paging.ts';
 /** Returns the format in effect: the chosen one, a table on a terminal, or JSON for programs. */
 export function formatOf(context: Context, data: 'list' | 'record'): OutputFormat {
   const chosen = context.settings.output.value;
-  if (context.rows && data === 'record') return formatOf(context, 'list');
   if (context.query) return data === 'record' || chosen === 'json' ? 'json' : 'jsonl';
   if (chosen) return chosen;
   if (context.out.isTerminal) return 'table';
@@ -23,7 +22,7 @@ export function formatOf(context: Context, data: 'list' | 'record'): OutputForma
 
 /** Tells whether a person reads stdout, so that marks and drawings may accompany the data. */
 export function isForPeople(context: Context): boolean {
-  return context.rows === undefined && formatOf(context, 'record') === 'table';
+  return formatOf(context, 'record') === 'table';
 }
 
 /** Tells whether output may be a drawing or sentences: a person reads it and chose no fields. */
@@ -33,7 +32,6 @@ export function isDrawn(context: Context): boolean {
 
 /** Checks `--fields` and `--jq` before any request, and returns the function that writes a list. */
 export async function listPrinter<T>(context: Context, view: View<T>): Promise<ListPrinter<T>> {
-  if (context.rows) return context.rows.open(view);
   const renderer = await rendererFor(context, view, 'list');
   return async (batches) => {
     const count = await printList(context.out, renderer, batches);
@@ -48,13 +46,6 @@ export type ListPrinter<T> = (batches: AsyncIterable<readonly T[]>) => Promise<n
 
 /** Checks `--fields` and `--jq`, and returns the function that writes one object. `usual` is its default format. */
 export async function recordPrinter<T>(context: Context, view: View<T>, usual?: OutputFormat) {
-  const { rows } = context;
-  if (rows) {
-    const print = await rows.open(view);
-    return async (record: T): Promise<void> => {
-      await print(oneBatch([record]));
-    };
-  }
   const isAsked = context.query !== undefined || context.settings.output.origin.kind === 'flag';
   const renderer = await rendererFor(context, view, 'record', isAsked ? undefined : usual);
   return async (value: T): Promise<void> => {
@@ -172,12 +163,11 @@ export function reportRest(
   seen: ListProgress,
   { nothing, limit = Infinity, wordsFrom }: RestOfList,
 ): void {
-  const { notices, out, rows } = context;
+  const { notices, out } = context;
   if (seen.shown === 0) notices.note(nothing);
   if (!seen.more || seen.shown >= limit) return;
-  // A cursor belongs to one service, and rows of several profiles have several. On a terminal it would fill two lines.
-  if (seen.next === undefined || rows || out.isTerminal)
-    return notices.note('more results: use --all or a larger --limit');
+  // On a terminal a cursor would fill two lines.
+  if (seen.next === undefined || out.isTerminal) return notices.note('more results: use --all or a larger --limit');
   notices.commandAfter('more results', typedCommand(wordsFrom(seen.next), context.globals, context.system));
 }
 

@@ -6,10 +6,10 @@ import { resolveSettings, type Settings } from '../config/settings.ts';
 import { ReaderGone } from '../output/output.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { isObject, type View } from '../output/view.ts';
-import type { Command, Context, RowSink } from './command.ts';
+import type { Command, Context } from './command.ts';
 import { type ContextDeps, createContext } from './context.ts';
 import type { Globals } from './global-parameters.ts';
-import { listPrinter, type ListPrinter, oneBatch, openQuery } from './print.ts';
+import { listPrinter, oneBatch, openQuery } from './print.ts';
 
 interface ProfilesRun {
   readonly command: Command;
@@ -48,10 +48,12 @@ export async function runProfiles(names: readonly string[], run: ProfilesRun): P
   const base = createContext({ ...deps, globals, settings: first.settings, readOnly: true });
   try {
     const context = { ...base, query: await openQuery(base, command) };
-    const rows = new ProfileRows(context);
+    if (command.sideBySide === undefined) throw new SvcError('bug', 'the command is not for several profiles');
+    const print = await listPrinter(context, withProfileColumn(command.sideBySide.view(context)));
+    const rows: unknown[] = [];
     const codes: number[] = [];
-    for (const profile of profiles) codes.push(await runOne(profile, run, context, rows));
-    await rows.end();
+    for (const profile of profiles) codes.push(await readOne(profile, run, context, rows));
+    await print(oneBatch(rows));
     return EXIT_CODE_ORDER.find((code) => codes.includes(code)) ?? codes.find((code) => code !== 0) ?? 0;
   } finally {
     await base.close();
@@ -76,7 +78,8 @@ function refuseConflicts({ globals, deps }: ProfilesRun): void {
   });
 }
 
-async function runOne(profile: OneProfile, run: ProfilesRun, base: Context, rows: ProfileRows): Promise<number> {
+/** Adds the rows of one profile, and returns its exit code. */
+async function readOne(profile: OneProfile, run: ProfilesRun, base: Context, rows: unknown[]): Promise<number> {
   const { name, globals, settings } = profile;
   const { command, input, deps } = run;
   const notices = deps.terminal.notices.of(name);
@@ -86,8 +89,8 @@ async function runOne(profile: OneProfile, run: ProfilesRun, base: Context, rows
   const own = { ...settings, output, time, timeoutMs: { ...settings.timeoutMs, value: undefined } };
   const context = createContext({ ...deps, terminal, globals, settings: own, readOnly: true, signal: base.signal });
   try {
-    const result = await command.run({ ...context, query: base.query, rows: rows.of(name) }, input);
-    return typeof result === 'number' ? result : 0;
+    for await (const row of command.sideBySide?.rows(context, input) ?? []) rows.push(labeled(name, row));
+    return 0;
   } catch (error) {
     // A usage error, an interrupt or a closed pipe affects every profile alike.
     if (base.signal.aborted || error instanceof ReaderGone || isSvcError(error, 'usage')) throw error;
@@ -100,36 +103,7 @@ async function runOne(profile: OneProfile, run: ProfilesRun, base: Context, rows
 /** Exit codes by priority: failures first, then findings. */
 const EXIT_CODE_ORDER = [...FAILURES_BY_WEIGHT, EXIT_CODES.entries_missing, EXIT_CODES.threshold];
 
-/** Collects the rows of all profiles, each with its profile, to print them as one list. */
-class ProfileRows {
-  readonly #context: Context;
-  readonly #rows: unknown[] = [];
-  #print: ListPrinter<unknown> | undefined;
-
-  constructor(context: Context) {
-    this.#context = context;
-  }
-
-  of(profile: string): RowSink {
-    return {
-      open: async (view) => {
-        // Every profile prints rows of the same view, so the first view fits all.
-        this.#print ??= await listPrinter(this.#context, withProfileColumn(view) as View);
-        return async (batches) => {
-          const before = this.#rows.length;
-          for await (const batch of batches) for (const row of batch) this.#rows.push(labeled(profile, row));
-          return this.#rows.length - before;
-        };
-      },
-    };
-  }
-
-  async end(): Promise<void> {
-    await this.#print?.(oneBatch(this.#rows));
-  }
-}
-
-function withProfileColumn<T>(view: View<T>): View<T> {
+function withProfileColumn(view: View): View {
   const fields = ['profile', ...view.fields.filter((field) => field !== 'profile')];
   const columns = view.columns.filter(({ path }) => path !== 'profile');
   return { ...view, fields, columns: [{ path: 'profile', kind: 'id' }, ...columns] };

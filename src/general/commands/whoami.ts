@@ -1,6 +1,7 @@
 import { SvcError } from '../../base/errors.ts';
 import { detailOf, inspectKey, isAboutKey, type KeyReport, warnOfOtherTenant } from '../../cli/app/check-key.ts';
 import { type Context, defineCommand, PROFILES_PARAMETER } from '../../cli/app/command.ts';
+import type { Input } from '../../cli/app/parameter.ts';
 import { isDrawn, recordPrinter } from '../../cli/app/print.ts';
 import { hasEnvironmentKey, headline, tenantInUse, tenantTone } from '../../cli/app/tenant-mark.ts';
 import { forgetTenantOf } from '../../cli/config/cache.ts';
@@ -59,24 +60,50 @@ export const whoami = defineCommand({
   async run(context, { maxKeyAge, strict }) {
     checkKeyAgeOptions({ maxKeyAge, strict });
     const print = await recordPrinter(context, whoamiView);
-    const keys = await Promise.all(KEY_TYPES.map((kind) => inspectKey(context, kind)));
-    const row = rowOf(context, keys, await writePermissions(context, keys));
+    const { row, keys } = await identify(context);
     const isShort = isDrawn(context);
     if (isShort && keys.every(({ failure }) => failure?.code === 'key_missing')) throw noKeys(context.settings);
     await (isShort ? context.out.write(drawIdentity(row, context)) : print(row));
-    const { system, settings } = context;
-    const place = { profile: row.profile, baseUrl: row.base_url ?? '', keys: settings.stored?.keys };
-    const checks = keys.flatMap(({ check }) => check ?? []);
-    const isOther = warnOfOtherTenant(context, row.tenant ?? tenantInUse(context), checks);
-    if (row.base_url !== null && !settings.sandbox && !hasEnvironmentKey(context)) {
-      if (isOther) forgetTenantOf(system, place.profile);
-      else if (row.tenant) rememberTenant(system, place, row.tenant);
-    }
-    const failure = failureOf(context, keys);
-    if (failure !== undefined) throw failure;
-    if (maxKeyAge !== undefined) checkKeyAges(context, maxKeyAge, strict);
+    conclude(context, row, keys, { maxKeyAge, strict });
+  },
+  sideBySide: {
+    view: () => whoamiView as View,
+    async *rows(context, input) {
+      const ages = input as KeyAgeInput;
+      checkKeyAgeOptions(ages);
+      const { row, keys } = await identify(context);
+      yield row;
+      conclude(context, row, keys, ages);
+    },
   },
 });
+
+type KeyAgeInput = Input<typeof KEY_AGE_PARAMETERS>;
+
+async function identify(context: Context) {
+  const keys = await Promise.all(KEY_TYPES.map((kind) => inspectKey(context, kind)));
+  return { keys, row: rowOf(context, keys, await writePermissions(context, keys)) };
+}
+
+/** Stores the tenant that was read. @throws SvcError for a key that cannot be used or is too old */
+function conclude(
+  context: Context,
+  row: Identity,
+  keys: readonly KeyReport[],
+  { maxKeyAge, strict }: KeyAgeInput,
+): void {
+  const { system, settings } = context;
+  const place = { profile: row.profile, baseUrl: row.base_url ?? '', keys: settings.stored?.keys };
+  const checks = keys.flatMap(({ check }) => check ?? []);
+  const isOther = warnOfOtherTenant(context, row.tenant ?? tenantInUse(context), checks);
+  if (row.base_url !== null && !settings.sandbox && !hasEnvironmentKey(context)) {
+    if (isOther) forgetTenantOf(system, place.profile);
+    else if (row.tenant) rememberTenant(system, place, row.tenant);
+  }
+  const failure = failureOf(context, keys);
+  if (failure !== undefined) throw failure;
+  if (maxKeyAge !== undefined) checkKeyAges(context, maxKeyAge, strict);
+}
 
 /** The facts about a profile and its keys. */
 type Identity = ReturnType<typeof rowOf>;
