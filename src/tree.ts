@@ -86,7 +86,7 @@ const THREE_DS: readonly Entry[] = [
 const ACCOUNT_UPDATER: readonly Entry[] = [
   entry(
     'refresh',
-    'take an export through a whole cycle: prepare, submit, wait, report',
+    'take an export through a cycle: prepare, submit, wait, report',
     () => import('./au/commands/refresh.ts'),
   ),
   entry(
@@ -96,14 +96,14 @@ const ACCOUNT_UPDATER: readonly Entry[] = [
   ),
   entry(
     'resume',
-    'go on with everything open, or one cycle, run or job; with --wait, get the results',
+    'go on with everything open; or with one cycle, run or job; with --wait, get the results',
     () => import('./au/commands/resume.ts'),
   ),
-  entry('status', 'show what is open, or one cycle, run or job', () => import('./au/commands/status.ts')),
-  entry('download', 'download the results of a completed job or run', () => import('./au/commands/download.ts')),
+  entry('status', 'show what is open; or one cycle, run or job', () => import('./au/commands/status.ts')),
+  entry('download', 'download the results of a job or run', () => import('./au/commands/download.ts')),
   entry('report', 'summarize a result file: counts and what to do per code', () => import('./au/commands/report.ts')),
-  entry('check', 'check request files without sending anything', () => import('./au/commands/check.ts')),
-  entry('next', 'make the next request file from the last one and its results', () => import('./au/commands/next.ts')),
+  entry('check', 'check request files offline', () => import('./au/commands/check.ts')),
+  entry('next', 'make the next request from the last results', () => import('./au/commands/next.ts')),
   // The steps of the commands above, and what is seldom needed: lists leave these out.
   entry(
     'prepare',

@@ -3,7 +3,7 @@ import { containsCardNumber } from '../../base/security/card-number.ts';
 import { didYouMean } from '../../base/security/typed-word.ts';
 import { type Context, defineCommand, dryRunParameter, Preview, type Result } from '../../cli/app/command.ts';
 import { noteNext } from '../../cli/app/hint.ts';
-import { DOCUMENTS, choice, type Input, reading, suggesting, value } from '../../cli/app/parameter.ts';
+import { DOCUMENTS, choice, type Input, rare, reading, suggesting, value } from '../../cli/app/parameter.ts';
 import { recordPrinter } from '../../cli/app/print.ts';
 import { confirmCost } from '../../cli/app/tenant-mark.ts';
 import { text, type ValueParser } from '../../cli/app/value-parsers.ts';
@@ -73,7 +73,7 @@ const parameters = {
       const { default: words } = await import('../glossary.json', { with: { type: 'json' } });
       return [...wordsIn(words, 'authentication status reason'), ...wordsIn(words, 'challenge cancel reason')];
     },
-    value('--expect-reason <reason>', 'the expected status reason or cancel reason', reasonName),
+    rare(value('--expect-reason <reason>', 'the expected status reason or cancel reason', reasonName)),
   ),
   outcome: suggesting(
     { joined: outcomeExamples },

@@ -42,13 +42,15 @@ const parameters = {
   onlyRecorded: onlyRecordedParameter,
   action: actionParameter,
   failOn: failOnParameter,
-  sql: choice(
-    '--sql <database>',
-    'write todo/update.sql for this database (default: the last one, else postgres)',
-    SQL_DIALECTS,
+  sql: rare(
+    choice(
+      '--sql <database>',
+      'write todo/update.sql for this database (default: the last one, else postgres)',
+      SQL_DIALECTS,
+    ),
   ),
   verbose: rare(flag('--verbose', 'name each step, and the command that does it alone')),
-  summary: summaryParameter,
+  summary: rare(summaryParameter),
 } as const;
 
 type Typed = Input<typeof parameters>;

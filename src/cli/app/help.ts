@@ -135,20 +135,23 @@ async function groupPage(group: Group, words: string, full: boolean): Promise<Pa
   const commands = (await Promise.all(shown.map((each) => commandsBehind(each)))).flat();
   const main = commands.find((each) => each.words === group.defaultCommand)?.command;
   const examples = commands.flatMap(({ command }) => command.examples.slice(0, command === main ? 2 : 1));
-  const page = {
-    title: sentence(group.summary),
-    sections: [
-      { title: 'Examples', examples: examples.slice(0, full ? GROUP_EXAMPLES : 2) },
-      { title: 'Usage', line: `svc ${words} <command> [options]` },
-      { title: 'Commands', rows: commands.map((each): Row => [usage(each.command, each.words), each.command.summary]) },
-    ],
-  };
-  if (!full) return { ...page, sections: [...page.sections, { title: 'More', line: `svc ${words} <command> --help` }] };
+  const title = sentence(group.summary);
+  if (!full)
+    return {
+      title,
+      sections: [
+        { title: 'Examples', examples: examples.slice(0, 2) },
+        { title: 'Commands', rows: commands.map(({ command }): Row => [command.name, shortSummary(command)]) },
+        { title: 'More', line: `svc ${words} <command> --help` },
+      ],
+    };
   const whenNone = `Options of '${words} ${main?.name ?? ''}', which runs when no command is named`;
   return {
-    ...page,
+    title,
     sections: [
-      ...page.sections,
+      { title: 'Examples', examples: examples.slice(0, GROUP_EXAMPLES) },
+      { title: 'Usage', line: `svc ${words} <command> [options]` },
+      { title: 'Commands', rows: commands.map((each): Row => [usage(each.command, each.words), each.command.summary]) },
       { title: whenNone, rows: main ? optionRows(main.parameters) : [] },
       { title: 'Global options', line: GLOBAL_LINE },
       { title: 'More', line: `svc help ${words} <command>` },
@@ -157,6 +160,11 @@ async function groupPage(group: Group, words: string, full: boolean): Promise<Pa
 }
 
 const GROUP_EXAMPLES = 4;
+
+/** The summary up to the first colon or semicolon: what follows says more of the same. */
+function shortSummary({ summary }: Pick<Command, 'summary'>): string {
+  return summary.split(/[:;]/, 1)[0] ?? summary;
+}
 
 /** Returns the help page of one command. `words` name the command, without `svc`. */
 export function commandPage(command: Command, words: string): Page {

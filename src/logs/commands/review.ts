@@ -1,7 +1,7 @@
 import { SvcError } from '../../base/errors.ts';
 import { type Context, defineCommand } from '../../cli/app/command.ts';
 import { option } from '../../cli/app/hint.ts';
-import { flag, type Input, value } from '../../cli/app/parameter.ts';
+import { flag, type Input, rare, value } from '../../cli/app/parameter.ts';
 import { moment } from '../../cli/app/moment.ts';
 import { duration } from '../../cli/app/value-parsers.ts';
 import { isoTime, startOfDay } from '../../cli/output/time.ts';
@@ -14,7 +14,7 @@ const parameters = {
   dir: archiveLocation,
   day: value('--day <date>', 'the day to review, UTC: yesterday (the default), today or 2026-01-31', day),
   ...PAGE_PARAMETERS,
-  strict: flag('--strict', 'also exit with 14 for hours before the archive begins, or in the future'),
+  strict: rare(flag('--strict', 'also exit with 14 for hours before the archive begins, or in the future')),
   verbose: flag('--verbose', 'also list the deleted entities and each change, on a terminal'),
   ...SIGN_OFF_PARAMETERS,
   status: flag('--status', 'list the days that were reviewed, are open, or are not in the archive'),

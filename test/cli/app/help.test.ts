@@ -64,6 +64,19 @@ describe('help', () => {
     },
   );
 
+  it('--help has at most 200 words of a command, and no more words of a group than the help of gh', async () => {
+    const counts = await Promise.all(
+      lines.map(async (argv) => {
+        const invocation = await parse([...argv, '--help'], PROGRAM);
+        if (invocation.kind !== 'help') throw new Error('a command was run instead');
+        const page = await helpText(invocation, { stdout: { columns: 80 } });
+        return [argv.join(' '), page.split(/\s+/).filter(Boolean).length] as const;
+      }),
+    );
+    const most: Readonly<Record<string, number>> = { '': 221, au: 95, logs: 126 };
+    expect(counts.filter(([typed, words]) => words > (most[typed] ?? 200))).toEqual([]);
+  });
+
   it('help fits 40 columns, but for words that are longer', async () => {
     for (const argv of lines) {
       const wide = (await help(argv, 40)).split('\n').filter((line) => line.length > 40);
