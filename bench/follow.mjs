@@ -36,7 +36,7 @@ try {
 async function bundle() {
   const root = fileURLToPath(new URL('..', import.meta.url));
   const entry = join(directory, 'entry.ts');
-  const names = ['logs/follow/follow', 'logs/entry', 'client/http/pacer'].map((name) =>
+  const names = ['logs/tail/follow', 'logs/entry', 'client/http/pacer'].map((name) =>
     JSON.stringify(join(root, `src/${name}.ts`)),
   );
   writeFileSync(entry, names.map((name) => `export * from ${name};`).join('\n'));

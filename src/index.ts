@@ -25,7 +25,7 @@ export type {
   CreateSession,
   ThreeDsSession,
 } from './schema/three-ds/session.ts';
-export { followLogs, type FollowOptions } from './logs/follow/follow-logs.ts';
-export type { TailEvent } from './logs/follow/follow.ts';
+export { followLogs, type FollowOptions } from './logs/tail/follow-logs.ts';
+export type { TailEvent } from './logs/tail/follow.ts';
 export type { TailPosition } from './logs/entry.ts';
 export { type FilePart, fileSource, type UploadSource } from './client/transfer/source.ts';

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
+import { SvcError } from '../base/errors.ts';
 import { sourceOf } from '../base/json/source.ts';
-import { parseTime, SECOND_MS, wholeSecond } from '../cli/output/time.ts';
+import { formatDuration, parseTime, SECOND_MS, wholeSecond } from '../cli/output/time.ts';
 import { damagedBytes, isLossy, logFromLine, logText } from '../client/api/logs.ts';
 import { DAY_MS } from '../schema/durations.ts';
 import type { Log } from '../schema/log.ts';
@@ -277,4 +278,18 @@ export class TailState {
       },
     };
   }
+}
+
+/**
+ * Checks that an overlap is at most half of the retention. With a longer one, a position counts as near the present although
+ * the service has forgotten entries after it, and these would be no gap.
+ * @throws SvcError `usage`
+ */
+export function requireShortOverlap(overlapMs: number, retentionMs: number): void {
+  if (overlapMs <= retentionMs / 2) return;
+  throw new SvcError(
+    'usage',
+    `an overlap of ${formatDuration(overlapMs)} is more than half of the retention of the logs, ${formatDuration(retentionMs)}`,
+    { hint: 'Choose a shorter one: with this one, entries that are lost would not be noticed.' },
+  );
 }

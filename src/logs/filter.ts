@@ -1,18 +1,236 @@
+import { SvcError } from '../base/errors.ts';
+import { didYouMean, nearest, typedWord } from '../base/security/typed-word.ts';
 import type { Context } from '../cli/app/command.ts';
-import { option } from '../cli/app/hint.ts';
+import { noteNext, option } from '../cli/app/hint.ts';
 import type { ListProgress } from '../cli/app/print.ts';
 import { countText } from '../cli/output/time.ts';
 import type { Log } from '../schema/log.ts';
 import { UUID } from '../schema/uuid.ts';
-import type { EntryFilter } from './entry-filter.ts';
-import type { EntryInput, EntityInput } from './options.ts';
-import { isBeginning, mayBeBeginning } from './requested-entity.ts';
+import type { ActorFilter } from './actor-names.ts';
+import type { EntityInput, EntryInput } from './options.ts';
+
+const MOST_NEAR = 5;
+/** The most entries that wait for the end of the read, which shows whether only one entity has the beginning. */
+const MOST_HELD = 10_000;
+const SHORTER_THAN_UUID = /^[0-9a-f-]{1,35}$/i;
+const BEGINNING = /^[0-9a-f]{8}(?:-[0-9a-f-]{0,26})?$/i;
+
+/** Whether an id may be only the beginning of a UUID, which is what tables show. */
+function mayBeBeginning(id: string): boolean {
+  return SHORTER_THAN_UUID.test(id);
+}
+
+/** Whether an id stands for the one entity whose UUID begins so: it has the eight digits that tables show, or more. */
+export function isBeginning(id: string): boolean {
+  return BEGINNING.test(id);
+}
+
+/** The entity that a filter names by its id or by the beginning of its id, which the entries read complete. */
+export class RequestedEntity {
+  readonly #typed: string | undefined;
+  readonly #requested: string | undefined;
+  readonly #isBeginning: boolean;
+  readonly #near = new Set<string>();
+  /** The types of entries about the entity that have another type than the requested one. */
+  readonly #otherTypes = new Set<string>();
+  #isFound = false;
+  #hasType = false;
+
+  constructor(typed: string | undefined) {
+    this.#typed = typed;
+    this.#requested = typed?.toLowerCase();
+    this.#isBeginning = typed !== undefined && isBeginning(typed);
+  }
+
+  /** Notes the entity of an entry that was read, and the type of the entity unless it is the requested one. */
+  see(id: string | null | undefined, otherType?: string): void {
+    if (this.#requested === undefined || typeof id !== 'string' || (this.#isFound && this.#hasType)) return;
+    const lower = id.toLowerCase();
+    if (!lower.startsWith(this.#requested)) return;
+    if (lower === this.#requested) this.#isFound = true;
+    else if (!this.#isFound && this.#near.size < MOST_NEAR) this.#near.add(id);
+    if (lower !== this.#requested && !this.#isBeginning) return;
+    if (otherType === undefined) this.#hasType = true;
+    else this.#otherTypes.add(otherType);
+  }
+
+  /** Whether an entry may be about the entity, by its id alone. */
+  accepts(id: string | null | undefined): boolean {
+    const lower = id?.toLowerCase();
+    if (this.#requested === undefined || lower === this.#requested) return true;
+    return this.#isBeginning && !this.#isFound && lower?.startsWith(this.#requested) === true;
+  }
+
+  /** Holds accepted entries until all are read, so that none is shown of several entities. @throws SvcError `usage` for several */
+  async *only(batches: AsyncIterable<readonly Log[]>): AsyncGenerator<readonly Log[]> {
+    if (!this.#isBeginning) return yield* batches;
+    let held: Log[] = [];
+    for await (const batch of batches) {
+      held = held.concat(batch);
+      this.#requireOne();
+      if (held.length < MOST_HELD) continue;
+      yield held;
+      held = [];
+    }
+    yield held.filter(({ entity_id: id }) => this.accepts(id));
+  }
+
+  /**
+   * Says which entity was meant, or reports near ids if no entry has the requested one.
+   * @throws SvcError `usage` if several entities, or none, have an id that begins so, or the entity has another type
+   */
+  report({ notices }: Pick<Context, 'notices'>): void {
+    const requested = this.#requested;
+    if (requested === undefined) return;
+    this.#requireOne();
+    this.#requireType(requested);
+    if (this.#isFound) return;
+    const near = [...this.#near];
+    if (this.#isBeginning && near.length === 1) return notices.note(`${this.#typed} is ${near.join('')}`);
+    const message = `no entry read is about the entity ${requested}`;
+    const found = near.length === 0 ? '' : `ids that begin so: ${near.join(', ')}`;
+    if (mayBeBeginning(requested)) throw new SvcError('usage', message, { hint: this.#hint(found), facts: { near } });
+    if (near.length > 0) notices.note(`${message}; ${found}`);
+  }
+
+  #hint(found: string): string {
+    if (found !== '') return `Give at least eight digits; ${found}`;
+    return this.#isBeginning
+      ? 'An id as tables show it stands for an entity among the entries read: widen the time range, or give the whole id.'
+      : 'Give at least eight digits of an id, as tables show them, or the whole id.';
+  }
+
+  #requireType(requested: string): void {
+    if (this.#hasType || this.#otherTypes.size === 0) return;
+    const types = [...this.#otherTypes].join(', ');
+    throw new SvcError('usage', `the entries about the entity ${requested} are of another type: ${types}`, {
+      hint: 'Leave out --entity-type, or give this type.',
+      facts: { entity_types: [...this.#otherTypes] },
+    });
+  }
+
+  #requireOne(): void {
+    if (!this.#isBeginning || this.#isFound || this.#near.size < 2) return;
+    const near = [...this.#near];
+    throw new SvcError('usage', `several entities have an id that begins with ${this.#requested}`, {
+      hint: `Give one of these: ${near.join(', ')}`,
+      facts: { near },
+    });
+  }
+}
+
+/** The service may use any words, so only so many are kept. */
+const MOST_KEPT = 1_000;
+
+type Words = Pick<
+  EntityInput & EntryInput,
+  'entityType' | 'operation' | 'excludeOperation' | 'excludeEntityType' | 'actorType'
+>;
+
+/** The operations and types of all entries read, with which the words of filters are compared. */
+export class SeenWords {
+  readonly operations = new Set<string>();
+  readonly actorTypes = new Set<string>();
+  readonly entityTypes = new Set<string>();
+  #hasEntries = false;
+
+  see({ operation, entity_type: entityType, actor_type: actorType }: Log): void {
+    this.#hasEntries = true;
+    keep(this.operations, operation);
+    keep(this.entityTypes, entityType);
+    keep(this.actorTypes, actorType);
+  }
+
+  /**
+   * Warns of words in filters that the service does not know and no entry read has.
+   * @throws SvcError `usage` for one that is near a known word: it is a typing error, and finding nothing proves nothing
+   */
+  async report(context: Context, words: Words): Promise<void> {
+    const { entityType, operation, excludeOperation, excludeEntityType, actorType } = words;
+    const { LOG_OPERATIONS } = await import('../schema/log.ts');
+    const operations = new Set([...LOG_OPERATIONS, ...this.operations]);
+    for (const name of [...operation, ...excludeOperation]) requireKnown(context, 'operation', name, operations);
+    for (const name of actorType) requireKnown(context, 'actor type', name, this.actorTypes);
+    if (entityType !== undefined && !this.#hasEntries) await requireType(context, entityType);
+    for (const name of excludeEntityType) if (!this.entityTypes.has(name)) await requireType(context, name);
+  }
+}
+
+/** @throws SvcError `usage` for a word that one filter requires and another one excludes: no entry can match */
+function requireNoContradiction({ entityType, operation, excludeOperation, excludeEntityType }: Words): void {
+  if (operation.length > 0 && operation.every((name) => excludeOperation.includes(name)))
+    throw contradiction('--operation', '--exclude-operation');
+  if (entityType !== undefined && excludeEntityType.includes(entityType))
+    throw contradiction('--entity-type', '--exclude-entity-type');
+}
+
+function contradiction(one: string, other: string): SvcError {
+  return new SvcError('usage', `${other} excludes what ${one} selects, so no entry can match`, {
+    hint: 'Leave one of them out.',
+  });
+}
+
+function keep(words: Set<string>, word: unknown): void {
+  if (typeof word === 'string' && words.size < MOST_KEPT) words.add(word);
+}
+
+function requireKnown({ notices }: Context, what: string, name: string, known: ReadonlySet<string>): void {
+  if (known.has(name)) return;
+  if (nearest(name, known) !== undefined)
+    throw new SvcError('usage', `unknown ${what} ${typedWord(name, known)}, which no entry read has`, {
+      hint: didYouMean(name, known),
+    });
+  const words =
+    known.size === 0 ? 'no entry to compare it with was read' : `known: ${[...known].toSorted().join(', ')}`;
+  notices.warn(`unknown ${what} ${typedWord(name, known)}: ${words}`);
+}
+
+async function requireType(context: Context, entityType: string): Promise<void> {
+  const { system, settings, notices } = context;
+  const { entityTypesOf, hasListedTypes } = await import('../cli/config/cache.ts');
+  const service = settings.baseUrl?.value.origin ?? 'sandbox';
+  const types = entityTypesOf(system, service);
+  const known = new Set(types);
+  if (known.has(entityType)) return;
+  if (hasListedTypes(system, service) || nearest(entityType, known) !== undefined)
+    return requireKnown(context, 'entity type', entityType, known);
+  // The interface lets the service have more types than it names.
+  const names = types.toSorted().join(', ');
+  notices.warn(`the entity type ${typedWord(entityType, types)} is not one that the interface names (known: ${names})`);
+  noteNext(context, 'the service may have more; to list them', ['logs', 'entity-types']);
+}
+
+/** The filters of a command, with resolved actors. */
+export interface EntryFilter extends EntryInput, EntityInput {
+  readonly actors: readonly ActorFilter[];
+  /** Notes the entities of all entries read. */
+  readonly entity: RequestedEntity;
+  /** Notes the operations and types of all entries read. */
+  readonly words: SeenWords;
+}
+
+/**
+ * Resolves the actors of a command's filters.
+ * @throws SvcError `usage` if an actor is unknown or ambiguous, or two filters contradict each other
+ */
+export async function filterOf<T extends EntryInput & EntityInput>(context: Context, input: T) {
+  const { actor } = input;
+  requireNoContradiction(input);
+  // Most commands name no actor, and need not load the module.
+  const actors = actor.length === 0 ? [] : await (await import('./actor-names.ts')).actorFilters(context, actor);
+  return { ...input, actors, entity: new RequestedEntity(input.entityId), words: new SeenWords() };
+}
 
 /** Returns the names of the typed filters that svc applies itself. */
 export function clientFilters(input: EntryInput & Pick<EntityInput, 'entityId'>): string[] {
   const ofEntity = input.entityId !== undefined && isBeginning(input.entityId) ? ['--entity-id'] : [];
   const words = [...ofEntity, ...clientFilterWords(input)];
   return [...new Set(words.flatMap((word) => /^--[a-z-]+/.exec(word) ?? []))];
+}
+
+/** Returns the filters for the service, which takes only a whole id; svc applies the beginning of one. */
+export function entityFilter({ entityType, entityId }: EntityInput): EntityInput {
+  return { entityType, entityId: entityId !== undefined && isBeginning(entityId) ? undefined : entityId };
 }
 
 /** Returns all filters as words of a command line. */
@@ -134,4 +352,14 @@ export function reportFiltered(
 
 function isOneOf(found: string | null | undefined, requested: readonly string[]): boolean {
   return requested.length === 0 || (typeof found === 'string' && requested.includes(found));
+}
+
+/**
+ * Says what a filter may mean that no entry matches, when all entries are read.
+ * @throws SvcError `usage` for a typing error: it is then no proof that nothing was found
+ */
+export async function reportFilters(context: Context, input: EntryFilter): Promise<void> {
+  input.entity.report(context);
+  for (const actor of input.actors) actor.report();
+  await input.words.report(context, input);
 }

@@ -16,7 +16,6 @@ import { moment, month, type Month } from '../cli/app/moment.ts';
 import { pattern, positiveDuration, text, textToSend, trimmed, trimmedToSend } from '../cli/app/value-parsers.ts';
 import type { LogFilter } from '../client/api/logs.ts';
 import type { PageOptions } from '../client/api/pages.ts';
-import { isBeginning } from './requested-entity.ts';
 
 /** The filters that the service applies. */
 export const ENTITY_PARAMETERS = {
@@ -98,11 +97,6 @@ export type RetentionInput = Input<typeof RETENTION_PARAMETERS>;
 export type EntryInput = Input<typeof ENTRY_PARAMETERS>;
 export type EntityInput = Input<typeof ENTITY_PARAMETERS>;
 export type IntervalInput = Input<typeof INTERVAL_PARAMETERS> & { readonly month?: Month | undefined };
-
-/** Returns the filters for the service, which takes only a whole id; svc applies the beginning of one. */
-export function entityFilter({ entityType, entityId }: EntityInput): EntityInput {
-  return { entityType, entityId: entityId !== undefined && isBeginning(entityId) ? undefined : entityId };
-}
 
 /** Returns the options about entries that the service may no longer have, as words of a command line. */
 export function retentionWords({ retention, strict }: RetentionInput): string[] {

@@ -1,8 +1,10 @@
 import { SvcError } from '../base/errors.ts';
 import { utcTime } from '../cli/output/time.ts';
 import type { Client } from '../client/api/client.ts';
+import type { Page } from '../client/api/pages.ts';
 import { TOLERATED_CLOCK_MS } from '../client/http/request.ts';
-import { intervalOf, type IntervalInput } from './options.ts';
+import type { Log } from '../schema/log.ts';
+import { type IntervalInput, intervalOf } from './options.ts';
 
 type Interval = ReturnType<typeof intervalOf>;
 
@@ -94,4 +96,29 @@ function nearer(first: number | undefined, second: number): number {
   if (first === undefined) return second;
   const isOther = Math.abs(second - first) > TOLERATED_CLOCK_MS;
   return isOther && Math.abs(second) < Math.abs(first) ? second : first;
+}
+
+/**
+ * Yields the pages of a list of a time range. If the first response shows that this machine's clock is wrong, the list starts
+ * over with the right times, and once more if the second response differs. A list that begins at a cursor keeps its times.
+ * @throws SvcError `usage` for a range after the service's time
+ */
+export async function* pagesByServiceTime(
+  interval: ServiceInterval,
+  read: () => AsyncGenerator<Page<Log>>,
+  isAtCursor: boolean,
+): AsyncGenerator<Page<Log>> {
+  for (;;) {
+    const pages = read();
+    try {
+      const first = await pages.next();
+      if (!isAtCursor && interval.settle()) continue;
+      if (!isAtCursor) interval.requireBegun();
+      if (first.done === true) return;
+      yield first.value;
+      return yield* pages;
+    } finally {
+      await pages.return(undefined);
+    }
+  }
 }

@@ -10,9 +10,9 @@ import { TerminalSession } from '../support/terminal.ts';
 /** Every source file that draws, with command lines that show its drawings. */
 const PICTURES: Readonly<Record<string, readonly string[]>> = {
   'tenant/commands/usage.ts': ['tenant usage'],
-  'logs/stats/draw-stats.ts': ['logs stats --since 2d'],
+  'logs/report/draw-stats.ts': ['logs stats --since 2d'],
   'au/wait/deliver.ts': ['au submit tokens.csv --wait --out results.csv --force'],
-  'logs/review/draw.ts': ['logs review audit --day 2020-01-01'],
+  'logs/report/review-terminal.ts': ['logs review audit --day 2020-01-01'],
   'au/results/report-view.ts': ['au report results.csv', 'au report results.csv --request tokens.csv'],
   'cli/output/progress.ts': ['au submit tokens.csv --wait --cycle another --pay-again --out again.csv --force'],
 };

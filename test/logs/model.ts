@@ -2,8 +2,7 @@ import { SvcError } from '../../src/base/errors.ts';
 import type { Clock } from '../../src/base/system.ts';
 import { CursorRefused, type Page } from '../../src/client/api/pages.ts';
 import type { TimeRange } from '../../src/logs/entry.ts';
-import type { LogSource } from '../../src/logs/read-range.ts';
-import { sifted } from '../../src/logs/sifted-pages.ts';
+import { type LogSource, sifted } from '../../src/logs/read-range.ts';
 import { DAY_MS } from '../../src/schema/durations.ts';
 import type { Log } from '../../src/schema/log.ts';
 

@@ -8,7 +8,7 @@ import { FakeClock } from '../support/clock.ts';
 import { errorIn, svcHere } from '../support/run-here.ts';
 import { buildArchive, TENANT } from './archive/build.ts';
 import { startLogServer } from './commands/log-server.ts';
-import { folder } from './evidence/bundles.ts';
+import { folder } from './prove/bundles.ts';
 
 const DAY = 86_400_000;
 /** A process that the runs believe to live. */

@@ -10,7 +10,7 @@ import { type DirectoryKind, directoryOf, KEPT_NAMES } from '../../src/cli/confi
 import { readRecords } from '../../src/logs/archive/records/chain.ts';
 import { DirectoryStore } from '../../src/client/store/directory-store.ts';
 import { ARCHIVE, parseRecord as parseArchiveRecord } from '../../src/logs/archive/records/record.ts';
-import { parseCheckpoint } from '../../src/logs/follow/checkpoint.ts';
+import { parseCheckpoint } from '../../src/logs/tail/checkpoint.ts';
 import { testSystem } from '../cli/config/support/system.ts';
 
 const read = (name: string): string => readFileSync(fileURLToPath(new URL(`../../${name}`, import.meta.url)), 'utf8');

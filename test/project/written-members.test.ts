@@ -12,7 +12,7 @@ const SCHEMAS = [
   ['au/', 'au/ledger/entry.ts'],
   ['au/', 'au/ledger/used-ledger.ts'],
   ['logs/', 'logs/position.ts'],
-  ['logs/', 'logs/follow/checkpoint.ts'],
+  ['logs/', 'logs/tail/checkpoint.ts'],
   ['logs/', 'logs/archive/records/record.ts'],
   ['logs/', 'logs/archive/records/review-content.ts'],
   ['logs/', 'logs/archive/records/chain.ts'],

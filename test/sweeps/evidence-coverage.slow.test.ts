@@ -6,7 +6,7 @@ import { findArchive } from '../../src/logs/archive/manifest.ts';
 import { Retention } from '../../src/logs/archive/retention.ts';
 import { ArchiveWriter } from '../../src/logs/archive/writer.ts';
 import { buildArchive, type Commit, TENANT } from '../logs/archive/build.ts';
-import { check, folder, shellOf, SHELLS } from '../logs/evidence/bundles.ts';
+import { check, folder, shellOf, SHELLS } from '../logs/prove/bundles.ts';
 import { FakeClock } from '../support/clock.ts';
 import { svcHere } from '../support/run-here.ts';
 

@@ -19,7 +19,7 @@ import {
   shellOf,
   SHELLS,
   shellWithAwk,
-} from '../logs/evidence/bundles.ts';
+} from '../logs/prove/bundles.ts';
 import { archiveToTamper, GAP, Tampering } from '../logs/archive/tampers.ts';
 
 /**

@@ -15,8 +15,8 @@ import {
   type Shell,
   shellOf,
   SHELLS,
-} from '../logs/evidence/bundles.ts';
-import { FIRST, NEWEST, reviewedArchive } from '../logs/review/reviewed.ts';
+} from '../logs/prove/bundles.ts';
+import { FIRST, NEWEST, reviewedArchive } from '../logs/report/reviewed.ts';
 import { Tampering } from '../logs/archive/tampers.ts';
 import { FakeClock } from '../support/clock.ts';
 import { svcHere } from '../support/run-here.ts';

@@ -1,6 +1,6 @@
 import { escapeHtml, htmlPage, timeTag } from '../../cli/output/page.ts';
 import { countText } from '../../cli/output/time.ts';
-import { type MissingText, missingHtml } from './coverage-text.ts';
+import { type MissingText, missingHtml } from './archive-text.ts';
 
 /** What the page of any review says of the reviewed entries. */
 export interface ReviewedEntries {

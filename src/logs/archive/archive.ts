@@ -4,22 +4,18 @@ import { isSvcError, SvcError } from '../../base/errors.ts';
 import { wholeSecond } from '../../cli/output/time.ts';
 import type { Client } from '../../client/api/client.ts';
 import type { Store } from '../../client/store/store.ts';
-import { beginAt } from '../entry.ts';
-import { confirmedAhead } from '../follow/follow-logs.ts';
-import { requireShortOverlap } from '../overlap.ts';
+import { beginAt, requireShortOverlap } from '../entry.ts';
 import { serviceLogs } from '../read-range.ts';
+import { confirmedAhead } from '../tail/follow-logs.ts';
 import { workAlone } from '../work-alone.ts';
-import { learnTenant } from './key-tenant.ts';
-import { type LostFiles, LostFilesWatch } from './lost-files.ts';
+import { type LostFiles, LostFilesWatch, restoreSegments } from './lost-files.ts';
 import { beginArchive, checkSubject, findArchive, type FoundArchive, noArchive } from './manifest.ts';
 import { marginMs, withMargin } from './records/coverage.ts';
 import type { Retention } from './retention.ts';
-import { restoreSegments } from './restore-segments.ts';
-import { SteadySync } from './steady-sync.ts';
-import type { SyncOptions } from './sync.ts';
+import { ArchiveSync, type SyncOptions } from './sync.ts';
 import { ArchiveWriter, type Written } from './writer.ts';
 
-export interface RunOptions extends Omit<SyncOptions, 'isNew' | 'firstCommitMs' | 'onCommit'> {
+export interface RunOptions extends Omit<SyncOptions, 'beginsWithAll' | 'reopen' | 'onCommit'> {
   /** The base URL of the service, which the archive's first record names. */
   readonly service: string;
   /** Returns the beginning of a new archive, given the service's time. Default: everything that the service still has. */
@@ -113,7 +109,7 @@ async function runLocked(
   if (options.follow && begin.damage) options.onDamage?.(begin.damage);
   const watch = watchOf(store, client, tenantId, options);
   if (options.follow) await watch.lookIfDue(now);
-  const sync = new SteadySync(writer, serviceLogs(client, {}), {
+  const sync = new ArchiveSync(writer, serviceLogs(client, {}), {
     ...options,
     beginsWithAll: typeof first.since !== 'string',
     reopen: () => reopened(store, client, options, begin),
@@ -193,7 +189,7 @@ function openWriter(store: Store, { first, last }: FoundArchive, client: Client)
  * Returns a function that returns the service's time during a run. Until it is confirmed, it is not before the one that the
  * run began with: the later time promises less time until entries are lost.
  */
-function timeOf(sync: Pick<SteadySync, 'time'>, client: Client): KnownTime['now'] {
+function timeOf(sync: Pick<ArchiveSync, 'time'>, client: Client): KnownTime['now'] {
   const aheadMs = client.now() - client.clock.now();
   return () => {
     const { time } = sync;
@@ -263,4 +259,25 @@ async function explained(failure: unknown, store: Store, time: KnownTime, { rete
 /** Adds the command that lists all damage to the error of a damaged file. */
 function damageError(error: SvcError, { name }: Store): SvcError {
   return error.with({ next: error.next ?? ['logs', 'verify', name] });
+}
+
+/**
+ * Returns the id of the key's tenant. If the key may not read the tenant, the newest entries show the id if all of them name
+ * the same one. @throws SvcError `forbidden` if they do not: another tenant may share entries, so one entry proves nothing
+ */
+export async function learnTenant(client: Client): Promise<string> {
+  try {
+    return (await client.tenant.read()).id;
+  } catch (error) {
+    if (!isSvcError(error, 'forbidden')) throw error;
+  }
+  const newest = await client.logs.list({}, { pageSize: 100 }).first(100);
+  const [id, ...others] = new Set(newest.flatMap(({ tenant_id: id }) => id ?? []));
+  if (id !== undefined && others.length === 0) return id;
+  throw new SvcError('forbidden', 'cannot tell which tenant the key belongs to', {
+    hint:
+      id === undefined
+        ? 'Give the key the permission tenant:read, or run the command again once there are log entries.'
+        : 'Give the key the permission tenant:read: its log has entries of several tenants.',
+  });
 }

@@ -9,6 +9,7 @@ import { appendRecord, readReviewsAfter, type RecordDraft } from './records/chai
 import {
   type Link,
   parseRecord,
+  pathsNamedBy,
   type RecordContent,
   recordPath,
   type ReviewRecord,
@@ -18,7 +19,6 @@ import {
   tenantFolder,
 } from './records/record.ts';
 import type { ClosedSegment } from './segment.ts';
-import { pathsNamedBy } from './records/named-files.ts';
 import { nextCheckpoint, removeOutdated, storePosition } from './side-files.ts';
 
 /** The end of an archive's chain, where a writer appends records. The caller must have the store's lock. */

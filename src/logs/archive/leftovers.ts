@@ -1,25 +1,31 @@
 import { isSvcError, type SvcError } from '../../base/errors.ts';
 import { sha256OfAll } from '../../base/files/draft.ts';
-import type { Store, StoredFile } from '../../client/store/store.ts';
+import { readText, type Store, type StoredFile } from '../../client/store/store.ts';
 import type { Log } from '../../schema/log.ts';
-import { entryOf } from '../entry.ts';
-import { notAsNamed, recordsMissing } from './archive-errors.ts';
+import { entryOf, type TailPosition, Tally } from '../entry.ts';
+import { fromStored } from '../position.ts';
+import { notAsNamed, positionLost, recordsMissing } from './archive-errors.ts';
+import { isWithin, readManifest } from './manifest.ts';
 import { readSegment } from './read-segment.ts';
 import { readLast, readRecord } from './records/chain.ts';
-import { filesNamedBy, namedKinds, writtenFor } from './records/named-files.ts';
 import {
   type ArchiveRecord,
   coversNothing,
   dayOf,
+  filesNamedBy,
   isHidden,
   isRawSegment,
   isSegmentPath,
   type Link,
+  namedKinds,
   partNumber,
   recordPath,
   type Segment,
+  SEGMENTS,
+  writtenFor,
 } from './records/record.ts';
 import { LATE_FLAG, LEVEL_AT, USUAL_FLAG } from './segment.ts';
+import { readPosition } from './side-files.ts';
 import { unlessDamaged } from './unless-damaged.ts';
 
 /** Segments that no record names, because the run that wrote them was killed before its commit. */
@@ -166,4 +172,60 @@ function add(counts: Counts, key: string): number {
   const count = (counts.get(key) ?? 0) + 1;
   counts.set(key, count);
   return count;
+}
+
+/**
+ * Removes the files of a record that could not be committed, for example on a full disk, except segments: the next run adds
+ * their entries, which the service may have forgotten by then. The caller must have the store's lock. Buckets are skipped,
+ * because a writer on another machine may be about to commit a file with the same name.
+ */
+export async function removeUncommitted(store: Store, sequence: number): Promise<void> {
+  if (store.isRemote) return;
+  try {
+    if ((await readText(store, recordPath(sequence))) !== undefined) return;
+    for (const path of await uncommitted(store, sequence)) await store.remove(path);
+  } catch (error) {
+    // The caller reports the failure of the run, and the next run removes these files.
+    if (!isSvcError(error)) throw error;
+  }
+}
+
+async function uncommitted(store: Store, sequence: number): Promise<string[]> {
+  const found: string[] = [];
+  for await (const { path } of namedKinds(store))
+    if (!path.startsWith(SEGMENTS) && writtenFor(path) === sequence) found.push(path);
+  return found;
+}
+
+/** The position after a record, and why its file could not be read. */
+export interface FoundPosition {
+  readonly position: TailPosition;
+  readonly damage: SvcError | undefined;
+}
+
+/**
+ * Reads the position after the newest record. Where its file is missing or damaged, makes it again from the segments,
+ * because new entries must be archived regardless, and no backup can have the file of the newest record.
+ * @throws SvcError `checksum_mismatch` if segments with entries of it are missing or damaged, too
+ */
+export async function findPosition(store: Store, last: Link): Promise<FoundPosition> {
+  try {
+    return { position: await readPosition(store, last), damage: undefined };
+  } catch (error) {
+    if (!isSvcError(error, 'checksum_mismatch')) throw error;
+    return { position: await positionFromSegments(store, last), damage: positionLost(store.name, error) };
+  }
+}
+
+async function positionFromSegments(store: Store, { record }: Link): Promise<TailPosition> {
+  const position = fromStored({ ...record.position, passed: [] });
+  const { settled } = position;
+  const passed = new Tally();
+  // All entries after `settled` that have been passed on are archived, and so are those without a readable time.
+  for (const segment of (await readManifest(store)).segments) {
+    if (segment.first !== null && !isWithin(segment, { since: settled })) continue;
+    for await (const logs of readSegment(store, segment))
+      for (const entry of logs.map(entryOf)) if (entry.at >= settled) passed.add(entry);
+  }
+  return { ...position, passed: passed.lines()() };
 }

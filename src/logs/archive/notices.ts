@@ -1,6 +1,6 @@
 import type { Context } from '../../cli/app/command.ts';
 import { countText, formatDuration, formatNumber, utcTime } from '../../cli/output/time.ts';
-import { FollowNotices } from '../follow/notices.ts';
+import { FollowNotices } from '../tail/notices.ts';
 import type { RunBegin } from './archive.ts';
 import type { Written } from './writer.ts';
 

@@ -7,7 +7,7 @@ import { requireDirectory } from '../../cli/config/paths.ts';
 import type { TransferProgress } from '../../cli/output/progress.ts';
 import { S3_SECRETS } from '../../client/store/s3/settings.ts';
 import type { Store } from '../../client/store/store.ts';
-import type { CountOptions } from './count-lines.ts';
+import type { CountOptions } from './line-scanner.ts';
 import type { Segment } from './records/record.ts';
 
 export const archiveLocation = reading(argument('<dir>', 'the directory of the archive, or s3://bucket/prefix', text));
@@ -99,7 +99,7 @@ interface Counting extends Reading, CountOptions {
 export async function countEntries(context: Context, counting: Counting): Promise<void> {
   const { dir, label, store, segments, among, ...options } = counting;
   const [{ LineCounter }, { READERS, readLines, readSegment }, { sideBySide }] = await Promise.all([
-    import('./count-lines.ts'),
+    import('./line-scanner.ts'),
     import('./read-segment.ts'),
     import('../../base/side-by-side.ts'),
   ]);

@@ -4,7 +4,6 @@ import { HOUR_MS } from '../../schema/durations.ts';
 import { filesKept } from './archive-errors.ts';
 import { INDEX } from './index/segment-index.ts';
 import { readRecords } from './records/chain.ts';
-import { SEGMENTS } from './records/named-files.ts';
 import {
   type ArchiveRecord,
   dayIn,
@@ -14,6 +13,7 @@ import {
   isDroppedBy,
   isHidden,
   type Segment,
+  SEGMENTS,
   UNKNOWN_DAY,
 } from './records/record.ts';
 

@@ -11,6 +11,7 @@ import {
   type ArchiveRecord,
   contentSchema,
   damaged,
+  filesNamedBy,
   type Link,
   MANIFEST,
   MISSING,
@@ -19,7 +20,6 @@ import {
   sideNumber,
   sidePath,
 } from './records/record.ts';
-import { filesNamedBy } from './records/named-files.ts';
 import { unlessDamaged } from './unless-damaged.ts';
 
 // Files beside the records. They are written before the record that names them with their hash, and their names contain

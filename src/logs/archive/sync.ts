@@ -1,23 +1,29 @@
+import { isSvcError } from '../../base/errors.ts';
 import { within } from '../../base/within.ts';
 import type { Log } from '../../schema/log.ts';
 import { LEAST_GAP_MS, type TailPosition, type TimeRange } from '../entry.ts';
-import { Tail, type TailEvent } from '../follow/follow.ts';
 import type { LogSource } from '../read-range.ts';
-import type { ArchiveWriter } from './writer.ts';
+import { Tail, type TailEvent } from '../tail/follow.ts';
+import { addWritten, type ArchiveWriter, type Written } from './writer.ts';
 
 export interface SyncOptions {
   readonly overlapMs: number;
   readonly retentionMs: number;
   /** The longest time between two commits in milliseconds, while there are entries to commit. */
   readonly everyMs: number;
-  /** The longest time until the first commit. Default: `everyMs`. */
-  readonly firstCommitMs?: number | undefined;
   readonly follow: boolean;
   /** Whether the archive begins with all that the service still has: entries deleted before are then not a gap. */
-  readonly isNew: boolean;
+  readonly beginsWithAll: boolean;
+  /** Opens the archive again, as another run would. Without it, an outage of the store ends the run. */
+  readonly reopen?: (() => Promise<ArchiveWriter>) | undefined;
   readonly onEvent?: ((event: TailEvent) => void) | undefined;
-  readonly onCommit?: (() => Promise<void>) | undefined;
+  readonly onCommit?: ((writer: ArchiveWriter, written: Written) => Promise<void>) | undefined;
 }
+
+/** The failures of a store that pass without anybody's action. */
+const OUTAGE = ['network', 'server', 'rate_limited'] as const;
+
+const LONGEST_PAUSE_MS = 300_000;
 
 interface Gap {
   readonly range: TimeRange;
@@ -25,46 +31,53 @@ interface Gap {
   readonly position: TailPosition;
 }
 
+/** The reading of the log for one writer. */
+interface Reading {
+  readonly writer: ArchiveWriter;
+  readonly tail: Tail;
+  /** Ends the tail, which would go on polling after a failed commit. */
+  readonly stop: AbortController;
+  /** The newest record before anything was read. */
+  readonly sequence: number;
+  /** The position after the last entry that the writer has accepted. */
+  position: TailPosition;
+  gaps: Gap[];
+  committedAt: number;
+}
+
+/**
+ * Keeps an archive up to date. With `follow`, an outage of the store does not end it. After a failed commit nobody knows
+ * what the store has, so the archive is opened again as another run would do, and the log is read from its end.
+ */
 export class ArchiveSync {
-  readonly #writer: ArchiveWriter;
   readonly #source: LogSource;
   readonly #options: SyncOptions;
-  readonly #tail: Tail;
-  /** Ends the tail, which would go on polling after a failed commit. */
-  readonly #stop = new AbortController();
-  /** The position after the last entry that the writer has accepted. */
-  #position: TailPosition;
-  #gaps: Gap[] = [];
-  #committedAt: number;
+  #reading: Reading;
+  /** What earlier writers have written. */
+  #before: Written | undefined;
+  /** The failures since the last commit. */
+  #failures = 0;
+  /** The outage under way. It is over when the present was read and a commit succeeded. */
+  #outage: { readonly at: number; hasPolled: boolean; hasCommitted: boolean } | undefined;
 
   constructor(writer: ArchiveWriter, source: LogSource, options: SyncOptions) {
-    this.#writer = writer;
     this.#source = source;
     this.#options = options;
-    this.#position = writer.position;
-    const { overlapMs, retentionMs, follow, everyMs, firstCommitMs = everyMs } = options;
-    this.#committedAt = source.clock.now() + firstCommitMs - everyMs;
-    const signal = AbortSignal.any([source.signal, this.#stop.signal]);
-    const { clock } = source;
-    const pages: LogSource['pages'] = (range, pageSize) => source.pages(range, pageSize);
-    this.#tail = new Tail(
-      { clock, signal, pages, now: () => source.now() },
-      {
-        begin: writer.position,
-        overlapMs,
-        retentionMs,
-        untilPresent: !follow,
-        onEvent: (event) => this.#onEvent(event),
-        onPosition: (position) => {
-          this.#position = position;
-        },
-      },
-    );
+    this.#reading = this.#begin(writer, options.everyMs);
+  }
+
+  /** The writer in use. */
+  get writer(): ArchiveWriter {
+    return this.#reading.writer;
+  }
+
+  get written(): Written {
+    return this.#before ? addWritten(this.#before, this.writer.written) : this.writer.written;
   }
 
   /** The service's time, and whether it is confirmed. */
   get time(): Tail['time'] {
-    return this.#tail.time;
+    return this.#reading.tail.time;
   }
 
   /**
@@ -72,36 +85,79 @@ export class ArchiveSync {
    * @throws SvcError the failure, or the reason of the signal
    */
   async run(): Promise<void> {
+    for (let hasFailed = false; ; hasFailed = true) {
+      try {
+        if (hasFailed) await this.#reopen();
+        return await this.#readOn();
+      } catch (error) {
+        if (!this.#isOutage(error)) throw error;
+        await this.#waitOut(error.message);
+      }
+    }
+  }
+
+  /** Begins to read at the end of what the writer has, with the first commit after some time. */
+  #begin(writer: ArchiveWriter, firstCommitMs: number): Reading {
+    const { clock, signal } = this.#source;
+    const { overlapMs, retentionMs, follow, everyMs } = this.#options;
+    const stop = new AbortController();
+    const source: LogSource = {
+      clock,
+      signal: AbortSignal.any([signal, stop.signal]),
+      pages: (range, pageSize) => this.#source.pages(range, pageSize),
+      now: () => this.#source.now(),
+    };
+    const tail = new Tail(source, {
+      begin: writer.position,
+      overlapMs,
+      retentionMs,
+      untilPresent: !follow,
+      onEvent: (event) => {
+        if (!stop.signal.aborted) this.#onEvent(event);
+      },
+      onPosition: (position) => {
+        reading.position = position;
+      },
+    });
+    const committedAt = clock.now() + firstCommitMs - everyMs;
+    const { sequence } = writer.last.record;
+    const reading: Reading = { writer, tail, stop, sequence, position: writer.position, gaps: [], committedAt };
+    return reading;
+  }
+
+  async #readOn(): Promise<void> {
     try {
       await this.#takeAll();
     } catch (error) {
-      if (this.#writer.isWhole) await this.#commit();
+      if (this.writer.isWhole) await this.#commit();
       throw error;
     }
     await this.#commit();
   }
 
   async #takeAll(): Promise<void> {
-    const batches = this.#tail.batches();
+    const { tail, stop } = this.#reading;
+    const batches = tail.batches();
     try {
       await this.#take(batches);
     } finally {
-      this.#stop.abort();
+      stop.abort();
       batches.return(undefined).catch(() => undefined);
     }
   }
 
   async #take(batches: AsyncGenerator<readonly Log[]>): Promise<void> {
+    const { writer, tail } = this.#reading;
     for (;;) {
       const { done, value } = await this.#commitWhile(batches.next());
       // Until the next batch is requested, the tail's position is directly after the last one.
       if (done !== true) {
         await this.#commitGaps();
-        await this.#writer.add(value);
+        await writer.add(value);
       }
-      this.#position = this.#tail.position();
+      this.#reading.position = tail.position();
       if (done === true) return;
-      if (this.#writer.isFull || this.#dueInMs() <= 0) await this.#commit();
+      if (writer.isFull || this.#dueInMs() <= 0) await this.#commit();
     }
   }
 
@@ -116,35 +172,80 @@ export class ArchiveSync {
   }
 
   #dueInMs(): number {
-    return this.#committedAt + this.#options.everyMs - this.#source.clock.now();
+    return this.#reading.committedAt + this.#options.everyMs - this.#source.clock.now();
   }
 
   async #commit(): Promise<void> {
+    const { writer, sequence } = this.#reading;
     await this.#commitGaps();
-    await this.#writer.commit(this.#position);
-    this.#committedAt = this.#source.clock.now();
-    await this.#options.onCommit?.();
+    await writer.commit(this.#reading.position);
+    this.#reading.committedAt = this.#source.clock.now();
+    if (writer.last.record.sequence > sequence) this.#noteCommit();
+    await this.#options.onCommit?.(writer, this.written);
   }
 
   async #commitGaps(): Promise<void> {
-    for (let gap = this.#gaps.shift(); gap !== undefined; gap = this.#gaps.shift()) {
-      await this.#writer.commit(gap.position);
-      await this.#writer.commitGap(gap.range);
+    const { writer, gaps } = this.#reading;
+    for (let gap = gaps.shift(); gap !== undefined; gap = gaps.shift()) {
+      await writer.commit(gap.position);
+      await writer.commitGap(gap.range);
     }
   }
 
+  async #reopen(): Promise<void> {
+    const writer = await this.#options.reopen?.();
+    if (writer === undefined) return;
+    this.#before = this.written;
+    this.#reading = this.#begin(writer, this.#pauseMs);
+  }
+
+  // The record that the next attempt finds in its place can be the one whose response was lost.
+  #isOutage(error: unknown): error is Error {
+    const { follow, reopen } = this.#options;
+    if (!follow || !reopen || this.#source.signal.aborted || !isSvcError(error)) return false;
+    return (isSvcError(error, ...OUTAGE) && error.retryable) || (error.code === 'conflict' && this.#failures > 0);
+  }
+
+  async #waitOut(reason: string): Promise<void> {
+    const { clock, signal } = this.#source;
+    this.#failures += 1;
+    if (this.#outage === undefined) this.#options.onEvent?.({ kind: 'disconnected', reason, nextMs: this.#pauseMs });
+    this.#outage = { at: this.#outage?.at ?? clock.now(), hasPolled: false, hasCommitted: false };
+    await clock.sleep(this.#pauseMs, signal);
+  }
+
+  get #pauseMs(): number {
+    return Math.min(this.#options.everyMs, LONGEST_PAUSE_MS, 1_000 * 2 ** (this.#failures - 1));
+  }
+
+  #noteCommit(): void {
+    this.#failures = 0;
+    if (this.#outage) this.#outage.hasCommitted = true;
+    this.#endOutage();
+  }
+
+  /** Keeps gaps for the next commit, and passes events on, except those that would report progress while nothing can be committed. */
   #onEvent(event: TailEvent): void {
-    if (this.#stop.signal.aborted) return;
     if (event.kind === 'gap') {
-      const { isNew, position } = this.#writer;
+      const { writer, gaps, position } = this.#reading;
       const isShort = event.to - event.from < LEAST_GAP_MS;
       // Nothing was read before this gap, so the archive begins after it. Entries after it may have been read already.
-      if ((this.#options.isNew || isShort) && isNew && event.from <= position.readTo) {
-        this.#writer.beginAt(event.to);
+      if ((this.#options.beginsWithAll || isShort) && writer.isNew && event.from <= writer.position.readTo) {
+        writer.beginAt(event.to);
         return;
       }
-      this.#gaps.push({ range: { from: event.from, to: event.to }, position: this.#position });
+      gaps.push({ range: { from: event.from, to: event.to }, position });
     }
-    this.#options.onEvent?.(event);
+    if (this.#outage === undefined || event.kind === 'gap' || event.kind === 'disconnected' || event.kind === 'delayed')
+      return this.#options.onEvent?.(event);
+    if (event.kind === 'polled') this.#outage.hasPolled = true;
+    this.#endOutage();
+  }
+
+  #endOutage(): void {
+    if (this.#outage?.hasPolled !== true || !this.#outage.hasCommitted) return;
+    const afterMs = this.#source.clock.now() - this.#outage.at;
+    this.#outage = undefined;
+    this.#options.onEvent?.({ kind: 'caught up', afterMs, entries: 0 });
   }
 }

@@ -1,20 +1,25 @@
 import fs from 'node:fs';
 import { isSvcError, SvcError } from '../../base/errors.ts';
 import { isoTime } from '../../cli/output/time.ts';
-import { type Store, removeAll, removeIfAllowed } from '../../client/store/store.ts';
+import { removeAll, removeIfAllowed, type Store } from '../../client/store/store.ts';
 import type { Log } from '../../schema/log.ts';
-import { entryOf, settledBefore, Tally, type TallyLine, type TailPosition, type TimeRange } from '../entry.ts';
+import { entryOf, settledBefore, type TailPosition, Tally, type TallyLine, type TimeRange } from '../entry.ts';
 import { ChainEnd, storeSegment } from './chain-end.ts';
 import { writeIndex } from './index/store-index.ts';
-import { findLeftovers, lackingEntries, type Leftovers, usableLeftovers } from './leftovers.ts';
+import {
+  findLeftovers,
+  findPosition,
+  type FoundPosition,
+  lackingEntries,
+  type Leftovers,
+  removeUncommitted,
+  usableLeftovers,
+} from './leftovers.ts';
 import { LEFTOVER, Pending, type PendingLimits } from './pending.ts';
 import { type Stamp, stampOf } from './records/clock.ts';
 import { isoRange } from './records/coverage.ts';
-import { pathsNamedBy } from './records/named-files.ts';
-import { coversNothing, type Link, type RecordContent, type Segment } from './records/record.ts';
-import { findPosition, type FoundPosition } from './recovered-position.ts';
+import { coversNothing, type Link, pathsNamedBy, type RecordContent, type Segment } from './records/record.ts';
 import { findOld, type KeepLimit, type OldSegments } from './retention.ts';
-import { removeUncommitted } from './uncommitted.ts';
 
 export interface WriterOptions {
   readonly tenantId: string;

@@ -8,13 +8,13 @@ import { positiveDuration } from '../../cli/app/value-parsers.ts';
 import { isoTime, SECOND_MS, utcTime } from '../../cli/output/time.ts';
 import type { View } from '../../cli/output/view.ts';
 import { DAY_MS } from '../../schema/durations.ts';
-import { ACCESS_FIELDS, type AccessRow, remarkOf } from '../access/access.ts';
-import type { Access, Unarchived } from '../access/count-access.ts';
+import { ACCESS_FIELDS, type AccessRow, remarkOf } from '../report/access.ts';
+import type { Access, Unarchived } from '../report/count-access.ts';
 import { actorText } from '../actor.ts';
 import { uncoveredAdvice } from '../archive/archive-errors.ts';
 import { archiveLocation, openArchive } from '../archive/open-archive.ts';
-import { openPageFile, PAGE_PARAMETERS, pageWords } from '../review/page-file.ts';
-import { checkSignOff, SIGN_OFF_PARAMETERS, signOff } from '../review/sign-off.ts';
+import { openPageFile, PAGE_PARAMETERS, pageWords } from '../report/page-file.ts';
+import { checkSignOff, SIGN_OFF_PARAMETERS, signOff } from '../report/sign-off.ts';
 
 const DEFAULT_SINCE = '180d';
 const DEFAULT_DORMANT_MS = 90 * DAY_MS;
@@ -76,7 +76,7 @@ export const access = defineCommand({
     const refusal = refusalOf(made, unarchived, input);
     const sign = async (pageHash?: string): Promise<boolean> => {
       if (!input.signOff || refusal !== undefined) return false;
-      const { accessFindings } = await import('../access/count-access.ts');
+      const { accessFindings } = await import('../report/count-access.ts');
       const { from, to, sha256 } = made;
       const reviewed = { of: 'access', from, to, findings: accessFindings(made), sha256, page_sha256: pageHash };
       return (await signOff(context, input.dir, reviewed, { ...input, manifest })).hash !== undefined;
@@ -95,8 +95,8 @@ async function makeAccess(context: Context, input: Input<typeof parameters>) {
     await Promise.all([
       import('../archive/manifest.ts'),
       import('../archive/timeless.ts'),
-      import('../access/count-access.ts'),
-      import('../known-labels.ts'),
+      import('../report/count-access.ts'),
+      import('../actor-names.ts'),
     ]);
   const now = context.clock.now();
   const since = (input.since ?? moment(DEFAULT_SINCE))(now);
@@ -112,7 +112,7 @@ async function makeAccess(context: Context, input: Input<typeof parameters>) {
 }
 
 async function drawPage(context: Context, made: Access): Promise<string> {
-  const { accessPage } = await import('../access/page.ts');
+  const { accessPage } = await import('../report/access-page.ts');
   return accessPage(made, context.clock.now());
 }
 
@@ -145,7 +145,7 @@ function refusalOf(
 }
 
 async function report({ notices }: Context, made: Access, unarchived: Unarchived | undefined): Promise<void> {
-  const { accessSummary, timelessInRows, USE_ONLY } = await import('../access/page.ts');
+  const { accessSummary, timelessInRows, USE_ONLY } = await import('../report/access-page.ts');
   for (const { from, to, reason } of made.missing)
     if (reason === 'before the archive') notices.note(`the archive begins at ${utcTime(to)}`);
     else notices.warn(`entries may be missing from ${utcTime(from)} to ${utcTime(to)}: ${reason}`);

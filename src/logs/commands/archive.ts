@@ -19,8 +19,7 @@ import {
   nothingDropped,
   retentionFailed,
 } from '../archive/archive-errors.ts';
-import { sumOfMonths } from '../archive/dropped-months.ts';
-import { rememberArchive, requireUnknownArchive } from '../archive/known-archives.ts';
+import { sumOfMonths } from '../archive/archive-text.ts';
 import type { LostFiles } from '../archive/lost-files.ts';
 import { ArchiveNotices } from '../archive/notices.ts';
 import { openArchive, wholeMonths } from '../archive/open-archive.ts';
@@ -118,13 +117,19 @@ export const archive = defineCommand({
   async run(context, input) {
     const location = locationOf(input);
     const print = await recordPrinter(context, archiveView);
-    const [{ runArchive }, { Retention }, { DEFAULT_OVERLAP_MS, DEFAULT_RETENTION_MS }, { serviceOf }] =
-      await Promise.all([
-        import('../archive/archive.ts'),
-        import('../archive/retention.ts'),
-        import('../entry.ts'),
-        import('../../cli/app/service.ts'),
-      ]);
+    const [
+      { runArchive },
+      { rememberArchive },
+      { Retention },
+      { DEFAULT_OVERLAP_MS, DEFAULT_RETENTION_MS },
+      { serviceOf },
+    ] = await Promise.all([
+      import('../archive/archive.ts'),
+      import('../archive/place.ts'),
+      import('../archive/retention.ts'),
+      import('../entry.ts'),
+      import('../../cli/app/service.ts'),
+    ]);
     const grace = graceOf(context);
     const store = await openArchive(context, location, { signal: grace.signal });
     if (input.dryRun) return showOld(context, store, input.keep);
@@ -177,7 +182,7 @@ function byOf({ system }: Context): string {
  * @throws SvcError `usage`, `config`
  */
 async function requireNew(context: Context, store: Store, input: ArchiveInput, retentionMs: number): Promise<void> {
-  const { requireOutsideOthers } = await import('../archive/outside-others.ts');
+  const { requireOutsideOthers, requireUnknownArchive } = await import('../archive/place.ts');
   await requireOutsideOthers(context, store);
   if (input.since !== undefined) return;
   const hours = Math.floor(retentionMs / 3_600_000);

@@ -10,15 +10,15 @@ import { text } from '../../cli/app/value-parsers.ts';
 import { countText, formatNumber, isoTime } from '../../cli/output/time.ts';
 import type { View } from '../../cli/output/view.ts';
 import type { Store } from '../../client/store/store.ts';
-import type { MissingText } from '../archive/coverage-text.ts';
+import type { MissingText } from '../archive/archive-text.ts';
 import { archiveLocation, openArchive, withByteProgress, withProgress } from '../archive/open-archive.ts';
 import type { Finding } from '../archive/records/chain.ts';
 import { isoRange } from '../archive/records/coverage.ts';
-import type { EvidencePlan, WrittenEvidence } from '../evidence/evidence.ts';
-import type { EvidenceFacts } from '../evidence/page.ts';
+import type { EvidencePlan, WrittenEvidence } from '../prove/evidence.ts';
+import type { EvidenceFacts } from '../prove/evidence-page.ts';
 import { INTERVAL_PARAMETERS, intervalOf, MONTH_PARAMETER } from '../options.ts';
 import { sentencesText } from '../sentences.ts';
-import type { Verified } from '../verify/verify.ts';
+import type { Verified } from '../prove/verify.ts';
 
 const parameters = {
   dir: archiveLocation,
@@ -91,13 +91,13 @@ export const evidence = defineCommand({
     const bounds = { ...intervalOf(input, now), now };
     const store = await openArchive(context, input.dir);
     const { result, problems } = await verified(context, store);
-    const { planEvidence, writeEvidence } = await import('../evidence/evidence.ts');
+    const { planEvidence, writeEvidence } = await import('../prove/evidence.ts');
     const plan = await planEvidence(store, bounds);
     const { segments } = plan;
     const [{ accessCsv, evidenceFacts }, { evidencePage }, { timelessInRows }] = await Promise.all([
-      import('../evidence/facts.ts'),
-      import('../evidence/page.ts'),
-      import('../access/page.ts'),
+      import('../prove/evidence-page.ts'),
+      import('../prove/evidence-page.ts'),
+      import('../report/access-page.ts'),
     ]);
     const facts = await evidenceFacts(context, { store, dir: input.dir }, plan, problems);
     const { out } = context;
@@ -114,7 +114,7 @@ export const evidence = defineCommand({
     const made = evidenceOf(name, { bundle, plan, facts, written });
     if (isDrawn(context)) await context.out.write(summaryText(context, made));
     else await print(made);
-    const { reportCoverage } = await import('../archive/coverage-text.ts');
+    const { reportCoverage } = await import('../archive/archive-text.ts');
     reportCoverage(context, plan.requested, made.missing);
     for (const words of timelessInRows(facts.access)) context.notices.warn(words);
     warnOfCardNumbers(context, made);
@@ -167,8 +167,8 @@ function evidenceOf(file: string, { bundle, plan, facts, written }: Written): Ev
 
 async function verified(context: Context, store: Store): Promise<{ result: Verified; problems: Finding[] }> {
   const [{ nothingVerified, verifyArchive }, { commitWait }] = await Promise.all([
-    import('../verify/verify.ts'),
-    import('../verify/commit-wait.ts'),
+    import('../prove/verify.ts'),
+    import('../prove/commit-wait.ts'),
   ]);
   return withProgress(context, 'verify', async (onProgress) => {
     const result = nothingVerified();

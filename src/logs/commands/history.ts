@@ -7,20 +7,10 @@ import { text, trimmedToSend } from '../../cli/app/value-parsers.ts';
 import { formatDuration } from '../../cli/output/time.ts';
 import type { Log } from '../../schema/log.ts';
 import type { ActorNames } from '../actor-names.ts';
-import { searchArchive } from '../search/search-archive.ts';
-import { filterOf } from '../entry-filter.ts';
-import { matches } from '../filter.ts';
+import { entityFilter, filterOf, isBeginning, matches, reportFilters } from '../filter.ts';
 import { historyPrinter } from '../history/print-history.ts';
-import { reportFilters } from '../report-filters.ts';
-import { isBeginning } from '../requested-entity.ts';
-import {
-  ENTITY_PARAMETERS,
-  entityFilter,
-  RETENTION_PARAMETERS,
-  firstRequest,
-  FULL_PARAMETER,
-  STRICT_PARAMETER,
-} from '../options.ts';
+import { ENTITY_PARAMETERS, firstRequest, FULL_PARAMETER, RETENTION_PARAMETERS, STRICT_PARAMETER } from '../options.ts';
+import { searchArchive } from '../search/search-archive.ts';
 import { logView } from '../view.ts';
 
 const NO_FILTERS = {
@@ -103,7 +93,7 @@ async function readService(
   const [{ liveEntries }, { serviceLogs }, { beginNow }, entry] = await Promise.all([
     import('../search/search-segments.ts'),
     import('../read-range.ts'),
-    import('../follow/follow-logs.ts'),
+    import('../tail/follow-logs.ts'),
     import('../entry.ts'),
   ]);
   const input = await filterOf(context, { ...NO_FILTERS, entityType, entityId });

@@ -7,14 +7,10 @@ import { isoTime } from '../../cli/output/time.ts';
 import type { LogFilter } from '../../client/api/logs.ts';
 import type { Log } from '../../schema/log.ts';
 import { DEFAULT_PAGE_SIZE } from '../../schema/page-size.ts';
-import { filterOf } from '../entry-filter.ts';
-import { clientFilters, matches } from '../filter.ts';
-import { hidesOwnReads } from '../follow/own-reads.ts';
-import type { TailInput } from '../follow/start.ts';
+import { clientFilters, entityFilter, filterOf, matches, reportFilters } from '../filter.ts';
 import {
   actorNames,
   ENTITY_PARAMETERS,
-  entityFilter,
   ENTRY_PARAMETERS,
   firstRequest,
   HIDE_OWN_READS,
@@ -24,7 +20,8 @@ import {
   NO_HIDE_OWN_READS,
   RETENTION_PARAMETERS,
 } from '../options.ts';
-import { reportFilters } from '../report-filters.ts';
+import { hidesOwnReads } from '../own-reads.ts';
+import type { TailInput } from '../tail/start.ts';
 import { logView } from '../view.ts';
 
 const parameters = {
@@ -60,7 +57,7 @@ export const list = defineCommand({
   fields: logView.fields,
   parameters,
   async run(context, typed) {
-    if (typed.follow) return (await import('../follow/run-tail.ts')).runTail(context, tailInput(typed));
+    if (typed.follow) return (await import('../tail/run-tail.ts')).runTail(context, tailInput(typed));
     const input = await filterOf(context, typed);
     // Times that contradict each other end the command before it needs a key.
     intervalOf(input, context.clock.now());
@@ -70,13 +67,13 @@ export const list = defineCommand({
     const client = await context.client();
     const [{ ServiceInterval }, { pagesByServiceTime }] = await Promise.all([
       import('../service-interval.ts'),
-      import('../list/pages-by-service-time.ts'),
+      import('../service-interval.ts'),
     ]);
     const times = new ServiceInterval(client, input);
     const isScreen = !input.hideOwnReads && hidesOwnReads(isTable, { ...input, to: undefined });
-    const hiding = input.hideOwnReads || isScreen ? await import('../list/hide-own-reads.ts') : undefined;
+    const hiding = input.hideOwnReads || isScreen ? await import('../own-reads.ts') : undefined;
     const own = await hiding?.ownReadsToHide(context, !isScreen);
-    const { listSteadily } = await import('../list/list-steadily.ts');
+    const { listSteadily } = await import('../list/read-list.ts');
     const { isOldestFirst, newListReading, readList } = await import('../list/read-list.ts');
     const { reportSearched, requireKept, warnOfOldest, withSearched } = await import('../list/list-report.ts');
     const isFiltered = isFilteredHere(input) || hiding !== undefined;
@@ -108,7 +105,7 @@ export const list = defineCommand({
     return 0;
   },
   async request(context, input) {
-    if (input.follow) return (await import('../follow/run-tail.ts')).tailRequest(context, tailInput(input));
+    if (input.follow) return (await import('../tail/run-tail.ts')).tailRequest(context, tailInput(input));
     const interval = intervalOf(input, context.clock.now());
     const pageSize = pageSizeFor(input, isFilteredHere(input));
     return firstRequest(toFilter(input, interval), { start: input.start, pageSize });

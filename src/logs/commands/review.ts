@@ -6,9 +6,9 @@ import { moment } from '../../cli/app/moment.ts';
 import { duration } from '../../cli/app/value-parsers.ts';
 import { isoTime, startOfDay } from '../../cli/output/time.ts';
 import { archiveLocation } from '../archive/open-archive.ts';
-import { PAGE_PARAMETERS, pageWords } from '../review/page-file.ts';
-import { checkSignOff, SIGN_OFF_PARAMETERS } from '../review/sign-off.ts';
-import { reviewView, statusView } from '../review/views.ts';
+import { PAGE_PARAMETERS, pageWords } from '../report/page-file.ts';
+import { checkSignOff, SIGN_OFF_PARAMETERS } from '../report/sign-off.ts';
+import { reviewView, statusView } from '../report/views.ts';
 
 const parameters = {
   dir: archiveLocation,
@@ -64,14 +64,14 @@ export const review = defineCommand({
   async run(context, input) {
     checkOptions(context, input);
     if (input.status) {
-      const { reviewStatus } = await import('../review/review-status.ts');
+      const { reviewStatus } = await import('../report/review-status.ts');
       return reviewStatus(context, input);
     }
     if (input.signOff) {
-      const { signOffDay } = await import('../review/sign-off-day.ts');
+      const { signOffDay } = await import('../report/make-review.ts');
       return signOffDay(context, input);
     }
-    const { reviewDay } = await import('../review/review-day.ts');
+    const { reviewDay } = await import('../report/make-review.ts');
     return reviewDay(context, input);
   },
 });

@@ -10,25 +10,22 @@ import type { Actor } from '../actor.ts';
 import { notCovered } from '../archive/archive-errors.ts';
 import type { UncoveredTime } from '../archive/report-gaps.ts';
 import { type Interval, type LogCounts, OTHERS, type StatsRow } from '../count.ts';
-import { filterOf } from '../entry-filter.ts';
-import { filterWords } from '../filter.ts';
-import { firstRange } from '../follow/last-entries.ts';
-import type { OwnReads } from '../follow/own-reads.ts';
+import { entityFilter, filterOf, filterWords, reportFilters } from '../filter.ts';
 import {
   actorNames,
-  INTERVAL_PARAMETERS,
   ENTITY_PARAMETERS,
   ENTRY_PARAMETERS,
-  intervalOf,
   firstRequest,
-  entityFilter,
   HIDE_OWN_READS,
+  INTERVAL_PARAMETERS,
+  intervalOf,
   MONTH_PARAMETER,
   RETENTION_PARAMETERS,
 } from '../options.ts';
-import { reportFilters } from '../report-filters.ts';
-import { openPageFile, PAGE_PARAMETERS } from '../review/page-file.ts';
-import type { Shift } from '../stats/shift-counts.ts';
+import type { OwnReads } from '../own-reads.ts';
+import { openPageFile, PAGE_PARAMETERS } from '../report/page-file.ts';
+import type { Shift } from '../report/shift.ts';
+import { firstRange } from '../tail/last-entries.ts';
 
 const parameters = {
   dir: reading(optionalArgument('[dir]', 'an archive, counted offline', text)),
@@ -82,7 +79,7 @@ export const stats = defineCommand({
     const counted = await count(context, input);
     await reportFilters(context, input);
     if (actors) await nameActors(actors, counted);
-    if (counted.hidden) (await import('../list/hide-own-reads.ts')).reportHidden(context, counted.hidden, actors);
+    if (counted.hidden) (await import('../own-reads.ts')).reportHidden(context, counted.hidden, actors);
     if (counted.counts.entries === 0) context.notices.note('no log entries');
     if (counted.counts.hasOtherActors)
       context.notices.note('too many actors to count each: those met last are counted as (others)');
@@ -90,7 +87,7 @@ export const stats = defineCommand({
     requireCovered(typed, counted);
     if (counted.shift === undefined) return;
     if (page !== undefined) await page.write(await pageOf(context, input, counted.shift));
-    const { requireShift } = await import('../stats/require-shift.ts');
+    const { requireShift } = await import('../report/shift-lines.ts');
     await requireShift(context, input, counted.shift);
   },
   async request(context, { dir, ...input }) {
@@ -133,9 +130,9 @@ function requireCovered({ dir = '', strict }: StatsInput, { uncovered = [] }: Co
 
 /** Finds the own reads to hide, or to count apart for people. What programs get does not depend on it. */
 async function ownReads(context: Context, { hideOwnReads, html }: StatsInput): Promise<OwnReads | undefined> {
-  if (hideOwnReads) return (await import('../list/hide-own-reads.ts')).ownReadsToHide(context);
+  if (hideOwnReads) return (await import('../own-reads.ts')).ownReadsToHide(context);
   if (html === undefined && !isDrawn(context)) return undefined;
-  const { findOwnReads } = await import('../follow/own-reads.ts');
+  const { findOwnReads } = await import('../own-reads.ts');
   const own = await findOwnReads(await context.client());
   own?.countSince(-Infinity);
   return own;
@@ -145,10 +142,10 @@ type Filter = Awaited<ReturnType<typeof filterOf<StatsInput>>>;
 
 async function count(context: Context, input: Filter): Promise<Counted> {
   if (input.dir !== undefined) {
-    const { countArchive } = await import('../stats/count-archive.ts');
+    const { countArchive } = await import('../report/count-archive.ts');
     return countArchive(context, input, input.dir);
   }
-  const { readShift } = await import('../stats/read-shift.ts');
+  const { readShift } = await import('../report/shift.ts');
   const own = await ownReads(context, input);
   const shift = await readShift(context, input, own);
   return { ...shift, shift, hidden: input.hideOwnReads ? own : undefined };
@@ -165,10 +162,10 @@ async function nameActors(actors: ActorNames, { counts, interval, tenantId, serv
 
 async function pageOf(context: Context, input: Filter, shift: Shift): Promise<string> {
   const [{ shiftPage }, { missingOf }, { serviceOf }, { knownLabels }] = await Promise.all([
-    import('../stats/shift-page.ts'),
-    import('../stats/require-shift.ts'),
+    import('../report/shift-page.ts'),
+    import('../report/shift-lines.ts'),
     import('../../cli/app/service.ts'),
-    import('../known-labels.ts'),
+    import('../actor-names.ts'),
   ]);
   const service = serviceOf(context);
   const labels = await knownLabels(context, { service, tenant_id: shift.tenantId ?? '' });
@@ -184,9 +181,9 @@ async function statsPrinter(
 ): Promise<(counted: Counted) => Promise<void>> {
   if (isDrawn(context)) {
     const [{ drawStats }, { actorText, wholeActorText }, { SHIFT_TITLE, shiftLines }] = await Promise.all([
-      import('../stats/draw-stats.ts'),
+      import('../report/draw-stats.ts'),
       import('../actor.ts'),
-      import('../stats/shift-lines.ts'),
+      import('../report/shift-lines.ts'),
     ]);
     const textOf = context.globals.wide || !context.out.isTerminal ? wholeActorText : actorText;
     return ({ counts, interval, tenantId, shift }) => {

@@ -2,7 +2,7 @@ import { defineCommand } from '../../cli/app/command.ts';
 import { conflicting, extending, flag, hidden, suggesting, value, rare } from '../../cli/app/parameter.ts';
 import { moment } from '../../cli/app/moment.ts';
 import { integer, positiveDuration, text } from '../../cli/app/value-parsers.ts';
-import { runTail, tailRequest } from '../follow/run-tail.ts';
+import { runTail, tailRequest } from '../tail/run-tail.ts';
 import {
   ENTITY_PARAMETERS,
   ENTRY_PARAMETERS,

@@ -1,21 +1,19 @@
 import { SvcError } from '../../base/errors.ts';
 import { type Context, defineCommand } from '../../cli/app/command.ts';
+import { moment } from '../../cli/app/moment.ts';
 import { flag, value } from '../../cli/app/parameter.ts';
 import { isDrawn, listPrinter } from '../../cli/app/print.ts';
-import { moment } from '../../cli/app/moment.ts';
 import { positiveDuration, sha256 } from '../../cli/app/value-parsers.ts';
 import { countText, formatBytes, formatDuration, isoTime } from '../../cli/output/time.ts';
 import type { View } from '../../cli/output/view.ts';
 import { DAY_MS } from '../../schema/durations.ts';
-import { type Coverage, isoRange, type MissingRange } from '../archive/records/coverage.ts';
+import { signerText, sumOfMonths } from '../archive/archive-text.ts';
+import type { Manifest } from '../archive/manifest.ts';
 import { archiveLocation, openArchive, wholeMonths, withProgress } from '../archive/open-archive.ts';
-import { signerText } from '../archive/signer-text.ts';
 import type { Finding } from '../archive/records/chain.ts';
 import type { ClockDifference } from '../archive/records/clock.ts';
-import type { Manifest } from '../archive/manifest.ts';
+import { type Coverage, isoRange, type MissingRange } from '../archive/records/coverage.ts';
 import type { DropRecord, ReviewRecord } from '../archive/records/record.ts';
-import { untilDay } from '../review/review-rules.ts';
-import type { Requirement } from '../verify/requirement.ts';
 import {
   archiveDamaged,
   filesLeft,
@@ -23,9 +21,10 @@ import {
   LEFT_BY_RUN,
   monthsDropped,
   rangesMissing,
-} from '../verify/verify-errors.ts';
-import type { Verified } from '../verify/verify.ts';
-import { sumOfMonths } from '../archive/dropped-months.ts';
+  type Requirement,
+} from '../prove/verify-errors.ts';
+import type { Verified } from '../prove/verify.ts';
+import { untilDay } from '../report/review-rules.ts';
 import { gapSentence, rangeText, type Sentence, sentencesText, shownTime } from '../sentences.ts';
 
 /** The default retention of the service. If the log was last read longer ago, entries may be lost. */
@@ -90,11 +89,11 @@ export const verify = defineCommand({
     const requirement = requirementOf(context, maxAge, covers);
     const hasSentences = isDrawn(context);
     const print = await listPrinter(context, archiveCheckView);
-    const { manifestOf, nothingVerified, verifyArchive } = await import('../verify/verify.ts');
+    const { manifestOf, nothingVerified, verifyArchive } = await import('../prove/verify.ts');
     const store = await openArchive(context, dir);
     const [{ missingFrom }, { commitWait }] = await Promise.all([
-      import('../verify/requirement.ts'),
-      import('../verify/commit-wait.ts'),
+      import('../prove/verify-errors.ts'),
+      import('../prove/commit-wait.ts'),
     ]);
     const outcome: Outcome = { findings: 0, drops: 0, leftovers: 0, requirement, missing: [], manifestOnly };
     const manifest = await manifestOf(store);

@@ -5,8 +5,7 @@ import { type IndexedColumns, SegmentIndex } from '../archive/index/segment-inde
 import { readIndex } from '../archive/index/store-index.ts';
 import { READERS, type ReadSegmentOptions } from '../archive/read-segment.ts';
 import { isRawSegment, type Segment } from '../archive/records/record.ts';
-import type { IndexCache } from './index-cache.ts';
-import { makeIndex } from './make-index.ts';
+import { type IndexCache, makeIndex } from './index-cache.ts';
 
 /** The ids to find: a match has one id of each list, as its entity or its actor. */
 export type IdQuery = readonly (readonly string[])[];

@@ -2,9 +2,10 @@ import type { Context } from '../../cli/app/command.ts';
 import type { Client } from '../../client/api/client.ts';
 import type { Store } from '../../client/store/store.ts';
 import type { Manifest } from '../archive/manifest.ts';
+import { entityFilter } from '../filter.ts';
 import { openArchive } from '../archive/open-archive.ts';
 import type { TailPosition } from '../entry.ts';
-import { type EntityInput, entityFilter, intervalOf, type IntervalInput } from '../options.ts';
+import { type EntityInput, intervalOf, type IntervalInput } from '../options.ts';
 
 type Bounds = ReturnType<typeof intervalOf>;
 
@@ -53,10 +54,10 @@ async function openService(
 ): Promise<{ readonly client: Client; readonly others: Bounds | undefined }> {
   const [{ checkSubject }, { learnTenant }, { serviceOf }, { ServiceInterval }, { beginNow }] = await Promise.all([
     import('../archive/manifest.ts'),
-    import('../archive/key-tenant.ts'),
+    import('../archive/archive.ts'),
     import('../../cli/app/service.ts'),
     import('../service-interval.ts'),
-    import('../follow/follow-logs.ts'),
+    import('../tail/follow-logs.ts'),
   ]);
   checkSubject(store, { first }, { service: serviceOf(context) });
   const client = await context.client();

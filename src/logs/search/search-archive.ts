@@ -8,16 +8,17 @@ import type { Manifest } from '../archive/manifest.ts';
 import { withByteProgress } from '../archive/open-archive.ts';
 import type { Segment } from '../archive/records/record.ts';
 import { reportGaps, type UncoveredTime } from '../archive/report-gaps.ts';
-import { filterOf, type EntryFilter } from '../entry-filter.ts';
-import { idsAmong, isAbout, matches, valuesAmong } from '../filter.ts';
 import {
   entityFilter,
-  type ENTITY_PARAMETERS,
-  type intervalOf,
-  type IntervalInput,
-  type UNMARKED_ENTRY_PARAMETERS,
-} from '../options.ts';
-import { reportFilters } from '../report-filters.ts';
+  type EntryFilter,
+  filterOf,
+  idsAmong,
+  isAbout,
+  matches,
+  reportFilters,
+  valuesAmong,
+} from '../filter.ts';
+import type { ENTITY_PARAMETERS, IntervalInput, intervalOf, UNMARKED_ENTRY_PARAMETERS } from '../options.ts';
 import { gapText } from '../sentences.ts';
 import type { Lookup } from './look-up.ts';
 import type { LiveSearch } from './open-search.ts';

@@ -2,12 +2,11 @@ import { parseTime } from '../../cli/output/time.ts';
 import type { Store } from '../../client/store/store.ts';
 import type { Log } from '../../schema/log.ts';
 import type { Bounds } from '../archive/manifest.ts';
-import { readSegment, type ReadSegmentOptions } from '../archive/read-segment.ts';
-import { READERS } from '../archive/read-segment.ts';
+import { READERS, readSegment, type ReadSegmentOptions } from '../archive/read-segment.ts';
 import type { Segment } from '../archive/records/record.ts';
 import type { TailPosition, TimeRange } from '../entry.ts';
-import { Tail } from '../follow/follow.ts';
 import type { LogSource } from '../read-range.ts';
+import { Tail } from '../tail/follow.ts';
 import { type Lookup, partToRead } from './look-up.ts';
 
 export interface Timed {

@@ -6,7 +6,7 @@ import { beginArchive, findArchive } from '../../../src/logs/archive/manifest.ts
 import { recordPath } from '../../../src/logs/archive/records/record.ts';
 import { ArchiveWriter } from '../../../src/logs/archive/writer.ts';
 import { beginAt, type TailPosition } from '../../../src/logs/entry.ts';
-import { nothingVerified, verifyArchive } from '../../../src/logs/verify/verify.ts';
+import { nothingVerified, verifyArchive } from '../../../src/logs/prove/verify.ts';
 import type { Log } from '../../../src/schema/log.ts';
 import { Killed } from '../model.ts';
 import { readArchive } from './archived.ts';

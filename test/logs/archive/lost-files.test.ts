@@ -3,12 +3,11 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/base/system.ts';
 import { DirectoryStore } from '../../../src/client/store/directory-store.ts';
-import { filesLost } from '../../../src/logs/archive/archive-errors.ts';
-import { findLost, LostFilesWatch, type LostFiles } from '../../../src/logs/archive/lost-files.ts';
-import { filesNamedBy } from '../../../src/logs/archive/records/named-files.ts';
-import { ARCHIVE, type Link, recordPath } from '../../../src/logs/archive/records/record.ts';
-import { ArchiveWriter } from '../../../src/logs/archive/writer.ts';
 import type { StoredFile } from '../../../src/client/store/store.ts';
+import { filesLost } from '../../../src/logs/archive/archive-errors.ts';
+import { findLost, type LostFiles, LostFilesWatch } from '../../../src/logs/archive/lost-files.ts';
+import { ARCHIVE, filesNamedBy, type Link, recordPath } from '../../../src/logs/archive/records/record.ts';
+import { ArchiveWriter } from '../../../src/logs/archive/writer.ts';
 import type { Log } from '../../../src/schema/log.ts';
 import { buildArchive, filesIn, openStore, TENANT } from './build.ts';
 

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { expect, it } from 'vitest';
 import { FakeClock } from '../../support/clock.ts';
 import { errorIn, svcHere } from '../../support/run-here.ts';
-import { folder } from '../evidence/bundles.ts';
+import { folder } from '../prove/bundles.ts';
 import { buildArchive, filesIn, TENANT } from './build.ts';
 
 const START = Date.UTC(2026, 2, 1);

@@ -6,7 +6,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { beginArchive, findArchive, readManifest } from '../../../src/logs/archive/manifest.ts';
 import { keptFrom, Retention } from '../../../src/logs/archive/retention.ts';
 import type { Store } from '../../../src/client/store/store.ts';
-import { nothingVerified, verifyArchive } from '../../../src/logs/verify/verify.ts';
+import { nothingVerified, verifyArchive } from '../../../src/logs/prove/verify.ts';
 import { ArchiveWriter } from '../../../src/logs/archive/writer.ts';
 import { beginAt } from '../../../src/logs/entry.ts';
 import type { Log } from '../../../src/schema/log.ts';

@@ -13,7 +13,7 @@ import {
 } from '../../../src/logs/archive/manifest.ts';
 import { recordPath } from '../../../src/logs/archive/records/record.ts';
 import { nextCheckpoint, readPosition } from '../../../src/logs/archive/side-files.ts';
-import { nothingVerified, verifyArchive } from '../../../src/logs/verify/verify.ts';
+import { nothingVerified, verifyArchive } from '../../../src/logs/prove/verify.ts';
 import { ArchiveWriter } from '../../../src/logs/archive/writer.ts';
 import { beginAt, type TailPosition } from '../../../src/logs/entry.ts';
 import { Killed } from '../model.ts';

@@ -181,7 +181,7 @@ class World {
       retentionMs: this.past.manner.retentionMs,
       everyMs: 300 * SECOND,
       follow: false,
-      isNew: false,
+      beginsWithAll: false,
       onEvent: (event) => void (event.kind === 'gap' && this.gapsTold.push(event)),
     }).run();
   }

@@ -7,7 +7,7 @@ import { beginArchive, findArchive } from '../../../src/logs/archive/manifest.ts
 import type { ArchiveRecord } from '../../../src/logs/archive/records/record.ts';
 import type { LocalFile } from '../../../src/client/store/store.ts';
 import { ArchiveSync } from '../../../src/logs/archive/sync.ts';
-import { nothingVerified, verifyArchive } from '../../../src/logs/verify/verify.ts';
+import { nothingVerified, verifyArchive } from '../../../src/logs/prove/verify.ts';
 import { ArchiveWriter } from '../../../src/logs/archive/writer.ts';
 import { beginAt, type TailPosition } from '../../../src/logs/entry.ts';
 import type { LogSource } from '../../../src/logs/read-range.ts';
@@ -224,7 +224,7 @@ describe('an archive that follows', () => {
       retentionMs: 24 * HOUR,
       everyMs: 300_000,
       follow: true,
-      isNew: false,
+      beginsWithAll: false,
       onCommit: async () => void (commits += 1),
     }).run();
     await vi.waitFor(() => expect([writer.waiting, commits]).toEqual([2, 0]));

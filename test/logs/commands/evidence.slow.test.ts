@@ -12,7 +12,7 @@ import type { Log } from '../../../src/schema/log.ts';
 import { FakeClock } from '../../support/clock.ts';
 import { errorIn, svcHere } from '../../support/run-here.ts';
 import { buildArchive, filesIn, openStore, TENANT } from '../archive/build.ts';
-import { folder } from '../evidence/bundles.ts';
+import { folder } from '../prove/bundles.ts';
 
 const DAY = 86_400_000;
 const START = Date.UTC(2026, 0, 30);

@@ -8,8 +8,8 @@ import type { Log } from '../../../src/schema/log.ts';
 import { FakeClock } from '../../support/clock.ts';
 import { errorIn, svcHere } from '../../support/run-here.ts';
 import { buildArchive, openStore, TENANT } from '../archive/build.ts';
-import { bundleOf, check, POSIX } from '../evidence/bundles.ts';
-import { reviewedArchive } from '../review/reviewed.ts';
+import { bundleOf, check, POSIX } from '../prove/bundles.ts';
+import { reviewedArchive } from '../report/reviewed.ts';
 
 const NOW = Date.UTC(2026, 2, 4, 6);
 const HOUR = 3_600_000;

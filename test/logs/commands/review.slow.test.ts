@@ -7,7 +7,7 @@ import type { Log } from '../../../src/schema/log.ts';
 import { FakeClock } from '../../support/clock.ts';
 import { errorIn, KEY, svcHere } from '../../support/run-here.ts';
 import { buildArchive, TENANT } from '../archive/build.ts';
-import { folder } from '../evidence/bundles.ts';
+import { folder } from '../prove/bundles.ts';
 
 const NOW = Date.UTC(2026, 2, 2, 6);
 const HOUR = 3_600_000;

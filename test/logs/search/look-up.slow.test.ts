@@ -10,7 +10,7 @@ import { findOld } from '../../../src/logs/archive/retention.ts';
 import { IndexCache } from '../../../src/logs/search/index-cache.ts';
 import { IndexLookup, type Lookup, partToRead } from '../../../src/logs/search/look-up.ts';
 import { searchSegments } from '../../../src/logs/search/search-segments.ts';
-import { nothingVerified, verifyArchive } from '../../../src/logs/verify/verify.ts';
+import { nothingVerified, verifyArchive } from '../../../src/logs/prove/verify.ts';
 import type { Log } from '../../../src/schema/log.ts';
 import { temporaryDirectory } from '../../cli/config/support/system.ts';
 import { buildArchive, type Commit, filesIn, openStore, TENANT } from '../archive/build.ts';

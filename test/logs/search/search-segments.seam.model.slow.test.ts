@@ -96,7 +96,12 @@ async function bringUp(store: Store, service: ModelService): Promise<void> {
     const found = await findArchive(store);
     const last = found?.last ?? (await beginArchive(store, subject, begin));
     const writer = await ArchiveWriter.open(store, last, { tenantId: 'one', now: () => service.now() });
-    await new ArchiveSync(writer, service, { ...TIMES, everyMs: 20 * SECOND, follow: false, isNew: false }).run();
+    await new ArchiveSync(writer, service, {
+      ...TIMES,
+      everyMs: 20 * SECOND,
+      follow: false,
+      beginsWithAll: false,
+    }).run();
   });
 }
 

@@ -6,7 +6,7 @@ import { machineAhead } from '../../../../src/client/http/request.ts';
 import { FakeClock } from '../../../support/clock.ts';
 import { svcHere } from '../../../support/run-here.ts';
 import { startLogServer } from '../../commands/log-server.ts';
-import { bundleOf } from '../../evidence/bundles.ts';
+import { bundleOf } from '../../prove/bundles.ts';
 
 /** The service's time in these tests. */
 const NOW = Date.UTC(2026, 0, 5, 12);

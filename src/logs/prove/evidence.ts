@@ -1,0 +1,348 @@
+import { createHash } from 'node:crypto';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { createGzip } from 'node:zlib';
+import { SvcError } from '../../base/errors.ts';
+import { type Draft, sha256Of } from '../../base/files/draft.ts';
+import { holdsCardNumber } from '../../cli/output/formats.ts';
+import { startOfDay } from '../../cli/output/time.ts';
+import { readText, type Store } from '../../client/store/store.ts';
+import { DAY_MS } from '../../schema/durations.ts';
+import { type Bounds, noArchive, type SignedReview, signedReview } from '../archive/manifest.ts';
+import { readLines } from '../archive/read-segment.ts';
+import { type Finding, readRecords } from '../archive/records/chain.ts';
+import { ClockDifferences } from '../archive/records/clock.ts';
+import { Coverage, isoRange, type TimeCoverage } from '../archive/records/coverage.ts';
+import {
+  type BeginRecord,
+  damaged,
+  dayIn,
+  dayOf,
+  type DropRecord,
+  isDroppedBy,
+  isReview,
+  type Link,
+  type Segment,
+  UNKNOWN_DAY,
+} from '../archive/records/record.ts';
+import type { TimeRange } from '../entry.ts';
+import { text as README } from './evidence.md';
+import { text as SCRIPT } from './evidence.sh';
+import type { Verified } from './verify.ts';
+
+/** The content of a bundle: all records of the chain, and the files of complete days. Days are UTC dates. */
+export interface EvidencePlan {
+  readonly first: BeginRecord;
+  readonly last: Link;
+  readonly from: string;
+  readonly to: string;
+  readonly records: readonly Pick<Link, 'path' | 'sha256'>[];
+  readonly segments: readonly Segment[];
+  readonly entries: number;
+  /** The coverage by these records, which may be newer than the verified ones. */
+  readonly coverage: Coverage;
+  /** The requested time, from the beginning of a day until the end of one, or until now, and how much of it is covered. */
+  readonly requested: TimeCoverage;
+  /** The segments of earlier days, which are not in the bundle. */
+  readonly earlier: readonly Segment[];
+  readonly reviews: readonly SignedReview[];
+  readonly clocks: ClockDifferences;
+}
+
+/** Selects the content of a bundle. @throws SvcError as `readManifest`, `usage` for a time to come */
+export async function planEvidence(store: Store, request: Request): Promise<EvidencePlan> {
+  const { since, until } = request;
+  let from = since === undefined ? '0000-01-01' : dayOf(since);
+  const to = until === undefined ? '9999-12-31' : dayOf(until - 1);
+  const records: Pick<Link, 'path' | 'sha256'>[] = [];
+  let segments: Segment[] = [];
+  const coverage = new Coverage();
+  const clocks = new ClockDifferences();
+  const reviews: SignedReview[] = [];
+  let earlier: Segment[] = [];
+  let first: BeginRecord | undefined;
+  let last: Link | undefined;
+  for await (const link of readRecords(store)) {
+    last = link;
+    const { record, path, sha256 } = link;
+    records.push({ path, sha256 });
+    coverage.add(record);
+    clocks.add(record);
+    if (isReview(record)) reviews.push(signedReview(record, record.sequence));
+    if (record.kind === 'begin') first = record;
+    if (record.kind === 'segments') {
+      segments.push(...record.segments.filter(({ path: at }) => isOf(dayIn(at), from, to)));
+      earlier.push(...record.segments.filter(({ path: at }) => dayIn(at) < from));
+    }
+    if (record.kind !== 'dropped') continue;
+    earlier = earlier.filter(({ path: at }) => !isDroppedBy(record, at));
+    // Late entries of dropped months are left out too, so that the content depends only on the days.
+    const kept = record.before.slice(0, 10);
+    if (kept > from) from = kept;
+  }
+  if (first === undefined || last === undefined) throw await noArchive(store);
+  segments = segments.filter(({ path }) => isOf(dayIn(path), from, to));
+  const requested = coverage.of(requestedTime(request, coverage));
+  const range = { ...daysOf(requested, segments, from), requested };
+  const entries = segments.reduce((sum, segment) => sum + segment.entries, 0);
+  return { first, last, ...range, records, segments, entries, coverage, earlier, reviews, clocks };
+}
+
+/** The bounds that were typed, and the time of the request. */
+interface Request extends Bounds {
+  readonly now: number;
+}
+
+/** Returns the whole days that were requested; without options, those of the archive. The last one ends now, if it is not over. */
+function requestedTime({ since, until, now }: Request, coverage: Coverage): TimeRange {
+  const archived = coverage.whole();
+  const end = Math.max(now, archived?.to ?? now);
+  if (since !== undefined && since >= end)
+    throw new SvcError('usage', '--since takes a time in the past', { hint: 'Such as 30d.' });
+  const to = Math.min(until ?? (since === undefined ? archived?.to : undefined) ?? end, end);
+  const from = since ?? Math.min(archived?.from ?? to, to - 1);
+  return { from: startOfDay(from), to: Math.min(startOfDay(to - 1) + DAY_MS, end) };
+}
+
+/** Returns the first and the last day of a bundle: those requested that are kept, and those of entries with an odd time. */
+function daysOf({ from, to }: TimeRange, segments: readonly Segment[], kept: string) {
+  const days = segments.map(({ path }) => dayIn(path)).filter((day) => day !== UNKNOWN_DAY);
+  const sorted = [dayOf(from), dayOf(to - 1), ...days].toSorted();
+  const [earliest = kept, latest = kept] = [sorted[0], sorted.at(-1)];
+  return { from: earliest > kept ? earliest : kept, to: latest };
+}
+
+function isOf(day: string, from: string, to: string): boolean {
+  return day === UNKNOWN_DAY || (day >= from && day <= to);
+}
+
+export interface EvidenceOptions {
+  readonly verified: Verified;
+  readonly problems: readonly Finding[];
+  /** Further text files by their names, such as a page for people. */
+  readonly texts: Readonly<Record<string, string>>;
+  readonly signal: AbortSignal;
+  readonly onBytes: (bytes: number) => void;
+}
+
+/** Facts about a bundle that the auditor needs besides the bundle. */
+export interface WrittenEvidence {
+  /** The hash of `SHA256SUMS`. It proves the whole bundle, because SHA256SUMS lists every other file. */
+  readonly sumsSha256: string;
+  /** The number of entries with what looks like a card number. */
+  readonly cardNumbers: number;
+}
+
+/**
+ * Writes a bundle. The same archive, days and problems result in the same bytes.
+ * @throws SvcError `checksum_mismatch` if a file of the archive was changed, `local` if the bundle cannot be written
+ */
+export async function writeEvidence(
+  store: Store,
+  plan: EvidencePlan,
+  draft: Draft,
+  options: EvidenceOptions,
+): Promise<WrittenEvidence> {
+  const texts = textsOf(plan, options);
+  const files = new BundleFiles(store, plan, options);
+  const tar = tarOf(files.read(texts), Date.parse(plan.last.record.written_at));
+  let failure: unknown;
+  const write = async (chunk: Buffer): Promise<void> => {
+    await draft.write(chunk).catch((error: unknown) => {
+      failure ??= error;
+      throw error;
+    });
+  };
+  await pipeline(
+    Readable.from(tar, { objectMode: false }),
+    createGzip(),
+    async (chunks: AsyncIterable<Buffer>) => {
+      for await (const chunk of chunks) await write(chunk);
+    },
+    { signal: options.signal },
+  ).catch((error: unknown) => {
+    // A pipeline whose last function fails reports only that its input was aborted, not why the function failed.
+    throw failure ?? error;
+  });
+  return { sumsSha256: sha256Of(texts.SHA256SUMS), cardNumbers: files.cardNumbers };
+}
+
+/** Returns the text files of a bundle by their names. `SHA256SUMS` is last, because it lists all other files. */
+function textsOf(plan: EvidencePlan, options: EvidenceOptions) {
+  const script = SCRIPT.replace('@README@', sha256Of(README));
+  const statement = describe(plan, options);
+  const texts = { 'README.md': README, 'evidence.json': statement, 'verify.sh': script, ...options.texts };
+  const sums = [
+    ...Object.entries(texts).map(([path, text]) => `${sha256Of(text)}  ${path}\n`),
+    ...[...plan.records, ...plan.segments].map(({ path, sha256 }) => `${sha256}  ${path}\n`),
+  ];
+  return { ...texts, SHA256SUMS: sums.join('') };
+}
+
+/** Reads the files of a bundle, and counts entries with card numbers. */
+class BundleFiles {
+  cardNumbers = 0;
+  readonly #store: Store;
+  readonly #plan: EvidencePlan;
+  readonly #options: EvidenceOptions;
+
+  constructor(store: Store, plan: EvidencePlan, options: EvidenceOptions) {
+    this.#store = store;
+    this.#plan = plan;
+    this.#options = options;
+  }
+
+  /** Yields every file of the bundle. @throws SvcError `checksum_mismatch` if a file of the archive was changed */
+  async *read(texts: Readonly<Record<string, string>>): AsyncGenerator<TarFile> {
+    for (const [path, text] of Object.entries(texts)) yield textFile(path, text);
+    for (const { path, sha256 } of this.#plan.records) {
+      const text = (await readText(this.#store, path)) ?? '';
+      if (sha256Of(text) !== sha256) throw damaged(path, 'it was changed meanwhile');
+      yield textFile(path, text);
+    }
+    for (const segment of this.#plan.segments) {
+      const { path, bytes } = segment;
+      await this.#countCardNumbers(segment);
+      yield { path: FOLDER + path, bytes, content: checked(this.#store, segment, this.#options.onBytes) };
+    }
+  }
+
+  async #countCardNumbers(segment: Segment): Promise<void> {
+    for await (const block of readLines(this.#store, segment, { signal: this.#options.signal })) {
+      const lines = block.toString().split('\n');
+      for (const line of lines) if (holdsCardNumber(line)) this.cardNumbers += 1;
+    }
+  }
+}
+
+const FOLDER = 'evidence/';
+
+function textFile(path: string, text: string): TarFile {
+  const content = Buffer.from(text);
+  return { path: FOLDER + path, bytes: content.length, content: [content] };
+}
+
+async function* checked(store: Store, { path, bytes, sha256 }: Segment, onBytes: (bytes: number) => void) {
+  const hash = createHash('sha256');
+  let read = 0;
+  for await (const piece of store.stream(path)) {
+    hash.update(piece);
+    onBytes(piece.byteLength);
+    read += piece.byteLength;
+    if (read <= bytes) yield piece;
+  }
+  if (read !== bytes || hash.digest('hex') !== sha256) throw damaged(path, 'it is not the file that was written');
+}
+
+/**
+ * Returns the description of a bundle and its archive, without the time of its creation. The script in the bundle
+ * recomputes everything but `verified` from the records, with the members in this order.
+ */
+function describe({ first, last, from, to, ...plan }: EvidencePlan, { verified, problems }: EvidenceOptions): string {
+  const { coverage } = plan;
+  const { records, segments, entries, bytes, sha256 } = verified;
+  const description = {
+    version: 1,
+    service: first.service,
+    tenant_id: first.tenant_id,
+    from,
+    to,
+    requested: isoRange(plan.requested),
+    record: last.record.sequence,
+    sha256: last.sha256,
+    records: plan.records.length,
+    segments: plan.segments.length,
+    entries: plan.entries,
+    covered: coverage.covered().map(isoRange),
+    gaps: coverage.gaps().map(isoRange),
+    dropped: coverage.drops.map(dropOf),
+    reviews: plan.reviews.map(({ number, written_at, ...review }) => ({ number, written_at, ...review })),
+    clock: plan.clocks.all().map(({ direction, records: count, mostMs, from: begin, to: end }) => {
+      return { direction, records: count, most_ms: mostMs, from: begin, to: end };
+    }),
+    verified: { records, segments, entries, bytes, sha256, problems },
+  };
+  return `${JSON.stringify(description, undefined, 2)}\n`;
+}
+
+/** Copies the known members of a record of dropped months. */
+function dropOf({ before, written_at: at, by, months }: DropRecord) {
+  const known = months.map(({ month, segments, entries, bytes }) => ({ month, segments, entries, bytes }));
+  return { before, written_at: at, by, months: known };
+}
+
+/** A file in a tar archive. Its content must have exactly the given size. */
+export interface TarFile {
+  /** A relative path with `/`. */
+  readonly path: string;
+  readonly bytes: number;
+  readonly content: Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
+}
+
+const BLOCK = 512;
+const MAX_NAME = 100;
+const MAX_PREFIX = 155;
+
+/** Yields a tar archive (ustar) of files. The same files and time (epoch milliseconds) result in the same bytes. */
+async function* tarOf(files: AsyncIterable<TarFile>, time: number): AsyncGenerator<Uint8Array> {
+  for await (const { path, bytes, content } of files) {
+    yield* namedHeader(path, bytes, time);
+    yield* content;
+    yield padding(bytes);
+  }
+  yield new Uint8Array(2 * BLOCK);
+}
+
+/** Yields the header of a file. A path that does not fit is written before it as a pax record. */
+function* namedHeader(path: string, bytes: number, time: number): Generator<Uint8Array> {
+  const split = splitPath(path);
+  if (split) return yield header(split, { type: '0', bytes, time });
+  const record = Buffer.from(paxRecord(path));
+  yield header(['', 'pax'], { type: 'x', bytes: record.length, time });
+  yield record;
+  yield padding(record.length);
+  yield header(['', path.slice(-MAX_NAME)], { type: '0', bytes, time });
+}
+
+/** Splits a path into the two fields of a header; undefined if it does not fit. */
+function splitPath(path: string): readonly [prefix: string, name: string] | undefined {
+  if (path.length <= MAX_NAME) return ['', path];
+  const at = path.indexOf('/', path.length - MAX_NAME - 1);
+  return at < 0 || at > MAX_PREFIX ? undefined : [path.slice(0, at), path.slice(at + 1)];
+}
+
+// The length at the start of a pax record includes its own digits.
+function paxRecord(path: string): string {
+  const rest = ` path=${path}\n`;
+  const digits = String(rest.length + String(rest.length).length).length;
+  return `${rest.length + digits}${rest}`;
+}
+
+interface Entry {
+  readonly type: '0' | 'x';
+  readonly bytes: number;
+  readonly time: number;
+}
+
+function header([prefix, name]: readonly [string, string], { type, bytes, time }: Entry): Buffer {
+  const block = Buffer.alloc(BLOCK);
+  block.write(name, 0);
+  block.write(octal(0o600, 7), 100);
+  block.write(octal(0, 7) + octal(0, 7), 108);
+  block.write(octal(bytes, 11), 124);
+  block.write(octal(Math.floor(time / 1000), 11), 136);
+  block.write(`        ${type}`, 148);
+  block.write('ustar\u000000', 257);
+  block.write(prefix, 345);
+  const sum = block.reduce((total, byte) => total + byte, 0);
+  block.write(`${octal(sum, 6)} `, 148);
+  return block;
+}
+
+function octal(value: number, digits: number): string {
+  return `${value.toString(8).padStart(digits, '0')}\0`;
+}
+
+function padding(bytes: number): Uint8Array {
+  return new Uint8Array((BLOCK - (bytes % BLOCK)) % BLOCK);
+}

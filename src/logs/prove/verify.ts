@@ -1,0 +1,341 @@
+import { sideBySide } from '../../base/side-by-side.ts';
+import { countText } from '../../cli/output/time.ts';
+import { readText, type Store } from '../../client/store/store.ts';
+import { INDEX } from '../archive/index/segment-index.ts';
+import { type Manifest, noArchive, readManifest } from '../archive/manifest.ts';
+import { READERS } from '../archive/read-segment.ts';
+import { type ChainState, checkChain, type Finding, type Problem } from '../archive/records/chain.ts';
+import { ClockDifferences } from '../archive/records/clock.ts';
+import { Coverage } from '../archive/records/coverage.ts';
+import {
+  type ArchiveRecord,
+  type BeginRecord,
+  coversNothing,
+  type DropRecord,
+  isHidden,
+  isReview,
+  type Link,
+  MANIFEST,
+  parseRecord,
+  type RecordContent,
+  recordPath,
+  type ReviewRecord,
+  type Segment,
+  SEGMENTS,
+  UNKNOWN_DAY,
+} from '../archive/records/record.ts';
+import { dropProblems, keptFrom } from '../archive/retention.ts';
+import { checkSideFiles, contentOf } from '../archive/side-files.ts';
+import { unlessDamaged } from '../archive/unless-damaged.ts';
+import { reviewProblems } from '../report/review-rules.ts';
+import { checkSegment, type ListedSegment } from './check-segment.ts';
+import { awaitCommit, type CommitWait } from './commit-wait.ts';
+import { type CountedSegment, DroppedFiles, ListedSegments, UnlistedFiles } from './listed-files.ts';
+
+export interface VerifyOptions {
+  /** The hash of a record, saved earlier, that the chain must contain. */
+  readonly expect?: string | undefined;
+  /** Compares records with the names and sizes of files, and reads no segment. */
+  readonly manifestOnly?: boolean | undefined;
+  /** The months that retention must keep. Applies to drops after the expected record; without one, to all drops. */
+  readonly keep?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
+  readonly onProgress?: ((done: number, total: number) => void) | undefined;
+  /** How to wait for a commit that explains the only findings; without it, nothing is waited for. */
+  readonly commitWait?: CommitWait | undefined;
+}
+
+/** The totals of a verification. */
+export interface Verified {
+  begin: BeginRecord | undefined;
+  /** The hash of the newest record, which proves everything before it. */
+  sha256: string | undefined;
+  records: number;
+  /** The segments that are as they were written, and their entries. */
+  segments: number;
+  entries: number;
+  /** The number of entries of other tenants that share them. */
+  shared: number;
+  bytes: number;
+  /** The number of entries that retention dropped, by the records that listed them. */
+  dropped: number;
+  /** The files of dropped months that are still there. */
+  undeleted: readonly string[];
+  /** The number of segments whose index is damaged, or rules out one of their entries. */
+  otherIndexes: number;
+  /** The number of entries that records list in files that are gone or have other bytes. */
+  unread: number;
+  readonly coverage: Coverage;
+  readonly clocks: ClockDifferences;
+  /** The records of signed reviews, in order. */
+  readonly reviews: ReviewRecord[];
+}
+
+/** Returns the totals before anything is verified. */
+export function nothingVerified(): Verified {
+  const counts = { records: 0, segments: 0, entries: 0, shared: 0, bytes: 0, dropped: 0, unread: 0, otherIndexes: 0 };
+  return {
+    begin: undefined,
+    sha256: undefined,
+    ...counts,
+    undeleted: [],
+    coverage: new Coverage(),
+    clocks: new ClockDifferences(),
+    reviews: [],
+  };
+}
+
+/** Reads the manifest before anything else; undefined if it is damaged, which the findings show. */
+export function manifestOf(store: Store): Promise<Manifest | undefined> {
+  return unlessDamaged(readManifest(store));
+}
+
+/**
+ * Reads every byte of an archive, and yields batches of findings: everything that was changed, removed, reordered,
+ * truncated or added. `verified` is complete once all findings were read.
+ * @throws SvcError `not_found` if there is no archive at all, `local`
+ */
+export async function* verifyArchive(
+  store: Store,
+  options: VerifyOptions,
+  verified: Verified,
+): AsyncGenerator<readonly Finding[]> {
+  const unlisted = await UnlistedFiles.of(store);
+  const isExpected = options.expect === undefined;
+  const state = {
+    store,
+    options,
+    verified,
+    unlisted,
+    segments: new ListedSegments(),
+    droppedFiles: new DroppedFiles(),
+    isExpected,
+    ...noRecords(),
+  };
+  const readSegment = segmentReader(state);
+  let others = 0;
+  for await (const found of sideBySide(listedSegments(state), READERS, readSegment)) {
+    for (const finding of found) {
+      if (UNREAD.has(finding.problem)) state.segments.markUnread(finding.path);
+      if (finding.problem === 'missing') state.segments.addMissing(finding);
+    }
+    const findings = [...takeProblems(state), ...found.filter(({ problem }) => problem !== 'missing')];
+    others += findings.length;
+    yield findings;
+  }
+  await readNewerRecords(state);
+  if (others === 0) await awaitNextRecord(state);
+  await unlisted.forgetRemoved();
+  Object.assign(verified, state.segments.total, { undeleted: await state.droppedFiles.stillThere(store) });
+  const left = [
+    ...takeProblems(state),
+    ...state.segments.missing(),
+    ...unlisted.findings(state.known, state.contents.length === state.known + 1 ? state.written : state.known),
+  ];
+  if (state.newest === undefined && left.length === 0) throw await noArchive(store);
+  yield [...left, ...(await foreignFiles(store))];
+  if (!state.isExpected) yield [rewritten(state)];
+}
+
+/** The problems of segments whose entries cannot be counted as read. */
+const UNREAD: ReadonlySet<Problem> = new Set(['missing', 'changed', 'cut', 'grown']);
+
+/** The state that the steps of a verification share. */
+interface VerifyState {
+  readonly store: Store;
+  readonly options: VerifyOptions;
+  readonly verified: Verified;
+  readonly unlisted: UnlistedFiles;
+  readonly segments: ListedSegments;
+  readonly droppedFiles: DroppedFiles;
+  /** The two newest records read so far. */
+  links: readonly Link[];
+  readonly contents: RecordContent[];
+  /** The hashes of the records read so far, by their numbers. */
+  readonly hashes: string[];
+  newest: ChainState | undefined;
+  /** The number of the newest record, also of one that a run has committed since `newest`. */
+  known: number;
+  /** The number of the newest readable record that is more than a review or what killed runs left. */
+  written: number;
+  /** Whether the expected record was read, or no record is expected. */
+  isExpected: boolean;
+  /** Findings about records, yielded between those about segments. */
+  problems: Finding[];
+}
+
+function noRecords(): Pick<VerifyState, 'links' | 'contents' | 'hashes' | 'newest' | 'known' | 'written' | 'problems'> {
+  return { links: [], contents: [], hashes: [], newest: undefined, known: -1, written: -1, problems: [] };
+}
+
+/** Returns a function that checks one segment and reports the progress over all segments. */
+function segmentReader({
+  store,
+  options,
+  unlisted,
+  verified,
+}: VerifyState): (listed: ListedSegment) => Promise<Finding[]> {
+  const total = unlisted.segmentBytes;
+  let done = 0;
+  const onBytes = (bytes: number): void => {
+    done += bytes;
+    options.onProgress?.(done, total);
+  };
+  const onOtherIndex = (): void => void (verified.otherIndexes += 1);
+  const how = { signal: options.signal, isListedOnly: options.manifestOnly, onBytes, onOtherIndex };
+  return (listed) => checkSegment(store, listed, how);
+}
+
+function takeProblems(state: VerifyState): Finding[] {
+  const taken = state.problems;
+  state.problems = [];
+  return taken;
+}
+
+/** Reads the records in order, and yields the segments that they list. */
+async function* listedSegments(state: VerifyState): AsyncGenerator<ListedSegment> {
+  const chain = checkChain(state.store);
+  for (let step = await chain.next(); ; step = await chain.next()) {
+    if (step.done === true) {
+      state.newest = step.value;
+      state.known = step.value?.sequence ?? -1;
+      state.verified.sha256 = step.value?.sha256;
+      state.problems.push(...(await sideFileProblems(state)));
+      return;
+    }
+    if ('problem' in step.value) state.problems.push(step.value);
+    else yield* segmentsOf(state, step.value);
+  }
+}
+
+async function* segmentsOf(state: VerifyState, link: Link): AsyncGenerator<ListedSegment> {
+  const { verified, segments, unlisted, options } = state;
+  const { record, sha256 } = link;
+  state.problems.push(...contradictions(state, link));
+  state.contents.push(contentOf(record));
+  state.hashes[record.sequence] = sha256;
+  state.links = [...state.links.slice(-1), link];
+  state.isExpected ||= sha256 === options.expect;
+  unlisted.removeOthersOf(record);
+  state.droppedFiles.add(record);
+  verified.records += 1;
+  verified.coverage.add(record);
+  verified.clocks.add(record);
+  if (isReview(record)) verified.reviews.push(record);
+  if (!coversNothing(record)) state.written = record.sequence;
+  if (record.kind === 'begin') verified.begin = record;
+  if (record.kind === 'dropped') segments.drop(record);
+  if (record.kind !== 'segments') return;
+  const tenantId = verified.begin?.tenant_id;
+  for (const segment of record.segments) {
+    if (segments.isListedBefore(segment)) {
+      state.problems.push(listedTwice(segment));
+      unlisted.remove(segment.path);
+    } else {
+      segments.add(segment, tenantId);
+      yield { segment, sequence: record.sequence, tenantId, file: await unlisted.take(segment.path) };
+    }
+  }
+}
+
+function listedTwice({ path }: Segment): Finding {
+  return { problem: 'unfit', path, message: 'records list it twice: its entries would count twice' };
+}
+
+/** Returns what in a record contradicts the records before it. Records after an unreadable one cannot be compared. */
+function contradictions(state: VerifyState, { record, path }: Link): Finding[] {
+  const { links, contents, segments, options, isExpected } = state;
+  const before = links.at(-1)?.record;
+  if (before === undefined || contents.length !== record.sequence) return [];
+  const unfit = (message: string): Finding => ({ problem: 'unfit', path, message });
+  if (record.kind === 'segments' && Date.parse(record.read_from) < Date.parse(before.position.read_to))
+    return [unfit('it covers time that records before it have read or missed')];
+  if (isReview(record)) return reviewProblems(record, { ...knownOf(state, record), before }).map(unfit);
+  if (record.kind !== 'dropped') return [];
+  const taken = segments.droppedBy(record);
+  const unexpected = isExpected ? unexpectedDrop(record, taken, options) : undefined;
+  const problems = dropProblems(record, { taken, before }).map(unfit);
+  return unexpected === undefined ? problems : [...problems, { problem: 'dropped', path, message: unexpected }];
+}
+
+/** Returns what the records so far say of a review. */
+function knownOf({ segments, hashes, verified: { coverage, reviews } }: VerifyState, { review }: ReviewRecord) {
+  const timeless = segments.entriesOf({ from: UNKNOWN_DAY, to: UNKNOWN_DAY });
+  const earlier = reviews.map((each) => each.review);
+  return { coverage, hashes, entries: segments.entriesOf(review), timeless, earlier };
+}
+
+/** Returns why a drop is unexpected: it follows the expected record, or takes months that retention must keep. */
+function unexpectedDrop(
+  record: DropRecord & ArchiveRecord,
+  taken: readonly CountedSegment[],
+  { expect, keep }: VerifyOptions,
+): string | undefined {
+  if (expect === undefined && keep === undefined) return undefined;
+  const end = Date.parse(record.position.read_to);
+  if (keep !== undefined && Date.parse(record.before) <= keptFrom(end, keep)) return undefined;
+  const entries = taken.reduce((sum, counted) => sum + counted.entries, 0);
+  const since = expect === undefined ? '' : ' after the expected record';
+  const allowed = keep === undefined ? '' : `, which is newer than ${countText(keep, 'month')}`;
+  return `${record.by} dropped ${countText(entries, 'entry')} from before ${record.before}${since}${allowed}`;
+}
+
+async function sideFileProblems({ store, newest, links, contents }: VerifyState): Promise<Finding[]> {
+  const sequence = newest?.sequence ?? -1;
+  const isWhole = contents.length === sequence + 1;
+  const found: Finding[] = [];
+  for await (const finding of checkSideFiles(store, links, isWhole ? contents : undefined)) found.push(finding);
+  // A concurrent run may have committed more and removed these files.
+  const isOutdated = found.length > 0 && (await readText(store, recordPath(sequence + 1))) !== undefined;
+  return isOutdated ? [] : found;
+}
+
+/** Reads records that a concurrent run has committed meanwhile, if they may explain unlisted or missing files. */
+async function readNewerRecords(state: VerifyState): Promise<void> {
+  const { store, unlisted, segments } = state;
+  while (!unlisted.isEmpty || segments.hasMissing) {
+    const record = await unlessDamaged(recordAt(store, state.known + 1));
+    if (record === undefined) return;
+    state.known += 1;
+    unlisted.removeOthersOf(record);
+    if (record.kind === 'segments') for (const { path } of record.segments) unlisted.remove(path);
+    if (record.kind === 'dropped') segments.drop(record);
+  }
+}
+
+/** Waits for a concurrent run to name the only files that no record lists. */
+async function awaitNextRecord(state: VerifyState): Promise<void> {
+  const { known, unlisted, segments, problems, options } = state;
+  const areOthers = segments.hasMissing || problems.length > 0;
+  if (options.commitWait === undefined || areOthers || known < 0) return;
+  if (unlisted.isEmpty || !unlisted.areOf(known + 1)) return;
+  await awaitCommit(options.commitWait, options.signal, async () => {
+    await unlisted.forgetRemoved();
+    await readNewerRecords(state);
+    return unlisted.isEmpty;
+  });
+}
+
+async function recordAt(store: Store, sequence: number): Promise<ArchiveRecord | undefined> {
+  const text = await readText(store, recordPath(sequence));
+  return text === undefined ? undefined : parseRecord(text, recordPath(sequence)).record;
+}
+
+/** Finds files and folders at the top level that do not belong to the archive. */
+async function foreignFiles(store: Store): Promise<Finding[]> {
+  const names = await store.names();
+  const foreign = names.filter(
+    (name) => ![MANIFEST, INDEX].includes(name) && !isHidden(name) && !name.startsWith(SEGMENTS),
+  );
+  const found: string[] = [];
+  for (const name of foreign) if (name.endsWith('/') || (await store.find(name)) !== undefined) found.push(name);
+  return found.map((path) => ({ problem: 'unlisted', path, message: 'it does not belong to the archive' }));
+}
+
+function rewritten({ store, options }: VerifyState): Finding {
+  return {
+    problem: 'rewritten',
+    path: store.name,
+    message: `no record has the hash ${options.expect ?? ''}: the archive is another one, or was recreated`,
+  };
+}

@@ -1,0 +1,139 @@
+import { countText, formatNumber } from '../../cli/output/time.ts';
+import { type ActorLabels, actorText } from '../actor.ts';
+import { type DayFindings, LEAST_PAST_DAYS, MOST_GROUPS, PAST_DAYS, type ReviewRow } from './review.ts';
+
+/** A number for each kind of finding; null for a kind that could not be judged. */
+export type Counts<Kind extends string = string> = Readonly<Record<Kind, number | null>>;
+
+/** The kinds of findings of a day. */
+export type FindingKind = 'deletions' | 'changes' | 'new_actors' | 'new_operations';
+
+/** The findings of a day or of an access review, counted. */
+export interface CountedFindings<Kind extends string = string> {
+  /**
+   * Deletions and changes: groups of entries with the same type, operation and actor, of which 1,001 stand for any larger
+   * number. Other kinds: actors or operations.
+   */
+  readonly findings: Counts<Kind>;
+  /** The number of log entries of each kind. Reviews of access do not have it. */
+  readonly findings_entries?: Counts<Kind> | null | undefined;
+}
+
+/** The findings of a day, counted. */
+export type DayCounts = Readonly<Record<'findings' | 'findings_entries', Counts<FindingKind>>>;
+
+/** Counts the findings of a day: the numbers that every page, message and record shows. */
+export function countFindings(day: Pick<DayFindings, FindingKind>): DayCounts {
+  const ofEach = (count: (rows: readonly ReviewRow[]) => number): Counts<FindingKind> => {
+    const of = (kind: FindingKind): number | null => (day[kind] === null ? null : count(day[kind]));
+    const [deletions, changes] = [of('deletions'), of('changes')];
+    return { deletions, changes, new_actors: of('new_actors'), new_operations: of('new_operations') };
+  };
+  return {
+    findings: ofEach((rows) => rows.length),
+    findings_entries: ofEach((rows) => rows.reduce((sum, { count }) => sum + count, 0)),
+  };
+}
+
+/** Whether there is any finding. */
+export function hasFindings({ findings }: CountedFindings): boolean {
+  return Object.values(findings).some((count) => count !== null && count > 0);
+}
+
+/** Returns the numbers of all kinds: `deletions 42 in 12 groups, new actors unknown`. */
+export function findingsText(counted: CountedFindings): string {
+  const kinds = Object.keys(counted.findings);
+  return kinds.map((kind) => `${kind.replaceAll('_', ' ')} ${findingText(counted, kind)}`).join(', ');
+}
+
+/** Like `findingsText`, but only the kinds of which there are some; `none` without any. */
+export function foundText({ findings, findings_entries }: CountedFindings): string {
+  const some = Object.entries(findings).filter(([, count]) => count !== 0 && count !== null);
+  return some.length === 0 ? 'none' : findingsText({ findings: Object.fromEntries(some), findings_entries });
+}
+
+/** The kinds whose findings are entries. Each of the others is about an actor or an operation. */
+const OF_ENTRIES: ReadonlySet<string> = new Set<FindingKind>(['deletions', 'changes']);
+
+/** Returns the number of one kind: `42 in 12 groups`, `3 with 15 entries`, `unknown`. */
+function findingText<Kind extends string>(counted: CountedFindings<Kind>, kind: NoInfer<Kind>): string {
+  const { findings, findings_entries: entries } = counted;
+  const found = findings[kind] ?? null;
+  const inEntries = entries?.[kind] ?? null;
+  if (found === null) return 'unknown';
+  if (found === 0) return '0';
+  if (OF_ENTRIES.has(kind)) {
+    const groups = found > MOST_GROUPS ? `more than ${countText(MOST_GROUPS, 'group')}` : countText(found, 'group');
+    if (inEntries === null) return groups;
+    return inEntries === found && found <= MOST_GROUPS
+      ? formatNumber(found)
+      : `${formatNumber(inEntries)} in ${groups}`;
+  }
+  return inEntries === null ? formatNumber(found) : `${formatNumber(found)} with ${countText(inEntries, 'entry')}`;
+}
+
+/** The findings of a day or of a shift, counted. */
+export type Findings = Pick<DayFindings, FindingKind | 'past_days'> & DayCounts;
+
+/** The parts of a review that are lists of entries, with the sentences for empty ones. */
+export const REVIEW_PARTS = [
+  ['deletions', 'Deletions', 'nothing was deleted'],
+  ['changes', 'Changes of applications, keys and tenant', 'nothing of these was changed'],
+  ['new_actors', `Actors not seen in the ${PAST_DAYS} days before`, 'no new actors'],
+  ['new_operations', `Operations not seen in the ${PAST_DAYS} days before`, 'no new operations'],
+] as const satisfies readonly Part[];
+
+/** A part with its heading, and the sentence for none. */
+export type Part = readonly [name: FindingKind, heading: string, nothing: string];
+
+/** Returns why nothing is called new. */
+export function skippedText({ past_days: days }: Pick<Findings, 'past_days'>): string {
+  return days < LEAST_PAST_DAYS
+    ? `skipped: the archive covers ${formatNumber(days)} of the ${PAST_DAYS} days before, and ${LEAST_PAST_DAYS} are needed`
+    : 'skipped: too many different ones to compare';
+}
+
+/** Returns the heading of a part, with the number of its findings if there are any. */
+export function headingOf(title: string, name: Part[0], review: DayCounts): string {
+  return review.findings[name] ? `${title}: ${findingText(review, name)}` : title;
+}
+
+/** What one actor did, as it is said in a summary. */
+export interface ActorShare {
+  /** The actor's name, or its type and short id. */
+  readonly actor: string;
+  readonly count: number;
+  /** The number of entries of each kind, the most frequent first. */
+  readonly kinds: readonly (readonly [kind: string, count: number])[];
+}
+
+/** Groups rows by their actors, the most active first. `kindOf` says what is counted, such as the type of entity. */
+export function byActor(
+  rows: readonly ReviewRow[],
+  labels: ActorLabels,
+  kindOf: (row: ReviewRow) => string,
+): ActorShare[] {
+  const groups = new Map<string, { actor: string; count: number; kinds: Map<string, number> }>();
+  for (const row of rows) {
+    // Two actors with the same text are two groups.
+    const key = JSON.stringify([row.actor_type, row.actor_id]);
+    const group = groups.get(key) ?? { actor: actorText(row, labels) || 'no actor', count: 0, kinds: new Map() };
+    groups.set(key, group);
+    group.count += row.count;
+    const kind = kindOf(row) || 'others';
+    group.kinds.set(kind, (group.kinds.get(kind) ?? 0) + row.count);
+  }
+  return [...groups.values()]
+    .toSorted((one, other) => other.count - one.count)
+    .map(({ actor, count, kinds }) => ({ actor, count, kinds: [...kinds].toSorted(([, a], [, b]) => b - a) }));
+}
+
+/** Returns what a deletion deleted: the type of the entity. */
+export function deletedKind({ entity_type: type }: ReviewRow): string {
+  return type ?? '';
+}
+
+/** Returns what a change did: its operation and the type of the entity. */
+export function changedKind({ operation, entity_type: type }: ReviewRow): string {
+  return [operation, type].filter((part) => part !== null).join(' ');
+}

@@ -1,0 +1,105 @@
+import { SvcError } from '../../base/errors.ts';
+import type { Context } from '../../cli/app/command.ts';
+import { option, typedCommand } from '../../cli/app/hint.ts';
+import { wrapWords } from '../../cli/output/text.ts';
+import { formatPercent, isoTime, utcTime } from '../../cli/output/time.ts';
+import type { ActorLabels } from '../actor.ts';
+import type { MissingText } from '../archive/archive-text.ts';
+import type { Interval } from '../count.ts';
+import { DEFAULT_RETENTION_MS, LEAST_GAP_MS } from '../entry.ts';
+import { filterWords } from '../filter.ts';
+import { requireKept } from '../list/list-report.ts';
+import { type RetentionInput, retentionWords } from '../options.ts';
+import { type Part, REVIEW_PARTS } from './findings.ts';
+import { summaryLines } from './review-terminal.ts';
+import type { Shift, ShiftFilter } from './shift.ts';
+
+export const SHIFT_TITLE = 'Shift, read live';
+/** The most actors that a table names. */
+const MAX_ACTORS = 10;
+
+/** Returns the parts of a shift. A filter, or a beginning that was not read, may leave entries out. */
+export function shiftParts(shift: Shift, isFiltered: boolean): Part[] {
+  const among = [...(isFiltered ? ['that match'] : []), ...(partText(shift) === undefined ? [] : ['that were read'])];
+  const none = `none among the entries ${among.join(' and ')}`;
+  const isShown = ([name]: Part): boolean =>
+    name === 'deletions' || name === 'changes' || (name === 'new_actors' && shift.hasPast);
+  return REVIEW_PARTS.filter(isShown).map(([name, heading, nothing]) => [
+    name,
+    heading,
+    among.length === 0 ? nothing : none,
+  ]);
+}
+
+/** Returns what a terminal shows of a shift before its counts: what was not read, then who deleted and changed what. */
+export function shiftLines(
+  context: Pick<Context, 'out' | 'palette' | 'unicode' | 'plain'>,
+  shift: Shift,
+  { labels, isFiltered }: { readonly labels: ActorLabels; readonly isFiltered: boolean },
+): string[] {
+  const part = partText(shift);
+  const warning = part === undefined ? [] : wrapWords(part, context.out.width).map(context.palette.bad);
+  const tables = shiftParts(shift, isFiltered).flatMap((one) =>
+    [''].concat(summaryLines(context, shift.findings, labels, one, { actors: MAX_ACTORS, kinds: Infinity })),
+  );
+  return [...warning, ...tables];
+}
+
+/** Returns which part of a shift was read, and its share of the time: undefined if all of it was. */
+function partText({ requested, interval }: Pick<Shift, 'requested' | 'interval'>): string | undefined {
+  if (interval.since <= requested.since) return undefined;
+  const share = formatPercent((interval.until - interval.since) / (requested.until - requested.since));
+  const [day] = isoTime(requested.since).split('T');
+  const isOneDay = isoTime(requested.until).startsWith(`${day}T`);
+  const timeOf = (at: number): string => {
+    const time = utcTime(at).replace(/:00Z$/, 'Z');
+    return isOneDay ? time.slice('2026-01-31 '.length) : time;
+  };
+  const rangeOf = ({ since, until }: Interval): string => `${timeOf(since)} to ${timeOf(until)}`;
+  return `read ${rangeOf(interval)} of ${rangeOf(requested)}${isOneDay ? ` on ${day}` : ''} (${share})`;
+}
+
+/** Returns the part of a shift that was not read, or that the service no longer kept, and why. */
+export function missingOf(shift: Shift, { retention }: RetentionInput): MissingText[] {
+  const { requested, interval, oldest, now } = shift;
+  const part = partText(shift);
+  const edge = Math.min(now - (retention ?? DEFAULT_RETENTION_MS), oldest, requested.until);
+  const to = part === undefined ? edge : interval.since;
+  if (part === undefined && edge - requested.since < LEAST_GAP_MS) return [];
+  const reason = part ?? 'older than the service keeps them';
+  return [{ from: isoTime(requested.since), to: isoTime(to), reason }];
+}
+
+/**
+ * Reports what of a shift was not read, or is no longer kept, and the command for the rest.
+ * @throws SvcError `entries_missing` with --strict
+ */
+export async function requireShift(context: Context, input: ShiftFilter, shift: Shift): Promise<void> {
+  const { requested, interval, oldest, now } = shift;
+  const part = partText(shift);
+  if (part === undefined) {
+    if (missingOf(shift, input).length === 0) return;
+    return requireKept(context, requested, input, { more: false, oldest }, now);
+  }
+  const next = [
+    'logs',
+    'stats',
+    ...option('--since', isoTime(requested.since)),
+    ...option('--until', isoTime(interval.since)),
+    ...filterWords(input),
+    ...(input.hideOwnReads ? ['--hide-own-reads'] : []),
+    ...option('--archive', input.archive),
+    ...option('--max', input.max?.toString()),
+    ...retentionWords(input),
+    // The page of the part that was read must not be replaced by that of the rest.
+    ...option('--html', input.html === undefined ? undefined : '<file>'),
+  ];
+  if (input.strict)
+    throw new SvcError('entries_missing', part, { hint: 'The rest is older, and was not counted. To read it:', next });
+  const { notices, globals, system } = context;
+  // A warning is shown with --quiet too.
+  if (notices.shows('normal')) notices.failure(part);
+  else notices.warn(part);
+  notices.note('for the rest');
+  notices.command(typedCommand(next, globals, system));
+}

@@ -1,0 +1,252 @@
+import type { Context } from '../../cli/app/command.ts';
+import { serviceOf } from '../../cli/app/service.ts';
+import { countText, parseTime, SECOND_MS, utcTime, wholeSecond } from '../../cli/output/time.ts';
+import type { Client } from '../../client/api/client.ts';
+import { DAY_MS } from '../../schema/durations.ts';
+import type { Log } from '../../schema/log.ts';
+import { checkSubject, readManifest } from '../archive/manifest.ts';
+import { countEntries, openArchive } from '../archive/open-archive.ts';
+import { bucketOf, type Interval, LogCounts } from '../count.ts';
+import { DEFAULT_OVERLAP_MS, DEFAULT_RETENTION_MS } from '../entry.ts';
+import { entityFilter, type EntryFilter, matches, reportFiltered } from '../filter.ts';
+import { type IntervalInput, intervalOf, type RetentionInput } from '../options.ts';
+import type { OwnReads } from '../own-reads.ts';
+import { type LogSource, serviceLogs } from '../read-range.ts';
+import { ServiceInterval } from '../service-interval.ts';
+import { beginNow } from '../tail/follow-logs.ts';
+import { lastEntries } from '../tail/last-entries.ts';
+import { DeletedEntities, type DeletedEntity } from './deleted.ts';
+import { countFindings, type Findings } from './findings.ts';
+import { ChangeCounts, PAST_DAYS, pastOf, SeenValues } from './review.ts';
+
+/** The actors of an archive in the 30 days before a shift, with which those of the shift are compared. */
+export interface PastActors {
+  readonly seen: SeenValues;
+  /** How many of the days are archived, and whether these are enough. */
+  readonly days: number;
+  readonly isLong: boolean;
+  /** Fails if the entries of the shift are of another tenant. @throws SvcError `config` */
+  readonly checkTenant: (tenantId: string | undefined) => void;
+}
+
+/** Reads who acted before a shift. @throws SvcError as `readManifest`, `config` for an archive of another service */
+async function readPastActors(context: Context, dir: string, since: number): Promise<PastActors> {
+  const store = await openArchive(context, dir);
+  const bounds = { since: since - PAST_DAYS * DAY_MS, until: since };
+  const manifest = await readManifest(store, bounds);
+  checkSubject(store, manifest, { service: serviceOf(context) });
+  const seen = new SeenValues('actor');
+  const { segments, coverage } = manifest;
+  const reading = { dir, label: 'archive', store, segments, ...bounds };
+  await countEntries(context, { ...reading, onGroup: (log, bucket) => seen.add(log, bucket, false) });
+  const checkTenant = (tenantId: string | undefined): void => checkSubject(store, manifest, { tenantId });
+  return { seen, ...pastOf(coverage.covered(), since), checkTenant };
+}
+
+/** What a shift shows beside its counts. No actor is called new without an archive. */
+export interface ShiftFindings extends Findings {
+  /** The first thousand deletions. */
+  readonly deleted: readonly DeletedEntity[];
+}
+
+/** The reads of the logs by the application of this key, and all other entries. */
+export interface OwnShare {
+  /** One of the reads, which says who the actor is. */
+  readonly sample: Log;
+  readonly count: number;
+  readonly rest: LogCounts;
+}
+
+/** What the entries of a shift are compared with. */
+interface Comparison {
+  /** The reads that are counted apart, or left out. */
+  readonly own: OwnReads | undefined;
+  readonly hidesOwn: boolean;
+  readonly past: PastActors | undefined;
+}
+
+/** Counts the entries of a shift, in any order and in constant memory. */
+class ShiftCounts {
+  readonly all = new LogCounts();
+  readonly #own: OwnReads | undefined;
+  readonly #hidesOwn: boolean;
+  readonly #past: PastActors | undefined;
+  readonly #rest = new LogCounts();
+  readonly #changes = new ChangeCounts();
+  readonly #deleted = new DeletedEntities();
+
+  constructor({ own, hidesOwn, past }: Comparison) {
+    this.#own = own;
+    this.#hidesOwn = hidesOwn;
+    this.#past = past;
+  }
+
+  add(log: Log): void {
+    const isOwn = this.#own !== undefined && !this.#own.shows(log);
+    if (isOwn && this.#hidesOwn) return;
+    this.all.add(log);
+    if (!isOwn && this.#own !== undefined) this.#rest.add(log);
+    const at = parseTime(log.created_at);
+    this.#changes.add(log, bucketOf(at));
+    this.#deleted.add(log);
+    if (at !== undefined) this.#past?.seen.add(log, bucketOf(at), true);
+  }
+
+  /** Returns the own reads that were counted, if there are any. */
+  share(): OwnShare | undefined {
+    if (this.#own === undefined || this.#hidesOwn || this.#own.count === 0) return undefined;
+    return { sample: this.#own.sample, count: this.#own.count, rest: this.#rest };
+  }
+
+  findings(): ShiftFindings {
+    const past = this.#past;
+    const rows = {
+      ...this.#changes.rows(),
+      new_actors: past?.isLong ? past.seen.news() : null,
+      new_operations: null,
+      past_days: past?.days ?? 0,
+    };
+    return { ...rows, ...countFindings(rows), deleted: this.#deleted.list() };
+  }
+}
+
+/** The entries of the service in a time, as far as they were read. */
+export interface Shift {
+  readonly counts: LogCounts;
+  readonly findings: ShiftFindings;
+  /** Undefined where nothing shows which reads are this key's own. */
+  readonly own: OwnShare | undefined;
+  /** Whether the actors were compared with those of an archive. */
+  readonly hasPast: boolean;
+  /** The requested time, and the part of it that was read: the newest one. */
+  readonly requested: Interval;
+  readonly interval: Interval;
+  /** The time of the oldest entry that was read; infinite without any. */
+  readonly oldest: number;
+  /** The service's time at the end. */
+  readonly now: number;
+  readonly tenantId: string | undefined;
+}
+
+/** A page of entries, the least that a shift can read. */
+const LEAST_READ = 100;
+/** The most entries to read without --max: a minute at the rate of the key. */
+const MOST_READ = 20_000;
+export type ShiftFilter = EntryFilter &
+  IntervalInput &
+  RetentionInput & { readonly max: number | undefined } & ShiftOptions;
+
+interface ShiftOptions {
+  readonly hideOwnReads: boolean | undefined;
+  /** The archive with whose actors those of the shift are compared. */
+  readonly archive: string | undefined;
+  /** The file that a page of the shift is written to. */
+  readonly html: string | undefined;
+}
+
+/**
+ * Reads the service's entries of a time backwards, the newest first, because the service cannot filter by operation and may
+ * have too many. Each is counted once even if pages shift meanwhile. `own` are the reads to count apart or to hide.
+ */
+export async function readShift(context: Context, input: ShiftFilter, own: OwnReads | undefined): Promise<Shift> {
+  const { client, times, begin, past } = await openShift(context, input);
+  const counts = new ShiftCounts({ own, hidesOwn: input.hideOwnReads === true, past });
+  const seen = { read: 0, oldest: Infinity, tenantId: undefined as string | undefined };
+  const live = context.progress.watching('logs');
+  const count = (log: Log, at: number | undefined): void => {
+    if (at !== undefined && (at < begin() || at >= (times.value.until ?? Infinity))) return;
+    seen.read += 1;
+    seen.oldest = Math.min(seen.oldest, at ?? Infinity);
+    seen.tenantId ??= log.tenant_id ?? undefined;
+    if (matches(log, input)) counts.add(log);
+  };
+  const source = settling(times, serviceLogs(client, entityFilter(input)));
+  const reading = lastEntries(source, {
+    count: Infinity,
+    // A range may end in the middle of a page.
+    mostRead: (input.max ?? MOST_READ) - LEAST_READ + 1,
+    // The first response may show other times than this machine's clock.
+    get since() {
+      return wholeSecond(begin());
+    },
+    get until() {
+      const { until } = times.value;
+      return until === undefined ? undefined : wholeSecond(until + SECOND_MS - 1);
+    },
+    overlapMs: DEFAULT_OVERLAP_MS,
+    retentionMs: input.retention ?? DEFAULT_RETENTION_MS,
+    keep: (log) => {
+      const at = parseTime(log.created_at);
+      count(log, at);
+      live?.update({ state: `${countText(seen.read, 'entry')} read${at === undefined ? '' : `, ${utcTime(at)}`}` });
+      return false;
+    },
+    onTimeless: (log) => count(log, undefined),
+  }).finally(() => live?.fail());
+  const back = await ifBegun(reading, times, () => settleAgain(times, client, input));
+  past?.checkTenant(seen.tenantId);
+  reportFiltered(context, input, { shown: counts.all.entries, read: seen.read });
+  return {
+    counts: counts.all,
+    findings: counts.findings(),
+    own: counts.share(),
+    hasPast: past !== undefined,
+    ...rangesOf(begin(), times.value.until, { now: client.now(), readFrom: back.readFrom }),
+    oldest: seen.oldest,
+    tenantId: seen.tenantId,
+  };
+}
+
+/** Returns the range that was requested, and the one that was read. */
+function rangesOf(
+  since: number,
+  until: number | undefined,
+  { now, readFrom }: Readonly<Record<'now' | 'readFrom', number>>,
+): Pick<Shift, 'requested' | 'interval' | 'now'> {
+  const to = until ?? now;
+  return { requested: { since, until: to }, interval: { since: Math.max(since, readFrom), until: to }, now };
+}
+
+/** Opens what a shift is read from, and its times. `begin` returns its beginning. */
+async function openShift(context: Context, input: ShiftFilter) {
+  // Times that contradict each other end the command before it needs a key.
+  intervalOf(input, context.clock.now());
+  const client = await context.client();
+  const times = new ServiceInterval(client, input);
+  const begin = (): number => times.value.since ?? (times.value.until ?? times.now) - DAY_MS;
+  // The archive is read up to the shift, and a shift that seems to be in the future is not read at all.
+  if (input.archive !== undefined || begin() > client.now()) {
+    await settleAgain(times, client, input);
+  }
+  const past = input.archive === undefined ? undefined : await readPastActors(context, input.archive, begin());
+  return { client, times, begin, past };
+}
+
+/** Awaits the reading of a shift. Where the range begins after the service's time, every other error is a consequence of that. */
+async function ifBegun<T>(reading: Promise<T>, times: ServiceInterval, settle: () => Promise<void>): Promise<T> {
+  try {
+    return await reading;
+  } finally {
+    if (times.isInDoubt) await settle();
+    times.requireBegun();
+  }
+}
+
+/** Resolves the times of a shift by a request that only learns the service's time. */
+async function settleAgain(times: ServiceInterval, client: Client, input: ShiftFilter): Promise<void> {
+  await beginNow(client, entityFilter(input), (now) => now);
+  times.settle();
+}
+
+/** Resolves the times of a shift when the first pages show the service's time. */
+function settling(times: ServiceInterval, source: LogSource): LogSource {
+  return {
+    ...source,
+    async *pages(range, pageSize) {
+      for await (const page of source.pages(range, pageSize)) {
+        times.settle();
+        yield page;
+      }
+    },
+  };
+}

@@ -1,0 +1,186 @@
+import { isSvcError } from '../../base/errors.ts';
+import type { Context } from '../../cli/app/command.ts';
+import type { WaitProgress } from '../../cli/output/progress.ts';
+import { countText, formatDuration, utcTime } from '../../cli/output/time.ts';
+import { HOUR_MS } from '../../schema/durations.ts';
+import type { Log } from '../../schema/log.ts';
+import type { ActorNames } from '../actor-names.ts';
+import { actorText } from '../actor.ts';
+import type { TailPosition } from '../entry.ts';
+import { MalformedEntries } from '../list/read-list.ts';
+import { hiddenText, type OwnReads } from '../own-reads.ts';
+import { gapText } from '../sentences.ts';
+import type { TailEvent } from './follow.ts';
+import type { Resuming } from './start.ts';
+
+/** Reports outages, recoveries and gaps on stderr, with a live line on a terminal. */
+export class FollowNotices {
+  /** The number of time ranges in which entries may be missing. */
+  gaps = 0;
+  /** Why the newest poll failed; undefined if it did not. */
+  outage: string | undefined;
+  protected readonly context: Context;
+  readonly #live: WaitProgress | undefined;
+  readonly #idle: string;
+  #isDisconnected = false;
+
+  constructor(context: Context, live: WaitProgress | undefined, idle: string) {
+    this.context = context;
+    this.#live = live;
+    this.#idle = idle;
+    context.onClose(() => this.stop());
+  }
+
+  show(event: TailEvent): void {
+    const { notices, clock } = this.context;
+    switch (event.kind) {
+      case 'disconnected':
+        this.#isDisconnected = true;
+        this.outage = event.reason;
+        notices.warn(`disconnected: ${event.reason}; retrying`);
+        return this.#live?.update({ state: 'disconnected', nextPollAt: clock.now() + event.nextMs });
+      case 'caught up':
+        if (this.#isDisconnected) notices.note(this.caughtUp(event));
+        this.#isDisconnected = false;
+        this.outage = undefined;
+        return;
+      case 'catching up':
+        this.outage = undefined;
+        return this.#live?.update({ state: `${formatDuration(event.now - event.readTo)} behind` });
+      case 'polled':
+        this.outage = undefined;
+        this.polled();
+        return this.#live?.update({ state: this.#idle + this.hiddenText(), nextPollAt: clock.now() + event.nextMs });
+      case 'gap':
+        this.gaps += 1;
+        return notices.warn(`${gapText(event)}: older than the service keeps them (--retention)`);
+      case 'delayed':
+        return notices.note(
+          event.isDelayed
+            ? `too many entries to read each twice: they now come ${formatDuration(event.overlapMs)} late (--overlap)`
+            : 'fewer entries again: they now come at once',
+        );
+      case 'own reads':
+        return this.ownReads(event.count, event.entries);
+    }
+  }
+
+  protected ownReads(_count: number, _entries: number): void {}
+
+  protected polled(): void {}
+
+  /** Returns how many entries are hidden, to be added to a sentence. */
+  protected hiddenText(): string {
+    return '';
+  }
+
+  protected caughtUp({ afterMs }: { readonly afterMs: number; readonly entries: number }): string {
+    return `caught up after ${formatDuration(afterMs)}`;
+  }
+
+  protected stop(): void {
+    this.#live?.fail();
+  }
+}
+
+/** Reports the events and the end of a tail on stderr, with a live line on a terminal. */
+export class TailNotices extends FollowNotices {
+  readonly #startedAt: number;
+  readonly #malformed = new MalformedEntries();
+  readonly #hidesOwnReads: boolean;
+  readonly #hidden: HiddenReads | undefined;
+  #entries = 0;
+  /** The time of the newest batch, and the number of lines since then that say that nothing came. */
+  #newest: { readonly at: number; lines: number };
+  #ownReads = 0;
+  #hasSuggested = false;
+
+  constructor(
+    context: Context,
+    { hideOwnReads = false }: { readonly hideOwnReads?: boolean | undefined },
+    hidden?: HiddenReads,
+  ) {
+    // Without a terminal there is no live line: silence means that everything is fine.
+    super(context, context.progress.watching('logs'), 'following');
+    this.#startedAt = context.clock.now();
+    this.#newest = { at: this.#startedAt, lines: 0 };
+    this.#hidden = hidden;
+    this.#hidesOwnReads = hideOwnReads && hidden === undefined;
+  }
+
+  async *counted(batches: AsyncIterable<readonly Log[]>): AsyncGenerator<readonly Log[]> {
+    for await (const batch of batches) {
+      this.#malformed.count(batch);
+      yield batch;
+      this.#entries += batch.length;
+      if (batch.length > 0) this.#newest = { at: this.context.clock.now(), lines: 0 };
+    }
+  }
+
+  /** On a terminal, says from time to time that nothing came, so that silence is no doubt. */
+  protected override polled(): void {
+    const { clock, out, notices } = this.context;
+    const quietMs = clock.now() - this.#newest.at;
+    if (!out.isTerminal || quietMs < quietAfter(this.#newest.lines)) return;
+    while (quietMs >= quietAfter(this.#newest.lines)) this.#newest.lines += 1;
+    notices.note(`no new entries for ${formatDuration(quietMs)}, still following${this.hiddenText()}`);
+  }
+
+  protected override hiddenText(): string {
+    const { count = 0 } = this.#hidden?.own ?? {};
+    return count === 0 ? '' : `, ${countText(count, 'own read')} hidden`;
+  }
+
+  protected override caughtUp(event: { readonly afterMs: number; readonly entries: number }): string {
+    return `${super.caughtUp(event)}: ${countText(event.entries, 'entry')} read since`;
+  }
+
+  protected override ownReads(count: number, entries: number): void {
+    this.#ownReads += count;
+    if (this.#hidesOwnReads || this.#hasSuggested || count * 2 <= entries) return;
+    this.#hasSuggested = true;
+    this.context.notices.note(
+      "these are mostly reads by this command itself: 'svc logs tail --hide-own-reads' hides them",
+    );
+  }
+
+  /** Reports the end of a tail: the number of entries, up to when they were read if any of the log was, and how to resume. */
+  end({ readTo }: TailPosition, hasRead: boolean, resume: () => Resuming): void {
+    const { notices, clock, signal } = this.context;
+    this.stop();
+    // The reader of the output is gone, as in a pipe to `head`, so it is unknown which entries it has read.
+    if (signal.aborted && !isSvcError(signal.reason)) return;
+    this.#malformed.warn(this.context);
+    const duration = formatDuration(clock.now() - this.#startedAt);
+    const until = hasRead ? `read up to ${utcTime(readTo)}` : 'and nothing could be read';
+    notices.note(`${countText(this.#entries, 'entry')} in ${duration}, ${until}`);
+    if (this.#hidesOwnReads) notices.note(`hidden: ${countText(this.#ownReads, 'read')} by this command itself`);
+    this.#reportHidden();
+    if (!notices.shows('normal')) return;
+    const { here, elsewhere, overlapMs } = resume();
+    notices.note(here === undefined ? 'no checkpoint could be kept here' : 'resume with');
+    if (here !== undefined) notices.command(here);
+    notices.note(`or elsewhere (may repeat entries of the last ${formatDuration(overlapMs)}, loses none) with`);
+    notices.command(elsewhere);
+  }
+
+  #reportHidden(): void {
+    if (this.#hidden === undefined) return;
+    const { own, actors } = this.#hidden;
+    const text = hiddenText(own, (log) => actors?.textOf(log) ?? actorText(log));
+    if (text !== undefined) this.context.notices.note(`${text}; --no-hide-own-reads shows them`);
+  }
+}
+
+/** The reads that a terminal does not show, and the names of actors. */
+interface HiddenReads {
+  readonly own: OwnReads;
+  readonly actors: Pick<ActorNames, 'textOf'> | undefined;
+}
+
+const FIRST_QUIET_MS = [60_000, 600_000] as const;
+
+/** Returns after how long without entries the next line says so: a minute, ten minutes, then each hour. */
+function quietAfter(lines: number): number {
+  return FIRST_QUIET_MS[lines] ?? HOUR_MS * (lines - 1);
+}

@@ -1,0 +1,221 @@
+import { isSvcError, SvcError } from '../../base/errors.ts';
+import { withLock } from '../../base/files/lock.ts';
+import type { Context, PreviewRequest } from '../../cli/app/command.ts';
+import { resolvePath } from '../../cli/app/files/typed-path.ts';
+import { type ListPrinter, listPrinter } from '../../cli/app/print.ts';
+import { countText, isoTime, parseTime, utcTime } from '../../cli/output/time.ts';
+import type { Client } from '../../client/api/client.ts';
+import { isLoopback } from '../../schema/address.ts';
+import { DAY_MS } from '../../schema/durations.ts';
+import type { Log } from '../../schema/log.ts';
+import type { ActorNames } from '../actor-names.ts';
+import { LEAST_GAP_MS, requireShortOverlap, type TailPosition } from '../entry.ts';
+import { clientFilters, entityFilter, filterOf, matches, reportFilters } from '../filter.ts';
+import { actorNames, firstRequest } from '../options.ts';
+import { openShipping, type Shipping } from '../otlp/ship.ts';
+import { findOwnReads, hidesOwnReads, type OwnReads } from '../own-reads.ts';
+import { logView } from '../view.ts';
+import { workAlone } from '../work-alone.ts';
+import type { Subject } from './checkpoint.ts';
+import type { Tail, TailOptions } from './follow.ts';
+import type { LastEntries } from './last-entries.ts';
+import { TailNotices } from './notices.ts';
+import { before, endsAtPresent, readLast, resumeCommands, type TailFilter, type TailInput } from './start.ts';
+
+/** Returns the first request of a tail, for `--curl`. */
+export async function tailRequest(context: Context, input: TailInput): Promise<PreviewRequest> {
+  checkInput(context, input);
+  const now = context.clock.now();
+  if (input.last === undefined)
+    return firstRequest({ ...entityFilter(input), startDate: isoTime(input.since?.(now) ?? now) });
+  const { firstRange } = await import('./last-entries.ts');
+  const { from, to } = firstRange(now);
+  return firstRequest({ ...entityFilter(input), startDate: isoTime(from), endDate: isoTime(to) });
+}
+
+/** Runs `svc logs tail` and `svc logs -f`. */
+export async function runTail(context: Context, typed: TailInput): Promise<number> {
+  checkInput(context, typed);
+  // Opening the printer checks --fields before the first request.
+  const actors = typed.to === undefined ? await actorNames(context) : undefined;
+  const printNamed = await listPrinter(context, actors?.view ?? logView);
+  const print: ListPrinter<Log> = (batches) => printNamed(actors?.learned(batches) ?? batches);
+  const input = await filterOf(context, typed);
+  const { serviceOf } = await import('../../cli/app/service.ts');
+  const subject = { service: serviceOf(context), entityType: input.entityType, entityId: input.entityId };
+  const file = input.checkpoint === undefined ? undefined : resolvePath(context, input.checkpoint);
+  const work = (): Promise<number> => follow(context, input, { subject, file, actors }, print);
+  if (file === undefined) return work();
+  const { system, clock, signal } = context;
+  const host = { pid: system.pid, isAlive: (pid: number) => system.isAlive(pid), clock, signal };
+  // Two tails could repeat entries, and lose none: each saves positions up to which it has printed.
+  const options = { waitMs: 0, what: `the checkpoint ${file}`, endsAtRestart: true };
+  return workAlone((alone) => withLock(`${file}.lock`, host, alone, options), work);
+}
+
+interface Followed {
+  readonly subject: Subject;
+  /** The file of the checkpoint. */
+  readonly file: string | undefined;
+  readonly actors: ActorNames | undefined;
+}
+
+async function follow(
+  context: Context,
+  input: TailFilter,
+  { subject: log, file, actors }: Followed,
+  print: ListPrinter<Log>,
+): Promise<number> {
+  const [{ openCheckpoint }, { writeCheckpoint }, { beginNow }] = await Promise.all([
+    import('./open-checkpoint.ts'),
+    import('./checkpoint.ts'),
+    import('./follow-logs.ts'),
+  ]);
+  const { client, kept, subject } = await openCheckpoint(context, log, file);
+  const own = hidesOwnReads(context.out.isTerminal, input) ? await findOwnReads(client) : undefined;
+  const notices = new TailNotices(context, input, own && { own, actors });
+  const onEvent = notices.show.bind(notices);
+  const shipping = input.to && (await openShipping(context, input.to, input.for));
+  const last = kept === undefined ? await readLast(context, client, input, { own, onEvent }) : undefined;
+  own?.countSince(parseTime(last?.logs[0]?.created_at ?? '') ?? 0);
+  const begin =
+    kept ?? last?.position ?? (await beginNow(client, entityFilter(input), (now) => input.since?.(now) ?? now));
+  let taken = last === undefined ? begin : before(last);
+  // The checkpoint exists from the start, because the printed resume command names it however soon the tail ends.
+  if (file !== undefined && kept === undefined) writeCheckpoint(file, subject, taken);
+  const onPosition = (position: TailPosition): void => {
+    if (file !== undefined) writeCheckpoint(file, subject, position);
+    taken = position;
+  };
+  const tailing = await openTail(context, client, input, { begin, kept, last, own, shipping, onEvent, onPosition });
+  const hasRead = (): boolean => last !== undefined || tailing.hasRead;
+  reportStart(context, input, kept);
+  async function* batches(): AsyncGenerator<readonly Log[]> {
+    if (last !== undefined) {
+      yield last.logs;
+      onPosition(last.position);
+      if (endsAtPresent(context, input) || last.logs.length === input.max) return;
+    }
+    yield* tailing.batches();
+  }
+  try {
+    const deliver = shipping?.deliver ?? print;
+    await deliver(notices.counted(batches()));
+    onPosition(tailing.position());
+  } catch (error) {
+    if (!context.signal.aborted) throw error;
+  } finally {
+    const keep = (path: string): void => writeCheckpoint(path, subject, taken);
+    notices.end(taken, hasRead(), () => resumeCommands(context, input, taken.settled, keep));
+  }
+  if (!context.signal.aborted) await requireProof(context, input, notices, hasRead());
+  return exitCode(context, input, notices.gaps, shipping?.rejected() ?? 0);
+}
+
+/** Fails for a tail whose time is over while the service does not respond, and for a mistyped filter: both prove nothing. */
+async function requireProof(
+  context: Context,
+  input: TailFilter,
+  { outage }: TailNotices,
+  hasRead: boolean,
+): Promise<void> {
+  if (outage === undefined && hasRead) return reportFilters(context, input);
+  const words = outage === undefined ? 'before anything was read' : `during an outage: ${outage}`;
+  throw new SvcError('timeout', `the tail ended ${words}`, {
+    hint: 'The service still has what was not read: a tail that resumes reads it.',
+    retryable: true,
+  });
+}
+
+interface Opened extends Pick<TailOptions, 'begin' | 'onEvent' | 'onPosition'> {
+  readonly shipping: Shipping | undefined;
+  readonly kept: TailPosition | undefined;
+  readonly last: LastEntries | undefined;
+  readonly own: OwnReads | undefined;
+}
+
+async function openTail(context: Context, client: Client, input: TailFilter, opened: Opened): Promise<Tail> {
+  const { shipping, kept, last, own, onEvent, ...options } = opened;
+  const [{ Tail: Following }, { serviceLogs }, { DEFAULT_OVERLAP_MS, DEFAULT_RETENTION_MS }] = await Promise.all([
+    import('./follow.ts'),
+    import('../read-range.ts'),
+    import('../entry.ts'),
+  ]);
+  // A person at a terminal whose own reads could not be told apart gets the suggestion of --hide-own-reads.
+  const isSuggested = own === undefined && hidesOwnReads(context.out.isTerminal, input);
+  const isFiltered = clientFilters(input).length > 0 || input.entityId !== undefined || own !== undefined;
+  return new Following(serviceLogs(client, entityFilter(input)), {
+    ...options,
+    onEvent: kept === undefined && last === undefined ? exceptShortGapAt(options.begin, onEvent) : onEvent,
+    overlapMs: input.overlap ?? DEFAULT_OVERLAP_MS,
+    retentionMs: input.retention ?? DEFAULT_RETENTION_MS,
+    intervalMs: input.interval,
+    forMs: input.for,
+    idleMs: input.idleExit,
+    limit: input.max === undefined ? undefined : input.max - (last?.logs.length ?? 0),
+    untilPresent: endsAtPresent(context, input),
+    ownReads: ownReadsOf(input, own, isSuggested),
+    requestsBefore: last?.requests,
+    batchSize: shipping?.batchSize,
+    onPass: shipping?.identify,
+    keep: isFiltered ? (log) => matches(log, input) && (own?.shows(log) ?? true) : undefined,
+  });
+}
+
+// With --since 24h, the service always deletes some entries before the first ones are read.
+function exceptShortGapAt({ settled }: TailPosition, onEvent: TailOptions['onEvent']): TailOptions['onEvent'] {
+  return (event) => {
+    const isExpected = event.kind === 'gap' && event.from === settled && event.to - event.from < LEAST_GAP_MS;
+    if (!isExpected) onEvent?.(event);
+  };
+}
+
+/** Returns how the tail treats entries that look like its own reads, where their actor is unknown. */
+function ownReadsOf({ hideOwnReads }: TailInput, own: OwnReads | undefined, isSuggested: boolean) {
+  if (own !== undefined) return undefined;
+  if (hideOwnReads) return 'hide';
+  return isSuggested ? 'report' : undefined;
+}
+
+// A command that runs repeatedly keeps its `--since`, which applies only to the first run.
+function reportStart({ notices }: Context, input: TailInput, kept: TailPosition | undefined) {
+  if (kept) notices.note(`resuming from the checkpoint: read up to ${utcTime(kept.readTo)}${ignoredText(input)}`);
+  if (input.to && input.checkpoint === undefined)
+    notices.warn('without --checkpoint a crash loses the position: entries are then sent again or missed');
+}
+
+function ignoredText({ since, last }: TailInput): string {
+  if (since !== undefined) return ' (--since ignored)';
+  return last === undefined ? '' : ' (--last ignored)';
+}
+
+// An interruption is the normal end of a tail: it is no error, but the exit code names the signal.
+function exitCode({ signal }: Context, { strict }: TailInput, gaps: number, rejected: number): number {
+  if (signal.aborted) {
+    if (isSvcError(signal.reason, 'hangup', 'interrupted', 'terminated')) return signal.reason.exitCode;
+    throw signal.reason;
+  }
+  if (strict && gaps > 0)
+    throw new SvcError('entries_missing', 'entries may be missing: the service no longer had them', {
+      hint: 'Run the tail at least once within the retention of the logs.',
+    });
+  if (rejected > 0)
+    throw new SvcError('entries_missing', `the collector permanently rejected ${countText(rejected, 'entry')}`, {
+      hint: 'Its reasons are above. Read those entries from the service with another tail or an archive.',
+    });
+  return 0;
+}
+
+const SHORTEST_MS = 1_000;
+
+/** Refuses a pause that would use up the key's requests, unless the service is on this machine. @throws SvcError `usage` */
+function checkInput({ settings }: Context, input: TailInput): void {
+  const { interval: intervalMs, last = 0, max = Infinity } = input;
+  requireShortOverlap(input.overlap ?? 0, input.retention ?? DAY_MS);
+  if (max < last) throw new SvcError('usage', '--max must not be less than --last', { hint: 'Leave one of them out.' });
+  const url = settings.baseUrl?.value;
+  if (intervalMs === undefined || intervalMs >= SHORTEST_MS || url === undefined || isLoopback(url)) return;
+  throw new SvcError('usage', '--interval must be 1s or longer', {
+    hint: 'A key has 200 requests a minute for everything; without --interval the pace adapts.',
+  });
+}

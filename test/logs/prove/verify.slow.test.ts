@@ -1,0 +1,348 @@
+import { execFileSync } from 'node:child_process';
+import fs from 'node:fs';
+import path from 'node:path';
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { isSvcError } from '../../../src/base/errors.ts';
+import { sha256Of } from '../../../src/base/files/draft.ts';
+import { appendRecord, type Finding } from '../../../src/logs/archive/records/chain.ts';
+import { type ArchiveRecord, recordPath, recordText } from '../../../src/logs/archive/records/record.ts';
+import { nothingVerified, verifyArchive, type VerifyOptions } from '../../../src/logs/prove/verify.ts';
+import type { Log } from '../../../src/schema/log.ts';
+import { buildArchive, type Commit, filesIn, openStore, TENANT, writeSegment } from '../archive/build.ts';
+import { MUTATIONS } from '../verify/mutations.ts';
+
+const START = Date.UTC(2026, 0, 5, 20);
+const HOUR = 3_600_000;
+const HEAD = '_manifest/head.json';
+
+function logs(from: number, count: number, everyMs = 60_000, tenant = TENANT): Log[] {
+  return Array.from({ length: count }, (_, index) => ({
+    tenant_id: tenant,
+    entity_type: 'card',
+    operation: 'read',
+    message: `entry ${from} ${index}`,
+    created_at: new Date(START + from + index * everyMs).toISOString(),
+  }));
+}
+
+/** Commits of three days with late entries, an entry without a time, and a gap. */
+const COMMITS: readonly Commit[] = [
+  { to: START + HOUR, entries: logs(0, 50) },
+  { to: START + 6 * HOUR, entries: logs(HOUR, 290), late: logs(60_000, 2) },
+  { to: START + 7 * HOUR, gap: true },
+  {
+    to: START + 30 * HOUR,
+    entries: [...logs(8 * HOUR, 3, HOUR), { created_at: 'lately', message: 'no time' }],
+    passed: 30,
+  },
+  { to: START + 31 * HOUR, passed: 30 },
+];
+
+async function verified(top: string, options: VerifyOptions = {}) {
+  const verification = nothingVerified();
+  const findings: Finding[] = [];
+  for await (const batch of verifyArchive(openStore(top), options, verification)) findings.push(...batch);
+  return { findings, ...verification };
+}
+
+function problems({ findings }: { findings: readonly Finding[] }): string[] {
+  return findings.map(({ problem, path: where }) => `${problem} ${where.replace(/-[0-9a-f]{12}\.jsonl/, '.jsonl')}`);
+}
+
+/** Whether verifying finds anything. One byte can make a record one of version 11, which only a newer svc can judge. */
+async function harmIn(top: string): Promise<boolean> {
+  try {
+    return (await verified(top)).findings.length > 0;
+  } catch (error) {
+    if (isSvcError(error, 'config')) return true;
+    throw error;
+  }
+}
+
+/** Edits the records as a forger would, and makes all hashes of the chain and its head match again. */
+function forge(top: string, edit: (record: ArchiveRecord) => void): void {
+  let previous: string | null = null;
+  let sequence = 0;
+  for (; fs.existsSync(path.join(top, recordPath(sequence))); sequence += 1) {
+    const file = path.join(top, recordPath(sequence));
+    const record = JSON.parse(fs.readFileSync(file, 'utf8')) as ArchiveRecord;
+    edit(record);
+    const text = recordText({ ...record, previous });
+    fs.writeFileSync(file, text);
+    previous = sha256Of(text);
+  }
+  fs.writeFileSync(
+    path.join(top, HEAD),
+    `${JSON.stringify({ version: 1, sequence: sequence - 1, sha256: previous })}\n`,
+  );
+}
+
+function segmentsOf(record: ArchiveRecord) {
+  return record.kind === 'segments' ? record.segments : [];
+}
+
+/** Replacements of a file. None of them may be opened. */
+const ODD_FILES: Readonly<Record<string, (file: string, bytes: Buffer) => void>> = {
+  'a symbolic link': (file, bytes) => {
+    fs.writeFileSync(`${path.dirname(file)}/.moved`, bytes);
+    fs.symlinkSync(`${path.dirname(file)}/.moved`, file);
+  },
+  'a FIFO': (file) => void execFileSync('mkfifo', [file]),
+  'an absurdly large file': (file) => {
+    fs.writeFileSync(file, '');
+    fs.truncateSync(file, 2 ** 40);
+  },
+};
+
+describe('verifying an archive', () => {
+  it('verify finds no problem in an intact archive, and reports coverage, gaps, counts and newest hash', async () => {
+    const { top, links } = await buildArchive(START, COMMITS);
+    const { findings, coverage, begin, ...counts } = await verified(top);
+    expect(findings).toEqual([]);
+    expect(begin?.tenant_id).toBe(TENANT);
+    expect(coverage.covered()).toEqual([
+      { from: START, to: START + 6 * HOUR },
+      { from: START + 7 * HOUR, to: START + 31 * HOUR },
+    ]);
+    expect(coverage.gaps()).toEqual([{ from: START + 6 * HOUR, to: START + 7 * HOUR }]);
+    expect(counts).toMatchObject({ records: 6, segments: 6, entries: 346, sha256: links.at(-1)?.sha256 });
+  });
+
+  it('verify finds no problem in an archive without entries, or where a crash left the head behind', async () => {
+    const empty = await buildArchive(START, []);
+    expect(await verified(empty.top)).toMatchObject({ findings: [], records: 1, entries: 0 });
+    const { top, links } = await buildArchive(START, COMMITS);
+    const { sha256 } = links[3]!;
+    fs.writeFileSync(path.join(top, HEAD), `${JSON.stringify({ version: 1, sequence: 3, sha256 })}\n`);
+    expect((await verified(top)).findings).toEqual([]);
+  });
+
+  it.each(Object.entries(MUTATIONS))(
+    'R33: verify finds any harm: %s',
+    async (_what, harm) => {
+      const { top } = await buildArchive(START, COMMITS);
+      const files = filesIn(top).filter((file) => !file.startsWith('_index/'));
+      const before = new Map(files.map((file) => [file, fs.readFileSync(path.join(top, file))]));
+      const place = fc.nat();
+      await fc.assert(
+        fc.asyncProperty(place, place, fc.integer({ min: 1, max: 255 }), async (one, other, byte) => {
+          try {
+            fc.pre(harm(top, files, { one, other, byte }));
+            expect(await harmIn(top)).toBe(true);
+          } finally {
+            for (const file of filesIn(top))
+              if (!before.has(file) && !file.startsWith('_index/')) fs.rmSync(path.join(top, file));
+            for (const [file, bytes] of before) fs.writeFileSync(path.join(top, file), bytes);
+          }
+        }),
+        { numRuns: process.env['SOAK'] === '1' ? 300 : 10 },
+      );
+      expect((await verified(top)).findings).toEqual([]);
+    },
+    process.env['SOAK'] === '1' ? 900_000 : 120_000,
+  );
+
+  it('verify names the file and what is wrong with it', async () => {
+    const { top } = await buildArchive(START, COMMITS);
+    const [segment, later] = filesIn(top).filter((file) => file.startsWith('tenant='));
+    const at = path.join(top, segment!);
+    const bytes = fs.readFileSync(at);
+    fs.writeFileSync(at, bytes.subarray(0, -1));
+    fs.rmSync(path.join(top, later!));
+    fs.writeFileSync(path.join(top, `tenant=${TENANT}/date=2026-01-05/part-99999999.jsonl.gz`), bytes);
+    const found = await verified(top);
+    expect(problems(found).toSorted()).toEqual([
+      `cut tenant=${TENANT}/date=2026-01-05/part-00000001.jsonl.gz`,
+      `missing tenant=${TENANT}/date=2026-01-05/part-00000002.jsonl.gz`,
+      `unlisted tenant=${TENANT}/date=2026-01-05/part-99999999.jsonl.gz`,
+    ]);
+  });
+
+  it('verify reports several missing records as one problem, and continues after them', async () => {
+    const { top } = await buildArchive(START, COMMITS);
+    for (const sequence of [1, 2, 3]) fs.rmSync(path.join(top, recordPath(sequence)));
+    const found = await verified(top);
+    expect(problems(found)[0]).toBe('missing _manifest/00000001.json');
+    expect(found.findings[0]?.message).toContain('all 2 records up to _manifest/00000003.json');
+    expect(found.records).toBe(3);
+  });
+
+  it('verify finds a cleanly removed end only with a hash that was saved earlier', async () => {
+    const { top, links } = await buildArchive(START, COMMITS);
+    const [last, before] = [links.at(-1)!, links.at(-2)!];
+    fs.rmSync(path.join(top, last.path));
+    // The position and checkpoint files that only the last record named.
+    for (const name of fs.readdirSync(path.join(top, '_manifest')))
+      if (name.includes(`-${String(last.record.sequence).padStart(8, '0')}-`))
+        fs.rmSync(path.join(top, '_manifest', name));
+    const head = { version: 1, sequence: before.record.sequence, sha256: before.sha256 };
+    fs.writeFileSync(path.join(top, HEAD), `${JSON.stringify(head)}\n`);
+    expect((await verified(top)).findings).toEqual([]);
+    expect((await verified(top, { expect: before.sha256 })).findings).toEqual([]);
+    expect(problems(await verified(top, { expect: last.sha256 }))).toEqual([`rewritten ${top}`]);
+  });
+
+  it('verify finds forged records in a chain with matching hashes', async () => {
+    const { top, store, links } = await buildArchive(START, COMMITS);
+    const written = writeSegment(top, { number: 6, day: '2026-01-07', logs: logs(40 * HOUR, 5), supplementary: false });
+    const { position } = links.at(-1)!.record;
+    await store.lock(() =>
+      appendRecord(store, links.at(-1), {
+        kind: 'segments',
+        segments: [{ ...written, entries: 4, last: written.first }],
+        read_from: new Date(START + 31 * HOUR).toISOString(),
+        read_to: new Date(START + 50 * HOUR).toISOString(),
+        written_at: new Date(START).toISOString(),
+        position,
+      }),
+    );
+    const found = await verified(top);
+    expect(found.findings.map(({ message }) => message)).toEqual(['5 entries; 4 were archived']);
+  });
+
+  it('verify accepts what a concurrent run commits meanwhile', async () => {
+    const { top, store, links } = await buildArchive(START, COMMITS);
+    const written = writeSegment(top, { number: 6, day: '2026-01-07', logs: logs(40 * HOUR, 5), supplementary: false });
+    expect((await verified(top)).findings).toMatchObject([
+      { problem: 'unlisted', message: expect.stringContaining('a killed run left it') as string },
+    ]);
+    const verification = verifyArchive(store, {}, nothingVerified());
+    const findings: Finding[] = [];
+    let committed = false;
+    for await (const batch of verification) {
+      findings.push(...batch);
+      if (committed) continue;
+      committed = true;
+      await store.lock(() =>
+        appendRecord(store, links.at(-1), {
+          kind: 'segments',
+          segments: [written],
+          read_from: new Date(START + 31 * HOUR).toISOString(),
+          read_to: new Date(START + 50 * HOUR).toISOString(),
+          written_at: new Date(START).toISOString(),
+          position: links.at(-1)!.record.position,
+        }),
+      );
+    }
+    expect(findings).toEqual([]);
+  });
+
+  it('R66: verify finds a segment that records list twice, even when all hashes match', async () => {
+    const { top } = await buildArchive(START, COMMITS);
+    const listed: ReturnType<typeof segmentsOf> = [];
+    forge(top, (record) => void listed.push(...segmentsOf(record)));
+    const [first] = listed;
+    forge(top, (record) => {
+      if (record.sequence === 1) segmentsOf(record).push(first!);
+    });
+    expect(problems(await verified(top))).toEqual([`unfit tenant=${TENANT}/date=2026-01-05/part-00000001.jsonl.gz`]);
+    forge(top, (record) => {
+      if (record.sequence === 1) segmentsOf(record).pop();
+      if (record.sequence !== 4) return;
+      // A copy of the segment under a name that fits this record.
+      const copy = first!.path.replace('part-00000001', 'part-00000004');
+      fs.copyFileSync(path.join(top, first!.path), path.join(top, copy));
+      segmentsOf(record).push({ ...first!, path: copy });
+    });
+    const found = await verified(top);
+    expect(found.findings.map(({ message }) => message)).toEqual([
+      'records list it twice: its entries would count twice',
+    ]);
+    expect(found.entries).toBe(346);
+  });
+
+  it("R66: verify finds entries of another tenant among the archive's own, but not in that tenant's folder", async () => {
+    const shared = logs(1000, 3, 60_000, 'other/tenant');
+    const { top } = await buildArchive(START, [
+      { to: START + HOUR, entries: logs(0, 5) },
+      { to: START + 2 * HOUR, entries: [...shared, ...logs(HOUR, 5)] },
+    ]);
+    expect(await verified(top)).toMatchObject({ findings: [], entries: 13, shared: 3 });
+    forge(top, (record) => {
+      const segments = segmentsOf(record);
+      if (record.sequence !== 1) return;
+      const foreign = [...logs(0, 2, 60_000, 'other/tenant'), ...logs(HOUR / 2, 3)];
+      fs.rmSync(path.join(top, segments[0]!.path));
+      const given = { number: 1, day: '2026-01-05', logs: foreign, supplementary: false };
+      segments[0] = writeSegment(top, given);
+    });
+    expect((await verified(top)).findings).toMatchObject([
+      { problem: 'unfit', message: '2 of its entries are of another tenant' },
+    ]);
+  });
+
+  it('R66: verify finds unknown files, and ignores hidden names', async () => {
+    const { top } = await buildArchive(START, COMMITS);
+    fs.mkdirSync(path.join(top, '_index/deep'), { recursive: true });
+    for (const name of ['_index/.DS_Store', '.DS_Store', `tenant=${TENANT}/.DS_Store`, '_manifest/.DS_Store'])
+      fs.writeFileSync(path.join(top, name), 'x');
+    expect((await verified(top)).findings).toEqual([]);
+    fs.mkdirSync(path.join(top, 'copies/deep'), { recursive: true });
+    for (const name of ['notes.txt', 'copies/deep/x', 'tenant=x']) fs.writeFileSync(path.join(top, name), 'x');
+    expect(problems(await verified(top))).toEqual(['unlisted tenant=x', 'unlisted copies/', 'unlisted notes.txt']);
+  });
+
+  it.each(
+    Object.entries(ODD_FILES).flatMap(([what, make]) =>
+      ['segment', 'record', 'head'].map((where) => [what, where, make] as const),
+    ),
+  )('R66: verify finds %s in the place of a %s, and reads no byte of it', async (what, where, make) => {
+    const { top } = await buildArchive(START, COMMITS);
+    const segment = filesIn(top).find((file) => file.startsWith('tenant=')) ?? '';
+    const name = { segment, record: recordPath(2), head: HEAD }[where] ?? '';
+    const file = path.join(top, name);
+    const bytes = fs.readFileSync(file);
+    fs.rmSync(file);
+    make(file, bytes);
+    const { findings } = await verified(top);
+    expect(findings.map((finding) => finding.path)).toContain(name);
+    const words = findings.map(({ message }) => message).join('\n');
+    expect(words.replaceAll(',', '')).toContain(what.startsWith('an absurdly') ? '1099511627776 bytes' : what);
+  });
+
+  it('R66: verify finds unlisted irregular files, and a folder that is a link', async () => {
+    const { top } = await buildArchive(START, COMMITS);
+    execFileSync('mkfifo', [path.join(top, 'pipe'), path.join(top, `tenant=${TENANT}/pipe`)]);
+    const day = path.join(top, `tenant=${TENANT}/date=2026-01-06`);
+    fs.renameSync(day, path.join(top, '.elsewhere'));
+    fs.symlinkSync(path.join(top, '.elsewhere'), day);
+    const found = problems(await verified(top));
+    expect(found).toContain('unlisted pipe');
+    expect(found).toContain(`unlisted tenant=${TENANT}/pipe`);
+    expect(found).toContain(`unlisted tenant=${TENANT}/date=2026-01-06`);
+    expect(found.filter((one) => one.startsWith('missing')).length).toBeGreaterThan(0);
+  });
+
+  it('R76: verify finds files beside the records that no record names', async () => {
+    const { top, links } = await buildArchive(START, COMMITS);
+    const hash = 'a'.repeat(12);
+    const strays = [
+      `_manifest/checkpoint-00000002-${hash}.json`,
+      `_manifest/position-${String(links.length).padStart(8, '0')}-${hash}.json`,
+    ];
+    for (const name of strays) {
+      fs.mkdirSync(path.dirname(path.join(top, name)), { recursive: true });
+      fs.writeFileSync(path.join(top, name), 'x');
+    }
+    const { findings } = await verified(top);
+    expect(findings.map(({ problem, path: where }) => `${problem} ${where}`).toSorted()).toEqual(
+      strays.map((name) => `unlisted ${name}`).toSorted(),
+    );
+    expect(findings.filter(({ message }) => message.includes('a killed run left it')).map((each) => each.path)).toEqual(
+      [strays[1]],
+    );
+  });
+
+  it.each(['bytes', 'entries'] as const)(
+    'R76: verify ends with a verdict when the %s of a segment are impossible',
+    async (member) => {
+      const { top } = await buildArchive(START, COMMITS);
+      forge(top, (record) => {
+        for (const segment of segmentsOf(record)) segment[member] = Number.MAX_SAFE_INTEGER;
+      });
+      const { findings, records } = await verified(top);
+      expect([records, findings.length > 0]).toEqual([6, true]);
+    },
+  );
+});

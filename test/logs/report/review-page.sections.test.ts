@@ -1,0 +1,16 @@
+import { expect, it } from 'vitest';
+import type { Findings, Part } from '../../../src/logs/report/findings.ts';
+import { rowSection } from '../../../src/logs/report/review-page.ts';
+
+const PART: Part = ['new_actors', 'Actors not seen before', 'no new actors'];
+
+it.each([
+  [[], 30, 'no new actors', 'skipped'],
+  [null, 3, 'skipped: the archive covers 3 of the 30 days before', 'no new actors'],
+  [null, 30, 'skipped: too many different ones to compare', 'no new actors'],
+])('the page of a review with the rows %j and %i days before says %j', (rows, days, words, others) => {
+  const findings = { new_actors: rows, past_days: days, findings: {} } as unknown as Findings;
+  const page = rowSection(PART, findings, {} as Parameters<typeof rowSection>[2]);
+  expect(page).toContain(words);
+  expect(page).not.toContain(others);
+});
