@@ -4,7 +4,7 @@ _svc() {
   local answer how value
   COMPREPLY=()
   compopt +o default 2>/dev/null
-  answer=$(command svc __complete bash "$COMP_TYPE" "$COLUMNS" "$2" "${COMP_LINE:0:COMP_POINT}" </dev/null 2>/dev/null) || return 0
+  answer=$(command svc __complete bash "$2" "${COMP_LINE:0:COMP_POINT}" </dev/null 2>/dev/null) || return 0
   {
     read -r how
     while IFS= read -r value; do

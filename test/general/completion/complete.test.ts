@@ -24,15 +24,6 @@ describe('completion in bash', () => {
     expect(await bash('svc logs --fields oper', 'oper')).toBe('words nospace\noperation\n');
   });
 
-  it('completion in bash shows descriptions when bash lists candidates, cut to the width of the terminal', async () => {
-    const list = (await bash('svc ten', 'ten', '63')) ?? '';
-    expect(list).toBe('words\ntenant\n');
-    const lines = ((await bash('svc logs --', '--', '63', '60')) ?? '').split('\n').slice(1);
-    expect(lines.find((line) => line.startsWith('--sandbox '))).toMatch(/ {2}\(use the embedded sandbox.*…\)$/);
-    expect(Math.max(...lines.map((line) => line.length))).toBeLessThan(60);
-    expect(await bash('svc logs --', '--', '9', '60')).not.toContain('(');
-  });
-
   it('completion in bash proposes files after a redirection', async () => {
     expect(await bash('svc logs >l', 'l')).toBe('files\n');
   });
@@ -147,7 +138,7 @@ describe('completion of enumerated values', () => {
     ['au report --action WRN_OPT', ['WRN_OPT_OUT=\tthe cardholder does not want updates']],
     ['au next --action WRN_OPT_OUT=e', ['WRN_OPT_OUT=exclude\tleave the token out of future requests']],
     ['events trigger account-updater.job.f', [expect.stringMatching(/^account-updater.job.failed\ta job has failed/)]],
-    ['events replay j.jsonl --type account-updater.job.c', [expect.any(String), expect.any(String)]],
+    ['events trigger account-updater.job.c', [expect.any(String), expect.any(String)]],
     ['api P', ['POST\tcreate or do something', 'PUT\treplace', 'PATCH\tchange a part']],
     ['api POST /', ['/3ds/sessions\t', '/3ds/sessions/\t', '/account-updater/jobs\t'].map(beginning)],
     ['api get /t', ['/tenants/self\t', '/tenants/self/reports/usage\t'].map(beginning)],
@@ -211,7 +202,7 @@ function beginning(text: string): unknown {
   return expect.stringMatching(new RegExp(`^${text}`));
 }
 
-/** Completes `tail`, the word at the cursor. `type` is COMP_TYPE of bash: 9 to complete, 63 to list candidates. */
-function bash(line: string, tail: string, type = '9', columns = '80'): Promise<string | undefined> {
-  return complete(program, ['bash', type, columns, tail, line], system);
+/** Completes `tail`, the word at the cursor. */
+function bash(line: string, tail: string): Promise<string | undefined> {
+  return complete(program, ['bash', tail, line], system);
 }

@@ -74,7 +74,7 @@ const CASES: Readonly<Record<string, readonly Case[]>> = {
     ...EVERYWHERE,
     ['svc logs `touch pwned6', /pwned6/],
     ['svc logs --output=\t', /table +json +jsonl +csv +yaml/],
-    ['svc profile \t', /use +\(choose the default profile/],
+    ['svc profile \t', /show +use/],
     ['svc logs >to', />tokens\.csv/],
     ['true; A=1 svc tena', /A=1 svc tenant/],
   ],
