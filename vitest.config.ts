@@ -22,7 +22,7 @@ const EACH_NODE = [
   'test/cli/config/{client-certificate,conf-store.processes}.slow.test.ts',
   'test/cli/output/{jq,pager,terminal.screen}.slow.test.ts',
   'test/client/http/exchange.real-servers.slow.test.ts',
-  'test/client/transfer/download.killed.slow.test.ts',
+  'test/client/transfer/{download.killed,upload}.slow.test.ts',
   'test/e2e/{memory,memory-limit,open-files,outputs,prompts,surroundings,tls}.slow.test.ts',
   'test/logs/archive/read-segment.slow.test.ts',
   'test/project/{executables,library,package,warnings}.slow.test.ts',
@@ -42,8 +42,8 @@ export default defineConfig({
     // No test waits for real time: these limits end what hangs, also on a machine that is busy with ten other things.
     testTimeout: 600_000,
     hookTimeout: 600_000,
-    // A test that compares nothing fails. By default, expect.poll gives up after one second, too few on a busy machine.
-    expect: { requireAssertions: true, poll: { timeout: 30_000 } },
+    // A test that compares nothing fails. By default, expect.poll gives up after one second.
+    expect: { requireAssertions: true, poll: { timeout: 300_000 } },
     // Most tests wait for processes and sockets, so that more of them can run than there are cores.
     maxWorkers: 4,
     ...(TEST_REPORT !== undefined && { reporters: ['default', ['json', { outputFile: TEST_REPORT }]] }),

@@ -42,7 +42,7 @@ function svc(...argv: readonly string[]): Promise<Finished> {
 /** Waits until the child has written the output of `env` to a file, and returns it. */
 async function environmentOfChild(): Promise<string> {
   const file = home.file('environment');
-  await expect.poll(() => existsSync(file) && readFileSync(file, 'utf8'), { timeout: 30_000 }).toContain('PATH=');
+  await expect.poll(() => existsSync(file) && readFileSync(file, 'utf8')).toContain('PATH=');
   const text = readFileSync(file, 'utf8');
   rmSync(file);
   return text;

@@ -141,5 +141,4 @@ it.each(Object.entries(COMMANDS))(
     for (const [name, send] of Object.entries(FALSE_RESPONSES))
       expect(await runTwice(send, command), name).toEqual(outcome);
   },
-  90_000,
 );

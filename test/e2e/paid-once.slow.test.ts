@@ -68,29 +68,25 @@ beforeAll(async () => {
   home.remove();
 });
 
-it.each(CASES)(
-  'R58: a file is paid once where the store $store and the job $job',
-  async ({ faults, isKept, jobs }) => {
-    const desk = await faultyDesk(faults);
-    for (const line of [SUBMIT, 'au resume', SUBMIT]) {
-      const { code, stderr } = await desk.svc(line);
-      expect([0, 8, 9, 11], stderr).toContain(code);
-    }
-    desk.lift();
-    const round = await desk.svc('au resume --quiet');
-    const last = await desk.svc('au submit tokens.csv --wait --timeout 8s');
-    expect(last, last.stderr).toMatchObject({ code: isKept ? 0 : 9 });
-    // While a file is in doubt, the output says when and how that ends, and never suggests paying again.
-    const ways =
-      /settles it, after [\d-]+ [\d:]+Z by the service's clock at the latest[\s\S]*svc au resume\b[\s\S]*svc au status /;
-    for (const { stderr } of [round, last]) {
-      expect(ways.test(stderr), stderr).toBe(!isKept);
-      expect(stderr).not.toContain('au abandon');
-    }
-    expect({ uploads: desk.uploads(), jobs: jobsCreated(desk) }).toEqual({ uploads: isKept ? 1 : 0, jobs });
-  },
-  60_000,
-);
+it.each(CASES)('R58: a file is paid once where the store $store and the job $job', async ({ faults, isKept, jobs }) => {
+  const desk = await faultyDesk(faults);
+  for (const line of [SUBMIT, 'au resume', SUBMIT]) {
+    const { code, stderr } = await desk.svc(line);
+    expect([0, 8, 9, 11], stderr).toContain(code);
+  }
+  desk.lift();
+  const round = await desk.svc('au resume --quiet');
+  const last = await desk.svc('au submit tokens.csv --wait --timeout 8s');
+  expect(last, last.stderr).toMatchObject({ code: isKept ? 0 : 9 });
+  // While a file is in doubt, the output says when and how that ends, and never suggests paying again.
+  const ways =
+    /settles it, after [\d-]+ [\d:]+Z by the service's clock at the latest[\s\S]*svc au resume\b[\s\S]*svc au status /;
+  for (const { stderr } of [round, last]) {
+    expect(ways.test(stderr), stderr).toBe(!isKept);
+    expect(stderr).not.toContain('au abandon');
+  }
+  expect({ uploads: desk.uploads(), jobs: jobsCreated(desk) }).toEqual({ uploads: isKept ? 1 : 0, jobs });
+});
 
 it('R58: a file is paid once though neither the job nor the list shows it after a fortnight without a sync', async () => {
   const clock = new FakeClock({ start: Date.now() });

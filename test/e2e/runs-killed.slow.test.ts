@@ -10,7 +10,7 @@ import { finished, type Finished, Home } from '../support/svc.ts';
 import { startSandbox } from '../support/sandbox.ts';
 
 const KILLS = process.env['SOAK'] ? 100 : 12;
-const LARGE_KILLS = process.env['SOAK'] ? 20 : 2;
+const LARGE_KILLS = process.env['SOAK'] ? 20 : 1;
 const SYNC_KILLS = process.env['SOAK'] ? 50 : 4;
 const HEADER = 'token,expiration_year,expiration_month,merchant_id\n';
 
@@ -176,7 +176,7 @@ it(`R36: a submission that is killed uploads its one part once and brings one re
   const moment = (): number => 100 + Math.random() * whole;
   const works = Array.from({ length: KILLS }, () => () => survives(300, 1, [moment(), moment()]));
   expect(await sideBySide(works)).toBe(KILLS);
-}, 600_000);
+});
 
 it(`R36: a submission that is killed uploads each of several parts once, killed at ${LARGE_KILLS} random moments`, async () => {
   const whole = await timeOf(300_001);
@@ -185,11 +185,11 @@ it(`R36: a submission that is killed uploads each of several parts once, killed 
     () => () => survives(300_001, 2, [150 + Math.random() * whole, 150 + Math.random() * whole]),
   );
   expect(await sideBySide(works, 1)).toBe(LARGE_KILLS);
-}, 600_000);
+});
 
 it(`R36: a submission that is killed is brought to its one result by rounds of au resume, killed at ${SYNC_KILLS} random moments too`, async () => {
   const whole = await timeOf(300);
   const moment = (): number => 100 + Math.random() * whole;
   const works = Array.from({ length: SYNC_KILLS }, () => () => survivesRounds(300, [moment(), moment()]));
   expect(await sideBySide(works)).toBe(SYNC_KILLS);
-}, 600_000);
+});

@@ -40,6 +40,7 @@ it.each([
 });
 
 function subclassesIn(code: string): string[] {
+  if (!code.includes('extends SvcError')) return [];
   return nodesOf('x.ts', code).flatMap((node) =>
     node['type'] === 'ClassDeclaration' && lastName(node['superClass']) === 'SvcError'
       ? [lastName(node['id']) ?? '']
@@ -55,6 +56,7 @@ interface Names {
 
 /** Returns each place where a new error is made with members of another. */
 function copiesIn(code: string, file: string): string[] {
+  if (![...OWN].some((name) => code.includes(`new ${name}(`))) return [];
   const lines = new Set<number>();
   const visit = (value: unknown, outer: Names): void => {
     if (Array.isArray(value)) for (const item of value) visit(item, outer);

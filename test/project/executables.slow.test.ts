@@ -49,7 +49,7 @@ describe.runIf(canBuild)('the standalone executable (needs Node 26)', () => {
   beforeAll(async () => {
     buildInto(release);
     world = await World.prepare();
-  }, 600_000);
+  });
   afterAll(() => world.close());
 
   it('the standalone executable lies beside its checksum, its bill of materials and every licence', () => {
@@ -105,7 +105,7 @@ describe.runIf(canBuild)('the standalone executable (needs Node 26)', () => {
     expect({ code, stderr }).toEqual({ code: exitCodeOf(COMMAND_LINES[words]), stderr });
   });
 
-  it('the standalone executable comes out the same when it is built again', { timeout: 600_000 }, () => {
+  it('the standalone executable comes out the same when it is built again', () => {
     buildInto(again);
     expect(sumOf(join(again, name, 'svc'))).toBe(sumOf(executable));
     expect(readFileSync(join(again, 'SHA256SUMS'), 'utf8')).toBe(readFileSync(join(release, 'SHA256SUMS'), 'utf8'));
@@ -132,7 +132,7 @@ describe.skipIf(!canPackage)('the Debian package (needs Node 26 and dpkg)', () =
     writeFileSync(join(root, 'var/lib/dpkg/status'), libraries);
     // Without this option, dpkg of a small image may leave out manual pages.
     dpkg('--path-include=/usr/share/*', '--install', deb);
-  }, 600_000);
+  });
 
   it('the Debian package does the main job', () => {
     expect(doMainJob(join(root, 'usr/bin/svc-cli'), join(scratch, 'installed'))).toBeGreaterThan(30);
@@ -179,7 +179,7 @@ describe.skipIf(!canPackage)('the Debian package (needs Node 26 and dpkg)', () =
     await terminal.waitFor(/svc tenant/);
   });
 
-  it('the Debian package comes out the same when it is built again', { timeout: 600_000 }, () => {
+  it('the Debian package comes out the same when it is built again', () => {
     const before = sumOf(deb);
     packDebian();
     expect(sumOf(deb)).toBe(before);

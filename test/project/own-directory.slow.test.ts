@@ -13,24 +13,20 @@ const TESTS = ['test/au/ledger/missing-job.test.ts', 'test/support/own-directory
 /** What somebody who tried README's commands leaves in the project, and files that other tools read there. */
 const LEFT = ['results.csv', 'tokens.csv', 'export.csv', '.env', 'svc.json'];
 
-it(
-  'what somebody left where the tests are started changes no test, and no test changes it',
-  { timeout: 300_000 },
-  async () => {
-    for (const name of LEFT) writeFileSync(name, 'left here\n');
-    for (const directory of ['refresh', 'refresh-sandbox', 'audit']) {
-      mkdirSync(directory);
-      writeFileSync(join(directory, '.lock'), 'left here\n');
-    }
-    const before = contentOfAll();
-    const vitest = [join(project, 'node_modules/vitest/vitest.mjs'), 'run', '--root', project, '--project', 'fast'];
-    const { stdout } = await promisify(execFile)(process.execPath, [...vitest, ...TESTS], {
-      env: { ...process.env, CI: 'true' },
-    });
-    expect(stdout).toContain('Test Files');
-    expect(contentOfAll()).toEqual(before);
-  },
-);
+it('what somebody left where the tests are started changes no test, and no test changes it', async () => {
+  for (const name of LEFT) writeFileSync(name, 'left here\n');
+  for (const directory of ['refresh', 'refresh-sandbox', 'audit']) {
+    mkdirSync(directory);
+    writeFileSync(join(directory, '.lock'), 'left here\n');
+  }
+  const before = contentOfAll();
+  const vitest = [join(project, 'node_modules/vitest/vitest.mjs'), 'run', '--root', project, '--project', 'fast'];
+  const { stdout } = await promisify(execFile)(process.execPath, [...vitest, ...TESTS], {
+    env: { ...process.env, CI: 'true' },
+  });
+  expect(stdout).toContain('Test Files');
+  expect(contentOfAll()).toEqual(before);
+});
 
 function contentOfAll(): string[] {
   const files = readdirSync('.', { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());

@@ -13,34 +13,26 @@ const HISTORIES = 5_000;
 const RARE: Readonly<Partial<Record<Plant, number>>> = { 'both claims': 53_089, 'between pages': 730_268_360 };
 
 describe('a model of machines that share a ledger', () => {
-  it('no row is paid for twice or lost, and no exit code is false', { timeout: 600_000 }, () => {
+  it('no row is paid for twice or lost, and no exit code is false', () => {
     const { finding, ...tally } = SEED === undefined ? check(1, HISTORIES) : check(Number(SEED), 1);
     expect(textOf(finding)).toBe('');
     // The histories contain what the protocol is about.
     expect(tally.accepted).toBeGreaterThan(0);
   });
 
-  it('no row is paid for twice or lost in long histories', { timeout: 600_000 }, () => {
+  it('no row is paid for twice or lost in long histories', () => {
     expect(textOf(check(1, HISTORIES / 20, { length: 5 }).finding)).toBe('');
   });
 
-  it(
-    'no row is paid for twice or lost where tokens have several merchants, and none stands twice in a job',
-    { timeout: 600_000 },
-    () => {
-      expect(textOf(check(1, HISTORIES / 5, { merchants: true }).finding)).toBe('');
-    },
-  );
+  it('no row is paid for twice or lost where tokens have several merchants, and none stands twice in a job', () => {
+    expect(textOf(check(1, HISTORIES / 5, { merchants: true }).finding)).toBe('');
+  });
 
-  it.each(Object.entries({ ...MISTAKES, ...ASSUMPTIONS }))(
-    'a history finds it when %s is planted: %s',
-    { timeout: 600_000 },
-    (plant) => {
-      const seed = RARE[plant as Plant] ?? 1;
-      const merchants = plant === 'token twice';
-      expect(check(seed, 3 * HISTORIES, { plant: plant as Plant, merchants }).finding).toBeDefined();
-    },
-  );
+  it.each(Object.entries({ ...MISTAKES, ...ASSUMPTIONS }))('a history finds it when %s is planted: %s', (plant) => {
+    const seed = RARE[plant as Plant] ?? 1;
+    const merchants = plant === 'token twice';
+    expect(check(seed, 3 * HISTORIES, { plant: plant as Plant, merchants }).finding).toBeDefined();
+  });
 
   it.each(Object.entries(RARE))('no row is paid for twice in the rare history of %s, seed %i', (_, seed) => {
     expect(textOf(check(seed, 1).finding)).toBe('');

@@ -19,13 +19,11 @@ beforeAll(async () => {
 afterAll(() => leave());
 
 describe('in simulated worlds a file is submitted, crashed, repeated and resumed', () => {
-  it(
-    `R36, R58 and R59: a file is paid once, and its results are those of the service, in ${HISTORIES} histories`,
-    { timeout: 600_000 },
-    async ({ expect }) => {
-      await expect(liveThrough('submissions', HISTORIES)).resolves.toBeUndefined();
-    },
-  );
+  it(`R36, R58 and R59: a file is paid once, and its results are those of the service, in ${HISTORIES} histories`, async ({
+    expect,
+  }) => {
+    await expect(liveThrough('submissions', HISTORIES)).resolves.toBeUndefined();
+  });
 
   it('R58: a doubt while a gateway denies every job is settled, and its rows are sent once, in the history of seed 1516003700', async ({
     expect,

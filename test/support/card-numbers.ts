@@ -19,6 +19,12 @@ export const PUBLISHED_TEST_CARDS = [
   '122000000000003',
 ] as const;
 
+/**
+ * Digits of the Visa test cards as a message could show them: the beginning, a group, or four that stand alone. A random id,
+ * a port and the number of a process do not look so.
+ */
+export const SHOWN_DIGITS = /411111|1{7}|424242|[14]\d{3}[ -](?:1111|4242)|(?<![\w-])(?:4111|1111|4242)(?![\w-])/;
+
 const ISSUED: readonly [prefix: string, lengths: readonly number[]][] = [
   ['4', [13, 16, 19]],
   ['51', [16]],

@@ -216,6 +216,7 @@ function withoutDay(it: Tampering, place: number): void {
   }));
 }
 
+/** Each with whether the list of sums is repaired. The hash of the bundle is that of the list, so that one repair shows it. */
 const GROUPS = [
   ['changed file', CHANGES, false],
   ['thing that was added', ADDITIONS, true],
@@ -226,7 +227,6 @@ const GROUPS = [
 describe('the script of an evidence bundle', () => {
   it.each(GROUPS)(
     'R77: the script of an evidence bundle finds each %s with the hash of the bundle',
-    { timeout: 300_000 },
     async (_, tampers, fits) => {
       const { top, sums, record } = await bundleOf(await archiveToTamper());
       const honest = { record: check(POSIX, top, record), alone: check(POSIX, top) };
@@ -237,14 +237,14 @@ describe('the script of an evidence bundle', () => {
         fs.cpSync(top, it.top, { recursive: true });
         harm(it);
         if (fits) forgeSums(it);
+        if (!fits || name === tampers[0]?.[0]) expect(outcomeOf(check(POSIX, it.top, sums), '')).toBe('found');
         outcomes[name] = [
-          outcomeOf(check(POSIX, it.top, sums), ''),
           outcomeOf(check(POSIX, it.top, record), honest.record.stdout),
           outcomeOf(check(POSIX, it.top), honest.alone.stdout),
         ];
       }
       expect(outcomes).toEqual(
-        Object.fromEntries(tampers.map(([name, withRecord, alone]) => [name, ['found', withRecord, alone]])),
+        Object.fromEntries(tampers.map(([name, withRecord, alone]) => [name, [withRecord, alone]])),
       );
     },
   );
@@ -269,7 +269,7 @@ describe('the script of an evidence bundle', () => {
   for (const program of AWKS) worksIn(program, () => shellWithAwk(program));
 });
 
-/** Tries six tampers with each hash and without one. */
+/** Tries the whole bundle with each hash and without one, and six tampers with the hash of the newest record. */
 function worksIn(program: string, shellHere: () => Shell): void {
   const isHere = isInstalled(program, process.env);
   const why = isHere ? '' : ', which is not installed here';
@@ -279,15 +279,13 @@ function worksIn(program: string, shellHere: () => Shell): void {
     const hashes = [[sums], [record], []];
     const honest = hashes.map((hash) => check(POSIX, top, ...hash));
     expect(hashes.map((hash) => check(shell, top, ...hash))).toEqual(honest);
-    for (const [what, withRecord, alone, harm] of [...ADDITIONS.slice(17, 19), STATEMENTS[1]!, ...CONTENTS.slice(-3)]) {
+    for (const [what, withRecord, , harm] of [...ADDITIONS.slice(17, 19), STATEMENTS[1]!, ...CONTENTS.slice(-3)]) {
       const tampering = new Tampering(path.join(folder(), 'evidence'));
       fs.cpSync(top, tampering.top, { recursive: true });
       harm(tampering);
       forgeSums(tampering);
-      const outcomes = hashes.map((hash, at) =>
-        outcomeOf(check(shell, tampering.top, ...hash), honest[at]?.stdout ?? ''),
-      );
-      expect([what, outcomes]).toEqual([what, ['found', withRecord, alone]]);
+      const outcome = outcomeOf(check(shell, tampering.top, record), honest[1]?.stdout ?? '');
+      expect([what, outcome]).toEqual([what, withRecord]);
     }
   });
 }

@@ -94,7 +94,6 @@ describe('the script of an evidence bundle with reviews', () => {
     const why = isHere ? '' : ', which is not installed here';
     it.skipIf(!isHere)(
       `R82: the script of an evidence bundle finds each change of a review in ${name}${why}`,
-      { timeout: 300_000 },
       async () => {
         const shell = shellOf(command);
         const { top, sums, record } = await bundleOf(await reviewedArchive());

@@ -133,7 +133,7 @@ function moved(it: Tampering): void {
   it.forgeAll((record) => (record.kind === 'gap' ? { review } : {}));
 }
 
-it('R82: svc logs verify finds each change of a file with a review', { timeout: 300_000 }, async () => {
+it('R82: svc logs verify finds each change of a file with a review', async () => {
   expect(await outcomes(await reviewedArchive(), FILES)).toEqual(expected(FILES));
 });
 

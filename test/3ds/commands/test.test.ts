@@ -10,6 +10,7 @@ import { FakeClock } from '../../support/clock.ts';
 import { errorIn, type HereResult, svcHere } from '../../support/run-here.ts';
 import { startSandbox } from '../../support/sandbox.ts';
 import { type Reply, Scripted } from './support.ts';
+import { SHOWN_DIGITS } from '../../support/card-numbers.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'svc-suite-'));
 const clock = new FakeClock({ start: Date.now() });
@@ -350,7 +351,7 @@ describe('svc 3ds test', () => {
       '  line 12: token must be the id of a token, and no card number',
       '  line 13: type must be customer or merchant',
     ]);
-    expect(run.stderr).not.toContain('1111');
+    expect(run.stderr).not.toMatch(SHOWN_DIGITS);
   });
 
   it.each([
@@ -490,7 +491,7 @@ describe('svc 3ds run', () => {
     scripted.play(() => [500, {}]);
     const run = await svc(`run|${line}`, '', scripted.url);
     expect([run.code, scripted.calls], run.stderr).toEqual([code, []]);
-    expect(run.stderr).not.toContain('1111');
+    expect(run.stderr).not.toMatch(SHOWN_DIGITS);
   });
 
   it('svc 3ds run knows test cards of the sandbox alone: at another service the id of a token is needed', async () => {

@@ -175,7 +175,7 @@ it('R79: svc au abandon frees no rows of a job to which a living process is send
     },
   });
   const submitting = desk.svc('au submit tokens.csv --cycle 2026-12');
-  await expect.poll(() => uploads.length, { timeout: 20_000 }).toBe(1);
+  await expect.poll(() => uploads.length).toBe(1);
   const run = desk.runIds()[0] ?? '';
   const { job = '' } = desk.record(run).parts[0] ?? {};
   for (const word of [job, run]) {
@@ -202,7 +202,7 @@ it('R79: svc au abandon frees no rows of a job to which a living svc au upload i
   });
   const { id } = JSON.parse((await desk.svc('au create')).stdout) as { readonly id: string };
   const uploading = desk.svc(`au upload ${id} tokens.csv`);
-  await expect.poll(() => uploads.length, { timeout: 20_000 }).toBe(1);
+  await expect.poll(() => uploads.length).toBe(1);
   const refused = await desk.svc(`au abandon ${id} --yes`);
   expect(refused, refused.stderr).toMatchObject({ code: 11, stdout: '' });
   expect(refused.stderr).toContain(`the upload to job ${id} is locked by process`);

@@ -69,7 +69,7 @@ describe('svc au refresh that is killed while it prepares an export again', () =
   });
 });
 
-describe('svc au refresh that is killed', { timeout: 300_000 }, () => {
+describe('svc au refresh that is killed', () => {
   it('svc au refresh that is killed before it gives any file its name goes on alone until all files of the cycle are written', async () => {
     const options = ['--next', '--keep', 'Customer'].join(' ');
     let at = 1;

@@ -74,7 +74,6 @@ it.each(['length', 'chunks', 'close'])(
       { numRuns: process.env['SOAK'] ? 50 : 3 },
     );
   },
-  60_000,
 );
 
 it.each(['chunks', 'close'])(
@@ -90,5 +89,4 @@ it.each(['chunks', 'close'])(
       { numRuns: process.env['SOAK'] ? 50 : 3 },
     );
   },
-  60_000,
 );

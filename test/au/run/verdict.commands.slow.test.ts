@@ -466,7 +466,7 @@ describe('an upload that is interrupted', () => {
     let said = '';
     child.stderr.setEncoding('utf8').on('data', (text: string) => (said += text));
     const ended = new Promise((resolve) => child.on('close', resolve));
-    await vi.waitUntil(() => isSlow, { timeout: 60_000 });
+    await vi.waitUntil(() => isSlow, { timeout: 300_000 });
     child.kill('SIGINT');
     expect(await ended).toBe(130);
     const [run] = desk.runIds();

@@ -353,7 +353,7 @@ describe('a run through kills, false responses, other keys and damaged records',
       { numRuns: HISTORIES / 5 },
     );
     expect(number).toBe(HISTORIES / 5);
-  }, 600_000);
+  });
 
   it(`R58 and R36: a run through kills, false responses, other keys and damaged records has at most one upload of each part stored in ${HISTORIES} histories, and comes to its end`, async () => {
     let number = 0;
@@ -374,5 +374,5 @@ describe('a run through kills, false responses, other keys and damaged records',
       { numRuns: HISTORIES },
     );
     expect(number).toBe(HISTORIES);
-  }, 600_000);
+  });
 });

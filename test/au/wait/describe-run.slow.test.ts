@@ -54,7 +54,6 @@ it.runIf(CAN_OBEY_MODES)(
     expect(stderr).toMatch(/warning: the summary was not written: .*none\/summary\.md/);
     expect(desk.uploads()).toBe(1);
   },
-  40_000,
 );
 
 it('the summary of a run that cannot be written to the file of --summary is refused before anything is sent', async () => {

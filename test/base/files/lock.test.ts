@@ -112,7 +112,7 @@ it.runIf(ON_LINUX)('a lock is taken over from a process that ended and was never
   const parent = spawn('sh', ['-c', script], { stdio: ['ignore', 'pipe', 'ignore'] });
   onTestFinished(() => void parent.kill());
   const pid = Number(String((await once(parent.stdout, 'data'))[0]));
-  await vi.waitFor(() => expect(fs.readFileSync(`/proc/${pid}/stat`, 'utf8')).toContain(') Z '));
+  await expect.poll(() => fs.readFileSync(`/proc/${pid}/stat`, 'utf8')).toContain(') Z ');
   expect(await take(lockFile(ownerOf({ pid })), testSystem({ isAlive: () => true }))).toEqual(['some.lock']);
 });
 

@@ -78,30 +78,26 @@ describe('the config file, written by real processes', () => {
     expect(fs.readdirSync(directory)).toEqual(['config.json']);
   });
 
-  it(
-    'R11: the config file is the old or the new file whenever the writer is killed, and the next writer continues',
-    { timeout: 300_000 },
-    async () => {
-      const directory = temporaryDirectory();
-      let midway = 0;
-      for (let round = 0; round < (SOAK ? 200 : 25); round++) {
-        const child = children.start(['churn'], at(directory));
-        const end = ended(child);
-        await once(child.stdout!, 'data');
-        await new Promise((resolve) => setTimeout(resolve, Math.random() * 30));
-        child.kill('SIGKILL');
-        await end;
-        midway += Number(fs.existsSync(path.join(directory, 'config.json.lock')));
-        const { filler = '', hash } = stored(directory);
-        expect(createHash('sha256').update(filler).digest('hex')).toBe(hash);
-      }
-      expect(midway).toBeGreaterThan(0);
-      expect(await children.run(['add', 'last'], at(directory))).toMatchObject({ code: 0 });
-      expect(Object.keys(stored(directory).profiles)).toEqual(['last']);
-      expect(fs.readdirSync(directory).filter((name) => name.endsWith('.tmp'))).toEqual([]);
-      expect(modeOf(path.join(directory, 'config.json'))).toBe('600');
-    },
-  );
+  it('R11: the config file is the old or the new file whenever the writer is killed, and the next writer continues', async () => {
+    const directory = temporaryDirectory();
+    let midway = 0;
+    for (let round = 0; round < (SOAK ? 200 : 25); round++) {
+      const child = children.start(['churn'], at(directory));
+      const end = ended(child);
+      await once(child.stdout!, 'data');
+      await new Promise((resolve) => setTimeout(resolve, Math.random() * 30));
+      child.kill('SIGKILL');
+      await end;
+      midway += Number(fs.existsSync(path.join(directory, 'config.json.lock')));
+      const { filler = '', hash } = stored(directory);
+      expect(createHash('sha256').update(filler).digest('hex')).toBe(hash);
+    }
+    expect(midway).toBeGreaterThan(0);
+    expect(await children.run(['add', 'last'], at(directory))).toMatchObject({ code: 0 });
+    expect(Object.keys(stored(directory).profiles)).toEqual(['last']);
+    expect(fs.readdirSync(directory).filter((name) => name.endsWith('.tmp'))).toEqual([]);
+    expect(modeOf(path.join(directory, 'config.json'))).toBe('600');
+  });
 
   it('R12: the config file loses no update of writers at the same time', async () => {
     const [writers, writes] = SOAK ? [8, 50] : [4, 15];

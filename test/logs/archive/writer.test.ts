@@ -1,7 +1,7 @@
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { SvcError } from '../../../src/base/errors.ts';
 import { beginArchive, findArchive } from '../../../src/logs/archive/manifest.ts';
 import type { ArchiveRecord } from '../../../src/logs/archive/records/record.ts';
@@ -227,13 +227,13 @@ describe('an archive that follows', () => {
       beginsWithAll: false,
       onCommit: async () => void (commits += 1),
     }).run();
-    await vi.waitFor(() => expect([writer.waiting, commits]).toEqual([2, 0]));
+    await expect.poll(() => [writer.waiting, commits]).toEqual([2, 0]);
     await clock.advance(301_000);
-    await vi.waitFor(() => expect([writer.waiting, commits]).toEqual([0, 1]));
+    await expect.poll(() => [writer.waiting, commits]).toEqual([0, 1]);
     expect((await readArchive(store)).logs).toHaveLength(2);
     logs.push(log(clock.now() - 5_000, 'more'));
     await clock.advance(60_000);
-    await vi.waitFor(() => expect([writer.waiting, commits]).toEqual([1, 1]));
+    await expect.poll(() => [writer.waiting, commits]).toEqual([1, 1]);
     const reason = new SvcError('terminated', 'ended');
     ended.abort(reason);
     await expect(following).rejects.toBe(reason);

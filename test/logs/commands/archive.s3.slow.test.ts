@@ -101,26 +101,22 @@ async function expectWhole(): Promise<void> {
 }
 
 describe('svc logs archive in a bucket', () => {
-  it(
-    `R33: an archive whose writer was killed ${KILLS} times is complete, has no duplicates, and verifies`,
-    { timeout: 600_000 },
-    async () => {
-      produce(2_000, 20 * 3_600_000);
-      let kills = 0;
-      for (let turn = 0; turn < KILLS; turn += 1) {
-        produce(20, 3_000);
-        if (await killedAt(1 + (turn % 5), turn % 2 === 0 ? 'before' : 'after')) kills += 1;
-      }
-      await systemClock.sleep(1_100);
-      const { code, stdout, stderr } = await archive(homes[1]);
-      expect({ code, stderr }).toMatchObject({ code: 0 });
-      expect(JSON.parse(stdout)).toMatchObject({ archive: PLACE, tenant_id: TENANT });
-      expect(kills).toBeGreaterThan(KILLS / 2);
-      await expectWhole();
-    },
-  );
+  it(`R33: an archive whose writer was killed ${KILLS} times is complete, has no duplicates, and verifies`, async () => {
+    produce(2_000, 20 * 3_600_000);
+    let kills = 0;
+    for (let turn = 0; turn < KILLS; turn += 1) {
+      produce(20, 3_000);
+      if (await killedAt(1 + (turn % 5), turn % 2 === 0 ? 'before' : 'after')) kills += 1;
+    }
+    await systemClock.sleep(1_100);
+    const { code, stdout, stderr } = await archive(homes[1]);
+    expect({ code, stderr }).toMatchObject({ code: 0 });
+    expect(JSON.parse(stdout)).toMatchObject({ archive: PLACE, tenant_id: TENANT });
+    expect(kills).toBeGreaterThan(KILLS / 2);
+    await expectWhole();
+  });
 
-  it('R33: one of two machines that write at once stops, and nothing is duplicated', { timeout: 300_000 }, async () => {
+  it('R33: one of two machines that write at once stops, and nothing is duplicated', async () => {
     produce(50, 3_600_000);
     expect(await archive(homes[0])).toMatchObject({ code: 0 });
     for (let round = 0; round < 2; round += 1) {
@@ -137,31 +133,26 @@ describe('svc logs archive in a bucket', () => {
     await expectWhole();
   });
 
-  it(
-    'R82: a machine that archives and one that signs a review at once both succeed',
-    { timeout: 300_000 },
-    async () => {
-      produce(50, 3_600_000);
-      expect(await archive(homes[0])).toMatchObject({ code: 0 });
-      produce(50, 3_000);
-      bucket.hook = meetAtRecords();
-      const signing = homes[1].svc(['logs', 'review', PLACE, '--sign-off', '--note', 'SEC-41'], { env: env() });
-      const ends = await Promise.all([archive(homes[0]), signing]);
-      bucket.hook = undisturbed;
-      expect(ends.map(({ code, stderr }) => [code, code === 0 ? '' : stderr])).toEqual([
-        [0, ''],
-        [0, ''],
-      ]);
-      expect(ends[1].stdout).toContain('"note": "SEC-41"');
-      await systemClock.sleep(1_100);
-      expect(await archive(homes[0])).toMatchObject({ code: 0 });
-      await expectWhole();
-    },
-  );
+  it('R82: a machine that archives and one that signs a review at once both succeed', async () => {
+    produce(50, 3_600_000);
+    expect(await archive(homes[0])).toMatchObject({ code: 0 });
+    produce(50, 3_000);
+    bucket.hook = meetAtRecords();
+    const signing = homes[1].svc(['logs', 'review', PLACE, '--sign-off', '--note', 'SEC-41'], { env: env() });
+    const ends = await Promise.all([archive(homes[0]), signing]);
+    bucket.hook = undisturbed;
+    expect(ends.map(({ code, stderr }) => [code, code === 0 ? '' : stderr])).toEqual([
+      [0, ''],
+      [0, ''],
+    ]);
+    expect(ends[1].stdout).toContain('"note": "SEC-41"');
+    await systemClock.sleep(1_100);
+    expect(await archive(homes[0])).toMatchObject({ code: 0 });
+    await expectWhole();
+  });
 
   it.each(['refuses', 'ignores'] as const)(
     'R33: one of three machines that begin an archive at once succeeds, without damage, in a bucket that %s conditions',
-    { timeout: 300_000 },
     async (manner) => {
       produce(50, 3_600_000);
       bucket.conditions = manner === 'ignores' ? 'ignored' : { status: 501, code: 'NotImplemented' };
@@ -176,7 +167,7 @@ describe('svc logs archive in a bucket', () => {
     },
   );
 
-  it('R76: three machines that begin an archive at once raise no alarm', { timeout: 300_000 }, async () => {
+  it('R76: three machines that begin an archive at once raise no alarm', async () => {
     produce(30, 60_000);
     const progress = new EventEmitter();
     const isBegun = once(progress, 'begun');

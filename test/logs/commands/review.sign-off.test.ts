@@ -7,6 +7,7 @@ import type { Log } from '../../../src/schema/log.ts';
 import { FakeClock } from '../../support/clock.ts';
 import { errorIn, svcHere } from '../../support/run-here.ts';
 import { buildArchive, TENANT } from '../archive/build.ts';
+import { SHOWN_DIGITS } from '../../support/card-numbers.ts';
 
 const NOW = Date.UTC(2026, 2, 4, 6);
 const HOUR = 3_600_000;
@@ -168,7 +169,7 @@ describe('svc logs review --sign-off', () => {
   ])('svc logs review refuses %j', async (argv, words) => {
     const { code, stderr } = await review(await archive(), ...argv);
     expect([code, stderr]).toEqual([2, expect.stringContaining(words)]);
-    expect(stderr).not.toContain('4111');
+    expect(stderr).not.toMatch(SHOWN_DIGITS);
   });
 });
 

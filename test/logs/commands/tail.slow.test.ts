@@ -64,56 +64,51 @@ describe('svc logs tail', () => {
     expect(found.slice(0, 300)).toEqual(Array<string>(300).fill('twin'));
   });
 
-  it(
-    `R29: svc logs tail killed ${KILLS} times loses nothing and repeats at most one poll each time`,
-    { timeout: 300_000 },
-    async () => {
-      const output = home.file('killed.jsonl');
-      writeFileSync(output, '');
-      let [number, repeated] = [0, 0];
-      // The entries appear by request, not by time, so that a slow poll does not find more of them.
-      server.onList = () => {
-        for (let index = 0; index < 33; index += 1)
-          server.logs.push(logAgo((index % 5) * 700, `entry ${(number += 1)}`));
-        server.logs.push(logAgo(3_000, 'twin'), logAgo(3_000, 'twin'));
-      };
-      const begin = new Date(Date.now() - 60_000).toISOString();
-      const argv = ['logs', 'tail', '--checkpoint', 'killed.json', '--since', begin, '--interval', '50ms'];
-      for (let kill = 0; kill < KILLS; kill += 1) {
-        const file = openSync(output, 'a');
-        const child = spawn(process.execPath, [LAUNCHER, ...argv], {
-          cwd: home.path,
-          env: home.environment(env()),
-          stdio: ['ignore', file, 'ignore'],
-        });
-        closeSync(file);
-        // Every third process dies while it starts, the others after they have written.
-        const patience = kill % 3 === 0 ? 500 : 20_000;
-        const [size, since] = [statSync(output).size, Date.now()];
-        while (statSync(output).size === size && Date.now() < since + patience) await pause(20);
-        await pause((kill * 137) % 300);
-        const ended = new Promise((resolve) => child.on('exit', resolve));
-        child.kill('SIGKILL');
-        await ended;
-        // Only written entries that are not yet in the checkpoint are repeated: at most those of one poll.
-        const onItsWay = messages(readFileSync(output, 'utf8')).length - repeated - covered('killed.json');
-        expect(onItsWay).toBeLessThanOrEqual(MAX_PER_POLL);
-        repeated += onItsWay;
-      }
-      server.onList = () => undefined;
-      const last = await home.svc([...argv, '--idle-exit', '3s'], { env: env() });
-      expect(last.code).toBe(0);
-      const found = messages(readFileSync(output, 'utf8') + last.stdout);
-      const lost = server.logs.map(({ message }) => String(message));
-      for (const message of found) {
-        const at = lost.indexOf(message);
-        if (at !== -1) lost.splice(at, 1);
-      }
-      expect(lost).toEqual([]);
-      expect(found.length - server.logs.length).toBe(repeated);
-      expect(found.length - last.stdout.split('\n').length).toBeGreaterThan(KILLS * 20);
-    },
-  );
+  it(`R29: svc logs tail killed ${KILLS} times loses nothing and repeats at most one poll each time`, async () => {
+    const output = home.file('killed.jsonl');
+    writeFileSync(output, '');
+    let [number, repeated] = [0, 0];
+    // The entries appear by request, not by time, so that a slow poll does not find more of them.
+    server.onList = () => {
+      for (let index = 0; index < 33; index += 1) server.logs.push(logAgo((index % 5) * 700, `entry ${(number += 1)}`));
+      server.logs.push(logAgo(3_000, 'twin'), logAgo(3_000, 'twin'));
+    };
+    const begin = new Date(Date.now() - 60_000).toISOString();
+    const argv = ['logs', 'tail', '--checkpoint', 'killed.json', '--since', begin, '--interval', '50ms'];
+    for (let kill = 0; kill < KILLS; kill += 1) {
+      const file = openSync(output, 'a');
+      const child = spawn(process.execPath, [LAUNCHER, ...argv], {
+        cwd: home.path,
+        env: home.environment(env()),
+        stdio: ['ignore', file, 'ignore'],
+      });
+      closeSync(file);
+      // Every third process dies while it starts, the others after they have written.
+      const patience = kill % 3 === 0 ? 500 : 20_000;
+      const [size, since] = [statSync(output).size, Date.now()];
+      while (statSync(output).size === size && Date.now() < since + patience) await pause(20);
+      await pause((kill * 137) % 300);
+      const ended = new Promise((resolve) => child.on('exit', resolve));
+      child.kill('SIGKILL');
+      await ended;
+      // Only written entries that are not yet in the checkpoint are repeated: at most those of one poll.
+      const onItsWay = messages(readFileSync(output, 'utf8')).length - repeated - covered('killed.json');
+      expect(onItsWay).toBeLessThanOrEqual(MAX_PER_POLL);
+      repeated += onItsWay;
+    }
+    server.onList = () => undefined;
+    const last = await home.svc([...argv, '--idle-exit', '3s'], { env: env() });
+    expect(last.code).toBe(0);
+    const found = messages(readFileSync(output, 'utf8') + last.stdout);
+    const lost = server.logs.map(({ message }) => String(message));
+    for (const message of found) {
+      const at = lost.indexOf(message);
+      if (at !== -1) lost.splice(at, 1);
+    }
+    expect(lost).toEqual([]);
+    expect(found.length - server.logs.length).toBe(repeated);
+    expect(found.length - last.stdout.split('\n').length).toBeGreaterThan(KILLS * 20);
+  });
 
   it('R30: svc logs tail exits when the key is refused, with the exit code for it', async () => {
     server.refusal = 401;

@@ -105,7 +105,7 @@ describe('a search of an archive', () => {
       }),
       { numRuns: process.env['SOAK'] === '1' ? 500 : 20 },
     );
-  }, 600_000);
+  });
 });
 
 describe('sources of entries', () => {

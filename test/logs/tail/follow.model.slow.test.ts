@@ -162,41 +162,33 @@ async function live(
 }
 
 describe('a tail of a service that does all that a service may do', () => {
-  it(
-    'R28: a tail loses and doubles nothing: late, twin and unordered entries, shifting pages, expired cursors, 5 % 503',
-    { timeout: 600_000 },
-    async () => {
-      let [sideBySide, switched] = [0, 0];
-      await fc.assert(
-        fc.asyncProperty(history, async (past) => {
-          const { written, mostAtOnce, switches } = await live(past, []);
-          expect(lostAndDoubled(past.happenings, written, START - past.backfillMs)).toEqual({ lost: [], doubled: [] });
-          expect(mostAtOnce).toBeLessThanOrEqual(17);
-          if (mostAtOnce >= 3) sideBySide += 1;
-          if (switches >= 2) switched += 1;
-        }),
-        { numRuns: HISTORIES },
-      );
-      // The model must include windows that are read concurrently.
-      expect(sideBySide).toBeGreaterThan(HISTORIES / 30);
-      // The model must include a log that becomes too busy to be read twice, and quiet again.
-      expect(switched).toBeGreaterThan(HISTORIES / 30);
-    },
-  );
+  it('R28: a tail loses and doubles nothing: late, twin and unordered entries, shifting pages, expired cursors, 5 % 503', async () => {
+    let [sideBySide, switched] = [0, 0];
+    await fc.assert(
+      fc.asyncProperty(history, async (past) => {
+        const { written, mostAtOnce, switches } = await live(past, []);
+        expect(lostAndDoubled(past.happenings, written, START - past.backfillMs)).toEqual({ lost: [], doubled: [] });
+        expect(mostAtOnce).toBeLessThanOrEqual(17);
+        if (mostAtOnce >= 3) sideBySide += 1;
+        if (switches >= 2) switched += 1;
+      }),
+      { numRuns: HISTORIES },
+    );
+    // The model must include windows that are read concurrently.
+    expect(sideBySide).toBeGreaterThan(HISTORIES / 30);
+    // The model must include a log that becomes too busy to be read twice, and quiet again.
+    expect(switched).toBeGreaterThan(HISTORIES / 30);
+  });
 
-  it(
-    'R29: a tail that dies at any point loses nothing, and repeats at most what was on its way',
-    { timeout: 600_000 },
-    async () => {
-      await fc.assert(
-        fc.asyncProperty(history, deaths, async (past, plan) => {
-          const { written, mayRepeat } = await live(past, plan);
-          const { lost, doubled } = lostAndDoubled(past.happenings, written, START - past.backfillMs);
-          expect(lost).toEqual([]);
-          expect(doubled.length).toBeLessThanOrEqual(mayRepeat);
-        }),
-        { numRuns: HISTORIES },
-      );
-    },
-  );
+  it('R29: a tail that dies at any point loses nothing, and repeats at most what was on its way', async () => {
+    await fc.assert(
+      fc.asyncProperty(history, deaths, async (past, plan) => {
+        const { written, mayRepeat } = await live(past, plan);
+        const { lost, doubled } = lostAndDoubled(past.happenings, written, START - past.backfillMs);
+        expect(lost).toEqual([]);
+        expect(doubled.length).toBeLessThanOrEqual(mayRepeat);
+      }),
+      { numRuns: HISTORIES },
+    );
+  });
 });
