@@ -4,9 +4,9 @@ import { type Combination, isNeeded } from '../schema/three-ds/needs.ts';
 
 /** Makes a body with exactly the fields that this combination requires, each with the example of its schema. */
 export function exampleBody(combination: Combination, { members }: Field = BODY): Record<string, unknown> {
-  const wanted = [...members].filter(([, member]) => member.required || isNeeded(member.path, combination));
+  const needed = [...members].filter(([, member]) => member.required || isNeeded(member.path, combination));
   return Object.fromEntries(
-    wanted.map(([name, member]) => [
+    needed.map(([name, member]) => [
       name,
       member.kind === 'object' ? exampleBody(combination, member) : valueOf(member, combination),
     ]),

@@ -7,19 +7,19 @@ function reasonMeaning(reason: unknown): Meaning | undefined {
 }
 
 /** The members of a response that describe the outcome of an authentication. Any may be absent or have new values. */
-export interface Outcome {
+export interface AuthenticationOutcome {
   readonly authentication_status?: string | null | undefined;
   readonly authentication_status_reason?: unknown;
   readonly challenge_cancel_reason?: unknown;
 }
 
 /** Whether the outcome is still open: a challenge is under way, or the service shows no authentication. */
-export function isOpen({ authentication_status: status }: Outcome): boolean {
+export function isOpen({ authentication_status: status }: AuthenticationOutcome): boolean {
   return status === undefined || status === null || ['', 'challenge', 'decoupled_challenge'].includes(status);
 }
 
 /** Explains an outcome in lines: its meaning, who bears the loss, and what to do next. */
-export function outcomeLines(outcome: Outcome): string[] {
+export function outcomeLines(outcome: AuthenticationOutcome): string[] {
   const status = outcome.authentication_status;
   if (status === undefined || status === null || status === '') return ['the service shows no authentication'];
   const meaning = THREE_DS_MEANINGS.find(({ kind, name }) => kind === 'authentication status' && name === status);

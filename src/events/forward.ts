@@ -4,7 +4,7 @@ import { TransportFailure } from '../client/http/failure.ts';
 import {
   isTransient,
   MAX_ATTEMPTS,
-  type Outcome,
+  type StatusOrFailure,
   type RetryableFailure,
   retryAfterMs,
   type TimeLimits,
@@ -72,7 +72,7 @@ async function post(
   { headers, body }: Forwarded,
   { transport, clock, limits = FORWARD_LIMITS }: ForwardOptions,
   signal: AbortSignal,
-): Promise<Outcome & { askedMs?: number | undefined }> {
+): Promise<StatusOrFailure & { askedMs?: number | undefined }> {
   try {
     const response = await exchange(transport, { method: 'POST', url, headers, body, limits, signal });
     // Reading a short body allows reusing the connection; its content does not matter.
@@ -84,7 +84,7 @@ async function post(
   }
 }
 
-function resultOf(outcome: Outcome, attempts: number): ForwardResult {
+function resultOf(outcome: StatusOrFailure, attempts: number): ForwardResult {
   if ('failure' in outcome) return { attempts, reason: outcome.failure.message };
   const { status } = outcome;
   if (status >= 200 && status < 300) return { attempts, status };

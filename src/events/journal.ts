@@ -200,7 +200,7 @@ export async function* readJournal(
   try {
     const found = await fs.stat(file);
     const most = found.isFile() ? Math.max(0, found.size - from) : undefined;
-    for await (const text of linesOf(piecesOf(file, { from, most, clock, signal }), signal)) {
+    for await (const text of linesIn(piecesOf(file, { from, most, clock, signal }), signal)) {
       if (text === undefined) throw wrongJournal(`line ${line + 1} of ${file} is longer than any event`);
       line += 1;
       if (text.trim() !== '') yield { line, ...readLine(line === 1 ? text.replace(/^\uFEFF/, '') : text) };
@@ -228,7 +228,7 @@ const MAX_LINE = 16_000_000;
  * Yields the lines of a file, and undefined for one that is too long, which ends it. Lines end with line feeds alone: newer
  * versions of Node's readline also split at U+2028, which JSON leaves within a line.
  */
-async function* linesOf(bytes: AsyncIterable<Buffer>, signal?: AbortSignal): AsyncGenerator<string | undefined> {
+async function* linesIn(bytes: AsyncIterable<Buffer>, signal?: AbortSignal): AsyncGenerator<string | undefined> {
   const decoder = new StringDecoder('utf8');
   let pieces: string[] = [];
   let length = 0;

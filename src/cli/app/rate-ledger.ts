@@ -128,12 +128,12 @@ function removeOld(directory: string, now: number): void {
 
 /** Reads the entries of a file up to `before`. Skips invalid entries and entries with a future time. */
 function entriesIn(file: string, now: number, before: string | undefined): LedgerEntry[] {
-  const entries = linesOf(file).flatMap((line) => entryOf(line, now + 1_000) ?? []);
+  const entries = linesIn(file).flatMap((line) => entryOf(line, now + 1_000) ?? []);
   const end = entries.findIndex(({ id }) => id === before);
   return end === -1 ? entries : entries.slice(0, end);
 }
 
-function linesOf(file: string): readonly string[] {
+function linesIn(file: string): readonly string[] {
   try {
     const lines = readOwnFileSync(file, LARGEST_BYTES).toString('utf8').split('\n');
     if (lines.length > MOST_LINES) throw new Error('more lines than a command can read in a moment');

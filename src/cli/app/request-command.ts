@@ -20,10 +20,10 @@ export function defineRequestCommand<const P extends Parameters, T>(
     ...facts,
     async run(context, input) {
       const print = await printer(context, input);
-      const wanted = await request(context, input);
-      if (input['dryRun'] === true) return new Preview(wanted);
+      const toSend = await request(context, input);
+      if (input['dryRun'] === true) return new Preview(toSend);
       const client = await context.client();
-      if (loggedId === undefined) return print(await client.send(wanted));
+      if (loggedId === undefined) return print(await client.send(toSend));
       const { loggedIds, wholeId } = await import('./whole-id.ts');
       const id = await wholeId(context, String(input[loggedId]), () => loggedIds(client));
       return print(await client.send(await request(context, { ...input, [loggedId]: id })));

@@ -196,7 +196,7 @@ export function problemLine(problem: unknown): string {
   const said = membersOf(problem);
   const sentence = said.get('problem');
   if (typeof sentence !== 'string') return jsonLine(problem);
-  const place = [linesOf(said), said.get('column'), said.get('path')];
+  const place = [lineNumbers(said), said.get('column'), said.get('path')];
   const words = place.filter((part) => typeof part === 'string');
   return words.length === 0 ? sentence : `${words.join(', ')}: ${sentence}`;
 }
@@ -206,7 +206,7 @@ function membersOf(problem: unknown): ReadonlyMap<string, unknown> {
 }
 
 /** `line 2`, or for a group of lines `50,000 rows like "Aaa-99" (lines 2, 7, 12, …)`. */
-function linesOf(said: ReadonlyMap<string, unknown>): unknown {
+function lineNumbers(said: ReadonlyMap<string, unknown>): unknown {
   const line = said.get('line');
   const shape = said.get('shape');
   const like = typeof shape === 'string' ? ` like "${shape}"` : '';

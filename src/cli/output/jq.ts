@@ -5,7 +5,7 @@ import { nearest, questionOf } from '../../base/security/typed-word.ts';
 import { ownMember } from '../../schema/own-member.ts';
 
 /** The outcome of an expression for some entries. */
-export interface Outcome {
+export interface QueryResult {
   /** Output values as JSON, one per line, in order. */
   readonly outputs: readonly string[];
   /** Errors, one per entry. */
@@ -56,14 +56,14 @@ export class Query {
    * Runs the expression on each entry, a JSON text on one line. An entry that fails keeps its earlier outputs; one that jq
    * cannot read is an error of this entry.
    */
-  async run(entries: readonly string[]): Promise<Outcome> {
+  async run(entries: readonly string[]): Promise<QueryResult> {
     const result = await this.#engine.run(entries.map(withoutLoneSurrogates).join('\n'), this.#filter);
-    if (!('failure' in result)) return outcomeOf(result);
+    if (!('failure' in result)) return resultOf(result);
     const [, problem] = /^jq: parse error: (.*?)(?: at line \d+, column \d+)?$/m.exec(result.failure) ?? [];
     if (problem === undefined) throw gaveUp(result.failure);
     if (entries.length <= 1) return { outputs: [], errors: [`jq cannot read the entry: ${problem}`], notes: '' };
     // jq stopped at the first entry that it cannot read.
-    const outcomes: Outcome[] = [];
+    const outcomes: QueryResult[] = [];
     for (const entry of entries) outcomes.push(await this.run([entry]));
     return {
       outputs: outcomes.flatMap(({ outputs }) => outputs),
@@ -77,7 +77,7 @@ export class Query {
   }
 }
 
-function outcomeOf({ output, notes }: { readonly output: string; readonly notes: string }): Outcome {
+function resultOf({ output, notes }: { readonly output: string; readonly notes: string }): QueryResult {
   const lines = output.split('\n').filter((line) => line !== '');
   return {
     outputs: lines.filter((line) => line.startsWith('[')).map((line) => line.slice(1, -1)),

@@ -167,7 +167,7 @@ export interface Problem {
   readonly isProblem: boolean;
 }
 
-type Outcome = { readonly failure: TransportFailure } | ResponseFacts;
+type ResponseOrFailure = { readonly failure: TransportFailure } | ResponseFacts;
 
 interface ResponseFacts {
   readonly status: number;
@@ -176,7 +176,7 @@ interface ResponseFacts {
 }
 
 /** Returns whether a call took effect, by its response or its failure. */
-export function effectOf({ request: { method } }: CallFacts, outcome: Outcome): Effect {
+export function effectOf({ request: { method } }: CallFacts, outcome: ResponseOrFailure): Effect {
   if ('failure' in outcome) return tookEffect({ method, share: outcome.failure.sent ? 'all' : 'none' });
   const response = { status: outcome.status, origin: originOf('service', outcome) };
   return tookEffect({ method, share: 'all', response });

@@ -174,12 +174,12 @@ export function readProblem(body: string, contentType: string | undefined): Prob
   // The innermost error comes first: it is the most specific, and the end may be cut.
   const levels = levelsOf(record).toReversed();
   const fields = readFields(levels.find((level) => level['errors'] !== undefined)?.['errors']);
-  const lines = linesOf(levels.flatMap((level) => [...SAYING.map((name) => level[name]), level['error']]));
+  const lines = distinctLines(levels.flatMap((level) => [...SAYING.map((name) => level[name]), level['error']]));
   const messages = Object.entries(fields).map(([name, texts]) =>
     name === '' ? texts.join('; ') : `${name}: ${texts.join('; ')}`,
   );
   const said = [...lines, ...messages];
-  const names = linesOf(levels.flatMap((level) => NAMING.map((name) => level[name])));
+  const names = distinctLines(levels.flatMap((level) => NAMING.map((name) => level[name])));
   const summary = cut((said.length > 0 ? said : names).join(' – '));
   return {
     summary: summary === '' ? undefined : summary,
@@ -200,7 +200,7 @@ function levelsOf(record: Record<string, unknown>): Record<string, unknown>[] {
   return levels;
 }
 
-function linesOf(values: readonly unknown[]): string[] {
+function distinctLines(values: readonly unknown[]): string[] {
   const lines = values.filter((value) => typeof value === 'string').map(plainLine);
   return [...new Set(lines)].filter((line) => line !== '' && line !== 'about:blank');
 }
@@ -227,7 +227,7 @@ function texts(value: unknown): string[] {
 function messageOf(value: unknown): string {
   if (typeof value === 'string') return plainLine(value);
   const record = objectOrUndefined(value) ?? {};
-  return linesOf(SAYING.map((name) => record[name])).join(' – ');
+  return distinctLines(SAYING.map((name) => record[name])).join(' – ');
 }
 
 function readId(record: Record<string, unknown>): string | undefined {

@@ -104,10 +104,10 @@ const STATUSES: ReadonlySet<number> = new Set([408, 429, 500, 502, 503, 504]);
 const FAILURES: ReadonlySet<FailureType> = new Set(['timeout', 'refused', 'reset', 'dns', 'proxy', 'unreachable']);
 
 /** The outcome of one attempt. */
-export type Outcome = { readonly status: number } | { readonly failure: TransportFailure };
+export type StatusOrFailure = { readonly status: number } | { readonly failure: TransportFailure };
 
 /** Whether another attempt may succeed (R15). A request that may have taken effect must not be sent again all the same. */
-export function isTransient(outcome: Outcome): boolean {
+export function isTransient(outcome: StatusOrFailure): boolean {
   return 'status' in outcome ? STATUSES.has(outcome.status) : FAILURES.has(outcome.failure.kind);
 }
 

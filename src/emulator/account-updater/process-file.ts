@@ -158,7 +158,7 @@ export interface RequestRow {
 
 export type VaultCard = Pick<Card, 'month' | 'year' | 'refreshed'> & { readonly update?: CardUpdate | undefined };
 
-export interface Outcome {
+export interface RowOutcome {
   readonly code: ResultCode;
   readonly newToken: boolean;
   readonly newYear: string;
@@ -166,7 +166,7 @@ export interface Outcome {
 }
 
 /** Returns the outcome of one row; undefined for a row that the result leaves out. */
-export function outcomeOf(row: RequestRow, card: VaultCard | undefined, isConfigured = true): Outcome | undefined {
+export function outcomeOf(row: RequestRow, card: VaultCard | undefined, isConfigured = true): RowOutcome | undefined {
   if (card === undefined) return plain('ERR_INVALID_TOKEN');
   if (!isConfigured) return plain('ERR_INVALID_CONFIG');
   if (!hasExpiration(row, card)) return plain('ERR_INVALID_EXP_DATE');
@@ -176,7 +176,7 @@ export function outcomeOf(row: RequestRow, card: VaultCard | undefined, isConfig
   return { code, newToken: true, newYear: newYear.slice(-2), newMonth };
 }
 
-function plain(code: ResultCode): Outcome {
+function plain(code: ResultCode): RowOutcome {
   return { code, newToken: false, newYear: '', newMonth: '' };
 }
 

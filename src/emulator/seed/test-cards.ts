@@ -108,7 +108,7 @@ export type TestCard = (typeof TEST_CARDS)[number];
  * card's position decides its token id: append only. Months have 2 digits and years 4. A network that does not take part
  * is empty; a card without a code has no update, and its row is left out of the result.
  */
-export const TEST_CARDS = rowsOf(updaterCards).map(
+export const TEST_CARDS = csvCells(updaterCards).map(
   ([number = '', month = '', year = '', network = '', code, newNumber, newMonth, newYear]) => ({
     number,
     month,
@@ -140,7 +140,7 @@ export const MONTH_CARDS = Array.from({ length: 50 }, (_, row) =>
 );
 
 /** The service's published test cards of 3-D Secure, with the scenario of each. */
-export const THREE_DS_CARDS = rowsOf(threeDsCards).map(([number = '', network = '', scenario = '']) => {
+export const THREE_DS_CARDS = csvCells(threeDsCards).map(([number = '', network = '', scenario = '']) => {
   if (!isScenario(scenario)) throw new Error('a test card has an unknown scenario');
   return { number, network, scenario };
 });
@@ -149,7 +149,7 @@ function isScenario(name: string): name is ScenarioName {
   return Object.hasOwn(SCENARIOS, name);
 }
 
-function rowsOf(csv: string): string[][] {
+function csvCells(csv: string): string[][] {
   return csv
     .trimEnd()
     .split('\n')

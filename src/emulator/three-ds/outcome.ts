@@ -20,7 +20,7 @@ const UNATTENDED_MS = 5000;
 export const MAX_ATTEMPTS = 3;
 
 /** The state of an authentication at a given time. */
-export interface Outcome {
+export interface AuthenticationOutcome {
   readonly status: AuthenticationStatus;
   readonly reason?: StatusReason | undefined;
   readonly cancelReason?: CancelReason | undefined;
@@ -29,7 +29,11 @@ export interface Outcome {
 }
 
 /** Computes the outcome of a session's authentication at a time. */
-export function outcomeOf(session: Session, authentication: EventOf<'3ds-authentication'>, now: number): Outcome {
+export function outcomeOf(
+  session: Session,
+  authentication: EventOf<'3ds-authentication'>,
+  now: number,
+): AuthenticationOutcome {
   const { forced } = authentication;
   const scenario = scenarioOf(session.created.scenario);
   const age = now - authentication.at;
@@ -59,10 +63,13 @@ export function decidesOutcome({ status, reason, challenge, cancel }: ForcedOutc
   return [status, reason, challenge, cancel].some((part) => part !== undefined);
 }
 
-function forcedOutcomeOf(forced: ForcedOutcome, scenario: Scenario, course: Course): Outcome {
+function forcedOutcomeOf(forced: ForcedOutcome, scenario: Scenario, course: Course): AuthenticationOutcome {
   const { cancel, reason } = forced;
   const status = forced.status ?? finalStatusOf(forced, scenario);
-  const end: Outcome = { status, reason: reason ?? (cancel ? CANCEL_REASONS[cancel] : ending(status).reason) };
+  const end: AuthenticationOutcome = {
+    status,
+    reason: reason ?? (cancel ? CANCEL_REASONS[cancel] : ending(status).reason),
+  };
   const type = forced.challenge ?? (cancel && (scenario.challenge ?? 'dynamic'));
   if (type === undefined) return end;
   if (type === 'decoupled') return decoupled({ ...end, cancelReason: cancel }, course.age);
@@ -87,24 +94,24 @@ const CANCEL_REASONS: Readonly<Partial<Record<CancelReason, StatusReason>>> = {
 };
 
 // With this preference the issuer is informed and decides nothing.
-function frictionless({ ends }: Scenario, { preference }: EventOf<'3ds-authentication'>): Outcome {
+function frictionless({ ends }: Scenario, { preference }: EventOf<'3ds-authentication'>): AuthenticationOutcome {
   if (ends === 'successful' && preference === 'no-challenge-data-sharing-only') return { status: 'informational' };
   return ending(ends);
 }
 
-function decoupled(end: Outcome, age: number): Outcome {
+function decoupled(end: AuthenticationOutcome, age: number): AuthenticationOutcome {
   if (age < UNATTENDED_MS) return { status: 'decoupled_challenge', challenge: { type: 'decoupled', attempts: 0 } };
   return { ...end, challenge: { type: 'decoupled', attempts: 1 } };
 }
 
 /** Computes a challenge that ends with the first answer, whatever it is, or after a moment without one. */
-function canceled(type: ChallengeType, end: Outcome, { age, answers }: Course): Outcome {
+function canceled(type: ChallengeType, end: AuthenticationOutcome, { age, answers }: Course): AuthenticationOutcome {
   const challenge = { type, attempts: 0 };
   if (answers.length > 0 || age >= UNATTENDED_MS) return { ...end, challenge };
   return { status: 'challenge', challenge };
 }
 
-function challenged(type: ChallengeType, end: Outcome, { age, answers }: Course): Outcome {
+function challenged(type: ChallengeType, end: AuthenticationOutcome, { age, answers }: Course): AuthenticationOutcome {
   let attempts = 0;
   for (const answer of answers) {
     if (answer === 'cancel')
@@ -124,7 +131,7 @@ function challenged(type: ChallengeType, end: Outcome, { age, answers }: Course)
   return { status: 'failed', reason: 'timeout-at-acs', cancelReason: 'acs-timeout', challenge: { type, attempts } };
 }
 
-function ending(status: FinalStatus): Outcome {
+function ending(status: FinalStatus): AuthenticationOutcome {
   return { status, reason: REASONS[status] };
 }
 

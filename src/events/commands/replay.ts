@@ -93,7 +93,7 @@ function requiredTarget(context: Context, { forwardTo, journal }: ReplayInput): 
 
 async function* rows(context: Context, replaying: Replaying, tally: Tally) {
   for await (const replayed of replayedEvents(context, replaying)) {
-    count(context, replaying.journal, replayed, tally);
+    countReplayed(context, replaying.journal, replayed, tally);
     if (replayed.kind === 'sent') yield [rowOf(replayed)];
   }
 }
@@ -156,7 +156,7 @@ const EMPTY_TALLY = {
 };
 
 /** Counts the outcome for one event, and reports unreadable lines. */
-function count({ notices }: Context, journal: string, replayed: Replayed, tally: Tally): void {
+function countReplayed({ notices }: Context, journal: string, replayed: Replayed, tally: Tally): void {
   if (replayed.kind === 'not chosen') {
     tally.notChosen += 1;
     return;

@@ -52,13 +52,14 @@ const install = defineCommand({
     const { file, next } = installTargetFor(shell, context.system);
     const script = shellNamed(shell)?.script() ?? '';
     const status = file === undefined ? 'nothing to write' : put(file, script, { dryRun, force });
-    if (isDrawn(context)) await context.out.write(`${linesOf(context, sentence(shell, file, status), next)}\n`);
+    if (isDrawn(context))
+      await context.out.write(`${installationText(context, sentence(shell, file, status), next)}\n`);
     else await print({ shell, file: file ?? null, status, next });
   },
 });
 
 /** Returns what was done and what is next: on one line, or broken between words where that is too narrow. */
-function linesOf({ out, plain }: Context, done: string, next: string): string {
+function installationText({ out, plain }: Context, done: string, next: string): string {
   return wrapWords(`${done}: ${next}`, out.isTerminal && !plain ? out.width - 2 : Infinity).join('\n  ');
 }
 

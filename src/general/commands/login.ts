@@ -76,10 +76,10 @@ export const login = defineCommand({
 function keysToReplace({ settings }: Context, given: readonly GivenKey[], baseUrl: string): LoginTarget['replaced'] {
   const profile = settings.profile.value;
   const stored = settings.stored?.keys ?? {};
-  const wanted = given.length > 0 ? given.map(({ kind }) => kind) : KEY_TYPES.filter((kind) => stored[kind]);
-  const missing = wanted.find((kind) => stored[kind] === undefined);
-  if (wanted.length === 0 || missing !== undefined) throw noKeyToReplace(profile, missing);
-  const elsewhere = wanted.find((kind) => stored[kind]?.base_url !== baseUrl);
+  const kinds = given.length > 0 ? given.map(({ kind }) => kind) : KEY_TYPES.filter((kind) => stored[kind]);
+  const missing = kinds.find((kind) => stored[kind] === undefined);
+  if (kinds.length === 0 || missing !== undefined) throw noKeyToReplace(profile, missing);
+  const elsewhere = kinds.find((kind) => stored[kind]?.base_url !== baseUrl);
   if (elsewhere !== undefined) throw keyOfAnotherService(profile, elsewhere, baseUrl, stored[elsewhere]?.base_url);
   return stored;
 }

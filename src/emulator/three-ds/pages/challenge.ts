@@ -2,7 +2,7 @@ import { html } from 'hono/html';
 import { isObject, parsedJson } from '../../../schema/json-value.ts';
 import type { EventOf } from '../../state/events.ts';
 import type { Session } from '../../state/world.ts';
-import { MAX_ATTEMPTS, type Outcome, outcomeOf } from '../outcome.ts';
+import { MAX_ATTEMPTS, type AuthenticationOutcome, outcomeOf } from '../outcome.ts';
 import {
   type Html,
   liveSession,
@@ -178,7 +178,7 @@ const APP_FORM = html`<p>Your bank asks you to confirm this in its app. These bu
     <button name="answer" value="cancel">Cancel</button>
   </form>`;
 
-function settledPage({ status, reason, cancelReason }: Outcome): Page {
+function settledPage({ status, reason, cancelReason }: AuthenticationOutcome): Page {
   const why = [reason, cancelReason].filter(Boolean).join(', ');
   return {
     status: 200,
