@@ -14,9 +14,8 @@ describe('3ds template', () => {
     const { code, stdout } = await place.svc(argv, { clock });
     expect(code).toBe(0);
     expect(stdout).toMatch(/"recurring_frequency": "28" \/\/ /);
-    expect(await place.svc(['3ds', 'validate', '-', '--session-type', 'merchant'], { input: stdout })).toMatchObject({
-      code: 0,
-    });
+    const validate = ['3ds', 'validate', '-', '--session-type', 'merchant'];
+    expect(await place.svc(validate, { clock, input: stdout })).toMatchObject({ code: 0 });
     const table = await place.svc([...argv, '-o', 'table'], { clock });
     expect(table.stdout).toBe(stdout);
   });

@@ -72,9 +72,12 @@ export async function openDesk(options: Omit<SandboxOptions, 'directory'> = {}):
   };
 }
 
-/** Opens a desk whose tool and sandbox share a clock, unless the options contain another. */
-export async function openQuickDesk(options: Omit<SandboxOptions, 'directory'> = {}): Promise<QuickDesk> {
-  const clock = new FakeClock({ start: Date.now(), auto: false });
+/** Opens a desk whose tool and sandbox share a clock, unless the options contain another. It starts now or at `start`. */
+export async function openQuickDesk({
+  start = Date.now(),
+  ...options
+}: Omit<SandboxOptions, 'directory'> & { readonly start?: number } = {}): Promise<QuickDesk> {
+  const clock = new FakeClock({ start, auto: false });
   const { intercept = (_incoming, _outgoing, proceed) => proceed() } = options;
   let exchanges = 0;
   const counted: Interceptor = (incoming, outgoing, proceed) => {
