@@ -14,7 +14,6 @@ const LOGS: readonly Entry[] = [
     'review a day: deletions, changes, new actors, busy hours',
     () => import('./logs/commands/review.ts'),
   ),
-  entry('access', 'review who used the service: new and dormant actors', () => import('./logs/commands/access.ts')),
   entry(
     'evidence',
     'write a bundle that an auditor can check without svc',

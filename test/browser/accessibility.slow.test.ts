@@ -28,7 +28,7 @@ const APP = 'Successful Out-of-Band Challenge Authentication';
 const PAGES: Readonly<Record<string, () => Promise<Shown>>> = {
   'the report': () => written(['au', 'report', 'r.csv', '--request', 'q.csv', '--action', 'WRN_OPT_OUT=exclude']),
   'the review of a day': () => written(['logs', 'review', 'audit', '--day', '2026-03-01']),
-  'the review of access': () => written(['logs', 'access', 'audit', '--since', '1d']),
+  'the review of access': () => written(['logs', 'review', 'audit', '--access', '--since', '1d']),
   'the shift': () => written(['--sandbox', 'logs', 'stats', '--since', '8h', '--max', '500']),
   'the page of an evidence bundle': () => evidence(),
   'the challenge for a code': () => challenge(CODE),
@@ -79,7 +79,7 @@ async function evidence(): Promise<Shown> {
   const lines = [
     '--sandbox logs archive audit --since 2d',
     'logs review audit --sign-off --note SEC-41',
-    'logs access audit --sign-off --by Ana',
+    'logs review audit --access --sign-off --by Ana',
     'logs evidence audit --since 2026-02-27 --out e.tar.gz',
   ];
   for (const line of lines) {

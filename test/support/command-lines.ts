@@ -11,7 +11,6 @@ export const COMMAND_LINES: Readonly<Record<string, string>> = {
   'logs verify': 'logs verify audit',
   'logs stats': 'logs stats --since 2d',
   'logs review': 'logs review audit --day 2020-01-01',
-  'logs access': 'logs access audit',
   'logs evidence': 'logs evidence audit --out evidence.tar.gz',
   'logs entity-types': 'logs entity-types',
   'tenant show': 'tenant show',

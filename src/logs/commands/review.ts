@@ -3,26 +3,34 @@ import { type Context, defineCommand } from '../../cli/app/command.ts';
 import { option } from '../../cli/app/hint.ts';
 import { flag, type Input, rare, value } from '../../cli/app/parameter.ts';
 import { moment } from '../../cli/app/moment.ts';
-import { duration } from '../../cli/app/value-parsers.ts';
+import { duration, positiveDuration } from '../../cli/app/value-parsers.ts';
 import { isoTime, startOfDay } from '../../cli/output/time.ts';
 import { archiveLocation } from '../archive/open-archive.ts';
 import { PAGE_PARAMETERS, pageWords } from '../report/page-file.ts';
 import { checkSignOff, SIGN_OFF_PARAMETERS } from '../report/sign-off.ts';
-import { reviewView, statusView } from '../report/views.ts';
+import { accessView, reviewView, statusView } from '../report/views.ts';
 
 const parameters = {
   dir: archiveLocation,
   day: value('--day <date>', 'the day to review, UTC: yesterday (the default), today or 2026-01-31', day),
   ...PAGE_PARAMETERS,
-  strict: rare(flag('--strict', 'also exit with 14 for hours before the archive begins, or in the future')),
+  strict: rare(
+    flag('--strict', 'exit with 14 for any time that is missing, also before the archive begins or in the future'),
+  ),
   verbose: flag('--verbose', 'also list the deleted entities and each change, on a terminal'),
   ...SIGN_OFF_PARAMETERS,
   status: flag('--status', 'list the days that were reviewed, are open, or are not in the archive'),
-  since: value('--since <time>', 'with --status: the first day (default 90d, or where the archive begins)', moment),
+  access: flag('--access', 'review who used the service, one row an actor: new and dormant ones'),
+  since: value('--since <time>', 'with --status or --access: the first day (default 90d; with --access 180d)', moment),
   within: value(
     '--within <duration>',
     'with --status: exit with 10 when a day is open for longer, such as 3d',
     duration,
+  ),
+  dormant: value(
+    '--dormant <duration>',
+    'with --access: an actor is dormant without an entry for this long (default 90d)',
+    positiveDuration,
   ),
 } as const;
 
@@ -38,7 +46,7 @@ export const review = defineCommand({
   description:
     'Shows what somebody should look at each day: deletions and what was deleted; changes of applications, keys and the tenant; actors and operations that are new compared with the 30 days before; and hours with more than four times the median of the day. --sign-off records in the archive that you reviewed a day that is over and archived.',
   details:
-    'It counts the documented fields of the entries and never reads their messages. Nothing is called new if the archive covers less than 7 of the 30 days before. With --sign-off, findings do not change the exit code, and verify reports any change of the record. Only a hash that you keep somewhere else proves later that the newest record was not removed.',
+    'It counts the documented fields of the entries and never reads their messages. Nothing is called new if the archive covers less than 7 of the 30 days before. With --sign-off, findings do not change the exit code, and verify reports any change of the record. Only a hash that you keep somewhere else proves later that the newest record was not removed. --access has a row for each actor with its type, name, first and last entry, reads, changes (all that is neither a read nor a delete), deletes and entity types, whether it is new, and whether it is dormant: of whole days (UTC), up to the end of the archive, with --sign-off up to yesterday. Names come from what earlier commands read. The logs show use, not permissions: compare the rows with your list of users and keys.',
   examples: [
     ['svc logs review audit', 'yesterday (UTC)'],
     ['svc logs review audit --day 2026-01-31 --html review.html', 'a day as a page, to print or to file'],
@@ -47,6 +55,8 @@ export const review = defineCommand({
       'svc logs review audit --status --within 3d',
       'which days nobody has reviewed, with exit code 10 after three days',
     ],
+    ['svc logs review audit --access --since 90d --html access.html', 'who used the service in a quarter, as a page'],
+    ['svc logs review audit --access --sign-off --note SEC-42', 'record that you reviewed who used it'],
     ['svc logs review audit --quiet -o json > review.json', 'for cron: exit code 10, or 14 with gaps'],
     [`svc logs review audit --jq '.deletions[] | [.actor_id, .count]'`, 'who deleted how much, for a script'],
   ],
@@ -59,13 +69,17 @@ export const review = defineCommand({
     [14, 'the archive has nothing of the day, ends before it, or has a gap in it'],
   ],
   paged: true,
-  fields: [...new Set([...reviewView.fields, ...statusView.fields])],
+  fields: [...new Set([...reviewView.fields, ...statusView.fields, ...accessView.fields])],
   parameters,
   async run(context, input) {
     checkOptions(context, input);
     if (input.status) {
       const { reviewStatus } = await import('../report/review-status.ts');
       return reviewStatus(context, input);
+    }
+    if (input.access) {
+      const { reviewAccess } = await import('../report/review-access.ts');
+      return reviewAccess(context, input);
     }
     if (input.signOff) {
       const { signOffDay } = await import('../report/make-review.ts');
@@ -77,12 +91,15 @@ export const review = defineCommand({
 });
 
 function checkOptions(context: Context, input: ReviewInput): void {
-  const { dir, status, since, within, signOff: isSigned, html, strict } = input;
+  const { dir, status, access, since, within, dormant, verbose, signOff: isSigned, html, strict } = input;
   const date = input.day && isoTime(input.day(context.clock.now())).slice(0, 10);
-  checkSignOff(context, input, ['logs', 'review', dir, ...option('--day', date), ...pageWords(input)]);
-  if (!status && (since !== undefined || within !== undefined))
-    throw new SvcError('usage', `${since === undefined ? '--within' : '--since'} is about --status`, {
-      hint: 'Add --status, or name one day with --day.',
+  if (!access) checkSignOff(context, input, ['logs', 'review', dir, ...option('--day', date), ...pageWords(input)]);
+  if (!status && within !== undefined) throw isAbout('--within', '--status');
+  if (!access && dormant !== undefined) throw isAbout('--dormant', '--access');
+  if (!status && !access && since !== undefined) throw isAbout('--since', '--status and --access');
+  if (access && (status || input.day !== undefined || verbose))
+    throw new SvcError('usage', '--access lists actors, and cannot be combined with --day, --status or --verbose', {
+      hint: 'Run the command twice.',
     });
   if (status && (isSigned || html !== undefined || input.day !== undefined))
     throw new SvcError('usage', '--status lists days, and cannot be combined with --day, --html or --sign-off', {
@@ -92,4 +109,10 @@ function checkOptions(context: Context, input: ReviewInput): void {
     throw new SvcError('usage', '--strict is about one day, and does not change the exit code of --status', {
       hint: 'Give --status a --within, such as --within 3d, or leave --status out.',
     });
+}
+
+function isAbout(name: string, subject: string): SvcError {
+  return new SvcError('usage', `${name} is about ${subject}`, {
+    hint: `Add ${subject.replace(' and ', ' or ')}, or name one day with --day.`,
+  });
 }

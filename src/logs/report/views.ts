@@ -1,5 +1,7 @@
 import { countText } from '../../cli/output/time.ts';
 import { simpleColumns, type View } from '../../cli/output/view.ts';
+import { actorText } from '../actor.ts';
+import { ACCESS_FIELDS, type AccessRow, remarkOf } from './access.ts';
 import { foundText } from './findings.ts';
 import type { Review } from './review-page.ts';
 import type { DayState, DayStatus } from './status.ts';
@@ -75,4 +77,24 @@ function noteText({ note, late, missing }: DayStatus): string | null {
     ...missing,
   ];
   return words.length === 0 ? null : words.join('; ');
+}
+
+export const accessView: View<AccessRow> = {
+  name: 'actor',
+  fields: ACCESS_FIELDS,
+  columns: [
+    { path: 'actor_id', header: 'actor', kind: 'id', show: (_, row) => shownActor(row) },
+    { path: 'first_at', header: 'first seen', kind: 'time', priority: 3 },
+    { path: 'last_at', header: 'last seen', kind: 'time', priority: 5 },
+    { path: 'reads', kind: 'number', priority: 4 },
+    { path: 'changes', kind: 'number' },
+    { path: 'deletes', kind: 'number' },
+    { path: 'entity_types', kind: 'text', priority: 1 },
+    { path: 'is_new', header: 'remark', kind: 'text', priority: 6, show: (_, row) => remarkOf(row) },
+  ],
+};
+
+function shownActor(row: AccessRow): string {
+  const { actor_id: id, name } = row;
+  return actorText(row, new Map(id === null || name === null ? [] : [[id, name]])) || '(no actor)';
 }

@@ -48,7 +48,7 @@ it('R82: a day and its access that the first version signed have the same hashes
     rows: { sha256: recordIn(2).review.sha256, signed: [{ record: 2, note: 'SEC-41', is_current: true }] },
   });
   await svc('logs review audit --day 2026-11-27 --sign-off -o json');
-  await svc('logs access audit --since 2026-11-27 --sign-off -o json');
+  await svc('logs review audit --access --since 2026-11-27 --sign-off -o json');
   for (const number of [2, 3]) {
     const { of, sha256 } = recordIn(number).review;
     expect(recordIn(number + 2).review).toMatchObject({ of, sha256 });

@@ -11,7 +11,7 @@ const DAY = 86_400_000;
 
 it.each([
   ['review', '--html'],
-  ['access', '--html'],
+  ['review --access', '--html'],
   ['evidence', '--out'],
 ])('R76: svc logs %s writes no file of %s into the archive, however it is named', async (command, option) => {
   const { top } = await buildArchive(START, [
@@ -25,14 +25,14 @@ it.each([
     ['link', path.join(top, '_manifest', 'x')],
     [top, 'link/x'],
   ] as const) {
-    const run = await svcHere(['logs', command, archive, option, typed, '--force'], {
+    const run = await svcHere(['logs', ...command.split(' '), archive, option, typed, '--force'], {
       clock: new FakeClock({ start: START + 1.5 * DAY }),
       cwd,
     });
     const message = `${option} would write ${typed} into the archive ${archive}`;
     expect([run.code, errorIn(run)['message'], filesIn(top)]).toEqual([2, message, before]);
   }
-  const beside = await svcHere(['logs', command, top, option, `${top}-page`], {
+  const beside = await svcHere(['logs', ...command.split(' '), top, option, `${top}-page`], {
     clock: new FakeClock({ start: START + 1.5 * DAY }),
     cwd,
   });

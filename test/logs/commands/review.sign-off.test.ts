@@ -173,12 +173,23 @@ describe('svc logs review --sign-off', () => {
   });
 });
 
-it('svc logs review and access --sign-off need --by where the account has no name, and record its number', async () => {
+it('svc logs review --sign-off needs --by, for a day and for access, where the account has no name, and record its number', async () => {
   const top = await archive();
   const clock = new FakeClock({ start: NOW });
   const nobody = { clock, cwd: path.dirname(top), account: { uid: 65_532 }, env: { USER: 'ana' } };
   const line = ['logs', 'review', top, '--day', '2026-03-02', '--sign-off'];
-  const access = ['logs', 'access', top, '--since', '2026-03-01', '--dormant', '2592000s', '--strict', '--sign-off'];
+  const access = [
+    'logs',
+    'review',
+    top,
+    '--access',
+    '--since',
+    '2026-03-01',
+    '--dormant',
+    '2592000s',
+    '--strict',
+    '--sign-off',
+  ];
   for (const argv of [line, access]) {
     const refused = await svcHere(argv, nobody);
     expect([refused.code, errorIn(refused)['message'], errorIn(refused)['next']]).toEqual([

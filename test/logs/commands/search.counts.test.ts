@@ -87,7 +87,7 @@ it.each([
 it.each([
   ['search', []],
   ['stats', ['--grep', 'x']],
-  ['access', ['--since', '2026-01-05']],
+  ['review', ['--access', '--since', '2026-01-05']],
 ])(
   'svc logs %s that retention overtakes is no alarm of a missing file, and succeeds when it is run again',
   async (name, more) => {

@@ -40,7 +40,7 @@ async function archive(gap = false) {
 
 function access(top: string, ...argv: string[]) {
   const clock = new FakeClock({ start: NOW });
-  return svcHere(['logs', 'access', top, ...argv], { clock, cwd: path.dirname(top) });
+  return svcHere(['logs', 'review', top, '--access', ...argv], { clock, cwd: path.dirname(top) });
 }
 
 /** Signs off an archive in which one entry, if any, was a minute later. Returns the hash that was signed. */
@@ -61,7 +61,7 @@ function rowsIn(stdout: string) {
     .map((line) => JSON.parse(line) as object);
 }
 
-it('svc logs access has one row an actor, who changed and deleted most first', async () => {
+it('svc logs review --access has one row an actor, who changed and deleted most first', async () => {
   const { code, stdout, stderr } = await access(await archive(), '--since', '2026-03-01', '--dormant', '7d');
   expect([code, rowsIn(stdout)]).toEqual([
     0,
@@ -88,12 +88,12 @@ it('svc logs access has one row an actor, who changed and deleted most first', a
   expect(stderr).toContain('The logs show who used the service, not who is permitted to');
 });
 
-it('svc logs access calls nothing new where the archive has too little of the time before', async () => {
+it('svc logs review --access calls nothing new where the archive has too little of the time before', async () => {
   const { stdout } = await access(await archive(), '--since', '2026-02-03', '--jq', '.is_new');
   expect(new Set(stdout.trimEnd().split('\n'))).toEqual(new Set(['null']));
 });
 
-it('R61: svc logs access counts entries without a readable time, and warns of them', async () => {
+it('R61: svc logs review --access counts entries without a readable time, and warns of them', async () => {
   const timeless = entry('2026-03-01', {
     created_at: 'lately',
     actor_id: 'eve',
@@ -114,7 +114,7 @@ it('R61: svc logs access counts entries without a readable time, and warns of th
   );
 });
 
-it('svc logs access --html writes a page that says what logs do not show, and runs nothing', async () => {
+it('svc logs review --access --html writes a page that says what logs do not show, and runs nothing', async () => {
   const top = await archive(true);
   const page = path.join(path.dirname(top), `${path.basename(top)}.html`);
   const { code, stderr } = await access(top, '--since', '2026-03-01', '--html', page);
@@ -127,7 +127,7 @@ it('svc logs access --html writes a page that says what logs do not show, and ru
   expect(html).not.toMatch(/<img|<script|\u202e/);
 });
 
-it('R82: svc logs access --sign-off records what was reviewed, and verify finds a forged number of entries', async () => {
+it('R82: svc logs review --access --sign-off records what was reviewed, and verify finds a forged number of entries', async () => {
   const top = await archive();
   const page = `${path.basename(top)}.html`;
   const argv = ['--since', '2026-03-01', '--sign-off', '--by', 'Ana', '--html', page];
@@ -169,7 +169,7 @@ it('R82: svc logs access --sign-off records what was reviewed, and verify finds 
   ]);
 });
 
-it('R82: svc logs access --sign-off counts and signs only days that are over, also while their entries go on', async () => {
+it('R82: svc logs review --access --sign-off counts and signs only days that are over, also while their entries go on', async () => {
   const today = entry('2026-03-31', { created_at: '2026-03-31T05:00:00.000Z', actor_id: 'today' });
   // An entry without a readable time makes no day of a time that has none which is over.
   const timeless = entry('2026-03-31', { created_at: 'lately', actor_id: 'eve' });
@@ -190,7 +190,7 @@ it('R82: svc logs access --sign-off counts and signs only days that are over, al
   expect((await svcHere(['logs', 'verify', top])).code).toBe(0);
 });
 
-it('R82: svc logs access --sign-off signs every row: a change of any one changes the hash', async () => {
+it('R82: svc logs review --access --sign-off signs every row: a change of any one changes the hash', async () => {
   const unchanged = await signedHash();
   expect(await signedHash()).toBe(unchanged);
   // An entry of each of the three actors that have a row.
@@ -198,19 +198,19 @@ it('R82: svc logs access --sign-off signs every row: a change of any one changes
   expect(hashes.size).toBe(4);
 });
 
-it('R76: svc logs access ends with 14 for a time after the archive, and with --strict for a gap', async () => {
+it('R76: svc logs review --access ends with 14 for a time after the archive, and with --strict for a gap', async () => {
   const top = await archive(true);
   const clock = new FakeClock({ start: NOW + 9 * DAY });
-  const late = await svcHere(['logs', 'access', top, '--since', '2d', '--sign-off'], { clock });
+  const late = await svcHere(['logs', 'review', top, '--access', '--since', '2d', '--sign-off'], { clock });
   expect([late.code, errorIn(late)['message']]).toEqual([14, expect.stringContaining('nothing was signed off: ')]);
   expect((await access(top, '--since', '2026-03-01', '--strict')).code).toBe(14);
   expect((await access(path.join(top, 'none'))).code).toBe(5);
 });
 
-it('R76: svc logs access warns of an archive that ended before yesterday did, and neither judges nor signs the time after it', async () => {
+it('R76: svc logs review --access warns of an archive that ended before yesterday did, and neither judges nor signs the time after it', async () => {
   const top = await archive();
   const run = (days: number, ...argv: string[]) =>
-    svcHere(['logs', 'access', top, '--since', '2026-03-01', ...argv], {
+    svcHere(['logs', 'review', top, '--access', '--since', '2026-03-01', ...argv], {
       clock: new FakeClock({ start: NOW + days * DAY }),
     });
   const warning = 'warning: the archive ends at 2026-03-31 06:00:00Z\n';

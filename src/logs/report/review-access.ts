@@ -1,0 +1,121 @@
+import { SvcError } from '../../base/errors.ts';
+import type { Context } from '../../cli/app/command.ts';
+import { option } from '../../cli/app/hint.ts';
+import { moment, type Moment } from '../../cli/app/moment.ts';
+import type { Input } from '../../cli/app/parameter.ts';
+import { listPrinter, oneBatch } from '../../cli/app/print.ts';
+import { isoTime, SECOND_MS, utcTime } from '../../cli/output/time.ts';
+import { DAY_MS } from '../../schema/durations.ts';
+import { knownLabels } from '../actor-names.ts';
+import { uncoveredAdvice } from '../archive/archive-errors.ts';
+import { readManifest } from '../archive/manifest.ts';
+import { openArchive } from '../archive/open-archive.ts';
+import { timelessOf } from '../archive/timeless.ts';
+import {
+  type Access,
+  accessFindings,
+  countAccess,
+  daysSince,
+  type Unarchived,
+  unarchivedSince,
+} from './count-access.ts';
+import { openPageFile, type PAGE_PARAMETERS, pageWords } from './page-file.ts';
+import { checkSignOff, type SignOffInput, signOff } from './sign-off.ts';
+import { accessView } from './views.ts';
+
+const DEFAULT_SINCE = '180d';
+const DEFAULT_DORMANT_MS = 90 * DAY_MS;
+
+type AccessOptions = Input<typeof PAGE_PARAMETERS> &
+  SignOffInput & {
+    readonly dir: string;
+    readonly since: Moment | undefined;
+    readonly dormant: number | undefined;
+    readonly strict: boolean;
+  };
+
+/** Shows who used the service since a day, and records with --sign-off that somebody reviewed it. @throws SvcError `entries_missing` */
+export async function reviewAccess(context: Context, input: AccessOptions): Promise<void> {
+  const since = input.since && isoTime(input.since(context.clock.now())).slice(0, 10);
+  const dormant = input.dormant === undefined ? undefined : `${input.dormant / SECOND_MS}s`;
+  const options = [...option('--since', since), ...option('--dormant', dormant), ...pageWords(input)];
+  checkSignOff(context, input, ['logs', 'review', input.dir, '--access', ...options]);
+  const page = await openPageFile(context, input, input.dir);
+  const print = await listPrinter(context, accessView);
+  const { made, manifest, unarchived } = await makeAccess(context, input);
+  const refusal = refusalOf(made, unarchived, input);
+  const sign = async (pageHash?: string): Promise<boolean> => {
+    if (!input.signOff || refusal !== undefined) return false;
+    const { from, to, sha256 } = made;
+    const reviewed = { of: 'access', from, to, findings: accessFindings(made), sha256, page_sha256: pageHash };
+    return (await signOff(context, input.dir, reviewed, { ...input, manifest })).hash !== undefined;
+  };
+  if (page === undefined) await sign();
+  else if (input.signOff) await page.writeSigned(await drawPage(context, made), sign);
+  else await page.write(await drawPage(context, made));
+  await print(oneBatch(made.rows));
+  await report(context, made, unarchived);
+  if (refusal) throw refusal;
+}
+
+async function makeAccess(context: Context, input: AccessOptions) {
+  const now = context.clock.now();
+  const since = (input.since ?? moment(DEFAULT_SINCE))(now);
+  if (since > now) throw new SvcError('usage', '--since takes a time in the past', { hint: 'Such as 180d.' });
+  const store = await openArchive(context, input.dir);
+  const manifest = await readManifest(store);
+  const days = daysSince(manifest, { since, now, onlyOver: input.signOff });
+  const dormantMs = input.dormant ?? DEFAULT_DORMANT_MS;
+  const labels = await knownLabels(context, manifest.first);
+  const timeless = timelessOf(manifest.timeless, days);
+  const made = await countAccess(context, store, manifest, { dir: input.dir, ...days, dormantMs, timeless, labels });
+  return { made, manifest, unarchived: unarchivedSince(manifest, since, now) };
+}
+
+async function drawPage(context: Context, made: Access): Promise<string> {
+  const { accessPage } = await import('./access-page.ts');
+  return accessPage(made, context.clock.now());
+}
+
+/**
+ * Returns the error for a time of which the archive has nothing, or with `--strict` not all. A time that may still be archived
+ * is not signed off; a gap stays one.
+ */
+function refusalOf(
+  made: Access,
+  unarchived: Unarchived | undefined,
+  { strict, signOff: isSigned }: AccessOptions,
+): SvcError | undefined {
+  const { archive, from, to, rows } = made;
+  const missing = [...made.missing, ...(unarchived ? [unarchived.range] : [])];
+  const first = strict ? missing[0] : isSigned ? unarchived?.range : undefined;
+  // Entries without a readable time are shown, but no day can be signed off with them.
+  const isNothing = from > to && (isSigned || rows.length === 0);
+  if (!isNothing && first === undefined) return undefined;
+  const unsigned = isSigned ? 'nothing was signed off: ' : '';
+  const isTooEarly = isNothing && isSigned && unarchived === undefined;
+  const advice = isTooEarly
+    ? { hint: 'Sign it off once the day is over, or choose an earlier --since.' }
+    : uncoveredAdvice(archive, isNothing || unarchived !== undefined);
+  const words = isNothing
+    ? isTooEarly
+      ? `no day since ${from} is over`
+      : `${archive} ends before ${from}`
+    : `${archive} lacks ${first?.from ?? ''} to ${first?.to ?? ''} (${first?.reason ?? ''})`;
+  return new SvcError('entries_missing', `${unsigned}${words}`, { ...advice, facts: { missing } });
+}
+
+async function report({ notices }: Context, made: Access, unarchived: Unarchived | undefined): Promise<void> {
+  const { accessSummary, timelessInRows, USE_ONLY } = await import('./access-page.ts');
+  for (const { from, to, reason } of made.missing)
+    if (reason === 'before the archive') notices.note(`the archive begins at ${utcTime(to)}`);
+    else notices.warn(`entries may be missing from ${utcTime(from)} to ${utcTime(to)}: ${reason}`);
+  if (unarchived) {
+    const { end } = unarchived;
+    notices.warn(end === undefined ? 'the archive covers no time yet' : `the archive ends at ${utcTime(end)}`);
+  }
+  for (const words of timelessInRows(made)) notices.warn(words);
+  if (made.isFull) notices.note('too many actors to count each: those met last are counted as (others)');
+  notices.note(`${made.from} to ${made.to}: ${accessSummary(made)}`);
+  notices.note(USE_ONLY);
+}
