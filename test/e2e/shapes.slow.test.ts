@@ -10,6 +10,7 @@ import { World } from '../support/world.ts';
 /** Lines whose output differs from the command's usual line: with other options, or on another kind of object. */
 const VARIANTS: readonly (readonly [title: string, line: string])[] = [
   ['logs stats <archive>', 'logs stats audit --since 2d'],
+  ['logs review --access', 'logs review audit --access'],
   ['sandbox cards --3ds', 'sandbox cards --3ds'],
   ['au submit --dry-run', 'au submit other.csv --dry-run --pay-again'],
   ['au submit, not waited for', 'au submit other.csv --pay-again'],

@@ -99,7 +99,13 @@ describe('svc logs review', () => {
 
   it.each([
     ['--within 3d', '--within is about --status', 'Add --status, or name one day with --day.'],
-    ['--since 7d', '--since is about --status', 'Add --status, or name one day with --day.'],
+    ['--since 7d', '--since is about --status and --access', 'Add --status or --access, or name one day with --day.'],
+    ['--dormant 30d', '--dormant is about --access', 'Add --access, or name one day with --day.'],
+    [
+      '--access --day today',
+      '--access lists actors, and cannot be combined with --day, --status or --verbose',
+      'Run the command twice.',
+    ],
     [
       '--status --day today',
       '--status lists days, and cannot be combined with --day, --html or --sign-off',
