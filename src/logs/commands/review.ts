@@ -20,17 +20,19 @@ const parameters = {
   verbose: flag('--verbose', 'also list the deleted entities and each change, on a terminal'),
   ...SIGN_OFF_PARAMETERS,
   status: flag('--status', 'list the days that were reviewed, are open, or are not in the archive'),
-  access: flag('--access', 'review who used the service, one row an actor: new and dormant ones'),
-  since: value('--since <time>', 'with --status or --access: the first day (default 90d; with --access 180d)', moment),
+  access: flag('--access', 'review who used the service: new and dormant actors'),
+  since: value('--since <time>', 'with --status or --access: the first day (default 90d or 180d)', moment),
   within: value(
     '--within <duration>',
     'with --status: exit with 10 when a day is open for longer, such as 3d',
     duration,
   ),
-  dormant: value(
-    '--dormant <duration>',
-    'with --access: an actor is dormant without an entry for this long (default 90d)',
-    positiveDuration,
+  dormant: rare(
+    value(
+      '--dormant <duration>',
+      'with --access: an actor is dormant without an entry for this long (default 90d)',
+      positiveDuration,
+    ),
   ),
 } as const;
 
