@@ -92,9 +92,10 @@ export class PackedResults {
   // The results of a token form a ring that is entered at the last result, whose successor is the first.
   readonly #following: number[] = [];
   readonly #texts: string[] = [];
-  readonly #isUnclear: (token: string) => boolean;
+  /** Whether it is unknown to which row of a token each of its results belongs. */
+  readonly #isUnclear: boolean;
 
-  constructor(isUnclear: (token: string) => boolean = () => false) {
+  constructor(isUnclear = false) {
     this.#isUnclear = isUnclear;
   }
 
@@ -104,7 +105,7 @@ export class PackedResults {
     const last = this.#last.get(key) - 1;
     const added = this.#texts.length;
     this.#texts.push(JSON.stringify([result_code, new_token, new_expiration_year, new_expiration_month]));
-    if (last !== -1 && this.#isUnclear(token) && (this.#at(last).new_token === '') !== (new_token === '')) {
+    if (last !== -1 && this.#isUnclear && (this.#at(last).new_token === '') !== (new_token === '')) {
       // Only the results with a new token count, so that no row of the token keeps the old one.
       this.#following.push(added);
       if (new_token !== '') this.#last.set(key, added + 1);
@@ -165,10 +166,7 @@ export async function resultsInOrder(results: AsyncIterable<Uint8Array>): Promis
  * tells whether it is unknown to which row of a token each of its results belongs.
  * @throws SvcError `refused_input` for more results than fit in memory
  */
-export async function indexResults(
-  results: AsyncIterable<Uint8Array>,
-  isUnclear?: (token: string) => boolean,
-): Promise<ResultsByToken> {
+export async function indexResults(results: AsyncIterable<Uint8Array>, isUnclear?: boolean): Promise<ResultsByToken> {
   const held = new PackedResults(isUnclear);
   for await (const rows of readResults(results)) {
     for (const row of rows) {

@@ -34,11 +34,11 @@ import { reconcileFile, type Rereadable } from '../results/reconcile.ts';
 import { ShownReading } from '../results/show-reading.ts';
 import { shownCode } from '../results/report-view.ts';
 import { notOfTheRequest, notProven, tooManyToFix } from './next-errors.ts';
-import { type MatchOptions, ResultRows } from '../results/result-rows.ts';
+import { TokenRows } from '../results/token-rows.ts';
 import { indexResults, nextRequest, type NextRow, resultsInOrder } from './next-request.ts';
 
 /** The files to read and to write, and how. Names are as typed. */
-export interface NextFiles extends MatchOptions {
+export interface NextFiles {
   readonly request: string;
   readonly results: string;
   /** The output file; undefined to add closed accounts to the list of exclusions alone. */
@@ -53,6 +53,8 @@ export interface NextFiles extends MatchOptions {
   readonly cycle: string | undefined;
   readonly actions: Actions;
   readonly force: boolean;
+  /** Whether a token may have more results than rows, in any order: a job of an earlier build has it for several merchants. */
+  readonly mayHaveMore?: boolean | undefined;
   /** Whether the caller counted the results itself, and warned of what is wrong with them. */
   readonly isCounted?: boolean | undefined;
 }
@@ -183,7 +185,7 @@ async function requireTargets(
 
 async function matchedResults(
   context: Context,
-  { request, results: name, mayHaveMore, isUnordered, options = [] }: NextFiles,
+  { request, results: name, mayHaveMore, options = [] }: NextFiles,
   reading: ShownReading,
 ) {
   await requireRequestAndResults(context, {
@@ -201,30 +203,7 @@ async function matchedResults(
   // A repeated token takes its result from any position, so that no row keeps an old token.
   const isInOrder = found.matchedBy === 'order' && !(await repeatsTokens(source, { ...file, ...shown }));
   if (isInOrder) return { source, answers: await resultsInOrder(results.open()) };
-  const isUnclear = await unclearTokens(source, results, { mayHaveMore, isUnordered });
-  return { source, answers: await indexResults(results.open(), isUnclear) };
-}
-
-/** Tells which tokens have results of other rows, or of their rows in another order, because another machine sent them. */
-async function unclearTokens(
-  request: Rereadable,
-  results: Rereadable,
-  { mayHaveMore = false, isUnordered }: MatchOptions,
-): Promise<((token: string) => boolean) | undefined> {
-  if (!mayHaveMore && isUnordered === undefined) return undefined;
-  const rows = await ResultRows.match(request, results, { mayHaveMore, isUnordered });
-  return (token) => isUnclear(rows, token, isUnordered);
-}
-
-function isUnclear(rows: ResultRows, token: string, isUnordered: MatchOptions['isUnordered']): boolean {
-  return !rows.isKnown(token) && (rows.hasMoreOf(token) || isUnordered?.(tokenKey(token)) === true);
-}
-
-/** Tells whether some results in a file may be those of other rows, because another machine sent them. */
-export async function hasUnclearTokens(request: string, results: string, how: MatchOptions): Promise<boolean> {
-  if (how.mayHaveMore !== true && how.isUnordered === undefined) return false;
-  const rows = await ResultRows.match(await fileSource(request), await fileSource(results), how);
-  return rows.repeated().some((key) => isUnclear(rows, key, how.isUnordered));
+  return { source, answers: await indexResults(results.open(), mayHaveMore) };
 }
 
 /** Tells whether a token may be in several rows: with several merchants, or in repeated rows that were all sent. */
@@ -246,7 +225,7 @@ function requireProven(results: string): void {
 }
 
 async function cellsByRow(kept: KeptColumns, request: Rereadable): Promise<Kept['cellsOf']> {
-  const rows = await ResultRows.of(request);
+  const rows = await TokenRows.of(request);
   const placeOf = rows.counting();
   return (token) => kept.cellsAt(token, placeOf(token), rows.rowsOf(token));
 }

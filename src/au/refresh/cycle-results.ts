@@ -1,173 +1,152 @@
 import { SvcError } from '../../base/errors.ts';
-import { writeWhole } from '../../base/files/draft.ts';
 import type { Context } from '../../cli/app/command.ts';
-import { csvRow } from '../../cli/output/csv.ts';
 import { fileSource, hashIfReadable } from '../../client/transfer/source.ts';
-import { RESULT_COLUMNS } from '../../schema/account-updater-files.ts';
 import { spoolFile } from '../request/spool.ts';
 import { openSpool } from '../request/spool-output.ts';
-import { readResults } from '../result-codes.ts';
-import { keepResults } from '../results/merge.ts';
-import { extraColumns, resultLine } from '../results/merge-in-order.ts';
-import { anyToken, unorderedTokens } from '../results/unordered-tokens.ts';
-import { type RunRecord, statusOf } from '../run/record.ts';
-import type { MatchOptions } from '../results/result-rows.ts';
+import { keepResults, mergeResults } from '../results/merge.ts';
+import type { Rereadable } from '../results/reconcile.ts';
+import { rowsOfParts } from '../results/rows-of-job.ts';
+import { PartRows, rowNumbersOf } from '../results/rows-of-request.ts';
+import type { Part } from '../run/part.ts';
+import { readableRequest } from '../run/request-copy.ts';
+import { partsByJob, type RunRecord, statusOf } from '../run/record.ts';
 import type { RunDirectory } from '../run/run-directory.ts';
 import { holdRun } from '../run/verdict.ts';
-import { findRequests } from './cycle-request.ts';
+import { cycleRequest, findRequests } from './cycle-request.ts';
 import { type RefreshDirectory, runHere } from './refresh-directory.ts';
-import { type ResultSource, SharedResults } from './shared-results.ts';
 
 /** The results of all requests of a cycle that have some. */
 export interface CycleResults {
-  /** The file with their rows: that of the only request, or a private one. */
+  /** The file with their rows, each once: that of the only request, that of the whole cycle, or a private one. */
   readonly path: string;
   readonly sha256: string;
   readonly bytes: number;
   /** The files that its rows are from, oldest first. */
-  readonly sources: readonly CycleSource[];
-  /** Decides which rows of these files count; undefined for a single file, all of whose rows count. */
-  readonly shared: SharedResults | undefined;
+  readonly jobs: readonly JobResults[];
   /** The hash of each request's own results, by the place of the request. */
   readonly of: ReadonlyMap<number, string>;
-  /** The places of requests whose results may have the rows of a token in another order. */
-  readonly unordered: ReadonlySet<number>;
+  /** Whether a token may have more results than rows: a job of an earlier build may have it for several merchants. */
+  readonly mayHaveMore: boolean;
   /** The newest of their runs that is recorded on this machine. */
   readonly record: RunRecord | undefined;
 }
 
-/** A file with the proven results of a request, or the file of the whole cycle with those of several. */
-export interface CycleSource extends MatchOptions {
-  /** The places of the requests. */
-  readonly places: readonly number[];
+/** The results of a job, or those of the whole cycle where a run is not here, and the rows that they may be of. */
+export interface JobResults {
   readonly file: string;
-  /** Whether a file of several requests has the results in the order of their rows, and none of other rows. */
-  readonly isOrdered?: boolean | undefined;
-  /** The places of the requests whose results may have the rows of a token in another order, if those were not read here. */
-  readonly unordered?: ReadonlySet<number> | undefined;
+  readonly rows: readonly Rereadable[];
 }
 
-interface Source extends CycleSource {
+/** The results of a request whose run is on this machine. */
+interface RunResults {
+  readonly place: number;
+  readonly run: RunDirectory;
+  readonly file: string;
   readonly sha256: string;
-  readonly record?: RunRecord | undefined;
 }
 
 /**
- * Joins the results of the requests of a cycle. A row that two requests share has its results once, and a token has several
- * if its rows for several merchants are in several requests. Returns undefined if no request has results.
- * @throws SvcError `config` if results that the files of the cycle have are no longer found
+ * Joins the results of the requests of a cycle. Returns undefined if no request has results.
+ * @throws SvcError `config` if results that the files of the cycle have are no longer found, `local` if a request is gone
  */
 export async function cycleResults(context: Context, directory: RefreshDirectory): Promise<CycleResults | undefined> {
-  const { sources, lost } = await findSources(context, directory);
-  const of = new Map(sources.flatMap(({ places, sha256 }) => places.map((place) => [place, sha256] as const)));
-  const found = lost.length === 0 ? sources : await withResultsOfOthers(directory, sources, lost);
+  const { found, lost } = await findResults(context, directory);
   const [first] = found;
-  if (first === undefined) return undefined;
+  if (first === undefined && lost.length === 0) return undefined;
+  const of = new Map(found.map(({ place, sha256 }) => [place, sha256]));
   for (const place of lost) of.set(place, directory.requests[place]?.report_of ?? '');
-  const record = sources.findLast((source) => source.record !== undefined)?.record;
-  const unordered = new Set(found.flatMap((source) => [...unorderedPlaces(source)]));
-  if (found.length === 1) {
-    const { size: bytes } = await fileSource(first.file);
-    const { file, sha256 } = first;
-    return { path: file, sha256, bytes, sources: found, shared: undefined, of, unordered, record };
-  }
-  const all = await asCopies(context, found, directory.resolve(directory.results));
+  const joined = {
+    of,
+    mayHaveMore: lost.length > 0 || found.some(({ run }) => run.record.parts.some(mayHaveTokenTwice)),
+    record: found.at(-1)?.run.record,
+  };
+  if (lost.length === 0 && found.length === 1 && first)
+    return { ...(await sizedFile(first)), jobs: await resultsByJob(context, found), ...joined };
+  const whole = lost.length === 0 ? [] : [await resultsOfCycle(context, directory, lost)];
+  const isNew = found.some(({ place, sha256 }) => directory.requests[place]?.report_of !== sha256);
+  if (whole[0] && !isNew) return { ...(await sizedFile(whole[0])), jobs: whole, ...joined };
+  const jobs = [...whole, ...(await resultsByJob(context, found))];
   const path = await openSpool(context);
-  const requested: ResultSource[] = [];
-  for (const { places, file, mayHaveMore, isUnordered } of all) {
-    const requests = await findRequests(context, directory, places);
-    requested.push({ file, requests, mayHaveMore, isUnordered });
-  }
-  const shared = await SharedResults.of(requested);
-  const joined = await writeWhole(path, true, async (draft) => {
-    for await (const lines of joinedRows(all, shared)) await draft.write(lines);
-  });
-  return { path, ...joined, sources: all, shared, of, unordered, record };
+  const rows = await numberedRows(context, directory, [...of.keys()], jobs);
+  const files = jobs.map(({ file }) => file);
+  return { path, ...(await mergeResults(files, path, { overwrite: true, rows })), jobs, ...joined };
 }
 
-function unorderedPlaces({ places, isUnordered, unordered }: CycleSource): Iterable<number> {
-  return unordered ?? (isUnordered === undefined ? [] : places);
+async function sizedFile({ file, sha256 }: Pick<RunResults, 'file' | 'sha256'>) {
+  return { path: file, sha256, bytes: (await fileSource(file)).size };
+}
+
+/** Numbers the rows of each job as they are in the requests of the cycle. */
+async function numberedRows(
+  context: Context,
+  directory: RefreshDirectory,
+  places: readonly number[],
+  jobs: readonly JobResults[],
+): Promise<readonly PartRows[]> {
+  const { path, rows } = await cycleRequest(
+    context,
+    directory,
+    places.toSorted((a, b) => a - b),
+  );
+  const numberOf = await rowNumbersOf(await fileSource(path), rows);
+  const numbered: PartRows[] = [];
+  for (const job of jobs) numbered.push(await PartRows.of(job.rows, rows, numberOf));
+  return numbered;
 }
 
 /** Finds the results of each request, and the places of requests whose results only the files of the cycle have. */
-async function findSources(context: Context, directory: RefreshDirectory) {
-  const sources: Source[] = [];
+async function findResults(context: Context, directory: RefreshDirectory) {
+  const found: RunResults[] = [];
   const lost: number[] = [];
-  for (const [place, { run: name, report_of: of, unordered }] of directory.requests.entries()) {
-    const isNoted = unordered === true ? anyToken : undefined;
-    if (name === undefined) continue;
-    const run = await runHere(context, name);
-    const found = run && (await resultsOfRun(context, run, directory.resolve(directory.results)));
-    const older = directory.olderResults(place);
-    if (found)
-      sources.push({
-        places: [place],
-        file: found.file,
-        sha256: found.sha256,
-        record: run.record,
-        mayHaveMore: run.record.parts.some(({ joined }) => joined !== undefined),
-        // The rows of the jobs of a pruned run are gone. They were read when its results were reported.
-        isUnordered: run.record.pruned_at !== undefined && of !== undefined ? isNoted : await unorderedTokens(run),
-      });
-    else if (of !== undefined && (await hashIfReadable(directory.resolve(older))) === of)
-      sources.push({
-        places: [place],
-        file: directory.resolve(older),
-        sha256: of,
-        mayHaveMore: true,
-        isUnordered: isNoted,
-      });
-    else if (of !== undefined) lost.push(place);
+  for (const [place, { run: name, report_of: of }] of directory.requests.entries()) {
+    const run = name === undefined ? undefined : await runHere(context, name);
+    const results = run && (await resultsOfRun(context, run));
+    if (run && results) found.push({ place, run, file: results.file, sha256: results.sha256 });
+    else if (name !== undefined && of !== undefined) lost.push(place);
   }
-  return { sources, lost };
+  return { found, lost };
 }
 
 /** Returns the results that a run keeps, which are written again if they are gone. Undefined while it has none. */
-async function resultsOfRun(context: Context, run: RunDirectory, ofCycle: string) {
+async function resultsOfRun(context: Context, run: RunDirectory) {
   if (statusOf(run.record) !== 'completed') return undefined;
   const { results, pruned_at: pruned } = run.record;
-  const isIntact = results !== undefined && (await hashIfReadable(results.file)) === results.sha256;
-  // Version 1 wrote the results of a request where those of the whole cycle are now.
-  if (isIntact && pruned !== undefined) return results;
-  if (isIntact && results.file !== ofCycle) return results;
+  if (results !== undefined && (await hashIfReadable(results.file)) === results.sha256) return results;
   return pruned === undefined ? holdRun(context, run, () => keepResults(run)) : undefined;
 }
 
-/** Takes the results of requests whose runs are not here from the file of the whole cycle, if that has them. */
-async function withResultsOfOthers(
-  directory: RefreshDirectory,
-  sources: readonly Source[],
-  lost: readonly number[],
-): Promise<readonly Source[]> {
-  const file = directory.resolve(directory.results);
-  const sha256 = await wholeResults(directory);
-  if (sha256 === undefined) throw lostResults(directory, lost[0] ?? 0);
-  const others = sources.filter(({ places, sha256: own }) =>
-    places.every((place) => directory.requests[place]?.report_of !== own),
-  );
-  // The file has the results of requests that are not lost too.
-  const places = reportedPlaces(directory);
-  const unordered = new Set(places.filter((place) => directory.requests[place]?.unordered === true));
-  const whole = {
-    places,
-    file,
-    sha256,
-    mayHaveMore: true,
-    isOrdered: directory.steps.ordered === sha256,
-    isUnordered: unordered.size > 0 ? anyToken : undefined,
-    unordered,
-  };
-  const last = Math.max(...lost);
-  const isBefore = ({ places: [place = 0] }: Source): boolean => place < last;
-  return [...others.filter(isBefore), whole, ...others.filter((source) => !isBefore(source))];
+/** Returns the results of the jobs of some runs. Several runs may have rows of one job, which has its results once. */
+async function resultsByJob(context: Context, found: readonly RunResults[]): Promise<readonly JobResults[]> {
+  const jobs = new Map<string, { readonly file: string; readonly rows: Rereadable[] }>();
+  for (const { run, file } of found) {
+    const request = await readableRequest(context, run);
+    const whole = request === undefined ? [] : [await fileSource(request)];
+    if (run.record.pruned_at !== undefined) jobs.set(run.record.id, { file, rows: whole });
+    else
+      for (const parts of partsByJob(run.record.parts.filter(({ state }) => state === 'downloaded'))) {
+        const [part] = parts;
+        const own = await rowsOfParts(run, parts);
+        const known = jobs.get(part.job ?? '')?.rows ?? [];
+        jobs.set(part.job ?? '', { file: run.resultsFile(part), rows: [...known, ...(own ? [own] : whole)] });
+      }
+  }
+  return [...jobs.values()];
 }
 
-/** Copies the file of the whole cycle where it is a source, because it is replaced before its results are read again. */
-async function asCopies(context: Context, sources: readonly Source[], ofCycle: string): Promise<readonly Source[]> {
-  if (sources.every(({ file }) => file !== ofCycle)) return sources;
-  const copy = await spoolFile(context.system, ofCycle);
+/** Returns a copy of the results of the whole cycle, whose file may be replaced before they are read again. */
+async function resultsOfCycle(context: Context, directory: RefreshDirectory, lost: readonly number[]) {
+  const sha256 = await wholeResults(directory);
+  if (sha256 === undefined) throw lostResults(directory, lost[0] ?? 0);
+  const copy = await spoolFile(context.system, directory.resolve(directory.results));
   context.onClose(() => copy.remove());
-  return sources.map((source) => (source.file === ofCycle ? { ...source, file: copy.path } : source));
+  const reported = [...directory.requests.entries()].flatMap(([place, { report_of: of }]) => (of ? [place] : []));
+  const requests = (await findRequests(context, directory, reported)) ?? [];
+  return { file: copy.path, sha256, rows: await Promise.all(requests.map((path) => fileSource(path))) };
+}
+
+/** Tells whether the job of a part may have a token for several merchants, as jobs of earlier builds do. */
+function mayHaveTokenTwice({ joined }: Part): boolean {
+  return joined !== undefined && joined.tokens_once !== true;
 }
 
 /** Returns the hash of the results of the whole cycle; undefined if their file is not as the refresh wrote it. */
@@ -178,38 +157,16 @@ async function wholeResults(directory: RefreshDirectory): Promise<string | undef
   return isWhole ? sha256 : undefined;
 }
 
-/** Tells whether the files of the cycle had results of a request that nothing here has now: its run is on another machine. */
-export async function areLost(context: Context, directory: RefreshDirectory, place: number): Promise<boolean> {
-  const { run = '', report_of: of } = directory.requests[place] ?? {};
-  if (of === undefined || (await runHere(context, run)) !== undefined) return false;
-  if ((await wholeResults(directory)) !== undefined) return false;
-  return (await hashIfReadable(directory.resolve(directory.olderResults(place)))) !== of;
+/** Tells whether the file of the whole cycle is as the refresh wrote it, with the results of all requests so far. */
+export async function hasResults(directory: RefreshDirectory): Promise<boolean> {
+  return (await wholeResults(directory)) !== undefined;
 }
 
 function lostResults(directory: RefreshDirectory, place: number): SvcError {
   const run = directory.requests[place]?.run ?? '<run>';
   const { results } = directory;
   return new SvcError('config', `${results} is not as the refresh wrote it, and the results of ${run} are gone`, {
-    hint: 'The files of the cycle were left as they are. Put the file back from a copy, or get the results again, and run the same command:',
-    next: ['au', 'download', run, '--out', directory.olderResults(place)],
+    hint: 'The files of the cycle were left as they are. Put the file back from a copy, and run the same command again.',
     facts: { file: results, run },
   });
-}
-
-/** Returns the places of the requests whose results are in the file of the whole cycle. */
-function reportedPlaces({ requests }: RefreshDirectory): readonly number[] {
-  return [...requests.entries()].flatMap(([place, { report_of: of }]) => (of === undefined ? [] : [place]));
-}
-
-async function* joinedRows(sources: readonly CycleSource[], shared: SharedResults): AsyncGenerator<string> {
-  const extra = await extraColumns(sources.map(({ file }) => file));
-  yield csvRow([...RESULT_COLUMNS, ...extra]);
-  for (const [index, { file }] of sources.entries()) {
-    const counts = shared.counting(index);
-    for await (const rows of readResults((await fileSource(file)).open()))
-      yield rows
-        .filter(counts)
-        .map((row) => resultLine(row, extra))
-        .join('');
-  }
 }

@@ -7,14 +7,14 @@ import { option, warnOf } from '../../cli/app/hint.ts';
 import { isDrawn } from '../../cli/app/print.ts';
 import { countText, formatNumber } from '../../cli/output/time.ts';
 import { fileSource } from '../../client/transfer/source.ts';
-import { hasUnclearTokens, writeNextRequest } from '../next/write-next-request.ts';
+import { writeNextRequest } from '../next/write-next-request.ts';
 import type { Actions } from '../result-codes.ts';
 import { actionsOf, actionWords } from '../results/action-option.ts';
 import { keepFileOf } from '../results/kept-columns.ts';
+import { repeatedResults } from '../results/token-rows.ts';
 import { makeReport, requireReconciled } from '../results/make-report.ts';
 import type { PageSubject } from '../results/report-page.ts';
 import { dominanceWarning } from '../results/report-view.ts';
-import type { MatchOptions } from '../results/result-rows.ts';
 import { checkThreshold, countedFile, drawResults, noteOddities, type Results } from '../results/submission.ts';
 import { trendOf } from '../results/trend.ts';
 import { tenantOf } from '../run/run-view.ts';
@@ -83,10 +83,7 @@ export class CycleSteps {
     await this.#report(counts);
     const threshold = met(() => checkThreshold(counts, counts.rows, this.#input.failOn)) ?? this.#oneError(counts);
     const problem = threshold ?? (await this.#unless(() => this.#exclude()));
-    const todo = await writeTodo(this.#context, this.#directory, this.#results, {
-      actions: this.#actions,
-      sql: sqlFor(this.#context, this.#directory, this.#input.sql),
-    });
+    const todo = await this.#writeTodo(counts);
     const changed = todo.changed.length > 0 ? changedTodo(todo.changed, this.#input.again) : undefined;
     if (problem && changed) warnOf(this.#context, `cycle ${this.#directory.cycle}`, changed);
     const failure = problem ?? changed;
@@ -94,6 +91,21 @@ export class CycleSteps {
     await print(rowOf(this.#concluded(counts, todo)));
     if (!todo.changed.includes(todo.replace)) await this.#noteTodo(todo);
     if (failure !== undefined) throw failure;
+  }
+
+  async #writeTodo({ rows }: CycleCounts): Promise<Todo> {
+    const { steps } = this.#directory;
+    const sql = sqlFor(this.#context, this.#directory, this.#input.sql);
+    const isWritten = this.#isOfThese(steps.todo) && steps.todo.sql === sql;
+    const todo = await writeTodo(this.#context, this.#directory, this.#results, {
+      actions: this.#actions,
+      sql,
+      isWritten,
+    });
+    if (isWritten || todo.changed.length > 0) return todo;
+    steps.todo = { ...this.#made(rows), sql };
+    this.#directory.save();
+    return todo;
   }
 
   async #count(): Promise<CycleCounts> {
@@ -117,9 +129,8 @@ export class CycleSteps {
   }
 
   /** Tells whether something was made of these results, of these requests and with these actions. */
-  #isOfThese(made: Made | undefined): made is Made {
-    const { results_sha256: sha256, inputs_sha256: inputs = this.#inputs } = made ?? {};
-    return sha256 === this.#results.sha256 && inputs === this.#inputs;
+  #isOfThese<T extends Made>(made: T | undefined): made is T {
+    return made?.results_sha256 === this.#results.sha256 && made.inputs_sha256 === this.#inputs;
   }
 
   /** Returns the record of what is made now, of these results. */
@@ -147,7 +158,7 @@ export class CycleSteps {
   /** Puts the results into place. The record names the hashes before and after, so that a crash makes no foreign file. */
   async #writeResults(): Promise<void> {
     const directory = this.#directory;
-    const { sha256, path, of, unordered } = this.#results;
+    const { sha256, path, of } = this.#results;
     const { results: file, requests, steps } = directory;
     const here = directory.has(file) ? await directory.hash(file) : undefined;
     const isNoted = [...of].every(([place, own]) => requests[place]?.report_of === own);
@@ -170,7 +181,7 @@ export class CycleSteps {
     directory.noteWritten(file, [sha256]);
     for (const [place, own] of of) {
       const request = requests[place];
-      if (request) Object.assign(request, { report_of: own, unordered: unordered.has(place) || undefined });
+      if (request) request.report_of = own;
     }
     directory.save();
   }
@@ -216,7 +227,7 @@ export class CycleSteps {
       subject: await this.#subject(counts),
       isCounted: true,
     });
-    requireReconciled(made, { mayHaveMore: this.#mayHaveMore });
+    requireReconciled(made, { mayHaveMore: this.#results.mayHaveMore });
     steps.reported = this.#made(counts.rows);
     this.#directory.save();
   }
@@ -297,7 +308,7 @@ export class CycleSteps {
     ];
     const whole = (await this.#wholeRequest()).path;
     if (out !== undefined) {
-      await this.#announceNext(whole, out, words);
+      await this.#announceNext(out, words);
       this.#directory.claim(out);
       if (keep !== undefined) this.#directory.claim(keepFileOf(out));
     }
@@ -311,35 +322,22 @@ export class CycleSteps {
       cycle,
       actions: this.#actions,
       force: true,
-      mayHaveMore: this.#mayHaveMore,
-      isUnordered: this.#isUnordered,
+      mayHaveMore: this.#results.mayHaveMore,
       isCounted: true,
     });
   }
 
   /** Announces the step that writes the next request, with its command where that alone writes the same file. */
-  async #announceNext(request: string, out: string, words: readonly string[]): Promise<void> {
+  async #announceNext(out: string, words: readonly string[]): Promise<void> {
     const count = this.#places.length;
     const note = (what: string): void => noteStep(this.#context, this.#input, 'next', `${what}: ${out}`);
     if (count > 1) return note(`of ${count} requests`);
-    const how = { mayHaveMore: this.#mayHaveMore, isUnordered: this.#isUnordered };
     // `svc au next` takes the results of a token in order, and refuses more results than rows.
-    if (await hasUnclearTokens(request, this.#results.path, how))
+    if (this.#results.mayHaveMore && (await repeatedResults(await fileSource(this.#results.path))).size > 0)
       return note(
         "no single command writes it, since some results of another machine's job may be those of other rows",
       );
     announceStep(this.#context, this.#input, 'next', words);
-  }
-
-  /** Whether a token may have more results than rows: another machine's job may have it for several merchants. */
-  get #mayHaveMore(): boolean {
-    return this.#results.sources.some(({ mayHaveMore }) => mayHaveMore === true);
-  }
-
-  /** Tells by the key of a token whether its results may have another order than its rows. */
-  get #isUnordered(): MatchOptions['isUnordered'] {
-    const found = this.#results.sources.flatMap(({ isUnordered }) => isUnordered ?? []);
-    return found.length === 0 ? undefined : (key) => found.some((isUnordered) => isUnordered(key));
   }
 
   /** Returns the error of a step after which the others go on. */

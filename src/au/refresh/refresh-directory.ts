@@ -37,14 +37,12 @@ export interface Refreshed {
   exclusions?: 'none' | undefined;
   /** The number of tokens on the list of exclusions when this request last read or extended it. */
   excluded_tokens?: number | undefined;
-  /** When they were counted, as an RFC 3339 time. Records of early versions lack it. */
+  /** When they were counted, as an RFC 3339 time. */
   excluded_at?: string | undefined;
   /** The id or directory of its run. */
   run?: string | undefined;
   /** The SHA-256 of its results, once the files of the cycle have them. */
   report_of?: string | undefined;
-  /** Set if these are in part from another machine's job that may have the rows of a token in another order. */
-  unordered?: true | undefined;
 }
 
 /** The files of a request, as the operator may type them. */
@@ -57,8 +55,8 @@ export interface RefreshFiles {
 /** What was made of the results of a cycle: which results, what else decided it, and the number of its rows. */
 export interface Made {
   readonly results_sha256: string;
-  /** The SHA-256 of the requests and the actions by result code. Records of early versions lack it. */
-  readonly inputs_sha256?: string | undefined;
+  /** The SHA-256 of the requests and the actions by result code. */
+  readonly inputs_sha256: string;
   readonly rows: number;
 }
 
@@ -67,8 +65,8 @@ interface Steps {
   reported?: Made | undefined;
   excluded?: Made | undefined;
   next?: Made | undefined;
-  /** The SHA-256 of results of the cycle that have the order of the rows of its requests, and none of other rows. */
-  ordered?: string | undefined;
+  /** The files with what to do, and the database for which `update.sql` is among them. */
+  todo?: (Made & { readonly sql: SqlDialect }) | undefined;
   /** Set while files of the cycle are written. */
   writing?: true | undefined;
   /** The database for which `update.sql` is written. */
@@ -98,21 +96,19 @@ const UNLOCKING =
 
 const VERSION = 2;
 
-const madeSchema = z.looseObject({ results_sha256: z.string(), inputs_sha256: z.optional(z.string()), rows: z.int() });
+const madeSchema = z.looseObject({ results_sha256: z.string(), inputs_sha256: z.string(), rows: z.int() });
 
 const refreshSchema = z.looseObject({
-  version: z.union([z.literal(1), z.literal(VERSION)]),
+  version: z.literal(VERSION),
   cycle: z.string(),
-  files: z.optional(z.record(z.string(), z.array(z.string()))),
-  own: z.optional(z.array(z.string())),
+  files: z.record(z.string(), z.array(z.string())),
+  own: z.array(z.string()),
   reported: z.optional(madeSchema),
   excluded: z.optional(madeSchema),
   next: z.optional(madeSchema),
-  ordered: z.optional(z.string()),
+  todo: z.optional(z.extend(madeSchema, { sql: z.enum(SQL_DIALECTS) })),
   writing: z.optional(z.literal(true)),
   sql: z.optional(z.enum(SQL_DIALECTS)),
-  // Version 1 contained hashes only for the files in `todo/`, and gave the results of each request a numbered name.
-  todo: z.optional(z.record(z.string(), z.array(z.string()))),
   requests: z.array(
     z.looseObject({
       export: z.string(),
@@ -128,9 +124,6 @@ const refreshSchema = z.looseObject({
       excluded_at: z.optional(z.string()),
       run: z.optional(z.string()),
       report_of: z.optional(z.string()),
-      unordered: z.optional(z.literal(true)),
-      own: z.optional(z.array(z.string())),
-      next: z.optional(z.looseObject({ results_sha256: z.string(), rows: z.int(), excluded: z.int() })),
     }),
   ),
 });
@@ -228,9 +221,10 @@ export class RefreshDirectory {
 
   /** The number of tokens on the list of exclusions when a refresh of any cycle last read or extended it. */
   get notedExclusions(): number | undefined {
-    const noted = this.#records().flatMap(
-      ({ data, stat }) =>
-        data.requests.map((request) => notedIn(request, stat)).findLast((each) => each !== undefined) ?? [],
+    const noted = this.#records().flatMap(({ data: { requests } }) =>
+      requests.flatMap(({ excluded_tokens: tokens, excluded_at: at }) =>
+        tokens === undefined ? [] : [{ tokens, at: Date.parse(at ?? '') || 0 }],
+      ),
     );
     // Of counts at the same time the largest one decides: a needless stop costs less than billed rows of closed accounts.
     return noted.toSorted((a, b) => a.at - b.at || a.tokens - b.tokens).at(-1)?.tokens;
@@ -274,35 +268,19 @@ export class RefreshDirectory {
         hint: 'Nothing was changed. Restore the file from a copy, or name another directory with --out-dir.',
         facts: { file },
       });
-    this.#take(parsed.data, fs.statSync(this.resolve(file)));
+    this.#take(parsed.data);
   }
 
-  #take(record: RecordOnDisk, stat: fs.Stats): void {
-    const { requests, files, todo = {}, reported, excluded, next, ordered, writing, sql } = record;
-    const [first] = requests;
-    const ofTodo = Object.entries(todo).map(([name, hashes]) => [path.join('todo', name), hashes] as const);
-    const steps = record.version === 1 ? stepsOf(requests) : { reported, excluded, next, ordered, writing, sql };
-    Object.assign(this.steps, steps);
-    const hashes = first?.report_of === undefined ? [] : [[path.basename(this.results), [first.report_of]] as const];
-    this.#own = record.own ?? requests.flatMap(({ own = [] }) => own);
-    this.#requests = requests.map((request) =>
-      Object.assign(request, withTime(notedIn(request, stat)), { own: undefined, next: undefined }),
-    );
-    this.#written = files ?? Object.fromEntries([...hashes, ...ofTodo]);
-    this.#takeKept();
-  }
-
-  /** Early versions did not record that the files with kept columns belong to the refresh. */
-  #takeKept(): void {
-    for (const place of this.#requests.keys()) this.#ownKept(place);
-    const kept = keepFileOf(this.next);
-    const isKept = this.steps.next !== undefined && this.isOwn(this.filesOf(0).keep);
-    if (isKept && !this.isOwn(kept)) this.#own.push(path.basename(kept));
+  #take({ requests, files, own, reported, excluded, next, todo, writing, sql }: RecordOnDisk): void {
+    Object.assign(this.steps, { reported, excluded, next, todo, writing, sql });
+    this.#own = own;
+    this.#requests = requests;
+    this.#written = files;
   }
 
   /** Writes the record and flushes it. */
   save(): void {
-    const { reported, excluded, next, ordered, writing, sql } = this.steps;
+    const { reported, excluded, next, todo, writing, sql } = this.steps;
     const record = {
       version: VERSION,
       cycle: this.cycle,
@@ -312,7 +290,7 @@ export class RefreshDirectory {
       reported,
       excluded,
       next,
-      ordered,
+      todo,
       writing,
       sql,
     };
@@ -330,11 +308,6 @@ export class RefreshDirectory {
   filesOf(place: number): RefreshFiles {
     const request = this.#numbered(place, 'request');
     return { request, keep: keepFileOf(request), rejects: this.#numbered(place, 'rejected') };
-  }
-
-  /** Returns the name that the results of a request had in version 1 of the record. */
-  olderResults(place: number): string {
-    return this.#numbered(place, 'results');
   }
 
   #numbered(place: number, stem: string): string {
@@ -405,39 +378,4 @@ function removeEmpty(directory: string): void {
   } catch {
     // It contains files.
   }
-}
-
-interface Noted {
-  readonly tokens: number;
-  /** Epoch milliseconds. */
-  readonly at: number;
-}
-
-/**
- * Returns what a request in a record noted of the list of exclusions. Records of early versions lack the time, for which
- * that of the file is taken. The earliest ones have only the number of rows that were left out of the next request.
- */
-function notedIn(
-  { excluded_tokens, excluded_at = '', next }: RecordOnDisk['requests'][number],
-  { mtimeMs }: Pick<fs.Stats, 'mtimeMs'>,
-): Noted | undefined {
-  const tokens = excluded_tokens ?? next?.excluded;
-  const at = Date.parse(excluded_at);
-  return tokens === undefined ? undefined : { tokens, at: Number.isNaN(at) ? mtimeMs : at };
-}
-
-/** Returns the members that keep the time of a count when its record is written again for another reason. */
-function withTime(noted: Noted | undefined): NotedExclusions | undefined {
-  return noted && { excluded_tokens: noted.tokens, excluded_at: new Date(noted.at).toISOString() };
-}
-
-/** Returns how far a cycle of version 1 is. With several requests, there were no files of the whole cycle. */
-function stepsOf(requests: RecordOnDisk['requests']): Steps {
-  const [first, ...others] = requests;
-  if (first?.report_of === undefined || others.length > 0) return {};
-  const { report_of: results_sha256, rows, next } = first;
-  const reported = { results_sha256, rows };
-  if (next?.results_sha256 !== results_sha256) return { reported };
-  const made = (count: number): Made => ({ results_sha256, rows: count });
-  return { reported, excluded: made(next.excluded), next: made(next.rows) };
 }

@@ -9,8 +9,7 @@ import { serviceOf } from '../../cli/app/service.ts';
 import { knownTenant } from '../../cli/config/cache.ts';
 import { parsedJson } from '../../schema/json-value.ts';
 import { tenantText } from '../run/run-view.ts';
-import { readableCycles } from './open-cycles.ts';
-import { type RefreshDirectory, runHere } from './refresh-directory.ts';
+import type { RefreshDirectory } from './refresh-directory.ts';
 import { inDirectory } from './refresh-input.ts';
 
 /** The file, beside the list of exclusions, that names the tenant of all cycles in a directory. */
@@ -31,7 +30,7 @@ export async function requireTenant(
   tenant: string,
   again: readonly string[],
 ): Promise<void> {
-  const of = notedTenant(directory) ?? (await tenantOfRuns(context, directory));
+  const of = notedTenant(directory);
   if (of === undefined || of === tenant) return;
   const service = serviceOf(context);
   const elsewhere = inDirectory(again, `${directory.parent}-${tenant.slice(0, 8)}`);
@@ -58,23 +57,12 @@ export function noteTenant(directory: Place, tenant: string | undefined): void {
   writeFileAtomicSync(directory.resolve(path.join(directory.parent, TENANT)), text);
 }
 
-/** Returns the tenant of the cycles of an earlier version, which wrote no such file: that of a run that they name. */
-async function tenantOfRuns(context: Context, { parent }: Place): Promise<string | undefined> {
-  for (const { requests } of readableCycles(context, parent))
-    for (const { run } of requests) {
-      const tenant = run === undefined ? undefined : (await runHere(context, run))?.record.tenant_id;
-      if (tenant !== undefined) return tenant;
-    }
-  return undefined;
-}
-
 /** Returns the tenant whose cycles the directory has; undefined before their first run. @throws SvcError `config` */
 export function notedTenant(directory: Place): string | undefined {
   const file = path.join(directory.parent, TENANT);
   const resolved = directory.resolve(file);
   const stat = fs.statSync(resolved, { throwIfNoEntry: false });
   if (stat === undefined) return undefined;
-  // An earlier version made a directory for a cycle of this name.
   const value = stat.isFile() ? parsedJson(readRegularFileSync(resolved)) : undefined;
   refuseNewer(value, 1, file);
   const { data } = tenantSchema.safeParse(value);

@@ -10,7 +10,7 @@ import { worstOf } from '../run/verdict.ts';
 import type { RunDirectory } from '../run/run-directory.ts';
 import { describeRun, summaryTitle } from '../wait/describe-run.ts';
 import { confirmCycle } from './confirm-cycle.ts';
-import { areLost, cycleResults } from './cycle-results.ts';
+import { cycleResults, hasResults } from './cycle-results.ts';
 import { type Concluded, CycleSteps } from './cycle-steps.ts';
 import { withOptionsOfEarlier } from './earlier-options.ts';
 import { openExport } from './export.ts';
@@ -130,12 +130,13 @@ class Refresh {
     for (const [index, known] of this.#directory.requests.entries()) {
       const { run, export: typed } = known;
       if (index === place || run === undefined) continue;
-      // Machines that share a ledger get the results of each other's jobs.
-      if (await areLost(this.#context, this.#directory, index)) known.report_of = undefined;
-      if (known.report_of !== undefined) continue;
-      // The operator decided that an abandoned run gets nothing more.
       const recorded = await runHere(this.#context, run);
-      if (recorded && statusOf(recorded.record) === 'abandoned') continue;
+      // The operator decided that an abandoned run gets nothing more.
+      if (recorded && (known.report_of !== undefined || statusOf(recorded.record) === 'abandoned')) continue;
+      const isReported = known.report_of !== undefined && (await hasResults(this.#directory));
+      // Results that are joined with new ones are read by job again, because the file of the whole cycle names no job.
+      if (isReported && this.#directory.requests[place]?.report_of !== undefined) continue;
+      if (!isReported) known.report_of = undefined;
       const { request } = this.#directory.filesOf(index);
       this.#context.notices.note(`going on with ${request} of this cycle, made of ${typed}`);
       const steps = new RequestSteps(this.#context, this.#directory, index, { ...this.#input, wait: false });
@@ -144,8 +145,8 @@ class Refresh {
         return error;
       });
       if (reason === undefined) continue;
-      reasons.push(reason);
       warnOf(this.#context, request, reason);
+      if (!isReported) reasons.push(reason);
     }
     return reasons;
   }

@@ -7,16 +7,12 @@ import { csvRow, excelSafeRows } from '../../cli/output/csv.ts';
 import { countText } from '../../cli/output/time.ts';
 import { fileSource } from '../../client/transfer/source.ts';
 import { RESULT_COLUMNS } from '../../schema/account-updater-files.ts';
-import { tokenKey } from '../request/row-key.ts';
 import { type Actions, groupOf, isExpired, readResults, type ResultRow, type RowGroup } from '../result-codes.ts';
 import { type KeptColumns, openKept } from '../results/kept-columns.ts';
 import { requireNewToken } from '../results/new-token.ts';
-import { repeatedResults } from '../results/result-rows.ts';
-import { findRequests } from './cycle-request.ts';
-import type { CycleResults, CycleSource } from './cycle-results.ts';
+import type { CycleResults } from './cycle-results.ts';
 import type { RefreshDirectory } from './refresh-directory.ts';
-import { type ResultPlaces, resultPlaces, type RowPlace } from './result-places.ts';
-import { withSeveralMerchants } from './shared-results.ts';
+import { rowOfResult, type RowPlace } from './row-of-result.ts';
 import { type SqlDialect, updateScript } from './update-sql.ts';
 
 /** The columns of the file with new tokens, after the kept ones. Programs read it, also when it has no rows. */
@@ -29,6 +25,8 @@ const OTHERS = ['contact', 'consider', 'exclude', 'fix', 'support'] as const sat
 const UPDATE = 'update';
 
 type TodoGroup = 'replace' | (typeof OTHERS)[number];
+
+const GROUPS = ['replace', UPDATE, ...OTHERS] as const;
 
 /** What is to be done after the results of a cycle. */
 export interface Todo {
@@ -47,73 +45,38 @@ export interface Todo {
 
 /**
  * Writes what is to be done with the rows of a cycle, a file for each kind, from the results of all its requests. Files that
- * somebody changed stay as they are.
+ * somebody changed stay as they are. With `isWritten`, the files are of these results, and are only written where one is gone.
  */
 export async function writeTodo(
   context: Context,
   directory: RefreshDirectory,
   results: CycleResults,
-  { actions, sql }: { readonly actions: Actions; readonly sql: SqlDialect },
+  { actions, sql, isWritten }: { readonly actions: Actions; readonly sql: SqlDialect; readonly isWritten: boolean },
 ): Promise<Todo> {
-  const { sources, shared, of } = results;
-  const kept = await CycleKept.open(context, directory, [...of.keys()]);
+  const isDone =
+    isWritten && filesOf(directory).every((file) => directory.written(file).length === 0 || directory.has(file));
+  const kept = await CycleKept.open(context, directory, isDone ? [] : [...results.of.keys()]);
+  const rowOf = kept.names.length === 0 ? undefined : await rowOfResult(context, directory, results);
   const files = new TodoFiles(context, directory, kept.names, updateScript(sql));
   let withoutKept = 0;
-  let hasMore = false;
   try {
-    for (const [index, source] of sources.entries()) {
-      const found = await placesOf(context, directory, source, kept);
-      hasMore ||= found.hasMore;
-      const counts = shared?.counting(index);
-      for await (const rows of readResults((await fileSource(source.file)).open()))
-        for (const row of rows) {
-          const place = found.rowOf(row.token);
-          requireNewToken(row, context.isRehearsal);
-          if (counts?.(row) === false) continue;
-          const group = groupOf(row.result_code, row.new_token !== '', actions);
-          if (group === 'replace' && place === undefined && kept.names.length > 0) withoutKept += 1;
-          if (isWritten(group)) await files.add(group, row, kept.cellsAt(row.token, place));
-        }
-    }
-    noteOrder(directory, results, hasMore);
-    const todo = await files.finish();
+    for await (const rows of readResults((await fileSource(results.path)).open()))
+      for (const row of rows) {
+        requireNewToken(row, context.isRehearsal);
+        const group = groupOf(row.result_code, row.new_token !== '', actions);
+        const place = rowOf?.(row.token);
+        if (!isTodo(group)) continue;
+        files.count(group, row);
+        if (isDone) continue;
+        if (group === 'replace' && rowOf !== undefined && place === undefined) withoutKept += 1;
+        await files.add(group, row, kept.cellsAt(row.token, place));
+      }
+    const todo = await (isDone ? files.leave() : files.finish());
     if (withoutKept > 0) context.notices.warn(unknownRows(withoutKept, todo.replace));
     return todo;
   } finally {
     await files.discard();
   }
-}
-
-/**
- * Finds the row of its request to which each result belongs. Where a request is gone, a token is taken to have one row if
- * it has one result and no different rows of kept columns.
- */
-async function placesOf(
-  context: Context,
-  directory: RefreshDirectory,
-  source: CycleSource,
-  kept: CycleKept,
-): Promise<ResultPlaces> {
-  const requests = await findRequests(context, directory, source.places);
-  if (requests !== undefined) return resultPlaces(source, requests);
-  const repeated = await repeatedResults(await fileSource(source.file));
-  return {
-    rowOf: (token) => (repeated.has(tokenKey(token)) ? undefined : kept.onlyRow(token, source.places)),
-    hasMore: true,
-  };
-}
-
-/** Records whether the results of the cycle have the order of its requests, in which their rows are found without any run. */
-function noteOrder(directory: RefreshDirectory, { sources, sha256 }: CycleResults, hasMore: boolean): void {
-  // Requests that are gone now were read when this was recorded.
-  if (directory.steps.ordered === sha256) return;
-  const isInRequestOrder = sources.every(({ isUnordered }) => isUnordered === undefined);
-  const places = sources.flatMap((source) => source.places);
-  const isInOrder = places.every((place, index) => index === 0 || place > (places[index - 1] ?? 0));
-  const ordered = isInOrder && isInRequestOrder && !hasMore ? sha256 : undefined;
-  if (directory.steps.ordered === ordered) return;
-  directory.steps.ordered = ordered;
-  directory.save();
 }
 
 function unknownRows(count: number, replace: string): string {
@@ -137,11 +100,8 @@ class CycleKept {
   readonly names: readonly string[];
   /** The files of kept columns, newest first, each with the places of its columns among all names. */
   readonly #files: readonly KeptFile[];
-  /** Tokens whose rows in several requests may be different ones; undefined if any token may be such. */
-  readonly #several: ReadonlySet<string> | undefined;
 
-  private constructor(files: readonly KeptOfRequest[], several: ReadonlySet<string> | undefined) {
-    this.#several = several;
+  private constructor(files: readonly KeptOfRequest[]) {
     this.names = [...new Set(files.flatMap(({ kept }) => kept.names))];
     this.#files = files
       .toReversed()
@@ -155,41 +115,25 @@ class CycleKept {
       const kept = await openKept(context, directory.has(keep) ? keep : undefined);
       if (kept) files.push({ kept, request });
     }
-    const requests = files.length > 0 && places.length > 1 ? await findRequests(context, directory, places) : [];
-    return new CycleKept(files, requests && (await withSeveralMerchants(requests)));
+    return new CycleKept(files);
   }
 
-  /**
-   * Returns the cells of a token's row. Where its request kept no columns, another one counts, unless it may have the token
-   * for another merchant. The cells are empty if the row is not known.
-   */
+  /** Returns the cells of a row. They are empty if it is not known, and where no request kept columns of it. */
   cellsAt(token: string, row: RowPlace | undefined): readonly string[] {
-    const having = this.#files.filter(({ kept }) => kept.has(token));
-    const found =
-      having.find(({ request }) => request === row?.request) ?? (this.#isOneRow(token) ? having[0] : undefined);
-    return this.#cellsIn(found, token, row?.place);
+    const having = row === undefined ? [] : this.#files.filter(({ kept }) => kept.has(token));
+    const own = having.find(({ request }) => request === row?.request);
+    if (own) return this.#placed(own, own.kept.cellsAt(token, row?.place));
+    // Another request may have kept columns of the same row.
+    const [newest] = row?.isOnly === true ? having : [];
+    return this.#placed(newest, newest?.kept.cellsOf(token));
   }
 
-  /** Returns the row of a token whose kept columns are the same in all of its rows of these requests; otherwise undefined. */
-  onlyRow(token: string, requests: readonly number[]): RowPlace | undefined {
-    const having = this.#files.filter(({ kept, request }) => requests.includes(request) && kept.has(token));
-    const cells = new Set(having.map((file) => this.#cellsIn(file, token, 0).join('\0')));
-    if (cells.size > 1 || having.some(({ kept }) => kept.hasSeveral(token))) return undefined;
-    return { request: having[0]?.request ?? requests[0] ?? 0, place: 0 };
-  }
-
-  #cellsIn(file: KeptFile | undefined, token: string, place: number | undefined): readonly string[] {
-    const cells = file?.kept.cellsAt(token, place) ?? [];
+  #placed(file: KeptFile | undefined, cells: readonly string[] = []): readonly string[] {
     return this.names.map((_, at) => cells[file?.places[at] ?? -1] ?? '');
-  }
-
-  /** Tells whether all rows of a token in the requests are the same one. */
-  #isOneRow(token: string): boolean {
-    return this.#several?.has(tokenKey(token)) === false;
   }
 }
 
-function isWritten(group: RowGroup): group is TodoGroup {
+function isTodo(group: RowGroup): group is TodoGroup {
   return group !== 'keep';
 }
 
@@ -215,12 +159,14 @@ class TodoFiles {
     this.#keptNames = keptNames;
   }
 
-  async add(group: TodoGroup, row: ResultRow, kept: readonly string[]): Promise<void> {
+  /** Counts a row of a file. */
+  count(group: TodoGroup, row: ResultRow): void {
     this.#rows.set(group, this.#rowsOf(group) + 1);
-    if (group === 'replace') {
-      if (isExpired(row, this.#context.clock.now())) this.#expired += 1;
-      await (await this.#draftOf(UPDATE)).write(this.#script.line(row));
-    }
+    if (group === 'replace' && isExpired(row, this.#context.clock.now())) this.#expired += 1;
+  }
+
+  async add(group: TodoGroup, row: ResultRow, kept: readonly string[]): Promise<void> {
+    if (group === 'replace') await (await this.#draftOf(UPDATE)).write(this.#script.line(row));
     const draft = await this.#draftOf(group);
     await draft.write(this.#lineOf(group, [...kept, ...columnsOf(group).map((name) => row[name])]));
   }
@@ -233,7 +179,7 @@ class TodoFiles {
     const changed: string[] = [];
     const ready: { readonly file: string; readonly draft: Draft | undefined; readonly sha256: string | undefined }[] =
       [];
-    for (const group of ['replace', UPDATE, ...OTHERS] as const) {
+    for (const group of GROUPS) {
       const draft = this.#drafts.get(group);
       const sha256 = (await draft?.seal())?.sha256;
       const file = path.join(directory.todo, fileOf(group));
@@ -252,8 +198,20 @@ class TodoFiles {
     }
     for (const { file, sha256 } of ready) directory.noteWritten(file, sha256 ? [sha256] : []);
     if (ready.length > 0) directory.save();
-    const update = path.join(directory.todo, fileOf(UPDATE));
-    const replace = path.join(directory.todo, 'replace.csv');
+    return this.#made(changed);
+  }
+
+  /** Leaves the files as they are. */
+  async leave(): Promise<Todo> {
+    const changed: string[] = [];
+    for (const file of filesOf(this.#directory))
+      if (this.#directory.has(file) && !this.#directory.written(file).includes(await this.#directory.hash(file)))
+        changed.push(file);
+    return this.#made(changed);
+  }
+
+  #made(changed: readonly string[]): Todo {
+    const [replace = '', update = ''] = filesOf(this.#directory);
     const others = OTHERS.map((group) => ({ group, rows: this.#rowsOf(group) })).filter(({ rows }) => rows > 0);
     return { update, replace, newTokens: this.#rowsOf('replace'), expired: this.#expired, others, changed };
   }
@@ -282,6 +240,11 @@ class TodoFiles {
     if (!this.#context.globals.excelSafe) return csvRow(cells);
     return excelSafeRows([...this.#keptNames, ...columnsOf(group)], [cells]);
   }
+}
+
+/** Returns the files of what to do, as the operator may type them: first those of new tokens. */
+function filesOf(directory: RefreshDirectory): readonly string[] {
+  return GROUPS.map((group) => path.join(directory.todo, fileOf(group)));
 }
 
 function fileOf(group: TodoGroup | typeof UPDATE): string {

@@ -21,7 +21,7 @@ import { isOfPresentJob, type RunRecord } from '../run/record.ts';
 import { applyToRun } from '../run/run.ts';
 import type { RunDirectory } from '../run/run-directory.ts';
 import { reconcile, type Reconciliation, type Rereadable } from './reconcile.ts';
-import { onlyResults } from './result-rows.ts';
+import { onlyResults } from './token-rows.ts';
 import { PartRows } from './rows-of-request.ts';
 
 /** What results are checked against. */
@@ -248,7 +248,7 @@ export async function checksOf(run: RunDirectory, part: Part, file = run.request
   return {
     rowsSent: part.joined?.rows ?? part.rows,
     request,
-    requested: isForeign ? await PartRows.of(request, part.rows) : undefined,
+    requested: isForeign ? await PartRows.of([request], part.rows) : undefined,
     damagedCopy: isDamaged ? run.requestFile : undefined,
   };
 }

@@ -1,13 +1,18 @@
 import path from 'node:path';
 import { isSvcError } from '../../base/errors.ts';
 import { Draft } from '../../base/files/draft.ts';
-import { hashIfReadable } from '../../client/transfer/source.ts';
+import { fileSource, hashIfReadable } from '../../client/transfer/source.ts';
 import { REQUEST_HEADER } from '../request/request-file.ts';
 import { merchantOf, readRequest } from '../request/request-lines.ts';
+import { tokenKey } from '../request/row-key.ts';
+import { explainResultCode, readResults } from '../result-codes.ts';
 import type { Part } from '../run/part.ts';
-import { partsByJob } from '../run/record.ts';
+import { partsByJob, type PartsOfJob, rowsIn } from '../run/record.ts';
 import { LEFT_OUT_ERRORS, type RunDirectory } from '../run/run-directory.ts';
-import { JobErrors } from './job-errors.ts';
+import type { Rereadable } from './reconcile.ts';
+import { rowsOfParts } from './rows-of-job.ts';
+import { PartRows } from './rows-of-request.ts';
+import { TokenRows } from './token-rows.ts';
 
 /** The rows of a run that were left out although their result in the job of another run is an error. */
 export interface LeftOutErrors {
@@ -17,8 +22,6 @@ export interface LeftOutErrors {
   readonly file: string | undefined;
   /** Rows that are not in the file, because an error of their token may be that of another row. */
   readonly unclear: UnclearErrors;
-  /** Parts with rows of the file whose jobs have other rows too, of which this machine knows nothing. */
-  readonly partlyKnown: readonly Part[];
 }
 
 export interface UnclearErrors {
@@ -47,25 +50,39 @@ async function writeTo(run: RunDirectory, target: string, overwrite: boolean): P
   let draft: Draft | undefined;
   let count = 0;
   const unclear = { rows: 0, errors: 0, parts: new Set<Part>() };
-  const partlyKnown = new Set<Part>();
   try {
     for (const parts of partsByJob(run.record.parts.filter(isJoined))) {
-      const errors = await JobErrors.of(run, parts);
-      if (errors === undefined) return undefined;
-      unclear.errors += errors.unclearErrors;
-      for await (const rows of readRequest(errors.own.open())) {
-        const doubted = rows.filter((row) => errors.kindOf(row) === 'unclear');
-        unclear.rows += doubted.length;
-        if (doubted.length > 0) unclear.parts.add(parts[0]);
-        const wrong = rows.filter((row) => errors.kindOf(row) === 'error');
+      const own = await rowsOfParts(run, parts);
+      const errors = own && (await errorsOf(run, parts, own));
+      if (own === undefined || errors === undefined) return undefined;
+      if (errors.size === 0) continue;
+      const tokens = await TokenRows.of(own);
+      const isWhole = parts[0].joined?.tokens_once === true || rowsIn(parts) === parts[0].joined?.rows;
+      const left = new Map([...errors].map(([key, found]) => [key, found.errors]));
+      for await (const rows of readRequest(own.open())) {
+        const wrong: string[] = [];
+        for (const row of rows) {
+          const key = tokenKey(row.token);
+          const found = errors.get(key);
+          if (found === undefined) continue;
+          const isOfAll = found.others === 0 && found.errors >= tokens.rowsOf(row.token);
+          if (isOfAll && (isWhole || merchantOf(row) === '')) wrong.push(`${row.line}\n`);
+          else {
+            unclear.rows += 1;
+            unclear.parts.add(parts[0]);
+            // A row has one error at most.
+            const ofToken = left.get(key) ?? 0;
+            if (ofToken > 0) unclear.errors += 1;
+            left.set(key, ofToken - 1);
+          }
+        }
         if (wrong.length === 0) continue;
-        if (errors.isPartlyKnown && wrong.some((row) => merchantOf(row) !== '')) partlyKnown.add(parts[0]);
         draft ??= await beginFile(target);
         count += wrong.length;
-        await draft.write(wrong.map(({ line }) => `${line}\n`).join(''));
+        await draft.write(wrong.join(''));
       }
     }
-    const found = { rows: count, unclear: { ...unclear, parts: [...unclear.parts] }, partlyKnown: [...partlyKnown] };
+    const found = { rows: count, unclear: { ...unclear, parts: [...unclear.parts] } };
     if (draft === undefined) return { ...found, file: undefined };
     const { sha256 } = await draft.seal();
     if ((await hashIfReadable(target)) !== sha256) await draft.finish(overwrite);
@@ -73,6 +90,43 @@ async function writeTo(run: RunDirectory, target: string, overwrite: boolean): P
   } finally {
     await draft?.discard();
   }
+}
+
+interface ResultsOfToken {
+  readonly errors: number;
+  readonly others: number;
+}
+
+/**
+ * Returns the results in a job of each token of some rows that has an error among them; undefined if the results are gone. Job
+ * and token name a row, but in jobs of earlier builds, which may have a token for several merchants.
+ */
+async function errorsOf(
+  run: RunDirectory,
+  [part, ...others]: PartsOfJob,
+  own: Rereadable,
+): Promise<ReadonlyMap<string, ResultsOfToken> | undefined> {
+  const file = run.resultsFile(part);
+  if ((await hashIfReadable(file)) === undefined) return undefined;
+  const requested = await PartRows.of([own], rowsIn([part, ...others]));
+  const found = new Map<string, ResultsOfToken>();
+  const source = await fileSource(file);
+  for await (const rows of readResults(source.open()))
+    for (const { token, result_code: code } of rows)
+      if (explainResultCode(code).class === 'error' && requested.has(token))
+        found.set(tokenKey(token), { errors: 0, others: 0 });
+  if (found.size === 0) return found;
+  for await (const rows of readResults(source.open()))
+    for (const { token, result_code: code } of rows) {
+      const known = found.get(tokenKey(token));
+      if (known === undefined) continue;
+      const isError = explainResultCode(code).class === 'error';
+      found.set(tokenKey(token), {
+        errors: known.errors + (isError ? 1 : 0),
+        others: known.others + (isError ? 0 : 1),
+      });
+    }
+  return found;
 }
 
 async function beginFile(target: string): Promise<Draft> {

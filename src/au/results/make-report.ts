@@ -10,6 +10,7 @@ import { requireFile, resolvePath } from '../../cli/app/files/typed-path.ts';
 import type { ChosenStep } from '../../cli/config/values.ts';
 import { fileSource, hashIfReadable } from '../../client/transfer/source.ts';
 import { openRequestFile, type RequestFile } from '../request/open-request-file.ts';
+import { tokenKey } from '../request/row-key.ts';
 import { requireRequestAndResults } from '../request/wrong-file.ts';
 import {
   actionFor,
@@ -33,9 +34,9 @@ import { reconcileFile, type Rereadable } from './reconcile.ts';
 import { requireNewToken } from './new-token.ts';
 import type { PageSubject } from './report-page.ts';
 import { type Report, type ReportRequest, wholeOf } from './report-view.ts';
-import { type MatchOptions, ResultRows } from './result-rows.ts';
 import { ShownReading } from './show-reading.ts';
 import { onlyCounted, unmatchedRows } from './results-errors.ts';
+import { repeatedResults, TokenRows } from './token-rows.ts';
 import { trendOf } from './trend.ts';
 
 /** The files to read and to write, as typed, and how. */
@@ -86,7 +87,7 @@ export async function makeReport(context: Context, input: ReportInput): Promise<
   const requested =
     request === undefined ? undefined : await openRequest(context, request, input.subject?.submitted ?? request);
   const compared = requested === undefined ? null : await compare(requested, file, reading);
-  const ofRows = directory && requested ? await matchedColumns(kept, requested.source, file) : kept;
+  const ofRows = kept && requested ? await keptByRow(kept, requested.source, file) : kept;
   const source = reading.of(file, results);
   const { codes, extraColumns, updates, ...counts } = await summarizeResults(source.open(), actions);
   const whole = wholeOf({ rows: counts.rows, request: compared });
@@ -99,7 +100,7 @@ export async function makeReport(context: Context, input: ReportInput): Promise<
     split: directory === undefined ? null : await split(context, source, directory, { force, actions, kept: ofRows }),
   };
   reading.end();
-  kept?.warnOfMissing(context, requested ? '' : '; name the request of the results with --request');
+  kept?.warnOfMissing(context, '; results name no merchant, and svc au refresh finds their rows by job');
   for (const warning of input.isCounted ? [] : updateWarnings(updates, results, context.clock.now()))
     context.notices.warn(warning);
   if (page !== undefined) await writePage(context, page, made, input);
@@ -152,7 +153,7 @@ async function compare(file: Requested, results: Rereadable, reading: ShownReadi
  * @throws SvcError `checksum_mismatch` for a result row without a request row, `truncated` for a request too large to
  *   compare
  */
-export function requireReconciled({ file, request }: Report, { mayHaveMore = false }: MatchOptions = {}): void {
+export function requireReconciled({ file, request }: Report, { mayHaveMore = false } = {}): void {
   if (request === null) return;
   if (request.matched_by === 'count') throw onlyCounted(file, request);
   const repeated = mayHaveMore ? 0 : request.duplicates;
@@ -220,16 +221,12 @@ interface SplitOptions {
   readonly kept: Kept | undefined;
 }
 
-/** Returns the kept columns of the row to which each result belongs; they are empty if the row is not known. */
-async function matchedColumns(
-  kept: KeptColumns | undefined,
-  request: Rereadable,
-  results: Rereadable,
-): Promise<Kept | undefined> {
-  if (kept === undefined) return undefined;
-  const rows = await ResultRows.match(request, results, { mayHaveMore: true });
-  const placeOf = rows.placing();
-  return { names: kept.names, cellsOf: (token) => kept.cellsAt(token, placeOf(token), rows.rowsOf(token)) };
+/** Returns the kept columns of each result's row; they are empty if its token has several rows or results. */
+async function keptByRow(kept: KeptColumns, request: Rereadable, results: Rereadable): Promise<Kept> {
+  const rows = await TokenRows.of(request);
+  const repeated = await repeatedResults(results);
+  const isOnly = (token: string): boolean => rows.rowsOf(token) === 1 && !repeated.has(tokenKey(token));
+  return { names: kept.names, cellsOf: (token) => kept.cellsAt(token, isOnly(token) ? 0 : undefined, 1) };
 }
 
 /** Writes a file for each group that has rows. No file appears before all rows are read. */

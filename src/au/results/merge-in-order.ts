@@ -12,13 +12,14 @@ const LINES_AT_ONCE = 1000;
 interface Head {
   readonly row: ResultRow;
   readonly number: number;
+  /** The place of the file among all. */
+  readonly file: number;
   readonly next: () => Promise<Head | undefined>;
 }
 
 /**
  * Merges the results of jobs into one file, in the order of the rows of the request, without the rows of other requests.
- * `rows` are those of each part.
- * A file that has its rows in that order is read row by row; the rows of any other are sorted in memory first.
+ * `rows` are those of each part. Where two files have a result of the same row, that of the later one counts. A file that has its rows in that order is read row by row; the rows of any other are sorted in memory first.
  */
 export async function* mergedInOrder(parts: readonly string[], rows: readonly PartRows[]): AsyncGenerator<string> {
   const extra = await extraColumns(parts);
@@ -26,15 +27,17 @@ export async function* mergedInOrder(parts: readonly string[], rows: readonly Pa
   const heads: Head[] = [];
   for (const [index, part] of parts.entries()) {
     const own = rows[index];
-    const head = own && (await headOf(part, own));
+    const head = own && (await headOf(part, own, index));
     if (head) heads.push(head);
   }
   let lines: string[] = [];
+  let last: Head | undefined;
   while (heads.length > 0) {
-    const first = heads.reduce((least, head, at) => (head.number < (heads[least]?.number ?? Infinity) ? at : least), 0);
+    const first = heads.reduce((least, head, at) => (head.number <= (heads[least]?.number ?? 0) ? at : least), 0);
     const head = heads[first];
     if (head === undefined) break;
-    lines.push(resultLine(head.row, extra));
+    if (head.number !== last?.number || head.file === last.file) lines.push(resultLine(head.row, extra));
+    last = head;
     if (lines.length === LINES_AT_ONCE) {
       yield lines.join('');
       lines = [];
@@ -62,11 +65,10 @@ export async function extraColumns(parts: readonly string[]): Promise<readonly s
   return [...extra];
 }
 
-async function headOf(part: string, rows: PartRows): Promise<Head | undefined> {
+async function headOf(part: string, rows: PartRows, file: number): Promise<Head | undefined> {
   const source = await fileSource(part);
-  if (!(await isInOrder(source.open(), rows))) return sortedHead(source.open(), rows);
+  if (!(await isInOrder(source.open(), rows))) return sortedHead(source.open(), rows, file);
   const cursor = await ResultCursor.open(source.open());
-  const numberOf = rows.numbering();
   const current = async (): Promise<Head | undefined> => {
     for (;;) {
       const { row } = cursor;
@@ -74,12 +76,12 @@ async function headOf(part: string, rows: PartRows): Promise<Head | undefined> {
         await cursor.close();
         return undefined;
       }
-      const number = numberOf(row);
+      const number = rows.numberOf(row.token);
       const next = async (): Promise<Head | undefined> => {
         await cursor.advance();
         return current();
       };
-      if (number !== 0) return { row, number, next };
+      if (number !== 0) return { row, number, file, next };
       await cursor.advance();
     }
   };
@@ -87,29 +89,27 @@ async function headOf(part: string, rows: PartRows): Promise<Head | undefined> {
 }
 
 async function isInOrder(source: AsyncIterable<Uint8Array>, part: PartRows): Promise<boolean> {
-  const numberOf = part.numbering();
   let last = 0;
   for await (const rows of readResults(source))
     for (const row of rows) {
-      const number = numberOf(row);
+      const number = part.numberOf(row.token);
       if (number !== 0 && number < last) return false;
       last = Math.max(last, number);
     }
   return true;
 }
 
-async function sortedHead(source: AsyncIterable<Uint8Array>, part: PartRows): Promise<Head | undefined> {
-  const numberOf = part.numbering();
+async function sortedHead(source: AsyncIterable<Uint8Array>, part: PartRows, file: number): Promise<Head | undefined> {
   const found: { readonly row: ResultRow; readonly number: number }[] = [];
   for await (const rows of readResults(source))
     for (const row of rows) {
-      const number = numberOf(row);
+      const number = part.numberOf(row.token);
       if (number !== 0) found.push({ row, number });
     }
   const sorted = found.toSorted((one, other) => one.number - other.number);
   const at = (index: number): Head | undefined => {
     const one = sorted[index];
-    return one && { ...one, next: async () => at(index + 1) };
+    return one && { ...one, file, next: async () => at(index + 1) };
   };
   return at(0);
 }

@@ -15,7 +15,7 @@ import { applyToRun } from '../run/run.ts';
 import type { RunDirectory } from '../run/run-directory.ts';
 import { countResults, lastByteOf } from './download.ts';
 import { extraColumns, mergedInOrder, resultLine } from './merge-in-order.ts';
-import { rowsOfJob, rowsOfParts } from './rows-of-job.ts';
+import { rowsOfParts } from './rows-of-job.ts';
 import { PartRows, rowNumbersOf } from './rows-of-request.ts';
 
 export interface MergeOptions {
@@ -167,17 +167,9 @@ async function rowsOf(run: RunDirectory, jobs: readonly PartsOfJob[]): Promise<r
   const whole = await fileSource(await wholeRequest(run));
   const numberOf = await rowNumbersOf(whole, run.record.input.rows);
   const found: PartRows[] = [];
-  for (const parts of jobs) {
-    const [part] = parts;
-    const job = part.joined && (await rowsOfJob(run, part));
-    const results = await fileSource(run.resultsFile(part));
-    // A part whose rows are damaged may have any row of the request.
-    const own = (await rowsOfParts(run, parts)) ?? whole;
-    const expected = rowsIn(parts);
-    if (job) found.push(await PartRows.ofJob(job, results, own, expected, numberOf));
-    else if (part.joined) found.push(await PartRows.ofUnknownJob(own, expected, numberOf));
-    else found.push(await PartRows.of(own, expected, numberOf));
-  }
+  // A part whose rows are damaged may have any row of the request.
+  for (const parts of jobs)
+    found.push(await PartRows.of([(await rowsOfParts(run, parts)) ?? whole], rowsIn(parts), numberOf));
   return found;
 }
 

@@ -1,10 +1,9 @@
-import path from 'node:path';
 import type { UploadSource } from '../../client/transfer/source.ts';
 import { REQUEST_HEADER } from '../request/request-file.ts';
 import { readRequest } from '../request/request-lines.ts';
 import type { Part } from '../run/part.ts';
 import { uploadedRows } from '../run/part-source.ts';
-import { listRuns, type RunDirectory } from '../run/run-directory.ts';
+import type { RunDirectory } from '../run/run-directory.ts';
 import type { Rereadable } from './reconcile.ts';
 
 /** Returns the rows of some parts of a run. Undefined if those of one are no longer readable. */
@@ -24,14 +23,4 @@ export async function rowsOfParts(run: RunDirectory, parts: readonly Part[]): Pr
           yield Buffer.from(rows.map(({ line }) => `${line}\n`).join(''));
     },
   };
-}
-
-/** Returns all rows of a job that another run of this machine sent; undefined if that run is not here. */
-export async function rowsOfJob(run: RunDirectory, { job }: Part): Promise<UploadSource | undefined> {
-  const { runs } = await listRuns(path.dirname(run.path));
-  for (const other of runs) {
-    const sent = other.record.parts.find((part) => part.job === job && part.joined === undefined);
-    if (sent) return uploadedRows(sent, other);
-  }
-  return undefined;
 }

@@ -44,7 +44,7 @@ const partSchema = z
       z.looseObject({
         rows: count,
         by: string,
-        in_order: z.optional(z.literal(true)),
+        tokens_once: z.optional(z.literal(true)),
         delivered: z.optional(z.literal(true)),
         provable_at: optionalString,
         provable_until: optionalString,

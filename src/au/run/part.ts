@@ -32,8 +32,8 @@ export interface JoinedJob {
   readonly rows: number;
   /** Who sent it, as user@host. */
   readonly by: string;
-  /** Set if the job is known to have the rows of the part in the same order. Older records lack it. */
-  readonly in_order?: true | undefined;
+  /** Set if the job has no token twice. Jobs of earlier builds may have a token for several merchants. */
+  readonly tokens_once?: true | undefined;
   /** Set if the ledger says that somebody read the results of the job. The service may have forgotten the job since. */
   readonly delivered?: true | undefined;
   /** When the ledger can prove that the job was removed without its file, in the service's time. */

@@ -37,7 +37,7 @@ export function beginRun(root: string, file: NewRun): RunDirectory {
   const day = new Date(file.now).toISOString().slice(0, 10).replaceAll('-', '');
   const id = `run-${day}-${submitted.sha256.slice(0, 8)}-${randomBytes(2).toString('hex')}`;
   const { parts, files } =
-    division === undefined ? { parts: plannedParts(check), files: undefined } : dividedParts(division, 1, check.sha256);
+    division === undefined ? { parts: plannedParts(check), files: undefined } : dividedParts(division, 1);
   const record: RunRecord = {
     version: 2,
     id,
@@ -67,10 +67,9 @@ export interface DividedParts {
 }
 
 /**
- * Returns the parts of divided rows, with numbers from `first` on: those that other jobs have, then those to send. `request`
- * is the hash of the file that was divided.
+ * Returns the parts of divided rows, with numbers from `first` on: those that other jobs have, then those to send.
  */
-export function dividedParts({ joined, free }: Division, first: number, request: string): DividedParts {
+export function dividedParts({ joined, free }: Division, first: number): DividedParts {
   const parts: Part[] = [];
   const files = new Map<string, string>();
   const rowsFile = (file: string): { readonly number: number; readonly name: string } => {
@@ -85,15 +84,13 @@ export function dividedParts({ joined, free }: Division, first: number, request:
     const joinedJob = {
       rows: claim.rows,
       by: byText(claim),
+      ...(claim.keys === 2 && { tokens_once: true as const }),
       ...(isDone && { delivered: true as const }),
       ...(provable !== undefined && { provable_at: isoTime(provable), provable_until: isoTime(provableUntil(claim)) }),
     };
     // A claim has at most what one job takes, so that its rows are one slice.
-    for (const slice of plannedParts(file.check, number, name)) {
-      const isKnownOrder = claim.sha256 === slice.sha256 || claim.file.sha256 === request;
-      const of = isKnownOrder ? { ...joinedJob, in_order: true as const } : joinedJob;
-      parts.push(joinedPart({ ...slice, joined: of }, claim.job, status !== undefined || isDone));
-    }
+    for (const slice of plannedParts(file.check, number, name))
+      parts.push(joinedPart({ ...slice, joined: joinedJob }, claim.job, status !== undefined || isDone));
   }
   for (const { path: rows, check } of free) {
     const { number, name } = rowsFile(rows);

@@ -78,11 +78,7 @@ export async function divideParts(
   const isEmpty = division.free.length === 0 && division.joined.length === 0;
   if (isEmpty && planned.length === record.parts.length)
     throw newTokensError(named, division.made).with({ next: ['au', 'abandon', run.name] });
-  const { parts, files } = dividedParts(
-    division,
-    1 + Math.max(...record.parts.map(({ number }) => number)),
-    record.input.sha256,
-  );
+  const { parts, files } = dividedParts(division, 1 + Math.max(...record.parts.map(({ number }) => number)));
   for (const [name, path] of files) run.addRowsFile(name, path);
   const since = planned.flatMap(({ creating_since: at }) => at ?? []).toSorted()[0];
   applyToRun(record, {

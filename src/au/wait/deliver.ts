@@ -1,16 +1,12 @@
 import { isSvcError, SvcError } from '../../base/errors.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { noteNext, warnOf } from '../../cli/app/hint.ts';
-import { countText } from '../../cli/output/time.ts';
-import { fileSource } from '../../client/transfer/source.ts';
 import { copyOut } from '../request/spool-output.ts';
 import { actionsOf } from '../results/action-option.ts';
 import { invalidateResults } from '../results/download.ts';
 import { checkDestination, type Destination, keepResults, keptResultsOf, writeResults } from '../results/merge.ts';
 import { warningOf } from '../results/report-view.ts';
-import { unequalResults } from '../results/result-rows.ts';
 import { countedResults } from '../results/submission.ts';
-import { unorderedTokens } from '../results/unordered-tokens.ts';
 import { CommandLedger } from '../ledger/command-ledger.ts';
 import { apply, type ResultsFile } from '../run/part.ts';
 import { areCompared, needsFile, partsByJob, type RunRecord, rowsIn, statusOf } from '../run/record.ts';
@@ -118,8 +114,6 @@ export async function deliverResults(context: Context, run: RunDirectory, to: De
   // A pipe may have failed to take results that the run keeps. Another copy of a file needs no ledger.
   if ([before?.file ?? kept, results.file].includes(kept))
     await enterDelivery(context, record.tenant_id, wholeJobs(record));
-  // A refresh says which new tokens it did not place.
-  if (to.out !== kept) await warnOfOrder(context, run, results);
   return results;
 }
 
@@ -149,18 +143,6 @@ export async function enterDelivery(
     if (!isSvcError(error) || isSvcError(error, 'hangup', 'interrupted', 'terminated')) throw error;
     warnOf(context, 'the results were delivered, but the ledger still has their jobs as open', error);
   }
-}
-
-/** Warns of tokens whose results may have another order than their rows, because another machine's job has these. */
-async function warnOfOrder({ notices }: Context, run: RunDirectory, { file }: ResultsFile): Promise<void> {
-  const isUnordered = await unorderedTokens(run);
-  if (isUnordered === undefined) return;
-  const { size } = await unequalResults(await fileSource(file), isUnordered);
-  if (size === 0) return;
-  const whose = size === 1 ? 'its rows of several merchants are' : 'their rows of several merchants are';
-  notices.warn(
-    `the results of ${countText(size, 'token')} may be in another order than in ${run.record.input.name}: ${whose} in a job of another machine, and results name no merchant`,
-  );
 }
 
 /** Notes that the results could not be compared with the tokens of their request, and why. */

@@ -24,7 +24,7 @@ export async function deliverFixFile(context: Context, run: RunDirectory): Promi
   const target = fixFileOf(record);
   const found = await writeLeftOutErrors(run, target);
   if (found === undefined) return;
-  const { rows, file, unclear, partlyKnown } = found;
+  const { rows, file, unclear } = found;
   applyToRun(record, { kind: 'errors left out', rows: rows + unclear.errors });
   run.save();
   if (unclear.errors > 0) context.notices.warn(unclearText(unclear, record, target));
@@ -38,7 +38,6 @@ export async function deliverFixFile(context: Context, run: RunDirectory): Promi
   context.notices.note(
     `${countText(rows, 'row')} of ${record.input.name} ${rows === 1 ? 'was' : 'were'} left out although the result is an error: ${shown} has them as they are in ${record.input.name} now`,
   );
-  if (partlyKnown.length > 0) context.notices.note(partlyKnownText(partlyKnown));
   const billed = `${countText(rows, 'row')}, billed again`;
   const cycle = await readIfPossible(context, (limited) => unusedCycle(limited, record));
   if (typeof cycle !== 'string')
@@ -60,17 +59,12 @@ function unclearText({ rows, parts }: UnclearErrors, { input, results }: RunReco
   const [their, were] = rows === 1 ? ['its', 'was'] : ['their', 'were'];
   const tokens = rows === 1 ? 'its token' : 'their tokens';
   const where = results === undefined ? '' : `. ${shownPath(results.file)} has all results of ${tokens}`;
-  return `${countText(rows, 'row')} of ${input.name} may have an error as ${their} result, and ${were} not written to ${shownPath(target)}: ${jobsText(parts)} ${parts.length === 1 ? 'has' : 'have'} ${tokens} for several merchants, and results name no merchant${where}`;
+  return `${countText(rows, 'row')} of ${input.name} may have an error as ${their} result, and ${were} not written to ${shownPath(target)}: ${jobsText(parts)} may have ${tokens} for several merchants, and results name no merchant${where}`;
 }
 
 /** Says that a fix file of an earlier version or command has no row that is known to need a fix. */
 function oldFileText(file: string, name: string): string {
   return `${file} was here before and was not changed: no left-out row of ${name} is known to have an error as its result, and each row that is submitted again is billed again`;
-}
-
-/** Says that an error of a written row may be that of a row which this machine does not know. */
-function partlyKnownText(parts: readonly Part[]): string {
-  return `these errors may be those of other merchants: this machine does not know all rows of ${jobsText(parts)}, and results name no merchant`;
 }
 
 /** Names the jobs of other runs, and who sent them. */

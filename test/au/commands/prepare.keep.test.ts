@@ -229,7 +229,7 @@ describe('kept columns of a token with several merchants', () => {
     },
   );
 
-  it('au report without a request joins no kept columns that differ, and names the option that helps', async () => {
+  it('au report without a request joins no kept columns that differ, and says that svc au refresh finds them', async () => {
     const { svc, read } = placeOf({ results: ONE });
     const { code, stderr } = await svc('au report r.csv --split-into todo --keep k.csv');
     expect([code, read('todo/fix.csv').split('\n').slice(1)]).toEqual([
@@ -237,7 +237,7 @@ describe('kept columns of a token with several merchants', () => {
       ['t,,,,,,ERR_INVALID_CONFIG,', 'u,,,,,,ERR_INVALID_CONFIG,carol', ''],
     ]);
     expect(stderr).toContain('kept columns are left empty in 1 row');
-    expect(stderr).toContain('; name the request of the results with --request');
+    expect(stderr).toContain('; results name no merchant, and svc au refresh finds their rows by job');
   });
 
   it('au report without a request joins kept columns that are the same in all rows of a token', async () => {

@@ -44,12 +44,6 @@ async function openAfterEmptyCycle() {
   return { desk, list: home.file(LIST), record: (cycle: string) => home.file(`refresh/${cycle}/refresh.json`) };
 }
 
-/** Removes from a record what records of early versions lack. */
-function withoutTimes(record: string): void {
-  const text = readFileSync(record, 'utf8');
-  writeFileSync(record, text.replaceAll(/^ *"excluded_at": .*\n/gm, ''));
-}
-
 describe('svc au refresh and exclusions.csv', () => {
   it.each(['', '--dry-run '])(
     'the list of exclusions ends the next cycle %swith 3 when it is gone, and names both ways on',
@@ -159,22 +153,6 @@ describe('svc au refresh and exclusions.csv', () => {
     expect((await desk.svc(JANUARY)).stderr).not.toContain(warning);
   });
 
-  it('the list of exclusions is known from the record of an early version by the rows that it left out', async () => {
-    const { desk, list } = await openSecondCycle();
-    const record = desk.home.file('refresh/2026-12/refresh.json');
-    const { requests } = JSON.parse(readFileSync(record, 'utf8')) as { requests: Record<string, unknown>[] };
-    for (const request of requests)
-      Object.assign(request, {
-        excluded_tokens: undefined,
-        excluded_at: undefined,
-        own: ['report.html', 'next.csv'],
-        next: { results_sha256: request['report_of'], rows: ROWS - CLOSED, fix: 0, excluded: CLOSED },
-      });
-    writeFileSync(record, JSON.stringify({ version: 1, cycle: '2026-12', requests }));
-    rmSync(list);
-    expect(errorIn(await desk.svc(JANUARY))).toMatchObject({ code: 'config', file: LIST, tokens: CLOSED });
-  });
-
   it('the list of exclusions that is missed leaves --pay-again in the command that goes on', async () => {
     const { desk, list } = await openSecondCycle();
     rmSync(list);
@@ -200,18 +178,6 @@ describe('svc au refresh and exclusions.csv', () => {
     expect(desk.uploads()).toBe(2);
   });
 
-  it('the list of exclusions of cycles without the time of their counts is known by the record that was written last', async () => {
-    const { desk, list, record } = await openAfterEmptyCycle();
-    for (const [at, cycle] of ['2026-11', '2026-12'].entries()) {
-      withoutTimes(record(cycle));
-      utimesSync(record(cycle), 1 + at, 1 + at);
-    }
-    // A record that is written again keeps the time that it had as a file.
-    expect(rowOf(await desk.svc('au refresh --cycle 2026-11'))).toMatchObject({ status: 'completed' });
-    rmSync(list);
-    expect(errorIn(await desk.svc(JANUARY))).toMatchObject({ code: 'config', tokens: CLOSED });
-  });
-
   it('the list of exclusions is missed after a cycle that went on without it while it was there', async () => {
     const { desk, list } = await openSecondCycle();
     expect((await desk.svc(`${JANUARY} --exclusions none --fail-on err=1%`)).code).toBe(10);
@@ -219,20 +185,6 @@ describe('svc au refresh and exclusions.csv', () => {
     const refused = await desk.svc(JANUARY.replace('2027-01', '2027-02'));
     expect(errorIn(refused)).toMatchObject({ code: 'config', tokens: CLOSED });
     expect(desk.uploads()).toBe(2);
-  });
-
-  it('the number of tokens that an early version noted stays in its record when that is written again', async () => {
-    const { desk, list } = await openSecondCycle();
-    const record = desk.home.file('refresh/2026-12/refresh.json');
-    const { requests } = JSON.parse(readFileSync(record, 'utf8')) as { requests: Record<string, unknown>[] };
-    for (const request of requests) {
-      const next = { results_sha256: request['report_of'], rows: ROWS - CLOSED, fix: 0, excluded: CLOSED };
-      Object.assign(request, { excluded_tokens: undefined, excluded_at: undefined, own: ['report.html'], next });
-    }
-    writeFileSync(record, JSON.stringify({ version: 1, cycle: '2026-12', requests }));
-    expect(rowOf(await desk.svc(DECEMBER))).toMatchObject({ status: 'completed' });
-    rmSync(list);
-    expect(errorIn(await desk.svc(JANUARY))).toMatchObject({ code: 'config', tokens: CLOSED });
   });
 
   it('the list of exclusions that another process extends for long ends the refresh with 11, and the same command goes on', async () => {

@@ -108,18 +108,6 @@ describe('files of a cycle that are not replaced', () => {
     expect(read(`${CYCLE}/next.keep.csv`)).toContain('Customer');
   });
 
-  it('svc au refresh writes the kept columns of an early version, which did not record them, again', async () => {
-    const { desk, refresh, read, write } = await openRefresh();
-    expect((await refresh('--keep', 'Customer', '--next')).code).toBe(0);
-    const record = JSON.parse(read(`${CYCLE}/refresh.json`)) as { own: string[] };
-    expect(record.own.filter((name) => name.includes('.keep.'))).toEqual(['request.keep.csv', 'next.keep.csv']);
-    const own = record.own.filter((name) => !name.includes('.keep.'));
-    write(`${CYCLE}/refresh.json`, JSON.stringify({ ...record, own }));
-    rmSync(desk.home.file(`${CYCLE}/next.csv`));
-    const again = await refresh('--keep', 'Customer', '--next');
-    expect(again.code, again.stderr).toBe(0);
-  });
-
   it('svc au refresh --keep does not replace a request.keep.csv that appeared beside a request without kept columns', async () => {
     const { refresh, read, write } = await openRefresh([], {
       intercept: (_incoming, outgoing) => outgoing.writeHead(403).end(),

@@ -1,14 +1,16 @@
 import { expect } from 'vitest';
 import { sha256Of } from '../../../src/base/files/draft.ts';
 import { openStore } from '../../../src/client/store/open-store.ts';
-import { claimRows } from '../../../src/au/ledger/claim-rows.ts';
+import type { EntryBody } from '../../../src/au/ledger/entry.ts';
 import { Ledger } from '../../../src/au/ledger/ledger.ts';
-import { tokensOf } from '../../../src/au/ledger/request-rows.ts';
+import { rowsOf } from '../../../src/au/ledger/request-rows.ts';
 import type { AccountUpdaterJob } from '../../../src/schema/account-updater.ts';
 import { rowOf } from '../../support/run-here.ts';
-import { fileRows } from './machines.ts';
 import type { QuickDesk } from '../commands/support.ts';
 import { HEADER } from '../rows.ts';
+
+/** The salt of the keys in the ledger that an earlier build began. */
+const SALT = 'a'.repeat(64);
 
 /**
  * Sends rows in a job of cycle 2026-12 and a shared ledger as builds did that put a token with several merchants into one
@@ -34,18 +36,24 @@ export async function jobOfEarlierBuild(
   const objects = await openStore(place, ledger, { noun: 'ledger', writers: 'machines' });
   const who = { host: 'runner', user: 'ci', version: '0.1.0' };
   const opened = await Ledger.open(objects, job.tenant_id ?? '', { clock, who });
-  await claimRows(opened, {
-    job,
-    cycle: '2026-12',
-    rows: await fileRows(opened, source),
-    tokens: (salt) => tokensOf(salt, source),
-    hasTokenTwice: async () => false,
+  const cycle = opened.cycle('2026-12');
+  const { created_at, expires_at = null } = job;
+  const claim: EntryBody = {
+    kind: 'claim',
+    job: job.id,
+    salt: SALT,
+    created_at: created_at ?? '',
+    expires_at,
+    row_set: await cycle.createRowSet(await rowsOf(SALT, source)),
+    rows: rows.length,
     run: 'run-20261201-0a1b2c3d-4e5f',
     part: 1,
     file: { name: 'one.csv', sha256: source.sha256, rows: rows.length },
     bytes: Buffer.byteLength(body),
     sha256: source.sha256,
-  });
+  };
+  await opened.mark(job.id, '2026-12');
+  await cycle.append(async () => claim);
   expect((await fetch(job.upload_url ?? '', { method: 'PUT', body })).status).toBeLessThan(300);
   return job.id;
 }

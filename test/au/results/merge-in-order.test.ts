@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
 import { mergedInOrder } from '../../../src/au/results/merge-in-order.ts';
-import { onlyResults } from '../../../src/au/results/result-rows.ts';
+import { onlyResults } from '../../../src/au/results/token-rows.ts';
 import { PartRows, rowNumbersOf } from '../../../src/au/results/rows-of-request.ts';
 import { fileSource } from '../../../src/client/transfer/source.ts';
 import { RESULT_COLUMNS } from '../../../src/schema/account-updater-files.ts';
@@ -31,7 +31,7 @@ function request(tokens: readonly string[]): string {
 }
 
 async function rowsOf(part: string, whole: string): Promise<PartRows> {
-  return PartRows.of(await fileSource(part), 0, await rowNumbersOf(await fileSource(whole), 0));
+  return PartRows.of([await fileSource(part)], 0, await rowNumbersOf(await fileSource(whole), 0));
 }
 
 /** Returns the line of a result: the token, and empty cells. */
@@ -60,10 +60,6 @@ describe('results of several jobs', () => {
     expect(await merged(['a', 'b'], ['x'], [])).toEqual([]);
   });
 
-  it('results of several jobs with one token are as many as there are', async () => {
-    expect(await merged(['a', 'b', 'a'], ['a', 'a', 'b'], ['a'])).toEqual(['a', 'a', 'b', 'a']);
-  });
-
   it('results of several jobs for a token with two merchants have the order of the rows, each of which one job had', async () => {
     const whole = file(`${HEADER}\na,26,12,M1\nb,26,12,M\na,26,12,M2\nc,26,12,M\n`);
     const parts = [file(`${HEADER}\nb,26,12,M\na,26,12,M2\n`), file(`${HEADER}\na,26,12,M1\nc,26,12,M\n`)];
@@ -76,25 +72,23 @@ describe('results of several jobs', () => {
     expect(found.map((line) => line.replaceAll(/,+/g, ' ').trim())).toEqual(['a FIRST', 'b', 'a SECOND', 'c']);
   });
 
-  it("results of another machine's job are as many equal ones as a token has rows, and all that differ", async () => {
-    const whole = request(['a', 'b', 'b', 'c']);
-    const [source, differing] = [await fileSource(whole), lineOf('c').replace(/,$/, ',OTHER')];
-    const rows = await PartRows.ofUnknownJob(source, 0, await rowNumbersOf(source, 0));
-    const lines = [...['a', 'b', 'a', 'b', 'b', 'c'].map(lineOf), differing];
+  it('results of a job that has a token for several merchants are all there, at the first row of the token', async () => {
+    const lines = ['a', 'b', 'a', 'x'].map(lineOf);
+    const whole = request(['a', 'b', 'a']);
+    const rows = await rowsOf(whole, whole);
     let text = '';
     for await (const piece of mergedInOrder([file([RESULT_HEADER, ...lines, ''].join('\n'))], [rows])) text += piece;
-    const expected = ['a', 'b', 'b', 'c'].map(lineOf);
-    expect(text.trimEnd().split(/\r?\n/)).toEqual([RESULT_HEADER, ...expected, differing]);
+    expect(text.trimEnd().split(/\r?\n/)).toEqual([RESULT_HEADER, lineOf('a'), lineOf('a'), lineOf('b')]);
   });
 
-  it('a row that several jobs have has its result once: that of the job that counts for it', async () => {
-    const whole = await fileSource(request(['a', 'b', 'c']));
-    const [job, answer] = [await fileSource(request(['b', 'a', 'x'])), results(['b', 'a', 'x'])];
-    const own = await fileSource(request(['b']));
-    const rows = await PartRows.ofJob(job, await fileSource(answer), own, 1, await rowNumbersOf(whole, 0));
+  it('a row of which two files have a result has that of the later file', async () => {
+    const whole = request(['a', 'b', 'c']);
+    const rows = await rowsOf(whole, whole);
+    const later = lineOf('b').replace(/,$/, ',LATER');
+    const files = [results(['a', 'b', 'c']), file([RESULT_HEADER, later, ''].join('\n'))];
     let text = '';
-    for await (const piece of mergedInOrder([answer], [rows])) text += piece;
-    expect(text.trimEnd().split(/\r?\n/)).toEqual([RESULT_HEADER, lineOf('b')]);
+    for await (const piece of mergedInOrder(files, [rows, rows])) text += piece;
+    expect(text.trimEnd().split(/\r?\n/)).toEqual([RESULT_HEADER, lineOf('a'), later, lineOf('c')]);
   });
 
   it('results of several jobs belong to a token in capitals if it is a UUID', async () => {
@@ -130,7 +124,7 @@ describe('results of several jobs', () => {
 
 describe('the results of a job with rows of other files', () => {
   it('the results of a job with rows of other files are read without those', async () => {
-    const rows = await PartRows.of(await fileSource(request(['a', UUID])), 2);
+    const rows = await PartRows.of([await fileSource(request(['a', UUID]))], 2);
     const all = await fileSource(results(['x', UUID.toUpperCase(), 'a', 'A']));
     let text = '';
     for await (const piece of onlyResults(all, (token) => rows.has(token)).open())
