@@ -6,7 +6,7 @@ import { statusOf } from '../run/record.ts';
 import { RefreshDirectory, runHere } from './refresh-directory.ts';
 
 /** Returns the cycles below a directory by name. Other directories, and records that cannot be read, are left out. */
-export function readableCycles(context: Context, parent: string): RefreshDirectory[] {
+function readableCycles(context: Context, parent: string): RefreshDirectory[] {
   const directory = resolvePath(context, parent);
   const entries = fs.existsSync(directory) ? fs.readdirSync(directory, { withFileTypes: true }) : [];
   const names = entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);

@@ -139,12 +139,6 @@ export class KeptColumns {
     return this.#rows.numbers.get(tokenKey(token)) !== 0;
   }
 
-  /** Tells whether the file has several rows of a token. */
-  hasSeveral(token: string): boolean {
-    const last = this.#rows.numbers.get(tokenKey(token)) - 1;
-    return last !== -1 && this.#rows.following[last] !== last;
-  }
-
   /** Warns of rows without kept columns. `hint` says how to find the columns of tokens with several rows. */
   warnOfMissing({ notices }: Context, hint = ''): void {
     if (this.#missing > 0) notices.warn(`${this.#path} has no columns for ${countText(this.#missing, 'row')}`);
