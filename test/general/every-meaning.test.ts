@@ -84,12 +84,7 @@ const RUN_STATUSES: Readonly<Record<ShownStatus, string>> = {
   unknown: '',
   damaged: '',
 };
-const RUN_OUTCOMES: Readonly<Record<Exclude<Outcome, ErrorCode>, string>> = {
-  done: '',
-  held: '',
-  stale: '',
-  unreadable: '',
-};
+const RUN_OUTCOMES: Readonly<Record<Exclude<Outcome, ErrorCode>, string>> = { done: '', held: '', unreadable: '' };
 const KEY_TYPES: Readonly<Record<KeyType, string>> = { management: '', private: '' };
 
 function namesOf(kind: string): string[] {

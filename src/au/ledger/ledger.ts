@@ -642,7 +642,7 @@ function folderOf(id: string): string {
   return /^[A-Za-z0-9][A-Za-z0-9_-]{0,79}$/.test(id) ? id : `id-${sha256Of(id).slice(0, 16)}`;
 }
 
-/** Returns the folder of a cycle. Names of earlier versions that are no safe name of a folder get one by their hash. */
+/** Returns the folder of a cycle. A name that is no safe name of a folder gets one by its hash. */
 function cycleFolder(cycle: string): string {
   const isSafe = /^[a-z0-9](?:[a-z0-9._-]{0,38}[a-z0-9])?$/.test(cycle) && !cycle.includes('..') && !DEVICE.test(cycle);
   return isSafe ? cycle : `old-${sha256Of(cycle).slice(0, 16)}`;

@@ -17,7 +17,7 @@ import { failedError, readJob, type RunOptions } from '../run/job.ts';
 import { apply, type Part, type PartResults } from '../run/part.ts';
 import { uploadedRows } from '../run/part-source.ts';
 import { remove } from '../run/prune.ts';
-import { isOfPresentJob, type RunRecord } from '../run/record.ts';
+import type { RunRecord } from '../run/record.ts';
 import { applyToRun } from '../run/run.ts';
 import type { RunDirectory } from '../run/run-directory.ts';
 import { reconcile, type Reconciliation, type Rereadable } from './reconcile.ts';
@@ -253,15 +253,10 @@ export async function checksOf(run: RunDirectory, part: Part, file = run.request
   };
 }
 
-export function recordPartResults(run: RunDirectory, part: Part, results: Omit<PartResults, 'file'>): void {
+export function recordPartResults(run: RunDirectory, part: Part, results: Omit<PartResults, 'file' | 'job'>): void {
   const file = path.basename(run.resultsFile(part));
-  apply(part, { kind: 'downloaded', results: { file, ...ofJob(part), ...results } });
+  apply(part, { kind: 'downloaded', results: { file, job: part.job ?? '', ...results } });
   run.save();
-}
-
-/** Names the job of a result file, because another job of the same part has other results. */
-export function ofJob({ job }: Part): Pick<PartResults, 'job'> {
-  return job === undefined ? {} : { job };
 }
 
 /**
@@ -275,7 +270,7 @@ export async function acceptUnproven(
   for (const part of run.record.parts) {
     const { unproven, state } = part;
     const hasEnded = state === 'completed' || state === 'downloaded' || state === 'failed';
-    if (unproven === undefined || !hasEnded || !isOfPresentJob(part, unproven)) continue;
+    if (unproven === undefined || !hasEnded || unproven.job !== part.job) continue;
     const target = run.resultsFile(part);
     if ((await hashIfReadable(`${target}.unproven`)) !== unproven.sha256) continue;
     await onAccepted(part.job ?? '', `${target}.unproven`);
@@ -309,32 +304,16 @@ export function refetchResults({ record }: RunDirectory): void {
   for (const part of record.parts) if (part.state === 'downloaded') apply(part, { kind: 'wanted again' });
 }
 
-/** Marks results for another download if they have changed, or were not proven whole. */
+/** Marks results for another download if they have changed. */
 export async function invalidateResults(run: RunDirectory): Promise<void> {
   const { record } = run;
   for (const part of record.parts.filter(({ state }) => state === 'downloaded')) {
-    const { results } = part;
-    const isKept = await isIntact(run, part);
-    if (isKept && isChecked(results)) continue;
-    const checks = await checksOf(run, part);
-    const flaws = isKept ? await flawsOf(run.resultsFile(part), 'none', { ...checks, damagedCopy: undefined }) : [];
-    // A missing line end is harmless in a file whose length was proven.
-    const isSound = flaws.every(({ rule }) => rule === 'end' && results?.proof !== undefined);
-    if (isKept && isSound) apply(part, { kind: 'checked', compared: checks.request !== undefined });
-    else {
-      // A file without its last line end may be complete, so it is kept until another download replaces it.
-      apply(part, { kind: 'spoiled', usable: isKept && flaws.every(({ rule }) => rule === 'end') });
-      applyToRun(record, { kind: 'spoiled' });
-    }
+    if (await isIntact(run, part)) continue;
+    apply(part, { kind: 'spoiled' });
+    applyToRun(record, { kind: 'spoiled' });
     run.save();
   }
   removePartialFiles(run);
-}
-
-/** Tells whether the operator accepted the results, or they were proven complete and compared as far as possible. */
-function isChecked(results: PartResults | undefined): boolean {
-  if (results?.proof === 'operator') return true;
-  return results?.proof !== undefined && results.compared !== undefined;
 }
 
 export async function isIntact(run: RunDirectory, part: Part): Promise<boolean> {

@@ -3,7 +3,7 @@ import type { Context } from '../../cli/app/command.ts';
 import { noteNext, warnOf } from '../../cli/app/hint.ts';
 import { listPrinter, oneBatch } from '../../cli/app/print.ts';
 import type { Summarize } from '../../cli/app/summary.ts';
-import { countText, formatDuration } from '../../cli/output/time.ts';
+import { countText } from '../../cli/output/time.ts';
 import type { View } from '../../cli/output/view.ts';
 import type { Threshold } from '../results/fail-on.ts';
 import { advanceRun } from '../wait/advance-run.ts';
@@ -13,7 +13,7 @@ import { describeRun } from '../wait/describe-run.ts';
 import { openRunSummary } from '../run/own-requests.ts';
 import { laterRun } from '../run/find-run.ts';
 import { isForgotten } from '../run/part.ts';
-import { isOpen, isUntouched, needsFile, openSince, type RunRecord } from '../run/record.ts';
+import { isOpen, isUntouched, needsFile, type RunRecord } from '../run/record.ts';
 import { isOfProfile, recordedRuns } from '../run/recorded-runs.ts';
 import type { FoundRuns, RunDirectory } from '../run/run-directory.ts';
 import { runRow, runView } from '../run/run-view.ts';
@@ -38,7 +38,7 @@ export const resumedRunView: View<ReturnType<typeof resumedRun>> = {
  * completed, and writes the results. Resolves to the exit code of the worst that happened.
  */
 export async function resumeAll(context: Context, input: ResumeInput): Promise<number | undefined> {
-  const { failOn, stale, dryRun, wait } = input;
+  const { failOn, dryRun, wait } = input;
   const print = await listPrinter(context, resumedRunView);
   const summarize = await openRunSummary(context, input.summary);
   const { runs, unreadable, left, elsewhere } = await dueRuns(context);
@@ -47,7 +47,7 @@ export async function resumeAll(context: Context, input: ResumeInput): Promise<n
   else if (runs.length === 0 && unreadable.length === 0) noteNoneOpen(context, elsewhere);
   if (!dryRun) await new CommandLedger(context).enterRuns();
   const again = ['au', 'resume', ...optionWords(input)];
-  const round = { failOn, stale, summarize, wait, again };
+  const round = { failOn, summarize, wait, again };
   const outcomes = dryRun ? new Map<string, Outcome>() : await resumeRuns(context, runs, round);
   const shown = [...runs, ...left.map(({ run }) => run)];
   await print(oneBatch(shown.map(({ record }) => resumedRun(record, outcomes.get(record.id)))));
@@ -145,7 +145,6 @@ function showPlan({ notices }: Context, runs: readonly RunDirectory[]): void {
 /** The options for every run. */
 export interface Round {
   readonly failOn: Threshold | undefined;
-  readonly stale: number | undefined;
   readonly summarize: Summarize;
   readonly wait: boolean;
   /** Whether it is a failure that the service no longer has the results of a job. Default: `wait`. */
@@ -189,10 +188,6 @@ export async function resumeRuns(
     if (context.signal.aborted) break;
     outcomes.set(run.record.id, await runOnce(context, run, round));
   }
-  const { stale } = round;
-  // The age of a run counts once nothing more is done for it: a wait can complete it.
-  if (stale !== undefined)
-    for (const run of polled) if (isStale(context, run, stale)) outcomes.set(run.record.id, 'stale');
   return outcomes;
 }
 
@@ -234,14 +229,4 @@ async function runOnce(context: Context, run: RunDirectory, round: Round): Promi
  */
 function mayGoOn({ signal }: Context): boolean {
   return !signal.aborted || isSvcError(signal.reason, 'timeout');
-}
-
-/** Tells whether an open run is older than `--stale` allows, counted from its oldest upload. */
-function isStale(context: Context, { record, name }: RunDirectory, stale: number): boolean {
-  if (!isOpen(record)) return false;
-  const age = context.clock.now() - openSince(record);
-  if (!(age > stale)) return false;
-  context.notices.warn(`${record.id} is still open after ${formatDuration(age)}, longer than --stale allows`);
-  noteNext(context, 'to see what the service says of it', ['au', 'status', name]);
-  return true;
 }

@@ -82,8 +82,7 @@ export async function resumeCycle(context: Context, typed: string, input: Resume
   }
   const summarize = await openRunSummary(context, input.summary);
   const again = ['au', 'resume', cycle.name, ...optionWords(input)];
-  const none = { failOn: undefined, stale: undefined };
-  const round = { ...none, summarize, wait: input.wait, again };
+  const round = { failOn: undefined, summarize, wait: input.wait, again };
   const outcomes = await resumeRuns(context, runs, round);
   // A run that still waits has jobs of the cycle, which are polled here.
   const ofRuns = [...outcomes.values()].filter((outcome) => outcome !== 'pending');

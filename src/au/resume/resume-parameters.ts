@@ -1,7 +1,7 @@
 import { SvcError } from '../../base/errors.ts';
 import { flag, type Input, optionalArgument, value, writing } from '../../cli/app/parameter.ts';
 import { summaryParameter } from '../../cli/app/summary.ts';
-import { positiveDuration, text } from '../../cli/app/value-parsers.ts';
+import { text } from '../../cli/app/value-parsers.ts';
 import { failOnParameter } from '../results/fail-on.ts';
 import { runWord } from '../run/run-word.ts';
 import { onlyRecordedParameter } from '../send/confirm-options.ts';
@@ -14,11 +14,6 @@ export const resumeParameters = {
   dryRun: flag('--dry-run', 'show what would be done; send nothing'),
   onlyRecorded: onlyRecordedParameter,
   failOn: failOnParameter,
-  stale: value(
-    '--stale <duration>',
-    'exit with 10 when an open run was uploaded longer ago, such as 8d (a production job takes up to seven days)',
-    positiveDuration,
-  ),
   summary: summaryParameter,
 } as const;
 
@@ -33,7 +28,6 @@ const OPTIONS: readonly (readonly [keyof ResumeInput, option: string, of: readon
   ['force', '--force', ['run', 'cycle']],
   ['onlyRecorded', '--only-recorded', ['run']],
   ['failOn', '--fail-on', ['everything', 'run', 'cycle']],
-  ['stale', '--stale', ['everything']],
 ];
 
 /** Checks that each option means something for what is resumed. @throws SvcError `usage` */

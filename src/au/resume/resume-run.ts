@@ -32,7 +32,7 @@ export async function resumeNamedRun(context: Context, run: RunDirectory, input:
   const out = input.out ?? (input.wait ? resultsPath(context, record) : undefined);
   if (out !== undefined) await checkDestination(context, run, { out, force: input.force });
   const parts = partsToUpload(record.parts).filter(({ joined }) => joined === undefined);
-  // A run of an early version may have lost its file, which must be reported before any question.
+  // A run that lost its file must be reported before any question.
   if (parts.length > 0) await requestToUpload(context, run);
   const rows = parts.reduce((sum, part) => sum + part.rows, 0);
   if (input.dryRun) {

@@ -21,7 +21,7 @@ export const resumeFacts = {
     3,
     [6, 'a run has no copy of its file, or a later run of the file exists'],
     9,
-    [10, 'a job failed, or --fail-on or --stale was met'],
+    [10, 'a job failed, or --fail-on was met'],
     [11, 'still pending, another process works on it, or the ledger has other jobs whose results nobody received'],
     12,
     13,

@@ -28,7 +28,8 @@ const string = z.string();
 const optionalString = z.optional(string);
 const count = z.int().check(z.nonnegative());
 const optionalList = z.optional(z.array(string));
-const optionalFile = z.optional(z.looseObject({ file: string, bytes: count, sha256: string, job: optionalString }));
+const resultsFile = { file: string, bytes: count, sha256: string };
+const fileOfJob = { ...resultsFile, job: string };
 
 const partSchema = z
   .looseObject({
@@ -62,8 +63,8 @@ const partSchema = z
     seen: optionalString,
     seen_at: optionalString,
     errors: optionalList,
-    results: optionalFile,
-    unproven: optionalFile,
+    results: z.optional(z.looseObject({ ...fileOfJob, proof: string, compared: z.optional(z.boolean()) })),
+    unproven: z.optional(z.looseObject(fileOfJob)),
     earlier_jobs: z.optional(z.array(z.looseObject({ job: string, sent_at: optionalString }))),
   })
   .check(
@@ -92,8 +93,8 @@ const recordSchema = z.looseObject({
   }),
   out: optionalString,
   parts: z.array(partSchema).check(z.minLength(1)),
-  writing: optionalFile,
-  results: optionalFile,
+  writing: z.optional(z.looseObject(resultsFile)),
+  results: z.optional(z.looseObject(resultsFile)),
   counts: z.optional(z.looseObject({ updated: count, warned: count, errors: count })),
   left_out_errors: z.optional(count),
   unrecorded_jobs: optionalList,

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { isSvcError, SvcError } from '../../base/errors.ts';
 import { sha256OfAll } from '../../base/files/draft.ts';
-import { fileSource, hashFile, type UploadSource } from '../../client/transfer/source.ts';
+import { fileSource, type UploadSource } from '../../client/transfer/source.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { REQUEST_HEADER } from '../request/request-file.ts';
 import type { Part } from './part.ts';
@@ -9,35 +9,18 @@ import { damagedCopy, findRequest } from './request-copy.ts';
 import type { RunDirectory } from './run-directory.ts';
 
 /**
- * Returns the path of the file that contains the parts of a run. This is the run's copy, or the original file if the
- * copy is damaged, or for a run of an early version, which has no copy.
- * @throws SvcError `checksum_mismatch` for a changed file or a damaged copy, `conflict` for a file that came through a pipe
+ * Returns the path of the file that contains the parts of a run: its copy, or the original file if the copy is damaged.
+ * @throws SvcError `checksum_mismatch` for a damaged copy, `local` without one
  */
 export async function requestToUpload(context: Context, run: RunDirectory): Promise<string> {
   const found = await findRequest(context, run);
   if (found !== undefined) return found.file;
   if (run.requestFile !== undefined) throw damagedCopy(run);
   const { record, name, submitWords } = run;
-  const { id, input } = record;
-  const hint = 'Submit the same file again, which resumes the run, or abandon the run:';
-  const next = [...submitWords];
-  const alternatives = [['au', 'abandon', name]];
-  if (input.path === undefined)
-    throw new SvcError('conflict', `run ${id} has parts to upload, and no copy of its request file`, {
-      hint,
-      next,
-      alternatives,
-    });
-  const sha256 = await hashFile(input.path).catch((error: unknown) => {
-    if (!isSvcError(error)) throw error;
-    throw error.with({ hint, next, alternatives });
-  });
-  if (sha256 === input.sha256) return input.path;
-  throw new SvcError('checksum_mismatch', `${input.path} has changed since run ${id} was started`, {
-    hint,
-    next,
-    alternatives,
-    facts: { run: id },
+  throw new SvcError('local', `run ${record.id} has parts to upload, and no copy of its request file`, {
+    hint: 'Submit the same file again, which resumes the run, or abandon the run:',
+    next: submitWords,
+    alternatives: [['au', 'abandon', name]],
   });
 }
 
@@ -78,8 +61,7 @@ async function headerOf(file: string, bytes: number): Promise<Uint8Array> {
 
 /**
  * Opens the rows that a part uploaded, to compare results with them. Returns undefined if they are no longer readable:
- * the copy may be damaged, runs of early versions have none, and their file may have come through a pipe, be gone or
- * have changed. `request` is the file to read instead of a damaged copy.
+ * the copy may be damaged or pruned, and the file may have come through a pipe, be gone or have changed. `request` is the file to read instead of a damaged copy.
  */
 export async function uploadedRows(
   part: Part,

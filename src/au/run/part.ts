@@ -67,7 +67,7 @@ interface JobMembers {
   readonly done_at: string | undefined;
   /** The job's status at the last poll, in the service's words. */
   readonly seen: string | undefined;
-  /** When that poll was, in the service's time. Older records do not contain it. */
+  /** When that poll was, in the service's time. */
   readonly seen_at: string | undefined;
   /** The reasons that the service gave for the job's failure. */
   readonly errors: readonly string[] | undefined;
@@ -99,14 +99,14 @@ export interface ResultsFile {
 
 /** A result file from a part's job. */
 export interface PartFile extends ResultsFile {
-  /** The id of the job; undefined in older records. */
-  readonly job?: string | undefined;
+  /** The id of the job. */
+  readonly job: string;
 }
 
-/** The results of a part. Results from early versions have no recorded proof, and are checked once. */
+/** The proven results of a part. */
 export interface PartResults extends PartFile {
-  readonly proof?: Proof | 'content' | 'operator' | undefined;
-  /** Whether each result was matched with a requested row of its token; undefined in results from early versions. */
+  readonly proof: Proof | 'operator';
+  /** Whether each result was matched with a requested row of its token; undefined in results that the operator accepted. */
   readonly compared?: boolean | undefined;
 }
 
@@ -206,16 +206,8 @@ interface Events {
   readonly failed: { readonly reason: string };
   /** The stored results still have their hash, and no others could be downloaded. */
   readonly intact: object;
-  /**
-   * The stored results are valid. `compared`: whether their tokens match the request; undefined if this was not
-   * checked.
-   */
-  readonly checked: { readonly compared?: boolean | undefined };
-  /**
-   * The stored results were changed or are flawed. With `usable`, they may be complete and are kept until new ones
-   * arrive.
-   */
-  readonly spoiled: { readonly usable: boolean };
+  /** The stored results were changed. */
+  readonly spoiled: object;
   /** The results must be downloaded again. */
   readonly 'wanted again': object;
   /** The service's errors and the unproven results are removed. */
@@ -283,10 +275,7 @@ const LIFE: Life = {
     // The results are stored already; only saving the record had failed.
     downloaded: (part) => part,
   },
-  checked: { downloaded: check },
-  spoiled: {
-    downloaded: (part, { usable }) => ({ ...part, state: 'completed', results: usable ? part.results : undefined }),
-  },
+  spoiled: { downloaded: (part) => ({ ...part, state: 'completed', results: undefined }) },
   'wanted again': { downloaded: (part) => ({ ...part, state: 'completed' }) },
   pruned: {
     planned: (part) => part,
@@ -527,12 +516,6 @@ function keep(part: Parts['completed' | 'downloaded' | 'failed'], { results }: E
 function keepShared(part: Parts['uploaded' | 'unknown'], { results }: Events['downloaded']): Part {
   if (part.joined === undefined) return refuse(part, 'downloaded');
   return { ...part, ...FOUND, state: 'downloaded', sent: 'stored', seen: 'completed', results, unproven: undefined };
-}
-
-function check(part: Parts['downloaded'], { compared }: Events['checked']): Part {
-  const { results } = part;
-  const proven = { ...results, proof: results.proof ?? 'content' };
-  return { ...part, results: compared === undefined ? proven : { ...proven, compared } };
 }
 
 /** A part as recorded by this or another version. */

@@ -54,10 +54,7 @@ export async function pruneRun({ run }: OldRun, before: number, host: LockHost, 
   });
 }
 
-/**
- * Returns when the last job of a run was seen as completed, or when the run was abandoned. For older records, this may
- * be the creation of the run.
- */
+/** Returns when the last job of a run was seen as completed, or when the run was abandoned; at first, when it began. */
 export function endOf({ parts, created_at: created, abandoned_at: abandoned }: RunRecord): number {
   return Math.max(...[abandoned, ...parts.map((part) => part.done_at)].map((at) => Date.parse(at ?? created) || 0));
 }

@@ -1,15 +1,6 @@
 import { countText, utcTime } from '../../cli/output/time.ts';
 import type { RequestFileCheck } from '../request/request-file.ts';
-import {
-  doubtEnd,
-  isForgotten,
-  isMissing,
-  isUnsent,
-  nextAct,
-  type Part,
-  type PartFile,
-  type ResultsFile,
-} from './part.ts';
+import { doubtEnd, isForgotten, isMissing, isUnsent, nextAct, type Part, type ResultsFile } from './part.ts';
 
 /** A run, with everything needed to resume it on this or another machine. */
 export interface RunRecord {
@@ -91,12 +82,6 @@ export function isOpen(record: Pick<RunRecord, 'parts' | 'abandoned_at' | 'resul
   return statusOf(record) === 'open' || (statusOf(record) === 'completed' && record.results === undefined);
 }
 
-/** Returns when the oldest upload without downloaded results began, in epoch milliseconds. */
-export function openSince({ parts, created_at: created }: Pick<RunRecord, 'parts' | 'created_at'>): number {
-  const open = parts.filter(({ state }) => state !== 'downloaded');
-  return Math.min(...open.map(({ sent_at: at = created }) => Date.parse(at)));
-}
-
 /** Returns the time of the newest fact that a run's record states about the service. */
 export function recordedAt({ parts, created_at: created }: Pick<RunRecord, 'parts' | 'created_at'>): string {
   const times = parts.flatMap((part) => [part.seen_at, part.missing_since, part.done_at, part.sent_at]);
@@ -140,15 +125,6 @@ export function isUntouched({ parts }: Pick<RunRecord, 'parts'>): boolean {
 /** Tells whether it is unknown for some part whether the service has its file. */
 export function hasUnknown({ parts }: { readonly parts: readonly Pick<Part, 'state'>[] }): boolean {
   return parts.some(({ state }) => state === 'unknown');
-}
-
-/**
- * Tells whether results come from a part's current job. Results without a recorded job are doubted if a job of the part
- * failed.
- */
-export function isOfPresentJob({ job, earlier_jobs: earlier = [] }: Part, results: PartFile | undefined): boolean {
-  if (results?.job !== undefined) return results.job === job;
-  return !earlier.some(({ ended }) => ended === 'failed');
 }
 
 /**

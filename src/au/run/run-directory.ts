@@ -94,7 +94,7 @@ export class RunDirectory {
     return base === this.#record.id && path.basename(dir) === 'runs';
   }
 
-  /** The path of the run's copy of its request file; undefined for runs of early versions and for pruned runs. */
+  /** The path of the run's copy of its request file; undefined where it was pruned or is gone. */
   get requestFile(): string | undefined {
     return requestFileIn(this.path);
   }

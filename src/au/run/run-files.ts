@@ -58,5 +58,5 @@ export async function filesOfRun(context: Context, name: string, named: NamedFil
 
 function noRequestText({ record, requestFile }: RunDirectory): string {
   if (requestFile !== undefined) return `${requestFile}, the copy of the request file of ${record.id}, is damaged`;
-  return `${record.id} has no copy of its request file: an earlier version began it, or the copy was pruned`;
+  return `${record.id} has no copy of its request file: it was removed or pruned`;
 }

@@ -54,9 +54,9 @@ export class SentFile {
     }
   }
 
-  /** Tells whether this profile may have sent the file from this machine. Earlier versions did not record the profile. */
+  /** Tells whether this profile may have sent the file from this machine. */
   mayBeOf(sender: string): boolean {
-    return this.#read() !== undefined && (this.#read('.by') ?? sender) === sender;
+    return this.#read() !== undefined && this.#read('.by') === sender;
   }
 
   /** Whether this machine may have sent the whole file. */

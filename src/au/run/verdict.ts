@@ -121,9 +121,9 @@ export async function holdRun<T>(
 
 /**
  * The outcome of a run in this command. `pending`: a response in this command reported it. `held`: another living
- * process has locked the run. `stale`: the run is open for longer than any job takes.
+ * process has locked the run.
  */
-export type Outcome = ErrorCode | 'done' | 'held' | 'stale' | 'unreadable';
+export type Outcome = ErrorCode | 'done' | 'held' | 'unreadable';
 
 /** Returns the outcome of a run whose work ended with an error. */
 export function outcomeOf(error: SvcError): Outcome {
@@ -132,7 +132,6 @@ export function outcomeOf(error: SvcError): Outcome {
 
 const OWN_CODES: Readonly<Record<Exclude<Outcome, ErrorCode>, number>> = {
   held: EXIT_CODES.pending,
-  stale: EXIT_CODES.threshold,
   unreadable: EXIT_CODES.config,
   done: 0,
 };

@@ -156,7 +156,7 @@ export function noteUncompared(context: Context, record: RunRecord): void {
   noteNext(context, 'to compare them with a copy of it', ['au', 'report', results.file, '--request', '<file>']);
 }
 
-/** Explains why results could not be compared with the request. Runs of early versions have no copy of it. */
+/** Explains why results could not be compared with the request. */
 export function whyNotCompared({ input: { path: file } }: RunRecord): string {
   return file === undefined ? 'the run has no copy of its request file' : `${file} is gone or has changed`;
 }

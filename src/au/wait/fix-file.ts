@@ -62,7 +62,7 @@ function unclearText({ rows, parts }: UnclearErrors, { input, results }: RunReco
   return `${countText(rows, 'row')} of ${input.name} may have an error as ${their} result, and ${were} not written to ${shownPath(target)}: ${jobsText(parts)} may have ${tokens} for several merchants, and results name no merchant${where}`;
 }
 
-/** Says that a fix file of an earlier version or command has no row that is known to need a fix. */
+/** Says that a fix file of an earlier command has no row that is known to need a fix. */
 function oldFileText(file: string, name: string): string {
   return `${file} was here before and was not changed: no left-out row of ${name} is known to have an error as its result, and each row that is submitted again is billed again`;
 }

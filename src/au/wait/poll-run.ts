@@ -7,7 +7,6 @@ import {
   downloadResults,
   isIntact,
   NotCompleted,
-  ofJob,
   recordPartResults,
   removePartialFiles,
 } from '../results/download.ts';
@@ -15,7 +14,6 @@ import { shareResults, takeResults } from '../results/share-results.ts';
 import type { RunOptions } from '../run/job.ts';
 import { apply, type Part } from '../run/part.ts';
 import { pollJobs, type Polled, recordPoll, tellingOnce, workOn } from '../run/poll-parts.ts';
-import { isOfPresentJob } from '../run/record.ts';
 import type { RunDirectory } from '../run/run-directory.ts';
 import type { CommandLedger } from '../ledger/command-ledger.ts';
 
@@ -65,10 +63,8 @@ async function collectResults(
       if (part.state === 'completed') await collectPart(client, run, part, how);
     } catch (error) {
       const isKept = await restore(run, part);
-      if (isKept && isSvcError(error, 'job_expired', 'job_failed', 'pending')) {
-        apply(part, { kind: 'checked' });
-        run.save();
-      } else if (isSvcError(error, 'job_expired')) await recordPoll(workOn(client, run, how), part, undefined);
+      if (isKept && isSvcError(error, 'job_expired', 'job_failed', 'pending')) continue;
+      if (isSvcError(error, 'job_expired')) await recordPoll(workOn(client, run, how), part, undefined);
       else if (error instanceof NotCompleted) await recordPoll(workOn(client, run, how), part, error.job);
       else if (isSvcError(error, 'job_failed')) markPartFailed(run, part, error, how);
       else if (isSvcError(error, ...OF_ONE_PART)) failure ??= error;
@@ -112,7 +108,7 @@ class RefusedResults extends SvcError {}
 function recordUnproven(run: RunDirectory, part: Part, error: UnprovenDownload): RefusedResults {
   const { kept } = error;
   if (kept) {
-    apply(part, { kind: 'unproven', file: { ...kept, file: path.basename(kept.file), ...ofJob(part) } });
+    apply(part, { kind: 'unproven', file: { ...kept, file: path.basename(kept.file), job: part.job ?? '' } });
     run.save();
   }
   const refused = error.with({
@@ -135,7 +131,7 @@ function markPartFailed(run: RunDirectory, part: Part, { message }: SvcError, op
 
 /** Restores the stored results of a part, if there are any. */
 async function restore(run: RunDirectory, part: Part): Promise<boolean> {
-  if (!isOfPresentJob(part, part.results) || !(await isIntact(run, part))) return false;
+  if (part.results?.job !== part.job || !(await isIntact(run, part))) return false;
   apply(part, { kind: 'intact' });
   run.save();
   return true;

@@ -26,8 +26,6 @@ interface InterruptedOptions {
   readonly out: string | undefined;
   readonly force: boolean;
   readonly failOn: Threshold | undefined;
-  /** The age of `--stale` in milliseconds. */
-  readonly stale?: number | undefined;
   readonly summary: string | undefined;
 }
 
@@ -37,13 +35,12 @@ export function continuingWords(run: RunDirectory, options: InterruptedOptions):
 }
 
 /** Returns the words of the options of an interrupted command. */
-export function optionWords({ wait, out, force, failOn, stale, summary }: InterruptedOptions): string[] {
+export function optionWords({ wait, out, force, failOn, summary }: InterruptedOptions): string[] {
   return [
     ...(wait ? ['--wait'] : []),
     ...option('--out', out),
     ...(force ? ['--force'] : []),
     ...option('--fail-on', failOn?.words),
-    ...option('--stale', stale === undefined ? undefined : durationWord(stale)),
     ...option('--summary', summary),
   ];
 }
@@ -63,8 +60,4 @@ export async function keepingOptions(options: InterruptedOptions, work: Promise<
     const kept = options.wait ? options : { ...options, failOn: undefined };
     throw error.with({ next: [...error.next, ...optionWords(kept)] });
   }
-}
-
-function durationWord(ms: number): string {
-  return ms % 1000 === 0 ? `${ms / 1000}s` : `${ms}ms`;
 }

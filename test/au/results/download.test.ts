@@ -10,7 +10,7 @@ import {
   invalidateResults,
   refetchResults,
 } from '../../../src/au/results/download.ts';
-import { type EarlierJob, type PartResults, type PartState, partOf } from '../../../src/au/run/part.ts';
+import { type PartResults, type PartState, partOf } from '../../../src/au/run/part.ts';
 import type { RunRecord } from '../../../src/au/run/record.ts';
 import { RunDirectory } from '../../../src/au/run/run-directory.ts';
 import { hashIfReadable } from '../../../src/client/transfer/source.ts';
@@ -68,7 +68,15 @@ describe('what speaks against a result file', () => {
 
 /** Creates a run whose only part has these results, with `there` as its results file. */
 function runOf(state: PartState, results?: Partial<PartResults>, there = RIGHT): RunDirectory {
-  const known = results && { file: 'results-0001.csv', bytes: RIGHT.length, sha256: sha256(RIGHT), ...results };
+  const whole: PartResults = {
+    file: 'results-0001.csv',
+    bytes: RIGHT.length,
+    sha256: sha256(RIGHT),
+    job: 'job-1',
+    proof: 'md5',
+    compared: true,
+  };
+  const known = results && { ...whole, ...results };
   const part = { number: 1, first_row: 1, rows: 1, start: 50, end: 90, bytes: 90, sha256: 'b', state, job: 'job-1' };
   const record: RunRecord = {
     version: 2,
@@ -99,28 +107,6 @@ describe('results that are kept', () => {
     expect(saved(run)).toMatchObject({ parts: [{ state: 'downloaded', results: { proof: 'md5' } }], results: {} });
   });
 
-  it('R59: kept results without a proof are checked once, and then known by their content', async () => {
-    const run = runOf('downloaded', {});
-    await invalidateResults(run);
-    expect(saved(run).parts).toMatchObject([{ state: 'downloaded', results: { proof: 'content' } }]);
-  });
-
-  it('R59: kept results without a proof and with more rows than were sent are downloaded again', async () => {
-    const text = `${RIGHT}u,X\n`;
-    const run = runOf('downloaded', { sha256: sha256(text) }, text);
-    await invalidateResults(run);
-    expect(saved(run).parts).toEqual([expect.not.objectContaining({ results: expect.anything() })]);
-    expect(saved(run)).toMatchObject({ parts: [{ state: 'completed' }], writing: { file: '/merged.csv' } });
-    expect(saved(run).results).toBeUndefined();
-  });
-
-  it('R59: kept results without a proof and without their last line end are downloaded again, and kept until then', async () => {
-    const text = RIGHT.trimEnd();
-    const run = runOf('downloaded', { sha256: sha256(text) }, text);
-    await invalidateResults(run);
-    expect(saved(run).parts).toMatchObject([{ state: 'completed', results: { sha256: sha256(text) } }]);
-  });
-
   it('R59: kept results that were changed since are downloaded again, and are known no more', async () => {
     const run = runOf('downloaded', { proof: 'md5' }, `${RIGHT}u,X\n`);
     await invalidateResults(run);
@@ -128,18 +114,10 @@ describe('results that are kept', () => {
     expect(saved(run)).toMatchObject({ parts: [{ state: 'completed' }] });
   });
 
-  it('R59: kept results that are no result file at all are known no more, with or without their last line end', async () => {
-    const text = '<html></html>';
-    const run = runOf('downloaded', { sha256: sha256(text) }, text);
-    await invalidateResults(run);
-    expect(saved(run).parts).toEqual([expect.not.objectContaining({ results: expect.anything() })]);
-  });
-
   it('R59: kept results of several parts are checked each, and the merged file stays known as the run’s own', async () => {
     const run = runOf('downloaded', { proof: 'md5' });
     const [one] = run.record.parts;
-    const { proof: _, ...results } = one!.results!;
-    const two = partOf({ ...one!, number: 2, results: { ...results, file: 'results-0002.csv' } });
+    const two = partOf({ ...one!, number: 2, results: { ...one!.results!, file: 'results-0002.csv' } });
     Object.assign(run.record, { parts: [one, two] });
     writeFileSync(run.resultsFile({ number: 1 }), 'changed');
     await invalidateResults(run);
@@ -165,16 +143,10 @@ describe('results that are kept', () => {
   });
 });
 
-/** The members that mark kept results as results of another job. */
-interface Stale {
-  readonly unproven?: { readonly job: string };
-  readonly earlier_jobs?: readonly EarlierJob[];
-}
-
 describe('results that are not proven', () => {
   function unprovenRun(state: PartState, there = RIGHT): RunDirectory {
     const run = runOf(state, undefined, 'old');
-    const kept = { file: 'results-0001.csv.unproven', bytes: RIGHT.length, sha256: sha256(RIGHT) };
+    const kept = { file: 'results-0001.csv.unproven', bytes: RIGHT.length, sha256: sha256(RIGHT), job: 'job-1' };
     Object.assign(run.record.parts[0]!, { unproven: kept });
     run.save();
     writeFileSync(join(run.path, kept.file), there);
@@ -193,22 +165,15 @@ describe('results that are not proven', () => {
     },
   );
 
-  it.each([
-    ['of another job, as they say', { unproven: { job: 'job-0' } }],
-    ['that may be of the failed job before', { earlier_jobs: [{ job: 'job-0', ended: 'failed' }] }],
-  ] as const)(
-    'R59: %s are not taken for those of the present job',
-    async (_, { unproven, earlier_jobs: earlier }: Stale) => {
-      const run = unprovenRun('completed');
-      const [part] = run.record.parts;
-      if (part?.unproven && unproven) Object.assign(part.unproven, unproven);
-      if (part && earlier) Object.assign(part, { earlier_jobs: earlier });
-      run.save();
-      await acceptUnproven(run, async () => undefined);
-      expect(saved(run).parts).toMatchObject([{ state: 'completed' }]);
-      expect(readFileSync(run.resultsFile({ number: 1 }), 'utf8')).toBe('old');
-    },
-  );
+  it('R59: unproven results of another job are not taken for those of the present job', async () => {
+    const run = unprovenRun('completed');
+    const [part] = run.record.parts;
+    if (part?.unproven) Object.assign(part.unproven, { job: 'job-0' });
+    run.save();
+    await acceptUnproven(run, async () => undefined);
+    expect(saved(run).parts).toMatchObject([{ state: 'completed' }]);
+    expect(readFileSync(run.resultsFile({ number: 1 }), 'utf8')).toBe('old');
+  });
 
   it.each([
     ['of a part under way', 'uploaded', RIGHT],

@@ -29,8 +29,8 @@ const OF_CYCLE = 'au resume 2026-12 --wait --out all.csv --fail-on err=5%';
 
 it.each([
   {
-    line: 'au resume --wait --fail-on err=5% --stale 8d',
-    again: 'au resume --wait --fail-on err=5% --stale 691200s',
+    line: 'au resume --wait --fail-on err=5%',
+    again: 'au resume --wait --fail-on err=5%',
     on: 'the machine that sent the file',
   },
   { line: 'au resume --wait', again: 'au resume --wait', on: 'the machine that sent the file' },

@@ -71,15 +71,6 @@ describe('svc au resume --wait, of everything or of a cycle', () => {
     expect(code, stderr).toBe(0);
   });
 
-  it('svc au resume --wait --stale waits, and calls only a run that is open after the wait stale', async () => {
-    const { timed } = await openHidden();
-    const short = await timed('au resume --wait --stale 30s --timeout 5m');
-    expect([short.code, short.stderr.match(/longer than --stale allows/g)?.length], short.stderr).toEqual([10, 2]);
-    expect(short.tookMs).toBeGreaterThan(4 * MINUTE_MS);
-    const whole = await timed('au resume --wait --stale 30s');
-    expect([whole.code, whole.stderr.includes('--stale allows')], whole.stderr).toEqual([0, false]);
-  });
-
   it('R43: svc au resume --wait waits for the other jobs of a run of which one failed, and ends with 10', async () => {
     const { timed, runIds, change, record } = await openHidden();
     for (const run of runIds())

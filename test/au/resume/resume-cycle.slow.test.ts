@@ -729,8 +729,7 @@ it.each(['au resume 2026-13', 'au status 2026-13', 'au resume no*cycle'])(
 it.each([
   ['au resume --out all.csv', '--out is about a run or a cycle, and none is named'],
   ['au resume --out all.csv', 'none is named","hint":"Name one of what is open:","next":"svc au status"'],
-  ['au resume 2026-12 --stale 8d', 'this is a cycle","hint":"See what is open:","next":"svc au status"'],
-  ['au resume 2026-12 --stale 8d', '--stale is about all open runs, and this is a cycle'],
+  ['au resume 2026-12 --only-recorded', 'this is a cycle","hint":"See what is open:","next":"svc au status"'],
   ['au resume 9027a766-81b5-4e90-a497-22000941becd --fail-on err', 'and this is a job'],
   ['au resume 2026-12 --out -', 'svc au resume 2026-12 --wait --out <file>'],
 ])('an option that means nothing for what is resumed is refused: svc %s', async (line, message) => {

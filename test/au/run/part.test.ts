@@ -24,7 +24,14 @@ const HOUR = 60 * MINUTE;
 const iso = (at: number): string => new Date(at).toISOString();
 
 const SLICE = { number: 1, first_row: 1, rows: 2, start: 50, end: 90, bytes: 90, sha256: 'a' };
-const RESULTS: PartResults = { file: 'results-0001.csv', bytes: 9, sha256: 'r', job: 'job-1' };
+const RESULTS: PartResults = {
+  file: 'results-0001.csv',
+  bytes: 9,
+  sha256: 'r',
+  job: 'job-1',
+  proof: 'md5',
+  compared: true,
+};
 const UNPROVEN = { file: 'results-0001.csv.unproven', bytes: 9, sha256: 'u', job: 'job-1' };
 const EARLIER = { job: 'job-0', ended: 'gone', sent_at: iso(NOON - 3 * HOUR) } as const;
 
@@ -126,10 +133,7 @@ const EVENTS: Readonly<Record<string, PartEvent>> = {
   unproven: { kind: 'unproven', file: UNPROVEN },
   failed: { kind: 'failed', reason: 'failed while its results were downloaded' },
   intact: { kind: 'intact' },
-  checked: { kind: 'checked' },
-  'checked, compared': { kind: 'checked', compared: true },
-  'spoiled, usable': { kind: 'spoiled', usable: true },
-  'spoiled, useless': { kind: 'spoiled', usable: false },
+  spoiled: { kind: 'spoiled' },
   'wanted again': { kind: 'wanted again' },
   pruned: { kind: 'pruned' },
 };

@@ -80,7 +80,14 @@ function save(): void {
 
 function numbered(state: PartState, number: number): Part {
   const sent = state === 'created' ? 'some' : 'stored';
-  const results = { file: 'results-0001.csv', bytes: 1, sha256: 'a' };
+  const results = {
+    file: 'results-0001.csv',
+    bytes: 1,
+    sha256: 'a',
+    job: `job-${number}`,
+    proof: 'md5',
+    compared: true,
+  } as const;
   const job = state === 'planned' ? {} : { job: `job-${number}` };
   return part(state, sent, { number, ...job, ...(state === 'downloaded' && { results }) });
 }

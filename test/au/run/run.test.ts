@@ -16,7 +16,7 @@ function part(state: Part['state'], number = 1): Part {
     ...slice,
     state,
     ...(hasNoJob ? {} : { job: 'job-1' }),
-    ...(state === 'downloaded' && { results: FILE }),
+    ...(state === 'downloaded' && { results: { ...FILE, job: 'job-1', proof: 'md5', compared: true } }),
   });
 }
 

@@ -16,7 +16,6 @@ import { forgetJobs } from '../recorded-run.ts';
 vi.setConfig({ testTimeout: 120_000 });
 
 const HOUR = 3_600_000;
-const DAY = 24 * HOUR;
 const RUNS = '.local/state/svc/runs';
 
 /** Opens a desk with one open run, whose job the service is still processing. */
@@ -418,23 +417,6 @@ describe('a run that another process holds', () => {
       expect(await desk.svc('au resume')).toMatchObject({ code: 3 });
       expect(await desk.svc(`au status ${run}`)).toMatchObject({ code: 0 });
     });
-  });
-});
-
-describe('svc au resume --stale', () => {
-  it('R72: svc au resume --stale is 10 once an open run was uploaded longer ago, whatever else there is', async () => {
-    const { desk, run } = await openRun();
-    expect(await desk.svc('au resume --stale 8d')).toMatchObject({ code: 11 });
-    desk.change(run, ({ parts }) => {
-      for (const part of parts) part.sent_at = new Date(desk.clock.now() - 9 * DAY).toISOString();
-    });
-    const { code, stdout, stderr } = await desk.svc('au resume --stale 8d');
-    expect(code, stderr).toBe(10);
-    expect(outcomes({ stdout })).toEqual({ [run]: 'stale' });
-    expect(stderr).toContain('is still open after 9d');
-    expect(await desk.svc('au resume --stale 8d', { SVC_PRIVATE_API_KEY: 'no-such-key' })).toMatchObject({ code: 10 });
-    expect(await desk.svc('au resume --stale 10d')).toMatchObject({ code: 11 });
-    expect(await desk.svc('au resume')).toMatchObject({ code: 11 });
   });
 });
 

@@ -9,7 +9,7 @@ import { part, runOf } from './parts.ts';
 
 /** Every outcome but an interrupt, in groups of equal weight, the worst first, each with its exit code. */
 const ORDER: readonly (readonly [number, readonly Outcome[]])[] = [
-  [10, ['job_failed', 'stale']],
+  [10, ['job_failed']],
   [9, ['outcome_unknown']],
   [12, ['checksum_mismatch', 'truncated']],
   [4, ['unauthorized', 'forbidden']],
@@ -70,7 +70,9 @@ const [PENDING, FAILED, UNKNOWN, UNSENT, COMPLETED] = [
   part('planned', undefined, { number: 4, earlier_jobs: [{ job: 'job-0', ended: 'gone' }] }),
   part('completed', 'stored', { number: 5 }),
 ] as const;
-const DOWNLOADED = part('downloaded', 'stored', { results: { file: 'results-0001.csv', bytes: 1, sha256: 'a' } });
+const DOWNLOADED = part('downloaded', 'stored', {
+  results: { file: 'results-0001.csv', bytes: 1, sha256: 'a', job: 'job-1', proof: 'md5', compared: true },
+});
 const MISSING = part('uploaded', 'stored', { missing_since: '2026-01-05T12:00:00.000Z' });
 
 /** Returns the verdict on a run whose jobs were polled. */

@@ -49,7 +49,10 @@ it.each([
   ['other rows, although this record began to send its own', part('uploaded', 'stored'), 'b'],
   [
     'other rows, and whose results are here',
-    part('downloaded', 'stored', { ...NEVER_SENT, results: { file: 'x.csv', bytes: 1, sha256: 'x' } }),
+    part('downloaded', 'stored', {
+      ...NEVER_SENT,
+      results: { file: 'x.csv', bytes: 1, sha256: 'x', job: 'job-1', proof: 'md5', compared: true },
+    }),
     'b',
   ],
 ])('a job with %s stays', async (_, before, sha256) => {
