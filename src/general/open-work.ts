@@ -1,11 +1,9 @@
-import fs from 'node:fs';
 import path from 'node:path';
 import { openClaims } from '../au/open-claims.ts';
 import type { Context } from '../cli/app/command.ts';
 import { nextCommand } from '../cli/app/hint.ts';
-import { SharedRateLedger } from '../cli/app/rate-ledger.ts';
 import { tenantInUse } from '../cli/app/tenant-mark.ts';
-import { KEY_TYPES, keysAtHand } from '../cli/config/keys.ts';
+import { KEY_TYPES } from '../cli/config/keys.ts';
 import { directoryOf } from '../cli/config/paths.ts';
 import { countText, formatDuration } from '../cli/output/time.ts';
 import { DAY_MS, MINUTE_MS } from '../schema/durations.ts';
@@ -17,7 +15,7 @@ const OLD_KEY_MS = 90 * DAY_MS;
 /** Returns a line for each thing that is open, with the command for it. It sends no request and writes nothing. */
 export function openWork(context: Context): string[] {
   const { globals, system } = context;
-  const open = [jobsLine(context), holdLine(context), ...keyLines(context)].filter((line) => line !== undefined);
+  const open = [jobsLine(context), ...keyLines(context)].filter((line) => line !== undefined);
   return open.map(([text, ...words]) => `${text}: ${nextCommand(words, globals, system)}`);
 }
 
@@ -33,22 +31,6 @@ function jobsLine(context: Context): Line | undefined {
   if (claims.length === 0) return undefined;
   const age = roughly(clock.now() - Math.min(...claims.map(({ at }) => at)));
   return [`${countText(claims.length, 'job')} open for ${age}`, 'au', 'status'];
-}
-
-/** Tells of a pause that the service asked for. */
-function holdLine({ system, settings, clock }: Context): Line | undefined {
-  const state = directoryOf(system, 'state');
-  const directory = path.join(state ?? '', 'pacing');
-  // Reading creates the secret of the directory, so there is one only after a request.
-  if (state === undefined || !fs.existsSync(path.join(directory, 'secret')) || settings.baseUrl === undefined)
-    return undefined;
-  const ledger = new SharedRateLedger(directory, clock, new URL(settings.baseUrl.value));
-  const now = clock.now();
-  const held = keysAtHand(system, settings.stored).flatMap((secret) =>
-    ledger.read({ key: 'private', path: '/', secret }).map(({ heldUntil = now }) => heldUntil - now),
-  );
-  const longest = Math.max(0, ...held);
-  return longest === 0 ? undefined : [`the service asked for a pause of ${roughly(longest)}`, 'doctor'];
 }
 
 function keyLines(context: Context): Line[] {

@@ -5,7 +5,6 @@ import { type Context, defineCommand, dryRunParameter, Preview } from '../../cli
 import { assigned, jsonAssignment, textAssignment } from '../../cli/app/assignment.ts';
 import { readJsonBody } from '../../cli/app/files/data-file.ts';
 import {
-  assignmentsOf,
   argument,
   choice,
   flag,
@@ -66,10 +65,7 @@ const parameters = {
     value('--file <json|->', 'the body, from a JSON file or - for standard input; // comments are left out', text),
     ['.json'],
   ),
-  set: suggesting(
-    { assignments: bodyMembers },
-    repeated('--set <a.b=text>', 'put a text into the body', textAssignment),
-  ),
+  set: repeated('--set <a.b=text>', 'put a text into the body', textAssignment),
   setJson: repeated('--set-json <a.b=json>', 'put any JSON into the body', jsonAssignment),
   dryRun: dryRunParameter,
   paginate: flag('--paginate', 'follow the pages of a list to its end'),
@@ -90,31 +86,6 @@ async function knownPaths([method = '']: readonly string[]): Promise<Suggestion[
 async function queryParameters(): Promise<Suggestion[]> {
   const { wordsOf } = await import('../every-meaning.ts');
   return wordsOf('query parameter').map(([name, meaning]) => [`${name}=`, meaning]);
-}
-
-/** Returns the members of the bodies of the interface, with the values that are listed, for completion. */
-async function bodyMembers(): Promise<Suggestion[]> {
-  const [{ wordsOf }, { BODY, fieldsBelow }] = await Promise.all([
-    import('../every-meaning.ts'),
-    import('../../schema/three-ds/fields.ts'),
-  ]);
-  const fields = fieldsBelow(BODY).filter(({ kind }) => kind === 'text');
-  return [
-    ...['token_id', 'token_intent_id'].flatMap((name) => assignmentsOf(name, 'of a new 3DS session', [])),
-    ...assignmentsOf('type', 'who starts the transaction', [
-      ['customer', ''],
-      ['merchant', ''],
-    ]),
-    ...assignmentsOf('name', 'of the tenant', []),
-    ...wordsOf('tenant setting').flatMap(([name, meaning]) => assignmentsOf(`settings.${name}`, meaning, [])),
-    ...fields.flatMap(({ path, description, choices = [] }) =>
-      assignmentsOf(
-        path,
-        description,
-        choices.map((choice) => [choice, '']),
-      ),
-    ),
-  ];
 }
 
 type ApiInput = Input<typeof parameters>;

@@ -1,7 +1,6 @@
-import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { SharedRateLedger } from '../../../src/cli/app/rate-ledger.ts';
 import type { Profile } from '../../../src/cli/config/config-format.ts';
 import { rememberTenant } from '../../../src/cli/config/tenant-of-keys.ts';
 import type { TenantFacts } from '../../../src/schema/tenant.ts';
@@ -112,18 +111,4 @@ it('svc alone begins with a stored key that is older than 90 days', async () => 
   });
   const { stdout } = await home.svc([], { env: env() });
   expect(stdout).toMatch(/^the management key was stored 91d ago: svc login --rotate\n\nsvc: the card vault/);
-});
-
-it('svc alone begins with a pause that the service asked for, and writes nothing', async () => {
-  profile(MANAGEMENT);
-  const state = home.file('state');
-  const clock = { now: () => Date.now() };
-  const ledger = new SharedRateLedger(join(state, 'pacing'), clock, new URL('https://api.example'));
-  const now = Date.now();
-  const request = { key: 'management', path: '/logs', secret: 'canary-key-1' } as const;
-  ledger.add(request, { id: 'a', rules: [], sentAt: now, answeredAt: now, heldUntil: now + 7_200_000 });
-  const before = readdirSync(state, { recursive: true });
-  const { stdout } = await home.svc([], { env: { ...env(), SVC_STATE_DIR: state } });
-  expect(stdout).toMatch(/^the service asked for a pause of (?:2h|1h ?59m): svc doctor\n/);
-  expect(readdirSync(state, { recursive: true })).toEqual(before);
 });

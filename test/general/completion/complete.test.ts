@@ -41,8 +41,6 @@ describe('completion of values of the real commands', () => {
     ['sandbox exec --', 'sv', ['svc']],
     ['sandbox exec -- svc', 'tena', ['tenant']],
     ['sandbox exec --fault 503 -- svc logs --output', 'y', ['yaml']],
-    ['api POST /3ds/sessions --set', 'token_i', ['token_id=', 'token_intent_id=']],
-    ['api POST /3ds/sessions --set', 'type=', ['type=customer', 'type=merchant']],
     ['3ds test --only', 'Rej', ['Rejected Challenge Authentication']],
   ])('svc %s and TAB after %s offer %j', async (line, current, offered) => {
     const { prefix, candidates } = await candidatesFor(program, line.split(' '), current, system);
