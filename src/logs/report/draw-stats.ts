@@ -10,17 +10,14 @@ import { shownTime } from '../sentences.ts';
 import { operationTone } from '../view.ts';
 
 const BAR_COLUMNS = 16;
-const MAX_BARS = 12;
+const MAX_BARS = 6;
+/** The share of own reads of the logs from which on the shares of the other entries differ visibly. */
+const MUCH_OWN = 0.1;
 const NAME_COLUMNS = 40;
 /** The numbers of hours that a mark of the sparkline can stand for. */
 const HOURS_A_MARK = [1, 2, 3, 4, 6, 8, 12, 24, 48, 72, 168] as const;
 
-const TITLES = {
-  entity_type: 'entity types',
-  operation: 'operations',
-  actor_type: 'actor types',
-  actor: 'actors',
-} as const;
+const TITLES = { entity_type: 'entity types', operation: 'operations', actor: 'actors' } as const;
 
 type Show = Pick<Context, 'out' | 'palette' | 'unicode' | 'plain' | 'settings' | 'clock'>;
 
@@ -55,8 +52,9 @@ export function drawStats(
   const lines = [...wrapWords(text, context.out.width).map((line) => context.palette.strong(line)), ...head];
   if (all > 0) {
     lines.push('', ...hourLines(context, rows), ...ownLines(context, all, own, actorOf));
-    for (const by of ['entity_type', 'operation', 'actor_type', 'actor'] as const)
-      lines.push('', ...barLines(context, by, rowsBy(rows, by), { actorOf, rest: own?.rest }));
+    const rest = own !== undefined && own.count >= all * MUCH_OWN ? own.rest : undefined;
+    for (const by of ['entity_type', 'operation', 'actor'] as const)
+      lines.push('', ...barLines(context, by, rowsBy(rows, by), { actorOf, rest }));
   }
   return `${lines.join('\n')}\n`;
 }
@@ -126,24 +124,11 @@ function barLines(
   return [...wrapWords(title, columns), ...lines];
 }
 
-/** Returns how many entries are own reads of the logs, and how many are not; nothing if own reads are not known. */
+/** Returns how many entries are own reads of the logs; nothing if own reads are not known. */
 function ownLines(context: Show, all: number, own: OwnRows | undefined, actorOf: (actor: Actor) => string): string[] {
   if (own === undefined) return [];
-  const { palette, plain, out } = context;
-  const text = `reads of the logs by this key (${cleanText(actorOf(own.actor))})`;
-  const rows = [
-    ['own reads', own.count],
-    ['the rest', all - own.count],
-  ] as const;
-  const countWidth = formatNumber(Math.max(own.count, all - own.count)).length;
-  const barWidth = Math.min(BAR_COLUMNS, out.width - '  own reads  '.length - countWidth - '  100.0%  '.length);
-  const lines = rows.map(([name, count]) => {
-    const share = fixedPercent(count / all);
-    if (plain) return `${name}: ${formatNumber(count)} (${share})`;
-    const bar = drawBar(count, all, Math.max(0, barWidth), context);
-    return `  ${name.padEnd('own reads'.length)}  ${formatNumber(count).padStart(countWidth)}  ${share.padStart(6)}  ${palette.accent(bar)}`.trimEnd();
-  });
-  return ['', ...wrapWords(text, out.width), ...lines];
+  const text = `reads of the logs by this key (${cleanText(actorOf(own.actor))}): ${formatNumber(own.count)} (${fixedPercent(own.count / all)})`;
+  return wrapWords(text, context.out.width);
 }
 
 /** Returns a value for people. */

@@ -15,8 +15,8 @@ import { summaryLines } from './review-terminal.ts';
 import type { Shift, ShiftFilter } from './shift.ts';
 
 export const SHIFT_TITLE = 'Shift, read live';
-/** The most actors that a table names. */
-const MAX_ACTORS = 10;
+/** How much a table names where it need not fit a screen. */
+const MOST = { actors: 10, kinds: Infinity };
 
 /** Returns the parts of a shift. A filter, or a beginning that was not read, may leave entries out. */
 export function shiftParts(shift: Shift, isFiltered: boolean): Part[] {
@@ -33,14 +33,15 @@ export function shiftParts(shift: Shift, isFiltered: boolean): Part[] {
 
 /** Returns what a terminal shows of a shift before its counts: what was not read, then who deleted and changed what. */
 export function shiftLines(
-  context: Pick<Context, 'out' | 'palette' | 'unicode' | 'plain'>,
+  context: Pick<Context, 'out' | 'palette' | 'unicode' | 'plain' | 'globals'>,
   shift: Shift,
   { labels, isFiltered }: { readonly labels: ActorLabels; readonly isFiltered: boolean },
 ): string[] {
   const part = partText(shift);
   const warning = part === undefined ? [] : wrapWords(part, context.out.width).map(context.palette.bad);
+  const most = context.out.isTerminal && !context.globals.wide ? {} : MOST;
   const tables = shiftParts(shift, isFiltered).flatMap((one) =>
-    [''].concat(summaryLines(context, shift.findings, labels, one, { actors: MAX_ACTORS, kinds: Infinity })),
+    [''].concat(summaryLines(context, shift.findings, labels, one, most)),
   );
   return [...warning, ...tables];
 }
