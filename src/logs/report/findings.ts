@@ -89,13 +89,15 @@ export type Part = readonly [name: FindingKind, heading: string, nothing: string
 /** Returns why nothing is called new. */
 export function skippedText({ past_days: days }: Pick<Findings, 'past_days'>): string {
   return days < LEAST_PAST_DAYS
-    ? `skipped: the archive covers ${formatNumber(days)} of the ${PAST_DAYS} days before, and ${LEAST_PAST_DAYS} are needed`
+    ? `skipped: ${LEAST_PAST_DAYS} of the ${PAST_DAYS} days before are needed, ${formatNumber(days)} are archived`
     : 'skipped: too many different ones to compare';
 }
 
 /** Returns the heading of a part, with the number of its findings if there are any. */
 export function headingOf(title: string, name: Part[0], review: DayCounts): string {
-  return review.findings[name] ? `${title}: ${findingText(review, name)}` : title;
+  if (!review.findings[name]) return title;
+  const entries = name === 'deletions' || name === 'changes' ? review.findings_entries[name] : null;
+  return `${title}: ${typeof entries === 'number' ? formatNumber(entries) : findingText(review, name)}`;
 }
 
 /** What one actor did, as it is said in a summary. */

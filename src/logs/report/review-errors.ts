@@ -76,12 +76,15 @@ export function findingsFound(review: Review, now: number, isShown: boolean): Sv
   const { archive, day: date, findings, findings_entries } = review;
   const isSigned = review.signed.some(({ is_current: isCurrent }) => isCurrent);
   const isOver = endOf(date) <= now;
-  const later = `Look at them (--verbose lists each). The day can be signed off at ${endText(date)}.`;
-  const unsigned = isOver ? 'Look at them (--verbose lists each), then sign the day off.' : later;
+  const unsigned = isOver
+    ? 'Look at each, then sign the day off:'
+    : `Look at each. The day can be signed off at ${endText(date)}.`;
   const found = isShown ? '' : `: ${foundText(review)}`;
   return new SvcError('threshold', `${date} has findings to look at${found}`, {
-    hint: isSigned ? 'The day is signed off. --verbose lists each.' : unsigned,
-    next: ['logs', 'search', archive, '--since', date, '--until', isoTime(endOf(date)).slice(0, 10)],
+    hint: isSigned ? 'The day is signed off.' : unsigned,
+    next: isShown
+      ? ['logs', 'review', archive, '--day', date, '--verbose']
+      : ['logs', 'search', archive, '--since', date, '--until', isoTime(endOf(date)).slice(0, 10)],
     alternatives: isSigned || !isOver ? [] : [signOffOf(archive, date)],
     facts: { findings, findings_entries },
   });

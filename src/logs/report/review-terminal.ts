@@ -151,7 +151,7 @@ function hourLines(context: Show, { hours, median, busy_hours: busy }: Review): 
 
 /** The most actors, and kinds of each, that a part of the summary names, so that the summary fits a screen. */
 const MAX_ACTORS = 3;
-const MAX_KINDS = 2;
+const MAX_KINDS = { deletions: 2, changes: 1 };
 const ACTOR_COLUMNS = 28;
 
 /** Returns a part of the findings for a terminal: who did how much, or the sentence for none. */
@@ -160,7 +160,7 @@ export function summaryLines(
   review: Findings,
   labels: ActorLabels,
   [name, heading, nothing]: Part,
-  { actors = MAX_ACTORS, kinds = MAX_KINDS } = {},
+  { actors = MAX_ACTORS, kinds = name === 'deletions' ? MAX_KINDS.deletions : MAX_KINDS.changes } = {},
 ): string[] {
   const { out, palette } = context;
   const rows = review[name];

@@ -165,7 +165,7 @@ describe('svc logs review', () => {
     const today = await review(top, '--day', 'today');
     expect([today.code, errorIn(today)['hint'], errorIn(today)['alternatives']]).toEqual([
       10,
-      'Look at them (--verbose lists each). The day can be signed off at 2026-03-03 00:00:00Z.',
+      'Look at each. The day can be signed off at 2026-03-03 00:00:00Z.',
       undefined,
     ]);
   });
