@@ -86,7 +86,7 @@ export function labelOf({ header, path }: Pick<Column, 'header' | 'path'>): stri
   const words = path.replace(/(?<=[a-z])_(?:at|date)$/, '').replaceAll(/[._]/g, ' ');
   // A member is often named after the object that contains it: `authentication.authentication_status`,
   // `version.available_version`.
-  return words.replaceAll(/\b(\w+) \1\b/g, '$1').replace(/^(\w+) (\w+ \1)$/, '$2');
+  return words.replaceAll(/\b(\w+) \1\b/g, '$1').replace(/^(\w+) ((?:\w+ )+\1)$/, '$2');
 }
 
 function kindByName(path: string): ColumnType {

@@ -78,11 +78,7 @@ describe('svc logs review --sign-off', () => {
     const page = path.join(path.dirname(top), `${path.basename(top)}.html`);
     const html = fs.readFileSync(page, 'utf8');
     fs.rmSync(page);
-    for (const heading of [
-      'Deletions: 43',
-      '30 days before: 1 with 2 entries',
-      '30 days before: 2 with 43 entries',
-    ])
+    for (const heading of ['Deletions: 43', '30 days before: 1 with 2 entries', '30 days before: 2 with 43 entries'])
       expect(html).toContain(`${heading}</h2>`);
     const status = await review(top, '--status', '--since', '2026-03-01');
     expect(JSON.parse(status.stdout.split('\n')[0] ?? '')).toMatchObject(counted);
