@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { escapeHtml, htmlPage, pageSection, timeTag } from '../../cli/output/page.ts';
 import { type PageColumn, pageTable } from '../../cli/output/page-table.ts';
-import { countText, formatNumber } from '../../cli/output/time.ts';
+import { formatNumber } from '../../cli/output/time.ts';
 import { REHEARSAL_WARNING } from '../../schema/account-updater-files.ts';
 import { namedCounts } from '../result-codes.ts';
 import {
@@ -11,6 +11,7 @@ import {
   percentOf,
   type Report,
   type ReportCode,
+  rowsText,
   shownCode,
   sumOf,
   wholeOf,
@@ -38,7 +39,6 @@ export interface PageSubject {
 export function reportPage(report: Report, subject: PageSubject): string {
   const { madeAt, begunAt, run, tenant, cycle, trend, submitted } = subject;
   const of = [run && `Run ${run}`, tenant && `tenant ${tenant}`].filter(Boolean).join(', ');
-  const { rows } = report;
   // The page is passed on, so that it names no directory of this machine.
   const file = path.basename(report.file);
   const mark = subject.isRehearsal ? `${REHEARSAL_WARNING}. ` : '';
@@ -49,7 +49,7 @@ export function reportPage(report: Report, subject: PageSubject): string {
   const first = [warning, trend?.jump]
     .flatMap((odd) => (odd === undefined ? [] : `<p class="odd"><strong>${escapeHtml(odd)}</strong></p>\n`))
     .join('');
-  const body = `${first}<p>${escapeHtml(file)}: ${countText(rows, 'row')}</p>
+  const body = `${first}<p>${escapeHtml(file)}: ${rowsText(report)}</p>
 ${of === '' ? '' : `<p>${escapeHtml(of)}</p>\n`}<p class="soft">${begun}Made ${timeTag(madeAt)}</p>
 ${requestSection(report, submitted)}${classSection(report, trend)}${stepSection(report)}${codeSection(report)}${columnSection(report)}`;
   return htmlPage({ title, heading }, body);

@@ -83,7 +83,7 @@ interface ChartOptions {
 /** Draws the report for people: one bar per result code, by class, with the action for the code. */
 export function drawReport(report: Report, options: ChartOptions): string {
   const { palette, columns } = options;
-  const title = `${cleanText(report.file)}: ${countText(report.rows, 'row')}`;
+  const title = `${cleanText(report.file)}: ${rowsText(report)}`;
   const broken = (text: string): string[] => wrapWords(text, columns);
   const groups = CLASS_NAMES.flatMap(([kind, name]) => {
     const codes = report.codes.filter((code) => code.class === kind);
@@ -98,6 +98,13 @@ export function drawReport(report: Report, options: ChartOptions): string {
     lines.push(...broken(`unknown columns: ${report.extra_columns.map((name) => cleanText(name)).join(', ')}`), '');
   for (const { file, rows } of report.split ?? []) lines.push(`${cleanText(file)}: ${countText(rows, 'row')}`);
   return `${lines.join('\n').trimEnd()}\n`;
+}
+
+/** Returns how many rows a file of results has, and how many of its request are in no row of it. */
+export function rowsText({ rows, request }: Pick<Report, 'rows' | 'request'>): string {
+  const unchanged = request?.unchanged ?? 0;
+  const without = unchanged === 0 ? '' : `, without ${formatNumber(unchanged)} of the request that had no update`;
+  return `${countText(rows, 'row')}${without}`;
 }
 
 function groupLines(name: string, codes: readonly ReportCode[], report: Report, options: ChartOptions): string[] {

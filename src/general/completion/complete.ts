@@ -126,16 +126,25 @@ async function fields(typed: string, prefix: string, sources: Sources): Promise<
   return { ...chosen(free, typed.slice(start), prefix + before), open: true };
 }
 
-/** Offers words for the part after the last comma or semicolon, or from the @ in it; another may follow. */
+/**
+ * Offers words for the part after the last comma or semicolon, or from the @ in it; another may follow. A name before `=`
+ * stands once between semicolons.
+ */
 function joined(suggested: readonly Suggestion[], typed: string, prefix: string): Candidates {
   const comma = Math.max(typed.lastIndexOf(','), typed.lastIndexOf(';')) + 1;
   const start = Math.max(comma, typed.indexOf('@', comma));
   const rest = typed.slice(start);
-  const all = suggested.filter(([word]) => word.startsWith('@') === rest.startsWith('@'));
+  const before = typed.slice(typed.lastIndexOf(';') + 1, comma).split(',');
+  const named = new Set(before.flatMap((part) => (part.includes('=') ? [nameIn(part)] : [])));
+  const all = suggested.filter(([word]) => word.startsWith('@') === rest.startsWith('@') && !named.has(nameIn(word)));
   return {
     ...chosen(all, rest.trimStart(), prefix + typed.slice(0, typed.length - rest.trimStart().length)),
     open: true,
   };
+}
+
+function nameIn(part: string): string {
+  return part.trim().split('=', 1)[0] ?? '';
 }
 
 /** Offers names with their `=`, after which no space follows, and values once a name is typed. */

@@ -40,7 +40,7 @@ describe('svc au report', () => {
     expect(code).toBe(0);
     expect(stdout).toBe(
       [
-        'results.csv: 5 rows',
+        'results.csv: 5 rows, without 1 of the request that had no update',
         '',
         'updated: 2 (33.3%)',
         '  UPD_PAN                 2   33.3%  ████████████████  use the new token from now on',
