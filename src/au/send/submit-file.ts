@@ -415,7 +415,7 @@ export class FileSubmission {
         one.rows === check.rows ? `all ${countText(check.rows, 'row')} of ${name}` : `${formatNumber(one.rows)} ${of}`;
       const isDoubtful = one.status === undefined && !one.isDone;
       const doubt = isDoubtful ? `; whether the service has them ${knownText(one.claim, now)}` : '';
-      const text = `${which} are in ${cycleText(named)} already: ${whoText(one, now)}${doubt}`;
+      const text = `${which} ${one.rows === 1 ? 'is' : 'are'} in ${cycleText(named)} already: ${whoText(one, now)}${doubt}`;
       if (isDoubtful) notices.warn(text);
       else notices.note(text);
     }
