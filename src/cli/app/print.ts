@@ -1,7 +1,7 @@
 import { SvcError } from '../../base/errors.ts';
 import { maskCardNumbers } from '../../base/security/card-number.ts';
 import type { Page } from '../../client/api/pages.ts';
-import type { OutputFormat } from '../config/values.ts';
+import { DEFAULT_ORIGIN, type OutputFormat } from '../config/values.ts';
 import { jsonLinesRenderer, jsonRenderer, rowText, safeJson } from '../output/formats.ts';
 import type { Query } from '../output/jq.ts';
 import { printList, printRecord } from '../output/output.ts';
@@ -18,6 +18,13 @@ export function formatOf(context: Context, data: 'list' | 'record'): OutputForma
   if (chosen) return chosen;
   if (context.out.isTerminal) return 'table';
   return data === 'list' ? 'jsonl' : 'json';
+}
+
+/** Returns a context that prints this format on a terminal too, unless another one is chosen. */
+export function withDefaultFormat(context: Context, value: OutputFormat): Context {
+  const { settings, out } = context;
+  if (settings.output.value !== undefined || !out.isTerminal) return context;
+  return { ...context, settings: { ...settings, output: { value, origin: DEFAULT_ORIGIN } } };
 }
 
 /** Tells whether a person reads stdout, so that marks and drawings may accompany the data. */

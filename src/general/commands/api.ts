@@ -16,10 +16,9 @@ import {
   type Suggestion,
   value,
 } from '../../cli/app/parameter.ts';
-import { batches, formatOf, listPrinter, oneBatch, recordPrinter } from '../../cli/app/print.ts';
+import { batches, formatOf, listPrinter, oneBatch, recordPrinter, withDefaultFormat } from '../../cli/app/print.ts';
 import { nameValue, text } from '../../cli/app/value-parsers.ts';
 import { refuseTypedCardNumbers } from '../../cli/app/typed-card-number.ts';
-import { DEFAULT_ORIGIN } from '../../cli/config/values.ts';
 import { jsonLine } from '../../cli/output/formats.ts';
 import { type Column, columnFor, isObject, leafPaths, type View } from '../../cli/output/view.ts';
 import {
@@ -107,7 +106,8 @@ export const api = defineCommand({
   fields: ['*'],
   parameters,
   async run(terminalContext, input) {
-    const context = withJson(terminalContext, input.paginate);
+    // A table would hide the form of a response.
+    const context = withDefaultFormat(terminalContext, input.paginate ? 'jsonl' : 'json');
     const request = await toRequest(context, input);
     if (input.dryRun && request.method !== 'GET') return new Preview(request);
     const client = await context.client();
@@ -122,14 +122,6 @@ export const api = defineCommand({
   },
   request: (context, input) => toRequest(context, input),
 });
-
-/** Makes JSON the default on a terminal too: a table would hide the form of a response. */
-function withJson(context: Context, isList: boolean): Context {
-  const { settings, out } = context;
-  if (settings.output.value !== undefined || !out.isTerminal) return context;
-  const output = { value: isList ? 'jsonl' : 'json', origin: DEFAULT_ORIGIN } as const;
-  return { ...context, settings: { ...settings, output } };
-}
 
 function reportHead({ notices }: Context, { status, headers }: AnyResponse): void {
   const lines = headers.map(([name, content]) => `${name}: ${content}`);

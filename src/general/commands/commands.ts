@@ -5,7 +5,6 @@ import {
   type CommandInTree,
   commandsBehind,
   type CommandSpec,
-  type Context,
   defineCommand,
   type Entry,
   exitCodesOf,
@@ -20,8 +19,7 @@ import {
   suggesting,
   type Suggestion,
 } from '../../cli/app/parameter.ts';
-import { listPrinter, oneBatch } from '../../cli/app/print.ts';
-import { DEFAULT_ORIGIN } from '../../cli/config/values.ts';
+import { listPrinter, oneBatch, withDefaultFormat } from '../../cli/app/print.ts';
 import { fieldPaths, simpleColumns, type View } from '../../cli/output/view.ts';
 import type { JsonSchema } from '../../schema/json-schema.ts';
 
@@ -52,7 +50,8 @@ export function commandsCommand(tree: readonly Entry[], globals: Parameters): Co
         const print = await listPrinter(context, commandView);
         return void (await print(oneBatch(found.map(row))));
       }
-      const print = await listPrinter(withJson(context), schemaView);
+      // A table cannot show a schema.
+      const print = await listPrinter(withDefaultFormat(context, 'json'), schemaView);
       const { rowSchema } = await import('../row-schema.ts');
       const schemas = found.map(async ({ words: name, command }) => ({
         command: name === '' ? 'svc' : `svc ${name}`,
@@ -100,13 +99,6 @@ async function wordsAfter(tree: readonly Entry[], typed: readonly string[]): Pro
     level = node !== undefined && isGroup(node) ? node.commands : [];
   }
   return level.filter(({ hidden }) => !hidden).map(({ name, summary }) => [name, summary]);
-}
-
-/** Makes JSON the default on a terminal too: a table cannot show a schema. */
-function withJson(context: Context): Context {
-  const { settings, out } = context;
-  if (settings.output.value !== undefined || !out.isTerminal) return context;
-  return { ...context, settings: { ...settings, output: { value: 'json', origin: DEFAULT_ORIGIN } } };
 }
 
 /** Returns a JSON Schema of an object with the options and arguments of a command, by their long names. */
