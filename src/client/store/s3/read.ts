@@ -88,6 +88,24 @@ const MAX_PAGE = 16 * 1024 * 1024;
 /** Lists the objects whose path begins with `prefix` (ListObjectsV2); with `after`, only paths after it. */
 export async function* listObjects(requests: S3Requests, prefix: string, after?: string): AsyncGenerator<StoredFile> {
   const { location } = requests;
+  const start = after === undefined ? {} : { 'start-after': location.prefix + after };
+  for await (const { objects } of listPages(requests, { prefix: location.prefix + prefix, ...start }))
+    for (const { key, ...facts } of objects)
+      if (key.startsWith(location.prefix)) yield { path: key.slice(location.prefix.length), ...facts };
+}
+
+/** Lists the names directly below the location. The name of a folder ends with a slash, however many objects it has. */
+export async function listNames(requests: S3Requests): Promise<string[]> {
+  const { prefix } = requests.location;
+  const keys: string[] = [];
+  for await (const { objects, folders } of listPages(requests, { prefix, delimiter: '/' }))
+    keys.push(...objects.map(({ key }) => key), ...folders);
+  const below = keys.filter((key) => key.startsWith(prefix) && key !== prefix).map((key) => key.slice(prefix.length));
+  // A store that ignores the delimiter lists all objects.
+  return [...new Set(below.map((path) => /^[^/]*\/?/.exec(path)?.[0] ?? path))].toSorted();
+}
+
+async function* listPages(requests: S3Requests, range: Readonly<Record<string, string>>) {
   // The first keys and the tokens of earlier pages. A list that comes to one of them again would never end.
   const seen = new Set<string>();
   let token: string | undefined;
@@ -95,8 +113,7 @@ export async function* listObjects(requests: S3Requests, prefix: string, after?:
     const query = {
       'list-type': '2',
       'encoding-type': 'url',
-      prefix: location.prefix + prefix,
-      ...(after !== undefined && { 'start-after': location.prefix + after }),
+      ...range,
       ...(token !== undefined && { 'continuation-token': token }),
     };
     const request = { method: 'GET', action: 's3:ListBucket', path: '', query, bodyLimit: MAX_PAGE } as const;
@@ -107,9 +124,7 @@ export async function* listObjects(requests: S3Requests, prefix: string, after?:
       if (seen.has(mark)) throw unexpected(requests, 'repeats a page of its list');
       seen.add(mark);
     }
-    for (const { key, bytes, changedAt } of page.objects) {
-      if (key.startsWith(location.prefix)) yield { path: key.slice(location.prefix.length), bytes, changedAt };
-    }
+    yield page;
     if (page.next === undefined) return;
     token = page.next;
   }
@@ -124,10 +139,11 @@ function readPage(requests: S3Requests, xml: string) {
   const [list] = elements(xml, 'ListBucketResult');
   if (list === undefined) throw unexpected(requests, 'does not return a list');
   const isEncoded = elementText(list, 'EncodingType') === 'url';
+  const decoded = (key = ''): string => (isEncoded ? (decodedUri(key.replaceAll('+', ' ')) ?? key) : key);
+  const folders = elements(list, 'CommonPrefixes').map((folder) => decoded(elementText(folder, 'Prefix')));
   const objects = elements(list, 'Contents').map((contents) => {
-    const key = elementText(contents, 'Key') ?? '';
     return {
-      key: isEncoded ? (decodedUri(key.replaceAll('+', ' ')) ?? key) : key,
+      key: decoded(elementText(contents, 'Key')),
       bytes: Number(elementText(contents, 'Size') ?? Number.NaN),
       changedAt: timeOf(elementText(contents, 'LastModified')),
     };
@@ -137,7 +153,7 @@ function readPage(requests: S3Requests, xml: string) {
   const isMore = elementText(list, 'IsTruncated')?.toLowerCase() === 'true';
   const next = elementText(list, 'NextContinuationToken');
   if (isMore && next === undefined) throw unexpected(requests, 'does not say how its list continues');
-  return { objects, next: isMore ? next : undefined };
+  return { objects, folders, next: isMore ? next : undefined };
 }
 
 function unexpected({ location }: S3Requests, what: string): SvcError {

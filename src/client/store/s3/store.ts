@@ -16,7 +16,7 @@ import {
   type StoreHost,
   workAlone,
 } from '../store.ts';
-import { listObjects, readObject } from './read.ts';
+import { listNames, listObjects, readObject } from './read.ts';
 import { bytesBody, fileBody, type S3Body, S3Requests, type S3Response, textBody } from './requests.ts';
 import { s3Error, type S3Refusal } from './s3-error.ts';
 import { parseBucketLocation, s3Settings } from './settings.ts';
@@ -77,10 +77,8 @@ export class S3Store implements Store {
     return undefined;
   }
 
-  async names(): Promise<readonly string[]> {
-    const names = new Set<string>();
-    for await (const { path: file } of this.list('')) names.add(/^[^/]*\/?/.exec(file)?.[0] ?? file);
-    return [...names];
+  names(): Promise<readonly string[]> {
+    return listNames(this.#requests);
   }
 
   async read(file: string, most: number): Promise<Uint8Array | undefined> {

@@ -144,6 +144,18 @@ describe('an archive in a bucket', () => {
     expect(await paths('', store, '00001')).toEqual(names.slice(2).map((name) => `${name} 0`));
   });
 
+  it('the names at the top of a bucket take as many requests as there are names, and not as there are objects', async () => {
+    for (const name of ['b', 'a/1', 'a/2', 'a/3/x', 'c/1', 'c/2']) await store.put(name, '');
+    bucket.pageSize = 2;
+    let lists = 0;
+    meddle = ({ url }) => {
+      if (url?.includes('list-type=2') === true) lists += 1;
+      return false;
+    };
+    expect(await store.names()).toEqual(['a/', 'b', 'c/']);
+    expect(lists).toBe(2);
+  });
+
   it.each([
     ['tokens that go round', (page: number) => ({ token: 'ABC'.charAt(page % 3), key: `k${page}` })],
     ['the same page with new tokens', (page: number) => ({ token: `t${page}`, key: 'k' })],
