@@ -46,7 +46,7 @@ async function killedAfter(home: Home, ms: number, ...more: string[]): Promise<F
 }
 
 async function toItsEnd(home: Home): Promise<ArchiveSummary> {
-  const { code, stdout, stderr } = await killedAfter(home, 120_000);
+  const { code, stdout, stderr } = await killedAfter(home, 600_000);
   expect(code, stderr).toBe(0);
   return JSON.parse(stdout) as ArchiveSummary;
 }
@@ -117,7 +117,7 @@ describe('a retention that is killed', () => {
           const { stdout } = await home.svc(['logs', 'verify', 'audit', '--jq', '.problem']);
           expect(new Set(stdout.trimEnd().split('\n'))).toContain('null');
           expect(stdout).not.toMatch(/missing|changed|cut|damaged|unfit/);
-          await killedAfter(home, 120_000, '--keep', '2M');
+          await killedAfter(home, 600_000, '--keep', '2M');
           expect(await home.svc(['logs', 'verify', 'audit', '--strict'])).toMatchObject({ code: 0 });
           // A folder that a killed run emptied may remain.
           const left = old.map((day) => home.file(join('audit', `tenant=${tenantId}`, day))).filter(existsSync);

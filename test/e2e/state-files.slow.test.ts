@@ -55,7 +55,7 @@ describe('the files that processes with one key share', () => {
         rmSync(path.join(directory, name));
         put(path.join(directory, name));
       }
-      expect(await home.svc(['tenant', 'show', '--timeout', '30s'], { env })).toMatchObject({ code: 0, stderr: '' });
+      expect(await home.svc(['tenant', 'show', '--timeout', '10m'], { env })).toMatchObject({ code: 0, stderr: '' });
     },
   );
 
@@ -66,7 +66,7 @@ describe('the files that processes with one key share', () => {
       const run = home.file('state/runs/run-20260105T120000-0123456789ab');
       mkdirSync(run, { recursive: true });
       put(path.join(run, 'run.json'));
-      const { signal, stderr } = await home.svc(['au', 'resume', '--timeout', '30s'], { env });
+      const { signal, stderr } = await home.svc(['au', 'resume', '--timeout', '10m'], { env });
       expect({ signal, stderr }).toEqual({
         signal: null,
         stderr: expect.stringContaining('run-20260105T120000-0123456789ab'),

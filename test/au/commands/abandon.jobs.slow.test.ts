@@ -2,13 +2,11 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { captureResponse } from '../../../src/emulator/faults/intercept.ts';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
 import { errorIn } from '../../support/run-here.ts';
-import { openDesk, openQuickDesk, type QuickDesk } from './support.ts';
+import { openDesk, openQuickDesk } from './support.ts';
 import { sharedLedger } from '../ledger/shared-ledger.ts';
-
-const DAY = 86_400_000;
+import { DAY, forget, sentDesk } from './abandoning.ts';
 
 it('svc au abandon names the command that goes on with the run after all', async () => {
   const desk = await openQuickDesk();
@@ -19,57 +17,6 @@ it('svc au abandon names the command that goes on with the run after all', async
   const resumed = await desk.svc(`au resume ${run} --wait`);
   expect([resumed.code, desk.uploads()], resumed.stderr).toEqual([0, 1]);
 });
-
-/** What the service says of a job in its next reads; the last one stays. Without any, the service says what is true. */
-interface Said {
-  statuses: string[];
-  /** The job that lists leave out while it is forgotten. */
-  job?: string;
-  /** The status of all jobs in lists while reads do not find them. */
-  listed?: string;
-}
-
-/** Lets a week pass after which the service does not know the job any more. */
-async function forget(desk: Awaited<ReturnType<typeof sentDesk>>): Promise<void> {
-  await desk.clock.advance(8 * DAY);
-  Object.assign(desk.said, { statuses: ['forgotten'], job: desk.job });
-  // The list shows whose the key is.
-  expect(await desk.svc('au create')).toMatchObject({ code: 0 });
-}
-
-async function sentDesk(options = '', env = {}): Promise<QuickDesk & { readonly job: string; readonly said: Said }> {
-  const said: Said = { statuses: [] };
-  const desk = await openQuickDesk({
-    intercept: (incoming, outgoing, proceed) => {
-      if (said.statuses[0] === 'forgotten' && incoming.method === 'GET' && incoming.url?.includes('/jobs?')) {
-        captureResponse(outgoing, (body) => {
-          const list = JSON.parse(body.toString()) as { readonly data: readonly { readonly id: string }[] };
-          const data = list.data.filter(({ id }) => id !== said.job);
-          const shown = said.listed && { status: said.listed };
-          const listed = data.map((job) => Object.assign(job, shown));
-          const text = JSON.stringify({ ...list, data: listed });
-          outgoing.setHeader('content-length', Buffer.byteLength(text)).end(text);
-        });
-        return proceed();
-      }
-      const isRead = incoming.method === 'GET' && /\/jobs\/[^/]+$/.test(incoming.url ?? '');
-      const status = isRead && said.statuses.length > 1 ? said.statuses.shift() : said.statuses[0];
-      if (!isRead || status === undefined) return proceed();
-      if (status === 'forgotten') {
-        const problem = { 'content-type': 'application/problem+json' };
-        return void outgoing.writeHead(404, problem).end('{"title":"Not Found","status":404}');
-      }
-      captureResponse(outgoing, (body) => {
-        const text = JSON.stringify({ ...(JSON.parse(body.toString()) as object), status });
-        outgoing.setHeader('content-length', Buffer.byteLength(text)).end(text);
-      });
-      return proceed();
-    },
-  });
-  const { code, stdout, stderr } = await desk.svc(`au submit tokens.csv --cycle 2026-12${options}`, env);
-  expect(code, stderr).toBe(0);
-  return { ...desk, said, job: (JSON.parse(stdout) as { readonly job: string }).job };
-}
 
 it('R79: svc au abandon frees no rows of a job whose results were read, although the service does not find it', async () => {
   const desk = await sentDesk(' --wait');

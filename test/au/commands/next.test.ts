@@ -1,31 +1,9 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { Draft } from '../../../src/base/files/draft.ts';
 import { errorIn, type HereResult, svcHere } from '../../support/run-here.ts';
-
-const HEADER = 'token,expiration_year,expiration_month,merchant_id';
-const REQUEST = `${HEADER}\na,27,01,M1\nb,27,02,"M,2"\nc,27,03,\nd,,,M1\ne,27,05,M1\nf,27,06,M1\n`;
-const RESULT_HEADER =
-  'token,expiration_year,expiration_month,new_token,new_expiration_year,new_expiration_month,result_code';
-const RESULTS = `${RESULT_HEADER}
-a,27,01,a2,29,11,UPD_PAN
-b,27,02,b2,2030,4,UPD_EXP_DATE
-c,27,03,,,,WRN_CLOSED_ACCOUNT
-d,,,,,,ERR_INVALID_EXP_DATE
-e,27,05,,,,WRN_OPT_OUT
-`;
-
-function place(files: Readonly<Record<string, string>> = {}) {
-  const cwd = mkdtempSync(join(tmpdir(), 'svc-next-'));
-  onTestFinished(() => rmSync(cwd, { recursive: true, force: true }));
-  const put = (name: string, text: string): void => writeFileSync(join(cwd, name), text);
-  for (const [name, text] of Object.entries({ 'q.csv': REQUEST, 'r.csv': RESULTS, ...files })) put(name, text);
-  const next = (...words: string[]) => svcHere(['au', 'next', 'q.csv', 'r.csv', ...words], { cwd });
-  const check = (name: string) => svcHere(['au', 'check', join(cwd, name)], { cwd });
-  return { cwd, put, next, check, read: (name: string) => readFileSync(join(cwd, name), 'utf8') };
-}
+import { HEADER, REQUEST, RESULTS, RESULT_HEADER, place } from './next-request.ts';
 
 describe('svc au next', () => {
   it('svc au next refuses one file for both of its lists, which macOS and Windows also see in names that differ in case', async () => {

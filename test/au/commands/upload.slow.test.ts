@@ -3,44 +3,16 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
 import { FakeClock } from '../../support/clock.ts';
-import { errorIn, type HereResult, rowOf } from '../../support/run-here.ts';
-import type { Fault } from '../support.ts';
+import { errorIn, rowOf } from '../../support/run-here.ts';
 import { type Machine, openMachine } from './machine.ts';
 import { sharedLedger } from '../ledger/shared-ledger.ts';
-
-const MINUTE = 60_000;
+import { MINUTE, loseFiles, refuseUploads, submittedElsewhere, upload } from './uploading.ts';
 const DAY = 86_400_000;
 const [HEADER = '', ...ROWS] = exampleRequestFile().trimEnd().split('\n');
 
 function write(machine: Machine, name: string, ...rows: readonly string[]): void {
   writeFileSync(machine.path(join('work', name)), [HEADER, ...rows, ''].join('\n'));
 }
-
-/** Submits the example file with another state directory and without a shared ledger. Returns the job. */
-async function submittedElsewhere(machine: Machine, file = 'tokens.csv'): Promise<string> {
-  const elsewhere = { SVC_STATE_DIR: machine.path(`elsewhere-${file}`) };
-  const { job } = rowOf(await machine.svc(`au submit ${file} --new-ledger`, elsewhere));
-  await machine.clock.advance(MINUTE);
-  return String(job);
-}
-
-/** Creates a job and uploads a file to it. */
-async function upload(machine: Machine, file: string, env = {}, options = ''): Promise<HereResult> {
-  const { id } = rowOf(await machine.svc('au create', env));
-  return machine.svc(`au upload ${String(id)} ${file} ${options}`.trim(), env);
-}
-
-/** Lets the store refuse every file. */
-const refuseUploads: Fault = ({ method }, outgoing, proceed) => {
-  if (method !== 'PUT') return proceed();
-  outgoing.writeHead(400).end();
-};
-
-/** Lets every file get lost after it was sent whole. */
-const loseFiles: Fault = (incoming, outgoing, proceed) => {
-  if (incoming.method !== 'PUT') return proceed();
-  incoming.resume().on('end', () => outgoing.socket?.destroy());
-};
 
 it('R74: the upload of a file to a job stops with a shared ledger while the key has a job that the ledger does not know', async () => {
   const machine = await openMachine();

@@ -1,52 +1,10 @@
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { rmSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { captureResponse } from '../../../src/emulator/faults/intercept.ts';
 import { errorIn, rowOf } from '../../support/run-here.ts';
-import { type Machine, openMachine } from '../commands/machine.ts';
-import { type Fault, refuseWith } from '../support.ts';
+import { openMachine } from '../commands/machine.ts';
 import { sharedLedger } from './shared-ledger.ts';
-
-const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
-const DAY_MS = 24 * HOUR_MS;
-const UNKNOWN = '00000000-0000-4000-8000-000000000000';
-const NOT_FOUND = refuseWith(404, '{"title":"Not Found","status":404}');
-
-/** Lets the service show no job that is read by its id. */
-const hideJobs: Fault = (incoming, outgoing, proceed) => {
-  const isRead = incoming.method === 'GET' && /\/account-updater\/jobs\/[^/?]+$/.test(incoming.url ?? '');
-  return isRead ? NOT_FOUND(incoming, outgoing, proceed) : proceed();
-};
-
-/** Opens a machine that submitted a file, and returns it with its run and its job, which the service does not show now. */
-async function submitted({ options = '', env = {} }: { options?: string; env?: Record<string, string> } = {}) {
-  const machine = await openMachine();
-  const sent = rowOf(await machine.svc(`au submit tokens.csv ${options}`.trim(), env));
-  await machine.clock.advance(MINUTE_MS);
-  machine.fault = hideJobs;
-  return { machine, run: String(sent['run']), job: String(sent['job']) };
-}
-
-/** Opens a machine that uploaded a file to a job with `au upload`, or was refused by the store. */
-async function uploaded({ isRefused = false } = {}) {
-  const machine = await openMachine();
-  const job = String(rowOf(await machine.svc('au create'))['id']);
-  if (isRefused)
-    machine.fault = ({ method }, outgoing, go) => (method === 'PUT' ? outgoing.writeHead(400).end() : go());
-  expect(await machine.svc(`au upload ${job} tokens.csv`)).toMatchObject({ code: isRefused ? 6 : 0 });
-  await machine.clock.advance(MINUTE_MS);
-  machine.fault = hideJobs;
-  return { machine, job };
-}
-
-/** Changes the only part of a run. */
-function changePart(machine: Machine, run: string, change: object): void {
-  const file = machine.path(join('state/runs', run, 'run.json'));
-  const record = JSON.parse(readFileSync(file, 'utf8')) as { parts: object[] };
-  record.parts = record.parts.map((part) => ({ ...part, ...change }));
-  writeFileSync(file, JSON.stringify(record));
-}
+import { DAY_MS, HOUR_MS, MINUTE_MS, UNKNOWN, changePart, hideJobs, submitted, uploaded } from './missing.ts';
 
 describe('a job that the service does not find and whose file a run on this machine sent', () => {
   it('R43: svc au status ends with 9 two hours later, and where no response confirmed the upload', async () => {

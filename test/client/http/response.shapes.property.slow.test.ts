@@ -1,38 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
-import * as z from 'zod';
-import { SvcError } from '../../../src/base/errors.ts';
-import type { ApiRequest } from '../../../src/client/http/request.ts';
-import { type ReadResponse, readResponse } from '../../../src/client/http/response.ts';
-import { expectClean } from './support/core.ts';
-
-const SHAPE = z.looseObject({
-  id: z.string(),
-  status: z.string(),
-  count: z.number(),
-  inner: z.looseObject({ name: z.string(), tags: z.array(z.string()) }),
-  note: z.string().optional(),
-});
-type Entry = z.infer<typeof SHAPE>;
-
-const GOOD: Entry = { id: 'a', status: 'pending', count: 3, inner: { name: 'n', tags: ['x', 'y'] } };
+import { GOOD, failure, read } from './shapes.ts';
 const NEEDED = ['id', 'status', 'count', 'inner', 'inner.name', 'inner.tags'] as const;
-const REQUEST: ApiRequest<Entry> = { method: 'GET', path: '/things/1', key: 'private', shape: SHAPE };
-
-const FACTS = {
-  request: REQUEST,
-  url: new URL('https://api.test/things/1'),
-  keyOrigin: 'test',
-  hide: (text: string) => text,
-};
-
-function answerOf(body: unknown): ReadResponse {
-  return { status: 200, text: JSON.stringify(body), complete: true, headers: () => [], header: () => undefined };
-}
-
-function read(body: unknown): Entry {
-  return readResponse(FACTS, SHAPE, answerOf(body));
-}
 
 /** A name that no field of the shape has. */
 const strange = fc
@@ -85,14 +54,3 @@ it('R23: an answer that is any JSON whatever is either kept whole or refused pla
     { numRuns: 500 },
   );
 });
-
-function failure(body: unknown): SvcError {
-  try {
-    read(body);
-  } catch (error) {
-    if (!(error instanceof SvcError)) throw error;
-    expectClean(error);
-    return error;
-  }
-  throw new Error('it was accepted');
-}

@@ -1,38 +1,8 @@
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
-import * as z from 'zod';
-import { SvcError } from '../../../src/base/errors.ts';
-import type { ApiRequest } from '../../../src/client/http/request.ts';
-import { type ReadResponse, readResponse } from '../../../src/client/http/response.ts';
+import { readResponse } from '../../../src/client/http/response.ts';
 import { listedJobPageSchema } from '../../../src/schema/account-updater.ts';
-import { expectClean } from './support/core.ts';
-
-const SHAPE = z.looseObject({
-  id: z.string(),
-  status: z.string(),
-  count: z.number(),
-  inner: z.looseObject({ name: z.string(), tags: z.array(z.string()) }),
-  note: z.string().optional(),
-});
-type Entry = z.infer<typeof SHAPE>;
-
-const GOOD: Entry = { id: 'a', status: 'pending', count: 3, inner: { name: 'n', tags: ['x', 'y'] } };
-const REQUEST: ApiRequest<Entry> = { method: 'GET', path: '/things/1', key: 'private', shape: SHAPE };
-
-const FACTS = {
-  request: REQUEST,
-  url: new URL('https://api.test/things/1'),
-  keyOrigin: 'test',
-  hide: (text: string) => text,
-};
-
-function answerOf(body: unknown): ReadResponse {
-  return { status: 200, text: JSON.stringify(body), complete: true, headers: () => [], header: () => undefined };
-}
-
-function read(body: unknown): Entry {
-  return readResponse(FACTS, SHAPE, answerOf(body));
-}
+import { FACTS, GOOD, answerOf, failure } from './shapes.ts';
 
 it('R23: an answer with a single member of another type than documented is read, and the member is named', () => {
   const named: string[] = [];
@@ -54,14 +24,3 @@ it('R23: an answer names the place in a list, and no more than five places', () 
   const { message } = failure({ ...GOOD, inner: { name: 'n', tags: Array.from({ length: 500 }, () => 7) } });
   expect(message.match(/inner\.tags\.\d+/g)).toHaveLength(5);
 });
-
-function failure(body: unknown): SvcError {
-  try {
-    read(body);
-  } catch (error) {
-    if (!(error instanceof SvcError)) throw error;
-    expectClean(error);
-    return error;
-  }
-  throw new Error('it was accepted');
-}

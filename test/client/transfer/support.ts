@@ -3,7 +3,7 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { inspect } from 'node:util';
-import { afterEach } from 'vitest';
+import { onTestFinished } from 'vitest';
 import { SvcError } from '../../../src/base/errors.ts';
 import type { LockHost } from '../../../src/base/files/lock.ts';
 import type { Clock } from '../../../src/base/system.ts';
@@ -11,30 +11,24 @@ import { FILE_LIMITS, type TimeLimits } from '../../../src/client/http/retry.ts'
 import { createTransport, type Transport } from '../../../src/client/http/transport.ts';
 import { type FaultStore, SIGNATURE, startFaultStore, type StoreScript } from '../../support/fault-store.ts';
 
-const cleanups: (() => unknown)[] = [];
-
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0)) await cleanup();
-});
-
 /** Starts a store that is closed after the test. */
 export async function store(script: StoreScript): Promise<FaultStore> {
   const started = await startFaultStore(script);
-  cleanups.push(() => started.close());
+  onTestFinished(() => started.close());
   return started;
 }
 
 /** Creates a transport that is closed after the test. */
 export function transport(): Transport {
   const made = createTransport();
-  cleanups.push(() => made.close());
+  onTestFinished(() => made.close());
   return made;
 }
 
 /** Creates a directory that is removed after the test. */
 export function directory(): string {
   const made = fs.mkdtempSync(path.join(os.tmpdir(), 'svc-transfer-'));
-  cleanups.push(() => fs.rmSync(made, { recursive: true, force: true }));
+  onTestFinished(() => fs.rmSync(made, { recursive: true, force: true }));
   return made;
 }
 

@@ -1,39 +1,10 @@
 import fs from 'node:fs';
-import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { SvcError } from '../../../src/base/errors.ts';
-import { fileSource } from '../../../src/client/transfer/source.ts';
 import { AddressRefused } from '../../../src/client/transfer/store.ts';
-import { uploadFile, type UploadOptions, type UploadResult } from '../../../src/client/transfer/upload.ts';
-import { type FaultStore, type StoreScript, takeObject } from '../../support/fault-store.ts';
-import { content, directory, failure, instantClock, sha256, SHORT, store, TINY, transport } from './support.ts';
-
-const SMALL = content(100_000);
-const LARGE = content(20_000_000);
-
-interface Setup {
-  readonly file: string;
-  readonly target: FaultStore;
-  readonly send: (over?: Partial<UploadOptions>) => Promise<UploadResult>;
-  readonly slept: number[];
-}
-
-async function setup(script: StoreScript, bytes = SMALL): Promise<Setup> {
-  const file = path.join(directory(), 'request.csv');
-  fs.writeFileSync(file, bytes);
-  const target = await store(script);
-  const clock = instantClock();
-  const send = async (over: Partial<UploadOptions> = {}): Promise<UploadResult> =>
-    uploadFile({
-      transport: transport(),
-      clock,
-      url: target.url(),
-      source: await fileSource(file, { sha256: sha256(bytes) }),
-      limits: SHORT,
-      ...over,
-    });
-  return { file, target, send, slept: clock.slept };
-}
+import { type StoreScript, takeObject } from '../../support/fault-store.ts';
+import { failure, TINY } from './support.ts';
+import { LARGE, setup } from './uploading.ts';
 
 describe('an upload', () => {
   it('R35: an upload arrives byte for byte where the store reads haltingly, though memory is used again', async () => {

@@ -3,36 +3,9 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { fileSource } from '../../../src/client/transfer/source.ts';
 import { AddressRefused, requireKnownHeaders, UploadUnclear } from '../../../src/client/transfer/store.ts';
-import { uploadFile, type UploadOptions, type UploadResult } from '../../../src/client/transfer/upload.ts';
-import { type FaultStore, SIGNATURE, type StoreScript, takeObject } from '../../support/fault-store.ts';
-import { content, directory, failure, instantClock, sha256, SHORT, store, TINY, transport } from './support.ts';
-
-const SMALL = content(100_000);
-const LARGE = content(20_000_000);
-
-interface Setup {
-  readonly file: string;
-  readonly target: FaultStore;
-  readonly send: (over?: Partial<UploadOptions>) => Promise<UploadResult>;
-  readonly slept: number[];
-}
-
-async function setup(script: StoreScript, bytes = SMALL): Promise<Setup> {
-  const file = path.join(directory(), 'request.csv');
-  fs.writeFileSync(file, bytes);
-  const target = await store(script);
-  const clock = instantClock();
-  const send = async (over: Partial<UploadOptions> = {}): Promise<UploadResult> =>
-    uploadFile({
-      transport: transport(),
-      clock,
-      url: target.url(),
-      source: await fileSource(file, { sha256: sha256(bytes) }),
-      limits: SHORT,
-      ...over,
-    });
-  return { file, target, send, slept: clock.slept };
-}
+import { SIGNATURE, type StoreScript, takeObject } from '../../support/fault-store.ts';
+import { content, directory, failure, sha256, store, TINY } from './support.ts';
+import { LARGE, SMALL, setup } from './uploading.ts';
 
 describe('an upload', () => {
   it('R34: an upload sends the exact length, never chunked, and arrives byte for byte', async () => {

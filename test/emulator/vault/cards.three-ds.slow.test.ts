@@ -3,31 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { sandboxThreeDsCards } from '../../../src/emulator/vault/cards.ts';
 import { TEST_CARDS, THREE_DS_CARDS } from '../../../src/emulator/seed/test-cards.ts';
-import { threeDsSandbox } from '../three-ds/three-ds-harness.ts';
-
-// These numbers have correct check digits, and are not numbers of test cards.
-const VISA = '4242424242424242';
-const JCB = '3530111333300000';
-
-interface Token {
-  id: string;
-  type: string;
-  data: { number: string; expiration_month?: number; expiration_year?: number };
-}
-
-async function tokens() {
-  const on = await threeDsSandbox();
-  const create = async (number: string, rest: Record<string, unknown> = {}): Promise<Token> => {
-    const answer = await on.post('/tokens', { type: 'card', data: { number, ...rest } });
-    expect(answer.status).toBe(201);
-    return (await answer.json()) as Token;
-  };
-  const outcome = async (token_id: string): Promise<string> => {
-    const { id } = await on.created({ token_id, type: 'customer' });
-    return (await on.authenticated(id)).authentication_status;
-  };
-  return { ...on, create, outcome };
-}
+import { JCB, VISA, tokens } from './token-service.ts';
 
 describe('a card token', () => {
   it('a card token of a test card does what that card does, for both features', async () => {

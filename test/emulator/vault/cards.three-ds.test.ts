@@ -2,33 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { sandboxCards, sandboxThreeDsCards } from '../../../src/emulator/vault/cards.ts';
 import { networkOf, THREE_DS_CARDS } from '../../../src/emulator/seed/test-cards.ts';
 import { cardTokenSchema } from '../../../src/schema/vault.ts';
-import { type Problem, threeDsSandbox } from '../three-ds/three-ds-harness.ts';
+import { type Problem } from '../three-ds/three-ds-harness.ts';
 import { SHOWN_DIGITS } from '../../support/card-numbers.ts';
-
-// These numbers have correct check digits, and are not numbers of test cards.
-const VISA = '4242424242424242';
-const JCB = '3530111333300000';
+import { JCB, VISA, tokens } from './token-service.ts';
 const DINERS = '30569309025904';
-
-interface Token {
-  id: string;
-  type: string;
-  data: { number: string; expiration_month?: number; expiration_year?: number };
-}
-
-async function tokens() {
-  const on = await threeDsSandbox();
-  const create = async (number: string, rest: Record<string, unknown> = {}): Promise<Token> => {
-    const answer = await on.post('/tokens', { type: 'card', data: { number, ...rest } });
-    expect(answer.status).toBe(201);
-    return (await answer.json()) as Token;
-  };
-  const outcome = async (token_id: string): Promise<string> => {
-    const { id } = await on.created({ token_id, type: 'customer' });
-    return (await on.authenticated(id)).authentication_status;
-  };
-  return { ...on, create, outcome };
-}
 
 describe('the seeded cards of 3-D Secure', () => {
   it('the seeded cards of 3-D Secure have a token and a token intent each, unlike any other, and show no whole number', () => {

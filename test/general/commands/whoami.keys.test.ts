@@ -1,32 +1,6 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
-import { FakeClock } from '../../support/clock.ts';
-import { errorIn, type HereResult, startSandboxHere, svcHere } from '../../support/run-here.ts';
-
-const DAY_MS = 86_400_000;
-
-/** An operator with an empty config directory, a sandbox as the service, and a clock that the test moves. */
-async function operator() {
-  const directory = mkdtempSync(join(tmpdir(), 'svc-keys-'));
-  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
-  const { baseUrl } = await startSandboxHere();
-  const clock = new FakeClock();
-  const env = { SVC_CONFIG_DIR: directory, SVC_CACHE_DIR: join(directory, 'cache'), SVC_BASE_URL: baseUrl.href };
-  const config = join(directory, 'config.json');
-  return {
-    clock,
-    config: () => readFileSync(config, 'utf8'),
-    edit: (change: (text: string) => string) => writeFileSync(config, change(readFileSync(config, 'utf8'))),
-    svc: (line: string, { input, more = {} }: { input?: string; more?: Record<string, string> } = {}) =>
-      svcHere(line.split(' '), { env: { ...env, ...more }, clock, ...(input === undefined ? {} : { input }) }),
-  };
-}
-
-function rowsOf({ stdout }: HereResult): Record<string, unknown>[] {
-  return JSON.parse(stdout) as Record<string, unknown>[];
-}
+import { describe, expect, it } from 'vitest';
+import { errorIn } from '../../support/run-here.ts';
+import { DAY_MS, operator, rowsOf } from './stored-keys.ts';
 
 describe('the age of a key', () => {
   it('svc whoami --max-key-age ends with 10 for a key that was stored longer ago, and names the next command', async () => {

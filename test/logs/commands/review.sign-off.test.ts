@@ -2,47 +2,12 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { sha256Of } from '../../../src/base/files/draft.ts';
-import { parseRecord, recordPath } from '../../../src/logs/archive/records/record.ts';
-import type { Log } from '../../../src/schema/log.ts';
+import { recordPath } from '../../../src/logs/archive/records/record.ts';
 import { FakeClock } from '../../support/clock.ts';
 import { errorIn, svcHere } from '../../support/run-here.ts';
-import { buildArchive, TENANT } from '../archive/build.ts';
+import { buildArchive } from '../archive/build.ts';
 import { SHOWN_DIGITS } from '../../support/card-numbers.ts';
-
-const NOW = Date.UTC(2026, 2, 4, 6);
-const HOUR = 3_600_000;
-const DAY = 24 * HOUR;
-const START = Date.UTC(2026, 2, 1);
-
-function entry(at: number, more: Partial<Log> = {}): Log {
-  const known = { entity_type: 'card', operation: 'read', actor_type: 'user', actor_id: 'known' };
-  return { tenant_id: TENANT, ...known, created_at: new Date(at).toISOString(), ...more };
-}
-
-/** An archive of the first three days of March: a deletion on the second, and a gap on the third. */
-async function archive(to = NOW) {
-  const { top } = await buildArchive(START, [
-    { to: START + 2 * DAY, entries: [entry(START + HOUR), entry(START + DAY + HOUR, { operation: 'delete' })] },
-    { to: START + 2 * DAY + HOUR, gap: true },
-    { to, entries: [entry(START + 2 * DAY + 2 * HOUR)] },
-  ]);
-  return top;
-}
-
-function review(top: string, ...argv: string[]) {
-  return reviewAt(NOW, top, ...argv);
-}
-
-function reviewAt(start: number, top: string, ...argv: string[]) {
-  return svcHere(['logs', 'review', top, ...argv], { clock: new FakeClock({ start }), cwd: path.dirname(top) });
-}
-
-function recordOf(top: string, number: number) {
-  const name = recordPath(number);
-  return parseRecord(fs.readFileSync(path.join(top, name), 'utf8'), name).record;
-}
-
-const SIGN = ['--day', '2026-03-02', '--sign-off', '--by', 'Ana'];
+import { DAY, HOUR, NOW, SIGN, START, archive, recordOf, review, reviewAt } from './signing.ts';
 
 describe('svc logs review --sign-off', () => {
   it('svc logs review --sign-off says in two lines what was recorded, and shows people the day no second time', async () => {

@@ -1,0 +1,34 @@
+import fs from 'node:fs';
+import path from 'node:path';
+import { fileSource } from '../../../src/client/transfer/source.ts';
+import { uploadFile, type UploadOptions, type UploadResult } from '../../../src/client/transfer/upload.ts';
+import { type FaultStore, type StoreScript } from '../../support/fault-store.ts';
+import { content, directory, instantClock, sha256, SHORT, store, transport } from './support.ts';
+
+export const SMALL = content(100_000);
+
+export const LARGE = content(20_000_000);
+
+export interface Setup {
+  readonly file: string;
+  readonly target: FaultStore;
+  readonly send: (over?: Partial<UploadOptions>) => Promise<UploadResult>;
+  readonly slept: number[];
+}
+
+export async function setup(script: StoreScript, bytes = SMALL): Promise<Setup> {
+  const file = path.join(directory(), 'request.csv');
+  fs.writeFileSync(file, bytes);
+  const target = await store(script);
+  const clock = instantClock();
+  const send = async (over: Partial<UploadOptions> = {}): Promise<UploadResult> =>
+    uploadFile({
+      transport: transport(),
+      clock,
+      url: target.url(),
+      source: await fileSource(file, { sha256: sha256(bytes) }),
+      limits: SHORT,
+      ...over,
+    });
+  return { file, target, send, slept: clock.slept };
+}
