@@ -9,12 +9,8 @@ const project = fileURLToPath(new URL('../../', import.meta.url));
 /** A directory and a home in which tests run the commands of a document, with `svc` on the PATH. */
 export interface ShellHome {
   readonly directory: string;
-  /** Runs a script with bash, which ends at the first command that fails. It may take `limitMs`, two minutes by default. */
-  run(
-    script: string,
-    env?: Readonly<Record<string, string>>,
-    limitMs?: number,
-  ): { status: number | null; stderr: string };
+  /** Runs a script with bash, which ends at the first command that fails. It may take ten minutes. */
+  run(script: string, env?: Readonly<Record<string, string>>): { status: number | null; stderr: string };
   remove(): void;
 }
 
@@ -30,11 +26,11 @@ export function openShellHome(names: readonly string[] = []): ShellHome {
   const path = [join(home, 'bin'), dirname(process.execPath), process.env['PATH']].join(delimiter);
   return {
     directory,
-    run: (script, env = {}, limitMs = 120_000) =>
+    run: (script, env = {}) =>
       spawnSync('bash', ['-eu', '-o', 'pipefail', '-c', script], {
         cwd: directory,
         encoding: 'utf8',
-        timeout: limitMs,
+        timeout: 600_000,
         env: { HOME: home, PATH: path, CI: 'true', ...env },
         stdio: ['ignore', 'pipe', 'pipe'],
       }),
