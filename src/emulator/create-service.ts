@@ -18,12 +18,13 @@ export function createService(
     seed,
     logCount,
     tenantType,
+    jobIds,
     processingMs = 2000,
     pickupMs = 250,
     auditReads = true,
   } = options;
   const paths = statePaths(options.directory);
-  const state = new SandboxState(paths, { seed, logCount, tenantType, tenant }, now);
+  const state = new SandboxState(paths, { seed, logCount, tenantType, tenant, jobIds }, now);
   const files = storeFiles(paths.files);
   const limits = options.limits === 'on' ? new RateLimits(options.retryAfter ?? true) : undefined;
   const speed = { pickup: Math.min(pickupMs, processingMs), processing: processingMs };

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { TenantType } from '../schema/tenant.ts';
+import type { JobIds } from './state/events.ts';
 
 /** A hook before the sandbox: it responds itself, breaks the exchange, or lets it proceed. */
 export type Interceptor = (incoming: IncomingMessage, outgoing: ServerResponse, proceed: () => void) => void;
@@ -59,6 +60,8 @@ export interface SandboxOptions {
   readonly order?: LogOrder | undefined;
   /** What a cursor fits, which the interface leaves open; `any` by default. */
   readonly cursors?: Cursors | undefined;
+  /** The form of the ids of jobs, which the interface leaves open; UUIDs by default. Fixed by the first start on a directory. */
+  readonly jobIds?: JobIds | undefined;
   /** Whether a session shows no authentication while its challenge is open, which the interface leaves open. */
   readonly hideOpenChallenges?: boolean | undefined;
   /** Outcomes of 3-D Secure authentications, as `readOutcome` parses them. */

@@ -38,7 +38,7 @@ export function tenantOf(services: readonly Service[], key: string | undefined, 
   return ofKey ?? services.find((service) => idsIn(path).some((id) => owns(service, id))) ?? services[0];
 }
 
-const IDS = new RegExp(UUID_FORM, 'g');
+const IDS = new RegExp(`${UUID_FORM}|job_[0-9A-F]{26}`, 'g');
 
 function idsIn(path: string): string[] {
   return path.match(IDS) ?? [];

@@ -67,6 +67,7 @@ export const SERVER_PARAMETERS = {
   webhookDuplicates: rare(flag('--webhook-duplicates', 'deliver each event twice')),
   fault: suggesting({ joined: faultWords }, repeated('--fault <fault>', "make requests fail: 'svc help faults'", text)),
   scenario: reading(value('--scenario <file>', "file with one fault per line (see 'svc help faults')", text)),
+  jobIds: rare(choice('--job-ids <form>', 'plain: ids of jobs that are no UUIDs (default uuid)', ['uuid', 'plain'])),
   hideOpenChallenges: rare(flag('--hide-open-challenges', 'show no authentication while its challenge is open')),
   outcome: suggesting(
     { joined: outcomeWords },
@@ -167,6 +168,7 @@ export async function openServer(
       without: input.without,
       order: input.order,
       cursors: input.cursors,
+      jobIds: input.jobIds,
       hideOpenChallenges: input.hideOpenChallenges,
     });
     context.onClose(() => sandbox.close());

@@ -20,7 +20,7 @@ import type { Ledger } from '../ledger/ledger.ts';
 import { ledgerOfKey } from '../ledger/named-cycle.ts';
 import { jobDoubtError } from '../ledger/claim-errors.ts';
 import { listedJob, provableFrom, provableUntil } from '../ledger/proof-of-absence.ts';
-import { findJob, isJobId, nameOf } from '../run/job.ts';
+import { findJob, nameOf } from '../run/job.ts';
 import { apply, type Part, sentOf } from '../run/part.ts';
 import { needsFile, partsByJob, type RunRecord, statusOf } from '../run/record.ts';
 import { everyRun, knownRunsRoot, recordedRun } from '../run/recorded-runs.ts';
@@ -71,7 +71,7 @@ export const abandon = defineCommand({
  *   while it can still be proven whether the job has its file, and if it is not known whether its ledger is that of the key
  */
 async function releaseJob(context: Context, job: string): Promise<RunRow | undefined> {
-  if (!isJobId(job) || fs.existsSync(job)) return undefined;
+  if (job.startsWith('run-') || fs.existsSync(job)) return undefined;
   const client = await context.client();
   const shown = await tenantOfKey(client);
   const reading = new CommandLedger(context, { onlyReads: true });

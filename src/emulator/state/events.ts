@@ -14,6 +14,9 @@ import type {
 } from '../../schema/three-ds/values.ts';
 import type { ScenarioName } from '../seed/test-cards.ts';
 
+/** The form of the ids of jobs: UUIDs, or words without a known form. */
+export type JobIds = 'uuid' | 'plain';
+
 /** The events of the journal, by type, one per line. The state is a function of these events and the time. */
 interface Events {
   /** The first line: the origin of generated data. */
@@ -28,6 +31,8 @@ interface Events {
     /** The number of the tenant; 1 when absent. */
     readonly tenant?: number | undefined;
     readonly tenantId: string;
+    /** UUIDs when absent. */
+    readonly jobIds?: JobIds | undefined;
   };
   /** The sandbox's clock was moved: it is now `offset` ahead of the real one. */
   clock: { readonly offset: number };

@@ -8,7 +8,9 @@ import { apply, newWorld, type World } from './world.ts';
 const DEFAULT_LOG_COUNT = 3000;
 
 /** The options from which a new sandbox's data is generated. */
-export type Origins = Pick<SandboxOptions, 'seed' | 'logCount' | 'tenantType'> & { readonly tenant?: number };
+export type Origins = Pick<SandboxOptions, 'seed' | 'logCount' | 'tenantType' | 'jobIds'> & {
+  readonly tenant?: number;
+};
 
 /** The state that all sandbox processes of a directory share, kept up to date from the journal. */
 export class SandboxState {
@@ -60,11 +62,17 @@ export class SandboxState {
 
   #begin(): { fresh: boolean; events: JournalEvent[] } {
     prepareDirectory(this.#paths);
-    const { seed = DEFAULT_SEED, logCount: logs = DEFAULT_LOG_COUNT, tenantType = 'test', tenant } = this.#origins;
+    const {
+      seed = DEFAULT_SEED,
+      logCount: logs = DEFAULT_LOG_COUNT,
+      tenantType = 'test',
+      tenant,
+      jobIds,
+    } = this.#origins;
     const secret = randomBytes(32).toString('hex');
     const at = this.#realNow();
     const tenantId = newTenantId(seed, at);
-    this.#journal.begin({ type: 'start', at, seed, secret, logs, tenantType, tenant, tenantId });
+    this.#journal.begin({ type: 'start', at, seed, secret, logs, tenantType, tenant, tenantId, jobIds });
     const read = this.#journal.read();
     if (read === undefined) throw new Error(`no journal could be created in ${this.#paths.directory}`);
     return read;

@@ -34,13 +34,22 @@ export interface SetOutcome {
   readonly since: number;
 }
 
+/** Returns a job id that is no UUID. */
+function plainJobId(uuid: string): string {
+  return `job_${uuid.replaceAll('-', '').slice(0, 26).toUpperCase()}`;
+}
+
 /** Makes the world of a journal that contains only its first line. */
 export function newWorld(start: EventOf<'start'>): World {
   return {
     start,
     tenantId: start.tenantId,
     clockOffset: 0,
-    jobs: new Created(start, NAMESPACE.job, (entity) => ({ ...entity, uploads: 0 })),
+    jobs: new Created(start, NAMESPACE.job, (entity) => ({
+      ...entity,
+      id: start.jobIds === 'plain' ? plainJobId(entity.id) : entity.id,
+      uploads: 0,
+    })),
     audit: [],
     auditInOrder: true,
     tenantChanges: [],
@@ -145,7 +154,7 @@ class Created<Event extends CreationEvent, Item extends Entity<Event>> {
     const id = uuidOf(seed, this.#namespace, Math.floor(at / 2 ** 32), at % 2 ** 32, number);
     const item = this.#itemOf({ number, id, created });
     this.all.push(item);
-    this.#byId.set(id, item);
+    this.#byId.set(item.id, item);
   }
 
   find(id: string | undefined): Item | undefined {

@@ -46,7 +46,7 @@ export function resultObject(job: string): string {
 
 /** Returns the job of an object; undefined for a path that names none. */
 export function jobOfObject(path: string): string | undefined {
-  return /^\/store\/(?:requests|results)\/([0-9a-f-]{36})\.csv$/.exec(path)?.[1];
+  return /^\/store\/(?:requests|results)\/([0-9a-f-]{36}|job_[0-9A-F]{26})\.csv$/.exec(path)?.[1];
 }
 
 /** The permission that an address grants: one method on one object, until a time. */

@@ -115,7 +115,8 @@ function fileIn(directory: string, name: string): string {
 
 async function openWorkplace(options: Omit<SandboxOptions, 'directory'>): Promise<Workplace> {
   const directory = mkdtempSync(join(tmpdir(), 'svc-desk-'));
-  const sandbox = await startSandbox({ directory, logCount: 0, processingMs: 0, ...options });
+  const jobIds = process.env['JOB_IDS'] === 'plain' ? 'plain' : undefined;
+  const sandbox = await startSandbox({ directory, logCount: 0, processingMs: 0, jobIds, ...options });
   const home = new Home();
   onTestFinished(async () => {
     await sandbox.close();
