@@ -95,8 +95,9 @@ describe('svc sandbox exec', () => {
       ['--fault', '503@GET /logs:#2-3', '--fault', 'reset@GET /logs:#4'],
       node(ASK, '/logs', '/logs', '/logs', '/logs', '/nothing'),
     );
-    expect(stderr).toContain(
-      'the sandbox received 5 requests, 4 errors (503 × 2, no response × 1, 404 × 1), at most 5 in 1 s and 5 in 10 s',
+    // How many requests come within a second is up to the machine.
+    expect(stderr).toMatch(
+      /the sandbox received 5 requests, 4 errors \(503 × 2, no response × 1, 404 × 1\), at most [1-5] in 1 s and [1-5] in 10 s/,
     );
   });
 
