@@ -87,7 +87,7 @@ describe('a file that repeats rows', () => {
     rowOf(await desk.svc('au submit first.csv --cycle 2026-12'));
     const rest = await desk.svc('au submit r.csv --cycle 2026-12');
     expect(rowOf(rest)).toMatchObject({ rows: 3 });
-    expect(rest.stderr).toContain('1 of 3 rows of r.csv are in cycle 2026-12 already');
+    expect(rest.stderr).toContain('1 of 3 rows of r.csv is in cycle 2026-12 already');
     expect(desk.received()).toEqual([`${HEADER}\n${B}\n`, `${HEADER}\n${A}\n${C}\n`]);
   });
 
