@@ -1,7 +1,7 @@
 import { isInstalled } from '../base/files/names.ts';
 import type { System } from '../base/system.ts';
 
-/** The programs of the secret managers for which docs/keys.md has recipes. */
+/** The programs of the secret managers for which docs/settings.md has recipes. */
 export const SECRET_MANAGERS = ['secret-tool', 'pass', 'op', 'vault', 'aws', 'security'] as const;
 
 /** Returns the secret managers whose program is on the PATH. */

@@ -8,7 +8,7 @@ import type { Log } from '../../src/schema/log.ts';
 import { buildArchive, TENANT } from '../logs/archive/build.ts';
 import { type Block, readBlocks } from '../support/readme-blocks.ts';
 
-const PAGE = fileURLToPath(new URL('../../docs/archive-sql.md', import.meta.url));
+const PAGE = fileURLToPath(new URL('../../docs/formats.md', import.meta.url));
 const START = Date.UTC(2026, 0, 5, 20);
 const HOUR = 3_600_000;
 const OPERATIONS = ['create', 'read', 'update', 'delete'];

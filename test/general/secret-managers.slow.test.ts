@@ -10,7 +10,7 @@ import { startSandboxHere } from '../support/run-here.ts';
 import { type Finished, finished, Home, LAUNCHER } from '../support/svc.ts';
 
 const docs = fileURLToPath(new URL('../../docs/', import.meta.url));
-const recipes = readBlocks(readFileSync(join(docs, 'keys.md'), 'utf8'));
+const recipes = readBlocks(readFileSync(join(docs, 'settings.md'), 'utf8'));
 
 /** Programs in place of those that need an account or another system. They accept only what their manuals describe. */
 const STAND_INS: Readonly<Record<string, string>> = {
@@ -39,7 +39,7 @@ pass init svc@example.com > "$HOME/pass"`,
 
 function recipeOf(program: string): Block {
   const found = recipes.find(({ marks }) => marks[0] === program);
-  if (found === undefined) throw new Error(`docs/keys.md has no recipe for ${program}`);
+  if (found === undefined) throw new Error(`docs/settings.md has no recipe for ${program}`);
   return found;
 }
 

@@ -9,7 +9,7 @@ import { readBlocks } from '../support/readme-blocks.ts';
 import { openShellHome } from '../support/shell-home.ts';
 
 const docs = fileURLToPath(new URL('../../docs/', import.meta.url));
-const [blocks = [], ofMonth = []] = ['heartbeats.md', 'account-updater-in-ci.md'].map((name) =>
+const [blocks = [], ofMonth = []] = ['on-call.md', 'account-updater-in-ci.md'].map((name) =>
   readBlocks(readFileSync(join(docs, name), 'utf8')),
 );
 
