@@ -39,15 +39,6 @@ it.each([
   expect(['a', 'b', 'c', 'd', 'e'].map((token) => again.lineOf(token))).toEqual([2, 3, 4, 5, 6]);
 });
 
-it('a list of exclusions that was saved with CRLF and then got lines with LF has all its tokens', async () => {
-  const file = join(place(), 'closed.csv');
-  const saved = 'token,code,cycle,date\r\na,X,,\r\n';
-  const added = Array.from({ length: 40_000 }, (_, at) => `t${at},Y,,2026-01-05\n`);
-  writeFileSync(file, saved + added.join(''));
-  const list = await Exclusions.open(file);
-  expect([list.tokens, list.lineOf('t0'), list.lineOf('t39999')]).toEqual([40_001, 3, 40_002]);
-});
-
 it('a list of exclusions that another process changed meanwhile is not replaced', async () => {
   const file = join(place(), 'closed.csv');
   const list = await Exclusions.open(file);

@@ -1,0 +1,22 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { exactText, readExact } from '../../../src/base/json/exact.ts';
+import { objectText } from '../../support/json-text.ts';
+
+describe('an exact reading of JSON', () => {
+  it('R60: an exact reading of JSON gives what a parser gives, and says where that is not all', () => {
+    fc.assert(
+      fc.property(objectText, ({ plain }) => {
+        const parsed: unknown = JSON.parse(plain);
+        const { value, isLossy } = readExact(plain);
+        expect(JSON.parse(exactText(value))).toEqual(parsed);
+        // A lossless reading writes the same text as JSON. A member named __proto__ counts as a loss, because copies
+        // lose it.
+        const isSame = exactText(value) === JSON.stringify(parsed);
+        expect(isLossy || isSame).toBe(true);
+        expect(isLossy && JSON.stringify(parsed) === plain && !plain.includes('__proto__')).toBe(false);
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+});
