@@ -53,10 +53,10 @@ class Refresh {
   }
 
   async run(print: PrintRow): Promise<void> {
-    await requireRealResults(this.#context, this.#input.again);
     this.#input = await withLostRuns(this.#context, this.#directory, this.#input);
     const { export: typed, cycle, summarize, asksForCycle } = this.#input;
     const isNew = this.#directory.requests.length === 0;
+    if (isNew) await requireRealResults(this.#context, this.#input.again);
     const isBegun = this.#directory.requests.some(({ run }) => run !== undefined);
     if (asksForCycle && isBegun) await confirmCycle(this.#context, this.#directory);
     const exported = typed === undefined ? undefined : await openExport(this.#context, typed);
