@@ -1,6 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { TenantType } from '../schema/tenant.ts';
-import type { JobIds } from './state/events.ts';
 
 /** A hook before the sandbox: it responds itself, breaks the exchange, or lets it proceed. */
 export type Interceptor = (incoming: IncomingMessage, outgoing: ServerResponse, proceed: () => void) => void;
@@ -10,6 +9,9 @@ export type Feature = '3ds' | 'account-updater';
 
 /** The order of logs: newest first (`desc`) or oldest first. */
 export type LogOrder = 'desc' | 'asc';
+
+/** The form of the ids of jobs: UUIDs, or words without a known form. */
+export type JobIds = 'uuid' | 'plain';
 
 /** Whether a cursor fits any request for its list, or only one with the same filters and page size. */
 export type Cursors = 'any' | 'strict';

@@ -12,10 +12,8 @@ import type {
   WhitelistSource,
   WhitelistStatus,
 } from '../../schema/three-ds/values.ts';
+import type { JobIds } from '../options.ts';
 import type { ScenarioName } from '../seed/test-cards.ts';
-
-/** The form of the ids of jobs: UUIDs, or words without a known form. */
-export type JobIds = 'uuid' | 'plain';
 
 /** The events of the journal, by type, one per line. The state is a function of these events and the time. */
 interface Events {
