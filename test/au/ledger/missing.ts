@@ -13,7 +13,7 @@ export const DAY_MS = 24 * HOUR_MS;
 
 export const UNKNOWN = '00000000-0000-4000-8000-000000000000';
 
-export const NOT_FOUND = refuseWith(404, '{"title":"Not Found","status":404}');
+const NOT_FOUND = refuseWith(404, '{"title":"Not Found","status":404}');
 
 /** Lets the service show no job that is read by its id. */
 export const hideJobs: Fault = (incoming, outgoing, proceed) => {

@@ -7,7 +7,7 @@ import { FakeClock } from '../../support/clock.ts';
 
 export const HEADER = 'token,expiration_year,expiration_month,merchant_id';
 
-export const NOW = '2026-11-28T12:00:00Z';
+const NOW = '2026-11-28T12:00:00Z';
 
 export const COUNT = 40;
 
@@ -16,7 +16,7 @@ export function uuid(at: number): string {
 }
 
 /** The expirations of the rows: each month of the years 2027 and 2028, beginning with 06/27. */
-export function dateOf(at: number): { readonly year: string; readonly month: string } {
+function dateOf(at: number): { readonly year: string; readonly month: string } {
   return { year: String(27 + (Math.trunc(at / 12) % 2)), month: String(((at + 5) % 12) + 1).padStart(2, '0') };
 }
 

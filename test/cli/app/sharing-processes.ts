@@ -9,7 +9,7 @@ export const REQUEST: PacedRequest = { key: 'management', path: '/logs', secret:
 
 export const quiet = (): void => undefined;
 
-export class RacedLedger extends SharedRateLedger {
+class RacedLedger extends SharedRateLedger {
   beforeAdd: (() => void)[] = [];
 
   override add(request: PacedRequest, entry: LedgerEntry): void {

@@ -16,7 +16,7 @@ export type Entry = z.infer<typeof SHAPE>;
 
 export const GOOD: Entry = { id: 'a', status: 'pending', count: 3, inner: { name: 'n', tags: ['x', 'y'] } };
 
-export const REQUEST: ApiRequest<Entry> = { method: 'GET', path: '/things/1', key: 'private', shape: SHAPE };
+const REQUEST: ApiRequest<Entry> = { method: 'GET', path: '/things/1', key: 'private', shape: SHAPE };
 
 export const FACTS = {
   request: REQUEST,

@@ -28,6 +28,6 @@ export async function place(
   };
 }
 
-export function words(line: string): string[] {
+function words(line: string): string[] {
   return (line.match(/'[^']*'|\S+/g) ?? []).map((word) => word.replaceAll("'", ''));
 }

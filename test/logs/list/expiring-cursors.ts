@@ -3,7 +3,7 @@ import type { LogFilter } from '../../../src/client/api/logs.ts';
 import { CursorRefused, type PageOptions, Pages } from '../../../src/client/api/pages.ts';
 import type { Log } from '../../../src/schema/log.ts';
 
-export const START = Date.UTC(2026, 0, 5, 12);
+const START = Date.UTC(2026, 0, 5, 12);
 
 /** Logs in a fixed order, whose cursors live for a given number of pages. */
 export function logs(all: readonly Log[], pagesPerCursor: number): { list: typeof list; readonly expired: number } {
