@@ -6,7 +6,7 @@ const PART: Part = ['new_actors', 'Actors not seen before', 'no new actors'];
 
 it.each([
   [[], 30, 'no new actors', 'skipped'],
-  [null, 3, 'skipped: the archive covers 3 of the 30 days before', 'no new actors'],
+  [null, 3, 'skipped: 7 of the 30 days before are needed, 3 are archived', 'no new actors'],
   [null, 30, 'skipped: too many different ones to compare', 'no new actors'],
 ])('the page of a review with the rows %j and %i days before says %j', (rows, days, words, others) => {
   const findings = { new_actors: rows, past_days: days, findings: {} } as unknown as Findings;
