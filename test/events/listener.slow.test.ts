@@ -1,8 +1,8 @@
 import { afterAll, afterEach, expect, it } from 'vitest';
 import { systemClock } from '../../src/base/system.ts';
 import { Listener, type ListenOptions } from '../../src/events/listener.ts';
-import { type AcceptedEvent, type ListenerEvent } from '../../src/events/sinks.ts';
-import { FaultServer } from '../support/fault-server.ts';
+import type { AcceptedEvent, ListenerEvent } from '../../src/events/sinks.ts';
+import type { FaultServer } from '../support/fault-server.ts';
 import { delivery, ownDirectory, post } from './support.ts';
 
 const directory = ownDirectory();

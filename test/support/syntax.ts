@@ -33,7 +33,7 @@ export function textOf(node: unknown): string | undefined {
 }
 
 function collect(value: object, nodes: Node[]): void {
-  if (!Array.isArray(value) && 'type' in value && typeof value.type === 'string') nodes.push(value as Node);
+  if (!Array.isArray(value) && 'type' in value && typeof value.type === 'string') nodes.push(value);
   for (const child of Object.values(value)) {
     if (typeof child === 'object' && child !== null) collect(child, nodes);
   }

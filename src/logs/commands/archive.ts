@@ -117,13 +117,7 @@ export const archive = defineCommand({
   async run(context, input) {
     const location = locationOf(input);
     const print = await recordPrinter(context, archiveView);
-    const [
-      { runArchive },
-      { rememberArchive },
-      { Retention },
-      { DEFAULT_OVERLAP_MS, DEFAULT_RETENTION_MS },
-      { serviceOf },
-    ] = await Promise.all([
+    const [{ runArchive }, { rememberArchive }, { Retention }, defaults, { serviceOf }] = await Promise.all([
       import('../archive/archive.ts'),
       import('../archive/place.ts'),
       import('../archive/retention.ts'),
@@ -134,17 +128,15 @@ export const archive = defineCommand({
     const store = await openArchive(context, location, { signal: grace.signal });
     if (input.dryRun) return showOld(context, store, input.keep);
     const service = serviceOf(context);
-    const { keep, retention: retentionMs = DEFAULT_RETENTION_MS } = input;
+    const { keep, retention: retentionMs = defaults.DEFAULT_RETENTION_MS } = input;
     const notices = new ArchiveNotices(context);
-    const warnApart = (apartMs: number): void => context.notices.warn(clocksApart(apartMs));
-    const warnFailure = ({ message }: SvcError): void => context.notices.warn(`--keep: ${message}`);
-    const retention = keep === undefined ? undefined : new Retention(keep, byOf(context), warnApart, warnFailure);
+    const retention = keep === undefined ? undefined : new Retention(keep, byOf(context), ...warningsOf(context));
     const run = await runArchive(store, () => context.client(), {
       service,
       since: input.since,
       follow: input.follow,
       everyMs: input.every ?? DEFAULT_EVERY_MS,
-      overlapMs: input.overlap ?? DEFAULT_OVERLAP_MS,
+      overlapMs: input.overlap ?? defaults.DEFAULT_OVERLAP_MS,
       retentionMs,
       retention,
       onNew: () => requireNew(context, store, input, retentionMs),
@@ -171,6 +163,11 @@ export const archive = defineCommand({
     return check(run, input, { archive: store.name, marginBeforeMs, retention });
   },
 });
+
+/** Returns what warns of clocks that are apart, and of a failure to drop old segments. */
+function warningsOf({ notices }: Context): [apart: (ms: number) => void, failure: (error: SvcError) => void] {
+  return [(apartMs) => notices.warn(clocksApart(apartMs)), ({ message }) => notices.warn(`--keep: ${message}`)];
+}
 
 function byOf({ system }: Context): string {
   return operatorText(operatorOf(system));

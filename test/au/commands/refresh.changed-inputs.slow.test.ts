@@ -12,12 +12,13 @@ const outcomeOf = (token: string): string | undefined => inventedCard(SEED, toke
 const UNCHANGED = UUIDS.filter((token) => outcomeOf(token) === undefined);
 const WARNED = UUIDS.find((token) => outcomeOf(token) === 'WRN_CONTACT_CARDHOLDER') ?? '';
 
+/** A service that invents results and does not say so. */
+const saysNothing: Interceptor = (incoming, outgoing, proceed) =>
+  incoming.url === '/sandbox/key' ? outgoing.writeHead(404).end() : proceed();
+
 /** A desk that refreshes an export of these tokens, and reads the files of its cycle. */
 async function openRefresh() {
-  // A service that invents results and does not say so.
-  const intercept: Interceptor = (incoming, outgoing, proceed) =>
-    incoming.url === '/sandbox/key' ? outgoing.writeHead(404).end() : proceed();
-  const desk = await openQuickDesk({ acceptTokens: true, seed: SEED, intercept });
+  const desk = await openQuickDesk({ acceptTokens: true, seed: SEED, intercept: saysNothing });
   const refresh = (tokens: readonly string[], ...words: string[]): Promise<HereResult> =>
     refreshTo(tokens, '--next', ...words);
   const refreshTo = (tokens: readonly string[], ...words: string[]): Promise<HereResult> => {

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { KNOWN_RATES, Pacer } from '../../../src/client/http/pacer.ts';
+import { KNOWN_RATES, type Pacer } from '../../../src/client/http/pacer.ts';
 import { Machine, REQUEST, quiet } from './sharing-processes.ts';
 
 describe('processes that share a key', () => {

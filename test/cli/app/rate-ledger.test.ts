@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { Pacer } from '../../../src/client/http/pacer.ts';
+import type { Pacer } from '../../../src/client/http/pacer.ts';
 import { Machine, REQUEST, quiet } from './sharing-processes.ts';
 
 function openMachine(): Machine {

@@ -9,6 +9,9 @@ it('a short id of several ids is refused with all of them, and one that is an id
   expect(refused).toMatchObject({ code: 'usage', hint: `Nothing was done. Give one of these: ${ids.join(', ')}` });
   expect(await wholeId(context, '0a1b2c3d', async () => [...ids, '0a1b2c3d'])).toBe('0a1b2c3d');
   expect(await wholeId(context, '0A1B2C3D', async () => ids.slice(1))).toBe(ids[1]);
-  const unreadable = (): Promise<never> => Promise.reject(new SvcError('forbidden', 'no'));
   expect(await wholeId(context, '0a1b2c3d', unreadable)).toBe('0a1b2c3d');
 });
+
+function unreadable(): Promise<never> {
+  return Promise.reject(new SvcError('forbidden', 'no'));
+}
