@@ -8,7 +8,6 @@ import type { Rereadable } from '../results/reconcile.ts';
 import { rowsOfParts } from '../results/rows-of-job.ts';
 import { PartRows, rowNumbersOf } from '../results/rows-of-request.ts';
 import type { Part } from '../run/part.ts';
-import { readableRequest } from '../run/request-copy.ts';
 import { partsByJob, type RunRecord, statusOf } from '../run/record.ts';
 import type { RunDirectory } from '../run/run-directory.ts';
 import { holdRun } from '../run/verdict.ts';
@@ -21,8 +20,8 @@ export interface CycleResults {
   readonly path: string;
   readonly sha256: string;
   readonly bytes: number;
-  /** The files that its rows are from, oldest first. */
-  readonly jobs: readonly JobResults[];
+  /** Returns the files that its rows are from, oldest first. */
+  readonly jobs: () => Promise<readonly JobResults[]>;
   /** The hash of each request's own results, by the place of the request. */
   readonly of: ReadonlyMap<number, string>;
   /** Whether a token may have more results than rows: a job of an earlier build may have it for several merchants. */
@@ -61,15 +60,15 @@ export async function cycleResults(context: Context, directory: RefreshDirectory
     record: found.at(-1)?.run.record,
   };
   if (lost.length === 0 && found.length === 1 && first)
-    return { ...(await sizedFile(first)), jobs: await resultsByJob(context, found), ...joined };
+    return { ...(await sizedFile(first)), jobs: () => resultsByJob(context, directory, found), ...joined };
   const whole = lost.length === 0 ? [] : [await resultsOfCycle(context, directory, lost)];
   const isNew = found.some(({ place, sha256 }) => directory.requests[place]?.report_of !== sha256);
-  if (whole[0] && !isNew) return { ...(await sizedFile(whole[0])), jobs: whole, ...joined };
-  const jobs = [...whole, ...(await resultsByJob(context, found))];
+  if (whole[0] && !isNew) return { ...(await sizedFile(whole[0])), jobs: async () => whole, ...joined };
+  const jobs = [...whole, ...(await resultsByJob(context, directory, found))];
   const path = await openSpool(context);
   const rows = await numberedRows(context, directory, [...of.keys()], jobs);
   const files = jobs.map(({ file }) => file);
-  return { path, ...(await mergeResults(files, path, { overwrite: true, rows })), jobs, ...joined };
+  return { path, ...(await mergeResults(files, path, { overwrite: true, rows })), jobs: async () => jobs, ...joined };
 }
 
 async function sizedFile({ file, sha256 }: Pick<RunResults, 'file' | 'sha256'>) {
@@ -116,11 +115,15 @@ async function resultsOfRun(context: Context, run: RunDirectory) {
 }
 
 /** Returns the results of the jobs of some runs. Several runs may have rows of one job, which has its results once. */
-async function resultsByJob(context: Context, found: readonly RunResults[]): Promise<readonly JobResults[]> {
+async function resultsByJob(
+  context: Context,
+  directory: RefreshDirectory,
+  found: readonly RunResults[],
+): Promise<readonly JobResults[]> {
   const jobs = new Map<string, { readonly file: string; readonly rows: Rereadable[] }>();
-  for (const { run, file } of found) {
-    const request = await readableRequest(context, run);
-    const whole = request === undefined ? [] : [await fileSource(request)];
+  for (const { place, run, file } of found) {
+    const requests = (await findRequests(context, directory, [place])) ?? [];
+    const whole = await Promise.all(requests.map((path) => fileSource(path)));
     if (run.record.pruned_at !== undefined) jobs.set(run.record.id, { file, rows: whole });
     else
       for (const parts of partsByJob(run.record.parts.filter(({ state }) => state === 'downloaded'))) {

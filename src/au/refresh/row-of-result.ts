@@ -37,7 +37,7 @@ export async function rowOfResult(
   const requests = await Promise.all((paths ?? []).map((request) => fileSource(request)));
   const rows = await RequestsByToken.of(requests);
   const several = await rows.withSeveralRows(requests);
-  const known = several.size === 0 ? new Map<string, readonly RowPlace[]>() : await rowsByJob(jobs, several);
+  const known = several.size === 0 ? new Map<string, readonly RowPlace[]>() : await rowsByJob(await jobs(), several);
   const repeated =
     mayHaveMore || paths === undefined ? await repeatedResults(await fileSource(path)) : new Set<string>();
   const taken = new Map<string, number>();

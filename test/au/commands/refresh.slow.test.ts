@@ -226,6 +226,19 @@ describe('the files of a whole cycle', () => {
     expect(readFileSync(desk.home.file(`.local/state/svc/runs/${first}/results.csv`), 'utf8')).toBe(own);
   });
 
+  it('the files of a whole cycle have all results where the copy of a request that its run keeps is damaged', async () => {
+    const { desk, refresh, read } = await openRefresh();
+    writeFileSync(desk.home.file('export.csv'), exportOf(ROWS.slice(0, 20)));
+    expect(await refresh(...ENOUGH)).toMatchObject({ code: 0 });
+    const before = tokensIn(read('results.csv'));
+    const [run = ''] = desk.runIds();
+    writeFileSync(desk.home.file(`.local/state/svc/runs/${run}/run-request.csv`), 'damaged');
+    writeFileSync(desk.home.file('export.csv'), exportOf(ROWS.slice(20), MORE));
+    const both = await refresh('--add', ...ENOUGH);
+    expect([both.code, rowOf(both)['rows']], both.stderr).toEqual([0, ROWS.length + 1]);
+    expect(tokensIn(read('results.csv'))).toEqual(expect.arrayContaining(before));
+  });
+
   it('the files of a whole cycle have the results of a token for each merchant, also from two requests', async () => {
     const { desk, read } = await openRefresh();
     const [token = '', year = '', month = ''] = exampleRequestFile().split('\n')[1]?.split(',') ?? [];
