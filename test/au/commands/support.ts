@@ -54,7 +54,7 @@ export interface Workplace {
   readonly record: (run: string) => RunRecord;
   /** Changes a record on the disk. */
   readonly change: (run: string, edit: (record: RecordOnDisk) => void) => void;
-  /** Removes a run's copy of its request file. Runs of earlier versions have no copy. */
+  /** Removes a run's copy of its request file. */
   readonly removeCopy: (run: string) => void;
 }
 

@@ -55,7 +55,7 @@ describe('svc au resume', () => {
     expect(desk.uploads()).toBe(1);
   });
 
-  it('svc au resume says why a run of an earlier version, which has no copy of its file, cannot go on, and continues with the others', async () => {
+  it('svc au resume says why a run that lost the copy of its file cannot go on, and continues with the others', async () => {
     await desk.svc('au submit tokens.csv');
     writeFileSync(home.file('more.csv'), MORE);
     await desk.svc('au submit more.csv');
@@ -65,7 +65,7 @@ describe('svc au resume', () => {
     desk.removeCopy(stuck);
     const { code, stderr } = await desk.svc('au resume');
     expect(code).toBe(1);
-    expect(stderr).toContain('more.csv does not exist');
+    expect(stderr).toContain('has parts to upload, and no copy of its request file');
     expect(existsSync(home.file('tokens.results.csv'))).toBe(true);
     // With the file under its new name, the run goes on.
     expect(await desk.svc('au submit moved.csv')).toMatchObject({ code: 0 });
