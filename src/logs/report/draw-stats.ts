@@ -118,8 +118,10 @@ function barLines(
     return `  ${label}  ${numbers}${bar === '' ? '' : `  ${context.palette.accent(bar)}`}`;
   });
   const left = rows.slice(MAX_BARS).reduce((sum, { count }) => sum + count, 0);
-  if (left > 0)
-    lines.push(`  and ${rows.length - MAX_BARS} more, with ${countText(left, 'entry')} (-o csv shows them)`);
+  if (left > 0) {
+    const more = `and ${rows.length - MAX_BARS} more, with ${countText(left, 'entry')} (-o csv shows them)`;
+    lines.push(...wrapWords(more, columns - 2).map((line) => `  ${line}`));
+  }
   const title = rest === undefined ? TITLES[by] : `${TITLES[by]} (share of all, and of the rest)`;
   return [...wrapWords(title, columns), ...lines];
 }

@@ -57,16 +57,17 @@ it.each(['search', 'stats'])(
   },
 );
 
-it.each(['search', 'stats', 'access'])(
+it.each(['search', 'stats', 'review --access'])(
   'svc logs %s --strict names another run of the archive only where it can add what is missing',
   async (command) => {
     const now = END + 3 * DAY;
     const asksFor = async (commits: readonly Commit[], since: string) => {
       const { top } = await buildArchive(BEGIN, commits);
       const clock = new FakeClock({ start: now });
-      const { code, stderr } = await svcHere(['logs', command, top, '--since', since, '--strict', '-o', 'json'], {
-        clock,
-      });
+      const { code, stderr } = await svcHere(
+        ['logs', ...command.split(' '), top, '--since', since, '--strict', '-o', 'json'],
+        { clock },
+      );
       const next = String(errorIn({ stderr })['next']);
       const followed = next.includes(' verify ') ? await svcHere(next.split(' ').slice(1), { clock }) : { code: 0 };
       return [code, /^svc logs (\w+)/.exec(next)?.[1], followed.code];
