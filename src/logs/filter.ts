@@ -119,7 +119,7 @@ export class RequestedEntity {
   }
 }
 
-/** The service may use any words, so only so many are kept. */
+/** The most words of the service that are kept, which may be any. */
 const MOST_KEPT = 1_000;
 
 type Words = Pick<
