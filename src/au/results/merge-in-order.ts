@@ -19,7 +19,8 @@ interface Head {
 
 /**
  * Merges the results of jobs into one file, in the order of the rows of the request, without the rows of other requests.
- * `rows` are those of each part. Where two files have a result of the same row, that of the later one counts. A file that has its rows in that order is read row by row; the rows of any other are sorted in memory first.
+ * `rows` are those of each part. Where two files have a result of the same row, that of the later one counts. A file that has
+ * its rows in that order is read row by row; the rows of any other are sorted in memory first.
  */
 export async function* mergedInOrder(parts: readonly string[], rows: readonly PartRows[]): AsyncGenerator<string> {
   const extra = await extraColumns(parts);
@@ -36,8 +37,10 @@ export async function* mergedInOrder(parts: readonly string[], rows: readonly Pa
     const first = heads.reduce((least, head, at) => (head.number <= (heads[least]?.number ?? 0) ? at : least), 0);
     const head = heads[first];
     if (head === undefined) break;
-    if (head.number !== last?.number || head.file === last.file) lines.push(resultLine(head.row, extra));
-    last = head;
+    if (head.number !== last?.number || head.file === last.file) {
+      lines.push(resultLine(head.row, extra));
+      last = head;
+    }
     if (lines.length === LINES_AT_ONCE) {
       yield lines.join('');
       lines = [];

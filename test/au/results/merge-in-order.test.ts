@@ -85,7 +85,8 @@ describe('results of several jobs', () => {
     const whole = request(['a', 'b', 'c']);
     const rows = await rowsOf(whole, whole);
     const later = lineOf('b').replace(/,$/, ',LATER');
-    const files = [results(['a', 'b', 'c']), file([RESULT_HEADER, later, ''].join('\n'))];
+    // The job of an earlier build may have several results of the token.
+    const files = [results(['a', 'b', 'b', 'c']), file([RESULT_HEADER, later, ''].join('\n'))];
     let text = '';
     for await (const piece of mergedInOrder(files, [rows, rows])) text += piece;
     expect(text.trimEnd().split(/\r?\n/)).toEqual([RESULT_HEADER, lineOf('a'), later, lineOf('c')]);
