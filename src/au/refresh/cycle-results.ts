@@ -153,16 +153,11 @@ function mayHaveTokenTwice({ joined }: Part): boolean {
 }
 
 /** Returns the hash of the results of the whole cycle; undefined if their file is not as the refresh wrote it. */
-async function wholeResults(directory: RefreshDirectory): Promise<string | undefined> {
+export async function wholeResults(directory: RefreshDirectory): Promise<string | undefined> {
   const { results, steps } = directory;
   const sha256 = await hashIfReadable(directory.resolve(results));
   const isWhole = sha256 !== undefined && steps.reported !== undefined && directory.written(results).includes(sha256);
   return isWhole ? sha256 : undefined;
-}
-
-/** Tells whether the file of the whole cycle is as the refresh wrote it, with the results of all requests so far. */
-export async function hasResults(directory: RefreshDirectory): Promise<boolean> {
-  return (await wholeResults(directory)) !== undefined;
 }
 
 function lostResults(directory: RefreshDirectory, place: number): SvcError {

@@ -10,7 +10,7 @@ import { worstOf } from '../run/verdict.ts';
 import type { RunDirectory } from '../run/run-directory.ts';
 import { describeRun, summaryTitle } from '../wait/describe-run.ts';
 import { confirmCycle } from './confirm-cycle.ts';
-import { cycleResults, hasResults } from './cycle-results.ts';
+import { cycleResults, wholeResults } from './cycle-results.ts';
 import { type Concluded, CycleSteps } from './cycle-steps.ts';
 import { withOptionsOfEarlier } from './earlier-options.ts';
 import { openExport } from './export.ts';
@@ -133,7 +133,7 @@ class Refresh {
       const recorded = await runHere(this.#context, run);
       // The operator decided that an abandoned run gets nothing more.
       if (recorded && (known.report_of !== undefined || statusOf(recorded.record) === 'abandoned')) continue;
-      const isReported = known.report_of !== undefined && (await hasResults(this.#directory));
+      const isReported = known.report_of !== undefined && (await wholeResults(this.#directory)) !== undefined;
       // Results that are joined with new ones are read by job again, because the file of the whole cycle names no job.
       if (isReported && this.#directory.requests[place]?.report_of !== undefined) continue;
       if (!isReported) known.report_of = undefined;
