@@ -25,6 +25,14 @@ export function openClaims(ledgers: string, tenant: string | undefined): OpenCla
     .flatMap(claimsIn);
 }
 
+/** Returns the open claims of all ledgers that this machine has seen below a directory. */
+export function openClaimsIn(ledgers: string): OpenClaim[] {
+  return namesIn(ledgers)
+    .flatMap((name) => placesOf(path.join(ledgers, name)))
+    .flatMap((top) => namesIn(path.join(top, 'cycles')).map((name) => path.join(top, 'cycles', name)))
+    .flatMap(claimsOfCycle);
+}
+
 /** Returns the open claims of the ledgers that only this machine has, except those of the embedded sandbox. */
 export function ownOpenClaims(ledgers: string): OpenClaim[] {
   return namesIn(ledgers)
@@ -47,19 +55,48 @@ export function cyclesSeen(ledgers: string): string[] {
   return tops.flatMap((top) => namesIn(path.join(top, 'cycles'))).filter((name) => !/^(?:file|old)-/.test(name));
 }
 
+/** A job with its cycle and file, as the ledger has them. */
+export interface SeenClaim {
+  readonly job: string;
+  /** Null for a file without a cycle. */
+  readonly cycle: string | null;
+  readonly file: string;
+}
+
+/** Returns the jobs that this machine has seen in the newest cycles of its ledgers. */
+export function claimsSeen(ledgers: string): SeenClaim[] {
+  const tops = [ledgers, path.join(ledgers, 'sandbox')].flatMap((root) =>
+    namesIn(root).flatMap((name) => placesOf(path.join(root, name))),
+  );
+  return tops.flatMap(newestCycles).flatMap((cycle) => {
+    const name = path.basename(cycle);
+    return entriesOf(cycle).flatMap(({ kind, job, file }) => {
+      const named = isObject(file) ? file['name'] : undefined;
+      if (kind !== 'claim' || typeof job !== 'string' || typeof named !== 'string') return [];
+      return [{ job, cycle: /^file-/.test(name) ? null : name, file: named }];
+    });
+  });
+}
+
 function claimsIn(top: string): OpenClaim[] {
+  return newestCycles(top).flatMap(claimsOfCycle);
+}
+
+function newestCycles(top: string): string[] {
   const cycles = path.join(top, 'cycles');
   const newest = namesIn(cycles).map((name) => path.join(cycles, name));
-  return newest
-    .toSorted((a, b) => changedAt(b) - changedAt(a))
-    .slice(0, MOST_CYCLES)
-    .flatMap(claimsOfCycle);
+  return newest.toSorted((a, b) => changedAt(b) - changedAt(a)).slice(0, MOST_CYCLES);
+}
+
+function entriesOf(cycle: string): Readonly<Record<string, unknown>>[] {
+  return namesIn(cycle)
+    .filter((one) => /^\d{8}\.json$/.test(one))
+    .map((name) => entryIn(path.join(cycle, name)));
 }
 
 function claimsOfCycle(cycle: string): OpenClaim[] {
   const open = new Map<string, OpenClaim>();
-  for (const name of namesIn(cycle).filter((one) => /^\d{8}\.json$/.test(one))) {
-    const entry = entryIn(path.join(cycle, name));
+  for (const entry of entriesOf(cycle)) {
     const { kind, job, at, delivered } = entry;
     if (typeof job !== 'string' || delivered === false) continue;
     if (kind !== 'claim') open.delete(job);

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { checkRequestFile } from '../../src/au/request/check-request-file.ts';
-import type { RunEvent } from '../../src/au/run/job.ts';
+import type { JobEvent } from '../../src/au/run/job.ts';
 import type { RunDirectory } from '../../src/au/run/run-directory.ts';
 import { beginRun } from '../../src/au/send/begin-run.ts';
 import { uploadToJob } from '../../src/au/send/upload.ts';
@@ -26,7 +26,7 @@ export interface Bench {
   readonly ledger: MemoryLedger;
   /** A request file with tokens of the sandbox. */
   readonly file: string;
-  readonly events: RunEvent[];
+  readonly events: JobEvent[];
   readonly abort: AbortController;
   path(name: string): string;
   /** Returns the number of uploads that the store accepted. */
@@ -106,7 +106,7 @@ export async function planRun(bench: Bench, parts: number): Promise<RunDirectory
 /** Creates a job, uploads the bench's file to it, and returns its id. */
 export async function submitFile({ client, file, events }: Bench): Promise<string> {
   const job = await client.accountUpdater.create();
-  const onEvent = (event: RunEvent): void => void events.push(event);
+  const onEvent = (event: JobEvent): void => void events.push(event);
   await uploadToJob(client, job, await fileSource(file), { onEvent });
   events.length = 0;
   return job.id;

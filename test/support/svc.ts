@@ -17,7 +17,7 @@ export interface Finished {
 }
 
 /** The options of a run of the tool. */
-export interface RunOptions {
+export interface JobOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Runs the tool without root's right to write where file modes forbid it; see {@link CAN_OBEY_MODES}. */
   readonly obeysModes?: boolean;
@@ -40,7 +40,7 @@ export class Home {
   readonly path = mkdtempSync(join(tmpdir(), 'svc-home-'));
 
   /** Runs the tool to its end. */
-  async svc(argv: readonly string[], options: RunOptions = {}): Promise<Finished> {
+  async svc(argv: readonly string[], options: JobOptions = {}): Promise<Finished> {
     const child = this.start(argv, options);
     child.stdin.on('error', () => undefined);
     child.stdin.end(options.input ?? '');
@@ -50,7 +50,7 @@ export class Home {
   /** Starts the tool and leaves it running; its input stays open. */
   start(
     argv: readonly string[],
-    options: Pick<RunOptions, 'env' | 'obeysModes' | 'under'> = {},
+    options: Pick<JobOptions, 'env' | 'obeysModes' | 'under'> = {},
   ): ChildProcessByStdio<Writable, Readable, Readable> {
     const before = options.obeysModes === true && IS_ROOT ? WITHOUT_OVERRIDE : (options.under ?? []);
     const [program = '', ...words] = [...before, process.execPath, LAUNCHER, ...argv];

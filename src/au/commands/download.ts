@@ -1,76 +1,49 @@
 import { isSvcError, SvcError } from '../../base/errors.ts';
+import { copyFlushed } from '../../base/files/durable.ts';
 import { inspectTarget } from '../../base/files/target.ts';
 import { type Context, defineCommand } from '../../cli/app/command.ts';
 import { option } from '../../cli/app/hint.ts';
 import { argument, flag, value, writing } from '../../cli/app/parameter.ts';
 import { recordPrinter } from '../../cli/app/print.ts';
-import { text } from '../../cli/app/value-parsers.ts';
+import { text, textToSend } from '../../cli/app/value-parsers.ts';
 import { simpleColumns, type View } from '../../cli/output/view.ts';
-import { copyOut, openSpool } from '../request/spool-output.ts';
-import {
-  deliverResults,
-  enterDelivery,
-  noteUncompared,
-  refetchOutdated,
-  requireDestination,
-  whyNotCompared,
-} from '../wait/deliver.ts';
-import { tenantOfKey } from '../run/tenant-proof.ts';
+import { enterDelivery } from '../jobs/file-jobs.ts';
+import { jobRequest } from '../jobs/job-view.ts';
+import { showJobs } from '../jobs/show-progress.ts';
+import { tenantOfKey } from '../jobs/tenant-of-key.ts';
+import { resumable } from '../jobs/verdict.ts';
 import { CommandLedger } from '../ledger/command-ledger.ts';
-import {
-  acceptUnproven,
-  checksOf,
-  downloadResults,
-  invalidateResults,
-  LATE_MS,
-  refetchResults,
-} from '../results/download.ts';
-import type { Destination } from '../results/merge.ts';
 import { explainMissing } from '../ledger/missing-job.ts';
-import { jobRequest } from '../run/job-view.ts';
-import { deliverFixFile } from '../wait/fix-file.ts';
-import { pollRun } from '../wait/poll-run.ts';
-import type { ResultsFile } from '../run/part.ts';
-import { areCompared, isUntouched, statusOf } from '../run/record.ts';
-import { refuseRequests } from '../run/own-requests.ts';
-import { jobsOf, namedRun, recordedRuns, silentRuns } from '../run/recorded-runs.ts';
-import { readableRequest, repairCopy } from '../run/request-copy.ts';
-import type { RunDirectory } from '../run/run-directory.ts';
-import { unfinishedError } from '../run/run-errors.ts';
-import { resultsPath } from '../run/run-view.ts';
-import { runWord } from '../run/run-word.ts';
-import { showRun } from '../send/show-progress.ts';
-import { settleUploads } from '../send/upload-parts.ts';
-import { holdRun, resumable, verdictOf } from '../run/verdict.ts';
+import { copyOut, openSpool } from '../request/spool-output.ts';
+import { downloadResults, LATE_MS, type ResultsChecks } from '../results/download.ts';
+import { checksOf } from '../results/job-results.ts';
+import { deliverResults, type Destination, type ResultsFile } from '../results/merge.ts';
 import { wholeJobId } from '../whole-job-id.ts';
 
-type Downloaded = ResultsFile & { readonly compared: boolean };
-
-/** The results of a run or of a job; the other one is null. */
-interface DownloadRow extends Downloaded {
-  readonly run: string | null;
-  readonly job: string | null;
+interface DownloadRow extends ResultsFile {
+  readonly job: string;
+  /** Whether each result was matched with a row that was sent. */
+  readonly compared: boolean;
 }
 
 const downloadView: View<DownloadRow> = {
   name: 'download',
-  fields: ['run', 'job', 'file', 'bytes', 'sha256', 'compared'],
-  columns: simpleColumns({ run: 'id', job: 'id', file: 'text', bytes: 'number', sha256: 'id' }),
+  fields: ['job', 'file', 'bytes', 'sha256', 'compared'],
+  columns: simpleColumns({ job: 'id', file: 'text', bytes: 'number', sha256: 'id' }),
 };
 
 interface DownloadOptions extends Destination {
-  /** Whether to accept kept results that are not proven complete. */
+  /** Whether to accept results that are not proven complete. */
   readonly acceptUnproven: boolean;
 }
 
 export const download = defineCommand({
   description:
-    'The results of a job are written byte for byte; those of a run are joined in the order of its request. A file is put in place only when it is verified; otherwise it is downloaded again, three times in all.',
+    'The results of a job are written byte for byte. A file is put in place only when it is verified; otherwise it is downloaded again, three times in all. The results of a whole file come with svc au submit, those of a cycle with svc au resume.',
   details:
-    'A file is verified by its MD5 or its length, its header and columns, and, if the request can still be read, by when each token was requested.',
+    'A file is verified by its MD5 or its length, its header and columns, and, if this machine sent the rows, by when each token was requested.',
   examples: [
     ['svc au download 5f0c… --out results.csv', 'an interrupted transfer is resumed'],
-    ['svc au download run-20260131-0a1b2c3d-4e5f', 'every part of a run, as one file'],
     ['svc au download 5f0c… --out - | gzip > results.csv.gz', 'to standard output, once it is whole'],
   ],
   permissions: ['account-updater:job:read'],
@@ -83,83 +56,87 @@ export const download = defineCommand({
   ],
   fields: downloadView.fields,
   parameters: {
-    of: argument('<job|run>', 'id of a job, or id or directory of a run', runWord),
+    job: argument('<job>', 'id of a job', textToSend),
     out: writing(value('--out <file|->', 'where to write, or - for standard output (default: results.csv)', text)),
-    force: flag('--force', 'replace a file that exists; for a run, download it all again'),
+    force: flag('--force', 'replace a file that exists'),
     acceptUnproven: flag('--accept-unproven', 'accept results that were the same each time though a check fails'),
   },
-  async run(context, { of, out, ...how }) {
+  async run(context, { job: typed, out = 'results.csv', ...how }) {
     const print = await recordPrinter(context, downloadView);
-    const run = await namedRun(context, of);
-    const id = run ? of : await wholeJobId(context, of);
-    const options = { out: out ?? (run ? resultsPath(context, run.record) : 'results.csv'), ...how };
-    await requireDestination(context, options, run);
-    const { bytes, sha256, compared } = run
-      ? await holdRun(context, run, () =>
-          resumable(again(run.name, options), { run: run.record.id }, downloadRun(context, run, options)),
-        )
-      : await downloadJob(context, id, options);
-    const source = run ? { run: run.record.id, job: null } : { run: null, job: id };
-    if (options.out !== '-') await print({ ...source, file: options.out, bytes, sha256, compared });
+    const job = await wholeJobId(context, typed);
+    const options = { out, ...how };
+    requireCsv(context, out);
+    const { bytes, sha256, compared } = await downloadJob(context, job, options);
+    if (out !== '-') await print({ job, file: out, bytes, sha256, compared });
   },
-  request: (context, { of }) => jobRequest(context, of),
+  request: (_, { job }) => jobRequest(job),
 });
+
+/** Checks that nothing else is to be written to standard output than the result file. @throws SvcError `usage` */
+function requireCsv({ globals, query }: Context, out: string): void {
+  if (out !== '-') return;
+  if ((globals.output ?? 'csv') === 'csv' && !query && globals.fields === undefined) return;
+  throw new SvcError('usage', 'with --out - the output is the result file', {
+    hint: 'Omit --output, --fields and --jq.',
+  });
+}
 
 async function downloadJob(context: Context, job: string, options: DownloadOptions) {
   const { out, force } = options;
-  const ofJob = (await silentRuns(context)).filter(({ record }) => jobsOf(record).includes(job));
-  refuseRequests(context, { '--out': out }, ofJob);
   const isFile = out !== '-' && (await inspectTarget(out, force)).kind === 'file';
   const file = isFile ? out : await openSpool(context);
   const client = await context.client();
-  const sent = await sentRows(context, job);
   const ledger = new CommandLedger(context);
+  const known = await tenantOfKey(client);
+  const sent = await sentRows(ledger, known, job);
   let tenant: string | undefined;
-  const tenantOf = async (ofJob: string | null | undefined): Promise<string | undefined> =>
-    ofJob ?? sent.tenant ?? tenantOfKey(client);
+  const tenantOf = (ofJob: string | null | undefined): string | undefined => ofJob ?? known;
   const downloading = downloadResults(client, job, file, {
     ...sent,
     overwrite: force,
     acceptUnproven: options.acceptUnproven,
     host: context.system,
-    onEvent: showRun(context),
+    onEvent: showJobs(context),
     lateMs: LATE_MS,
-    compareRead: async (read, { tenant_id: ofJob }) => ledger.compareRead(await tenantOf(ofJob), job, read),
+    compareRead: async (read, { tenant_id: ofJob }) => ledger.compareRead(tenantOf(ofJob), job, read),
     onAccepted: async (accepted, { tenant_id: ofJob }) => {
-      tenant = await tenantOf(ofJob);
+      tenant = tenantOf(ofJob);
       await ledger.enterWanted(tenant, job, accepted);
     },
   });
-  const explained = explainMissing(context, job, downloading);
-  const result = await resumable(again(job, options), { job }, explained).catch((error: unknown) => {
-    throw orAccept(error, again(job, { ...options, acceptUnproven: true }));
-  });
-  if (!isFile) await copyOut(context, file, out);
-  await enterDelivery(context, tenant, [job]);
-  const isAccepted = result.flaws.length > 0;
-  const compared = sent.request !== undefined && !isAccepted;
-  const why = isAccepted ? 'they were accepted unproven' : sent.why;
-  if (!compared) context.notices.note(`the results were not compared with the tokens of a request: ${why}`);
-  return { ...result, compared };
+  try {
+    const explained = explainMissing(context, job, downloading);
+    const result = await resumable(again(job, options), { job }, explained);
+    if (!isFile) await copyOut(context, file, out);
+    await enterDelivery(context, { tenant, ledger }, [job]);
+    const isAccepted = result.flaws.length > 0;
+    if (isAccepted) keepAccepted(ledger, job, file);
+    const compared = sent.request !== undefined && !isAccepted;
+    const why = isAccepted ? 'they were accepted unproven' : 'this machine did not send the job';
+    if (!compared) context.notices.note(`the results were not compared with the tokens of a request: ${why}`);
+    return { ...result, compared };
+  } catch (error) {
+    const kept = known === undefined ? undefined : await ledger.keptResults(known, job);
+    if (kept === undefined || !isSvcError(error, 'outcome_unknown', 'job_expired'))
+      throw orAccept(error, again(job, { ...options, acceptUnproven: true }));
+    context.notices.note('the service has forgotten the job; these are the results that this machine keeps');
+    const delivered = await deliverResults(context, [kept], { out: file, force: force || !isFile });
+    if (!isFile) await copyOut(context, file, out);
+    return { ...delivered, compared: sent.request !== undefined };
+  }
 }
 
-const NO_RUN = 'no run on this machine has this job';
+/** Keeps accepted results, so that the file or cycle of the job can have them too. */
+function keepAccepted(ledger: CommandLedger, job: string, file: string): void {
+  const files = ledger.jobFiles(job);
+  files.make();
+  copyFlushed(file, files.results);
+}
 
-/** Finds the rows that a run on this machine sent to a job. Explains why if they cannot be read. */
-async function sentRows(context: Context, job: string) {
-  const of = ({ record }: RunDirectory): boolean => record.parts.some((part) => part.job === job);
-  const { runs, unreadable } = await recordedRuns(context);
-  // A run that only waits for the job has other rows of its file.
-  const isOwn = ({ record }: RunDirectory): boolean =>
-    record.parts.some((part) => part.job === job && part.joined === undefined);
-  const run = runs.find(isOwn) ?? runs.find(of);
-  const part = run?.record.parts.find((each) => each.job === job);
-  if (!run || !part) {
-    const why = unreadable.length > 0 ? 'the run of this job may be one that cannot be read' : NO_RUN;
-    return { why, tenant: undefined };
-  }
-  const checks = await checksOf(run, part, await readableRequest(context, run));
-  return { ...checks, why: whyNotCompared(run.record), tenant: run.record.tenant_id };
+/** Returns what the results of a job are checked against: the rows that this machine sent to it, if it has them. */
+async function sentRows(ledger: CommandLedger, tenant: string | undefined, job: string): Promise<ResultsChecks> {
+  const claimed = tenant === undefined ? undefined : await ledger.claimOfJob(tenant, job);
+  return claimed === undefined ? {} : checksOf(ledger, claimed.claim);
 }
 
 /** Returns the command that continues a download. */
@@ -172,46 +149,4 @@ function again(of: string, { out, force, acceptUnproven: accepts }: DownloadOpti
 function orAccept(error: unknown, next: readonly string[]): unknown {
   if (!isSvcError(error, 'checksum_mismatch') || typeof error.facts?.['kept'] !== 'string') return error;
   return error.with({ next });
-}
-
-/**
- * Downloads the available results of a run into one file, without waiting for jobs. For an abandoned run, downloads the parts
- * that have results. With `force`, downloads everything again.
- * @throws SvcError `pending` for an unfinished part, `job_failed` for a failed one
- */
-async function downloadRun(context: Context, run: RunDirectory, options: DownloadOptions): Promise<Downloaded> {
-  const { record } = run;
-  if (isUntouched(record) && statusOf(record) !== 'abandoned') throw unfinishedError(run);
-  await repairCopy(context, run);
-  await invalidateResults(run);
-  const ledger = new CommandLedger(context);
-  await refetchOutdated(context, run, ledger);
-  if (options.acceptUnproven) await acceptUnproven(run, (job, file) => ledger.enterWanted(record.tenant_id, job, file));
-  else if (options.force) refetchResults(run);
-  if (statusOf(record) !== 'completed') {
-    const client = await context.client();
-    await settleUploads(client, run);
-    const polled = await pollRun(client, run, { onEvent: showRun(context, record), lateMs: LATE_MS, ledger });
-    const reason = verdictOf(run, polled, { isPartial: statusOf(record) === 'abandoned' });
-    if (reason) throw reason;
-  }
-  if (statusOf(record) === 'abandoned') warnOfSkipped(context, run);
-  const results = await deliverResults(context, run, options);
-  noteUncompared(context, record);
-  await deliverFixFile(context, run);
-  return { ...results, compared: areCompared(record) };
-}
-
-/** Warns about the parts of an abandoned run that have no results. @throws SvcError `not_found` if no part has any */
-function warnOfSkipped({ notices }: Context, run: RunDirectory): void {
-  const { id, parts } = run.record;
-  const skipped = parts.filter(({ state }) => state !== 'downloaded');
-  if (skipped.length === parts.length)
-    throw new SvcError('not_found', `run ${id} was abandoned before any part of it had results`, {
-      hint: 'To go on with it after all, name it:',
-      next: run.resumeWords,
-      facts: { run: id },
-    });
-  const rows = skipped.map(({ first_row, rows: count }) => `${first_row} to ${first_row + count - 1}`);
-  notices.warn(`run ${id} was abandoned: the results do not include rows ${rows.join(', ')}`);
 }

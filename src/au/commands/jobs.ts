@@ -1,3 +1,4 @@
+import path from 'node:path';
 import { exactMembers } from '../../base/json/exact.ts';
 import { type Context, defineCommand } from '../../cli/app/command.ts';
 import { option } from '../../cli/app/hint.ts';
@@ -12,22 +13,23 @@ import {
   limitedPages,
 } from '../../cli/app/print.ts';
 import { moment } from '../../cli/app/moment.ts';
+import { directoryOf } from '../../cli/config/paths.ts';
+import { cleanText } from '../../cli/output/text.ts';
 import { countText, isoTime } from '../../cli/output/time.ts';
 import type { View } from '../../cli/output/view.ts';
 import { isEndless, type Page, type PageOptions } from '../../client/api/pages.ts';
 import { JOB_STATUSES } from '../../schema/account-updater-files.ts';
 import type { ListedJob } from '../../schema/account-updater.ts';
-import { jobView } from '../run/job-view.ts';
-import { everyJobOf } from '../run/part.ts';
-import { everyRun } from '../run/recorded-runs.ts';
+import { jobView } from '../jobs/job-view.ts';
+import { claimsSeen } from '../open-claims.ts';
 
-/** A job of the tenant, with its run on this machine if there is one. */
-type JobRow = ListedJob & { readonly run: string | null; readonly part: number | null };
+/** A job of the tenant, with its cycle and file as this machine knows them from the ledger. */
+type JobRow = ListedJob & { readonly cycle: string | null; readonly file: string | null };
 
 const listedJobView: View<JobRow> = {
   ...jobView,
-  fields: [...jobView.fields, 'run', 'part'],
-  columns: [...jobView.columns.slice(0, 3), { path: 'run', kind: 'id', priority: 2 }, ...jobView.columns.slice(3)],
+  fields: [...jobView.fields, 'cycle', 'file'],
+  columns: [...jobView.columns.slice(0, 3), { path: 'file', kind: 'text', priority: 2, repeats: ({ file }) => file === null }, ...jobView.columns.slice(3)],
 };
 
 /** The largest number of jobs to read in search of a status. */
@@ -47,11 +49,11 @@ type ListInput = Input<typeof listParameters>;
 
 export const jobs = defineCommand({
   description:
-    'Lists the jobs of the service, with the run on this machine that each belongs to. The service cannot filter them: with --status and --since, pages are read until enough jobs match.',
+    'Lists the jobs of the service, with the file and the cycle of those that are in the ledger. The service cannot filter them: with --status and --since, pages are read until enough jobs match.',
   examples: [
     ['svc au jobs', 'the newest page'],
     ['svc au jobs --status failed --since 30d', 'what failed in the last 30 days'],
-    ['svc au jobs --all --fields id,status,run', 'every job the service still knows'],
+    ['svc au jobs --all --fields id,status,cycle', 'every job the service still knows'],
     ['svc au jobs --watch', 'the newest page, then what changes'],
   ],
   permissions: ['account-updater:job:read'],
@@ -62,7 +64,7 @@ export const jobs = defineCommand({
   async run(context, input) {
     const print = await listPrinter(context, listedJobView);
     if (input.watch) {
-      const { watchJobs } = await import('../wait/watch-jobs.ts');
+      const { watchJobs } = await import('../jobs/watch-jobs.ts');
       await print(watchJobs(context, () => look(context, input)));
       return 0;
     }
@@ -88,7 +90,7 @@ export const jobs = defineCommand({
     return pageRequest(listJobsRequest(), firstPage(input));
   },
 });
-/** Reads as much of the list as requested, and adds the run of each job. */
+/** Reads as much of the list as requested, and adds the file of each job. */
 async function listed(context: Context, input: ListInput, seen: ListProgress) {
   const client = await context.client();
   const since = input.since?.(client.now());
@@ -101,7 +103,7 @@ async function listed(context: Context, input: ListInput, seen: ListProgress) {
   };
   const isWanted = (job: ListedJob): boolean =>
     (input.status === undefined || job.status === input.status) && !isBefore(job, since);
-  return { jobs: withRuns(context, limitedPages(untilOlder(pages, since), bounds, seen, isWanted)), isFiltered, since };
+  return { jobs: withFiles(context, limitedPages(untilOlder(pages, since), bounds, seen, isWanted)), isFiltered, since };
 }
 
 async function look(context: Context, input: ListInput): Promise<readonly JobRow[]> {
@@ -143,16 +145,17 @@ async function* untilOlder(pages: AsyncIterable<Page<ListedJob>>, since: number 
   }
 }
 
-async function* withRuns(context: Context, batches: AsyncIterable<readonly ListedJob[]>) {
-  const known = new Map<string, { readonly run: string; readonly part: number }>();
-  const { runs } = await everyRun(context);
-  for (const { record } of runs)
-    for (const part of record.parts)
-      for (const job of everyJobOf(part)) known.set(job, { run: record.id, part: part.number });
+async function* withFiles(
+  context: Context,
+  batches: AsyncIterable<readonly ListedJob[]>,
+): AsyncGenerator<readonly JobRow[]> {
+  const state = directoryOf(context.system, 'state');
+  const claims = state === undefined ? [] : claimsSeen(path.join(state, 'ledger'));
+  const known = new Map(claims.map(({ job, cycle, file }) => [job, { cycle, file: cleanText(file) }]));
   const listed = (job: ListedJob): JobRow => ({
     ...job,
     ...exactMembers(job),
-    ...(known.get(job.id ?? '') ?? { run: null, part: null }),
+    ...(known.get(job.id ?? '') ?? { cycle: null, file: null }),
   });
   for await (const batch of batches) yield batch.map(listed);
 }

@@ -1,7 +1,7 @@
 import { SvcError } from '../../base/errors.ts';
-import { type Context, defineCommand } from '../../cli/app/command.ts';
+import { defineCommand } from '../../cli/app/command.ts';
 import { option } from '../../cli/app/hint.ts';
-import { extending, flag, optionalArgument, reading, value, writing } from '../../cli/app/parameter.ts';
+import { argument, extending, flag, reading, value, writing } from '../../cli/app/parameter.ts';
 import { recordPrinter } from '../../cli/app/print.ts';
 import { text } from '../../cli/app/value-parsers.ts';
 import { actionParameter, actionsOf, actionWords } from '../results/action-option.ts';
@@ -9,7 +9,6 @@ import { parseThreshold, type Threshold } from '../results/fail-on.ts';
 import { keepParameter } from '../results/kept-columns.ts';
 import { copyOut, openSpool } from '../request/spool-output.ts';
 import { nextRequestView, requireFewToFix, writeNextRequest } from '../next/write-next-request.ts';
-import { filesOfRun, runParameter } from '../run/run-files.ts';
 
 export const next = defineCommand({
   description:
@@ -21,7 +20,6 @@ export const next = defineCommand({
       'svc au next tokens.csv results.csv --out next.csv --excluded excluded.csv',
       'with the reason for each row left out',
     ],
-    ['svc au next --run run-20260105-0a1b2c3d-4e5f --out next.csv', 'of the request and the results of a run'],
     ['svc au next tokens.csv results.csv --exclusions closed.csv', 'what was left out once stays out in later cycles'],
     ['svc au next tokens.csv results.csv --action WRN_OPT_OUT=exclude', 'cardholders that opted out are left out too'],
     ['svc au next tokens.csv results.csv --out - | svc au submit -', 'straight into the next job'],
@@ -29,10 +27,9 @@ export const next = defineCommand({
   exitCodes: [3, 5, [10, 'more rows than --fail-on allows need fixing'], 12, 13],
   fields: nextRequestView.fields,
   parameters: {
-    request: reading(optionalArgument('[request]', 'the request file of the last cycle', text), ['.csv']),
-    results: reading(optionalArgument('[results]', 'its results', text), ['.csv']),
-    run: runParameter,
-    out: writing(value('--out <file|->', 'where to write, or - for stdout (default: <request>.next.csv)', text)),
+    request: reading(argument('<request>', 'the request file of the last cycle', text), ['.csv']),
+    results: reading(argument('<results>', 'its results', text), ['.csv']),
+      out: writing(value('--out <file|->', 'where to write, or - for stdout (default: <request>.next.csv)', text)),
     excluded: writing(value('--excluded <file>', 'write the rows left out to this CSV file, with reasons', text)),
     exclusions: extending(
       value(
@@ -50,10 +47,9 @@ export const next = defineCommand({
     ),
     force: flag('--force', 'replace files that exist'),
   },
-  async run(context, { run, action, failOn, ...typed }) {
-    const { request, results, name, cycle } = await filesToRead(context, run, typed);
-    const { out, excluded, exclusions, keep, force } = typed;
-    const target = out ?? `${name.replace(/\.csv$/i, '')}.next.csv`;
+  async run(context, { action, failOn, ...typed }) {
+    const { request, results, out, excluded, exclusions, keep, force } = typed;
+    const target = out ?? `${request.replace(/\.csv$/i, '')}.next.csv`;
     if (excluded === '-') throw new SvcError('usage', '--excluded takes a file', { hint: 'Give a file name.' });
     if (exclusions === '-') throw new SvcError('usage', '--exclusions takes a file', { hint: 'Give a file name.' });
     const isCsv = (context.globals.output ?? 'csv') === 'csv' && !context.query;
@@ -77,7 +73,7 @@ export const next = defineCommand({
       ...(force ? ['--force'] : []),
     ];
     const files = { request, results, out: file, excluded, exclusions, keep, options };
-    const made = await writeNextRequest(context, { ...files, cycle, actions, force });
+    const made = await writeNextRequest(context, { ...files, cycle: undefined, actions, force });
     if (target !== '-') await print(made);
     requireFewToFix({ file: target, rows: made.rows, fix: made.groups.fix }, results, failOn);
     if (target === '-') await copyOut(context, file, target);
@@ -88,21 +84,4 @@ function parseFixShare(typed: string): Threshold {
   const threshold = parseThreshold(typed);
   if (threshold.class === 'err') return threshold;
   throw new SvcError('usage', 'must be err, or err with a share such as err=50%');
-}
-
-/** Returns the named files, or else the files of the run. `name` is the original name of the request. */
-async function filesToRead(
-  context: Context,
-  run: string | undefined,
-  { request, results, out, excluded }: Readonly<Record<'request' | 'results' | 'out' | 'excluded', string | undefined>>,
-) {
-  if (run !== undefined && request === undefined) {
-    const kept = await filesOfRun(context, run, { out, excluded });
-    return { ...kept, name: kept.name ?? 'tokens.csv' };
-  }
-  if (run === undefined && request !== undefined && results !== undefined)
-    return { request, results, name: request, cycle: undefined };
-  throw new SvcError('usage', run === undefined ? 'a file is missing' : 'files and --run exclude each other', {
-    hint: 'Name a request file and its results, or a run with --run.',
-  });
 }

@@ -12,7 +12,7 @@ import {
   rare,
 } from '../../cli/app/parameter.ts';
 import { recordPrinter } from '../../cli/app/print.ts';
-import { summaryParameter } from '../../cli/app/summary.ts';
+import { openSummary, summaryParameter } from '../../cli/app/summary.ts';
 import { text } from '../../cli/app/value-parsers.ts';
 import { markSummaries, rehearse, REHEARSAL_STATE, requireRehearsal, usualParent } from '../refresh/rehearsal.ts';
 import { type RefreshInput, withExport } from '../refresh/refresh-input.ts';
@@ -21,10 +21,9 @@ import { refreshView } from '../refresh/refresh-row.ts';
 import { acceptWords, exportParameters, formWords, readingOptions } from '../prepare/prepare-options.ts';
 import { actionParameter, actionWords } from '../results/action-option.ts';
 import { failOnParameter } from '../results/fail-on.ts';
-import { openRunSummary } from '../run/own-requests.ts';
-import { cycleName } from '../run/cycle-name.ts';
-import { firstChange, firstRequest } from '../send/first-requests.ts';
-import { confirmParameters, confirmWords, onlyRecordedParameter } from '../send/confirm-options.ts';
+import { cycleName } from '../jobs/cycle-name.ts';
+import { firstChange, firstRequest } from '../jobs/first-requests.ts';
+import { confirmParameters, confirmWords, onlyRecordedParameter } from '../jobs/confirm-options.ts';
 
 const parameters = {
   export: reading(optionalArgument('[export|-]', 'a CSV export of tokens, or - for standard input', text), ['.csv']),
@@ -73,7 +72,7 @@ export const refresh = defineCommand({
   rehearsal: ({ rehearse }) => (rehearse ? REHEARSAL_STATE : undefined),
   async run(context, typed) {
     const known = await inputOf(context, typed);
-    const summarize = await openRunSummary(context, typed.summary);
+    const summarize = await openSummary(context, typed.summary);
     const input = { ...known, summarize: typed.rehearse ? markSummaries(summarize) : summarize };
     if (typed.dryRun && context.globals.curl) return new Preview(await firstChange());
     const print = await recordPrinter(context, refreshView);
@@ -143,7 +142,7 @@ async function cycleToGoOnWith(
   { parent, month, againIn }: Choosing,
 ): Promise<string> {
   const { openCycles } = await import('../refresh/open-cycles.ts');
-  const open = name === undefined ? await openCycles(context, parent) : [];
+  const open = name === undefined ? openCycles(context, parent) : [];
   const [cycle] = open;
   if (cycle !== undefined && open.length === 1) return cycle;
   if (cycle === undefined && name === undefined) await refuseOpenElsewhere(context, parent);
@@ -164,10 +163,9 @@ async function cycleToGoOnWith(
 
 /** Refuses to propose another cycle while one is open that other machines began. @throws SvcError `usage` */
 async function refuseOpenElsewhere(context: Context, parent: string): Promise<void> {
-  const { cyclesOfOthers } = await import('../resume/cycles-of-others.ts');
-  const [cycle, ...others] = context.isRehearsal
-    ? []
-    : (await cyclesOfOthers(context, 'shared')).map((row) => row.cycle);
+  const { openCycles } = await import('../jobs/open-cycles.ts');
+  const open = context.isRehearsal ? [] : await openCycles(context, { shared: true, onlyReads: true });
+  const [cycle, ...others] = open.map(({ name }) => name);
   if (cycle === undefined) return;
   throw new SvcError('usage', `no cycle in ${parent} is open, and other machines have jobs in cycle ${cycle}`, {
     hint: 'Name the export to make the files of the cycle here too, or get its results:',

@@ -1,19 +1,16 @@
 import { SvcError } from '../../base/errors.ts';
-import { type Context, defineCommand } from '../../cli/app/command.ts';
-import { flag, type Input, optionalArgument, reading, value, writing } from '../../cli/app/parameter.ts';
+import { defineCommand } from '../../cli/app/command.ts';
+import { argument, flag, reading, value, writing } from '../../cli/app/parameter.ts';
 import { isDrawn, recordPrinter } from '../../cli/app/print.ts';
-import { resolvePath } from '../../cli/app/files/typed-path.ts';
 import { text } from '../../cli/app/value-parsers.ts';
 import { actionParameter } from '../results/action-option.ts';
 import { keepParameter } from '../results/kept-columns.ts';
-import { makeReport, requireReconciled, subjectOf } from '../results/make-report.ts';
+import { makeReport, requireReconciled } from '../results/make-report.ts';
 import { dominanceWarning, drawReport, reportView, wholeOf } from '../results/report-view.ts';
 import { GROUPS } from '../result-codes.ts';
-import { filesOfRun, runParameter } from '../run/run-files.ts';
 
 const parameters = {
-  results: reading(optionalArgument('[results]', 'a result file', text), ['.csv']),
-  run: runParameter,
+  results: reading(argument('<results>', 'a result file', text), ['.csv']),
   request: reading(value('--request <file>', 'the request file of these results', text), ['.csv']),
   splitInto: value(
     '--split-into <dir>',
@@ -28,11 +25,10 @@ const parameters = {
 
 export const report = defineCommand({
   description:
-    'Works offline, on files of any size. Unknown codes and columns are kept and shown. With --request or --run, each row must match a row of the request.',
+    'Works offline, on files of any size. Unknown codes and columns are kept and shown. With --request, each row must match a row of the request.',
   examples: [
     ['svc au report results.csv', 'counts, shares and next steps as bars'],
     ['svc au report results.csv --request tokens.csv', 'whether each row is accounted for'],
-    ['svc au report --run run-20260105-0a1b2c3d-4e5f', 'the same for a run, whatever became of its request file'],
     ['svc au report results.csv --split-into todo', 'a file for each thing to do'],
     [
       'svc au report results.csv --split-into todo --keep tokens.keep.csv',
@@ -48,30 +44,16 @@ export const report = defineCommand({
     const print = await recordPrinter(context, reportView);
     if (input.keep !== undefined && input.splitInto === undefined)
       throw new SvcError('usage', '--keep needs --split-into', { hint: 'Its columns go into the files of the split.' });
-    const files = await filesToRead(context, input);
-    const made = await makeReport(context, { ...input, ...files });
-    const { tenant, trend } = await subjectOf(context, resolvePath(context, files.results));
-    if (trend?.jump !== undefined) context.notices.warn(trend.jump);
-    if (trend && !isDrawn(context)) context.notices.note(trend.text);
+    const made = await makeReport(context, input);
     if (isDrawn(context)) {
       const { palette, unicode, plain, out } = context;
       const columns = out.isTerminal ? out.width : Infinity;
-      await out.write(drawReport(made, { palette, unicode, plain, columns, tenant, trend }));
+      await out.write(drawReport(made, { palette, unicode, plain, columns }));
     } else {
-      const warning = dominanceWarning(made.codes, wholeOf(made), tenant);
+      const warning = dominanceWarning(made.codes, wholeOf(made));
       if (warning !== undefined) context.notices.warn(warning);
       await print(made);
     }
     requireReconciled(made);
   },
 });
-
-/** Returns the named files, or else the files of the run. @throws SvcError `usage` without either */
-async function filesToRead(context: Context, { results, request, html, run }: Input<typeof parameters>) {
-  if (run !== undefined) return filesOfRun(context, run, { results, request, html });
-  if (results !== undefined) return { results, request };
-  throw new SvcError('usage', 'a result file is missing', {
-    hint: 'Name a result file, or a run with --run.',
-    next: ['au', 'jobs'],
-  });
-}

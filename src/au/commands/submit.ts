@@ -1,26 +1,36 @@
+import { isSvcError } from '../../base/errors.ts';
 import { type Context, defineCommand, Preview } from '../../cli/app/command.ts';
 import { noteNext } from '../../cli/app/hint.ts';
 import { argument, flag, type Input, reading, suggesting, value, writing } from '../../cli/app/parameter.ts';
-import { recordPrinter } from '../../cli/app/print.ts';
-import { summaryParameter } from '../../cli/app/summary.ts';
+import { isDrawn, recordPrinter } from '../../cli/app/print.ts';
+import { openSummary, summaryParameter } from '../../cli/app/summary.ts';
 import { text } from '../../cli/app/value-parsers.ts';
 import { acceptParameter } from '../request/accept-option.ts';
 import { checkedFileView, copyRequestFile, openRequestFile } from '../request/open-request-file.ts';
-import { finishRun } from '../wait/deliver.ts';
+import { confirmParameters, onlyRecordedParameter } from '../jobs/confirm-options.ts';
+import { inCycleSince } from '../jobs/cycle-age.ts';
+import { cycleName } from '../jobs/cycle-name.ts';
+import {
+  countedResults,
+  deliverFile,
+  type Described,
+  describeFile,
+  type FileJobs,
+  isPending,
+  pollFile,
+  rowOfFile,
+  statusOfJobs,
+  tenantOf,
+  trendOfFile,
+  waitsForFile,
+} from '../jobs/file-jobs.ts';
+import { firstChange, firstRequest } from '../jobs/first-requests.ts';
+import { FileSubmission } from '../jobs/submit-file.ts';
+import { resumable } from '../jobs/verdict.ts';
+import { checkWaitOptions, keepingOptions, optionWords, waitingWords } from '../jobs/wait-options.ts';
 import { failOnParameter } from '../results/fail-on.ts';
-import { showResults, type Submission, submissionOf, submissionView } from '../results/submission.ts';
-import { openRunSummary } from '../run/own-requests.ts';
-import { cycleName } from '../run/cycle-name.ts';
-import { describeRun } from '../wait/describe-run.ts';
-import { isForgottenRun, statusOf } from '../run/record.ts';
-import type { RunDirectory } from '../run/run-directory.ts';
-import { failedRunError, sendWords } from '../run/run-errors.ts';
-import { confirmParameters, confirmWords, onlyRecordedParameter } from '../send/confirm-options.ts';
-import { firstChange, firstRequest } from '../send/first-requests.ts';
-import { type Decision, FileSubmission } from '../send/submit-file.ts';
-import { pollEarlierJobs, requireJoinedFiles } from '../send/upload-run.ts';
-import { holdRun, resumable } from '../run/verdict.ts';
-import { checkWaitOptions, continuingWords, keepingOptions, optionWords, waitingWords } from '../wait/wait-options.ts';
+import { dominanceWarning } from '../results/report-view.ts';
+import { checkThreshold, printResults, type Submission, submissionView } from '../results/submission.ts';
 
 const parameters = {
   file: reading(argument('<file|->', 'a request file, or - for standard input', text), ['.csv']),
@@ -40,7 +50,7 @@ type SubmitInput = Input<typeof parameters>;
 
 export const submit = defineCommand({
   description:
-    "No job is created for an invalid file, and nothing is billed twice: within a --cycle each row is sent once, in whatever file and by whatever machine that shares the ledger. Submitting a file again resumes its run or shows its results. Left-out rows whose result is an error are written to a file, with the command that sends only these again. A production job takes up to seven days; interrupt the wait, and continue with 'svc au resume --wait'.",
+    "No job is created for an invalid file, and nothing is billed twice: within a --cycle each row is sent once, in whatever file and by whatever machine that shares the ledger. Submitting a file again goes on with it or shows its results. Left-out rows whose result is an error are written to a file, with the command that sends only these again. A production job takes up to seven days; interrupt the wait, and continue with the same command.",
   details:
     "A row is known by token and merchant. Rows that other jobs of the cycle have are not sent again: the command names these jobs, and with --wait delivers their results too. Tokens that results of the cycle made are up to date (status nothing_new if there are no others). A token stands once in a job: its rows for further merchants go into further jobs, and a file that needs more than 5 jobs for one token asks, or needs --accept merchants. A file without --cycle is compared only with itself: for 7 days after its end it shows its results again, later a --cycle is required. A cycle that begins with the rows of an open one, or of one that began within 14 days, needs --pay-again; an empty ledger whose key has jobs or may not list them needs --new-ledger. Machines share what was paid for with 'svc profile set ledger'; without it, two state directories that start together both pay. --only-recorded is for a key that no other system uses. Results of tokens.csv are written to tokens.results.csv unless --out names a file. --summary defaults to the file that GITHUB_STEP_SUMMARY names.",
   examples: [
@@ -82,74 +92,128 @@ async function checkInput(context: Context, input: SubmitInput): Promise<void> {
   await openRequestFile(context, input.file);
 }
 
-/**
- * Submits a request file as jobs, and with `--wait` also gets the results. Submitting the same file again resumes its
- * run.
- */
+/** Submits a request file as jobs, and with `--wait` also gets the results. Submitting it again goes on with it. */
 async function submitFile(context: Context, input: SubmitInput): Promise<void> {
   checkWaitOptions(input);
   const print = await recordPrinter(context, submissionView);
-  const summarize = await openRunSummary(context, input.summary);
+  const summarize = await openSummary(context, input.summary);
   const file = await (input.dryRun ? openRequestFile : copyRequestFile)(context, input.file);
   const submission = new FileSubmission(context, file, { ...input, confirmed: input, options: optionWords(input) });
   const decided = await submission.decide();
-  if (decided.kind === 'nothing new') {
-    await submission.inCycleSince();
-    return print(nothingNew(file.name));
-  }
   if (decided.kind === 'planned') return undefined;
-  const { run } = decided;
-  const wasCompleted = statusOf(run.record) === 'completed';
-  const show = async (submitted: Submission): Promise<void> =>
-    print({
-      ...submitted,
-      in_cycle_since: await submission.inCycleSince(run),
-      ...(wasCompleted && { status: 'already_submitted' }),
-    });
-  const work = (): Promise<void> => keepingOptions(input, sendFile(context, input, { ...decided, show }));
-  await summarize(work, (error) => describeRun(context, run, error));
-  if (!input.wait && !wasCompleted && !isForgottenRun(run.record))
-    noteNext(context, 'to wait for the results', ['au', 'resume', run.name, '--wait']);
+  const sinceOf = (jobs?: readonly string[]): Promise<string | null> =>
+    inCycleSince(context, { tenant: submission.tenant, cycle: input.cycle, name: file.name, jobs });
+  if (decided.kind === 'nothing new') {
+    await sinceOf();
+    return print(nothingNew(file.name, input.cycle));
+  }
+  const sending = new Sending(context, input, submission, {
+    out: decided.out,
+    print: async (row) => print({ ...row, in_cycle_since: await sinceOf(row.jobs) }),
+  });
+  await summarize(
+    () => keepingOptions(input, sending.run()),
+    (error) => describeFile(context, sending.described, error),
+  );
 }
 
 /** Returns what is shown of a file whose tokens all came from results of its cycle. */
-function nothingNew(file: string): Submission {
+function nothingNew(file: string, cycle: string | undefined): Submission {
   const counts = { rows: 0, sent: 0, left_out: 0, left_out_errors: 0, in_cycle_since: null };
-  return { run: null, status: 'nothing_new', file, ...counts, job: null, jobs: [] };
+  return { status: 'nothing_new', file, cycle: cycle ?? null, ...counts, job: null, jobs: [] };
 }
 
-interface Sending extends Extract<Decision, { readonly kind: 'send' }> {
-  readonly show: (submitted: Submission) => Promise<void>;
-}
+type Row = Omit<Submission, 'in_cycle_since'>;
 
-/** Uploads what is left of a run, gets its results if they are wanted, and shows it. */
-async function sendFile(context: Context, input: SubmitInput, { submission, run, out, show }: Sending): Promise<void> {
-  const { wait, force } = input;
-  const wasCompleted = statusOf(run.record) === 'completed';
-  const again = ['au', 'resume', run.name, ...optionWords(input)];
-  const basis = await holdRun(context, run, async () => {
-    submission.take(run, out);
-    const poll = pollEarlierJobs(context, run, { again: waitingWords(again) });
-    // The run may still need what was confirmed, which only `au submit` takes.
-    const confirmed = confirmWords(input);
-    const continuing =
-      confirmed.length > 0 ? [...sendWords(run), ...confirmed, ...optionWords(input)] : continuingWords(run, input);
-    await resumable(continuing, { run: run.record.id }, submission.upload(run, { pollOnce: !wait }));
-    if (wait) await requireJoinedFiles(context, run, again);
-    if (wait || (wasCompleted && input.out !== undefined))
-      await finishRun(context, run, { out, force }, { wait, again });
-    return statusOf(run.record) === 'completed' ? ('results' as const) : poll();
-  });
-  if (wait) await showResults(context, show, run.record, input.failOn);
-  else await showSubmitted(run, submissionOf(run.record, basis), show);
-}
+/** One command that sends a file and shows what became of it. */
+class Sending {
+  readonly #context: Context;
+  readonly #input: SubmitInput;
+  readonly #submission: FileSubmission;
+  readonly #out: string;
+  readonly #print: (row: Row) => Promise<void>;
+  described: Described = { status: 'nothing was submitted', found: undefined };
 
-/** Shows a run whose results were not waited for. @throws SvcError `job_failed` if the service said so of one of its jobs */
-async function showSubmitted(
-  run: RunDirectory,
-  submitted: Submission,
-  show: (submitted: Submission) => Promise<void>,
-): Promise<void> {
-  await show(submitted);
-  if (run.record.parts.some(({ state }) => state === 'failed')) throw failedRunError(run);
+  constructor(
+    context: Context,
+    input: SubmitInput,
+    submission: FileSubmission,
+    { out, print }: { readonly out: string; readonly print: (row: Row) => Promise<void> },
+  ) {
+    this.#context = context;
+    this.#input = input;
+    this.#submission = submission;
+    this.#out = out;
+    this.#print = print;
+  }
+
+  async run(): Promise<void> {
+    const { wait, out, file } = this.#input;
+    const { words } = this.#submission;
+    const wasDelivered = await this.#submission.wasDelivered();
+    await resumable(words, { file }, this.#submission.upload());
+    const found = await this.#submission.jobs();
+    this.described = { status: 'not completed', found };
+    if (wait) await this.#requireFiles(found);
+    if (wait || (wasDelivered && out !== undefined)) await this.#showResults(wasDelivered);
+    else await this.#showJobs(found, wasDelivered);
+  }
+
+  /**
+   * Checks before a wait that other machines have sent the files of their jobs: one that died while it sent a file is noticed
+   * only after the address of its job has ended.
+   * @throws SvcError `pending`
+   */
+  async #requireFiles(found: FileJobs): Promise<void> {
+    const { words, sentNow } = this.#submission;
+    const others = found.jobs.filter(({ claim }) => !sentNow.has(claim.job));
+    if (others.length === 0) return;
+    const polled = await pollFile(this.#context, { ...found, jobs: others }, { wait: false, again: words });
+    this.described = { ...this.described, polled };
+    if (polled.reason !== undefined && (waitsForFile(found, polled) || !isPending(polled.reason))) throw polled.reason;
+  }
+
+  /** Polls the jobs that were there before this command, and shows all of them. */
+  async #showJobs(found: FileJobs, wasDelivered: boolean): Promise<void> {
+    const { words, sentNow } = this.#submission;
+    const earlier = found.jobs.filter(({ claim }) => !sentNow.has(claim.job));
+    const polled = await pollFile(this.#context, { ...found, jobs: earlier }, { wait: false, again: words });
+    const { reason } = polled;
+    const isFailed = isSvcError(reason, 'job_failed');
+    if (reason !== undefined && (waitsForFile(found, polled) || (!isPending(reason) && !isFailed))) throw reason;
+    const ofEarlier = statusOfJobs(earlier, found, polled);
+    const status = sentNow.size > 0 && ofEarlier === 'completed' ? 'pending' : ofEarlier;
+    this.described = { status, found, polled };
+    await this.#print({ ...rowOfFile(found), status: wasDelivered ? 'already_submitted' : status });
+    if (reason !== undefined && isFailed) throw reason;
+    if (wasDelivered) return this.#context.notices.note('this file was submitted before; nothing was sent now');
+    noteNext(this.#context, 'to wait for the results', this.#waiting(found));
+  }
+
+  /** Returns the command that waits: the same one, where the file can be read again. */
+  #waiting({ jobs, isNamed, cycle }: FileJobs): readonly string[] {
+    const { words } = this.#submission;
+    if (words[2] !== '-') return waitingWords(words);
+    return ['au', 'resume', isNamed ? cycle.name : (jobs[0]?.claim.job ?? ''), '--wait'];
+  }
+
+  async #showResults(wasDelivered: boolean): Promise<void> {
+    const { wait, force, failOn } = this.#input;
+    const { words } = this.#submission;
+    const to = { out: this.#out, force };
+    const written = await deliverFile(this.#context, () => this.#submission.jobs(), to, { wait, again: words });
+    const found = await this.#submission.jobs();
+    const { rows } = found.file.check;
+    const results = await countedResults(this.#context, written, rows, true);
+    this.described = { status: 'completed', found, results };
+    const { notices } = this.#context;
+    const warning = dominanceWarning(results.codes, rows, tenantOf(this.#context, found.cycle));
+    const trend = await trendOfFile(found, results, rows);
+    for (const odd of [warning, trend?.jump]) if (odd !== undefined) notices.warn(odd);
+    if (trend && !isDrawn(this.#context)) notices.note(trend.text);
+    if (wasDelivered) notices.note('this file was submitted before; nothing was sent now');
+    const status = wasDelivered ? 'already_submitted' : 'completed';
+    await printResults(this.#context, this.#print, { ...rowOfFile(found, written.leftOutErrors), status }, results, trend);
+    checkThreshold(results, rows, failOn);
+  }
 }

@@ -7,11 +7,11 @@ import { text, textToSend } from '../../cli/app/value-parsers.ts';
 import type { Client } from '../../client/api/client.ts';
 import type { AccountUpdaterJob, ListedJob } from '../../schema/account-updater.ts';
 import { explainMissing } from '../ledger/missing-job.ts';
-import { jobView } from '../run/job-view.ts';
-import { resumable } from '../run/verdict.ts';
+import { jobView } from '../jobs/job-view.ts';
+import { resumable } from '../jobs/verdict.ts';
 import { acceptParameter } from '../request/accept-option.ts';
-import { confirmParameters, confirmWords } from '../send/confirm-options.ts';
-import { showRun } from '../send/show-progress.ts';
+import { confirmParameters, confirmWords } from '../jobs/confirm-options.ts';
+import { showJobs } from '../jobs/show-progress.ts';
 import { wholeJobId } from '../whole-job-id.ts';
 
 export const upload = defineCommand({
@@ -33,8 +33,8 @@ export const upload = defineCommand({
     const { noteOverview, openJobFile } = await import('../request/open-request-file.ts');
     const { implausibleFile } = await import('../request/implausible-file.ts');
     const { requireTokensOnce } = await import('../request/tokens-once.ts');
-    const { readJob } = await import('../run/job.ts');
-    const { requireArrived, sentBefore, uploadAddress, uploadToJob } = await import('../send/upload.ts');
+    const { readJob } = await import('../jobs/job.ts');
+    const { requireArrived, sentBefore, uploadAddress, uploadToJob } = await import('../jobs/upload.ts');
     const print = await recordPrinter(context, jobView);
     const confirmed = { payAgain, newLedger };
     const checked = await openJobFile(context, file);
@@ -52,14 +52,15 @@ export const upload = defineCommand({
     if (refused !== undefined) throw refused;
     await requireTokensOnce(checked, file);
     noteOverview(context, undefined, checked.submitted);
-    const { claimFile } = await import('../send/claim-file.ts');
+    const { claimFile } = await import('../jobs/claim-file.ts');
     const claiming = { file: checked, typed: file, confirmed, onlyReads: dryRun };
     await claimFile(context, client, pending, claiming, (sent) => {
-      const onEvent = showRun(context);
+      const onEvent = showJobs(context);
       const uploading = sent.mayBeWhole
         ? requireArrived(client, job, sentBefore(job), { onEvent })
         : uploadToJob(client, pending, source, { onEvent, onSent: sent.record });
-      return resumable(['au', 'upload', job, file], { job }, uploading);
+      const stored = uploading.then(() => sent.record('stored'));
+      return resumable(['au', 'upload', job, file], { job }, stored);
     });
     if (dryRun) {
       const { uploadRequest } = await import('../../client/transfer/upload.ts');

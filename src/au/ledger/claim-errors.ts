@@ -1,8 +1,8 @@
 import { type ErrorDetails, SvcError } from '../../base/errors.ts';
 import { countText, formatDuration, formatNumber, isoTime, utcTime } from '../../cli/output/time.ts';
-import type { UnreadableRun } from '../run/run-directory.ts';
 import { byText } from './claims.ts';
 import type { ClaimEntry } from './entry.ts';
+import { isFileCycle } from './file-cycle.ts';
 import { provableFrom, provableUntil } from './proof-of-absence.ts';
 import type { Taken } from './settle-claims.ts';
 
@@ -54,10 +54,36 @@ export function jobDoubtError(claim: ClaimEntry, cycle: string, now: number): Sv
   );
 }
 
+/** Returns the error for a job to which this machine sent the whole file without a response that it was stored. */
+export function sentDoubtError(claim: ClaimEntry, cycle: string, now: number): SvcError {
+  const from = provableFrom(claim);
+  const when = from !== undefined && from > now ? ` at ${utcTime(from)} by the service's clock at the latest` : '';
+  return new SvcError(
+    'outcome_unknown',
+    `outcome unknown: the whole file of ${jobText(claim, cycle)} was sent, no response said that it was stored, and the job is still pending`,
+    {
+      hint: `Nothing is sent again. Run the same command again later: this is settled${when}.`,
+      next: ['au', 'status', claim.job],
+      retryable: true,
+      facts: { job: claim.job, cycle, rows: claim.rows, ...settledAfter(claim, now) },
+    },
+  );
+}
+
+/** Returns the command that submits a file in a cycle. A file without a cycle is submitted by its name alone. */
+export function submitWords(file: string, cycle: string): string[] {
+  return ['au', 'submit', file, ...(isFileCycle(cycle) ? [] : ['--cycle', cycle])];
+}
+
 /** Names a job with its rows, and says who sent them. */
 export function jobText(claim: ClaimEntry, cycle: string): string {
   const { job, rows, file } = claim;
-  return `job ${job} with ${countText(rows, 'row')} of cycle ${cycle}, sent by ${byText(claim)} as ${file.name}`;
+  return `job ${job} with ${countText(rows, 'row')}${ofCycle(cycle)}, sent by ${byText(claim)} as ${file.name}`;
+}
+
+/** Names a cycle; a file without one has no name for it. */
+function ofCycle(cycle: string): string {
+  return isFileCycle(cycle) ? '' : ` of cycle ${cycle}`;
 }
 
 /** Returns what to do about a claim whose job the service does not find: wait for a proof, or decide without one. */
@@ -105,7 +131,7 @@ export function shownJobError(claim: ClaimEntry, cycle: string, again: readonly 
   const { job, rows } = claim;
   return new SvcError(
     'outcome_unknown',
-    `job ${job} with ${countText(rows, 'row')} of cycle ${cycle} is not found, though the service just showed it as completed`,
+    `job ${job} with ${countText(rows, 'row')}${ofCycle(cycle)} is not found, though the service just showed it as completed`,
     {
       hint: 'The service may lag: try again in a few minutes. The rows are paid for, and nothing is sent again.',
       next: again,
@@ -123,7 +149,7 @@ export function missingResultsError(cycle: string, claims: readonly ClaimEntry[]
   );
   return new SvcError(
     'outcome_unknown',
-    `the results of ${countText(rows, 'row')} of cycle ${cycle} are missing: the service does not find ${jobs.join('; or ')}`,
+    `the results of ${countText(rows, 'row')}${ofCycle(cycle)} are missing: the service does not find ${jobs.join('; or ')}`,
     {
       hint: 'These rows are paid for and are not sent again. A machine that has their results writes all of them with the same command. The jobs of the cycle:',
       next: ['au', 'status', cycle],
@@ -146,17 +172,6 @@ export function unknownRowsError(file: NamedFile, claim: ClaimEntry): SvcError {
       facts: { job: claim.job, cycle: file.cycle },
     },
   );
-}
-
-/** Returns the error for a run that could not be entered into the ledger, because its record cannot be read. */
-export function notEnteredError({ directory, run, error }: UnreadableRun): SvcError {
-  return error.with({
-    code: 'config',
-    message: `${error.message}. The ledger may not have the rows of this run: nothing was sent`,
-    hint: `${error.hint ?? ''} To submit without it, abandon the run: rows that it sent and that are sent again are paid for twice.`.trimStart(),
-    next: ['au', 'abandon', directory],
-    facts: { directory, ...(run !== undefined && { run }) },
-  });
 }
 
 /** Says when it is known whether the service has the rows of a claim whose job it does not find. */

@@ -1,7 +1,7 @@
 import { SvcError } from '../../base/errors.ts';
 import { parseTime, utcTime } from '../../cli/output/time.ts';
 import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
-import { newTokenSets, standingClaims, stands } from './claims.ts';
+import { newTokenSets, standingClaims } from './claims.ts';
 import type { ClaimEntry, Entry, EntryBody } from './entry.ts';
 import { hasClaim } from './has-claim.ts';
 import type { Ledger, LedgerCycle } from './ledger.ts';
@@ -17,7 +17,7 @@ export interface Claiming {
   readonly tokens: KeysUnder;
   /** Tells whether a token stands twice among the rows. */
   readonly hasTokenTwice: () => Promise<boolean>;
-  readonly run: string;
+  /** The number of the job among those of the file, in the order of its rows. */
   readonly part: number;
   readonly file: { readonly name: string; readonly sha256: string; readonly rows: number };
   readonly bytes: number;
@@ -70,23 +70,6 @@ export function boundJob(job: string): SvcError {
     next: ['au', 'status', job],
     facts: { job },
   });
-}
-
-/** What is bound to a job that has the file already. */
-export interface ClaimingAgain extends Omit<Claiming, 'job' | 'tokens' | 'hasTokenTwice'> {
-  readonly job: { readonly id: string; readonly created_at: string };
-}
-
-/**
- * Binds rows to a job that turned out to have their file, although its claim ended or was never made. Rows of other claims
- * do not matter, because what is paid is paid.
- */
-export async function claimAgain(ledger: Ledger, claiming: ClaimingAgain): Promise<void> {
-  const { id, created_at } = claiming.job;
-  const cycle = ledger.cycle(claiming.cycle);
-  const body = claimBody(claiming, await cycle.createRowSet(claiming.rows.rows), { created_at, expires_at: null });
-  await cycle.append(async (entries) => (stands(entries, id) ? undefined : body));
-  await ledger.mark(id, claiming.cycle);
 }
 
 /**
@@ -151,7 +134,7 @@ async function requireFree(
 async function isClaimed(
   cycle: LedgerCycle,
   entries: readonly Entry[],
-  { job, rows, run, part, sha256 }: Claiming,
+  { job, rows, sha256 }: Claiming,
 ): Promise<boolean> {
   if (!hasClaim(entries, job.id)) return false;
   const own = standingClaims(entries).find((claim) => claim.job === job.id);
@@ -160,14 +143,13 @@ async function isClaimed(
       'job_expired',
       `job ${job.id} was ended in the ledger: another machine proved that it has no file`,
     );
-  const isSameFile = own.run === run && own.part === part && own.sha256 === sha256;
-  if (!isSameFile) throw boundJob(job.id);
+  if (own.sha256 !== sha256) throw boundJob(job.id);
   if (own.row_set !== null && own.row_set !== (await rowsUnder(rows, own, cycle)).name()) throw boundJob(job.id);
   return true;
 }
 
 function claimBody(
-  { job, rows: { rows }, run, part, file, bytes, sha256 }: Claiming | ClaimingAgain,
+  { job, rows: { rows }, part, file, bytes, sha256 }: Claiming,
   rowSet: string,
   times: Pick<ClaimEntry, 'created_at' | 'expires_at'>,
 ): EntryBody {
@@ -178,7 +160,7 @@ function claimBody(
     ...times,
     row_set: rowSet,
     rows: rows.size,
-    run,
+    run: '',
     part,
     file,
     bytes,

@@ -53,6 +53,11 @@ export function openJobs(entries: readonly Entry[]): string[] {
     .filter((job) => deliveryOf(entries, job) === undefined);
 }
 
+/** Returns the names of the sets of accounts that results said to be closed. */
+export function closedAccounts(entries: readonly Entry[]): readonly string[] {
+  return [...new Set(entries.flatMap((entry) => (entry.kind === 'done' ? (entry.closed ?? []) : [])))];
+}
+
 /** A set of tokens that results made. */
 export interface NewTokens extends Keys {
   /** The name of the set. */

@@ -14,31 +14,25 @@ import type { Flaw } from '../../client/transfer/receive.ts';
 import { fileSource, hashFile, hashIfReadable, type UploadSource } from '../../client/transfer/source.ts';
 import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
 import type { RequestFile } from '../request/open-request-file.ts';
-import { findJob } from '../run/job.ts';
-import { everyRun, isOfProfile } from '../run/recorded-runs.ts';
-import { mayHaveSent } from '../run/sent-file.ts';
-import { isOfSandbox, type RunRecord } from '../run/record.ts';
-import type { UnreadableRun } from '../run/run-directory.ts';
-import type { Part, PartResults } from '../run/part.ts';
+import { findJob } from '../jobs/job.ts';
+import { JobFiles } from '../jobs/job-files.ts';
 import { otherCycles, requireOtherRows } from './begin-cycle.ts';
 import {
   doubtError,
   failedElsewhere,
   type NamedFile,
-  notEnteredError,
   newTokensError,
   takenError,
   undeliveredError,
   unknownRowsError,
 } from './claim-errors.ts';
-import { boundJob, claimAgain, type ClaimingAgain, claimRows, RowsTaken } from './claim-rows.ts';
+import { boundJob, claimRows, RowsTaken } from './claim-rows.ts';
 import { areTokensKnown, deliveryOf, lastReading, newTokenSets, standingClaims, stands } from './claims.ts';
 import { endClaim } from './end-claim.ts';
 import { type Division, divideRows } from './divide-rows.ts';
 import type { ClaimEntry, DoneEntry, Entry, Who } from './entry.ts';
 import { isDone } from './is-done.ts';
 import { hasClaim } from './has-claim.ts';
-import { enterRun } from './enter-runs.ts';
 import { type FileRows, fileCycleIn, fileCycles, leavesAny } from './earlier-keys.ts';
 import { isFileCycle, unknownRowsCycle } from './file-cycle.ts';
 import type { Ledger, LedgerCycle } from './ledger.ts';
@@ -80,8 +74,6 @@ interface SubmittedFile {
   readonly whole: JobRows;
   /** The SHA-256 of the file as it was submitted, with rows that stand twice. */
   readonly submitted: string;
-  /** The run of the file, if it has one. */
-  readonly run?: string | undefined;
 }
 
 /** Reads the results of the completed job of a claim, and enters the tokens that they made. */
@@ -114,21 +106,20 @@ interface BeginFile {
   readonly submit: readonly string[];
   readonly read: ReadResults;
   /** Called before the job gets its claim, unless an earlier command made it. */
-  readonly onClaim: () => void;
+  readonly onClaim: () => Promise<void>;
 }
 
-/** The rows of a part to bind to a job. */
-interface PartToClaim extends JobRows {
-  readonly record: RunRecord;
-  readonly part: Part;
+/** The rows to bind to a job that was created for them. */
+interface RowsToClaim extends JobRows {
   readonly job: AccountUpdaterJob;
-  /** The file that contains all parts. */
-  readonly file: string;
+  /** The file with the rows, and its cycle as the operator named it. */
+  readonly file: { readonly name: string; readonly cycle: string | undefined; readonly whole: JobRows; readonly rows: number };
+  /** The number of the job among those of the file, in the order of its rows. */
+  readonly part: number;
+  readonly bytes: number;
   readonly client: Client;
   readonly read?: ReadResults | undefined;
 }
-
-type PartToClaimAgain = Omit<PartToClaim, 'job' | 'client' | 'read'> & Pick<ClaimingAgain, 'job'>;
 
 /** The ledger as one command uses it: the one that the setting names, or that of the state directory. */
 export class CommandLedger {
@@ -144,8 +135,6 @@ export class CommandLedger {
   #read: { readonly sha256: string; readonly reading: Promise<Reading | undefined> } | undefined;
   /** The jobs whose results were looked for already. */
   readonly #looked = new Set<string>();
-  /** The runs of this state directory that cannot be entered, because their records cannot be read. */
-  #unreadable: readonly UnreadableRun[] = [];
   #check: (() => Promise<void>) | undefined;
   /** The claims of a process are made one after the other. */
   #last: Promise<unknown> = Promise.resolve();
@@ -206,7 +195,7 @@ export class CommandLedger {
    *   ledger
    */
   async compare(client: Client | undefined, { tenant, file, parts, read, ...how }: ToDivide): Promise<Compared> {
-    const ledger = await this.#openToSend(tenant);
+    const ledger = await this.open(tenant);
     const named = await this.#name(ledger, file);
     await this.#requireKnownRows(tenant, ledger, named, file);
     const cycle = ledger.cycle(named.cycle);
@@ -231,36 +220,35 @@ export class CommandLedger {
   }
 
   /**
-   * Binds the rows of a part to its job, before the first byte is sent.
+   * Binds rows of a file to their job, before the first byte is sent.
    * @throws SvcError as `claimRows`
    */
-  async claim({ record, part, job, source, sha256, file, client, read }: PartToClaim): Promise<void> {
-    const { id, input, cycle } = record;
+  async claim({ job, file, part, bytes, source, sha256, client, read }: RowsToClaim): Promise<void> {
     const tenant = this.tenantOf(job);
-    const ledger = await this.#openToSend(tenant);
-    const whole = { sha256: input.sha256, source: await fileSource(file) };
-    const named = await this.#name(ledger, { name: path.basename(input.name), cycle, whole });
-    const of = { name: named.name, sha256: input.sha256, rows: input.rows };
-    const claiming = { job, source, sha256, run: id, part: part.number, file: of, bytes: part.bytes };
+    const ledger = await this.open(tenant);
+    const named = await this.#name(ledger, { ...file, name: path.basename(file.name) });
+    const of = { name: named.name, sha256: file.whole.sha256, rows: file.rows };
+    const claiming = { job, source, sha256, part, file: of, bytes };
     await this.#claim(ledger, named.cycle, claiming, client, read && ((claim) => read(tenant, claim)));
   }
 
-  /** Binds the rows of a part to a job that turned out to have its file. */
-  async claimAgain({ record, part, job, source, sha256, file }: PartToClaimAgain): Promise<void> {
-    const { id, input, cycle } = record;
-    const ledger = await this.open(record.tenant_id ?? '');
-    const whole = { sha256: input.sha256, source: await fileSource(file) };
-    const named = await this.#name(ledger, { name: path.basename(input.name), cycle, whole });
-    await claimAgain(ledger, {
-      job,
-      cycle: named.cycle,
-      rows: await this.#rowsOf(ledger, { sha256, source }),
-      run: id,
-      part: part.number,
-      file: { name: named.name, sha256: input.sha256, rows: input.rows },
-      bytes: part.bytes,
-      sha256,
-    });
+  /**
+   * Checks that the rows of a job are still claimed for it alone, before more of its file is sent.
+   * @throws SvcError as `claimRows`
+   */
+  async requireClaim(
+    tenant: string,
+    { part, file, bytes, sha256 }: ClaimEntry,
+    job: AccountUpdaterJob,
+    source: UploadSource,
+  ): Promise<void> {
+    const ledger = await this.open(tenant);
+    const cycle = await ledger.cycleOfJob(job.id);
+    if (cycle === undefined) throw boundJob(job.id);
+    const rows = await this.#rowsOf(ledger, { sha256, source });
+    const tokens = (salt: string): Promise<RowSet> => tokensOf(salt, source);
+    const claiming = { job, part, file, bytes, sha256, rows, tokens, hasTokenTwice: async () => false };
+    await claimRows(ledger, { ...claiming, cycle: cycle.name });
   }
 
   /**
@@ -270,7 +258,7 @@ export class CommandLedger {
    */
   async claimFile(client: Client, job: AccountUpdaterJob, request: RequestFile, how: BeginFile): Promise<boolean> {
     const tenant = this.tenantOf(job);
-    const ledger = await this.#openToSend(tenant);
+    const ledger = await this.open(tenant);
     const { name: typed, check, source } = request;
     const { rows: count, bytes, sha256 } = check;
     const name = path.basename(typed);
@@ -278,14 +266,14 @@ export class CommandLedger {
     const named = await this.#name(ledger, toName);
     await this.#requireKnownRows(tenant, ledger, named, { ...toName, submitted: request.submitted.sha256 });
     const bound = standingClaims(await ledger.cycle(named.cycle).read()).find((claim) => claim.job === job.id);
-    // A run goes on with its job, and the bytes of an earlier upload may have other dates for the same rows.
-    if (bound && (bound.run !== '' || bound.sha256 !== sha256)) throw boundJob(job.id);
+    // The bytes of an earlier upload may have other dates for the same rows.
+    if (bound && bound.sha256 !== sha256) throw boundJob(job.id);
     await this.#requireFreeFile(client, job, ledger, named, request);
     if (!how.payAgain) await this.#requireOtherRows(client, ledger, named, request, how);
-    if (bound === undefined) how.onClaim();
+    if (bound === undefined) await how.onClaim();
     const file = { name, sha256, rows: count };
     try {
-      const claiming = { job, source, sha256, run: '', part: 1, file, bytes };
+      const claiming = { job, source, sha256, part: 1, file, bytes };
       const isNew = await this.#claim(ledger, named.cycle, claiming, client, (claim) => how.read(tenant, claim));
       const { host, user } = this.#who();
       return isNew || (bound?.by.host === host && bound.by.user === user);
@@ -536,36 +524,26 @@ export class CommandLedger {
     if (cycle) await endClaim(cycle, job, { kind: 'done', job, ...tokensOfDone(read) });
   }
 
-  /**
-   * Returns the results of a job that a run on this machine has, unchanged since their download. Those of another run's job
-   * were compared only with the rows that the run left out, so that those of the job's own run come first.
-   */
-  async keptResults(job: string): Promise<{ readonly file: string; readonly results: PartResults } | undefined> {
-    const { runs } = await everyRun(this.#context);
-    for (const isJoined of [false, true])
-      for (const run of runs)
-        for (const part of run.record.parts) {
-          if (part.job !== job || (part.joined !== undefined) !== isJoined || part.state !== 'downloaded') continue;
-          const file = run.resultsFile(part);
-          if ((await hashIfReadable(file)) !== part.results.sha256) continue;
-          if (await this.isOutdated(run.record.tenant_id, job, part.results.sha256)) continue;
-          return { file, results: isJoined ? { ...part.results, compared: false } : part.results };
-        }
-    return undefined;
+  /** The directories of the files of jobs, and of what this machine knows of ledgers. */
+  get places(): { readonly jobsRoot: string; readonly ledgers: string } {
+    const ledgers = this.#root();
+    return { jobsRoot: path.join(this.#isEmbedded ? ledgers : path.dirname(ledgers), 'jobs'), ledgers };
   }
 
-  /**
-   * Enters the runs of this profile that the ledger does not know. Machines that share it stop while the service has jobs
-   * that this machine sent without the ledger.
-   */
-  async enterRuns(): Promise<void> {
-    if (this.#location === undefined) return;
-    const { runs } = await everyRun(this.#context);
-    const own = runs.filter(({ record }) => isOfProfile(this.#context, record));
-    const { name } = await openLedgerStore(this.#context, this.#location);
-    // The runs of a tenant that uses another ledger are in that one.
-    for (const tenant of new Set(own.flatMap(({ record }) => record.tenant_id ?? [])))
-      if ((await this.#elsewhere(tenant, name)) === undefined) await this.open(tenant);
+  /** Returns what this machine keeps of a job. */
+  jobFiles(job: string): JobFiles {
+    return new JobFiles(this.places.jobsRoot, job);
+  }
+
+  /** Returns the path of the results of a job that this machine keeps, if they are those that were read last. */
+  async keptResults(tenant: string, job: string): Promise<string | undefined> {
+    const { results } = this.jobFiles(job);
+    const sha256 = await hashIfReadable(results);
+    if (sha256 === undefined) return undefined;
+    const { entries = [] } = (await this.#claimed(tenant, job)) ?? {};
+    const last = lastReading(entries, job)?.results;
+    // Results that the operator accepted may be no table, of which the ledger notes nothing.
+    return isDone(entries, job) && (last === undefined || last.sha256 === sha256) ? results : undefined;
   }
 
   /** Returns the tenant of a job, which names the ledger, so that a job without one is not used. @throws SvcError `bad_response` */
@@ -583,32 +561,9 @@ export class CommandLedger {
     return path.join(this.#root(), folderOfTenant(tenant));
   }
 
-  /** Tells whether `au upload` may have sent the whole file of a job from this machine, whatever its tenant. */
-  mayHaveSent(job: string): boolean {
-    return mayHaveSent(this.#root(), job);
-  }
-
   /** Opens the ledger of a tenant. */
   open(tenant: string): Promise<Ledger> {
     return once(this.#opened, tenant, () => this.#open(tenant));
-  }
-
-  /**
-   * Opens the ledger of a tenant to send rows.
-   * @throws SvcError `config` for a run whose record cannot be read, and which may have sent rows that no ledger has
-   */
-  async #openToSend(tenant: string): Promise<Ledger> {
-    const ledger = await this.open(tenant);
-    if (this.#unreadable.length === 0) return ledger;
-    const [{ enteredRuns }, { claimingRuns }] = await Promise.all([
-      import('./used-ledger.ts'),
-      import('./move-ledger.ts'),
-    ]);
-    const roots = [this.#ownRoot(), sandboxLedger(this.#context)];
-    const entered = new Set([...roots.flatMap(enteredRuns), ...(await claimingRuns(ledger))]);
-    const left = this.#unreadable.find(({ run, directory }) => !entered.has(run ?? path.basename(directory)));
-    if (left) throw notEnteredError(left);
-    return ledger;
   }
 
   /**
@@ -619,14 +574,14 @@ export class CommandLedger {
     tenant: string,
     ledger: Ledger,
     named: NamedFile,
-    { whole, submitted, run }: SubmittedFile,
+    { whole, submitted }: SubmittedFile,
   ): Promise<void> {
     // The operator may type the name that the cycle had in this machine's former ledger.
     if (named.isNamed && !isFileCycle(named.cycle)) return;
     const claims: ClaimEntry[] = this.isShared ? await this.#enteredWithoutRows(tenant, ledger, named, whole) : [];
     for (const sha256 of new Set([whole.sha256, submitted]))
       claims.push(...standingClaims(await ledger.cycle(unknownRowsCycle(sha256)).read()));
-    const claim = claims.find((each) => run === undefined || each.run !== run);
+    const [claim] = claims;
     if (claim) throw unknownRowsError(named, claim);
   }
 
@@ -690,12 +645,7 @@ export class CommandLedger {
   async #open(tenant: string): Promise<Ledger> {
     const { Ledger: Opened } = await import('./ledger.ts');
     const { kept, used, shared } = await this.#place(tenant);
-    if (shared === undefined) {
-      const ledger = await this.#openOwn(tenant);
-      const runs = await this.#enterRuns(ledger, tenant, used?.runs ?? []);
-      if (runs.length > (used?.runs.length ?? 0)) await this.#remember(kept, { runs });
-      return ledger;
-    }
+    if (shared === undefined) return this.#openOwn(tenant);
     const { objects, cache } = shared;
     const isFirstUse = used?.ledger === undefined || used.pending === true;
     const ledger = await Opened.open(objects, tenant, {
@@ -708,7 +658,7 @@ export class CommandLedger {
     });
     if (ledger.isReadOnly) {
       // What this machine has is entered once it may write.
-      await this.#remember(kept, { ledger: ledger.name, pending: true, runs: used?.runs ?? [] });
+      await this.#remember(kept, { ledger: ledger.name, pending: true });
       return ledger;
     }
     const own = isFirstUse ? await this.#openOwn(tenant) : undefined;
@@ -716,8 +666,7 @@ export class CommandLedger {
     await own?.close(ledger.name);
     const { copyClaims } = await import('./move-ledger.ts');
     if (own) await copyClaims(own, ledger);
-    const runs = await this.#enterRuns(ledger, tenant, isFirstUse ? [] : (used?.runs ?? []));
-    await this.#remember(kept, { ledger: ledger.name, runs });
+    await this.#remember(kept, { ledger: ledger.name });
     return ledger;
   }
 
@@ -729,14 +678,7 @@ export class CommandLedger {
   async #openOwn(tenant: string, { onlyReads = this.#onlyReads } = {}): Promise<Ledger> {
     const { Ledger: Opened } = await import('./ledger.ts');
     const objects = await openOwnLedgers(this.#context, this.#root());
-    const enterAgain = (ledger: Ledger, job: string): Promise<void> => this.#enterAgain(ledger, job);
-    const own = {
-      isFirstUse: false,
-      isOwn: true,
-      onPutBack: this.#onPutBack,
-      onFirstEntry: this.#onFirstEntry,
-      enterAgain,
-    };
+    const own = { isFirstUse: false, isOwn: true, onPutBack: this.#onPutBack, onFirstEntry: this.#onFirstEntry };
     const host = { clock: this.#context.clock, who: this.#who(), ...own };
     return Opened.open(onlyReads ? new PlannedObjects(objects) : objects, tenant, host);
   }
@@ -748,7 +690,6 @@ export class CommandLedger {
 
   readonly #onFirstEntry = async (): Promise<void> => {
     const check = this.#check;
-    // The check itself may enter a run again.
     this.#check = undefined;
     await check?.();
   };
@@ -763,13 +704,6 @@ export class CommandLedger {
       );
     else notices.warn(`the ledger in ${place} lacked ${objects}: put back from the copies of this machine`);
   };
-
-  /** Enters the run of this machine again whose job has lost its claim: the ledger of one machine has no copies. */
-  async #enterAgain(ledger: Ledger, job: string): Promise<void> {
-    const { runs } = await everyRun(this.#context);
-    const sent = runs.find(({ record }) => record.parts.some((part) => part.job === job && part.joined === undefined));
-    if (sent) await enterRun(this.#context, ledger, sent, new Set([job]));
-  }
 
   /** Remembers the ledger of a tenant. From then on, this machine sends nothing without it. */
   async #remember(kept: string, used: UsedLedger): Promise<void> {
@@ -796,21 +730,7 @@ export class CommandLedger {
 
   /** Returns the directory for the ledgers of this machine, and for what it remembers of shared ones. */
   #root(): string {
-    return this.#isEmbedded ? sandboxLedger(this.#context) : this.#ownRoot();
-  }
-
-  #ownRoot(): string {
-    return path.join(requireDirectory(this.#context.system, 'state'), 'ledger');
-  }
-
-  /** Enters the runs of this state directory that the ledger does not know, once. Returns the ids of all of them. */
-  async #enterRuns(ledger: Ledger, tenant: string, known: readonly string[]): Promise<readonly string[]> {
-    const { runs, unreadable } = await everyRun(this.#context);
-    this.#unreadable = unreadable;
-    const own = runs.filter(({ record }) => record.tenant_id === tenant && isOfSandbox(record) === this.#isEmbedded);
-    const left = own.filter(({ record }) => !known.includes(record.id));
-    for (const run of left.toReversed()) await enterRun(this.#context, ledger, run);
-    return [...known, ...left.map(({ record }) => record.id)];
+    return this.#isEmbedded ? sandboxLedger(this.#context) : path.join(requireDirectory(this.#context.system, 'state'), 'ledger');
   }
 }
 

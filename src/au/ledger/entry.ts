@@ -40,7 +40,9 @@ const CLAIM = {
   /** The name of the set of rows, or null if the rows are unknown: then the claim may have any row. */
   row_set: z.nullable(sha256),
   rows: count,
+  /** The run of earlier builds; empty. */
   run: text,
+  /** The number of the job among those of its file, in the order of the rows. */
   part: count,
   file: z.looseObject({ name: text, sha256, rows: count }),
   bytes: count,

@@ -19,6 +19,7 @@ import {
   type Who,
 } from './entry.ts';
 import { earlierSalt, Salts } from './earlier-keys.ts';
+import { folderOf } from '../folder-of.ts';
 import { isDone } from './is-done.ts';
 import { hasClaim } from './has-claim.ts';
 import { lackingEntries, lackingObjects } from './lacking-objects.ts';
@@ -54,8 +55,6 @@ export interface LedgerHost {
   readonly onPutBack?: ((place: string, names: readonly string[]) => void) | undefined;
   /** Called before a command adds its first entry, once the place is whole. */
   readonly onFirstEntry?: (() => Promise<void>) | undefined;
-  /** Enters a run of this machine again whose job has a mark and no claim. */
-  readonly enterAgain?: ((ledger: Ledger, job: string) => Promise<void>) | undefined;
 }
 
 /**
@@ -126,9 +125,17 @@ export class Ledger {
 
   /** Compares all cycles with what this machine has of them, and puts back what is missing. @throws as `LedgerCycle.heal` */
   async heal(): Promise<void> {
-    const kept = this.#host.cache === undefined ? [] : await cyclesIn(this.#host.cache, this.#top);
-    const names = new Set([...(await this.cycleNames()), ...kept]);
+    const names = new Set([...(await this.cycleNames()), ...(await this.#keptNames())]);
     for (const name of names) await this.cycle(name).heal();
+  }
+
+  /** Reads the cycles of which this machine has copies, so that `hasSent` knows jobs that a restored place lacks. */
+  async readKept(): Promise<void> {
+    for (const name of await this.#keptNames()) await this.cycle(name).read();
+  }
+
+  async #keptNames(): Promise<readonly string[]> {
+    return this.#host.cache === undefined ? [] : cyclesIn(this.#host.cache, this.#top);
   }
 
   /**
@@ -159,7 +166,7 @@ export class Ledger {
     const { data } = begunSchema.safeParse(bytes && parsedJson(Buffer.from(bytes).toString()));
     const begun = parseTime(data?.since ?? '');
     if (begun !== undefined) return begun;
-    // The ledger of one machine begins with the runs that are entered, without a note.
+    // The ledger of one machine begins with its first claim, without a note.
     const claims: ClaimEntry[] = [];
     for (const name of await this.cycleNames())
       claims.push(...(await this.cycle(name).read()).filter((entry) => entry.kind === 'claim'));
@@ -238,8 +245,6 @@ export class Ledger {
   }
 
   async #isLost(cycle: LedgerCycle, job: string): Promise<boolean> {
-    if (hasClaim(await cycle.read(), job)) return false;
-    await this.#host.enterAgain?.(this, job);
     if (hasClaim(await cycle.read(), job)) return false;
     return (await readObject(this.#objects, this.#lostOf(job), MAX_ENTRY_BYTES)) === undefined;
   }
@@ -635,11 +640,6 @@ function notShown({ name: place }: ObjectStore, name: string): SvcError {
 /** Returns the name of the mark of a job, from the folder of the ledger. */
 function markName(top: string, job: string): string {
   return `${top}/jobs/${folderOf(job)}`;
-}
-
-/** Returns the folder of an id that the service gave, which is no path. */
-function folderOf(id: string): string {
-  return /^[A-Za-z0-9][A-Za-z0-9_-]{0,79}$/.test(id) ? id : `id-${sha256Of(id).slice(0, 16)}`;
 }
 
 /** Returns the folder of a cycle. A name that is no safe name of a folder gets one by its hash. */

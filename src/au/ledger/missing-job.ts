@@ -1,15 +1,9 @@
 import { isSvcError, SvcError } from '../../base/errors.ts';
 import type { Context } from '../../cli/app/command.ts';
-import { serviceOf } from '../../cli/app/service.ts';
 import { directoryOf } from '../../cli/config/paths.ts';
 import { countText, parseTime } from '../../cli/output/time.ts';
-import { missingError } from '../run/job.ts';
-import { everyJobOf, type Part, sentOf } from '../run/part.ts';
-import { isOfSandbox } from '../run/record.ts';
-import { requireHere, silentRuns } from '../run/recorded-runs.ts';
-import type { RunDirectory } from '../run/run-directory.ts';
-import { missingPartError } from '../run/run-errors.ts';
-import { SentFile } from '../run/sent-file.ts';
+import { missingError } from '../jobs/job.ts';
+import type { JobFiles } from '../jobs/job-files.ts';
 import { byText } from './claims.ts';
 import { jobDoubtError, lostResultsError } from './claim-errors.ts';
 import type { JobClaim } from './command-ledger.ts';
@@ -36,8 +30,6 @@ export async function mayBeFound(context: Context, id: string): Promise<boolean>
 
 async function missingJobError(context: Context, id: string): Promise<SvcError> {
   const now = (await context.client()).now();
-  const found = await recordedPart(context, id);
-  if (found !== undefined) return ofPart(context, id, found, now);
   // Without a state directory, there is no ledger either.
   if (directoryOf(context.system, 'state') === undefined) return missingError(id);
   try {
@@ -49,56 +41,18 @@ async function missingJobError(context: Context, id: string): Promise<SvcError> 
   }
 }
 
-interface RecordedPart {
-  readonly run: RunDirectory;
-  readonly part: Part;
-}
-
-/** Finds a part that has or had a job, preferably the part that was to send its file. */
-async function recordedPart(context: Context, id: string): Promise<RecordedPart | undefined> {
-  const isSandbox = serviceOf(context) === 'sandbox';
-  const runs = (await silentRuns(context)).filter(({ record }) => isOfSandbox(record) === isSandbox);
-  const found = runs.flatMap((run) => run.record.parts.map((part) => ({ run, part })));
-  const having = found.filter(({ part }) => part.job === id);
-  return (
-    having.find(({ part }) => part.joined === undefined) ??
-    having[0] ??
-    found.find(({ part }) => everyJobOf(part).includes(id))
-  );
-}
-
-function ofPart(context: Context, id: string, { run, part }: RecordedPart, now: number): SvcError {
-  requireHere(context, run);
-  const isCurrent = part.job === id;
-  const ended = isCurrent ? part.state : part.earlier_jobs?.findLast(({ job }) => job === id)?.ended;
-  if (ended === 'failed' || ended === 'gone')
-    return new SvcError(
-      'job_expired',
-      `job ${id} is not found: it ${ended === 'failed' ? 'failed' : 'was deleted without its file'}, as ${run.record.id} recorded`,
-      {
-        status: 404,
-        hint: 'Nothing was billed for that job. What became of its rows:',
-        next: ['au', 'status', run.name],
-        facts: { job: id, run: run.record.id },
-      },
-    );
-  if (sentOf(part) !== 'some') return missingPartError(run, part);
-  const expiresAt = parseTime(part.expires_at ?? '');
-  return missingError(id, expiresAt === undefined ? undefined : { expiresAt, now });
-}
-
-/** Returns what the ledgers say of a job that no run on this machine has, or what this machine recorded of `au upload`. */
+/** Returns what the ledgers say of a job, or what this machine keeps of it. */
 async function ofLedger(context: Context, id: string, now: number): Promise<SvcError> {
   const { CommandLedger } = await import('./command-ledger.ts');
   const ledger = new CommandLedger(context, { onlyReads: true });
   for await (const [tenant] of ledger.everyTenant()) {
     const claimed = await ledger.claimOfJob(tenant, id);
-    if (claimed) return ofClaim(claimed, new SentFile(await ledger.placeOf(tenant), id), now);
+    if (claimed) return ofClaim(claimed, ledger.jobFiles(id), now);
   }
-  if (!ledger.mayHaveSent(id)) return missingError(id);
+  if (!ledger.jobFiles(id).mayBeSent) return missingError(id);
   return new SvcError(
     'outcome_unknown',
-    `job ${id} is not found, though it may have the file that svc au upload sent from this machine`,
+    `job ${id} is not found, though it may have the file that svc sent from this machine`,
     {
       hint: 'The ledger that is set does not have the job. The service may lag: try again in a few minutes. Nothing is sent again.',
       next: ['au', 'jobs'],
@@ -108,7 +62,7 @@ async function ofLedger(context: Context, id: string, now: number): Promise<SvcE
   );
 }
 
-function ofClaim({ claim, cycle, stands, wasRead, wasDelivered }: JobClaim, sent: SentFile, now: number): SvcError {
+function ofClaim({ claim, cycle, stands, wasRead, wasDelivered }: JobClaim, sent: JobFiles, now: number): SvcError {
   const { job } = claim;
   if (wasDelivered)
     return new SvcError(
@@ -125,7 +79,8 @@ function ofClaim({ claim, cycle, stands, wasRead, wasDelivered }: JobClaim, sent
   // A claim that ended, or the record of an upload of which only a part was sent, says that nothing is billed.
   if (!stands) return missingError(job);
   const expiresAt = parseTime(claim.expires_at ?? '');
-  if (claim.run === '' && !sent.mayBeWhole)
+  // The machine that sends the file knows that only a part of it was sent.
+  if (sent.sent === 'some')
     return missingError(job, expiresAt === undefined ? undefined : { expiresAt, now });
   const doubt = jobDoubtError(claim, cycle, now);
   if (!doubt.retryable) return doubt;

@@ -4,14 +4,6 @@ import { copiedKeys } from './earlier-keys.ts';
 import type { ClaimEntry, DoneEntry } from './entry.ts';
 import type { Ledger, LedgerCycle } from './ledger.ts';
 
-/** Returns the runs that made claims, whatever became of these. */
-export async function claimingRuns(ledger: Ledger): Promise<ReadonlySet<string>> {
-  const runs = new Set<string>();
-  for (const name of await ledger.cycleNames())
-    for (const entry of await ledger.cycle(name).read()) if (entry.kind === 'claim') runs.add(entry.run);
-  return runs;
-}
-
 /**
  * Copies the claims that stand in the ledger that this machine had alone into the one that it shares from now on, unless
  * the jobs are known there, with what was read of their results. All ledgers of a tenant have the same keys. Doing it twice

@@ -2,10 +2,9 @@ import { isSvcError, SvcError } from '../../base/errors.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { tenantInUse } from '../../cli/app/tenant-mark.ts';
 import type { Client } from '../../client/api/client.ts';
-import { cycleName } from '../run/cycle-name.ts';
-import { isOfProfile, silentRuns } from '../run/recorded-runs.ts';
-import { tenantOfKey } from '../run/tenant-proof.ts';
-import { senderOf, SentFile } from '../run/sent-file.ts';
+import { cycleName } from '../jobs/cycle-name.ts';
+import { tenantOfKey } from '../jobs/tenant-of-key.ts';
+import { senderOf } from '../jobs/job-files.ts';
 import { openJobs } from './claims.ts';
 import { CommandLedger } from './command-ledger.ts';
 import type { Entry } from './entry.ts';
@@ -39,7 +38,7 @@ export async function ledgerOfKey(
   for await (const [other, found] of ledger.everyTenant()) {
     if (!(await isSought(found))) continue;
     const known = tenantInUse(context)?.id ?? other;
-    const mayBeOwn = isNamed || ledger.isShared || (await wasSentHere(context, ledger, other, found));
+    const mayBeOwn = isNamed || ledger.isShared || (await wasSentHere(context, ledger, found));
     if (mayBeOwn && known === other) throw unknownOwner(other, found.name);
     context.notices.note(
       `the service shows no job of this key's tenant, so the open jobs of tenant ${other} in ${found.name} were not looked for`,
@@ -48,14 +47,11 @@ export async function ledgerOfKey(
   return undefined;
 }
 
-/** Tells whether this profile sent a run of a tenant, or the file of an open job, from this machine. */
-async function wasSentHere(context: Context, ledger: CommandLedger, tenant: string, found: Ledger): Promise<boolean> {
-  const runs = await silentRuns(context);
-  if (runs.some(({ record }) => record.tenant_id === tenant && isOfProfile(context, record))) return true;
-  const place = await ledger.placeOf(tenant);
+/** Tells whether this profile sent the file of an open job from this machine. */
+async function wasSentHere(context: Context, ledger: CommandLedger, found: Ledger): Promise<boolean> {
   for (const name of await found.cycleNames()) {
     const open = openJobs(await found.cycle(name).read());
-    if (open.some((job) => new SentFile(place, job).mayBeOf(senderOf(context)))) return true;
+    if (open.some((job) => ledger.jobFiles(job).mayBeOf(senderOf(context)))) return true;
   }
   return false;
 }
@@ -88,8 +84,8 @@ export async function namedCycle(
   { onlyReads }: { readonly onlyReads: boolean },
 ): Promise<NamedCycle> {
   const ledger = new CommandLedger(context, { onlyReads });
-  const missing = new SvcError('not_found', 'the ledger has no such cycle, and no run of this name is recorded here', {
-    hint: 'Name a cycle, the id of a job, or the id or directory of a run. What is open:',
+  const missing = new SvcError('not_found', 'the ledger has no such cycle', {
+    hint: 'Name a cycle or the id of a job. What is open:',
     next: ['au', 'status'],
   });
   const name = cycleNamed(typed);
@@ -135,7 +131,7 @@ async function tenantOfAnyJob(client: Client): Promise<string | undefined> {
   if (job === undefined) return undefined;
   if (job.tenant_id) return job.tenant_id;
   throw new SvcError('bad_response', 'the service does not name the tenant of a job, which the ledger needs', {
-    hint: 'What is open is not known. Name a run or a job, or contact support with the job id.',
+    hint: 'What is open is not known. Name a job, or contact support with the job id.',
     facts: { job: job.id },
   });
 }

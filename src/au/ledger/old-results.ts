@@ -1,7 +1,7 @@
 import { SvcError } from '../../base/errors.ts';
 import { countText, formatDuration, isoTime, parseTime } from '../../cli/output/time.ts';
 import { LONGEST_JOB_MS } from '../../schema/account-updater-files.ts';
-import { refreshText, RETRY_MS } from '../run/find-run.ts';
+import { DAY_MS } from '../../schema/durations.ts';
 import { byText, deliveryOf } from './claims.ts';
 import type { DividedRows } from '../request/rows-file.ts';
 import type { Entry } from './entry.ts';
@@ -18,8 +18,16 @@ interface Submitted {
   readonly now: number;
 }
 
+/** How long after its end a file without a cycle shows its results when it is submitted again. */
+const RETRY_MS = 7 * DAY_MS;
+
+/** Explains how to refresh a file regularly, without a command that would bill the whole file again in a new cycle. */
+function refreshText(now: number): string {
+  return `To refresh the same file regularly, name a cycle each time, such as --cycle ${new Date(now).toISOString().slice(0, 7)}: all of its rows are billed again in it.`;
+}
+
 /**
- * Checks that a file without a cycle, all of which other runs sent, was not sent long ago if its results were read: a green
+ * Checks that a file without a cycle, all of whose rows were sent before, was not sent long ago if its results were read: a green
  * exit on old results would be false each month. The clock of the machine that received the results may be wrong, so that
  * its time counts only within the time that the service takes.
  * @throws SvcError `conflict`

@@ -14,15 +14,12 @@ const usedSchema = z.looseObject({
   ledger: z.optional(z.string()),
   /** Whether this machine may only read that ledger, so that it has not entered anything there. */
   pending: z.optional(z.boolean()),
-  /** The runs of this state directory that were entered into the ledger. */
-  runs: z.array(z.string()),
 });
 
 /** What a state directory remembers of the ledger that it used for a tenant. */
 export interface UsedLedger {
   readonly ledger?: string | undefined;
   readonly pending?: boolean | undefined;
-  readonly runs: readonly string[];
 }
 
 const NAME = 'at.json';
@@ -53,11 +50,6 @@ export function sharedLedgersUsed(root: string): ReadonlyMap<string, UsedLedger>
   return new Map([...ledgersUsed(root)].filter(([, { ledger }]) => ledger !== undefined));
 }
 
-/** Returns the runs of all tenants that were entered into their ledgers. */
-export function enteredRuns(root: string): readonly string[] {
-  return [...ledgersUsed(root).values()].flatMap(({ runs }) => runs);
-}
-
 function ledgersUsed(root: string): ReadonlyMap<string, UsedLedger> {
   let folders: readonly string[];
   try {
@@ -75,9 +67,9 @@ export function folderOfTenant(tenant: string): string {
   return /^[\w-]{1,80}$/.test(tenant) ? tenant : 'other';
 }
 
-export function writeUsedLedger(directory: string, { ledger, pending, runs }: UsedLedger): void {
+export function writeUsedLedger(directory: string, { ledger, pending }: UsedLedger): void {
   makeDirectory(directory);
-  writeFileAtomicSync(path.join(directory, NAME), `${JSON.stringify({ version: 1, ledger, pending, runs })}\n`);
+  writeFileAtomicSync(path.join(directory, NAME), `${JSON.stringify({ version: 1, ledger, pending })}\n`);
 }
 
 /**

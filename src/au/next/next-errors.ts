@@ -33,7 +33,7 @@ export function notOfTheRequest(
 export function notProven(results: string): SvcError {
   return new SvcError('refused_input', `${results} is kept because it is not proven whole`, {
     hint: 'To compare it with its request, use svc au report. If it is right, accept it:',
-    next: ['au', 'download', '<run>', '--accept-unproven'],
+    next: ['au', 'download', '<job>', '--accept-unproven'],
     facts: { file: results, file_kind: 'unproven' },
   });
 }

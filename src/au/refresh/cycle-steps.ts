@@ -15,9 +15,9 @@ import { repeatedResults } from '../results/token-rows.ts';
 import { makeReport, requireReconciled } from '../results/make-report.ts';
 import type { PageSubject } from '../results/report-page.ts';
 import { dominanceWarning } from '../results/report-view.ts';
-import { checkThreshold, countedFile, drawResults, noteOddities, type Results } from '../results/submission.ts';
-import { trendOf } from '../results/trend.ts';
-import { tenantOf } from '../run/run-view.ts';
+import { checkThreshold, countedFile, drawResults, type Results } from '../results/submission.ts';
+import { type Trend, trendOf } from '../results/trend.ts';
+import { tenantOf } from '../jobs/file-jobs.ts';
 import { cycleRequest, type CycleRequest } from './cycle-request.ts';
 import type { CycleResults } from './cycle-results.ts';
 import { sqlFor } from './earlier-options.ts';
@@ -109,17 +109,30 @@ export class CycleSteps {
   }
 
   async #count(): Promise<CycleCounts> {
-    const { path: file, sha256, bytes, record } = this.#results;
+    const { path: file, sha256, bytes } = this.#results;
     const { rows } = await this.#rows();
     const { notices, clock } = this.#context;
     const showing = { notices, clock, name: this.#directory.results };
     const counted = await countedFile({ file, sha256, bytes }, rows, this.#actions, showing);
     const counts = { ...counted, file: this.#directory.results, compared: true, rows };
     this.#counts = counts;
-    const trend = record && (await noteOddities(this.#context, record, counts, rows));
+    const trend = await this.#trend(counts);
+    const warning = dominanceWarning(counts.codes, rows, this.#tenant);
+    for (const odd of [warning, trend?.jump]) if (odd !== undefined) notices.warn(odd);
+    if (trend && !isDrawn(this.#context)) notices.note(trend.text);
     const codes = this.#input.verbose ? counts.codes : [];
     if (isDrawn(this.#context)) await drawResults(this.#context, rows, { ...counts, codes }, trend);
     return counts;
+  }
+
+  get #tenant(): string | undefined {
+    const { cycle } = this.#results;
+    return cycle && tenantOf(this.#context, cycle);
+  }
+
+  async #trend(counts: CycleCounts): Promise<Trend | undefined> {
+    const { cycle } = this.#results;
+    return cycle && trendOf({ ...cycle, cycle: cycle.name }, counts);
   }
 
   /** Returns the number of rows that the results are of. */
@@ -233,30 +246,23 @@ export class CycleSteps {
   }
 
   async #subject(counts: CycleCounts): Promise<Omit<PageSubject, 'madeAt'>> {
-    const { cycle, requests } = this.#directory;
-    const { record } = this.#results;
     const names = this.#places.map((place) =>
       this.#directory.filesOf(place).request.slice(this.#directory.path.length + 1),
     );
-    const ofRun = this.#places.length === 1 ? record?.id : undefined;
+    const begun = this.#results.cycle?.entries.find((entry) => entry.kind === 'claim')?.created_at;
     return {
-      cycle,
+      cycle: this.#directory.cycle,
       submitted: names.length > 1 ? `${countText(names.length, 'request')} (${names.join(', ')})` : names[0],
-      run: ofRun ?? (requests.length === 1 ? requests[0]?.run : undefined),
-      ...(record && {
-        tenant: tenantOf(this.#context, record),
-        begunAt: Date.parse(record.created_at),
-        trend: await trendOf(this.#context, record, counts),
-      }),
+      tenant: this.#tenant,
+      begunAt: begun === undefined ? undefined : Date.parse(begun),
+      trend: await this.#trend(counts),
     };
   }
 
   /** Returns the error for results of which one error code has most rows, unless the operator chose a threshold. */
   #oneError({ codes, rows }: CycleCounts): SvcError | undefined {
     const { failOn, again } = this.#input;
-    const { record } = this.#results;
-    const tenant = record && tenantOf(this.#context, record);
-    if (failOn !== undefined || dominanceWarning(codes, rows, tenant) === undefined) return undefined;
+    if (failOn !== undefined || dominanceWarning(codes, rows, this.#tenant) === undefined) return undefined;
     const { cycle, results, todo } = this.#directory;
     return new SvcError('threshold', `most rows of cycle ${cycle} ended in one error code`, {
       hint: `Find out why before the results are used: the report has the code, and ${todo} has the rows. To go on as it is, allow it with --fail-on:`,
@@ -271,7 +277,7 @@ export class CycleSteps {
     const { steps, next: file, exclusions } = this.#directory;
     const hasExcluded = this.#isOfThese(steps.excluded);
     const done = this.#isOfThese(steps.next) && this.#directory.has(file) ? steps.next : undefined;
-    const isOpen = (await openRequests(this.#context, this.#directory)) > 0;
+    const isOpen = openRequests(this.#directory) > 0;
     const out = this.#input.next && !isOpen ? file : undefined;
     if (this.#input.next && isOpen)
       noteStep(this.#context, this.#input, 'next', `${file} is written once no request of the cycle is open`);
@@ -385,7 +391,7 @@ export class CycleSteps {
   async #noteTodo({ newTokens, expired, replace, update, others }: Todo): Promise<void> {
     const { notices } = this.#context;
     const { steps, next, exclusions, todo } = this.#directory;
-    const open = await openRequests(this.#context, this.#directory);
+    const open = openRequests(this.#directory);
     const soFar = open === 0 ? '' : `so far, ${countText(open, 'request')} open: `;
     const past = expired === 0 ? '' : ` (${formatNumber(expired)} already expired)`;
     const sql = newTokens === 0 ? '' : `, and as SQL in ${basename(update)} beside it`;

@@ -1,7 +1,7 @@
 import type { Context } from '../../cli/app/command.ts';
 import { countText } from '../../cli/output/time.ts';
 import { openRequestFile } from '../request/open-request-file.ts';
-import { FileSubmission } from '../send/submit-file.ts';
+import { FileSubmission } from '../jobs/submit-file.ts';
 import type { Export } from './export.ts';
 import { prepareAside } from './prepare-aside.ts';
 import type { RefreshDirectory } from './refresh-directory.ts';

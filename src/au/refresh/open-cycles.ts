@@ -2,8 +2,7 @@ import fs from 'node:fs';
 import { isSvcError } from '../../base/errors.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { resolvePath } from '../../cli/app/files/typed-path.ts';
-import { statusOf } from '../run/record.ts';
-import { RefreshDirectory, runHere } from './refresh-directory.ts';
+import { RefreshDirectory } from './refresh-directory.ts';
 
 /** Returns the cycles below a directory by name. Other directories, and records that cannot be read, are left out. */
 function readableCycles(context: Context, parent: string): RefreshDirectory[] {
@@ -26,34 +25,23 @@ function readableCycles(context: Context, parent: string): RefreshDirectory[] {
  * Returns the names of the cycles below a directory that are to be gone on with: a request is under way, or a kill came while
  * their files were written.
  */
-export async function openCycles(context: Context, parent: string): Promise<string[]> {
-  const open: string[] = [];
-  for (const directory of readableCycles(context, parent))
-    if (await isOpenCycle(context, directory)) open.push(directory.cycle);
-  return open;
+export function openCycles(context: Context, parent: string): string[] {
+  return readableCycles(context, parent).flatMap((directory) => (isOpenCycle(directory) ? [directory.cycle] : []));
 }
 
 /** Returns the cycles below a directory that are not open and were last recorded before a time, in epoch milliseconds. */
-export async function oldCycles(context: Context, parent: string, before: number): Promise<RefreshDirectory[]> {
-  const old: RefreshDirectory[] = [];
-  for (const directory of readableCycles(context, parent)) {
+export function oldCycles(context: Context, parent: string, before: number): RefreshDirectory[] {
+  return readableCycles(context, parent).filter((directory) => {
     const { mtimeMs } = fs.statSync(directory.resolve(directory.record));
-    if (mtimeMs < before && !(await isOpenCycle(context, directory))) old.push(directory);
-  }
-  return old;
+    return mtimeMs < before && !isOpenCycle(directory);
+  });
 }
 
-async function isOpenCycle(context: Context, directory: RefreshDirectory): Promise<boolean> {
-  return directory.steps.writing === true || (await openRequests(context, directory)) > 0;
+function isOpenCycle(directory: RefreshDirectory): boolean {
+  return directory.steps.writing === true || openRequests(directory) > 0;
 }
 
-/** Counts the requests of a cycle whose results its files do not have. An abandoned one is over. */
-export async function openRequests(context: Context, { requests }: RefreshDirectory): Promise<number> {
-  let open = 0;
-  for (const { run, report_of: of } of requests) {
-    if (run === undefined || of !== undefined) continue;
-    const recorded = await runHere(context, run);
-    if (recorded === undefined || statusOf(recorded.record) !== 'abandoned') open += 1;
-  }
-  return open;
+/** Counts the requests of a cycle whose results its files do not have. */
+export function openRequests({ requests }: Pick<RefreshDirectory, 'requests'>): number {
+  return requests.filter(({ submitted, report_of: of }) => submitted && of === undefined).length;
 }

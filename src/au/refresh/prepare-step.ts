@@ -8,11 +8,11 @@ import { fileSource, hashFile } from '../../client/transfer/source.ts';
 import { acceptWords, formWords } from '../prepare/prepare-options.ts';
 import { droppedRows, formOf } from '../prepare/prepare.ts';
 import { prepareExport } from '../prepare/prepare-export.ts';
-import { statusOf } from '../run/record.ts';
 import { exclusionsFor } from './exclusion-list.ts';
 import type { Export } from './export.ts';
 import { prepareAside } from './prepare-aside.ts';
-import { type RefreshDirectory, type Refreshed, type RefreshFiles, runHere } from './refresh-directory.ts';
+import { sentRequest } from './cycle-request.ts';
+import type { RefreshDirectory, Refreshed, RefreshFiles } from './refresh-directory.ts';
 import { type RefreshInput, withExport } from './refresh-input.ts';
 import { requireReplaceable } from './replaceable-files.ts';
 import { announceStep, noteStep } from './step.ts';
@@ -32,7 +32,7 @@ export async function preparedRequest(
   // A crash may have left the request without the columns that were kept beside it.
   const isWhole = known && (!known.options.includes('--keep') || directory.has(files.keep));
   const isThere = directory.has(files.request) && isWhole && !(known && (await isOlder(directory, known, files)));
-  const isKept = known && (isThere || known.run !== undefined || exported === undefined);
+  const isKept = known && (isThere || known.submitted || exported === undefined);
   if (isKept && isPrepared(known, exported, input)) {
     if (exported === undefined) context.notices.note(`${typed} is gone: its request was prepared before`);
     await takePrepared(context, directory, known, { files, input, exported });
@@ -46,7 +46,7 @@ export async function preparedRequest(
 
 /** Goes on with the last request of a cycle, without its export. @throws SvcError `usage` for a cycle without requests */
 async function lastRequest(context: Context, directory: RefreshDirectory, input: RefreshInput): Promise<number> {
-  const place = await newestPlace(context, directory, () => true);
+  const place = directory.requests.length - 1;
   const known = directory.requests[place];
   if (known === undefined) throw notBegun(directory, input);
   await takePrepared(context, directory, known, { files: directory.filesOf(place), input });
@@ -62,27 +62,11 @@ export async function submittedRequest(
   directory: RefreshDirectory,
   input: RefreshInput,
 ): Promise<number> {
-  const place = await newestPlace(context, directory, ({ run }) => run !== undefined);
+  const place = directory.requests.findLastIndex(({ submitted }) => submitted);
   const known = directory.requests[place];
   if (known === undefined) throw notBegun(directory, input);
   await takePrepared(context, directory, known, { files: directory.filesOf(place), input });
   return place;
-}
-
-/**
- * Finds the newest request of a kind whose run was not abandoned, or the newest one if all were: an abandoned one gets nothing
- * more, and must not keep the results of the others out of the files of the cycle. Returns -1 if there is none.
- */
-async function newestPlace(
-  context: Context,
-  { requests }: RefreshDirectory,
-  isWanted: (request: Refreshed) => boolean,
-): Promise<number> {
-  for (const [place, request] of [...requests.entries()].toReversed()) {
-    const run = request.run === undefined ? undefined : await runHere(context, request.run);
-    if (isWanted(request) && (run === undefined || statusOf(run.record) !== 'abandoned')) return place;
-  }
-  return requests.findLastIndex(isWanted);
 }
 
 /** Returns the error for a cycle that has no request to go on with. */
@@ -168,7 +152,7 @@ async function makeRequest(
 /** Tells whether an export was changed after its cycle began, and the operator does not add its rows. */
 export function isChanged(directory: RefreshDirectory, exported: Export | undefined, input: RefreshInput): boolean {
   const { requests } = directory;
-  const isBegun = requests.some(({ run }) => run !== undefined);
+  const isBegun = requests.some(({ submitted }) => submitted);
   return isBegun && !input.add && exported !== undefined && !requests.some((each) => isPrepared(each, exported, input));
 }
 
@@ -180,7 +164,7 @@ export function placeOf(directory: RefreshDirectory, exported: Export | undefine
   const known = requests.findIndex((request) => isPrepared(request, exported, input));
   if (known !== -1) return known;
   // A request that was never submitted gives its place to the export as it is now.
-  return requests.length > 0 && requests[last]?.run === undefined ? last : requests.length;
+  return requests.length > 0 && !requests[last]?.submitted ? last : requests.length;
 }
 
 /** Tells whether a request was made of this export, read in the same way. A deleted export counts as unchanged. */
@@ -191,13 +175,13 @@ export function isPrepared(
 ): boolean {
   if (request === undefined) return false;
   if (exported === undefined) return true;
-  if (request.run === undefined && request.exclusions !== exclusions) return false;
+  if (!request.submitted && request.exclusions !== exclusions) return false;
   return request.export_sha256 === exported.sha256 && request.options.join('\0') === options.join('\0');
 }
 
 /**
- * Checks that a prepared request file is still there, or restores it: from the copy that its run keeps or, where that run is
- * on another machine or was pruned, from the export.
+ * Checks that a prepared request file is still there, or restores it: from the rows that this machine sent, or else from the
+ * export.
  */
 async function requireRequest(
   context: Context,
@@ -207,32 +191,26 @@ async function requireRequest(
 ): Promise<void> {
   if (directory.has(files.request) && !(await isOlder(directory, known, files)))
     return requireUnchanged(directory, known, files, input);
-  const run = known.run === undefined ? undefined : await runHere(context, known.run);
-  const kept = run?.requestFile;
+  const kept = known.submitted ? await sentRequest(context, directory, known) : undefined;
   const copy = kept ?? (await madeAgain(context, directory, { input, exported }));
   if (copy !== undefined && (await hashFile(copy)) === known.request_sha256) {
     const source = await fileSource(copy);
     await writeWhole(resolvePath(context, files.request), false, async (draft) => {
       for await (const piece of source.open()) await draft.write(piece);
     });
-    const from = kept === undefined ? input.export : `the copy that ${known.run} keeps`;
+    const from = kept === undefined ? input.export : 'the rows that this machine sent';
     context.notices.note(`${files.request} was restored from ${from}`);
     return;
   }
-  const facts = { file: files.request, run: known.run };
-  if (run !== undefined)
-    throw new SvcError('local', `${files.request} is gone`, {
-      hint: 'Go on with its run:',
-      next: ['au', 'resume', run.name, '--wait'],
-      facts,
-    });
+  const facts = { file: files.request };
   if (exported === undefined)
     throw new SvcError('local', `${files.request} is gone`, {
-      hint: 'Bring back the export, then run the same command again.',
+      hint: 'Bring back the export, then run the same command again. To get the results alone:',
+      next: ['au', 'resume', input.cycle, '--wait'],
       facts,
     });
   throw new SvcError('local', `${files.request} is gone, and ${input.export} does not give the same file now`, {
-    hint: 'Put the file back from a copy and run the same command again, or run it on the machine that has the run. To get the results alone:',
+    hint: 'Put the file back from a copy and run the same command again, or run it on the machine that sent it. To get the results alone:',
     next: ['au', 'resume', input.cycle, '--wait'],
     facts,
   });
@@ -252,10 +230,10 @@ async function madeAgain(
 /** Tells whether a kill left the request file of an earlier reading of the export in the place of this one. */
 async function isOlder(
   directory: RefreshDirectory,
-  { run, replaces }: Refreshed,
+  { submitted, replaces }: Refreshed,
   { request }: RefreshFiles,
 ): Promise<boolean> {
-  if (run !== undefined || replaces === undefined || !directory.has(request)) return false;
+  if (submitted || replaces === undefined || !directory.has(request)) return false;
   return (await directory.hash(request)) === replaces;
 }
 

@@ -1,7 +1,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import * as z from 'zod/mini';
-import { isSvcError, refuseNewer, SvcError } from '../../base/errors.ts';
+import { refuseNewer, SvcError } from '../../base/errors.ts';
 import { makeDirectory } from '../../base/files/directory.ts';
 import { removeOrphanedTemporaries, writeFileAtomicSync } from '../../base/files/draft.ts';
 import { withLock } from '../../base/files/lock.ts';
@@ -11,8 +11,6 @@ import { resolvePath } from '../../cli/app/files/typed-path.ts';
 import { hashFile } from '../../client/transfer/source.ts';
 import { parsedJson } from '../../schema/json-value.ts';
 import { keepFileOf } from '../results/kept-columns.ts';
-import { recordedRun } from '../run/recorded-runs.ts';
-import type { RunDirectory } from '../run/run-directory.ts';
 import { SQL_DIALECTS, type SqlDialect } from './update-sql.ts';
 
 /** A request of a cycle, and how far it is. Another export within the cycle begins another one. */
@@ -39,8 +37,8 @@ export interface Refreshed {
   excluded_tokens?: number | undefined;
   /** When they were counted, as an RFC 3339 time. */
   excluded_at?: string | undefined;
-  /** The id or directory of its run. */
-  run?: string | undefined;
+  /** Set once rows of it may have been sent. */
+  submitted?: true | undefined;
   /** The SHA-256 of its results, once the files of the cycle have them. */
   report_of?: string | undefined;
 }
@@ -71,16 +69,6 @@ interface Steps {
   writing?: true | undefined;
   /** The database for which `update.sql` is written. */
   sql?: SqlDialect | undefined;
-}
-
-/** Returns the run of a request; undefined if it is on another machine, or lost. */
-export async function runHere(context: Context, name: string): Promise<RunDirectory | undefined> {
-  try {
-    return await recordedRun(context, name);
-  } catch (error) {
-    if (isSvcError(error, 'not_found')) return undefined;
-    throw error;
-  }
 }
 
 /** The name of the record of a cycle, in the directory of the cycle. */
@@ -122,6 +110,8 @@ const refreshSchema = z.looseObject({
       exclusions: z.optional(z.literal('none')),
       excluded_tokens: z.optional(z.int()),
       excluded_at: z.optional(z.string()),
+      submitted: z.optional(z.literal(true)),
+      /** What builds before the first release had instead. */
       run: z.optional(z.string()),
       report_of: z.optional(z.string()),
     }),
@@ -274,7 +264,7 @@ export class RefreshDirectory {
   #take({ requests, files, own, reported, excluded, next, todo, writing, sql }: RecordOnDisk): void {
     Object.assign(this.steps, { reported, excluded, next, todo, writing, sql });
     this.#own = own;
-    this.#requests = requests;
+    this.#requests = requests.map(({ run, ...request }) => (run === undefined ? request : { ...request, submitted: true }));
     this.#written = files;
   }
 

@@ -2,7 +2,7 @@ import type { Summarize } from '../../cli/app/summary.ts';
 import type { ChosenStep } from '../../cli/config/values.ts';
 import type { RejectLimit } from '../prepare/prepare-options.ts';
 import type { PrepareOptions } from '../prepare/prepare.ts';
-import type { Confirmed } from '../send/confirm-options.ts';
+import type { Confirmed } from '../jobs/confirm-options.ts';
 import type { SqlDialect } from './update-sql.ts';
 import type { Threshold } from '../results/fail-on.ts';
 

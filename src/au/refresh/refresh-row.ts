@@ -1,8 +1,8 @@
-import { toneOf } from '../run/run-view.ts';
+import { toneOf } from '../jobs/tone.ts';
 import type { View } from '../../cli/output/view.ts';
 
 /**
- * How far a cycle is. `status`, `run` and `request` are of the request that the command goes on with; all other members are
+ * How far a cycle is. `status`, `jobs` and `request` are of the request that the command goes on with; all other members are
  * of the whole cycle. Members that are not known yet are null.
  */
 export interface RefreshRow {
@@ -14,7 +14,7 @@ export interface RefreshRow {
   readonly dropped: Readonly<Record<string, number>> | null;
   /** Rows of a changed export that are not sent without `--add`; null if the export is unchanged. */
   readonly new_rows: number | null;
-  readonly run: string | null;
+  readonly jobs: readonly string[];
   readonly request: string;
   readonly results: string | null;
   readonly updated: number | null;
@@ -36,7 +36,7 @@ export type PrintRow = (row: RefreshRow) => Promise<void>;
 /** Members that the headline and the line about new tokens give. */
 const COUNTED = ['updated', 'warned', 'errors', 'unchanged', 'new_tokens', 'excluded'] as const;
 /** Members for programs, and files that nobody opens after each refresh. */
-const BESIDE = ['run', 'request', 'results', 'replace', 'exclusions'] as const;
+const BESIDE = ['jobs', 'request', 'results', 'replace', 'exclusions'] as const;
 /** Why rows of an export are not in the request. */
 const REASONS = ['repeated_tokens', 'excluded_tokens', 'refused'] as const;
 
@@ -53,7 +53,7 @@ export const refreshView: View<RefreshRow> = {
     'dropped',
     'dropped.*',
     'new_rows',
-    'run',
+    'jobs',
     'request',
     'results',
     'updated',

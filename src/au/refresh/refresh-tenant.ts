@@ -8,7 +8,7 @@ import type { Context } from '../../cli/app/command.ts';
 import { serviceOf } from '../../cli/app/service.ts';
 import { knownTenant } from '../../cli/config/cache.ts';
 import { parsedJson } from '../../schema/json-value.ts';
-import { tenantText } from '../run/run-view.ts';
+import { tenantText } from '../../cli/app/tenant-mark.ts';
 import type { RefreshDirectory } from './refresh-directory.ts';
 import { inDirectory } from './refresh-input.ts';
 
@@ -57,7 +57,7 @@ export function noteTenant(directory: Place, tenant: string | undefined): void {
   writeFileAtomicSync(directory.resolve(path.join(directory.parent, TENANT)), text);
 }
 
-/** Returns the tenant whose cycles the directory has; undefined before their first run. @throws SvcError `config` */
+/** Returns the tenant whose cycles the directory has; undefined before their first submission. @throws SvcError `config` */
 export function notedTenant(directory: Place): string | undefined {
   const file = path.join(directory.parent, TENANT);
   const resolved = directory.resolve(file);

@@ -3,22 +3,20 @@ import { isHeld } from '../../base/files/lock.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { warnOf } from '../../cli/app/hint.ts';
 import { openRequestFile } from '../request/open-request-file.ts';
-import { requireClearName } from '../run/cycle-name.ts';
-import { statusOf } from '../run/record.ts';
-import { FileSubmission } from '../send/submit-file.ts';
-import { worstOf } from '../run/verdict.ts';
-import type { RunDirectory } from '../run/run-directory.ts';
-import { describeRun, summaryTitle } from '../wait/describe-run.ts';
+import { requireClearName } from '../jobs/cycle-name.ts';
+import { FileSubmission } from '../jobs/submit-file.ts';
+import { worstOf } from '../jobs/verdict.ts';
+import { describeFile, type FileJobs, summaryTitle } from '../jobs/file-jobs.ts';
 import { confirmCycle } from './confirm-cycle.ts';
-import { cycleResults, wholeResults } from './cycle-results.ts';
+import { cycleResults, type RequestResults, wholeResults } from './cycle-results.ts';
 import { type Concluded, CycleSteps } from './cycle-steps.ts';
 import { withOptionsOfEarlier } from './earlier-options.ts';
 import { openExport } from './export.ts';
 import { reportNewRows } from './new-rows.ts';
-import { withLostRuns } from './lost-runs.ts';
+import { requireInLedger } from './requests-in-ledger.ts';
 import { prepareAside } from './prepare-aside.ts';
 import { isChanged, isPrepared, notBegun, placeOf, preparedRequest, submittedRequest } from './prepare-step.ts';
-import { EXCLUSIONS, RefreshDirectory, runHere } from './refresh-directory.ts';
+import { EXCLUSIONS, RefreshDirectory } from './refresh-directory.ts';
 import type { RefreshInput } from './refresh-input.ts';
 import { requireTenant, TENANT } from './refresh-tenant.ts';
 import { requireRealResults } from './rehearsal.ts';
@@ -42,9 +40,12 @@ class Refresh {
   readonly #context: Context;
   readonly #directory: RefreshDirectory;
   #input: RefreshInput;
-  /** The run of the request that the command goes on with, and the counts of the cycle, for the summary. */
-  #run: RunDirectory | undefined;
+  /** The jobs of the request that the command goes on with, and the counts of the cycle, for the summary. */
+  #found: FileJobs | undefined;
+  #status = 'not completed';
   #steps: CycleSteps | undefined;
+  /** The results that this command read, by the place of the request. */
+  readonly #results = new Map<number, RequestResults>();
 
   constructor(context: Context, directory: RefreshDirectory, input: RefreshInput) {
     this.#context = context;
@@ -53,11 +54,11 @@ class Refresh {
   }
 
   async run(print: PrintRow): Promise<void> {
-    this.#input = await withLostRuns(this.#context, this.#directory, this.#input);
+    this.#input = await requireInLedger(this.#context, this.#directory, this.#input);
     const { export: typed, cycle, summarize, asksForCycle } = this.#input;
     const isNew = this.#directory.requests.length === 0;
     if (isNew) await requireRealResults(this.#context, this.#input.again);
-    const isBegun = this.#directory.requests.some(({ run }) => run !== undefined);
+    const isBegun = this.#directory.requests.some(({ submitted }) => submitted);
     if (asksForCycle && isBegun) await confirmCycle(this.#context, this.#directory);
     const exported = typed === undefined ? undefined : await openExport(this.#context, typed);
     this.#input = await withOptionsOfEarlier(this.#context, this.#directory, exported, this.#input);
@@ -73,9 +74,13 @@ class Refresh {
     await summarize(
       () => this.#finish(place, newRows, print),
       (error) =>
-        this.#run === undefined
+        this.#found === undefined
           ? { title: summaryTitle('nothing was submitted'), facts: [['cycle', cycle]] }
-          : describeRun(this.#context, this.#run, error, this.#steps?.counts),
+          : describeFile(
+              this.#context,
+              { status: this.#status, found: this.#found, results: this.#steps?.counts },
+              error,
+            ),
     );
   }
 
@@ -92,22 +97,24 @@ class Refresh {
   async #finish(place: number, newRows: number | undefined, print: PrintRow): Promise<void> {
     const reasons = await this.#finishEarlier(place);
     const steps = new RequestSteps(this.#context, this.#directory, place, this.#input);
-    const { status, run, reason } = await steps.advance((begun) => (this.#run = begun));
+    const { status, found, results: own, reason } = await steps.advance((begun) => (this.#found = begun));
+    this.#status = status ?? this.#status;
     if (reason) reasons.push(reason);
+    if (found && own) this.#results.set(place, { results: own, cycle: found.cycle });
     const row = (concluded?: Concluded): RefreshRow => {
-      const { rows, ...files } = concluded ?? { rows: run?.record.input.rows ?? 0, ...NOTHING_KNOWN };
+      const { rows, ...files } = concluded ?? { rows: found?.file.check.rows ?? 0, ...NOTHING_KNOWN };
       return {
         cycle: this.#input.cycle,
         status: status ?? '',
         rows,
         dropped: this.#directory.requests[place]?.dropped ?? null,
         new_rows: newRows ?? null,
-        run: this.#directory.requests[place]?.run ?? null,
+        jobs: found?.jobs.map(({ claim }) => claim.job) ?? [],
         request: this.#directory.filesOf(place).request,
         ...files,
       };
     };
-    const results = reasons.every(isKnown) ? await cycleResults(this.#context, this.#directory) : undefined;
+    const results = reasons.every(isKnown) ? await cycleResults(this.#context, this.#directory, this.#results) : undefined;
     let isPrinted = false;
     const printOnce = async (shown: RefreshRow): Promise<void> => {
       isPrinted = true;
@@ -128,11 +135,8 @@ class Refresh {
   async #finishEarlier(place: number): Promise<SvcError[]> {
     const reasons: SvcError[] = [];
     for (const [index, known] of this.#directory.requests.entries()) {
-      const { run, export: typed } = known;
-      if (index === place || run === undefined) continue;
-      const recorded = await runHere(this.#context, run);
-      // The operator decided that an abandoned run gets nothing more.
-      if (recorded && (known.report_of !== undefined || statusOf(recorded.record) === 'abandoned')) continue;
+      const { export: typed } = known;
+      if (index === place || !known.submitted) continue;
       const isReported = known.report_of !== undefined && (await wholeResults(this.#directory)) !== undefined;
       // Results that are joined with new ones are read by job again, because the file of the whole cycle names no job.
       if (isReported && this.#directory.requests[place]?.report_of !== undefined) continue;
@@ -140,10 +144,11 @@ class Refresh {
       const { request } = this.#directory.filesOf(index);
       this.#context.notices.note(`going on with ${request} of this cycle, made of ${typed}`);
       const steps = new RequestSteps(this.#context, this.#directory, index, { ...this.#input, wait: false });
-      const reason = await steps.advance().then(reasonOf, (error: unknown) => {
+      const { found, results, reason } = await steps.advance().catch((error: unknown): Advanced => {
         if (!isSvcError(error) || isSvcError(error, 'declined') || this.#context.signal.aborted) throw error;
-        return error;
+        return { status: undefined, reason: error };
       });
+      if (found && results) this.#results.set(index, { results, cycle: found.cycle });
       if (reason === undefined) continue;
       warnOf(this.#context, request, reason);
       if (!isReported) reasons.push(reason);
@@ -167,10 +172,6 @@ const NOTHING_KNOWN = {
   exclusions: null,
 } as const;
 
-function reasonOf({ reason }: Advanced): SvcError | undefined {
-  return reason;
-}
-
 /** Tells whether it is known what became of a request without results. Files of a cycle in doubt are not written. */
 function isKnown({ code }: SvcError): boolean {
   return code === 'pending' || code === 'job_failed';
@@ -192,7 +193,7 @@ export async function planRefresh(context: Context, planned: RefreshInput): Prom
   requireCycleName(directory);
   directory.read();
   const { export: typed } = planned;
-  const checked = await withLostRuns(context, directory, planned);
+  const checked = await requireInLedger(context, directory, planned);
   const exported = typed === undefined ? undefined : await openExport(context, typed);
   const input = await withOptionsOfEarlier(context, directory, exported, checked);
   if (isChanged(directory, exported, input)) {

@@ -11,7 +11,7 @@ import { isLoopback } from '../../schema/address.ts';
 /** The directory of all cycles that were rehearsed. */
 const REHEARSALS = 'rehearsal';
 
-/** The runs, ledger and sandbox of all rehearsals in a directory. No cycle has a name that begins with a dot. */
+/** The jobs, ledger and sandbox of all rehearsals in a directory. No cycle has a name that begins with a dot. */
 export const REHEARSAL_STATE = path.join(REHEARSALS, '.state');
 
 /** Returns the usual directory of all cycles. What a sandbox says of made-up cards must leave no real card out. */
@@ -99,7 +99,7 @@ function withOwnCommands(error: SvcError, again: readonly string[]): SvcError {
   const commands = error.commands.flatMap((words) => {
     const [, command] = words;
     if (command === 'refresh') return [words.includes('--rehearse') ? words : [...words, '--rehearse']];
-    return OF_FILES.has(command) && !words.includes('--run') ? [words] : [];
+    return OF_FILES.has(command) ? [words] : [];
   });
   const [next = again, ...alternatives] = commands;
   const hint = error.code === 'pending' ? 'Run the same command again later:' : error.hint;

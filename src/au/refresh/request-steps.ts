@@ -1,34 +1,28 @@
 import { type ErrorCode, isSvcError, SvcError } from '../../base/errors.ts';
 import { isHeld } from '../../base/files/lock.ts';
 import type { Context } from '../../cli/app/command.ts';
+import { CONFIRMATIONS, confirmWords } from '../jobs/confirm-options.ts';
+import { deliverFile, type FileJobs, type FileResults, isPending, pollFile } from '../jobs/file-jobs.ts';
+import { FileSubmission, type Submitting } from '../jobs/submit-file.ts';
 import { copyRequestFile } from '../request/open-request-file.ts';
-import { keptResultsOf } from '../results/merge.ts';
-import { advanceRun } from '../wait/advance-run.ts';
-import { finishRun } from '../wait/deliver.ts';
-import { isOpen } from '../run/record.ts';
-import { jobsOf } from '../run/recorded-runs.ts';
-import type { RunDirectory } from '../run/run-directory.ts';
-import { shownStatus } from '../run/run-view.ts';
-import { CONFIRMATIONS, confirmWords } from '../send/confirm-options.ts';
-import { FileSubmission, type Submitting } from '../send/submit-file.ts';
-import { requireJoinedFiles } from '../send/upload-run.ts';
-import { holdRun } from '../run/verdict.ts';
+import { openSpool } from '../request/spool-output.ts';
 import type { RefreshDirectory, Refreshed, RefreshFiles } from './refresh-directory.ts';
 import type { RefreshInput } from './refresh-input.ts';
 import { noteTenant, requireTenant } from './refresh-tenant.ts';
-import { announceStep, noteStep } from './step.ts';
+import { announceStep } from './step.ts';
 
 /** How far a request came in this command. */
 export interface Advanced {
-  /** Undefined if nothing was read of its jobs, because another process works on the run. */
+  /** Undefined if nothing was read of its jobs, because another process works on one of them. */
   readonly status: string | undefined;
-  /** Its run, unless nothing of it was new. */
-  readonly run?: RunDirectory | undefined;
+  /** Its jobs, unless nothing of it was new. */
+  readonly found?: FileJobs | undefined;
+  readonly results?: FileResults | undefined;
   /** Why it has no results, if its jobs are under way. */
   readonly reason?: SvcError | undefined;
 }
 
-/** Takes one request of a cycle from the request file to its results, which its run keeps. */
+/** Takes one request of a cycle from the request file to its results. */
 export class RequestSteps {
   readonly #context: Context;
   readonly #directory: RefreshDirectory;
@@ -46,9 +40,9 @@ export class RequestSteps {
     this.#files = directory.filesOf(place);
   }
 
-  /** Submits the request and gets its results. `onRun` gets its run as soon as it is known. */
-  async advance(onRun: (run: RunDirectory) => void = () => undefined): Promise<Advanced> {
-    const { wait, cycle } = this.#input;
+  /** Submits the request and gets its results. `onFound` gets its jobs as soon as they are known. */
+  async advance(onFound: (found: FileJobs) => void = () => undefined): Promise<Advanced> {
+    const { cycle } = this.#input;
     const { request } = this.#files;
     announceStep(this.#context, this.#input, 'submit', [
       'au',
@@ -63,51 +57,52 @@ export class RequestSteps {
     const checkTenant = (tenant: string): Promise<void> =>
       requireTenant(this.#context, this.#directory, tenant, this.#input.again);
     const submitting = { ...submissionOf(request, this.#input), checkTenant };
-    const decided = await offeringRefresh(this.#input, new FileSubmission(this.#context, file, submitting).decide());
+    const submission = new FileSubmission(this.#context, file, submitting);
+    const decided = await offeringRefresh(this.#input, submission.decide());
     if (decided.kind === 'nothing new') return { status: 'nothing_new' };
     if (decided.kind !== 'send') {
       this.#context.notices.note('nothing was submitted');
       return { status: undefined };
     }
-    const { run, submission } = decided;
-    onRun(run);
+    noteTenant(this.#directory, submission.tenant);
+    let found: FileJobs | undefined;
     try {
-      await holdRun(this.#context, run, async () => {
-        noteTenant(this.#directory, run.record.tenant_id);
-        submission.take(run, keptResultsOf(run));
-        // A run that never claimed rows sent nothing, so that nothing is lost with it.
-        const onClaim = (): void => this.#noteRun(run);
-        if (jobsOf(run.record).length > 0) onClaim();
-        await offeringRefresh(this.#input, submission.upload(run, { pollOnce: !wait, onClaim }));
-        onClaim();
-        await this.#wait(run);
-      });
+      found = await submission.jobs();
+      // A request of which nothing was claimed sent nothing, so that nothing is lost with it.
+      const onClaim = (): void => this.#noteSubmitted();
+      if (found.jobs.length > 0) onClaim();
+      await offeringRefresh(this.#input, submission.upload({ onClaim }));
+      onClaim();
+      found = await submission.jobs();
+      onFound(found);
+      return { status: 'completed', found, results: await this.#results(submission, found) };
     } catch (error) {
       // A cycle that may not begin needs the operator's word, and nothing of it is under way.
       if (!isSvcError(error, ...RESUMABLE) || error.facts?.['other_cycle'] !== undefined) throw error;
       const reason = this.#resumable(error);
       if (error.code !== 'pending') throw reason;
-      // While another process works on the run, this command has read nothing of its jobs.
-      return { status: isHeld(error) ? undefined : 'pending', run, reason };
+      // While another process works on a job, this command has read nothing of it.
+      return { status: isHeld(error) ? undefined : 'pending', found, reason };
     }
-    return { status: shownStatus(run.record), run };
   }
 
-  #noteRun({ name }: RunDirectory): void {
-    if (this.#known.run === name) return;
-    this.#known.run = name;
+  #noteSubmitted(): void {
+    if (this.#known.submitted) return;
+    this.#known.submitted = true;
     this.#directory.save();
   }
 
-  async #wait(run: RunDirectory): Promise<void> {
-    const wasOpen = isOpen(run.record);
-    const isToPoll = wasOpen && !this.#input.wait;
-    if (wasOpen)
-      announceStep(this.#context, this.#input, 'wait', ['au', 'resume', run.name, ...(isToPoll ? [] : ['--wait'])]);
-    if (isToPoll) return advanceRun(this.#context, run);
-    await requireJoinedFiles(this.#context, run);
-    await finishRun(this.#context, run, { out: keptResultsOf(run), force: true }, { wait: this.#input.wait });
-    if (!wasOpen) noteStep(this.#context, this.#input, 'wait', `done before: ${run.name} has the results`);
+  /** Polls the jobs once, or waits for them, and joins their results in a private file. */
+  async #results(submission: FileSubmission, found: FileJobs): Promise<FileResults> {
+    const { wait, cycle } = this.#input;
+    const { request } = this.#files;
+    const words = ['au', 'submit', request, '--cycle', cycle, '--wait'];
+    announceStep(this.#context, this.#input, 'wait', words);
+    const polling = { wait: false, again: words };
+    const { reason } = await pollFile(this.#context, found, polling);
+    if (reason !== undefined && (!wait || !isPending(reason))) throw reason;
+    const to = { out: await openSpool(this.#context), force: true };
+    return deliverFile(this.#context, () => submission.jobs(), to, { wait, again: words });
   }
 
   /** Adds the command that goes on with the refresh to an error that leaves it unfinished. */
@@ -126,7 +121,7 @@ export class RequestSteps {
 /** Errors that leave a refresh which the same command goes on with. */
 const RESUMABLE: readonly ErrorCode[] = ['pending', 'timeout', 'interrupted', 'terminated', 'hangup'];
 
-/** Returns what is asked of the submission of a request file. Its results go into the directory of its run. */
+/** Returns what is asked of the submission of a request file. Its results go into a private file. */
 export function submissionOf(
   file: string,
   { cycle, confirmed, onlyRecorded, how }: RefreshInput,

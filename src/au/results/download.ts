@@ -1,33 +1,24 @@
-import fs from 'node:fs';
-import path from 'node:path';
 import { isSvcError, SvcError } from '../../base/errors.ts';
 import type { LockHost } from '../../base/files/lock.ts';
-import { moveIntoPlace } from '../../base/files/target.ts';
 import { countText } from '../../cli/output/time.ts';
 import type { Client } from '../../client/api/client.ts';
 import { downloadFile, type DownloadResult } from '../../client/transfer/download.ts';
 import type { Flaw, Proof } from '../../client/transfer/receive.ts';
-import { fileSource, hashIfReadable } from '../../client/transfer/source.ts';
+import { fileSource } from '../../client/transfer/source.ts';
 import { ObjectMissing, requireStoreAddress } from '../../client/transfer/store.ts';
 import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
 import { MINUTE_MS } from '../../schema/durations.ts';
 import { CR, LF } from '../request/request-file.ts';
 import { noRows, noUpdates, readResults, type ResultSummary, summarizeResults } from '../result-codes.ts';
-import { failedError, readJob, type RunOptions } from '../run/job.ts';
-import { apply, type Part, type PartResults } from '../run/part.ts';
-import { uploadedRows } from '../run/part-source.ts';
-import { remove } from '../run/prune.ts';
-import type { RunRecord } from '../run/record.ts';
-import { applyToRun } from '../run/run.ts';
-import type { RunDirectory } from '../run/run-directory.ts';
+import { failedError, readJob, type JobOptions } from '../jobs/job.ts';
 import { reconcile, type Reconciliation, type Rereadable } from './reconcile.ts';
 import { onlyResults } from './token-rows.ts';
 import { PartRows } from './rows-of-request.ts';
 
 /** What results are checked against. */
-export type ResultsChecks = Pick<ResultsOptions, 'rowsSent' | 'request' | 'requested' | 'damagedCopy'>;
+export type ResultsChecks = Pick<ResultsOptions, 'rowsSent' | 'request' | 'requested'>;
 
-export interface ResultsOptions extends RunOptions {
+export interface ResultsOptions extends JobOptions {
   readonly overwrite?: boolean | undefined;
   /** The process that takes the lock against two downloads to one target. Without it, no lock is taken. */
   readonly host?: Pick<LockHost, 'pid' | 'isAlive'> | undefined;
@@ -37,8 +28,6 @@ export interface ResultsOptions extends RunOptions {
   readonly request?: Rereadable | undefined;
   /** The same rows by token, if the job may have rows of other files. */
   readonly requested?: PartRows | undefined;
-  /** The damaged copy of the rows sent, without which the results cannot be compared. */
-  readonly damagedCopy?: string | undefined;
   /** Compares a whole file with what was read of its job before. */
   readonly compareRead?: ((file: string, job: AccountUpdaterJob) => Promise<Flaw | undefined>) | undefined;
   /** Called with a file that was proven and with its job, before the file gets its name. */
@@ -125,16 +114,14 @@ async function downloadNow(
 export async function flawsOf(
   file: string,
   proof: Proof,
-  { rowsSent, request, requested, damagedCopy }: ResultsChecks,
+  { rowsSent, request, requested }: ResultsChecks,
 ): Promise<readonly Flaw[]> {
   const flaws: Flaw[] = [];
   const source = await fileSource(file);
   try {
     let rows = 0;
     for await (const batch of readResults(source.open())) rows += batch.length;
-    const flaw =
-      rowCountFlaw(rows, rowsSent) ??
-      (request ? await compared(request, source, requested) : damagedCopy && uncomparedFlaw(damagedCopy));
+    const flaw = rowCountFlaw(rows, rowsSent) ?? (request && (await compared(request, source, requested)));
     if (flaw) flaws.push(flaw);
   } catch (error) {
     if (!isSvcError(error, 'checksum_mismatch')) throw error;
@@ -168,13 +155,6 @@ function tokenFlaw({
     duplicates > 0 ? `${countText(duplicates, 'row')} for tokens that were returned more often than requested` : [],
   ].flat();
   return problems.length === 0 ? undefined : { rule: 'tokens', problem: `has ${problems.join(' and ')}` };
-}
-
-function uncomparedFlaw(copy: string): Flaw {
-  return {
-    rule: 'tokens',
-    problem: `could not be compared with the tokens of the request, whose copy ${copy} is damaged`,
-  };
 }
 
 /** Returns the last byte of a file, or a line feed for an empty file. */
@@ -239,84 +219,3 @@ const EMPTY: ResultSummary = {
   extraColumns: [],
   updates: noUpdates(),
 };
-
-/** Returns what the results of a part are checked against. `file` is read instead of a damaged copy of the request. */
-export async function checksOf(run: RunDirectory, part: Part, file = run.requestFile): Promise<ResultsChecks> {
-  const request = await uploadedRows(part, run, file);
-  const isDamaged = request === undefined && run.requestFile !== undefined;
-  const isForeign = part.joined !== undefined && request !== undefined;
-  return {
-    rowsSent: part.joined?.rows ?? part.rows,
-    request,
-    requested: isForeign ? await PartRows.of([request], part.rows) : undefined,
-    damagedCopy: isDamaged ? run.requestFile : undefined,
-  };
-}
-
-export function recordPartResults(run: RunDirectory, part: Part, results: Omit<PartResults, 'file' | 'job'>): void {
-  const file = path.basename(run.resultsFile(part));
-  apply(part, { kind: 'downloaded', results: { file, job: part.job ?? '', ...results } });
-  run.save();
-}
-
-/**
- * Accepts unproven results that were kept, on the operator's responsibility. `onAccepted` is called before the results get
- * their name.
- */
-export async function acceptUnproven(
-  run: RunDirectory,
-  onAccepted: (job: string, file: string) => Promise<void>,
-): Promise<void> {
-  for (const part of run.record.parts) {
-    const { unproven, state } = part;
-    const hasEnded = state === 'completed' || state === 'downloaded' || state === 'failed';
-    if (unproven === undefined || !hasEnded || unproven.job !== part.job) continue;
-    const target = run.resultsFile(part);
-    if ((await hashIfReadable(`${target}.unproven`)) !== unproven.sha256) continue;
-    await onAccepted(part.job ?? '', `${target}.unproven`);
-    moveIntoPlace(`${target}.unproven`, target, true);
-    recordPartResults(run, part, { bytes: unproven.bytes, sha256: unproven.sha256, proof: 'operator' });
-  }
-  removePartialFiles(run);
-}
-
-/**
- * Removes what downloads left in the run's directory for the given parts, by default for parts that have ended. These
- * files may contain tokens, and nothing resumes them. Files that the record names stay, because the operator can still
- * accept them. The caller must have locked the run.
- */
-export function removePartialFiles(run: RunDirectory, parts: readonly Part[] = endedParts(run.record)): void {
-  const useless = parts.flatMap((part) => {
-    const name = path.basename(run.resultsFile(part));
-    const downloads = [`${name}.svc-part`, `${name}.svc-part.json`];
-    return part.unproven === undefined ? [...downloads, `${name}.unproven`] : downloads;
-  });
-  const existing = new Set(fs.readdirSync(run.path));
-  for (const name of useless) if (existing.has(name)) remove(path.join(run.path, name));
-}
-
-function endedParts({ parts }: RunRecord): Part[] {
-  return parts.filter(({ state }) => state === 'downloaded' || state === 'failed');
-}
-
-/** Marks all results for another download. Existing files are replaced only by new results. */
-export function refetchResults({ record }: RunDirectory): void {
-  for (const part of record.parts) if (part.state === 'downloaded') apply(part, { kind: 'wanted again' });
-}
-
-/** Marks results for another download if they have changed. */
-export async function invalidateResults(run: RunDirectory): Promise<void> {
-  const { record } = run;
-  for (const part of record.parts.filter(({ state }) => state === 'downloaded')) {
-    if (await isIntact(run, part)) continue;
-    apply(part, { kind: 'spoiled' });
-    applyToRun(record, { kind: 'spoiled' });
-    run.save();
-  }
-  removePartialFiles(run);
-}
-
-export async function isIntact(run: RunDirectory, part: Part): Promise<boolean> {
-  const { results } = part;
-  return results !== undefined && (await hashIfReadable(run.resultsFile(part))) === results.sha256;
-}

@@ -8,7 +8,7 @@ import { option } from '../../cli/app/hint.ts';
 import { namedFiles, refuseReplacing } from '../../cli/app/files/own-input.ts';
 import { requireFile, resolvePath } from '../../cli/app/files/typed-path.ts';
 import type { ChosenStep } from '../../cli/config/values.ts';
-import { fileSource, hashIfReadable } from '../../client/transfer/source.ts';
+import { fileSource } from '../../client/transfer/source.ts';
 import { openRequestFile, type RequestFile } from '../request/open-request-file.ts';
 import { tokenKey } from '../request/row-key.ts';
 import { requireRequestAndResults } from '../request/wrong-file.ts';
@@ -25,9 +25,6 @@ import {
   summarizeResults,
   updateWarnings,
 } from '../result-codes.ts';
-import { knownRunsRoot } from '../run/recorded-runs.ts';
-import { listRuns, type RunDirectory } from '../run/run-directory.ts';
-import { tenantOf } from '../run/run-view.ts';
 import { actionsOf, actionWords } from './action-option.ts';
 import { type KeptColumns, openKept } from './kept-columns.ts';
 import { reconcileFile, type Rereadable } from './reconcile.ts';
@@ -37,7 +34,6 @@ import { type Report, type ReportRequest, wholeOf } from './report-view.ts';
 import { ShownReading } from './show-reading.ts';
 import { onlyCounted, unmatchedRows } from './results-errors.ts';
 import { repeatedResults, TokenRows } from './token-rows.ts';
-import { trendOf } from './trend.ts';
 
 /** The files to read and to write, as typed, and how. */
 export interface ReportInput {
@@ -52,7 +48,7 @@ export interface ReportInput {
   readonly keep: string | undefined;
   readonly action: readonly ChosenStep[];
   readonly force: boolean;
-  /** What the results are of, if the caller knows it. Otherwise the run that wrote them says it. */
+  /** What the results are of, if the caller knows it. */
   readonly subject?: Omit<PageSubject, 'madeAt'> | undefined;
   /** Whether the caller counted the results itself, and warned of what is wrong with them. */
   readonly isCounted?: boolean | undefined;
@@ -164,37 +160,12 @@ async function writePage(
   context: Context,
   target: string,
   made: Report,
-  { results, subject, force }: ReportInput,
+  { subject, force }: ReportInput,
 ): Promise<void> {
   const { reportPage } = await import('./report-page.ts');
   const { clock, isRehearsal } = context;
-  const about = subject ?? (await subjectOf(context, resolvePath(context, results)));
-  const page = reportPage(made, { madeAt: clock.now(), isRehearsal, ...about });
+  const page = reportPage(made, { madeAt: clock.now(), isRehearsal, ...subject });
   await writeWhole(target, force, (draft) => draft.write(page));
-}
-
-/** Finds the run that wrote a result file, with its cycle and tenant, if it is recorded on this machine. */
-export async function subjectOf(context: Context, results: string): Promise<Omit<PageSubject, 'madeAt'>> {
-  const root = knownRunsRoot(context);
-  const runs = root === undefined ? [] : (await listRuns(root)).runs;
-  const record = (runs.find((run) => run.record.results?.file === results) ?? (await runOfCopy(runs, results)))?.record;
-  if (record === undefined) return {};
-  const trend = record.counts && (await trendOf(context, record, record.counts));
-  const { id, cycle, created_at: begun, input } = record;
-  return {
-    run: id,
-    tenant: tenantOf(context, record),
-    cycle,
-    begunAt: Date.parse(begun),
-    submitted: path.basename(input.name),
-    trend,
-  };
-}
-
-/** Finds the run whose results are those of a file byte for byte, such as one that a refresh wrote. */
-async function runOfCopy(runs: readonly RunDirectory[], results: string): Promise<RunDirectory | undefined> {
-  const sha256 = runs.length === 0 ? undefined : await hashIfReadable(results);
-  return sha256 === undefined ? undefined : runs.find(({ record }) => record.results?.sha256 === sha256);
 }
 
 /**

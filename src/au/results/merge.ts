@@ -1,31 +1,24 @@
-import path from 'node:path';
-import { isSvcError, SvcError } from '../../base/errors.ts';
+import fs from 'node:fs';
+import nodePath from 'node:path';
+import { isSvcError } from '../../base/errors.ts';
 import { Draft, type Sealed } from '../../base/files/draft.ts';
 import { inspectTarget } from '../../base/files/target.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { csvRow } from '../../cli/output/csv.ts';
 import { fileSource, hashIfReadable } from '../../client/transfer/source.ts';
 import { RESULT_COLUMNS } from '../../schema/account-updater-files.ts';
+import { recognizeFile } from '../request/file-kind.ts';
 import { LF } from '../request/request-file.ts';
+import { copyOut, openSpool } from '../request/spool-output.ts';
 import { readResults } from '../result-codes.ts';
-import type { ResultsFile } from '../run/part.ts';
-import { refuseRequests } from '../run/own-requests.ts';
-import { partsByJob, type PartsOfJob, rowsIn, type RunRecord } from '../run/record.ts';
-import { applyToRun } from '../run/run.ts';
-import type { RunDirectory } from '../run/run-directory.ts';
-import { countResults, lastByteOf } from './download.ts';
+import { lastByteOf } from './download.ts';
 import { extraColumns, mergedInOrder, resultLine } from './merge-in-order.ts';
-import { rowsOfParts } from './rows-of-job.ts';
-import { PartRows, rowNumbersOf } from './rows-of-request.ts';
+import type { PartRows } from './rows-of-request.ts';
 
 export interface MergeOptions {
   readonly overwrite: boolean;
-  /** The mark of the drafts of a run, which a caller that has not locked a run leaves out: crashes leave at most one draft. */
-  readonly mark?: string | undefined;
-  /** The rows of each part, which have their order, if the parts are not slices of the request. */
+  /** The rows of each part, which have their order, if they are not slices of the request. */
   readonly rows?: readonly PartRows[] | undefined;
-  /** Called when the draft is complete and flushed to disk, before it gets its final name. */
-  readonly onWhole?: ((merged: Sealed) => void) | undefined;
 }
 
 /**
@@ -35,13 +28,12 @@ export interface MergeOptions {
 export async function mergeResults(
   parts: readonly string[],
   target: string,
-  { overwrite, mark, rows, onWhole }: MergeOptions,
+  { overwrite, rows }: MergeOptions,
 ): Promise<Sealed> {
-  const draft = await Draft.begin(target, mark);
+  const draft = await Draft.begin(target);
   try {
     const pieces = rows ? mergedInOrder(parts, rows) : inPlace(parts);
     for await (const piece of pieces) await draft.write(piece);
-    onWhole?.(await draft.seal());
     return await draft.finish(overwrite);
   } finally {
     await draft.discard();
@@ -94,122 +86,61 @@ async function* united(parts: readonly string[]): AsyncGenerator<string> {
   }
 }
 
+/** A file of results: its path, its size in bytes, and its hexadecimal hash. */
+export interface ResultsFile extends Sealed {
+  readonly file: string;
+}
+
 export interface Destination {
   readonly out: string;
   /** Whether an existing file may be replaced. */
   readonly force: boolean;
 }
 
-/** The name of merged results in the run's directory. */
-const KEPT = 'results.csv';
-
 /**
- * Writes the results of all parts into one file, in the order of the input. Keeps an existing file that the run wrote
- * and nobody changed, or replaces it if the results have changed. For a pipe or a device, writes the results into the
- * run's directory for a later copy.
+ * Merges the results of several jobs into a file, a pipe or a device. An existing file with the same bytes stays.
+ * @throws SvcError `usage` for any other file, unless it may be replaced
  */
-export async function writeResults(run: RunDirectory, { out, force }: Destination): Promise<ResultsFile> {
-  const { record } = run;
-  const own = force ? undefined : await ownResults(record, out);
-  if (own && own === record.results) return recordResults(run, { ...own, file: path.resolve(out) });
-  const overwrite = force || own !== undefined;
-  const target = await inspectTarget(out, overwrite);
-  return target.kind === 'file' ? merge(run, target.path, overwrite) : keepResults(run);
-}
-
-/** Writes the results into the run's directory. */
-export function keepResults(run: RunDirectory): Promise<ResultsFile> {
-  return merge(run, keptResultsOf(run), true);
-}
-
-/** Returns the path of merged results in the run's directory. */
-export function keptResultsOf({ path: directory }: Pick<RunDirectory, 'path'>): string {
-  return path.join(directory, KEPT);
-}
-
-/**
- * Checks the destination before any request. Accepts an existing result file that this run wrote, and never its request
- * file.
- */
-export async function checkDestination(
-  context: Pick<Context, 'system'>,
-  run: RunDirectory | undefined,
+export async function deliverResults(
+  context: Context,
+  files: readonly string[],
   { out, force }: Destination,
-): Promise<void> {
-  const record = run?.record;
-  refuseRequests(context, { '--out': out }, run ? [run] : []);
-  if (!record || !(await ownResults(record, out))) await inspectTarget(out, force);
-}
-
-async function merge(run: RunDirectory, file: string, overwrite: boolean): Promise<ResultsFile> {
-  const { record } = run;
-  // Some parts of an abandoned run may have no results.
-  const parts = record.parts.filter(({ state }) => state === 'downloaded');
-  const jobs = partsByJob(parts);
-  const files = jobs.map(([part]) => run.resultsFile(part));
-  const target = path.resolve(file);
-  // Parts that were divided, or have the jobs of other runs, are not in the order of the request.
-  const isDivided = parts.some((part) => part.rows_file !== undefined);
-  const merged = await mergeResults(files, target, {
-    overwrite,
-    mark: record.id,
-    rows: isDivided ? await rowsOf(run, jobs) : undefined,
-    onWhole: (whole) => {
-      applyToRun(record, { kind: 'writing', file: { file: target, ...whole } });
-      run.save();
-    },
-  });
-  return recordResults(run, { file: target, ...merged });
-}
-
-/** Numbers the rows of each job as they are in the request. @throws SvcError `local` without a sound copy of the request */
-async function rowsOf(run: RunDirectory, jobs: readonly PartsOfJob[]): Promise<readonly PartRows[]> {
-  const whole = await fileSource(await wholeRequest(run));
-  const numberOf = await rowNumbersOf(whole, run.record.input.rows);
-  const found: PartRows[] = [];
-  // A part whose rows are damaged may have any row of the request.
-  for (const parts of jobs)
-    found.push(await PartRows.of([(await rowsOfParts(run, parts)) ?? whole], rowsIn(parts), numberOf));
-  return found;
-}
-
-/** Returns the run's copy of its request, which says which rows are wanted. @throws SvcError `local` without a sound one */
-async function wholeRequest({ record, requestFile, submitWords }: RunDirectory): Promise<string> {
-  const { name, sha256 } = record.input;
-  if (requestFile !== undefined && (await hashIfReadable(requestFile)) === sha256) return requestFile;
-  throw new SvcError(
-    'local',
-    `the copy of ${name} that ${record.id} keeps is ${requestFile === undefined ? 'gone' : 'damaged'}, so it is not known which results are those of its rows`,
-    {
-      hint: 'The results of its jobs were downloaded. Submit the same file again: the run takes another copy of it.',
-      next: submitWords,
-      facts: { run: record.id },
-    },
-  );
-}
-
-/** Records merged results and their counts by class, for a comparison with the next cycle. */
-async function recordResults(run: RunDirectory, results: ResultsFile): Promise<ResultsFile> {
-  const { record } = run;
-  applyToRun(record, { kind: 'delivered', file: results });
-  run.save();
-  try {
-    const { updated, warned, errors } = await countResults(results.file, record.input.rows);
-    applyToRun(record, { kind: 'counted', counts: { updated, warned, errors } });
-    run.save();
-  } catch (error) {
-    // Results that the operator accepted as unproven may not be a valid CSV table.
-    if (!isSvcError(error, 'checksum_mismatch')) throw error;
+  rows?: readonly PartRows[],
+): Promise<ResultsFile> {
+  const present = force ? undefined : await presentResults(context, files, out, rows);
+  if (present !== undefined) return present;
+  const target = await inspectTarget(out, force);
+  if (target.kind !== 'file') {
+    const spool = await openSpool(context);
+    const merged = await mergeResults(files, spool, { overwrite: true, rows });
+    await copyOut(context, spool, out);
+    return { file: out, ...merged };
   }
-  return results;
+  const path = nodePath.resolve(target.path);
+  try {
+    return { file: path, ...(await mergeResults(files, path, { overwrite: force, rows })) };
+  } catch (error) {
+    // Another process may have written the same results meanwhile.
+    const written = isSvcError(error, 'usage') ? await presentResults(context, files, out, rows) : undefined;
+    if (written === undefined) throw error;
+    return written;
+  }
 }
 
-/**
- * Returns the recorded facts about a file that is byte for byte the merged results of this run; undefined for other
- * files.
- */
-async function ownResults({ results, writing }: RunRecord, file: string): Promise<ResultsFile | undefined> {
-  if (!results && !writing) return undefined;
-  const hash = await hashIfReadable(file);
-  return [results, writing].find((known) => known?.sha256 === hash);
+/** Returns the merged results if a file has exactly their bytes. */
+async function presentResults(
+  context: Context,
+  files: readonly string[],
+  out: string,
+  rows: readonly PartRows[] | undefined,
+): Promise<ResultsFile | undefined> {
+  if (!(await isResultFile(out))) return undefined;
+  const { bytes, sha256 } = await mergeResults(files, await openSpool(context), { overwrite: true, rows });
+  return (await hashIfReadable(out)) === sha256 ? { file: nodePath.resolve(out), bytes, sha256 } : undefined;
+}
+
+/** Tells whether a file has results, which may be those that are about to be written there. */
+export async function isResultFile(name: string): Promise<boolean> {
+  const stat = await fs.promises.stat(name).catch(() => undefined);
+  return stat?.isFile() === true && (await recognizeFile(name)) === 'results';
 }

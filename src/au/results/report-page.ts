@@ -21,11 +21,9 @@ import type { Trend } from './trend.ts';
 export interface PageSubject {
   /** The time of the report, in milliseconds since the epoch. */
   readonly madeAt: number;
-  /** The run that wrote the results, if known. */
-  readonly run?: string | undefined;
   readonly tenant?: string | undefined;
   readonly cycle?: string | undefined;
-  /** When the run began, in milliseconds since the epoch. */
+  /** When the cycle began, in milliseconds since the epoch. */
   readonly begunAt?: number | undefined;
   /** The name of the file that was submitted, if known. */
   readonly submitted?: string | undefined;
@@ -37,8 +35,8 @@ export interface PageSubject {
 
 /** Returns a report as a self-contained HTML page, without scripts or external resources. */
 export function reportPage(report: Report, subject: PageSubject): string {
-  const { madeAt, begunAt, run, tenant, cycle, trend, submitted } = subject;
-  const of = [run && `Run ${run}`, tenant && `tenant ${tenant}`].filter(Boolean).join(', ');
+  const { madeAt, begunAt, tenant, cycle, trend, submitted } = subject;
+  const of = tenant === undefined ? '' : `Tenant ${tenant}`;
   // The page is passed on, so that it names no directory of this machine.
   const file = path.basename(report.file);
   const mark = subject.isRehearsal ? `${REHEARSAL_WARNING}. ` : '';

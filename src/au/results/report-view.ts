@@ -1,11 +1,8 @@
-import type { Context } from '../../cli/app/command.ts';
 import { drawBar } from '../../cli/output/bars.ts';
 import { cleanText, hangingIndent, wrapWords } from '../../cli/output/text.ts';
 import { fixedPercent, countText, formatNumber } from '../../cli/output/time.ts';
 import { fieldPaths, type Palette, type Tone, type View } from '../../cli/output/view.ts';
 import { type CodeCount, GROUPS, namedCounts, type ResultClass, type ResultSummary } from '../result-codes.ts';
-import type { RunRecord } from '../run/record.ts';
-import { tenantOf } from '../run/run-view.ts';
 import type { MatchedBy, Reconciliation } from './reconcile.ts';
 import type { ComparedClass, Trend } from './trend.ts';
 
@@ -139,23 +136,13 @@ const FEWEST_ROWS = 20;
 export function dominanceWarning(
   codes: readonly Pick<CodeCount, 'code' | 'class' | 'count'>[],
   rows: number,
-  tenant: string | undefined,
+  tenant?: string,
 ): string | undefined {
   const found = codes.find((code) => code.class === 'error' && code.count * 2 > rows);
   if (found === undefined || rows < FEWEST_ROWS) return undefined;
   const count = `${formatNumber(found.count)} of ${countText(rows, 'row')} (${fixedPercent(found.count / rows)})`;
   const where = tenant === undefined ? 'a tenant that is not recorded here' : `tenant ${tenant}`;
   return `${count} ended in ${shownCode(found.code)} at ${where}: is the profile wrong, or the export?`;
-}
-
-/** Returns a warning about the results of a run if one error code has most of its rows, or of `rows`. */
-export function warningOf(
-  context: Pick<Context, 'system'>,
-  record: RunRecord,
-  codes: Parameters<typeof dominanceWarning>[0],
-  rows = record.input.rows,
-): string | undefined {
-  return dominanceWarning(codes, rows, tenantOf(context, record));
 }
 
 /**

@@ -1,7 +1,9 @@
-import type { Context } from '../../cli/app/command.ts';
 import { countText, fixedPercent } from '../../cli/output/time.ts';
-import { isOfSandbox, type ResultCounts, type RunRecord } from '../run/record.ts';
-import { everyRecord } from '../run/run-view.ts';
+import { lastReading, standingClaims } from '../ledger/claims.ts';
+import type { CommandLedger } from '../ledger/command-ledger.ts';
+import type { Entry } from '../ledger/entry.ts';
+import { isFileCycle } from '../ledger/file-cycle.ts';
+import { explainResultCode } from '../result-codes.ts';
 
 /** A comparison of results with the tenant's last cycle. */
 export interface Trend {
@@ -15,42 +17,69 @@ export interface Trend {
 
 export type ComparedClass = (typeof CLASSES)[number];
 
-/** Compares the results of a run with the cycle before; undefined if no earlier cycle was counted. */
-export async function trendOf(
-  context: Pick<Context, 'system'>,
-  record: RunRecord,
-  { updated, warned, errors, rows = record.input.rows }: ResultCounts & { readonly rows?: number },
-): Promise<Trend | undefined> {
-  const last = lastCycle(record, await everyRecord(context));
-  return last && compareCycles({ updated, warned, errors, rows }, last);
+/** The numbers of rows that were updated, or ended in a warning or an error. */
+interface ResultCounts {
+  readonly updated: number;
+  readonly warned: number;
+  readonly errors: number;
 }
 
-/** The summed results of all runs of a cycle. */
+/** The summed results of all jobs of a cycle. */
 interface CycleCounts extends ResultCounts {
   readonly rows: number;
 }
 
-/** Returns the tenant's newest cycle that began before this run, apart from the run's own cycle. */
-function lastCycle(
-  record: RunRecord,
-  all: readonly RunRecord[],
-): (CycleCounts & { readonly cycle: string }) | undefined {
-  const earlier = all
-    .filter((other) => other.cycle !== undefined && other.counts !== undefined && isSameTenant(other, record))
-    .filter((other) => other.cycle !== record.cycle && other.created_at < record.created_at)
-    .toSorted((a, b) => (a.created_at < b.created_at ? 1 : -1));
-  const cycle = earlier[0]?.cycle;
-  if (record.cycle === undefined || cycle === undefined) return undefined;
-  const sum = { cycle, rows: 0, updated: 0, warned: 0, errors: 0 };
-  for (const { counts, input } of earlier.filter((other) => other.cycle === cycle)) {
-    sum.rows += input.rows;
-    for (const name of CLASSES) sum[name] += counts?.[name] ?? 0;
-  }
-  return sum;
+/** A cycle of a tenant in the ledger of a command. */
+export interface CycleOfTenant {
+  readonly ledger: CommandLedger;
+  readonly tenant: string;
+  readonly cycle: string;
 }
 
-function isSameTenant(a: RunRecord, b: RunRecord): boolean {
-  return isOfSandbox(a) === isOfSandbox(b) && a.tenant_id !== undefined && a.tenant_id === b.tenant_id;
+/** Compares results with those of the cycle before, as the ledger counted them; undefined if no earlier cycle was counted. */
+export async function trendOf(of: CycleOfTenant, counts: CycleCounts): Promise<Trend | undefined> {
+  const last = await lastCycle(of);
+  return last && compareCycles(counts, last);
+}
+
+/** Returns the tenant's newest named cycle that began before this one and of which results were read. */
+async function lastCycle({
+  ledger,
+  tenant,
+  cycle,
+}: CycleOfTenant): Promise<(CycleCounts & { readonly cycle: string }) | undefined> {
+  if (isFileCycle(cycle)) return undefined;
+  const opened = await ledger.open(tenant);
+  const own = await opened.cycle(cycle).readFirst();
+  const earlier: { readonly name: string; readonly at: string }[] = [];
+  for (const name of await opened.cycleNames()) {
+    if (name === cycle || /^(?:file|old)-/.test(name)) continue;
+    const first = await opened.cycle(name).readFirst();
+    if (first !== undefined && (own === undefined || first.at < own.at)) earlier.push({ name, at: first.at });
+  }
+  for (const { name } of earlier.toSorted((a, b) => (a.at < b.at ? 1 : -1))) {
+    const counts = countsOf(await opened.cycle(name).read());
+    if (counts !== undefined) return { cycle: name, ...counts };
+  }
+  return undefined;
+}
+
+/** Sums the results of the jobs of a cycle; undefined if those of no job were read. */
+function countsOf(entries: readonly Entry[]): CycleCounts | undefined {
+  const read = standingClaims(entries).flatMap(({ job, rows }) => {
+    const { results } = lastReading(entries, job) ?? {};
+    return results === undefined ? [] : [{ rows, codes: results.codes }];
+  });
+  if (read.length === 0) return undefined;
+  const sum = { rows: 0, updated: 0, warned: 0, errors: 0 };
+  for (const { rows, codes } of read) {
+    sum.rows += rows;
+    for (const { code, rows: count } of codes) {
+      const { class: kind } = explainResultCode(code);
+      if (kind !== 'unknown') sum[kind === 'error' ? 'errors' : kind] += count;
+    }
+  }
+  return sum;
 }
 
 const CLASSES = ['updated', 'warned', 'errors'] as const;

@@ -62,7 +62,6 @@ export type Suggest =
   | 'actor'
   | 'field'
   | 'job'
-  | 'run'
   | 'cycle'
   | WordsOfKind
   | Assignments

@@ -38,6 +38,11 @@ export function headline({ type, name, id }: TenantFacts, palette: Palette, colu
   return `${tenantMark(type, palette)} ${palette.strong(cleanText(name))}${isTooWide ? '\n' : ' '}(${cleanText(id)})`;
 }
 
+/** Names a tenant in a line of text: `TEST Acme (5f0c…)`. */
+export function tenantText({ type, name, id }: TenantFacts): string {
+  return `${type.toUpperCase()} ${name} (${id})`;
+}
+
 /** Names the tenant in a question: `PRODUCTION tenant "Acme"`. */
 export function describeTenant({ type, name }: Pick<TenantFacts, 'type' | 'name'>): string {
   return `${type.toUpperCase()} tenant ${jsonLine(name)}`;

@@ -14,7 +14,7 @@ export type DirectoryKind = 'config' | 'state' | 'cache';
 /** The names that svc uses in each directory. Others belong to the operator, who may have chosen a shared directory. */
 export const KEPT_NAMES: Readonly<Record<DirectoryKind, RegExp>> = {
   config: /^\.?config\.json(?:\..*)?$/,
-  state: /^(?:\.?3ds-sessions\.json(?:\..*)?|archives|ledger|pacing|runs|sandbox|spool|tails)$/,
+  state: /^(?:\.?3ds-sessions\.json(?:\..*)?|archives|jobs|ledger|pacing|runs|sandbox|spool|tails)$/,
   cache: /^(?:index|\.?(?:(?:key-)?applications|entity-types|permissions|tenants)\.json(?:\..*)?)$/,
 };
 

@@ -1,15 +1,11 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { ownOpenClaims } from '../../au/open-claims.ts';
-import { isSettled, remove } from '../../au/run/prune.ts';
-import type { RunRecord } from '../../au/run/record.ts';
-import { everyRun, knownJobs } from '../../au/run/recorded-runs.ts';
-import { entriesIn } from '../../au/run/run-directory.ts';
-import { runWord } from '../../au/run/run-word.ts';
-import { SvcError } from '../../base/errors.ts';
+import { isAbsent, readFailure, SvcError, writeFailure } from '../../base/errors.ts';
 import { type Context, defineCommand } from '../../cli/app/command.ts';
 import { flag, repeated } from '../../cli/app/parameter.ts';
 import { listPrinter, oneBatch } from '../../cli/app/print.ts';
+import { textToSend } from '../../cli/app/value-parsers.ts';
 import { directoryOf, KEPT_BELOW, KEPT_NAMES } from '../../cli/config/paths.ts';
 import { countText } from '../../cli/output/time.ts';
 import { simpleColumns, type View } from '../../cli/output/view.ts';
@@ -27,18 +23,18 @@ const keptView: View<Kept> = {
 
 export const reset = defineCommand({
   description:
-    'Removes profiles and keys, runs, the state of the sandbox, positions, caches and installed completions. Archives, results, checkpoints and runs in directories that you named stay. Keys remain valid at the service. End other svc commands first.',
+    'Removes profiles and keys, what is kept of jobs, the state of the sandbox, positions, caches and installed completions. Archives, results and checkpoints in directories that you named stay. Keys remain valid at the service. End other svc commands first.',
   details:
-    'Without its record, a file that was submitted is not recognized and can be billed again: a run that is not over, or cannot be read, and a job of the ledger whose results nobody has must be named with --forget.',
+    'Without the ledger, a file that was submitted is not recognized and can be billed again: a job of the ledger whose results nobody has must be named with --forget.',
   examples: [
     ['svc reset --dry-run', 'show what would be removed'],
     ['svc reset --yes', 'for a script'],
   ],
   anySettings: true,
-  exitCodes: [5, [6, 'a run or a job is not over: name it with --forget'], 130],
+  exitCodes: [5, [6, 'a job is not over: name it with --forget'], 130],
   fields: keptView.fields,
   parameters: {
-    forget: repeated('--forget <run|job>', 'remove this run or job although it is not over', runWord),
+    forget: repeated('--forget <job>', 'go on although nobody has the results of this job', textToSend),
     dryRun: flag('--dry-run', 'show what would be removed, and remove nothing'),
   },
   async run(context, { forget, dryRun }) {
@@ -46,7 +42,7 @@ export const reset = defineCommand({
     const print = await listPrinter(context, keptView);
     const kept = keptFiles(context);
     await print(oneBatch(kept));
-    await requireSettled(context, forget);
+    requireSettled(context, forget);
     const what = countText(
       kept.reduce((sum, { files }) => sum + files, 0),
       'file',
@@ -87,49 +83,51 @@ function keptAt(kind: 'completion' | 'cache' | 'config' | 'state', file: string)
 }
 
 /**
- * Refuses the reset while runs, or jobs of the ledger without a run here, have not ended, because they may be billed. The
- * operator can name those to lose.
- * @throws SvcError `conflict` for such runs and jobs, `not_found` for a named one that is not open
+ * Refuses the reset while nobody has the results of a job of the ledger, because it may be billed. The operator can name those
+ * to lose.
+ * @throws SvcError `conflict` for such jobs, `not_found` for a named one that is not open
  */
-async function requireSettled(context: Context, forget: readonly string[]): Promise<void> {
-  const { runs, unreadable } = await everyRun(context);
-  const open = runs.filter(({ record }) => !isSettled(record)).map(({ name }) => name);
-  const damaged = unreadable.map(({ run, directory: at }) => run ?? path.basename(at));
-  const jobs = openJobs(
-    context,
-    runs.map(({ record }) => record),
-  );
-  const doubtful = [...open, ...damaged, ...jobs];
-  const unknown = forget.find((name) => !doubtful.includes(name));
-  if (unknown !== undefined)
-    throw new SvcError('not_found', 'a name given with --forget is neither an open run nor an open job', {
-      next: ['au', 'resume', '--dry-run'],
-    });
-  const [leftRuns, leftJobs] = [[...open, ...damaged], jobs].map((names) =>
-    names.filter((name) => !forget.includes(name)),
-  );
-  const left = [
-    countLeft(leftRuns, 'run', 'may be billed and have not ended'),
-    countLeft(leftJobs, 'job', 'may be billed, and nobody has the results'),
-  ].filter((text) => text !== undefined);
+function requireSettled(context: Context, forget: readonly string[]): void {
+  const open = openJobs(context);
+  if (forget.some((job) => !open.includes(job)))
+    throw new SvcError('not_found', 'a job given with --forget is not open', { next: ['au', 'status'] });
+  const left = open.filter((job) => !forget.includes(job));
   if (left.length === 0) return;
-  throw new SvcError('conflict', left.join('; '), {
-    hint: 'Wait for their results first, or name each one that you want to lose.',
-    next: leftRuns?.length === 0 ? ['au', 'status'] : ['au', 'resume', '--dry-run'],
-    alternatives: [['reset', ...doubtful.flatMap((name) => ['--forget', name])]],
-  });
+  throw new SvcError(
+    'conflict',
+    `${countText(left.length, 'job')} may be billed, and nobody has the results: ${left.join(', ')}`,
+    {
+      hint: 'Wait for their results first, or name each one that you want to lose.',
+      next: ['au', 'status'],
+      alternatives: [['reset', ...open.flatMap((job) => ['--forget', job])]],
+    },
+  );
 }
 
-function countLeft(names: readonly string[] = [], what: string, state: string): string | undefined {
-  return names.length === 0 ? undefined : `${countText(names.length, what)} ${state}: ${names.join(', ')}`;
-}
-
-/** Returns the jobs of the ledger whose results nobody has, and that no run here has. A shared ledger is not removed. */
-function openJobs({ system }: Context, records: readonly RunRecord[]): string[] {
+/** Returns the jobs of the ledgers here whose results nobody has. A shared ledger is not removed. */
+function openJobs({ system }: Context): string[] {
   const state = directoryOf(system, 'state');
-  const known = knownJobs(records, false);
   const claims = state === undefined ? [] : ownOpenClaims(path.join(state, 'ledger'));
-  return [...new Set(claims.map(({ job }) => job))].filter((job) => !known.has(job));
+  return [...new Set(claims.map(({ job }) => job))];
+}
+
+/** Returns the content of a directory, or nothing if it does not exist. */
+function entriesIn(directory: string): fs.Dirent[] {
+  try {
+    return fs.readdirSync(directory, { withFileTypes: true });
+  } catch (error) {
+    if (isAbsent(error)) return [];
+    throw readFailure(directory, error);
+  }
+}
+
+/** Removes a file, or a directory with its content. @throws SvcError `local` */
+function remove(file: string): void {
+  try {
+    fs.rmSync(file, { recursive: true, force: true });
+  } catch (error) {
+    throw writeFailure(file, error);
+  }
 }
 
 function removeIfEmpty(root: string | undefined): void {

@@ -1,7 +1,5 @@
-import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { cyclesSeen } from '../../au/open-claims.ts';
-import type { RunRecord } from '../../au/run/record.ts';
+import { claimsSeen, cyclesSeen } from '../../au/open-claims.ts';
 import { readRegularFileSync } from '../../base/files/read.ts';
 import { optionWords, type Parameter, type Suggest, type Suggestion, takesValue } from '../../cli/app/parameter.ts';
 import { CONFIG_FILE_NAME, directoryOf, type PathsHost } from '../../cli/config/paths.ts';
@@ -97,7 +95,7 @@ async function valuesOf(parameter: Parameter<unknown>, typed: string, prefix: st
   return valuesBySyntax(parameter.syntax, typed, prefix, sources);
 }
 
-// The name of a value in the syntax shows its kind: `<file|->`, `<file...>`, `[dir]`, `<job|run>`.
+// The name of a value in the syntax shows its kind: `<file|->`, `<file...>`, `[dir]`, `<cycle|job>`.
 async function valuesBySyntax(syntax: string, typed: string, prefix: string, sources: Sources): Promise<Candidates> {
   const called = /[<[]([^>\]]+)/.exec(syntax)?.[1]?.replace('...', '').split('|') ?? [];
   const isOneOf = (...names: string[]): boolean => called.some((name) => names.includes(name));
@@ -105,9 +103,9 @@ async function valuesBySyntax(syntax: string, typed: string, prefix: string, sou
     return { ...NOTHING, prefix, kind: 'files' };
   if (isOneOf('dir', 'location')) return { ...NOTHING, prefix, kind: 'directories' };
   if (isOneOf('time', 'date')) return chosen(DAYS, typed, prefix);
-  const runs = isOneOf('run') ? await suggestionsOf('run', sources) : [];
-  const jobs = isOneOf('job') ? await suggestionsOf('job', sources) : [];
-  return chosen([...runs, ...jobs], typed, prefix);
+  const ofCycles = isOneOf('cycle') ? await suggestionsOf('cycle', sources) : [];
+  const ofJobs = isOneOf('job') ? await suggestionsOf('job', sources) : [];
+  return chosen([...ofCycles, ...ofJobs], typed, prefix);
 }
 
 /** The words that stand for a time, beside durations and dates. */
@@ -191,17 +189,9 @@ async function suggestionsOf(suggest: Listed, sources: Sources): Promise<readonl
     case 'field':
       return fieldNames(sources.fields).map((field) => [field, '']);
     case 'job':
-      return (await newestRuns(sources)).flatMap((run) =>
-        run.parts.flatMap(({ job, state, number }): Suggestion[] =>
-          job === undefined ? [] : [[job, `${state}, part ${number} of ${run.input.name}`]],
-        ),
-      );
+      return jobs(sources);
     case 'cycle':
       return cycles(sources);
-    case 'run': {
-      const { statusOf } = await import('../../au/run/record.ts');
-      return (await newestRuns(sources)).map((run) => [run.id, `${statusOf(run)}, ${run.input.name}`]);
-    }
   }
 }
 
@@ -217,22 +207,11 @@ function cycles({ system }: Sources): Suggestion[] {
   return [[month, 'this month'], ...names.map((name): Suggestion => [name, 'a cycle in the ledger'])];
 }
 
-const MOST_RUNS = 50;
-
-/** Returns the recorded runs of this machine, newest first. */
-async function newestRuns({ system }: Sources): Promise<RunRecord[]> {
-  const { openRuns } = await import('../../au/run/run-directory.ts');
-  try {
-    const state = directoryOf(system, 'state');
-    if (state === undefined) return [];
-    const root = join(state, 'runs');
-    // Run names begin with the date, so the order of names is the order of time.
-    const names = readdirSync(root).toSorted().toReversed().slice(0, MOST_RUNS);
-    const { runs } = await openRuns(names.map((name) => join(root, name)));
-    return runs.map(({ record }) => record);
-  } catch {
-    return [];
-  }
+/** Returns the jobs that this machine has seen in ledgers, newest first. */
+function jobs({ system }: Sources): Suggestion[] {
+  const state = directoryOf(system, 'state') ?? '';
+  const claims = claimsSeen(join(state, 'ledger')).toReversed();
+  return claims.map(({ job, cycle, file }) => [job, cycle === null ? file : `${file}, cycle ${cycle}`]);
 }
 
 async function entityTypes({ system }: Sources): Promise<Suggestion[]> {

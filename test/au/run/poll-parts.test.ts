@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { RunEvent } from '../../../src/au/run/job.ts';
+import type { JobEvent } from '../../../src/au/run/job.ts';
 import type { Part, PartState, RecordedPart, Sent } from '../../../src/au/run/part.ts';
 import { pollJobs, recordPoll, type RunWork } from '../../../src/au/run/poll-parts.ts';
 import { type ErrorCode, SvcError } from '../../../src/base/errors.ts';
@@ -25,7 +25,7 @@ let listFailure: ErrorCode | undefined;
 /** Whether the service refuses the cursors that it gives. */
 let refusesCursors: boolean;
 let requests: string[];
-let events: RunEvent[];
+let events: JobEvent[];
 let saves: number;
 
 beforeEach(() => {

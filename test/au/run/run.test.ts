@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { type Part, partOf } from '../../../src/au/run/part.ts';
 import type { RunRecord } from '../../../src/au/run/record.ts';
-import { applyToRun, type RunEvent, runState } from '../../../src/au/run/run.ts';
+import { applyToRun, type JobEvent, runState } from '../../../src/au/run/run.ts';
 import { isSvcError } from '../../../src/base/errors.ts';
 
 const NOON_MS = Date.UTC(2026, 0, 5, 12);
@@ -55,7 +55,7 @@ const SUBMITTED = {
 } as const;
 
 /** One event of each kind, and two that bind a run to different tenants. */
-const EVENTS: Readonly<Record<string, RunEvent>> = {
+const EVENTS: Readonly<Record<string, JobEvent>> = {
   adopted: {
     kind: 'adopted',
     profile: 'live',
@@ -79,12 +79,12 @@ const EVENTS: Readonly<Record<string, RunEvent>> = {
 };
 
 /** Returns the record after an event, or undefined if the event is refused. */
-function after(state: () => RunRecord, event: RunEvent): RunRecord | undefined {
+function after(state: () => RunRecord, event: JobEvent): RunRecord | undefined {
   const record = state();
   return isAccepted(record, event) ? record : undefined;
 }
 
-function isAccepted(record: RunRecord, event: RunEvent): boolean {
+function isAccepted(record: RunRecord, event: JobEvent): boolean {
   try {
     applyToRun(record, event);
     return true;

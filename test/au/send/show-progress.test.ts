@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest';
-import type { RunEvent } from '../../../src/au/run/job.ts';
+import type { JobEvent } from '../../../src/au/run/job.ts';
 import type { RunRecord } from '../../../src/au/run/record.ts';
-import { showRun } from '../../../src/au/send/show-progress.ts';
+import { showJobs } from '../../../src/au/send/show-progress.ts';
 import type { Context } from '../../../src/cli/app/command.ts';
 import { FakeClock } from '../../support/clock.ts';
 
 /** Returns the lines shown for events, each after the kind of its notice or the label of its progress bar. */
-function shown(record: RunRecord | undefined, events: readonly RunEvent[]): string[] {
+function shown(record: RunRecord | undefined, events: readonly JobEvent[]): string[] {
   const lines: string[] = [];
   const collect = (kind: string) => (text: string) => void lines.push(`${kind}: ${text}`);
   const context = {
@@ -29,7 +29,7 @@ function shown(record: RunRecord | undefined, events: readonly RunEvent[]): stri
       }),
     },
   };
-  const show = showRun(context as unknown as Context, record);
+  const show = showJobs(context as unknown as Context, record);
   for (const event of events) show(event);
   return lines;
 }

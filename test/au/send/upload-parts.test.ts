@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { RunEvent } from '../../../src/au/run/job.ts';
+import type { JobEvent } from '../../../src/au/run/job.ts';
 import type { RunDirectory } from '../../../src/au/run/run-directory.ts';
 import { captureResponse } from '../../../src/emulator/faults/intercept.ts';
 import { settleUploads } from '../../../src/au/send/upload-parts.ts';
@@ -26,7 +26,7 @@ let bench: Bench;
 afterEach(() => bench.close());
 
 async function upload(run: RunDirectory, pollOnce = false): Promise<void> {
-  const onEvent = (event: RunEvent): void => void bench.events.push(event);
+  const onEvent = (event: JobEvent): void => void bench.events.push(event);
   await bench.ledger.upload(bench.client, run, bench.file, { onEvent, pollOnce });
 }
 

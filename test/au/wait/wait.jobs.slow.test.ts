@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { writeResults } from '../../../src/au/results/merge.ts';
-import { isReadable, type RunEvent } from '../../../src/au/run/job.ts';
+import { isReadable, type JobEvent } from '../../../src/au/run/job.ts';
 import { type Part, partOf, type PartState } from '../../../src/au/run/part.ts';
 import { progressOf } from '../../../src/au/run/record.ts';
 import { applyToRun } from '../../../src/au/run/run.ts';
@@ -26,7 +26,7 @@ afterEach(() => {
   return bench.close();
 });
 
-const onEvent = (event: RunEvent): void => void bench.events.push(event);
+const onEvent = (event: JobEvent): void => void bench.events.push(event);
 
 async function upload(run: RunDirectory, client = bench.client): Promise<void> {
   await bench.ledger.upload(client, run, bench.file, { onEvent });

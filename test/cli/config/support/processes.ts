@@ -15,12 +15,12 @@ export interface Ended {
 
 /** Functions that run child.ts as a separate process. */
 export interface Children {
-  run(words: readonly string[], options?: RunOptions): Promise<Ended>;
-  start(words: readonly string[], options?: RunOptions): ChildProcess;
+  run(words: readonly string[], options?: JobOptions): Promise<Ended>;
+  start(words: readonly string[], options?: JobOptions): ChildProcess;
 }
 
 /** Options of a child. sh runs `shell` before it, such as `umask 000`. `uid` is its user, which only root can set. */
-export interface RunOptions {
+export interface JobOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly shell?: string;
   readonly uid?: number;

@@ -1,0 +1,163 @@
+import { isSvcError, SvcError } from '../../base/errors.ts';
+import { shownPath } from '../../base/files/names.ts';
+import type { Context } from '../../cli/app/command.ts';
+import { warnOf } from '../../cli/app/hint.ts';
+import type { Client } from '../../client/api/client.ts';
+import { missingResultsError, submitWords } from '../ledger/claim-errors.ts';
+import { standingClaims } from '../ledger/claims.ts';
+import type { ClaimEntry } from '../ledger/entry.ts';
+import { isFileCycle } from '../ledger/file-cycle.ts';
+import type { NamedCycle } from '../ledger/named-cycle.ts';
+import { ContestedJob, pauseAfter, resultsOfJob } from '../results/job-results.ts';
+import { deliverResults, type Destination, type ResultsFile } from '../results/merge.ts';
+import { enterDelivery, withoutResults } from './file-jobs.ts';
+import { type ClaimedCycle, pollClaims, type PolledClaims } from './poll-claims.ts';
+import { finishUploads } from './send-rows.ts';
+import { showJobs } from './show-progress.ts';
+import { unsentRows } from './unsent-rows.ts';
+import { outcomeOf, resumable, worstOf } from './verdict.ts';
+import { waitingWords } from './wait-options.ts';
+
+interface Advance extends Destination {
+  readonly wait: boolean;
+  /** The command that goes on later. */
+  readonly again: readonly string[];
+}
+
+/** How far a cycle came in this command. */
+export interface AdvancedCycle {
+  readonly status: string;
+  /** The number of rows that its jobs have. */
+  readonly rows: number;
+  readonly jobs: readonly string[];
+  /** How many of its jobs have which status, such as "1 processing, 2 completed". */
+  readonly progress: string;
+  /** The results of all jobs that have some. */
+  readonly results?: (ResultsFile & { readonly compared: boolean; readonly rowsSent: number }) | undefined;
+  /** Why the results of some rows are missing. */
+  readonly reason?: SvcError | undefined;
+}
+
+/** Returns the file for the results of a cycle, or of a file without one, in this directory. */
+export function resultsOfCycle({ name, entries }: Pick<NamedCycle, 'name' | 'entries'>): string {
+  const [first] = standingClaims(entries);
+  if (!isFileCycle(name) || first === undefined) return `${name}.results.csv`;
+  const file = first.file.name.replace(/^.*[/\\]/, '').replace(/(\.csv)?$/i, '.results.csv');
+  return /^[\w. -]+$/.test(file) && !file.startsWith('.') ? file : `${name}.results.csv`;
+}
+
+/**
+ * Goes on with a cycle: finishes uploads that this machine began, polls the jobs of all machines or waits for them, and
+ * writes the results of the whole cycle into one file once every job is completed.
+ */
+export async function advanceCycle(
+  context: Context,
+  client: Client,
+  named: NamedCycle,
+  how: Advance,
+): Promise<AdvancedCycle> {
+  const { again, wait } = how;
+  const { name, tenant, ledger } = named;
+  let cycle = await claimedCycle(named);
+  const onEvent = showJobs(context);
+  const uploading = finishUploads(client, tenant, cycle.claims, { ledger, host: context.system, onEvent });
+  await resumable(again, { cycle: name }, uploading);
+  // A time limit that ends the wait leaves no time to read the ledger, so it is read before.
+  let unsent = await unsentRows(cycle);
+  const contested = new Set<string>();
+  const poll = async (): Promise<PolledClaims> => {
+    const polled = await pollClaims(client, cycle, { wait, onEvent, again: waitingWords(again), contested });
+    const before = cycle.entries.length;
+    if (polled.reason === undefined) cycle = await claimedCycle(named);
+    if (cycle.entries.length === before) return polled;
+    // During a wait of days, other machines may have sent more rows in the cycle.
+    unsent = await unsentRows(cycle);
+    return poll();
+  };
+  for (;;) {
+    const { progress, reason: ofJobs, forgotten } = await resumable(again, { cycle: name }, poll());
+    const reason = ofJobs && worstOf([ofJobs, unsent]);
+    const missing = await withoutResults(ledger, tenant, forgotten);
+    const lost = missing.length === 0 ? undefined : missingResultsError(name, missing);
+    const row = { rows: rowsOf(cycle.claims), jobs: cycle.claims.map(({ job }) => job), progress };
+    if (reason !== undefined) return { ...row, status: statusFor(reason), reason };
+    const claims = cycle.claims.filter((claim) => !missing.includes(claim));
+    const later = unsent ?? lost;
+    if (claims.length === 0) return { ...row, status: statusFor(later), reason: later };
+    // Results that lack rows replace no file, which may have them.
+    const writing = { ...how, force: how.force && lost === undefined };
+    try {
+      const results = await resumable(again, { cycle: name }, writeResults(context, client, { ...cycle, claims }, writing));
+      return { ...row, status: statusFor(later), results, reason: later };
+    } catch (error) {
+      if (error instanceof ContestedJob && wait) {
+        contested.add(error.job);
+        await resumable(again, { cycle: name }, pauseAfter(client, error));
+        continue;
+      }
+      if (error instanceof ContestedJob) return { ...row, status: statusFor(error), reason: error };
+      throw lost && isSvcError(error) ? worseOf(context, lost, error, how.out) : error;
+    }
+  }
+}
+
+/** Returns a cycle as the ledger has it now. @throws SvcError `job_failed` if no claim stands */
+export async function claimedCycle(named: NamedCycle): Promise<ClaimedCycle> {
+  const { name } = named;
+  const entries = [...(await named.cycle.read())];
+  const claims = standingClaims(entries);
+  if (claims.length > 0) return { ...named, entries, claims: sorted(claims) };
+  throw new SvcError('job_failed', `no job of cycle ${name} has rows any more: each failed or was freed`, {
+    hint: 'Nothing was billed for them. Submit the files again:',
+    next: submitWords('<file>', name),
+    facts: { cycle: name },
+  });
+}
+
+/** Sorts claims by file, and those of one file by the place of their rows. */
+function sorted(claims: readonly ClaimEntry[]): ClaimEntry[] {
+  const files = claims.map(({ file }) => file.sha256);
+  return claims.toSorted((a, b) => files.indexOf(a.file.sha256) - files.indexOf(b.file.sha256) || a.part - b.part);
+}
+
+function rowsOf(claims: readonly ClaimEntry[]): number {
+  return claims.reduce((sum, { rows }) => sum + rows, 0);
+}
+
+function statusFor(reason: SvcError | undefined): string {
+  if (reason === undefined) return 'completed';
+  return outcomeOf(reason) === 'pending' ? 'pending' : 'not completed';
+}
+
+/** Returns the worse of two errors, and warns of the other one. `lost` says which results are missing. */
+function worseOf(context: Context, lost: SvcError, error: SvcError, out: string): SvcError {
+  if (error.code === 'usage')
+    return lost.with({
+      message: `${lost.message}; ${shownPath(out)} was not replaced`,
+      hint: `To write the other results, choose another file with --out. ${lost.hint ?? ''}`,
+    });
+  const isWorse = worstOf([error, lost]) === error;
+  warnOf(context, 'results', isWorse ? lost : error);
+  return isWorse ? error : lost;
+}
+
+/** Writes the results of all jobs into one file. */
+async function writeResults(context: Context, client: Client, cycle: ClaimedCycle, { again, ...to }: Advance) {
+  const files: string[] = [];
+  let compared = true;
+  for (const claim of cycle.claims) {
+    const results = await resultsOfJob(context, client, cycle, claim, { again: waitingWords(again) });
+    files.push(results.file);
+    compared &&= results.compared;
+  }
+  const merged = await deliverResults(context, files, to);
+  // Every job stays open until the merged file is complete.
+  await enterDelivery(
+    context,
+    cycle,
+    cycle.claims.map(({ job }) => job),
+  );
+  if (!compared)
+    context.notices.note('the results were not compared with the tokens of a request: this machine does not have it');
+  return { ...merged, compared, rowsSent: rowsOf(cycle.claims) };
+}

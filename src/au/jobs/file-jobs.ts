@@ -1,0 +1,302 @@
+import { isSvcError, type SvcError } from '../../base/errors.ts';
+import { shownPath } from '../../base/files/names.ts';
+import type { Context } from '../../cli/app/command.ts';
+import { nextCommand, noteNext, warnOf } from '../../cli/app/hint.ts';
+import { serviceOf } from '../../cli/app/service.ts';
+import type { Summary } from '../../cli/app/summary.ts';
+import { tenantText } from '../../cli/app/tenant-mark.ts';
+import { knownTenant } from '../../cli/config/cache.ts';
+import { countText, formatNumber } from '../../cli/output/time.ts';
+import type { Client } from '../../client/api/client.ts';
+import { missingResultsError } from '../ledger/claim-errors.ts';
+import { byText, deliveryOf } from '../ledger/claims.ts';
+import type { CommandLedger } from '../ledger/command-ledger.ts';
+import type { ClaimEntry } from '../ledger/entry.ts';
+import type { NamedCycle } from '../ledger/named-cycle.ts';
+import { type RequestFile, STANDARD_INPUT } from '../request/open-request-file.ts';
+import { actionsOf } from '../results/action-option.ts';
+import { type FileJob, inOrder, rowNumbers } from '../results/file-results.ts';
+import { ContestedJob, type JobResults, pauseAfter, resultsOfJob } from '../results/job-results.ts';
+import { deliverResults, type Destination, type ResultsFile } from '../results/merge.ts';
+import { CLASS_NAMES, dominanceWarning, shownCode } from '../results/report-view.ts';
+import { countedFile, type Results } from '../results/submission.ts';
+import { type Trend, trendOf } from '../results/trend.ts';
+import { deliverFixFile } from './fix-file.ts';
+import { pollClaims, type PolledClaims } from './poll-claims.ts';
+import { showJobs } from './show-progress.ts';
+import { resumable } from './verdict.ts';
+import { waitingWords } from './wait-options.ts';
+
+/** The jobs with rows of a file, as the ledger has them. */
+export interface FileJobs {
+  readonly file: RequestFile;
+  readonly jobs: readonly FileJob[];
+  /** Whether the operator named the cycle. */
+  readonly isNamed: boolean;
+  /** The command that submits the file again. */
+  readonly words: readonly string[];
+  readonly cycle: NamedCycle;
+}
+
+/** The results of a file on this machine. */
+export interface FileResults extends ResultsFile {
+  /** The results of each job, in the order in which they were joined. */
+  readonly jobs: readonly (FileJob & JobResults)[];
+  readonly compared: boolean;
+  /** How many left-out rows have an error as their result, at most. */
+  readonly leftOutErrors: number;
+}
+
+/** Tells whether the rows of a claim were sent from this very file. */
+export function isOfFile({ claim }: FileJob, { check }: Pick<RequestFile, 'check'>): boolean {
+  return claim.file.sha256 === check.sha256;
+}
+
+/** Returns the number of rows of some jobs. */
+export function countRows(jobs: readonly FileJob[]): number {
+  return jobs.reduce((sum, { rows }) => sum + rows.count, 0);
+}
+
+interface Polling {
+  readonly wait: boolean;
+  /** The command that goes on later. */
+  readonly again: readonly string[];
+  readonly contested?: ReadonlySet<string> | undefined;
+}
+
+/** Polls some of the jobs of a file, or waits for them with `wait`. */
+export async function pollFile(
+  context: Context,
+  { file, jobs, cycle }: FileJobs,
+  { wait, again, contested = new Set() }: Polling,
+): Promise<PolledClaims> {
+  const client = await context.client();
+  const claims = jobs.map(({ claim }) => claim);
+  const label = claims.length === 1 ? (claims[0]?.job ?? '') : `${file.name} in ${countText(claims.length, 'job')}`;
+  const polling = { wait, again: waitingWords(again), contested, label, onEvent: showJobs(context) };
+  return resumable(again, { file: file.name }, pollClaims(client, { ...cycle, claims }, polling));
+}
+
+/**
+ * Polls the jobs of a file or waits for them, and writes their results into one file, in the order of the request.
+ * @throws SvcError why there are no results of all rows
+ */
+export async function deliverFile(
+  context: Context,
+  jobsNow: () => Promise<FileJobs>,
+  to: Destination,
+  { wait, again }: Polling,
+): Promise<FileResults> {
+  const contested = new Set<string>();
+  const client = await context.client();
+  for (;;) {
+    const found = await jobsNow();
+    const { reason, forgotten } = await pollFile(context, found, { wait, again, contested });
+    if (reason !== undefined) throw reason;
+    const { tenant, ledger, name } = found.cycle;
+    const missing = await withoutResults(ledger, tenant, forgotten);
+    if (missing.length > 0) throw missingResultsError(name, missing);
+    try {
+      return await resumable(again, { file: found.file.name }, writeFile(context, client, found, to, again));
+    } catch (error) {
+      if (!(error instanceof ContestedJob) || !wait) throw error;
+      contested.add(error.job);
+      await resumable(again, { file: found.file.name }, pauseAfter(client, error));
+    }
+  }
+}
+
+/** Returns the claims of which this machine keeps no results. */
+export async function withoutResults(
+  ledger: CommandLedger,
+  tenant: string,
+  claims: readonly ClaimEntry[],
+): Promise<ClaimEntry[]> {
+  const missing: ClaimEntry[] = [];
+  for (const claim of claims) if ((await ledger.keptResults(tenant, claim.job)) === undefined) missing.push(claim);
+  return missing;
+}
+
+async function writeFile(
+  context: Context,
+  client: Client,
+  found: FileJobs,
+  to: Destination,
+  again: readonly string[],
+): Promise<FileResults> {
+  const { file, cycle } = found;
+  const jobs: (FileJob & JobResults)[] = [];
+  for (const job of inOrder(found.jobs))
+    jobs.push({ ...job, ...(await resultsOfJob(context, client, cycle, job.claim, { rows: job.rows, again })) });
+  const numbers = await rowNumbers(file, jobs);
+  const results = await deliverResults(
+    context,
+    jobs.map((job) => job.file),
+    to,
+    numbers,
+  );
+  // A file may have only some rows of the job of another file.
+  const whole = jobs.filter(({ claim, rows }) => rows.count >= claim.rows);
+  await enterDelivery(
+    context,
+    cycle,
+    whole.map(({ claim }) => claim.job),
+  );
+  const compared = jobs.every((job) => job.compared);
+  if (!compared) noteUncompared(context, results.file);
+  const leftOutErrors = await deliverFixFile(context, found, jobs, results);
+  return { ...results, jobs, compared, leftOutErrors };
+}
+
+/**
+ * Records in the ledger that the results of some jobs were delivered, so that no machine shows these jobs as open. Because
+ * they were delivered, a ledger that does not take it changes no exit code.
+ */
+export async function enterDelivery(
+  context: Context,
+  { tenant, ledger }: { readonly tenant: string | undefined; readonly ledger: CommandLedger },
+  jobs: readonly string[],
+): Promise<void> {
+  try {
+    for (const job of jobs) await ledger.markDelivered(tenant, job);
+  } catch (error) {
+    if (!isSvcError(error) || isSvcError(error, 'hangup', 'interrupted', 'terminated')) throw error;
+    warnOf(context, 'the results were delivered, but the ledger still has their jobs as open', error);
+  }
+}
+
+/** Notes that results could not be compared with the rows that were sent. */
+function noteUncompared(context: Context, file: string): void {
+  context.notices.note('the results were not compared with the rows that were sent: this machine does not have them');
+  noteNext(context, 'to compare them with a copy of the request', ['au', 'report', file, '--request', '<file>']);
+}
+
+/** The members that every row about a submitted file has. */
+export interface SubmittedFile {
+  readonly file: string;
+  readonly cycle: string | null;
+  readonly rows: number;
+  readonly sent: number;
+  readonly left_out: number;
+  readonly left_out_errors: number | null;
+  readonly job: string | null;
+  readonly jobs: readonly string[];
+}
+
+/** Returns the row of a submitted file. `errors` are the left-out rows with an error as their result, once that is known. */
+export function rowOfFile({ file, jobs, isNamed, cycle }: FileJobs, errors?: number): SubmittedFile {
+  const own = jobs.filter((job) => isOfFile(job, file));
+  const ids = jobs.map(({ claim }) => claim.job);
+  const sent = countRows(own);
+  return {
+    file: file.name,
+    cycle: isNamed ? cycle.name : null,
+    rows: file.check.rows,
+    sent,
+    left_out: file.check.rows - sent,
+    left_out_errors: own.length === jobs.length ? 0 : (errors ?? null),
+    job: ids.length === 1 ? (ids[0] ?? null) : null,
+    jobs: ids,
+  };
+}
+
+/** Names the tenant of a cycle, with its type and name if they are known. */
+export function tenantOf(context: Context, { tenant }: Pick<NamedCycle, 'tenant'>): string {
+  const known = knownTenant(context.system, context.settings.profile.value, serviceOf(context));
+  return known !== undefined && known.id === tenant ? tenantText(known) : tenant;
+}
+
+/** Compares the results of a file with those of the cycle before. */
+export function trendOfFile({ cycle }: Pick<FileJobs, 'cycle'>, counts: Results, rows: number): Promise<Trend | undefined> {
+  return trendOf({ ...cycle, cycle: cycle.name }, { ...counts, rows });
+}
+
+/** Counts the results of a file. With `isShown`, warns about updates without a new token or with one that has expired. */
+export async function countedResults(
+  context: Context,
+  { file, compared, ...results }: Pick<FileResults, 'file' | 'bytes' | 'sha256' | 'compared'>,
+  rows: number,
+  isShown = false,
+): Promise<Results> {
+  const shown = shownPath(file);
+  const showing = isShown ? { notices: context.notices, clock: context.clock, name: shown } : undefined;
+  const counted = await countedFile({ file, ...results }, rows, actionsOf(context, []), showing);
+  return { ...counted, file: shown, compared };
+}
+
+export function summaryTitle(status: string): string {
+  return `Account Updater: ${status}`;
+}
+
+/** What a command found out about a file, for the summary of a CI step. */
+export interface Described {
+  readonly status: string;
+  readonly found: FileJobs | undefined;
+  readonly polled?: PolledClaims | undefined;
+  readonly results?: (Results & { readonly rows?: number }) | undefined;
+}
+
+/** Describes a submission for the summary of a CI step: its jobs, and the counts of its results or how far each job is. */
+export async function describeFile(
+  context: Context,
+  { status, found, polled, results }: Described,
+  error?: unknown,
+): Promise<Summary> {
+  if (found === undefined) return { title: summaryTitle(status), facts: [] };
+  const { file, jobs, isNamed, cycle, words } = found;
+  const rows = results?.rows ?? file.check.rows;
+  const trend = results && (await trendOfFile(found, results, rows));
+  const warning = results && dominanceWarning(results.codes, rows, tenantOf(context, cycle));
+  const profile = context.settings.profile.value;
+  const facts: [string, string][] = [
+    ...[warning, trend?.jump].flatMap((odd): [string, string][] => (odd === undefined ? [] : [['warning', odd]])),
+    ['file', `${file.name}, ${countText(file.check.rows, 'row')}`],
+    ['jobs', jobs.map(({ claim }) => claim.job).join(', ') || 'none yet'],
+    ['profile', isNamed ? `${profile}, cycle ${cycle.name}` : profile],
+  ];
+  if (results === undefined) {
+    const lines = jobs.map(({ claim, rows: own }) => [
+      claim.job,
+      formatNumber(own.count),
+      polled?.statuses.get(claim.job) ?? (deliveryOf(cycle.entries, claim.job) ? 'completed' : 'sent'),
+      byText(claim),
+    ]);
+    const summary = { title: summaryTitle(status), facts, head: ['job', 'rows', 'status', 'sent by'], rows: lines };
+    // After a failure, the service did not confirm in this command that the jobs are pending.
+    if (status !== 'pending' || (error !== undefined && !isSvcError(error, 'pending'))) return summary;
+    const next = waitingWords(file.name === STANDARD_INPUT ? ['au', 'resume', isNamed ? cycle.name : (jobs[0]?.claim.job ?? '')] : words);
+    return { ...summary, commands: [nextCommand([...next], context.globals, context.system)] };
+  }
+  const { updated, warned, errors, unknown, unchanged, codes } = results;
+  const counts = { updated, warnings: warned, errors, unknown, unchanged };
+  const counted = Object.entries(counts).map(([name, count]) => `${formatNumber(count)} ${name}`);
+  const lines = CLASS_NAMES.flatMap(([kind, name]) =>
+    codes.flatMap((code) =>
+      code.class === kind ? [[name, shownCode(code.code), formatNumber(code.count), code.action]] : [],
+    ),
+  );
+  facts.push(['results', results.file], ['rows', counted.join(', ')]);
+  if (trend !== undefined) facts.push(['shares', trend.text]);
+  return { title: summaryTitle(status), facts, head: ['class', 'result code', 'rows', 'what to do'], rows: lines };
+}
+
+/** Returns the status of jobs that were polled, in one word. */
+export function statusOfJobs(jobs: readonly FileJob[], { cycle }: Pick<FileJobs, 'cycle'>, polled: PolledClaims): string {
+  const statuses = jobs.map(
+    ({ claim }) =>
+      polled.statuses.get(claim.job) ?? (deliveryOf(cycle.entries, claim.job) === undefined ? 'unknown' : 'completed'),
+  );
+  if (statuses.includes('failed')) return 'failed';
+  if (statuses.includes('unknown')) return 'unknown';
+  return statuses.every((status) => status === 'completed') ? 'completed' : 'pending';
+}
+
+/** Tells whether a job waits for the file of another machine, so that its rows are not submitted yet. */
+export function waitsForFile({ cycle }: Pick<FileJobs, 'cycle'>, { statuses }: PolledClaims): boolean {
+  return [...statuses].some(([job, status]) => status === 'pending' && cycle.ledger.jobFiles(job).sent !== 'stored');
+}
+
+/** Tells whether a reason only says that jobs are under way. */
+export function isPending(reason: SvcError | undefined): boolean {
+  return reason !== undefined && isSvcError(reason, 'pending');
+}

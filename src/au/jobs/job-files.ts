@@ -1,0 +1,125 @@
+import fs from 'node:fs';
+import path from 'node:path';
+import { makeDirectory } from '../../base/files/directory.ts';
+import { writeFileAtomicSync, writeWhole } from '../../base/files/draft.ts';
+import { isLocked, type LockHost, withLock } from '../../base/files/lock.ts';
+import { readRegularFileSync } from '../../base/files/read.ts';
+import type { Context } from '../../cli/app/command.ts';
+import { serviceOf } from '../../cli/app/service.ts';
+import type { UploadSource } from '../../client/transfer/source.ts';
+import { folderOf } from '../folder-of.ts';
+
+/**
+ * How much of a file was sent to its job: nothing while it is not known which machine made the claim, a part that is of no
+ * use, all of it, or all of it with the store's confirmation.
+ */
+export type Sent = 'claiming' | 'some' | 'all' | 'stored';
+
+/** Returns the profile and the service of a command, as the files of a job name them. */
+export function senderOf(context: Pick<Context, 'settings'>): string {
+  return `${context.settings.profile.value} ${serviceOf(context)}`;
+}
+
+/**
+ * What this machine keeps of a job: the rows that it sends, how much of them was sent, and the results. With the rows, an
+ * upload can go on; what is paid for stands in the ledger alone.
+ */
+export class JobFiles {
+  readonly directory: string;
+  readonly job: string;
+
+  /** `root` is the directory of the files of all jobs. */
+  constructor(root: string, job: string) {
+    this.directory = path.join(root, folderOf(job));
+    this.job = job;
+  }
+
+  /** The path of the rows that were or are to be sent, header included. */
+  get request(): string {
+    return path.join(this.directory, 'request.csv');
+  }
+
+  /** The path of the results, byte for byte. They have this name only once they are proven. */
+  get results(): string {
+    return path.join(this.directory, 'results.csv');
+  }
+
+  get #sentFile(): string {
+    return path.join(this.directory, 'sent');
+  }
+
+  /** How much was sent from here; undefined if this machine has no part in the upload. */
+  get sent(): Sent | undefined {
+    return SENT.find((each) => each === this.#read()[0]);
+  }
+
+  /** Tells whether a profile may have sent the file from this machine. */
+  mayBeOf(sender: string): boolean {
+    return this.#read()[1] === sender;
+  }
+
+  /** Whether the job may have the whole file. It may, unless it is recorded that only a part was sent. */
+  get mayBeWhole(): boolean {
+    return this.sent !== 'some';
+  }
+
+  /** Whether this machine may have sent the whole file. */
+  get mayBeSent(): boolean {
+    return this.sent === 'all' || this.sent === 'stored';
+  }
+
+  /** Keeps the rows of a job and records how much of them was sent, before they are claimed. Keeps an earlier record. */
+  async begin(source: Pick<UploadSource, 'open'>, sender: string, sent: Sent): Promise<void> {
+    if (this.sent !== undefined) return;
+    makeDirectory(this.directory);
+    await writeWhole(this.request, true, async (draft) => {
+      for await (const piece of source.open()) await draft.write(piece);
+    });
+    this.#write(sent, sender);
+  }
+
+  /** Records how much was sent. */
+  readonly record = (sent: Sent): void => {
+    const [recorded, sender = ''] = this.#read();
+    if (sent !== recorded) this.#write(sent, sender);
+  };
+
+  /** Makes the directory, for results alone. */
+  make(): void {
+    makeDirectory(this.directory);
+  }
+
+  /** Removes all files of the job. */
+  remove(): void {
+    fs.rmSync(this.directory, { recursive: true, force: true });
+  }
+
+  /** Runs `work` while no other process of this machine sends the file. @throws SvcError `config` if one does */
+  hold<T>(host: LockHost, work: () => Promise<T>): Promise<T> {
+    this.make();
+    return withLock(this.#lock, host, work, { waitMs: 0, what: `job ${this.job}` });
+  }
+
+  /** Tells whether a process of this machine, which may still be alive, sends the file. */
+  isHeld(host: Pick<LockHost, 'pid' | 'isAlive'>): boolean {
+    return isLocked(this.#lock, host);
+  }
+
+  get #lock(): string {
+    return path.join(this.directory, 'lock');
+  }
+
+  #write(sent: Sent, sender: string): void {
+    writeFileAtomicSync(this.#sentFile, `${sent}\n${sender}\n`);
+  }
+
+  #read(): readonly string[] {
+    try {
+      return readRegularFileSync(this.#sentFile).split('\n');
+    } catch {
+      return [];
+    }
+  }
+}
+
+const SENT: readonly Sent[] = ['claiming', 'some', 'all', 'stored'];

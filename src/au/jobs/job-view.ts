@@ -1,0 +1,24 @@
+import type { PreviewRequest } from '../../cli/app/command.ts';
+import { fieldPaths, statusAmong, type View } from '../../cli/output/view.ts';
+import { JOB_STATUSES } from '../../schema/account-updater-files.ts';
+import type { ListedJob } from '../../schema/account-updater.ts';
+import { toneOf } from './tone.ts';
+
+/** Returns the request for a job, for `--curl`. */
+export async function jobRequest(job: string): Promise<PreviewRequest> {
+  return (await import('../../client/api/resources.ts')).readJobRequest(job);
+}
+
+/** The view of Account Updater jobs. Their upload and download addresses are secrets. */
+export const jobView: View<ListedJob> = {
+  name: 'job',
+  fields: fieldPaths('id tenant_id status created_by created_at expires_at upload_url errors download_url'),
+  columns: [
+    { path: 'id', kind: 'id' },
+    { path: 'status', kind: 'status', least: 11, show: statusAmong(JOB_STATUSES), paint: toneOf },
+    { path: 'created_at', kind: 'time', priority: 3 },
+    { path: 'expires_at', kind: 'time', priority: 1 },
+    { path: 'errors', kind: 'text', priority: 2 },
+  ],
+  secret: ['upload_url', 'download_url'],
+};

@@ -1,0 +1,203 @@
+import { isSvcError, SvcError } from '../../base/errors.ts';
+import { formatDuration, parseTime, wholeSecond } from '../../cli/output/time.ts';
+import type { Client } from '../../client/api/client.ts';
+import { CursorRefused, type Page } from '../../client/api/pages.ts';
+import type { PollResult } from '../../client/api/poll.ts';
+import type { Flaw } from '../../client/transfer/receive.ts';
+import { UPLOAD_LIFE_MS } from '../../schema/account-updater-files.ts';
+import type { AccountUpdaterJob, ListedJob } from '../../schema/account-updater.ts';
+import { UUID } from '../../schema/uuid.ts';
+
+/** An event after each poll of a wait, except the last. */
+type PollEvent =
+  | {
+      readonly kind: 'polled';
+      readonly status: string;
+      readonly nextMs: number;
+      /** The service's time, in epoch milliseconds. */
+      readonly at: number;
+      /** The creation time that the service reports, for a wait for a single job. */
+      readonly since?: string | undefined;
+    }
+  | { readonly kind: 'unreachable'; readonly reason: string; readonly nextMs: number };
+
+/** An event in the life of a job. `job` is the id of the job, or in a wait for several jobs what they are of. */
+export type JobEvent =
+  | { readonly kind: 'created'; readonly job: AccountUpdaterJob }
+  | {
+      readonly kind: 'uploading' | 'downloading';
+      readonly job: string;
+      readonly done: number;
+      readonly total: number | undefined;
+    }
+  | { readonly kind: 'unclear'; readonly job: string; readonly reason: string }
+  | { readonly kind: 'uploaded' | 'completed'; readonly job: string }
+  | ({ readonly job: string } & PollEvent)
+  | { readonly kind: 'downloaded'; readonly job: string; readonly path: string }
+  /** Results are not proven complete, and are downloaded again after a pause. */
+  | { readonly kind: 'unproven'; readonly job: string; readonly flaws: readonly Flaw[]; readonly nextMs: number }
+  /** The ledger does not know these jobs of the key. They are undefined if the key may not list jobs. */
+  | { readonly kind: 'unrecorded'; readonly jobs: readonly string[] | undefined }
+  /** The service does not find a job that may have its file. Polling continues, because that is no proof. */
+  | { readonly kind: 'missing'; readonly job: string }
+  | { readonly kind: 'failed'; readonly job: string; readonly errors: readonly string[] };
+
+/** Options of every step with a job. The clock and the signal are those of the client. */
+export interface JobOptions {
+  /** Called immediately after each step, because an unreported id is lost if the process dies. */
+  readonly onEvent?: ((event: JobEvent) => void) | undefined;
+  readonly random?: (() => number) | undefined;
+}
+
+/** Tells whether a word is the id of a job, which is a UUID. Every other word is a cycle. */
+export function isJobId(word: string): boolean {
+  return UUID.test(word);
+}
+
+/** Reads a job. @throws SvcError `job_expired` if the service does not find it */
+export async function readJob(client: Client, id: string): Promise<AccountUpdaterJob> {
+  const job = await findJob(client, id);
+  if (job === undefined) throw missingError(id);
+  return job;
+}
+
+/**
+ * Reads a job. Returns undefined if the service itself reports that it does not exist. Only jobs without a file are
+ * removed, but a single such response proves nothing, because a replica may lag or the key may belong to another
+ * tenant.
+ * @throws SvcError `bad_response` for a 404 from another source, such as a gateway's page
+ */
+export async function findJob(client: Client, id: string): Promise<AccountUpdaterJob | undefined> {
+  try {
+    return await client.accountUpdater.read(id);
+  } catch (error) {
+    if (!isSvcError(error, 'not_found')) throw error;
+    if (error.facts?.['not_from_service'] !== true) return undefined;
+    throw foreignError(error);
+  }
+}
+
+/**
+ * Yields the jobs page by page, newest first. A 404 for the list says nothing about any job; with `orNone`, it ends the
+ * list, as does a refused cursor.
+ */
+export async function* jobPages(client: Client, { orNone = false } = {}): AsyncGenerator<readonly ListedJob[]> {
+  try {
+    for await (const { items } of client.accountUpdater.list({ pageSize: 100 }).pages()) yield items;
+  } catch (error) {
+    const isNone = isSvcError(error, 'not_found');
+    if (orNone && (isNone || error instanceof CursorRefused)) return;
+    throw isNone ? foreignError(error) : error;
+  }
+}
+
+/** The error for a list of jobs that proves nothing about a job that it does not show. */
+export class UnsoundList extends SvcError {}
+
+export function unsoundList(why: string, cause?: SvcError): UnsoundList {
+  return new UnsoundList(
+    'outcome_unknown',
+    `the list of jobs does not show which jobs the tenant has: ${why}; nothing was uploaded`,
+    {
+      hint: 'The rows of this file may be in a job that the list leaves out. Run the same command again in a few minutes; if it happens again, contact the support of the service.',
+      next: ['au', 'jobs'],
+      retryable: true,
+      cause,
+    },
+  );
+}
+
+/**
+ * Yields the pages of the list, newest first. Only such a list shows which jobs the tenant has: each page is full if another
+ * follows, and the page without a next one is the beginning of the list.
+ * @throws UnsoundList for any other list, and for one that breaks off
+ */
+export async function* soundPages(client: Client, size: number): AsyncGenerator<Page<ListedJob>> {
+  let [pages, last] = [0, Infinity];
+  try {
+    for await (const page of client.accountUpdater.list({ pageSize: size }).pages()) {
+      const { items, next, repeatsCursor } = page;
+      if (items.length > size) throw unsoundList(`a page of ${size} jobs has ${items.length}`);
+      if (next !== undefined && items.length < size) throw unsoundList('a page is not full, and another follows');
+      if (repeatsCursor) throw unsoundList('a page repeats its cursor, so that another may follow');
+      for (const { created_at: at } of items) {
+        const created = wholeSecond(parseTime(at ?? '') ?? last);
+        if (created > last) throw unsoundList('it is not newest first');
+        last = created;
+      }
+      yield page;
+      pages += 1;
+    }
+  } catch (error) {
+    if (isSvcError(error, 'not_found') && pages === 0) throw foreignError(error);
+    const isBroken = isSvcError(error, 'truncated', 'bad_response', 'not_found') && !(error instanceof UnsoundList);
+    throw isBroken && pages > 0 ? unsoundList(error.message, error) : error;
+  }
+}
+
+/** Tells whether an item of the list is a job that can be used like one that was read by its id. */
+export function isReadable(job: ListedJob): job is AccountUpdaterJob {
+  return typeof job.id === 'string' && typeof job.status === 'string';
+}
+
+/** Names an item of the list, also one without a readable id. */
+export function nameOf({ id, created_at: created }: ListedJob): string {
+  return id || `(an item without a readable id${created ? `, created ${created}` : ''})`;
+}
+
+export function pollReporter<T>(
+  client: Client,
+  job: string,
+  onEvent: JobOptions['onEvent'],
+  describe: (seen: T) => { readonly status: string; readonly since?: string | undefined },
+): (result: PollResult<T>, nextMs: number) => void {
+  return (result, nextMs) => {
+    if ('reason' in result) onEvent?.({ kind: 'unreachable', job, reason: result.reason, nextMs });
+    else onEvent?.({ kind: 'polled', job, ...describe(result.seen), nextMs, at: client.now() });
+  };
+}
+
+export function failedError(job: AccountUpdaterJob): SvcError {
+  const errors = job.errors ?? [];
+  const reasons = errors.length === 0 ? 'the service gave no reason' : errors.join('; ');
+  return new SvcError('job_failed', `job ${job.id} failed: ${reasons}`, {
+    hint: "Fix what the message names and submit the file again, or contact the service's support with the job id.",
+    next: ['au', 'submit', '<file>'],
+    facts: { job: job.id, errors },
+  });
+}
+
+/** Returns the error for a job that the service does not find. Includes the expiry of its upload address, if known. */
+export function missingError(id: string, known?: { readonly expiresAt: number; readonly now: number }): SvcError {
+  const details = { status: 404, facts: { job: id } };
+  const tenant = 'that the key belongs to the tenant that owns the job';
+  if (known === undefined)
+    return new SvcError('job_expired', `job ${id} is not found`, {
+      ...details,
+      hint: `A job is deleted if no file is uploaded to it within an hour. Check the id, and ${tenant}.`,
+      next: ['au', 'jobs'],
+    });
+  const { expiresAt, now } = known;
+  const age = formatDuration(Math.max(0, now - expiresAt + UPLOAD_LIFE_MS));
+  if (now < expiresAt)
+    return new SvcError('not_found', `job ${id} was created ${age} ago and is not found: the service may lag`, {
+      ...details,
+      retryable: true,
+      hint: `Try again in a minute. If it is still not found, check ${tenant}.`,
+      next: ['au', 'status', id],
+    });
+  return new SvcError(
+    'job_expired',
+    `job ${id} was created ${age} ago and is gone: no file was uploaded within its hour`,
+    { ...details, hint: `Check ${tenant}. If it does, nothing was processed for this job.`, next: ['whoami'] },
+  );
+}
+
+/** Returns the error for a 404 that does not come from the service, and so says nothing about any job. */
+export function foreignError(error: SvcError): SvcError {
+  return error.with({
+    code: 'bad_response',
+    hint: 'Check the base URL. If it is right, something between you and the service sent this response.',
+    next: ['doctor'],
+  });
+}

@@ -1,0 +1,38 @@
+import type { Context } from '../../cli/app/command.ts';
+import { openJobs } from '../ledger/claims.ts';
+import { CommandLedger } from '../ledger/command-ledger.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import { ledgerOfKey, type NamedCycle } from '../ledger/named-cycle.ts';
+
+/**
+ * Returns the cycles of the key's tenant that have jobs whose results nobody received, oldest first, whichever machine sent
+ * them. With `shared`, only a ledger that machines share is read.
+ * @throws SvcError `config` where this machine shares a ledger for the tenant of the key, and that ledger is not set
+ */
+export async function openCycles(
+  context: Context,
+  { shared = false, onlyReads = false }: { readonly shared?: boolean; readonly onlyReads?: boolean } = {},
+): Promise<readonly NamedCycle[]> {
+  const reading = new CommandLedger(context, { onlyReads: true });
+  const wasShared = reading.isShared || (await reading.wasShared());
+  if (shared && !wasShared) return [];
+  // A key is needed only if there is such a job.
+  if (!wasShared && !(await isAnyOpen(reading.everyTenant()))) return [];
+  const ledger = onlyReads ? reading : new CommandLedger(context);
+  const opened = await ledgerOfKey(context, await context.client(), ledger);
+  if (opened === undefined || (shared && !ledger.isShared)) return [];
+  const [tenant, found] = opened;
+  const cycles: NamedCycle[] = [];
+  for (const name of await found.cycleNames()) {
+    const cycle = found.cycle(name);
+    const entries = [...(await cycle.read())];
+    if (openJobs(entries).length > 0) cycles.push({ name, tenant, ledger, cycle, entries });
+  }
+  return cycles.toSorted((a, b) => ((a.entries[0]?.at ?? '') < (b.entries[0]?.at ?? '') ? -1 : 1));
+}
+
+async function isAnyOpen(ledgers: AsyncIterable<readonly [string, Ledger]>): Promise<boolean> {
+  for await (const [, ledger] of ledgers)
+    for (const name of await ledger.cycleNames()) if (openJobs(await ledger.cycle(name).read()).length > 0) return true;
+  return false;
+}

@@ -1,0 +1,160 @@
+import { isSvcError, SvcError } from '../../base/errors.ts';
+import type { Client } from '../../client/api/client.ts';
+import { pollUntil } from '../../client/api/poll.ts';
+import { ReadOnlyPlace } from '../../client/store/store.ts';
+import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
+import { deliveryOf } from '../ledger/claims.ts';
+import { isDone } from '../ledger/is-done.ts';
+import { jobDoubtError, jobText, sentDoubtError, submitWords, lostResultsError, shownJobError } from '../ledger/claim-errors.ts';
+import type { ClaimEntry } from '../ledger/entry.ts';
+import type { LedgerCycle } from '../ledger/ledger.ts';
+import type { NamedCycle } from '../ledger/named-cycle.ts';
+import { provableUntil } from '../ledger/proof-of-absence.ts';
+import { settleClaim } from '../ledger/settle-claims.ts';
+import { findJob, pollReporter, type JobOptions } from './job.ts';
+import { findJobs } from './find-jobs.ts';
+import { after, worstOf } from './verdict.ts';
+import { SpareJob } from './spare-job.ts';
+import { Absences } from './absences.ts';
+import { LONGEST_WAIT_MS } from './wait.ts';
+
+type Jobs = ReadonlyMap<string, AccountUpdaterJob>;
+
+/** A cycle with the claims that stand in it. */
+export interface ClaimedCycle extends NamedCycle {
+  readonly claims: readonly ClaimEntry[];
+}
+
+interface PollClaims extends Pick<JobOptions, 'onEvent'> {
+  /** Whether to poll until no job is under way. */
+  readonly wait: boolean;
+  /** The command that continues the wait. */
+  readonly again: readonly string[];
+  /** Jobs that the list showed as completed in this command and a later read did not. They are read one by one. */
+  readonly contested: ReadonlySet<string>;
+  /** What the jobs are of, in the line of a wait. Default: the cycle. */
+  readonly label?: string | undefined;
+}
+
+/** What the service said of the jobs of a cycle. */
+export interface PolledClaims {
+  /** How many jobs have which status, such as "1 processing, 2 completed". */
+  readonly progress: string;
+  /** What the service said of each job; a job that it does not find is left out. */
+  readonly statuses: ReadonlyMap<string, string>;
+  /** Why there are no results of all jobs yet; undefined if all jobs are completed. */
+  readonly reason: SvcError | undefined;
+  /** Claims of jobs that the service does not find and whose results were delivered, too old for a list that lags. */
+  readonly forgotten: readonly ClaimEntry[];
+}
+
+/**
+ * Polls the jobs of a cycle's claims, and ends the claims of those that failed or certainly never got their file. A job
+ * whose results were delivered before may be forgotten by the service.
+ */
+export async function pollClaims(
+  client: Client,
+  cycle: ClaimedCycle,
+  { wait, onEvent, again, contested, label = `cycle ${cycle.name}` }: PollClaims,
+): Promise<PolledClaims> {
+  const { claims } = cycle;
+  const ids = claims.map(({ job }) => job);
+  const absences = new Absences(client.clock);
+  const poll = async (): Promise<Jobs> => {
+    const jobs = await findJobs(client, new Set(ids.filter((id) => !contested.has(id))));
+    for (const id of contested) {
+      const job = await findJob(client, id);
+      if (job !== undefined) jobs.set(id, job);
+    }
+    for (const id of ids) {
+      const isMissing = !jobs.has(id);
+      absences.note(id, isMissing);
+      if (isMissing && wait && deliveryOf(cycle.entries, id) === undefined) onEvent?.({ kind: 'missing', job: id });
+    }
+    return jobs;
+  };
+  const isOver = (jobs: Jobs): boolean =>
+    claims.every(({ job }) => {
+      const status = jobs.get(job)?.status;
+      if (status !== undefined) return status === 'completed' || status === 'failed';
+      return deliveryOf(cycle.entries, job) !== undefined || absences.isLong(job);
+    });
+  const { seen, outage, timeUp } = await pollUntil(client, {
+    poll,
+    isDone: (jobs) => !wait || isOver(jobs),
+    limitMs: () => (wait ? LONGEST_WAIT_MS : 0),
+    onPoll: pollReporter<Jobs>(client, label, onEvent, (jobs) => ({
+      status: progressOf(claims, jobs),
+      since: claims[0]?.created_at,
+    })),
+  });
+  const reasons: (SvcError | undefined)[] = [];
+  // One new job shows that a list is up to date, for all jobs that are missing there.
+  const spare = new SpareJob(client);
+  for (const claim of claims) reasons.push(await reasonOf(client, cycle, claim, { seen, spare, again, contested }));
+  const reason = worstOf(reasons);
+  const because = outage ?? timeUp;
+  const ofJobs = reason && because && reason.code === 'pending' ? after(because, reason) : reason;
+  const forgotten = claims.filter(
+    (claim) => !seen.has(claim.job) && deliveryOf(cycle.entries, claim.job) && client.now() > provableUntil(claim),
+  );
+  if (reason === undefined && wait) onEvent?.({ kind: 'completed', job: label });
+  const statuses = new Map([...seen].map(([id, { status }]) => [id, status]));
+  return { progress: progressOf(claims, seen), statuses, reason: ofJobs, forgotten };
+}
+
+function progressOf(claims: readonly ClaimEntry[], jobs: Jobs): string {
+  const counts = new Map<string, number>();
+  for (const { job } of claims) {
+    const status = jobs.get(job)?.status ?? 'not found';
+    counts.set(status, (counts.get(status) ?? 0) + 1);
+  }
+  return [...counts].map(([status, count]) => `${count} ${status}`).join(', ');
+}
+
+/** Returns why a job has no results; undefined if it is completed. */
+async function reasonOf(
+  client: Client,
+  { name, cycle, ledger, entries }: NamedCycle,
+  claim: ClaimEntry,
+  {
+    seen,
+    spare,
+    again,
+    contested,
+  }: { readonly seen: Jobs; readonly spare: SpareJob } & Pick<PollClaims, 'again' | 'contested'>,
+): Promise<SvcError | undefined> {
+  const { job } = claim;
+  const status = seen.get(job)?.status;
+  const facts = { job, cycle: name, rows: claim.rows };
+  const what = `${jobText(claim, name)},`;
+  if (status === 'completed' || (status === undefined && deliveryOf(entries, job))) return undefined;
+  if (status === 'pending' && ledger.jobFiles(job).sent === 'all') return sentDoubtError(claim, name, client.now());
+  if (status !== undefined && status !== 'failed')
+    return new SvcError('pending', `${what} is ${status}`, { next: again, facts: { ...facts, job_status: status } });
+  if (status === undefined && contested.has(job)) return shownJobError(claim, name, again);
+  if (status === undefined && isDone(entries, job)) return lostResultsError(claim, client.now(), again);
+  const end = await endOf(client, cycle, { claim, status, spare });
+  if (end !== undefined)
+    return new SvcError('job_failed', `${what} ${end === 'failed' ? 'failed' : 'was deleted without its file'}`, {
+      hint: 'Nothing was billed for that job. Submit its file again, which sends the rows in another one:',
+      next: submitWords('<file>', name),
+      facts,
+    });
+  return jobDoubtError(claim, name, client.now());
+}
+
+/** Ends the claim of a job that failed or certainly never got its file. Undefined if neither is known. */
+async function endOf(
+  client: Client,
+  cycle: LedgerCycle,
+  { claim, status, spare }: { claim: ClaimEntry; status: string | undefined; spare: SpareJob },
+): Promise<'failed' | 'gone' | undefined> {
+  try {
+    return (await settleClaim(client, cycle, { claim, isDone: false }, { newer: () => spare.get() })).end;
+  } catch (error) {
+    // A command that has no time left, or may only read the ledger, frees no rows, and still says what the service said.
+    if (!isSvcError(error, 'timeout') && !(error instanceof ReadOnlyPlace)) throw error;
+    return status === 'failed' ? 'failed' : undefined;
+  }
+}

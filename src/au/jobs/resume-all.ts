@@ -1,0 +1,149 @@
+import { isSvcError, type SvcError } from '../../base/errors.ts';
+import { inspectTarget } from '../../base/files/target.ts';
+import type { Context } from '../../cli/app/command.ts';
+import { warnOf } from '../../cli/app/hint.ts';
+import { listPrinter, oneBatch } from '../../cli/app/print.ts';
+import { openSummary } from '../../cli/app/summary.ts';
+import { countText } from '../../cli/output/time.ts';
+import type { View } from '../../cli/output/view.ts';
+import { openJobs, standingClaims } from '../ledger/claims.ts';
+import type { NamedCycle } from '../ledger/named-cycle.ts';
+import { actionsOf } from '../results/action-option.ts';
+import { checkThreshold, countedFile } from '../results/submission.ts';
+import { advanceCycle, type AdvancedCycle, resultsOfCycle } from './advance-cycle.ts';
+import { summaryTitle } from './file-jobs.ts';
+import { openCycles } from './open-cycles.ts';
+import { type ResumedCycle, resumedCycleView } from './resume-cycle.ts';
+import type { ResumeInput } from './resume-parameters.ts';
+import { exitCodeOf, type Outcome, outcomeOf } from './verdict.ts';
+import { optionWords } from './wait-options.ts';
+
+/** A cycle with what became of it in this command. */
+type OpenCycleRow = ResumedCycle & { readonly outcome: Outcome | null };
+
+export const openCycleView: View<OpenCycleRow> = {
+  name: resumedCycleView.name,
+  fields: [...resumedCycleView.fields, 'outcome'],
+  columns: [...resumedCycleView.columns, { path: 'outcome', kind: 'text', priority: 2 }],
+};
+
+/**
+ * Goes on with every cycle that has jobs whose results nobody received: finishes uploads, polls each job once, with `--wait`
+ * until it is completed, and writes the results that are ready. Resolves to the exit code of the worst that happened.
+ */
+export async function resumeAll(context: Context, input: ResumeInput): Promise<number | undefined> {
+  const print = await listPrinter(context, openCycleView);
+  const summarize = await openSummary(context, input.summary);
+  const cycles = await openCycles(context, { onlyReads: input.dryRun });
+  if (cycles.length === 0) context.notices.note('no job is open: the results of each job in the ledger were received');
+  if (input.dryRun) {
+    for (const cycle of cycles) {
+      const jobs = openJobs(cycle.entries).length;
+      context.notices.note(`${cycle.name}: would poll ${countText(jobs, 'job')} and write ${resultsOfCycle(cycle)}`);
+    }
+    context.notices.note('dry run: nothing was sent');
+    await print(oneBatch(cycles.map((cycle) => rowOf(cycle, undefined, null))));
+    return 0;
+  }
+  const rows = new Map<string, OpenCycleRow>();
+  // Each upload begins before the first wait.
+  for (const cycle of cycles) rows.set(cycle.name, await advance(context, cycle, { ...input, wait: false }, summarize));
+  const waiting = input.wait ? cycles.filter(({ name }) => MAY_CHANGE.has(rows.get(name)?.outcome ?? 'done')) : [];
+  for (const cycle of waiting) {
+    // A cycle that was polled stays pending when the time limit is reached.
+    if (context.signal.aborted) break;
+    rows.set(cycle.name, await advance(context, cycle, input, summarize));
+  }
+  await print(oneBatch([...rows.values()]));
+  return exitCodeOf([...rows.values()].map(({ outcome }) => outcome ?? 'done'));
+}
+
+/** Outcomes of one poll that a wait can change. */
+const MAY_CHANGE: ReadonlySet<Outcome> = new Set([
+  'pending',
+  'outcome_unknown',
+  'checksum_mismatch',
+  'truncated',
+  'network',
+  'server',
+  'rate_limited',
+  'bad_response',
+]);
+
+/** Goes on with one cycle. What is wrong with it does not stop the others. */
+async function advance(
+  context: Context,
+  cycle: NamedCycle,
+  { wait, failOn, force, ...input }: ResumeInput,
+  summarize: Awaited<ReturnType<typeof openSummary>>,
+): Promise<OpenCycleRow> {
+  const { name } = cycle;
+  if (context.signal.aborted) {
+    context.notices.warn(`${name}: not polled, since the time limit was reached`);
+    return rowOf(cycle, undefined, 'timeout');
+  }
+  const out = resultsOfCycle(cycle);
+  const again = ['au', 'resume', ...optionWords({ ...input, wait, failOn, force })];
+  let advanced: AdvancedCycle | undefined;
+  try {
+    const work = async (): Promise<void> => {
+      // Results that could not be written must not count as received.
+      await inspectTarget(out, force);
+      advanced = await advanceCycle(context, await context.client(), cycle, { wait, out, force, again });
+      await noteResults(context, name, advanced, failOn);
+      if (advanced.reason) throw advanced.reason;
+    };
+    await summarize(work, () => ({
+      title: summaryTitle(advanced?.status ?? 'not completed'),
+      facts: [
+        ['cycle', name],
+        ['jobs', standingClaims(cycle.entries).map(({ job }) => job).join(', ')],
+      ],
+    }));
+    return rowOf(cycle, advanced, 'done');
+  } catch (error) {
+    if (!isSvcError(error) || !mayGoOn(context)) throw error;
+    // A pending cycle needs no warning, because the table shows it.
+    if (error.code !== 'pending') warnOf(context, name, withFile(error, name));
+    return rowOf(cycle, advanced, outcomeOf(error));
+  }
+}
+
+/** Names the command that writes the results of a cycle to another file. */
+function withFile(error: SvcError, name: string): SvcError {
+  return error.code === 'usage' ? error.with({ next: ['au', 'resume', name, '--out', '<file>'] }) : error;
+}
+
+async function noteResults(
+  context: Context,
+  name: string,
+  { results }: AdvancedCycle,
+  failOn: ResumeInput['failOn'],
+): Promise<void> {
+  if (results === undefined) return;
+  const { notices, clock } = context;
+  notices.success(`${name} completed: results in ${results.file}`);
+  const showing = { notices, clock, name: results.file };
+  const counted = await countedFile(results, results.rowsSent, actionsOf(context, []), showing);
+  checkThreshold({ ...counted, compared: results.compared }, results.rowsSent, failOn);
+}
+
+function rowOf({ name, entries }: NamedCycle, advanced: AdvancedCycle | undefined, outcome: Outcome | null): OpenCycleRow {
+  const claims = standingClaims(entries);
+  const known: AdvancedCycle = advanced ?? {
+    status: 'not polled',
+    rows: claims.reduce((sum, { rows }) => sum + rows, 0),
+    jobs: claims.map(({ job }) => job),
+    progress: '',
+  };
+  const { status, rows, jobs, progress, results } = known;
+  return { cycle: name, status, rows, jobs, progress, ...(results && { results: { file: results.file } }), outcome };
+}
+
+/**
+ * Tells whether to continue after an error. After the time limit, known facts are still shown. An interrupt ends the
+ * command at once.
+ */
+function mayGoOn({ signal }: Context): boolean {
+  return !signal.aborted || isSvcError(signal.reason, 'timeout');
+}

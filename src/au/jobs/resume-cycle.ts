@@ -1,0 +1,102 @@
+import { shownPath } from '../../base/files/names.ts';
+import { inspectTarget } from '../../base/files/target.ts';
+import type { Context } from '../../cli/app/command.ts';
+import { recordPrinter } from '../../cli/app/print.ts';
+import { openSummary } from '../../cli/app/summary.ts';
+import { countText } from '../../cli/output/time.ts';
+import { fieldPaths, type View } from '../../cli/output/view.ts';
+import { openJobs, standingClaims } from '../ledger/claims.ts';
+import { namedCycle, type NamedCycle } from '../ledger/named-cycle.ts';
+import { actionsOf } from '../results/action-option.ts';
+import { isResultFile } from '../results/merge.ts';
+import { checkThreshold, countedFile, printResults, RESULT_FIELDS, type Results } from '../results/submission.ts';
+import { advanceCycle, type AdvancedCycle, resultsOfCycle } from './advance-cycle.ts';
+import { summaryTitle } from './file-jobs.ts';
+import type { ResumeInput } from './resume-parameters.ts';
+import { toneOf } from './tone.ts';
+import { optionWords } from './wait-options.ts';
+
+/** A cycle of the ledger, with the results of all of its jobs once these are completed. */
+export interface ResumedCycle extends Omit<AdvancedCycle, 'results' | 'reason'> {
+  readonly cycle: string;
+  readonly results?: Results | Pick<Results, 'file'>;
+}
+
+export const resumedCycleView: View<ResumedCycle> = {
+  name: 'cycle',
+  fields: fieldPaths(`cycle status rows jobs progress ${RESULT_FIELDS}`),
+  columns: [
+    { path: 'cycle', kind: 'text' },
+    { path: 'status', kind: 'status', paint: toneOf },
+    { path: 'rows', kind: 'number' },
+    { path: 'progress', kind: 'text' },
+  ],
+};
+
+/**
+ * Goes on with a cycle of any machine, and writes the results of all of its jobs into one file once every job is completed.
+ * @throws SvcError why the results of some rows are missing
+ */
+export async function resumeCycle(context: Context, typed: string, input: ResumeInput): Promise<void> {
+  const print = await recordPrinter(context, resumedCycleView);
+  if (input.out !== undefined) await requireDestination(input.out, input.force);
+  const client = await context.client();
+  const named = await namedCycle(context, client, typed, { onlyReads: input.dryRun });
+  const out = input.out ?? resultsOfCycle(named);
+  await requireDestination(out, input.force);
+  // Reading results enters them as read for all machines, so the command stops first if it could not write them.
+  if (!input.force && openJobs(named.entries).length > 0) await inspectTarget(out, false);
+  if (input.dryRun) {
+    const claims = standingClaims(named.entries);
+    context.notices.note(`dry run: it would poll ${countText(claims.length, 'job')} and write ${out}`);
+    return;
+  }
+  const summarize = await openSummary(context, input.summary);
+  const again = ['au', 'resume', named.name, ...optionWords(input)];
+  let advanced: AdvancedCycle | undefined;
+  const work = async (): Promise<void> => {
+    advanced = await advanceCycle(context, client, named, { ...input, out, again });
+    await showCycle(context, named, advanced, { print, failOn: input.failOn });
+  };
+  await summarize(work, () => ({
+    title: summaryTitle(advanced?.status ?? 'not completed'),
+    facts: [
+      ['cycle', named.name],
+      ['jobs', (advanced?.jobs ?? standingClaims(named.entries).map(({ job }) => job)).join(', ')],
+    ],
+  }));
+}
+
+/** Checks the file of the results before any request. One with results may be what an earlier command wrote. */
+async function requireDestination(out: string, force: boolean): Promise<void> {
+  if (force || !(await isResultFile(out))) await inspectTarget(out, force);
+}
+
+interface Showing extends Pick<ResumeInput, 'failOn'> {
+  readonly print: (row: ResumedCycle) => Promise<void>;
+}
+
+/** Shows a cycle with its results. @throws SvcError why some are missing, `threshold` for `--fail-on` */
+export async function showCycle(
+  context: Context,
+  { name }: Pick<NamedCycle, 'name'>,
+  { results: written, reason, ...shown }: AdvancedCycle,
+  { print, failOn }: Showing,
+): Promise<void> {
+  const row = { cycle: name, ...shown };
+  if (written === undefined) {
+    await print(row);
+    if (reason) throw reason;
+    return;
+  }
+  const { rowsSent, compared, ...file } = written;
+  const { notices, clock } = context;
+  const showing = { notices, clock, name: shownPath(file.file) };
+  const counted = await countedFile(file, rowsSent, actionsOf(context, []), showing);
+  const results = { ...counted, file: shownPath(file.file), compared };
+  await printResults(context, print, row, results);
+  if (row.status === 'completed') notices.success(`cycle ${name} completed: results in ${results.file}`);
+  else notices.note(`the results of the jobs that are completed are in ${results.file}`);
+  checkThreshold(results, rowsSent, failOn);
+  if (reason) throw reason;
+}

@@ -1,0 +1,67 @@
+import { SvcError } from '../../base/errors.ts';
+import type { Context } from '../../cli/app/command.ts';
+import { noteNext } from '../../cli/app/hint.ts';
+import { recordPrinter } from '../../cli/app/print.ts';
+import type { Client } from '../../client/api/client.ts';
+import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
+import { openSummary } from '../../cli/app/summary.ts';
+import { CommandLedger } from '../ledger/command-ledger.ts';
+import { failedError, readJob } from './job.ts';
+import { explainMissing, mayBeFound } from '../ledger/missing-job.ts';
+import { jobView } from './job-view.ts';
+import { resumable } from './verdict.ts';
+import { showJobs } from './show-progress.ts';
+import { summaryTitle } from './file-jobs.ts';
+import { finishUploads } from './send-rows.ts';
+import { tenantOfKey } from './tenant-of-key.ts';
+import { optionWords, waitingWords } from './wait-options.ts';
+import { waitForJob } from './wait.ts';
+import type { ResumeInput } from './resume-parameters.ts';
+
+/** Polls one job, with `--wait` until it is completed, and shows it. */
+export async function resumeJob(context: Context, job: string, input: ResumeInput): Promise<undefined> {
+  const { wait, summary } = input;
+  const print = await recordPrinter(context, jobView);
+  const summarize = await openSummary(context, summary);
+  const client = await context.client();
+  const again = ['au', 'resume', job, ...optionWords(input)];
+  let status = 'not completed';
+  const work = async (): Promise<void> => {
+    await finishUpload(context, client, job);
+    const waiting = { onEvent: showJobs(context), again, mayBeFound: () => mayBeFound(context, job) };
+    const seen = wait
+      ? resumable(again, { job }, explainMissing(context, job, waitForJob(client, job, waiting)))
+      : explainMissing(context, job, readOnce(client, job, { print, again: waitingWords(again) }));
+    const found = await seen;
+    ({ status } = found);
+    await print(found);
+    noteNext(context, 'to get the results', ['au', 'download', job]);
+  };
+  await summarize(work, () => ({ title: summaryTitle(status), facts: [['job', job]] }));
+}
+
+/** Goes on with the upload of a job, if a command on this machine began it and did not finish it. */
+async function finishUpload(context: Context, client: Client, job: string): Promise<void> {
+  const ledger = new CommandLedger(context);
+  if (ledger.jobFiles(job).sent !== 'some') return;
+  const tenant = await tenantOfKey(client);
+  const claimed = tenant === undefined ? undefined : await ledger.claimOfJob(tenant, job);
+  if (tenant === undefined || claimed?.stands !== true) return;
+  await finishUploads(client, tenant, [claimed.claim], { ledger, host: context.system, onEvent: showJobs(context) });
+}
+
+/** Reads a job that must be completed, and shows one that is not. @throws SvcError `job_failed`, `pending` */
+async function readOnce(
+  client: Client,
+  id: string,
+  { print, again }: { print: (job: AccountUpdaterJob) => Promise<void>; again: readonly string[] },
+): Promise<AccountUpdaterJob> {
+  const job = await readJob(client, id);
+  if (job.status === 'completed') return job;
+  await print(job);
+  if (job.status === 'failed') throw failedError(job);
+  throw new SvcError('pending', `job ${id} is ${job.status}`, {
+    next: again,
+    facts: { job: id, job_status: job.status },
+  });
+}

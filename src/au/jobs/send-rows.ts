@@ -1,0 +1,243 @@
+import { isSvcError, SvcError } from '../../base/errors.ts';
+import type { LockHost } from '../../base/files/lock.ts';
+import type { Client } from '../../client/api/client.ts';
+import { fileSource, hashIfReadable, type UploadSource } from '../../client/transfer/source.ts';
+import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
+import { MINUTE_MS } from '../../schema/durations.ts';
+import { RowsTaken } from '../ledger/claim-rows.ts';
+import type { CommandLedger, ReadResults } from '../ledger/command-ledger.ts';
+import type { ClaimEntry } from '../ledger/entry.ts';
+import type { RequestFile } from '../request/open-request-file.ts';
+import type { DividedRows } from '../request/rows-file.ts';
+import { compareJobs, type Comparing, refuseUnknownJobs } from './compare-jobs.ts';
+import { findJob, type JobOptions } from './job.ts';
+import type { SpareJob } from './spare-job.ts';
+import { uploadAddress, uploadToJob } from './upload.ts';
+import { holdJob } from './verdict.ts';
+
+/** How many files are sent at a time. */
+const AT_ONCE = 3;
+
+/** The largest age of a job that the service has just created. */
+const NEW_MS = 10 * MINUTE_MS;
+
+/** The rows of one job that is to be created. */
+export interface Slice {
+  readonly source: UploadSource;
+  readonly rows: number;
+  readonly bytes: number;
+  readonly sha256: string;
+  /** The number of the job among those of the file, starting at 1. */
+  readonly number: number;
+}
+
+/** Returns the rows of each job that a file needs. */
+export async function slicesOf(files: readonly Pick<DividedRows, 'path' | 'check'>[]): Promise<Slice[]> {
+  const slices: Slice[] = [];
+  for (const { path, check } of files) {
+    const isWhole = check.parts.length === 1;
+    const prefix = isWhole ? undefined : await bytesOf(path, check.headerBytes);
+    for (const { rows, start, end, bytes, sha256 } of check.parts) {
+      const range = isWhole ? {} : { start, end, prefix };
+      const source = await fileSource(path, { ...range, sha256 });
+      slices.push({ source, rows, bytes, sha256, number: slices.length + 1 });
+    }
+  }
+  return slices;
+}
+
+async function bytesOf(file: string, end: number): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of (await fileSource(file, { end })).open()) chunks.push(Uint8Array.from(chunk));
+  return Buffer.concat(chunks);
+}
+
+interface Uploading extends JobOptions {
+  readonly ledger: CommandLedger;
+  readonly host: LockHost;
+}
+
+export interface Sending extends Uploading {
+  readonly tenant: string;
+  readonly spare: SpareJob;
+  /** The file with the rows, and its cycle as the operator named it. */
+  readonly file: Pick<RequestFile, 'name' | 'check' | 'source'> & { readonly cycle: string | undefined };
+  /** What may stop the upload. */
+  readonly comparing: Comparing;
+  /** Who sends: the profile and the service. */
+  readonly sender: string;
+  /** The command that goes on later. */
+  readonly again: readonly string[];
+  readonly read: ReadResults;
+  /** Called with a job as soon as the ledger has its claim. */
+  readonly onClaimed: (job: string, slice: Slice) => void;
+  /** Called with a job that was removed before anything was sent to it. */
+  readonly onExpired: (job: string) => void;
+}
+
+/** What the jobs of one command share. */
+interface Shared extends Sending {
+  readonly client: Client;
+  compared?: Promise<void>;
+  refused?: Promise<void>;
+}
+
+/**
+ * Creates a job for each slice, binds the rows to it in the ledger, and uploads them, several at the same time. Stops at the
+ * first failure.
+ * @throws RowsTaken if the rows must be divided once more: another job got some of them, or their own job is gone
+ * @throws SvcError `outcome_unknown` if the service may have a file without having confirmed it, and for jobs that the ledger
+ *   does not know
+ */
+export async function sendRows(client: Client, slices: readonly Slice[], sending: Sending): Promise<void> {
+  const shared: Shared = { ...sending, client };
+  const waiting = [...slices];
+  const failures: unknown[] = [];
+  const worker = async (): Promise<void> => {
+    for (let slice = waiting.shift(); slice && failures.length === 0; slice = waiting.shift()) {
+      try {
+        await sendSlice(shared, slice);
+      } catch (error) {
+        failures.push(error);
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, worker));
+  // What is not known weighs more than rows that another job got.
+  const failure = failures.find((error) => !(error instanceof RowsTaken)) ?? failures[0];
+  if (failure !== undefined) throw failure;
+}
+
+async function sendSlice(shared: Shared, slice: Slice): Promise<void> {
+  const { client, ledger, host, sender, onEvent, random, spare } = shared;
+  const job = await createJob(shared);
+  // Rows are not claimed for a job whose address svc cannot use.
+  uploadAddress(job, client);
+  await (shared.compared ??= compare(shared, job));
+  const files = ledger.jobFiles(job.id);
+  let isBound = false;
+  try {
+    await holdJob({ system: host }, files, async () => {
+      await files.begin(slice.source, sender, 'some');
+      await claim(shared, job, slice);
+      isBound = true;
+      shared.onClaimed(job.id, slice);
+      await uploadToJob(client, job, slice.source, { onEvent, random, onSent: files.record });
+      files.record('stored');
+    });
+  } catch (error) {
+    if (isSvcError(error, 'job_expired')) throw expired(shared, job.id);
+    if (!isBound && !(await isClaimed(shared, job))) {
+      files.remove();
+      spare.put(job);
+    }
+    throw error;
+  }
+}
+
+/** Tells whether the ledger has a claim of a job, also where the response to it was lost. */
+async function isClaimed({ ledger, tenant }: Shared, { id }: AccountUpdaterJob): Promise<boolean> {
+  try {
+    return (await ledger.claimOfJob(tenant, id)) !== undefined;
+  } catch (error) {
+    if (isSvcError(error)) return true;
+    throw error;
+  }
+}
+
+/** Returns the error for rows whose job is gone: the ledger must free them before another job gets them. */
+function expired({ onExpired }: Shared, job: string): RowsTaken {
+  onExpired(job);
+  return new RowsTaken('job_expired', `job ${job} was removed before its file was uploaded`, {
+    hint: 'Run the same command again, which creates another job.',
+    retryable: true,
+    facts: { job },
+  });
+}
+
+/** Creates a job, or takes the spare one. @throws SvcError `config` if the key belongs to another tenant */
+async function createJob(shared: Shared): Promise<AccountUpdaterJob> {
+  const { ledger, tenant, spare, onEvent, client } = shared;
+  (await ledger.open(tenant)).requireWritable();
+  let job = spare.take();
+  if (job === undefined) {
+    await (shared.refused ??= refuse(shared));
+    job = await spare.create();
+  }
+  requireNew(job, client.now());
+  const of = ledger.tenantOf(job);
+  if (of !== tenant)
+    throw new SvcError('config', `the ledger of tenant ${tenant} was read, and this key creates jobs of ${of}`, {
+      hint: 'Nothing was uploaded. Use the key of one tenant for the whole command.',
+      facts: { job: job.id, tenant_id: of },
+    });
+  onEvent?.({ kind: 'created', job });
+  return job;
+}
+
+/** Compares the jobs with the ledger before the first job is created, if an earlier one showed the application of the key. */
+async function refuse({ client, spare, comparing }: Shared): Promise<void> {
+  const creator = await spare.creator();
+  if (creator !== undefined) await refuseUnknownJobs(client, comparing, creator);
+}
+
+async function compare({ client, comparing, again, random, onEvent }: Shared, job: AccountUpdaterJob): Promise<void> {
+  const jobs = await compareJobs(client, { ...comparing, job, again, random });
+  if (jobs?.length !== 0) onEvent?.({ kind: 'unrecorded', jobs });
+}
+
+async function claim(
+  { client, ledger, file, read }: Shared,
+  job: AccountUpdaterJob,
+  { source, sha256, bytes, number }: Slice,
+): Promise<void> {
+  const { name, cycle, check } = file;
+  const whole = { sha256: check.sha256, source: file.source };
+  const of = { name, cycle, whole, rows: check.rows };
+  await ledger.claim({ client, read, job, file: of, part: number, bytes, source, sha256 });
+}
+
+/** Checks that the service created a new job that waits for its file. @throws SvcError `bad_response` for any other job */
+function requireNew(job: AccountUpdaterJob, now: number): void {
+  const isOld = now - Date.parse(job.created_at ?? '') > NEW_MS;
+  const problem =
+    (job.status !== 'pending' && `which is ${job.status}`) ||
+    (isOld && `which was created at ${job.created_at}`) ||
+    (!job.upload_url && 'which came without an upload address');
+  if (!problem) return;
+  throw new SvcError('bad_response', `the service was to create a job and responded with job ${job.id}, ${problem}`, {
+    hint: 'Nothing was uploaded. Try again later; if it happens again, contact support with the job id.',
+    next: ['au', 'status', job.id],
+    facts: { job: job.id, job_status: job.status },
+  });
+}
+
+/**
+ * Goes on with the uploads of some claims that a command on this machine began and did not finish. A job whose file was sent
+ * as a whole is left alone, because the store may have it.
+ */
+export async function finishUploads(
+  client: Client,
+  tenant: string,
+  claims: readonly ClaimEntry[],
+  { ledger, host, onEvent, random }: Uploading,
+): Promise<void> {
+  for (const one of claims) {
+    const files = ledger.jobFiles(one.job);
+    if (files.sent !== 'some' || (await hashIfReadable(files.request)) !== one.sha256) continue;
+    await holdJob({ system: host }, files, async () => {
+      const job = await findJob(client, one.job);
+      if (job?.status !== 'pending' || files.sent !== 'some') return;
+      uploadAddress(job, client);
+      const source = await fileSource(files.request, { sha256: one.sha256 });
+      await ledger.requireClaim(tenant, one, job, source);
+      try {
+        await uploadToJob(client, job, source, { onEvent, random, onSent: files.record });
+        files.record('stored');
+      } catch (error) {
+        // What became of a job that is gone by now is settled like any other.
+        if (!isSvcError(error, 'job_expired')) throw error;
+      }
+    });
+  }
+}

@@ -1,0 +1,81 @@
+import type { Context } from '../../cli/app/command.ts';
+import { serviceOf } from '../../cli/app/service.ts';
+import { applicationOfKey, type KeyAtService, rememberApplication } from '../../cli/config/application-of-key.ts';
+import type { Client } from '../../client/api/client.ts';
+import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
+import { MINUTE_MS } from '../../schema/durations.ts';
+
+/** The command that shows whether a job was created. */
+const JOBS = ['au', 'jobs'];
+
+/** How old the job may get: half of the age at which a new job counts as one that the service did not just create. */
+const FRESH_MS = 5 * MINUTE_MS;
+
+/** Remembers from one command to the next which application the key in use belongs to, as the jobs that it created show. */
+export interface CreatorMemory {
+  known(): Promise<string | undefined>;
+  remember(application: string): Promise<void>;
+}
+
+/** Returns the memory of a command's key. The embedded sandbox needs none: its jobs cost nothing. */
+export function creatorMemory(context: Context, { baseUrl }: Client): CreatorMemory | undefined {
+  if (serviceOf(context) === 'sandbox') return undefined;
+  const { system } = context;
+  const owner = async (): Promise<KeyAtService> => {
+    const { value: key } = await context.key('private');
+    return { service: baseUrl.href, key };
+  };
+  return {
+    known: async () => applicationOfKey(system, await owner()),
+    remember: async (application) => rememberApplication(system, await owner(), application),
+  };
+}
+
+/**
+ * Creates the jobs of a command. A spare one is created only for what its response shows: the key's tenant, or that a list is
+ * up to date. The first rows that need a job take it. Without a file it costs nothing and is deleted within an hour.
+ */
+export class SpareJob {
+  readonly #client: Client;
+  readonly #memory: CreatorMemory | undefined;
+  #job: AccountUpdaterJob | undefined;
+
+  constructor(client: Client, memory?: CreatorMemory) {
+    this.#client = client;
+    this.#memory = memory;
+  }
+
+  /** Returns the spare job, which is created unless one is there already. */
+  async get(): Promise<AccountUpdaterJob> {
+    if (this.#job !== undefined && this.#isFresh(this.#job)) return this.#job;
+    return (this.#job = await this.create());
+  }
+
+  /** Creates a job. */
+  async create(): Promise<AccountUpdaterJob> {
+    const job = await this.#client.accountUpdater.create(JOBS);
+    if (job.created_by) await this.#memory?.remember(job.created_by);
+    return job;
+  }
+
+  /** Returns the application of the key, if an earlier command created a job with it. */
+  async creator(): Promise<string | undefined> {
+    return this.#memory?.known();
+  }
+
+  /** Takes a job back to which nothing was sent. */
+  put(job: AccountUpdaterJob): void {
+    this.#job ??= job;
+  }
+
+  /** Returns the job for rows to send, if there is one. A question may have waited long for its answer meanwhile. */
+  take(): AccountUpdaterJob | undefined {
+    const job = this.#job;
+    this.#job = undefined;
+    return job !== undefined && this.#isFresh(job) ? job : undefined;
+  }
+
+  #isFresh({ created_at: at }: AccountUpdaterJob): boolean {
+    return !(this.#client.now() - Date.parse(at ?? '') > FRESH_MS);
+  }
+}

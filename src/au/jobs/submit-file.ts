@@ -1,0 +1,543 @@
+import { isSvcError, SvcError } from '../../base/errors.ts';
+import { inspectTarget } from '../../base/files/target.ts';
+import { isOn } from '../../base/system.ts';
+import type { Context } from '../../cli/app/command.ts';
+import { refuseReplacing, namedFiles } from '../../cli/app/files/own-input.ts';
+import { option } from '../../cli/app/hint.ts';
+import { recordPrinter } from '../../cli/app/print.ts';
+import { serviceOf } from '../../cli/app/service.ts';
+import { confirmCost, requireKnownTenant, tenantText } from '../../cli/app/tenant-mark.ts';
+import { knownTenant } from '../../cli/config/cache.ts';
+import { requireDirectory } from '../../cli/config/paths.ts';
+import { requireYes } from '../../cli/output/prompt.ts';
+import { countText, fixedPercent, formatNumber } from '../../cli/output/time.ts';
+import type { Client } from '../../client/api/client.ts';
+import { otherCycles, requireOtherRows } from '../ledger/begin-cycle.ts';
+import { cycleText, knownText, madeText, type NamedFile, whoText } from '../ledger/claim-errors.ts';
+import { RowsTaken } from '../ledger/claim-rows.ts';
+import { deliveryOf, standingClaims } from '../ledger/claims.ts';
+import { CommandLedger } from '../ledger/command-ledger.ts';
+import type { Division } from '../ledger/divide-rows.ts';
+import { requireRecentResults } from '../ledger/old-results.ts';
+import type { Check } from '../request/checks.ts';
+import { implausibleFile } from '../request/implausible-file.ts';
+import {
+  checkedFileRow,
+  checkedFileView,
+  noteOverview,
+  type RequestFile,
+  STANDARD_INPUT,
+} from '../request/open-request-file.ts';
+import { strangeTokens } from '../request/overview.ts';
+import type { DividedRows } from '../request/rows-file.ts';
+import { withTokensOnce } from '../request/tokens-once.ts';
+import { type FileJob, rowsIn } from '../results/file-results.ts';
+import { isResultFile } from '../results/merge.ts';
+import { compareJobs, type Comparing, previewComparison, refuseUnknownJobs } from './compare-jobs.ts';
+import { type Confirmed, confirmWords } from './confirm-options.ts';
+import { requireClearName } from './cycle-name.ts';
+import { annotateWarning } from '../request/annotations.ts';
+import type { FileJobs } from './file-jobs.ts';
+import { senderOf } from './job-files.ts';
+import { resultsReader } from './read-results.ts';
+import { finishUploads, sendRows, type Slice, slicesOf } from './send-rows.ts';
+import { showJobs } from './show-progress.ts';
+import { creatorMemory, SpareJob } from './spare-job.ts';
+import { tenantOfKey } from './tenant-of-key.ts';
+
+/** What the operator asked for. */
+export interface Submitting {
+  /** The request file as typed. */
+  readonly file: string;
+  /** Where to write the results. */
+  readonly out: string | undefined;
+  readonly wait: boolean;
+  readonly force: boolean;
+  readonly cycle: string | undefined;
+  readonly dryRun: boolean;
+  readonly confirmed: Confirmed;
+  /** The checks of the file as a whole whose findings the operator accepts. */
+  readonly accept: readonly Check[];
+  /** Whether its rows were looked at as a whole when the request was made. */
+  readonly isPrepared?: boolean;
+  /** Whether jobs that the ledger does not know stop the upload. */
+  readonly onlyRecorded: boolean;
+  /** The other options as typed, which printed commands keep. */
+  readonly options?: readonly string[] | undefined;
+  /** Checks the tenant of the key before anything is sent. */
+  readonly checkTenant?: ((tenant: string) => Promise<void>) | undefined;
+}
+
+/** What is done with a file. */
+export type Decision =
+  /** Its jobs are waited for, after rows that no job has were sent. */
+  | { readonly kind: 'send'; readonly out: string }
+  /** The tokens of all rows came from results of the cycle. */
+  | { readonly kind: 'nothing new' }
+  | { readonly kind: 'planned' };
+
+/** How often rows are divided again because other processes got some of them meanwhile. */
+const MOST_DIVISIONS = 8;
+
+/** How often a job is replaced that was removed before its file was uploaded. */
+const MOST_JOBS = 3;
+
+/** The number of jobs from which on a file for many merchants must be confirmed. */
+const MOST_WITHOUT_A_QUESTION = 5;
+
+/** The share of rows in the last cycle below which a file is probably the wrong one. */
+const LEAST_SHARE = 0.1;
+
+/** The rows of a file, by what is to be done with them. */
+interface Divided {
+  readonly named: NamedFile;
+  /** The rows that no job has. */
+  readonly free: readonly Pick<DividedRows, 'path' | 'check'>[];
+  readonly joined: Division['joined'];
+}
+
+/** The submission of one request file: what the ledger has of it, and what it takes to send the rest. */
+export class FileSubmission {
+  readonly #context: Context;
+  readonly #file: RequestFile;
+  readonly #input: Submitting;
+  readonly #ledger: CommandLedger;
+  /** Jobs of this command that were removed before anything was sent to them. */
+  readonly #expired = new Set<string>();
+  /** Jobs that got their claims since the rows were divided last, with their rows. */
+  readonly #claimed = new Map<string, Slice>();
+  /** The number of rows of each job that got its claim in this command. */
+  readonly #sent = new Map<string, number>();
+  #spare: SpareJob | undefined;
+  #tenant: string | undefined;
+  #divided: Divided | undefined;
+
+  constructor(context: Context, file: RequestFile, input: Submitting) {
+    this.#context = context;
+    this.#file = file;
+    this.#input = input;
+    this.#ledger = new CommandLedger(context, { onlyReads: input.dryRun });
+  }
+
+  /**
+   * Decides what to send, and asks the operator before it costs money. A dry run prints the plan.
+   * @throws SvcError `config` for a damaged ledger, `usage` for a result file that exists, `conflict`, `declined`, `pending`
+   *   for a cycle that must be confirmed
+   */
+  async decide(): Promise<Decision> {
+    const { dryRun } = this.#input;
+    const seen = dryRun ? await this.#tenantIfKey() : undefined;
+    this.#tenant = dryRun ? (seen ?? (await this.#tenantWithoutRequest())) : await this.#tenantOfKey();
+    requireKnownTenant(this.#context, dryRun ? seen : this.#tenant, 'nothing was uploaded');
+    if (this.#tenant !== undefined) await this.#input.checkTenant?.(this.#tenant);
+    const out = this.#input.out ?? defaultOut(this.#input.file);
+    if (this.#input.wait || this.#input.out !== undefined) await this.#checkDestination(out);
+    const { free, joined } = (this.#divided = await this.#divide());
+    if (free.length === 0 && joined.length === 0) return { kind: 'nothing new' };
+    // A file that is about to be replaced may have the results of an earlier submission, but not those of new rows.
+    if (free.length > 0 && this.#input.wait) await inspectTarget(out, this.#input.force);
+    const look = this.#look();
+    if (dryRun) {
+      if (seen !== undefined) await this.#previewComparison(seen);
+      await this.#showPlan();
+      return { kind: 'planned' };
+    }
+    await this.#confirm(look);
+    return { kind: 'send', out };
+  }
+
+  /** Returns how many rows no job of the cycle has; undefined if the tenant is not known. Nothing is sent. */
+  async countNewRows(): Promise<number | undefined> {
+    const client = this.#input.dryRun ? undefined : await this.#context.client();
+    const tenant = (client && (await tenantOfKey(client))) ?? (await this.#tenantWithoutRequest());
+    if (tenant === undefined) return undefined;
+    await this.#input.checkTenant?.(tenant);
+    const { division } = await this.#compare(tenant, client);
+    return division === undefined ? this.#file.check.rows : rowsOf(division.free);
+  }
+
+  /**
+   * Sends the rows that no job has, and goes on with uploads that an earlier command on this machine did not finish.
+   * `onClaim` is called before the first claim.
+   */
+  async upload({ onClaim }: { readonly onClaim?: () => void } = {}): Promise<void> {
+    const tenant = this.#tenant ?? '';
+    this.#ledger.beforeFirstEntry(onClaim && (async () => onClaim()));
+    const client = await this.#context.client();
+    const uploading = { ledger: this.#ledger, host: this.#context.system };
+    const claims = this.#known.joined.map(({ claim }) => claim);
+    await finishUploads(client, tenant, claims, { ...uploading, onEvent: showJobs(this.#context) });
+    const spare = await this.#spareJob();
+    const read = resultsReader(this.#context, client, this.#ledger);
+    for (let division = 1; ; division += 1) {
+      const slices = await slicesOf(this.#known.free);
+      if (slices.length === 0) return;
+      try {
+        const places = new Map<string, number>();
+        await sendRows(client, slices, {
+          ...uploading,
+          tenant,
+          spare,
+          read,
+          file: { ...this.#file, cycle: this.#input.cycle },
+          comparing: this.#comparing(tenant),
+          sender: senderOf(this.#context),
+          again: this.words,
+          onEvent: showJobs(this.#context, { count: slices.length, places }),
+          onClaimed: (job, slice) => {
+            this.#claimed.set(job, slice);
+            this.#sent.set(job, slice.rows);
+            places.set(job, slice.number);
+          },
+          onExpired: (job) => this.#expired.add(job),
+        });
+        return;
+      } catch (error) {
+        if (!(error instanceof RowsTaken) || division === MOST_DIVISIONS || this.#expired.size === MOST_JOBS)
+          throw this.#withSentRows(error);
+        // Jobs that got their claims meanwhile, also those of this command, have their rows from now on.
+        const { named, division: again } = await this.#compare(tenant, client);
+        this.#divided = { named, free: again?.free ?? [this.#file], joined: again?.joined ?? [] };
+        this.#claimed.clear();
+      }
+    }
+  }
+
+  /** Returns the jobs with rows of the file, as the ledger has them now. */
+  async jobs(): Promise<FileJobs> {
+    const tenant = this.#tenant ?? '';
+    const { named, joined } = this.#known;
+    const opened = (await this.#ledger.open(tenant)).cycle(named.cycle);
+    const entries = [...(await opened.read())];
+    const claims = new Map(standingClaims(entries).map((claim) => [claim.job, claim]));
+    const jobs: FileJob[] = [];
+    for (const { claim, file } of joined) jobs.push({ claim, rows: await rowsIn(file) });
+    for (const [job, { source, rows }] of this.#claimed) {
+      const claim = claims.get(job);
+      if (claim) jobs.push({ claim, rows: { source, count: rows } });
+    }
+    return {
+      file: this.#file,
+      jobs,
+      isNamed: named.isNamed,
+      words: this.words,
+      cycle: { name: named.cycle, tenant, ledger: this.#ledger, cycle: opened, entries },
+    };
+  }
+
+  /** The jobs that got rows of the file in this command. */
+  get sentNow(): ReadonlySet<string> {
+    return new Set(this.#sent.keys());
+  }
+
+  /** Whether the results of all rows were received before, so that nothing is sent or waited for. */
+  async wasDelivered(): Promise<boolean> {
+    const { named, free, joined } = this.#known;
+    if (free.length > 0) return false;
+    const entries = await (await this.#ledger.open(this.#tenant ?? '')).cycle(named.cycle).read();
+    return joined.every(({ claim }) => deliveryOf(entries, claim.job) !== undefined);
+  }
+
+  /** The tenant whose ledger has the rows. */
+  get tenant(): string {
+    return this.#tenant ?? '';
+  }
+
+  /** The command that submits the file again, which resumes it. */
+  get words(): readonly string[] {
+    return [...this.#words, ...option('--cycle', this.#input.cycle)];
+  }
+
+  get #known(): Divided {
+    if (this.#divided === undefined) throw new SvcError('bug', 'rows were to be sent before they were divided');
+    return this.#divided;
+  }
+
+  get #place(): { readonly profile: string; readonly baseUrl: string } {
+    return { profile: this.#context.settings.profile.value, baseUrl: serviceOf(this.#context) };
+  }
+
+  async #spareJob(): Promise<SpareJob> {
+    const client = await this.#context.client();
+    return (this.#spare ??= new SpareJob(client, creatorMemory(this.#context, client)));
+  }
+
+  /** Returns the key's tenant. Where reads do not show it, a job does, which the first rows take. */
+  async #tenantOfKey(): Promise<string> {
+    const tenant = await tenantOfKey(await this.#context.client());
+    if (tenant !== undefined) return tenant;
+    return this.#ledger.tenantOf(await (await this.#spareJob()).get());
+  }
+
+  /** Returns the tenant that the key's reads show; undefined without a key, or with a note if the service does not respond. */
+  async #tenantIfKey(): Promise<string | undefined> {
+    let why = 'does not show the tenant of this key';
+    try {
+      const tenant = await tenantOfKey(await this.#context.client());
+      if (tenant !== undefined) return tenant;
+    } catch (error) {
+      if (isSvcError(error, 'key_missing')) return undefined;
+      if (!isSvcError(error, 'network', 'server')) throw error;
+      why = `does not respond (${error.message})`;
+    }
+    this.#context.notices.note(
+      `the service ${why}, so that its jobs were not compared with the ledger: the plan is what is known here`,
+    );
+    return undefined;
+  }
+
+  /** A dry run may have no key, so that it takes the tenant of the last check of this profile. */
+  async #tenantWithoutRequest(): Promise<string | undefined> {
+    const { profile, baseUrl } = this.#place;
+    return baseUrl === 'sandbox' ? this.#sandboxTenant() : knownTenant(this.#context.system, profile, baseUrl)?.id;
+  }
+
+  /** Returns the tenant of the embedded sandbox, which is a new one after a reset; undefined if it does not respond. */
+  async #sandboxTenant(): Promise<string | undefined> {
+    try {
+      return (await (await this.#context.client()).tenant.read()).id;
+    } catch (error) {
+      if (isSvcError(error)) return undefined;
+      throw error;
+    }
+  }
+
+  /** Checks the destination of the results before any request. One with results may be what an earlier submission wrote. */
+  async #checkDestination(out: string): Promise<void> {
+    const inputs = namedFiles({ '[file]': this.#input.file === '-' ? undefined : this.#input.file });
+    for (const file of namedFiles({ '--out': out })) refuseReplacing(this.#context.system, file, inputs);
+    if (this.#input.force || !(await isResultFile(out))) await inspectTarget(out, this.#input.force);
+  }
+
+  /**
+   * Compares the jobs with the ledger if something would be sent. Warns of jobs that may stop the upload where a dry
+   * run cannot tell whose they are.
+   * @throws SvcError `outcome_unknown` where the upload would stop
+   */
+  async #previewComparison(tenant: string): Promise<void> {
+    if (this.#known.free.length === 0) return;
+    const client = await this.#context.client();
+    const creator = await creatorMemory(this.#context, client)?.known();
+    const jobs = await previewComparison(client, this.#comparing(tenant), creator);
+    if (jobs === undefined) showJobs(this.#context)({ kind: 'unrecorded', jobs });
+    else if (jobs.length > 0)
+      this.#context.notices.warn(
+        `the ledger does not know ${countText(jobs.length, 'job')}, which stop the upload if this key created them: ${jobs.join(', ')}`,
+      );
+  }
+
+  /**
+   * Compares the jobs with the ledger before this command adds anything to it: what a ledger that was restored to an older
+   * time lacks can only be put back while nothing was added.
+   * @throws SvcError `outcome_unknown` as the upload itself
+   */
+  async #requireKnownJobs(tenant: string): Promise<void> {
+    if (!this.#ledger.isShared && !this.#input.onlyRecorded) return;
+    const client = await this.#context.client();
+    const comparing = this.#comparing(tenant);
+    const spare = await this.#spareJob();
+    const creator = await spare.creator();
+    if (creator !== undefined) return refuseUnknownJobs(client, comparing, creator);
+    await compareJobs(client, { ...comparing, job: await spare.get(), again: comparing.words });
+  }
+
+  #comparing(tenant: string): Comparing {
+    const { confirmed, onlyRecorded } = this.#input;
+    return { ledger: this.#ledger, tenant, onlyRecorded, newLedger: confirmed.newLedger, words: this.words };
+  }
+
+  /** Compares the file with the ledger, and says which rows other jobs have. */
+  async #divide(): Promise<Divided> {
+    const { name } = this.#file;
+    const tenant = this.#tenant;
+    if (tenant === undefined) {
+      requireClearName(this.#input.cycle);
+      const named = { name, cycle: this.#input.cycle ?? '', isNamed: this.#input.cycle !== undefined };
+      return { named, free: await withTokensOnce(this.#context, this.#file), joined: [] };
+    }
+    const client = this.#input.dryRun ? undefined : await this.#context.client();
+    const { named, division, rows, isBegun } = await this.#compare(tenant, client);
+    if (!isBegun) requireClearName(this.#input.cycle);
+    if (!isBegun) await this.#reportBeginning(tenant, named.cycle, rows);
+    if (division === undefined) return { named, free: [this.#file], joined: [] };
+    if (division.free.length === 0 && !named.isNamed) {
+      const entries = await (await this.#ledger.open(tenant)).cycle(named.cycle).read();
+      const how = { name, cycle: named.cycle, words: this.#words, now: this.#now(client) };
+      requireRecentResults(entries, { ...how, joined: division.joined });
+    }
+    this.#reportDivision(division, named, this.#now(client));
+    return { named, ...division };
+  }
+
+  async #compare(tenant: string, client: Client | undefined) {
+    const { name, source, check, submitted } = this.#file;
+    const whole = { sha256: check.sha256, source };
+    const file = { name, cycle: this.#input.cycle, whole, submitted: submitted.sha256 };
+    const read = client && resultsReader(this.#context, client, this.#ledger);
+    // What a machine enters when it opens the ledger for the first time is not compared with the jobs.
+    if (client) await this.#ledger.open(tenant);
+    if (client) this.#ledger.beforeFirstEntry(() => this.#requireKnownJobs(tenant));
+    const newer = async () => (await this.#spareJob()).get();
+    const how = { newer, read, ended: this.#expired };
+    const compared = await this.#ledger.compare(client, { tenant, file, parts: [whole], ...how });
+    // From here on, the upload compares the jobs itself.
+    this.#ledger.beforeFirstEntry(undefined);
+    return compared;
+  }
+
+  /** The command that submits the file, without its cycle. */
+  get #words(): readonly string[] {
+    const { name } = this.#file;
+    const { accept, confirmed, onlyRecorded, options = [] } = this.#input;
+    const file = name === STANDARD_INPUT ? '-' : name;
+    const recorded = onlyRecorded ? ['--only-recorded'] : [];
+    return ['au', 'submit', file, ...option('--accept', accept), ...confirmWords(confirmed), ...recorded, ...options];
+  }
+
+  #now(client: Client | undefined): number {
+    return client?.now() ?? this.#context.clock.now();
+  }
+
+  /** Checks the first file of a cycle against the other cycles, and shows for whom the cycle begins. */
+  async #reportBeginning(tenant: string, cycle: string, rows: Parameters<typeof otherCycles>[2]): Promise<void> {
+    const { notices, system } = this.#context;
+    const { name, check } = this.#file;
+    const others = await otherCycles(await this.#ledger.open(tenant), cycle, rows, check.sha256);
+    const client = this.#input.dryRun ? undefined : await this.#context.client();
+    const { profile, baseUrl } = this.#place;
+    const isSandbox = baseUrl === 'sandbox';
+    const words = this.#words;
+    const beginning = { name, rows: rows.rows.size, cycle: this.#input.cycle, words, now: this.#now(client), isSandbox };
+    if (!this.#input.confirmed.payAgain) await requireOtherRows(client, others, beginning);
+    await this.#warnOfNewState(tenant);
+    if (this.#input.cycle === undefined) return;
+    const facts = knownTenant(system, profile, baseUrl);
+    const who = facts?.id === tenant ? tenantText(facts) : tenant;
+    notices.note(`first upload of cycle ${cycle}: profile ${profile}, tenant ${who}`);
+    const last = others.find((each) => !each.name.startsWith('file-'));
+    const share = last === undefined ? 1 : last.shared / rows.rows.size;
+    if (last === undefined || share >= LEAST_SHARE) return;
+    notices.warn(
+      `only ${fixedPercent(share)} of the rows of ${name} were in cycle ${last.name}, the last of this tenant: is the profile wrong, or the export?`,
+    );
+  }
+
+  /** `now` is the service's time, by which jobs expire. */
+  #reportDivision(division: Division, named: Parameters<typeof cycleText>[0], now: number): void {
+    const { free, joined, made } = division;
+    const { notices } = this.#context;
+    const { name, check } = this.#file;
+    const of = `of ${countText(check.rows, 'row')} of ${name}`;
+    for (const one of joined) {
+      const which =
+        one.rows === check.rows ? `all ${countText(check.rows, 'row')} of ${name}` : `${formatNumber(one.rows)} ${of}`;
+      const isDoubtful = one.status === undefined && !one.isDone;
+      const doubt = isDoubtful ? `; whether the service has them ${knownText(one.claim, now)}` : '';
+      const text = `${which} ${one.rows === 1 ? 'is' : 'are'} in ${cycleText(named)} already: ${whoText(one, now)}${doubt}`;
+      if (isDoubtful) notices.warn(text);
+      else notices.note(text);
+    }
+    if (made > 0) notices.note(madeText(made, `${countText(check.rows, 'row')} of ${name}`, named));
+    const [, second] = free;
+    if (second === undefined) return;
+    const { rows } = second.check;
+    notices.note(
+      `${countText(rows, 'token')} of ${name} ${rows === 1 ? 'has' : 'have'} rows for several merchants: a token stands once in a job, so that ${countText(jobsFor(free), 'job')} are needed`,
+    );
+  }
+
+  /**
+   * Looks at the rows that no job has yet as a whole, and says what it sees. Returns what is strange of their tokens.
+   * @throws SvcError `refused_input` for rows that cannot be meant as they are
+   */
+  #look(): string | undefined {
+    const { accept, isPrepared } = this.#input;
+    const { check, submitted, name } = this.#file;
+    const { free } = this.#known;
+    const rows = rowsOf(free);
+    if (isPrepared === true || rows === 0) return undefined;
+    const isWhole = rows === check.rows;
+    const looked = isWhole ? submitted : (free[0]?.check ?? submitted);
+    const refused = implausibleFile(looked, { name, words: this.words, accept, hasLines: isWhole });
+    if (refused !== undefined) throw refused;
+    noteOverview(this.#context, undefined, looked);
+    return looked.overview && strangeTokens(looked.overview);
+  }
+
+  /** Asks before billable rows are sent. `look` adds what is strange. */
+  async #confirm(look?: string): Promise<void> {
+    const { free } = this.#known;
+    await this.#confirmMerchants(free.length);
+    const rows = rowsOf(free);
+    if (rows === 0) return;
+    const all = this.#file.check.rows;
+    const strange = look === undefined ? '' : ` (${look})`;
+    const what = all === rows ? countText(rows, 'row') : `only ${formatNumber(rows)} of ${countText(all, 'row')}`;
+    const choice = { unchanged: 'nothing was submitted', isUnexpected: all !== rows };
+    await confirmCost(this.#context, `submit ${what} in ${countText(jobsFor(free), 'job')}${strange}`, choice);
+  }
+
+  /** Asks before a file needs many jobs because a token of it has many merchants, which it may have by mistake. */
+  async #confirmMerchants(count: number): Promise<void> {
+    if (count <= MOST_WITHOUT_A_QUESTION || this.#input.accept.includes('merchants')) return;
+    const what = `a token of ${this.#file.name} has ${count} merchants, so that its rows need ${count} jobs`;
+    const prompts = this.#context.prompts();
+    if (prompts.canAsk)
+      return requireYes(await prompts.promptText(`${what}. Submit them? [y/N]`, ''), 'nothing was submitted');
+    throw new SvcError('conflict', `${what}; nothing was submitted`, {
+      hint: 'A token stands once in a job, because results name no merchant. If the file is meant so, accept the jobs:',
+      next: [...this.words, '--accept', 'merchants'],
+    });
+  }
+
+  /**
+   * Warns in CI and in containers that the record of billed rows is lost with the machine or the container unless the
+   * state directory is kept.
+   */
+  async #warnOfNewState(tenant: string): Promise<void> {
+    const { system } = this.#context;
+    const isInCi = isOn(system.env['CI']);
+    // svc's image sets this variable, and so does podman.
+    if (this.#ledger.isShared || this.#input.dryRun || (!isInCi && !system.env['container'])) return;
+    if ((await (await this.#ledger.open(tenant)).cycleNames()).length > 0) return;
+    const advice = isInCi
+      ? 'Set a ledger in a bucket (SVC_LEDGER), or keep this directory from one CI job to the next (SVC_STATE_DIR names it)'
+      : 'Set a ledger in a bucket (SVC_LEDGER), or mount a volume there: the next container has to know what this one paid for';
+    annotateWarning(
+      this.#context,
+      `the state directory ${requireDirectory(system, 'state')} was empty: if this file was submitted before, it is now submitted and paid for again. ${advice}`,
+    );
+  }
+
+  async #showPlan(): Promise<void> {
+    const { name, check, submitted } = this.#file;
+    const { free } = this.#known;
+    const print = await recordPrinter(this.#context, checkedFileView);
+    const jobs = jobsFor(free);
+    await print(checkedFileRow(name, check, submitted, jobs));
+    const sent = jobs === 0 ? 'nothing' : `${countText(jobs, 'job')} for ${countText(rowsOf(free), 'row')}`;
+    this.#context.notices.note(`dry run: nothing was sent; it would create ${sent}`);
+  }
+
+  /** Returns an error that says of some rows that nothing was sent, with what was sent of the others. */
+  #withSentRows(error: unknown): unknown {
+    const sent = [...this.#sent.values()].reduce((sum, rows) => sum + rows, 0);
+    if (!isSvcError(error) || sent === 0 || !error.message.includes(NOTHING)) return error;
+    const rows = `${formatNumber(sent)} of ${countText(this.#file.check.rows, 'row')}`;
+    return error.with({ message: error.message.replace(NOTHING, `no more rows were sent: ${rows} were sent before`) });
+  }
+}
+
+const NOTHING = 'nothing was sent';
+
+function rowsOf(files: readonly Pick<DividedRows, 'check'>[]): number {
+  return files.reduce((sum, { check }) => sum + check.rows, 0);
+}
+
+function jobsFor(files: readonly Pick<DividedRows, 'check'>[]): number {
+  return files.reduce((sum, { check }) => sum + check.parts.length, 0);
+}
+
+function defaultOut(file: string): string {
+  return file === '-' ? 'results.csv' : file.replace(/(\.csv)?$/i, '.results.csv');
+}

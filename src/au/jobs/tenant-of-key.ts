@@ -1,0 +1,33 @@
+import { type ErrorCode, isSvcError } from '../../base/errors.ts';
+import type { Client } from '../../client/api/client.ts';
+import { isObject } from '../../schema/json-value.ts';
+
+/**
+ * Finds out by reads alone which tenant the key of a client belongs to: from the newest jobs, then from the tenant itself if
+ * the key may read it. Returns undefined if the service names none, or several.
+ */
+export async function tenantOfKey(client: Client): Promise<string | undefined> {
+  const jobs = (await ifAllowed(client.accountUpdater.list({ pageSize: 100 }).first(100))) ?? [];
+  const [first, second] = new Set(jobs.flatMap(({ tenant_id: tenant }) => tenant ?? []));
+  return first === undefined ? readSelf(client) : second === undefined ? first : undefined;
+}
+
+/** Reads the tenant with the private key, because the management key may belong to another tenant. */
+async function readSelf(client: Client): Promise<string | undefined> {
+  const request = { method: 'GET', path: '/tenants/self', key: 'private', attempts: 1 } as const;
+  const read = client.any.send({ ...request, permission: 'tenant:read' });
+  const response = await ifAllowed(read, 'unauthorized', 'rejected');
+  const tenant = response?.body?.json;
+  const id = isObject(tenant) ? tenant['id'] : undefined;
+  return typeof id === 'string' ? id : undefined;
+}
+
+/** Returns the result of a read. Returns undefined if it is forbidden or not found, because neither proves anything. */
+async function ifAllowed<T>(read: Promise<T>, ...refusals: ErrorCode[]): Promise<T | undefined> {
+  try {
+    return await read;
+  } catch (error) {
+    if (isSvcError(error, 'not_found', 'forbidden', ...refusals)) return undefined;
+    throw error;
+  }
+}

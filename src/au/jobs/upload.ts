@@ -1,0 +1,170 @@
+import { isSvcError, SvcError } from '../../base/errors.ts';
+import type { Client } from '../../client/api/client.ts';
+import { pollUntil } from '../../client/api/poll.ts';
+import type { UploadSource } from '../../client/transfer/source.ts';
+import {
+  AddressRefused,
+  type AddressSource,
+  requireKnownHeaders,
+  requireStoreAddress,
+  UploadUnclear,
+} from '../../client/transfer/store.ts';
+import { uploadFile, type UploadOptions } from '../../client/transfer/upload.ts';
+import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
+import { MINUTE_MS } from '../../schema/durations.ts';
+import { findJob, pollReporter, readJob, type JobOptions } from './job.ts';
+
+const MAX_TRIES = 4;
+
+/** The errors of polls that got no response. */
+const NO_RESPONSE = ['timeout', 'network', 'server', 'rate_limited', 'bad_response'] as const;
+
+/** How long to poll a job for a file that may be in the store. */
+const UNCLEAR_MS = 10 * MINUTE_MS;
+
+type PutOptions = JobOptions & Pick<UploadOptions, 'onSent'>;
+
+/**
+ * Uploads a request file to its job, once. If the store may have the file, polls the job and sends nothing again (R36).
+ * @throws SvcError `outcome_unknown` if the job does not show the file, `job_expired` if the job had expired before
+ */
+export async function uploadToJob(
+  client: Client,
+  job: AccountUpdaterJob,
+  source: UploadSource,
+  options: PutOptions = {},
+): Promise<void> {
+  try {
+    await putFile(client, job, source, options);
+  } catch (error) {
+    if (!(error instanceof UploadUnclear)) throw error;
+    await requireArrived(client, job.id, error, options);
+  }
+}
+
+/** Polls a job until it shows the file that it may have. @throws `unclear` if it does not */
+export async function requireArrived(
+  client: Client,
+  job: string,
+  unclear: SvcError,
+  options: JobOptions = {},
+): Promise<void> {
+  const found = await pollForFile(client, job, options).catch((error: unknown) => {
+    // Without a response, the file may still be in the store.
+    if (!isSvcError(error, ...NO_RESPONSE)) throw error;
+    return undefined;
+  });
+  if (found === undefined || found.status === 'pending')
+    throw unclear.with({ next: ['au', 'status', job], facts: { job } });
+  options.onEvent?.({ kind: 'uploaded', job });
+}
+
+/** Returns the error for a job to which an earlier command may have sent the file, so that nothing is sent now. */
+export function sentBefore(job: string): SvcError {
+  return new SvcError(
+    'outcome_unknown',
+    `outcome unknown: job ${job} may have the file from an earlier upload, and does not show it; nothing was sent now`,
+    {
+      hint: 'Read the job later. If it is removed without the file, an hour after it was created, submit the file.',
+      next: ['au', 'status', job],
+      facts: { job },
+    },
+  );
+}
+
+/**
+ * Uploads a file to the address of its job. If the store refuses the address, reads the job: it may have a new one (R37).
+ * @throws UploadUnclear if the store may have the file, SvcError `job_expired` if the job is gone
+ */
+export async function putFile(
+  client: Client,
+  job: AccountUpdaterJob,
+  source: UploadSource,
+  options: PutOptions = {},
+): Promise<void> {
+  const { onEvent } = options;
+  let current = job;
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      await putOnce(client, current, source, options);
+      break;
+    } catch (error) {
+      if (error instanceof UploadUnclear) onEvent?.({ kind: 'unclear', job: job.id, reason: error.message });
+      if (!(error instanceof AddressRefused) || attempt >= MAX_TRIES) throw error;
+      const now = await readJob(client, job.id);
+      if (now.status !== 'pending') break;
+      // The same address would be refused again, because the store refused it for another reason than its age.
+      if (now.upload_url === current.upload_url) throw error;
+      current = now;
+    }
+  }
+  onEvent?.({ kind: 'uploaded', job: job.id });
+}
+
+async function putOnce(
+  client: Client,
+  job: AccountUpdaterJob,
+  source: UploadSource,
+  { random, onEvent, onSent }: PutOptions,
+): Promise<void> {
+  const url = uploadAddress(job, client);
+  const { transport, clock, signal, maxWaitMs } = client;
+  await uploadFile({
+    transport,
+    clock,
+    signal,
+    maxWaitMs,
+    random,
+    url,
+    source,
+    onProgress: ({ done }) => onEvent?.({ kind: 'uploading', job: job.id, done, total: source.size }),
+    onSent,
+  });
+}
+
+/**
+ * Polls a job for a file that may have been sent to it, for at most ten minutes and within the client's time limit.
+ * Returns the job as last seen; undefined if the service does not know it.
+ */
+export async function pollForFile(
+  client: Client,
+  id: string,
+  { random, onEvent, limitMs = UNCLEAR_MS }: JobOptions & { readonly limitMs?: number | undefined } = {},
+  onPoll?: (job: AccountUpdaterJob | undefined) => Promise<void>,
+): Promise<AccountUpdaterJob | undefined> {
+  const poll = async (): Promise<Poll> => {
+    const job = await findJob(client, id);
+    await onPoll?.(job);
+    return { job };
+  };
+  const isDone = ({ job }: Poll): boolean => job !== undefined && job.status !== 'pending';
+  const report = pollReporter<Poll>(client, id, onEvent, ({ job }) => ({ status: job?.status ?? 'not found' }));
+  const { seen } = await pollUntil(client, { poll, isDone, limitMs: () => limitMs, random, onPoll: report });
+  return seen.job;
+}
+
+interface Poll {
+  /** The job; undefined if the service does not know it. */
+  readonly job: AccountUpdaterJob | undefined;
+}
+
+/** Returns the upload address of a pending job. @throws SvcError if there is no address, or none that svc can use safely */
+export function uploadAddress(job: AccountUpdaterJob, service: AddressSource): URL {
+  if (job.upload_url) {
+    const url = requireStoreAddress(job.upload_url, job.id, service);
+    requireKnownHeaders(url, job.id);
+    return url;
+  }
+  const facts = { job: job.id, job_status: job.status };
+  if (job.status === 'pending')
+    throw new SvcError('bad_response', `job ${job.id} is pending but came without an upload address`, {
+      next: ['au', 'status', job.id],
+      facts,
+    });
+  throw new SvcError('conflict', `job ${job.id} is ${job.status}: it has its file already, nothing was uploaded`, {
+    hint: 'Wait for it, or submit the file as a new job.',
+    next: ['au', 'resume', job.id, '--wait'],
+    alternatives: [['au', 'submit', '<file>']],
+    facts,
+  });
+}

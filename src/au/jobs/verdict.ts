@@ -1,0 +1,96 @@
+import { EXIT_CODES, type ErrorCode, FAILURES_BY_WEIGHT, isSvcError, type SvcError } from '../../base/errors.ts';
+import { isHeld, type LockHost } from '../../base/files/lock.ts';
+import type { JobFiles } from './job-files.ts';
+
+// This file decides how a command ends that works on jobs: `outcomeOf` turns an error into an outcome, and `exitCodeOf`
+// turns outcomes into an exit code.
+
+/** Returns an error whose message begins with the end of the command's time. */
+export function after(timeUp: SvcError, reason: SvcError): SvcError {
+  return reason.with({ message: `${timeUp.message}; ${reason.message}` });
+}
+
+/** What a command works on, as the members of its error name it. */
+type Resumed = { readonly file: string } | { readonly job: string } | { readonly cycle: string };
+
+/** Adds the command that resumes the work to the error of an interrupt or the time limit. */
+export async function resumable<T>(next: readonly string[], facts: Resumed, work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    if (!isSvcError(error, 'hangup', 'interrupted', 'terminated', 'timeout')) throw error;
+    const name = 'cycle' in facts ? `cycle ${facts.cycle}` : 'job' in facts ? `job ${facts.job}` : facts.file;
+    throw error.with({ message: `${error.message}; ${name} can be resumed`, hint: undefined, next, facts });
+  }
+}
+
+/**
+ * Runs `work` while the files of a job are locked against other processes.
+ * @throws SvcError `pending` if a living process has locked them, `config` if that cannot be determined
+ */
+export async function holdJob<T>(
+  { system }: { readonly system: LockHost },
+  files: Pick<JobFiles, 'hold'>,
+  work: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await files.hold(system, work);
+  } catch (error) {
+    throw isHeld(error) ? error.with({ code: 'pending' }) : error;
+  }
+}
+
+/**
+ * What became of a cycle in this command. `pending`: a response in this command reported it. `held`: another living
+ * process works on one of its jobs.
+ */
+export type Outcome = ErrorCode | 'done' | 'held';
+
+/** Returns the outcome of work that ended with an error. */
+export function outcomeOf(error: SvcError): Outcome {
+  return isHeld(error) ? 'held' : error.code;
+}
+
+const OWN_CODES: Readonly<Record<Exclude<Outcome, ErrorCode>, number>> = {
+  held: EXIT_CODES.pending,
+  done: 0,
+};
+
+/** The order of outcomes, worst first. An outcome that is not listed counts by its exit code. */
+const ORDER: readonly (number | Outcome)[] = [
+  EXIT_CODES.job_failed,
+  ...FAILURES_BY_WEIGHT,
+  EXIT_CODES.entries_missing,
+  'threshold',
+  EXIT_CODES.pending,
+  'done',
+];
+
+/** Returns the exit code of a command: the code of its worst outcome, or 0 without any. */
+export function exitCodeOf(outcomes: readonly Outcome[]): number {
+  const [worst = 'done'] = outcomes.toSorted((a, b) => rankOf(a) - rankOf(b));
+  return codeOf(worst);
+}
+
+/** Returns the worst of several errors. */
+export function worstOf(errors: readonly (SvcError | undefined)[]): SvcError | undefined {
+  const [worst] = errors.filter((error) => error !== undefined).toSorted((a, b) => rankOf(a.code) - rankOf(b.code));
+  return worst;
+}
+
+function codeOf(outcome: Outcome): number {
+  return isOwn(outcome) ? OWN_CODES[outcome] : EXIT_CODES[outcome];
+}
+
+function isOwn(outcome: Outcome): outcome is keyof typeof OWN_CODES {
+  return Object.hasOwn(OWN_CODES, outcome);
+}
+
+/**
+ * Returns the rank of an outcome, lowest for the worst. Interrupts are not in the order and come before everything
+ * else.
+ */
+function rankOf(outcome: Outcome): number {
+  const named = ORDER.indexOf(outcome);
+  return named === -1 ? ORDER.indexOf(codeOf(outcome)) : named;
+}

@@ -1,0 +1,78 @@
+import { SvcError } from '../../base/errors.ts';
+import { formatDuration } from '../../cli/output/time.ts';
+import type { Client } from '../../client/api/client.ts';
+import { pollUntil } from '../../client/api/poll.ts';
+import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
+import { DAY_MS } from '../../schema/durations.ts';
+import { MISSING_MS } from './absences.ts';
+import { after } from './verdict.ts';
+import { failedError, findJob, type JobOptions, pollReporter, readJob } from './job.ts';
+
+export interface WaitOptions extends JobOptions {
+  /** The longest wait in milliseconds. Default: eight days, because a production job takes up to seven. */
+  readonly limitMs?: number | undefined;
+  /** The command that continues the wait. */
+  readonly again?: readonly string[] | undefined;
+}
+
+/** The longest wait without a limit. A production job takes up to seven days. */
+export const LONGEST_WAIT_MS = 8 * DAY_MS;
+
+/**
+ * Polls a job with increasing intervals until it is completed. Outages do not end the wait.
+ * @throws SvcError `job_failed`, `job_expired` for a deleted job, `pending` if the time limit ended and a response
+ *   reported the job as pending, otherwise the reason for the lack of responses
+ */
+export async function waitForJob(
+  client: Client,
+  id: string,
+  options: WaitOptions & {
+    /** Tells whether a job that the first poll does not find may be found later. Default: it may not. */
+    readonly mayBeFound?: (() => Promise<boolean>) | undefined;
+  } = {},
+): Promise<AccountUpdaterJob> {
+  const { clock } = client;
+  const { random, limitMs = LONGEST_WAIT_MS, onEvent, mayBeFound } = options;
+  const { again = ['au', 'resume', id, '--wait'] } = options;
+  const started = clock.now();
+  const { seen: job, timeUp } = await pollUntil(client, {
+    poll: jobReader(client, id, mayBeFound),
+    isDone: ({ status }) => status === 'completed' || status === 'failed',
+    limitMs: () => limitMs,
+    random,
+    onPoll: pollReporter<AccountUpdaterJob>(client, id, onEvent, ({ status, created_at: since }) => ({
+      status,
+      since: since ?? undefined,
+    })),
+  });
+  if (job.status === 'failed') throw failedError(job);
+  if (job.status !== 'completed') {
+    const waited = formatDuration(clock.now() - started);
+    const pending = new SvcError('pending', `job ${id} is still ${job.status} after ${waited}`, {
+      next: again,
+      facts: { job: id, job_status: job.status },
+    });
+    throw timeUp ? after(timeUp, pending) : pending;
+  }
+  onEvent?.({ kind: 'completed', job: id });
+  return job;
+}
+
+/**
+ * Returns a function that reads a job. A single 404 does not mean that a job is gone if it was seen before or may have its
+ * file.
+ */
+function jobReader(
+  client: Client,
+  id: string,
+  mayBeFound: () => Promise<boolean> = async () => false,
+): () => Promise<AccountUpdaterJob> {
+  let seenAt: number | undefined;
+  return async () => {
+    const job = await findJob(client, id);
+    if (job !== undefined || (seenAt === undefined && (await mayBeFound()))) seenAt = client.clock.now();
+    if (job !== undefined || seenAt === undefined || client.clock.now() - seenAt > MISSING_MS)
+      return job ?? readJob(client, id);
+    throw new SvcError('bad_response', `job ${id} was not found (404)`);
+  };
+}
