@@ -11,9 +11,9 @@ const SLOW = 'test/**/*.slow.test.ts';
 const REPLACING_MODULES = [
   'test/au/commands/prepare.late-repeats.slow.test.ts',
   'test/au/results/share-results.slow.test.ts',
-  'test/au/send/submit-file.parts-of-one-job.slow.test.ts',
-  'test/au/send/upload-parts.model.slow.test.ts',
-  'test/au/send/upload-run.sent-rows.slow.test.ts',
+  'test/au/jobs/submit-file.parts-of-one-job.slow.test.ts',
+  'test/au/jobs/send-rows.model.slow.test.ts',
+  'test/au/jobs/submit-file.sent-rows.slow.test.ts',
 ];
 
 /** Slow tests of what Node does for the tool: streams, sockets, processes, terminals, memory. All others run with one Node. */

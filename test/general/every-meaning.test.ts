@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 import * as z from 'zod/mini';
 import type { ShownStatus } from '../../src/au/run/run-view.ts';
-import type { Outcome } from '../../src/au/run/verdict.ts';
+import type { Outcome } from '../../src/au/jobs/verdict.ts';
 import { type ErrorCode, EXIT_CODES } from '../../src/base/errors.ts';
 import { topicPage } from '../../src/cli/app/topics.ts';
 import { ENTITY_TYPES } from '../../src/cli/config/cache.ts';

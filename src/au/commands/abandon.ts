@@ -34,7 +34,14 @@ interface AbandonedJob {
 const abandonView: View<AbandonedJob> = {
   name: 'abandoned job',
   fields: ['job', 'progress', 'cycle', 'rows', 'file', 'created_at'],
-  columns: simpleColumns({ job: 'id', progress: 'text', cycle: 'text', rows: 'number', file: 'text', created_at: 'time' }),
+  columns: simpleColumns({
+    job: 'id',
+    progress: 'text',
+    cycle: 'text',
+    rows: 'number',
+    file: 'text',
+    created_at: 'time',
+  }),
 };
 
 export const abandon = defineCommand({
@@ -150,12 +157,7 @@ interface Judged {
  * @throws SvcError `conflict` for a job that is paid for and may have results, or is closed; `outcome_unknown` for one that
  *   the service does not find, while its absence can be proven
  */
-function judged(
-  claimed: JobClaim,
-  found: AccountUpdaterJob | undefined,
-  files: JobFiles,
-  now: number,
-): Judged {
+function judged(claimed: JobClaim, found: AccountUpdaterJob | undefined, files: JobFiles, now: number): Judged {
   const { claim, wasRead, wasDelivered } = claimed;
   const status = found?.status;
   if (claim.row_set === null && status !== 'processing') return { found, isPaid: false };

@@ -29,7 +29,11 @@ type JobRow = ListedJob & { readonly cycle: string | null; readonly file: string
 const listedJobView: View<JobRow> = {
   ...jobView,
   fields: [...jobView.fields, 'cycle', 'file'],
-  columns: [...jobView.columns.slice(0, 3), { path: 'file', kind: 'text', priority: 2, repeats: ({ file }) => file === null }, ...jobView.columns.slice(3)],
+  columns: [
+    ...jobView.columns.slice(0, 3),
+    { path: 'file', kind: 'text', priority: 2, repeats: ({ file }) => file === null },
+    ...jobView.columns.slice(3),
+  ],
 };
 
 /** The largest number of jobs to read in search of a status. */
@@ -103,7 +107,11 @@ async function listed(context: Context, input: ListInput, seen: ListProgress) {
   };
   const isWanted = (job: ListedJob): boolean =>
     (input.status === undefined || job.status === input.status) && !isBefore(job, since);
-  return { jobs: withFiles(context, limitedPages(untilOlder(pages, since), bounds, seen, isWanted)), isFiltered, since };
+  return {
+    jobs: withFiles(context, limitedPages(untilOlder(pages, since), bounds, seen, isWanted)),
+    isFiltered,
+    since,
+  };
 }
 
 async function look(context: Context, input: ListInput): Promise<readonly JobRow[]> {

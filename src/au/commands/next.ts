@@ -29,7 +29,7 @@ export const next = defineCommand({
   parameters: {
     request: reading(argument('<request>', 'the request file of the last cycle', text), ['.csv']),
     results: reading(argument('<results>', 'its results', text), ['.csv']),
-      out: writing(value('--out <file|->', 'where to write, or - for stdout (default: <request>.next.csv)', text)),
+    out: writing(value('--out <file|->', 'where to write, or - for stdout (default: <request>.next.csv)', text)),
     excluded: writing(value('--excluded <file>', 'write the rows left out to this CSV file, with reasons', text)),
     exclusions: extending(
       value(

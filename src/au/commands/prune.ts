@@ -38,7 +38,11 @@ export const prune = defineCommand({
   ],
   fields: prunedView.fields,
   parameters: {
-    olderThan: value('--older-than <duration>', 'only files that were written longer ago, such as 90d', positiveDuration),
+    olderThan: value(
+      '--older-than <duration>',
+      'only files that were written longer ago, such as 90d',
+      positiveDuration,
+    ),
     dryRun: flag('--dry-run', 'show what would be removed, and remove nothing'),
   },
   async run(context, { olderThan, dryRun }) {

@@ -25,9 +25,7 @@ export const status = defineCommand({
   exitCodes: [[9, 'the service does not find a job that has its file, or may have it']],
   paged: true,
   fields: [...new Set([...jobView.fields, ...cycleView.fields, ...claimView.fields])],
-  parameters: {
-    of: optionalArgument('[cycle|job]', 'a cycle, or the id of a job', textToSend),
-  },
+  parameters: { of: optionalArgument('[cycle|job]', 'a cycle, or the id of a job', textToSend) },
   async run(context, { of }) {
     if (of === undefined) return printCycles(context);
     if (isJobId(of)) return printJob(context, of);

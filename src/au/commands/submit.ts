@@ -50,7 +50,7 @@ type SubmitInput = Input<typeof parameters>;
 
 export const submit = defineCommand({
   description:
-    "No job is created for an invalid file, and nothing is billed twice: within a --cycle each row is sent once, in whatever file and by whatever machine that shares the ledger. Submitting a file again goes on with it or shows its results. Left-out rows whose result is an error are written to a file, with the command that sends only these again. A production job takes up to seven days; interrupt the wait, and continue with the same command.",
+    'No job is created for an invalid file, and nothing is billed twice: within a --cycle each row is sent once, in whatever file and by whatever machine that shares the ledger. Submitting a file again goes on with it or shows its results. Left-out rows whose result is an error are written to a file, with the command that sends only these again. A production job takes up to seven days; interrupt the wait, and continue with the same command.',
   details:
     "A row is known by token and merchant. Rows that other jobs of the cycle have are not sent again: the command names these jobs, and with --wait delivers their results too. Tokens that results of the cycle made are up to date (status nothing_new if there are no others). A token stands once in a job: its rows for further merchants go into further jobs, and a file that needs more than 5 jobs for one token asks, or needs --accept merchants. A file without --cycle is compared only with itself: for 7 days after its end it shows its results again, later a --cycle is required. A cycle that begins with the rows of an open one, or of one that began within 14 days, needs --pay-again; an empty ledger whose key has jobs or may not list them needs --new-ledger. Machines share what was paid for with 'svc profile set ledger'; without it, two state directories that start together both pay. --only-recorded is for a key that no other system uses. Results of tokens.csv are written to tokens.results.csv unless --out names a file. --summary defaults to the file that GITHUB_STEP_SUMMARY names.",
   examples: [
@@ -213,7 +213,13 @@ class Sending {
     if (trend && !isDrawn(this.#context)) notices.note(trend.text);
     if (wasDelivered) notices.note('this file was submitted before; nothing was sent now');
     const status = wasDelivered ? 'already_submitted' : 'completed';
-    await printResults(this.#context, this.#print, { ...rowOfFile(found, written.leftOutErrors), status }, results, trend);
+    await printResults(
+      this.#context,
+      this.#print,
+      { ...rowOfFile(found, written.leftOutErrors), status },
+      results,
+      trend,
+    );
     checkThreshold(results, rows, failOn);
   }
 }

@@ -87,7 +87,11 @@ export async function advanceCycle(
     // Results that lack rows replace no file, which may have them.
     const writing = { ...how, force: how.force && lost === undefined };
     try {
-      const results = await resumable(again, { cycle: name }, writeResults(context, client, { ...cycle, claims }, writing));
+      const results = await resumable(
+        again,
+        { cycle: name },
+        writeResults(context, client, { ...cycle, claims }, writing),
+      );
       return { ...row, status: statusFor(later), results, reason: later };
     } catch (error) {
       if (error instanceof ContestedJob && wait) {

@@ -61,15 +61,7 @@ async function bindFile(
   requireKnownTenant(context, tenant, 'nothing was uploaded');
   const { payAgain, newLedger } = confirmed;
   const words = ['au', 'upload', job.id, typed, ...confirmWords(confirmed)];
-  const jobs = await compareJobs(client, {
-    ledger,
-    tenant,
-    job,
-    onlyRecorded: false,
-    newLedger,
-    again: words,
-    words,
-  });
+  const jobs = await compareJobs(client, { ledger, tenant, job, onlyRecorded: false, newLedger, again: words, words });
   if (jobs?.length !== 0) showJobs(context)({ kind: 'unrecorded', jobs });
   const read = resultsReader(context, client, ledger);
   let isNew = false;

@@ -207,20 +207,24 @@ export function tenantOf(context: Context, { tenant }: Pick<NamedCycle, 'tenant'
 }
 
 /** Compares the results of a file with those of the cycle before. */
-export function trendOfFile({ cycle }: Pick<FileJobs, 'cycle'>, counts: Results, rows: number): Promise<Trend | undefined> {
+export function trendOfFile(
+  { cycle }: Pick<FileJobs, 'cycle'>,
+  counts: Results,
+  rows: number,
+): Promise<Trend | undefined> {
   return trendOf({ ...cycle, cycle: cycle.name }, { ...counts, rows });
 }
 
 /** Counts the results of a file. With `isShown`, warns about updates without a new token or with one that has expired. */
 export async function countedResults(
   context: Context,
-  { file, compared, ...results }: Pick<FileResults, 'file' | 'bytes' | 'sha256' | 'compared'>,
+  { file, bytes, sha256, compared }: Pick<FileResults, 'file' | 'bytes' | 'sha256' | 'compared'>,
   rows: number,
   isShown = false,
 ): Promise<Results> {
   const shown = shownPath(file);
   const showing = isShown ? { notices: context.notices, clock: context.clock, name: shown } : undefined;
-  const counted = await countedFile({ file, ...results }, rows, actionsOf(context, []), showing);
+  const counted = await countedFile({ file, bytes, sha256 }, rows, actionsOf(context, []), showing);
   return { ...counted, file: shown, compared };
 }
 
@@ -264,7 +268,9 @@ export async function describeFile(
     const summary = { title: summaryTitle(status), facts, head: ['job', 'rows', 'status', 'sent by'], rows: lines };
     // After a failure, the service did not confirm in this command that the jobs are pending.
     if (status !== 'pending' || (error !== undefined && !isSvcError(error, 'pending'))) return summary;
-    const next = waitingWords(file.name === STANDARD_INPUT ? ['au', 'resume', isNamed ? cycle.name : (jobs[0]?.claim.job ?? '')] : words);
+    const next = waitingWords(
+      file.name === STANDARD_INPUT ? ['au', 'resume', isNamed ? cycle.name : (jobs[0]?.claim.job ?? '')] : words,
+    );
     return { ...summary, commands: [nextCommand([...next], context.globals, context.system)] };
   }
   const { updated, warned, errors, unknown, unchanged, codes } = results;
@@ -281,7 +287,11 @@ export async function describeFile(
 }
 
 /** Returns the status of jobs that were polled, in one word. */
-export function statusOfJobs(jobs: readonly FileJob[], { cycle }: Pick<FileJobs, 'cycle'>, polled: PolledClaims): string {
+export function statusOfJobs(
+  jobs: readonly FileJob[],
+  { cycle }: Pick<FileJobs, 'cycle'>,
+  polled: PolledClaims,
+): string {
   const statuses = jobs.map(
     ({ claim }) =>
       polled.statuses.get(claim.job) ?? (deliveryOf(cycle.entries, claim.job) === undefined ? 'unknown' : 'completed'),

@@ -5,7 +5,14 @@ import { ReadOnlyPlace } from '../../client/store/store.ts';
 import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
 import { deliveryOf } from '../ledger/claims.ts';
 import { isDone } from '../ledger/is-done.ts';
-import { jobDoubtError, jobText, sentDoubtError, submitWords, lostResultsError, shownJobError } from '../ledger/claim-errors.ts';
+import {
+  jobDoubtError,
+  jobText,
+  sentDoubtError,
+  submitWords,
+  lostResultsError,
+  shownJobError,
+} from '../ledger/claim-errors.ts';
 import type { ClaimEntry } from '../ledger/entry.ts';
 import type { LedgerCycle } from '../ledger/ledger.ts';
 import type { NamedCycle } from '../ledger/named-cycle.ts';
@@ -109,6 +116,8 @@ function progressOf(claims: readonly ClaimEntry[], jobs: Jobs): string {
     const status = jobs.get(job)?.status ?? 'not found';
     counts.set(status, (counts.get(status) ?? 0) + 1);
   }
+  const [only] = counts.keys();
+  if (claims.length === 1 && only !== undefined) return only;
   return [...counts].map(([status, count]) => `${count} ${status}`).join(', ');
 }
 

@@ -97,7 +97,12 @@ async function advance(
       title: summaryTitle(advanced?.status ?? 'not completed'),
       facts: [
         ['cycle', name],
-        ['jobs', standingClaims(cycle.entries).map(({ job }) => job).join(', ')],
+        [
+          'jobs',
+          standingClaims(cycle.entries)
+            .map(({ job }) => job)
+            .join(', '),
+        ],
       ],
     }));
     return rowOf(cycle, advanced, 'done');
@@ -128,7 +133,11 @@ async function noteResults(
   checkThreshold({ ...counted, compared: results.compared }, results.rowsSent, failOn);
 }
 
-function rowOf({ name, entries }: NamedCycle, advanced: AdvancedCycle | undefined, outcome: Outcome | null): OpenCycleRow {
+function rowOf(
+  { name, entries }: NamedCycle,
+  advanced: AdvancedCycle | undefined,
+  outcome: Outcome | null,
+): OpenCycleRow {
   const claims = standingClaims(entries);
   const known: AdvancedCycle = advanced ?? {
     status: 'not polled',

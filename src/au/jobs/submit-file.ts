@@ -407,7 +407,14 @@ export class FileSubmission {
     const { profile, baseUrl } = this.#place;
     const isSandbox = baseUrl === 'sandbox';
     const words = this.#words;
-    const beginning = { name, rows: rows.rows.size, cycle: this.#input.cycle, words, now: this.#now(client), isSandbox };
+    const beginning = {
+      name,
+      rows: rows.rows.size,
+      cycle: this.#input.cycle,
+      words,
+      now: this.#now(client),
+      isSandbox,
+    };
     if (!this.#input.confirmed.payAgain) await requireOtherRows(client, others, beginning);
     await this.#warnOfNewState(tenant);
     if (this.#input.cycle === undefined) return;

@@ -51,10 +51,7 @@ export function outcomeOf(error: SvcError): Outcome {
   return isHeld(error) ? 'held' : error.code;
 }
 
-const OWN_CODES: Readonly<Record<Exclude<Outcome, ErrorCode>, number>> = {
-  held: EXIT_CODES.pending,
-  done: 0,
-};
+const OWN_CODES: Readonly<Record<Exclude<Outcome, ErrorCode>, number>> = { held: EXIT_CODES.pending, done: 0 };
 
 /** The order of outcomes, worst first. An outcome that is not listed counts by its exit code. */
 const ORDER: readonly (number | Outcome)[] = [

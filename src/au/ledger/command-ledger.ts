@@ -113,7 +113,12 @@ interface BeginFile {
 interface RowsToClaim extends JobRows {
   readonly job: AccountUpdaterJob;
   /** The file with the rows, and its cycle as the operator named it. */
-  readonly file: { readonly name: string; readonly cycle: string | undefined; readonly whole: JobRows; readonly rows: number };
+  readonly file: {
+    readonly name: string;
+    readonly cycle: string | undefined;
+    readonly whole: JobRows;
+    readonly rows: number;
+  };
   /** The number of the job among those of the file, in the order of its rows. */
   readonly part: number;
   readonly bytes: number;
@@ -730,7 +735,9 @@ export class CommandLedger {
 
   /** Returns the directory for the ledgers of this machine, and for what it remembers of shared ones. */
   #root(): string {
-    return this.#isEmbedded ? sandboxLedger(this.#context) : path.join(requireDirectory(this.#context.system, 'state'), 'ledger');
+    return this.#isEmbedded
+      ? sandboxLedger(this.#context)
+      : path.join(requireDirectory(this.#context.system, 'state'), 'ledger');
   }
 }
 

@@ -80,8 +80,7 @@ function ofClaim({ claim, cycle, stands, wasRead, wasDelivered }: JobClaim, sent
   if (!stands) return missingError(job);
   const expiresAt = parseTime(claim.expires_at ?? '');
   // The machine that sends the file knows that only a part of it was sent.
-  if (sent.sent === 'some')
-    return missingError(job, expiresAt === undefined ? undefined : { expiresAt, now });
+  if (sent.sent === 'some') return missingError(job, expiresAt === undefined ? undefined : { expiresAt, now });
   const doubt = jobDoubtError(claim, cycle, now);
   if (!doubt.retryable) return doubt;
   return doubt.with({ hint: 'Nothing is sent again until then. To find out:', next: ['au', 'resume', cycle] });

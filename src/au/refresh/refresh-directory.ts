@@ -264,7 +264,9 @@ export class RefreshDirectory {
   #take({ requests, files, own, reported, excluded, next, todo, writing, sql }: RecordOnDisk): void {
     Object.assign(this.steps, { reported, excluded, next, todo, writing, sql });
     this.#own = own;
-    this.#requests = requests.map(({ run, ...request }) => (run === undefined ? request : { ...request, submitted: true }));
+    this.#requests = requests.map(({ run, ...request }) =>
+      run === undefined ? request : { ...request, submitted: true },
+    );
     this.#written = files;
   }
 

@@ -114,7 +114,9 @@ class Refresh {
         ...files,
       };
     };
-    const results = reasons.every(isKnown) ? await cycleResults(this.#context, this.#directory, this.#results) : undefined;
+    const results = reasons.every(isKnown)
+      ? await cycleResults(this.#context, this.#directory, this.#results)
+      : undefined;
     let isPrinted = false;
     const printOnce = async (shown: RefreshRow): Promise<void> => {
       isPrinted = true;

@@ -55,6 +55,12 @@ async function linesHash(sources: readonly Rereadable[]): Promise<string> {
 }
 
 /** Returns the rows of a private file as those of a job. */
-export async function rowsIn({ path, check }: { readonly path: string; readonly check: { readonly rows: number } }): Promise<RowsOfJob> {
+export async function rowsIn({
+  path,
+  check,
+}: {
+  readonly path: string;
+  readonly check: { readonly rows: number };
+}): Promise<RowsOfJob> {
   return { source: await fileSource(path), count: check.rows };
 }

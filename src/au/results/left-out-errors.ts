@@ -52,7 +52,11 @@ export async function writeLeftOutErrors(
   }
 }
 
-async function writeTo(jobs: readonly JoinedJob[], target: string, overwrite: boolean): Promise<LeftOutErrors | undefined> {
+async function writeTo(
+  jobs: readonly JoinedJob[],
+  target: string,
+  overwrite: boolean,
+): Promise<LeftOutErrors | undefined> {
   let draft: Draft | undefined;
   let count = 0;
   const unclear = { rows: 0, errors: 0, claims: new Set<ClaimEntry>() };

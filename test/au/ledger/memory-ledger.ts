@@ -5,7 +5,7 @@ import { tokensOf } from '../../../src/au/ledger/request-rows.ts';
 import { repeatsToken } from '../../../src/au/request/tokens-once.ts';
 import { settleClaims } from '../../../src/au/ledger/settle-claims.ts';
 import { partSource } from '../../../src/au/run/part-source.ts';
-import { SpareJob } from '../../../src/au/send/spare-job.ts';
+import { SpareJob } from '../../../src/au/jobs/spare-job.ts';
 import { type OpenRun, uploadParts } from '../../../src/au/send/upload-parts.ts';
 import type { Clock } from '../../../src/base/system.ts';
 import type { Client } from '../../../src/client/api/client.ts';

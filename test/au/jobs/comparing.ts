@@ -1,4 +1,4 @@
-import { type Beginning, compareJobs } from '../../../src/au/send/compare-jobs.ts';
+import { type Beginning, compareJobs } from '../../../src/au/jobs/compare-jobs.ts';
 import type { SvcError } from '../../../src/base/errors.ts';
 import { type Page, Pages } from '../../../src/client/api/pages.ts';
 import type { AccountUpdaterJob, ListedJob } from '../../../src/schema/account-updater.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { exitCodeOf, type Outcome, verdictOf, worstOf } from '../../../src/au/run/verdict.ts';
+import { exitCodeOf, type Outcome, verdictOf, worstOf } from '../../../src/au/jobs/verdict.ts';
 import { EXIT_CODES, type ErrorCode, SvcError } from '../../../src/base/errors.ts';
 import type { NamedRun } from '../../../src/au/run/run-errors.ts';
 import { Polled } from '../../../src/au/run/poll-parts.ts';

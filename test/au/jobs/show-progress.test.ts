@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import type { JobEvent } from '../../../src/au/run/job.ts';
+import type { JobEvent } from '../../../src/au/jobs/job.ts';
 import type { RunRecord } from '../../../src/au/run/record.ts';
-import { showJobs } from '../../../src/au/send/show-progress.ts';
+import { showJobs } from '../../../src/au/jobs/show-progress.ts';
 import type { Context } from '../../../src/cli/app/command.ts';
 import { FakeClock } from '../../support/clock.ts';
 

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { SvcError } from '../../../src/base/errors.ts';
 import type { Page } from '../../../src/client/api/pages.ts';
-import type { compareJobs } from '../../../src/au/send/compare-jobs.ts';
+import type { compareJobs } from '../../../src/au/jobs/compare-jobs.ts';
 import type { AccountUpdaterJob, ListedJob } from '../../../src/schema/account-updater.ts';
 import { comparing, jobAt, MINUTE, NOON, pagesOf } from './comparing.ts';
 

@@ -1,13 +1,13 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { writeResults } from '../../../src/au/results/merge.ts';
-import { isReadable, type JobEvent } from '../../../src/au/run/job.ts';
+import { isReadable, type JobEvent } from '../../../src/au/jobs/job.ts';
 import { type Part, partOf, type PartState } from '../../../src/au/run/part.ts';
 import { progressOf } from '../../../src/au/run/record.ts';
 import { applyToRun } from '../../../src/au/run/run.ts';
 import { RunDirectory } from '../../../src/au/run/run-directory.ts';
 import { retryFailed } from '../../../src/au/send/upload-parts.ts';
-import { waitForRun } from '../../../src/au/wait/wait.ts';
+import { waitForRun } from '../../../src/au/jobs/wait.ts';
 import { SvcError } from '../../../src/base/errors.ts';
 import { Client } from '../../../src/client/api/client.ts';
 import { AccountUpdater } from '../../../src/client/api/resources.ts';
