@@ -1,9 +1,9 @@
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished } from 'vitest';
-import type { RunRecord } from '../../../src/au/run/record.ts';
+import { JobFiles } from '../../../src/au/jobs/job-files.ts';
 import type { Clock } from '../../../src/base/system.ts';
 import type { RunningSandbox } from '../../../src/emulator/running-sandbox.ts';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
@@ -23,8 +23,10 @@ export interface Machine {
   /** Returns the number of files that the stores of all tenants received. */
   uploads(): number;
   path(name: string): string;
-  runIds(): string[];
-  record(directory: string): RunRecord;
+  /** Returns the names of the folders of the jobs whose files this machine keeps. */
+  jobs(): string[];
+  /** Returns what this machine keeps of a job. */
+  files(job: string): JobFiles;
   tenant(seed: number): Promise<RunningSandbox>;
   /** A fault in the requests to our tenant. */
   fault: Fault | undefined;
@@ -73,17 +75,16 @@ export async function openMachine(): Promise<Machine> {
         },
       }),
     uploads: () => places.reduce((sum, place) => sum + uploadsTaken(place).length, 0),
-    runIds: () =>
-      existsSync(path('state/runs')) ? readdirSync(path('state/runs')).filter((name) => name.startsWith('run-')) : [],
-    record: (run) => JSON.parse(readFileSync(path(join(run, 'run.json')), 'utf8')) as RunRecord,
+    jobs: () => (existsSync(path('state/jobs')) ? readdirSync(path('state/jobs')) : []),
+    files: (job) => new JobFiles(path('state/jobs'), job),
   };
   return machine;
 }
 
-/** Opens a machine on which the file was submitted once. Returns it with its only run. */
-export async function submittedOnce(options = ''): Promise<{ machine: Machine; run: string }> {
+/** Opens a machine on which the file was submitted once. Returns it with its only job. */
+export async function submittedOnce(options = ''): Promise<{ machine: Machine; job: string }> {
   const machine = await openMachine();
   const { code, stderr } = await machine.svc(`au submit tokens.csv ${options}`.trim());
   expect(code, stderr).toBe(0);
-  return { machine, run: machine.runIds()[0] ?? '' };
+  return { machine, job: machine.jobs()[0] ?? '' };
 }

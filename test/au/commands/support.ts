@@ -1,10 +1,10 @@
 import type { ChildProcessByStdio } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { basename, dirname, join } from 'node:path';
+import { basename, join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { onTestFinished } from 'vitest';
-import type { RunRecord } from '../../../src/au/run/record.ts';
+import { JobFiles } from '../../../src/au/jobs/job-files.ts';
 import type { Interceptor, SandboxOptions } from '../../../src/emulator/options.ts';
 import type { RunningSandbox } from '../../../src/emulator/running-sandbox.ts';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
@@ -14,7 +14,6 @@ import { passTime } from '../../support/passing-time.ts';
 import { type HereResult, svcHere } from '../../support/run-here.ts';
 import { startSandbox } from '../../support/sandbox.ts';
 import { type Finished, Home } from '../../support/svc.ts';
-import type { RecordOnDisk } from '../recorded-run.ts';
 import { uploadsTaken } from '../support.ts';
 
 /** The tool with a new home, a new sandbox and a request file. All are removed when the test ends. */
@@ -49,17 +48,14 @@ export interface Workplace {
   readonly uploads: () => number;
   /** Returns the files that the store received, of one job each. */
   readonly received: () => string[];
-  readonly runIds: () => string[];
-  /** Returns the record of a run by its id, or by its directory below the home. */
-  readonly record: (run: string) => RunRecord;
-  /** Changes a record on the disk. */
-  readonly change: (run: string, edit: (record: RecordOnDisk) => void) => void;
-  /** Removes a run's copy of its request file. */
-  readonly removeCopy: (run: string) => void;
+  /** Returns the names of the folders of the jobs whose files this machine keeps. */
+  readonly jobs: () => string[];
+  /** Returns what this machine keeps of a job. */
+  readonly files: (job: string) => JobFiles;
 }
 
-/** The directory of all runs below a home. */
-const RUNS = '.local/state/svc/runs';
+/** The directory of the files of all jobs below a home. */
+const JOBS = '.local/state/svc/jobs';
 
 /** Opens a desk that runs commands as processes, in real time, for tests of signals, pipes and other programs. */
 export async function openDesk(options: Omit<SandboxOptions, 'directory'> = {}): Promise<Desk> {
@@ -125,23 +121,14 @@ async function openWorkplace(options: Omit<SandboxOptions, 'directory'>): Promis
   });
   writeFileSync(home.file('tokens.csv'), exampleRequestFile());
   const env = { SVC_BASE_URL: sandbox.url, SVC_PRIVATE_API_KEY: 'sandbox-private-key', SVC_PACING: 'off' };
-  const recordFile = (run: string): string =>
-    home.file(join(run.startsWith('run-') ? join(RUNS, run) : run, 'run.json'));
-  const record = (run: string): RunRecord => JSON.parse(readFileSync(recordFile(run), 'utf8')) as RunRecord;
   return {
     home,
     sandbox,
     env,
     uploads: () => uploadsTaken(directory).length,
     received: () => uploadsTaken(directory).map((job) => readFileSync(fileIn(directory, `request-${job}.csv`), 'utf8')),
-    runIds: () => readdirSync(home.file(RUNS)).filter((name) => name.startsWith('run-')),
-    record,
-    change: (run, edit) => {
-      const changed = JSON.parse(readFileSync(recordFile(run), 'utf8')) as RecordOnDisk;
-      edit(changed);
-      writeFileSync(recordFile(run), JSON.stringify(changed));
-    },
-    removeCopy: (run) => rmSync(join(dirname(recordFile(run)), 'run-request.csv')),
+    jobs: () => (existsSync(home.file(JOBS)) ? readdirSync(home.file(JOBS)) : []),
+    files: (job) => new JobFiles(home.file(JOBS), job),
   };
 }
 
