@@ -1,11 +1,8 @@
-import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { checkRequestFile } from '../../src/au/request/check-request-file.ts';
 import type { JobEvent } from '../../src/au/jobs/job.ts';
-import type { RunDirectory } from '../../src/au/run/run-directory.ts';
-import { beginRun } from '../../src/au/send/begin-run.ts';
 import { uploadToJob } from '../../src/au/jobs/upload.ts';
 import { Client } from '../../src/client/api/client.ts';
 import { fileSource } from '../../src/client/transfer/source.ts';
@@ -15,15 +12,12 @@ import type { RunningSandbox } from '../../src/emulator/running-sandbox.ts';
 import { exampleRequestFile } from '../../src/emulator/vault/cards.ts';
 import { FakeClock } from '../support/clock.ts';
 import { startSandbox } from '../support/sandbox.ts';
-import { MemoryLedger } from './ledger/memory-ledger.ts';
-import { HEADER } from './rows.ts';
 
 /** A client and a sandbox that share a clock, a request file, and the events of the client. */
 export interface Bench {
   readonly client: Client;
   readonly clock: FakeClock;
   readonly sandbox: RunningSandbox;
-  readonly ledger: MemoryLedger;
   /** A request file with tokens of the sandbox. */
   readonly file: string;
   readonly events: JobEvent[];
@@ -40,7 +34,7 @@ export interface Bench {
 export type Fault = (incoming: IncomingMessage, outgoing: ServerResponse, proceed: () => void) => void;
 
 export async function openBench(fault: Fault = (_incoming, _outgoing, proceed) => proceed()): Promise<Bench> {
-  const directory = mkdtempSync(join(tmpdir(), 'svc-runs-'));
+  const directory = mkdtempSync(join(tmpdir(), 'svc-jobs-'));
   const clock = new FakeClock({ start: Date.now() });
   const intercept: Interceptor = (incoming, outgoing, proceed) => {
     // The store accepts a second upload, so that a test can detect it.
@@ -64,7 +58,6 @@ export async function openBench(fault: Fault = (_incoming, _outgoing, proceed) =
     client,
     clock,
     sandbox,
-    ledger: new MemoryLedger(clock),
     file,
     abort,
     events: [],
@@ -77,30 +70,6 @@ export async function openBench(fault: Fault = (_incoming, _outgoing, proceed) =
       rmSync(directory, { recursive: true, force: true });
     },
   };
-}
-
-/** Plans a run of this many parts with one row each. */
-export async function planRun(bench: Bench, parts: number): Promise<RunDirectory> {
-  const { file, clock, sandbox } = bench;
-  const rows = Array.from({ length: parts }, (_, row) => `token-${row},,,\n`);
-  writeFileSync(file, `${HEADER}\n${rows.join('')}`);
-  const limits = { rows: 1, bytes: 30_000_000 };
-  const check = await checkRequestFile((await fileSource(file)).open(), { limits });
-  const copy = bench.path('request-copy.csv');
-  copyFileSync(file, copy);
-  return beginRun(bench.path('runs'), {
-    profile: 'p',
-    baseUrl: sandbox.url,
-    name: 'tokens.csv',
-    path: file,
-    check,
-    submitted: check,
-    copy,
-    cycle: undefined,
-    tenant: sandbox.tenants[0]!.id,
-    division: undefined,
-    now: clock.now(),
-  });
 }
 
 /** Creates a job, uploads the bench's file to it, and returns its id. */
