@@ -149,9 +149,8 @@ class Sending {
 
   async run(): Promise<void> {
     const { wait, out, file } = this.#input;
-    const { words } = this.#submission;
     const wasDelivered = await this.#submission.wasDelivered();
-    await resumable(words, { file }, this.#submission.upload());
+    await resumable(this.#submission.again, { file }, this.#submission.upload());
     const found = await this.#submission.jobs();
     this.described = { status: 'not completed', found };
     if (wait) await this.#requireFiles(found);
@@ -165,43 +164,36 @@ class Sending {
    * @throws SvcError `pending`
    */
   async #requireFiles(found: FileJobs): Promise<void> {
-    const { words, sentNow } = this.#submission;
+    const { again, sentNow } = this.#submission;
     const others = found.jobs.filter(({ claim }) => !sentNow.has(claim.job));
     if (others.length === 0) return;
-    const polled = await pollFile(this.#context, { ...found, jobs: others }, { wait: false, again: words });
+    const polled = await pollFile(this.#context, { ...found, jobs: others }, { wait: false, again });
     this.described = { ...this.described, polled };
     if (polled.reason !== undefined && (waitsForFile(found, polled) || !isPending(polled.reason))) throw polled.reason;
   }
 
   /** Polls the jobs that were there before this command, and shows all of them. */
   async #showJobs(found: FileJobs, wasDelivered: boolean): Promise<void> {
-    const { words, sentNow } = this.#submission;
+    const { again, sentNow } = this.#submission;
     const earlier = found.jobs.filter(({ claim }) => !sentNow.has(claim.job));
-    const polled = await pollFile(this.#context, { ...found, jobs: earlier }, { wait: false, again: words });
+    const polled = await pollFile(this.#context, { ...found, jobs: earlier }, { wait: false, again });
     const { reason } = polled;
     const isFailed = isSvcError(reason, 'job_failed');
     if (reason !== undefined && (waitsForFile(found, polled) || (!isPending(reason) && !isFailed))) throw reason;
     const ofEarlier = statusOfJobs(earlier, found, polled);
     const status = sentNow.size > 0 && ofEarlier === 'completed' ? 'pending' : ofEarlier;
     this.described = { status, found, polled };
-    await this.#print({ ...rowOfFile(found), status: wasDelivered ? 'already_submitted' : status });
+    await this.#print({ status: wasDelivered ? 'already_submitted' : status, ...rowOfFile(found) });
     if (reason !== undefined && isFailed) throw reason;
     if (wasDelivered) return this.#context.notices.note('this file was submitted before; nothing was sent now');
-    noteNext(this.#context, 'to wait for the results', this.#waiting(found));
-  }
-
-  /** Returns the command that waits: the same one, where the file can be read again. */
-  #waiting({ jobs, isNamed, cycle }: FileJobs): readonly string[] {
-    const { words } = this.#submission;
-    if (words[2] !== '-') return waitingWords(words);
-    return ['au', 'resume', isNamed ? cycle.name : (jobs[0]?.claim.job ?? ''), '--wait'];
+    noteNext(this.#context, 'to wait for the results', waitingWords(again));
   }
 
   async #showResults(wasDelivered: boolean): Promise<void> {
     const { wait, force, failOn } = this.#input;
-    const { words } = this.#submission;
+    const { again } = this.#submission;
     const to = { out: this.#out, force };
-    const written = await deliverFile(this.#context, () => this.#submission.jobs(), to, { wait, again: words });
+    const written = await deliverFile(this.#context, () => this.#submission.jobs(), to, { wait, again });
     const found = await this.#submission.jobs();
     const { rows } = found.file.check;
     const results = await countedResults(this.#context, written, rows, true);

@@ -69,6 +69,8 @@ export interface Sending extends Uploading {
   /** The command that goes on later. */
   readonly again: readonly string[];
   readonly read: ReadResults;
+  /** Called with a job before its creation is shown. */
+  readonly onCreated: (job: string, slice: Slice) => void;
   /** Called with a job as soon as the ledger has its claim. */
   readonly onClaimed: (job: string, slice: Slice) => void;
   /** Called with a job that was removed before anything was sent to it. */
@@ -111,6 +113,8 @@ export async function sendRows(client: Client, slices: readonly Slice[], sending
 async function sendSlice(shared: Shared, slice: Slice): Promise<void> {
   const { client, ledger, host, sender, onEvent, random, spare } = shared;
   const job = await createJob(shared);
+  shared.onCreated(job.id, slice);
+  onEvent?.({ kind: 'created', job });
   // Rows are not claimed for a job whose address svc cannot use.
   uploadAddress(job, client);
   await (shared.compared ??= compare(shared, job));
@@ -157,7 +161,7 @@ function expired({ onExpired }: Shared, job: string): RowsTaken {
 
 /** Creates a job, or takes the spare one. @throws SvcError `config` if the key belongs to another tenant */
 async function createJob(shared: Shared): Promise<AccountUpdaterJob> {
-  const { ledger, tenant, spare, onEvent, client } = shared;
+  const { ledger, tenant, spare, client } = shared;
   (await ledger.open(tenant)).requireWritable();
   let job = spare.take();
   if (job === undefined) {
@@ -171,7 +175,6 @@ async function createJob(shared: Shared): Promise<AccountUpdaterJob> {
       hint: 'Nothing was uploaded. Use the key of one tenant for the whole command.',
       facts: { job: job.id, tenant_id: of },
     });
-  onEvent?.({ kind: 'created', job });
   return job;
 }
 

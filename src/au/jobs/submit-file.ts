@@ -182,12 +182,12 @@ export class FileSubmission {
           file: { ...this.#file, cycle: this.#input.cycle },
           comparing: this.#comparing(tenant),
           sender: senderOf(this.#context),
-          again: this.words,
+          again: this.again,
           onEvent: showJobs(this.#context, { count: slices.length, places }),
+          onCreated: (job, slice) => places.set(job, slice.number),
           onClaimed: (job, slice) => {
             this.#claimed.set(job, slice);
             this.#sent.set(job, slice.rows);
-            places.set(job, slice.number);
           },
           onExpired: (job) => this.#expired.add(job),
         });
@@ -197,6 +197,7 @@ export class FileSubmission {
           throw this.#withSentRows(error);
         // Jobs that got their claims meanwhile, also those of this command, have their rows from now on.
         const { named, division: again } = await this.#compare(tenant, client);
+        this.#ledger.beforeFirstEntry(onClaim && this.#sent.size === 0 ? async () => onClaim() : undefined);
         this.#divided = { named, free: again?.free ?? [this.#file], joined: again?.joined ?? [] };
         this.#claimed.clear();
       }
@@ -214,8 +215,11 @@ export class FileSubmission {
     for (const { claim, file } of joined) jobs.push({ claim, rows: await rowsIn(file) });
     for (const [job, { source, rows }] of this.#claimed) {
       const claim = claims.get(job);
-      if (claim) jobs.push({ claim, rows: { source, count: rows } });
+      if (claim === undefined) throw this.#freedError(job);
+      jobs.push({ claim, rows: { source, count: rows } });
     }
+    const freed = jobs.find(({ claim }) => !claims.has(claim.job));
+    if (freed) throw this.#freedError(freed.claim.job);
     return {
       file: this.#file,
       jobs,
@@ -223,6 +227,15 @@ export class FileSubmission {
       words: this.words,
       cycle: { name: named.cycle, tenant, ledger: this.#ledger, cycle: opened, entries },
     };
+  }
+
+  /** Returns the error for a job whose rows are free by now, so that results would lack them. */
+  #freedError(job: string): SvcError {
+    return new SvcError('job_failed', `job ${job} has no rows of ${this.#file.name} any more: it failed or was freed`, {
+      hint: 'Submit the file again, which sends these rows in another job:',
+      next: this.words,
+      facts: { job },
+    });
   }
 
   /** The jobs that got rows of the file in this command. */
@@ -241,6 +254,13 @@ export class FileSubmission {
   /** The tenant whose ledger has the rows. */
   get tenant(): string {
     return this.#tenant ?? '';
+  }
+
+  /** The command that goes on with what was sent: the same one, where the file can be read again. */
+  get again(): readonly string[] {
+    if (this.#file.name !== STANDARD_INPUT) return this.words;
+    const { options = [], cycle } = this.#input;
+    return ['au', 'resume', ...(cycle === undefined ? [] : [cycle]), ...options];
   }
 
   /** The command that submits the file again, which resumes it. */
@@ -378,7 +398,8 @@ export class FileSubmission {
     if (client) await this.#ledger.open(tenant);
     if (client) this.#ledger.beforeFirstEntry(() => this.#requireKnownJobs(tenant));
     const newer = async () => (await this.#spareJob()).get();
-    const how = { newer, read, ended: this.#expired };
+    // Another machine with the ledger may have sent the file of a job that this command saw expire.
+    const how = { newer, read, ended: this.#ledger.isShared ? undefined : this.#expired };
     const compared = await this.#ledger.compare(client, { tenant, file, parts: [whole], ...how });
     // From here on, the upload compares the jobs itself.
     this.#ledger.beforeFirstEntry(undefined);

@@ -1,10 +1,11 @@
 import { isSvcError, SvcError } from '../../base/errors.ts';
+import { isHeld } from '../../base/files/lock.ts';
 import type { Context } from '../../cli/app/command.ts';
 import type { Client } from '../../client/api/client.ts';
 import { UnprovenDownload } from '../../client/transfer/download.ts';
 import { fileSource, hashIfReadable } from '../../client/transfer/source.ts';
 import { showJobs } from '../jobs/show-progress.ts';
-import { after } from '../jobs/verdict.ts';
+import { after, holdJob } from '../jobs/verdict.ts';
 import { shownJobError } from '../ledger/claim-errors.ts';
 import type { CommandLedger } from '../ledger/command-ledger.ts';
 import type { ClaimEntry } from '../ledger/entry.ts';
@@ -60,9 +61,8 @@ export async function resultsOfJob(
   const compared = checks.request !== undefined;
   const kept = await ledger.keptResults(tenant, job);
   if (kept !== undefined && (await flawsOf(kept, 'length', checks)).length === 0) return { file: kept, compared };
-  files.make();
-  try {
-    await downloadResults(client, job, files.results, {
+  const downloading = () =>
+    downloadResults(client, job, files.results, {
       ...checks,
       overwrite: true,
       onEvent: showJobs(context),
@@ -70,8 +70,12 @@ export async function resultsOfJob(
       compareRead: (read) => ledger.compareRead(tenant, job, read),
       onAccepted: (accepted) => ledger.enterWanted(tenant, job, accepted),
     });
+  try {
+    await holdJob(context, files, downloading);
     return { file: files.results, compared };
   } catch (error) {
+    // Another process of this machine gets them now.
+    if (isHeld(error)) throw new ContestedJob(job, error.with({ next: again }));
     if (error instanceof NotCompleted) throw new ContestedJob(job, error.with({ next: again }));
     if (error instanceof UnprovenDownload) throw refusedResults(job, error, again);
     throw isSvcError(error, 'job_expired') ? new ContestedJob(job, shownJobError(claim, name, again)) : error;
