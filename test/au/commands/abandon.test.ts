@@ -7,7 +7,7 @@ async function refusal(word: string): Promise<unknown> {
   return errorIn(await svcHere(['--sandbox', 'au', 'abandon', word]))['message'];
 }
 
-it('svc au abandon names the word that is no run, unless it may be a secret', async () => {
+it('svc au abandon names the word that is no job, unless it may be a secret', async () => {
   expect(await refusal('nope')).toBe('no run is named "nope", and no rows of such a job were found in the ledger');
   expect(await refusal('key_7Qz4Xw91')).not.toContain('7Qz4');
 });
@@ -43,27 +43,27 @@ it.each([
   { status: 'failed', isElsewhere: false },
   { status: 'forgotten', isElsewhere: true },
 ])(
-  'svc au abandon frees the rows of a job that is $status once, prints them like a run, and says later that the job holds none',
+  'svc au abandon frees the rows of a job that is $status once, prints them, and says later that the job holds none',
   async ({ status, isElsewhere }) => {
     const desk = await sentDesk();
     if (status === 'forgotten') await forget(desk);
     else desk.said.statuses = [status];
-    if (isElsewhere) rmSync(desk.home.file('.local/state/svc/runs'), { recursive: true });
+    if (isElsewhere) rmSync(desk.home.file('.local/state/svc/jobs'), { recursive: true });
     const abandon = async (): Promise<readonly [row: unknown, stderr: string]> => {
       const { code, stdout, stderr } = await desk.svc(`au abandon ${desk.job} --yes`);
       expect(code, stderr).toBe(0);
       return [JSON.parse(stdout), stderr];
     };
-    const ofJob = { cycle: '2026-12', jobs: [desk.job], job_count: 1 };
+    const ofJob = { job: desk.job, cycle: '2026-12', file: expect.stringContaining('tokens.csv') };
     expect(await abandon()).toEqual([
-      expect.objectContaining({ ...ofJob, status: 'abandoned', progress: 'rows are free' }),
+      expect.objectContaining({ ...ofJob, progress: 'rows are free' }),
       expect.stringContaining(`the rows of job ${desk.job} are free: the next submission`),
     ]);
     expect((await desk.svc('au submit tokens.csv --cycle 2026-12')).code).toBe(0);
     expect(desk.uploads()).toBe(2);
     // Another job has the rows now, so that nothing may be said of them.
     expect(await abandon()).toEqual([
-      expect.objectContaining({ ...ofJob, status: null, progress: 'holds no rows any more' }),
+      expect.objectContaining({ ...ofJob, progress: 'holds no rows any more' }),
       expect.stringContaining(`job ${desk.job} holds no rows any more; nothing was changed`),
     ]);
   },
@@ -72,7 +72,7 @@ it.each([
 it('svc au abandon warns that another machine may be uploading the file of a job that is pending', async () => {
   const desk = await sentDesk();
   desk.said.statuses = ['pending'];
-  rmSync(desk.home.file('.local/state/svc/runs'), { recursive: true });
+  rmSync(desk.home.file('.local/state/svc/jobs'), { recursive: true });
   const { code, stderr } = await desk.svc(`au abandon ${desk.job} --yes`);
   expect(code, stderr).toBe(0);
   expect(stderr).toMatch(/warning: svc of \S+@\S+ may be uploading its file now: make sure that it has ended/);

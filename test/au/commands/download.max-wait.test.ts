@@ -11,9 +11,9 @@ it('R17: svc au download waits as long as the store requests, unless that is lon
     refusals -= 1;
     outgoing.writeHead(503, { 'retry-after': '60' }).end();
   };
-  const { svc, home, clock, runIds, record } = await openQuickDesk({ intercept });
+  const { svc, home, clock, jobs } = await openQuickDesk({ intercept });
   expect(await svc('au submit tokens.csv --wait')).toMatchObject({ code: 0 });
-  const job = record(runIds()[0] ?? '').parts[0]?.job ?? '';
+  const [job = ''] = jobs();
   refusals = 1;
   const refused = await svc(`au download ${job} --out refused.csv --max-wait 10s`);
   expect([refused.code, errorIn(refused)]).toEqual([

@@ -1,8 +1,7 @@
-import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { SentFile } from '../../../src/au/run/sent-file.ts';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
 import { host } from '../../client/transfer/support.ts';
 import { errorIn, rowOf } from '../../support/run-here.ts';
@@ -61,25 +60,9 @@ it('the upload of a file to a job claims no rows while another process works on 
   const machine = await openMachine();
   const { id, tenant_id: tenant } = rowOf(await machine.svc('au create'));
   const place = machine.path(`state/ledger/${String(tenant)}`);
-  const other = new SentFile(place, String(id));
-  const refused = await other.hold(host(), () => machine.svc(`au upload ${String(id)} tokens.csv`));
+  const refused = await machine.files(String(id)).hold(host(), () => machine.svc(`au upload ${String(id)} tokens.csv`));
   expect([refused.code, existsSync(join(place, 'jobs'))], refused.stderr).toEqual([11, false]);
   rowOf(await machine.svc(`au upload ${String(id)} tokens.csv`));
-});
-
-it('R79: the upload of a file to a job sends nothing while a job of this machine with rows that are not known had the same file', async () => {
-  const machine = await openMachine();
-  const { job, run } = rowOf(await machine.svc('au submit tokens.csv'));
-  // Neither a copy of the file nor the ledger is left, so that only the record of the run has the hash of the file.
-  rmSync(machine.path(`state/runs/${String(run)}/run-request.csv`));
-  renameSync(machine.path('work/tokens.csv'), machine.path('work/other.csv'));
-  rmSync(machine.path('state/ledger'), { recursive: true });
-  const refused = await upload(machine, 'other.csv', {}, '--pay-again --new-ledger');
-  expect([refused.code, machine.uploads()], refused.stderr).toEqual([9, 1]);
-  expect(errorIn(refused)).toMatchObject({
-    message: expect.stringContaining(`the rows of job ${String(job)}`),
-    next: `svc au status ${String(job)}`,
-  });
 });
 
 it('R79: the upload of a file to a job sends nothing while the job belongs to another file', async () => {
@@ -100,15 +83,15 @@ it('R79: the upload of a file to a job sends nothing while the job belongs to an
   expect(machine.uploads()).toBe(1);
 });
 
-it('R79: the upload of a file to a job sends nothing while the job belongs to a run', async () => {
+it('R79: the upload of a file to a job sends nothing while the job belongs to a submission', async () => {
   const machine = await openMachine();
   machine.fault = refuseUploads;
   expect((await machine.svc('au submit tokens.csv')).code).not.toBe(0);
   machine.fault = undefined;
-  const [part] = machine.record(`state/runs/${machine.runIds()[0] ?? ''}`).parts;
-  const refused = await machine.svc(`au upload ${part?.job ?? ''} tokens.csv`);
+  const [job = ''] = machine.jobs();
+  const refused = await machine.svc(`au upload ${job} tokens.csv`);
   expect([refused.code, machine.uploads()], refused.stderr).toEqual([6, 0]);
-  expect(errorIn(refused)).toMatchObject({ code: 'conflict', job: part?.job });
+  expect(errorIn(refused)).toMatchObject({ code: 'conflict', job });
   expect((await machine.svc('au submit tokens.csv')).code).toBe(0);
   expect(machine.uploads()).toBe(1);
 });
@@ -137,10 +120,10 @@ it.each([
   machine.fault = refuseUploads;
   expect((await machine.svc(line)).code).not.toBe(0);
   machine.fault = undefined;
+  machine.files(String(id)).record('claiming');
   const kept = readdirSync(machine.path('state/ledger'), { recursive: true, encoding: 'utf8' }).map((name) =>
     machine.path(join('state/ledger', name)),
   );
-  for (const file of kept.filter((name) => name.endsWith(`sent/${String(id)}`))) writeFileSync(file, 'claiming');
   for (const file of kept.filter((name) => name.endsWith('00000001.json')))
     writeFileSync(file, readFileSync(file, 'utf8').replace(`"${hostname()}"`, JSON.stringify(host)));
   const dry = await machine.svc(`${line} --dry-run`);
