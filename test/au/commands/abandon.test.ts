@@ -7,8 +7,8 @@ async function refusal(word: string): Promise<unknown> {
   return errorIn(await svcHere(['--sandbox', 'au', 'abandon', word]))['message'];
 }
 
-it('svc au abandon names the word that is no job, unless it may be a secret', async () => {
-  expect(await refusal('nope')).toBe('no run is named "nope", and no rows of such a job were found in the ledger');
+it('svc au abandon refuses a word that is no job, and does not repeat it, since it may be a secret', async () => {
+  expect(await refusal('nope')).toBe('no rows of such a job were found in the ledger');
   expect(await refusal('key_7Qz4Xw91')).not.toContain('7Qz4');
 });
 
