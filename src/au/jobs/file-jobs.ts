@@ -13,7 +13,7 @@ import { byText, deliveryOf } from '../ledger/claims.ts';
 import type { CommandLedger } from '../ledger/command-ledger.ts';
 import type { ClaimEntry } from '../ledger/entry.ts';
 import type { NamedCycle } from '../ledger/named-cycle.ts';
-import { type RequestFile, STANDARD_INPUT } from '../request/open-request-file.ts';
+import type { RequestFile } from '../request/open-request-file.ts';
 import { actionsOf } from '../results/action-option.ts';
 import { type FileJob, inOrder, rowNumbers } from '../results/file-results.ts';
 import { ContestedJob, type JobResults, pauseAfter, resultsOfJob } from '../results/job-results.ts';
@@ -33,8 +33,8 @@ export interface FileJobs {
   readonly jobs: readonly FileJob[];
   /** Whether the operator named the cycle. */
   readonly isNamed: boolean;
-  /** The command that submits the file again. */
-  readonly words: readonly string[];
+  /** The command that goes on with the jobs. */
+  readonly again: readonly string[];
   readonly cycle: NamedCycle;
 }
 
@@ -247,7 +247,7 @@ export async function describeFile(
   error?: unknown,
 ): Promise<Summary> {
   if (found === undefined) return { title: summaryTitle(status), facts: [] };
-  const { file, jobs, isNamed, cycle, words } = found;
+  const { file, jobs, isNamed, cycle, again } = found;
   const rows = results?.rows ?? file.check.rows;
   const trend = results && (await trendOfFile(found, results, rows));
   const warning = results && dominanceWarning(results.codes, rows, tenantOf(context, cycle));
@@ -268,10 +268,7 @@ export async function describeFile(
     const summary = { title: summaryTitle(status), facts, head: ['job', 'rows', 'status', 'sent by'], rows: lines };
     // After a failure, the service did not confirm in this command that the jobs are pending.
     if (status !== 'pending' || (error !== undefined && !isSvcError(error, 'pending'))) return summary;
-    const next = waitingWords(
-      file.name === STANDARD_INPUT ? ['au', 'resume', isNamed ? cycle.name : (jobs[0]?.claim.job ?? '')] : words,
-    );
-    return { ...summary, commands: [nextCommand([...next], context.globals, context.system)] };
+    return { ...summary, commands: [nextCommand([...waitingWords(again)], context.globals, context.system)] };
   }
   const { updated, warned, errors, unknown, unchanged, codes } = results;
   const counts = { updated, warnings: warned, errors, unknown, unchanged };

@@ -224,7 +224,7 @@ export class FileSubmission {
       file: this.#file,
       jobs,
       isNamed: named.isNamed,
-      words: this.words,
+      again: this.again,
       cycle: { name: named.cycle, tenant, ledger: this.#ledger, cycle: opened, entries },
     };
   }
