@@ -2,7 +2,6 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 import * as z from 'zod/mini';
-import type { ShownStatus } from '../../src/au/run/run-view.ts';
 import type { Outcome } from '../../src/au/jobs/verdict.ts';
 import { type ErrorCode, EXIT_CODES } from '../../src/base/errors.ts';
 import { topicPage } from '../../src/cli/app/topics.ts';
@@ -75,16 +74,9 @@ const KIND_OF_MEMBER: Readonly<Record<string, string>> = {
 };
 
 const TENANT_TYPES: Readonly<Record<TenantType, string>> = { production: '', test: '' };
-const RUN_STATUSES: Readonly<Record<ShownStatus, string>> = {
-  'not sent': '',
-  pending: '',
-  completed: '',
-  failed: '',
-  abandoned: '',
-  unknown: '',
-  damaged: '',
-};
-const RUN_OUTCOMES: Readonly<Record<Exclude<Outcome, ErrorCode>, string>> = { done: '', held: '', unreadable: '' };
+const SUBMISSION_STATUSES = ['pending', 'completed', 'failed', 'unknown', 'already_submitted', 'nothing_new'];
+const CYCLE_STATUSES = ['pending', 'completed', 'not completed', 'not polled'];
+const CYCLE_OUTCOMES: Readonly<Record<Exclude<Outcome, ErrorCode>, string>> = { done: '', held: '' };
 const KEY_TYPES: Readonly<Record<KeyType, string>> = { management: '', private: '' };
 
 function namesOf(kind: string): string[] {
@@ -174,14 +166,15 @@ it('the glossary and the page of exit codes say the same', async () => {
   expect(own.map(({ name, means }) => [name, asClause(means)])).toEqual(byNumber);
 });
 
-it('the glossary explains every permission that a command names, the types of keys and tenants, and every status and outcome of a run', async () => {
+it('the glossary explains every permission that a command names, the types of keys and tenants, and every status of a submission and of a cycle', async () => {
   const needed = (await allCommands()).flatMap(({ command }) => command.permissions ?? []);
   const permissions = new Set(needed.filter((name) => name.includes(':')));
   expect(namesOf('permission')).toEqual(expect.arrayContaining([...permissions]));
   expect(namesOf('tenant type')).toEqual(Object.keys(TENANT_TYPES));
   expect(namesOf('key type')).toEqual(Object.keys(KEY_TYPES));
-  expect(namesOf('run status')).toEqual([...Object.keys(RUN_STATUSES), 'already_submitted', 'nothing_new']);
-  expect(namesOf('outcome of a run')).toEqual(Object.keys(RUN_OUTCOMES));
+  expect(namesOf('submission status')).toEqual(SUBMISSION_STATUSES);
+  expect(namesOf('cycle status')).toEqual(CYCLE_STATUSES);
+  expect(namesOf('outcome of a cycle')).toEqual(Object.keys(CYCLE_OUTCOMES));
   expect(namesOf('merchant id')).toEqual([SANDBOX_MERCHANT_ID]);
 });
 

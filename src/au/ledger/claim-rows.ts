@@ -8,15 +8,13 @@ import type { Ledger, LedgerCycle } from './ledger.ts';
 import { provableFrom } from './proof-of-absence.ts';
 import { type FileRows, type KeysUnder, rowsUnder, sharedRows } from './earlier-keys.ts';
 
-/** The rows of a part, and the job that was created for them. */
+/** Some rows, and the job that was created for them. */
 export interface Claiming {
   readonly job: AccountUpdaterJob;
   readonly cycle: string;
   readonly rows: FileRows;
   /** Returns the keys that the tokens of the rows would have if results had made them. */
   readonly tokens: KeysUnder;
-  /** Tells whether a token stands twice among the rows. */
-  readonly hasTokenTwice: () => Promise<boolean>;
   /** The number of the job among those of the file, in the order of its rows. */
   readonly part: number;
   readonly file: { readonly name: string; readonly sha256: string; readonly rows: number };
@@ -28,7 +26,7 @@ export interface Claiming {
 export class RowsTaken extends SvcError {}
 
 /**
- * Binds the rows of a part to its job, before the first byte is sent. Returns whether this call made the claim. If not, it
+ * Binds rows to their job, before the first byte is sent. Returns whether this call made the claim. If not, it
  * stood already: an earlier attempt made it, or another machine that uploads the same file to the job.
  * @throws RowsTaken if another job has some of the rows, SvcError `pending` if the job has them too, `job_expired` if the
  *   job's own claim has ended, `conflict` if the job has another file or is of another cycle
@@ -44,12 +42,6 @@ export async function claimRows(ledger: Ledger, claiming: Claiming): Promise<boo
     await requireOnlyClaim(cycle, claiming, claimed);
     return false;
   }
-  // Earlier builds planned such parts. They are divided once more.
-  if (await claiming.hasTokenTwice())
-    throw new RowsTaken('conflict', `a token stands twice among the rows for job ${job.id}; nothing was sent`, {
-      hint: 'Run the same command again: it sends the rows of a token in several jobs.',
-      retryable: true,
-    });
   if (!(await ledger.mark(job.id, claiming.cycle))) throw boundJob(job.id);
   const times = { created_at: serviceTime(job, job.created_at), expires_at: serviceTime(job, job.expires_at) };
   const body = claimBody(claiming, await cycle.createRowSet(rows.rows), times);

@@ -40,12 +40,11 @@ import { isSamePlace, openCopies, openLedgerStore, openOwnLedgers, openSharedSto
 import { PlannedObjects } from './planned-objects.ts';
 import { doneOf, lossSince, type Reading, readingOf, readText } from './reading.ts';
 import { readRows, type RequestRows, tokensOf } from './request-rows.ts';
-import { repeatsToken } from '../request/tokens-once.ts';
 import { RowSet } from './row-set.ts';
 import { settleClaims, type SettleOptions } from './settle-claims.ts';
 import type { UsedLedger } from './used-ledger.ts';
 
-/** The rows of one job: those of a part, or those of a whole file. */
+/** The rows of one job, or those of a whole file. */
 interface JobRows {
   /** The SHA-256 of the file with the rows. */
   readonly sha256: string;
@@ -252,7 +251,7 @@ export class CommandLedger {
     if (cycle === undefined) throw boundJob(job.id);
     const rows = await this.#rowsOf(ledger, { sha256, source });
     const tokens = (salt: string): Promise<RowSet> => tokensOf(salt, source);
-    const claiming = { job, part, file, bytes, sha256, rows, tokens, hasTokenTwice: async () => false };
+    const claiming = { job, part, file, bytes, sha256, rows, tokens };
     await claimRows(ledger, { ...claiming, cycle: cycle.name });
   }
 
@@ -625,11 +624,7 @@ export class CommandLedger {
   async #claim(
     ledger: Ledger,
     cycle: string,
-    {
-      source,
-      sha256,
-      ...claiming
-    }: Omit<Parameters<typeof claimRows>[1], 'rows' | 'tokens' | 'hasTokenTwice' | 'cycle'> & JobRows,
+    { source, sha256, ...claiming }: Omit<Parameters<typeof claimRows>[1], 'rows' | 'tokens' | 'cycle'> & JobRows,
     client: Client,
     read: ((claim: ClaimEntry) => Promise<void>) | undefined,
   ): Promise<boolean> {
@@ -638,10 +633,8 @@ export class CommandLedger {
       await before.catch(() => undefined);
       if (read) await this.#readBefore(client, ledger.cycle(cycle), claiming.job.id, read);
       const rows = await this.#rowsOf(ledger, { sha256, source });
-      const { isMixed } = await this.#readRows(ledger.salt, { sha256, source });
       const tokens = (salt: string): Promise<RowSet> => tokensOf(salt, source);
-      const hasTokenTwice = async (): Promise<boolean> => isMixed && repeatsToken(source);
-      return claimRows(ledger, { ...claiming, cycle, sha256, rows, tokens, hasTokenTwice });
+      return claimRows(ledger, { ...claiming, cycle, sha256, rows, tokens });
     })();
     this.#last = claimed;
     return claimed;

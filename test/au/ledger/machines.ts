@@ -80,8 +80,6 @@ export async function claimOf(
     cycle: '2026-12',
     rows: await fileRows(ledger, source),
     tokens: (salt) => tokensOf(salt, source),
-    hasTokenTwice: async () => false,
-    run: 'run-1',
     part: 1,
     file: { name: 'tokens.csv', sha256, rows: tokens.length },
     bytes: Buffer.byteLength(source.text),

@@ -1,5 +1,5 @@
-import { expect, it, vi } from 'vitest';
-import { claimAgain, claimRows } from '../../../src/au/ledger/claim-rows.ts';
+import { expect, it } from 'vitest';
+import { claimRows } from '../../../src/au/ledger/claim-rows.ts';
 import { endClaim } from '../../../src/au/ledger/end-claim.ts';
 import type { ClaimEntry } from '../../../src/au/ledger/entry.ts';
 import { Ledger } from '../../../src/au/ledger/ledger.ts';
@@ -35,7 +35,7 @@ it('a machine that begins to share its ledger copies the claims that stand, with
   expect(await machines.entries()).toEqual(['claim job-2', 'done job-2', 'claim job-3']);
   expect(await machines.entries('2027-01')).toEqual(['claim job-4']);
   const [copy] = await ledger.cycle('2026-12').read();
-  expect(copy).toMatchObject({ keys: 2, rows: 1, run: 'run-1' });
+  expect(copy).toMatchObject({ keys: 2, rows: 1, file: { name: 'tokens.csv' } });
   const { row_set: set } = copy as ClaimEntry;
   expect(await ledger.cycle('2026-12').rowSet(set ?? '')).toEqual(await rowsOf(ledger.salt, fileOf(['b'])));
   for (const job of ['job-2', 'job-3', 'job-4']) expect([job, await ledger.isMarked(job)]).toEqual([job, true]);
@@ -51,26 +51,6 @@ it('of the claims without rows in a shared ledger, a machine takes only those th
   await ledger.mark(id, '2026-12');
   const entered = await enteredWithoutRows(own.ledger.cycle('2026-12'), ledger);
   expect(entered.map(({ job }) => job)).toEqual([id]);
-});
-
-it('R58: a claim that a process makes again while its machine begins to share the ledger is entered too', async () => {
-  const machines = new Machines();
-  const objects = new MemoryObjects();
-  const own = await openOwn(machines, objects);
-  const [first, again] = [await claim(own, ['a']), await claim(own, ['b'])];
-  const release = { kind: 'release', job: again.id, why: 'gone', proof: '' } as const;
-  await endClaim(own.ledger.cycle('2026-12'), again.id, release);
-  const { ledger } = await machines.open('runner-7');
-  // The other process of the machine has learned meanwhile that the job has its file.
-  const atWork = await openOwn(machines, objects);
-  const claiming = await claimOf(atWork, again, ['b']);
-  let isClaimed = false;
-  vi.spyOn(ledger, 'mark').mockImplementationOnce(async () => {
-    await claimAgain(atWork.ledger, { ...claiming, job: { id: again.id, created_at: again.created_at ?? '' } });
-    return (isClaimed = true);
-  });
-  await copyClaims(own.ledger, ledger);
-  expect([isClaimed, await machines.entries()]).toEqual([true, [`claim ${first.id}`, `claim ${again.id}`]]);
 });
 
 it('R85: a machine that begins to share its ledger copies results that were read with the tokens that they made, delivered or not', async () => {

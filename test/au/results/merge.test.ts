@@ -21,7 +21,7 @@ async function merged(...parts: readonly string[]): Promise<string> {
     writeFileSync(file, text);
     return file;
   });
-  await mergeResults(files, target, { overwrite: true, mark: 'run-1' });
+  await mergeResults(files, target, { overwrite: true });
   return readFileSync(target, 'utf8');
 }
 
@@ -100,26 +100,12 @@ describe('joining the results of parts', () => {
   it('R44: the merge of results is whole or absent, for its owner alone, and replaces nothing unasked', async () => {
     const part = join(directory, 'part.csv');
     writeFileSync(part, `${HEADER}\n${row('a', 'UPD_PAN')}\n`);
-    await mergeResults([part], target, { overwrite: false, mark: 'run-1' });
+    await mergeResults([part], target, { overwrite: false });
     expect(statSync(target).mode & 0o777).toBe(0o600);
-    await expect(mergeResults([part], target, { overwrite: false, mark: 'run-1' })).rejects.toMatchObject({
-      code: 'usage',
-    });
-    const gone = mergeResults([part, join(directory, 'gone.csv')], target, { overwrite: true, mark: 'run-1' });
+    await expect(mergeResults([part], target, { overwrite: false })).rejects.toMatchObject({ code: 'usage' });
+    const gone = mergeResults([part, join(directory, 'gone.csv')], target, { overwrite: true });
     await expect(gone).rejects.toMatchObject({ code: 'local' });
     expect(readFileSync(target, 'utf8')).toContain('UPD_PAN');
     expect(readdirSync(directory).filter((name) => name.endsWith('.tmp'))).toEqual([]);
-  });
-
-  it('the merge of results notes what will be there before it is there', async () => {
-    const part = join(directory, 'part.csv');
-    writeFileSync(part, `${HEADER}\n`);
-    let early: string[] = [];
-    const result = await mergeResults([part], target, {
-      overwrite: false,
-      mark: 'run-1',
-      onWhole: ({ sha256 }) => (early = [sha256, ...readdirSync(directory).filter((name) => name === 'out.csv')]),
-    });
-    expect(early).toEqual([result.sha256]);
   });
 });

@@ -5,7 +5,6 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { runWord } from '../../../src/au/run/run-word.ts';
 import { cursor, textToSend } from '../../../src/cli/app/value-parsers.ts';
 import { PUBLISHED_TEST_CARDS } from '../../support/card-numbers.ts';
 import { errorIn, svcHere } from '../../support/run-here.ts';
@@ -14,7 +13,7 @@ import { allCommands } from '../../support/tree.ts';
 const CARD = '4111111111111111';
 
 /** What the syntax of a parameter calls an id, a cursor or a cycle. */
-const NAMES_SOMETHING = /<(?:\w+-)?id>|<tenant id>|[<[|](?:job|run|session|cycle|cursor)\b/;
+const NAMES_SOMETHING = /<(?:\w+-)?id>|<tenant id>|[<[|](?:job|session|cycle|cursor)\b/;
 
 // The command 3ds create looks at the body that it makes.
 const naming = (await allCommands())
@@ -64,7 +63,7 @@ describe('a card number typed as an id', () => {
 
   it.each(PUBLISHED_TEST_CARDS)('R40: the card number %s is refused as an id, also with separators', (card) => {
     for (const typed of [card, card.replaceAll(/(\d{4})/g, '$1 ').trim(), `x-${card}`])
-      for (const parse of [textToSend, cursor, runWord])
+      for (const parse of [textToSend, cursor])
         expect(() => parse(typed), typed).toThrowError(expect.objectContaining({ code: 'refused_input' }));
   });
 
@@ -75,18 +74,9 @@ describe('a card number typed as an id', () => {
     '4111111111111111abcdef0011223344',
     '3f2c1b5e',
     '2026-12',
-    'run-20260131-0a1b2c3d-4e5f',
-    '/home/a/.local/state/svc/runs/run-20260131-0a1b2c3d-4e5f',
     '+/+/bG9nczoxMjM0NTY3ODkwMTIzNDU2',
   ])('the id %s is no card number', (id) => {
-    expect([textToSend(id), cursor(id), runWord(id)]).toEqual([id, id, id]);
-  });
-
-  it('the id of a run is no card number, although its date and digits may look like one', () => {
-    const id = 'run-20260130-56930902-5904';
-    expect(() => textToSend(id)).toThrowError(expect.objectContaining({ code: 'refused_input' }));
-    expect(runWord(`runs/${id}`)).toBe(`runs/${id}`);
-    expect(() => runWord(`${id}/${CARD}`)).toThrowError(expect.objectContaining({ code: 'refused_input' }));
+    expect([textToSend(id), cursor(id)]).toEqual([id, id]);
   });
 
   it('the numbers of a cursor may look like a card number when they are taken together', () => {
