@@ -9,6 +9,7 @@ import type { ClaimEntry } from '../ledger/entry.ts';
 import { isFileCycle } from '../ledger/file-cycle.ts';
 import type { NamedCycle } from '../ledger/named-cycle.ts';
 import { ContestedJob, pauseAfter, resultsOfJob } from '../results/job-results.ts';
+import { LATE_MS } from '../results/download.ts';
 import { deliverResults, type Destination, type ResultsFile } from '../results/merge.ts';
 import { enterDelivery, withoutResults } from './file-jobs.ts';
 import { type ClaimedCycle, pollClaims, type PolledClaims } from './poll-claims.ts';
@@ -150,7 +151,7 @@ async function writeResults(context: Context, client: Client, cycle: ClaimedCycl
   const files: string[] = [];
   let compared = true;
   for (const claim of cycle.claims) {
-    const results = await resultsOfJob(context, client, cycle, claim, { again: waitingWords(again) });
+    const results = await resultsOfJob(context, client, cycle, claim, { again: waitingWords(again), lateMs: LATE_MS });
     files.push(results.file);
     compared &&= results.compared;
   }

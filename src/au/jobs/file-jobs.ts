@@ -15,6 +15,7 @@ import type { ClaimEntry } from '../ledger/entry.ts';
 import type { NamedCycle } from '../ledger/named-cycle.ts';
 import type { RequestFile } from '../request/open-request-file.ts';
 import { actionsOf } from '../results/action-option.ts';
+import { LATE_MS } from '../results/download.ts';
 import { type FileJob, inOrder, rowNumbers } from '../results/file-results.ts';
 import { ContestedJob, type JobResults, pauseAfter, resultsOfJob } from '../results/job-results.ts';
 import { deliverResults, type Destination, type ResultsFile } from '../results/merge.ts';
@@ -97,7 +98,7 @@ export async function deliverFile(
     const missing = await withoutResults(ledger, tenant, forgotten);
     if (missing.length > 0) throw missingResultsError(name, missing);
     try {
-      return await resumable(again, { file: found.file.name }, writeFile(context, client, found, to, again));
+      return await resumable(again, { file: found.file.name }, writeFile(context, client, found, to, { wait, again }));
     } catch (error) {
       if (!(error instanceof ContestedJob) || !wait) throw error;
       contested.add(error.job);
@@ -122,12 +123,14 @@ async function writeFile(
   client: Client,
   found: FileJobs,
   to: Destination,
-  again: readonly string[],
+  { wait, again }: { readonly wait: boolean; readonly again: readonly string[] },
 ): Promise<FileResults> {
   const { file, cycle } = found;
   const jobs: (FileJob & JobResults)[] = [];
-  for (const job of inOrder(found.jobs))
-    jobs.push({ ...job, ...(await resultsOfJob(context, client, cycle, job.claim, { rows: job.rows, again })) });
+  for (const job of inOrder(found.jobs)) {
+    const how = { rows: job.rows, again, lateMs: wait ? LATE_MS : 0 };
+    jobs.push({ ...job, ...(await resultsOfJob(context, client, cycle, job.claim, how)) });
+  }
   const numbers = await rowNumbers(file, jobs);
   const results = await deliverResults(
     context,

@@ -9,7 +9,7 @@ import { after, holdJob } from '../jobs/verdict.ts';
 import { shownJobError } from '../ledger/claim-errors.ts';
 import type { CommandLedger } from '../ledger/command-ledger.ts';
 import type { ClaimEntry } from '../ledger/entry.ts';
-import { downloadResults, flawsOf, LATE_MS, NotCompleted, type ResultsChecks } from './download.ts';
+import { downloadResults, flawsOf, NotCompleted, type ResultsChecks } from './download.ts';
 import type { Rereadable } from './reconcile.ts';
 import { PartRows } from './rows-of-request.ts';
 
@@ -45,7 +45,8 @@ export class ContestedJob extends SvcError {
 
 /**
  * Gets the results of a completed job: those that this machine keeps, or else they are downloaded, proven, entered into the
- * ledger and kept. `rows` are those of the job that the caller has. `again` is the command that goes on later.
+ * ledger and kept. `rows` are those of the job that the caller has. `again` is the command that goes on later. `lateMs` is how
+ * long to wait for results that the store does not have yet.
  * @throws ContestedJob if the service does not show the job as completed now
  */
 export async function resultsOfJob(
@@ -53,7 +54,11 @@ export async function resultsOfJob(
   client: Client,
   { name, tenant, ledger }: OfCycle,
   claim: ClaimEntry,
-  { rows, again }: { readonly rows?: RowsOfJob | undefined; readonly again: readonly string[] },
+  {
+    rows,
+    again,
+    lateMs,
+  }: { readonly rows?: RowsOfJob | undefined; readonly again: readonly string[]; readonly lateMs: number },
 ): Promise<JobResults> {
   const { job } = claim;
   const files = ledger.jobFiles(job);
@@ -66,7 +71,7 @@ export async function resultsOfJob(
       ...checks,
       overwrite: true,
       onEvent: showJobs(context),
-      lateMs: LATE_MS,
+      lateMs,
       compareRead: (read) => ledger.compareRead(tenant, job, read),
       onAccepted: (accepted) => ledger.enterWanted(tenant, job, accepted),
     });

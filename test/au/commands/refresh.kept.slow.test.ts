@@ -75,16 +75,19 @@ describe('the new tokens of a cycle', () => {
     ['other tokens', [LATER, `rec5,${C},05/28,M2`]],
     ['fewer merchants of a token', [LATER, MORE, BOTH[0] ?? '']],
     ['another merchant of a token', [LATER, `rec5,${A},05/28,M3`, BOTH[1] ?? '']],
-  ])('the new tokens of a cycle stay the same after its runs were pruned, with an export of %s', async (_, second) => {
-    const { file, add, again, prune, replaced } = await openKept();
-    await add([...BOTH, MORE]);
-    await add(second);
-    const written = readFileSync(file('todo/replace.csv'), 'utf8');
-    expect(replaced().map(([rec]) => rec)).toEqual(expect.arrayContaining(['rec1', 'rec2', 'rec3', 'rec4']));
-    await prune();
-    expect(await again()).not.toContain('no kept columns');
-    expect(readFileSync(file('todo/replace.csv'), 'utf8')).toBe(written);
-  });
+  ])(
+    'the new tokens of a cycle stay the same after the files of its jobs were pruned, with an export of %s',
+    async (_, second) => {
+      const { file, add, again, prune, replaced } = await openKept();
+      await add([...BOTH, MORE]);
+      await add(second);
+      const written = readFileSync(file('todo/replace.csv'), 'utf8');
+      expect(replaced().map(([rec]) => rec)).toEqual(expect.arrayContaining(['rec1', 'rec2', 'rec3', 'rec4']));
+      await prune();
+      expect(await again()).not.toContain('no kept columns');
+      expect(readFileSync(file('todo/replace.csv'), 'utf8')).toBe(written);
+    },
+  );
 });
 
 /** Another machine that shares the ledger, in its own directory, and an export with the merchants of a token in another order. */
@@ -104,7 +107,7 @@ describe("the new tokens of another machine's job", () => {
     ]);
     // Files that are written stay as they are.
     await again('desktop', ['--out-dir', 'own']);
-    // Machines without the runs of earlier requests get their results again.
+    // Machines without the jobs of earlier requests get their results again.
     await add([LATER], OWN, 'tablet');
     await add([`rec9,${E},05/28,M1`], OWN, 'phone');
     expect(new Set(replaced('own/2026-12').map(([rec]) => rec))).toEqual(new Set(['', 'rec3', 'rec4', 'rec9']));

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
 import { refuseWith } from '../support.ts';
@@ -13,7 +13,7 @@ it.each([
   ['404 from the store', 5],
   ['503 from the store', 8],
 ] as const)(
-  'R43: svc au refresh --no-wait of a finished run whose kept results are gone ends at once after a %s',
+  'R43: svc au refresh --no-wait of a completed job whose kept results are gone ends at once after a %s',
   async (trouble, exitCode) => {
     let isTroubled = false;
     const desk = await openQuickDesk({
@@ -30,11 +30,8 @@ it.each([
     writeFileSync(desk.home.file('export.csv'), exampleRequestFile());
     const begun = await desk.svc(REFRESH);
     expect(begun.code, begun.stderr).toBe(0);
-    const [run = ''] = desk.runIds();
-    const directory = desk.home.file(`.local/state/svc/runs/${run}`);
-    const kept = readdirSync(directory).filter((name) => /^results.*\.csv$/.test(name));
-    expect(kept).not.toEqual([]);
-    for (const name of kept) rmSync(`${directory}/${name}`);
+    const [job = ''] = desk.jobs();
+    rmSync(desk.files(job).results);
     isTroubled = true;
     const began = desk.clock.now();
     const { code, stderr } = await desk.svc(`${REFRESH} --no-wait`);

@@ -154,30 +154,17 @@ describe('a request of a cycle that goes no further', () => {
     writeFileSync(desk.home.file('export.csv'), exportOf(ROWS, MORE));
     expect(await refresh('--add', '--fail-on', 'err=100%')).toMatchObject({ code: 0 });
     const written = JSON.parse(readFileSync(record, 'utf8')) as { requests: Record<string, unknown>[] };
-    const { run, report_of: _, ...prepared } = written.requests[1] ?? {};
+    const { submitted, report_of: _, ...prepared } = written.requests[1] ?? {};
     const requests = [written.requests[0], { ...prepared, request_sha256: 'of a wrong export' }];
     writeFileSync(record, JSON.stringify({ ...written, requests }));
-    expect(run).toEqual(expect.any(String));
+    expect(submitted).toBe(true);
     writeFileSync(desk.home.file('export.csv'), exportOf(ROWS, MORE, MORE.replace('0b1c', '1b1c')));
     const told = await refresh(...ENOUGH);
     expect([told.code, rowOf(told)['request']], told.stderr).toEqual([0, `${CYCLE}/request.csv`]);
     expect(desk.uploads()).toBe(2);
   });
 
-  it('a request of a cycle that was abandoned does not keep the cycle open', async () => {
-    const { desk, refresh } = await openRefresh({ processingMs: 60_000 });
-    expect(await refresh('--no-wait')).toMatchObject({ code: 11 });
-    const [run = ''] = desk.runIds();
-    expect(await desk.svc(`au abandon ${run} --yes`)).toMatchObject({ code: 0 });
-    writeFileSync(desk.home.file('export.csv'), exportOf(ROWS, MORE));
-    await desk.clock.advance(120_000);
-    const done = await refresh('--add', '--fail-on', 'err=100%');
-    expect(done.code, done.stderr).toBe(0);
-    expect(done.stderr).not.toContain('so far');
-    expect(await desk.svc('au refresh')).toMatchObject({ code: 2 });
-  });
-
-  it('a request of a cycle whose results.csv was moved gets it back from its run, byte for byte', async () => {
+  it('a request of a cycle whose results.csv was moved gets it back from its job, byte for byte', async () => {
     const { desk, refresh, read } = await openRefresh();
     expect(await refresh(...ENOUGH)).toMatchObject({ code: 0 });
     const results = read('results.csv');
@@ -194,15 +181,13 @@ function tokensIn(text: string): string[] {
 }
 
 describe('the files of a whole cycle', () => {
-  it('the files of a whole cycle have each token of two requests once, and each run keeps its own results', async () => {
+  it('the files of a whole cycle have each token of two requests once, and each job keeps its own results', async () => {
     const { desk, refresh, read } = await openRefresh();
     writeFileSync(desk.home.file('export.csv'), exportOf(ROWS.slice(0, 20)));
     expect(await refresh(...ENOUGH)).toMatchObject({ code: 0 });
-    const [first = ''] = desk.runIds();
-    const own = readFileSync(desk.home.file(`.local/state/svc/runs/${first}/results.csv`), 'utf8');
+    const [first = ''] = desk.jobs();
+    const own = readFileSync(desk.files(first).results, 'utf8');
     expect(read('results.csv')).toBe(own);
-    expect(await desk.svc(`au report ${CYCLE}/results.csv --html alone.html`)).toMatchObject({ code: 0 });
-    expect(readFileSync(desk.home.file('alone.html'), 'utf8')).toContain(`Run ${first}`);
     writeFileSync(desk.home.file('export.csv'), exportOf(ROWS.slice(10), MORE));
     const both = await refresh('--add', ...ENOUGH);
     expect(both.code, both.stderr).toBe(0);
@@ -219,24 +204,10 @@ describe('the files of a whole cycle', () => {
     expect(unchanged).toBe(ROWS.length + 1 - tokens.length);
     expect(issued).toBe(tableOf(read('results.csv')).filter(({ new_token: token }) => token !== '').length);
     expect(read('report.html')).toContain(`2 requests (request.csv, request-2.csv): ${ROWS.length + 1} requested = `);
-    expect(read('report.html')).not.toMatch(/Run run-/);
     for (const name of ['results.csv', 'report.html'])
       expect(statSync(desk.home.file(join(CYCLE, name))).mode & 0o777, name).toBe(0o600);
     expect(filesIn(desk).filter((name) => name.includes('-2'))).toEqual(['request-2.csv']);
-    expect(readFileSync(desk.home.file(`.local/state/svc/runs/${first}/results.csv`), 'utf8')).toBe(own);
-  });
-
-  it('the files of a whole cycle have all results where the copy of a request that its run keeps is damaged', async () => {
-    const { desk, refresh, read } = await openRefresh();
-    writeFileSync(desk.home.file('export.csv'), exportOf(ROWS.slice(0, 20)));
-    expect(await refresh(...ENOUGH)).toMatchObject({ code: 0 });
-    const before = tokensIn(read('results.csv'));
-    const [run = ''] = desk.runIds();
-    writeFileSync(desk.home.file(`.local/state/svc/runs/${run}/run-request.csv`), 'damaged');
-    writeFileSync(desk.home.file('export.csv'), exportOf(ROWS.slice(20), MORE));
-    const both = await refresh('--add', ...ENOUGH);
-    expect([both.code, rowOf(both)['rows']], both.stderr).toEqual([0, ROWS.length + 1]);
-    expect(tokensIn(read('results.csv'))).toEqual(expect.arrayContaining(before));
+    expect(readFileSync(desk.files(first).results, 'utf8')).toBe(own);
   });
 
   it('the files of a whole cycle have the results of a token for each merchant, also from two requests', async () => {
@@ -332,11 +303,11 @@ describe('the files of a whole cycle', () => {
     });
     writeFileSync(desk.home.file('export.csv'), exportOf(ROWS.slice(0, 20)));
     expect(await refresh('--no-wait', ...ENOUGH)).toMatchObject({ code: 11 });
-    const [first = ''] = desk.runIds();
+    const [first = ''] = desk.jobs();
     writeFileSync(desk.home.file('export.csv'), exportOf(ROWS.slice(20)));
     const pending = await refresh('--add', '--no-wait', ...ENOUGH);
     expect(desk.uploads(), pending.stderr).toBe(2);
-    unreadable = desk.record(first).parts[0]?.job ?? '';
+    unreadable = first;
     await desk.clock.advance(120_000);
     const unknown = await refresh('--add', '--no-wait', ...ENOUGH);
     expect([unknown.code, rowOf(unknown)['results']], unknown.stderr).toEqual([4, null]);
@@ -414,34 +385,32 @@ describe('the new tokens of a cycle that a command behind && applies', () => {
 
 describe('the directory of all cycles', () => {
   it('the directory of all cycles belongs to a tenant, and nothing of another one is sent from it', async () => {
-    const { desk, refresh } = await openRefresh();
+    const { desk, refresh } = await openRefresh({ tenants: ['test', 'test'] });
     expect(await refresh(...ENOUGH)).toMatchObject({ code: 0 });
-    const file = desk.home.file('refresh/tenant.json');
-    const { tenant } = JSON.parse(readFileSync(file, 'utf8')) as { readonly tenant: string };
-    expect(tenant).toBe(desk.record(desk.runIds()[0] ?? '').tenant_id);
-    writeFileSync(file, JSON.stringify({ version: 1, tenant: 'another' }));
+    const [ours, theirs] = desk.sandbox.tenants;
+    const file = readFileSync(desk.home.file('refresh/tenant.json'), 'utf8');
+    expect(JSON.parse(file)).toMatchObject({ tenant: ours?.id });
     writeFileSync(desk.home.file('export.csv'), exportOf(ROWS, MORE));
-    const refused = await refresh(...ENOUGH);
-    expect([refused.code, desk.uploads(), desk.runIds().length], refused.stderr).toEqual([3, 1, 1]);
-    expect(errorIn(refused)['alternatives']).toEqual([
-      expect.stringContaining(`--out-dir refresh-${tenant.slice(0, 8)}`),
-    ]);
-    const planned = await refresh('--add', '--dry-run');
-    expect([planned.code, desk.uploads()], planned.stderr).toEqual([3, 1]);
-    const words = ['au', 'refresh', 'export.csv', '--cycle', '2027-01', '--map', 'token=Card Ref', '--pay-again'];
-    const begun = errorIn(await desk.svc(words));
-    expect(begun).toMatchObject({
-      next: 'svc profile list',
-      alternatives: [expect.stringContaining(`--out-dir refresh-${tenant.slice(0, 8)}`)],
-    });
-    expect(String(begun['alternatives']).match(/--pay-again/g)).toHaveLength(1);
+    const own = `--out-dir refresh-${theirs?.id.slice(0, 8)}`;
+    for (const words of [
+      ['2026-12', '--add'],
+      ['2026-12', '--add', '--dry-run'],
+      ['2027-01', '--pay-again'],
+    ]) {
+      const line = ['au', 'refresh', 'export.csv', '--map', 'token=Card Ref', '--cycle', ...words];
+      const refused = await desk.svc(line, { SVC_PRIVATE_API_KEY: theirs?.private_key ?? '' });
+      expect([refused.code, desk.uploads(), desk.jobs().length], refused.stderr).toEqual([3, 1, 1]);
+      expect(errorIn(refused)).toMatchObject({ alternatives: [expect.stringContaining(own)] });
+      expect(String(errorIn(refused)['alternatives']).match(/--pay-again/g) ?? []).toHaveLength(
+        words.includes('--pay-again') ? 1 : 0,
+      );
+    }
   });
 
   it.each([
     ['tenant.json', 'a file of svc'],
     ['Exclusions.csv', 'a file of svc'],
     ['.exclusions.csv.lock', 'a file of svc'],
-    ['run-2026-12', 'the id of a run'],
     ['a0b1c2d3-0000-4000-8000-00000000000c', 'the id of a job'],
   ])('svc au refresh makes no directory for a cycle with the name %s, which is that of %s', async (name, what) => {
     const { desk, refresh } = await openRefresh();
@@ -500,7 +469,7 @@ describe('svc au refresh', () => {
       cycle: '2026-12',
       status: 'completed',
       rows: ROWS.length,
-      run: desk.runIds()[0],
+      jobs: desk.jobs(),
       request: `${CYCLE}/request.csv`,
       results: `${CYCLE}/results.csv`,
       report: `${CYCLE}/report.html`,
@@ -508,7 +477,7 @@ describe('svc au refresh', () => {
       exclusions: 'refresh/exclusions.csv',
     });
     expect(Object.keys(rowOf(done)).slice(0, 8)).toEqual(
-      'cycle status rows dropped new_rows run request results'.split(' '),
+      'cycle status rows dropped new_rows jobs request results'.split(' '),
     );
     expect(read('request.csv').split('\n').slice(1)).toEqual([...ROWS, '']);
     const files = [
@@ -529,7 +498,7 @@ describe('svc au refresh', () => {
     // The page is passed on, so that it names no directory of this machine.
     expect(page).not.toContain(desk.home.path);
     const commands = commandsOf(done);
-    expect(commands.map((line) => line.split(' ')[1])).toEqual(['prepare', 'submit', 'resume', 'report', 'next']);
+    expect(commands.map((line) => line.split(' ')[1])).toEqual(['prepare', 'submit', 'submit', 'report', 'next']);
     // The command of a step does the same by itself.
     const next = read('next.csv');
     rmSync(desk.home.file(`${CYCLE}/next.csv`));
@@ -730,7 +699,7 @@ describe('svc au refresh', () => {
     expect([read('results.csv'), desk.uploads()]).toEqual([results, 2]);
   });
 
-  it('svc au refresh makes the request again whose run is on another machine, where the export still gives the same file', async () => {
+  it('svc au refresh makes the request again that another machine sent, where the export still gives the same file', async () => {
     const { desk, read } = await openRefresh({ processingMs: 60_000 });
     mkdirSync(desk.home.file('ledger'));
     const refreshOn = (machine: string) =>
@@ -779,38 +748,24 @@ describe('svc au refresh', () => {
     expect([read('results.csv'), desk.uploads()]).toEqual([results, 2]);
   });
 
-  it('svc au refresh leaves an earlier request of the cycle alone once its run was abandoned', async () => {
-    const { desk, refresh } = await openRefresh({ processingMs: 60_000 });
-    expect(await refresh('--no-wait')).toMatchObject({ code: 11 });
-    const [run = ''] = desk.runIds();
-    expect(await desk.svc(`au abandon ${run} --yes`)).toMatchObject({ code: 0 });
-    writeFileSync(desk.home.file('export.csv'), exportOf(ROWS, MORE));
-    await desk.clock.advance(120_000);
-    const done = await refresh('--add', '--fail-on', 'err=100%');
+  it('svc au refresh sends rows again whose job the operator abandoned, in another job', async () => {
+    let isCut = true;
+    const { desk, refresh } = await openRefresh({
+      intercept: (incoming, _outgoing, proceed) =>
+        isCut && incoming.method === 'PUT' ? incoming.destroy() : proceed(),
+    });
+    expect(await refresh('--no-wait')).not.toMatchObject({ code: 0 });
+    isCut = false;
+    const [lost = ''] = desk.jobs();
+    expect(await desk.svc(`au abandon ${lost} --yes`)).toMatchObject({ code: 0 });
+    const done = await refresh(...ENOUGH);
     expect(done.code, done.stderr).toBe(0);
-    expect(rowOf(done)).toMatchObject({ rows: ROWS.length + 1, request: `${CYCLE}/request-2.csv` });
-    expect(desk.received().map((file) => file.trimEnd().split('\n').length - 1)).toEqual([ROWS.length, 1]);
-    expect(desk.record(run).results).toBeUndefined();
+    expect([desk.uploads(), rowOf(done)['rows'], rowOf(done)['jobs']]).toEqual([
+      1,
+      ROWS.length,
+      desk.jobs().filter((job) => job !== lost),
+    ]);
   });
-
-  it.each(['au refresh', 'au refresh --cycle 2026-12'])(
-    'svc %s writes the results of the cycle after its newest run was abandoned',
-    async (line) => {
-      const { desk, refresh, read } = await openRefresh({ processingMs: 60_000 });
-      expect(await refresh('--no-wait', ...ENOUGH)).toMatchObject({ code: 11 });
-      const [first] = desk.runIds();
-      writeFileSync(desk.home.file('export.csv'), exportOf(ROWS, MORE));
-      expect(await refresh('--add', '--no-wait', ...ENOUGH)).toMatchObject({ code: 11 });
-      const newest = desk.runIds().find((run) => run !== first) ?? '';
-      expect(await desk.svc(`au abandon ${newest} --yes`)).toMatchObject({ code: 0 });
-      await desk.clock.advance(120_000);
-      const done = await desk.svc([...line.split(' '), ...ENOUGH]);
-      expect(done.code, done.stderr).toBe(0);
-      expect(rowOf(done)).toMatchObject({ rows: ROWS.length, status: 'completed', request: `${CYCLE}/request.csv` });
-      expect(read('results.csv')).not.toContain(MORE.split(';')[0]);
-      expect(desk.uploads()).toBe(2);
-    },
-  );
 
   it('svc au refresh prepares the request again that was deleted before it was sent', async () => {
     let mayCreate = false;
@@ -890,7 +845,7 @@ describe('svc au refresh', () => {
     expect(await refresh('--fail-on', 'err=100%')).toMatchObject({ code: 0 });
   });
 
-  it('svc au refresh leaves out rows of a run that it did not begin, and writes their results too', async () => {
+  it('svc au refresh leaves out rows of a job that it did not create, and writes their results too', async () => {
     const { desk, refresh } = await openRefresh();
     writeFileSync(desk.home.file('few.csv'), exampleRequestFile().split('\n').slice(0, 4).join('\n'));
     expect(await desk.svc('au submit few.csv --cycle 2026-12')).toMatchObject({ code: 0 });
@@ -918,14 +873,13 @@ describe('svc au refresh', () => {
     ['of a pending request', '--no-wait'],
     ['with --dry-run', '--dry-run'],
   ])(
-    'R74: svc au refresh ends with 9 and changes nothing where the state directory lacks the run that refresh.json names (%s)',
+    'R74: svc au refresh ends with 9 and changes nothing where the state directory lacks the ledger of the request that refresh.json names (%s)',
     async (of, words) => {
       const { desk, refresh, read } = await openRefresh({
         processingMs: of === 'of a pending request' ? 3_600_000 : 0,
       });
       await refresh(...(of === 'of a pending request' ? ['--no-wait'] : ENOUGH));
       const before = filesIn(desk).map((name) => read(name));
-      const [run = ''] = desk.runIds();
       const sent = desk.sandbox.ledger().length;
       renameSync(desk.home.file('.local/state'), desk.home.file('.local/lost'));
       // The export may be another by now, or gone.
@@ -934,7 +888,7 @@ describe('svc au refresh', () => {
         else writeFileSync(desk.home.file('export.csv'), exported);
         const lost = await refresh(...words.split(' '));
         expect([lost.code, lost.stdout], lost.stderr).toEqual([9, '']);
-        expect(errorIn(lost)).toMatchObject({ code: 'outcome_unknown', run, file: `${CYCLE}/refresh.json` });
+        expect(errorIn(lost)).toMatchObject({ code: 'outcome_unknown', file: `${CYCLE}/refresh.json` });
         expect(filesIn(desk).map((name) => read(name))).toEqual(before);
       }
       expect([desk.sandbox.ledger().length, desk.uploads()]).toEqual([sent, 1]);
@@ -945,19 +899,6 @@ describe('svc au refresh', () => {
       expect(desk.uploads()).toBe(1);
     },
   );
-
-  it('R92: svc au refresh goes on where the run of an earlier request of the cycle is missing, whose jobs the ledger knows', async () => {
-    const { desk, refresh, read } = await openRefresh();
-    expect(await refresh(...ENOUGH)).toMatchObject({ code: 0 });
-    const [first = ''] = desk.runIds();
-    writeFileSync(desk.home.file('export.csv'), exportOf(ROWS, MORE));
-    expect(await refresh('--add', '--fail-on', 'err=100%')).toMatchObject({ code: 0 });
-    rmSync(desk.home.file(join('.local/state/svc/runs', first)), { recursive: true });
-    const before = read('results.csv');
-    const again = await refresh(...ENOUGH);
-    expect([again.code, read('results.csv')], again.stderr).toEqual([0, before]);
-    expect(desk.uploads()).toBe(2);
-  });
 
   it('svc au refresh ends with 11 while another process works in its directory', async () => {
     const { desk, refresh } = await openRefresh();
@@ -972,22 +913,6 @@ describe('svc au refresh', () => {
     expect(held.code).toBe(11);
     expect(errorIn(held)).toMatchObject({ code: 'pending', held_by: process.pid });
     expect(desk.uploads()).toBe(0);
-  });
-
-  it('svc au refresh calls no run pending on which another process works', async () => {
-    const { desk, refresh } = await openRefresh({ processingMs: 3_600_000 });
-    expect(await refresh('--no-wait')).toMatchObject({ code: 11 });
-    const directory = desk.home.file(join('.local/state/svc/runs', desk.runIds()[0] ?? ''));
-    const lock = join(directory, `run.${statSync(directory).ino}.lock`);
-    const host = {
-      pid: process.pid,
-      isAlive: () => true,
-      clock: new FakeClock(),
-      signal: new AbortController().signal,
-    };
-    const held = await withLock(lock, host, () => refresh('--no-wait'));
-    expect([held.code, held.stdout]).toEqual([11, '']);
-    expect(errorIn(held)).toMatchObject({ code: 'pending', held_by: process.pid });
   });
 
   it('svc au refresh shows with --dry-run what it would submit, writes nothing and only reads', async () => {
@@ -1022,7 +947,7 @@ describe('svc au refresh', () => {
     await desk.clock.advance(60_000);
     const elsewhere = { SVC_STATE_DIR: desk.home.file('elsewhere') };
     const words = ['au', 'refresh', 'export.csv', '--cycle', '2027-01', '--map', 'token=Card Ref'];
-    const [job = ''] = desk.record(desk.runIds()[0] ?? '').parts.flatMap((part) => part.job ?? []);
+    const [job = ''] = desk.jobs();
     const named = "svc au refresh export.csv --cycle 2027-01 --map 'token=Card Ref'";
     const empty = await desk.svc([...words, '--out-dir', 'other', '--next'], elsewhere);
     expect([empty.code, errorIn(empty)], empty.stderr).toMatchObject([

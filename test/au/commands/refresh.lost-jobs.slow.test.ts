@@ -27,12 +27,12 @@ async function openCycle(isShared: boolean): Promise<Cycle> {
   if (isShared) mkdirSync(desk.home.file('ledger'));
   const shared = isShared ? { SVC_LEDGER: desk.home.file('ledger') } : {};
   const on: Cycle['on'] = (machine, line) => desk.svc(line, { SVC_STATE_DIR: desk.home.file(machine), ...shared });
-  // A job shows the tenant, so that a run begins before its own job.
+  // A job shows the tenant before the refresh creates its own job.
   expect(await on('office', 'au create')).toMatchObject({ code: 0 });
   return Object.assign(faults, desk, { on });
 }
 
-/** Brings a cycle to a moment. `backUp` takes a copy of the runs on the way. */
+/** Brings a cycle to a moment. `backUp` copies the files of the jobs on the way. */
 type Reach = (cycle: Cycle, backUp: () => void) => Promise<void>;
 
 const beforeItsJob: Reach = async (cycle, backUp) => {
@@ -64,15 +64,15 @@ const MOMENTS: Readonly<Record<string, Reach>> = {
   },
 };
 
-/** What became of the runs, and the machine that goes on. */
+/** What became of the files of jobs, and the machine that goes on. */
 const FATES: Readonly<Record<string, (cycle: Cycle) => string>> = {
   'were removed': ({ home }) => {
-    rmSync(home.file('office/runs'), { recursive: true });
+    rmSync(home.file('office/jobs'), { recursive: true });
     return 'office';
   },
   'were restored to an older day': ({ home }) => {
-    rmSync(home.file('office/runs'), { recursive: true });
-    if (existsSync(home.file('backup'))) cpSync(home.file('backup'), home.file('office/runs'), { recursive: true });
+    rmSync(home.file('office/jobs'), { recursive: true });
+    if (existsSync(home.file('backup'))) cpSync(home.file('backup'), home.file('office/jobs'), { recursive: true });
     return 'office';
   },
   'were copied to another machine': copied,
@@ -80,7 +80,7 @@ const FATES: Readonly<Record<string, (cycle: Cycle) => string>> = {
 };
 
 function copied({ home }: Cycle): string {
-  cpSync(home.file('office/runs'), home.file('laptop/runs'), { recursive: true });
+  cpSync(home.file('office/jobs'), home.file('laptop/jobs'), { recursive: true });
   return 'laptop';
 }
 
@@ -94,7 +94,7 @@ const COMMANDS = [
 ];
 
 const [, ...OTHER_FATES] = Object.keys(FATES);
-// Runs that are gone are tried with each command, the other fates with one after the other.
+// Files that are gone are tried with each command, the other fates with one after the other.
 const CASES: (readonly [moment: string, fate: string, command: string])[] = [];
 for (const [index, moment] of Object.keys(MOMENTS).entries()) {
   for (const command of COMMANDS) CASES.push([moment, 'were removed', command]);
@@ -103,10 +103,10 @@ for (const [index, moment] of Object.keys(MOMENTS).entries()) {
 }
 
 it.each(CASES)(
-  'R92: a refresh ends as if nothing was lost, and pays once, where its runs %s %s: svc %s',
+  'R92: a refresh ends as if nothing was lost, and pays once, where the files of its jobs %s %s: svc %s',
   async (moment, fate, command) => {
     const cycle = await openCycle(fate.includes('shares'));
-    const backUp = (): void => cpSync(cycle.home.file('office/runs'), cycle.home.file('backup'), { recursive: true });
+    const backUp = (): void => cpSync(cycle.home.file('office/jobs'), cycle.home.file('backup'), { recursive: true });
     await MOMENTS[moment]?.(cycle, backUp);
     const machine = FATES[fate]?.(cycle) ?? '';
     const replace = cycle.home.file('refresh/2026-12/todo/replace.csv');
@@ -116,7 +116,7 @@ it.each(CASES)(
     };
     const first = await cycle.on(machine, command.replace('<job>', id));
     expect(first.stderr).not.toContain('may have been submitted already');
-    // Without a run, `au resume` names the cycle that has open jobs; `au download` does not wait.
+    // `au download` does not wait.
     const mayBePending = moment.includes('processed') && /^au (?:resume --wait|download)/.test(command);
     const isSent = moment.includes('processed') || moment.includes('delivered');
     const codes = mayBePending ? [0, 11] : isSent ? [0] : [first.code];
