@@ -8,6 +8,7 @@ import { recordPrinter } from '../../cli/app/print.ts';
 import { text, textToSend } from '../../cli/app/value-parsers.ts';
 import { simpleColumns, type View } from '../../cli/output/view.ts';
 import { enterDelivery } from '../jobs/file-jobs.ts';
+import { compareAtFirstUse } from '../jobs/first-use.ts';
 import { jobRequest } from '../jobs/job-view.ts';
 import { showJobs } from '../jobs/show-progress.ts';
 import { tenantOfKey } from '../jobs/tenant-of-key.ts';
@@ -88,6 +89,7 @@ async function downloadJob(context: Context, job: string, options: DownloadOptio
   const client = await context.client();
   const ledger = new CommandLedger(context);
   const known = await tenantOfKey(client);
+  if (known !== undefined) compareAtFirstUse(context, client, { ledger, tenant: known }, ['au', 'download', job]);
   const sent = await sentRows(ledger, known, job);
   let tenant: string | undefined;
   const tenantOf = (ofJob: string | null | undefined): string | undefined => ofJob ?? known;

@@ -11,6 +11,7 @@ import type { NamedCycle } from '../ledger/named-cycle.ts';
 import { ContestedJob, pauseAfter, resultsOfJob } from '../results/job-results.ts';
 import { LATE_MS } from '../results/download.ts';
 import { deliverResults, type Destination, type ResultsFile } from '../results/merge.ts';
+import { compareAtFirstUse } from './first-use.ts';
 import { enterDelivery, withoutResults } from './file-jobs.ts';
 import { type ClaimedCycle, pollClaims, type PolledClaims } from './poll-claims.ts';
 import { finishUploads } from './send-rows.ts';
@@ -59,6 +60,7 @@ export async function advanceCycle(
 ): Promise<AdvancedCycle> {
   const { again, wait } = how;
   const { name, tenant, ledger } = named;
+  compareAtFirstUse(context, client, named, again);
   let cycle = await claimedCycle(named);
   const onEvent = showJobs(context);
   const uploading = finishUploads(client, tenant, cycle.claims, { ledger, host: context.system, onEvent });

@@ -71,15 +71,20 @@ export async function compareJobs(client: Client, beginning: Beginning): Promise
 
 /**
  * Compares the jobs with the ledger before a job is created, so that an upload that is refused anyway creates none. `creator`
- * is the application of the key, as an earlier job of the key showed it.
+ * is the application of the key, as an earlier job of the key showed it. Without it, those of the jobs in the ledger count.
  * @throws as `compareJobs`
  */
-export async function refuseUnknownJobs(client: Client, comparing: Comparing, creator: string): Promise<void> {
+export async function refuseUnknownJobs(
+  client: Client,
+  comparing: Comparing,
+  creator: string | undefined,
+): Promise<void> {
   const known = await knownTo(comparing);
   if (!mayRefuse(comparing, known)) return;
-  const listed = await listIfAllowed(comparing, known, () => listBack(client, known));
-  const isOwn = ({ created_by: by }: ListedJob): boolean => !by || by === creator;
-  const { refusal } = await compareListed(comparing, known, listed ?? [], isOwn);
+  const listed = (await listIfAllowed(comparing, known, () => listBack(client, known))) ?? [];
+  const creators = creator === undefined ? await creatorsInLedger(known.ledger, listed) : new Set([creator]);
+  const isOwn = ({ created_by: by }: ListedJob): boolean => !by || creators.has(by);
+  const { refusal } = await compareListed(comparing, known, listed, isOwn);
   if (refusal) throw refusal;
 }
 
@@ -102,6 +107,14 @@ export async function previewComparison(
   const { refusal, refused } = await compareListed(comparing, known, newest, mayBeOwn);
   if (refusal && creators.size === 1) throw refusal;
   return refused.map(nameOf);
+}
+
+/** Returns the applications that created the listed jobs which the ledger knows. */
+async function creatorsInLedger(ledger: Ledger, listed: readonly ListedJob[]): Promise<ReadonlySet<string>> {
+  const jobs = sideBySide(listed, AT_ONCE, async (job) => (job.id && (await ledger.isMarked(job.id)) ? [job] : []));
+  const known: ListedJob[] = [];
+  for await (const found of jobs) known.push(...found);
+  return creatorsOf(known);
 }
 
 function creatorsOf(jobs: readonly ListedJob[]): ReadonlySet<string> {
