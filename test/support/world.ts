@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SvcError } from '../../src/base/errors.ts';
+import type { Interceptor } from '../../src/emulator/options.ts';
 import { exampleRequestFile } from '../../src/emulator/vault/cards.ts';
 import { FakeClock } from './clock.ts';
 import { COMMAND_LINES, LASTING } from './command-lines.ts';
@@ -32,7 +33,7 @@ export interface WorldOptions extends Pick<HereOptions, 'env' | 'input' | 'stdou
 type Run = (words: string, more?: readonly string[], options?: WorldOptions) => Promise<HereResult>;
 
 /**
- * A home directory with everything that commands need: files, an archive, runs and jobs, sessions, a profile and a
+ * A home directory with everything that commands need: files, an archive, jobs, sessions, a profile and a
  * sandbox. Every command runs in a fresh copy of the directory, with the same base URL.
  */
 export class World {
@@ -41,6 +42,8 @@ export class World {
   /** The server at the base URL. Forwards requests to a sandbox, or responds as the test specifies. */
   #front!: Server;
   #respond: Respond = refuse;
+  /** Whether the store takes no file now. */
+  #refusesFiles = false;
   /** The requests that reached this world, in order. */
   readonly requests: { readonly method: string; readonly path: string }[] = [];
 
@@ -168,7 +171,9 @@ export class World {
 
   async #withSandbox<T>(directory: string, work: () => Promise<T>): Promise<T> {
     const state = join(directory, 'sandbox');
-    const sandbox = await startSandbox({ directory: state, processingMs: 0, pickupMs: 0, logCount: 60 });
+    const intercept: Interceptor = ({ method }, outgoing, proceed) =>
+      this.#refusesFiles && method === 'PUT' ? outgoing.writeHead(403).end() : proceed();
+    const sandbox = await startSandbox({ directory: state, processingMs: 0, pickupMs: 0, logCount: 60, intercept });
     this.#respond = (incoming, response) => forward(incoming, response, sandbox.port);
     try {
       return await work();
@@ -198,6 +203,7 @@ export class World {
     writeFileSync(join(directory, 'open.csv'), `${rows.slice(0, -2).join('\n')}\n`);
     writeFileSync(join(directory, 'export.csv'), `${rows.slice(0, -3).join('\n')}\n`);
     writeFileSync(join(directory, 'upload.csv'), `${rows[0]}\nanother,,,\n`);
+    writeFileSync(join(directory, 'unsent.csv'), `${rows[0]}\nunsent,,,\n`);
     const event = { received_at: '2026-01-05T12:00:00.000Z', id: 'e', type: 't', headers: {}, body: '{}' };
     writeFileSync(join(directory, 'events.jsonl'), `${JSON.stringify(event)}\n`);
     await this.#withSandbox(directory, async () => {
@@ -217,9 +223,12 @@ export class World {
       await saveId('authenticated', create);
       await print(`3ds authenticate ${this.#name('authenticated')} --file body.json`);
       await saveId('session', create);
-      await saveId('run', 'au submit tokens.csv --wait --out results.csv', 'run');
-      await saveId('done', `au status ${this.#name('run')}`, '0.job');
-      await saveId('open', 'au submit open.csv --pay-again', 'run');
+      await saveId('done', 'au submit tokens.csv --wait --out results.csv', 'job');
+      await saveId('open', 'au submit open.csv --cycle 2026-11 --pay-again', 'job');
+      await saveId('unsent', 'au create');
+      this.#refusesFiles = true;
+      await this.#svc(directory, ['au', 'upload', this.#name('unsent'), 'unsent.csv'], '', {});
+      this.#refusesFiles = false;
       await saveId('job', 'au create');
       await saveId('foreign', 'au create');
       await print('profile set output json --profile spare');

@@ -83,10 +83,10 @@ export async function advanceCycle(
     const missing = await withoutResults(ledger, tenant, forgotten);
     const lost = missing.length === 0 ? undefined : missingResultsError(name, missing);
     const row = { rows: rowsOf(cycle.claims), jobs: cycle.claims.map(({ job }) => job), progress };
-    if (reason !== undefined) return { ...row, status: statusFor(reason), reason };
+    if (reason !== undefined) return { status: statusFor(reason), ...row, reason };
     const claims = cycle.claims.filter((claim) => !missing.includes(claim));
     const later = unsent ?? lost;
-    if (claims.length === 0) return { ...row, status: statusFor(later), reason: later };
+    if (claims.length === 0) return { status: statusFor(later), ...row, reason: later };
     // Results that lack rows replace no file, which may have them.
     const writing = { ...how, force: how.force && lost === undefined };
     try {
@@ -95,14 +95,14 @@ export async function advanceCycle(
         { cycle: name },
         writeResults(context, client, { ...cycle, claims }, writing),
       );
-      return { ...row, status: statusFor(later), results, reason: later };
+      return { status: statusFor(later), ...row, results, reason: later };
     } catch (error) {
       if (error instanceof ContestedJob && wait) {
         contested.add(error.job);
         await resumable(again, { cycle: name }, pauseAfter(client, error));
         continue;
       }
-      if (error instanceof ContestedJob) return { ...row, status: statusFor(error), reason: error };
+      if (error instanceof ContestedJob) return { status: statusFor(error), ...row, reason: error };
       throw lost && isSvcError(error) ? worseOf(context, lost, error, how.out) : error;
     }
   }

@@ -47,7 +47,8 @@ async function ofLedger(context: Context, id: string, now: number): Promise<SvcE
   const ledger = new CommandLedger(context, { onlyReads: true });
   for await (const [tenant] of ledger.everyTenant()) {
     const claimed = await ledger.claimOfJob(tenant, id);
-    if (claimed) return ofClaim(claimed, ledger.jobFiles(id), now);
+    const isKept = claimed?.wasRead === true && (await ledger.keptResults(tenant, id)) !== undefined;
+    if (claimed) return ofClaim(claimed, ledger.jobFiles(id), isKept, now);
   }
   if (!ledger.jobFiles(id).mayBeSent) return missingError(id);
   return new SvcError(
@@ -62,15 +63,22 @@ async function ofLedger(context: Context, id: string, now: number): Promise<SvcE
   );
 }
 
-function ofClaim({ claim, cycle, stands, wasRead, wasDelivered }: JobClaim, sent: JobFiles, now: number): SvcError {
+function ofClaim(
+  { claim, cycle, stands, wasRead, wasDelivered }: JobClaim,
+  sent: JobFiles,
+  isKept: boolean,
+  now: number,
+): SvcError {
   const { job } = claim;
   if (wasDelivered)
     return new SvcError(
       'outcome_unknown',
       `the service does not find job ${job} with ${countText(claim.rows, 'row')} of ${claim.file.name}, whose results were read before`,
       {
-        hint: `It forgets jobs after a while, or may lag. Take the results from the machine that has them; the rows were sent by ${byText(claim)}. Nothing is sent again.`,
-        next: ['au', 'status', cycle],
+        hint: isKept
+          ? 'It forgets jobs after a while, or may lag. This machine keeps the results:'
+          : `It forgets jobs after a while, or may lag. Take the results from the machine that has them; the rows were sent by ${byText(claim)}. Nothing is sent again.`,
+        next: isKept ? ['au', 'download', job] : ['au', 'status', cycle],
         retryable: now <= provableUntil(claim),
         facts: { job, cycle, rows: claim.rows },
       },

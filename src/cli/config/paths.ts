@@ -21,6 +21,7 @@ export const KEPT_NAMES: Readonly<Record<DirectoryKind, RegExp>> = {
 /** The names that svc uses in each directory below the state directory; others belong to the operator. */
 export const KEPT_BELOW: Readonly<Record<string, RegExp>> = {
   archives: /^[0-9a-f]{16}(?:\..*)?$/,
+  jobs: /^[\w-]{1,80}$/,
   ledger: /^(?:[\w-]{1,80}|\.lock.*)$/,
   pacing: /^(?:secret|[^.].*\.(?:json|log))(?:\..*)?$/,
   runs: /^(?:run-.*|elsewhere|damaged|begin\.lock.*)$/,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { errorIn, type HereResult } from '../../support/run-here.ts';
 import { type Machine } from '../commands/machine.ts';
-import { DAY_MS, HOUR_MS, MINUTE_MS, UNKNOWN, changePart, submitted, uploaded } from './missing.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS, UNKNOWN, submitted, uploaded } from './missing.ts';
 
 /** Runs the command that an error names, with further words. */
 function runNext(machine: Machine, ended: HereResult, ...more: readonly string[]): Promise<HereResult> {
@@ -15,57 +15,23 @@ function lineFor(line: string, job: string): string {
   return line === 'au upload' ? `${line} ${job} tokens.csv` : `${line} ${job}`;
 }
 
-describe('a job that the service does not find and whose file a run on this machine sent', () => {
-  it.each(LINES)('R43: svc %s ends with 9, says that the job has its file, and names the run', async (line) => {
-    const { machine, run, job } = await submitted();
-    const ended = await machine.svc(lineFor(line, job));
-    expect(ended.code, ended.stderr).toBe(9);
-    expect(errorIn(ended)).toMatchObject({
-      code: 'outcome_unknown',
-      message: `job ${job} of run ${run} is not found, though it has its file`,
-      next: `svc au status ${run}`,
-      retryable: true,
-    });
-    expect(ended.stderr).not.toContain('nothing was processed');
-    machine.fault = undefined;
-    expect(await runNext(machine, ended)).toMatchObject({ code: 0 });
-  });
-
-  it('svc au status names the command that gets the results which the run has', async () => {
-    const { machine, run, job } = await submitted({ options: '--wait' });
-    await machine.clock.advance(30 * DAY_MS);
-    const ended = await machine.svc(`au status ${job}`);
-    expect([ended.code, errorIn(ended)['next']], ended.stderr).toEqual([9, `svc au download ${run}`]);
-    expect(await runNext(machine, ended, '--out', 'first')).toMatchObject({ code: 0 });
-  });
-
-  it('svc au status says of a job that failed that nothing was billed for it', async () => {
-    const { machine, run, job } = await submitted();
-    changePart(machine, run, { state: 'failed', errors: ['made up'] });
-    const ended = await machine.svc(`au status ${job}`);
-    expect([ended.code, errorIn(ended)['message']], ended.stderr).toEqual([
-      5,
-      `job ${job} is not found: it failed, as ${run} recorded`,
-    ]);
-  });
-
-  it('svc au status says at another service where the run of the job is', async () => {
-    const { machine, run, job } = await submitted();
-    const other = await machine.tenant(2);
-    const ended = await machine.svc(`au status ${job}`, { SVC_BASE_URL: other.url });
-    expect([ended.code, errorIn(ended)['run']], ended.stderr).toEqual([3, run]);
-  });
-});
-
-describe('a job that the service does not find and that only the ledger has', () => {
+describe('a job that the service does not find and that the ledger has', () => {
   it.each(LINES)('R43: svc %s ends with 9, and names the cycle, which settles it', async (line) => {
     const { machine, job } = await uploaded();
     const ended = await machine.svc(lineFor(line, job));
     expect(ended.code, ended.stderr).toBe(9);
     const { message, next, retryable } = errorIn(ended);
-    expect(message).toContain(`whether the service has the rows of job ${job} with 40 rows of cycle file-`);
+    expect(message).toContain(`whether the service has the rows of job ${job} with 40 rows, sent by `);
     expect([next, retryable]).toEqual([expect.stringMatching(/^svc au resume file-\w+$/), true]);
     machine.fault = undefined;
+    expect(await runNext(machine, ended, '--out', 'first')).toMatchObject({ code: 0 });
+  });
+
+  it('svc au status names the command that gets the results which this machine keeps', async () => {
+    const { machine, job } = await submitted({ options: '--wait' });
+    await machine.clock.advance(30 * DAY_MS);
+    const ended = await machine.svc(`au status ${job}`);
+    expect([ended.code, errorIn(ended)['next']], ended.stderr).toEqual([9, `svc au download ${job}`]);
     expect(await runNext(machine, ended, '--out', 'first')).toMatchObject({ code: 0 });
   });
 });

@@ -1,5 +1,3 @@
-import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect } from 'vitest';
 import { rowOf } from '../../support/run-here.ts';
 import { type Machine, openMachine } from '../commands/machine.ts';
@@ -21,13 +19,13 @@ export const hideJobs: Fault = (incoming, outgoing, proceed) => {
   return isRead ? NOT_FOUND(incoming, outgoing, proceed) : proceed();
 };
 
-/** Opens a machine that submitted a file, and returns it with its run and its job, which the service does not show now. */
+/** Opens a machine that submitted a file, and returns it with its job, which the service does not show now. */
 export async function submitted({ options = '', env = {} }: { options?: string; env?: Record<string, string> } = {}) {
   const machine = await openMachine();
   const sent = rowOf(await machine.svc(`au submit tokens.csv ${options}`.trim(), env));
   await machine.clock.advance(MINUTE_MS);
   machine.fault = hideJobs;
-  return { machine, run: String(sent['run']), job: String(sent['job']) };
+  return { machine, job: String(sent['job']) };
 }
 
 /** Opens a machine that uploaded a file to a job with `au upload`, or was refused by the store. */
@@ -40,12 +38,4 @@ export async function uploaded({ isRefused = false } = {}) {
   await machine.clock.advance(MINUTE_MS);
   machine.fault = hideJobs;
   return { machine, job };
-}
-
-/** Changes the only part of a run. */
-export function changePart(machine: Machine, run: string, change: object): void {
-  const file = machine.path(join('state/runs', run, 'run.json'));
-  const record = JSON.parse(readFileSync(file, 'utf8')) as { parts: object[] };
-  record.parts = record.parts.map((part) => ({ ...part, ...change }));
-  writeFileSync(file, JSON.stringify(record));
 }

@@ -1,12 +1,9 @@
-import { rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, rmSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { openQuickDesk } from '../../au/commands/support.ts';
 import { errorIn, rowOf } from '../../support/run-here.ts';
 
-const RUNS = '.local/state/svc/runs';
-
-it('R58: svc reset loses no job of the ledger that may be paid for and has no run here unless it is named', async () => {
+it('R58: svc reset loses no job of the ledger that may be paid for unless it is named', async () => {
   const desk = await openQuickDesk({ processingMs: 3_600_000 });
   const { id } = rowOf(await desk.svc('au create'));
   const job = String(id);
@@ -28,14 +25,15 @@ it('R58: svc reset loses no job of the ledger that may be paid for and has no ru
   expect((await desk.svc('au status')).stdout).not.toContain(job);
 });
 
-it('R58: svc reset loses no job whose run is lost until its results were downloaded', async () => {
+it('R58: svc reset loses no job until its results were received', async () => {
   const desk = await openQuickDesk({ processingMs: 60_000 });
   const { job } = rowOf(await desk.svc('au submit tokens.csv --cycle 2026-12'));
-  expect(errorIn(await desk.svc('reset --yes'))['message']).toMatch(/^1 run may be billed and have not ended: run-/);
-  rmSync(desk.home.file(join(RUNS, desk.runIds()[0] ?? '')), { recursive: true });
+  rmSync(desk.home.file('.local/state/svc/jobs'), { recursive: true });
   expect(errorIn(await desk.svc('reset --yes'))['message']).toContain(`nobody has the results: ${String(job)}`);
   const received = await desk.svc('au resume 2026-12 --wait');
   expect(received.code, received.stderr).toBe(0);
   const done = await desk.svc('reset --yes');
   expect(done.code, done.stderr).toBe(0);
+  // The request and the results of the job are removed too.
+  expect(existsSync(desk.home.file('.local/state/svc'))).toBe(false);
 });
