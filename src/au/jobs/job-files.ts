@@ -2,6 +2,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { makeDirectory } from '../../base/files/directory.ts';
 import { writeFileAtomicSync, writeWhole } from '../../base/files/draft.ts';
+import { whileBusy } from '../../base/files/durable.ts';
 import { isLocked, type LockHost, withLock } from '../../base/files/lock.ts';
 import { readRegularFileSync } from '../../base/files/read.ts';
 import type { Context } from '../../cli/app/command.ts';
@@ -110,7 +111,12 @@ export class JobFiles {
   }
 
   #write(sent: Sent, sender: string): void {
-    writeFileAtomicSync(this.#sentFile, `${sent}\n${sender}\n`);
+    const text = `${sent}\n${sender}\n`;
+    if (sent !== 'stored') return writeFileAtomicSync(this.#sentFile, text);
+    // Nothing depends on the confirmation: without it, the job itself says whether it has its file.
+    const draft = `${this.#sentFile}.new`;
+    fs.writeFileSync(draft, text, { mode: 0o600 });
+    whileBusy(() => fs.renameSync(draft, this.#sentFile));
   }
 
   #read(): readonly string[] {

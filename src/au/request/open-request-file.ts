@@ -1,5 +1,4 @@
 import { isSvcError, SvcError } from '../../base/errors.ts';
-import { flushMeanwhile } from '../../base/files/durable.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { countText, formatNumber } from '../../cli/output/time.ts';
 import { simpleColumns, type View } from '../../cli/output/view.ts';
@@ -89,7 +88,7 @@ export async function openRequestFile(context: Context, typed: string, path?: st
 
 /**
  * Copies a request file and checks the copy, so that later changes to the file do not matter. The copy is removed at
- * the end of the command unless a run takes it over.
+ * the end of the command.
  * @throws SvcError `refused_input` with all problems
  */
 export async function copyRequestFile(context: Context, typed: string): Promise<RequestFile> {
@@ -98,9 +97,7 @@ export async function copyRequestFile(context: Context, typed: string): Promise<
   await fileSource(typed);
   const copy = await spoolFile(context.system, typed);
   context.onClose(() => copy.remove());
-  // A run that takes over the copy must flush it. Flushing during the check means that little is left to write by then.
-  const [file] = await Promise.all([openRequestFile(context, typed, copy.path), flushMeanwhile(copy.path)]);
-  return file;
+  return openRequestFile(context, typed, copy.path);
 }
 
 /**

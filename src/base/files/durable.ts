@@ -38,20 +38,6 @@ export function copyFlushed(from: string, to: string): void {
   flush(to);
 }
 
-/** Flushes a file while other work goes on. @throws SvcError `local` */
-export async function flushMeanwhile(file: string): Promise<void> {
-  try {
-    const handle = await fs.promises.open(file, 'r+');
-    try {
-      await handle.sync();
-    } finally {
-      await handle.close();
-    }
-  } catch (error) {
-    throw writeFailure(file, error);
-  }
-}
-
 /** What a file is called while it is copied from another file system. */
 export function draftOf(to: string): string {
   return `${to}.tmp`;
