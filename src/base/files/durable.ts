@@ -1,7 +1,7 @@
 import fs from 'node:fs';
 import os from 'node:os';
 import nodePath from 'node:path';
-import { systemCodeOf, writeFailure, wrongSize } from '../errors.ts';
+import { systemCodeOf, wrongSize } from '../errors.ts';
 
 /** Creates a file and returns when its content is on the disk. */
 export function writeFlushed(file: string, data: string | Uint8Array, mode = 0o600): void {
