@@ -51,7 +51,7 @@ const START = ['process.ts', 'cli/app/run.ts'];
 const PACKAGES_AT_START = new Set(['commander']);
 
 /** The files that may load the emulated service, so that other commands start without it. */
-const MAY_LOAD_EMULATOR = /^(cli\/app\/embedded-sandbox\.ts|3ds\/test-cards\.ts|sandbox\/)/;
+const MAY_LOAD_EMULATOR = /^(cli\/app\/embedded-sandbox\.ts|3ds\/session-card\.ts|sandbox\/)/;
 
 const MAY_WRITE_TO_STREAMS = /^(process\.ts|cli\/output\/)/;
 
