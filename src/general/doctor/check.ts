@@ -50,16 +50,12 @@ export function fail(code: ErrorCode, found: string, fix?: string): Found {
 /** Tries a check. Returns nothing where there is nothing to check. @throws anything but an `SvcError` */
 export async function findingsOf({ name, cure, ...check }: Check): Promise<Finding[]> {
   try {
-    const found = await check.try();
-    if (found === undefined) return [];
-    const {
-      result,
-      fix = cure,
-      code = null,
-      ...more
-    } = typeof found === 'string' ? { result: 'ok' as const, found } : found;
+    const tried = await check.try();
+    if (tried === undefined) return [];
+    if (typeof tried === 'string') return [{ check: name, result: 'ok', found: tried, fix: null, code: null }];
+    const { result, found, fix = cure ?? null, next, code = null } = tried;
     const isWrong = result === 'warning' || result === 'failed';
-    return [{ check: name, result, fix: isWrong ? (fix ?? null) : null, code, ...more }];
+    return [{ check: name, result, found, fix: isWrong ? fix : null, next, code }];
   } catch (error) {
     if (!isSvcError(error)) throw error;
     const { message, hint, next, code } = error;

@@ -11,7 +11,7 @@ import { agedText, type KEY_AGE_PARAMETERS, keyAge, REPLACE, UNKNOWN_HINT } from
 import { type Check, fail, type Found, LIMIT_MS, skip, warn } from './check.ts';
 
 /** The checks of both keys, and the check of a server that responds to every read as no service does. */
-export interface KeyChecks {
+interface KeyChecks {
   readonly checks: readonly Check[];
   readonly stranger: Check | undefined;
 }
@@ -110,11 +110,13 @@ function unclear(error: SvcError): Found {
   return fail(error.code, error.message, CHECK_BASE_URL);
 }
 
+function isStrange({ check }: KeyReport): boolean {
+  return check?.tried.every(({ status, error }) => status === 'unclear' && isSvcError(error, ...STRANGE)) ?? false;
+}
+
 /** Returns the check of a server that sent a response to every read, and none of them as documented. */
 function strangerCheck(reports: readonly KeyReport[]): Check | undefined {
   const [first] = reports;
-  const isStrange = ({ check }: KeyReport): boolean =>
-    check?.tried.every(({ status, error }) => status === 'unclear' && isSvcError(error, ...STRANGE)) ?? false;
   if (first?.failure === undefined || !reports.every(isStrange)) return undefined;
   const { message, code } = first.failure;
   return { name: 'service', try: () => fail(code, `responds, but not as documented: ${message}`, CHECK_BASE_URL) };

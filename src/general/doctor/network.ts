@@ -15,7 +15,7 @@ import { DAY_MS } from '../../schema/durations.ts';
 import { type Check, fail, type Finding, findingsOf, type Found, skip, warn } from './check.ts';
 
 /** The service to check, and how this machine reaches it. */
-export interface NetworkPath {
+interface NetworkPath {
   readonly baseUrl: URL;
   readonly env: Environment;
   readonly clock: Clock;
