@@ -1,3 +1,4 @@
+import { SvcError } from '../../base/errors.ts';
 import { type Context, defineCommand, dryRunParameter, Preview, type Result } from '../../cli/app/command.ts';
 import { noteNext } from '../../cli/app/hint.ts';
 import { DOCUMENTS, choice, type Input, rare, reading, suggesting, value } from '../../cli/app/parameter.ts';
@@ -17,7 +18,6 @@ import {
   firstRequest,
 } from '../scenario.ts';
 import { CHALLENGE_REPLIES, memberParser } from '../suite.ts';
-import { challengeOpen, unexpectedOutcome } from '../three-ds-errors.ts';
 
 const parameters = {
   card: suggesting(
@@ -88,9 +88,21 @@ export const run = defineCommand({
     const { got, reason, session } = result;
     await (session === null ? print(result) : afterAuthentication(session, 'outcome_unknown', print(result)));
     if (result.result === 'passed') return context.notices.success(`${got}, as expected`);
-    if (result.result === 'open') throw challengeOpen(result);
-    if (result.result !== 'completed') throw unexpectedOutcome(result);
     const why = reason === null ? '' : ` (${reason})`;
+    if (result.result === 'failed') {
+      const { expected, expected_reason } = result;
+      const wanted = `${expected ?? 'any status'}${expected_reason === null ? '' : ` (${expected_reason})`}`;
+      throw new SvcError('threshold', `expected ${wanted}, got ${got}${why}`, {
+        next: ['3ds', 'show', session ?? '<session>'],
+        facts: { expected, expected_reason, got, reason, session },
+      });
+    }
+    if (result.result === 'open')
+      throw new SvcError('pending', `the challenge is still open (${got})`, {
+        hint: 'Complete it, then read the outcome.',
+        next: ['3ds', 'challenge-result', session ?? '<session>', '--wait'],
+        facts: { session },
+      });
     return noteNext(context, `the outcome is ${got}${why}; what it means`, ['explain', got]);
   },
   request: async (context, input) => firstRequest(await planOf(context, input)),

@@ -24,7 +24,6 @@ import {
 import type { LiftableRule } from '../rules.ts';
 import { readSuite, refusedSuite, type Scenario } from '../suite.ts';
 import { threeDsCards } from '../session-card.ts';
-import { scenariosFailed } from '../three-ds-errors.ts';
 
 /** The number of concurrent sessions; the client itself keeps the rate limits. */
 const CONCURRENT = 6;
@@ -196,8 +195,13 @@ async function printResults(print: ListPrinter<ScenarioResult>, ran: readonly Sc
 
 function reportCounts({ notices }: Context, results: readonly ScenarioResult[]): void {
   const failed = results.filter(({ result }) => result === 'failed');
-  if (failed.length > 0) throw scenariosFailed(results.length - failed.length, failed);
-  notices.success(`${results.length} passed, 0 failed`);
+  const passed = results.length - failed.length;
+  if (failed.length === 0) return notices.success(`${passed} passed, 0 failed`);
+  const session = failed.find((one) => one.session !== null)?.session;
+  throw new SvcError('threshold', `${passed} passed, ${failed.length} failed`, {
+    ...(session && { hint: 'The session of a failed scenario has the details.', next: ['3ds', 'show', session] }),
+    facts: { passed, failed: failed.length },
+  });
 }
 
 /** Derives the expected outcome of a test card from its published name. */
