@@ -88,8 +88,8 @@ describe('webhooks', () => {
   });
 
   it('webhooks are tried again after growing pauses of the sandbox, five times in all, with the same event', async () => {
-    const to = await receiver([500, 302, 404, 'hang', 503, 200]);
-    const on = await sandbox({ webhooks: [to.url], webhookTimeoutMs: 1000 });
+    const to = await receiver([500, 302, 404, 410, 503, 200]);
+    const on = await sandbox({ webhooks: [to.url] });
     await on.createJob();
     for (const [attempts, ms] of [1000, 5000, 30_000, 120_000].entries()) {
       await until(() => to.got.length === attempts + 1 && delivered(on).length === attempts + 1);
@@ -104,7 +104,15 @@ describe('webhooks', () => {
     expect(to.got).toHaveLength(5);
     expect(new Set(to.got.map(({ event }) => event.id)).size).toBe(1);
     expect(new Set(to.got.map((delivery) => delivery.delivered_at)).size).toBe(5);
-    expect(delivered(on).map(({ status }) => status)).toEqual([500, 302, 404, 0, 503]);
+    expect(delivered(on).map(({ status }) => status)).toEqual([500, 302, 404, 410, 503]);
+  });
+
+  it('webhooks whose receiver does not respond in time have failed', async () => {
+    const to = await receiver(['hang']);
+    const on = await sandbox({ webhooks: [to.url], webhookTimeoutMs: 300 });
+    await on.createJob();
+    await until(() => delivered(on).length === 1);
+    expect(delivered(on).map(({ status }) => status)).toEqual([0]);
   });
 
   it('webhooks come twice where that is requested, and once else', async () => {
