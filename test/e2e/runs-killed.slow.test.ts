@@ -6,6 +6,7 @@ import { expect, it } from 'vitest';
 import type { RunRecord } from '../../src/au/run/record.ts';
 import type { RunningSandbox } from '../../src/emulator/running-sandbox.ts';
 import { uploadsTaken } from '../au/support.ts';
+import { until } from '../events/support.ts';
 import { finished, type Finished, Home } from '../support/svc.ts';
 import { startSandbox } from '../support/sandbox.ts';
 
@@ -42,7 +43,7 @@ class World {
   async killedOnceRecorded(): Promise<void> {
     const child = this.#start(SUBMIT);
     const ended = finished(child);
-    await expect.poll(() => isRecorded(this.home), { interval: 5 }).toBe(true);
+    await until(() => isRecorded(this.home));
     child.kill('SIGKILL');
     await ended;
   }

@@ -20,12 +20,10 @@ const asking = (await allCommands())
   .filter((words) => !NOTHING_TO_DO.has(words));
 
 describe('without keys', () => {
-  it.each(
-    asking.flatMap((name) => [
-      { name, url: 'https://api.example' },
-      { name, url: '' },
-    ]),
-  )('svc $name points to --sandbox and to svc login, with base URL "$url"', async ({ name, url }) => {
+  it.each([
+    ...asking.map((name) => ({ name, url: 'https://api.example' })),
+    ...asking.slice(0, 3).map((name) => ({ name, url: '' })),
+  ])('svc $name points to --sandbox and to svc login, with base URL "$url"', async ({ name, url }) => {
     const env = { SVC_BASE_URL: url, SVC_MANAGEMENT_API_KEY: '', SVC_PRIVATE_API_KEY: '' };
     // A command with a run takes the service from its record, so a job id stands in for the run id.
     const argv = (COMMAND_LINES[name] ?? '').replace('{run}', '{job}').split(' ');
