@@ -6,9 +6,9 @@ import { expect, it } from 'vitest';
 import type { RunRecord } from '../../src/au/run/record.ts';
 import type { RunningSandbox } from '../../src/emulator/running-sandbox.ts';
 import { uploadsTaken } from '../au/support.ts';
-import { until } from '../events/support.ts';
 import { finished, type Finished, Home } from '../support/svc.ts';
 import { startSandbox } from '../support/sandbox.ts';
+import { until } from '../support/until.ts';
 
 const IS_SOAK = process.env['SOAK'] !== undefined;
 const KILLS = IS_SOAK ? 100 : 6;

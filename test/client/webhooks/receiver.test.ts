@@ -8,7 +8,8 @@ import {
   type Refusal,
   startReceiver,
 } from '../../../src/client/webhooks/receiver.ts';
-import { delivery, post, sendRaw, until } from '../../events/support.ts';
+import { delivery, post, sendRaw } from '../../events/support.ts';
+import { until } from '../../support/until.ts';
 
 let receiver: Receiver;
 let taken: ReceivedEvent[];

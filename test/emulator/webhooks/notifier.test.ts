@@ -5,7 +5,8 @@ import { readLedger } from '../../../src/emulator/ledger.ts';
 import { resetSandbox } from '../../../src/emulator/state/journal.ts';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
 import { type WebhookDelivery, webhookDeliverySchema } from '../../../src/schema/account-updater.ts';
-import { MANAGEMENT, sandbox, START, until } from '../harness.ts';
+import { MANAGEMENT, sandbox, START } from '../harness.ts';
+import { until } from '../../support/until.ts';
 
 interface Receiver {
   readonly url: string;

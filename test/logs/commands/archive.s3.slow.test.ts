@@ -273,9 +273,9 @@ describe('svc logs archive in a bucket', () => {
     const child = homes[0].start(argv, { env: env() });
     const ended = finished(child);
     // When the command waits between two polls, it has read everything.
-    for (let seen = 0, turn = 0; (seen < 4 || seen !== server.requests) && turn < 60; turn += 1) {
-      seen = server.requests;
-      await systemClock.sleep(700);
+    for (let seen = 0, quiet = 0; quiet < 4; seen = server.requests) {
+      await systemClock.sleep(500);
+      quiet = seen < 4 || seen !== server.requests ? 0 : quiet + 1;
     }
     expect((await archived()).logs).toEqual([]);
     child.kill('SIGTERM');
