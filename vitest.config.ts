@@ -50,7 +50,16 @@ export default defineConfig({
     setupFiles: ['test/support/own-directory.ts', 'test/support/no-warnings.ts', 'test/support/same-seed.ts'],
     projects: [
       // Test files share workers and loaded modules. Loading them again for each file took a fifth of the time.
-      { extends: true, test: { name: 'fast', include: ['test/**/*.test.ts'], exclude: [SLOW], isolate: false } },
+      {
+        extends: true,
+        test: {
+          name: 'fast',
+          include: ['test/**/*.test.ts'],
+          exclude: [SLOW],
+          isolate: false,
+          env: { PROPERTY: 'fast' },
+        },
+      },
       { extends: true, test: { name: 'slow', include: EACH_NODE, isolate: false } },
       {
         extends: true,

@@ -17,6 +17,8 @@ const CHUNKS = [
   { name: (id: string) => (id.startsWith(SOURCES) ? (GROUP_OF.get(sourceName(id)) ?? null) : null) },
   // Only machines without SIMD instructions use this parser.
   { name: 'parser', test: /llhttp-wasm[.]js$/ },
+  // undici loads what builds bodies of forms only for a form, which svc never sends.
+  { name: 'forms', test: /[\\/]undici[\\/]lib[\\/](?:web|encoding)[\\/]/ },
 ];
 
 function sourceName(id: string): string {
@@ -95,6 +97,17 @@ const ALIASED: readonly Alias[] = [
     module: './client-h2.js',
     importer: /[\\/]undici[\\/]/,
     code: 'export {};',
+  },
+  {
+    // undici asks Node's HTTP module only for the largest head of a response, which an option of Node changes, and whether a
+    // body is one of its messages, which no body of svc is.
+    module: 'node:http',
+    importer: /[\\/]undici[\\/]/,
+    code: `
+      const options = [process.env.NODE_OPTIONS, ...process.execArgv].join(' ');
+      const isChanged = /max.http.header.size/.test(options);
+      export const maxHeaderSize = isChanged ? process.getBuiltinModule('node:http').maxHeaderSize : 16 * 1024;
+      export class IncomingMessage {}`,
   },
   {
     // commander starts programs for subcommands that are programs, of which svc has none. It loads

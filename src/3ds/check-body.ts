@@ -6,7 +6,7 @@ import { authenticateSchema, MAX_EXTENSIONS } from '../schema/three-ds/authentic
 import { BODY, type Field, fieldAt, fieldsBelow, ownValue, type TextAt, textsIn } from '../schema/three-ds/fields.ts';
 import { type Combination, missingFields } from '../schema/three-ds/needs.ts';
 import { SESSION_TYPES_BY_AUTHENTICATION_TYPE, type SessionType, sessionTypesOf } from '../schema/three-ds/values.ts';
-import type { Rule, Violation } from './rules.ts';
+import { broken, type Violation } from './rules.ts';
 import { exampleBody } from './example-body.ts';
 
 /**
@@ -102,15 +102,6 @@ export function inOrder(violations: readonly Violation[]): Violation[] {
   };
   const ranked = violations.map((violation) => ({ violation, rank: rank(violation) }));
   return ranked.toSorted((a, b) => a.rank - b.rank).map(({ violation }) => violation);
-}
-
-function broken(
-  rule: Rule,
-  path: string,
-  message: string,
-  more: Pick<Violation, 'example' | 'suggestion'> = {},
-): Violation {
-  return { rule, path, severity: 'error', message, ...more };
 }
 
 const BODY_PATH = '(body)';

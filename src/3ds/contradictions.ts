@@ -2,7 +2,7 @@ import { containsCardNumber } from '../base/security/card-number.ts';
 import { DAY_MS } from '../schema/durations.ts';
 import { ownValue } from '../schema/three-ds/fields.ts';
 import { amountText, countryOf, currencyOf, isCountryCode } from '../schema/three-ds/tables.ts';
-import type { Rule, Violation } from './rules.ts';
+import { broken, type Rule, type Violation } from './rules.ts';
 
 /**
  * Finds where a body contradicts itself, a public table or the rules of EMV 3-D Secure, and what many servers refuse. The
@@ -61,17 +61,19 @@ function exponent(body: unknown): Violation[] {
   const meant = amountText(amount, units, code);
   const amounts = shown === undefined ? '' : `: ${amount} would be ${shown}, not ${meant}`;
   const message = `contradicts the currency: ${currency.code} has ${units} minor units, and the exponent says ${given}${amounts}`;
-  return [error('exponent', 'purchase_info.exponent', message, String(units))];
+  return [broken('exponent', 'purchase_info.exponent', message, { example: String(units) })];
 }
 
 function currencyAt(path: string, code: string): Violation[] {
   const currency = currencyOf(code);
   if (currency === undefined)
     return /^\d{3}$/.test(code)
-      ? [error('currency', path, 'is a number that ISO 4217 gives to no currency', '840')]
+      ? [broken('currency', path, 'is a number that ISO 4217 gives to no currency', { example: '840' })]
       : [];
   if (!currency.isMoney)
-    return [error('currency', path, `is ${currency.code} of ISO 4217, in which no cardholder pays`, '840')];
+    return [
+      broken('currency', path, `is ${currency.code} of ISO 4217, in which no cardholder pays`, { example: '840' }),
+    ];
   if (currency.until === undefined) return [];
   const { code: name, until, successor } = currency;
   return [
@@ -87,12 +89,12 @@ function challengeTime(minutes: unknown): Violation[] {
   const isRight = typeof minutes !== 'number' || minutes <= 0 || (Number.isInteger(minutes) && minutes <= MOST_MINUTES);
   if (isRight) return [];
   const message = `must be a whole number of minutes from 1 to ${MOST_MINUTES}, which is 7 days`;
-  return [error('challenge-time', 'decoupled_challenge_max_time', message, 60)];
+  return [broken('challenge-time', 'decoupled_challenge_max_time', message, { example: 60 })];
 }
 
 function installments(count: string): Violation[] {
   if (!/^\d+$/.test(count) || Number(count) >= 2) return [];
-  return [error('installments', 'purchase_info.installment_count', 'must be at least 2', '12')];
+  return [broken('installments', 'purchase_info.installment_count', 'must be at least 2', { example: '12' })];
 }
 
 function purchaseDate(date: string, now: number): Violation[] {
@@ -110,19 +112,23 @@ function recurringExpiration(expiration: string, purchase: string, now: number):
   const example = dayOf(now + 365 * DAY_MS);
   if (/^\d{14}$/.test(purchase) && expiration <= purchase.slice(0, 8))
     return [
-      error(
+      broken(
         'recurring-expiration',
         path,
         'must be later than the purchase: it is the date of the final authorization',
-        example,
+        { example },
       ),
     ];
-  return expiration < dayOf(now) ? [error('recurring-expiration', path, 'has passed', example)] : [];
+  return expiration < dayOf(now) ? [broken('recurring-expiration', path, 'has passed', { example })] : [];
 }
 
 function categoryCode(code: string): Violation[] {
   if (code === '' || /^\d{4}$/.test(code)) return [];
-  return [error('category-code', 'merchant_info.category_code', 'must have 4 digits, as ISO 18245 writes it', '5411')];
+  return [
+    broken('category-code', 'merchant_info.category_code', 'must have 4 digits, as ISO 18245 writes it', {
+      example: '5411',
+    }),
+  ];
 }
 
 function countryAt(path: string, code: string): Violation[] {
@@ -136,7 +142,7 @@ function stateAt(address: string, state: string, number: string): Violation[] {
   const country = countryOf(number);
   if (country === undefined || [country.code, country.within].includes(prefix) || !isCountryCode(prefix)) return [];
   const message = `contradicts country_code: it begins with ${prefix}, and ${number} is ${country.code}`;
-  return [error('country-of-state', `${address}.state_code`, message)];
+  return [broken('country-of-state', `${address}.state_code`, message)];
 }
 
 function lengthAt(path: string, text: string, most: number, unit = 'characters'): Violation[] {
@@ -199,10 +205,6 @@ const LENGTHS: readonly (readonly [path: string, most: number, unit?: string])[]
   ),
   ...ADDRESSES.map((address) => [`${address}.postal_code`, 16] as const),
 ];
-
-function error(rule: Rule, path: string, message: string, example?: unknown): Violation {
-  return { rule, path, severity: 'error', message, ...(example !== undefined && { example }) };
-}
 
 function warning(rule: Rule, path: string, message: string): Violation {
   return { rule, path, severity: 'warning', message };

@@ -6,31 +6,19 @@ import { requireFile, resolvePath } from '../cli/app/files/typed-path.ts';
 import { escapeHtml } from '../cli/output/page.ts';
 import type { ScenarioResult } from './scenario.ts';
 
-/** The file of a JUnit report. */
-interface JunitFile {
-  /** Removes the report of an earlier run, which a CI system would show as the result of this one. */
-  readonly removeEarlier: () => void;
-  /** Writes the report of this run, which then stays. */
-  readonly write: (results: readonly ScenarioResult[], ms: number) => void;
-}
-
-/** Checks before any request that the report can be written; undefined if none was requested. */
-export async function openJunitFile(context: Context, typed: string | undefined): Promise<JunitFile | undefined> {
-  if (typed === undefined) return undefined;
+/**
+ * Checks before any request that the report can be written, and removes the one of an earlier run, which a CI system would
+ * show as the result of this one. Returns the function that writes the report.
+ */
+export async function openJunitFile(context: Context, typed: string): Promise<WriteReport> {
   const { writeFileAtomicSync } = await import('../base/files/draft.ts');
   const file = resolvePath(context, typed);
   await requireFile(file, true);
-  let isWritten = false;
-  return {
-    removeEarlier: () => {
-      if (!isWritten) removeReport(file);
-    },
-    write: (results, ms) => {
-      writeFileAtomicSync(file, context.out.redact(junitReport(results, ms)));
-      isWritten = true;
-    },
-  };
+  removeReport(file);
+  return (results, ms) => writeFileAtomicSync(file, context.out.redact(junitReport(results, ms)));
 }
+
+type WriteReport = (results: readonly ScenarioResult[], ms: number) => void;
 
 // A file of another kind is only named by mistake, and no CI system shows it.
 function removeReport(file: string): void {

@@ -11,7 +11,6 @@ import { DAY_MS, HOUR_MS } from '../schema/durations.ts';
 import type { Authentication, AuthenticationResult, ThreeDsSession } from '../schema/three-ds/session.ts';
 import { AUTHENTICATION_STATUSES } from '../schema/three-ds/values.ts';
 import { isOpen, outcomeLines } from './outcome-lines.ts';
-import { outcomeFails } from './three-ds-errors.ts';
 import { maskedResponse, statusTone } from './view.ts';
 
 /** Reports the page of a challenge to open, and the command that gets the outcome. @returns whether there is one */
@@ -300,5 +299,8 @@ export function checkOutcome(id: string, { authentication_status: status }: Auth
   const isError = status === 'failed' || status === 'rejected' || isUnknown;
   const isGood = status === 'successful' || status === 'attempted';
   if (isGood || (failOn === 'err' && !isError)) return;
-  throw outcomeFails(id, status, failOn);
+  throw new SvcError('threshold', `the outcome of 3DS session ${id} meets --fail-on ${failOn}`, {
+    hint: 'The lines above say what it means and what to do next.',
+    facts: { session: id, authentication_status: status ?? null },
+  });
 }

@@ -38,3 +38,13 @@ export interface Violation {
   /** The known name or value that was probably meant. */
   readonly suggestion?: string | undefined;
 }
+
+/** Makes a violation that keeps the body from being sent. */
+export function broken(
+  rule: Rule,
+  path: string,
+  message: string,
+  more: Pick<Violation, 'example' | 'suggestion'> = {},
+): Violation {
+  return { rule, path, severity: 'error', message, ...more };
+}

@@ -8,7 +8,7 @@ import type { Client } from '../client/api/client.ts';
 import { pollUntil } from '../client/api/poll.ts';
 import { isLoopbackHost } from '../schema/address.ts';
 import type { AuthenticateRequest } from '../schema/three-ds/authenticate.ts';
-import type { AuthenticationResult, CreateSession, SessionCard } from '../schema/three-ds/session.ts';
+import type { AuthenticationResult, CreateSession } from '../schema/three-ds/session.ts';
 import type { SessionType } from '../schema/three-ds/values.ts';
 import { bodyName, changedBody, checkedBody, readBody } from './body.ts';
 import type { LiftableRule, Violation } from './rules.ts';
@@ -16,7 +16,7 @@ import { isOpen } from './outcome-lines.ts';
 import { afterAuthentication, outcomeIfPossible, pageOf, readOutcome, reportPage, resultSoFar } from './outcome.ts';
 import type { Setting } from './setting.ts';
 import type { ChallengeReply, Scenario } from './suite.ts';
-import { findTestCard, threeDsCards } from './test-cards.ts';
+import { requireSandbox, sessionCard } from './session-card.ts';
 
 export type ScenarioResult = ReturnType<typeof resultOf>;
 
@@ -61,7 +61,7 @@ export async function planScenario(
   { directory = '', set = [], allow = [] }: PlanOptions = {},
 ): Promise<PlannedScenario> {
   if (outcome !== undefined) requireSandbox(context, 'an outcome is set at the sandbox');
-  const session = { ...(await tokenOf(context, card)), type };
+  const session = { ...(await sessionCard(context, card)), type };
   const isRelative = file !== undefined && file !== '-' && !path.isAbsolute(file);
   const given = isRelative ? path.join(directory, file) : file;
   const read =
@@ -78,39 +78,6 @@ interface PlanOptions {
   readonly directory?: string;
   readonly set?: readonly Setting[];
   readonly allow?: readonly LiftableRule[];
-}
-
-async function tokenOf(
-  context: Context,
-  { card, token, token_intent }: Pick<Scenario, 'card' | 'token' | 'token_intent'>,
-): Promise<SessionCard> {
-  if (card !== undefined) return { token_id: await tokenOfTestCard(context, card) };
-  if (token !== undefined) return { token_id: token };
-  if (token_intent !== undefined) return { token_intent_id: token_intent };
-  throw new SvcError('usage', 'a scenario needs a card, a token or a token intent');
-}
-
-/** Returns the token of a test card of the sandbox. @throws SvcError `usage` at another service, or for an unknown card */
-export async function tokenOfTestCard(context: Context, card: string): Promise<string> {
-  const hint = 'Give the id of the token of the test card: --token, or token in a suite.';
-  requireSandbox(context, 'a card is a test card of the sandbox', hint);
-  return findTestCard(await threeDsCards(await keyInUse(context)), card).token;
-}
-
-/** Returns the private key, which names the tenant of the sandbox; undefined without one, as for a preview. */
-async function keyInUse(context: Context): Promise<string | undefined> {
-  if (context.settings.sandbox) return undefined;
-  try {
-    return (await context.key('private')).value;
-  } catch (error) {
-    if (!isSvcError(error, 'key_missing')) throw error;
-    return undefined;
-  }
-}
-
-function requireSandbox({ settings: { sandbox, baseUrl } }: Context, what: string, hint?: string): void {
-  if (sandbox || baseUrl === undefined || isLoopbackHost(baseUrl.value.hostname)) return;
-  throw new SvcError('usage', `${what}, and this is another service`, { hint: hint ?? 'Add --sandbox.' });
 }
 
 async function exampleFor(context: Context, sessionType: SessionType): Promise<unknown> {

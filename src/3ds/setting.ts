@@ -1,6 +1,6 @@
 import { SvcError } from '../base/errors.ts';
 import { nearest, questionOf, typedWord } from '../base/security/typed-word.ts';
-import { isObject } from '../schema/json-value.ts';
+import { assigned } from '../cli/app/assignment.ts';
 import { BODY, type Field, fieldAt, fieldsBelow, ownValue } from '../schema/three-ds/fields.ts';
 import { currencyOf } from '../schema/three-ds/tables.ts';
 import { looksLikeName } from './check-body.ts';
@@ -17,17 +17,14 @@ export interface Setting {
  * @throws SvcError `usage`, which never repeats a value, and a path only where it is nearly a known one
  */
 export function withSettings(body: unknown, settings: readonly Setting[], allowUnknown: boolean): unknown {
-  return settings.reduce(
-    (result, setting) => put(result, setting.name.split('.'), valueOf(setting, allowUnknown)),
-    body,
-  );
+  return settings.reduce((result, setting) => put(result, setting.name, valueOf(setting, allowUnknown)), body);
 }
 
 const CURRENCY_FIELDS = ['purchase_info.currency', 'merchant_info.risk_info.gift_card_currency'];
 
 /** Replaces alphabetic currencies in a body, such as USD, by their ISO 4217 numbers. */
 export function withNumericCurrencies(body: unknown): unknown {
-  return rewrittenCurrencies(body).reduce((result, { path, code }) => put(result, path.split('.'), code), body);
+  return rewrittenCurrencies(body).reduce((result, { path, code }) => put(result, path, code), body);
 }
 
 /** Finds the currencies of a body that are sent as numbers in place of names. */
@@ -48,6 +45,14 @@ export function exponentOfCurrency(body: unknown, settings: readonly Setting[]) 
   if (currency?.units === undefined) return undefined;
   const value = String(currency.units);
   return ownValue(body, ['purchase_info', 'exponent']) === value ? undefined : { value, currency: currency.code };
+}
+
+/** Puts a value at a path. A list that is not there yet is begun. */
+function put(body: unknown, name: string, value: unknown): unknown {
+  const path = name.split('.');
+  const [first = ''] = path;
+  const isNewList = fieldAt(first)?.kind === 'list' && ownValue(body, [first]) === undefined;
+  return assigned(body, [...(isNewList ? [{ path: [first], value: [] }] : []), { path, value }]);
 }
 
 function valueOf({ name: path, value: text }: Setting, allowUnknown: boolean): unknown {
@@ -80,35 +85,4 @@ function unknownPath(path: string): SvcError {
     hint: meant === undefined ? undefined : questionOf(meant),
     next: meant === undefined ? ['3ds', 'template', '<type>'] : undefined,
   });
-}
-
-/** Returns a copy of `target` with the value at the path. Missing objects on the way are created. */
-function put(target: unknown, parts: readonly string[], value: unknown, path = ''): unknown {
-  const [part, ...rest] = parts;
-  if (part === undefined) return value;
-  const change = (member: unknown): unknown => put(member, rest, value, path === '' ? part : `${path}.${part}`);
-  const kind = fieldAt(path)?.kind;
-  const holder = target ?? (kind === 'list' ? [] : {});
-  if (Array.isArray(holder) && kind !== 'object') return withItem(holder, part, change);
-  if (isObject(holder) && kind !== 'list') return withMember(holder, part, change);
-  throw new SvcError('refused_input', 'the body has another value where a path needs an object or an array', {
-    hint: 'Fix the body first; validate it to see what is wrong.',
-  });
-}
-
-type Change = (value: unknown) => unknown;
-
-function withMember(holder: Readonly<Record<string, unknown>>, name: string, change: Change): unknown {
-  // A map has no inherited members such as `constructor`.
-  const members = new Map(Object.entries(holder));
-  return Object.fromEntries(members.set(name, change(members.get(name))));
-}
-
-function withItem(list: readonly unknown[], part: string, change: Change): unknown[] {
-  const at = /^\d{1,4}$/.test(part) ? Number(part) : Infinity;
-  if (at > list.length)
-    throw new SvcError('usage', 'a path names an item beyond the end of its array', {
-      hint: 'Items are numbered from 0, without gaps.',
-    });
-  return [...list.slice(0, at), change(list[at]), ...list.slice(at + 1)];
 }

@@ -1,6 +1,7 @@
 import { SvcError } from '../base/errors.ts';
 import { containsCardNumber } from '../base/security/card-number.ts';
 import { didYouMean, typedWord } from '../base/security/typed-word.ts';
+import type { ValueParser } from '../cli/app/value-parsers.ts';
 import { isObject } from '../schema/json-value.ts';
 import { ownMember } from '../schema/own-member.ts';
 import { OUTCOME_WORDS } from '../schema/three-ds/outcome-words.ts';
@@ -37,13 +38,12 @@ interface SuiteFile {
   readonly lineOf: (path: readonly (string | number)[]) => number | undefined;
 }
 
-export function isExpectation(text: string): boolean {
-  return AUTHENTICATION_STATUSES.some((status) => status === text) || /^[45]\d\d$/.test(text);
-}
-
 interface Rule {
+  /** What the value must be. */
   readonly words: string;
   readonly holds: (value: unknown) => boolean;
+  /** The values among which the nearest is suggested for a mistyped one. */
+  readonly choices?: readonly string[];
 }
 
 const isText = (value: unknown): value is string =>
@@ -53,7 +53,10 @@ const text = (words: string): Rule => ({
   holds: (value) => isText(value) && !containsCardNumber(value, 'cell') && !containsCardNumber(value),
 });
 
-const RULES: Readonly<Record<string, Rule>> = {
+/** The reasons of a status and of a canceled challenge. */
+const REASONS = [...(OUTCOME_WORDS['reason'] ?? []), ...(OUTCOME_WORDS['cancel'] ?? [])];
+
+const RULES: Readonly<Record<keyof Scenario, Rule>> = {
   name: text('a text of one line that contains no card number'),
   card: text('a scenario of the sandbox, or a masked number'),
   token: text('the id of a token, and no card number'),
@@ -62,11 +65,13 @@ const RULES: Readonly<Record<string, Rule>> = {
   body: text('the name of a file'),
   expect: {
     words: `${AUTHENTICATION_STATUSES.join(', ')}, or an HTTP status such as 424`,
-    holds: (value) => isExpectation(String(value)),
+    holds: (value) => AUTHENTICATION_STATUSES.some((status) => status === value) || /^[45]\d\d$/.test(String(value)),
+    choices: AUTHENTICATION_STATUSES,
   },
   reason: {
     words: 'a reason of a status or of a canceled challenge',
-    holds: (value) => typeof value === 'string' && REASONS.includes(value),
+    holds: (value) => REASONS.some((reason) => reason === value),
+    choices: REASONS,
   },
   outcome: {
     words: 'an outcome of the sandbox, such as reason=card-expired',
@@ -75,11 +80,20 @@ const RULES: Readonly<Record<string, Rule>> = {
   challenge: oneOf(CHALLENGE_REPLIES),
 };
 
-/** The reasons of a status and of a canceled challenge. */
-export const REASONS = [...(OUTCOME_WORDS['reason'] ?? []), ...(OUTCOME_WORDS['cancel'] ?? [])];
+/** Returns the parser of an option for a member of a scenario. */
+export function memberParser(name: 'expect' | 'reason' | 'outcome'): ValueParser<string> {
+  return (typed) => {
+    const { words, holds, choices = [] } = RULES[name];
+    if (holds(typed)) return typed;
+    throw new SvcError('usage', `must be ${words}`, {
+      hint: didYouMean(typed, choices),
+      next: name === 'outcome' ? ['help', 'outcomes'] : undefined,
+    });
+  };
+}
 
 /** Whether a text is an outcome without a target, since a scenario's own session is the target. */
-export function isOutcome(text: string): boolean {
+function isOutcome(text: string): boolean {
   return text.split(',').every((word) => {
     const [name = '', value = '', ...more] = word.trim().split('=');
     if (more.length > 0) return false;

@@ -218,6 +218,18 @@ export function wrongSize(file: string, size: number, written: number): SvcError
   });
 }
 
+/** Returns the `SvcError` `local` for a port of this machine on which nothing can listen. */
+export function listenFailure(error: unknown, host: string, port: number): SvcError {
+  const code = systemCodeOf(error) ?? 'unknown reason';
+  if (code === 'EADDRINUSE')
+    return new SvcError('local', `port ${port} is in use`, { hint: 'Choose another port, or 0 for a free one.' });
+  if (code === 'EACCES')
+    return new SvcError('local', `not allowed to listen on port ${port}`, { hint: 'Choose a port from 1024 up.' });
+  return new SvcError('local', `cannot listen on ${host} (${code})`, {
+    hint: 'Choose an address of this machine, such as 127.0.0.1.',
+  });
+}
+
 /** Describes why a file could not be read, in words that follow its name. */
 export function readProblem(error: unknown): string {
   const code = systemCodeOf(error) ?? 'unknown';

@@ -1,7 +1,7 @@
 import { THREE_DS_MEANINGS } from '../3ds/glossary.ts';
 import updater from '../au/glossary.json' with { type: 'json' };
 import { EXIT_CODES } from '../base/errors.ts';
-import { asClause, type Meaning, meaningsIn } from '../cli/glossary/glossary.ts';
+import { type Meaning, meaningsIn, wordsAmong } from '../cli/glossary/glossary.ts';
 import service from '../cli/glossary/service.json' with { type: 'json' };
 import events from '../events/glossary.json' with { type: 'json' };
 import logs from '../logs/glossary.json' with { type: 'json' };
@@ -19,9 +19,9 @@ export const EVERY_MEANING: readonly Meaning[] = [
   ...meaningsIn(codes).map(withExitCode),
 ];
 
-/** Returns the words of a kind, each with its meaning as a clause. */
+/** Returns the words of a kind, each with the first sentence of its meaning as a clause. */
 export function wordsOf(kind: string): [name: string, meaning: string][] {
-  return EVERY_MEANING.filter((meaning) => meaning.kind === kind).map(({ name, means }) => [name, asClause(means)]);
+  return wordsAmong(EVERY_MEANING, kind);
 }
 
 function withExitCode(meaning: Meaning): Meaning {

@@ -1,13 +1,12 @@
 import { SvcError } from '../base/errors.ts';
 import type { Context } from '../cli/app/command.ts';
-import { type Config, storedProfile } from '../cli/config/config-format.ts';
 import { updateConfig } from '../cli/config/config-file.ts';
+import { type Config, storedProfile } from '../cli/config/config-format.ts';
 import { rememberTenant } from '../cli/config/tenant-of-keys.ts';
 import { fromProfile, parseBaseUrl } from '../cli/config/values.ts';
 import type { KeyType } from '../schema/tenant.ts';
 import { checkedKey, givenKeys } from './login-keys.ts';
 import { warnOfOtherKey } from './preceding-variable.ts';
-import { keyWithoutBaseUrl } from './profile-errors.ts';
 
 /**
  * Stores a key command in the profile in use, after it ran and its key was verified.
@@ -25,7 +24,12 @@ export async function storeKeyCommand(
     throw new SvcError('usage', `${kind}_key_command must not be empty`, { hint: 'Remove it with --unset.' });
   const name = settings.profile.value;
   const base_url = settings.stored?.base_url;
-  if (base_url === undefined) throw keyWithoutBaseUrl();
+  // The output of the command is a key, which goes to one base URL only.
+  if (base_url === undefined)
+    throw new SvcError('config', 'the profile has no base URL that the key could be for', {
+      hint: 'Set it first:',
+      next: ['profile', 'set', 'base_url', '<url>'],
+    });
   const options = { managementKeyStdin: false, privateKeyStdin: false, noCheck: !check };
   const typed = { managementKeyCommand: undefined, privateKeyCommand: undefined, [`${kind}KeyCommand`]: command };
   const [key] = await givenKeys(context, { ...options, ...typed });

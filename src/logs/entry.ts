@@ -143,23 +143,23 @@ export type TallyLine = readonly [key: string, at: number, count: number];
 class Second {
   readonly added: (TallyLine | string)[] = [];
   total = 0;
-  #lines = new Map<string, TallyLine>();
+  // Most seconds are forgotten before anybody asks for their lines.
+  #lines: Map<string, TallyLine> | undefined;
   #read = 0;
 
   /** Returns the lines with the counts of the first `length` added entries. */
   lines(length = this.added.length): ReadonlyMap<string, TallyLine> {
-    if (length < this.#read) {
-      this.#lines = new Map();
-      this.#read = 0;
-    }
+    if (length < this.#read) this.#lines = undefined;
+    this.#read = this.#lines === undefined ? 0 : this.#read;
+    const lines = (this.#lines ??= new Map<string, TallyLine>());
     for (const added of this.added.slice(this.#read, length)) {
       const line = typeof added === 'string' ? lineOf(entryOf(logFromLine(added))) : added;
       this.added[this.#read] = line;
       this.#read += 1;
       const [key, at, count] = line;
-      this.#lines.set(key, [key, at, (this.#lines.get(key)?.[2] ?? 0) + count]);
+      lines.set(key, [key, at, (lines.get(key)?.[2] ?? 0) + count]);
     }
-    return this.#lines;
+    return lines;
   }
 }
 

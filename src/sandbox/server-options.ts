@@ -1,9 +1,9 @@
 import { statSync } from 'node:fs';
-import { readProblem, SvcError, systemCodeOf } from '../base/errors.ts';
+import { listenFailure, readProblem, SvcError, systemCodeOf } from '../base/errors.ts';
 import { makeDirectory } from '../base/files/directory.ts';
 import { readRegularFileSync } from '../base/files/read.ts';
 import type { Context } from '../cli/app/command.ts';
-import { requireWhole, sandboxDirectory } from '../cli/app/embedded-sandbox.ts';
+import { foreignDirectory, requireWhole, sandboxDirectory } from '../cli/app/embedded-sandbox.ts';
 import {
   choice,
   flag,
@@ -117,9 +117,8 @@ export async function directoryToReset(context: Context, given: string | undefin
   }
   const { directoryUse } = await import('../emulator/state/journal.ts');
   if (directoryUse(directory) === 'foreign') {
-    throw new SvcError('usage', `${directory} contains other files than a sandbox's; none was touched`, {
-      hint: 'Name the directory of a sandbox, or one that is empty or missing, with --directory.',
-    });
+    const hint = 'Name the directory of a sandbox, or one that is empty or missing, with --directory.';
+    throw foreignDirectory('usage', directory, hint);
   }
   return directory;
 }
@@ -220,11 +219,8 @@ function readText(context: Context, file: string): string {
 }
 
 function startError(error: unknown, port: number): SvcError {
-  if (systemCodeOf(error) === 'EADDRINUSE') {
-    return new SvcError('local', `port ${port} is in use`, {
-      hint: 'Choose another with --port, or --port 0 for a free one.',
-    });
-  }
+  if (error instanceof Error && 'syscall' in error && error.syscall === 'listen')
+    return listenFailure(error, '127.0.0.1', port);
   const why = error instanceof Error ? error.message : 'unknown reason';
   return new SvcError('local', `the sandbox could not start: ${why}`, {
     hint: 'Choose another directory with --directory.',

@@ -2,7 +2,8 @@ import { isDeepStrictEqual } from 'node:util';
 import { SvcError } from '../base/errors.ts';
 import { exactMembers } from '../base/json/exact.ts';
 import { containsCardNumber } from '../base/security/card-number.ts';
-import { didYouMean, sentences } from '../base/security/typed-word.ts';
+import { didYouMean, sentences, typedWord } from '../base/security/typed-word.ts';
+import { describeTenant, factsOf } from '../cli/app/tenant-mark.ts';
 import { isObject } from '../cli/output/view.ts';
 import {
   BOOLEAN_TENANT_SETTINGS,
@@ -11,16 +12,7 @@ import {
   type Tenant,
   type TenantBody,
 } from '../schema/tenant.ts';
-import {
-  fileDiffers,
-  fileIsOld,
-  fileOfAnother,
-  nothingToCompare,
-  refusedValue,
-  unknownMember,
-  unknownSetting,
-  unreadableMember,
-} from './tenant-errors.ts';
+import { UUID } from '../schema/uuid.ts';
 
 export interface TenantChange {
   readonly name: string | undefined;
@@ -96,6 +88,15 @@ export function drift(tenant: Tenant, change: TenantChange): FieldDifference[] {
   return [...facts, ...differences(bodyOf(tenant), mergedBody(tenant, change))];
 }
 
+/** The error for a member with another type than documented. An update replaces the whole tenant, so it would be lost. */
+function unreadableMember(member: 'name' | 'settings', hint: string): SvcError {
+  return new SvcError(
+    'bad_response',
+    `the service sent the ${member} of the tenant with another type than documented; nothing was changed`,
+    { hint, next: ['tenant', 'show'] },
+  );
+}
+
 function mergedBody(tenant: Tenant, change: TenantChange): Changeable {
   const current = bodyOf(tenant);
   const name = change.name ?? current.name;
@@ -140,8 +141,16 @@ export function changeFromFile({ name: file, value, lineOf }: TenantFile): Tenan
     lineOf,
     file,
   };
-  if (change.name === undefined && change.settings.size + change.expected.size === 0) throw nothingToCompare(file);
-  return change;
+  if (change.name !== undefined || change.settings.size + change.expected.size > 0) return change;
+  throw new SvcError('refused_input', `${file} names nothing to compare: no name, no setting and no other member`, {
+    hint: "Name what the tenant should have, as 'svc tenant export' does.",
+    next: ['tenant', 'export'],
+  });
+}
+
+/** The error for a value that is not sent. */
+function refusedValue(message: string, hint = 'Fix the file and run the command again.'): SvcError {
+  return new SvcError('refused_input', `${message}; nothing was sent`, { hint });
 }
 
 function inLine(line: number | undefined): string {
@@ -244,7 +253,9 @@ function checkSettingNames({ settings, lineOf }: TenantChange, onTenant: readonl
   if (name === undefined) return;
   const all = [...new Set([...KNOWN.keys(), ...onTenant])];
   const where = inLine(lineOf?.(['settings', name]));
-  throw unknownSetting(name, all, where);
+  throw new SvcError('usage', `unknown setting ${typedWord(name, all)}${where}; nothing was sent`, {
+    hint: sentences(didYouMean(name, all), `The tenant knows: ${all.join(', ')}.`),
+  });
 }
 
 /** Members of a tenant that only the service sets. */
@@ -254,17 +265,37 @@ const READ_ONLY = ['id', 'owner_id', 'type', 'created_by', 'created_at', 'modifi
 function checkMembers(tenant: Tenant, { expected, lineOf, file = 'the file' }: TenantChange, effect: string): void {
   const known = [...Object.keys(tenant), ...READ_ONLY];
   const unknown = [...expected.keys()].find((key) => !known.includes(key));
-  if (unknown !== undefined) throw unknownMember(unknown, known, inLine(lineOf?.([unknown])), effect);
-  if (expected.has('id') && expected.get('id') !== tenant.id)
-    throw fileOfAnother(file, expected.get('id'), tenant, effect);
+  if (unknown !== undefined) {
+    const what = `${typedWord(unknown, known)} in the file${inLine(lineOf?.([unknown]))}`;
+    throw new SvcError('refused_input', `${what} is not a member of the tenant${effect}`, {
+      hint: sentences(didYouMean(unknown, ['name', 'settings', ...known]), CHANGEABLE),
+    });
+  }
+  const id = expected.get('id');
+  if (!expected.has('id') || id === tenant.id) return;
+  // An id that is none may be a secret.
+  const other = typeof id === 'string' && UUID.test(id) ? ` (${id})` : '';
+  const own = `the ${describeTenant(factsOf(tenant))} (${tenant.id})`;
+  throw new SvcError('config', `${file} is about another tenant${other}; this key belongs to ${own}${effect}`, {
+    hint: 'Check the profile and the file: the key decides which tenant it is.',
+    facts: { tenant: tenant.id },
+  });
 }
+
+const CHANGEABLE = 'Only name and settings can be changed.';
 
 /** Checks members that cannot be changed: a file may contain them only with the tenant's values. */
 function checkReadOnly(tenant: Tenant, change: TenantChange): void {
   const names = differingFacts(tenant, change).map(({ path }) => path);
   if (names.length === 0) return;
   const differing = names.join(', ');
-  throw names.every((key) => key.startsWith('modified_')) ? fileIsOld(differing) : fileDiffers(differing);
+  if (names.every((key) => key.startsWith('modified_')))
+    throw new SvcError('conflict', `the tenant changed since the file was made from it (${differing})`, {
+      hint: 'Make the file again from the present tenant, or leave these members out of it.',
+    });
+  throw new SvcError('refused_input', `the file differs in what cannot be changed: ${differing}; nothing was changed`, {
+    hint: `Check the profile and the file. ${CHANGEABLE}`,
+  });
 }
 
 function differingFacts(tenant: Tenant, { expected }: TenantChange): FieldDifference[] {

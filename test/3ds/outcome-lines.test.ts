@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { isOpen, outcomeLines } from '../../src/3ds/outcome-lines.ts';
-import { explain } from '../../src/cli/glossary/glossary.ts';
+import { meaningsOf } from '../../src/cli/glossary/glossary.ts';
 import { THREE_DS_MEANINGS as MEANINGS } from '../../src/3ds/glossary.ts';
 import {
   AUTHENTICATION_STATUS_CODES,
@@ -54,7 +54,7 @@ const NAMES: Readonly<Record<string, readonly string[]>> = {
 
 /** Returns the kind and name of every meaning of a word. */
 function kinds(word: string): string[] {
-  return explain(word, MEANINGS).map(({ kind, name }) => `${kind}: ${name}`);
+  return meaningsOf(word, MEANINGS).map(({ kind, name }) => `${kind}: ${name}`);
 }
 
 describe('meanings', () => {

@@ -2,8 +2,8 @@ import { appendFileSync, existsSync, readdirSync, readFileSync, rmSync, truncate
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { type Desk, openDesk } from '../au/commands/support.ts';
-import { until } from '../events/support.ts';
 import { finished } from '../support/svc.ts';
+import { until } from '../support/until.ts';
 
 const HEADER = 'token,expiration_year,expiration_month,merchant_id\n';
 /** The number of rows: more than fit in the buffers between two processes. */

@@ -3,6 +3,7 @@ import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { systemClock } from '../../src/base/system.ts';
 import { exampleRequestFile } from '../../src/emulator/vault/cards.ts';
 import type { RunningSandbox } from '../../src/emulator/running-sandbox.ts';
 import { ACCEPT_SECOND_PUT } from '../../src/emulator/faults/fault.ts';
@@ -10,17 +11,18 @@ import { uploadsTaken } from '../au/support.ts';
 import { BUCKET } from '../support/bucket-signature.ts';
 import { BucketServer } from '../support/bucket-server.ts';
 import type { Interceptor } from '../../src/emulator/options.ts';
+import { type HereResult, svcIn } from '../support/run-here.ts';
 import { startSandbox } from '../support/sandbox.ts';
 import { finished, type Finished, Home } from '../support/svc.ts';
 import { sharedLedger } from '../au/ledger/shared-ledger.ts';
 
 const SOAK = process.env['SOAK'] !== undefined;
 const SEEDS = SOAK ? 25 : 1;
-const KILLS = SOAK ? 250 : 10;
-const MOMENTS = SOAK ? 50 : 4;
+const KILLS = SOAK ? 250 : 6;
+const MOMENTS = SOAK ? 50 : 2;
 /** The number of requests of a submission, to the service and to the bucket, up to the results. */
 const REQUESTS = 36;
-const MACHINES = 8;
+const MACHINES = SOAK ? 8 : 4;
 const MINUTE_MS = 60_000;
 
 const PRIVATE_KEY = 'sandbox-private-key';
@@ -162,14 +164,19 @@ class Machine {
     this.env = env;
   }
 
-  svc(line: string, env: Readonly<Record<string, string>> = {}): Promise<Finished> {
-    const child = this.start(line, env);
+  /** Runs a command in this process. Machines that race or die are processes. */
+  svc(line: string, env: Readonly<Record<string, string>> = {}): Promise<HereResult> {
+    return svcIn(this.home.path, line.split(' '), { env: { ...this.env, ...env }, clock: systemClock });
+  }
+
+  run(line: string): Promise<Finished> {
+    const child = this.start(line);
     child.stdin.end();
     return finished(child);
   }
 
-  start(line: string, env: Readonly<Record<string, string>> = {}) {
-    const child = this.home.start(line.split(' '), { env: { ...this.env, ...env } });
+  start(line: string) {
+    const child = this.home.start(line.split(' '), { env: this.env });
     this.#children.push(child);
     return child;
   }
@@ -252,7 +259,7 @@ const RACES: readonly {
 
 /** Runs the command on all machines at once, then again until none of them has anything left to do. */
 async function race(machines: readonly Machine[]): Promise<{ first: (number | null)[]; last: Finished[] }> {
-  const all = (): Promise<Finished[]> => Promise.all(machines.map((machine) => machine.svc(SUBMIT)));
+  const all = (): Promise<Finished[]> => Promise.all(machines.map((machine) => machine.run(SUBMIT)));
   let last = await all();
   const first = last.map(({ code }) => code);
   for (let round = 0; round < 5 && last.some(({ code }) => code === 11); round += 1) last = await all();
@@ -278,12 +285,12 @@ describe('machines that share a ledger', () => {
     },
   );
 
-  const races = RACES.flatMap((one) =>
-    (['directory', 'bucket'] as const).flatMap((kind) =>
+  const races = RACES.flatMap((one, at) =>
+    (SOAK || at === 0 ? (['directory', 'bucket'] as const) : (['directory'] as const)).flatMap((kind) =>
       Array.from({ length: SEEDS }, (_, seed) => ({ ...one, kind, seed: seed + 1 })),
     ),
   );
-  it.each(races)('R58: eight machines at once send no row twice: $name, shared in a $kind, seed $seed', async (one) => {
+  it.each(races)('R58: machines at once send no row twice: $name, shared in a $kind, seed $seed', async (one) => {
     const random = randomOf(one.seed);
     const tenant = await Tenant.open(one.kind);
     const lines = linesOf(random, 40);
@@ -463,7 +470,7 @@ async function survives(kind: Kind, death: Death): Promise<string> {
   ).toContain(steps.join('; '));
   // A machine that sent the last bytes doubts its own upload for a while.
   const isDoubtful = steps.length > 1;
-  const again = await first.svc(isDoubtful ? 'au resume' : SUBMIT);
+  const again = await first.run(isDoubtful ? 'au resume' : SUBMIT);
   expect(isDoubtful ? [0, 9, 11] : [0], again.stderr).toContain(again.code);
   expect(again.code === 0 ? first.results() : second.results()).toBe(second.results());
   expect(tenant.received()).toEqual(once(LINES));
@@ -476,7 +483,7 @@ async function repeatUntilSent(tenant: Tenant, machine: Machine): Promise<{ step
   let stderr = '';
   for (const minutes of [0, 70, 10]) {
     tenant.pass(minutes);
-    const { code, stderr: text } = await machine.svc(SUBMIT);
+    const { code, stderr: text } = await machine.run(SUBMIT);
     const uploads = tenant.uploads();
     steps.push(`${code}, ${uploads} ${uploads === 1 ? 'upload' : 'uploads'}`);
     stderr += text;

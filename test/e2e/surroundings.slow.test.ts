@@ -1,10 +1,11 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readdirSync, readlinkSync, realpathSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { exampleRequestFile } from '../../src/emulator/vault/cards.ts';
 import { FaultServer } from '../support/fault-server.ts';
 import { CAN_OBEY_MODES, finished, Home } from '../support/svc.ts';
+import { until } from '../support/until.ts';
 
 const home = new Home();
 afterAll(() => home.remove());
@@ -34,8 +35,8 @@ describe('a pipe that nobody writes to', () => {
       });
       const child = home.start([...argv, '--debug'], { env });
       const end = finished(child);
-      // The command installs its signal handlers before it reads the pipe.
-      await new Promise((resolve) => setTimeout(resolve, 1_000));
+      // The command installs its signal handlers before it opens the pipe.
+      await until(() => hasOpen(child.pid, home.file('pipe')));
       child.kill('SIGINT');
       expect(await end).toMatchObject({ code: 130 });
     },
@@ -170,3 +171,14 @@ describe('what needs nothing', () => {
     expect(server.connections).toBe(0);
   });
 });
+
+/** Tells whether a process has a file open. */
+function hasOpen(pid: number | undefined, file: string): boolean {
+  return readdirSync(`/proc/${pid}/fd`).some((name) => {
+    try {
+      return readlinkSync(`/proc/${pid}/fd/${name}`) === realpathSync(file);
+    } catch {
+      return false;
+    }
+  });
+}

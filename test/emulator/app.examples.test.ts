@@ -4,8 +4,9 @@ import { expect, it, onTestFinished } from 'vitest';
 import { API_ROUTES } from '../../src/emulator/routes/api.ts';
 import { exampleRequestFile, sandboxThreeDsCards } from '../../src/emulator/vault/cards.ts';
 import { differences, INTERFACE_EXAMPLES, interfaceExample } from '../support/interface.ts';
-import { MANAGEMENT, PRIVATE, until } from './harness.ts';
+import { MANAGEMENT, PRIVATE } from './harness.ts';
 import { threeDsSandbox, tokenFor } from './three-ds/three-ds-harness.ts';
+import { until } from '../support/until.ts';
 
 type Sandbox = Awaited<ReturnType<typeof threeDsSandbox>>;
 

@@ -92,11 +92,3 @@ export function raw(
     outgoing.end();
   });
 }
-
-/** Waits until other code makes a condition true. */
-export async function until(holds: () => boolean): Promise<void> {
-  for (let tries = 0; !holds(); tries += 1) {
-    if (tries > 500) throw new Error('it did not come about');
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
-}

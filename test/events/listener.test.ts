@@ -5,7 +5,8 @@ import { Listener, type ListenOptions } from '../../src/events/listener.ts';
 import { type AcceptedEvent, EventQueue, type ListenerEvent } from '../../src/events/sinks.ts';
 import { FaultServer, type Script } from '../support/fault-server.ts';
 import { answer, silence } from '../support/fault-steps.ts';
-import { delivery, handlePrototype, ownDirectory, post, until } from './support.ts';
+import { delivery, handlePrototype, ownDirectory, post } from './support.ts';
+import { until } from '../support/until.ts';
 
 const directory = ownDirectory();
 afterAll(() => directory.remove());

@@ -77,15 +77,6 @@ export function ownDirectory(): { path(name: string): string; remove(): void } {
   return { path: (name) => join(directory, name), remove: () => rmSync(directory, { recursive: true, force: true }) };
 }
 
-/** Resolves once a condition is true; fails after `ms` milliseconds. */
-export async function until(holds: () => boolean, ms = 120_000): Promise<void> {
-  const last = Date.now() + ms;
-  while (!holds()) {
-    if (Date.now() > last) throw new Error('it never came to that');
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
-}
-
 /** Returns the object that has the methods of all open files. */
 export async function handlePrototype(): Promise<fs.FileHandle> {
   const handle = await fs.open('/dev/null');

@@ -1,6 +1,9 @@
-import { spawnSync } from 'node:child_process';
+import { execFile, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { closeSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -22,6 +25,38 @@ describe('the module aliases of the bundle', () => {
     expect(text).toContain('UND_ERR_SOCKET');
     expect(text).not.toMatch(/require\([`'"]node:http2[`'"]\)/);
     expect(text).not.toMatch(/MockAgent|WebSocketStream|EnvHttpProxyAgent/);
+    // What builds bodies of forms is in a file that no request loads.
+    const forms = chunks.filter((name) => readFileSync(new URL(name, bundle), 'utf8').includes('ByteString'));
+    expect(forms).toEqual([expect.stringMatching(/^forms-/)]);
+  });
+});
+
+describe('the largest head of a response', () => {
+  it.each([
+    ['', 8],
+    ['--max-http-header-size=65536', 0],
+  ])('the largest head of a response is that of Node with NODE_OPTIONS=%s', async (options, exitCode) => {
+    const server = createServer((_, response) => {
+      response.setHeader('x-long', 'a'.repeat(20_000));
+      response.setHeader('content-type', 'application/json');
+      response.end('{"id":"1","owner_id":"1","type":"test","name":"A","settings":{}}');
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const home = mkdtempSync(join(tmpdir(), 'svc-head-'));
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const env = {
+      PATH: process.env['PATH'],
+      HOME: home,
+      SVC_BASE_URL: url,
+      SVC_MANAGEMENT_API_KEY: 'a-management-key',
+    };
+    const argv = [fileURLToPath(new URL('svc.cjs', bundle)), 'tenant', 'show'];
+    const child = execFile(process.execPath, argv, { env: { ...env, NODE_OPTIONS: options } });
+    const [code] = (await once(child, 'exit')) as [number];
+    server.close();
+    server.closeAllConnections();
+    rmSync(home, { recursive: true });
+    expect(code).toBe(exitCode);
   });
 });
 

@@ -32,7 +32,7 @@ it.skipIf(!CAN_RUN_CRON)(
     const isDone = (name: string): boolean =>
       existsSync(home.file(name)) && /^\d+ \d{4}$/m.test(readFileSync(home.file(name), 'utf8'));
     try {
-      await expect.poll(() => isDone('without') && isDone('with'), { timeout: 90_000, interval: 500 }).toBe(true);
+      await expect.poll(() => isDone('without') && isDone('with'), { interval: 500 }).toBe(true);
     } finally {
       cron.kill('SIGKILL');
     }

@@ -40,7 +40,7 @@ const EXCEPTIONS: Readonly<Record<string, readonly [text: string, why: string][]
   ],
   'cli/glossary/service.json': [
     [
-      "Run 'svc whoami': it names what this key may do. Add the permission to the key, or use another key. To see since when, read last_at of its actor in 'svc logs stats --since 8h -o json'.",
+      "The key lacks a permission for this request, or a feature is not enabled for the tenant. Audit logs contain no refused requests. Run 'svc whoami': it names what this key may do. Add the permission to the key, or use another key. To see since when, read last_at of its actor in 'svc logs stats --since 8h -o json'.",
       'only the audit logs show since when a key is refused',
     ],
   ],

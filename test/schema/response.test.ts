@@ -9,6 +9,7 @@ import { entityTypeListSchema, logPageSchema, logSchema } from '../../src/schema
 import { offsetPageSchema } from '../../src/schema/response.ts';
 import { tenantSchema } from '../../src/schema/tenant.ts';
 import { authenticationResultSchema, threeDsSessionSchema } from '../../src/schema/three-ds/session.ts';
+import { cases } from '../support/cases.ts';
 
 const SAMPLES = [
   { schema: logSchema, needed: { created_at: '2026-11-20T10:00:00.1234567+00:00' } },
@@ -35,7 +36,7 @@ describe('answers', () => {
           expect(read).toEqual({ ...needed, ...extra });
         },
       ),
-      { numRuns: 1000 },
+      { numRuns: cases(1000) },
     );
   });
 

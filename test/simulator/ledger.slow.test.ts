@@ -7,10 +7,16 @@ import { ASSUMPTIONS, MISTAKES, type Plant } from './ledger/mistakes.ts';
 
 const { SOAK, SOAK_MINUTES = '10', SEED } = process.env;
 
-const HISTORIES = 5_000;
+const HISTORIES = 2_500;
 
-/** Seeds of histories that are so rare that a soak found them. Each history showed the mistake before it was corrected. */
-const RARE: Readonly<Partial<Record<Plant, number>>> = { 'both claims': 53_089, 'between pages': 730_268_360 };
+/** For mistakes that at most one history in a thousand shows, the seed of one that does. The search begins there. */
+const RARE: Readonly<Partial<Record<Plant, number>>> = {
+  'both claims': 53_089,
+  'between pages': 730_268_360,
+  'error is refusal': 10_119,
+  'any list frees': 3_809,
+  'reader delivers': 1_620,
+};
 
 describe('a model of machines that share a ledger', () => {
   it('no row is paid for twice or lost, and no exit code is false', () => {
@@ -21,17 +27,17 @@ describe('a model of machines that share a ledger', () => {
   });
 
   it('no row is paid for twice or lost in long histories', () => {
-    expect(textOf(check(1, HISTORIES / 20, { length: 5 }).finding)).toBe('');
+    expect(textOf(check(1, HISTORIES / 10, { length: 5 }).finding)).toBe('');
   });
 
   it('no row is paid for twice or lost where tokens have several merchants, and none stands twice in a job', () => {
-    expect(textOf(check(1, HISTORIES / 5, { merchants: true }).finding)).toBe('');
+    expect(textOf(check(1, HISTORIES / 4, { merchants: true }).finding)).toBe('');
   });
 
   it.each(Object.entries({ ...MISTAKES, ...ASSUMPTIONS }))('a history finds it when %s is planted: %s', (plant) => {
     const seed = RARE[plant as Plant] ?? 1;
     const merchants = plant === 'token twice';
-    expect(check(seed, 3 * HISTORIES, { plant: plant as Plant, merchants }).finding).toBeDefined();
+    expect(check(seed, 6 * HISTORIES, { plant: plant as Plant, merchants }).finding).toBeDefined();
   });
 
   it.each(Object.entries(RARE))('no row is paid for twice in the rare history of %s, seed %i', (_, seed) => {

@@ -1,10 +1,15 @@
 import fs from 'node:fs';
 import { expect, it } from 'vitest';
-import { type ArchiveRecord, isReview, recordPath, type ReviewRecord } from '../../src/logs/archive/records/record.ts';
-import type { ReviewContent } from '../../src/logs/archive/records/review-content.ts';
-import { END, FIRST, NEWEST, reviewedArchive, SECOND } from '../logs/report/reviewed.ts';
+import {
+  type ArchiveRecord,
+  isReview,
+  recordPath,
+  type ReviewContent,
+  type ReviewRecord,
+} from '../../src/logs/archive/records/record.ts';
 import { expected, outcomes, type Tamper } from '../logs/archive/tamper-outcomes.ts';
 import { Tampering } from '../logs/archive/tampers.ts';
+import { END, FIRST, NEWEST, reviewedArchive, SECOND } from '../logs/report/reviewed.ts';
 
 /** Changes of what a review says, as text. */
 const CHANGES: readonly (readonly [name: string, from: string | RegExp, to: string])[] = [

@@ -24,20 +24,20 @@ const BODIES: Readonly<Record<string, readonly [type: string, text: (secrets: st
   'no body': ['application/json', () => ''],
 };
 
-/** In a soak, each status with each form; otherwise those with other forms than a success and an error like them. */
+/** In a soak, most statuses with all forms; otherwise those with other forms than a success and an error like them. */
 const isSoak = process.env['SOAK'] !== undefined;
 const FORMS = Object.keys(BODIES);
 const FEW_SUCCESSES = isSoak ? FORMS : ['an empty list', 'a page'];
 const FEW_ERRORS = isSoak ? ['a problem', 'a page', 'no body'] : ['a problem'];
+const FEW_REFUSALS = isSoak ? FEW_ERRORS : ['a problem', 'a page'];
 
 /** Servers that respond the same to every request. */
 const SERVERS: readonly (readonly [name: string, respond: Respond])[] = [
-  ...[200, 206].flatMap((status) => FORMS.map((form) => server(status, form))),
-  ...[201, 202, 203].flatMap((status) => FEW_SUCCESSES.map((form) => server(status, form))),
-  ...[302, 401, 403, 404, 503].flatMap((status) =>
-    ['a problem', 'a page', 'no body'].map((form) => server(status, form)),
-  ),
-  ...[400, 409, 412, 429, 500].flatMap((status) => FEW_ERRORS.map((form) => server(status, form))),
+  ...FORMS.map((form) => server(200, form)),
+  ...[201, 202, 203, 206].flatMap((status) => FEW_SUCCESSES.map((form) => server(status, form))),
+  ...[404, 503].flatMap((status) => ['a problem', 'a page', 'no body'].map((form) => server(status, form))),
+  ...[302, 403].flatMap((status) => FEW_REFUSALS.map((form) => server(status, form))),
+  ...[400, 401, 409, 412, 429, 500].flatMap((status) => FEW_ERRORS.map((form) => server(status, form))),
   server(204, 'no body'),
   server(304, 'no body'),
 ];

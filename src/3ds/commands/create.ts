@@ -1,14 +1,13 @@
-import { SvcError } from '../../base/errors.ts';
-import { containsCardNumber } from '../../base/security/card-number.ts';
-import { type Context, dryRunParameter } from '../../cli/app/command.ts';
+import { dryRunParameter } from '../../cli/app/command.ts';
 import { noteNext } from '../../cli/app/hint.ts';
-import { choice, type Input, suggesting, value } from '../../cli/app/parameter.ts';
+import { choice, suggesting, value } from '../../cli/app/parameter.ts';
 import { recordPrinter } from '../../cli/app/print.ts';
 import { defineRequestCommand } from '../../cli/app/request-command.ts';
-import { text } from '../../cli/app/value-parsers.ts';
+import { textToSend } from '../../cli/app/value-parsers.ts';
 import { fieldPaths, type View } from '../../cli/output/view.ts';
-import type { CreatedSession, CreateSession } from '../../schema/three-ds/session.ts';
+import type { CreatedSession } from '../../schema/three-ds/session.ts';
 import { SESSION_TYPES } from '../../schema/three-ds/values.ts';
+import { sessionCard } from '../session-card.ts';
 
 const createdSessionView: View<CreatedSession> = {
   name: '3DS session',
@@ -21,11 +20,11 @@ const createdSessionView: View<CreatedSession> = {
 const parameters = {
   card: suggesting(
     { wordsOf: 'test card scenario' },
-    value('--card <scenario>', 'a test card of the sandbox, by its scenario or the start of it', text),
+    value('--card <scenario>', 'a test card of the sandbox, by its scenario or the start of it', textToSend),
   ),
-  token: value('--token <id>', 'the card token', text),
-  tokenIntent: value('--token-intent <id>', 'the card token intent, in place of a token', text),
-  panToken: value('--pan-token <id>', 'the card token, under its deprecated name', text),
+  token: value('--token <id>', 'the card token', textToSend),
+  tokenIntent: value('--token-intent <id>', 'the card token intent, in place of a token', textToSend),
+  panToken: value('--pan-token <id>', 'the card token, under its deprecated name', textToSend),
   type: choice('--type <who>', 'who starts the transaction; by default customer', SESSION_TYPES),
   dryRun: dryRunParameter,
 } as const;
@@ -42,8 +41,9 @@ export const create = defineRequestCommand({
   fields: createdSessionView.fields,
   parameters,
   async request(context, input) {
-    const body = toBody(await withCard(context, input));
-    return (await import('../../client/api/resources.ts')).createSessionRequest(body);
+    const { card, token, tokenIntent: token_intent, panToken: pan, type = 'customer' } = input;
+    const session = await sessionCard(context, { card, token, token_intent, pan });
+    return (await import('../../client/api/resources.ts')).createSessionRequest({ ...session, type });
   },
   async printer(context, { panToken, dryRun }) {
     const print = await recordPrinter(context, createdSessionView);
@@ -57,36 +57,3 @@ export const create = defineRequestCommand({
     };
   },
 });
-
-type CreateInput = Input<typeof parameters>;
-
-/** Replaces a test card by its token. */
-async function withCard(context: Context, { card, ...input }: CreateInput): Promise<Omit<CreateInput, 'card'>> {
-  if (card === undefined) return input;
-  if (input.token !== undefined) throw notOne();
-  if (containsCardNumber(card, 'cell')) throw looksLikeCardNumber();
-  const { tokenOfTestCard } = await import('../scenario.ts');
-  return { ...input, token: await tokenOfTestCard(context, card) };
-}
-
-function notOne(): SvcError {
-  return new SvcError('usage', 'one of --token, --token-intent, --pan-token and --card is needed', {
-    hint: 'Give exactly one of them.',
-  });
-}
-
-function looksLikeCardNumber(): SvcError {
-  return new SvcError('refused_input', 'the token looks like a card number; nothing was sent', {
-    hint: 'Give the id of the card token.',
-  });
-}
-
-function toBody({ token, tokenIntent, panToken, type = 'customer' }: Omit<CreateInput, 'card'>): CreateSession {
-  const given = [token, tokenIntent, panToken].filter((id) => id !== undefined);
-  if (given.length !== 1) throw notOne();
-  if (given.some((id) => containsCardNumber(id, 'cell'))) throw looksLikeCardNumber();
-  if (panToken !== undefined) return { pan: panToken, type };
-  if (tokenIntent !== undefined) return { token_intent_id: tokenIntent, type };
-  if (token === undefined) throw notOne();
-  return { token_id: token, type };
-}

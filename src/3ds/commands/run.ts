@@ -1,14 +1,12 @@
 import { SvcError } from '../../base/errors.ts';
-import { containsCardNumber } from '../../base/security/card-number.ts';
-import { didYouMean } from '../../base/security/typed-word.ts';
 import { type Context, defineCommand, dryRunParameter, Preview, type Result } from '../../cli/app/command.ts';
 import { noteNext } from '../../cli/app/hint.ts';
 import { DOCUMENTS, choice, type Input, rare, reading, suggesting, value } from '../../cli/app/parameter.ts';
 import { recordPrinter } from '../../cli/app/print.ts';
 import { confirmCost } from '../../cli/app/tenant-mark.ts';
-import { text, type ValueParser } from '../../cli/app/value-parsers.ts';
+import { text, textToSend } from '../../cli/app/value-parsers.ts';
 import { outcomeExamples } from '../../schema/three-ds/outcome-words.ts';
-import { AUTHENTICATION_STATUSES, SESSION_TYPES } from '../../schema/three-ds/values.ts';
+import { SESSION_TYPES } from '../../schema/three-ds/values.ts';
 import { bodyParameters, reportBody } from '../body.ts';
 import { afterAuthentication } from '../outcome.ts';
 import {
@@ -19,41 +17,15 @@ import {
   scenarioView,
   firstRequest,
 } from '../scenario.ts';
-import { CHALLENGE_REPLIES, isExpectation, isOutcome, REASONS } from '../suite.ts';
-import { challengeOpen, unexpectedOutcome } from '../three-ds-errors.ts';
-
-const tokenId: ValueParser<string> = (typed) => {
-  if (!containsCardNumber(text(typed), 'cell')) return typed;
-  throw new SvcError('refused_input', 'looks like a card number; nothing was sent', {
-    hint: 'Give the id of the card token, or the masked number of a test card.',
-  });
-};
-
-const expectation: ValueParser<string> = (typed) => {
-  if (isExpectation(typed)) return typed;
-  throw new SvcError('usage', `must be ${AUTHENTICATION_STATUSES.join(', ')}, or an HTTP status such as 424`, {
-    hint: didYouMean(typed, AUTHENTICATION_STATUSES),
-  });
-};
-
-const reasonName: ValueParser<string> = (typed) => {
-  if (REASONS.includes(typed)) return typed;
-  const hint = didYouMean(typed, REASONS);
-  throw new SvcError('usage', 'must be a status reason or a cancel reason', { hint, next: ['explain'] });
-};
-
-const outcomeText: ValueParser<string> = (typed) => {
-  if (isOutcome(typed)) return typed;
-  throw new SvcError('usage', 'must be an outcome such as reason=card-expired', { next: ['help', 'outcomes'] });
-};
+import { CHALLENGE_REPLIES, memberParser } from '../suite.ts';
 
 const parameters = {
   card: suggesting(
     { wordsOf: 'test card scenario' },
-    value('--card <name>', 'a test card: its scenario, the start of it, or its number', tokenId),
+    value('--card <name>', 'a test card: its scenario, the start of it, or its number', textToSend),
   ),
-  token: value('--token <id>', 'a card token, in place of a test card', tokenId),
-  tokenIntent: value('--token-intent <id>', 'a card token intent, in place of a test card', tokenId),
+  token: value('--token <id>', 'a card token, in place of a test card', textToSend),
+  tokenIntent: value('--token-intent <id>', 'a card token intent, in place of a test card', textToSend),
   type: suggesting(
     { wordsOf: 'session type' },
     choice('--type <who>', 'who starts the transaction; by default customer', SESSION_TYPES),
@@ -65,7 +37,7 @@ const parameters = {
   ...bodyParameters,
   expect: suggesting(
     { wordsOf: 'authentication status' },
-    value('--expect <status>', 'the expected status, or an HTTP status', expectation),
+    value('--expect <status>', 'the expected status, or an HTTP status', memberParser('expect')),
   ),
   reason: suggesting(
     async () => {
@@ -73,11 +45,11 @@ const parameters = {
       const { default: words } = await import('../glossary.json', { with: { type: 'json' } });
       return [...wordsIn(words, 'authentication status reason'), ...wordsIn(words, 'challenge cancel reason')];
     },
-    rare(value('--expect-reason <reason>', 'the expected status reason or cancel reason', reasonName)),
+    rare(value('--expect-reason <reason>', 'the expected status reason or cancel reason', memberParser('reason'))),
   ),
   outcome: suggesting(
     { joined: outcomeExamples },
-    value('--outcome <outcome>', "what the sandbox does (see 'svc help outcomes')", outcomeText),
+    value('--outcome <outcome>', "what the sandbox does (see 'svc help outcomes')", memberParser('outcome')),
   ),
   challenge: choice('--challenge <reply>', 'how to answer a challenge of the sandbox', CHALLENGE_REPLIES),
   challengeTimeout: challengeTimeoutParameter,
@@ -116,35 +88,30 @@ export const run = defineCommand({
     const { got, reason, session } = result;
     await (session === null ? print(result) : afterAuthentication(session, 'outcome_unknown', print(result)));
     if (result.result === 'passed') return context.notices.success(`${got}, as expected`);
-    if (result.result === 'open') throw challengeOpen(result);
-    if (result.result !== 'completed') throw unexpectedOutcome(result);
     const why = reason === null ? '' : ` (${reason})`;
+    if (result.result === 'failed') {
+      const { expected, expected_reason } = result;
+      const wanted = `${expected ?? 'any status'}${expected_reason === null ? '' : ` (${expected_reason})`}`;
+      throw new SvcError('threshold', `expected ${wanted}, got ${got}${why}`, {
+        next: ['3ds', 'show', session ?? '<session>'],
+        facts: { expected, expected_reason, got, reason, session },
+      });
+    }
+    if (result.result === 'open')
+      throw new SvcError('pending', `the challenge is still open (${got})`, {
+        hint: 'Complete it, then read the outcome.',
+        next: ['3ds', 'challenge-result', session ?? '<session>', '--wait'],
+        facts: { session },
+      });
     return noteNext(context, `the outcome is ${got}${why}; what it means`, ['explain', got]);
   },
   request: async (context, input) => firstRequest(await planOf(context, input)),
 });
 
-async function planOf(context: Context, input: Input<typeof parameters>): Promise<PlannedScenario> {
-  const {
-    card,
-    token,
-    tokenIntent,
-    type = 'customer',
-    file: body,
-    set,
-    allow,
-    expect,
-    reason,
-    outcome,
-    challenge = 'complete',
-  } = input;
-  const given = [card, token, tokenIntent].filter((one) => one !== undefined);
-  if (given.length !== 1)
-    throw new SvcError('usage', 'exactly one of --card, --token and --token-intent is required', {
-      hint: 'The test cards of the sandbox:',
-      next: ['sandbox', 'cards', '--3ds'],
-    });
+function planOf(context: Context, { set, allow, ...input }: Input<typeof parameters>): Promise<PlannedScenario> {
+  const { card, token, tokenIntent: token_intent, type = 'customer', file: body, challenge = 'complete' } = input;
+  const { expect, reason, outcome } = input;
   const name = card ?? 'token';
-  const scenario = { name, card, token, token_intent: tokenIntent, type, body, expect, reason, outcome, challenge };
+  const scenario = { name, card, token, token_intent, type, body, expect, reason, outcome, challenge };
   return planScenario(context, scenario, { set, allow });
 }

@@ -5,11 +5,9 @@ import { readDataFile } from '../../cli/app/files/data-file.ts';
 import { warnOf } from '../../cli/app/hint.ts';
 import { DOCUMENTS, flag, optionalArgument, reading, suggesting, value, writing } from '../../cli/app/parameter.ts';
 import { type ListPrinter, listPrinter, oneBatch } from '../../cli/app/print.ts';
-import { openSummary, type Summary, summaryParameter } from '../../cli/app/summary.ts';
 import { confirmCost } from '../../cli/app/tenant-mark.ts';
 import { text } from '../../cli/app/value-parsers.ts';
 import { countText } from '../../cli/output/time.ts';
-import type { Client } from '../../client/api/client.ts';
 import { CHALLENGE_CANCEL_REASON_CODES, STATUS_REASONS } from '../../schema/three-ds/values.ts';
 import { bodyParameters, warnOfViolations } from '../body.ts';
 import { openJunitFile } from '../junit-file.ts';
@@ -25,8 +23,7 @@ import {
 } from '../scenario.ts';
 import type { LiftableRule } from '../rules.ts';
 import { readSuite, refusedSuite, type Scenario } from '../suite.ts';
-import { threeDsCards } from '../test-cards.ts';
-import { scenariosFailed } from '../three-ds-errors.ts';
+import { threeDsCards } from '../session-card.ts';
 
 /** The number of concurrent sessions; the client itself keeps the rate limits. */
 const CONCURRENT = 6;
@@ -53,7 +50,6 @@ export const test = defineCommand({
       value('--only <text>', 'only scenarios whose name contains this', text),
     ),
     junit: writing(value('--junit <file>', 'write a JUnit report too; an earlier one is replaced', text)),
-    summary: summaryParameter,
     print: flag('--print', 'write the built-in suite as YAML and send nothing'),
     allReasons: flag('--all-reasons', 'every status reason and cancel reason of the interface, at the sandbox'),
     allow: bodyParameters.allow,
@@ -61,31 +57,19 @@ export const test = defineCommand({
     dryRun: dryRunParameter,
   },
   async run(context, input): Promise<Result> {
-    const { junit, summary, challengeTimeout } = input;
+    const { junit, challengeTimeout, dryRun } = input;
     if (input.print) return context.out.write(suiteText(await builtInSuite(input.allReasons)));
     const print = await listPrinter(context, scenarioView);
-    const report = await openJunitFile(context, junit);
-    const summarize = await openSummary(context, summary);
-    try {
-      const planned = await readPlanned(context, input);
-      if (input.dryRun) return new Preview(await firstRequest(planned[0]));
-      warnOfViolations(context, planned);
-      await confirmCost(context, 'run the scenarios', { unchanged: 'nothing was sent' });
-      report?.removeEarlier();
-      const client = await context.client();
-      const started = context.clock.now();
-      const results: ScenarioResult[] = [];
-      const work = async (): Promise<void> => {
-        const failure = unclearTimeout(await runAll(context, client, planned, results, challengeTimeout), results);
-        report?.write(withFailed(planned, results, failure), context.clock.now() - started);
-        await printResults(print, results, failure);
-        reportCounts(context, results);
-      };
-      return await summarize(work, () => summaryOf(results, planned.length));
-    } catch (error) {
-      if (!input.dryRun) report?.removeEarlier();
-      throw error;
-    }
+    const writeReport = junit === undefined || dryRun ? undefined : await openJunitFile(context, junit);
+    const planned = await readPlanned(context, input);
+    if (dryRun) return new Preview(await firstRequest(planned[0]));
+    warnOfViolations(context, planned);
+    await confirmCost(context, 'run the scenarios', { unchanged: 'nothing was sent' });
+    const started = context.clock.now();
+    const { results, failure } = await runAll(context, planned, challengeTimeout);
+    writeReport?.(withFailed(planned, results, failure), context.clock.now() - started);
+    await printResults(print, results.filter(Boolean), failure);
+    reportCounts(context, results);
   },
   request: async (context, input) => firstRequest((await readPlanned(context, input))[0]),
 });
@@ -121,18 +105,18 @@ async function readPlanned(context: Context, { suite: file, only, allReasons, al
   });
 }
 
-/**
- * Runs all scenarios, several at once, and collects their results. Returns the error that ended them all, such as one of
- * the key, so that the results until then are written first.
- */
-async function runAll(
-  context: Context,
-  client: Client,
-  planned: Planned,
-  results: ScenarioResult[],
-  timeoutMs?: number,
-): Promise<unknown> {
+interface SuiteResults {
+  /** The result of each scenario at its position; none for one that did not run. */
+  readonly results: readonly ScenarioResult[];
+  /** The error that ended them all, such as one of the key. */
+  readonly failure: unknown;
+}
+
+/** Runs all scenarios, several at once. After an error that ends them all, what ran until then can be reported first. */
+async function runAll(context: Context, planned: Planned, timeoutMs?: number): Promise<SuiteResults> {
+  const client = await context.client();
   const shown = context.progress.watching('3-D Secure scenarios');
+  const results: ScenarioResult[] = [];
   const fatal: unknown[] = [];
   const waiting = planned.entries();
   const work = async (): Promise<void> => {
@@ -153,7 +137,8 @@ async function runAll(
   };
   await Promise.all(Array.from({ length: CONCURRENT }, work));
   shown?.done();
-  return fatal[0] ?? (context.signal.aborted ? context.signal.reason : undefined);
+  const failure = fatal[0] ?? (context.signal.aborted ? context.signal.reason : undefined);
+  return { results, failure: unclearTimeout(failure, results) };
 }
 
 const ENDING = new Set<string>([
@@ -199,8 +184,7 @@ function withFailed(planned: Planned, results: readonly ScenarioResult[], failur
 }
 
 /** Prints the results of the scenarios that ran, and then fails with the error that ended the suite, if there is one. */
-async function printResults(print: ListPrinter<ScenarioResult>, results: readonly ScenarioResult[], failure: unknown) {
-  const ran = results.filter(Boolean);
+async function printResults(print: ListPrinter<ScenarioResult>, ran: readonly ScenarioResult[], failure: unknown) {
   try {
     if (ran.length > 0) await print(oneBatch(ran));
   } catch (error) {
@@ -211,26 +195,14 @@ async function printResults(print: ListPrinter<ScenarioResult>, results: readonl
 
 function reportCounts({ notices }: Context, results: readonly ScenarioResult[]): void {
   const failed = results.filter(({ result }) => result === 'failed');
-  if (failed.length > 0) throw scenariosFailed(results.length - failed.length, failed);
-  notices.success(`${results.length} passed, 0 failed`);
+  const passed = results.length - failed.length;
+  if (failed.length === 0) return notices.success(`${passed} passed, 0 failed`);
+  const session = failed.find((one) => one.session !== null)?.session;
+  throw new SvcError('threshold', `${passed} passed, ${failed.length} failed`, {
+    ...(session && { hint: 'The session of a failed scenario has the details.', next: ['3ds', 'show', session] }),
+    facts: { passed, failed: failed.length },
+  });
 }
-
-/** Summarizes the scenarios that ran, failures first. After an error, others may never have run. */
-function summaryOf(results: readonly ScenarioResult[], planned: number): Summary {
-  const ran = results.filter(Boolean);
-  const failed = ran.filter(({ result }) => result === 'failed');
-  const rows = [...failed, ...ran.filter(({ result }) => result === 'passed')];
-  const left = planned - ran.length;
-  const counts = `${ran.length - failed.length} passed, ${failed.length} failed${left > 0 ? `, ${left} not run` : ''}`;
-  return {
-    title: `3-D Secure: ${counts}`,
-    facts: [],
-    head: SUMMARY_FIELDS,
-    rows: rows.map((result) => SUMMARY_FIELDS.map((field) => result[field] ?? '')),
-  };
-}
-
-const SUMMARY_FIELDS = ['result', 'scenario', 'expected', 'got', 'reason', 'session'] as const;
 
 /** Derives the expected outcome of a test card from its published name. */
 function outcomeOf(scenario: string): string {

@@ -111,17 +111,11 @@ async function downloadNow(
 }
 
 /** Returns the reasons to doubt a result file, apart from those in its HTTP response. */
-export async function flawsOf(
-  file: string,
-  proof: Proof,
-  { rowsSent, request, requested }: ResultsChecks,
-): Promise<readonly Flaw[]> {
+export async function flawsOf(file: string, proof: Proof, checks: ResultsChecks): Promise<readonly Flaw[]> {
   const flaws: Flaw[] = [];
   const source = await fileSource(file);
   try {
-    let rows = 0;
-    for await (const batch of readResults(source.open())) rows += batch.length;
-    const flaw = rowCountFlaw(rows, rowsSent) ?? (request && (await compared(request, source, requested)));
+    const flaw = await flawOfRows(source, checks);
     if (flaw) flaws.push(flaw);
   } catch (error) {
     if (!isSvcError(error, 'checksum_mismatch')) throw error;
@@ -133,9 +127,24 @@ export async function flawsOf(
   return flaws;
 }
 
-/** Compares results with the rows sent. A job of another run may also have results for other rows of a token. */
-async function compared(request: Rereadable, results: Rereadable, requested?: PartRows): Promise<Flaw | undefined> {
-  if (requested === undefined) return tokenFlaw(await reconcile(request, results));
+/** Counts the results and compares them with the rows sent, reading the file once where they are all of the job's rows. */
+async function flawOfRows(
+  results: Rereadable,
+  { rowsSent, request, requested }: ResultsChecks,
+): Promise<Flaw | undefined> {
+  if (request && requested === undefined) {
+    const found = await reconcile(request, results);
+    return rowCountFlaw(found.answered, rowsSent) ?? tokenFlaw(found);
+  }
+  let rows = 0;
+  for await (const batch of readResults(results.open())) rows += batch.length;
+  const flaw = rowCountFlaw(rows, rowsSent);
+  if (flaw) return flaw;
+  return request && requested ? comparedOnly(request, results, requested) : undefined;
+}
+
+/** Compares the results of some rows of a job, which may also have results for other rows of a token. */
+async function comparedOnly(request: Rereadable, results: Rereadable, requested: PartRows): Promise<Flaw | undefined> {
   const ofRows = onlyResults(results, (token) => requested.has(token));
   return tokenFlaw({ ...(await reconcile(request, ofRows)), duplicates: 0 });
 }

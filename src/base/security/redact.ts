@@ -45,7 +45,7 @@ const CHOSEN_ESCAPE = /\\[/u]/;
  * an escape, or without a secret, stays as it is, and so do the escapes of one that `redactPlain` redacts as well.
  */
 function withDecodedTokens(text: string, redactPlain: Redactor['redact'], redact: Redactor['redact']): string {
-  if (!CHOSEN_ESCAPE.test(text)) return text;
+  if (!text.includes('\\') || !CHOSEN_ESCAPE.test(text)) return text;
   return text.replace(JSON_STRING, (token) => {
     const value = CHOSEN_ESCAPE.test(token) ? parsedJson(token) : undefined;
     if (typeof value !== 'string') return token;

@@ -40,15 +40,18 @@ export async function requireWhole(context: Context, directory: string): Promise
   const { directoryUse } = await import('../../emulator/state/journal.ts');
   const use = directoryUse(directory);
   if (use === 'foreign')
-    throw new SvcError('local', `${directory} contains other files than a sandbox's; none was touched`, {
-      hint: 'Move them away: the sandbox keeps its state there.',
-    });
+    throw foreignDirectory('local', directory, 'Move them away: the sandbox keeps its state there.');
   if (use !== 'damaged') return;
   const isUsual = path.resolve(directory) === path.resolve(sandboxDirectory(context));
   throw new SvcError('local', `the state of the sandbox in ${directory} cannot be read: its journal is damaged`, {
     hint: 'A reset deletes its jobs, files and logs, and gives it a new tenant.',
     next: ['sandbox', 'reset', ...(isUsual ? [] : ['--directory', directory])],
   });
+}
+
+/** Returns the error for a directory of something else. */
+export function foreignDirectory(code: 'usage' | 'local', directory: string, hint: string): SvcError {
+  return new SvcError(code, `${directory} contains other files than a sandbox's; none was touched`, { hint });
 }
 
 /** Returns the directory that remembers what the embedded sandbox was paid for. */

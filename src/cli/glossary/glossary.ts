@@ -15,29 +15,40 @@ export interface Meaning {
   readonly sandbox?: string | undefined;
 }
 
-/** Meanings as the glossary of a feature contains them: by kind, then by name. */
-export type MeaningTable = Readonly<Record<string, Readonly<Record<string, Omit<Meaning, 'kind' | 'name'>>>>>;
+/** Meanings as the glossary of a feature contains them: by kind, then by name. Most are no more than their text. */
+export type MeaningTable = Readonly<Record<string, Readonly<Record<string, string | Omit<Meaning, 'kind' | 'name'>>>>>;
 
 /** Returns the meanings of a file, in its order. */
 export function meaningsIn(table: MeaningTable): Meaning[] {
   return Object.entries(table).flatMap(([kind, values]) =>
-    Object.entries(values).map(([name, value]) => Object.assign({ kind, name }, value)),
+    Object.entries(values).map(([name, value]) =>
+      Object.assign({ kind, name }, typeof value === 'string' ? { means: value } : value),
+    ),
   );
 }
 
-/** Returns the words of a kind in a table, each with its meaning as a clause. */
+/** Returns the words of a kind in a table, each with the first sentence of its meaning as a clause. */
 export function wordsIn(table: MeaningTable, kind: string): [name: string, meaning: string][] {
-  return Object.entries(table[kind] ?? {}).map(([name, { means }]) => [name, asClause(means)]);
+  return wordsAmong(meaningsIn(table), kind);
+}
+
+/** Returns the words of a kind among meanings, each with the first sentence of its meaning as a clause. */
+export function wordsAmong(meanings: readonly Meaning[], kind: string): [name: string, meaning: string][] {
+  const ofKind = meanings.filter((meaning) => meaning.kind === kind);
+  return ofKind.map(({ name, means }) => [name, asClause(means.replace(/\. .*/, ''))]);
 }
 
 /**
  * Finds all meanings of a name or a code, names before codes. The name of a kind, also in the plural, finds all of that
  * kind. Case, `_` and a leading 0 are ignored.
  */
-export function explain(word: string, meanings: readonly Meaning[]): Meaning[] {
+export function meaningsOf(word: string, meanings: readonly Meaning[]): Meaning[] {
   const plain = plainName(word);
   const code = /^\d$/.test(plain) ? `0${plain}` : plain;
-  const named = meanings.filter(({ name, also = [] }) => [name, ...also].some((one) => plainName(one) === plain));
+  // An endpoint is found by its path, too.
+  const named = meanings.filter(({ name, also = [] }) =>
+    [name, name.replace(/^[A-Z]+ /, ''), ...also].some((one) => plainName(one) === plain),
+  );
   const coded = meanings.filter((meaning) => [plain, code].includes(meaning.code?.toLowerCase() ?? ''));
   const ofKind = meanings.filter(({ kind }) => plain === plainName(kind) || plain === pluralOf(plainName(kind)));
   return [...new Set([...named, ...coded, ...ofKind])];

@@ -99,9 +99,6 @@ export class Progress {
 const MINUTE = 60_000;
 const WAIT_LINE_EVERY_MS = 5 * MINUTE;
 
-/** What is said beside the state; on narrower and narrower terminals the last ones go. */
-const FACTS = ['age', 'next poll', 'typical'] as const;
-
 export interface PollState {
   /** The state in the service's word: "processing". */
   readonly state: string;
@@ -161,7 +158,7 @@ export class WaitProgress extends Task {
     if (this.stage.isLive || !this.isOpen) return;
     if (this.#said !== undefined && now - this.#said.at < pauseBetween(this.#said.state, this.#poll.state)) return;
     this.#said = { state: this.#poll.state, at: now };
-    this.stage.notices.note(this.#text(now));
+    this.stage.notices.note(this.line(now));
   }
 
   /** The wait is over; `outcome` is a line of a log. On a terminal, what follows says it. */
@@ -175,23 +172,24 @@ export class WaitProgress extends Task {
     this.end();
   }
 
-  line(now: number, columns: number): string {
-    const texts = [3, 2, 1].map((facts) => this.#text(now, facts));
-    return texts.find((text) => text.length <= columns) ?? this.#text(now, 0);
+  // On a narrow terminal the last facts give way.
+  line(now: number, columns = Infinity): string {
+    const facts = this.#facts(now);
+    const text = (): string => (facts.length === 0 ? this.label : `${this.label}: ${facts.join(', ')}`);
+    while (facts.length > 1 && text().length > columns) facts.pop();
+    return text();
   }
 
-  #text(now: number, facts: number = FACTS.length): string {
-    const words = [this.#poll?.state, ...FACTS.slice(0, facts).map((fact) => this.#fact(fact, now))];
-    const said = words.filter(Boolean).join(', ');
-    return said === '' ? this.label : `${this.label}: ${said}`;
-  }
-
-  #fact(fact: (typeof FACTS)[number], now: number): string | undefined {
-    const next = this.#poll?.nextPollAt;
-    const age = now - (this.#poll?.begun ?? this.begun);
-    if (fact === 'age') return age >= 1000 ? `for ${formatDuration(age)}` : undefined;
-    if (fact === 'typical') return age >= MINUTE ? this.#poll?.typical : undefined;
-    return next !== undefined && next > now ? `next poll in ${formatDuration(next - now)}` : undefined;
+  #facts(now: number): string[] {
+    const { state, nextPollAt = 0, begun = this.begun, typical } = this.#poll ?? {};
+    const age = now - begun;
+    const facts = [
+      state,
+      age >= 1000 && `for ${formatDuration(age)}`,
+      nextPollAt > now && `next poll in ${formatDuration(nextPollAt - now)}`,
+      age >= MINUTE && typical,
+    ];
+    return facts.filter((fact): fact is string => typeof fact === 'string' && fact !== '');
   }
 }
 

@@ -1,10 +1,12 @@
-import * as grid from './grid.ts';
-import { asciiWidth } from './text.ts';
+import { type Cell, measureCells, NOTHING } from './cells.ts';
+import { ColumnPlan, GAP } from './column-plan.ts';
+import { cleanText, isNarrow, type TextWidth } from './text.ts';
 import {
   chooseFields,
   type Column,
   columnFor,
   labelOf,
+  leafPaths,
   paint,
   type Palette,
   plainPalette,
@@ -13,13 +15,19 @@ import {
   same,
 } from './view.ts';
 
-// The time that cli-table3 takes for a table grows with the square of its rows.
-const ROWS_AT_ONCE = 100;
+/** The longest list that cli-table3 draws, which takes a millisecond for each row. */
+const MOST_DRAWN = 1000;
+
+/** How text is measured and colored. */
+interface Pen {
+  readonly ruler: TextWidth;
+  readonly palette: Palette;
+}
 
 /**
  * A table in pages: two spaces between columns, no borders, no spaces at a line's end. On a terminal the first page
  * settles the columns: text shrinks first, then columns of low priority drop, and when even that does not fit each
- * row becomes a block of `label: value` lines, as each does where the table is to be plain. Elsewhere nothing is cut.
+ * row is shown as an object is, as each is where the table is to be plain. Elsewhere nothing is cut.
  */
 export function tableRenderer<T>(options: RenderOptions<T>): Renderer<T> {
   const { view, width = Infinity, palette = plainPalette, plain = false, redact = same } = options;
@@ -27,28 +35,31 @@ export function tableRenderer<T>(options: RenderOptions<T>): Renderer<T> {
   const columns = chosen?.map((path) => columnFor(view, path)) ?? view.columns;
   const labels = columns.map((column) => redact(labelOf(column)));
   const plan = new ColumnPlan(columns, width, chosen === undefined);
+  const drawObject = plain ? drawPlain : drawFields;
   let count = 0;
 
   return {
     isRedacted: options.redact !== undefined,
-    record: (value) => grid.drawRecord(value, chosen, options),
+    record: async (value) => {
+      const fields = fieldsOf(value, chosen, options);
+      const { rows, ruler } = await measureCells([value], fields, options);
+      const known = new Set(view.fields);
+      const names = fields.map((field) => redact(cleanText(known.has(field.path) ? labelOf(field) : field.path)));
+      return drawObject(names, rows[0] ?? [], width, { ruler, palette });
+    },
     rows: async (batch) => {
       if (batch.length === 0) return '';
-      const { lines, ruler } = await grid.measureCells(batch, columns, options);
-      const begun = count > 0;
-      if (!begun && chosen === undefined) plan.leaveOut(repeating(columns, batch));
-      const page = begun ? lines : [headerOf(columns, labels), ...lines];
-      const widths = plain ? undefined : plan.widthsFor(page);
+      const { rows, ruler } = await measureCells(batch, columns, options);
+      const pen = { ruler, palette };
+      const isFirst = count === 0;
       count += batch.length;
-      if (widths === undefined) {
-        const style = { ruler, palette, isAligned: false };
-        const blocks = lines.map((line) =>
-          plain ? grid.drawPlain(labels, line, palette) : grid.drawFields(labels, line, width, style),
-        );
-        return (begun ? '\n' : '') + blocks.join('\n');
-      }
-      const shown = page.map((line) => plan.shown.flatMap((at) => line[at] ?? []));
-      return drawPage({ lines: shown, ruler }, widths, palette, width < Infinity);
+      if (isFirst && chosen === undefined) plan.leaveOut(repeating(columns, batch));
+      const page = isFirst ? [headerOf(columns, labels), ...rows] : rows;
+      const widths = plain ? undefined : plan.widthsFor(page);
+      if (widths === undefined)
+        return (isFirst ? '' : '\n') + rows.map((cells) => drawObject(labels, cells, width, pen)).join('\n');
+      const shown = page.map((cells) => plan.shown.flatMap((at) => cells[at] ?? []));
+      return width < Infinity && count <= MOST_DRAWN ? drawTable(shown, widths, pen) : joinRows(shown, widths, pen);
     },
   };
 }
@@ -59,138 +70,92 @@ function repeating<T>(columns: readonly Column<T>[], batch: readonly T[]): numbe
 }
 
 // A heading over identifiers or times is as wide as it is; over text it may shrink, over numbers it moves right.
-function headerOf<T>(columns: readonly Column<T>[], labels: readonly string[]): grid.Cell[] {
+function headerOf<T>(columns: readonly Column<T>[], labels: readonly string[]): Cell[] {
   return columns.map(({ kind }, at) => {
     const text = (labels[at] ?? '').toUpperCase();
     return { text, width: text.length, kind, tone: 'strong' };
   });
 }
 
-/**
- * Draws with cli-table3 on a terminal, in tables of a hundred rows with the same widths. A pipe gets plain rows, which are
- * much faster, and so does text that is not ASCII: cli-table3 measures emoji and combining marks by rules of its
- * own, and would cut an identifier.
- */
-async function drawPage(
-  { lines, ruler }: grid.Measured,
-  widths: readonly number[],
-  palette: Palette,
-  onTerminal: boolean,
-) {
-  const style: grid.CellStyle = { ruler, palette };
-  if (!onTerminal || ruler !== asciiWidth) return lines.map((line) => grid.drawRow(line, widths, style)).join('');
+/** Draws what a person looks at. */
+async function drawTable(rows: readonly (readonly Cell[])[], widths: readonly number[], { ruler, palette }: Pen) {
   const { default: Table } = await import('cli-table3');
-  let text = '';
-  for (let first = 0; first < lines.length; first += ROWS_AT_ONCE) {
-    const table = new Table({
-      chars: NO_BORDERS,
-      style: { head: [], border: [], 'padding-left': 0, 'padding-right': 0, compact: true },
-      colWidths: [...widths],
-      colAligns: (lines[0] ?? []).map(({ kind }) => (kind === 'number' ? 'right' : 'left')),
-    });
-    for (const line of lines.slice(first, first + ROWS_AT_ONCE))
-      table.push(line.map(({ text: cell, tone }) => paint(cell, tone, palette)));
-    text += `${table.toString().replaceAll(/ +$/gm, '')}\n`;
-  }
-  return text;
+  const table = new Table({
+    chars: NO_BORDERS,
+    style: { head: [], border: [], 'padding-left': 0, 'padding-right': 0, compact: true },
+    colWidths: [...widths],
+    colAligns: (rows[0] ?? []).map(({ kind }) => (kind === 'number' ? 'right' : 'left')),
+  });
+  const replaced: string[] = [];
+  for (const cells of rows)
+    table.push(
+      cells.map(({ text, tone }, at) => {
+        if (isNarrow(text)) return paint(text, tone, palette);
+        const cut = ruler.cut(text, widths[at] ?? 0);
+        replaced.push(cut);
+        return paint(STAND_IN.repeat(Math.max(1, ruler.width(cut))), tone, palette);
+      }),
+    );
+  const drawn = table.toString().replaceAll(STAND_INS, () => replaced.shift() ?? '');
+  return `${drawn.replaceAll(/ +$/gm, '')}\n`;
 }
+
+// cli-table3 measures text that is not ASCII by an older Unicode, and would cut an identifier. It gets stand-ins that are as
+// wide as the text on a terminal.
+const STAND_IN = '\uE000';
+const STAND_INS = /\uE000+/g;
 
 const BORDERS = ['top', 'bottom', 'left', 'mid', 'right'].flatMap((name) =>
   ['', '-mid', '-left', '-right'].map((end) => [name + end, '']),
 );
-const NO_BORDERS: object = { ...Object.fromEntries(BORDERS), middle: '  ' };
+const NO_BORDERS: object = { ...Object.fromEntries(BORDERS), middle: ' '.repeat(GAP) };
 
-// Text is not squeezed below this many columns, unless its column says otherwise; rather a column drops.
-const LEAST_TEXT = 10;
-
-/** Decides which columns of a table are shown and how wide; the first page settles which. */
-class ColumnPlan<T> {
-  readonly #columns: readonly Column<T>[];
-  readonly #width: number;
-  readonly #mayDrop: boolean;
-  /** The widest text of each column so far. */
-  #naturals: readonly number[] = [];
-  #all: readonly number[];
-  #shown: readonly number[];
-  #settled = false;
-  #squeezed = false;
-  #fits = true;
-
-  /** `width` is the terminal's, Infinity in a pipe. `mayDrop` is false for columns that the user chose. */
-  constructor(columns: readonly Column<T>[], width: number, mayDrop: boolean) {
-    this.#columns = columns;
-    this.#width = width;
-    this.#mayDrop = mayDrop;
-    this.#all = columns.map((_, at) => at);
-    this.#shown = this.#all;
-  }
-
-  get shown(): readonly number[] {
-    return this.#shown;
-  }
-
-  /** Leaves out columns that only repeat others on the first page. */
-  leaveOut(positions: readonly number[]): void {
-    this.#all = this.#all.filter((at) => !positions.includes(at));
-    this.#shown = this.#all;
-  }
-
-  /** Takes further lines in and gives the widths of the shown columns; undefined once they cannot fit. */
-  widthsFor(lines: readonly (readonly grid.Cell[])[]): readonly number[] | undefined {
-    if (!this.#fits) return undefined;
-    this.#naturals = this.#columns.map((_, at) =>
-      lines.reduce((most, line) => Math.max(most, line[at]?.width ?? 0), this.#naturals[at] ?? 0),
-    );
-    const widths = this.#settled ? this.#fit(this.#shown) : this.#settle();
-    if (widths !== undefined) this.#reserve(widths);
-    this.#fits = widths !== undefined;
-    return widths && this.#fit(this.#shown);
-  }
-
-  /** Widens columns to what they ask for, as far as a terminal has room, so that later rows do not move the columns after them. */
-  #reserve(widths: readonly number[]): void {
-    if (this.#width === Infinity || this.#squeezed) return;
-    let spare = this.#width - grid.widthOf(widths);
-    for (const at of this.#shown) {
-      const natural = this.#naturals[at] ?? 0;
-      const more = Math.max(0, Math.min(spare, (this.#columns[at]?.least ?? 0) - natural));
-      spare -= more;
-      this.#naturals = this.#naturals.with(at, natural + more);
-    }
-  }
-
-  #settle(): readonly number[] | undefined {
-    this.#settled = true;
-    for (let shown = this.#all; ; shown = this.#shown) {
-      const widths = this.#fit(shown);
-      if (widths !== undefined) return widths;
-      const least = this.#mayDrop ? this.#leastWanted(shown) : undefined;
-      if (least === undefined) return this.#squeeze();
-      this.#shown = shown.filter((at) => at !== least);
-    }
-  }
-
-  // When no other column can drop, text gives way below what its column asked for, and then a row is no line any more.
-  #squeeze(): readonly number[] | undefined {
-    this.#squeezed = true;
-    const widths = this.#fit(this.#shown);
-    if (widths === undefined) this.#shown = this.#all;
-    return widths;
-  }
-
-  #fit(shown: readonly number[]): number[] | undefined {
-    const tracks = shown.map((at): grid.ColumnConstraint => {
-      const natural = this.#naturals[at] ?? 0;
-      const { kind, least: ownLeast = LEAST_TEXT } = this.#columns[at] ?? {};
-      const least = this.#squeezed ? LEAST_TEXT : ownLeast;
-      return { natural, least: kind === 'text' ? Math.min(natural, least) : natural };
+/** Draws like {@link drawTable}, a hundred times as fast, for a pipe and for long lists. */
+function joinRows(rows: readonly (readonly Cell[])[], widths: readonly number[], { ruler, palette }: Pen): string {
+  const lines = rows.map((cells) => {
+    const parts = cells.map(({ text, width, kind, tone }, at) => {
+      const column = widths[at] ?? width;
+      const shown = width > column ? ruler.cut(text, column) : text;
+      const padding = ' '.repeat(Math.max(0, column - (shown === text ? width : ruler.width(shown))));
+      const painted = paint(shown, tone, palette);
+      if (kind === 'number') return padding + painted;
+      return at === cells.length - 1 ? painted : painted + padding;
     });
-    return grid.fitWidths(tracks, this.#width);
-  }
+    return `${parts.join(' '.repeat(GAP))}\n`;
+  });
+  return lines.join('');
+}
 
-  #leastWanted(shown: readonly number[]): number | undefined {
-    const priorityOf = (at: number): number => this.#columns[at]?.priority ?? Infinity;
-    const [least] = shown.filter((at) => priorityOf(at) < Infinity).toSorted((a, b) => priorityOf(a) - priorityOf(b));
-    return least;
-  }
+/** Returns the chosen fields of an object as columns, or its known fields and then new ones. */
+function fieldsOf<T>(value: T, chosen: readonly string[] | undefined, { view }: RenderOptions<T>): Column<T>[] {
+  if (chosen !== undefined) return chosen.map((path) => columnFor(view, path));
+  const present = leafPaths(value);
+  const has = new Set(present);
+  const paths = new Set([...view.fields.filter((field) => has.has(field)), ...present]);
+  return [...paths].map((path) => columnFor(view, path)).filter(({ repeats }) => repeats?.(value) !== true);
+}
+
+/** Draws an aligned line for each value. One that does not fit goes below its label; only an id is not broken. */
+function drawFields(labels: readonly string[], cells: readonly Cell[], width: number, { ruler, palette }: Pen): string {
+  const labelWidths = labels.map((label) => ruler.width(label));
+  const widest = Math.max(0, ...labelWidths);
+  const lines = cells.flatMap((cell, at) => {
+    const label = paint(labels[at] ?? '', 'strong', palette);
+    const taken = labelWidths[at] ?? 0;
+    if (taken + GAP + cell.width <= width) {
+      const padding = widest + GAP + cell.width <= width ? widest - taken : 0;
+      return [label + ' '.repeat(GAP + padding) + paint(cell.text, cell.tone, palette)];
+    }
+    const pieces = cell.kind === 'id' ? [cell.text] : ruler.wrap(cell.text, Math.max(2, width - GAP));
+    return [label, ...pieces.map((piece) => ' '.repeat(GAP) + paint(piece.trimEnd(), cell.tone, palette))];
+  });
+  return lines.length === 0 ? '' : `${lines.join('\n')}\n`;
+}
+
+/** Draws a `label: value` line for each present value, for a screen reader. */
+function drawPlain(labels: readonly string[], cells: readonly Cell[], _width: number, { palette }: Pen): string {
+  const lines = cells.flatMap(({ text, tone }, at) =>
+    text === NOTHING ? [] : [`${paint(`${labels[at] ?? ''}:`, 'strong', palette)} ${paint(text, tone, palette)}`],
+  );
+  return `${lines.join('\n') || '(empty)'}\n`;
 }

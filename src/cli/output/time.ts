@@ -51,13 +51,20 @@ export function formatTime(iso: string, mode: TimeStyle, now: number): string {
   return mode === 'utc' ? `${seconds(new Date(at))}Z` : local(at);
 }
 
-// The entries of a busy log have the time of the one before.
-let last: { readonly iso: string; readonly at: number | undefined } = { iso: '', at: undefined };
+// Several steps read the time of each entry of a page.
+const times = new Map<string, number>();
+const MOST_TIMES = 250;
+const LONGEST_TIME = 40;
 
 /** Epoch milliseconds of an ISO 8601 time (seven fraction digits are fine), or undefined. */
 export function parseTime(iso: string): number | undefined {
-  if (iso !== last.iso) last = { iso, at: timeOf(iso) };
-  return last.at;
+  const known = times.get(iso);
+  if (known !== undefined) return known;
+  const at = timeOf(iso);
+  if (at === undefined || iso.length > LONGEST_TIME) return at;
+  if (times.size >= MOST_TIMES) times.clear();
+  times.set(iso, at);
+  return at;
 }
 
 function timeOf(iso: string): number | undefined {

@@ -36,12 +36,10 @@ export class AnyEndpoint extends Endpoints {
       const response = await this.core.callAny({ ...request, method: 'GET', query });
       onResponse(response);
       const page = response.body && pageIn(response.body, query);
-      if (page && 'unreadable' in page) throw unreadablePages(request.path, page.unreadable, response.status);
-      if (page) return page;
-      throw new SvcError('bad_response', `the response to GET ${request.path} is not a list`, {
-        status: response.status,
-        hint: 'Request it without paging to see it.',
-      });
+      if (page === undefined) throw unreadableList(request.path, response.status, 'is not a list');
+      if (!('unreadable' in page)) return page;
+      const problem = `has a pagination.${page.unreadable} of another type than documented, so the list may go on`;
+      throw unreadableList(request.path, response.status, problem);
     });
   }
 }
@@ -82,12 +80,11 @@ function isNumberOrMissing(value: unknown): boolean {
   return typeof value === 'number' || value === undefined || value === null;
 }
 
-function unreadablePages(path: string, member: string, status: number): SvcError {
-  return new SvcError(
-    'bad_response',
-    `the response to GET ${path} has a pagination.${member} of another type than documented, so the list may go on`,
-    { status, hint: 'Request it without paging to see it.' },
-  );
+function unreadableList(path: string, status: number, problem: string): SvcError {
+  return new SvcError('bad_response', `the response to GET ${path} ${problem}`, {
+    status,
+    hint: 'Request it without paging to see it.',
+  });
 }
 
 function queryFrom(cursor: string): Query {

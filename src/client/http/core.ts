@@ -80,6 +80,7 @@ export class HttpCore {
   readonly serviceClock: ServiceClock;
   readonly #options: CoreOptions;
   readonly #quota = new RetryQuota();
+  readonly #hiders = new Map<string, CallFacts['hide']>();
 
   constructor(options: CoreOptions, serviceClock = new ServiceClock(options.clock)) {
     this.#options = options;
@@ -137,7 +138,7 @@ export class HttpCore {
     const { trace, baseUrl } = this.#options;
     const key = await this.#options.key(request.key);
     const url = buildUrl(baseUrl, request.path, request.query);
-    const facts: CallFacts = { request, url, keyOrigin: key.origin, hide: hiderOf(key.value) };
+    const facts: CallFacts = { request, url, keyOrigin: key.origin, hide: this.#hiderOf(key.value) };
     const outgoing = this.#outgoing(facts, key.value);
     const response = await withRetry((index) => this.#attempt(facts, outgoing, index), {
       ...this.#options,
@@ -151,6 +152,12 @@ export class HttpCore {
     });
     this.#quota.refill();
     return { facts, response, key: key.value };
+  }
+
+  #hiderOf(key: string): CallFacts['hide'] {
+    const hide = this.#hiders.get(key) ?? hiderOf(key);
+    this.#hiders.set(key, hide);
+    return hide;
   }
 
   async #attempt(

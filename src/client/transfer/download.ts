@@ -16,7 +16,7 @@ import {
 } from '../http/retry.ts';
 import type { Transport } from '../http/transport.ts';
 import { PartFile } from './part-file.ts';
-import { codingOf, continues, type Flaw, type Proof, receive, type Received, versionOf } from './receive.ts';
+import { codingOf, continues, type Flaw, md5Of, type Proof, receive, type Received, versionOf } from './receive.ts';
 import type { OnProgress } from './source.ts';
 import {
   AddressRefused,
@@ -248,13 +248,13 @@ async function accept(part: PartFile, url: URL, response: HttpResponse, clock: C
     const coding = codingOf(response);
     if (coding !== undefined && !DECODABLE.has(coding)) throw undecodable(url, coding);
     // A compressed file is not resumed: a store may compress it otherwise the next time.
-    part.begin(coding === undefined ? versionOf(response) : undefined, response.header('etag'));
+    part.begin(coding === undefined ? versionOf(response) : undefined, md5Of(response) !== undefined);
     return undefined;
   }
   const isContinued = part.version !== undefined && part.length > 0;
   if (isContinued && (status === 206 || status === 412 || status === 416)) {
     if (status === 206 && part.version && continues(response, part.version, part.length)) return undefined;
-    part.begin(undefined);
+    part.begin(undefined, false);
     return { error: anotherObject(url) };
   }
   if (status >= 300 && status < 400) throw redirectedByStore(url, status, response.header('location'));

@@ -20,16 +20,13 @@ export interface Version {
   readonly total: number;
 }
 
-/**
- * The running hashes of a partial file, in hex. MD5 takes twice as long as SHA-256, so it is computed only if the ETag may
- * be one.
- */
+/** The running hashes of a partial file, in hex. MD5 takes twice as long as SHA-256, so it is computed only if it is compared. */
 class Digests {
   readonly #sha256 = createHash('sha256');
   readonly #md5: Hash | undefined;
 
-  constructor(etag: string | undefined) {
-    this.#md5 = etag === undefined || !/^"[0-9a-f]{32}"$/i.test(etag) ? undefined : createHash('md5');
+  constructor(hasMd5: boolean) {
+    this.#md5 = hasMd5 ? createHash('md5') : undefined;
   }
 
   update(piece: Uint8Array): void {
@@ -54,7 +51,7 @@ class Digests {
 export class PartFile {
   length = 0;
   version: Version | undefined;
-  digests = new Digests(undefined);
+  digests = new Digests(false);
   readonly path: string;
   #fd: number | undefined;
 
@@ -72,7 +69,8 @@ export class PartFile {
 
   /** Rereads the file, since the hashes must cover the bytes on the disk. */
   async resume(): Promise<void> {
-    this.digests = new Digests(this.version?.etag);
+    // Only the response to come says whether its ETag is an MD5.
+    this.digests = new Digests(/^"[0-9a-f]{32}"$/i.test(this.version?.etag ?? ''));
     const fd = this.#fd;
     if (fd === undefined) return;
     // Leaving out the last byte forces a request, so that even a complete partial file is checked against the store.
@@ -88,11 +86,11 @@ export class PartFile {
     this.#guard(() => fs.ftruncateSync(fd, this.length));
   }
 
-  /** Begins a new content. `etag` is that of the response, even if it identifies no version that could be resumed. */
-  begin(version: Version | undefined, etag = version?.etag): void {
+  /** Begins a new content, without a version if it cannot be resumed. */
+  begin(version: Version | undefined, hasMd5: boolean): void {
     this.discard();
     this.version = version;
-    this.digests = new Digests(etag);
+    this.digests = new Digests(hasMd5);
     if (version) writeFileAtomicSync(this.#note, JSON.stringify({ format: 1, ...version }));
     this.#fd = this.#guard(() => fs.openSync(this.path, 'wx+', 0o600));
   }

@@ -77,7 +77,7 @@ function proofWithoutHash(response: HttpResponse, total: number | undefined): Pr
 }
 
 function startOver(part: PartFile, url: URL, what: string): RetryableFailure {
-  part.begin(undefined);
+  part.begin(undefined, false);
   return { error: new SvcError('checksum_mismatch', `the store at ${displayHost(url)} ${what}`, { retryable: true }) };
 }
 

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { SvcError, systemCodeOf } from '../../base/errors.ts';
+import { listenFailure, systemCodeOf } from '../../base/errors.ts';
 import type { Clock } from '../../base/system.ts';
 import { isForThisMachine } from '../../schema/address.ts';
 import { headersOf, readDelivery, type ReceivedEvent } from './received.ts';
@@ -123,24 +123,11 @@ const LAST_MOMENT_MS = 500;
 /** Resolves to the port. @throws SvcError `local`, which says why it cannot listen */
 function listen(server: Server, host: string, port: number): Promise<number> {
   return new Promise((resolve, reject) => {
-    server.once('error', (error) => reject(listenError(error, host, port)));
+    server.once('error', (error) => reject(listenFailure(error, host, port)));
     server.listen(port, host, () => {
       server.removeAllListeners('error').on('error', () => undefined);
       resolve((server.address() as AddressInfo).port);
     });
-  });
-}
-
-function listenError(error: Error, host: string, port: number): SvcError {
-  const code = systemCodeOf(error) ?? 'unknown reason';
-  if (code === 'EADDRINUSE')
-    return new SvcError('local', `port ${port} is in use`, {
-      hint: 'Choose another port, or 0 for a free one, and configure it at the sender.',
-    });
-  if (code === 'EACCES')
-    return new SvcError('local', `not allowed to listen on port ${port}`, { hint: 'Choose a port from 1024 up.' });
-  return new SvcError('local', `cannot listen on ${host} (${code})`, {
-    hint: 'Choose an address of this machine, such as 127.0.0.1.',
   });
 }
 

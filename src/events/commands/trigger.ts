@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { SvcError } from '../../base/errors.ts';
+import { didYouMean, sentences } from '../../base/security/typed-word.ts';
 import {
   type Context,
   defineCommand,
@@ -23,7 +24,6 @@ import { refuseTypedCardNumbers } from '../../cli/app/typed-card-number.ts';
 import { text } from '../../cli/app/value-parsers.ts';
 import { fieldPaths, type View } from '../../cli/output/view.ts';
 import { isObject } from '../../schema/json-value.ts';
-import { notAccepted, unknownType } from '../event-errors.ts';
 import type { ForwardResult } from '../forward.ts';
 import { displayTarget, parseTarget } from '../report.ts';
 import type * as triggerTypes from '../trigger-types.ts';
@@ -111,7 +111,16 @@ function typeOf({ type, anyType }: Pick<TriggerInput, 'type' | 'anyType'>, types
       hint: `Name one of ${types.TRIGGER_TYPES.join(', ')}, or any other with --type.`,
     });
   if (anyType === undefined ? types.hasSample(given) : types.isEventType(given)) return given;
-  throw unknownType(given, types.isEventType(given), types.TRIGGER_TYPES);
+  // The name of a type is no secret, but a word that has not even its form may be one.
+  if (!types.isEventType(given))
+    throw new SvcError('usage', 'not an event type: a type is words joined by dots, such as tenant.updated');
+  const known = types.TRIGGER_TYPES;
+  throw new SvcError('usage', `there is no sample event of type "${given}"`, {
+    hint: sentences(
+      didYouMean(given, known),
+      `Choose from ${known.join(', ')}; any other type can be sent with --type.`,
+    ),
+  });
 }
 
 /** A made-up delivery, as the service would send it at this time (milliseconds since the epoch). */
@@ -158,4 +167,14 @@ async function send(context: Context, { url, headers, body }: Delivery): Promise
 function inDelivery({ path, value: to }: Assignment): Assignment {
   const [first = ''] = path;
   return { path: first === 'event' || first === 'delivered_at' ? path : ['event', ...path], value: to };
+}
+
+/** The error for a target that did not take the event. */
+function notAccepted(target: URL, { status, reason }: ForwardResult): SvcError {
+  const words = `${displayTarget(target)} did not accept the event: ${reason}`;
+  if (status !== undefined) return new SvcError(status < 500 ? 'rejected' : 'server', words, { status });
+  return new SvcError('network', words, {
+    hint: 'Name another target with --forward-to, or start a listener.',
+    next: ['events', 'listen'],
+  });
 }

@@ -1,8 +1,9 @@
 import { SvcError } from '../../base/errors.ts';
 import { exactItem, replaceMembers } from '../../base/json/exact.ts';
 import { sourceFrom, sourceOf } from '../../base/json/source.ts';
-import { type Context, defineCommand, dryRunParameter, Preview } from '../../cli/app/command.ts';
+import { didYouMean, typedWord } from '../../base/security/typed-word.ts';
 import { assigned, jsonAssignment, textAssignment } from '../../cli/app/assignment.ts';
+import { type Context, defineCommand, dryRunParameter, Preview } from '../../cli/app/command.ts';
 import { readJsonBody } from '../../cli/app/files/data-file.ts';
 import {
   argument,
@@ -17,8 +18,8 @@ import {
   value,
 } from '../../cli/app/parameter.ts';
 import { batches, formatOf, listPrinter, oneBatch, recordPrinter, withDefaultFormat } from '../../cli/app/print.ts';
-import { nameValue, text } from '../../cli/app/value-parsers.ts';
 import { refuseTypedCardNumbers } from '../../cli/app/typed-card-number.ts';
+import { nameValue, text } from '../../cli/app/value-parsers.ts';
 import { jsonLine } from '../../cli/output/formats.ts';
 import { type Column, columnFor, isObject, leafPaths, type View } from '../../cli/output/view.ts';
 import {
@@ -33,7 +34,6 @@ import {
 } from '../../client/api/any-endpoint.ts';
 import type { AnyResponse, JsonBody } from '../../client/http/response.ts';
 import { decodedUri } from '../../schema/address.ts';
-import { tenantDeletion, unknownMethod, whichKey } from '../api-errors.ts';
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 
@@ -212,9 +212,16 @@ async function toRequest(context: Context, input: ApiInput): Promise<AnyRequest>
   const { method, typedPath } = endpointIn(input);
   const { path, query } = inPath(() => readEndpointPath(typedPath));
   refuseCardNumbers(input, [path, ...[...query].flat()]);
-  if (method === 'DELETE' && isSamePath(path, '/tenants/self')) throw tenantDeletion();
+  if (method === 'DELETE' && isSamePath(path, '/tenants/self'))
+    throw new SvcError('usage', 'deleting the tenant has its own command; nothing was sent', {
+      hint: 'It asks for the name of the tenant first:',
+      next: ['tenant', 'delete'],
+    });
   const key = input.key ?? keyTypeOf(path);
-  if (key === undefined) throw whichKey(path);
+  if (key === undefined)
+    throw new SvcError('usage', `cannot tell which key ${path} needs`, {
+      hint: 'Give --key management or --key private.',
+    });
   checkOptions(method, input);
   return {
     method,
@@ -237,7 +244,11 @@ function stateWords(path: string, { key }: ApiInput): readonly string[] | undefi
 function endpointIn({ method: typed, path }: ApiInput) {
   if (path === undefined && typed.includes('/')) return { method: 'GET', typedPath: typed } as const;
   const method = METHODS.find((known) => known === typed.toUpperCase());
-  if (method === undefined) throw unknownMethod(typed, METHODS);
+  if (method === undefined)
+    throw new SvcError('usage', `<method> must be one of ${METHODS.join(', ')}, not ${typedWord(typed, METHODS)}`, {
+      hint: didYouMean(typed.toUpperCase(), METHODS),
+      next: ['api', 'GET', '<path>'],
+    });
   if (path !== undefined) return { method, typedPath: path };
   throw new SvcError('usage', 'the path is missing, such as /logs', { next: ['api', method, '<path>'] });
 }

@@ -8,7 +8,6 @@ import {
   defineCommand,
   type Entry,
   exitCodesOf,
-  isGroup,
 } from '../../cli/app/command.ts';
 import {
   flag,
@@ -22,6 +21,7 @@ import {
 import { listPrinter, oneBatch, withDefaultFormat } from '../../cli/app/print.ts';
 import { fieldPaths, simpleColumns, type View } from '../../cli/output/view.ts';
 import type { JsonSchema } from '../../schema/json-schema.ts';
+import { commandsAt, walk } from '../completion/complete.ts';
 
 /** Returns the command `svc commands`. The caller passes the command tree and the global options. */
 export function commandsCommand(tree: readonly Entry[], globals: Parameters): CommandSpec {
@@ -93,12 +93,7 @@ async function chosenCommands(
 
 /** Returns the words that can follow typed words, for completion. */
 async function wordsAfter(tree: readonly Entry[], typed: readonly string[]): Promise<Suggestion[]> {
-  let level = tree;
-  for (const word of typed) {
-    const node = await level.find(({ name }) => name === word)?.load();
-    level = node !== undefined && isGroup(node) ? node.commands : [];
-  }
-  return level.filter(({ hidden }) => !hidden).map(({ name, summary }) => [name, summary]);
+  return commandsAt(await walk({ tree, globals: {} }, typed));
 }
 
 /** Returns a JSON Schema of an object with the options and arguments of a command, by their long names. */

@@ -6,9 +6,8 @@ import { isDrawn, recordPrinter } from '../../cli/app/print.ts';
 import { wrapWords } from '../../cli/output/text.ts';
 import type { View } from '../../cli/output/view.ts';
 import { ownMember } from '../../schema/own-member.ts';
-import { installTargetFor, put, type InstallStatus } from '../completion/installed.ts';
-import type { Shell } from '../completion/shell.ts';
-import { SHELL_NAMES, type ShellName, shellNamed, SHELLS } from '../completion/shells.ts';
+import { type InstallStatus, installTargetFor, put } from '../completion/installed.ts';
+import { type Shell, SHELL_NAMES, type ShellName, shellNamed, SHELLS } from '../completion/shells.ts';
 
 /**
  * The result of installing completions, and the remaining steps. `file` is null for a shell without a completion

@@ -1,34 +1,19 @@
 import { once as untilEvent } from 'node:events';
-import { isSvcError, SvcError } from '../../base/errors.ts';
+import { SvcError } from '../../base/errors.ts';
 import { VERSION } from '../../base/version.ts';
-import { detailOf, inspectKey, type KeyReport, otherTenantText } from '../../cli/app/check-key.ts';
 import { type Context, defineCommand } from '../../cli/app/command.ts';
 import { nextCommand } from '../../cli/app/hint.ts';
 import type { Input } from '../../cli/app/parameter.ts';
 import { isDrawn, listPrinter, oneBatch } from '../../cli/app/print.ts';
-import { tenantInUse } from '../../cli/app/tenant-mark.ts';
-import { KEY_TYPES, keyOrigin } from '../../cli/config/keys.ts';
+import { readClientCertificate } from '../../cli/config/client-certificate.ts';
+import type { Settings } from '../../cli/config/settings.ts';
 import { cleanText, wrapWords } from '../../cli/output/text.ts';
-import { countText, formatDuration } from '../../cli/output/time.ts';
+import { countText } from '../../cli/output/time.ts';
 import { simpleColumns, type Tone, type View } from '../../cli/output/view.ts';
-import { READ_PERMISSIONS, type Tried } from '../../client/api/any-endpoint.ts';
 import type { ClientCertificate } from '../../client/http/tls-options.ts';
-import type { KeyType } from '../../schema/tenant.ts';
-import { agedText, checkKeyAgeOptions, KEY_AGE_PARAMETERS, keyAge, REPLACE, UNKNOWN_HINT } from '../key-age.ts';
-import type { CheckedCertificate } from '../doctor/client-certificate.ts';
-import { ALL_STEPS_MS } from '../doctor/connection.ts';
+import { type Failure, type Finding, findingsOf, findingsOfAll, type Result, worstOf } from '../doctor/check.ts';
 import { type Verdict, verdictOf } from '../doctor/verdict.ts';
-import {
-  failed,
-  failedBy,
-  type Failure,
-  type Finding,
-  ok,
-  type Result,
-  skipped,
-  warning,
-  worstOf,
-} from '../doctor/finding.ts';
+import { checkKeyAgeOptions, KEY_AGE_PARAMETERS } from '../key-age.ts';
 
 type FindingRow = Omit<Finding, 'next'> & {
   readonly next: string | null;
@@ -47,7 +32,7 @@ const findingView: View<FindingRow> = {
 
 export const doctor = defineCommand({
   description:
-    'Checks Node, the config file, directories, the ledger, proxy, certificates, the client certificate, DNS, connection, TLS, the service and its clock, both keys and each read permission. Begins with whose move it is. Changes nothing. Works without keys, with a damaged config and without a network. The exit code is 0, or the highest of the failed checks; warnings do not count.',
+    'Checks Node, the config file, directories, the ledger, proxy, certificates, the client certificate, connection, TLS, the service and its clock, both keys and each read permission. Begins with whose move it is. Changes nothing. Works without keys, with a damaged config and without a network. The exit code is 0, or the highest of the failed checks; warnings do not count.',
   examples: [
     ['svc doctor', 'before anything else, or when something does not work'],
     ['svc doctor --profile prod -o json', 'for a support case: contains no secret'],
@@ -113,36 +98,21 @@ async function ended(signal: AbortSignal): Promise<never> {
 type KeyAgeInput = Input<typeof KEY_AGE_PARAMETERS>;
 
 async function runChecks(context: Context, ageInput: KeyAgeInput): Promise<Finding[]> {
-  const { system, settings, globals } = context;
-  const { checkAuthorities, checkConfig, checkDirectories, checkKeyFiles, checkNode, checkSettings, checkVariables } =
-    await import('../doctor/machine.ts');
-  const config = checkConfig(system, settings.notices);
-  const inEffect =
-    config.result === 'failed'
-      ? [skipped('settings', 'not known until the config is fixed')]
-      : await checkSettings(system, globals);
-  const unread = unreadProfile([config, ...inEffect]);
-  const certificate = await checkCertificate(context);
-  const [network, keys, ledger] = await Promise.all([
-    checkPath(context, certificate.certificate, unread),
-    checkKeys(context, unread),
-    checkSharedLedger(context),
+  const [{ checkMachine }, { ageChecks, checkKeys }, { ledgerCheck }] = await Promise.all([
+    import('../doctor/machine.ts'),
+    import('../doctor/keys.ts'),
+    import('../doctor/ledger.ts'),
   ]);
-  const { findings: ofKeys, stranger } = keys;
-  return [
-    checkNode(system),
-    config,
-    ...inEffect,
-    ...checkVariables(system),
-    ...checkKeyFiles(system),
-    ...checkDirectories(system),
-    ...ledger,
-    checkAuthorities(system),
-    ...certificate.findings,
-    ...withStranger(network, stranger),
-    ...ofKeys.map((finding) => unlessImplied(finding, network)),
-    ...KEY_TYPES.flatMap((type) => ageFinding(context, type, ageInput) ?? []),
-  ];
+  const machine = await checkMachine(context);
+  const unread = unreadProfile(machine);
+  const [ledger, path, { checks, stranger }] = await Promise.all([
+    findingsOf(ledgerCheck(context)),
+    checkPath(context, unread),
+    checkKeys(context, unread),
+  ]);
+  const network = withStranger(path, stranger ? await findingsOf(stranger) : []);
+  const keys = (await findingsOfAll(checks)).map((finding) => unlessImplied(finding, network));
+  return [...machine, ...ledger, ...network, ...keys, ...(await findingsOfAll(ageChecks(context, ageInput)))];
 }
 
 /** Returns why it is not known what the profile contains; undefined if it could be read. */
@@ -155,34 +125,37 @@ function unreadProfile(findings: readonly Finding[]): string | undefined {
 function unlessImplied(finding: Finding, network: readonly Finding[]): Finding {
   const { check, code } = finding;
   if ((code === 'network' || code === 'timeout') && network.some(({ result }) => result === 'failed'))
-    return skipped(check, 'not checked: the service could not be reached');
+    return { check, result: 'skipped', found: 'not checked: the service could not be reached', fix: null, code: null };
   return finding;
 }
 
-async function checkSharedLedger(context: Context): Promise<Finding[]> {
-  const { checkLedger } = await import('../doctor/ledger.ts');
-  return checkLedger(context);
+/** Replaces the finding about the service by the one about a server that is none, unless it is a failure already. */
+function withStranger(network: readonly Finding[], stranger: readonly Finding[]): readonly Finding[] {
+  const known = network.find(({ check }) => check === 'service');
+  if (known === undefined) return [...network, ...stranger];
+  if (known.result === 'failed' || stranger.length === 0) return network;
+  return network.flatMap((finding) => (finding === known ? stranger : finding));
 }
 
-/** Checks the client certificate, where one is set, and returns it for the checks of the network. */
-async function checkCertificate({ settings, clock }: Context): Promise<CheckedCertificate> {
-  if (settings.clientCert.value === undefined && settings.clientKey.value === undefined) return { findings: [] };
-  const { checkClientCertificate } = await import('../doctor/client-certificate.ts');
-  return checkClientCertificate(settings, clock.now());
-}
-
-async function checkPath(
-  { system, settings, clock, signal }: Context,
-  certificate: ClientCertificate | undefined,
-  unread?: string,
-): Promise<Finding[]> {
-  if (settings.baseUrl === undefined) {
-    const why = settings.sandbox ? 'the sandbox is embedded' : 'there is no base URL';
-    return [skipped('network', unread ?? why)];
+async function checkPath({ system, settings, clock, signal }: Context, unread?: string): Promise<Finding[]> {
+  const { baseUrl, sandbox } = settings;
+  if (baseUrl === undefined) {
+    const found = unread ?? (sandbox ? 'the sandbox is embedded' : 'there is no base URL');
+    return [{ check: 'network', result: 'skipped', found, fix: null, code: null }];
   }
   const { checkNetwork } = await import('../doctor/network.ts');
-  const baseUrl = settings.baseUrl.value;
-  return checkNetwork({ baseUrl, env: system.env, clock, signal, userAgent: `svc/${VERSION}`, certificate });
+  const certificate = usableCertificate(settings, baseUrl.value);
+  const userAgent = `svc/${VERSION}`;
+  return checkNetwork({ baseUrl: baseUrl.value, env: system.env, clock, signal, userAgent, certificate });
+}
+
+/** Returns the client certificate for the service; undefined also where its own check fails. */
+function usableCertificate(settings: Settings, baseUrl: URL): ClientCertificate | undefined {
+  try {
+    return readClientCertificate(settings, baseUrl);
+  } catch {
+    return undefined;
+  }
 }
 
 /** Returns the error that ends the command. The drawn findings already name the failed check and its fix. */
@@ -207,143 +180,6 @@ function summary(findings: readonly Finding[]): string {
   const warnings = count('warning');
   if (failures + warnings === 0) return 'no problems found';
   return `${failures} failed, ${countText(warnings, 'warning')}`;
-}
-
-/** The findings about both keys, and the finding about a server that responds to every read as no service does. */
-interface KeyFindings {
-  readonly findings: readonly Finding[];
-  readonly stranger: Finding | undefined;
-}
-
-async function checkKeys(context: Context, unread?: string): Promise<KeyFindings> {
-  const { system, settings } = context;
-  const has = KEY_TYPES.filter((kind) => keyOrigin(system, settings, kind) !== undefined);
-  const reports = await Promise.all(has.map((kind) => inspectKey(context, kind, ALL_STEPS_MS / 1000)));
-  const stranger = strangerFinding(reports);
-  const why = stranger === undefined ? undefined : 'the responses are not those of the service';
-  const found = KEY_TYPES.map((kind): readonly [key: Finding, permissions: readonly Finding[]] => {
-    const report = reports.find((one) => one.kind === kind);
-    // Neither the keys nor the base URL of a profile that could not be read are missing.
-    const isPlaceless = settings.baseUrl === undefined && !settings.sandbox;
-    if (unread !== undefined && (report === undefined || isPlaceless))
-      return [skipped(`${kind} key`, unread), untried(kind, 'the key is not known')];
-    if (report === undefined) return [missing(`${kind} key`, kind, has.length > 0), untried(kind, 'there is no key')];
-    if (why !== undefined) return [skipped(`${kind} key`, `not checked: ${why}`), untried(kind, why)];
-    return checkKind(context, report);
-  });
-  const keys = [...found.map(([key]) => key), ...tenantFinding(context, reports)];
-  return { findings: [...keys, ...found.flatMap(([, permissions]) => permissions)], stranger };
-}
-
-/** Returns the warning about keys of two tenants, by the responses that the checks of the keys got. */
-function tenantFinding(context: Context, reports: readonly KeyReport[]): Finding[] {
-  const checks = reports.flatMap(({ check }) => check ?? []);
-  const known = checks.find(({ tenant }) => tenant !== undefined)?.tenant ?? tenantInUse(context);
-  const other = otherTenantText(known, checks);
-  if (other === undefined) return [];
-  const next = ['login', '--profile', '<name>'];
-  return [{ ...warning('tenant', other, 'Store each key in a profile of its tenant.'), next }];
-}
-
-/** Returns the finding about a server that sent a response to every read, and none of them as documented. */
-function strangerFinding(reports: readonly KeyReport[]): Finding | undefined {
-  const [first] = reports;
-  if (first?.failure === undefined || !reports.every(isStrange)) return undefined;
-  const { message, code } = first.failure;
-  return failed('service', `responds, but not as documented: ${message}`, CHECK_BASE_URL, code);
-}
-
-function isStrange({ check }: KeyReport): boolean {
-  return check?.tried.every(({ status, error }) => status === 'unclear' && isSvcError(error, ...STRANGE)) ?? false;
-}
-
-const STRANGE = ['not_found', 'bad_response', 'forbidden'] as const;
-const CHECK_BASE_URL = 'Is the base URL right? It should be the address of the API itself.';
-
-/** Returns the finding about a check without a result. The hint of an undocumented response is to run this command. */
-function unclearFinding(check: string, error: SvcError): Finding {
-  if (!isSvcError(error, ...STRANGE)) return failedBy(check, error);
-  return failed(check, error.message, CHECK_BASE_URL, error.code);
-}
-
-/** Replaces the finding about the service by the one about a server that is none, unless it is a failure already. */
-function withStranger(network: readonly Finding[], stranger: Finding | undefined): readonly Finding[] {
-  const known = network.find(({ check }) => check === 'service');
-  if (stranger === undefined || known?.result === 'failed') return network;
-  return known ? network.map((finding) => (finding === known ? stranger : finding)) : [...network, stranger];
-}
-
-function checkKind(
-  context: Context,
-  { kind, check: tried, failure }: KeyReport,
-): readonly [key: Finding, permissions: readonly Finding[]] {
-  const { system, settings } = context;
-  const check = `${kind} key`;
-  if (failure && (tried === undefined || tried.verdict !== 'unclear')) {
-    const why = tried === undefined ? 'the key could not be checked' : 'the key is not valid';
-    return [failedBy(check, failure), untried(kind, why)];
-  }
-  const answers = tried?.tried.map(permissionFinding) ?? [];
-  if (failure) return [unclearFinding(check, failure), answers];
-  const age = keyAge(context, kind);
-  const stored = age?.ageMs === undefined ? '' : `, ${agedText(age)}`;
-  const from = settings.sandbox ? 'built in' : `${keyOrigin(system, settings, kind)?.name}${stored}`;
-  if (tried?.verdict === 'powerless') {
-    const isAboutFeatures = tried.tried.every(({ error }) => disabledFeatureOf(error) !== undefined);
-    const fix = isAboutFeatures
-      ? "Ask the service's support to enable the features that you need."
-      : 'Give the key the permissions that you need.';
-    return [warning(check, `valid (${from}), but has no read permission`, fix), answers];
-  }
-  const tenant = tried?.tenant;
-  const at = tenant ? ` for the ${tenant.type.toUpperCase()} tenant ${JSON.stringify(tenant.name)}` : '';
-  return [ok(check, `accepted${at} (${from})`), answers];
-}
-
-/** Compares the age of a key with --max-key-age; undefined without the option, and where no key is in use. */
-function ageFinding(context: Context, type: KeyType, { maxKeyAge, strict }: KeyAgeInput): Finding | undefined {
-  const age = maxKeyAge === undefined ? undefined : keyAge(context, type);
-  if (maxKeyAge === undefined || age === undefined) return undefined;
-  const check = `${type} key age`;
-  const allowed = `allowed: ${formatDuration(maxKeyAge)}`;
-  if (age.ageMs === undefined) {
-    const found = `not known (${age.from}); ${allowed}`;
-    return strict ? failed(check, found, UNKNOWN_HINT, 'threshold') : warning(check, found, UNKNOWN_HINT);
-  }
-  const found = `${agedText(age)}; ${allowed}`;
-  if (age.ageMs <= maxKeyAge) return ok(check, found);
-  return { ...failed(check, found, REPLACE, 'threshold'), next: ['login', '--rotate'] };
-}
-
-function missing(check: string, kind: KeyType, hasOther: boolean): Finding {
-  const use = kind === 'management' ? 'logs and the tenant' : '3DS and the Account Updater';
-  const next = ['login'];
-  if (hasOther) return { ...warning(check, 'none is stored', `For ${use}, store one.`), next };
-  const fix = 'Store one. The sandbox works without a key.';
-  return { ...failed(check, 'none is stored', fix, 'key_missing'), next };
-}
-
-function permissionFinding({ permission: { name, kind }, status, error }: Tried): Finding {
-  if (status === 'allowed') return ok(name, 'allowed');
-  if (status === 'unclear' && error) return unclearFinding(name, error);
-  const feature = disabledFeatureOf(error);
-  const detail = detailOf(error);
-  const fix =
-    feature !== undefined
-      ? `If you need it, ask the service's support to enable ${feature} for the tenant.`
-      : `If you need it, give the ${kind} key the permission ${name}.`;
-  return warning(name, `not allowed (${error?.status ?? 403})${detail === undefined ? '' : `: ${detail}`}`, fix);
-}
-
-function disabledFeatureOf(error: SvcError | undefined): string | undefined {
-  const feature = error?.facts?.['disabled_feature'];
-  return typeof feature === 'string' ? feature : undefined;
-}
-
-function untried(kind: KeyType, why: string): Finding[] {
-  return READ_PERMISSIONS.filter((permission) => permission.kind === kind).map(({ name }) =>
-    skipped(name, `not checked: ${why}`),
-  );
 }
 
 const NARROWEST = 24;

@@ -1,9 +1,24 @@
 import { SvcError } from '../../base/errors.ts';
-import { defineCommand } from '../../cli/app/command.ts';
+import { nearest, questionOf, typedWord } from '../../base/security/typed-word.ts';
+import { type Context, defineCommand } from '../../cli/app/command.ts';
 import { optionalArgument, suggesting } from '../../cli/app/parameter.ts';
-import { meaningsOf, meaningView, showMeanings } from '../show-meanings.ts';
+import { formatOf, listPrinter, oneBatch } from '../../cli/app/print.ts';
 import { text } from '../../cli/app/value-parsers.ts';
-import { explain as meaningOf, type Meaning } from '../../cli/glossary/glossary.ts';
+import { type Meaning, meaningsOf, plainName } from '../../cli/glossary/glossary.ts';
+import { programName } from '../../cli/output/program-name.ts';
+import { hangingIndent, wrapWords } from '../../cli/output/text.ts';
+import type { View } from '../../cli/output/view.ts';
+
+const meaningView: View<Meaning> = {
+  name: 'meaning',
+  fields: ['kind', 'name', 'code', 'also', 'means', 'liability', 'next', 'sandbox'],
+  columns: [
+    { path: 'name', kind: 'id' },
+    { path: 'code', kind: 'id', priority: 0 },
+    { path: 'kind', kind: 'text', priority: 1 },
+    { path: 'means', kind: 'text', priority: 2 },
+  ],
+};
 
 export const explain = defineCommand({
   description:
@@ -27,23 +42,19 @@ export const explain = defineCommand({
     ),
   },
   async run(context, { word }) {
-    const meanings = await everythingExplained();
-    if (word !== undefined && ID.test(word) && isUnknown(word, meanings))
-      throw new SvcError('usage', 'this is an id, or its beginning: only the logs say what happened to an entity', {
-        hint: 'To see what the service, or an archive, has about it:',
-        next: ['logs', 'history', word],
-      });
-    const found = word === undefined ? meanings : meaningsOf(word, meanings, ['explain']);
-    await showMeanings(context, found, word);
+    const all = await everythingExplained();
+    const found = word === undefined ? all : meaningsOf(word, all);
+    if (word !== undefined && found.length === 0) throw unknownWord(word, all);
+    const print = await listPrinter(context, meaningView);
+    if (formatOf(context, 'list') !== 'table' || context.globals.fields !== undefined)
+      return void (await print(oneBatch(found)));
+    const parts = word === undefined ? indexOf(context, all) : found.map((meaning) => describe(context, meaning));
+    await context.out.write(parts.join('\n'));
   },
 });
 
 /** A UUID, or its beginning as tables show it. */
 const ID = /^[0-9a-f]{8}(?:-[0-9a-f-]{0,27})?$/i;
-
-function isUnknown(word: string, meanings: readonly Meaning[]): boolean {
-  return meaningOf(word, meanings).length === 0;
-}
 
 /** Returns the meanings of the glossary, and of the request fields that the schema of an authentication describes. */
 async function everythingExplained(): Promise<readonly Meaning[]> {
@@ -56,4 +67,68 @@ async function everythingExplained(): Promise<readonly Meaning[]> {
     return { kind: 'field of an authenticate request', name: path, also: [path.replace(/^.*\./, '')], means };
   });
   return [...EVERY_MEANING, ...fields];
+}
+
+/** The error for a word without a meaning, with the names that are near to it. */
+function unknownWord(word: string, meanings: readonly Meaning[]): SvcError {
+  if (ID.test(word))
+    return new SvcError('usage', 'this is an id, or its beginning: only the logs say what happened to an entity', {
+      hint: 'To see what the service, or an archive, has about it:',
+      next: ['logs', 'history', word],
+    });
+  const names = [...new Set(meanings.flatMap(({ name, kind, also = [] }) => [name, kind, ...also]))];
+  const message = `svc explain does not know ${isPhrase(word) ? `"${word}"` : typedWord(word, names)}`;
+  if (/^SVC_[A-Z_]{1,40}$/.test(word))
+    return new SvcError('usage', message, {
+      hint: 'The environment variables have a page of help:',
+      next: ['help', 'environment'],
+    });
+  const plain = plainName(word);
+  const containing = namesWith(plain, names);
+  const meant = nearest(plain, names.map(plainName));
+  const [first = names.find((name) => plainName(name) === meant)] = containing;
+  if (first === undefined)
+    return new SvcError('usage', message, {
+      hint: 'Without a word, the command lists all that it knows.',
+      next: ['explain'],
+    });
+  const hint = containing.length > 1 ? `These names contain it: ${containing.join(', ')}.` : questionOf(first);
+  return new SvcError('usage', message, { hint, next: ['explain', first] });
+}
+
+/** Tells whether a text cannot be a secret: up to 40 letters, dots and blanks, and no word that is longer than 20. */
+function isPhrase(text: string): boolean {
+  return /^[a-z. ]{1,40}$/i.test(text) && text.split(/[. ]/).every((word) => word.length <= 20);
+}
+
+const MOST_NAMES = 8;
+
+/** Returns the names that contain a part of at least four characters, the shortest first. */
+function namesWith(part: string, names: readonly string[]): string[] {
+  const found = part.length < 4 ? [] : names.filter((name) => plainName(name).includes(part));
+  return found.toSorted((a, b) => a.length - b.length).slice(0, MOST_NAMES);
+}
+
+function indexOf({ palette, out }: Context, meanings: readonly Meaning[]): string[] {
+  const columns = out.isTerminal ? out.width : Infinity;
+  const kinds = [...new Set(meanings.map(({ kind }) => kind))];
+  return kinds.map((kind) => {
+    const names = meanings.filter((meaning) => meaning.kind === kind).map(({ name }) => name);
+    const lines = wrapWords(names.join(', '), columns - 2);
+    return `${palette.strong(kind)}\n${lines.map((line) => `  ${line}\n`).join('')}`;
+  });
+}
+
+function describe(
+  { palette, out, system }: Context,
+  { kind, name, code, means, liability, next, sandbox }: Meaning,
+): string {
+  const columns = out.isTerminal ? out.width : Infinity;
+  const codes = code === undefined ? '' : `, ${kind === 'error code' ? 'exit code' : 'EMV code'} ${code}`;
+  const head = hangingIndent(`${palette.strong(name)} `, name.length + 1, `(${kind}${codes})`, columns);
+  const risk = liability === undefined ? [] : [`liability for fraud: ${liability}`];
+  const todo = next === undefined ? [] : [`next: ${next}`];
+  const trial = sandbox === undefined ? [] : [`to try it: ${programName(system)} sandbox outcome ${sandbox}:#1`];
+  const lines = [means, ...risk, ...todo, ...trial].flatMap((text) => wrapWords(text, columns - 2));
+  return `${head}\n${lines.map((line) => `  ${line}\n`).join('')}`;
 }

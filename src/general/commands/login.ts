@@ -1,4 +1,6 @@
-import type { SvcError } from '../../base/errors.ts';
+import { SvcError } from '../../base/errors.ts';
+import { isInstalled } from '../../base/files/names.ts';
+import type { System } from '../../base/system.ts';
 import { isAboutKey, warnOfOtherTenant } from '../../cli/app/check-key.ts';
 import { type Context, defineCommand } from '../../cli/app/command.ts';
 import { noteNext, warnOf } from '../../cli/app/hint.ts';
@@ -20,9 +22,7 @@ import {
   type LoginTarget,
   type OtherKeys,
 } from '../login-keys.ts';
-import { installedSecretManagers } from '../secret-managers.ts';
 import { warnOfOtherKey } from '../preceding-variable.ts';
-import { keyOfAnotherService, noKeyGiven, noKeyToReplace, sandboxNeedsNoKeys } from '../login-errors.ts';
 
 const parameters = {
   ...KEY_PARAMETERS,
@@ -53,7 +53,10 @@ export const login = defineCommand({
   exitCodes: [[4, 'a key was refused; the stored one stays'], 5, 8],
   parameters,
   async run(context, input) {
-    if (context.settings.sandbox) throw sandboxNeedsNoKeys();
+    if (context.settings.sandbox)
+      throw new SvcError('usage', 'the sandbox needs no keys', {
+        hint: 'Choose another profile with --profile, or just use --sandbox.',
+      });
     const given = await givenKeys(context, input);
     const baseUrl = input.rotate ? context.settings.requireBaseUrl() : await askBaseUrl(context);
     const replaced = input.rotate ? keysToReplace(context, given, baseUrlText(baseUrl)) : undefined;
@@ -78,9 +81,16 @@ function keysToReplace({ settings }: Context, given: readonly GivenKey[], baseUr
   const stored = settings.stored?.keys ?? {};
   const kinds = given.length > 0 ? given.map(({ kind }) => kind) : KEY_TYPES.filter((kind) => stored[kind]);
   const missing = kinds.find((kind) => stored[kind] === undefined);
-  if (kinds.length === 0 || missing !== undefined) throw noKeyToReplace(profile, missing);
+  if (kinds.length === 0 || missing !== undefined)
+    throw new SvcError('usage', `profile ${profile} has no ${missing ?? 'stored'} key to replace`, {
+      hint: 'Store one:',
+      next: ['login'],
+    });
   const elsewhere = kinds.find((kind) => stored[kind]?.base_url !== baseUrl);
-  if (elsewhere !== undefined) throw keyOfAnotherService(profile, elsewhere, baseUrl, stored[elsewhere]?.base_url);
+  if (elsewhere !== undefined)
+    throw new SvcError('usage', `the ${elsewhere} key of profile ${profile} is not for ${baseUrl}`, {
+      hint: `--rotate keeps the base URL: ${stored[elsewhere]?.base_url}.`,
+    });
   return stored;
 }
 
@@ -121,8 +131,13 @@ async function askAll(context: Context, place: LoginTarget): Promise<GivenKey[]>
     });
     if (key) keys.push(key);
   }
-  if (keys.length === 0) throw refusal ?? noKeyGiven();
-  return keys;
+  if (keys.length > 0) return keys;
+  throw (
+    refusal ??
+    new SvcError('usage', 'no key was given, so nothing was stored', {
+      hint: 'Give at least one key, or use --sandbox, which needs none.',
+    })
+  );
 }
 
 async function store(
@@ -188,4 +203,16 @@ function suggestSecretManager(context: Context, keys: readonly GivenKey[]): void
   if (found.length === 0) return;
   const text = `a secret manager can keep the key instead of the file (installed here: ${found.join(', ')}); for the commands`;
   noteNext(context, text, ['help', 'security']);
+}
+
+/** The programs of the secret managers for which docs/settings.md has recipes. */
+export const SECRET_MANAGERS = ['secret-tool', 'pass', 'op', 'vault', 'aws', 'security'] as const;
+
+/** Returns the secret managers whose program is on the PATH. */
+function installedSecretManagers({ env, platform }: Pick<System, 'env' | 'platform'>): string[] {
+  return SECRET_MANAGERS.filter((name) => {
+    // Only on macOS is the program of this name a secret manager.
+    if (name === 'security' && platform !== 'darwin') return false;
+    return isInstalled(platform === 'win32' ? `${name}.exe` : name, env);
+  });
 }

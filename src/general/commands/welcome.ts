@@ -1,14 +1,19 @@
+import path from 'node:path';
+import { openClaims } from '../../au/open-claims.ts';
 import { isShowable } from '../../base/security/typed-word.ts';
 import { type Context, defineCommand } from '../../cli/app/command.ts';
 import { nextCommand } from '../../cli/app/hint.ts';
 import { tenantInUse, tenantMark } from '../../cli/app/tenant-mark.ts';
 import { readConfig } from '../../cli/config/config-file.ts';
 import { KEY_TYPES, keyOrigin } from '../../cli/config/keys.ts';
+import { directoryOf } from '../../cli/config/paths.ts';
 import { unknownProfile } from '../../cli/config/settings.ts';
 import { baseUrlText } from '../../cli/config/values.ts';
-import { openWork } from '../open-work.ts';
 import { cleanText, hangingIndent, wrapWords } from '../../cli/output/text.ts';
+import { countText, formatDuration } from '../../cli/output/time.ts';
+import { DAY_MS, MINUTE_MS } from '../../schema/durations.ts';
 import type { KeyType } from '../../schema/tenant.ts';
+import { agedText, keyAge } from '../key-age.ts';
 
 type Step = readonly [words: string, does: string];
 
@@ -102,4 +107,39 @@ function statusLines(context: Context, kinds: readonly KeyType[], columns: numbe
   const tenant = tenantInUse({ system, settings });
   const named = tenant && `${tenantMark(tenant.type, palette)} ${palette.strong(cleanText(tenant.name))}`;
   return [...(named === undefined ? [] : [named]), `Profile ${profile}, ${url}`];
+}
+
+/** A key that was stored longer ago should be replaced. */
+const OLD_KEY_MS = 90 * DAY_MS;
+
+/** Returns a line for each thing that is open, with the command for it. It sends no request and writes nothing. */
+function openWork(context: Context): string[] {
+  const { globals, system } = context;
+  const open = [jobsLine(context), ...keyLines(context)].filter((line) => line !== undefined);
+  return open.map(([text, ...words]) => `${text}: ${nextCommand(words, globals, system)}`);
+}
+
+type Line = readonly [text: string, ...words: string[]];
+
+/** Tells of jobs that have rows and whose results nobody has read. */
+function jobsLine(context: Context): Line | undefined {
+  const { system, settings, clock } = context;
+  const state = directoryOf(system, 'state');
+  if (state === undefined) return undefined;
+  const ledgers = path.join(state, 'ledger', ...(settings.sandbox ? ['sandbox'] : []));
+  const claims = openClaims(ledgers, tenantInUse(context)?.id);
+  if (claims.length === 0) return undefined;
+  const age = roughly(clock.now() - Math.min(...claims.map(({ at }) => at)));
+  return [`${countText(claims.length, 'job')} open for ${age}`, 'au', 'status'];
+}
+
+function keyLines(context: Context): Line[] {
+  const ages = KEY_TYPES.flatMap((type) => keyAge(context, type) ?? []);
+  const old = ages.filter(({ ageMs = 0 }) => ageMs > OLD_KEY_MS);
+  return old.map((age) => [`the ${age.type} key was ${agedText(age)}`, 'login', '--rotate']);
+}
+
+/** Formats a duration in whole minutes once it has one. */
+function roughly(ms: number): string {
+  return formatDuration(ms < MINUTE_MS ? Math.max(0, ms) : Math.floor(ms / MINUTE_MS) * MINUTE_MS);
 }

@@ -12,8 +12,8 @@ import { cleanText, hangingIndent } from '../../cli/output/text.ts';
 import { formatDuration, parseTime } from '../../cli/output/time.ts';
 import { fieldPaths, MARKS, type View } from '../../cli/output/view.ts';
 import { READ_PERMISSIONS, type Tried, WRITE_PERMISSIONS } from '../../client/api/any-endpoint.ts';
+import { readSandboxKey } from '../../client/api/sandbox-key.ts';
 import type { KeyType } from '../../schema/tenant.ts';
-import { writePermissions } from '../write-permissions.ts';
 import { checkKeyAgeOptions, checkKeyAges, KEY_AGE_PARAMETERS } from '../key-age.ts';
 
 const whoamiView: View<Identity> = {
@@ -247,4 +247,21 @@ function ageOf({ from, stored_at }: Identity['private_key'], { clock, settings }
 function keyTone(state: unknown): 'good' | 'warn' | 'bad' {
   if (state === 'accepted') return 'good';
   return state === 'missing' || state === 'powerless' || state === 'unclear' ? 'warn' : 'bad';
+}
+
+/** The status of a permission to write, as the sandbox says; null at another service, which shows it only by a change. */
+type WriteStatus = 'allowed' | 'forbidden' | null;
+
+/** Asks the sandbox which permissions to write the keys have, without writing. */
+async function writePermissions(context: Context, keys: readonly KeyReport[]): Promise<Record<string, WriteStatus>> {
+  const usable = keys.filter(({ check }) => check?.verdict === 'accepted' || check?.verdict === 'powerless');
+  const known = new Map(
+    await Promise.all(usable.map(async ({ kind }) => [kind, await statusOf(context, kind)] as const)),
+  );
+  return Object.fromEntries(WRITE_PERMISSIONS.map(({ name, kind }) => [name, known.get(kind)?.(name) ?? null]));
+}
+
+async function statusOf(context: Context, kind: KeyType): Promise<(name: string) => WriteStatus> {
+  const listed = (await readSandboxKey(await context.client(), kind))?.permissions;
+  return (name) => (listed === undefined ? null : listed.includes(name) ? 'allowed' : 'forbidden');
 }

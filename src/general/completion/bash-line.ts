@@ -1,7 +1,7 @@
 /** The quotation mark that is still open at the end of a text. */
-export type OpenQuote = '' | '"' | "'";
+type OpenQuote = '' | '"' | "'";
 
-export interface Line {
+interface Line {
   /** The complete words, starting with the command, unquoted and without redirections. */
   readonly words: readonly string[];
   /** The word at the cursor as typed, with its quotes. */

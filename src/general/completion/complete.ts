@@ -1,12 +1,19 @@
 import { join } from 'node:path';
 import { claimsSeen, cyclesSeen } from '../../au/open-claims.ts';
 import { readRegularFileSync } from '../../base/files/read.ts';
-import { optionWords, type Parameter, type Suggest, type Suggestion, takesValue } from '../../cli/app/parameter.ts';
+import { type Command, type Entry, isGroup } from '../../cli/app/command.ts';
+import {
+  optionWords,
+  type Parameter,
+  type Parameters,
+  type Suggest,
+  type Suggestion,
+  takesValue,
+} from '../../cli/app/parameter.ts';
 import { CONFIG_FILE_NAME, directoryOf, type PathsHost } from '../../cli/config/paths.ts';
 import { profileNameProblem, SANDBOX_PROFILE } from '../../cli/config/values.ts';
 import { cleanText, isUnsafe } from '../../cli/output/text.ts';
 import { isObject } from '../../schema/json-value.ts';
-import { argumentsOf, type Completable, optionNamed, type ParseState, walk } from './walk.ts';
 
 export interface Candidates {
   /** The kind of candidates. The shell itself completes `files` and `directories`. */
@@ -56,7 +63,7 @@ async function candidatesAt(at: ParseState, program: Completable, current: strin
   return current === '' && !at.argumentsOnly ? chosen(options(at, '--'), '') : NOTHING;
 }
 
-function commandsAt(at: ParseState): Suggestion[] {
+export function commandsAt(at: ParseState): Suggestion[] {
   // What lists leave out is completed once its name is typed.
   return at.next.filter(({ hidden }) => !hidden).map(({ name, summary }) => [name, summary]);
 }
@@ -241,4 +248,94 @@ function storedProfiles(system: PathsHost): Suggestion[] {
   } catch {
     return [];
   }
+}
+
+export interface Completable {
+  readonly tree: readonly Entry[];
+  readonly globals: Parameters;
+  /** The topics that can follow `svc help` besides commands, with descriptions. */
+  readonly topics: readonly Suggestion[];
+}
+
+/** The position after the typed words, which decides what can follow. */
+interface ParseState {
+  readonly next: readonly Entry[];
+  /** The command being typed, if it is known yet. */
+  readonly command: Command | undefined;
+  /** Every option that can stand here, including options already given. */
+  readonly options: readonly Parameter<unknown>[];
+  readonly given: ReadonlySet<Parameter<unknown>>;
+  readonly arguments: readonly string[];
+  /** The option that takes the next word as its value. */
+  readonly pending: Parameter<unknown> | undefined;
+  /** Whether a lone `--` came before, after which all words are arguments. */
+  readonly argumentsOnly: boolean;
+  /** Whether the words follow `svc help`. */
+  readonly help: boolean;
+}
+
+const HELP: Parameter<unknown> = option('-h, --help', 'show help');
+const VERSION: Parameter<unknown> = option('-V, --version', 'show the version');
+
+/** Follows words into the command tree. Loads only the commands and groups that the words name. */
+export async function walk(
+  { tree, globals }: Omit<Completable, 'topics'>,
+  words: readonly string[],
+): Promise<ParseState> {
+  const help = words[0] === 'help';
+  const common = [...Object.values(globals), HELP];
+  let at: ParseState = {
+    next: tree,
+    command: undefined,
+    options: [...common, VERSION],
+    given: new Set(),
+    arguments: [],
+    pending: undefined,
+    argumentsOnly: false,
+    help,
+  };
+  for (const word of help ? words.slice(1) : words) at = await step(at, word, common);
+  return at;
+}
+
+function optionNamed(at: ParseState, word: string): Parameter<unknown> | undefined {
+  return at.options.find((candidate) => optionWords(candidate).includes(word));
+}
+
+function argumentsOf(command: Command | undefined): Parameter<unknown>[] {
+  return Object.values(command?.parameters ?? {}).filter(({ kind }) => kind === 'argument');
+}
+
+async function step(at: ParseState, word: string, common: readonly Parameter<unknown>[]): Promise<ParseState> {
+  if (at.pending) return { ...at, pending: undefined };
+  if (!at.argumentsOnly && word === '--') return { ...at, argumentsOnly: true, next: [] };
+  if (!at.argumentsOnly && /^-./.test(word)) return afterOption(at, word, common);
+  const chosen = at.next.find((entry) => entry.name === word);
+  if (!chosen) return { ...at, next: [], arguments: [...at.arguments, word] };
+  return enter(at, chosen, common);
+}
+
+function afterOption(at: ParseState, word: string, common: readonly Parameter<unknown>[]): ParseState {
+  const [name = ''] = word.split('=', 1);
+  const found = optionNamed(at, name);
+  if (!found) return at;
+  return {
+    ...at,
+    // An option of a group's default command means that this command is being typed.
+    next: common.includes(found) ? at.next : [],
+    given: new Set([...at.given, found]),
+    pending: takesValue(found) && !word.includes('=') ? found : undefined,
+  };
+}
+
+async function enter(at: ParseState, chosen: Entry, common: readonly Parameter<unknown>[]): Promise<ParseState> {
+  const node = await chosen.load();
+  const main = isGroup(node) ? await node.commands.find(({ name }) => name === node.defaultCommand)?.load() : node;
+  const command = main && !isGroup(main) ? main : undefined;
+  const own = Object.values(command?.parameters ?? {}).filter(({ kind }) => kind !== 'argument');
+  return { ...at, next: isGroup(node) ? node.commands : [], command, options: [...own, ...common] };
+}
+
+function option(syntax: string, description: string): Parameter<unknown> {
+  return { kind: 'flag', syntax, description, parse: () => true };
 }

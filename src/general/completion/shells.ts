@@ -1,4 +1,5 @@
 import { text as zshScript } from '../../../completions/_svc';
+import { text as script } from '../../../completions/svc.bash';
 import { text as fishScript } from '../../../completions/svc.fish';
 import { text as powershellScript } from '../../../completions/svc.ps1';
 import type { System } from '../../base/system.ts';
@@ -7,11 +8,72 @@ import { GLOBAL_PARAMETERS } from '../../cli/app/global-parameters.ts';
 import { TOPICS } from '../../cli/app/topics.ts';
 import type { PathsHost } from '../../cli/config/paths.ts';
 import { writePlain } from '../../cli/output/output.ts';
-import { unquote } from './bash-line.ts';
-import { bash } from './bash.ts';
-import { candidatesFor, NOTHING } from './complete.ts';
-import { described, header, lines, type Shell } from './shell.ts';
-import type { Completable } from './walk.ts';
+import { quoted, readLine, unquote } from './bash-line.ts';
+import { type Candidates, candidatesFor, type Completable, NOTHING } from './complete.ts';
+
+interface Question {
+  /** The words before the typed one, without `svc`, as the command would get them. */
+  readonly words: readonly string[];
+  /** The start of the word being typed, as far as the cursor. */
+  readonly current: string;
+  /** Whether the word is the target of a redirection, which the shell completes itself. */
+  readonly redirected?: boolean;
+  /** Formats the candidates for the shell's script. */
+  print(answer: Candidates): string;
+}
+
+/** A shell: its completion script, and the protocol between the script and svc. */
+export interface Shell {
+  readonly name: string;
+  /**
+   * Returns the script, which passes the typed line to `svc __complete` and offers the result. The script names no
+   * commands, so it never becomes outdated, and it evaluates nothing that was typed or returned.
+   */
+  readonly script: () => string;
+  /** Parses the arguments that the script passes. */
+  read(args: readonly string[]): Question;
+}
+
+/** Returns the first line of most results: the kind of completion, and whether a space follows the word. */
+export function header({ kind, open }: Candidates): string {
+  return open ? `${kind} nospace` : kind;
+}
+
+function lines(all: readonly string[]): string {
+  return all.map((line) => `${line}\n`).join('');
+}
+
+/** Joins `value<TAB>description`, without the tab if there is no description. */
+function described(value: string, description: string): string {
+  return description === '' ? value : `${value}\t${description}`;
+}
+
+/**
+ * The completion of bash 3.2 and later, which has no descriptions. COMP_WORDS is unusable, because bash splits words at =
+ * and : and drops the blanks between them. The script therefore passes the line up to the cursor, and the end of the word
+ * that readline will replace ($2).
+ */
+export const bash: Shell = {
+  name: 'bash',
+  script: () => script,
+  read([tail = '', line = '']) {
+    const { words, raw, redirected } = readLine(line);
+    const { text: current, open } = unquote(raw);
+    // readline replaces only the end of the word, so the beginning must stay as typed.
+    const head = raw.endsWith(tail) ? unquote(raw.slice(0, raw.length - tail.length)).text : '';
+    const insertion = (word: string): string | undefined =>
+      word.startsWith(head) ? quoted(word.slice(head.length), open) : undefined;
+    return {
+      words: words.slice(1),
+      current,
+      redirected,
+      print(answer) {
+        const words = answer.candidates.flatMap(([value]) => insertion(answer.prefix + value) ?? []);
+        return lines([header(answer), ...words]);
+      },
+    };
+  },
+};
 
 /** The completion of zsh with its completion system (compinit). */
 const zsh: Shell = {
@@ -69,7 +131,7 @@ const powershell: Shell = {
         const rows = candidates.map(([value, description]) => {
           const whole = prefix + value;
           const part = whole.startsWith(head) ? whole.slice(head.length) : whole;
-          return [quoted(part), value, description].join('\t');
+          return [singleQuoted(part), value, description].join('\t');
         });
         return lines(rows);
       },
@@ -120,7 +182,7 @@ function pair(value: string, description: string): string {
 }
 
 // PowerShell expands nothing within single quotes. Quotes inside are doubled, including typographic ones.
-function quoted(text: string): string {
+function singleQuoted(text: string): string {
   if (new RegExp(String.raw`^[\p{L}\p{N}_+=:./\\-]+$`, 'u').test(text)) return text;
   return `'${text.replaceAll(/['‘’‚‛]/g, '$&$&')}'`;
 }

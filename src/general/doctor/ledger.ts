@@ -9,29 +9,33 @@ import type { Context } from '../../cli/app/command.ts';
 import { directoryOf } from '../../cli/config/paths.ts';
 import { countText } from '../../cli/output/time.ts';
 import type { ObjectStore } from '../../client/store/store.ts';
-import { ALL_STEPS_MS } from './connection.ts';
-import { failedBy, type Finding, ok, warning } from './finding.ts';
+import { type Check, type Found, LIMIT_MS, warn } from './check.ts';
 
 /**
  * Checks that the place of the ledger can be read, that it creates no object twice, and that it is the one that this
  * machine used before. Leaves a ledger as it is.
  */
-export async function checkLedger(context: Context): Promise<Finding[]> {
-  try {
-    const used = usedLedgers(context);
-    const tenant = used.size > 0 ? await tenantShown(context) : null;
-    return await inTime(context, (limited) => checkPlace(limited, used, tenant));
-  } catch (error) {
-    const finding = failedBy('ledger', error);
-    // The next command of this error would be doctor itself.
-    return [finding.next?.[0] === 'doctor' ? { ...finding, next: undefined } : finding];
-  }
+export function ledgerCheck(context: Context): Check {
+  return {
+    name: 'ledger',
+    cure: 'If other machines use a ledger already, check that this is its location and that it is mounted.',
+    async try() {
+      try {
+        const used = usedLedgers(context);
+        const tenant = used.size > 0 ? await tenantShown(context) : null;
+        return await inTime(context, (limited) => tryLedger(limited, used, tenant));
+      } catch (error) {
+        // The next command of this error would be doctor itself.
+        throw isSvcError(error) && error.next?.[0] === 'doctor' ? error.with({ next: undefined }) : error;
+      }
+    },
+  };
 }
 
 /** Limits the check of the place: a store that does not respond must not keep the other findings back. */
-async function inTime(context: Context, work: (limited: Context) => Promise<Finding[]>): Promise<Finding[]> {
+async function inTime<T>(context: Context, work: (limited: Context) => Promise<T>): Promise<T> {
   const { ledger, timeoutMs } = context.settings;
-  const limitMs = Math.min(ALL_STEPS_MS, (timeoutMs.value ?? Infinity) / 2);
+  const limitMs = Math.min(LIMIT_MS, (timeoutMs.value ?? Infinity) / 2);
   const limit = new AbortController();
   const late = new SvcError('timeout', `${ledger.value}: not checked within ${limitMs / 1000} s`, {
     hint: 'Check the network, and for a bucket AWS_ENDPOINT_URL_S3 and AWS_REGION.',
@@ -44,11 +48,11 @@ async function inTime(context: Context, work: (limited: Context) => Promise<Find
   }
 }
 
-async function checkPlace(
+async function tryLedger(
   context: Context,
   used: ReadonlyMap<string, UsedLedger>,
   tenant: string | null | undefined,
-): Promise<Finding[]> {
+): Promise<Found | string | undefined> {
   const { value: location, origin } = context.settings.ledger;
   const ofKey = [...used].filter(([folder]) => tenant === undefined || (tenant && folder === folderOfTenant(tenant)));
   const objects = location === undefined ? undefined : await openLedgerStore(context, location);
@@ -57,7 +61,7 @@ async function checkPlace(
   const set = { value: objects?.name, origin };
   const known = ofKey.find(([, each]) => isSame(each))?.[1].ledger;
   if (known === undefined) for (const [folder, each] of ofKey) requireSameLedger(each, set, folderIn(context, folder));
-  if (objects === undefined) return [];
+  if (objects === undefined) return undefined;
   const name = `${objects.name} (${origin.name})`;
   for (const [folder, { ledger = '' }] of [...used].filter(([, each]) => isSame(each)))
     await requireSeen(objects, folder, await openCopies(context, folderIn(context, folder), { name: ledger }));
@@ -65,10 +69,9 @@ async function checkPlace(
   await tryPlace(objects, own);
   const hasLedger = await hasCycles(objects, own);
   const lacking = tenant && known !== undefined ? await lackingIn(context, objects, tenant, known) : [];
-  if (lacking[0] !== undefined) return [lackingFinding(name, lacking)];
-  if (hasLedger) return [ok('ledger', `${name}, creates no object twice`)];
-  const fix = 'If other machines use a ledger already, check that this is its location and that it is mounted.';
-  return [warning('ledger', `${name} creates no object twice and has no ledger: the first upload begins one`, fix)];
+  if (lacking[0] !== undefined) return lackingFound(name, lacking);
+  if (hasLedger) return `${name}, creates no object twice`;
+  return warn(`${name} creates no object twice and has no ledger: the first upload begins one`);
 }
 
 /** Returns the shared ledgers that this machine used, by the folder of their tenant. */
@@ -79,7 +82,7 @@ function usedLedgers({ system, settings }: Context): ReadonlyMap<string, UsedLed
 
 /** Returns the tenant of the key; null if the service shows none, undefined if the service does not say. */
 async function tenantShown(context: Context): Promise<string | null | undefined> {
-  const limit = AbortSignal.timeout(ALL_STEPS_MS);
+  const limit = AbortSignal.timeout(LIMIT_MS);
   try {
     const client = await context.client({ signal: AbortSignal.any([context.signal, limit]) });
     return (await tenantOfKey(client)) ?? null;
@@ -116,10 +119,10 @@ async function lackingIn(context: Context, objects: ObjectStore, tenant: string,
   return lacking;
 }
 
-function lackingFinding(name: string, [first = '', ...others]: readonly string[]): Finding {
+function lackingFound(name: string, [first = '', ...others]: readonly string[]): Found {
   const more = others.length === 0 ? '' : ` and ${countText(others.length, 'other object')}`;
   const fix = 'The next command that sends rows from this machine puts back what is missing.';
-  return warning('ledger', `${name} lacks ${first}${more}, which this machine has`, fix);
+  return warn(`${name} lacks ${first}${more}, which this machine has`, fix);
 }
 
 /** Returns the folder in which this machine remembers the ledger of a tenant. */

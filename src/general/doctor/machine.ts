@@ -1,3 +1,4 @@
+import { X509Certificate } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
 import { readProblem, writeFailure } from '../../base/errors.ts';
@@ -5,58 +6,127 @@ import { isShared, modeText } from '../../base/files/directory.ts';
 import { readRegularFileSync } from '../../base/files/read.ts';
 import { tryDirectory } from '../../base/files/try-directory.ts';
 import type { System } from '../../base/system.ts';
+import type { Context } from '../../cli/app/command.ts';
+import {
+  certificateFiles,
+  isForOther,
+  readCertificate,
+  readClientCertificate,
+} from '../../cli/config/client-certificate.ts';
 import { readConfig } from '../../cli/config/config-file.ts';
 import { keyFiles } from '../../cli/config/keys.ts';
-import { directoryOf, type PathsHost } from '../../cli/config/paths.ts';
+import { directoryOf } from '../../cli/config/paths.ts';
 import { resolveSettings, type SettingFlags } from '../../cli/config/settings.ts';
 import { baseUrlText } from '../../cli/config/values.ts';
 import { misspelledText, misspelledVariables } from '../../cli/config/variables.ts';
-import { failed, failedBy, type Finding, ok, skipped, warning } from './finding.ts';
+import { countText } from '../../cli/output/time.ts';
+import { DAY_MS } from '../../schema/durations.ts';
+import { type Check, fail, type Finding, findingsOf, findingsOfAll, type Found, skip, warn } from './check.ts';
 
-const OLDEST_NODE = [20, 19] as const;
+const LEAST_NODE = '20.19';
 
-export function checkNode({ nodeVersion, platform }: Pick<System, 'nodeVersion' | 'platform'>): Finding {
+/** Checks what is on this machine: Node, the settings and their files, and the directories that svc writes to. */
+export async function checkMachine(context: Context): Promise<Finding[]> {
+  const { system, settings, globals } = context;
+  const node = { name: 'node', cure: `Install Node ${LEAST_NODE} or later.`, try: () => tryNode(system) };
+  const config = await findingsOf({
+    name: 'config',
+    cure: 'It has been repaired. If others may have read it, create new keys and store them.',
+    try: () => tryConfig(system, settings.notices),
+  });
+  const isDamaged = config.some(({ result }) => result === 'failed');
+  const unknown = { name: 'settings', try: () => skip('not known until the config is fixed') };
+  const inEffect = isDamaged ? [unknown] : await settingChecks(system, globals);
+  const variables = misspelledVariables(system).map((found): Check => ({
+    name: 'variable',
+    cure: `Rename ${found.name} to ${found.meant}, or unset it.`,
+    try: () => warn(misspelledText(found)),
+  }));
+  const files = keyFiles(system).map(([file, variable]): Check => ({
+    name: 'key file',
+    cure: `Run 'chmod 600 ${file}', unless it is mounted for this container alone.`,
+    try: () => tryKeyFile(file, variable),
+  }));
+  const directories = (['state', 'cache'] as const).map((kind): Check => {
+    const variable = `SVC_${kind.toUpperCase()}_DIR`;
+    const cure = `Make it writable for this user, or set ${variable} to a directory that is.`;
+    return { name: `${kind} directory`, cure, try: () => tryWritable(directoryOf(system, kind), variable) };
+  });
+  const authorities = {
+    name: 'certificate authorities',
+    cure: 'Name a readable file of certificates in PEM form, or unset NODE_EXTRA_CA_CERTS.',
+    try: () => tryAuthorities(system),
+  };
+  const certificate = {
+    name: 'client certificate',
+    cure: 'Ask whoever gave you the certificate for a new one, and replace both files.',
+    try: () => tryClientCertificate(context),
+  };
+  const first = await findingsOf(node);
+  const others = [...inEffect, ...variables, ...files, ...directories, authorities, certificate];
+  return [...first, ...config, ...(await findingsOfAll(others))];
+}
+
+function tryNode({ nodeVersion, platform }: Pick<System, 'nodeVersion' | 'platform'>): Found | string {
   const [major = 0, minor = 0] = nodeVersion.split('.').map(Number);
-  const [least, leastMinor] = OLDEST_NODE;
-  if (major > least || (major === least && minor >= leastMinor)) return ok('node', `${nodeVersion} on ${platform}`);
-  const fix = `Install Node ${least}.${leastMinor} or later.`;
-  return failed('node', `${nodeVersion} is older than ${least}.${leastMinor}`, fix, 'local');
+  const [least = 0, leastMinor = 0] = LEAST_NODE.split('.').map(Number);
+  const isNewEnough = major > least || (major === least && minor >= leastMinor);
+  return isNewEnough ? `${nodeVersion} on ${platform}` : fail('local', `${nodeVersion} is older than ${LEAST_NODE}`);
 }
 
-/** Finds variables whose names are nearly those of svc, which are not read. */
-export function checkVariables(system: Pick<System, 'env' | 'platform'>): Finding[] {
-  return misspelledVariables(system).map((found) =>
-    warning('variable', misspelledText(found), `Rename ${found.name} to ${found.meant}, or unset it.`),
-  );
+/** Checks that the config file is present, valid and private. `notices` name repairs made while reading it. */
+function tryConfig(system: System, notices: readonly string[]): Found | string {
+  const { file, exists, config } = readConfig(system);
+  if (file === undefined) return warn('there is no home directory for it', 'Set HOME, or set SVC_CONFIG_DIR.');
+  if (!exists) return skip(`none yet; login creates ${file}`);
+  if (notices.length > 0) return warn(notices.join('; '));
+  return `${file} (${modeText(fs.statSync(file))}, ${countText(Object.keys(config.profiles).length, 'profile')})`;
 }
 
-/** Checks that the state and cache directories take what svc writes, by trying it in a folder that is removed again. */
-export function checkDirectories(system: PathsHost): Finding[] {
-  return [checkDirectory(system, 'state', 'SVC_STATE_DIR'), checkDirectory(system, 'cache', 'SVC_CACHE_DIR')];
+/** Returns checks of the settings in effect: profile and base URL with their origins, or why there are none. */
+async function settingChecks(system: System, flags: SettingFlags): Promise<Check[]> {
+  const resolved = await resolveSettings(system, flags).catch((error: unknown) => ({ error }));
+  if ('error' in resolved)
+    return [
+      {
+        name: 'settings',
+        try: () => {
+          throw resolved.error;
+        },
+      },
+    ];
+  const { profile, baseUrl, sandbox } = resolved;
+  const address = (): Found | string => {
+    if (baseUrl) return `${baseUrlText(baseUrl.value)} (${baseUrl.origin.name})`;
+    return sandbox ? 'the embedded sandbox' : { ...fail('config', 'not set'), next: ['login'] };
+  };
+  return [
+    { name: 'profile', try: () => `${profile.value} (${profile.origin.name})` },
+    { name: 'base URL', cure: 'Set SVC_BASE_URL, or store one. The sandbox needs none.', try: address },
+  ];
 }
 
-function checkDirectory(system: PathsHost, kind: 'state' | 'cache', variable: string): Finding {
-  const check = `${kind} directory`;
-  try {
-    return checkWritable(check, directoryOf(system, kind), variable);
-  } catch (error) {
-    return failedBy(check, error);
-  }
+/** Checks that others cannot read a key file. An unreadable one is reported with its key. */
+function tryKeyFile(file: string, variable: string): Found | string | undefined {
+  const found = fs.statSync(file, { throwIfNoEntry: false });
+  if (!found?.isFile()) return undefined;
+  if (isShared(found)) return warn(`${file} (${variable}) can be read by others (${modeText(found)})`);
+  return `${file} (${variable}, ${modeText(found)})`;
 }
 
-function checkWritable(check: string, directory: string | undefined, variable: string): Finding {
-  const fix = `Make it writable for this user, or set ${variable} to a directory that is.`;
-  if (directory === undefined) return warning(check, 'there is no home directory for it', `Set HOME or ${variable}.`);
+/** Checks that a directory takes what svc writes, by trying it in a folder that is removed again. */
+function tryWritable(directory: string | undefined, variable: string): Found | string {
+  if (directory === undefined) return warn('there is no home directory for it', `Set HOME or ${variable}.`);
   try {
     const existing = nearestExisting(directory);
     const hasLinks = tryDirectory(existing);
     const found = existing === directory ? directory : `${directory} (created when needed)`;
-    if (hasLinks) return ok(check, found);
+    if (hasLinks) return found;
     const unlinked = `${found}: its file system has no hard links, so its locks may not stop other machines`;
-    return warning(check, unlinked, 'Let only one machine use it, or choose a directory on a disk.');
+    return warn(unlinked, 'Let only one machine use it, or choose a directory on a disk.');
   } catch (error) {
     const { message, code } = writeFailure(directory, error);
-    return failed(check, message, fix, code);
+    return fail(code, message);
   }
 }
 
@@ -69,57 +139,34 @@ function nearestExisting(directory: string): string {
 }
 
 /** Checks the file of extra certificate authorities, which Node silently ignores if it is unreadable. */
-export function checkAuthorities({ env, cwd }: Pick<System, 'env' | 'cwd'>): Finding {
+function tryAuthorities({ env, cwd }: Pick<System, 'env' | 'cwd'>): Found | string {
   const file = env['NODE_EXTRA_CA_CERTS'];
-  if (!file) return skipped('certificate authorities', "Node's own; NODE_EXTRA_CA_CERTS is not set");
-  const fix = 'Name a readable file of certificates in PEM form, or unset NODE_EXTRA_CA_CERTS.';
+  if (!file) return skip("Node's own; NODE_EXTRA_CA_CERTS is not set");
   try {
     const count = readRegularFileSync(path.resolve(cwd, file)).split('-----BEGIN CERTIFICATE-----').length - 1;
-    if (count > 0) return ok('certificate authorities', `${count} more from ${file}`);
-    return warning('certificate authorities', `${file} (NODE_EXTRA_CA_CERTS) contains no certificate`, fix);
+    return count > 0 ? `${count} more from ${file}` : warn(`${file} (NODE_EXTRA_CA_CERTS) contains no certificate`);
   } catch (error) {
-    return warning('certificate authorities', `${file} (NODE_EXTRA_CA_CERTS) ${readProblem(error)}`, fix);
+    return warn(`${file} (NODE_EXTRA_CA_CERTS) ${readProblem(error)}`);
   }
 }
 
-/** Checks that the config file is present, valid and private. `notices` name repairs made while reading it. */
-export function checkConfig(system: System, notices: readonly string[]): Finding {
-  try {
-    const { file, exists, config } = readConfig(system);
-    if (file === undefined)
-      return warning('config', 'there is no home directory for it', 'Set HOME, or set SVC_CONFIG_DIR.');
-    if (!exists) return skipped('config', `none yet; login creates ${file}`);
-    const names = Object.keys(config.profiles).length;
-    const what = `${file} (${modeText(fs.statSync(file))}, ${names === 1 ? '1 profile' : `${names} profiles`})`;
-    if (notices.length === 0) return ok('config', what);
-    const fix = 'It has been repaired. If others may have read it, create new keys and store them.';
-    return warning('config', notices.join('; '), fix);
-  } catch (error) {
-    return failedBy('config', error);
-  }
-}
+const SOON_DAYS = 14;
 
-/** Finds key files that others can read. An unreadable one is reported with its key. */
-export function checkKeyFiles(system: System): Finding[] {
-  return keyFiles(system).flatMap(([file, variable]) => {
-    const found = fs.statSync(file, { throwIfNoEntry: false });
-    if (!found?.isFile()) return [];
-    if (!isShared(found)) return [ok('key file', `${file} (${variable}, ${modeText(found)})`)];
-    const fix = `Run 'chmod 600 ${file}', unless it is mounted for this container alone.`;
-    return [warning('key file', `${file} (${variable}) can be read by others (${modeText(found)})`, fix)];
-  });
-}
-
-/** Checks the settings in effect: profile and base URL with their origins, or why there are none. */
-export async function checkSettings(system: System, flags: SettingFlags): Promise<Finding[]> {
-  try {
-    const { profile, baseUrl, sandbox } = await resolveSettings(system, flags);
-    const named = ok('profile', `${profile.value} (${profile.origin.name})`);
-    if (baseUrl) return [named, ok('base URL', `${baseUrlText(baseUrl.value)} (${baseUrl.origin.name})`)];
-    if (sandbox) return [named, ok('base URL', 'the embedded sandbox')];
-    const fix = 'Set SVC_BASE_URL, or store one. The sandbox needs none.';
-    return [named, { ...failed('base URL', 'not set', fix, 'config'), next: ['login'] }];
-  } catch (error) {
-    return [failedBy('settings', error)];
-  }
+/** Checks that the client certificate and its key can be read, belong together, and have not expired. */
+function tryClientCertificate({ settings, clock }: Context): Found | string | undefined {
+  const files = certificateFiles(settings);
+  if (files === undefined) return undefined;
+  const { baseUrl } = settings;
+  if (baseUrl !== undefined && isForOther(settings, baseUrl.value))
+    return skip(`not shown: the profile has it for another base URL than ${baseUrl.origin.name}`);
+  if (baseUrl?.value.protocol !== 'https:') return skip('not shown: there is no https address');
+  readClientCertificate(settings, baseUrl.value);
+  const file = files[0].value;
+  const { validFrom, validTo } = new X509Certificate(readCertificate(files[0]));
+  const days = Math.floor((Date.parse(validTo) - clock.now()) / DAY_MS);
+  if (days < 0) return fail('config', `${file} has expired (${validTo})`);
+  if (Date.parse(validFrom) > clock.now())
+    return fail('config', `${file} is not valid yet (from ${validFrom})`, "Check this machine's clock.");
+  const found = `${file}, expires in ${countText(days, 'day')}`;
+  return days < SOON_DAYS ? warn(found) : found;
 }

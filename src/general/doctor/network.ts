@@ -1,144 +1,256 @@
-import { lookup } from 'node:dns/promises';
+import { X509Certificate } from 'node:crypto';
 import { connect, isIP, type Socket } from 'node:net';
+import { connect as connectTls, type DetailedPeerCertificate, rootCertificates, type TLSSocket } from 'node:tls';
 import { SvcError } from '../../base/errors.ts';
+import type { Clock, Environment } from '../../base/system.ts';
+import { countText } from '../../cli/output/time.ts';
 import { exchange } from '../../client/http/exchange.ts';
-import { exchangeFailure, tlsHint, TransportFailure } from '../../client/http/failure.ts';
+import { exchangeFailure, tlsHint, toTransportFailure, TransportFailure } from '../../client/http/failure.ts';
 import { loadTunnel, type Proxy, proxyFor } from '../../client/http/proxy.ts';
 import { machineAhead, TOLERATED_CLOCK_MS } from '../../client/http/request.ts';
+import { type ClientCertificate, tlsOptions } from '../../client/http/tls-options.ts';
 import { createTransport } from '../../client/http/transport.ts';
-import { displayHost } from '../../schema/address.ts';
-import { ALL_STEPS_MS, bareHost, connected, type NetworkPath, STEP_MS } from './connection.ts';
-import { checkTls } from './tls.ts';
-import { failed, failedBy, type Finding, ok, skipped, warning } from './finding.ts';
+import { displayHost, isLoopback } from '../../schema/address.ts';
+import { DAY_MS } from '../../schema/durations.ts';
+import { type Check, fail, type Finding, findingsOf, type Found, skip, warn } from './check.ts';
 
-/**
- * Checks each step on the path to the service, in order, and skips the rest after a failure. The request without a key needs
- * no other step, so it is sent at once.
- */
-export async function checkNetwork(path: NetworkPath): Promise<Finding[]> {
-  const { proxy, finding } = proxyFinding(path);
-  const findings = [finding];
-  let socket: Socket | undefined;
-  const over = new AbortController();
-  const requested =
-    finding.result === 'failed'
-      ? undefined
-      : within(() => requestWithoutKey({ ...path, signal: AbortSignal.any([path.signal, over.signal]) }));
-  // Its outcome does not count where an earlier step fails.
-  requested?.catch(() => undefined);
-  const lateAt = path.clock.now() + ALL_STEPS_MS;
-  const steps: readonly (() => Promise<Finding[]>)[] = [
-    async () => [await checkName(path, proxy)],
-    async () => {
-      const opened = await open(path, proxy);
-      socket = opened.socket;
-      return [opened.finding];
-    },
-    async () => (socket === undefined ? [skipped('tls', 'no connection')] : await checkTls(path, proxy, socket)),
-    async () => (await requested) ?? [],
-  ];
-  try {
-    for (const step of steps) {
-      if (findings.some(({ result }) => result === 'failed')) break;
-      if (path.clock.now() > lateAt) {
-        const late = `not reached within ${ALL_STEPS_MS / 1000} s`;
-        findings.push(failed('service', late, 'Run the command again when the network is faster.', 'network'));
-        break;
-      }
-      findings.push(...(await within(step)));
-    }
-  } finally {
-    socket?.destroy();
-    over.abort();
-  }
-  const checked = new Set(findings.map(({ check }) => check));
-  const rest = ['dns', 'connect', 'tls', 'service', 'clock'].filter((name) => !checked.has(name));
-  return [...findings, ...rest.map((name) => skipped(name, 'not checked after the failure above'))];
+/** The service to check, and how this machine reaches it. */
+interface NetworkPath {
+  readonly baseUrl: URL;
+  readonly env: Environment;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  readonly userAgent: string;
+  /** The certificate that the service gets to see. */
+  readonly certificate: ClientCertificate | undefined;
 }
 
-async function within(step: () => Promise<Finding[]>): Promise<Finding[]> {
+/** The time limit for each step, in milliseconds. */
+const STEP_MS = 3_000;
+
+/** Checks each step on the path to the service, in order, and skips the rest after a failure. */
+export async function checkNetwork(path: NetworkPath): Promise<Finding[]> {
+  const steps = new NetworkSteps(path);
+  const findings: Finding[] = [];
   try {
-    return await step();
-  } catch (error) {
-    if (!(error instanceof TransportFailure)) return [failedBy('service', error)];
-    const isTls = error.kind === 'tls';
-    const hint = isTls ? tlsHint(error.systemCode) : 'Check your network, then run the command again.';
-    return [failedBy('service', new SvcError('network', error.message, { hint }))];
+    for (const step of steps.checks()) {
+      const isOver = findings.some(({ result }) => result === 'failed');
+      if (isOver && step.name !== 'tls inspection')
+        findings.push(...(await findingsOf({ ...step, try: () => skip('not checked after the failure above') })));
+      else if (!isOver) findings.push(...(await findingsOf(step)));
+    }
+  } finally {
+    steps.end();
+  }
+  return findings;
+}
+
+/** The steps to the service. Each leaves what it opened to those after it. */
+class NetworkSteps {
+  readonly #path: NetworkPath;
+  readonly #over = new AbortController();
+  #proxy: Proxy | undefined;
+  #socket: Socket | undefined;
+  #chain: readonly DetailedPeerCertificate[] = [];
+  #requested: Promise<Answer> | undefined;
+
+  constructor(path: NetworkPath) {
+    this.#path = path;
+  }
+
+  checks(): Check[] {
+    const { hostname } = this.#path.baseUrl;
+    return [
+      { name: 'proxy', try: () => this.#tryProxy() },
+      { name: 'connect', try: () => this.#tryConnection() },
+      {
+        name: 'tls',
+        cure: "Report the expiring certificate to the operator of the service, or check this machine's clock.",
+        try: () => this.#tryTls(),
+      },
+      {
+        name: 'tls inspection',
+        cure: `Ask your network's administrators to exempt ${hostname}, unless the service has its own certificate authority.`,
+        try: () => this.#tryAuthority(),
+      },
+      {
+        name: 'service',
+        cure: 'Check the base URL: it should be the address of the API itself.',
+        try: async () => serviceFound(await this.#answer()),
+      },
+      {
+        name: 'clock',
+        cure: "Synchronize this machine's clock. svc uses the service's time, and archives record the difference, but certificates and other logs of this machine depend on it.",
+        try: async () => clockFound(await this.#answer()),
+      },
+    ];
+  }
+
+  end(): void {
+    this.#socket?.destroy();
+    this.#over.abort();
+  }
+
+  // The request without a key needs no other step, so it is sent at once.
+  #tryProxy(): string {
+    const { baseUrl, env, signal } = this.#path;
+    this.#proxy = proxyFor(baseUrl, env);
+    this.#requested = requestWithoutKey({ ...this.#path, signal: AbortSignal.any([signal, this.#over.signal]) });
+    // Its outcome does not count where an earlier step fails.
+    this.#requested.catch(() => undefined);
+    if (this.#proxy) return `${this.#proxy.url.host} (${this.#proxy.variable})`;
+    const set = PROXY_VARIABLES.flatMap((name) => [name, name.toUpperCase()]).filter((name) => env[name]);
+    const though = `, though ${set.join(', ')} ${set.length === 1 ? 'is' : 'are'} set`;
+    return set.length === 0 ? 'none' : `none for this host${though}`;
+  }
+
+  async #tryConnection(): Promise<Found | string> {
+    const { baseUrl, env } = this.#path;
+    const port = Number(baseUrl.port || (baseUrl.protocol === 'https:' ? 443 : 80));
+    const host = bareHost(baseUrl);
+    const proxy = this.#proxy;
+    try {
+      const openTunnel = proxy && (await loadTunnel(proxy, env));
+      this.#socket = await connected<Socket>((done) => {
+        if (openTunnel) return openTunnel(`${baseUrl.hostname}:${port}`, done);
+        const direct = connect({ host, port, autoSelectFamily: true });
+        return direct.on('error', done).once('connect', () => done(direct));
+      });
+      return `${host} port ${port}${proxy ? ', through the proxy' : ''}`;
+    } catch (error) {
+      const failure = exchangeFailure(error, 'connect');
+      if (failure instanceof SvcError) throw failure;
+      const fix = proxy
+        ? `Check ${proxy.variable} with its user and password, or add the host to NO_PROXY.`
+        : 'Check the base URL for a typo, your DNS server and the firewall; if your network needs a proxy, set HTTPS_PROXY.';
+      const { message, systemCode } = failure;
+      return fail('network', `${host}: ${message}${systemCode === undefined ? '' : ` (${systemCode})`}`, fix);
+    }
+  }
+
+  /** Checks the certificates on the connection, and names their chain. */
+  async #tryTls(): Promise<Found | string> {
+    const { baseUrl, clock } = this.#path;
+    if (baseUrl.protocol !== 'https:') return skip(isLoopback(baseUrl) ? 'plain http on this machine' : 'plain http');
+    if (this.#socket === undefined) return skip('no connection');
+    const secured = await handshake(this.#path, this.#socket).catch((error: unknown) => {
+      throw tlsFailure(error);
+    });
+    this.#chain = chainOf(secured);
+    // Nothing was sent over this connection, and the caller ends it.
+    if (!secured.authorized) throw this.#refused(secured.authorizationError);
+    const days = Math.floor((Date.parse(this.#chain[0]?.valid_to ?? '') - clock.now()) / DAY_MS);
+    const found = `${secured.getProtocol() ?? 'TLS'}, ${chainText(this.#chain)}, expires in ${countText(days, 'day')}`;
+    return days >= 7 ? found : warn(found);
+  }
+
+  /** Returns the error for certificates that are not accepted, with their chain. */
+  #refused(reason: unknown): SvcError {
+    const error = tlsFailure({ code: reason instanceof Error && 'code' in reason ? reason.code : reason });
+    const where = this.#proxy === undefined ? '' : `, through the proxy from ${this.#proxy.variable}`;
+    const next = error.hint?.includes('inspects') ? ['profile', 'set', 'certificates', 'system'] : undefined;
+    return error.with({ message: `${error.message}: ${chainText(this.#chain)}${where}`, next });
+  }
+
+  /** Warns if no publicly known authority issued the certificate. */
+  #tryAuthority(): Found | undefined {
+    const known = new Set(rootCertificates.map((text) => new X509Certificate(text).fingerprint256));
+    const top = this.#chain.at(-1);
+    if (top === undefined || known.has(top.fingerprint256)) return undefined;
+    const who = this.#proxy === undefined ? 'a device of your network' : `the proxy from ${this.#proxy.variable}`;
+    return warn(
+      `${nameOf(top.issuer)} is no public certificate authority: ${who} may be reading this connection, keys included`,
+    );
+  }
+
+  async #answer(): Promise<Answer> {
+    try {
+      return await (this.#requested ?? requestWithoutKey(this.#path));
+    } catch (error) {
+      if (!(error instanceof TransportFailure)) throw error;
+      const isTls = error.kind === 'tls';
+      const hint = isTls ? tlsHint(error.systemCode) : 'Check your network, then run the command again.';
+      throw new SvcError('network', error.message, { hint });
+    }
   }
 }
 
 const PROXY_VARIABLES = ['https_proxy', 'http_proxy', 'all_proxy', 'no_proxy'];
 
-function proxyFinding({ baseUrl, env }: NetworkPath): { proxy?: Proxy | undefined; finding: Finding } {
-  const set = PROXY_VARIABLES.flatMap((name) => [name, name.toUpperCase()]).filter((name) => env[name]);
-  try {
-    const proxy = proxyFor(baseUrl, env);
-    if (proxy) return { proxy, finding: ok('proxy', `${proxy.url.host} (${proxy.variable})`) };
-    const though = `, though ${set.join(', ')} ${set.length === 1 ? 'is' : 'are'} set`;
-    return { finding: ok('proxy', set.length === 0 ? 'none' : `none for this host${though}`) };
-  } catch (error) {
-    return { finding: failedBy('proxy', error) };
-  }
+function bareHost({ hostname }: URL): string {
+  return hostname.replace(/^\[|\]$/g, '');
 }
 
-async function checkName({ baseUrl }: NetworkPath, proxy: Proxy | undefined): Promise<Finding> {
-  const host = bareHost(proxy?.url ?? baseUrl);
-  if (isIP(host) !== 0) return skipped('dns', `${host} is an IP address`);
-  try {
-    const found = await bounded(lookup(host, { all: true }));
-    const addresses = found.slice(0, 3).map(({ address }) => address);
-    return ok('dns', `${host} is ${addresses.join(', ')}`);
-  } catch (error) {
-    const failure = exchangeFailure(error, 'connect');
-    if (failure instanceof SvcError) return failedBy('dns', failure);
-    const code = failure.systemCode ?? 'unknown';
-    const fix = proxy
-      ? `Check ${proxy.variable}: its host does not resolve.`
-      : "Check the base URL for a typo, and your network's DNS server.";
-    return failed('dns', `${host} could not be resolved (${code})`, fix, 'network');
-  }
-}
-
-function bounded<T>(work: Promise<T>): Promise<T> {
-  const limit = new Promise<never>((_, reject) => {
-    const error = new SvcError('network', `no response within ${STEP_MS / 1000} s`, {
-      hint: 'Check your network and proxy settings, then run the command again.',
-    });
-    setTimeout(() => reject(error), STEP_MS).unref();
+/** Opens a connection within the time limit. Rejects with the system's error or a `TransportFailure`. */
+function connected<S extends Socket>(open: (done: (result: S | Error) => void) => { destroy(): unknown }): Promise<S> {
+  return new Promise((resolve, reject) => {
+    const settle = (result: S | Error): void => {
+      clearTimeout(timer);
+      if (!(result instanceof Error)) return resolve(result);
+      opening.destroy();
+      reject(result);
+    };
+    const timeout = new TransportFailure('timeout', 'connect', `no response within ${STEP_MS / 1000} s`);
+    const timer = setTimeout(() => settle(timeout), STEP_MS);
+    const opening = open(settle);
   });
-  return Promise.race([work, limit]);
 }
 
-async function open({ baseUrl, env }: NetworkPath, proxy: Proxy | undefined) {
-  const port = Number(baseUrl.port || (baseUrl.protocol === 'https:' ? 443 : 80));
+/**
+ * Performs a TLS handshake on a connection, and reports a certificate that is not accepted as the socket's
+ * `authorizationError`: an aborted handshake would not show the chain.
+ */
+function handshake({ baseUrl, env, certificate }: NetworkPath, socket: Socket): Promise<TLSSocket> {
   const host = bareHost(baseUrl);
-  try {
-    const openTunnel = proxy && (await loadTunnel(proxy, env));
-    const socket = await connected<Socket>((done) => {
-      if (openTunnel) return openTunnel(`${baseUrl.hostname}:${port}`, done);
-      const direct = connect({ host, port, autoSelectFamily: true });
-      return direct.on('error', done).once('connect', () => done(direct));
-    });
-    return { socket, finding: ok('connect', `${host} port ${port}${proxy ? ', through the proxy' : ''}`) };
-  } catch (error) {
-    return { finding: connectFailed(error, proxy) };
-  }
+  const options = tlsOptions(env, certificate);
+  return connected<TLSSocket>((done) => {
+    const servername = isIP(host) === 0 ? host : '';
+    const tls = connectTls({ socket, host, servername, rejectUnauthorized: false, ...options });
+    return tls.on('error', done).once('secureConnect', () => done(tls));
+  });
 }
 
-function connectFailed(error: unknown, proxy: Proxy | undefined): Finding {
-  const failure = exchangeFailure(error, 'connect');
-  if (failure instanceof SvcError) return failedBy('connect', failure);
-  const code = failure.systemCode === undefined ? '' : ` (${failure.systemCode})`;
-  const fix = proxy
-    ? `Check ${proxy.variable} with its user and password, or add the host to NO_PROXY.`
-    : 'Check the base URL and the firewall; if your network needs a proxy, set HTTPS_PROXY.';
-  return failed('connect', failure.message + code, fix, 'network');
+function tlsFailure(error: unknown): SvcError {
+  const { message, systemCode } = toTransportFailure(error, 'connect');
+  return new SvcError('network', `${message} (${systemCode ?? 'unknown'})`, { hint: tlsHint(systemCode) });
+}
+
+/** Returns the certificates that the server sent, its own first, and the authority above them where it is known. */
+function chainOf(socket: TLSSocket): DetailedPeerCertificate[] {
+  const chain: DetailedPeerCertificate[] = [];
+  let next: DetailedPeerCertificate | undefined = socket.getPeerCertificate(true);
+  while (next?.raw !== undefined && chain.every(({ raw }) => raw !== next?.raw)) {
+    chain.push(next);
+    next = next.issuerCertificate;
+  }
+  return chain;
+}
+
+function nameOf(name: Partial<DetailedPeerCertificate['subject']> | undefined): string {
+  return [name?.CN ?? name?.O ?? name?.OU ?? 'an unnamed certificate'].flat().join(', ');
+}
+
+/** Names each certificate of a chain, and the authority that issued the last one. */
+function chainText(chain: readonly DetailedPeerCertificate[]): string {
+  const names = chain.map(({ subject }) => nameOf(subject));
+  const issuer = nameOf(chain.at(-1)?.issuer);
+  if (names.length === 1 && names[0] === issuer) return `self-signed certificate of ${issuer}`;
+  return `certificate of ${[...names, ...(names.at(-1) === issuer ? [] : [issuer])].join(', issued by ')}`;
 }
 
 const LIMITS = { connect: STEP_MS, headers: STEP_MS, idle: STEP_MS, body: STEP_MS };
 
+/** The response to a request without a key. */
+interface Answer {
+  readonly url: URL;
+  readonly status: number;
+  readonly location: string | undefined;
+  /** Milliseconds by which this machine's clock is ahead of the service's; undefined if the service sends no date. */
+  readonly aheadMs: number | undefined;
+}
+
 /** Sends a request without a key: any response proves that the service is reachable, and shows its clock. */
-async function requestWithoutKey(path: NetworkPath): Promise<Finding[]> {
+async function requestWithoutKey(path: NetworkPath): Promise<Answer> {
   const { baseUrl, env, clock, signal, userAgent, certificate } = path;
   const transport = createTransport(env, {}, certificate && { origin: baseUrl.origin, certificate });
   try {
@@ -149,42 +261,32 @@ async function requestWithoutKey(path: NetworkPath): Promise<Finding[]> {
     const answer = await exchange(transport, { method: 'GET', url, headers, limits: LIMITS, signal });
     const receivedAt = clock.now();
     answer.discard();
-    const date = answer.header('date');
-    return [
-      serviceFinding(answer.status, answer.header('location'), url),
-      date === undefined || Number.isNaN(Date.parse(date))
-        ? skipped('clock', 'the service sends no date')
-        : clockFinding(machineAhead(Date.parse(date), sentAt, receivedAt)),
-    ];
+    const date = Date.parse(answer.header('date') ?? '');
+    const aheadMs = Number.isNaN(date) ? undefined : machineAhead(date, sentAt, receivedAt);
+    return { url, status: answer.status, location: answer.header('location'), aheadMs };
   } finally {
     await transport.close();
   }
 }
 
-function serviceFinding(status: number, location: string | undefined, url: URL): Finding {
-  const fix = 'Check the base URL: it should be the address of the API itself.';
-  if (status === 401 || status === 403) return ok('service', `responds and requires a key (${status})`);
-  if (status === 429) return warning('service', 'responds, but limits requests (429)', 'Wait a minute.');
-  if (status >= 500) {
-    const later = 'Try again later; the problem is with the service.';
-    return failed('service', `responds with ${status}`, later, 'server');
-  }
-  if (status < 300 || status >= 400)
-    return warning('service', `responds with ${status} without a key; expected 401`, fix);
+function serviceFound({ status, location, url }: Answer): Found | string {
+  if (status === 401 || status === 403) return `responds and requires a key (${status})`;
+  if (status === 429) return warn('responds, but limits requests (429)', 'Wait a minute.');
+  if (status >= 500)
+    return fail('server', `responds with ${status}`, 'Try again later; the problem is with the service.');
+  if (status < 300 || status >= 400) return warn(`responds with ${status} without a key; expected 401`);
   const isUrl = location !== undefined && URL.canParse(location, url.href);
   const to = isUrl ? ` to ${displayHost(new URL(location, url))}` : '';
-  return failed('service', `redirects${to} (${status}); redirects are not followed`, fix, 'bad_response');
+  return fail('bad_response', `redirects${to} (${status}); redirects are not followed`);
 }
 
-function clockFinding(aheadMs: number): Finding {
-  if (Math.abs(aheadMs) <= TOLERATED_CLOCK_MS) return ok('clock', "matches the service's");
-  const found = `${duration(Math.abs(aheadMs))} ${aheadMs > 0 ? 'ahead of' : 'behind'} the service's`;
-  const fix =
-    "Synchronize this machine's clock. svc uses the service's time, and archives record the difference, but certificates and other logs of this machine depend on it.";
-  return warning('clock', found, fix);
+function clockFound({ aheadMs }: Answer): Found | string {
+  if (aheadMs === undefined) return skip('the service sends no date');
+  if (Math.abs(aheadMs) <= TOLERATED_CLOCK_MS) return "matches the service's";
+  return warn(`${roughly(Math.abs(aheadMs))} ${aheadMs > 0 ? 'ahead of' : 'behind'} the service's`);
 }
 
-function duration(ms: number): string {
+function roughly(ms: number): string {
   const minutes = Math.round(ms / 60_000);
   if (minutes < 2) return `${Math.round(ms / 1000)} s`;
   return minutes < 120 ? `${minutes} min` : `${Math.round(minutes / 60)} h`;

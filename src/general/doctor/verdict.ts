@@ -1,5 +1,5 @@
 import type { ErrorCode } from '../../base/errors.ts';
-import { type Failure, type Finding, worstOf } from './finding.ts';
+import { type Failure, type Finding, worstOf } from './check.ts';
 
 /** Who has to act, in one sentence with its basis. */
 export interface Verdict {
@@ -26,7 +26,7 @@ const ENDINGS: Partial<Readonly<Record<ErrorCode, Ending>>> = {
 };
 
 /** The steps on which all others depend, so that the first of them to fail decides. */
-const DECISIVE = new Set(['config', 'settings', 'base URL', 'proxy', 'dns', 'connect', 'tls', 'service']);
+const DECISIVE = new Set(['config', 'settings', 'base URL', 'proxy', 'connect', 'tls', 'service']);
 
 /** The warnings about what makes commands fail. */
 const SERIOUS = ['tenant', 'management key', 'private key', 'clock'];

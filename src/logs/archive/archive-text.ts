@@ -1,5 +1,4 @@
 import type { Context } from '../../cli/app/command.ts';
-import { escapeHtml } from '../../cli/output/page.ts';
 import { countText, formatPercent, utcTime } from '../../cli/output/time.ts';
 import type { TimeCoverage } from './records/coverage.ts';
 import type { DroppedMonth } from './records/record.ts';
@@ -17,15 +16,8 @@ export function coverageText({ from, to, share }: TimeCoverage): string {
 }
 
 /** Returns a missing range with its reason. */
-function missingText({ from, to, reason }: MissingText): string {
+export function missingText({ from, to, reason }: MissingText): string {
   return `${utcTime(from)} to ${utcTime(to)}: ${reason}`;
-}
-
-/** Returns the missing ranges for a page; the given words if nothing is missing. */
-export function missingHtml(missing: readonly MissingText[], nothing: string): string {
-  if (missing.length === 0) return `<p class="fine">${escapeHtml(nothing)}</p>`;
-  const items = missing.map((range) => `<li>${escapeHtml(missingText(range))}</li>`);
-  return `<div class="odd"><p><strong>Entries may be missing:</strong></p><ul>${items.join('')}</ul></div>`;
 }
 
 const MOST_RANGES = 5;

@@ -1,10 +1,9 @@
-import { isSvcError, type SvcError } from '../../base/errors.ts';
+import { isSvcError, SvcError } from '../../base/errors.ts';
 import { sha256OfAll } from '../../base/files/draft.ts';
 import { readText, type Store, type StoredFile } from '../../client/store/store.ts';
 import type { Log } from '../../schema/log.ts';
 import { entryOf, type TailPosition, Tally } from '../entry.ts';
 import { fromStored } from '../position.ts';
-import { notAsNamed, positionLost, recordsMissing } from './archive-errors.ts';
 import { isWithin, readManifest } from './manifest.ts';
 import { readSegment } from './read-segment.ts';
 import { readLast, readRecord } from './records/chain.ts';
@@ -22,11 +21,11 @@ import {
   recordPath,
   type Segment,
   SEGMENTS,
+  unlessDamaged,
   writtenFor,
 } from './records/record.ts';
 import { LATE_FLAG, LEVEL_AT, USUAL_FLAG } from './segment.ts';
 import { readPosition } from './side-files.ts';
-import { unlessDamaged } from './unless-damaged.ts';
 
 /** Segments that no record names, because the run that wrote them was killed before its commit. */
 export interface Leftovers {
@@ -94,7 +93,7 @@ interface Leftover extends Pick<Segment, 'path' | 'bytes' | 'sha256'> {
 }
 
 /** The leftovers that can be used, and why another one cannot. */
-export interface UsableLeftovers {
+interface UsableLeftovers {
   readonly usable: readonly Leftover[];
   readonly damage: SvcError | undefined;
 }
@@ -228,4 +227,34 @@ async function positionFromSegments(store: Store, { record }: Link): Promise<Tai
       for (const entry of logs.map(entryOf)) if (entry.at >= settled) passed.add(entry);
   }
   return { ...position, passed: passed.lines()() };
+}
+
+/** The error for an archive with a file that was written for a later record than the next one. */
+function recordsMissing(archive: string, record: string, file: string): SvcError {
+  return new SvcError(
+    'checksum_mismatch',
+    `records of ${archive} are missing, from ${record} on: ${file} is of a later one`,
+    {
+      hint: 'Nothing was written. Restore the records from a backup, and archive to another directory until then, because the service forgets its logs. Where no backup has the records, move the files that verify names away, and keep them: the next run then goes on.',
+      next: ['logs', 'verify', archive],
+      facts: { path: record },
+    },
+  );
+}
+
+/** The error for a file of the position after the newest record that is missing or damaged. */
+function positionLost(archive: string, error: SvcError): SvcError {
+  return error.with({
+    hint: 'What is new was archived, and nothing is lost: the position was found again by the segments. verify names the file until another run has ended.',
+    next: ['logs', 'verify', archive],
+  });
+}
+
+/** The error for a segment that no record names, and that is not what its name says. */
+function notAsNamed(archive: string, path: string): SvcError {
+  return new SvcError('checksum_mismatch', `${path} in ${archive} is not the file that its name says`, {
+    hint: 'No record names it, and it was left where it is. Move it away.',
+    next: ['logs', 'verify', archive],
+    facts: { path },
+  });
 }

@@ -15,12 +15,12 @@ import {
   type Link,
   MANIFEST,
   recordPath,
+  type ReviewContent,
   type ReviewRecord,
   type Segment,
+  unlessDamaged,
 } from './records/record.ts';
-import type { ReviewContent } from './records/review-content.ts';
 import { readContents, readPosition, storePosition } from './side-files.ts';
-import { unlessDamaged } from './unless-damaged.ts';
 
 /** A half-open time range, in epoch milliseconds, that may be open on either side. */
 export interface Bounds {
@@ -138,14 +138,14 @@ export async function noArchive(store: Store): Promise<SvcError> {
   });
 }
 
-export interface ArchiveSubject {
+interface ArchiveSubject {
   /** The base URL of the service. */
   readonly service: string;
   readonly tenantId: string;
 }
 
 /** Where an archive begins. Times are epoch milliseconds by the service's clock. */
-export interface Beginning {
+interface Beginning {
   readonly position: TailPosition;
   /** The requested beginning. Without one, the archive begins with everything that the service still has. */
   readonly since: number | undefined;

@@ -7,8 +7,7 @@ import type { Context } from '../../cli/app/command.ts';
 import { serviceOf } from '../../cli/app/service.ts';
 import { directoryOf } from '../../cli/config/paths.ts';
 import { readText, type Store } from '../../client/store/store.ts';
-import { openArchive } from './open-archive.ts';
-import { realPath } from './outside-archive.ts';
+import { openArchive, realPath } from './open-archive.ts';
 import { recordPath } from './records/record.ts';
 
 /**

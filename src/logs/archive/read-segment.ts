@@ -10,8 +10,7 @@ import { logFromBytes, logFromLine, malformationOf } from '../../client/api/logs
 import type { Store } from '../../client/store/store.ts';
 import type { Log } from '../../schema/log.ts';
 import { AROUND_COLUMNS, type IndexedColumns, shortHash } from './index/segment-index.ts';
-import { isRawSegment, MISSING, type Segment } from './records/record.ts';
-import { unlessDamaged } from './unless-damaged.ts';
+import { isRawSegment, MISSING, type Segment, unlessDamaged } from './records/record.ts';
 
 /** The number of segments read at a time: one more than the threads that decompress them, of which Node has four. */
 export const READERS = Math.min(availableParallelism(), 4) + 1;
@@ -25,7 +24,7 @@ export interface ReadSegmentOptions {
 /** The number of entries is unknown where no record names the segment. */
 type SegmentFacts = Pick<Segment, 'path' | 'bytes' | 'sha256'> & Partial<Pick<Segment, 'entries'>>;
 
-export interface SkipOptions {
+interface SkipOptions {
   /** Allows skipping entries that certainly have none of these values. */
   readonly among?: readonly string[] | undefined;
   /** Allows skipping the columns that the index rules out. */

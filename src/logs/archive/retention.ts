@@ -1,7 +1,7 @@
-import { isSvcError, type SvcError } from '../../base/errors.ts';
+import { isSvcError, SvcError } from '../../base/errors.ts';
+import { countText } from '../../cli/output/time.ts';
 import type { Store } from '../../client/store/store.ts';
 import { HOUR_MS } from '../../schema/durations.ts';
-import { filesKept } from './archive-errors.ts';
 import { INDEX } from './index/segment-index.ts';
 import { readRecords } from './records/chain.ts';
 import {
@@ -34,7 +34,7 @@ interface DroppingWriter {
 }
 
 /** The present, in epoch milliseconds, by two clocks. */
-export interface Clocks {
+interface Clocks {
   readonly service: number;
   readonly machine: number;
 }
@@ -222,4 +222,18 @@ function monthsOf(segments: DroppedSegments['taken']): DroppedMonth[] {
     sum.bytes += bytes;
   }
   return [...months.values()].toSorted((one, other) => (one.month < other.month ? -1 : 1));
+}
+
+export const MAX_NAMED = 10;
+
+/** The error for files of dropped months that cannot be removed, with the reason of the first. */
+function filesKept(kept: ReadonlyMap<string, SvcError>): SvcError {
+  const [reason] = kept.values();
+  if (reason === undefined) throw new SvcError('bug', 'all files were removed');
+  const message = `${countText(kept.size, 'file')} of dropped months ${kept.size === 1 ? 'was' : 'were'} not removed`;
+  return reason.with({
+    message: `${message}: ${reason.message}`,
+    hint: `Their entries are recorded as dropped, so no command reads them. ${reason.hint ?? ''} The next run with --keep removes them.`,
+    facts: { kept_files: [...kept.keys()].slice(0, MAX_NAMED) },
+  });
 }

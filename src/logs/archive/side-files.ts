@@ -19,8 +19,8 @@ import {
   type SideFile,
   sideNumber,
   sidePath,
+  unlessDamaged,
 } from './records/record.ts';
-import { unlessDamaged } from './unless-damaged.ts';
 
 // Files beside the records. They are written before the record that names them with their hash, and their names contain
 // its number, so that no other record can name them once the number is taken.

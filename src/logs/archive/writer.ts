@@ -5,7 +5,7 @@ import { removeAll, removeIfAllowed, type Store } from '../../client/store/store
 import type { Log } from '../../schema/log.ts';
 import { entryOf, settledBefore, type TailPosition, Tally, type TallyLine, type TimeRange } from '../entry.ts';
 import { ChainEnd, storeSegment } from './chain-end.ts';
-import { writeIndex } from './index/store-index.ts';
+import { writeIndex } from './index/segment-index.ts';
 import {
   findLeftovers,
   findPosition,
@@ -15,13 +15,13 @@ import {
   removeUncommitted,
   usableLeftovers,
 } from './leftovers.ts';
-import { LEFTOVER, Pending, type PendingLimits } from './pending.ts';
 import { type Stamp, stampOf } from './records/clock.ts';
 import { isoRange } from './records/coverage.ts';
 import { coversNothing, type Link, pathsNamedBy, type RecordContent, type Segment } from './records/record.ts';
 import { findOld, type KeepLimit, type OldSegments } from './retention.ts';
+import { LEFTOVER, Pending, type PendingLimits } from './segment.ts';
 
-export interface WriterOptions {
+interface WriterOptions {
   readonly tenantId: string;
   readonly limits?: PendingLimits | undefined;
   readonly now: () => number;

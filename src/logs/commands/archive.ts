@@ -2,24 +2,15 @@ import { setMaxListeners } from 'node:events';
 import { operatorOf, operatorText } from '../../base/account.ts';
 import { SvcError } from '../../base/errors.ts';
 import { type Context, defineCommand } from '../../cli/app/command.ts';
-import { conflicting, flag, type Input, optionalArgument, value, rare } from '../../cli/app/parameter.ts';
-import { isDrawn, listPrinter, oneBatch, recordPrinter } from '../../cli/app/print.ts';
 import { moment } from '../../cli/app/moment.ts';
+import { conflicting, flag, type Input, optionalArgument, rare, value } from '../../cli/app/parameter.ts';
+import { isDrawn, listPrinter, oneBatch, recordPrinter } from '../../cli/app/print.ts';
 import { positiveDuration, text } from '../../cli/app/value-parsers.ts';
-import { countText, formatNumber, isoTime, utcTime } from '../../cli/output/time.ts';
+import { countText, formatDuration, formatNumber, isoTime, utcTime } from '../../cli/output/time.ts';
 import { simpleColumns, type View } from '../../cli/output/view.ts';
 import type { Store } from '../../client/store/store.ts';
-import type { ArchiveRun } from '../archive/archive.ts';
-import {
-  cardNumbersArchived,
-  clocksApart,
-  entriesMissing,
-  filesLost,
-  lostText,
-  nothingDropped,
-  retentionFailed,
-} from '../archive/archive-errors.ts';
 import { sumOfMonths } from '../archive/archive-text.ts';
+import type { ArchiveRun } from '../archive/archive.ts';
 import type { LostFiles } from '../archive/lost-files.ts';
 import { ArchiveNotices } from '../archive/notices.ts';
 import { openArchive, wholeMonths } from '../archive/open-archive.ts';
@@ -323,4 +314,68 @@ function graceOf(context: Pick<Context, 'signal' | 'clock' | 'onClose'>): { sign
     hasBegun = true;
   };
   return { signal: ended.signal, begin };
+}
+
+/** The error for times whose entries the service no longer had. */
+function entriesMissing(gaps: number): SvcError {
+  return new SvcError('entries_missing', 'entries may be missing: the service no longer had them', {
+    hint: 'The gaps are recorded in the archive. Run the command at least once within the retention of the logs.',
+    facts: { gaps },
+  });
+}
+
+/** The error for archived card numbers. The service deletes its logs after a day, so an entry left out would be lost. */
+function cardNumbersArchived(archive: string, count: number): SvcError {
+  const were = count === 1 ? 'was archived as the service sent it' : 'were archived as the service sent them';
+  return new SvcError('refused_input', `${countText(count, 'entry')} with what looks like a card number ${were}`, {
+    hint: 'Nothing was left out. Find the application that writes them, and protect the archive as a store of card numbers. Which entries and members:',
+    next: ['logs', 'search', archive, '--card-numbers'],
+    facts: { card_numbers: count },
+  });
+}
+
+/** Why `--keep` dropped nothing. */
+function clocksApart(apartMs: number): string {
+  return `--keep dropped nothing: the clocks of this machine and of the service are ${formatDuration(apartMs)} apart`;
+}
+
+/** The error for a retention that could not tell which months are old. */
+function nothingDropped(apartMs: number): SvcError {
+  return new SvcError('entries_missing', clocksApart(apartMs), {
+    hint: 'What is new was archived. Correct the clock that is wrong; the next run drops the old months.',
+    next: ['doctor'],
+  });
+}
+
+/** The error of a run whose retention failed. */
+function retentionFailed(archive: string, failure: SvcError): SvcError {
+  const hint = `What is new was archived. ${failure.hint ?? ''}`.trimEnd();
+  return failure.with({ hint, next: ['logs', 'verify', archive] });
+}
+
+const MAX_NAMED = 10;
+
+/** The error for recorded files that are missing or have another size. */
+export function filesLost(archive: string, lost: LostFiles): SvcError {
+  const { missing, changed } = lost;
+  return new SvcError('checksum_mismatch', `${archive}: ${lostText(lost)}`, {
+    hint: 'What is new was archived. Restore the files from a backup; other files may be damaged, too.',
+    next: ['logs', 'verify', archive],
+    facts: { missing_files: missing.slice(0, MAX_NAMED), changed_files: changed.slice(0, MAX_NAMED) },
+  });
+}
+
+/** Returns how many files are lost, and the first of them. */
+function lostText({ missing, changed }: LostFiles): string {
+  const path = missing[0] ?? changed[0];
+  if (path === undefined) return 'all files of the archive are there';
+  const parts = [
+    ...(missing.length === 0 ? [] : [`${countText(missing.length, 'file')} ${beVerb(missing)} missing`]),
+    ...(changed.length === 0 ? [] : [`${countText(changed.length, 'file')} ${beVerb(changed)} changed`]),
+  ];
+  return `${parts.join(', ')}: ${path}${missing.length + changed.length > 1 ? ' …' : ''}`;
+}
+
+function beVerb(files: readonly string[]): string {
+  return files.length === 1 ? 'is' : 'are';
 }

@@ -1,24 +1,29 @@
-import { requireOutside } from '../archive/outside-archive.ts';
 import { SvcError } from '../../base/errors.ts';
 import { type Sealed, writeWhole } from '../../base/files/draft.ts';
 import { type Context, defineCommand } from '../../cli/app/command.ts';
+import { requireFile, resolvePath } from '../../cli/app/files/typed-path.ts';
 import { shellFor } from '../../cli/app/hint.ts';
 import { flag, value, writing } from '../../cli/app/parameter.ts';
 import { isDrawn, recordPrinter } from '../../cli/app/print.ts';
-import { requireFile, resolvePath } from '../../cli/app/files/typed-path.ts';
 import { text } from '../../cli/app/value-parsers.ts';
 import { countText, formatNumber, isoTime } from '../../cli/output/time.ts';
 import type { View } from '../../cli/output/view.ts';
 import type { Store } from '../../client/store/store.ts';
 import type { MissingText } from '../archive/archive-text.ts';
-import { archiveLocation, openArchive, withByteProgress, withProgress } from '../archive/open-archive.ts';
+import {
+  archiveLocation,
+  openArchive,
+  requireOutside,
+  withByteProgress,
+  withProgress,
+} from '../archive/open-archive.ts';
 import type { Finding } from '../archive/records/chain.ts';
 import { isoRange } from '../archive/records/coverage.ts';
-import type { EvidencePlan, WrittenEvidence } from '../prove/evidence.ts';
-import type { EvidenceFacts } from '../prove/evidence-page.ts';
 import { INTERVAL_PARAMETERS, intervalOf, MONTH_PARAMETER } from '../options.ts';
-import { sentencesText } from '../sentences.ts';
+import type { EvidenceFacts } from '../prove/evidence-page.ts';
+import type { EvidencePlan, WrittenEvidence } from '../prove/evidence.ts';
 import type { Verified } from '../prove/verify.ts';
+import { sentencesText } from '../sentences.ts';
 
 const parameters = {
   dir: archiveLocation,
@@ -168,7 +173,7 @@ function evidenceOf(file: string, { bundle, plan, facts, written }: Written): Ev
 async function verified(context: Context, store: Store): Promise<{ result: Verified; problems: Finding[] }> {
   const [{ nothingVerified, verifyArchive }, { commitWait }] = await Promise.all([
     import('../prove/verify.ts'),
-    import('../prove/commit-wait.ts'),
+    import('../prove/verify.ts'),
   ]);
   return withProgress(context, 'verify', async (onProgress) => {
     const result = nothingVerified();

@@ -75,7 +75,7 @@ export const list = defineCommand({
     const own = await hiding?.ownReadsToHide(context, !isScreen);
     const { listSteadily } = await import('../list/read-list.ts');
     const { isOldestFirst, newListReading, readList } = await import('../list/read-list.ts');
-    const { reportSearched, requireKept, warnOfOldest, withSearched } = await import('../list/list-report.ts');
+    const { reportSearched, requireKept, warnOfOldest, withSearched } = await import('../list/read-list.ts');
     const isFiltered = isFilteredHere(input) || hiding !== undefined;
     const most = isScreen && !isFilteredHere(input) ? screenEntries(input) : mostEntries(input, isFiltered);
     const reading = newListReading();

@@ -1,12 +1,12 @@
 import { SvcError } from '../../base/errors.ts';
 import { type Context, defineCommand } from '../../cli/app/command.ts';
 import { option } from '../../cli/app/hint.ts';
-import { flag, type Input, rare, value } from '../../cli/app/parameter.ts';
 import { moment } from '../../cli/app/moment.ts';
+import { flag, type Input, rare, value } from '../../cli/app/parameter.ts';
 import { duration, positiveDuration } from '../../cli/app/value-parsers.ts';
 import { isoTime, startOfDay } from '../../cli/output/time.ts';
 import { archiveLocation } from '../archive/open-archive.ts';
-import { PAGE_PARAMETERS, pageWords } from '../report/page-file.ts';
+import { PAGE_PARAMETERS, pageWords } from '../report/page.ts';
 import { checkSignOff, SIGN_OFF_PARAMETERS } from '../report/sign-off.ts';
 import { accessView, reviewView, statusView } from '../report/views.ts';
 
@@ -76,7 +76,7 @@ export const review = defineCommand({
   async run(context, input) {
     checkOptions(context, input);
     if (input.status) {
-      const { reviewStatus } = await import('../report/review-status.ts');
+      const { reviewStatus } = await import('../report/status.ts');
       return reviewStatus(context, input);
     }
     if (input.access) {

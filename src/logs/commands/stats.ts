@@ -7,8 +7,7 @@ import { isoTime } from '../../cli/output/time.ts';
 import { simpleColumns, type View } from '../../cli/output/view.ts';
 import type { ActorNames } from '../actor-names.ts';
 import type { Actor } from '../actor.ts';
-import { notCovered } from '../archive/archive-errors.ts';
-import type { UncoveredTime } from '../archive/report-gaps.ts';
+import { notCovered, type UncoveredTime } from '../archive/missing.ts';
 import { type Interval, type LogCounts, OTHERS, type StatsRow } from '../count.ts';
 import { entityFilter, filterOf, filterWords, reportFilters } from '../filter.ts';
 import {
@@ -23,7 +22,7 @@ import {
   RETENTION_PARAMETERS,
 } from '../options.ts';
 import type { OwnReads } from '../own-reads.ts';
-import { openPageFile, PAGE_PARAMETERS } from '../report/page-file.ts';
+import { openPageFile, PAGE_PARAMETERS } from '../report/page.ts';
 import type { Shift } from '../report/shift.ts';
 import { firstRange } from '../tail/last-entries.ts';
 
@@ -162,7 +161,7 @@ async function nameActors(actors: ActorNames, { counts, interval, tenantId, serv
 
 async function pageOf(context: Context, input: Filter, shift: Shift): Promise<string> {
   const [{ shiftPage }, { missingOf }, { serviceOf }, { knownLabels }] = await Promise.all([
-    import('../report/shift-page.ts'),
+    import('../report/shift-lines.ts'),
     import('../report/shift-lines.ts'),
     import('../../cli/app/service.ts'),
     import('../actor-names.ts'),

@@ -1,8 +1,7 @@
 import { defineCommand } from '../../cli/app/command.ts';
-import { conflicting, extending, flag, hidden, suggesting, value, rare } from '../../cli/app/parameter.ts';
 import { moment } from '../../cli/app/moment.ts';
+import { conflicting, extending, flag, hidden, rare, suggesting, value } from '../../cli/app/parameter.ts';
 import { integer, positiveDuration, text } from '../../cli/app/value-parsers.ts';
-import { runTail, tailRequest } from '../tail/run-tail.ts';
 import {
   ENTITY_PARAMETERS,
   ENTRY_PARAMETERS,
@@ -12,7 +11,8 @@ import {
   OVERLAP_PARAMETER,
   RETENTION_PARAMETERS,
 } from '../options.ts';
-import { parseDestination } from '../otlp/destination.ts';
+import { parseDestination } from '../otlp/settings.ts';
+import { runTail, tailRequest } from '../tail/run-tail.ts';
 import { logView } from '../view.ts';
 
 export const tail = defineCommand({

@@ -4,7 +4,7 @@ import { moment } from '../../cli/app/moment.ts';
 import { flag, value } from '../../cli/app/parameter.ts';
 import { isDrawn, listPrinter } from '../../cli/app/print.ts';
 import { positiveDuration, sha256 } from '../../cli/app/value-parsers.ts';
-import { countText, formatBytes, formatDuration, isoTime } from '../../cli/output/time.ts';
+import { countText, formatBytes, formatDuration, isoTime, utcTime } from '../../cli/output/time.ts';
 import type { View } from '../../cli/output/view.ts';
 import { DAY_MS } from '../../schema/durations.ts';
 import { signerText, sumOfMonths } from '../archive/archive-text.ts';
@@ -12,17 +12,15 @@ import type { Manifest } from '../archive/manifest.ts';
 import { archiveLocation, openArchive, wholeMonths, withProgress } from '../archive/open-archive.ts';
 import type { Finding } from '../archive/records/chain.ts';
 import type { ClockDifference } from '../archive/records/clock.ts';
-import { type Coverage, isoRange, type MissingRange } from '../archive/records/coverage.ts';
-import type { DropRecord, ReviewRecord } from '../archive/records/record.ts';
 import {
-  archiveDamaged,
-  filesLeft,
-  hasGaps,
-  LEFT_BY_RUN,
-  monthsDropped,
-  rangesMissing,
+  type Coverage,
+  isoRange,
+  missingFrom,
+  type MissingRange,
   type Requirement,
-} from '../prove/verify-errors.ts';
+} from '../archive/records/coverage.ts';
+import type { DropRecord, ReviewRecord } from '../archive/records/record.ts';
+import type { TimeRange } from '../entry.ts';
 import type { Verified } from '../prove/verify.ts';
 import { untilDay } from '../report/review-rules.ts';
 import { gapSentence, rangeText, type Sentence, sentencesText, shownTime } from '../sentences.ts';
@@ -89,12 +87,8 @@ export const verify = defineCommand({
     const requirement = requirementOf(context, maxAge, covers);
     const hasSentences = isDrawn(context);
     const print = await listPrinter(context, archiveCheckView);
-    const { manifestOf, nothingVerified, verifyArchive } = await import('../prove/verify.ts');
+    const { commitWait, manifestOf, nothingVerified, verifyArchive } = await import('../prove/verify.ts');
     const store = await openArchive(context, dir);
-    const [{ missingFrom }, { commitWait }] = await Promise.all([
-      import('../prove/verify-errors.ts'),
-      import('../prove/commit-wait.ts'),
-    ]);
     const outcome: Outcome = { findings: 0, drops: 0, leftovers: 0, requirement, missing: [], manifestOnly };
     const manifest = await manifestOf(store);
     const verified = nothingVerified();
@@ -157,9 +151,9 @@ async function* rowsOf(
   for await (const found of findings) {
     outcome.findings += found.length;
     outcome.drops += found.filter(({ problem }) => problem === 'dropped').length;
-    outcome.leftovers += found.filter(({ message }) => message === LEFT_BY_RUN).length;
     yield found.map(({ message, ...more }) => checkRow('finding', message, more));
   }
+  outcome.leftovers = verified.leftovers;
   if (!manifest) judgeCoverage(verified.coverage);
   if (withSummary) yield [...(manifest ? [] : outcome.missing.map(missingRow)), ...summaryRows(verified, outcome)];
 }
@@ -331,7 +325,7 @@ function requirementSentences(context: Context, outcome: Outcome): Sentence[] {
 }
 
 /** A row of a verification. All rows have the same members, null if they do not apply. The last row is the whole archive. */
-export interface ArchiveCheckRow
+interface ArchiveCheckRow
   extends
     Readonly<Record<'problem' | 'path' | 'from' | 'to' | 'sha256', string | null>>,
     Readonly<Record<(typeof COUNTS)[number], number | null>> {
@@ -343,4 +337,95 @@ const NO_VALUES = Object.fromEntries(archiveCheckView.fields.map((name) => [name
 
 function checkRow(kind: ArchiveCheckRow['kind'], message: string, more: Partial<ArchiveCheckRow> = {}) {
   return { ...NO_VALUES, kind, message, ...more } as ArchiveCheckRow;
+}
+
+/** The number of problems, the required ranges that are missing, and whether no segment was read. */
+interface Problems {
+  readonly manifestOnly: boolean;
+  readonly findings: number;
+  readonly missing: readonly MissingRange[];
+}
+
+/** The error for months that retention should not have dropped. */
+function monthsDropped(archive: string, { findings, missing }: Problems): SvcError {
+  return new SvcError('checksum_mismatch', `months of the archive at ${archive} were dropped`, {
+    hint: 'If this was your retention, give its --keep here too, such as --keep 13M. Otherwise restore the files from a backup.',
+    facts: { findings, ...missingFacts(missing) },
+  });
+}
+
+/** The error for files that only an unfinished run explains. */
+function filesLeft(archive: string, { findings, missing, manifestOnly }: Problems): SvcError {
+  return new SvcError(
+    'checksum_mismatch',
+    `the archive at ${archive} has ${countText(findings, 'file')} that no record names`,
+    {
+      hint: `${manifestOnly ? 'No segment was read.' : 'Everything else is intact.'} A killed run left them, or a run is still writing; the next run adds what is in them. If none ran, the newest record was removed: compare with --expect.`,
+      next: ['logs', 'archive', archive],
+      facts: { findings, ...missingFacts(missing) },
+    },
+  );
+}
+
+/** The error for an archive with any other problem. */
+function archiveDamaged(archive: string, { findings, missing }: Problems): SvcError {
+  return new SvcError('checksum_mismatch', `the archive at ${archive} is damaged: ${countText(findings, 'problem')}`, {
+    hint: 'Restore these files from a backup, then verify again; treat what cannot be restored as lost or tampered with.',
+    next: ['logs', 'verify', archive],
+    facts: { findings, ...missingFacts(missing) },
+  });
+}
+
+/** Returns what a verification without findings proves. */
+function intactText({ manifestOnly }: Pick<Problems, 'manifestOnly'>): string {
+  return manifestOnly ? 'The records are intact; no segment was read.' : 'What is archived is intact.';
+}
+
+/** The error for an archive that lacks a required range. */
+function rangesMissing(archive: string, first: MissingRange, problems: Problems): SvcError {
+  const { missing } = problems;
+  const others = missing.length - 1;
+  const more = others === 0 ? '' : `, and ${countText(others, 'other range')}`;
+  return new SvcError('entries_missing', `the archive at ${archive} ${lackText(first)}${more}`, {
+    ...adviceOn(archive, problems, isAfterNow(first)),
+    facts: missingFacts(missing),
+  });
+}
+
+/** Returns what to do about ranges that are missing. Another run of the archive changes nothing about a wrong clock or a gap. */
+function adviceOn(archive: string, problems: Problems, isClockWrong: boolean): { hint: string; next?: string[] } {
+  const intact = intactText(problems);
+  if (isClockWrong) return { hint: `${intact} Correct the clock that is wrong.`, next: ['doctor'] };
+  if (problems.missing.some(({ reason }) => reason === 'not archived yet'))
+    return {
+      hint: `${intact} Find out why the archive was not updated, then update it; a gap stays one.`,
+      next: ['logs', 'archive', archive],
+    };
+  return {
+    hint: `${intact} No later run can add what is missing. Once that is explained, give --covers a later time.`,
+  };
+}
+
+/** The error for an archive with gaps. */
+function hasGaps(archive: string, gaps: readonly TimeRange[], problems: Problems): SvcError {
+  return new SvcError('entries_missing', `the archive at ${archive} has ${countText(gaps.length, 'gap')}`, {
+    hint: `${intactText(problems)} Archive the logs at least once within their retention.`,
+    facts: { gaps: gaps.map(isoRange) },
+  });
+}
+
+function missingFacts(missing: readonly MissingRange[]): { readonly missing?: readonly object[] } {
+  if (missing.length === 0) return {};
+  return { missing: missing.map(({ reason, ...range }) => Object.assign(isoRange(range), { reason })) };
+}
+
+function isAfterNow({ reason }: MissingRange): boolean {
+  return reason === "after this machine's time";
+}
+
+function lackText(range: MissingRange): string {
+  const { from, to, reason } = range;
+  return isAfterNow(range)
+    ? `ends at ${utcTime(to)}, after this machine's time: check the clock`
+    : `lacks ${utcTime(from)} to ${utcTime(to)} (${reason})`;
 }

@@ -1,6 +1,7 @@
 import { SvcError } from '../../base/errors.ts';
 import type { Environment } from '../../base/system.ts';
-import { decodedUri } from '../../schema/address.ts';
+import { addressProblem } from '../../cli/config/values.ts';
+import { decodedUri, displayHost, readAddress } from '../../schema/address.ts';
 
 /** The settings of an export, from the environment variables that OpenTelemetry's exporters read. */
 export interface OtlpSettings {
@@ -65,4 +66,34 @@ function readCompression(variable: string, text = 'gzip'): boolean {
 
 function unreadable(variable: string, form: string): SvcError {
   return new SvcError('config', `${variable} cannot be read`, { hint: `Set it in the form: ${form}.` });
+}
+
+const SCHEME = /^otlp\+(?=https?:)/i;
+const LOGS_PATH = '/v1/logs';
+
+/**
+ * Parses the address of an OTLP/HTTP receiver such as `otlp+https://collector.example:4318`, and adds the path for logs.
+ * @throws SvcError `usage`, which does not show the address
+ */
+export function parseDestination(text: string): URL {
+  const url = SCHEME.test(text) ? readAddress(text.replace(SCHEME, '')) : undefined;
+  const problem = problemOf(url);
+  if (url === undefined || problem !== undefined)
+    throw new SvcError('usage', problem ?? '', {
+      hint: 'Give the address of an OTLP/HTTP receiver, such as otlp+http://127.0.0.1:4318.',
+    });
+  if (!url.pathname.endsWith(LOGS_PATH)) url.pathname = url.pathname.replace(/\/+$/, '') + LOGS_PATH;
+  return url;
+}
+
+/** Returns the destination as it is typed. It contains no secret. */
+export function destinationText(url: URL): string {
+  const path = url.pathname.slice(0, -LOGS_PATH.length);
+  return `otlp+${displayHost(url)}${path}`;
+}
+
+function problemOf(url: URL | undefined): string | undefined {
+  if (url === undefined) return 'must be an address that begins with otlp+https:// or otlp+http://';
+  if (url.search !== '' || url.hash !== '') return 'must not contain a query: it could be a secret';
+  return addressProblem(url);
 }

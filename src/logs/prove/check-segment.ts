@@ -3,8 +3,7 @@ import { formatNumber, parseTime } from '../../cli/output/time.ts';
 import type { Store, StoredFile } from '../../client/store/store.ts';
 import { DAY_MS } from '../../schema/durations.ts';
 import { type IdKey, keyAt } from '../archive/index/filter.ts';
-import { keyOfId, SegmentIndex } from '../archive/index/segment-index.ts';
-import { readIndex } from '../archive/index/store-index.ts';
+import { keyOfId, readIndex, SegmentIndex } from '../archive/index/segment-index.ts';
 import { holdsAt, LineClock, LineScanner, type ScannedMember } from '../archive/line-scanner.ts';
 import { readLine, readLines, type ReadSegmentOptions } from '../archive/read-segment.ts';
 import type { Finding, Problem } from '../archive/records/chain.ts';
@@ -29,7 +28,7 @@ export interface ListedSegment {
   readonly file: Pick<StoredFile, 'bytes' | 'irregular'> | undefined;
 }
 
-export interface CheckOptions extends ReadSegmentOptions {
+interface CheckOptions extends ReadSegmentOptions {
   /** Compares only names and sizes, without reading the file. */
   readonly isListedOnly?: boolean | undefined;
   /** Called with a segment whose index is damaged, or rules out one of its entries. */

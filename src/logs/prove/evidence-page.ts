@@ -6,18 +6,18 @@ import { countText, formatDuration, formatNumber, isoTime, utcTime } from '../..
 import type { Store } from '../../client/store/store.ts';
 import { DAY_MS } from '../../schema/durations.ts';
 import { knownLabels } from '../actor-names.ts';
-import { warningHtml } from '../archive/archive-page.ts';
 import { coverageText, signerText } from '../archive/archive-text.ts';
 import type { Finding } from '../archive/records/chain.ts';
 import type { TimeCoverage } from '../archive/records/coverage.ts';
 import { dayOf } from '../archive/records/record.ts';
 import { accessSummary, accessTable, timelessInRows, USE_ONLY } from '../report/access-page.ts';
-import { ACCESS_FIELDS, type AccessRow } from '../report/access.ts';
-import { type Access, countAccess } from '../report/count-access.ts';
+import { type Access, countAccess } from '../report/access.ts';
 import { findingsText, foundText } from '../report/findings.ts';
+import { warningHtml } from '../report/page.ts';
 import { untilDay } from '../report/review-rules.ts';
 import { signatureText } from '../report/sign-off.ts';
-import { type DayState, type DayStatus, statusOf } from '../report/status.ts';
+import { statusOf } from '../report/status.ts';
+import { ACCESS_FIELDS, type AccessRow, type DayState, type DayStatus } from '../report/views.ts';
 import type { EvidencePlan } from './evidence.ts';
 
 const DORMANT_MS = 90 * DAY_MS;

@@ -14,7 +14,6 @@ import {
   tenantFolder,
   writtenFor,
 } from '../archive/records/record.ts';
-import { LEFT_BY_RUN } from './verify-errors.ts';
 
 /** The path of a listed segment, and its counts. */
 export interface CountedSegment {
@@ -199,3 +198,7 @@ export class DroppedFiles {
     return found;
   }
 }
+
+/** Why no record lists a file that belongs to the next record. */
+export const LEFT_BY_RUN =
+  'no record lists it: a killed run left it, or a run is writing it; the next run of svc logs archive adds what is in it';

@@ -1,4 +1,7 @@
+import path from 'node:path';
+import { isLocked } from '../../base/files/lock.ts';
 import { sideBySide } from '../../base/side-by-side.ts';
+import type { Clock, System } from '../../base/system.ts';
 import { countText } from '../../cli/output/time.ts';
 import { readText, type Store } from '../../client/store/store.ts';
 import { INDEX } from '../archive/index/segment-index.ts';
@@ -23,14 +26,13 @@ import {
   type Segment,
   SEGMENTS,
   UNKNOWN_DAY,
+  unlessDamaged,
 } from '../archive/records/record.ts';
 import { dropProblems, keptFrom } from '../archive/retention.ts';
 import { checkSideFiles, contentOf } from '../archive/side-files.ts';
-import { unlessDamaged } from '../archive/unless-damaged.ts';
 import { reviewProblems } from '../report/review-rules.ts';
 import { checkSegment, type ListedSegment } from './check-segment.ts';
-import { awaitCommit, type CommitWait } from './commit-wait.ts';
-import { type CountedSegment, DroppedFiles, ListedSegments, UnlistedFiles } from './listed-files.ts';
+import { type CountedSegment, DroppedFiles, LEFT_BY_RUN, ListedSegments, UnlistedFiles } from './listed-files.ts';
 
 export interface VerifyOptions {
   /** The hash of a record, saved earlier, that the chain must contain. */
@@ -63,6 +65,8 @@ export interface Verified {
   undeleted: readonly string[];
   /** The number of segments whose index is damaged, or rules out one of their entries. */
   otherIndexes: number;
+  /** The number of files that a killed run left, or that a run is writing. */
+  leftovers: number;
   /** The number of entries that records list in files that are gone or have other bytes. */
   unread: number;
   readonly coverage: Coverage;
@@ -73,7 +77,17 @@ export interface Verified {
 
 /** Returns the totals before anything is verified. */
 export function nothingVerified(): Verified {
-  const counts = { records: 0, segments: 0, entries: 0, shared: 0, bytes: 0, dropped: 0, unread: 0, otherIndexes: 0 };
+  const counts = {
+    records: 0,
+    segments: 0,
+    entries: 0,
+    shared: 0,
+    bytes: 0,
+    dropped: 0,
+    unread: 0,
+    otherIndexes: 0,
+    leftovers: 0,
+  };
   return {
     begin: undefined,
     sha256: undefined,
@@ -132,6 +146,7 @@ export async function* verifyArchive(
     ...state.segments.missing(),
     ...unlisted.findings(state.known, state.contents.length === state.known + 1 ? state.written : state.known),
   ];
+  verified.leftovers = left.filter(({ message }) => message === LEFT_BY_RUN).length;
   if (state.newest === undefined && left.length === 0) throw await noArchive(store);
   yield [...left, ...(await foreignFiles(store))];
   if (!state.isExpected) yield [rewritten(state)];
@@ -338,4 +353,38 @@ function rewritten({ store, options }: VerifyState): Finding {
     path: store.name,
     message: `no record has the hash ${options.expect ?? ''}: the archive is another one, or was recreated`,
   };
+}
+
+/** How a verification waits for a commit that another process may be making. */
+interface CommitWait {
+  readonly clock: Clock;
+  /** Whether a writer may be at work. */
+  readonly mayBeWritten: () => boolean;
+}
+
+/** The longest wait, enough for the index of a large commit to reach a slow bucket. */
+const LONGEST_MS = 30_000;
+const PAUSE_MS = 500;
+
+/** Returns how to wait for a commit to an archive: not at all while nobody has the lock of its directory. */
+export function commitWait(
+  { clock, system }: { readonly clock: Clock; readonly system: Pick<System, 'pid' | 'isAlive'> },
+  store: Store,
+): CommitWait {
+  // The lock of a bucket shows only the writers on this machine.
+  return { clock, mayBeWritten: () => store.isRemote || isLocked(path.join(store.name, '.lock'), system) };
+}
+
+/** Repeats `isDone`, which reads the archive again, until it is done or nobody is left who could commit. */
+async function awaitCommit(
+  { clock, mayBeWritten }: CommitWait,
+  signal: AbortSignal | undefined,
+  isDone: () => Promise<boolean>,
+): Promise<void> {
+  for (let waitedMs = 0; ; waitedMs += PAUSE_MS) {
+    // A writer that ended before this moment has committed before `isDone` reads.
+    const isLast = waitedMs >= LONGEST_MS || !mayBeWritten();
+    if ((await isDone()) || isLast) return;
+    await clock.sleep(PAUSE_MS, signal);
+  }
 }

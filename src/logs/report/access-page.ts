@@ -2,10 +2,10 @@ import { type PageColumn, pageTable, timeCell } from '../../cli/output/page-tabl
 import { escapeHtml, pageSection } from '../../cli/output/page.ts';
 import { countText, formatDuration, formatNumber } from '../../cli/output/time.ts';
 import { wholeActorText } from '../actor.ts';
-import { archivePage } from '../archive/archive-page.ts';
 import { timelessText } from '../archive/timeless.ts';
-import { type AccessRow, remarkOf } from './access.ts';
-import { type Access, accessFindings } from './count-access.ts';
+import { type Access, accessFindings } from './access.ts';
+import { archivePage } from './page.ts';
+import { type AccessRow, remarkOf } from './views.ts';
 
 /** What the logs do not show. */
 export const USE_ONLY =

@@ -1,48 +1,23 @@
-import { parseTime } from '../../cli/output/time.ts';
+import { sha256Of } from '../../base/files/draft.ts';
+import type { Context } from '../../cli/app/command.ts';
+import { parseTime, startOfDay } from '../../cli/output/time.ts';
+import type { Store } from '../../client/store/store.ts';
+import { DAY_MS } from '../../schema/durations.ts';
 import type { Log } from '../../schema/log.ts';
+import type { ActorLabels } from '../actor.ts';
+import { isWithin, type Manifest } from '../archive/manifest.ts';
+import { countEntries } from '../archive/open-archive.ts';
+import { isoRange } from '../archive/records/coverage.ts';
+import { dayOf, type Segment } from '../archive/records/record.ts';
+import { readTimeless, sumOfEntries, type Timeless } from '../archive/timeless.ts';
 import { type ActorBucket, type Bucket, bucketOf, emptyActor, noteType, ValueTally } from '../count.ts';
+import { DeletedEntities } from './deleted.ts';
+import { missingOf, untilDay } from './review-rules.ts';
 import { timeOrNull } from './review.ts';
-
-/** What an actor did. All rows have the same members. Times are RFC 3339. */
-export interface AccessRow {
-  /** The id of the actor; null for entries that name none, `(others)` for all actors after the first ten thousand. */
-  readonly actor_id: string | null;
-  readonly actor_type: string | null;
-  /** The name of an application, if it is known, as every view shows it. */
-  readonly name: string | null;
-  /** The first and the last entry that the archive has of the actor, up to the last of the days; null if no time is readable. */
-  readonly first_at: string | null;
-  readonly last_at: string | null;
-  readonly entries: number;
-  readonly reads: number;
-  /** Entries with an operation other than read and delete, such as create and update. */
-  readonly changes: number;
-  readonly deletes: number;
-  readonly entity_types: readonly string[];
-  /** Whether the archive has no earlier entry of the actor; null if it covers too little of the time before. */
-  readonly is_new: boolean | null;
-  /** Whether the actor did nothing in the last part of the time. */
-  readonly is_dormant: boolean;
-}
-
-/** The members of a row, in the order of every table. */
-export const ACCESS_FIELDS = [
-  'actor_id',
-  'actor_type',
-  'name',
-  'first_at',
-  'last_at',
-  'entries',
-  'reads',
-  'changes',
-  'deletes',
-  'entity_types',
-  'is_new',
-  'is_dormant',
-] as const satisfies readonly (keyof AccessRow)[];
+import type { AccessRow } from './views.ts';
 
 /** The time that is reviewed. Epoch milliseconds. */
-export interface AccessTime {
+interface AccessTime {
   readonly from: number;
   readonly to: number;
   /** The actors without an entry from here on are dormant. */
@@ -68,7 +43,7 @@ function noUse(): Use {
 }
 
 /** Counts what each actor did in some time, in bounded memory. Reads only documented fields, never messages. */
-export class AccessCounts {
+class AccessCounts {
   readonly #time: AccessTime;
   readonly #actors = new ValueTally<string | null, Use>(MAX_ACTORS, noUse);
 
@@ -136,7 +111,116 @@ export class AccessCounts {
   }
 }
 
-/** Returns what is unusual about an actor. */
-export function remarkOf({ is_new: isNew, is_dormant: isDormant }: AccessRow): string {
-  return [isNew === true ? 'new' : '', isDormant ? 'dormant' : ''].filter(Boolean).join(', ');
+/** The days before that an archive has to cover, so that an actor can be called new. */
+const LEAST_PAST_DAYS = 7;
+
+/** Who used the service in some days of an archive. */
+export interface Access {
+  readonly archive: string;
+  readonly service: string;
+  readonly tenant_id: string;
+  /** The first and the last day, UTC. */
+  readonly from: string;
+  readonly to: string;
+  readonly dormantMs: number;
+  readonly entries: number;
+  /** The entries without a readable time, and what was deleted by them. */
+  readonly timeless: Timeless;
+  readonly missing: readonly { readonly from: string; readonly to: string; readonly reason: string }[];
+  readonly rows: readonly AccessRow[];
+  readonly isFull: boolean;
+  /** The hash of everything else here, without the location and the names of actors. */
+  readonly sha256: string;
+}
+
+/** Days of an archive, in epoch milliseconds from midnight to midnight. */
+interface AccessDays {
+  readonly dir: string;
+  readonly from: number;
+  readonly to: number;
+  readonly dormantMs: number;
+  /** The segments of entries without a readable time that may be of these days. */
+  readonly timeless: readonly Segment[];
+  /** The names of actors as every view shows them. */
+  readonly labels: ActorLabels;
+}
+
+/** Counts what each actor did in some days. The manifest must have the segments of all days before, too. */
+export async function countAccess(
+  context: Context,
+  store: Store,
+  manifest: Pick<Manifest, 'coverage' | 'first' | 'segments'>,
+  { dir, from, to, dormantMs, timeless, labels }: AccessDays,
+): Promise<Access> {
+  const { coverage, first } = manifest;
+  const segments = manifest.segments.filter((segment) => isWithin(segment, { until: to }));
+  const end = Math.min(to, coverage.covered().at(-1)?.to ?? to);
+  const past = coverage.missing({ from: from - LEAST_PAST_DAYS * DAY_MS, to: from });
+  const hasPast = past.reduce((sum, range) => sum + range.to - range.from, 0) === 0;
+  const counts = new AccessCounts({ from, to, dormantFrom: end - dormantMs, hasPast });
+  const reading = { dir, label: 'access', store, segments, since: -Infinity, until: to };
+  await countEntries(context, { ...reading, onGroup: (log, bucket) => counts.add(log, bucket) });
+  const deleted = new DeletedEntities();
+  await readTimeless(context, { ...reading, segments: timeless }, (log) => {
+    counts.addTimeless(log);
+    deleted.add(log);
+  });
+  const rows = counts.rows(labels);
+  const days = { from: dayOf(from), to: dayOf(to - 1) };
+  const content = {
+    service: first.service,
+    tenant_id: first.tenant_id,
+    ...days,
+    entries: rows.reduce((sum, row) => sum + row.entries, 0),
+    missing: missingOf(coverage, days),
+  };
+  const hashed = { ...content, dormantMs, rows: rows.map((row) => Object.assign({}, row, { name: null })) };
+  const sha256 = sha256Of(JSON.stringify(hashed));
+  return {
+    archive: store.name,
+    ...content,
+    timeless: { entries: sumOfEntries(timeless), deleted: deleted.list() },
+    dormantMs,
+    rows,
+    isFull: counts.isFull,
+    sha256,
+  };
+}
+
+/** Returns the days of an archive from a time on: up to the day of its end, or to the last day that is over before its end. */
+export function daysSince(
+  { coverage }: Pick<Manifest, 'coverage'>,
+  { since, now, onlyOver }: { readonly since: number; readonly now: number; readonly onlyOver: boolean },
+) {
+  const end = coverage.covered().at(-1)?.to ?? now;
+  const overAt = startOfDay(Math.min(end, now));
+  return { from: startOfDay(since), to: onlyOver ? overAt : untilDay(dayOf(end - 1)) };
+}
+
+/** Time up to the end of yesterday that was not archived. */
+export interface Unarchived {
+  /** The end of the archive; undefined if it covers no time. */
+  readonly end: number | undefined;
+  readonly range: { readonly from: string; readonly to: string; readonly reason: string };
+}
+
+/** Returns the time from `since` to the end of yesterday that is not archived yet. Today cannot be archived completely. */
+export function unarchivedSince(
+  { coverage }: Pick<Manifest, 'coverage'>,
+  since: number,
+  now: number,
+): Unarchived | undefined {
+  const days = { from: startOfDay(since), to: startOfDay(now) };
+  const range = coverage.missing(days).find(({ reason }) => reason === 'not archived yet');
+  return range && { end: coverage.covered().at(-1)?.to, range: { ...isoRange(range), reason: range.reason } };
+}
+
+/** Returns the number of findings of each kind. */
+export function accessFindings({ rows }: Pick<Access, 'rows'>) {
+  const isKnown = rows.every(({ is_new: isNew }) => isNew !== null);
+  return {
+    actors: rows.length,
+    new_actors: isKnown ? rows.filter(({ is_new: isNew }) => isNew).length : null,
+    dormant: rows.filter(({ is_dormant: isDormant }) => isDormant).length,
+  };
 }

@@ -1,14 +1,14 @@
 import type { Context } from '../../cli/app/command.ts';
 import { isWithin, type Manifest, readManifest } from '../archive/manifest.ts';
+import { reportGaps, type UncoveredTime } from '../archive/missing.ts';
 import { countEntries, openArchive } from '../archive/open-archive.ts';
-import { reportGaps, type UncoveredTime } from '../archive/report-gaps.ts';
 import { sumOfEntries, timelessText } from '../archive/timeless.ts';
 import { type Interval, LogCounts } from '../count.ts';
 import { type EntryFilter, isAbout, matches, valuesAmong } from '../filter.ts';
 import { type IntervalInput, intervalOf } from '../options.ts';
 
 /** The counts of an archive, their time range, and whose entries they are. */
-export interface ArchiveCounts {
+interface ArchiveCounts {
   readonly counts: LogCounts;
   readonly interval: Interval;
   readonly service: string;

@@ -6,10 +6,10 @@ import { type DayFindings, LEAST_PAST_DAYS, MOST_GROUPS, PAST_DAYS, type ReviewR
 export type Counts<Kind extends string = string> = Readonly<Record<Kind, number | null>>;
 
 /** The kinds of findings of a day. */
-export type FindingKind = 'deletions' | 'changes' | 'new_actors' | 'new_operations';
+type FindingKind = 'deletions' | 'changes' | 'new_actors' | 'new_operations';
 
 /** The findings of a day or of an access review, counted. */
-export interface CountedFindings<Kind extends string = string> {
+interface CountedFindings<Kind extends string = string> {
   /**
    * Deletions and changes: groups of entries with the same type, operation and actor, of which 1,001 stand for any larger
    * number. Other kinds: actors or operations.

@@ -7,20 +7,13 @@ import { listPrinter, oneBatch } from '../../cli/app/print.ts';
 import { isoTime, SECOND_MS, utcTime } from '../../cli/output/time.ts';
 import { DAY_MS } from '../../schema/durations.ts';
 import { knownLabels } from '../actor-names.ts';
-import { uncoveredAdvice } from '../archive/archive-errors.ts';
 import { readManifest } from '../archive/manifest.ts';
+import { uncoveredAdvice } from '../archive/missing.ts';
 import { openArchive } from '../archive/open-archive.ts';
 import { timelessOf } from '../archive/timeless.ts';
-import {
-  type Access,
-  accessFindings,
-  countAccess,
-  daysSince,
-  type Unarchived,
-  unarchivedSince,
-} from './count-access.ts';
-import { openPageFile, type PAGE_PARAMETERS, pageWords } from './page-file.ts';
-import { checkSignOff, type SignOffInput, signOff } from './sign-off.ts';
+import { type Access, accessFindings, countAccess, daysSince, type Unarchived, unarchivedSince } from './access.ts';
+import { openPageFile, type PAGE_PARAMETERS, pageWords } from './page.ts';
+import { checkSignOff, signOff, type SignOffInput } from './sign-off.ts';
 import { accessView } from './views.ts';
 
 const DEFAULT_SINCE = '180d';

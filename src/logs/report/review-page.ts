@@ -2,7 +2,6 @@ import { type PageColumn, tableSection } from '../../cli/output/page-table.ts';
 import { escapeHtml, pageSection } from '../../cli/output/page.ts';
 import { countText, formatNumber, utcTime } from '../../cli/output/time.ts';
 import { type ActorLabels, wholeActorText } from '../actor.ts';
-import { archivePage } from '../archive/archive-page.ts';
 import { signerText } from '../archive/archive-text.ts';
 import { type DeletedEntity, timelessWarnings } from './deleted.ts';
 import {
@@ -17,6 +16,7 @@ import {
   REVIEW_PARTS,
   skippedText,
 } from './findings.ts';
+import { archivePage } from './page.ts';
 import type { DayFindings, ReviewRow } from './review.ts';
 
 /** The review of a day in an archive. */

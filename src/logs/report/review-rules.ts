@@ -2,11 +2,10 @@ import { isDeepStrictEqual } from 'node:util';
 import { countText, isoTime } from '../../cli/output/time.ts';
 import { DAY_MS } from '../../schema/durations.ts';
 import type { Coverage } from '../archive/records/coverage.ts';
-import type { ArchiveRecord, ReviewRecord } from '../archive/records/record.ts';
-import type { ReviewContent } from '../archive/records/review-content.ts';
+import type { ArchiveRecord, ReviewContent, ReviewRecord } from '../archive/records/record.ts';
 
 /** What the records before a review say. */
-export interface BeforeReview {
+interface BeforeReview {
   /** The previous record. */
   readonly before: Pick<ArchiveRecord, 'position'>;
   readonly coverage: Coverage;

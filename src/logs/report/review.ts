@@ -109,7 +109,7 @@ export class SeenValues {
 }
 
 /** A range of the day that is not covered, and why. */
-export interface MissingRange {
+interface MissingRange {
   readonly from: string;
   readonly to: string;
   readonly reason: Missing['reason'];

@@ -20,7 +20,7 @@ import { countFindings, type Findings } from './findings.ts';
 import { ChangeCounts, PAST_DAYS, pastOf, SeenValues } from './review.ts';
 
 /** The actors of an archive in the 30 days before a shift, with which those of the shift are compared. */
-export interface PastActors {
+interface PastActors {
   readonly seen: SeenValues;
   /** How many of the days are archived, and whether these are enough. */
   readonly days: number;
@@ -44,13 +44,13 @@ async function readPastActors(context: Context, dir: string, since: number): Pro
 }
 
 /** What a shift shows beside its counts. No actor is called new without an archive. */
-export interface ShiftFindings extends Findings {
+interface ShiftFindings extends Findings {
   /** The first thousand deletions. */
   readonly deleted: readonly DeletedEntity[];
 }
 
 /** The reads of the logs by the application of this key, and all other entries. */
-export interface OwnShare {
+interface OwnShare {
   /** One of the reads, which says who the actor is. */
   readonly sample: Log;
   readonly count: number;

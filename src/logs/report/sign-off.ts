@@ -9,7 +9,7 @@ import { countText, utcTime } from '../../cli/output/time.ts';
 import { signerText } from '../archive/archive-text.ts';
 import type { Manifest, SignedReview } from '../archive/manifest.ts';
 import { openArchive } from '../archive/open-archive.ts';
-import type { ReviewContent } from '../archive/records/review-content.ts';
+import type { ReviewContent } from '../archive/records/record.ts';
 import { workAlone } from '../work-alone.ts';
 import { findingsText } from './findings.ts';
 import type { Signed } from './sign-review.ts';
@@ -56,10 +56,7 @@ export function checkSignOff({ system }: Context, { signOff, note, by }: SignOff
 }
 
 /** What is signed: days, their findings, and the hash of the page, if one was written. */
-export type Reviewed = Pick<
-  ReviewContent,
-  'of' | 'from' | 'to' | 'findings' | 'findings_entries' | 'sha256' | 'page_sha256'
->;
+type Reviewed = Pick<ReviewContent, 'of' | 'from' | 'to' | 'findings' | 'findings_entries' | 'sha256' | 'page_sha256'>;
 
 /** Records a review in the archive that was reviewed, and says so. @throws SvcError as `signReview` and `workAlone` */
 export async function signOff(

@@ -6,8 +6,7 @@ import { isoTime } from '../../cli/output/time.ts';
 import { readText, type Store } from '../../client/store/store.ts';
 import { ChainEnd } from '../archive/chain-end.ts';
 import { type Manifest, readManifest, type SignedReview } from '../archive/manifest.ts';
-import { damaged, dayIn, type Link, recordPath } from '../archive/records/record.ts';
-import type { ReviewContent } from '../archive/records/review-content.ts';
+import { damaged, dayIn, type Link, recordPath, type ReviewContent } from '../archive/records/record.ts';
 import { missingOf, untilDay } from './review-rules.ts';
 
 /** A recorded review. */

@@ -1,31 +1,13 @@
-import { isoTime, startOfDay } from '../../cli/output/time.ts';
+import { SvcError } from '../../base/errors.ts';
+import type { Context } from '../../cli/app/command.ts';
+import type { Moment } from '../../cli/app/moment.ts';
+import { listPrinter, oneBatch } from '../../cli/app/print.ts';
+import { countText, formatDuration, isoTime, startOfDay } from '../../cli/output/time.ts';
 import { DAY_MS } from '../../schema/durations.ts';
-import type { Manifest, SignedReview } from '../archive/manifest.ts';
+import { type Manifest, readManifest, type SignedReview } from '../archive/manifest.ts';
+import { openArchive } from '../archive/open-archive.ts';
 import { dayIn, dayOf, partNumber } from '../archive/records/record.ts';
-import type { Counts } from './findings.ts';
-
-/** Whether a day was reviewed: `uncovered` if the archive has nothing of it, so that nobody can review it. */
-export type DayState = 'reviewed' | 'open' | 'uncovered';
-
-/** What is recorded of the review of a day. All rows have the same members, null if they do not apply. */
-export interface DayStatus {
-  readonly day: string;
-  readonly state: DayState;
-  readonly entries: number;
-  /** The number of entries that were archived after the newest review. With any, the day is open again. */
-  readonly late: number;
-  /** Why the archive does not cover all of the day: the reasons, each once. */
-  readonly missing: readonly string[];
-  readonly reviews: number;
-  readonly signed_at: string | null;
-  readonly by: string | null;
-  readonly account: string | null;
-  readonly note: string | null;
-  /** What the newest review found, as it was recorded: groups and entries. */
-  readonly findings: Counts | null;
-  readonly findings_entries: Counts | null;
-  readonly record: number | null;
-}
+import { type DayState, type DayStatus, statusView } from './views.ts';
 
 /** Returns the status of each day that is over, the oldest first. Times are epoch milliseconds. */
 export function statusOf(
@@ -78,6 +60,62 @@ function signatureOf(review: SignedReview | undefined) {
 }
 
 /** Returns the days that ended longer ago than `within` (milliseconds) and are not reviewed. */
-export function overdue(days: readonly DayStatus[], now: number, within: number): DayStatus[] {
+function overdue(days: readonly DayStatus[], now: number, within: number): DayStatus[] {
   return days.filter(({ day, state }) => state !== 'reviewed' && now - (Date.parse(day) + DAY_MS) > within);
+}
+
+/** The error for days that are open for longer than `within` milliseconds; `first` is the oldest. */
+function daysOpen(archive: string, first: DayStatus, open: readonly DayStatus[], within: number): SvcError {
+  const are = `${countText(open.length, 'day')} of ${archive} ${open.length === 1 ? 'is' : 'are'}`;
+  return new SvcError('threshold', `${are} open for longer than ${formatDuration(within)}, the first: ${first.day}`, {
+    hint: 'Review the days, and sign them off.',
+    next: ['logs', 'review', archive, '--day', first.day],
+    facts: { open: open.map((one) => one.day) },
+  });
+}
+
+/** The error for a day that should be in the archive and is not. */
+function archiveStopped(archive: string, { day }: DayStatus): SvcError {
+  return new SvcError('entries_missing', `${archive} has nothing of ${day} yet, so nobody can review it`, {
+    hint: 'Find out why the archive was not updated, then update it.',
+    next: ['logs', 'archive', archive],
+    facts: { day },
+  });
+}
+
+const STATUS_DAYS = 90;
+
+interface StatusOptions {
+  readonly dir: string;
+  readonly since: Moment | undefined;
+  readonly within: number | undefined;
+}
+
+/** Lists the days with their reviews. @throws SvcError `threshold`, `entries_missing` with `--within` */
+export async function reviewStatus(context: Context, { dir, since, within }: StatusOptions): Promise<void> {
+  const print = await listPrinter(context, statusView);
+  const now = context.clock.now();
+  const store = await openArchive(context, dir);
+  const first = since?.(now) ?? now - STATUS_DAYS * DAY_MS;
+  // The first day is judged as a whole, so its earlier segments count too.
+  const manifest = await readManifest(store, { since: startOfDay(first), until: now });
+  const days = statusOf(manifest, { since: since ? first : Math.max(beginOf(manifest), first), now });
+  await print(oneBatch(days));
+  const of = (state: DayState): number => days.filter((one) => one.state === state).length;
+  context.notices.note(`${of('reviewed')} reviewed, ${of('open')} open, ${of('uncovered')} not in the archive`);
+  if (within !== undefined) judge(store.name, overdue(days, now, within), within);
+}
+
+/** Returns the beginning of an archive, also of one that has archived nothing yet. */
+function beginOf({ coverage, last }: Pick<Manifest, 'coverage' | 'last'>): number {
+  // Before the first commit, the archive still ends where it began.
+  return (coverage.covered()[0] ?? coverage.whole())?.from ?? Date.parse(last.record.position.read_to);
+}
+
+function judge(archive: string, late: readonly DayStatus[], within: number): void {
+  const open = late.filter(({ state }) => state === 'open');
+  const [first] = open;
+  if (first !== undefined) throw daysOpen(archive, first, open, within);
+  const stopped = late.find(({ missing }) => missing.includes('not archived yet'));
+  if (stopped !== undefined) throw archiveStopped(archive, stopped);
 }

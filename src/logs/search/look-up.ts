@@ -1,14 +1,25 @@
+import path from 'node:path';
+import { makeDirectory } from '../../base/files/directory.ts';
+import { sha256Of, writeFileAtomicSync } from '../../base/files/draft.ts';
+import { readOwnFileSync } from '../../base/files/own-file.ts';
 import { sideBySide } from '../../base/side-by-side.ts';
+import { directoryOf, type PathsHost } from '../../cli/config/paths.ts';
 import type { Store } from '../../client/store/store.ts';
-import { type IdKey, keyOf } from '../archive/index/filter.ts';
-import { type IndexedColumns, SegmentIndex } from '../archive/index/segment-index.ts';
-import { readIndex } from '../archive/index/store-index.ts';
-import { READERS, type ReadSegmentOptions } from '../archive/read-segment.ts';
-import { isRawSegment, type Segment } from '../archive/records/record.ts';
-import { type IndexCache, makeIndex } from './index-cache.ts';
+import { type IdKey, keyAt, keyOf } from '../archive/index/filter.ts';
+import {
+  AROUND_COLUMNS,
+  IndexBuilder,
+  type IndexedColumns,
+  MAX_INDEX_BYTES,
+  readIndex,
+  SegmentIndex,
+} from '../archive/index/segment-index.ts';
+import { LineScanner } from '../archive/line-scanner.ts';
+import { inflateColumn, READERS, readLine, type ReadSegmentOptions } from '../archive/read-segment.ts';
+import { isRawSegment, type Segment, unlessDamaged } from '../archive/records/record.ts';
 
 /** The ids to find: a match has one id of each list, as its entity or its actor. */
-export type IdQuery = readonly (readonly string[])[];
+type IdQuery = readonly (readonly string[])[];
 
 /** The columns by the SHA-256 of their segments. Segments that are not in the map must be read whole. */
 export type Lookup = ReadonlyMap<string, IndexedColumns>;
@@ -77,4 +88,118 @@ export class IndexLookup {
 
 function opened(bytes: Uint8Array | undefined, segment: Segment): SegmentIndex | undefined {
   return bytes && SegmentIndex.of(bytes, segment);
+}
+
+/** The indexes in the cache of this machine, by the hashes of their segments: a search never writes into an archive. */
+export class IndexCache {
+  #directory: string | undefined;
+
+  constructor(system: PathsHost) {
+    const cache = directoryOf(system, 'cache');
+    this.#directory = cache && path.join(cache, 'index');
+  }
+
+  /** Whether an index can be kept here, as far as is known. */
+  get isUsable(): boolean {
+    return this.#directory !== undefined;
+  }
+
+  read(segment: string): Uint8Array | undefined {
+    if (this.#directory === undefined) return undefined;
+    try {
+      return readOwnFileSync(this.#fileOf(this.#directory, segment), MAX_INDEX_BYTES);
+    } catch {
+      return undefined;
+    }
+  }
+
+  write(segment: string, index: Uint8Array): void {
+    if (this.#directory === undefined) return;
+    const file = this.#fileOf(this.#directory, segment);
+    try {
+      makeDirectory(path.dirname(file));
+      writeFileAtomicSync(file, index);
+    } catch {
+      this.#directory = undefined;
+    }
+  }
+
+  #fileOf(directory: string, segment: string): string {
+    return path.join(directory, segment.slice(0, 2), `${segment}.idx`);
+  }
+}
+
+/** The largest segment that is read into memory. svc commits after 64 MB of text, which is much smaller when compressed. */
+const MOST_BYTES = 64 * 1024 * 1024;
+
+/** The end of a column: an empty block of deflate, after which nothing before it is needed. */
+const COLUMN_END = Buffer.from([0, 0, 0xff, 0xff]);
+const LINE_END = 0x0a;
+
+/** Makes the index of a segment from its file; undefined if the file was changed or has no columns. */
+export async function makeIndex(
+  store: Store,
+  segment: Segment,
+  options: ReadSegmentOptions,
+): Promise<Buffer | undefined> {
+  const bytes =
+    segment.bytes > MOST_BYTES ? undefined : await unlessDamaged(readWhole(store, segment, options), 'local');
+  if (bytes === undefined || sha256Of(bytes) !== segment.sha256) return undefined;
+  const index = new IndexBuilder();
+  const addLines = lineReader(segment.path, index);
+  const end = bytes.length - AROUND_COLUMNS.after;
+  for (let from: number = AROUND_COLUMNS.before; from < end;) {
+    const column = await firstColumn(bytes.subarray(from, end));
+    if (column === undefined) return undefined;
+    addLines(column.lines);
+    index.endColumn(column.bytes);
+    from += column.bytes.length;
+  }
+  return index.finish(segment.sha256);
+}
+
+async function readWhole(
+  store: Store,
+  { path, bytes }: Segment,
+  { onBytes, signal }: ReadSegmentOptions,
+): Promise<Buffer> {
+  const pieces: Uint8Array[] = [];
+  let left = bytes;
+  for await (const piece of store.stream(path)) {
+    signal?.throwIfAborted();
+    onBytes?.(piece.byteLength);
+    left -= piece.byteLength;
+    if (left < 0) break;
+    pieces.push(piece);
+  }
+  return Buffer.concat(pieces);
+}
+
+/** Finds the first column. The bytes that end one can also be within one, which then does not end with a line. */
+async function firstColumn(bytes: Buffer): Promise<{ readonly bytes: Buffer; readonly lines: Buffer } | undefined> {
+  for (let at = bytes.indexOf(COLUMN_END); at !== -1; at = bytes.indexOf(COLUMN_END, at + 1)) {
+    const column = bytes.subarray(0, at + COLUMN_END.length);
+    const lines = await inflateColumn(column);
+    if (lines.at(-1) === LINE_END) return { bytes: column, lines };
+  }
+  return undefined;
+}
+
+/** Returns a function that adds each of some lines to an index. */
+function lineReader(path: string, index: IndexBuilder): (lines: Buffer) => void {
+  const scanner = new LineScanner();
+  const entity = scanner.member('entity_id');
+  const actor = scanner.member('actor_id');
+  return (lines) => {
+    for (let at = 0; at < lines.length; at += 1) {
+      let end = scanner.scan(lines, at);
+      if (end !== -1) index.addKeys(keyAt(lines, entity), keyAt(lines, actor));
+      else {
+        end = lines.indexOf(LINE_END, at);
+        const log = readLine(path, lines.toString('utf8', at, end));
+        index.add(log.entity_id, log.actor_id);
+      }
+      at = end;
+    }
+  };
 }

@@ -1,13 +1,15 @@
 import type { Context } from '../../cli/app/command.ts';
 import type { Input } from '../../cli/app/parameter.ts';
 import { countText, formatNumber } from '../../cli/output/time.ts';
+import type { Client } from '../../client/api/client.ts';
 import type { Store } from '../../client/store/store.ts';
 import type { Log } from '../../schema/log.ts';
 import type { ActorNames } from '../actor-names.ts';
 import type { Manifest } from '../archive/manifest.ts';
-import { withByteProgress } from '../archive/open-archive.ts';
+import { reportGaps, type UncoveredTime } from '../archive/missing.ts';
+import { openArchive, withByteProgress } from '../archive/open-archive.ts';
 import type { Segment } from '../archive/records/record.ts';
-import { reportGaps, type UncoveredTime } from '../archive/report-gaps.ts';
+import type { TailPosition } from '../entry.ts';
 import {
   entityFilter,
   type EntryFilter,
@@ -18,14 +20,18 @@ import {
   reportFilters,
   valuesAmong,
 } from '../filter.ts';
-import type { ENTITY_PARAMETERS, IntervalInput, intervalOf, UNMARKED_ENTRY_PARAMETERS } from '../options.ts';
+import {
+  type ENTITY_PARAMETERS,
+  type EntityInput,
+  type IntervalInput,
+  intervalOf,
+  type UNMARKED_ENTRY_PARAMETERS,
+} from '../options.ts';
 import { gapText } from '../sentences.ts';
 import type { Lookup } from './look-up.ts';
-import type { LiveSearch } from './open-search.ts';
 import type { EntrySource } from './search-segments.ts';
 
-export interface SearchInput
-  extends IntervalInput, Input<typeof ENTITY_PARAMETERS>, Input<typeof UNMARKED_ENTRY_PARAMETERS> {
+interface SearchInput extends IntervalInput, Input<typeof ENTITY_PARAMETERS>, Input<typeof UNMARKED_ENTRY_PARAMETERS> {
   /** The location of the archive. */
   readonly dir: string;
   readonly limit: number | undefined;
@@ -42,7 +48,7 @@ export interface SearchInput
 
 type Bounds = ReturnType<typeof intervalOf>;
 
-export interface SearchView {
+interface SearchView {
   /** The actors that are shown. */
   readonly actors?: ActorNames | undefined;
   /** A further condition on each entry. */
@@ -60,8 +66,7 @@ export async function searchArchive(
   { actors, isWanted = () => true }: SearchView = {},
 ): Promise<void> {
   const input = await filterOf(context, typed);
-  const [{ openSearch }, { searchSegments }, { partToRead }] = await Promise.all([
-    import('./open-search.ts'),
+  const [{ searchSegments }, { partToRead }] = await Promise.all([
     import('./search-segments.ts'),
     import('./look-up.ts'),
   ]);
@@ -117,7 +122,7 @@ async function lookUp(
 ): Promise<Lookup | undefined> {
   const query = idsAmong(input);
   if (input.full || query.length === 0) return undefined;
-  const [{ IndexLookup }, { IndexCache }] = await Promise.all([import('./look-up.ts'), import('./index-cache.ts')]);
+  const [{ IndexLookup }, { IndexCache }] = await Promise.all([import('./look-up.ts'), import('./look-up.ts')]);
   const lookup = new IndexLookup(store, new IndexCache(context.system), query);
   const lacking = await lookup.look(segments);
   const reading = { dir: input.dir, label: 'index', store, segments: lacking };
@@ -151,7 +156,7 @@ async function reportFound(
   if (limit !== undefined && shown >= limit) context.notices.note('there may be more: use a larger --limit');
   await reportFilters(context, input);
   if (input.strict && uncovered.length > 0)
-    throw (await import('../archive/archive-errors.ts')).notCovered(input.dir, uncovered);
+    throw (await import('../archive/missing.ts')).notCovered(input.dir, uncovered);
 }
 
 /** Returns the entries of the one entity that was named, whose actors get their names. */
@@ -199,4 +204,65 @@ async function liveOf(
       uncovered.push({ warning, canBeAdded: false });
     },
   });
+}
+
+/** The service that has the entries after the end of an archive, and the position of that end. */
+interface LiveSearch {
+  readonly client: Client;
+  readonly position: TailPosition;
+}
+
+/** An archive that is searched, and the time range in epoch milliseconds. */
+interface Searched {
+  readonly store: Store;
+  readonly manifest: Manifest;
+  readonly bounds: Bounds;
+  /** Undefined if only the archive is searched. */
+  readonly live: LiveSearch | undefined;
+}
+
+/**
+ * Opens an archive, and with `live` the service of its tenant. Relative times count from the service's time as soon as a
+ * response shows it, because with a wrong clock of this machine nothing would be found.
+ * @throws SvcError as `readManifest`, `config` for another service or tenant, `usage` for a time after the service's
+ */
+async function openSearch(
+  context: Context,
+  input: IntervalInput & EntityInput & { readonly dir: string; readonly live: boolean },
+): Promise<Searched> {
+  const { readManifest, readManifestAndPosition } = await import('../archive/manifest.ts');
+  const bounds = intervalOf(input, context.clock.now());
+  const store = await openArchive(context, input.dir);
+  if (!input.live) return { store, manifest: await readManifest(store, bounds), bounds, live: undefined };
+  const found = await readManifestAndPosition(store, bounds);
+  const { client, others } = await openService(context, input, { store, first: found.first });
+  const { position, ...manifest } = others ? await readManifestAndPosition(store, others) : found;
+  return { store, manifest, bounds: others ?? bounds, live: { client, position } };
+}
+
+/**
+ * Opens the service of an archive. Its requests find the tenant of the key, and confirm a time that differs from this
+ * machine's. `others` are the times that are then meant.
+ */
+async function openService(
+  context: Context,
+  input: IntervalInput & EntityInput,
+  { store, first }: Pick<Searched, 'store'> & Pick<Manifest, 'first'>,
+): Promise<{ readonly client: Client; readonly others: Bounds | undefined }> {
+  const [{ checkSubject }, { learnTenant }, { serviceOf }, { ServiceInterval }, { beginNow }] = await Promise.all([
+    import('../archive/manifest.ts'),
+    import('../archive/archive.ts'),
+    import('../../cli/app/service.ts'),
+    import('../service-interval.ts'),
+    import('../tail/follow-logs.ts'),
+  ]);
+  checkSubject(store, { first }, { service: serviceOf(context) });
+  const client = await context.client();
+  const times = new ServiceInterval(client, input);
+  checkSubject(store, { first }, { tenantId: await learnTenant(client) });
+  if (!times.settle()) return { client, others: undefined };
+  await beginNow(client, entityFilter(input), (now) => now);
+  times.settle();
+  times.requireBegun();
+  return { client, others: times.value };
 }

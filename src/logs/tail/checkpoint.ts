@@ -2,7 +2,10 @@ import * as z from 'zod/mini';
 import { refuseNewer, SvcError, systemCodeOf } from '../../base/errors.ts';
 import { writeFileAtomicSync } from '../../base/files/draft.ts';
 import { readRegularFileSync } from '../../base/files/read.ts';
-import { parsedJson } from '../../schema/json-value.ts';
+import type { Context } from '../../cli/app/command.ts';
+import { tenantInUse } from '../../cli/app/tenant-mark.ts';
+import type { Client } from '../../client/api/client.ts';
+import { objectOrUndefined, parsedJson } from '../../schema/json-value.ts';
 import type { TailPosition } from '../entry.ts';
 import { fromStored, positionSchema, toStored } from '../position.ts';
 
@@ -17,7 +20,7 @@ export interface Subject {
 }
 
 /** What a checkpoint contains. */
-export interface Checkpoint {
+interface Checkpoint {
   readonly position: TailPosition;
   /** The id of the tenant; undefined if it was not known. */
   readonly tenantId: string | undefined;
@@ -29,7 +32,7 @@ export function writeCheckpoint(file: string, subject: Subject, position: TailPo
 }
 
 /** Reads a checkpoint; undefined if the file does not exist. @throws SvcError `local`, `config` */
-export function readCheckpoint(file: string, subject: Subject): Checkpoint | undefined {
+function readCheckpoint(file: string, subject: Subject): Checkpoint | undefined {
   let text: string;
   try {
     text = readRegularFileSync(file);
@@ -75,7 +78,7 @@ export function parseCheckpoint(file: string, text: string, subject: Subject): C
  * entries that nobody has read.
  * @throws SvcError `config`
  */
-export function requireSameTenant(file: string, kept: Checkpoint, tenantId: string | undefined): void {
+function requireSameTenant(file: string, kept: Checkpoint, tenantId: string | undefined): void {
   if (kept.tenantId === undefined || tenantId === undefined || kept.tenantId === tenantId) return;
   throw new SvcError(
     'config',
@@ -91,4 +94,36 @@ const checkpointSchema = z.extend(positionSchema, { version: z.literal(1), tenan
 
 function subjectMembers({ service, entityType, entityId }: Subject) {
   return { service, entity_type: entityType ?? null, entity_id: entityId ?? null };
+}
+
+/** The client of a tail, where it goes on if its checkpoint says so, and what is written into checkpoints. */
+interface Opened {
+  readonly client: Client;
+  readonly kept: TailPosition | undefined;
+  readonly subject: Subject;
+}
+
+/**
+ * Opens the client of a tail and reads its checkpoint, if it has one.
+ * @throws SvcError `config` for a checkpoint of another log or tenant, `local`
+ */
+export async function openCheckpoint(context: Context, log: Subject, file: string | undefined): Promise<Opened> {
+  const found = file === undefined ? undefined : readCheckpoint(file, log);
+  const client = await context.client();
+  if (file === undefined) return { client, kept: undefined, subject: log };
+  const tenantId = await tenantOfLog(context, client);
+  if (found) requireSameTenant(file, found, tenantId);
+  return { client, kept: found?.position, subject: { ...log, tenantId: tenantId ?? found?.tenantId } };
+}
+
+/** Returns the id of the tenant whose log the key reads; undefined if neither the profile nor one request shows it. */
+async function tenantOfLog(context: Context, client: Client): Promise<string | undefined> {
+  const known = tenantInUse(context);
+  if (known !== undefined) return known.id;
+  // Neither an outage nor a key that may not read the tenant ends a tail, or delays it by more than two seconds.
+  const request = { method: 'GET', path: '/tenants/self', key: 'management' } as const;
+  const read = await client.bestEffort(({ any }) => any.send(request));
+  if (read instanceof SvcError) return undefined;
+  const { id } = objectOrUndefined(read.body?.json) ?? {};
+  return typeof id === 'string' ? id : undefined;
 }

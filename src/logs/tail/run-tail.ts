@@ -67,7 +67,7 @@ async function follow(
   print: ListPrinter<Log>,
 ): Promise<number> {
   const [{ openCheckpoint }, { writeCheckpoint }, { beginNow }] = await Promise.all([
-    import('./open-checkpoint.ts'),
+    import('./checkpoint.ts'),
     import('./checkpoint.ts'),
     import('./follow-logs.ts'),
   ]);

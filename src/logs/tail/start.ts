@@ -20,7 +20,7 @@ import {
   type RETENTION_PARAMETERS,
   retentionWords,
 } from '../options.ts';
-import { destinationText } from '../otlp/destination.ts';
+import { destinationText } from '../otlp/settings.ts';
 import type { OwnReads } from '../own-reads.ts';
 import type { TailOptions } from './follow.ts';
 import type { LastEntries } from './last-entries.ts';

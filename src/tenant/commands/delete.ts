@@ -5,7 +5,6 @@ import { describeTenant, factsOf } from '../../cli/app/tenant-mark.ts';
 import { textToSend } from '../../cli/app/value-parsers.ts';
 import { cleanText } from '../../cli/output/text.ts';
 import type { Tenant } from '../../schema/tenant.ts';
-import { cannotConfirm, confirmsAnother, nameDiffers, notATestTenant } from '../tenant-errors.ts';
 
 const parameters = {
   confirm: value('--confirm <tenant id>', 'the id of the tenant, instead of typing its name', textToSend),
@@ -35,7 +34,7 @@ const deleteTenant = defineCommand({
       const yes = context.globals.yes ? '; --yes is not enough for this' : '';
       const hint = `${INSTEAD} To see which tenant it is:`;
       const next = ['tenant', 'delete', ...(input.production ? ['--production'] : []), '--dry-run'];
-      throw cannotConfirm('deleting a tenant', `cannot prompt${yes}`, { hint, next });
+      throw new SvcError('input_needed', `deleting a tenant must be confirmed: cannot prompt${yes}`, { hint, next });
     }
     const client = await context.client();
     const tenant = await client.tenant.read();
@@ -52,9 +51,15 @@ const deleteTenant = defineCommand({
 export { deleteTenant as delete };
 
 function checkIntent(tenant: Tenant, { confirm, production }: Input<typeof parameters>): void {
-  if (confirm !== undefined && confirm !== tenant.id) throw confirmsAnother();
+  if (confirm !== undefined && confirm !== tenant.id)
+    throw new SvcError('usage', 'the id given with --confirm is not that of this tenant; nothing was deleted', {
+      hint: 'Check the profile: the key decides which tenant it is.',
+    });
   // A tenant of unknown type may be a production tenant.
-  if (!production && tenant.type !== 'test') throw notATestTenant(describeTenant(factsOf(tenant)));
+  if (!production && tenant.type !== 'test')
+    throw new SvcError('usage', `this is a ${describeTenant(factsOf(tenant))}; nothing was deleted`, {
+      hint: 'To delete it anyway, add --production.',
+    });
 }
 
 async function askForName({ prompts }: Context, { name: sent }: Tenant): Promise<void> {
@@ -63,7 +68,10 @@ async function askForName({ prompts }: Context, { name: sent }: Tenant): Promise
     throw new SvcError('input_needed', 'the tenant has no name that can be typed', { hint: INSTEAD });
   const question = `All its data will be lost. To delete it, type its name (${name}):`;
   const typed = await prompts().promptText(question, INSTEAD);
-  if (!isSame(typed, name) && !isSame(typed, cleanText(name))) throw nameDiffers();
+  if (isSame(typed, name) || isSame(typed, cleanText(name))) return;
+  throw new SvcError('usage', 'name does not match; nothing was deleted', {
+    hint: 'Run the command again and type the name as shown.',
+  });
 }
 
 function isSame(typed: string, name: string): boolean {

@@ -1,3 +1,5 @@
+import { SvcError } from '../../base/errors.ts';
+import { sentences } from '../../base/security/typed-word.ts';
 import { type Context, defineCommand } from '../../cli/app/command.ts';
 import { readDataFile } from '../../cli/app/files/data-file.ts';
 import { DOCUMENTS, argument, reading } from '../../cli/app/parameter.ts';
@@ -7,7 +9,6 @@ import { text } from '../../cli/app/value-parsers.ts';
 import { simpleColumns, type View } from '../../cli/output/view.ts';
 import type { Tenant } from '../../schema/tenant.ts';
 import type { FieldDifference } from '../change.ts';
-import { tenantDiffers } from '../tenant-errors.ts';
 import { fieldsText } from '../view.ts';
 
 /** A field with the tenant's value, absent if only the file has it, and the file's value. */
@@ -43,7 +44,14 @@ export const diff = defineCommand({
     if (found.length === 0) return context.notices.success(`the tenant is as ${data.name} says`);
     if (forPeople) await context.out.write(differenceText(tenant, found, context));
     const fields = found.map(({ path }) => path);
-    throw tenantDiffers(data.name, fields, file === '-' ? '<file>' : file, unknownSettingIn(change, tenant));
+    const unknown = unknownSettingIn(change, tenant);
+    const accept = 'To accept the tenant as it is, export it again. To change it back, update it from the file.';
+    const update = ['tenant', 'update', '--file', file === '-' ? '<file>' : file];
+    throw new SvcError('threshold', `the tenant is not as ${data.name} says: ${fields.join(', ')}`, {
+      hint: sentences(unknown, accept),
+      next: unknown === undefined ? update : [...update, '--allow-unknown', '--dry-run'],
+      facts: { fields },
+    });
   },
   request: async () => (await import('../../client/api/resources.ts')).readTenantRequest(),
 });

@@ -22,7 +22,6 @@ import { nameValue, text } from '../../cli/app/value-parsers.ts';
 import type { Client } from '../../client/api/client.ts';
 import type { Tenant, TenantBody } from '../../schema/tenant.ts';
 import type { TenantChange } from '../change.ts';
-import { cannotConfirm, changedMeanwhile, updateIgnored } from '../tenant-errors.ts';
 import { showDifference, tenantView } from '../view.ts';
 
 const parameters = {
@@ -118,12 +117,21 @@ async function confirmUpdate({ globals, notices, prompts }: Context, tenant: Ten
 /** Rereads the tenant just before it is replaced, also after a pause, so that a concurrent change is not lost. */
 async function refuseRace(client: Client, before: Tenant): Promise<void> {
   const { differences } = await import('../change.ts');
-  const changed = differences(before, await client.tenant.read()).map(({ path }) => path);
-  if (changed.length > 0) throw changedMeanwhile(changed);
+  const fields = differences(before, await client.tenant.read()).map(({ path }) => path);
+  if (fields.length === 0) return;
+  throw new SvcError('conflict', `the tenant changed meanwhile: ${fields.join(', ')}; nothing was written`, {
+    hint: 'Run the command again: it shows the difference from the present tenant.',
+    facts: { fields },
+  });
 }
 
 function reportResult({ notices }: Context, { name }: TenantBody, ignored: readonly string[]): void {
-  if (ignored.length > 0) throw updateIgnored(ignored);
+  if (ignored.length > 0)
+    throw new SvcError(
+      'checksum_mismatch',
+      `the service accepted the update, but these fields differ in its response: ${ignored.join(', ')}`,
+      { next: ['tenant', 'show'], facts: { fields: ignored } },
+    );
   notices.success(`updated the tenant ${name}`);
 }
 
@@ -154,8 +162,10 @@ function checkCanConfirm({ globals, prompts }: Context, input: ChangeInput): voi
   const { file, dryRun } = input;
   if (globals.yes || dryRun || (file !== '-' && prompts().canAsk)) return;
   const why = file === '-' ? 'standard input contains the change' : 'cannot prompt';
-  const hint = 'Pass --yes, or see the difference only:';
-  throw cannotConfirm('an update', why, { hint, next: [...typedChange(input), '--dry-run'] });
+  throw new SvcError('input_needed', `an update must be confirmed: ${why}`, {
+    hint: 'Pass --yes, or see the difference only:',
+    next: [...typedChange(input), '--dry-run'],
+  });
 }
 
 /** Returns the update as typed, with a placeholder for a text that may be a secret. */

@@ -1,3 +1,4 @@
+import { SvcError } from '../../base/errors.ts';
 import { exactMembers, JsonToken } from '../../base/json/exact.ts';
 import { compareShare } from '../../base/share.ts';
 import { type Context, PROFILES_PARAMETER } from '../../cli/app/command.ts';
@@ -11,7 +12,6 @@ import { wrapWords } from '../../cli/output/text.ts';
 import { formatNumber, formatPercent } from '../../cli/output/time.ts';
 import { fieldPaths, isObject, type Tone, type View } from '../../cli/output/view.ts';
 import type { UsageReport } from '../../schema/tenant.ts';
-import { usageReached, usageUnknown } from '../tenant-errors.ts';
 
 export const usageView: View<UsageReport> = {
   name: 'usage report',
@@ -87,11 +87,18 @@ async function reportPrinter(context: Context, warnAt: number): Promise<(report:
 
 function checkThreshold({ active, included, share, sent }: MonthlyActive, warnAt: number): void {
   if (active === undefined || included === undefined || share === undefined) {
-    throw usageUnknown(active === undefined ? 'monthly_active_tokens' : 'included_monthly_active_tokens');
+    const missing = active === undefined ? 'monthly_active_tokens' : 'included_monthly_active_tokens';
+    throw new SvcError('bad_response', `--warn-at cannot be checked: the usage report has no ${missing}`, {
+      hint: 'The report lacks it; -o json shows the whole report.',
+    });
   }
   if (active === 0 || compareShare(active, included, warnAt / 100) < 0) return;
-  const facts = { monthly_active_tokens: active, included_monthly_active_tokens: included, warn_at_percent: warnAt };
-  throw usageReached(sent, describeShare(share), facts);
+  const used = `${sent.active} of ${sent.included} included monthly active tokens are used (${describeShare(share)})`;
+  throw new SvcError('threshold', `${used}: ${warnAt}% is reached`, {
+    hint: 'Plan for more included tokens, or check which types use them.',
+    next: ['tenant', 'usage'],
+    facts: { monthly_active_tokens: active, included_monthly_active_tokens: included, warn_at_percent: warnAt },
+  });
 }
 
 function describeShare(share: number): string {

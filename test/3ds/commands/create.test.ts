@@ -19,7 +19,7 @@ it('svc 3ds create --card takes a test card by its scenario, the start of it or 
 
 it('svc 3ds create --card refuses an unknown card, a second token, a card number and another service', async () => {
   expect((await create('--card', 'Nobody')).stderr).toContain('no test card has this scenario or number');
-  expect((await create('--card', 'Rejected', '--token', '5f0c')).stderr).toContain('exactly one of them');
+  expect((await create('--card', 'Rejected', '--token', '5f0c')).stderr).toContain('exactly one of --card');
   const { code, stderr } = await create('--card', PUBLISHED_TEST_CARDS[0]);
   expect(code).toBe(13);
   expect(stderr).not.toContain(PUBLISHED_TEST_CARDS[0].slice(0, 6));

@@ -113,31 +113,6 @@ describe('svc 3ds test', () => {
     expect([run.code, run.stderr]).toEqual([0, expect.stringContaining('passed, 0 failed')]);
   });
 
-  it('svc 3ds test adds a summary with counts, sessions and names as text, also where a scenario fails', async () => {
-    const name = 'a|b `<img>` [x](https://evil.example)';
-    const scenarios = [
-      { name: 'fine', card: 'Successful Frictionless', expect: 'successful' },
-      { name, card: 'Successful Frictionless', expect: 'failed' },
-    ];
-    const run = await svc('test|-|--summary|summary.md', JSON.stringify({ scenarios }));
-    expect(run.code).toBe(10);
-    const summary = readFileSync(join(directory, 'summary.md'), 'utf8');
-    const [failed, fine] = ['failed', 'passed'].map((one) => results(run).find(({ result }) => result === one));
-    expect(summary).toContain('### 3-D Secure: 1 passed, 1 failed\n');
-    expect(summary).toContain(
-      `| failed | a&#124;b &#96;&#60;img&#62;&#96; &#91;x&#93;(https&#58;//evil.example) | failed | successful |  | ${failed?.session} |\n| passed | fine | successful | successful |  | ${fine?.session} |\n`,
-    );
-    expect(summary).toContain(`svc 3ds show ${failed?.session}\n`);
-  });
-
-  it('svc 3ds test adds a summary of what ran when the key is refused', async () => {
-    scripted.play(() => [401, {}]);
-    const run = await svc('test|--only|Rejected|--summary|refused.md', '', scripted.url);
-    expect(run.code).toBe(4);
-    const summary = readFileSync(join(directory, 'refused.md'), 'utf8');
-    expect(summary).toMatch(/^### 3-D Secure: 0 passed, 0 failed, \d+ not run\n\n- \*\*reason\*\*: /);
-  });
-
   it('svc 3ds test fails with 10 where an outcome differs, and runs the others; open challenges and refusals can be expected', async () => {
     const [card] = sandboxThreeDsCards();
     writeFileSync(join(directory, 'suites.yaml'), SUITE.replace('{intent}', card?.token_intent ?? ''));

@@ -11,6 +11,7 @@ import {
 } from '../../../src/base/json/exact.ts';
 import { keepSource, listSource, MAX_DEPTH, sourceFrom } from '../../../src/base/json/source.ts';
 import { valueText } from '../../support/json-text.ts';
+import { cases } from '../../support/cases.ts';
 
 const isUrl = (name: string): boolean => name === 'url';
 
@@ -20,7 +21,7 @@ describe('the text of JSON', () => {
       fc.property(valueText, ({ spaced, plain }) => {
         expect(sourceFrom(` ${spaced}\n`).text).toBe(plain);
       }),
-      { numRuns: 2_000 },
+      { numRuns: cases(2_000) },
     );
   });
 
@@ -35,7 +36,7 @@ describe('the text of JSON', () => {
         ][form];
         expect(listSource(body ?? '')?.items.map(({ text }) => text)).toEqual(items.map(({ plain }) => plain));
       }),
-      { numRuns: 1_000 },
+      { numRuns: cases(1_000) },
     );
   });
 
@@ -51,7 +52,7 @@ describe('the text of JSON', () => {
         const value: unknown = JSON.parse(text);
         expect(isPlain(value, sourceFrom(text))).toBe(JSON.stringify(value) === text);
       }),
-      { numRuns: 2_000 },
+      { numRuns: cases(2_000) },
     );
   });
 

@@ -2,6 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { containsCardNumber, inspectCell, maskCardNumbers } from '../../../src/base/security/card-number.ts';
 import { cardNumber, dated, disguised, PUBLISHED_TEST_CARDS, withCheckDigit } from '../../support/card-numbers.ts';
+import { cases } from '../../support/cases.ts';
 
 describe('card numbers in cells', () => {
   it.each(PUBLISHED_TEST_CARDS)(
@@ -205,7 +206,7 @@ describe('card numbers in text', () => {
         expect(masked).toBe(`before ${number.slice(0, 6)}${'•'.repeat(number.length - 10)}${number.slice(-4)}, after`);
         expect(maskCardNumbers(masked)).toBe(masked);
       }),
-      { numRuns: 2_000 },
+      { numRuns: cases(2_000) },
     );
   });
 

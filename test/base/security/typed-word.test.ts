@@ -82,7 +82,8 @@ const PLACES: readonly ((word: string) => readonly string[])[] = [
 
 describe('a key in place of a name', () => {
   it.each(PASTED)('R05: a key in place of a name is repeated by no error: %s', async (word) => {
-    for (const place of PLACES) {
+    // One key is tried in each place, and the other forms where a word can be a command, a profile or an option.
+    for (const place of word === PASTED[0] ? PLACES : [PLACES[0]!, PLACES[2]!, PLACES[11]!]) {
       const argv = place(word);
       const { code, stdout, stderr } = await svcHere(argv, { env: { SVC_BASE_URL: 'https://127.0.0.1:9' } });
       expect([argv, code > 0]).toEqual([argv, true]);

@@ -15,12 +15,10 @@ const asking = (await allCommands())
   .map(({ words }) => words);
 
 describe('without keys', () => {
-  it.each(
-    asking.flatMap((name) => [
-      { name, url: 'https://api.example' },
-      { name, url: '' },
-    ]),
-  )('svc $name points to --sandbox and to svc login, with base URL "$url"', async ({ name, url }) => {
+  it.each([
+    ...asking.map((name) => ({ name, url: 'https://api.example' })),
+    ...asking.slice(0, 3).map((name) => ({ name, url: '' })),
+  ])('svc $name points to --sandbox and to svc login, with base URL "$url"', async ({ name, url }) => {
     const env = { SVC_BASE_URL: url, SVC_MANAGEMENT_API_KEY: '', SVC_PRIVATE_API_KEY: '' };
     const run = await world.run(name, [], { env });
     expect(run.code, run.stderr).toBe(3);

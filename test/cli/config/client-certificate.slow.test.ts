@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import tls, { type TLSSocket } from 'node:tls';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../../src/base/system.ts';
-import type { Finding } from '../../../src/general/doctor/finding.ts';
+import type { Finding } from '../../../src/general/doctor/check.ts';
 import { type Certificate, makeCertificate, trust } from '../../support/certificate.ts';
 import { ConnectProxy } from '../../support/connect-proxy.ts';
 import { FaultServer, type Script } from '../../support/fault-server.ts';

@@ -3,6 +3,7 @@ import { expect, it } from 'vitest';
 import { containsCardNumber } from '../../../src/base/security/card-number.ts';
 import { holdsCardNumber, safeJson } from '../../../src/cli/output/formats.ts';
 import { valueText } from '../../support/json-text.ts';
+import { cases } from '../../support/cases.ts';
 
 const CARD = '4111111111111111';
 const DISGUISES = [
@@ -24,7 +25,7 @@ it('R60: JSON that is shown is the very text where nothing in it is dangerous', 
     fc.property(valueText, ({ plain }) => {
       expect(safeJson(plain)).toBe(plain);
     }),
-    { numRuns: 2_000 },
+    { numRuns: cases(2_000) },
   );
 });
 

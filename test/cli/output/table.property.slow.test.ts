@@ -42,13 +42,15 @@ describe('a table on a terminal', () => {
     );
   });
 
-  it('a table on a terminal shows a long list as pages do, whoever draws it', async () => {
-    const rows = Array.from({ length: 100 }, (_, at) => ({ ...ROW, message: `entry ${'x'.repeat(99)}`, count: at }));
-    const renderer = table({ width: 100 });
-    await renderer.rows(rows);
-    const drawn = await renderer.rows(rows);
-    for (let page = 2; page < 20; page += 1) await renderer.rows(rows);
-    expect(await renderer.rows(rows)).toBe(drawn);
+  it('R50: a list of any script looks on a terminal as in a pipe where every column fits, before and after its 1000th row', async () => {
+    const rows = Array.from({ length: 300 }, (_, at) => ({
+      ...ROW,
+      operation: ['delete', '読む', '🫠 new', 'हटाएँ'][at % 4],
+      message: `entry ${at}`,
+      count: at * 1000,
+    }));
+    const pages = [rows, rows, rows, rows];
+    expect(await listText(table({ width: 200 }), ...pages)).toBe(await listText(table(), ...pages));
   });
 });
 

@@ -1,8 +1,9 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { cleanText, escapeInJson, isUnsafe } from '../../../src/cli/output/text.ts';
+import { cases, IS_SOAK } from '../../support/cases.ts';
 
-const RUNS = process.env['SOAK'] === undefined ? 3000 : 100_000;
+const RUNS = IS_SOAK ? 100_000 : 300;
 
 // This list of code points is written independently of the code under test.
 const DANGEROUS = [
@@ -65,7 +66,7 @@ describe('cleanText', () => {
       fc.property(hostile, (text) => {
         expect(cleanText(cleanText(text))).toBe(cleanText(text));
       }),
-      { numRuns: 500 },
+      { numRuns: cases(500) },
     );
   });
 
@@ -107,7 +108,7 @@ describe('isUnsafe', () => {
   it('isUnsafe agrees with the cleaning', () => {
     fc.assert(
       fc.property(hostile, (text) => isUnsafe(text) || dangersIn(text).length === 0),
-      { numRuns: 500 },
+      { numRuns: cases(500) },
     );
     expect(isUnsafe('日本 text')).toBe(false);
     expect(isUnsafe('a\u202e')).toBe(true);

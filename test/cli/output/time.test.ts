@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { formatDuration, formatTime, parseTime, timeAndHere } from '../../../src/cli/output/time.ts';
 
 const AT = '2026-11-21T11:44:56.1234567Z';
@@ -8,6 +8,14 @@ const zone = process.env['TZ'];
 afterEach(() => {
   if (zone === undefined) delete process.env['TZ'];
   else process.env['TZ'] = zone;
+});
+
+it('parseTime parses each time of a page once, however often it is asked', () => {
+  const page = Array.from({ length: 100 }, (_, at) => new Date(NOW + at * 1000).toISOString());
+  const parse = vi.spyOn(Date, 'parse');
+  for (let step = 0; step < 4; step += 1) expect(page.map(parseTime)).toEqual(page.map((_, at) => NOW + at * 1000));
+  expect(parse).toHaveBeenCalledTimes(100);
+  parse.mockRestore();
 });
 
 describe('formatTime', () => {

@@ -2,6 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { isSamePath, keyTypeOf, queryOf, readEndpointPath } from '../../../src/client/api/any-endpoint.ts';
 import { buildUrl } from '../../../src/client/http/request.ts';
+import { cases } from '../../support/cases.ts';
 
 const BASE = new URL('https://vault.example/v1/');
 
@@ -81,9 +82,9 @@ describe('a typed path', () => {
         expect(url.pathname.startsWith('/v1/')).toBe(true);
         expect(url.pathname.split('/').length).toBe(read.path.split('/').length + 1);
       }),
-      { numRuns: 5_000 },
+      { numRuns: cases(5_000) },
     );
-    expect(taken).toBeGreaterThan(100);
+    expect(taken).toBeGreaterThan(50);
   });
 
   it('a typed path keeps what follows the question mark as a query', () => {

@@ -11,6 +11,7 @@ import {
 } from '../../../src/client/api/pages.ts';
 import type { HttpCore } from '../../../src/client/http/core.ts';
 import type { ApiRequest } from '../../../src/client/http/request.ts';
+import { cases } from '../../support/cases.ts';
 
 /** Serves these pages. Each cursor is one of the given texts, which must come back byte for byte. */
 function serve(
@@ -68,7 +69,7 @@ describe('pages', () => {
         expect(await gather(list)).toEqual(pages.flat());
         expect(asked).toEqual([undefined, ...cursors.slice(0, pages.length - 1)]);
       }),
-      { numRuns: 500 },
+      { numRuns: cases(500) },
     );
   });
 

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { exchange } from '../../../src/client/http/exchange.ts';
 import { TransportFailure } from '../../../src/client/http/failure.ts';
 import type { Transport } from '../../../src/client/http/transport.ts';
-import { CREATE, failureOf, makeCore, QUICK, READ } from './support/core.ts';
+import { CREATE, failureOf, makeCore, PATIENT, READ } from './support/core.ts';
 
 const NO_MEMORY = 'WebAssembly.Instance(): Out of memory: Cannot allocate Wasm memory for new instance';
 
@@ -21,7 +21,7 @@ function failing(error: Error, when: 'before' | 'after'): Transport {
   return { guard: {}, acquire: () => lease, close: async () => undefined };
 }
 
-const READ_SENT = { method: 'GET', url: new URL('http://127.0.0.1:1/'), headers: {}, limits: QUICK };
+const READ_SENT = { method: 'GET', url: new URL('http://127.0.0.1:1/'), headers: {}, limits: PATIENT };
 
 it('an error without a code is a failure of this machine, with its class and message but without an address', async () => {
   const error = new TypeError('cannot parse https://store.example/x?sig=secret today');

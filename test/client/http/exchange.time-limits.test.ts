@@ -1,72 +1,68 @@
 import { describe, expect, it } from 'vitest';
+import { createTransport } from '../../../src/client/http/transport.ts';
 import { blackHole } from '../../support/black-hole.ts';
-import { json, head, silence, trickle } from '../../support/fault-steps.ts';
-import { failureOf, makeCore, QUICK, READ, serve, timed } from './support/core.ts';
+import { head, json, silence, trickle } from '../../support/fault-steps.ts';
+import { failureOf, makeCore, only, READ, serve, timed } from './support/core.ts';
 
 // The client sends a POST only once when it may have arrived, so the test measures a single wait.
 const ONCE = { ...READ, method: 'POST' } as const;
 
 describe('time limits', () => {
   it.each([
-    ['before it reads', silence('connection'), QUICK.headers, 'outcome_unknown'],
-    ['before the headers', silence('request'), QUICK.headers, 'outcome_unknown'],
-    ['after the headers', silence('headers'), QUICK.idle, 'outcome_unknown'],
-    ['amid the body', silence('body'), QUICK.idle, 'outcome_unknown'],
-    ['dripping its headers', trickle('HTTP/1.1 200 OK\r\nx: ', 50, 'y'), QUICK.headers, 'outcome_unknown'],
-    ['dripping interim answers', trickle('', 50, head(103)), QUICK.headers, 'outcome_unknown'],
-    ['dripping its body', trickle(head(200, { 'content-length': '9999' }), 50, ' '), QUICK.body, 'outcome_unknown'],
-  ] as const)('R14: a server silent %s is given up within its limit', async (_, step, limit, code) => {
+    ['before it reads', silence('connection'), 'headers'],
+    ['before the headers', silence('request'), 'headers'],
+    ['after the headers', silence('headers'), 'idle'],
+    ['amid the body', silence('body'), 'idle'],
+    ['dripping its headers', trickle('HTTP/1.1 200 OK\r\nx: ', 50, 'y'), 'headers'],
+    ['dripping interim answers', trickle('', 50, head(103)), 'headers'],
+    ['dripping its body', trickle(head(200, { 'content-length': '9999' }), 50, ' '), 'body'],
+  ] as const)('R14: a server silent %s is given up within its limit', async (_, step, limit) => {
     const server = await serve([step]);
-    const { result, ms } = await timed(() => failureOf(makeCore(server.url, { limits: QUICK }).call(ONCE)));
-    expect(result.code).toBe(code);
-    expect(result.message).toMatch(/within 0\.\d s/);
-    expect(ms).toBeGreaterThan(limit - 20);
+    const { result, ms } = await timed(() => failureOf(makeCore(server.url, { limits: only(limit) }).call(ONCE)));
+    expect(result.code).toBe('outcome_unknown');
+    expect(result.message).toMatch(/within 0\.3 s/);
+    expect(ms).toBeGreaterThan(280);
     expect(server.ledger.length).toBeLessThanOrEqual(1);
   });
 
   it('R14: a read from a silent server is tried five times and ends as a network failure', async () => {
     const server = await serve([silence('request')]);
-    const error = await failureOf(makeCore(server.url, { limits: QUICK }).call(READ));
+    const error = await failureOf(makeCore(server.url, { limits: only('headers') }).call(READ));
     expect(error).toMatchObject({ code: 'network', exitCode: 8, retryable: true });
     expect(error.message).toBe(`no response from http://127.0.0.1:${server.port}: it stayed silent within 0.3 s`);
-    expect(server.ledger).toHaveLength(5);
+    await expect.poll(() => server.ledger).toHaveLength(5);
   });
 
   it('R14: a host that never completes the connection is given up within the limit', async () => {
     const hole = await blackHole();
-    const core = makeCore(hole.url, { limits: QUICK });
+    const core = makeCore(hole.url, { limits: only('connect') });
     const { result, ms } = await timed(() => failureOf(core.call(ONCE)));
     await hole.close();
     expect(result).toMatchObject({ code: 'network', exitCode: 8 });
     expect(result.message).toContain('no connection was made within 0.3 s');
     // Nothing was sent, so the client made all five attempts.
-    expect(ms).toBeGreaterThan(5 * QUICK.connect - 100);
+    expect(ms).toBeGreaterThan(1_400);
   });
 
   it('R14: a server that accepts and never speaks TLS is given up within the limit', async () => {
     const server = await serve([silence('connection')]);
     const url = new URL(`https://127.0.0.1:${server.port}/`);
-    const result = await failureOf(makeCore(url, { limits: QUICK }).call(ONCE));
+    const result = await failureOf(makeCore(url, { limits: only('connect') }).call(ONCE));
     expect(result.message).toContain('no connection was made within 0.3 s');
-  });
-
-  it('R14: a slow answer within the limits is an answer', async () => {
-    const server = await serve([trickle(head(200, { 'content-length': '6' }), 60, '123')]);
-    await expect(makeCore(server.url, { limits: QUICK }).call(READ)).resolves.toBeUndefined();
   });
 
   it('R14: an error answer whose body never ends is still that error', async () => {
     const server = await serve([silence('body', 403)]);
-    const result = await failureOf(makeCore(server.url, { limits: QUICK }).call(READ));
+    const result = await failureOf(makeCore(server.url, { limits: only('idle') }).call(READ));
     expect(result).toMatchObject({ code: 'forbidden', status: 403 });
     expect(server.ledger).toHaveLength(1);
   });
 
   it('R14: no connection is left behind by an answer that was given up', async () => {
     const server = await serve([silence('body', 403), json({})]);
-    const core = makeCore(server.url, { limits: QUICK });
-    await failureOf(core.call(READ));
-    await core.call(READ);
+    const transport = createTransport();
+    await failureOf(makeCore(server.url, { transport, limits: only('idle') }).call(READ));
+    await makeCore(server.url, { transport }).call(READ);
     expect(server.connections).toBe(2);
     expect(server.openConnections).toBe(1);
   });

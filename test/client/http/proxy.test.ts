@@ -5,7 +5,7 @@ import { makeCertificate, tlsServer, trust } from '../../support/certificate.ts'
 import { ConnectProxy, type ProxyManner } from '../../support/connect-proxy.ts';
 import { FaultServer } from '../../support/fault-server.ts';
 import { json } from '../../support/fault-steps.ts';
-import { CREATE, expectClean, failureOf, makeCore, QUICK, READ, serve } from './support/core.ts';
+import { CREATE, expectClean, failureOf, makeCore, only, READ, serve } from './support/core.ts';
 
 const PASSWORD = 'pass%20w0rd-canary';
 const API = new URL('https://api.test/');
@@ -153,13 +153,13 @@ describe('a proxy', () => {
     async (manner) => {
       const proxy = await startProxy(manner);
       const environment = { https_proxy: address(proxy) };
-      const core = makeCore(API, { environment, limits: QUICK });
+      const core = makeCore(API, { environment, limits: only('connect') });
       const result = await failureOf(core.call(CREATE));
       expect(result).toMatchObject({ code: 'network', exitCode: 8 });
       expect(result.message).toContain('no connection was made within 0.3 s');
       expect(result.hint).toContain('proxy');
       expectClean(result, 'canary');
-      expect(proxy.ledger).toHaveLength(5);
+      await expect.poll(() => proxy.ledger).toHaveLength(5);
       await expect.poll(() => proxy.openConnections).toBe(0);
     },
   );

@@ -5,7 +5,7 @@ import { backoffMs, isTransient, MAX_ATTEMPTS, RetryQuota, type TimeLimits } fro
 import { FakeClock } from '../../support/clock.ts';
 import { FaultServer, type Step } from '../../support/fault-server.ts';
 import { answer, hangUp, json, reset, silence } from '../../support/fault-steps.ts';
-import { failureOf, makeCore, PATIENT, QUICK, READ, serve } from './support/core.ts';
+import { failureOf, makeCore, only, PATIENT, READ, serve } from './support/core.ts';
 
 const RETRIED = [408, 429, 500, 502, 503, 504];
 const FAILED_ONCE: readonly (readonly [FailureType, boolean])[] = [
@@ -52,7 +52,7 @@ describe('the set of retries', () => {
     ['reset amid the headers', reset('answer', 30)],
     ['reset amid the body', reset('answer', 60)],
     ['left without an answer', hangUp()],
-    ['left in silence', silence('request'), QUICK],
+    ['left in silence', silence('request'), only('headers')],
   ])(
     'R15: the set of retries repeats a read that is %s, and then has its answer',
     async (_, step, limits = PATIENT) => {

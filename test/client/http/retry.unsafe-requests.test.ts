@@ -15,7 +15,7 @@ import {
   reset,
   silence,
 } from '../../support/fault-steps.ts';
-import { failureOf, makeCore, PATIENT, QUICK, READ, serve } from './support/core.ts';
+import { failureOf, makeCore, only, PATIENT, READ, serve } from './support/core.ts';
 
 const HOW = { hint: 'Check the list.', next: ['au', 'jobs'] };
 const REQUESTS: readonly ApiRequest<undefined>[] = [
@@ -31,8 +31,8 @@ const UNCLEAR: [how: string, step: Step, limits?: TimeLimits][] = [
   ['reset amid the headers of the answer', reset('answer', 30)],
   ['reset amid the body of the answer', reset('answer', 60)],
   ['left without an answer', hangUp()],
-  ['left in silence', silence('request'), QUICK],
-  ['answered without end', silence('body'), QUICK],
+  ['left in silence', silence('request'), only('headers')],
+  ['answered without end', silence('body'), only('idle')],
   ['answered with 408', answer(408)],
   ['answered with 500', json({ title: 'Broken', trace_id: 'trace-1' }, 500)],
   ['answered with 502', answer(502, '<html><title>Bad gateway</title>', { 'content-type': 'text/html' })],

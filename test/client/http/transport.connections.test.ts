@@ -11,7 +11,7 @@ import { makeCertificate, tlsServer, trust } from '../../support/certificate.ts'
 import { FakeClock } from '../../support/clock.ts';
 import { ConnectProxy } from '../../support/connect-proxy.ts';
 import { answer, answerThenReset, head, json, later, raw, reset, silence } from '../../support/fault-steps.ts';
-import { CREATE, failureOf, makeCore, PATIENT, QUICK, READ, serve } from './support/core.ts';
+import { CREATE, failureOf, makeCore, only, PATIENT, READ, serve } from './support/core.ts';
 
 const CERTIFICATE = makeCertificate('localhost');
 
@@ -139,9 +139,9 @@ describe('connections', () => {
     const before = holding();
     const transport = createTransport({ https_proxy: `http://127.0.0.1:${proxy.port}` });
     for (const url of [hole.url, new URL('https://api.test')])
-      await failureOf(makeCore(url, { transport, limits: QUICK }).call(CREATE));
+      await failureOf(makeCore(url, { transport, limits: only('connect') }).call(CREATE));
     for (let n = 0; n < 4; n += 1)
-      await makeCore(server.url, { transport, limits: QUICK })
+      await makeCore(server.url, { transport, limits: only('idle') })
         .call(CREATE)
         .catch(() => undefined);
     await makeCore(server.url, { transport }).call(READ);

@@ -56,7 +56,7 @@ interface Given {
 
 async function received({ headers = {}, body = BODY, kept = 0, etag = ETAG, failure }: Given) {
   const part = PartFile.open(path.join(directory, 'results.csv'));
-  part.begin({ etag, total: BODY.length });
+  part.begin({ etag, total: BODY.length }, true);
   if (kept > 0) part.write(BODY.subarray(0, kept));
   const progress: (number | undefined)[][] = [];
   const given = response(headers, body.subarray(kept), kept > 0 ? 206 : 200, failure);

@@ -8,7 +8,8 @@ import {
   type Refusal,
   startReceiver,
 } from '../../../src/client/webhooks/receiver.ts';
-import { delivery, post, sendRaw, until } from '../../events/support.ts';
+import { delivery, post, sendRaw } from '../../events/support.ts';
+import { until } from '../../support/until.ts';
 
 let receiver: Receiver;
 let taken: ReceivedEvent[];
@@ -155,13 +156,11 @@ it('the receiver disconnects senders that never finish their headers or body, an
   const [head, body] = await Promise.all([
     sendRaw(receiver.port, 'POST / HTTP/1.1\r\nhost: localhost\r\nx-a: '),
     sendRaw(receiver.port, 'POST / HTTP/1.1\r\nhost: localhost\r\ncontent-length: 100\r\n\r\n{"ev'),
-    post(receiver.url, delivery()),
   ]);
   expect([head, body].map((text) => text.split('\r\n')[0])).toEqual([
     'HTTP/1.1 408 Request Timeout',
     'HTTP/1.1 408 Request Timeout',
   ]);
-  expect(taken).toHaveLength(1);
   expect(refused).toEqual([
     { status: 408, reason: 'it was not complete in time' },
     { status: 408, reason: 'it was not complete in time' },

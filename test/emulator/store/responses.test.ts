@@ -3,7 +3,8 @@ import { connect } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { readRange } from '../../../src/emulator/store/responses.ts';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
-import { raw, sandbox, testClock, until, upload } from '../harness.ts';
+import { raw, sandbox, testClock, upload } from '../harness.ts';
+import { until } from '../../support/until.ts';
 
 const FILE = exampleRequestFile();
 const LENGTH = Buffer.byteLength(FILE);

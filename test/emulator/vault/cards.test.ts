@@ -6,6 +6,7 @@ import { cardToken, DEFAULT_SEED, derivedToken, monthToken, originOfToken } from
 import { exampleRequestFile, sandboxCards } from '../../../src/emulator/vault/cards.ts';
 import { MONTH_CARDS, TEST_CARDS } from '../../../src/emulator/seed/test-cards.ts';
 import { RESULT_CODES } from '../../../src/schema/account-updater-files.ts';
+import { cases } from '../../support/cases.ts';
 
 const GUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
@@ -57,7 +58,7 @@ describe('tokens', () => {
         expect(originOfToken(seed, token)).toEqual({ kind: 'derived', index, job, row });
         expect(originOfToken(seed, cardToken(seed, index))).toEqual({ kind: 'seeded', index });
       }),
-      { numRuns: 1000 },
+      { numRuns: cases(1000) },
     );
   });
 
@@ -70,7 +71,7 @@ describe('tokens', () => {
         expect(originOfToken(seed, altered)).toBeUndefined();
         expect(originOfToken(seed + 1, token)).toBeUndefined();
       }),
-      { numRuns: 1000 },
+      { numRuns: cases(1000) },
     );
     fc.assert(fc.property(fc.oneof(fc.uuid(), fc.string()), (text) => originOfToken(1, text) === undefined));
   });
@@ -129,7 +130,7 @@ describe('cells', () => {
           expect(cellsOf(cells.map(cellText).join(','))).toEqual(cells);
         },
       ),
-      { numRuns: 1000 },
+      { numRuns: cases(1000) },
     );
   });
 

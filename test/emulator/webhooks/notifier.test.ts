@@ -5,7 +5,8 @@ import { readLedger } from '../../../src/emulator/ledger.ts';
 import { resetSandbox } from '../../../src/emulator/state/journal.ts';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
 import { type WebhookDelivery, webhookDeliverySchema } from '../../../src/schema/account-updater.ts';
-import { MANAGEMENT, sandbox, START, until } from '../harness.ts';
+import { MANAGEMENT, sandbox, START } from '../harness.ts';
+import { until } from '../../support/until.ts';
 
 interface Receiver {
   readonly url: string;
@@ -88,8 +89,8 @@ describe('webhooks', () => {
   });
 
   it('webhooks are tried again after growing pauses of the sandbox, five times in all, with the same event', async () => {
-    const to = await receiver([500, 302, 404, 'hang', 503, 200]);
-    const on = await sandbox({ webhooks: [to.url], webhookTimeoutMs: 1000 });
+    const to = await receiver([500, 302, 404, 410, 503, 200]);
+    const on = await sandbox({ webhooks: [to.url] });
     await on.createJob();
     for (const [attempts, ms] of [1000, 5000, 30_000, 120_000].entries()) {
       await until(() => to.got.length === attempts + 1 && delivered(on).length === attempts + 1);
@@ -104,7 +105,15 @@ describe('webhooks', () => {
     expect(to.got).toHaveLength(5);
     expect(new Set(to.got.map(({ event }) => event.id)).size).toBe(1);
     expect(new Set(to.got.map((delivery) => delivery.delivered_at)).size).toBe(5);
-    expect(delivered(on).map(({ status }) => status)).toEqual([500, 302, 404, 0, 503]);
+    expect(delivered(on).map(({ status }) => status)).toEqual([500, 302, 404, 410, 503]);
+  });
+
+  it('webhooks whose receiver does not respond in time have failed', async () => {
+    const to = await receiver(['hang']);
+    const on = await sandbox({ webhooks: [to.url], webhookTimeoutMs: 300 });
+    await on.createJob();
+    await until(() => delivered(on).length === 1);
+    expect(delivered(on).map(({ status }) => status)).toEqual([0]);
   });
 
   it('webhooks come twice where that is requested, and once else', async () => {

@@ -5,8 +5,9 @@ import { FaultServer, type Script } from '../../support/fault-server.ts';
 import { answer, silence } from '../../support/fault-steps.ts';
 import { finished, Home, LAUNCHER } from '../../support/svc.ts';
 import { TerminalSession } from '../../support/terminal.ts';
-import { delivery, post, until } from '../support.ts';
+import { delivery, post } from '../support.ts';
 import { rowsIn, type RunningListener, startListener } from './support.ts';
+import { until } from '../../support/until.ts';
 
 const home = new Home();
 afterAll(() => home.remove());

@@ -5,9 +5,9 @@ import { FaultServer } from '../../support/fault-server.ts';
 import { answer } from '../../support/fault-steps.ts';
 import { type HereResult, svcHere } from '../../support/run-here.ts';
 import { Home } from '../../support/svc.ts';
-import { until } from '../support.ts';
 import { startListener } from './support.ts';
 import { SHOWN_DIGITS } from '../../support/card-numbers.ts';
+import { until } from '../../support/until.ts';
 
 const home = new Home();
 afterAll(() => home.remove());

@@ -414,7 +414,7 @@ describe('svc api against the sandbox', () => {
   it('svc api against the sandbox returns the same entries with --paginate as svc logs --all', async () => {
     const service = await startSandboxHere();
     const fields = ['--fields', 'entity_id,created_at'];
-    const fromApi = await svcHere(['api', 'GET', '/logs?entity_type=card&size=7', '--paginate', ...fields], service);
+    const fromApi = await svcHere(['api', 'GET', '/logs?entity_type=card&size=25', '--paginate', ...fields], service);
     const fromLogs = await svcHere(['logs', '--all', '--entity-type', 'card', ...fields], service);
     expect(fromApi.stdout).toBe(fromLogs.stdout);
     expect(fromApi.stdout.split('\n').length).toBeGreaterThan(20);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../../src/base/system.ts';
-import type { Finding } from '../../../src/general/doctor/finding.ts';
+import type { Finding } from '../../../src/general/doctor/check.ts';
 import { makeCertificate, tlsServer, trust } from '../../support/certificate.ts';
 import { ConnectProxy, type ProxyManner } from '../../support/connect-proxy.ts';
 import { FaultServer } from '../../support/fault-server.ts';
@@ -133,9 +133,9 @@ it('svc doctor reports a refused key, a key of the other type, and one that lack
 it('svc doctor reports a name that cannot be resolved, once', async () => {
   const { code, on, all } = await seen({ baseUrl: new URL('https://no-such-host.invalid/') });
   expect(code).toBe(8);
-  expect(on['dns']).toMatchObject({ result: 'failed', found: expect.stringContaining('could not be resolved') });
+  expect(on['connect']).toMatchObject({ result: 'failed', found: expect.stringContaining('could not be resolved') });
   expect(all.filter(({ result }) => result === 'failed')).toHaveLength(1);
-  expect(on['connect']).toMatchObject({ result: 'skipped' });
+  expect(on['tls']).toMatchObject({ result: 'skipped' });
 });
 
 it('svc doctor reports a self-signed certificate, and accepts it once it is trusted', async () => {
@@ -318,7 +318,7 @@ it('svc doctor says how each check ended in a word, not by color alone, within 8
   });
   const plain = stripVTControlCharacters(stdout);
   expect(plain).toMatch(/^ok {4}node {3,}\d/m);
-  expect(plain).toMatch(/^FAIL {2}dns {3,}no-such-host/m);
+  expect(plain).toMatch(/^FAIL {2}connect {3,}no-such-host/m);
   expect(plain).toMatch(/^ {10,}→ Check the base URL/m);
   // A path is never broken, so that it can be copied.
   expect(plain.split('\n').filter((line) => line.replace(/\/\S+$/, '').length > 80)).toEqual([]);

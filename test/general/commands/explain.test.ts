@@ -76,7 +76,7 @@ it.each(['archive', 'cycle', 'ledger', 'run'])('svc explain %s says what README 
 
 it('svc explain 403 names the command that says what the key may do', async () => {
   const [forbidden] = await explained('403');
-  expect(forbidden?.next).toContain("'svc whoami'");
+  expect(forbidden?.means).toContain("'svc whoami'");
 });
 
 it.each([

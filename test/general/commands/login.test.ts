@@ -105,7 +105,7 @@ describe('svc login', () => {
     rmSync(ran);
     for (const line of ['logs --curl', 'profile show', 'commands -o json', '']) expect((await svc(line)).code).toBe(0);
     expect(existsSync(ran)).toBe(false);
-    expect(await svc('logs --all --page-size 50')).toMatchObject({ code: 0 });
+    expect(await svc('logs --limit 60 --page-size 50')).toMatchObject({ code: 0 });
     expect(readFileSync(ran, 'utf8')).toBe('run\n');
     expect(JSON.parse((await svc('profile show')).stdout)).toMatchObject({ management_key_from: 'command echo' });
   });

@@ -1,10 +1,24 @@
 import { describe, expect, it } from 'vitest';
 import type { ErrorCode } from '../../../src/base/errors.ts';
-import { failed, ok, skipped, warning } from '../../../src/general/doctor/finding.ts';
+import type { Finding } from '../../../src/general/doctor/check.ts';
 import { verdictOf } from '../../../src/general/doctor/verdict.ts';
 import { FaultServer } from '../../support/fault-server.ts';
 import { answer } from '../../support/fault-steps.ts';
 import { svcHere } from '../../support/run-here.ts';
+
+const ok = (check: string, found: string): Finding => ({ check, result: 'ok', found, fix: null, code: null });
+const skipped = (check: string, found: string): Finding => ({ ...ok(check, found), result: 'skipped' });
+const warning = (check: string, found: string, fix: string): Finding => ({
+  ...ok(check, found),
+  result: 'warning',
+  fix,
+});
+const failed = (check: string, found: string, fix: string, code: ErrorCode): Finding => ({
+  ...ok(check, found),
+  result: 'failed',
+  fix,
+  code,
+});
 
 const WORKS = [ok('connect', 'open'), ok('tls', 'TLSv1.3'), ok('service', 'requires a key'), ok('clock', 'matches')];
 const READ_FAILS = failed('log:read', 'the service failed (503).', 'Later', 'server');
@@ -17,10 +31,10 @@ describe('the verdict of svc doctor', () => {
     [[failed('config', 'no JSON', 'Fix it', 'config'), READ_FAILS], 'config: no JSON; it is your move', 'you'],
     [
       [
-        failed('dns', 'a.example could not be resolved', 'Check', 'network'),
+        failed('connect', 'a.example could not be resolved', 'Check', 'network'),
         KEY_FAILS('none is stored', 'key_missing'),
       ],
-      'dns: a.example could not be resolved; whether service or network cannot be told from here',
+      'connect: a.example could not be resolved; whether service or network cannot be told from here',
       'unknown',
     ],
     [

@@ -7,10 +7,10 @@ import { beginArchive, findArchive, readManifest } from '../../../src/logs/archi
 import { HEAD, recordPath } from '../../../src/logs/archive/records/record.ts';
 import { ArchiveWriter } from '../../../src/logs/archive/writer.ts';
 import { beginAt, entryOf, type TailPosition } from '../../../src/logs/entry.ts';
+import { LEFT_BY_RUN } from '../../../src/logs/prove/listed-files.ts';
+import { nothingVerified, verifyArchive } from '../../../src/logs/prove/verify.ts';
 import { missingOf } from '../../../src/logs/report/review-rules.ts';
 import { entriesOf, signReview } from '../../../src/logs/report/sign-review.ts';
-import { LEFT_BY_RUN } from '../../../src/logs/prove/verify-errors.ts';
-import { nothingVerified, verifyArchive } from '../../../src/logs/prove/verify.ts';
 import type { Log } from '../../../src/schema/log.ts';
 import { FakeClock } from '../../support/clock.ts';
 import { Killed } from '../model.ts';

@@ -9,7 +9,7 @@ import { beginArchive, findArchive } from '../../../src/logs/archive/manifest.ts
 import { ARCHIVE } from '../../../src/logs/archive/records/record.ts';
 import { ArchiveWriter } from '../../../src/logs/archive/writer.ts';
 import { beginAt } from '../../../src/logs/entry.ts';
-import { LEFT_BY_RUN } from '../../../src/logs/prove/verify-errors.ts';
+import { LEFT_BY_RUN } from '../../../src/logs/prove/listed-files.ts';
 import { nothingVerified, verifyArchive } from '../../../src/logs/prove/verify.ts';
 import { readArchive } from './archived.ts';
 import { buildArchive, openStore, TENANT } from './build.ts';

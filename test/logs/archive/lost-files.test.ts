@@ -4,10 +4,10 @@ import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/base/system.ts';
 import { DirectoryStore } from '../../../src/client/store/directory-store.ts';
 import type { StoredFile } from '../../../src/client/store/store.ts';
-import { filesLost } from '../../../src/logs/archive/archive-errors.ts';
 import { findLost, type LostFiles, LostFilesWatch } from '../../../src/logs/archive/lost-files.ts';
 import { ARCHIVE, filesNamedBy, type Link, recordPath } from '../../../src/logs/archive/records/record.ts';
 import { ArchiveWriter } from '../../../src/logs/archive/writer.ts';
+import { filesLost } from '../../../src/logs/commands/archive.ts';
 import type { Log } from '../../../src/schema/log.ts';
 import { buildArchive, filesIn, openStore, TENANT } from './build.ts';
 

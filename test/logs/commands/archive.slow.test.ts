@@ -526,9 +526,5 @@ function noise(): string {
 }
 
 async function until(holds: () => Promise<boolean>): Promise<void> {
-  for (let attempt = 0; attempt < 400; attempt += 1) {
-    if (await holds().catch(() => false)) return;
-    await systemClock.sleep(50);
-  }
-  throw new Error('it never came to that');
+  while (!(await holds().catch(() => false))) await systemClock.sleep(50);
 }

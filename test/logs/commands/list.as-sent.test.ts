@@ -5,6 +5,7 @@ import { systemClock } from '../../../src/base/system.ts';
 import { objectText } from '../../support/json-text.ts';
 import { startSandboxHere, svcHere, temporaryHome } from '../../support/run-here.ts';
 import { serveTexts } from './log-server.ts';
+import { cases } from '../../support/cases.ts';
 
 const DEEP = '['.repeat(3_000) + ']'.repeat(3_000);
 const ENTRIES = [
@@ -49,7 +50,7 @@ describe('entries as they were sent', () => {
         const { stdout } = await svcHere(['logs', '-o', 'jsonl'], { baseUrl });
         expect(stdout).toBe(entries.map(({ plain }) => `${plain}\n`).join(''));
       }),
-      { numRuns: 40 },
+      { numRuns: cases(100) },
     );
   });
 

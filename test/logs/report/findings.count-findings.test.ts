@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { bucketOf } from '../../../src/logs/count.ts';
-import { ChangeCounts } from '../../../src/logs/report/review.ts';
 import { countFindings, findingsText } from '../../../src/logs/report/findings.ts';
+import { ChangeCounts } from '../../../src/logs/report/review.ts';
 
 function deletionsText(actors: number, times = 1): string {
   const changes = new ChangeCounts();

@@ -4,6 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, expect, it, onTestFinished } from 'vitest';
 import { finished, Home } from '../../support/svc.ts';
+import { until } from '../../support/until.ts';
 
 const home = new Home();
 afterAll(() => home.remove());
@@ -42,8 +43,7 @@ it('svc sandbox start has a production tenant, faults and webhooks where they ar
   expect(await first.json()).toMatchObject({ type: 'production' });
   expect((await fetch(`${url}/tenants/self`, { headers: MANAGEMENT })).status).toBe(418);
   await fetch(`${url}/tenants/self`, { method: 'PUT', headers: MANAGEMENT, body: '{"name":"x"}' });
-  for (let tries = 0; types.length < 2 && tries < 200; tries += 1)
-    await new Promise((resolve) => setTimeout(resolve, 20));
+  await until(() => types.length >= 2);
   expect(types).toEqual(['tenant.updated', 'tenant.updated']);
   const { stdout } = await home.svc([
     'sandbox',

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { SvcError } from '../../../base/errors.ts';
-import { nearest } from '../../../base/security/typed-word.ts';
+import { didYouMean, isShowable, nearest, sentences, typedWord } from '../../../base/security/typed-word.ts';
 import { type Context, defineCommand } from '../../../cli/app/command.ts';
 import { noteNext } from '../../../cli/app/hint.ts';
 import {
@@ -29,9 +29,8 @@ import {
   TIME_STYLES,
 } from '../../../cli/config/values.ts';
 import type { KeyType } from '../../../schema/tenant.ts';
-import { warnOfOtherValue } from '../../preceding-variable.ts';
 import { storeKeyCommand, withoutKeyCommand } from '../../key-command-setting.ts';
-import { builtInProfile, mistypedProfile, unknownSetting, valueOrUnset } from '../../profile-errors.ts';
+import { warnOfOtherValue } from '../../preceding-variable.ts';
 
 /** The profile settings that can be typed. Keys have separate commands. */
 const SETTINGS = [
@@ -92,9 +91,20 @@ export const set = defineCommand({
     const { setting: name, value, unset, noCheck } = input;
     const kind = keyTypeOf(name);
     const setting = kind ? undefined : settingNamed(name, context.system);
-    if (!kind && !setting) throw unknownSetting(name, SETTINGS);
-    if (settings.sandbox) throw builtInProfile();
-    if ((value === undefined) !== unset) throw valueOrUnset(name, setting?.example ?? 'pass show svc');
+    if (!kind && !setting)
+      throw new SvcError('usage', `unknown setting ${typedWord(name, SETTINGS)}`, {
+        hint: sentences(didYouMean(name, SETTINGS), `Choose one of ${SETTINGS.join(', ')}.`),
+      });
+    if (settings.sandbox)
+      throw new SvcError('usage', 'the profile sandbox is built in and has no settings to change', {
+        hint: 'Name a stored profile with --profile.',
+        next: ['profile', 'list'],
+      });
+    if ((value === undefined) !== unset)
+      throw new SvcError('usage', 'give either a value or --unset', {
+        hint: 'For example:',
+        next: ['profile', 'set', name, setting?.example ?? 'pass show svc'],
+      });
     const isNew = refuseMistypedProfile(context, input);
     if (noCheck && !kind) throw new SvcError('usage', '--no-check goes with a key command', { hint: 'Leave it out.' });
     if (kind && value !== undefined) return storeKeyCommand(context, kind, value, { check: !noCheck });
@@ -127,8 +137,11 @@ function refuseMistypedProfile(
   const { config } = readConfig(system);
   if (value === undefined) throw unknownProfile(name, config, origin.name);
   const meant = create ? undefined : nearest(name, [...Object.keys(config.profiles), DEFAULT_PROFILE], 2);
-  if (meant !== undefined) throw mistypedProfile(name, meant, [setting, value]);
-  return true;
+  if (meant === undefined) return true;
+  throw new SvcError('usage', `there is no profile ${typedWord(name, [meant])}. Did you mean '${meant}'?`, {
+    hint: 'To create a profile of that name, add --create. To set it in the other one:',
+    next: ['profile', 'set', setting, isShowable(value) ? value : '<value>', '--profile', meant],
+  });
 }
 
 /** Tells whether the profile, whose base URL has just changed, has a key that was stored with another one. */

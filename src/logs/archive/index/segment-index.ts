@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto';
 import * as z from 'zod/mini';
+import { isSvcError } from '../../../base/errors.ts';
+import type { Store } from '../../../client/store/store.ts';
 import { parsedJson } from '../../../schema/json-value.ts';
-import type { Segment } from '../records/record.ts';
+import { type Segment, unlessDamaged } from '../records/record.ts';
 import {
   BLOCK_BYTES,
   BLOCK_WORDS,
@@ -37,7 +39,7 @@ const headSchema = z.looseObject({
   columns: z.array(columnSchema),
 });
 
-export type Column = z.infer<typeof columnSchema>;
+type Column = z.infer<typeof columnSchema>;
 
 /** The columns of a segment, and those that may contain matches. */
 export interface IndexedColumns {
@@ -154,4 +156,18 @@ export class SegmentIndex {
 
 function hashOf(content: Uint8Array): Buffer {
   return createHash('sha256').update(content).digest();
+}
+
+/** Writes the index of a segment beside the segments. Where that fails, a search makes it. The caller must have the lock. */
+export async function writeIndex(store: Store, { path: segment }: Pick<Segment, 'path'>, index: Uint8Array) {
+  try {
+    await store.create(indexPath(segment), index);
+  } catch (error) {
+    if (!isSvcError(error)) throw error;
+  }
+}
+
+/** Reads the bytes of the index that is beside the segments; undefined without one, and where it cannot be read. */
+export function readIndex(store: Store, { path: segment }: Pick<Segment, 'path'>): Promise<Uint8Array | undefined> {
+  return unlessDamaged(store.read(indexPath(segment), MAX_INDEX_BYTES), 'local');
 }

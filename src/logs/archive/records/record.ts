@@ -1,16 +1,51 @@
 import * as z from 'zod/mini';
-import { refuseNewer, type SvcError } from '../../../base/errors.ts';
+import { type ErrorCode, isSvcError, refuseNewer, type SvcError } from '../../../base/errors.ts';
 import { sha256Of } from '../../../base/files/draft.ts';
 import { parseTime } from '../../../cli/output/time.ts';
 import { damagedFile, type Store, type StoreContent, type StoredFile } from '../../../client/store/store.ts';
 import { parsedJson } from '../../../schema/json-value.ts';
 import type { Log } from '../../../schema/log.ts';
 import { positionSchema } from '../../position.ts';
-import { type ReviewContent, reviewSchema } from './review-content.ts';
 
 const sha256 = z.string().check(z.regex(/^[0-9a-f]{64}$/));
 const count = z.int().check(z.nonnegative());
 const time = z.iso.datetime();
+const day = z.iso.date();
+
+/** What a record says of a signed review. Members are in the order in which they are written. */
+const reviewSchema = z.looseObject({
+  /** What was reviewed: the entries of a `day`, or the `access` of all actors. A newer svc may know more. */
+  of: z.string().check(z.minLength(1)),
+  /** The first and the last reviewed day, UTC. */
+  from: day,
+  to: day,
+  /** The number of entries of these days that the archive had. */
+  entries: count,
+  /** The times of these days that the archive did not cover, and why. */
+  missing: z.array(z.looseObject({ from: time, to: time, reason: z.string() })),
+  /**
+   * The number of findings of each kind: of deletions and changes the groups of entries, otherwise actors or operations. Null
+   * for a kind that could not be judged.
+   */
+  findings: z.record(z.string(), z.nullable(count)),
+  /** The number of log entries of each kind. Reviews of access do not have it. */
+  findings_entries: z.optional(z.record(z.string(), z.nullable(count))),
+  /** The hash of what was reviewed: the object that the command prints, without its location, counts, signatures and record. */
+  sha256,
+  /** The hash of the page that was written for the review, if there was one. */
+  page_sha256: z.optional(sha256),
+  /** The newest record when the review was made, and its hash: it names exactly what was reviewed. */
+  record: count,
+  record_sha256: sha256,
+  /** Who signed: a typed name, or the user and host. */
+  by: z.string().check(z.minLength(1)),
+  /** The user and host that ran the command. */
+  account: z.string().check(z.minLength(1)),
+  note: z.optional(z.string()),
+});
+
+/** What a record says of a signed review. */
+export type ReviewContent = z.infer<typeof reviewSchema>;
 
 const SEGMENT_PATH = /^tenant=[^/]+\/date=(\d{4}-\d\d-\d\d|unknown)\/part-\d{8,}-[0-9a-f]{12}\.(jsonl|raw)\.gz$/;
 
@@ -259,7 +294,7 @@ export const SEGMENTS = 'tenant=';
 type Naming = RecordContent & Pick<ArchiveRecord, 'position' | 'checkpoint'>;
 
 /** The files that a record names, by kind. */
-export interface NamedFiles {
+interface NamedFiles {
   readonly segments: readonly { readonly path: string }[];
   /** The files beside the records. */
   readonly side: readonly SideFile[];
@@ -294,4 +329,18 @@ export async function* namedKinds(store: Store, day?: string): AsyncGenerator<St
 /** Returns the number of the record that a file was written for; NaN for any other file. */
 export function writtenFor(path: string): number {
   return path.startsWith(SEGMENTS) ? partNumber(path) : sideNumber(path);
+}
+
+/**
+ * Resolves to the result of work; undefined if a file is damaged or missing, which some buckets report as forbidden. Work
+ * that only reads may add the code `local` for unreadable files. Failed writes must stay errors.
+ * @throws any other error
+ */
+export async function unlessDamaged<T>(work: Promise<T>, ...codes: readonly ErrorCode[]): Promise<T | undefined> {
+  try {
+    return await work;
+  } catch (error) {
+    if (isSvcError(error, 'not_found', 'checksum_mismatch', 'forbidden', ...codes)) return undefined;
+    throw error;
+  }
 }

@@ -3,11 +3,11 @@ import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { isInstalled } from '../../src/base/files/names.ts';
-import { SECRET_MANAGERS } from '../../src/general/secret-managers.ts';
-import { type Block, commandsOf, readBlocks } from '../support/readme-blocks.ts';
-import { startSandboxHere } from '../support/run-here.ts';
-import { type Finished, finished, Home, LAUNCHER } from '../support/svc.ts';
+import { isInstalled } from '../../../src/base/files/names.ts';
+import { SECRET_MANAGERS } from '../../../src/general/commands/login.ts';
+import { type Block, commandsOf, readBlocks } from '../../support/readme-blocks.ts';
+import { startSandboxHere } from '../../support/run-here.ts';
+import { finished, type Finished, Home, LAUNCHER } from '../../support/svc.ts';
 
 const docs = fileURLToPath(new URL('../../docs/', import.meta.url));
 const recipes = readBlocks(readFileSync(join(docs, 'settings.md'), 'utf8'));

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import tls from 'node:tls';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../../src/base/system.ts';
-import type { Finding } from '../../../src/general/doctor/finding.ts';
+import type { Finding } from '../../../src/general/doctor/check.ts';
 import { makeCertificate, tlsServer } from '../../support/certificate.ts';
 import { ConnectProxy } from '../../support/connect-proxy.ts';
 import { FaultServer } from '../../support/fault-server.ts';

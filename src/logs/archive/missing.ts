@@ -1,3 +1,4 @@
+import { SvcError } from '../../base/errors.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { utcTime } from '../../cli/output/time.ts';
 import { DAY_MS } from '../../schema/durations.ts';
@@ -64,4 +65,25 @@ function gapTexts(coverage: Coverage, { since = -Infinity, until = Infinity }: B
   const texts = gaps.slice(0, MAX_GAPS).map(gapText);
   if (gaps.length > MAX_GAPS) texts.push(`and in ${gaps.length - MAX_GAPS} further gaps`);
   return texts;
+}
+
+/** The error for a requested time that an archive does not cover. */
+export function notCovered(archive: string, uncovered: readonly UncoveredTime[]): SvcError {
+  const warnings = uncovered.map(({ warning }) => warning);
+  return new SvcError('entries_missing', `not all of the requested time is archived: ${warnings[0] ?? ''}`, {
+    ...uncoveredAdvice(
+      archive,
+      uncovered.some(({ canBeAdded }) => canBeAdded),
+    ),
+    facts: { warnings },
+  });
+}
+
+/** Returns what to do about a time that an archive does not cover. */
+export function uncoveredAdvice(archive: string, canBeAdded: boolean): { hint: string; next: readonly string[] } {
+  if (canBeAdded) return { hint: 'Update the archive; a gap stays one.', next: ['logs', 'archive', archive] };
+  return {
+    hint: 'Another run of the archive cannot add this time. Choose another one; what the archive covers:',
+    next: ['logs', 'verify', archive, '--manifest-only'],
+  };
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { SvcError } from '../../../src/base/errors.ts';
-import { destinationText, parseDestination } from '../../../src/logs/otlp/destination.ts';
+import { destinationText, parseDestination } from '../../../src/logs/otlp/settings.ts';
 
 describe('a destination', () => {
   it.each([

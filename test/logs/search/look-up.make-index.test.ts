@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { sha256Of } from '../../../src/base/files/draft.ts';
 import { keyOf } from '../../../src/logs/archive/index/filter.ts';
 import { SegmentIndex } from '../../../src/logs/archive/index/segment-index.ts';
-import { makeIndex } from '../../../src/logs/search/index-cache.ts';
+import { makeIndex } from '../../../src/logs/search/look-up.ts';
 import { MemoryStore } from '../archive/memory-store.ts';
 
 const PATH = 'tenant=t/date=2026-01-05/part-00000001-000000000000.jsonl.gz';

@@ -1,0 +1,79 @@
+import { isSvcError, SvcError } from '../base/errors.ts';
+import type { Context } from '../cli/app/command.ts';
+import { isLoopbackHost } from '../schema/address.ts';
+import type { SessionCard } from '../schema/three-ds/session.ts';
+import type { SandboxThreeDsCard } from '../emulator/vault/cards.ts';
+
+/** The test cards of the sandbox for 3-D Secure; with a key, those of the tenant that it belongs to. */
+export async function threeDsCards(key = ''): Promise<readonly SandboxThreeDsCard[]> {
+  const { sandboxThreeDsCards } = await import('../emulator/vault/cards.ts');
+  const { tenantOfKey } = await import('../emulator/keys.ts');
+  const { DEFAULT_SEED, seedOf } = await import('../emulator/seed/logs.ts');
+  return sandboxThreeDsCards(seedOf(DEFAULT_SEED, tenantOfKey(key)));
+}
+
+/** The card of a session by one of its names: a test card of the sandbox, or a token. */
+interface NamedCard {
+  readonly card?: string | undefined;
+  readonly token?: string | undefined;
+  readonly token_intent?: string | undefined;
+  /** The token, under its deprecated name. */
+  readonly pan?: string | undefined;
+}
+
+/** Returns the card of a session as the service takes it. @throws SvcError `usage` unless exactly one is named */
+export async function sessionCard(
+  context: Context,
+  { card, token, token_intent, pan }: NamedCard,
+): Promise<SessionCard> {
+  if ([card, token, token_intent, pan].filter((name) => name !== undefined).length !== 1)
+    throw new SvcError('usage', 'exactly one of --card, --token and --token-intent is required', {
+      hint: 'The test cards of the sandbox:',
+      next: ['sandbox', 'cards', '--3ds'],
+    });
+  if (pan !== undefined) return { pan };
+  if (token_intent !== undefined) return { token_intent_id: token_intent };
+  return { token_id: token ?? (await tokenOfTestCard(context, card ?? '')) };
+}
+
+/** Returns the token of a test card of the sandbox. @throws SvcError `usage` at another service, or for an unknown card */
+async function tokenOfTestCard(context: Context, card: string): Promise<string> {
+  const hint = 'Give the id of the token of the test card: --token, or token in a suite.';
+  requireSandbox(context, 'a card is a test card of the sandbox', hint);
+  return findTestCard(await threeDsCards(await keyInUse(context)), card).token;
+}
+
+/** Returns the private key, which names the tenant of the sandbox; undefined without one, as for a preview. */
+async function keyInUse(context: Context): Promise<string | undefined> {
+  if (context.settings.sandbox) return undefined;
+  try {
+    return (await context.key('private')).value;
+  } catch (error) {
+    if (!isSvcError(error, 'key_missing')) throw error;
+    return undefined;
+  }
+}
+
+/** @throws SvcError `usage` where the service is none on this machine */
+export function requireSandbox({ settings: { sandbox, baseUrl } }: Context, what: string, hint?: string): void {
+  if (sandbox || baseUrl === undefined || isLoopbackHost(baseUrl.value.hostname)) return;
+  throw new SvcError('usage', `${what}, and this is another service`, { hint: hint ?? 'Add --sandbox.' });
+}
+
+/** Finds a card by its masked number or the beginning of its scenario. @throws SvcError `usage` for none or several */
+function findTestCard(cards: readonly SandboxThreeDsCard[], wanted: string): SandboxThreeDsCard {
+  const start = wanted.toLowerCase();
+  const byNumber = cards.find(({ number }) => number === wanted);
+  const begun = cards.filter(({ scenario }) => scenario.toLowerCase().startsWith(start));
+  const names = [...new Set(begun.map(({ scenario }) => scenario))].toSorted((a, b) => a.length - b.length);
+  const [first = '', ...others] = names;
+  // The name of one scenario may be the beginning of another.
+  const isClear = names.length > 0 && others.every((name) => name.startsWith(first));
+  const found = byNumber ?? (isClear ? begun.find(({ scenario }) => scenario === first) : undefined);
+  if (found !== undefined) return found;
+  const which = names.length === 0 ? 'no test card has this scenario or number' : `several scenarios begin so`;
+  throw new SvcError('usage', names.length === 0 ? which : `${which}: ${names.join('; ')}`, {
+    hint: 'Give the name of a scenario, its beginning, or a masked number from the list.',
+    next: ['sandbox', 'cards', '--3ds'],
+  });
+}

@@ -1,0 +1,79 @@
+import { type ErrorCode, EXIT_CODES, isSvcError } from '../../base/errors.ts';
+
+/** The time limit for a check that needs the service or a store, in milliseconds. */
+export const LIMIT_MS = 8_000;
+
+/** The result of a check. `skipped` means that it was impossible or unnecessary. */
+export type Result = 'ok' | 'warning' | 'failed' | 'skipped';
+
+/** What a check found, with what cures it if that is not the cure of the check. */
+export interface Found {
+  readonly result: Result;
+  readonly found: string;
+  readonly fix?: string | undefined;
+  readonly next?: readonly string[] | undefined;
+  /** The error code of a `failed` check. */
+  readonly code?: ErrorCode;
+}
+
+/** A check: its name, how to try it, and the cure. */
+export interface Check {
+  readonly name: string;
+  /** Returns what was found, a text where all is well, or undefined where there is nothing to check. Throws what is wrong. */
+  readonly try: () => Found | string | undefined | Promise<Found | string | undefined>;
+  readonly cure?: string;
+}
+
+export interface Finding {
+  readonly check: string;
+  readonly result: Result;
+  readonly found: string;
+  /** The fix; null if nothing needs fixing. */
+  readonly fix: string | null;
+  readonly next?: readonly string[] | undefined;
+  /** The error code of a `failed` check. */
+  readonly code: ErrorCode | null;
+}
+
+export function skip(found: string): Found {
+  return { result: 'skipped', found };
+}
+
+export function warn(found: string, fix?: string): Found {
+  return { result: 'warning', found, fix };
+}
+
+export function fail(code: ErrorCode, found: string, fix?: string): Found {
+  return { result: 'failed', found, fix, code };
+}
+
+/** Tries a check. Returns nothing where there is nothing to check. @throws anything but an `SvcError` */
+export async function findingsOf({ name, cure, ...check }: Check): Promise<Finding[]> {
+  try {
+    const tried = await check.try();
+    if (tried === undefined) return [];
+    if (typeof tried === 'string') return [{ check: name, result: 'ok', found: tried, fix: null, code: null }];
+    const { result, found, fix = cure ?? null, next, code = null } = tried;
+    const isWrong = result === 'warning' || result === 'failed';
+    return [{ check: name, result, found, fix: isWrong ? fix : null, next, code }];
+  } catch (error) {
+    if (!isSvcError(error)) throw error;
+    const { message, hint, next, code } = error;
+    const fix = hint ?? cure ?? (next === undefined ? 'Run the command again with tracing.' : 'Run:');
+    return [{ check: name, result: 'failed', found: message, fix, next, code }];
+  }
+}
+
+/** Tries checks at the same time, and returns their findings in order. */
+export async function findingsOfAll(checks: readonly Check[]): Promise<Finding[]> {
+  return (await Promise.all(checks.map(findingsOf))).flat();
+}
+
+/** A finding of a failed check. */
+export type Failure = Finding & { readonly code: ErrorCode };
+
+/** Returns the first failure with the highest exit code; undefined if no check failed. */
+export function worstOf(findings: readonly Finding[]): Failure | undefined {
+  const failures = findings.filter((finding): finding is Failure => finding.code !== null);
+  return failures.toSorted((a, b) => EXIT_CODES[b.code] - EXIT_CODES[a.code])[0];
+}

@@ -1,0 +1,155 @@
+import { isSvcError, type SvcError } from '../../base/errors.ts';
+import { detailOf, inspectKey, type KeyReport, otherTenantText } from '../../cli/app/check-key.ts';
+import type { Context } from '../../cli/app/command.ts';
+import type { Input } from '../../cli/app/parameter.ts';
+import { tenantInUse } from '../../cli/app/tenant-mark.ts';
+import { KEY_TYPES, keyOrigin } from '../../cli/config/keys.ts';
+import { formatDuration } from '../../cli/output/time.ts';
+import { READ_PERMISSIONS, type Tried } from '../../client/api/any-endpoint.ts';
+import type { KeyType } from '../../schema/tenant.ts';
+import { agedText, type KEY_AGE_PARAMETERS, keyAge, REPLACE, UNKNOWN_HINT } from '../key-age.ts';
+import { type Check, fail, type Found, LIMIT_MS, skip, warn } from './check.ts';
+
+/** The checks of both keys, and the check of a server that responds to every read as no service does. */
+interface KeyChecks {
+  readonly checks: readonly Check[];
+  readonly stranger: Check | undefined;
+}
+
+/** Tries the keys. `unread` is why it is not known what the profile contains. */
+export async function checkKeys(context: Context, unread?: string): Promise<KeyChecks> {
+  const { system, settings } = context;
+  const has = KEY_TYPES.filter((kind) => keyOrigin(system, settings, kind) !== undefined);
+  const reports = await Promise.all(has.map((kind) => inspectKey(context, kind, LIMIT_MS / 1000)));
+  const stranger = strangerCheck(reports);
+  // Neither the keys nor the base URL of a profile that could not be read are missing.
+  const isPlaceless = settings.baseUrl === undefined && !settings.sandbox;
+  const found = KEY_TYPES.map((kind) => {
+    const report = reports.find((one) => one.kind === kind);
+    const missing = report === undefined || isPlaceless ? unread : undefined;
+    if (missing !== undefined) return untried(kind, () => skip(missing), 'the key is not known');
+    if (report === undefined) return untried(kind, () => noKey(kind, has.length > 0), 'there is no key');
+    if (stranger !== undefined) return untried(kind, () => skip(`not checked: ${STRANGE_TEXT}`), STRANGE_TEXT);
+    return keyChecks(context, report);
+  });
+  const keys = found.flatMap(([key]) => key ?? []);
+  const permissions = found.flatMap(([, ...checks]) => checks);
+  return { checks: [...keys, tenantCheck(context, reports), ...permissions], stranger };
+}
+
+const STRANGE_TEXT = 'the responses are not those of the service';
+
+/** Returns the check of a key, and those of its permissions, which `why` prevented. */
+function untried(kind: KeyType, tryKey: Check['try'], why: string): Check[] {
+  const named = READ_PERMISSIONS.filter((permission) => permission.kind === kind);
+  const permissions = named.map(({ name }) => ({ name, try: () => skip(`not checked: ${why}`) }));
+  return [{ name: `${kind} key`, try: tryKey }, ...permissions];
+}
+
+function noKey(kind: KeyType, hasOther: boolean): Found {
+  const use = kind === 'management' ? 'logs and the tenant' : '3DS and the Account Updater';
+  const found = hasOther
+    ? warn('none is stored', `For ${use}, store one.`)
+    : fail('key_missing', 'none is stored', 'Store one. The sandbox works without a key.');
+  return { ...found, next: ['login'] };
+}
+
+/** Returns the checks of a key that was tried, and of its permissions. */
+function keyChecks(context: Context, { kind, check, failure }: KeyReport): Check[] {
+  if (check === undefined || (failure && check.verdict !== 'unclear')) {
+    const why = check === undefined ? 'the key could not be checked' : 'the key is not valid';
+    return untried(
+      kind,
+      () => {
+        throw failure;
+      },
+      why,
+    );
+  }
+  const tryKey = (): Found | string => {
+    if (failure) return unclear(failure);
+    const age = keyAge(context, kind);
+    const stored = age?.ageMs === undefined ? '' : `, ${agedText(age)}`;
+    const { system, settings } = context;
+    const from = settings.sandbox ? 'built in' : `${keyOrigin(system, settings, kind)?.name}${stored}`;
+    const tenant = check.tenant;
+    const at = tenant ? ` for the ${tenant.type.toUpperCase()} tenant ${JSON.stringify(tenant.name)}` : '';
+    if (check.verdict !== 'powerless') return `accepted${at} (${from})`;
+    const isAboutFeatures = check.tried.every(({ error }) => disabledFeatureOf(error) !== undefined);
+    const fix = isAboutFeatures
+      ? "Ask the service's support to enable the features that you need."
+      : 'Give the key the permissions that you need.';
+    return warn(`valid (${from}), but has no read permission`, fix);
+  };
+  return [{ name: `${kind} key`, try: tryKey }, ...check.tried.map(permissionCheck)];
+}
+
+function permissionCheck({ permission: { name, kind }, status, error }: Tried): Check {
+  const feature = disabledFeatureOf(error);
+  const cure = feature
+    ? `If you need it, ask the service's support to enable ${feature} for the tenant.`
+    : `If you need it, give the ${kind} key the permission ${name}.`;
+  const detail = detailOf(error);
+  return {
+    name,
+    cure,
+    try() {
+      if (status === 'allowed') return 'allowed';
+      if (status === 'unclear' && error) return unclear(error);
+      return warn(`not allowed (${error?.status ?? 403})${detail === undefined ? '' : `: ${detail}`}`);
+    },
+  };
+}
+
+const STRANGE = ['not_found', 'bad_response', 'forbidden'] as const;
+const CHECK_BASE_URL = 'Is the base URL right? It should be the address of the API itself.';
+
+/** Returns what a check without a result found. The hint of an undocumented response is to run this command. */
+function unclear(error: SvcError): Found {
+  if (!isSvcError(error, ...STRANGE)) throw error;
+  return fail(error.code, error.message, CHECK_BASE_URL);
+}
+
+function isStrange({ check }: KeyReport): boolean {
+  return check?.tried.every(({ status, error }) => status === 'unclear' && isSvcError(error, ...STRANGE)) ?? false;
+}
+
+/** Returns the check of a server that sent a response to every read, and none of them as documented. */
+function strangerCheck(reports: readonly KeyReport[]): Check | undefined {
+  const [first] = reports;
+  if (first?.failure === undefined || !reports.every(isStrange)) return undefined;
+  const { message, code } = first.failure;
+  return { name: 'service', try: () => fail(code, `responds, but not as documented: ${message}`, CHECK_BASE_URL) };
+}
+
+/** Returns the check of keys of two tenants, by the responses that the checks of the keys got. */
+function tenantCheck(context: Context, reports: readonly KeyReport[]): Check {
+  const checks = reports.flatMap(({ check }) => check ?? []);
+  const known = checks.find(({ tenant }) => tenant !== undefined)?.tenant ?? tenantInUse(context);
+  const other = otherTenantText(known, checks);
+  return {
+    name: 'tenant',
+    cure: 'Store each key in a profile of its tenant.',
+    try: () => other && { ...warn(other), next: ['login', '--profile', '<name>'] },
+  };
+}
+
+/** Returns the checks of the ages of the keys in use with --max-key-age. */
+export function ageChecks(context: Context, { maxKeyAge, strict }: Input<typeof KEY_AGE_PARAMETERS>): Check[] {
+  if (maxKeyAge === undefined) return [];
+  const allowed = `allowed: ${formatDuration(maxKeyAge)}`;
+  return KEY_TYPES.flatMap((type) => keyAge(context, type) ?? []).map((age) => ({
+    name: `${age.type} key age`,
+    cure: age.ageMs === undefined ? UNKNOWN_HINT : REPLACE,
+    try() {
+      const found = `${age.ageMs === undefined ? `not known (${age.from})` : agedText(age)}; ${allowed}`;
+      if (age.ageMs === undefined) return strict ? fail('threshold', found) : warn(found);
+      return age.ageMs <= maxKeyAge ? found : { ...fail('threshold', found), next: ['login', '--rotate'] };
+    },
+  }));
+}
+
+function disabledFeatureOf(error: SvcError | undefined): string | undefined {
+  const feature = error?.facts?.['disabled_feature'];
+  return typeof feature === 'string' ? feature : undefined;
+}
