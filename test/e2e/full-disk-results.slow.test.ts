@@ -19,8 +19,8 @@ const REQUEST = [
 /** The pages of the ledger: its settings, the mark of the job, the claim, and the set of its rows with 8 bytes each. */
 const LEDGER_PAGES = 3 + Math.ceil((ROWS * 8) / 4096);
 
-/** The pages that a run needs before its first results arrive: for its record, the copy of its request, and the ledger. */
-const RUN_PAGES = 3 + Math.ceil(REQUEST.length / 4096) + LEDGER_PAGES;
+/** The pages that a job needs before its results arrive: for what was sent, its request, and the ledger. */
+const JOB_PAGES = 3 + Math.ceil(REQUEST.length / 4096) + LEDGER_PAGES;
 
 /** How the store sends a result file. In chunks, nothing in the response shows how long it is. */
 const FRAMINGS: Readonly<Record<string, ((outgoing: ServerResponse, body: Buffer) => void) | undefined>> = {
@@ -46,10 +46,10 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   'au download': {
     before: 'au submit tokens.csv',
     pages: PAGES,
-    command: (desk) => `au download ${desk.record(desk.runIds()[0] ?? '').parts[0]?.job} --out disk/out.csv -o json`,
+    command: (desk) => `au download ${desk.jobs()[0]} --out disk/out.csv -o json`,
   },
-  'au submit --wait, where the runs are': {
-    pages: PAGES.map((pages) => RUN_PAGES + pages),
+  'au submit --wait, where the files of jobs are': {
+    pages: PAGES.map((pages) => JOB_PAGES + pages),
     command: () => 'au submit tokens.csv --wait --out disk/out.csv -o json',
     hasStateOnDisk: true,
   },
@@ -57,9 +57,9 @@ const COMMANDS: Readonly<Record<string, Command>> = {
     pages: [2, 8],
     command: () => 'au submit tokens.csv --wait --out disk/out.csv -o json',
   },
-  'au resume, where the runs are': {
+  'au resume, where the files of jobs are': {
     before: 'au submit tokens.csv --out out.csv',
-    pages: PAGES.map((pages) => RUN_PAGES + pages),
+    pages: PAGES.map((pages) => JOB_PAGES + pages),
     command: () => 'au resume -o json',
     hasStateOnDisk: true,
     codes: [1],

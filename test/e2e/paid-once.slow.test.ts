@@ -99,14 +99,14 @@ it('R58: a file is paid once though neither the job nor the list shows it after 
     expect([9, 11], stderr).toContain(code);
   }
   // The service's clock alone proves nothing: by this machine's clock, only minutes have passed.
-  const last = await desk.svc(`au resume ${desk.runIds()[0]} --wait --timeout 5s`);
+  const [job = ''] = desk.jobs();
+  const last = await desk.svc(`au resume ${job} --wait --timeout 5s`);
   expect([9, 11], last.stderr).toContain(last.code);
   expect({ uploads: desk.uploads(), jobs: jobsCreated(desk) }).toEqual({ uploads: 1, jobs: 1 });
   await desk.clock.advance(60 * DAY);
   const doubt = await desk.svc('au submit tokens.csv');
   expect(doubt.code, doubt.stderr).toBe(9);
   // Only the operator's word frees the rows, which the next submission sends again: they are then paid for twice.
-  const job = desk.record(desk.runIds()[0] ?? '').parts[0]?.job;
   const freed = await desk.svc(`au abandon ${job} --yes`);
   expect(freed.code, freed.stderr).toBe(0);
   expect(freed.stderr).toContain('may have been paid for');

@@ -1,5 +1,4 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { type Part, sentOf } from '../../src/au/run/part.ts';
 import { ACCEPT_SECOND_PUT, FaultChooser, readFaults } from '../../src/emulator/faults/fault.ts';
 import { faultInterceptor } from '../../src/emulator/faults/intercept.ts';
 import type { Interceptor } from '../../src/emulator/options.ts';
@@ -7,7 +6,7 @@ import { DEFAULT_PAGE_SIZE } from '../../src/schema/page-size.ts';
 import type { SimulatedProcess } from './context.ts';
 import { FORGERIES, type Forgery, forge } from './forgeries.ts';
 import { LogOverlay } from './log-overlay.ts';
-import { jobsOf } from './records.ts';
+import type { Kept } from './records.ts';
 import type { Time } from './time.ts';
 import { Wire } from './wire.ts';
 
@@ -23,7 +22,7 @@ const RESULT_PATH = /^\/store\/results\/([\w-]+)\.csv/;
 
 /** Who denies that jobs exist, in reads and in lists, while the weather lasts. */
 export type Denial =
-  /** The service denies the jobs whose uploads it acknowledged and the run records count as stored. */
+  /** The service denies the jobs whose uploads it acknowledged and a machine recorded as stored. */
   | 'acknowledged'
   /** A gateway sends a page for each job. Lists lack the jobs that were recorded before the weather began. */
   | 'behind a gateway';
@@ -72,8 +71,8 @@ export class Adversary {
   #creation: Buffer | undefined;
   /** The jobs that were recorded when the weather began. */
   #older: ReadonlySet<string> = new Set();
-  /** Returns the parts of all runs as they are recorded now. */
-  recorded: () => readonly Part[] = () => [];
+  /** Returns what all machines keep of jobs now. */
+  kept: () => readonly Kept[] = () => [];
   /** Jobs of other systems, which no process of the tool created. */
   readonly strangers = new Set<string>();
   /** Tells whether a ledger binds rows to a job. */
@@ -143,7 +142,7 @@ export class Adversary {
   /** Sets what goes wrong for every process until the next weather. */
   weather(faults: readonly string[], denies?: Denial): void {
     this.#acknowledged.clear();
-    this.#older = new Set(this.recorded().flatMap(jobsOf));
+    this.#older = new Set(this.kept().map(({ job }) => job));
     this.hasDenied ||= denies !== undefined || faults.length > 0;
     this.#weather = faults.length === 0 && !denies ? undefined : { ...troubleOf(faults, 1), denies };
   }
@@ -200,8 +199,7 @@ export class Adversary {
   #denied(denies: Denial): ReadonlySet<string> {
     if (denies === 'behind a gateway') return this.#older;
     // A denied job stays denied even if its record changes.
-    for (const part of this.recorded())
-      if (sentOf(part) === 'stored' && part.job !== undefined) this.#acknowledged.add(part.job);
+    for (const { job, sent } of this.kept()) if (sent === 'stored') this.#acknowledged.add(job);
     return this.#acknowledged;
   }
 

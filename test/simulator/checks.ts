@@ -5,7 +5,7 @@ import { RESULT_COLUMNS } from '../../src/schema/account-updater-files.ts';
 import { uploadsTaken } from '../au/support.ts';
 import type { Circumstances } from './history.ts';
 import type { Ended } from './process.ts';
-import { areReadable, jobsOf, recordedParts, recordsIn } from './records.ts';
+import { claimsIn, keptJobs } from './records.ts';
 import type { World } from './world.ts';
 
 const KNOWN_CODES: ReadonlySet<number> = new Set([0, ...Object.values(EXIT_CODES)]);
@@ -20,8 +20,6 @@ export function checkEnd(
   // If the clock of the service is wrong, times in options are in its future, which is a usage error.
   if (code === 2 && faults.some((fault) => fault.startsWith('date='))) return;
   if (code === 1 && stderr.includes('does not exist (ENOENT)')) return;
-  // The tool refuses to submit the file of an abandoned run.
-  if (code === 2 && stderr.includes('was abandoned')) return;
   // The tool does not replace an existing file without --force.
   if (code === 2 && stderr.includes('.csv exists')) return;
   if (!KNOWN_CODES.has(code) || code === 1 || code === 2)
@@ -49,18 +47,16 @@ export function checkNothingLeaked(world: World, { stdout, stderr }: Ended): voi
 /** The request files, and the export from which one is prepared. */
 const REQUEST_FILES: ReadonlySet<string> = new Set(['tokens.csv', 'other.csv', 'export.csv']);
 
-/** Throws if a result file in the home differs from the results of the service. */
+/** Throws if a result file in a home differs from the results of the service. */
 export function checkResultFiles(world: World): void {
   const results = [world.ours, world.theirs].flatMap(resultsOf);
-  for (const home of world.homes) checkResultsIn(home, results, world.sharedLedger !== undefined);
+  // Rows of a file may be in jobs of another file.
+  const files = new Set(claimsIn(world).map(({ file }) => file.sha256));
+  const isDivided = world.sharedLedger !== undefined || files.size > 1;
+  for (const home of world.homes) checkResultsIn(home, results, isDivided);
 }
 
-/** `isShared` says whether other machines, or records that are lost, may have sent some of the rows. */
-function checkResultsIn(home: string, results: readonly string[], isShared: boolean): void {
-  const parts = recordedParts(home);
-  // Results that could not be compared with their tokens may be delivered, even false ones.
-  if (!isShared && parts.some((part) => part.results?.compared === false)) return;
-  const isDivided = isShared || parts.some((part) => part.rows_file !== undefined);
+function checkResultsIn(home: string, results: readonly string[], isDivided: boolean): void {
   const lines = new Set(isDivided ? results.flatMap((text) => text.split('\n')) : []);
   for (const name of readdirSync(home)) {
     // Left-out rows whose result is an error are a request file too.
@@ -85,7 +81,7 @@ function headed(rows: string): string {
   return `${RESULT_COLUMNS.join(',')}\n${rows}`;
 }
 
-/** Throws if a command created a job that no record names, and nothing in this world explains that. */
+/** Throws if a command created a job that no machine keeps and no ledger names, and nothing in this world explains that. */
 export function checkCreations(
   world: World,
   { code, process, home, stderr, hadCompany }: Ended,
@@ -93,15 +89,16 @@ export function checkCreations(
 ): void {
   // Another process may get the rows after a job was created for them.
   if (hadCompany) return;
-  if (code === undefined || ending !== undefined || fullAt !== undefined || !areReadable(home)) return;
+  if (code === undefined || ending !== undefined || fullAt !== undefined) return;
   // Without a true list of jobs, the tool cannot know whose key it has, and may create a job in vain.
   if (faults.length > 0 || world.adversary.isTroubled) return;
   // A new job gets no file once its creation shows that the rows may have been submitted before.
   if (stderr.includes('the ledger does not know')) return;
-  const known = new Set(recordedParts(home).flatMap(jobsOf));
+  const claimed = claimsIn(world);
+  const known = new Set([...keptJobs(home), ...claimed].map(({ job }) => job));
   const lost = world.adversary.created.get(process)?.filter((job) => !known.has(job)) ?? [];
-  // One job without a file may be made for a run, to prove that another one was removed, even if the run was lost.
-  const most = Math.max(recordsIn(home).records.length, 1);
+  // One job without a file may be made for a cycle, to prove that another one was removed.
+  const most = Math.max(new Set(claimed.map(({ cycle }) => cycle)).size, 1);
   if (lost.length > most) throw new Error(`jobs ${lost.join(', ')} were created for nothing`);
 }
 

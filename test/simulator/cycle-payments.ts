@@ -1,13 +1,11 @@
-import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
-import { basename, join, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { uploadsTaken } from '../au/support.ts';
-import type { RunRecord } from '../../src/au/run/record.ts';
 import { checkCycleResults, checkFileResults, madeBy, tokenOf } from './cycle-results.ts';
 import { CYCLE } from './cycles.ts';
 import type { Circumstances } from './history.ts';
 import type { Ended } from './process.ts';
-import { claimsIn, recordsIn, runDirectories } from './records.ts';
+import { claimsIn } from './records.ts';
 import { checkRefreshRow } from './refresh-row.ts';
 import type { World } from './world.ts';
 
@@ -68,23 +66,17 @@ export class CyclePayments {
     // A file of which every token is up to date has no results, and those of an earlier file stay where they are.
     if (stdout.includes('nothing_new')) return undefined;
     if (argv[1] === 'submit') {
-      const sha256 = createHash('sha256')
-        .update(readFileSync(resolve(home, argv[2] ?? '')))
-        .digest('hex');
       // Another command on the machine may submit a changed file, and write results with the same name.
       const isUnchanged = this.note(argv, home).join() === rows.join();
-      // Another command may have recorded where the results of the run go.
-      const isOwn = ({ input, cycle }: RunRecord): boolean => input.sha256 === sha256 && cycle === CYCLE;
-      const out = recordsIn(home).records.findLast(isOwn)?.out ?? (argv[2] ?? '').replace(/\.csv$/, '.results.csv');
+      const out = argv.includes('--out') ? outOf(argv) : (argv[2] ?? '').replace(/\.csv$/, '.results.csv');
       const file = resolve(home, out);
       return argv.includes('--wait') && cycleOf(argv) === CYCLE && isUnchanged ? { file, rows } : undefined;
     }
     if (argv[1] !== 'download') return undefined;
-    const directory = runDirectories(home).find((each) => basename(each) === argv[2]) ?? '';
-    const run = recordsIn(home, [directory]).records.find(({ cycle }) => cycle === CYCLE);
-    const out = argv[argv.indexOf('--out') + 1] ?? '';
-    if (run === undefined || !argv.includes('--out')) return undefined;
-    return { file: resolve(home, out), rows: rowsOf(join(directory, 'run-request.csv')) };
+    const isOfCycle = claimsIn(this.#world).some(({ job, cycle }) => job === argv[2] && cycle === CYCLE);
+    if (!isOfCycle || !argv.includes('--out')) return undefined;
+    const request = join(this.#world.ours, 'files', `request-${argv[2]}.csv`);
+    return { file: resolve(home, outOf(argv)), rows: rowsOf(request) };
   }
 
   /** Tells whether results of the jobs that got these rows made a token. */
@@ -115,6 +107,10 @@ export class CyclePayments {
     }
     return taken;
   }
+}
+
+function outOf(argv: readonly string[]): string {
+  return argv[argv.indexOf('--out') + 1] ?? '';
 }
 
 function cycleOf(argv: readonly string[]): string {

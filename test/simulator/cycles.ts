@@ -22,14 +22,8 @@ const CHOICES = [
   ' --wait --timeout 2h --force',
 ];
 
-/** Other commands on the runs of a cycle. */
-const OTHERS = [
-  'au resume',
-  'au resume',
-  'au resume RUN',
-  'au abandon RUN --yes',
-  'au submit tokens.csv --cycle 2026-02',
-];
+/** Other commands on the jobs of a cycle. */
+const OTHERS = ['au resume', 'au resume', 'au resume JOB', 'au status JOB', 'au submit tokens.csv --cycle 2026-02'];
 
 /** Draws steps with files of one cycle that share rows, submitted by two tenants and several processes. */
 export function cycleSteps(chance: Chance): Step[] {

@@ -16,11 +16,11 @@ const COMMANDS = [
   WAIT,
   'au resume',
   'au resume',
-  'au resume RUN --wait --timeout 20m',
-  'au status RUN',
+  'au resume JOB --wait --timeout 20m',
+  'au status JOB',
   'au submit other.csv',
   'au submit tokens.csv --cycle 2026-02',
-  'au download RUN --out copy.csv --force',
+  'au download JOB --out copy.csv --force',
   'au prepare export.csv --out tokens.csv --force',
   'au resume --dry-run',
   'au jobs',
@@ -96,8 +96,8 @@ function vouchedResults(chance: Chance): Step[] {
     ...(chance.happens(0.9) ? again : []),
     store,
     pass(chance, 61, 24 * 60),
-    run(chance.oneOf(['au status RUN', 'au status RUN', 'au status RUN', 'au resume'])),
-    chance.happens(0.8) ? run('au download RUN --accept-unproven') : { do: 'hint', number: 0, back: 1 },
+    run(chance.oneOf(['au status JOB', 'au status JOB', 'au status JOB', 'au resume'])),
+    chance.happens(0.8) ? run('au download JOB --accept-unproven') : { do: 'hint', number: 0, back: 1 },
   ];
 }
 
@@ -120,8 +120,8 @@ function falseResults(chance: Chance): Step[] {
   const faults = [`${chance.oneOf(['foreign', 'foreign', 'doubled', 'cut'])}@${RESULT}:#1-${chance.oneOf([1, 3, 9])}`];
   const later = chance.oneOf([
     'au resume',
-    'au resume RUN --wait --timeout 20m',
-    'au download RUN --out copy.csv --force',
+    'au resume JOB --wait --timeout 20m',
+    'au download JOB --out copy.csv --force',
   ]);
   if (chance.happens(0.4)) return [run(WAIT, { faults })];
   return [run(SUBMIT), pass(chance, 61, 24 * 60), run(later, { faults }), run('au resume')];
@@ -132,11 +132,11 @@ function uselessKey(chance: Chance): Step[] {
   const later = chance.oneOf([
     'au resume',
     'au resume',
-    'au resume RUN --wait --timeout 30s',
+    'au resume JOB --wait --timeout 30s',
     'au submit tokens.csv --timeout 30s',
     WAIT,
-    'au status RUN',
-    'au download RUN --out copy.csv --force',
+    'au status JOB',
+    'au download JOB --out copy.csv --force',
   ]);
   const problems: Step[][] = [
     [run(later, { keys: chance.oneOf(['none', 'expired', 'read-only'] as const) })],

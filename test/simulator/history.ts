@@ -36,7 +36,7 @@ export type WrittenFile = 'tokens.csv' | 'other.csv' | 'export.csv';
 export type Step =
   | ({
       readonly do: 'run';
-      /** The words after `svc`; RUN stands for the newest run of the machine, JOB for the newest job of a ledger. */
+      /** The words after `svc`; JOB stands for the newest job of a ledger. */
       readonly type: string;
       /** Whether the next step begins before the command ends. */
       readonly inBackground?: boolean;
@@ -76,7 +76,7 @@ export type Step =
   | { readonly do: 'pass'; readonly minutes: number }
   /** Sets what goes wrong for every process until the next weather. */
   | ({ readonly do: 'weather' } & Weather)
-  /** Damages the record of the newest run. */
+  /** Damages what the machine recorded of its newest job. */
   | { readonly do: 'damage'; readonly to: 'empty' | 'null' | 'cut' | 'newer' };
 
 /** The trouble that every process meets. */
@@ -129,7 +129,7 @@ const SUBMISSIONS = lines(`
   au submit tokens.csv | au submit tokens.csv --wait --timeout 20m | au submit tokens.csv --wait --timeout 30s
   au submit tokens.csv --cycle 2026-01 | au submit tokens.csv --wait --timeout 20m --cycle 2026-02
   au submit tokens.csv | au resume | au resume | au resume
-  au resume --dry-run | au status RUN | au jobs | au resume RUN --wait --timeout 20m | au download RUN --out copy.csv --force
+  au resume --dry-run | au status JOB | au jobs | au resume JOB --wait --timeout 20m | au download JOB --out copy.csv --force
 `);
 
 /** Long outages in which the service, or a gateway before it, denies jobs that exist. */

@@ -18,15 +18,14 @@ const CHOICES = ['', '', ' --timeout 3s', ' --wait --timeout 20m --force', ' --w
 const OTHERS = [
   'au resume',
   'au resume',
-  'au resume RUN',
+  'au resume JOB',
   `au resume ${CYCLE}`,
   RESUME_CYCLE,
   'au resume JOB --wait --timeout 20m',
   'au status',
   `au status ${CYCLE}`,
-  'au status RUN',
+  'au status JOB',
   'au download JOB --out copy.csv --force',
-  'au download RUN --out copy.csv --force',
   'au resume --dry-run',
 ];
 

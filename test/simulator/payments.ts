@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { uploadsTaken } from '../au/support.ts';
 import type { Circumstances } from './history.ts';
 import type { Ended } from './process.ts';
-import { isUntouched, recordsIn } from './records.ts';
+import { claimsIn } from './records.ts';
 import type { World } from './world.ts';
 
 /** The content of a submitted request file, and how often the operator lets it be billed. */
@@ -21,7 +21,7 @@ interface Submitted {
 export class Payments {
   readonly #world: World;
   readonly #submitted = new Map<string, Submitted>();
-  /** The jobs and runs that the operator abandoned. The rows of such a job can be sent again, and those of a run cannot. */
+  /** The jobs that the operator abandoned, whose rows can be sent again. */
   readonly #abandoned = new Set<string>();
   /** Whether a backup ever replaced the records. */
   #isRestored = false;
@@ -100,9 +100,8 @@ export class Payments {
 
   /** Tells whether a file may have been sent. Only then can a confirmation bill it again. */
   #mayBePaid(sha256: string, { rows }: Submitted): boolean {
-    const { records, isDamaged } = recordsIn(this.#world.home);
-    const isBegun = records.some(({ input, parts: all }) => input.sha256 === sha256 && !all.every(isUntouched));
-    return isDamaged || isBegun || this.#paid().some(([row]) => rows.has(row));
+    const isClaimed = claimsIn(this.#world).some(({ file }) => file.sha256 === sha256);
+    return isClaimed || this.#paid().some(([row]) => rows.has(row));
   }
 }
 

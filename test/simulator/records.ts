@@ -1,105 +1,86 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Part } from '../../src/au/run/part.ts';
 import { openJobs } from '../../src/au/ledger/claims.ts';
 import type { ClaimEntry, Entry } from '../../src/au/ledger/entry.ts';
-import { parseRecord } from '../../src/au/run/parse-record.ts';
-import type { RunRecord } from '../../src/au/run/record.ts';
 import type { World } from './world.ts';
 
-/** The tool's state directory, which contains all runs except one that a command puts elsewhere with `--run-dir`. */
+/** The tool's state directory. */
 export const STATE = '.local/state/svc';
-const RUNS = `${STATE}/runs`;
-const ELSEWHERE = 'elsewhere';
 
-/** Returns the directories of all runs in a home: the one of `--run-dir` first, then the oldest. */
-export function runDirectories(home: string): string[] {
-  const root = join(home, RUNS);
-  const names = existsSync(root) ? readdirSync(root).filter((name) => name.startsWith('run-')) : [];
-  return [join(home, ELSEWHERE), ...names.toSorted().map((name) => join(root, name))].filter(existsSync);
+/** What a machine keeps of a job. */
+export interface Kept {
+  readonly job: string;
+  /** The directory of its files. */
+  readonly directory: string;
+  /** How much of its file was sent, as the machine recorded it. */
+  readonly sent: string;
 }
 
-/** Returns the directories of the runs that the state directory knows. A restored one may lack that of `--run-dir`. */
-export function knownDirectories(home: string): string[] {
-  return runDirectories(home).filter((directory) => !directory.endsWith(ELSEWHERE) || isIndexed(home, directory));
+/** Returns what a home keeps of each job. */
+export function keptJobs(home: string): Kept[] {
+  const root = join(home, STATE, 'jobs');
+  if (!existsSync(root)) return [];
+  return readdirSync(root).map((job) => {
+    const directory = join(root, job);
+    return { job, directory, sent: textIn(join(directory, 'sent')).split('\n', 1)[0] ?? '' };
+  });
 }
 
-function isIndexed(home: string, directory: string): boolean {
-  const record = recordIn(directory);
-  return record !== undefined && existsSync(join(home, RUNS, 'elsewhere', `${record.id}.json`));
+function textIn(file: string): string {
+  return existsSync(file) ? readFileSync(file, 'utf8') : '';
 }
 
-/** Returns the readable records in a home, and whether others are unreadable. */
-export function recordsIn(
-  home: string,
-  directories = runDirectories(home),
-): { readonly records: RunRecord[]; readonly isDamaged: boolean } {
-  const found = directories.map(recordIn);
-  const records = found.filter((record) => record !== undefined);
-  return { records, isDamaged: records.length < found.length };
-}
+/** A claim of a ledger, with the name of its cycle and the tenant. */
+export type Claimed = Pick<ClaimEntry, 'job' | 'file' | 'sha256'> & { readonly cycle: string; readonly tenant: string };
 
-/** Returns the parts of every run whose record is readable. */
-export function recordedParts(home: string): Part[] {
-  return recordsIn(home).records.flatMap(({ parts }) => parts);
-}
-
-/** Returns the current and the earlier jobs of a part. */
-export function jobsOf({ job, earlier_jobs: earlier = [] }: Part): string[] {
-  const before = earlier.map((each) => each.job);
-  return job === undefined ? before : before.concat(job);
-}
-
-/** Tells whether nothing of a part can be at the service. */
-export function isUntouched(part: Part): boolean {
-  return jobsOf(part).length === 0;
-}
-
-/** Tells whether every record in a home is readable. */
-export function areReadable(home: string): boolean {
-  return !recordsIn(home).isDamaged;
-}
-
-/** Returns the record in the directory of a run; undefined if it is unreadable. */
-function recordIn(directory: string): RunRecord | undefined {
-  try {
-    return parseRecord(readFileSync(join(directory, 'run.json'), 'utf8'), 'run.json');
-  } catch {
-    return undefined;
-  }
-}
-
-/** A claim of a ledger, with the name of its cycle. */
-export type Claimed = Pick<ClaimEntry, 'job'> & { readonly cycle: string };
+type Ledgers = Pick<World, 'homes' | 'sharedLedger'>;
 
 /** Returns the claims in the ledgers of a world, in the order of each cycle. */
-export function claimsIn({ homes, sharedLedger }: Pick<World, 'homes' | 'sharedLedger'>): Claimed[] {
-  const own = homes.map((home) => join(home, STATE, 'ledger'));
-  const cycles = [...own, sharedLedger ?? ''].flatMap((ledger) => Array.from(entriesIn(ledger)));
-  return cycles.flatMap(([cycle, entries]) =>
-    entries.flatMap((entry) => (entry.kind === 'claim' ? [{ job: entry.job, cycle }] : [])),
+export function claimsIn(world: Ledgers): Claimed[] {
+  return cyclesIn(world).flatMap(({ tenant, cycle, entries }) =>
+    entries.flatMap((entry) => {
+      if (entry.kind !== 'claim') return [];
+      const { job, file, sha256 } = entry;
+      return [{ job, file, sha256, cycle, tenant }];
+    }),
   );
+}
+
+/** Returns the jobs of a tenant whose results nobody received. */
+export function openJobsOf(world: Ledgers, tenant: string): string[] {
+  return cyclesIn(world).flatMap((cycle) => (cycle.tenant === tenant ? openJobs(cycle.entries) : []));
 }
 
 /** Returns the jobs of a ledger whose results nobody received. */
 export function openJobsIn(ledger: string): string[] {
-  return [...entriesIn(ledger).values()].flatMap(openJobs);
+  return entriesIn(ledger).flatMap(({ entries }) => openJobs(entries));
 }
 
-/** Returns the readable entries of each cycle of a ledger. */
-function entriesIn(ledger: string): Map<string, Entry[]> {
-  const cycles = new Map<string, Entry[]>();
-  if (!existsSync(ledger)) return cycles;
+interface CycleEntries {
+  readonly tenant: string;
+  readonly cycle: string;
+  readonly entries: Entry[];
+}
+
+/** Returns the readable entries of each cycle, in the shared ledger or else in that of each machine. */
+function cyclesIn({ homes, sharedLedger }: Ledgers): CycleEntries[] {
+  return [...homes.map((home) => join(home, STATE, 'ledger')), sharedLedger ?? ''].flatMap(entriesIn);
+}
+
+function entriesIn(ledger: string): CycleEntries[] {
+  const cycles = new Map<string, CycleEntries>();
+  if (!existsSync(ledger)) return [];
   for (const name of readdirSync(ledger, { recursive: true, encoding: 'utf8' }).toSorted()) {
     // What a machine keeps of a shared ledger is a copy.
-    const [, cycle] = /^[^/]+\/cycles\/([^/]+)\/\d+\.json$/.exec(name) ?? [];
+    const [, tenant = '', cycle] = /^([^/]+)\/cycles\/([^/]+)\/\d+\.json$/.exec(name) ?? [];
     const entry = cycle === undefined ? undefined : entryIn(join(ledger, name));
     if (cycle === undefined || !entry) continue;
-    const before = cycles.get(cycle);
-    if (before) before.push(entry);
-    else cycles.set(cycle, [entry]);
+    const place = `${tenant}/${cycle}`;
+    const known = cycles.get(place) ?? { tenant, cycle, entries: [] };
+    cycles.set(place, known);
+    known.entries.push(entry);
   }
-  return cycles;
+  return [...cycles.values()];
 }
 
 function entryIn(file: string): Entry | undefined {

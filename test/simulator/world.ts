@@ -12,7 +12,7 @@ import type { Circumstances } from './history.ts';
 import { Machine } from './machine.ts';
 import { DEAF_PORT, WorldNetwork } from './network.ts';
 import { type Ended, ToolProcess } from './process.ts';
-import { claimsIn, recordedParts } from './records.ts';
+import { claimsIn, keptJobs } from './records.ts';
 import { Time } from './time.ts';
 
 // A file system in memory if there is one, because renames on a disk take longer than everything else.
@@ -77,7 +77,7 @@ export class World {
     for (const key of isAlone ? ['their-private-key'] : [STRANGER_KEY, 'their-private-key'])
       await world.time.until(world.submitAsStranger(1, key));
     world.adversary.isClaimed = (job) => claimsIn(world).some((claim) => claim.job === job);
-    world.adversary.recorded = () => world.homes.flatMap(recordedParts);
+    world.adversary.kept = () => world.homes.flatMap(keptJobs);
     return world;
   }
 
@@ -136,6 +136,11 @@ export class World {
       runAs(undefined, () => disk?.lose(this.#chance.split()));
       this.adversary.recordsChanged();
     });
+  }
+
+  /** Returns the tenant whose keys a command has. */
+  tenantOf(keys: Circumstances['keys']): string {
+    return this.#services[keys === 'theirs' ? 1 : 0]?.tenants[0]?.id ?? '';
   }
 
   get url(): string {

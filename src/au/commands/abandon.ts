@@ -11,7 +11,7 @@ import { findJob } from '../jobs/job.ts';
 import type { JobFiles } from '../jobs/job-files.ts';
 import { tenantOfKey } from '../jobs/tenant-of-key.ts';
 import { holdJob } from '../jobs/verdict.ts';
-import { jobDoubtError } from '../ledger/claim-errors.ts';
+import { isConfirmedLost, jobDoubtError } from '../ledger/claim-errors.ts';
 import { byText } from '../ledger/claims.ts';
 import { CommandLedger, type JobClaim } from '../ledger/command-ledger.ts';
 import type { Ledger } from '../ledger/ledger.ts';
@@ -166,7 +166,9 @@ function judged(claimed: JobClaim, found: AccountUpdaterJob | undefined, files: 
     (status === 'completed' && 'it is completed') ||
     (wasRead && 'its results were read') ||
     (files.sent === 'stored' && status === 'pending' && 'the store confirmed its file');
-  if (!why && found === undefined && provableFrom(claim) !== undefined && now <= provableUntil(claim))
+  // Where the store confirmed the file, no list proves that the job has none.
+  const isUnprovable = files.sent === 'stored' && isConfirmedLost(claim, now);
+  if (!why && !isUnprovable && found === undefined && provableFrom(claim) !== undefined && now <= provableUntil(claim))
     throw jobDoubtError(claim, claimed.cycle, now).with({
       hint: 'Rows are freed on your word only where nothing can be proven any more. From that time on, this command proves it:',
       next: ['au', 'resume', claimed.cycle],

@@ -28,6 +28,7 @@ import { firstChange, firstRequest } from '../jobs/first-requests.ts';
 import { FileSubmission } from '../jobs/submit-file.ts';
 import { resumable } from '../jobs/verdict.ts';
 import { checkWaitOptions, keepingOptions, optionWords, waitingWords } from '../jobs/wait-options.ts';
+import { isDone } from '../ledger/is-done.ts';
 import { failOnParameter } from '../results/fail-on.ts';
 import { dominanceWarning } from '../results/report-view.ts';
 import { checkThreshold, printResults, type Submission, submissionView } from '../results/submission.ts';
@@ -176,7 +177,9 @@ class Sending {
   async #showJobs(found: FileJobs, wasDelivered: boolean): Promise<void> {
     const { again, sentNow } = this.#submission;
     const earlier = found.jobs.filter(({ claim }) => !sentNow.has(claim.job));
-    const polled = await pollFile(this.#context, { ...found, jobs: earlier }, { wait: false, again });
+    // A job whose results somebody read has its file, also when the service has forgotten it.
+    const unread = earlier.filter(({ claim }) => !isDone(found.cycle.entries, claim.job));
+    const polled = await pollFile(this.#context, { ...found, jobs: unread }, { wait: false, again });
     const { reason } = polled;
     const isFailed = isSvcError(reason, 'job_failed');
     if (reason !== undefined && (waitsForFile(found, polled) || (!isPending(reason) && !isFailed))) throw reason;

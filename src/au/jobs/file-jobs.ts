@@ -12,6 +12,7 @@ import { missingResultsError } from '../ledger/claim-errors.ts';
 import { byText, deliveryOf } from '../ledger/claims.ts';
 import type { CommandLedger } from '../ledger/command-ledger.ts';
 import type { ClaimEntry } from '../ledger/entry.ts';
+import { isDone } from '../ledger/is-done.ts';
 import type { NamedCycle } from '../ledger/named-cycle.ts';
 import type { RequestFile } from '../request/open-request-file.ts';
 import { actionsOf } from '../results/action-option.ts';
@@ -293,8 +294,7 @@ export function statusOfJobs(
   polled: PolledClaims,
 ): string {
   const statuses = jobs.map(
-    ({ claim }) =>
-      polled.statuses.get(claim.job) ?? (deliveryOf(cycle.entries, claim.job) === undefined ? 'unknown' : 'completed'),
+    ({ claim }) => polled.statuses.get(claim.job) ?? (isDone(cycle.entries, claim.job) ? 'completed' : 'unknown'),
   );
   if (statuses.includes('failed')) return 'failed';
   if (statuses.includes('unknown')) return 'unknown';

@@ -6,6 +6,7 @@ import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
 import { deliveryOf } from '../ledger/claims.ts';
 import { isDone } from '../ledger/is-done.ts';
 import {
+  confirmedDoubtError,
   jobDoubtError,
   jobText,
   sentDoubtError,
@@ -143,24 +144,33 @@ async function reasonOf(
     return new SvcError('pending', `${what} is ${status}`, { next: again, facts: { ...facts, job_status: status } });
   if (status === undefined && contested.has(job)) return shownJobError(claim, name, again);
   if (status === undefined && isDone(entries, job)) return lostResultsError(claim, client.now(), again);
-  const end = await endOf(client, cycle, { claim, status, spare });
+  const end = await endOf(client, cycle, { claim, status, spare, stored: ledger.isStored });
   if (end !== undefined)
     return new SvcError('job_failed', `${what} ${end === 'failed' ? 'failed' : 'was deleted without its file'}`, {
       hint: 'Nothing was billed for that job. Submit its file again, which sends the rows in another one:',
       next: submitWords('<file>', name),
       facts,
     });
-  return jobDoubtError(claim, name, client.now());
+  return ledger.isStored(job)
+    ? confirmedDoubtError(claim, name, client.now())
+    : jobDoubtError(claim, name, client.now());
+}
+
+interface Ending {
+  readonly claim: ClaimEntry;
+  readonly status: string | undefined;
+  readonly spare: SpareJob;
+  readonly stored: (job: string) => boolean;
 }
 
 /** Ends the claim of a job that failed or certainly never got its file. Undefined if neither is known. */
 async function endOf(
   client: Client,
   cycle: LedgerCycle,
-  { claim, status, spare }: { claim: ClaimEntry; status: string | undefined; spare: SpareJob },
+  { claim, status, spare, stored }: Ending,
 ): Promise<'failed' | 'gone' | undefined> {
   try {
-    return (await settleClaim(client, cycle, { claim, isDone: false }, { newer: () => spare.get() })).end;
+    return (await settleClaim(client, cycle, { claim, isDone: false }, { newer: () => spare.get(), stored })).end;
   } catch (error) {
     // A command that has no time left, or may only read the ledger, frees no rows, and still says what the service said.
     if (!isSvcError(error, 'timeout') && !(error instanceof ReadOnlyPlace)) throw error;

@@ -70,6 +70,27 @@ export function sentDoubtError(claim: ClaimEntry, cycle: string, now: number): S
   );
 }
 
+/** Returns the error for a job whose file the store confirmed to this machine, and which the service does not find. */
+export function confirmedDoubtError(claim: ClaimEntry, cycle: string, now: number): SvcError {
+  const { job } = claim;
+  return new SvcError(
+    'outcome_unknown',
+    `the store confirmed the file of ${jobText(claim, cycle)}, and the service does not find the job`,
+    {
+      hint: 'The service may lag: run the same command again later. Nothing is sent again. If the job stays away, ask the support of the service. Only if its file was not processed, free its rows with the second of these commands: rows that were processed are then paid for twice.',
+      next: ['au', 'status', job],
+      ...(isConfirmedLost(claim, now) && { alternatives: [['au', 'abandon', job]] }),
+      retryable: true,
+      facts: { job, cycle, rows: claim.rows },
+    },
+  );
+}
+
+/** Tells whether a job with a confirmed file is missing for longer than an answer may lag. */
+export function isConfirmedLost(claim: ClaimEntry, now: number): boolean {
+  return now > (provableFrom(claim) ?? now);
+}
+
 /** Returns the command that submits a file in a cycle. A file without a cycle is submitted by its name alone. */
 export function submitWords(file: string, cycle: string): string[] {
   return ['au', 'submit', file, ...(isFileCycle(cycle) ? [] : ['--cycle', cycle])];

@@ -192,6 +192,9 @@ export class CommandLedger {
     return this.isShared && used !== undefined && isSamePlace(used, place) ? undefined : used;
   }
 
+  /** Tells whether the store confirmed the file of a job to this machine. */
+  readonly isStored = (job: string): boolean => this.jobFiles(job).sent === 'stored';
+
   /**
    * Finds out which rows of a file are free, and divides the others by the claims that have them. The rows of jobs that
    * failed elsewhere become free, and are not sent by this command. Without a client, no job is read.
@@ -211,7 +214,7 @@ export class CommandLedger {
     const rows = { rows: await under(ledger.salt), under };
     const entries = await cycle.read();
     const isBegun = entries.length > 0;
-    const { taken, failed } = await settleClaims(client, cycle, rows, how);
+    const { taken, failed } = await settleClaims(client, cycle, rows, { ...how, stored: this.isStored });
     if (failed[0]) throw failedElsewhere(named, failed[0]);
     const unknown = taken.find(({ claim }) => claim.row_set === null);
     if (unknown) throw unknownRowsError(named, unknown.claim);
@@ -319,7 +322,7 @@ export class CommandLedger {
   ): Promise<void> {
     const cycle = ledger.cycle(named.cycle);
     const rows = await this.#rowsOf(ledger, { sha256: check.sha256, source });
-    const settling = { own: new Set([job.id]), newer: async () => job };
+    const settling = { own: new Set([job.id]), newer: async () => job, stored: this.isStored };
     const { taken, failed } = await settleClaims(client, cycle, rows, settling);
     if (failed[0]) throw failedElsewhere(named, failed[0]);
     const doubtful = taken.find(({ status, isDone: wasRead }) => status === undefined && !wasRead);

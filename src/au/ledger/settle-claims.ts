@@ -34,6 +34,8 @@ export interface SettleOptions {
   readonly shown?: ReadonlySet<string> | undefined;
   /** Jobs that certainly have no file, as the records of the only machine with this ledger say. */
   readonly ended?: ReadonlySet<string> | undefined;
+  /** Tells whether the store confirmed the file of a job to this machine. Then no list proves that the job has no file. */
+  readonly stored?: ((job: string) => boolean) | undefined;
   /** Returns a job that was created just now, as a proof that a list of jobs is up to date; undefined if none may be. */
   readonly newer?: (() => Promise<AccountUpdaterJob | undefined>) | undefined;
 }
@@ -71,7 +73,7 @@ export async function settleClaim(
   client: Client | undefined,
   cycle: LedgerCycle,
   { claim, isDone: wasRead }: Pick<Taken, 'claim' | 'isDone'>,
-  how: Pick<SettleOptions, 'ended' | 'newer'>,
+  how: Pick<SettleOptions, 'ended' | 'newer' | 'stored'>,
 ): Promise<Omit<Taken, 'rows'> & { readonly end: 'failed' | 'gone' | undefined }> {
   const { job } = claim;
   const found = client && (await findJob(client, job));
@@ -88,12 +90,13 @@ export async function settleClaim(
 async function endOf(
   client: Client,
   { claim, status, isDone: wasRead }: Omit<Taken, 'rows'>,
-  { ended, newer }: Pick<SettleOptions, 'ended' | 'newer'>,
+  { ended, newer, stored }: Pick<SettleOptions, 'ended' | 'newer' | 'stored'>,
 ): Promise<{ readonly why: 'failed' | 'gone'; readonly proof: string } | undefined> {
   const { job } = claim;
   if (status === 'failed') return { why: 'failed', proof: `the service said that job ${job} failed` };
   if (status !== undefined || wasRead) return undefined;
   if (ended?.has(job)) return { why: 'gone', proof: `the record of this machine: job ${job} never had its file` };
+  if (stored?.(job)) return undefined;
   const from = provableFrom(claim);
   // A proof needs another job, which is created only if the proof can succeed.
   if (from === undefined || client.now() < from || client.now() > provableUntil(claim)) return undefined;

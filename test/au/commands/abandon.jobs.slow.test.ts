@@ -4,26 +4,15 @@ import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
 import { errorIn } from '../../support/run-here.ts';
-import { openDesk, openQuickDesk } from './support.ts';
+import { openDesk } from './support.ts';
 import { sharedLedger } from '../ledger/shared-ledger.ts';
-import { DAY, forget, sentDesk } from './abandoning.ts';
-
-it('svc au abandon names the command that goes on with the run after all', async () => {
-  const desk = await openQuickDesk();
-  expect(await desk.svc('au submit tokens.csv')).toMatchObject({ code: 0 });
-  const [run = ''] = desk.runIds();
-  const abandoned = await desk.svc(`au abandon ${run} --yes`);
-  expect(abandoned).toMatchObject({ code: 0, stderr: expect.stringContaining(`svc au resume ${run}`) });
-  const resumed = await desk.svc(`au resume ${run} --wait`);
-  expect([resumed.code, desk.uploads()], resumed.stderr).toEqual([0, 1]);
-});
+import { DAY, forget, hide, sentDesk } from './abandoning.ts';
 
 it('R79: svc au abandon frees no rows of a job whose results were read, although the service does not find it', async () => {
   const desk = await sentDesk(' --wait');
-  Object.assign(desk.said, { statuses: ['forgotten'], job: desk.job });
+  await hide(desk);
   const refused = await desk.svc(`au abandon ${desk.job} --yes`);
   expect(refused, refused.stderr).toMatchObject({ code: 6, stdout: '' });
-  // The run is completed, so that it cannot be abandoned either.
   expect(errorIn(refused)['next']).toBe('svc au status 2026-12');
 });
 
@@ -51,7 +40,7 @@ it.each(['processing', 'completed'])(
 
 it('R79: svc au abandon frees no rows while it can still be proven whether their job has its file, and says since when it can', async () => {
   const desk = await sentDesk();
-  Object.assign(desk.said, { statuses: ['forgotten'], job: desk.job });
+  await hide(desk);
   const early = await desk.svc(`au abandon ${desk.job} --yes`);
   expect(early, early.stderr).toMatchObject({ code: 9, stdout: '' });
   expect(errorIn(early)).toMatchObject({
@@ -60,8 +49,10 @@ it('R79: svc au abandon frees no rows while it can still be proven whether their
     retryable: true,
   });
   await desk.clock.advance(6 * DAY);
+  await hide(desk);
   expect(await desk.svc(`au abandon ${desk.job} --yes`)).toMatchObject({ code: 9 });
   await desk.clock.advance(2 * DAY);
+  await hide(desk);
   expect(await desk.svc(`au abandon ${desk.job} --yes`)).toMatchObject({ code: 0 });
 });
 
@@ -80,7 +71,8 @@ it('R79: svc au abandon closes a forgotten job whose results another submission 
   expect(lost.stderr).toContain('The rows are paid for and are not sent again');
   // The ledger proves that the rows were sent, whoever has the results.
   const submit = 'au submit tokens.csv --cycle 2026-12';
-  expect(await desk.svc(submit, other)).toMatchObject({ code: 0 });
+  const sent = await desk.svc(submit, other);
+  expect(sent.code, sent.stderr).toBe(0);
   expect(await desk.svc('au resume', other)).toMatchObject({ code: 9 });
   const closed = await desk.svc(`au abandon ${desk.job} --yes`, other);
   expect(closed.code, closed.stderr).toBe(0);
@@ -91,7 +83,7 @@ it('R79: svc au abandon closes a forgotten job whose results another submission 
 
 it('R79: svc au abandon looks at the job again after the question', async () => {
   const desk = await sentDesk();
-  rmSync(desk.home.file('.local/state/svc/runs'), { recursive: true });
+  rmSync(desk.home.file('.local/state/svc/jobs'), { recursive: true });
   desk.said.statuses = ['pending', 'completed'];
   const refused = await desk.svc(`au abandon ${desk.job} --yes`);
   expect(refused, refused.stderr).toMatchObject({ code: 6, stdout: '' });
@@ -99,17 +91,6 @@ it('R79: svc au abandon looks at the job again after the question', async () => 
   desk.said.statuses = [];
   expect(await desk.svc('au submit tokens.csv --cycle 2026-12 --wait')).toMatchObject({ code: 0 });
   expect(desk.uploads()).toBe(1);
-});
-
-it('svc au abandon frees a completed job whose rows are unknown, since no file of its cycle could be sent otherwise', async () => {
-  const desk = await sentDesk(' --wait');
-  desk.removeCopy(desk.runIds()[0] ?? '');
-  rmSync(desk.home.file('.local/state/svc/ledger'), { recursive: true });
-  writeFileSync(desk.home.file('tokens.csv'), `${exampleRequestFile().split('\n', 2).join('\n')}\n`);
-  const stopped = await desk.svc('au submit tokens.csv --cycle 2026-12');
-  expect(errorIn(stopped)).toMatchObject({ alternatives: [`svc au abandon ${desk.job}`] });
-  expect(await desk.svc(`au abandon ${desk.job} --yes`)).toMatchObject({ code: 0 });
-  expect(await desk.svc('au submit tokens.csv --cycle 2026-12')).toMatchObject({ code: 0 });
 });
 
 it('R79: svc au abandon frees no rows of a job to which a living process is sending its file', async () => {
@@ -123,13 +104,10 @@ it('R79: svc au abandon frees no rows of a job to which a living process is send
   });
   const submitting = desk.svc('au submit tokens.csv --cycle 2026-12');
   await expect.poll(() => uploads.length).toBe(1);
-  const run = desk.runIds()[0] ?? '';
-  const { job = '' } = desk.record(run).parts[0] ?? {};
-  for (const word of [job, run]) {
-    const refused = await desk.svc(`au abandon ${word} --yes`);
-    expect(refused, refused.stderr).toMatchObject({ code: 11, stdout: '' });
-    expect(refused.stderr).toContain(`run ${run} is locked by process`);
-  }
+  const [job = ''] = desk.jobs();
+  const refused = await desk.svc(`au abandon ${job} --yes`);
+  expect(refused, refused.stderr).toMatchObject({ code: 11, stdout: '' });
+  expect(refused.stderr).toContain(`job ${job} is locked by process`);
   uploads[0]?.();
   expect(await submitting).toMatchObject({ code: 0 });
   const again = await desk.svc('au submit tokens.csv --cycle 2026-12');
@@ -152,7 +130,7 @@ it('R79: svc au abandon frees no rows of a job to which a living svc au upload i
   await expect.poll(() => uploads.length).toBe(1);
   const refused = await desk.svc(`au abandon ${id} --yes`);
   expect(refused, refused.stderr).toMatchObject({ code: 11, stdout: '' });
-  expect(refused.stderr).toContain(`the upload to job ${id} is locked by process`);
+  expect(refused.stderr).toContain(`job ${id} is locked by process`);
   uploads[0]?.();
   expect(await uploading).toMatchObject({ code: 0 });
   expect((await desk.svc('au submit tokens.csv')).code).toBe(0);

@@ -3,45 +3,34 @@ import { expect, it } from 'vitest';
 import { errorIn } from '../../support/run-here.ts';
 import { openQuickDesk } from './support.ts';
 
-it.each([
-  ['au download', 'tokens.csv'],
-  ['au download', 'link.csv'],
-  ['au resume', 'tokens.csv'],
-])('R89: svc %s --out %s --force never replaces the request of its run', async (words, out) => {
-  const { svc, home, runIds } = await openQuickDesk();
+it('R89: a result file never replaces the request that it is about, however the request is named or linked', async () => {
+  const { svc, home } = await openQuickDesk();
   const request = readFileSync(home.file('tokens.csv'), 'utf8');
   linkSync(home.file('tokens.csv'), home.file('link.csv'));
-  expect(await svc('au submit tokens.csv --wait --yes')).toMatchObject({ code: 0 });
-  const [run = ''] = runIds();
-  const refused = await svc(`${words} ${run} --out ${out} --force`);
-  expect(errorIn(refused)).toMatchObject({
-    code: 'usage',
-    message: `--out would replace ${out}, which is also the request of ${run}`,
-  });
+  expect(await svc('au submit tokens.csv --cycle month --wait --yes')).toMatchObject({ code: 0 });
+  const lines = [
+    'au submit tokens.csv --cycle month --wait --force --out',
+    'au next tokens.csv tokens.results.csv --force --out',
+    'au next tokens.csv tokens.results.csv --out next.csv --force --excluded',
+    'au report tokens.results.csv --request tokens.csv --force --html',
+  ];
+  for (const line of lines)
+    for (const out of ['tokens.csv', 'link.csv']) {
+      const refused = await svc(`${line} ${out}`);
+      expect([line, refused.code, errorIn(refused)['message']]).toEqual([
+        line,
+        2,
+        expect.stringContaining(`would replace ${out}`),
+      ]);
+    }
   expect(readFileSync(home.file('tokens.csv'), 'utf8')).toBe(request);
 });
 
-it('R89: no command about a cycle, a job or a run writes into the request that it is about', async () => {
-  const { svc, home, runIds, record } = await openQuickDesk();
+it('R89: svc au download and svc au resume replace no request file, since they replace results alone without --force', async () => {
+  const { svc, home, jobs } = await openQuickDesk();
   const request = readFileSync(home.file('tokens.csv'), 'utf8');
   expect(await svc('au submit tokens.csv --cycle month --wait --yes')).toMatchObject({ code: 0 });
-  const [run = ''] = runIds();
-  const job = record(run).parts[0]?.job ?? '';
-  const lines = [
-    ['au resume month', '--out', '--force'],
-    [`au download ${job}`, '--out', '--force'],
-    [`au next --run ${run}`, '--out', '--force'],
-    [`au next --run ${run} --out next.csv`, '--excluded', '--force'],
-    [`au report --run ${run}`, '--html', '--force'],
-    ['au resume', '--summary', ''],
-    ['au resume month', '--summary', ''],
-    [`au resume ${run}`, '--summary', ''],
-    [`au resume ${job}`, '--summary', ''],
-  ] as const;
-  for (const [words, option, force] of lines) {
-    const refused = await svc(`${words} ${option} tokens.csv ${force}`.trim());
-    const message = `${option} would replace tokens.csv, which is also the request of ${run}`;
-    expect([words, refused.code, errorIn(refused)['message']]).toEqual([words, 2, message]);
-  }
+  for (const line of [`au download ${jobs()[0]} --out tokens.csv`, 'au resume month --out tokens.csv'])
+    expect(await svc(line)).toMatchObject({ code: 2 });
   expect(readFileSync(home.file('tokens.csv'), 'utf8')).toBe(request);
 });

@@ -64,18 +64,3 @@ it('R26: svc au submit uploads nothing where the list has an empty page before i
   expect(refused).toMatchObject({ code: 9, stderr: expect.stringContaining('the list of jobs') });
   expect(desk.uploads()).toBe(0);
 });
-
-it('R26: svc au abandon names jobs behind an empty page before it moves a damaged run', async () => {
-  const empty = emptyPages(2);
-  let isEmpty = false;
-  const desk = await openQuickDesk({
-    intercept: (incoming, outgoing, proceed) => (isEmpty ? empty(incoming, outgoing, proceed) : proceed()),
-  });
-  expect(await desk.svc('au submit tokens.csv')).toMatchObject({ code: 0 });
-  isEmpty = true;
-  const [run = ''] = desk.runIds();
-  desk.change(run, (record) => Object.assign(record, { version: 'damaged' }));
-  const { stderr } = await desk.svc(`au abandon ${run} --yes`);
-  expect(stderr).toContain("one of the tenant's newest jobs may contain these rows");
-  expect(stderr).not.toContain('the service has no jobs');
-});

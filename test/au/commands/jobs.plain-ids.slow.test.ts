@@ -43,7 +43,7 @@ it('a job whose id is no UUID is uploaded to by its id, and is not abandoned whi
   expect(kept.code, kept.stderr).toBe(6);
 });
 
-it('a word that is no job, cycle or run is said to be none', async () => {
+it('a word that is no job and no cycle is said to be none', async () => {
   const { svc } = await plainDesk();
   for (const line of ['au status job_0', 'au resume job_0 --wait', 'au download job_0 --out x.csv'])
     expect(await svc(line), line).toMatchObject({ code: 5 });

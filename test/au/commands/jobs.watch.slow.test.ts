@@ -13,7 +13,7 @@ it('svc au jobs --watch shows each job once for each status, until none is under
   const rows = stdout
     .trimEnd()
     .split('\n')
-    .map((line) => JSON.parse(line) as { id: string; status: string; run: string | null });
+    .map((line) => JSON.parse(line) as { id: string; status: string; file: string | null });
   const ids = [...new Set(rows.map(({ id }) => id))];
   expect(ids).toHaveLength(2);
   for (const id of ids) {
@@ -21,7 +21,7 @@ it('svc au jobs --watch shows each job once for each status, until none is under
     expect([...new Set(statuses)]).toEqual(statuses);
     expect(statuses.at(-1)).toBe('completed');
   }
-  expect(rows.every(({ run }) => run !== null)).toBe(true);
+  expect(rows.every(({ file }) => file !== null)).toBe(true);
 });
 
 it('svc au jobs --watch goes on after an outage, and says so', async () => {

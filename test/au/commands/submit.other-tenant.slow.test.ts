@@ -79,7 +79,7 @@ it('a 3DS session is not authenticated with a private key of another tenant than
   expect(sent.code, sent.stderr).toBe(0);
 });
 
-it('a run is not resumed with a private key of another tenant than the known one of the profile', async () => {
+it('an upload is not resumed with a private key of another tenant than the known one of the profile', async () => {
   const { desk, stores } = await twoTenants();
   await login(desk, 'sandbox-2-private-key');
   stores.refuse = true;

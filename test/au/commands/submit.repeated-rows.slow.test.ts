@@ -49,19 +49,18 @@ describe('a file that repeats rows', () => {
       expect(done.stderr).toContain(`r.csv: ${WARNING}`);
       expect(desk.received()).toEqual([SENT]);
       expect(read(desk, 'r.csv')).toBe(REPEATED);
-      expect(desk.record(desk.runIds()[0] ?? '').input).toMatchObject({ rows: 3 });
     },
   );
 
-  it.each(['', ' --cycle 2026-12'])('R58: svc au submit%s again resumes its run', async (options) => {
+  it.each(['', ' --cycle 2026-12'])('R58: svc au submit%s again sends nothing more', async (options) => {
     const desk = await deskWith({ 'r.csv': REPEATED });
     const first = rowOf(await desk.svc(`au submit r.csv --wait${options}`));
     const again = rowOf(await desk.svc(`au submit r.csv --wait${options}`));
-    expect(again).toMatchObject({ run: first['run'], status: 'already_submitted' });
+    expect(again).toMatchObject({ jobs: first['jobs'], status: 'already_submitted' });
     // The same rows without the repeats are the same submission.
     writeFileSync(desk.home.file('once.csv'), SENT);
     const once = rowOf(await desk.svc(`au submit once.csv${options}`));
-    expect(once).toMatchObject({ run: first['run'], status: 'already_submitted' });
+    expect(once).toMatchObject({ jobs: first['jobs'], status: 'already_submitted' });
     expect(desk.received()).toHaveLength(1);
   });
 
@@ -82,7 +81,7 @@ describe('a file that repeats rows', () => {
     expect(desk.received()).toEqual([SENT]);
   });
 
-  it('R58: rows that other runs of the cycle sent and rows that repeat are each sent once', async () => {
+  it('R58: rows that other files of the cycle had and rows that repeat are each sent once', async () => {
     const desk = await deskWith({ 'first.csv': `${HEADER}\n${B}\n`, 'r.csv': REPEATED });
     rowOf(await desk.svc('au submit first.csv --cycle 2026-12'));
     const rest = await desk.svc('au submit r.csv --cycle 2026-12');
@@ -101,7 +100,7 @@ describe('a file that repeats rows', () => {
     expect(rows + (groups['exclude'] ?? 0)).toBe(3);
   });
 
-  it('results of a run that sent repeated rows are reported, and lead to the next request', async () => {
+  it('results of a file that repeats rows are reported, and lead to the next request', async () => {
     const desk = await deskWith({
       'r.csv': `${HEADER}\n${A}\n${A}\n${B}\n`,
       'results.csv': resultsOf([TOKEN_A, NEW_ONE], [TOKEN_A, NEW_ONE]),
