@@ -95,11 +95,11 @@ const ACCOUNT_UPDATER: readonly Entry[] = [
   ),
   entry(
     'resume',
-    'go on with everything open; or with one cycle, run or job; with --wait, get the results',
+    'go on with everything open; or with one cycle or job; with --wait, get the results',
     () => import('./au/commands/resume.ts'),
   ),
-  entry('status', 'show what is open; or one cycle, run or job', () => import('./au/commands/status.ts')),
-  entry('download', 'download the results of a job or run', () => import('./au/commands/download.ts')),
+  entry('status', 'show what is open; or one cycle or job', () => import('./au/commands/status.ts')),
+  entry('download', 'download the results of a job', () => import('./au/commands/download.ts')),
   entry('report', 'summarize a result file: counts and what to do per code', () => import('./au/commands/report.ts')),
   entry('check', 'check request files offline', () => import('./au/commands/check.ts')),
   entry('next', 'make the next request from the last results', () => import('./au/commands/next.ts')),
@@ -123,12 +123,12 @@ const ACCOUNT_UPDATER: readonly Entry[] = [
     { hidden: true },
   ),
   entry('jobs', 'list jobs of the tenant, newest first', () => import('./au/commands/jobs.ts'), { hidden: true }),
-  entry('prune', 'remove the results and copies that old runs keep', () => import('./au/commands/prune.ts'), {
+  entry('prune', 'remove the rows and results of old jobs from this machine', () => import('./au/commands/prune.ts'), {
     hidden: true,
   }),
   entry(
     'abandon',
-    "give up a run, so that 'au resume' skips it, or free rows in doubt",
+    'free the rows of a job in doubt, which are then sent again',
     () => import('./au/commands/abandon.ts'),
     { hidden: true },
   ),

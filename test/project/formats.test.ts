@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { parseRecord } from '../../src/au/run/parse-record.ts';
+import { parseEntry } from '../../src/au/ledger/entry.ts';
 import { ENTITY_TYPES, knownEntityTypes } from '../../src/cli/config/cache.ts';
 import { parseConfig } from '../../src/cli/config/config-format.ts';
 import { type DirectoryKind, directoryOf, KEPT_NAMES } from '../../src/cli/config/paths.ts';
@@ -24,7 +24,7 @@ const rows = [...read('docs/upgrading.md').matchAll(/^\| (.+?) +\| (\d+)\b/gm)].
 /** The parser of each kind of file that svc refuses when a newer version wrote it. */
 const READERS: Readonly<Record<string, (text: string) => unknown>> = {
   '`config.json`: profiles and keys': (text) => parseConfig(text, 'file'),
-  '`runs/<id>/run.json`: a run': (text) => parseRecord(text, 'file'),
+  'entry of a ledger': (text) => parseEntry(Buffer.from(text), 'file'),
   'checkpoint of `logs tail`': (text) => parseCheckpoint('file', text, {} as never),
   'record of a segment in an archive': (text) => parseArchiveRecord(text, 'file'),
 };

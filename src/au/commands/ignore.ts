@@ -9,7 +9,7 @@ export const ignore = defineCommand({
   description:
     'Says that another system submitted a job of this key. From then on the job stops no upload, on this machine and on those that share the ledger.',
   details:
-    'Its rows are not in the ledger: they are sent again if a file has them. If svc sent the job on a machine without the ledger, run svc au resume with the ledger set on that machine instead, which enters its runs.',
+    'Its rows are not in the ledger: they are sent again if a file has them. If svc sent the job on a machine without the ledger, run svc au resume with the ledger set on that machine instead, which copies its claims.',
   examples: [['svc au ignore 5f0c…', 'the job belongs to another system']],
   permissions: ['account-updater:job:read'],
   exitCodes: [3, [5, 'the service does not know the job'], [6, 'svc sent the job itself'], 9],

@@ -13,7 +13,7 @@ export function isFileCycle(cycle: string): boolean {
   return /^file-[0-9a-f]{16}$/.test(cycle);
 }
 
-/** Returns the cycle of a run without one whose rows are unknown, because no copy of its file was found. */
+/** Returns the cycle of a file without one whose rows are unknown, because no copy of it was found. */
 export function unknownRowsCycle(sha256: string): string {
   return `file-unknown-${sha256.slice(0, 16)}`;
 }

@@ -269,7 +269,7 @@ export class Ledger {
     return 'cycle' in mark ? { cycle: this.cycle(mark.cycle) } : {};
   }
 
-  /** Returns the cycle with a claim of an ignored job, whose mark names none: a run that had it was entered later. */
+  /** Returns the cycle with a claim of an ignored job, whose mark names none: its claim was entered later. */
   async #cycleWithClaim(job: string): Promise<LedgerCycle | undefined> {
     // A list may not show yet the cycles that this process added entries to.
     const cycles = [...this.#cycles.values(), ...(await this.cycleNames()).map((name) => this.cycle(name))];

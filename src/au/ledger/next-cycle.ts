@@ -17,10 +17,7 @@ export async function nextCycle(
   const [, before = '', counted = ''] = /^(.+)\.(\d+)$/.exec(current) ?? [];
   // The end of a name such as 2026.12 is no counter.
   const isCounted = before !== '' && (await isUsed(before));
-  const base = (isCounted ? before : current)
-    .slice(0, LONGEST_BASE)
-    .replace(/^[._-]+|[._-]+$/g, '')
-    .replace(/^run-/, 'rows-');
+  const base = (isCounted ? before : current).slice(0, LONGEST_BASE).replace(/^[._-]+|[._-]+$/g, '');
   for (let count = isCounted ? Number(counted) + 1 : 2; ; count += 1) {
     const name = `${base}.${count}`;
     if (!(await isUsed(name))) return name;
@@ -34,7 +31,6 @@ function nameOfFile(file: string): string {
     .match(/[a-z0-9]+/g);
   return `${(words ?? ['rows'])
     .join('-')
-    .replace(/^run-/, 'rows-')
     .slice(0, LONGEST_BASE - 4)
     .replace(/-$/, '')}-fix`;
 }

@@ -8,7 +8,7 @@ import { openOverflowFile } from './overflow-file.ts';
 import { REQUEST_HEADER, type RequestFileCheck } from './request-file.ts';
 import { createSpool } from './spool.ts';
 
-/** A private request file with some of the rows, which is removed at the end of the command unless a run takes it over. */
+/** A private request file with some of the rows, which is removed at the end of the command. */
 export interface DividedRows {
   readonly path: string;
   readonly check: RequestFileCheck;

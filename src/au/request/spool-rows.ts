@@ -16,7 +16,7 @@ interface SpooledRows {
 
 /**
  * Writes some rows of a checked request file into a private file, and checks it. The file is removed at the end of the
- * command unless a run takes it over.
+ * command.
  */
 export async function spoolRows(context: Context, rows: AsyncIterable<string | Uint8Array>): Promise<SpooledRows> {
   const spooled = await createSpool(context.system);

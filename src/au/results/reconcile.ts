@@ -51,8 +51,8 @@ export async function reconcile(
 }
 
 /**
- * Matches results with a request file, of which a repeated row counts once. Runs of early versions sent repeated rows
- * too: results with a row for each of them are matched with the whole file.
+ * Matches results with a request file, of which a repeated row counts once. Earlier builds sent repeated rows too:
+ * results with a row for each of them are matched with the whole file.
  */
 export async function reconcileFile({ source, whole }: Record<'source' | 'whole', Rereadable>, results: Rereadable) {
   const found = await reconcile(source, results);

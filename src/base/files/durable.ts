@@ -1,6 +1,5 @@
 import fs from 'node:fs';
 import os from 'node:os';
-import nodePath from 'node:path';
 import { systemCodeOf, wrongSize } from '../errors.ts';
 
 /** Creates a file and returns when its content is on the disk. */
@@ -17,30 +16,10 @@ export function writeFlushed(file: string, data: string | Uint8Array, mode = 0o6
   }
 }
 
-/** Flushes a finished file and moves it, across file systems too. An existing file at the new name is replaced. */
-export function moveFlushed(from: string, to: string): void {
-  flush(from);
-  try {
-    whileBusy(() => fs.renameSync(from, to));
-  } catch (error) {
-    if (systemCodeOf(error) !== 'EXDEV') throw error;
-    const draft = draftOf(to);
-    copyFlushed(from, draft);
-    whileBusy(() => fs.renameSync(draft, to));
-    fs.rmSync(from);
-  }
-  syncDirectory(nodePath.dirname(to));
-}
-
 /** Copies a file and returns when the copy is on the disk. */
 export function copyFlushed(from: string, to: string): void {
   fs.copyFileSync(from, to);
   flush(to);
-}
-
-/** What a file is called while it is copied from another file system. */
-export function draftOf(to: string): string {
-  return `${to}.tmp`;
 }
 
 function flush(file: string): void {

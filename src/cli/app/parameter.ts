@@ -178,7 +178,7 @@ export function takesValue(parameter: Parameter<unknown>): boolean {
   return parameter.kind === 'value' || parameter.kind === 'repeated';
 }
 
-/** Returns `<time>` for `--since <time>`, and one word for `<job|run>`, which a shell would read otherwise. */
+/** Returns `<time>` for `--since <time>`, and one word for `<cycle|job>`, which a shell would read otherwise. */
 export function placeholder(syntax: string): string {
   return `<${nameOf(syntax)}>`;
 }

@@ -8,7 +8,7 @@ export const CONFIG_FILE_NAME = 'config.json';
 /** The facts about the process that determine directories. */
 export type PathsHost = Pick<System, 'env' | 'platform' | 'home' | 'cwd'>;
 
-/** The kinds of directories: profiles and keys; runs and the sandbox; data that can be fetched again. */
+/** The kinds of directories: profiles and keys; what was paid for and the sandbox; data that can be fetched again. */
 export type DirectoryKind = 'config' | 'state' | 'cache';
 
 /** The names that svc uses in each directory. Others belong to the operator, who may have chosen a shared directory. */
@@ -110,7 +110,7 @@ function pathOf(platform: NodeJS.Platform): nodePath.PlatformPath {
   return platform === 'win32' ? nodePath.win32 : nodePath.posix;
 }
 
-/** Refuses a path that means another directory elsewhere: runs recorded there would be unknown, and their rows paid for twice. */
+/** Refuses a path that means another directory elsewhere: a ledger there would be unknown, and its rows paid for twice. */
 function refuseUnsteady({ platform }: PathsHost, [variable, typed]: Named): void {
   const hasTilde = /(?:^|[/\\])~(?:[/\\]|$)/.test(typed);
   if (!hasTilde && pathOf(platform).isAbsolute(typed)) return;
@@ -119,6 +119,6 @@ function refuseUnsteady({ platform }: PathsHost, [variable, typed]: Named): void
     : 'is a relative path, which is another directory after each cd';
   const example = variable === 'SVC_STATE_DIR' && !hasTilde && isShowable(typed) ? typed : '.svc';
   throw new SvcError('config', `${variable} ${problem}`, {
-    hint: `Runs recorded there would be unknown elsewhere, and paid for again. Set an absolute path, such as SVC_STATE_DIR="$PWD/${example}".`,
+    hint: `What was paid for would be unknown elsewhere, and paid for again. Set an absolute path, such as SVC_STATE_DIR="$PWD/${example}".`,
   });
 }

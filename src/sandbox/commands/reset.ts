@@ -19,6 +19,6 @@ export const reset = defineCommand({
     // Jobs that are gone must not count as paid for.
     if (path.resolve(directory) === path.resolve(sandboxDirectory(context)))
       fs.rmSync(sandboxLedger(context), { recursive: true, force: true });
-    context.notices.success('sandbox reset: it has a new tenant, so that no earlier run or archive belongs to it');
+    context.notices.success('sandbox reset: it has a new tenant, so that no earlier job or archive belongs to it');
   },
 });

@@ -102,10 +102,10 @@ describe('svc au refresh and exclusions.csv', () => {
       expect([refused.code, desk.uploads()], refused.stderr).toEqual([3, 1]);
       const { message, next, alternatives } = errorIn(refused);
       expect(message).toBe(
-        `${options === '' ? 'refresh' : 'other'}/exclusions.csv does not exist, and the earlier cycles of this machine are ${gone ? 'no longer in' : 'in'} ${own}`,
+        `${options === '' ? 'refresh' : 'other'}/exclusions.csv does not exist, and results of earlier cycles, such as 2026-12, had ${CLOSED} closed accounts`,
       );
       expect(alternatives).toEqual([expect.stringContaining(' --exclusions none')]);
-      expect(next).toBe(options === '' ? `svc ${january}` : `svc ${january} --out-dir ${own}`);
+      expect(next).toBe(`svc ${january.replace(' 2027-01', ` 2027-01${options}`)}`);
     }
     expect([existsSync(own), existsSync(desk.home.file('other'))]).toEqual([!gone, false]);
     if (gone) renameSync(away, own);
@@ -129,11 +129,8 @@ describe('svc au refresh and exclusions.csv', () => {
     const [named = ''] = errorIn(refused)['alternatives'] as string[];
     expect(named).toMatch(/ --out-dir refresh-\w{8}$/);
     expect(rowOf(await desk.svc(named.replace('svc ', ''), other))).toMatchObject({ rows: ROWS, excluded: CLOSED });
-    // Where the key shows no tenant, each earlier cycle counts.
-    const unknown = await desk.svc(`${JANUARY} --out-dir third`, { SVC_PRIVATE_API_KEY: '' });
-    expect([unknown.code, errorIn(unknown)['message']]).toEqual([3, expect.stringContaining('the earlier cycles of')]);
     const own = await desk.svc(`${JANUARY.replace('2027-01', '2027-02')} --out-dir third`, other);
-    expect(errorIn(own)['message']).toContain(`are in ${desk.home.file('refresh-')}`);
+    expect(errorIn(own)['message']).toContain(`such as 2027-01, had ${CLOSED} closed accounts`);
   });
 
   it('the list of exclusions is not missed in another directory where no earlier cycle made one', async () => {

@@ -35,28 +35,22 @@ async function openCycle(isShared: boolean): Promise<Cycle> {
 /** Brings a cycle to a moment. `backUp` copies the files of the jobs on the way. */
 type Reach = (cycle: Cycle, backUp: () => void) => Promise<void>;
 
-const beforeItsJob: Reach = async (cycle, backUp) => {
-  cycle.fault = /^POST .*\/jobs/;
-  expect((await cycle.on('office', BEGIN)).code).toBe(9);
+const whileSent: Reach = async (cycle, backUp) => {
+  cycle.fault = /^PUT /;
+  await cycle.on('office', BEGIN);
   cycle.fault = undefined;
   backUp();
 };
 
 const whileProcessed: Reach = async (cycle, backUp) => {
-  await beforeItsJob(cycle, backUp);
   expect(await cycle.on('office', BEGIN)).toMatchObject({ code: 11 });
+  backUp();
   // The service has picked the file up.
   await cycle.clock.advance(30_000);
 };
 
 const MOMENTS: Readonly<Record<string, Reach>> = {
-  'before its job was created': beforeItsJob,
-  'while its file was sent': async (cycle, backUp) => {
-    await beforeItsJob(cycle, backUp);
-    cycle.fault = /^PUT /;
-    await cycle.on('office', BEGIN);
-    cycle.fault = undefined;
-  },
+  'while its file was sent': whileSent,
   'while its job was processed': whileProcessed,
   'after its results were delivered': async (cycle, backUp) => {
     await whileProcessed(cycle, backUp);
@@ -72,17 +66,14 @@ const FATES: Readonly<Record<string, (cycle: Cycle) => string>> = {
   },
   'were restored to an older day': ({ home }) => {
     rmSync(home.file('office/jobs'), { recursive: true });
-    if (existsSync(home.file('backup'))) cpSync(home.file('backup'), home.file('office/jobs'), { recursive: true });
+    cpSync(home.file('backup'), home.file('office/jobs'), { recursive: true });
     return 'office';
   },
-  'were copied to another machine': copied,
-  'were copied to another machine that shares the ledger': copied,
+  'were copied to another machine that shares the ledger': ({ home }) => {
+    cpSync(home.file('office/jobs'), home.file('laptop/jobs'), { recursive: true });
+    return 'laptop';
+  },
 };
-
-function copied({ home }: Cycle): string {
-  cpSync(home.file('office/jobs'), home.file('laptop/jobs'), { recursive: true });
-  return 'laptop';
-}
 
 const COMMANDS = [
   REFRESH,

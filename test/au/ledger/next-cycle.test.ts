@@ -16,8 +16,7 @@ describe('the next unused cycle', () => {
     [['2026-12', '2026-12.2'], '2026-12.2', '2026-12.3'],
     [['2026-12', '2026-12.2', '2026-12.3', '2026-12.4'], '2026-12.2', '2026-12.5'],
     [['2026-12', '2026-12.9'], '2026-12.9', '2026-12.10'],
-    // Names of earlier versions that could be taken for a run or an option.
-    [['run-2026-12'], 'run-2026-12', 'rows-2026-12.2'],
+    // A name that could be taken for an option.
     [['-x'], '-x', 'x.2'],
   ])('the next unused cycle counts up where %j were used: %s, then %s', async (used, cycle, expected) => {
     expect(await next(used, cycle)).toBe(expected);
@@ -38,7 +37,6 @@ describe('the next unused cycle', () => {
     ['tokens.csv', 'tokens-fix'],
     ['Cards of May (2).CSV', 'cards-of-may-2-fix'],
     ['…', 'rows-fix'],
-    ['run-7.csv', 'rows-7-fix'],
     [`${'x'.repeat(60)}.csv`, `${'x'.repeat(32)}-fix`],
   ])('a file without a cycle names it: %s becomes %s', async (file, expected) => {
     expect(await next([], undefined, file)).toBe(expected);
