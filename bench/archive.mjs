@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { idOf, startLogService } from './support/log-service.mjs';
-import { inTurns, plainEnvironment, report, runNode, runProgram } from './support/measure.mjs';
+import { inTurns, plainEnvironment, report, rowsFrom, runNode, runProgram } from './support/measure.mjs';
 
 const HOUR = 3_600_000;
 const self = fileURLToPath(import.meta.url);
@@ -27,7 +27,8 @@ async function main(entries, runs) {
     cpSync(archive, plain, { recursive: true, filter: (path) => !path.endsWith('_index') });
     const id = idOf(Math.floor(entries * 0.6));
     const taken = await measure({ archive, plain, home }, id, runs, env);
-    report('archive', `an archive of ${entries} entries, median of ${runs} runs in turns`, rowsOf(taken, entries));
+    const rows = rowsFrom(taken, (each) => rowsOf(each, entries));
+    report('archive', `an archive of ${entries} entries, ${runs} runs in turns`, rows);
   } finally {
     rmSync(home, { recursive: true, force: true });
   }

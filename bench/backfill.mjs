@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { startLogService } from './support/log-service.mjs';
-import { inTurns, plainEnvironment, report, runNode } from './support/measure.mjs';
+import { inTurns, plainEnvironment, report, rowsFrom, runNode } from './support/measure.mjs';
 
 const entries = Number(process.env.ENTRIES ?? 30_000);
 const latencyMs = Number(process.env.LATENCY ?? 100);
@@ -25,15 +25,19 @@ try {
     'svc logs tail': () => measure(tail),
     'svc logs tail, paced, limits enforced': () => measure(tail, { enforce: true }),
   });
+  report('backfill', `${entries} entries, ${latencyMs} ms a request, ${rounds} runs in turns`, rowsFrom(taken, rowsOf));
+} finally {
+  rmSync(home, { recursive: true, force: true });
+}
+
+function rowsOf(taken) {
   const rows = Object.entries(taken).flatMap(([name, { ms, requests, refused }]) => [
     { name, figure: ms / 1000, unit: 's' },
     { name: `${name}: requests`, figure: requests, unit: `of which ${refused} refused` },
   ]);
   const ratio = taken['page by page'].ms / taken['svc logs tail'].ms;
   rows.push({ name: 'page by page over svc logs tail', figure: ratio, unit: 'times as long' });
-  report('backfill', `${entries} entries, ${latencyMs} ms a request, median of ${rounds} runs in turns`, rows);
-} finally {
-  rmSync(home, { recursive: true, force: true });
+  return rows;
 }
 
 async function measure(argv, { enforce = false } = {}) {

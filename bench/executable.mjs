@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { executable } from './support/executable.mjs';
-import { inTurns, plainEnvironment, report } from './support/measure.mjs';
+import { inTurns, plainEnvironment, report, rowsFrom } from './support/measure.mjs';
 
 const rounds = Number(process.env.ROUNDS ?? 40);
 if (executable === undefined) throw new Error("not built: run 'npm run executables' first");
@@ -35,15 +35,18 @@ try {
   // The first runs warm the machine's caches.
   await inTurns(2, programs);
   const taken = await inTurns(rounds, programs);
-  const rows = Object.entries(taken).map(([name, { ms }]) => ({
+  report('executable', `the executable over its own Node, ${rounds} runs in turns`, rowsFrom(taken, rowsOf));
+} finally {
+  server.kill();
+  rmSync(home, { recursive: true, force: true });
+}
+
+function rowsOf(taken) {
+  return Object.entries(taken).map(([name, { ms }]) => ({
     name,
     figure: ms / taken[BARE].ms,
     unit: `times, ${ms.toFixed(0)} ms`,
   }));
-  report('executable', `the executable over its own Node, median of ${rounds} runs in turns`, rows);
-} finally {
-  server.kill();
-  rmSync(home, { recursive: true, force: true });
 }
 
 /** @param {string[]} command */

@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';
-import { inTurns, plainEnvironment, report, runNode } from './support/measure.mjs';
+import { inTurns, plainEnvironment, report, rowsFrom, runNode } from './support/measure.mjs';
 
 const FEW = 20_000;
 const many = Number(process.argv[2] ?? 2_000_000);
@@ -27,7 +27,7 @@ const env = plainEnvironment(directory);
 try {
   await bundleMerge();
   const [small, large] = [generate('few', FEW), generate('many', many)];
-  const title = `files of ${many} rows beside ${FEW}, median of ${runs} runs in turns`;
+  const title = `files of ${many} rows beside ${FEW}, ${runs} runs in turns`;
   report('files', title, await measure(small, large));
 } finally {
   rmSync(directory, { recursive: true, force: true });
@@ -67,7 +67,10 @@ async function measure(small, large) {
     [`${name}: few`, () => runNode(argsFor(small), env)],
     [name, () => runNode(argsFor(large), env)],
   ]);
-  const taken = await inTurns(runs, Object.fromEntries(programs));
+  return rowsFrom(await inTurns(runs, Object.fromEntries(programs)), rowsOf);
+}
+
+function rowsOf(taken) {
   const rows = Object.keys(commands()).map((name) => {
     const { busy, ms, mb } = taken[name];
     const few = taken[`${name}: few`];

@@ -6,7 +6,7 @@ import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { inTurns, plainEnvironment, report, runNode } from './support/measure.mjs';
+import { inTurns, plainEnvironment, report, rowsFrom, runNode } from './support/measure.mjs';
 
 const megabytes = Number(process.argv[2] ?? 100);
 const runs = Number(process.argv[3] ?? 3);
@@ -33,9 +33,16 @@ try {
     ...(other === undefined ? [] : [[`${name}, other build`, () => run(other, args)]]),
   ]);
   const taken = await inTurns(runs, Object.fromEntries(works));
+  const rows = rowsFrom(taken, (each) => rowsOf(each, exports));
+  report('prepare', `au prepare of ${megabytes} MB, ${runs} runs in turns`, rows);
+} finally {
+  rmSync(directory, { recursive: true, force: true });
+}
+
+function rowsOf(taken, exports) {
   const microseconds = exports.map(({ name, count }) => (taken[name].busy * 1000) / count);
   const memory = exports.map(({ name }) => taken[name].mb);
-  report('prepare', `au prepare of ${megabytes} MB, median of ${runs} runs in turns`, [
+  return [
     ...exports.flatMap(({ name }, index) => [
       { name, figure: microseconds[index], unit: 'µs a row, processor time' },
       { name: `${name}: memory`, figure: memory[index], unit: 'MB' },
@@ -50,9 +57,7 @@ try {
       })),
     { name: 'a row of the slowest export', figure: Math.max(...microseconds), unit: 'µs' },
     { name: 'memory for the largest', figure: Math.max(...memory), unit: 'MB' },
-  ]);
-} finally {
-  rmSync(directory, { recursive: true, force: true });
+  ];
 }
 
 function run(program, args) {

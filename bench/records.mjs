@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { rolldown } from 'rolldown';
-import { inTurns, plainEnvironment, report, runNode } from './support/measure.mjs';
+import { inTurns, plainEnvironment, report, rowsFrom, runNode } from './support/measure.mjs';
 
 const START = Date.UTC(2025, 0, 1);
 const YEAR = 365 * 86_400_000;
@@ -47,15 +47,19 @@ try {
   if (!existsSync(many)) await build(many, commits(records));
   const env = plainEnvironment(home);
   const search = async (at) => runNode([launcher, 'logs', 'search', at, '--since', '2026-01-02'], env);
-  const { few: least, many: whole } = await inTurns(runs, { few: () => search(few), many: () => search(many) });
-  report('records', `a search in an archive of ${records} records, median of ${runs} runs in turns`, [
-    { name: 'archive of one record', figure: least.ms / 1000, unit: 's' },
-    { name: `archive of ${records} records`, figure: whole.ms / 1000, unit: 's' },
-    { name: 'beyond that of one record', figure: (whole.busy - least.busy) / 1000, unit: 's, processor time' },
-    { name: 'memory', figure: whole.mb, unit: 'MB' },
-  ]);
+  const taken = await inTurns(runs, { few: () => search(few), many: () => search(many) });
+  report('records', `a search in an archive of ${records} records, ${runs} runs in turns`, rowsFrom(taken, rowsOf));
 } finally {
   rmSync(home, { recursive: true, force: true });
+}
+
+function rowsOf({ few, many: whole }) {
+  return [
+    { name: 'archive of one record', figure: few.ms / 1000, unit: 's' },
+    { name: `archive of ${records} records`, figure: whole.ms / 1000, unit: 's' },
+    { name: 'beyond that of one record', figure: (whole.busy - few.busy) / 1000, unit: 's, processor time' },
+    { name: 'memory', figure: whole.mb, unit: 'MB' },
+  ];
 }
 
 function* commits(count) {

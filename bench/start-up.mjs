@@ -8,7 +8,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { inTurns, plainEnvironment, report, runNode } from './support/measure.mjs';
+import { inTurns, plainEnvironment, report, rowsFrom, runNode } from './support/measure.mjs';
 
 const rounds = Number(process.env.ROUNDS ?? 40);
 const launcher = fileURLToPath(new URL('../bin/svc.js', import.meta.url));
@@ -47,14 +47,17 @@ try {
   // The first runs warm the machine's caches.
   await inTurns(2, programs);
   const taken = await inTurns(rounds, programs);
-  const rows = Object.entries(taken).flatMap(([name, { ms, busy }]) => [
-    { name, figure: busy / taken[EMPTY].busy, unit: 'times' },
-    { name: `${name}: wall`, figure: ms / taken[EMPTY].ms, unit: `times, ${ms.toFixed(0)} ms` },
-  ]);
-  report('start-up', `processor and wall time over ${EMPTY}, median of ${rounds} runs in turns`, rows);
+  report('start-up', `processor and wall time over ${EMPTY}, ${rounds} runs in turns`, rowsFrom(taken, rowsOf));
 } finally {
   if (service?.kill()) await once(service, 'exit');
   rmSync(home, { recursive: true, force: true });
+}
+
+function rowsOf(taken) {
+  return Object.entries(taken).flatMap(([name, { ms, busy }]) => [
+    { name, figure: busy / taken[EMPTY].busy, unit: 'times' },
+    { name: `${name}: wall`, figure: ms / taken[EMPTY].ms, unit: `times, ${ms.toFixed(0)} ms` },
+  ]);
 }
 
 /** Waits until the sandbox is ready. Resolves to the variables with which a command reaches it. */

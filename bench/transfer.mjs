@@ -1,8 +1,7 @@
 // Measures upload and download of a large file beside curl, over loopback.
 //   npm run bench transfer [megabytes] [runs]
 // The transfers alone, without the command around them, are built into a temporary directory as the tool is built, and
-// run with the V8 flags that it sets. Each measurement runs in a separate process. Runs are interleaved, and the median
-// counts. The first ratio subtracts the start of bare Node, but includes the loading of the client. The second ratio,
+// run with the V8 flags that it sets. Each measurement runs in a separate process. Runs are interleaved. The first ratio subtracts the start of bare Node, but includes the loading of the client. The second ratio,
 // `for the bytes`, subtracts a transfer of a single byte, for both programs. svc hashes all bytes and curl none:
 // SHA-256 takes 0.7 ms a MB, and the MD5 of a download 1.5. svc syncs a download to the disk and curl does not: set
 // TMPDIR to a file system in memory to exclude the disk. Needs curl and bash.
@@ -15,7 +14,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';
 import { loadConfig } from 'rolldown/config';
-import { inTurns, plainEnvironment, report, runNode, runProgram } from './support/measure.mjs';
+import { inTurns, plainEnvironment, report, rowsFrom, runNode, runProgram } from './support/measure.mjs';
 
 const megabytes = Number(process.argv[2] ?? 30);
 const runs = Number(process.argv[3] ?? 15);
@@ -127,12 +126,16 @@ async function measure(address) {
     },
   ]);
   const taken = await inTurns(runs, Object.fromEntries(programs));
+  report('transfer', `${megabytes} MB over loopback, ${runs} runs in turns`, rowsFrom(taken, rowsOf));
+}
+
+function rowsOf(taken) {
   const kinds = ['PUT', 'GET'];
-  report('transfer', `${megabytes} MB over loopback, median of ${runs} runs in turns`, [
+  return [
     ...kinds.flatMap((kind) => compared(kind, '', (name) => taken[name].ms)),
     ...kinds.flatMap((kind) => compared(kind, ': processor time', (name) => taken[name].busy)),
     ...kinds.map((kind) => ({ name: `${kind}, svc: memory`, figure: taken[`${kind}, svc`].mb, unit: 'MB' })),
-  ]);
+  ];
 }
 
 function compared(kind, what, of) {
