@@ -12,6 +12,8 @@ import {
   rare,
 } from '../cli/app/parameter.ts';
 import { formatOf } from '../cli/app/print.ts';
+import { serviceOf } from '../cli/app/service.ts';
+import { ActorNames } from './actor.ts';
 import { moment, month, type Month } from '../cli/app/moment.ts';
 import { pattern, positiveDuration, text, textToSend, trimmed, trimmedToSend } from '../cli/app/value-parsers.ts';
 import type { LogFilter } from '../client/api/logs.ts';
@@ -122,12 +124,8 @@ export function intervalOf({ since, until, month: whole }: IntervalInput, now: n
  * Returns names of actors for a table without chosen fields; otherwise undefined. An archive sets the service when it is
  * opened.
  */
-export async function actorNames(context: Context, source: 'service' | 'archive' = 'service') {
+export function actorNames(context: Context, source: 'service' | 'archive' = 'service'): ActorNames | undefined {
   if (formatOf(context, 'list') !== 'table' || context.globals.fields !== undefined) return undefined;
-  const [{ ActorNames }, { serviceOf }] = await Promise.all([
-    import('./actor-names.ts'),
-    import('../cli/app/service.ts'),
-  ]);
   return new ActorNames(context, source === 'service' ? serviceOf(context) : undefined);
 }
 

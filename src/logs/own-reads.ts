@@ -3,8 +3,7 @@ import type { Context } from '../cli/app/command.ts';
 import { countText, isoTime, parseTime, SECOND_MS, wholeSecond } from '../cli/output/time.ts';
 import type { Client } from '../client/api/client.ts';
 import type { Log } from '../schema/log.ts';
-import type { ActorNames } from './actor-names.ts';
-import { actorText } from './actor.ts';
+import { type ActorNames, actorText } from './actor.ts';
 import { isReadOfLogs } from './filter.ts';
 
 /** The options of a tail that say whether its own reads are wanted. */

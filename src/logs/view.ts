@@ -1,3 +1,4 @@
+import type { Context } from '../cli/app/command.ts';
 import type { Column, Tone, View } from '../cli/output/view.ts';
 import { LOG_FIELDS } from '../schema/log-fields.ts';
 import type { Log } from '../schema/log.ts';
@@ -39,8 +40,18 @@ const ROOMY_COLUMNS = 116;
 /** The widths below which another column drops first: a type with a short id, one with a whole id, and a name. */
 const LEAST_WIDTHS = { entity: 25, wholeEntity: 60, actor: 20 } as const;
 
+/** Returns the view of entries: with actors by name in a table, as wide as the terminal. */
+export function viewWith(
+  { out, globals, plain }: Pick<Context, 'out' | 'globals' | 'plain'>,
+  actors: { readonly textOf: (log: Log) => string } | undefined,
+): View<Log> {
+  if (actors === undefined) return logView;
+  const width = globals.wide || plain || !out.isTerminal ? Infinity : out.width;
+  return peopleView((log) => actors.textOf(log), width);
+}
+
 /** Returns the columns for a person at a terminal, with actors by name. A width of Infinity shows all ids whole. */
-export function peopleView(actorOf: (log: Log) => string, width: number): View<Log> {
+function peopleView(actorOf: (log: Log) => string, width: number): View<Log> {
   const isRoomy = width >= ROOMY_COLUMNS && width < Infinity;
   const entity = isRoomy
     ? { show: unlessOdd(wholeEntity), least: LEAST_WIDTHS.wholeEntity }

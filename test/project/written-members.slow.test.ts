@@ -14,9 +14,8 @@ const SCHEMAS = [
   ['logs/', 'logs/position.ts'],
   ['logs/', 'logs/tail/checkpoint.ts'],
   ['logs/', 'logs/archive/records/record.ts'],
-  ['logs/', 'logs/archive/records/review-content.ts'],
   ['logs/', 'logs/archive/records/chain.ts'],
-  ['logs/', 'logs/archive/index/segment-index.ts'],
+  ['logs/', 'logs/archive/segment-index.ts'],
 ] as const;
 
 describe('what svc writes for itself', () => {

@@ -8,14 +8,14 @@ import { beginAt, requireShortOverlap } from '../entry.ts';
 import { serviceLogs } from '../read-range.ts';
 import { confirmedAhead } from '../tail/follow-logs.ts';
 import { workAlone } from '../work-alone.ts';
-import { type LostFiles, LostFilesWatch, restoreSegments } from './lost-files.ts';
 import { beginArchive, checkSubject, findArchive, type FoundArchive, noArchive } from './manifest.ts';
+import { type LostFiles, LostFilesWatch, restoreSegments } from './missing.ts';
 import { marginMs, withMargin } from './records/coverage.ts';
 import type { Retention } from './retention.ts';
 import { ArchiveSync, type SyncOptions } from './sync.ts';
 import { ArchiveWriter, type Written } from './writer.ts';
 
-export interface RunOptions extends Omit<SyncOptions, 'beginsWithAll' | 'reopen' | 'onCommit'> {
+interface RunOptions extends Omit<SyncOptions, 'beginsWithAll' | 'reopen' | 'onCommit'> {
   /** The base URL of the service, which the archive's first record names. */
   readonly service: string;
   /** Returns the beginning of a new archive, given the service's time. Default: everything that the service still has. */

@@ -3,8 +3,7 @@ import { isoTime } from '../../cli/output/time.ts';
 import type { Store } from '../../client/store/store.ts';
 import type { TailPosition, TimeRange } from '../entry.ts';
 import { appendRecord, otherWriter, readFirst, readLast } from './records/chain.ts';
-import { stampOf } from './records/clock.ts';
-import { Coverage, rangeOf } from './records/coverage.ts';
+import { Coverage, rangeOf, stampOf } from './records/coverage.ts';
 import {
   type ArchiveRecord,
   type BeginRecord,

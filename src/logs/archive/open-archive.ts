@@ -9,7 +9,10 @@ import { requireDirectory } from '../../cli/config/paths.ts';
 import type { TransferProgress } from '../../cli/output/progress.ts';
 import { S3_SECRETS } from '../../client/store/s3/settings.ts';
 import type { Store } from '../../client/store/store.ts';
+import type { Log } from '../../schema/log.ts';
+import type { TimeRange } from '../entry.ts';
 import type { CountOptions } from './line-scanner.ts';
+import type { TimelessSegment } from './manifest.ts';
 import type { Segment } from './records/record.ts';
 
 export const archiveLocation = reading(argument('<dir>', 'the directory of the archive, or s3://bucket/prefix', text));
@@ -177,4 +180,32 @@ export function realPath(file: string): string | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** Returns the segments without a readable time that were archived while a part of this time was read. */
+export function timelessOf(all: readonly TimelessSegment[], { from, to }: TimeRange): Segment[] {
+  return all.filter((one) => one.from < to && (one.to > from || one.from >= from)).map(({ segment }) => segment);
+}
+
+export function sumOfEntries(segments: readonly Segment[]): number {
+  return segments.reduce((sum, { entries }) => sum + entries, 0);
+}
+
+/** Reads entries without a readable time, which the index does not count. */
+export async function readTimeless(
+  context: Context,
+  {
+    dir,
+    label,
+    store,
+    segments,
+  }: { readonly dir: string; readonly label: string; readonly store: Store; readonly segments: readonly Segment[] },
+  onLog: (log: Log) => void,
+): Promise<void> {
+  if (segments.length === 0) return;
+  const { readSegment } = await import('./read-segment.ts');
+  await withByteProgress(context, { dir, label, store, segments }, async (onBytes) => {
+    for (const segment of segments)
+      for await (const logs of readSegment(store, segment, { signal: context.signal, onBytes })) logs.forEach(onLog);
+  });
 }

@@ -9,8 +9,8 @@ import { formatNumber } from '../../cli/output/time.ts';
 import { logFromBytes, logFromLine, malformationOf } from '../../client/api/logs.ts';
 import type { Store } from '../../client/store/store.ts';
 import type { Log } from '../../schema/log.ts';
-import { AROUND_COLUMNS, type IndexedColumns, shortHash } from './index/segment-index.ts';
 import { isRawSegment, MISSING, type Segment, unlessDamaged } from './records/record.ts';
+import { AROUND_COLUMNS, type IndexedColumns, shortHash } from './segment-index.ts';
 
 /** The number of segments read at a time: one more than the threads that decompress them, of which Node has four. */
 export const READERS = Math.min(availableParallelism(), 4) + 1;

@@ -2,7 +2,6 @@ import { isSvcError, SvcError } from '../../base/errors.ts';
 import { countText } from '../../cli/output/time.ts';
 import type { Store } from '../../client/store/store.ts';
 import { HOUR_MS } from '../../schema/durations.ts';
-import { INDEX } from './index/segment-index.ts';
 import { readRecords } from './records/chain.ts';
 import {
   type ArchiveRecord,
@@ -16,6 +15,7 @@ import {
   SEGMENTS,
   UNKNOWN_DAY,
 } from './records/record.ts';
+import { INDEX } from './segment-index.ts';
 
 /** The months that retention has dropped, with their counts. */
 export interface Dropped {

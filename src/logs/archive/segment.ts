@@ -8,8 +8,8 @@ import { damagedBytes, isReadable, logText } from '../../client/api/logs.ts';
 import type { LocalFile } from '../../client/store/store.ts';
 import { DAY_MS } from '../../schema/durations.ts';
 import type { Log } from '../../schema/log.ts';
-import { AROUND_COLUMNS, IndexBuilder } from './index/segment-index.ts';
 import { dayOf, entryTime } from './records/record.ts';
+import { AROUND_COLUMNS, IndexBuilder } from './segment-index.ts';
 
 /** The kind of entries in a segment: one tenant, one day (UTC, or `unknown`), late or not, raw or not. */
 interface SegmentKind {

@@ -11,7 +11,7 @@ import { simpleColumns, type View } from '../../cli/output/view.ts';
 import type { Store } from '../../client/store/store.ts';
 import { sumOfMonths } from '../archive/archive-text.ts';
 import type { ArchiveRun } from '../archive/archive.ts';
-import type { LostFiles } from '../archive/lost-files.ts';
+import type { LostFiles } from '../archive/missing.ts';
 import { ArchiveNotices } from '../archive/notices.ts';
 import { openArchive, wholeMonths } from '../archive/open-archive.ts';
 import { checkMargin, isoRange, marginHours, marginMs } from '../archive/records/coverage.ts';
@@ -151,7 +151,7 @@ export const archive = defineCommand({
     const summary = summaryOf(run, { archive: store.name, service }, hours, retention?.dropped);
     if (isDrawn(context)) await context.out.write(summaryText(context, run, summary));
     else await print(summary);
-    return check(run, input, { archive: store.name, marginBeforeMs, retention });
+    return exitCodeOf(run, input, { archive: store.name, marginBeforeMs, retention });
   },
 });
 
@@ -268,7 +268,7 @@ function summaryText(
   ]);
 }
 
-function check(
+function exitCodeOf(
   run: ArchiveRun,
   input: ArchiveInput,
   {

@@ -3,14 +3,14 @@ import { type Context, defineCommand } from '../../cli/app/command.ts';
 import { option } from '../../cli/app/hint.ts';
 import { argument, type Input, reading, value } from '../../cli/app/parameter.ts';
 import { isDrawn, listPrinter } from '../../cli/app/print.ts';
+import { serviceOf } from '../../cli/app/service.ts';
 import { text, trimmedToSend } from '../../cli/app/value-parsers.ts';
 import { cleanText, wrapWords } from '../../cli/output/text.ts';
 import { countText, formatDuration, parseTime } from '../../cli/output/time.ts';
 import type { Column, View } from '../../cli/output/view.ts';
 import type { Log } from '../../schema/log.ts';
 import { ownMember } from '../../schema/own-member.ts';
-import type { ActorNames } from '../actor-names.ts';
-import { shortId } from '../actor.ts';
+import { ActorNames, shortId } from '../actor.ts';
 import { entityFilter, filterOf, isBeginning, matches, reportFilters } from '../filter.ts';
 import { ENTITY_PARAMETERS, firstRequest, FULL_PARAMETER, RETENTION_PARAMETERS, STRICT_PARAMETER } from '../options.ts';
 import { searchArchive } from '../search/search-archive.ts';
@@ -58,7 +58,7 @@ export const history = defineCommand({
     const about = input.strict ? '--strict' : '--full';
     if ((input.strict || input.full) && archive === undefined)
       throw new SvcError('usage', `${about} is about an archive`, { hint: `Add --archive, or leave ${about} out.` });
-    const actors = await namesOf(context, archive);
+    const actors = namesOf(context, archive);
     const print = await historyPrinter(context, id, actors);
     const read = archive === undefined ? readService : readArchive;
     await read(context, input, { actors, print }).catch((error: unknown) => {
@@ -78,12 +78,8 @@ interface Reading {
 }
 
 /** Returns the names of actors for people. Output for programs, and archives read without a key, request none. */
-async function namesOf(context: Context, archive: string | undefined): Promise<ActorNames> {
-  const [{ ActorNames: Names }, { serviceOf }] = await Promise.all([
-    import('../actor-names.ts'),
-    import('../../cli/app/service.ts'),
-  ]);
-  const actors = new Names(context, archive === undefined ? serviceOf(context) : undefined);
+function namesOf(context: Context, archive: string | undefined): ActorNames {
+  const actors = new ActorNames(context, archive === undefined ? serviceOf(context) : undefined);
   actors.isOffline = !context.out.isTerminal || !isDrawn(context);
   return actors;
 }

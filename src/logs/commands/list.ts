@@ -22,7 +22,7 @@ import {
 } from '../options.ts';
 import { hidesOwnReads } from '../own-reads.ts';
 import type { TailInput } from '../tail/start.ts';
-import { logView } from '../view.ts';
+import { logView, viewWith } from '../view.ts';
 
 const parameters = {
   follow: conflicting(
@@ -61,47 +61,42 @@ export const list = defineCommand({
     const input = await filterOf(context, typed);
     // Times that contradict each other end the command before it needs a key.
     intervalOf(input, context.clock.now());
-    const actors = await actorNames(context);
+    const actors = actorNames(context);
     const isTable = actors !== undefined && context.out.isTerminal;
-    const print = await listPrinter(context, actors?.view ?? logView);
+    const print = await listPrinter(context, viewWith(context, actors));
     const client = await context.client();
-    const [{ ServiceInterval }, { pagesByServiceTime }] = await Promise.all([
-      import('../service-interval.ts'),
-      import('../service-interval.ts'),
-    ]);
+    const { pagesByServiceTime, ServiceInterval } = await import('../service-interval.ts');
     const times = new ServiceInterval(client, input);
     const isScreen = !input.hideOwnReads && hidesOwnReads(isTable, { ...input, to: undefined });
     const hiding = input.hideOwnReads || isScreen ? await import('../own-reads.ts') : undefined;
     const own = await hiding?.ownReadsToHide(context, !isScreen);
-    const { listSteadily } = await import('../list/read-list.ts');
-    const { isOldestFirst, newListReading, readList } = await import('../list/read-list.ts');
-    const { reportSearched, requireKept, warnOfOldest, withSearched } = await import('../list/read-list.ts');
+    const listing = await import('../read-list.ts');
     const isFiltered = isFilteredHere(input) || hiding !== undefined;
-    const most = isScreen && !isFilteredHere(input) ? screenEntries(input) : mostEntries(input, isFiltered);
-    const reading = newListReading();
+    const limits = isScreen && !isFilteredHere(input) ? screenLimits(input) : readLimits(input, isFiltered);
+    const reading = listing.newListReading();
     const onRestart = (): void => {
       reading.isNarrower = true;
     };
     const { onIgnoredTimes } = client;
     const pageSize = pageSizeFor(input, isFiltered);
     const paging = { start: input.start, pageSize, isAhead: input.all, onRestart, onIgnoredTimes };
-    const read = () => listSteadily(client.logs, toFilter(input, times.value), paging);
+    const read = () => listing.listSteadily(client.logs, toFilter(input, times.value), paging);
     const pages = pagesByServiceTime(times, read, input.start !== undefined);
     const isShown = (log: Log): boolean => matches(log, input) && (own?.shows(log) ?? true);
-    const entries = readList(context, pages, { ...most, isFiltered, matches: isShown }, reading);
+    const entries = listing.readList(context, pages, { ...limits, isFiltered, matches: isShown }, reading);
     const only = input.entity.only(entries);
     await print(actors?.learned(only) ?? only).catch((error: unknown) => {
-      throw withSearched(error, input, times.value, reading);
+      throw listing.withSearched(error, input, times.value, reading);
     });
     const interval = times.value;
     reading.malformed.warn(context);
     // The cursor belongs to a narrower list, so it does not continue this command.
     if (reading.isNarrower) reading.next = undefined;
-    reportSearched(context, input, interval, { reading, isFiltered, most });
-    if (input.start === undefined && isOldestFirst(reading)) warnOfOldest(context, interval);
+    listing.reportSearched(context, input, interval, { reading, isFiltered, limits });
+    if (input.start === undefined && listing.isOldestFirst(reading)) listing.warnOfOldest(context, interval);
     hiding?.reportHidden(context, own, actors, isScreen);
     await reportFilters(context, input);
-    await requireKept(context, interval, input, reading, client.now());
+    await listing.requireKept(context, interval, input, reading, client.now());
     return 0;
   },
   async request(context, input) {
@@ -124,7 +119,7 @@ const DEFAULT_MATCHES = 100;
 const MOST_READ = 20_000;
 
 /** Returns the most entries to show, and the most to read for them. */
-function mostEntries({ limit, all }: ListInput, isFiltered: boolean) {
+function readLimits({ limit, all }: ListInput, isFiltered: boolean) {
   if (all) return { limit: Infinity, mostRead: Infinity };
   return isFiltered ? { limit: limit ?? DEFAULT_MATCHES, mostRead: MOST_READ } : { limit, mostRead: Infinity };
 }
@@ -132,12 +127,12 @@ function mostEntries({ limit, all }: ListInput, isFiltered: boolean) {
 /** The most entries that are read for a screen of them, most of which may be reads of the logs by this key. */
 const MOST_READ_FOR_SCREEN = 1_000;
 
-/** As `mostEntries`, for the newest entries on a terminal without own reads. */
-function screenEntries({ limit = DEFAULT_PAGE_SIZE, all }: ListInput) {
+/** As `readLimits`, for the newest entries on a terminal without own reads. */
+function screenLimits({ limit = DEFAULT_PAGE_SIZE, all }: ListInput) {
   return all ? { limit: Infinity, mostRead: Infinity } : { limit, mostRead: Math.max(MOST_READ_FOR_SCREEN, 2 * limit) };
 }
 
-// Converts the options of a list. The other options of a tail get no value.
+// Converts the options of a listing. The other options of a tail get no value.
 function tailInput(input: ListInput): TailInput {
   const { limit: last, since } = input;
   if (last !== undefined && since !== undefined)

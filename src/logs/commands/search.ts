@@ -16,7 +16,7 @@ import {
   STRICT_PARAMETER,
   UNMARKED_ENTRY_PARAMETERS,
 } from '../options.ts';
-import { logView } from '../view.ts';
+import { logView, viewWith } from '../view.ts';
 
 export const search = defineCommand({
   description:
@@ -58,8 +58,8 @@ export const search = defineCommand({
       const printEntries = (batches: AsyncIterable<readonly Log[]>) => printCards(cardEntries(batches));
       return searchArchive(context, input, printEntries, { isWanted: hasCardNumber });
     }
-    const actors = await actorNames(context, 'archive');
-    const print = await listPrinter(context, actors?.view ?? logView);
+    const actors = actorNames(context, 'archive');
+    const print = await listPrinter(context, viewWith(context, actors));
     await searchArchive(context, input, print, { actors }).catch((error: unknown) => {
       throw wantsArchive(error);
     });

@@ -2,12 +2,12 @@ import { SvcError } from '../../base/errors.ts';
 import { type Context, defineCommand } from '../../cli/app/command.ts';
 import { type Input, optionalArgument, reading, value } from '../../cli/app/parameter.ts';
 import { isDrawn, listPrinter, oneBatch } from '../../cli/app/print.ts';
+import { serviceOf } from '../../cli/app/service.ts';
 import { integer, text } from '../../cli/app/value-parsers.ts';
 import { isoTime } from '../../cli/output/time.ts';
 import { simpleColumns, type View } from '../../cli/output/view.ts';
-import type { ActorNames } from '../actor-names.ts';
-import type { Actor } from '../actor.ts';
-import { notCovered, type UncoveredTime } from '../archive/missing.ts';
+import { type Actor, type ActorNames, actorText, knownLabels, wholeActorText } from '../actor.ts';
+import type { UncoveredTime } from '../archive/missing.ts';
 import { type Interval, type LogCounts, OTHERS, type StatsRow } from '../count.ts';
 import { entityFilter, filterOf, filterWords, reportFilters } from '../filter.ts';
 import {
@@ -71,11 +71,11 @@ export const stats = defineCommand({
   async run(context, typed) {
     const { dir } = typed;
     if (dir !== undefined) checkOffline(typed);
-    const actors = await actorNames(context, dir === undefined ? 'service' : 'archive');
+    const actors = actorNames(context, dir === undefined ? 'service' : 'archive');
     const print = await statsPrinter(context, actors, filterWords(typed).length > 0);
     const page = await openPageFile(context, typed, typed.archive);
     const input = await filterOf(context, typed);
-    const counted = await count(context, input);
+    const counted = await countLogs(context, input);
     await reportFilters(context, input);
     if (actors) await nameActors(actors, counted);
     if (counted.hidden) (await import('../own-reads.ts')).reportHidden(context, counted.hidden, actors);
@@ -83,7 +83,7 @@ export const stats = defineCommand({
     if (counted.counts.hasOtherActors)
       context.notices.note('too many actors to count each: those met last are counted as (others)');
     await print(counted);
-    requireCovered(typed, counted);
+    await requireCovered(typed, counted);
     if (counted.shift === undefined) return;
     if (page !== undefined) await page.write(await pageOf(context, input, counted.shift));
     const { requireShift } = await import('../report/shift-lines.ts');
@@ -123,8 +123,8 @@ function checkOffline({ archive, hideOwnReads, max, html, force, retention }: St
 }
 
 /** @throws SvcError `entries_missing` with `--strict` for a time that the archive does not cover */
-function requireCovered({ dir = '', strict }: StatsInput, { uncovered = [] }: Counted): void {
-  if (strict && uncovered.length > 0) throw notCovered(dir, uncovered);
+async function requireCovered({ dir = '', strict }: StatsInput, { uncovered = [] }: Counted): Promise<void> {
+  if (strict && uncovered.length > 0) throw (await import('../archive/missing.ts')).notCovered(dir, uncovered);
 }
 
 /** Finds the own reads to hide, or to count apart for people. What programs get does not depend on it. */
@@ -139,7 +139,7 @@ async function ownReads(context: Context, { hideOwnReads, html }: StatsInput): P
 
 type Filter = Awaited<ReturnType<typeof filterOf<StatsInput>>>;
 
-async function count(context: Context, input: Filter): Promise<Counted> {
+async function countLogs(context: Context, input: Filter): Promise<Counted> {
   if (input.dir !== undefined) {
     const { countArchive } = await import('../report/count-archive.ts');
     return countArchive(context, input, input.dir);
@@ -160,12 +160,7 @@ async function nameActors(actors: ActorNames, { counts, interval, tenantId, serv
 }
 
 async function pageOf(context: Context, input: Filter, shift: Shift): Promise<string> {
-  const [{ shiftPage }, { missingOf }, { serviceOf }, { knownLabels }] = await Promise.all([
-    import('../report/shift-lines.ts'),
-    import('../report/shift-lines.ts'),
-    import('../../cli/app/service.ts'),
-    import('../actor-names.ts'),
-  ]);
+  const { missingOf, shiftPage } = await import('../report/shift-lines.ts');
   const service = serviceOf(context);
   const labels = await knownLabels(context, { service, tenant_id: shift.tenantId ?? '' });
   const missing = missingOf(shift, input);
@@ -179,9 +174,8 @@ async function statsPrinter(
   isFiltered: boolean,
 ): Promise<(counted: Counted) => Promise<void>> {
   if (isDrawn(context)) {
-    const [{ drawStats }, { actorText, wholeActorText }, { SHIFT_TITLE, shiftLines }] = await Promise.all([
+    const [{ drawStats }, { SHIFT_TITLE, shiftLines }] = await Promise.all([
       import('../report/draw-stats.ts'),
-      import('../actor.ts'),
       import('../report/shift-lines.ts'),
     ]);
     const textOf = context.globals.wide || !context.out.isTerminal ? wholeActorText : actorText;

@@ -11,8 +11,8 @@ import { signerText, sumOfMonths } from '../archive/archive-text.ts';
 import type { Manifest } from '../archive/manifest.ts';
 import { archiveLocation, openArchive, wholeMonths, withProgress } from '../archive/open-archive.ts';
 import type { Finding } from '../archive/records/chain.ts';
-import type { ClockDifference } from '../archive/records/clock.ts';
 import {
+  type ClockDifference,
   type Coverage,
   isoRange,
   missingFrom,
@@ -20,7 +20,6 @@ import {
   type Requirement,
 } from '../archive/records/coverage.ts';
 import type { DropRecord, ReviewRecord } from '../archive/records/record.ts';
-import type { TimeRange } from '../entry.ts';
 import type { Verified } from '../prove/verify.ts';
 import { untilDay } from '../report/review-rules.ts';
 import { gapSentence, rangeText, type Sentence, sentencesText, shownTime } from '../sentences.ts';
@@ -89,7 +88,7 @@ export const verify = defineCommand({
     const print = await listPrinter(context, archiveCheckView);
     const { commitWait, manifestOf, nothingVerified, verifyArchive } = await import('../prove/verify.ts');
     const store = await openArchive(context, dir);
-    const outcome: Outcome = { findings: 0, drops: 0, leftovers: 0, requirement, missing: [], manifestOnly };
+    const verification: Verification = { findings: 0, drops: 0, leftovers: 0, requirement, missing: [], manifestOnly };
     const manifest = await manifestOf(store);
     const verified = nothingVerified();
     await withProgress(context, 'verify', async (onProgress) => {
@@ -99,18 +98,18 @@ export const verify = defineCommand({
         verified,
       );
       const judgeCoverage = (coverage: Coverage): void => {
-        if (requirement) outcome.missing = missingFrom(coverage, requirement);
+        if (requirement) verification.missing = missingFrom(coverage, requirement);
       };
-      await print(rowsOf({ findings, manifest, verified }, outcome, judgeCoverage, !hasSentences));
+      await print(verificationRows({ findings, manifest, verified }, verification, judgeCoverage, !hasSentences));
     });
-    if (hasSentences) await context.out.write(summaryText(context, verified, outcome));
+    if (hasSentences) await context.out.write(summaryText(context, verified, verification));
     if (verified.otherIndexes > 0) context.notices.warn(otherIndexText(verified));
-    judge(verified, outcome, store.name, strict);
+    requireIntact(verified, verification, store.name, strict);
   },
 });
 
 /** The result of a verification, in addition to the archive's totals. */
-interface Outcome {
+interface Verification {
   findings: number;
   /** The number of findings about months that retention should not have dropped. */
   drops: number;
@@ -140,22 +139,23 @@ function requirementOf(
  * Yields the rows. The coverage is checked by the manifest before any segment is read or, if the manifest is damaged, by
  * the readable records at the end.
  */
-async function* rowsOf(
+async function* verificationRows(
   { findings, manifest, verified }: Verifying,
-  outcome: Outcome,
+  verification: Verification,
   judgeCoverage: (coverage: Coverage) => void,
   withSummary: boolean,
 ) {
   if (manifest) judgeCoverage(manifest.coverage);
-  if (withSummary) yield outcome.missing.map(missingRow);
+  if (withSummary) yield verification.missing.map(missingRow);
   for await (const found of findings) {
-    outcome.findings += found.length;
-    outcome.drops += found.filter(({ problem }) => problem === 'dropped').length;
+    verification.findings += found.length;
+    verification.drops += found.filter(({ problem }) => problem === 'dropped').length;
     yield found.map(({ message, ...more }) => checkRow('finding', message, more));
   }
-  outcome.leftovers = verified.leftovers;
+  verification.leftovers = verified.leftovers;
   if (!manifest) judgeCoverage(verified.coverage);
-  if (withSummary) yield [...(manifest ? [] : outcome.missing.map(missingRow)), ...summaryRows(verified, outcome)];
+  if (withSummary)
+    yield [...(manifest ? [] : verification.missing.map(missingRow)), ...summaryRows(verified, verification)];
 }
 
 /** A running verification. `verified` is complete once all findings were read. */
@@ -166,22 +166,69 @@ interface Verifying {
 }
 
 /** Sets the exit code. @throws SvcError `checksum_mismatch` for findings, `entries_missing` for uncovered ranges */
-function judge({ coverage }: Verified, outcome: Outcome, archive: string, strict: boolean): void {
-  const { findings, drops, leftovers, missing } = outcome;
-  if (findings > 0 && findings === drops) throw monthsDropped(archive, outcome);
-  if (findings > 0 && findings === leftovers) throw filesLeft(archive, outcome);
-  if (findings > 0) throw archiveDamaged(archive, outcome);
-  const [first] = missing;
-  if (first !== undefined) throw rangesMissing(archive, first, outcome);
+function requireIntact({ coverage }: Verified, verification: Verification, archive: string, strict: boolean): void {
+  const { findings, drops, leftovers, missing, manifestOnly } = verification;
+  const lacking = missing.map(({ reason, ...range }) => Object.assign(isoRange(range), { reason }));
+  const facts = { findings, ...(missing.length > 0 && { missing: lacking }) };
+  if (findings > 0 && findings === drops)
+    throw new SvcError('checksum_mismatch', `months of the archive at ${archive} were dropped`, {
+      hint: 'If this was your retention, give its --keep here too, such as --keep 13M. Otherwise restore the files from a backup.',
+      facts,
+    });
+  if (findings > 0 && findings === leftovers) {
+    const message = `the archive at ${archive} has ${countText(findings, 'file')} that no record names`;
+    throw new SvcError('checksum_mismatch', message, {
+      hint: `${manifestOnly ? 'No segment was read.' : 'Everything else is intact.'} A killed run left them, or a run is still writing; the next run adds what is in them. If none ran, the newest record was removed: compare with --expect.`,
+      next: ['logs', 'archive', archive],
+      facts,
+    });
+  }
+  if (findings > 0)
+    throw new SvcError('checksum_mismatch', `the archive at ${archive} is damaged: ${countText(findings, 'problem')}`, {
+      hint: 'Restore these files from a backup, then verify again; treat what cannot be restored as lost or tampered with.',
+      next: ['logs', 'verify', archive],
+      facts,
+    });
+  const intact = manifestOnly ? 'The records are intact; no segment was read.' : 'What is archived is intact.';
+  const [first, ...others] = missing;
+  if (first !== undefined) {
+    const more = others.length === 0 ? '' : `, and ${countText(others.length, 'other range')}`;
+    throw new SvcError('entries_missing', `the archive at ${archive} ${lackText(first)}${more}`, {
+      ...adviceOn(archive, missing, intact),
+      facts: { missing: lacking },
+    });
+  }
   const gaps = coverage.gaps();
-  if (strict && gaps.length > 0) throw hasGaps(archive, gaps, outcome);
+  if (strict && gaps.length > 0)
+    throw new SvcError('entries_missing', `the archive at ${archive} has ${countText(gaps.length, 'gap')}`, {
+      hint: `${intact} Archive the logs at least once within their retention.`,
+      facts: { gaps: gaps.map(isoRange) },
+    });
+}
+
+/** Returns what to do about ranges that are missing. Another run of the archive changes nothing about a wrong clock or a gap. */
+function adviceOn(
+  archive: string,
+  missing: readonly MissingRange[],
+  intact: string,
+): { hint: string; next?: string[] } {
+  if (missing[0] && isAfterNow(missing[0]))
+    return { hint: `${intact} Correct the clock that is wrong.`, next: ['doctor'] };
+  if (missing.some(({ reason }) => reason === 'not archived yet'))
+    return {
+      hint: `${intact} Find out why the archive was not updated, then update it; a gap stays one.`,
+      next: ['logs', 'archive', archive],
+    };
+  return {
+    hint: `${intact} No later run can add what is missing. Once that is explained, give --covers a later time.`,
+  };
 }
 
 function missingRow({ reason, ...range }: MissingRange): ArchiveCheckRow {
   return checkRow('missing', reason, isoRange(range));
 }
 
-function summaryRows(found: Verified, outcome: Outcome): ArchiveCheckRow[] {
+function summaryRows(found: Verified, verification: Verification): ArchiveCheckRow[] {
   const { clocks, coverage, records, reviews, segments, entries, bytes, dropped, undeleted, sha256: newest } = found;
   const covered = coverage.covered().map(isoRange);
   const gaps = coverage.gaps().map(isoRange);
@@ -190,13 +237,13 @@ function summaryRows(found: Verified, outcome: Outcome): ArchiveCheckRow[] {
     ...undeleted.map((path) => checkRow('undeleted', UNDELETED, { path })),
     ...reviews.map(reviewRow),
     ...covered.map((range) =>
-      checkRow('covered', isReadWhole(outcome) ? 'nothing is missing here' : BY_RECORDS, range),
+      checkRow('covered', isReadWhole(verification) ? 'nothing is missing here' : BY_RECORDS, range),
     ),
     ...gaps.map((range) => checkRow('gap', 'entries may be missing here', range)),
     ...clocks.all().map(clockRow),
     checkRow(
       'archive',
-      `${countText(entries, 'entry')} in ${countText(segments, 'segment')}${unreadText(found, outcome)}${droppedText(found)}`,
+      `${countText(entries, 'entry')} in ${countText(segments, 'segment')}${unreadText(found, verification)}${droppedText(found)}`,
       {
         from: covered[0]?.from ?? null,
         to: covered.at(-1)?.to ?? null,
@@ -212,14 +259,14 @@ function summaryRows(found: Verified, outcome: Outcome): ArchiveCheckRow[] {
 }
 
 /** Tells whether this run read every entry that the records name, and found each as it was written. */
-function isReadWhole({ findings, leftovers, manifestOnly }: Outcome): boolean {
+function isReadWhole({ findings, leftovers, manifestOnly }: Verification): boolean {
   return findings === leftovers && !manifestOnly;
 }
 
 /** What the records alone prove, while files that they name were not read or have problems. */
 const BY_RECORDS = 'covered according to the records';
 
-function unreadText({ unread }: Verified, { manifestOnly }: Outcome): string {
+function unreadText({ unread }: Verified, { manifestOnly }: Verification): string {
   if (manifestOnly) return ' according to the records; no segment was read';
   return unread === 0 ? '' : `; ${countText(unread, 'entry')} not read, see the findings`;
 }
@@ -275,9 +322,9 @@ function reviewSentences({ reviews }: Verified): string[] {
   return [`${countText(reviews.length, 'signed review')}, the newest of ${days}: ${message}`];
 }
 
-function summaryText(context: Context, found: Verified, outcome: Outcome): string {
+function summaryText(context: Context, found: Verified, verification: Verification): string {
   const { begin, clocks, coverage, entries, shared, segments, bytes, sha256: newest } = found;
-  const { findings, leftovers, manifestOnly } = outcome;
+  const { findings, leftovers, manifestOnly } = verification;
   const intact = manifestOnly
     ? 'records intact, and the files that they name are there with their sizes; no segment was read'
     : `archive intact: nothing changed, removed, reordered, truncated or added${droppedText(found)}`;
@@ -288,7 +335,7 @@ function summaryText(context: Context, found: Verified, outcome: Outcome): strin
   const verdict: Sentence = findings === 0 ? ['good', intact] : ['bad', bad];
   const text = sentencesText(context, [
     ...(begin ? [`tenant ${begin.tenant_id} of ${begin.service}`] : []),
-    `${countText(entries, 'entry')} in ${countText(segments, 'segment')}, ${formatBytes(bytes)}${unreadText(found, outcome)}`,
+    `${countText(entries, 'entry')} in ${countText(segments, 'segment')}, ${formatBytes(bytes)}${unreadText(found, verification)}`,
     ...(shared === 0 ? [] : [`${countText(shared, 'entry')} of other tenants, which share them`]),
     ...coverage.drops.map((drop) => {
       const { message, to, entries: count } = dropRow(drop);
@@ -298,11 +345,11 @@ function summaryText(context: Context, found: Verified, outcome: Outcome): strin
     ...reviewSentences(found),
     ...coverage
       .covered()
-      .map((range) => `${isReadWhole(outcome) ? 'covered' : BY_RECORDS}: ${rangeText(context, range)}`),
+      .map((range) => `${isReadWhole(verification) ? 'covered' : BY_RECORDS}: ${rangeText(context, range)}`),
     ...coverage.gaps().map((gap) => gapSentence(context, gap)),
     ...clocks.all().map((difference): Sentence => ['warn', clockText(difference)]),
     `newest hash: ${newest ?? 'none'}`,
-    ...requirementSentences(context, outcome),
+    ...requirementSentences(context, verification),
     verdict,
   ]);
   return findings > 0 ? `\n${text}` : text;
@@ -312,14 +359,14 @@ function otherIndexText({ otherIndexes }: Verified): string {
   return `the index of ${countText(otherIndexes, 'segment')} does not fit the entries: search with --full, or remove _index/`;
 }
 
-function requirementSentences(context: Context, outcome: Outcome): Sentence[] {
-  const { requirement, missing, findings, leftovers } = outcome;
+function requirementSentences(context: Context, verification: Verification): Sentence[] {
+  const { requirement, missing, findings, leftovers } = verification;
   if (requirement === undefined) return [];
   const { now, maxAgeMs, since } = requirement;
   if (missing.length > 0)
     return missing.map((range) => ['bad', `missing (${range.reason}): ${rangeText(context, range)}`]);
   const age = `the log was last read at most ${formatDuration(maxAgeMs)} before ${shownTime(context, now)}`;
-  const basis = isReadWhole(outcome) ? '' : 'according to the records, ';
+  const basis = isReadWhole(verification) ? '' : 'according to the records, ';
   const text = since === undefined ? age : `everything since ${shownTime(context, since)} is archived; ${age}`;
   return [findings === leftovers ? ['good', `${basis}${text}`] : `${basis}${text}`];
 }
@@ -337,86 +384,6 @@ const NO_VALUES = Object.fromEntries(archiveCheckView.fields.map((name) => [name
 
 function checkRow(kind: ArchiveCheckRow['kind'], message: string, more: Partial<ArchiveCheckRow> = {}) {
   return { ...NO_VALUES, kind, message, ...more } as ArchiveCheckRow;
-}
-
-/** The number of problems, the required ranges that are missing, and whether no segment was read. */
-interface Problems {
-  readonly manifestOnly: boolean;
-  readonly findings: number;
-  readonly missing: readonly MissingRange[];
-}
-
-/** The error for months that retention should not have dropped. */
-function monthsDropped(archive: string, { findings, missing }: Problems): SvcError {
-  return new SvcError('checksum_mismatch', `months of the archive at ${archive} were dropped`, {
-    hint: 'If this was your retention, give its --keep here too, such as --keep 13M. Otherwise restore the files from a backup.',
-    facts: { findings, ...missingFacts(missing) },
-  });
-}
-
-/** The error for files that only an unfinished run explains. */
-function filesLeft(archive: string, { findings, missing, manifestOnly }: Problems): SvcError {
-  return new SvcError(
-    'checksum_mismatch',
-    `the archive at ${archive} has ${countText(findings, 'file')} that no record names`,
-    {
-      hint: `${manifestOnly ? 'No segment was read.' : 'Everything else is intact.'} A killed run left them, or a run is still writing; the next run adds what is in them. If none ran, the newest record was removed: compare with --expect.`,
-      next: ['logs', 'archive', archive],
-      facts: { findings, ...missingFacts(missing) },
-    },
-  );
-}
-
-/** The error for an archive with any other problem. */
-function archiveDamaged(archive: string, { findings, missing }: Problems): SvcError {
-  return new SvcError('checksum_mismatch', `the archive at ${archive} is damaged: ${countText(findings, 'problem')}`, {
-    hint: 'Restore these files from a backup, then verify again; treat what cannot be restored as lost or tampered with.',
-    next: ['logs', 'verify', archive],
-    facts: { findings, ...missingFacts(missing) },
-  });
-}
-
-/** Returns what a verification without findings proves. */
-function intactText({ manifestOnly }: Pick<Problems, 'manifestOnly'>): string {
-  return manifestOnly ? 'The records are intact; no segment was read.' : 'What is archived is intact.';
-}
-
-/** The error for an archive that lacks a required range. */
-function rangesMissing(archive: string, first: MissingRange, problems: Problems): SvcError {
-  const { missing } = problems;
-  const others = missing.length - 1;
-  const more = others === 0 ? '' : `, and ${countText(others, 'other range')}`;
-  return new SvcError('entries_missing', `the archive at ${archive} ${lackText(first)}${more}`, {
-    ...adviceOn(archive, problems, isAfterNow(first)),
-    facts: missingFacts(missing),
-  });
-}
-
-/** Returns what to do about ranges that are missing. Another run of the archive changes nothing about a wrong clock or a gap. */
-function adviceOn(archive: string, problems: Problems, isClockWrong: boolean): { hint: string; next?: string[] } {
-  const intact = intactText(problems);
-  if (isClockWrong) return { hint: `${intact} Correct the clock that is wrong.`, next: ['doctor'] };
-  if (problems.missing.some(({ reason }) => reason === 'not archived yet'))
-    return {
-      hint: `${intact} Find out why the archive was not updated, then update it; a gap stays one.`,
-      next: ['logs', 'archive', archive],
-    };
-  return {
-    hint: `${intact} No later run can add what is missing. Once that is explained, give --covers a later time.`,
-  };
-}
-
-/** The error for an archive with gaps. */
-function hasGaps(archive: string, gaps: readonly TimeRange[], problems: Problems): SvcError {
-  return new SvcError('entries_missing', `the archive at ${archive} has ${countText(gaps.length, 'gap')}`, {
-    hint: `${intactText(problems)} Archive the logs at least once within their retention.`,
-    facts: { gaps: gaps.map(isoRange) },
-  });
-}
-
-function missingFacts(missing: readonly MissingRange[]): { readonly missing?: readonly object[] } {
-  if (missing.length === 0) return {};
-  return { missing: missing.map(({ reason, ...range }) => Object.assign(isoRange(range), { reason })) };
 }
 
 function isAfterNow({ reason }: MissingRange): boolean {

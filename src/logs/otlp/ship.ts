@@ -47,7 +47,7 @@ export async function openShipping(context: Context, to: URL, forMs: number | un
     idOf: (log) => ids.get(log),
     onEvent: (event) => {
       if (event.kind === 'partial success') rejected += event.rejected;
-      report(context, event);
+      reportExport(context, event);
     },
   });
   // --curl sends nothing, not even this check.
@@ -90,7 +90,7 @@ function timeUpAfter(context: Context, ms: number | undefined): AbortSignal | un
   return timeUp.signal;
 }
 
-function report({ notices }: Context, event: ExportEvent): void {
+function reportExport({ notices }: Context, event: ExportEvent): void {
   switch (event.kind) {
     case 'disconnected':
       return notices.warn(`the collector is not accepting entries: ${event.reason}; retrying`);

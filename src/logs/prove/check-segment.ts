@@ -2,8 +2,6 @@ import { isSvcError } from '../../base/errors.ts';
 import { formatNumber, parseTime } from '../../cli/output/time.ts';
 import type { Store, StoredFile } from '../../client/store/store.ts';
 import { DAY_MS } from '../../schema/durations.ts';
-import { type IdKey, keyAt } from '../archive/index/filter.ts';
-import { keyOfId, readIndex, SegmentIndex } from '../archive/index/segment-index.ts';
 import { holdsAt, LineClock, LineScanner, type ScannedMember } from '../archive/line-scanner.ts';
 import { readLine, readLines, type ReadSegmentOptions } from '../archive/read-segment.ts';
 import type { Finding, Problem } from '../archive/records/chain.ts';
@@ -19,6 +17,7 @@ import {
   UNKNOWN_DAY,
   withinYears,
 } from '../archive/records/record.ts';
+import { type IdKey, keyAt, keyOfId, readIndex, SegmentIndex } from '../archive/segment-index.ts';
 
 export interface ListedSegment {
   readonly segment: Segment;

@@ -5,7 +5,7 @@ import { escapeHtml, htmlPage, pageSection } from '../../cli/output/page.ts';
 import { countText, formatDuration, formatNumber, isoTime, utcTime } from '../../cli/output/time.ts';
 import type { Store } from '../../client/store/store.ts';
 import { DAY_MS } from '../../schema/durations.ts';
-import { knownLabels } from '../actor-names.ts';
+import { knownLabels } from '../actor.ts';
 import { coverageText, signerText } from '../archive/archive-text.ts';
 import type { Finding } from '../archive/records/chain.ts';
 import type { TimeCoverage } from '../archive/records/coverage.ts';

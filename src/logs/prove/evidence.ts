@@ -8,11 +8,10 @@ import { holdsCardNumber } from '../../cli/output/formats.ts';
 import { startOfDay } from '../../cli/output/time.ts';
 import { readText, type Store } from '../../client/store/store.ts';
 import { DAY_MS } from '../../schema/durations.ts';
-import { type Bounds, noArchive, type SignedReview, signedReview } from '../archive/manifest.ts';
+import { type Bounds, noArchive, signedReview, type SignedReview } from '../archive/manifest.ts';
 import { readLines } from '../archive/read-segment.ts';
 import { type Finding, readRecords } from '../archive/records/chain.ts';
-import { ClockDifferences } from '../archive/records/clock.ts';
-import { Coverage, isoRange, type TimeCoverage } from '../archive/records/coverage.ts';
+import { ClockDifferences, Coverage, isoRange, type TimeCoverage } from '../archive/records/coverage.ts';
 import {
   type BeginRecord,
   damaged,

@@ -4,12 +4,10 @@ import { sideBySide } from '../../base/side-by-side.ts';
 import type { Clock, System } from '../../base/system.ts';
 import { countText } from '../../cli/output/time.ts';
 import { readText, type Store } from '../../client/store/store.ts';
-import { INDEX } from '../archive/index/segment-index.ts';
 import { type Manifest, noArchive, readManifest } from '../archive/manifest.ts';
 import { READERS } from '../archive/read-segment.ts';
 import { type ChainState, checkChain, type Finding, type Problem } from '../archive/records/chain.ts';
-import { ClockDifferences } from '../archive/records/clock.ts';
-import { Coverage } from '../archive/records/coverage.ts';
+import { ClockDifferences, Coverage } from '../archive/records/coverage.ts';
 import {
   type ArchiveRecord,
   type BeginRecord,
@@ -29,6 +27,7 @@ import {
   unlessDamaged,
 } from '../archive/records/record.ts';
 import { dropProblems, keptFrom } from '../archive/retention.ts';
+import { INDEX } from '../archive/segment-index.ts';
 import { checkSideFiles, contentOf } from '../archive/side-files.ts';
 import { reviewProblems } from '../report/review-rules.ts';
 import { checkSegment, type ListedSegment } from './check-segment.ts';

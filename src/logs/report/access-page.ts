@@ -2,8 +2,8 @@ import { type PageColumn, pageTable, timeCell } from '../../cli/output/page-tabl
 import { escapeHtml, pageSection } from '../../cli/output/page.ts';
 import { countText, formatDuration, formatNumber } from '../../cli/output/time.ts';
 import { wholeActorText } from '../actor.ts';
-import { timelessText } from '../archive/timeless.ts';
 import { type Access, accessFindings } from './access.ts';
+import { timelessText } from './deleted.ts';
 import { archivePage } from './page.ts';
 import { type AccessRow, remarkOf } from './views.ts';
 

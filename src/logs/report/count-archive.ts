@@ -1,11 +1,11 @@
 import type { Context } from '../../cli/app/command.ts';
 import { isWithin, type Manifest, readManifest } from '../archive/manifest.ts';
 import { reportGaps, type UncoveredTime } from '../archive/missing.ts';
-import { countEntries, openArchive } from '../archive/open-archive.ts';
-import { sumOfEntries, timelessText } from '../archive/timeless.ts';
+import { countEntries, openArchive, sumOfEntries } from '../archive/open-archive.ts';
 import { type Interval, LogCounts } from '../count.ts';
 import { type EntryFilter, isAbout, matches, valuesAmong } from '../filter.ts';
 import { type IntervalInput, intervalOf } from '../options.ts';
+import { timelessText } from './deleted.ts';
 
 /** The counts of an archive, their time range, and whose entries they are. */
 interface ArchiveCounts {

@@ -1,7 +1,23 @@
-import { isoTime } from '../../cli/output/time.ts';
+import { countText, isoTime } from '../../cli/output/time.ts';
 import type { Log } from '../../schema/log.ts';
+import { entityText } from '../actor.ts';
 import { entryTime } from '../archive/records/record.ts';
-import { timelessText } from '../archive/timeless.ts';
+
+/** Entries without a readable time, and what was deleted by some of them. */
+export interface Timeless {
+  readonly entries: number;
+  readonly deleted: readonly Pick<Log, 'entity_type' | 'entity_id'>[];
+}
+
+const MOST_NAMED = 3;
+
+/** Returns how many entries have no readable time, and what was deleted by them. */
+export function timelessText({ entries, deleted }: Timeless): string {
+  const names = deleted.slice(0, MOST_NAMED).map((entity) => entityText(entity) || 'something without a name');
+  const more = deleted.length > MOST_NAMED ? ' …' : '';
+  const named = names.length === 0 ? '' : `; deleted among them: ${names.join(', ')}${more}`;
+  return `${countText(entries, 'entry')} without a readable time (created_at), which 'svc logs search' shows last${named}`;
+}
 
 /** A deletion of one entity. Absent members, and a time that is not readable, are null; the time is RFC 3339. */
 export type DeletedEntity = Readonly<

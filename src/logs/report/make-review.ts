@@ -9,12 +9,10 @@ import { isoTime, utcTime } from '../../cli/output/time.ts';
 import type { Store } from '../../client/store/store.ts';
 import { DAY_MS } from '../../schema/durations.ts';
 import type { Log } from '../../schema/log.ts';
-import { knownLabels } from '../actor-names.ts';
-import type { ActorLabels } from '../actor.ts';
+import { type ActorLabels, ActorNames, knownLabels } from '../actor.ts';
 import { isWithin, type Manifest, readManifest } from '../archive/manifest.ts';
-import { countEntries, openArchive } from '../archive/open-archive.ts';
+import { countEntries, openArchive, readTimeless, timelessOf } from '../archive/open-archive.ts';
 import type { Segment } from '../archive/records/record.ts';
-import { readTimeless, timelessOf } from '../archive/timeless.ts';
 import { DeletedEntities, type DeletedEntity, timelessWarnings } from './deleted.ts';
 import { countFindings, foundText, hasFindings } from './findings.ts';
 import { openPageFile, type PAGE_PARAMETERS } from './page.ts';
@@ -153,7 +151,6 @@ async function openReviewOutput(context: Context, options: Input<typeof PAGE_PAR
  * the service of the archive.
  */
 async function labelsOf(context: Context, review: Review): Promise<ActorLabels> {
-  const { ActorNames } = await import('../actor-names.ts');
   const { service, tenant_id, deletions, changes, new_actors } = review;
   const actors = new ActorNames(context, service);
   actors.isOffline = !context.out.isTerminal || !isSameService(context, service);

@@ -6,11 +6,10 @@ import type { Input } from '../../cli/app/parameter.ts';
 import { listPrinter, oneBatch } from '../../cli/app/print.ts';
 import { isoTime, SECOND_MS, utcTime } from '../../cli/output/time.ts';
 import { DAY_MS } from '../../schema/durations.ts';
-import { knownLabels } from '../actor-names.ts';
+import { knownLabels } from '../actor.ts';
 import { readManifest } from '../archive/manifest.ts';
 import { uncoveredAdvice } from '../archive/missing.ts';
-import { openArchive } from '../archive/open-archive.ts';
-import { timelessOf } from '../archive/timeless.ts';
+import { openArchive, timelessOf } from '../archive/open-archive.ts';
 import { type Access, accessFindings, countAccess, daysSince, type Unarchived, unarchivedSince } from './access.ts';
 import { openPageFile, type PAGE_PARAMETERS, pageWords } from './page.ts';
 import { checkSignOff, signOff, type SignOffInput } from './sign-off.ts';
@@ -47,7 +46,7 @@ export async function reviewAccess(context: Context, input: AccessOptions): Prom
   else if (input.signOff) await page.writeSigned(await drawPage(context, made), sign);
   else await page.write(await drawPage(context, made));
   await print(oneBatch(made.rows));
-  await report(context, made, unarchived);
+  await reportAccess(context, made, unarchived);
   if (refusal) throw refusal;
 }
 
@@ -98,7 +97,7 @@ function refusalOf(
   return new SvcError('entries_missing', `${unsigned}${words}`, { ...advice, facts: { missing } });
 }
 
-async function report({ notices }: Context, made: Access, unarchived: Unarchived | undefined): Promise<void> {
+async function reportAccess({ notices }: Context, made: Access, unarchived: Unarchived | undefined): Promise<void> {
   const { accessSummary, timelessInRows, USE_ONLY } = await import('./access-page.ts');
   for (const { from, to, reason } of made.missing)
     if (reason === 'before the archive') notices.note(`the archive begins at ${utcTime(to)}`);

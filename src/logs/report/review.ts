@@ -17,13 +17,13 @@ export interface ReviewRow extends Readonly<
 type Kind = Partial<Pick<Log, 'entity_type' | 'operation' | 'actor_type' | 'actor_id'>>;
 
 /** Returns the key under which entries of one row are counted. */
-function keyOf({ entity_type, operation, actor_type, actor_id }: Kind): string {
+function groupKey({ entity_type, operation, actor_type, actor_id }: Kind): string {
   return JSON.stringify([entity_type ?? null, operation ?? null, actor_type ?? null, actor_id ?? null]);
 }
 
 /** Returns rows, the most frequent first. Values after the first thousand are counted as others. */
-function rowsOf({ buckets }: ValueTally<string, Bucket>): ReviewRow[] {
-  return [...buckets].toSorted((one, other) => other[1].count - one[1].count || byFirst(one, other)).map(rowOf);
+function groupRows({ buckets }: ValueTally<string, Bucket>): ReviewRow[] {
+  return [...buckets].toSorted((one, other) => other[1].count - one[1].count || byFirst(one, other)).map(groupRow);
 }
 
 // Rows are sorted by first time too, because the index returns groups in another order than the entries.
@@ -32,7 +32,7 @@ function byFirst([a, one]: [string, Bucket], [b, other]: [string, Bucket]): numb
 }
 
 /** Returns the row of a key and its bucket. */
-function rowOf([key, { count, first, last }]: [string, Bucket]): ReviewRow {
+function groupRow([key, { count, first, last }]: [string, Bucket]): ReviewRow {
   const names = key === OTHERS ? [OTHERS, null, null, null] : (JSON.parse(key) as (string | null)[]);
   const [entity_type = null, operation = null, actor_type = null, actor_id = null] = names;
   return {
@@ -63,12 +63,12 @@ export class ChangeCounts {
 
   /** Adds an entry, or a bucket of entries that differ only in their times. */
   add(log: Log, bucket: Bucket): void {
-    if (log.operation === 'delete') this.#deletions.add(keyOf(log), bucket);
-    else if (log.operation !== 'read' && isGuarded(log)) this.#changes.add(keyOf(log), bucket);
+    if (log.operation === 'delete') this.#deletions.add(groupKey(log), bucket);
+    else if (log.operation !== 'read' && isGuarded(log)) this.#changes.add(groupKey(log), bucket);
   }
 
   rows(): { readonly deletions: readonly ReviewRow[]; readonly changes: readonly ReviewRow[] } {
-    return { deletions: rowsOf(this.#deletions), changes: rowsOf(this.#changes) };
+    return { deletions: groupRows(this.#deletions), changes: groupRows(this.#changes) };
   }
 }
 
@@ -94,7 +94,7 @@ export class SeenValues {
 
   add({ actor_id, actor_type, entity_type, operation }: Log, bucket: Bucket, isToday: boolean): void {
     if (this.#by === 'actor' && typeof actor_id !== 'string') return;
-    const key = keyOf(this.#by === 'actor' ? { actor_id, actor_type } : { entity_type, operation });
+    const key = groupKey(this.#by === 'actor' ? { actor_id, actor_type } : { entity_type, operation });
     if (isToday) this.#today.add(key, bucket);
     else if (this.#before.size <= MAX_SEEN) this.#before.add(key);
   }
@@ -104,7 +104,7 @@ export class SeenValues {
     return [...this.#today.buckets]
       .filter(([key]) => !this.#before.has(key))
       .toSorted(byFirst)
-      .map(rowOf);
+      .map(groupRow);
   }
 }
 

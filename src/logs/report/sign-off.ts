@@ -91,11 +91,11 @@ export async function signOff(
   const store = await openArchive(context, dir, { writer: 'review' });
   const sign = (): Promise<Signed> => signReview(store, review, context);
   const signed = await workAlone((alone) => store.lock(alone), sign);
-  report(context, signed);
+  reportSigned(context, signed);
   return signed;
 }
 
-function report({ notices }: Context, { review, hash, earlier }: Signed): void {
+function reportSigned({ notices }: Context, { review, hash, earlier }: Signed): void {
   const days = daysText(review);
   const { number } = review;
   for (const other of earlier) notices.note(`${days} was already signed off ${signatureText(other)}`);

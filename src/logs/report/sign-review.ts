@@ -4,9 +4,9 @@ import { sha256Of } from '../../base/files/draft.ts';
 import type { Clock } from '../../base/system.ts';
 import { isoTime } from '../../cli/output/time.ts';
 import { readText, type Store } from '../../client/store/store.ts';
-import { ChainEnd } from '../archive/chain-end.ts';
 import { type Manifest, readManifest, type SignedReview } from '../archive/manifest.ts';
 import { damaged, dayIn, type Link, recordPath, type ReviewContent } from '../archive/records/record.ts';
+import { ChainEnd } from '../archive/writer.ts';
 import { missingOf, untilDay } from './review-rules.ts';
 
 /** A recorded review. */

@@ -103,7 +103,7 @@ export async function reviewStatus(context: Context, { dir, since, within }: Sta
   await print(oneBatch(days));
   const of = (state: DayState): number => days.filter((one) => one.state === state).length;
   context.notices.note(`${of('reviewed')} reviewed, ${of('open')} open, ${of('uncovered')} not in the archive`);
-  if (within !== undefined) judge(store.name, overdue(days, now, within), within);
+  if (within !== undefined) requireNoneLate(store.name, overdue(days, now, within), within);
 }
 
 /** Returns the beginning of an archive, also of one that has archived nothing yet. */
@@ -112,7 +112,7 @@ function beginOf({ coverage, last }: Pick<Manifest, 'coverage' | 'last'>): numbe
   return (coverage.covered()[0] ?? coverage.whole())?.from ?? Date.parse(last.record.position.read_to);
 }
 
-function judge(archive: string, late: readonly DayStatus[], within: number): void {
+function requireNoneLate(archive: string, late: readonly DayStatus[], within: number): void {
   const open = late.filter(({ state }) => state === 'open');
   const [first] = open;
   if (first !== undefined) throw daysOpen(archive, first, open, within);

@@ -5,18 +5,20 @@ import { readOwnFileSync } from '../../base/files/own-file.ts';
 import { sideBySide } from '../../base/side-by-side.ts';
 import { directoryOf, type PathsHost } from '../../cli/config/paths.ts';
 import type { Store } from '../../client/store/store.ts';
-import { type IdKey, keyAt, keyOf } from '../archive/index/filter.ts';
-import {
-  AROUND_COLUMNS,
-  IndexBuilder,
-  type IndexedColumns,
-  MAX_INDEX_BYTES,
-  readIndex,
-  SegmentIndex,
-} from '../archive/index/segment-index.ts';
 import { LineScanner } from '../archive/line-scanner.ts';
 import { inflateColumn, READERS, readLine, type ReadSegmentOptions } from '../archive/read-segment.ts';
 import { isRawSegment, type Segment, unlessDamaged } from '../archive/records/record.ts';
+import {
+  AROUND_COLUMNS,
+  type IdKey,
+  IndexBuilder,
+  type IndexedColumns,
+  keyAt,
+  keyOf,
+  MAX_INDEX_BYTES,
+  readIndex,
+  SegmentIndex,
+} from '../archive/segment-index.ts';
 
 /** The ids to find: a match has one id of each list, as its entity or its actor. */
 type IdQuery = readonly (readonly string[])[];

@@ -4,9 +4,9 @@ import { countText, formatNumber } from '../../cli/output/time.ts';
 import type { Client } from '../../client/api/client.ts';
 import type { Store } from '../../client/store/store.ts';
 import type { Log } from '../../schema/log.ts';
-import type { ActorNames } from '../actor-names.ts';
+import type { ActorNames } from '../actor.ts';
 import type { Manifest } from '../archive/manifest.ts';
-import { reportGaps, type UncoveredTime } from '../archive/missing.ts';
+import type { UncoveredTime } from '../archive/missing.ts';
 import { openArchive, withByteProgress } from '../archive/open-archive.ts';
 import type { Segment } from '../archive/records/record.ts';
 import type { TailPosition } from '../entry.ts';
@@ -66,7 +66,8 @@ export async function searchArchive(
   { actors, isWanted = () => true }: SearchView = {},
 ): Promise<void> {
   const input = await filterOf(context, typed);
-  const [{ searchSegments }, { partToRead }] = await Promise.all([
+  const [{ reportGaps }, { searchSegments }, { partToRead }] = await Promise.all([
+    import('../archive/missing.ts'),
     import('./search-segments.ts'),
     import('./look-up.ts'),
   ]);
@@ -78,7 +79,8 @@ export async function searchArchive(
   const uncovered: UncoveredTime[] = [];
   const read = { entries: 0, segments: 0, live: 0 };
   const more = live && (await liveOf(context, input, { ...live, bounds, isWanted, uncovered, read }));
-  uncovered.push(...reportUncovered(context, manifest, bounds, input));
+  const { newer = '--live adds what is newer' } = input;
+  uncovered.push(...reportGaps(context, manifest, bounds, { newer, isEndEnough: input.live }));
   const index = await lookUp(context, input, { store, segments: manifest.segments });
   const segments = manifest.segments.filter(({ sha256 }) => index?.get(sha256)?.wanted.length !== 0);
   const parts = segments.map((segment) => partToRead(index, segment));
@@ -103,15 +105,6 @@ export async function searchArchive(
     return print(shownOf(input, actors, found));
   });
   await reportFound(context, input, { shown, read, byIndex, allSegments: manifest.allSegments, uncovered });
-}
-
-function reportUncovered(
-  context: Context,
-  manifest: Manifest,
-  bounds: Bounds,
-  { live, newer = '--live adds what is newer' }: SearchInput,
-): readonly UncoveredTime[] {
-  return reportGaps(context, manifest, bounds, { newer, isEndEnough: live });
 }
 
 /** Finds the parts of segments that may have the ids that were typed; undefined if all is read. */

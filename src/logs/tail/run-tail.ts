@@ -2,19 +2,19 @@ import { isSvcError, SvcError } from '../../base/errors.ts';
 import { withLock } from '../../base/files/lock.ts';
 import type { Context, PreviewRequest } from '../../cli/app/command.ts';
 import { resolvePath } from '../../cli/app/files/typed-path.ts';
-import { type ListPrinter, listPrinter } from '../../cli/app/print.ts';
+import { listPrinter, type ListPrinter } from '../../cli/app/print.ts';
 import { countText, isoTime, parseTime, utcTime } from '../../cli/output/time.ts';
 import type { Client } from '../../client/api/client.ts';
 import { isLoopback } from '../../schema/address.ts';
 import { DAY_MS } from '../../schema/durations.ts';
 import type { Log } from '../../schema/log.ts';
-import type { ActorNames } from '../actor-names.ts';
+import type { ActorNames } from '../actor.ts';
 import { LEAST_GAP_MS, requireShortOverlap, type TailPosition } from '../entry.ts';
 import { clientFilters, entityFilter, filterOf, matches, reportFilters } from '../filter.ts';
 import { actorNames, firstRequest } from '../options.ts';
 import { openShipping, type Shipping } from '../otlp/ship.ts';
 import { findOwnReads, hidesOwnReads, type OwnReads } from '../own-reads.ts';
-import { logView } from '../view.ts';
+import { viewWith } from '../view.ts';
 import { workAlone } from '../work-alone.ts';
 import type { Subject } from './checkpoint.ts';
 import type { Tail, TailOptions } from './follow.ts';
@@ -37,8 +37,8 @@ export async function tailRequest(context: Context, input: TailInput): Promise<P
 export async function runTail(context: Context, typed: TailInput): Promise<number> {
   checkInput(context, typed);
   // Opening the printer checks --fields before the first request.
-  const actors = typed.to === undefined ? await actorNames(context) : undefined;
-  const printNamed = await listPrinter(context, actors?.view ?? logView);
+  const actors = typed.to === undefined ? actorNames(context) : undefined;
+  const printNamed = await listPrinter(context, viewWith(context, actors));
   const print: ListPrinter<Log> = (batches) => printNamed(actors?.learned(batches) ?? batches);
   const input = await filterOf(context, typed);
   const { serviceOf } = await import('../../cli/app/service.ts');

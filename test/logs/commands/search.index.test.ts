@@ -1,11 +1,11 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
-import { IndexBuilder, indexPath } from '../../../src/logs/archive/index/segment-index.ts';
 import { readManifest } from '../../../src/logs/archive/manifest.ts';
+import { IndexBuilder, indexPath } from '../../../src/logs/archive/segment-index.ts';
+import { temporaryDirectory } from '../../cli/config/support/system.ts';
 import { FakeClock } from '../../support/clock.ts';
 import { errorIn, svcHere } from '../../support/run-here.ts';
-import { temporaryDirectory } from '../../cli/config/support/system.ts';
 import { buildArchive, TENANT } from '../archive/build.ts';
 
 const START = Date.UTC(2026, 0, 5);

@@ -1,7 +1,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { findLost } from '../../../src/logs/archive/lost-files.ts';
+import { findLost } from '../../../src/logs/archive/missing.ts';
 import { FakeClock } from '../../support/clock.ts';
 import { errorIn, svcHere } from '../../support/run-here.ts';
 import { buildArchive, filesIn, openStore, TENANT } from '../archive/build.ts';

@@ -1,8 +1,7 @@
 import { constants, crc32, deflateRawSync, gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { sha256Of } from '../../../src/base/files/draft.ts';
-import { keyOf } from '../../../src/logs/archive/index/filter.ts';
-import { SegmentIndex } from '../../../src/logs/archive/index/segment-index.ts';
+import { keyOf, SegmentIndex } from '../../../src/logs/archive/segment-index.ts';
 import { makeIndex } from '../../../src/logs/search/look-up.ts';
 import { MemoryStore } from '../archive/memory-store.ts';
 

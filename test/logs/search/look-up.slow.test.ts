@@ -4,9 +4,9 @@ import { assert, asyncProperty, boolean, constantFrom, integer, nat, record } fr
 import { expect, test } from 'vitest';
 import { sha256Of } from '../../../src/base/files/draft.ts';
 import type { Store } from '../../../src/client/store/store.ts';
-import { INDEX, IndexBuilder } from '../../../src/logs/archive/index/segment-index.ts';
 import { readManifest } from '../../../src/logs/archive/manifest.ts';
 import { findOld } from '../../../src/logs/archive/retention.ts';
+import { INDEX, IndexBuilder } from '../../../src/logs/archive/segment-index.ts';
 import { nothingVerified, verifyArchive } from '../../../src/logs/prove/verify.ts';
 import { IndexCache, IndexLookup, type Lookup, partToRead } from '../../../src/logs/search/look-up.ts';
 import { searchSegments } from '../../../src/logs/search/search-segments.ts';

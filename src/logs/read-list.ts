@@ -1,17 +1,17 @@
-import { SvcError } from '../../base/errors.ts';
-import { MAX_DEPTH } from '../../base/json/source.ts';
-import type { Context } from '../../cli/app/command.ts';
-import { nextCommand, option, typedCommand } from '../../cli/app/hint.ts';
-import { type PagingInput, pagingWords } from '../../cli/app/paging.ts';
-import { type ListProgress, newListProgress, reportRest, takePage } from '../../cli/app/print.ts';
-import { countText, formatNumber, isoTime, parseTime, SECOND_MS, utcTime, wholeSecond } from '../../cli/output/time.ts';
-import { type LogFilter, type Logs, type Malformation, malformationOf } from '../../client/api/logs.ts';
-import { isEndless, isExpiredCursor, type Page, type PageOptions } from '../../client/api/pages.ts';
-import type { Log } from '../../schema/log.ts';
-import { countByKey, entryOf } from '../entry.ts';
-import { clientFilters, filterWords, reportFiltered } from '../filter.ts';
-import { type EntityInput, type EntryInput, type intervalOf, type RetentionInput, retentionWords } from '../options.ts';
-import { sifted } from '../read-range.ts';
+import { SvcError } from '../base/errors.ts';
+import { MAX_DEPTH } from '../base/json/source.ts';
+import type { Context } from '../cli/app/command.ts';
+import { nextCommand, option, typedCommand } from '../cli/app/hint.ts';
+import { type PagingInput, pagingWords } from '../cli/app/paging.ts';
+import { type ListProgress, newListProgress, reportRest, takePage } from '../cli/app/print.ts';
+import { countText, formatNumber, isoTime, parseTime, SECOND_MS, utcTime, wholeSecond } from '../cli/output/time.ts';
+import { type LogFilter, type Logs, type Malformation, malformationOf } from '../client/api/logs.ts';
+import { isEndless, isExpiredCursor, type Page, type PageOptions } from '../client/api/pages.ts';
+import type { Log } from '../schema/log.ts';
+import { countByKey, entryOf } from './entry.ts';
+import { clientFilters, filterWords, reportFiltered } from './filter.ts';
+import { type EntityInput, type EntryInput, type intervalOf, type RetentionInput, retentionWords } from './options.ts';
+import { sifted } from './read-range.ts';
 
 /** The facts about a list in progress, from which its report is made. Times are epoch milliseconds. */
 interface ListReading extends ListProgress {
@@ -250,11 +250,11 @@ export function reportSearched(
   {
     reading,
     isFiltered,
-    most,
-  }: { readonly reading: ListReading; readonly isFiltered: boolean; readonly most: ReadLimits },
+    limits,
+  }: { readonly reading: ListReading; readonly isFiltered: boolean; readonly limits: ReadLimits },
 ): void {
   const range = isFiltered ? rangeOf(reading) : '';
-  const isEarly = reading.more && reading.read >= most.mostRead && reading.shown < (most.limit ?? 0);
+  const isEarly = reading.more && reading.read >= limits.mostRead && reading.shown < (limits.limit ?? 0);
   const rest = isEarly ? restWords(input, interval, reading) : undefined;
   reportFiltered(context, input, reading, rest === undefined ? range : '');
   // The note on filters has just said that there was no match.
@@ -332,7 +332,7 @@ export async function requireKept(
   { more, oldest }: Pick<ListReading, 'more' | 'oldest'>,
   now: number,
 ): Promise<void> {
-  const { DEFAULT_RETENTION_MS, LEAST_GAP_MS } = await import('../entry.ts');
+  const { DEFAULT_RETENTION_MS, LEAST_GAP_MS } = await import('./entry.ts');
   const edge = now - (retention ?? DEFAULT_RETENTION_MS);
   // The service deletes the oldest entries first, so the oldest entry read proves that all later ones exist.
   const to = Math.min(edge, until, more ? Infinity : oldest);

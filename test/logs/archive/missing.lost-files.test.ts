@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/base/system.ts';
 import { DirectoryStore } from '../../../src/client/store/directory-store.ts';
 import type { StoredFile } from '../../../src/client/store/store.ts';
-import { findLost, type LostFiles, LostFilesWatch } from '../../../src/logs/archive/lost-files.ts';
+import { findLost, type LostFiles, LostFilesWatch } from '../../../src/logs/archive/missing.ts';
 import { ARCHIVE, filesNamedBy, type Link, recordPath } from '../../../src/logs/archive/records/record.ts';
 import { ArchiveWriter } from '../../../src/logs/archive/writer.ts';
 import { filesLost } from '../../../src/logs/commands/archive.ts';

@@ -10,7 +10,7 @@ import {
   keyOf,
   mayHold,
   placeOf,
-} from '../../../../src/logs/archive/index/filter.ts';
+} from '../../../src/logs/archive/segment-index.ts';
 
 test('a filter wrongly reports fewer than one in a hundred other ids', () => {
   const filter = filterOf(Array.from({ length: 10_000 }, (_, at) => uuid(at)));

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { listSteadily } from '../../../src/logs/list/read-list.ts';
-import { log, logs, take } from './expiring-cursors.ts';
+import { listSteadily } from '../../src/logs/read-list.ts';
+import { log, logs, take } from './list/expiring-cursors.ts';
 
 describe('a list of logs', () => {
   it('R27: a list keeps the requested interval after its cursor expired', async () => {

@@ -8,7 +8,7 @@ import {
   keyOf,
   mayHold,
   placeOf,
-} from '../../../../src/logs/archive/index/filter.ts';
+} from '../../../src/logs/archive/segment-index.ts';
 
 test('R69: a filter finds each of 100,000 added ids, in columns of every size', () => {
   const sizes = [1, 41, 42, 600, 1200, 2600, 5200, 10_400, 20_000, 60_000];

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import { array, assert, integer, nat, oneof, property } from 'fast-check';
 import { expect, test } from 'vitest';
-import { keyOf } from '../../../../src/logs/archive/index/filter.ts';
-import { AROUND_COLUMNS, IndexBuilder, SegmentIndex } from '../../../../src/logs/archive/index/segment-index.ts';
+import { AROUND_COLUMNS, IndexBuilder, keyOf, SegmentIndex } from '../../../src/logs/archive/segment-index.ts';
 
 const SHA256 = 'a'.repeat(64);
 const id = nat({ max: 400 });

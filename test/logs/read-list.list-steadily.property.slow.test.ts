@@ -1,8 +1,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { listSteadily } from '../../../src/logs/list/read-list.ts';
-import type { Log } from '../../../src/schema/log.ts';
-import { log, logs, take } from './expiring-cursors.ts';
+import { listSteadily } from '../../src/logs/read-list.ts';
+import type { Log } from '../../src/schema/log.ts';
+import { log, logs, take } from './list/expiring-cursors.ts';
 
 const halfSeconds = fc.nat(60).map((number) => number * 500);
 const entries = fc.array(fc.tuple(halfSeconds, fc.nat(2)), { minLength: 20, maxLength: 80 });

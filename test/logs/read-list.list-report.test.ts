@@ -1,7 +1,7 @@
 import { expect, it, onTestFinished } from 'vitest';
-import { systemClock } from '../../../src/base/system.ts';
-import { svcHere } from '../../support/run-here.ts';
-import { logAgo, startLogServer } from '../commands/log-server.ts';
+import { systemClock } from '../../src/base/system.ts';
+import { svcHere } from '../support/run-here.ts';
+import { logAgo, startLogServer } from './commands/log-server.ts';
 
 it.each([
   ['24h', 0],
