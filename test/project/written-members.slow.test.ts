@@ -14,7 +14,6 @@ const SCHEMAS = [
   ['logs/', 'logs/position.ts'],
   ['logs/', 'logs/tail/checkpoint.ts'],
   ['logs/', 'logs/archive/records/record.ts'],
-  ['logs/', 'logs/archive/records/review-content.ts'],
   ['logs/', 'logs/archive/records/chain.ts'],
   ['logs/', 'logs/archive/index/segment-index.ts'],
 ] as const;
