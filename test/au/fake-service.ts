@@ -1,6 +1,9 @@
+import { renameSync, writeFileSync } from 'node:fs';
 import { SvcError } from '../../src/base/errors.ts';
+import { sha256Of } from '../../src/base/files/draft.ts';
 import { Client } from '../../src/client/api/client.ts';
 import { Pages } from '../../src/client/api/pages.ts';
+import type { DownloadOptions, DownloadResult } from '../../src/client/transfer/download.ts';
 import { AddressRefused, UploadUnclear } from '../../src/client/transfer/store.ts';
 import type { UploadOptions, UploadResult } from '../../src/client/transfer/upload.ts';
 import type { AccountUpdaterJob } from '../../src/schema/account-updater.ts';
@@ -35,10 +38,8 @@ export class FakeService {
   readonly failed = new Set<string>();
   /** The tenant of the key in use. */
   tenant = 'ours';
-  /** Jobs whose file is stored according to the client's record. */
-  readonly acknowledged = new Set<string>();
-  /** Whether the service denies the acknowledged jobs, in reads and lists alike. */
-  denies = false;
+  /** Jobs that the service denies, in reads and lists alike. */
+  denied: ReadonlySet<string> = new Set();
   /** The number of jobs that fail; the first jobs with a file do. */
   failing = 0;
   troubles = new Map<number, Trouble>();
@@ -135,8 +136,7 @@ export class FakeService {
     const at = this.#clock.now() - lag;
     const isThere = ({ stored, created }: Job): boolean =>
       created <= at && (at < created + HOUR || (stored !== undefined && stored.at <= at));
-    const isDenied = ({ id }: Job): boolean => this.denies && this.acknowledged.has(id);
-    return this.jobs.filter((job) => job.tenant === this.tenant && isThere(job) && !isDenied(job));
+    return this.jobs.filter((job) => job.tenant === this.tenant && isThere(job) && !this.denied.has(job.id));
   }
 
   #view(job: Job, lag: number): AccountUpdaterJob {
@@ -157,6 +157,7 @@ export class FakeService {
         upload_url: `http://127.0.0.1:9/${id}?at=${at}`,
         expires_at: new Date(created + HOUR).toISOString(),
       }),
+      ...(age >= MINUTE && ended === 'completed' && { download_url: `http://127.0.0.1:9/${id}` }),
       errors: this.failed.has(id) ? ['made up'] : [],
     };
   }
@@ -184,6 +185,25 @@ export class FakeService {
       throw new UploadUnclear(url, source.size, 'its response was lost');
     step();
     return { bytes: source.size, sha256: source.sha256 ?? '', attempts: 1 };
+  }
+
+  /** Stands in for the download of results, with the calls and effects of `downloadFile` in the same order. */
+  async get({ address, target, inspect, onAccepted }: DownloadOptions, step: Step): Promise<DownloadResult> {
+    const url = await address();
+    const trouble = await this.#request(step, (given) => given);
+    this.#disturb(trouble);
+    const { stored } = this.jobs.find(({ id }) => id === url.pathname.slice(1)) ?? {};
+    const [, ...rows] = (stored?.text ?? '').trimEnd().split('\n');
+    const text = ['token,result_code', ...rows.map((row) => `${row.split(',')[0]},UPD_NONE`), ''].join('\n');
+    const draft = `${target}.draft`;
+    writeFileSync(draft, text);
+    const flaws = (await inspect?.(draft, 'length')) ?? [];
+    if (flaws.length > 0) throw new Error(`the results of ${url.pathname} were refused: ${flaws[0]?.problem}`);
+    await onAccepted?.(draft);
+    step();
+    renameSync(draft, target);
+    step();
+    return { path: target, bytes: text.length, sha256: sha256Of(text) } as DownloadResult;
   }
 }
 

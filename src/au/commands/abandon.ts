@@ -11,7 +11,7 @@ import { findJob } from '../jobs/job.ts';
 import type { JobFiles } from '../jobs/job-files.ts';
 import { tenantOfKey } from '../jobs/tenant-of-key.ts';
 import { holdJob } from '../jobs/verdict.ts';
-import { isConfirmedLost, jobDoubtError } from '../ledger/claim-errors.ts';
+import { confirmedDoubtError, jobDoubtError } from '../ledger/claim-errors.ts';
 import { byText } from '../ledger/claims.ts';
 import { CommandLedger, type JobClaim } from '../ledger/command-ledger.ts';
 import type { Ledger } from '../ledger/ledger.ts';
@@ -166,15 +166,16 @@ function judged(claimed: JobClaim, found: AccountUpdaterJob | undefined, files: 
     (status === 'completed' && 'it is completed') ||
     (wasRead && 'its results were read') ||
     (files.sent === 'stored' && status === 'pending' && 'the store confirmed its file');
-  // Where the store confirmed the file, no list proves that the job has none.
-  const isUnprovable = files.sent === 'stored' && isConfirmedLost(claim, now);
-  if (!why && !isUnprovable && found === undefined && provableFrom(claim) !== undefined && now <= provableUntil(claim))
+  const isRecent = now <= provableUntil(claim);
+  if (!why && found === undefined && isRecent && files.sent === 'stored')
+    throw confirmedDoubtError(claim, claimed.cycle, now);
+  if (!why && found === undefined && isRecent && provableFrom(claim) !== undefined)
     throw jobDoubtError(claim, claimed.cycle, now).with({
       hint: 'Rows are freed on your word only where nothing can be proven any more. From that time on, this command proves it:',
       next: ['au', 'resume', claimed.cycle],
     });
   if (!why) return { found, isPaid: false };
-  if (found === undefined && !wasDelivered && now > provableUntil(claim)) return { found, isPaid: true };
+  if (found === undefined && !wasDelivered && !isRecent) return { found, isPaid: true };
   throw paidError(claimed, status, why);
 }
 

@@ -72,23 +72,17 @@ export function sentDoubtError(claim: ClaimEntry, cycle: string, now: number): S
 
 /** Returns the error for a job whose file the store confirmed to this machine, and which the service does not find. */
 export function confirmedDoubtError(claim: ClaimEntry, cycle: string, now: number): SvcError {
-  const { job } = claim;
-  return new SvcError(
-    'outcome_unknown',
-    `the store confirmed the file of ${jobText(claim, cycle)}, and the service does not find the job`,
-    {
-      hint: 'The service may lag: run the same command again later. Nothing is sent again. If the job stays away, ask the support of the service. Only if its file was not processed, free its rows with the second of these commands: rows that were processed are then paid for twice.',
-      next: ['au', 'status', job],
-      ...(isConfirmedLost(claim, now) && { alternatives: [['au', 'abandon', job]] }),
-      retryable: true,
-      facts: { job, cycle, rows: claim.rows },
-    },
-  );
-}
-
-/** Tells whether a job with a confirmed file is missing for longer than an answer may lag. */
-export function isConfirmedLost(claim: ClaimEntry, now: number): boolean {
-  return now > (provableFrom(claim) ?? now);
+  const { job, rows } = claim;
+  const facts = { job, cycle, rows };
+  const message = `the store confirmed the file of ${jobText(claim, cycle)}, and the service does not find the job`;
+  const until = provableUntil(claim);
+  if (now > until) return new SvcError('outcome_unknown', message, { ...doubtDetails(claim, now), facts });
+  return new SvcError('outcome_unknown', message, {
+    hint: `Nothing is sent again. The service may lag: run the same command again later. If it does not find the job after ${utcTime(until)}, its rows can be freed on your word.`,
+    next: ['au', 'status', job],
+    retryable: true,
+    facts,
+  });
 }
 
 /** Returns the command that submits a file in a cycle. A file without a cycle is submitted by its name alone. */

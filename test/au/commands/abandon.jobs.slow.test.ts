@@ -41,6 +41,10 @@ it.each(['processing', 'completed'])(
 it('R79: svc au abandon frees no rows while it can still be proven whether their job has its file, and says since when it can', async () => {
   const desk = await sentDesk();
   await hide(desk);
+  const confirmed = await desk.svc(`au abandon ${desk.job} --yes`);
+  expect([confirmed.code, errorIn(confirmed)['message']]).toEqual([9, expect.stringContaining('the store confirmed')]);
+  // Without the confirmation, the list can prove that the job has no file.
+  desk.files(desk.job).record('all');
   const early = await desk.svc(`au abandon ${desk.job} --yes`);
   expect(early, early.stderr).toMatchObject({ code: 9, stdout: '' });
   expect(errorIn(early)).toMatchObject({

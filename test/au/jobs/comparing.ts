@@ -25,7 +25,6 @@ export function pagesOf(list: readonly ListedJob[]): readonly Page<ListedJob>[] 
 /** How jobs are compared, and what the ledger knows. */
 export interface HowCompared {
   readonly since?: number | undefined;
-  readonly unclearSince?: readonly number[] | undefined;
   readonly isShared?: boolean | undefined;
   readonly isBegun?: boolean | undefined;
   /** When the job was created whose results somebody read last. */
@@ -36,7 +35,7 @@ export interface HowCompared {
 export function comparing(
   pages: readonly (Page<ListedJob> | SvcError)[],
   job: AccountUpdaterJob,
-  { since = NOON, unclearSince = [], isShared = false, isBegun = true, resultsAt }: HowCompared,
+  { since = NOON, isShared = false, isBegun = true, resultsAt }: HowCompared,
 ): ReturnType<typeof compareJobs> {
   const service = new FakeService(new FakeClock({ start: NOON + 60 * MINUTE }));
   const client = service.client(new AbortController().signal, () => undefined);
@@ -47,6 +46,7 @@ export function comparing(
   };
   Object.assign(client.accountUpdater, { list: () => new Pages(read) });
   const ledger = {
+    readKept: async () => undefined,
     hasSent: async (id: string) => id.startsWith('known'),
     isBegun: async () => isBegun,
     begin: async () => undefined,
@@ -56,8 +56,6 @@ export function comparing(
   const beginning: Partial<Beginning> = {
     ledger: { isShared, open: async () => ledger } as unknown as Beginning['ledger'],
     job,
-    known: new Set([job.id]),
-    unclearSince,
     again: ['au', 'resume'],
     words: ['au', 'submit', 'tokens.csv'],
   };

@@ -10,7 +10,7 @@ it('svc au resume without a job that it could look for needs no key', async () =
   expect(none.code, none.stderr).toBe(0);
 });
 
-it('svc au resume goes on with a run at another address of its service, once it was submitted there too', async () => {
+it('svc au resume goes on with a cycle at another address of its service, once it was submitted there too', async () => {
   const { svc, sandbox } = await openQuickDesk({ processingMs: 3_600_000 });
   const there = { SVC_BASE_URL: sandbox.url.replace('127.0.0.1', 'localhost') };
   expect(await svc('au submit tokens.csv --cycle 2026-12')).toMatchObject({ code: 0 });
@@ -34,27 +34,3 @@ it.each(['au resume', 'au resume --wait'])(
     expect(elsewhere.code, elsewhere.stderr).toBe(0);
   },
 );
-
-it('svc au resume leaves a run that sent nothing alone once its file was begun again, and says so only under its profile', async () => {
-  const machine = await openMachine();
-  await machine.svc('au create');
-  machine.fault = (incoming, outgoing, proceed) =>
-    incoming.method === 'POST' ? outgoing.writeHead(403).end() : proceed();
-  expect(await machine.svc('au submit tokens.csv')).toMatchObject({ code: 4 });
-  machine.fault = undefined;
-  const [unsent = ''] = machine.runIds();
-  await machine.clock.advance(60_000);
-  expect(await machine.svc('au submit tokens.csv --cycle 2026-11')).toMatchObject({ code: 0 });
-  const later = machine.runIds().find((run) => run !== unsent) ?? '';
-  const said = `${unsent} was not sent, and is not sent now: ${later} of the same file was begun after it`;
-  const other = await machine.svc('au resume --profile other');
-  expect([other.code, other.stdout, other.stderr.includes(unsent)], other.stderr).toEqual([0, '', false]);
-  const { code, stdout, stderr } = await machine.svc('au resume');
-  expect([code, stderr], stderr).toEqual([0, expect.stringContaining(said)]);
-  const rows = stdout.trimEnd().split('\n');
-  expect(rows.map((row) => JSON.parse(row) as object)).toMatchObject([
-    { run: later, outcome: 'done' },
-    { run: unsent, outcome: null },
-  ]);
-  expect(machine.uploads()).toBe(1);
-});

@@ -4,7 +4,7 @@ import { openBench } from '../support.ts';
 
 const MINUTE = 60_000;
 
-it('a spare job is one job until a part takes it, and another one once it is old', async () => {
+it('a spare job is one job until rows take it, and another one once it is old', async () => {
   const bench = await openBench();
   onTestFinished(() => bench.close());
   const spare = new SpareJob(bench.client);

@@ -148,8 +148,8 @@ describe('waiting for a job', () => {
 });
 
 it.each([
-  [{ run: 'run-1' }, 'run-1 can be resumed'],
-  [{ job: 'job-1' }, 'job-1 can be resumed'],
+  [{ file: 'tokens.csv' }, 'tokens.csv can be resumed'],
+  [{ job: 'job-1' }, 'job job-1 can be resumed'],
   [{ cycle: '2026-12' }, 'cycle 2026-12 can be resumed'],
 ])('R43: an interrupt of the work on %o names just that', async (of, says) => {
   const interrupt = new SvcError('interrupted', 'interrupted', { facts: { request: 1 } });
