@@ -1,9 +1,11 @@
+import { readFileSync } from 'node:fs';
 import { afterAll, expect, it } from 'vitest';
 import { FaultServer } from '../../support/fault-server.ts';
 import { json } from '../../support/fault-steps.ts';
 import { type HereResult, startSandboxHere, svcHere } from '../../support/run-here.ts';
 import { Home, LAUNCHER } from '../../support/svc.ts';
 import { TerminalSession } from '../../support/terminal.ts';
+import { until } from '../../support/until.ts';
 
 const home = new Home();
 
@@ -92,7 +94,14 @@ it('R19: --jq that never ends stops at once with Ctrl-C', async () => {
   const child = home.start(['--sandbox', 'logs', '--limit', '1', '--jq', '"begun" | debug | last(repeat(.))']);
   child.stdin.end();
   const ended = new Promise<number | null>((resolve) => void child.on('exit', resolve));
-  await new Promise((resolve) => setTimeout(resolve, 1500));
+  // Its start takes a third of this processor time, and the filter the rest.
+  await until(() => processorSeconds(child.pid) > 1.5);
   child.kill('SIGINT');
   expect(await ended).toBe(130);
 });
+
+/** Returns the processor time that a process has used. */
+function processorSeconds(pid: number | undefined): number {
+  const [user = 0, system = 0] = readFileSync(`/proc/${pid}/stat`, 'utf8').split(' ').slice(13, 15).map(Number);
+  return (user + system) / 100;
+}
