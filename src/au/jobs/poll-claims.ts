@@ -101,7 +101,7 @@ export async function pollClaims(
   const spare = new SpareJob(client);
   for (const claim of claims) reasons.push(await reasonOf(client, cycle, claim, { seen, spare, again, contested }));
   const reason = worstOf(reasons);
-  const because = outage ?? timeUp;
+  const because = timeUp ?? outage;
   const ofJobs = reason && because && reason.code === 'pending' ? after(because, reason) : reason;
   const forgotten = claims.filter(
     (claim) => !seen.has(claim.job) && deliveryOf(cycle.entries, claim.job) && client.now() > provableUntil(claim),
