@@ -131,9 +131,10 @@ describe('every command about a job, for every way that it can end', () => {
     Object.entries(codes).map(([command, code]) => ({ name, open, command: command as Command, code })),
   );
 
-  it.each(cells)('R72: au $command is $code where the job is $name', async ({ open, command, code }) => {
+  it.each(cells)('R72: au $command is $code where the job is $name', async ({ name, open, command, code }) => {
     const { desk, job, env } = await open();
-    const ended = await desk.svc(LINES[command].replace('JOB', job), env);
+    const limit = name.endsWith('nothing responds') && !LINES[command].includes('--timeout') ? ' --timeout 50m' : '';
+    const ended = await desk.svc(`${LINES[command].replace('JOB', job)}${limit}`, env);
     expect(ended.code, ended.stderr).toBe(code);
     if (code !== 11) expect(ended.stdout).not.toContain('"pending"');
     expect(desk.uploads()).toBe(1);
