@@ -15,7 +15,6 @@ import {
   deliverFile,
   type Described,
   describeFile,
-  type FileJobs,
   isPending,
   pollFile,
   rowOfFile,
@@ -25,6 +24,7 @@ import {
   waitsForFile,
 } from '../jobs/file-jobs.ts';
 import { firstChange, firstRequest } from '../jobs/first-requests.ts';
+import type { FileJobs } from '../jobs/jobs-of-file.ts';
 import { FileSubmission } from '../jobs/submit-file.ts';
 import { resumable } from '../jobs/verdict.ts';
 import { checkWaitOptions, keepingOptions, optionWords, waitingWords } from '../jobs/wait-options.ts';

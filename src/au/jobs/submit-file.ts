@@ -37,7 +37,7 @@ import { compareJobs, type Comparing, previewComparison, refuseUnknownJobs } fro
 import { type Confirmed, confirmWords } from './confirm-options.ts';
 import { requireClearName } from './cycle-name.ts';
 import { annotateWarning } from '../request/annotations.ts';
-import type { FileJobs } from './file-jobs.ts';
+import type { FileJobs } from './jobs-of-file.ts';
 import { senderOf } from './job-files.ts';
 import { resultsReader } from './read-results.ts';
 import { finishUploads, sendRows, type Slice, slicesOf } from './send-rows.ts';
