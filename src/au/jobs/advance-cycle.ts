@@ -15,9 +15,9 @@ import { compareAtFirstUse } from './first-use.ts';
 import { enterDelivery, withoutResults } from './file-jobs.ts';
 import { type ClaimedCycle, pollClaims, type PolledClaims } from './poll-claims.ts';
 import { finishUploads } from './send-rows.ts';
-import { showJobs } from './show-progress.ts';
+import { showJobs } from '../job/show-progress.ts';
 import { unsentRows } from './unsent-rows.ts';
-import { outcomeOf, resumable, worstOf } from './verdict.ts';
+import { outcomeOf, resumable, worstOf } from '../job/verdict.ts';
 import { waitingWords } from './wait-options.ts';
 
 interface Advance extends Destination {

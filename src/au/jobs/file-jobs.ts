@@ -25,8 +25,8 @@ import { type Trend, trendOf } from '../results/trend.ts';
 import { deliverFixFile } from './fix-file.ts';
 import { type FileJobs, isOfFile } from './jobs-of-file.ts';
 import { pollClaims, type PolledClaims } from './poll-claims.ts';
-import { showJobs } from './show-progress.ts';
-import { resumable } from './verdict.ts';
+import { showJobs } from '../job/show-progress.ts';
+import { resumable } from '../job/verdict.ts';
 import { waitingWords } from './wait-options.ts';
 
 /** The results of a file on this machine. */

@@ -19,12 +19,12 @@ import type { LedgerCycle } from '../ledger/ledger.ts';
 import type { NamedCycle } from '../ledger/named-cycle.ts';
 import { provableUntil } from '../ledger/proof-of-absence.ts';
 import { settleClaim } from '../ledger/settle-claims.ts';
-import { findJob, pollReporter, type JobOptions } from './job.ts';
-import { findJobs } from './find-jobs.ts';
-import { after, worstOf } from './verdict.ts';
-import { SpareJob } from './spare-job.ts';
-import { Absences } from './absences.ts';
-import { LONGEST_WAIT_MS } from './wait.ts';
+import { findJob, pollReporter, type JobOptions } from '../job/job.ts';
+import { findJobs } from '../job/find-jobs.ts';
+import { after, worstOf } from '../job/verdict.ts';
+import { SpareJob } from '../job/spare-job.ts';
+import { Absences } from '../job/absences.ts';
+import { LONGEST_WAIT_MS } from '../job/wait.ts';
 
 type Jobs = ReadonlyMap<string, AccountUpdaterJob>;
 

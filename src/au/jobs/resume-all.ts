@@ -15,7 +15,7 @@ import { summaryTitle } from './file-jobs.ts';
 import { openCycles } from './open-cycles.ts';
 import { type ResumedCycle, resumedCycleView } from './resume-cycle.ts';
 import type { ResumeInput } from './resume-parameters.ts';
-import { exitCodeOf, type Outcome, outcomeOf } from './verdict.ts';
+import { exitCodeOf, type Outcome, outcomeOf } from '../job/verdict.ts';
 import { optionWords } from './wait-options.ts';
 
 /** A cycle with what became of it in this command. */

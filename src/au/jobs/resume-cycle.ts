@@ -13,7 +13,7 @@ import { checkThreshold, countedFile, printResults, RESULT_FIELDS, type Results 
 import { advanceCycle, type AdvancedCycle, resultsOfCycle } from './advance-cycle.ts';
 import { summaryTitle } from './file-jobs.ts';
 import type { ResumeInput } from './resume-parameters.ts';
-import { toneOf } from './tone.ts';
+import { toneOf } from '../job/tone.ts';
 import { optionWords } from './wait-options.ts';
 
 /** A cycle of the ledger, with the results of all of its jobs once these are completed. */

@@ -6,16 +6,16 @@ import type { Client } from '../../client/api/client.ts';
 import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
 import { openSummary } from '../../cli/app/summary.ts';
 import { CommandLedger } from '../ledger/command-ledger.ts';
-import { failedError, readJob } from './job.ts';
+import { failedError, readJob } from '../job/job.ts';
 import { explainMissing, mayBeFound } from '../ledger/missing-job.ts';
-import { jobView } from './job-view.ts';
-import { resumable } from './verdict.ts';
-import { showJobs } from './show-progress.ts';
+import { jobView } from '../job/job-view.ts';
+import { resumable } from '../job/verdict.ts';
+import { showJobs } from '../job/show-progress.ts';
 import { summaryTitle } from './file-jobs.ts';
 import { finishUploads } from './send-rows.ts';
-import { tenantOfKey } from './tenant-of-key.ts';
+import { tenantOfKey } from '../job/tenant-of-key.ts';
 import { optionWords, waitingWords } from './wait-options.ts';
-import { waitForJob } from './wait.ts';
+import { waitForJob } from '../job/wait.ts';
 import type { ResumeInput } from './resume-parameters.ts';
 
 /** Polls one job, with `--wait` until it is completed, and shows it. */

@@ -14,8 +14,8 @@ import type { Flaw } from '../../client/transfer/receive.ts';
 import { fileSource, hashFile, hashIfReadable, type UploadSource } from '../../client/transfer/source.ts';
 import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
 import type { RequestFile } from '../request/open-request-file.ts';
-import { findJob } from '../jobs/job.ts';
-import { JobFiles } from '../jobs/job-files.ts';
+import { findJob } from '../job/job.ts';
+import { JobFiles } from '../job/job-files.ts';
 import { otherCycles, requireOtherRows } from './begin-cycle.ts';
 import {
   doubtError,

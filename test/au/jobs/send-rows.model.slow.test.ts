@@ -14,7 +14,7 @@ import * as fc from 'fast-check';
 import { afterAll, expect, it, vi } from 'vitest';
 import { resume } from '../../../src/au/commands/resume.ts';
 import { submit } from '../../../src/au/commands/submit.ts';
-import type { JobFiles } from '../../../src/au/jobs/job-files.ts';
+import type { JobFiles } from '../../../src/au/job/job-files.ts';
 import type { CommandLedger } from '../../../src/au/ledger/command-ledger.ts';
 import { isSvcError, SvcError } from '../../../src/base/errors.ts';
 import type { Context } from '../../../src/cli/app/command.ts';
@@ -96,7 +96,7 @@ vi.mock('../../../src/client/transfer/download.ts', async (original) => ({
   ...(await original<object>()),
   downloadFile: (options: unknown) => outside.get(options),
 }));
-vi.mock('../../../src/au/jobs/show-progress.ts', () => ({ showJobs: () => () => undefined }));
+vi.mock('../../../src/au/job/show-progress.ts', () => ({ showJobs: () => () => undefined }));
 vi.mock('../../../src/au/ledger/proof-of-absence.ts', async (original) => {
   const actual = await original<{ proofOfAbsence: (...given: unknown[]) => Promise<unknown> }>();
   const proofOfAbsence = async (...given: unknown[]): Promise<unknown> =>
@@ -156,7 +156,7 @@ vi.mock('../../../src/base/files/draft.ts', async (original) => {
   };
   return { ...(await original<object>()), ...drafts };
 });
-vi.mock('../../../src/au/jobs/job-files.ts', async (original) => {
+vi.mock('../../../src/au/job/job-files.ts', async (original) => {
   const actual = await original<{ readonly JobFiles: typeof JobFiles }>();
   return {
     ...actual,
