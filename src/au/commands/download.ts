@@ -1,5 +1,4 @@
 import { isSvcError, SvcError } from '../../base/errors.ts';
-import { copyFlushed } from '../../base/files/durable.ts';
 import { inspectTarget } from '../../base/files/target.ts';
 import { type Context, defineCommand } from '../../cli/app/command.ts';
 import { option } from '../../cli/app/hint.ts';
@@ -112,7 +111,7 @@ async function downloadJob(context: Context, job: string, options: DownloadOptio
     if (!isFile) await copyOut(context, file, out);
     await enterDelivery(context, { tenant, ledger }, [job]);
     const isAccepted = result.flaws.length > 0;
-    if (isAccepted) keepAccepted(ledger, job, file);
+    if (isAccepted) ledger.jobFiles(job).accept(file, result.sha256);
     const compared = sent.request !== undefined && !isAccepted;
     const why = isAccepted ? 'they were accepted unproven' : 'this machine did not send the job';
     if (!compared) context.notices.note(`the results were not compared with the tokens of a request: ${why}`);
@@ -126,13 +125,6 @@ async function downloadJob(context: Context, job: string, options: DownloadOptio
     if (!isFile) await copyOut(context, file, out);
     return { ...delivered, compared: sent.request !== undefined };
   }
-}
-
-/** Keeps accepted results, so that the file or cycle of the job can have them too. */
-function keepAccepted(ledger: CommandLedger, job: string, file: string): void {
-  const files = ledger.jobFiles(job);
-  files.make();
-  copyFlushed(file, files.results);
 }
 
 /** Returns what the results of a job are checked against: the rows that this machine sent to it, if it has them. */

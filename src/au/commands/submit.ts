@@ -211,7 +211,7 @@ class Sending {
     await printResults(
       this.#context,
       this.#print,
-      { ...rowOfFile(found, written.leftOutErrors), status },
+      { status, ...rowOfFile(found, written.leftOutErrors) },
       results,
       trend,
     );

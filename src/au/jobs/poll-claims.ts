@@ -125,7 +125,7 @@ function progressOf(claims: readonly ClaimEntry[], jobs: Jobs): string {
 /** Returns why a job has no results; undefined if it is completed. */
 async function reasonOf(
   client: Client,
-  { name, cycle, ledger, entries }: NamedCycle,
+  { name, cycle, ledger, tenant, entries }: NamedCycle,
   claim: ClaimEntry,
   {
     seen,
@@ -144,6 +144,9 @@ async function reasonOf(
     return new SvcError('pending', `${what} is ${status}`, { next: again, facts: { ...facts, job_status: status } });
   if (status === undefined && contested.has(job)) return shownJobError(claim, name, again);
   if (status === undefined && isDone(entries, job)) return lostResultsError(claim, client.now(), again);
+  // Whoever read results knows better than a service that says later that the job failed.
+  if (status === 'failed' && isDone(entries, job) && (await ledger.keptResults(tenant, job)) !== undefined)
+    return undefined;
   const end = await endOf(client, cycle, { claim, status, spare, stored: ledger.isStored });
   if (end !== undefined)
     return new SvcError('job_failed', `${what} ${end === 'failed' ? 'failed' : 'was deleted without its file'}`, {

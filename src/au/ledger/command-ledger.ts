@@ -400,13 +400,6 @@ export class CommandLedger {
     return loss === undefined ? undefined : { rule: 'earlier_results', problem: `${loss} when ${readText(before)}` };
   }
 
-  /** Tells whether other results of a job were read after those with this hash. */
-  async isOutdated(tenant: string | null | undefined, job: string, sha256: string): Promise<boolean> {
-    const { entries = [] } = (await this.#claimed(tenant, job)) ?? {};
-    const last = lastReading(entries, job)?.results;
-    return last !== undefined && last.sha256 !== sha256;
-  }
-
   /** Reads a file of results, once for each content. */
   async #readingOf(ledger: Ledger, file: string): Promise<Reading | undefined> {
     const sha256 = await hashFile(file);
