@@ -5,6 +5,7 @@ import { recordPrinter } from '../../cli/app/print.ts';
 import type { Client } from '../../client/api/client.ts';
 import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
 import { openSummary } from '../../cli/app/summary.ts';
+import { requireKnownTenant } from '../../cli/app/tenant-mark.ts';
 import { CommandLedger } from '../ledger/command-ledger.ts';
 import { failedError, readJob } from '../job/job.ts';
 import { explainMissing, mayBeFound } from '../ledger/missing-job.ts';
@@ -47,6 +48,7 @@ async function finishUpload(context: Context, client: Client, job: string): Prom
   const tenant = await tenantOfKey(client);
   const claimed = tenant === undefined ? undefined : await ledger.claimOfJob(tenant, job);
   if (tenant === undefined || claimed?.stands !== true) return;
+  requireKnownTenant(context, tenant, 'nothing was uploaded');
   await finishUploads(client, tenant, [claimed.claim], { ledger, host: context.system, onEvent: showJobs(context) });
 }
 
