@@ -11,10 +11,10 @@ export { type ErrorCode, type ErrorDetails, EXIT_CODES, isSvcError, SvcError } f
 export type { ApiKey } from './client/http/core.ts';
 export type { TimeLimits } from './client/http/retry.ts';
 export type { Trace, TraceEvent } from './client/http/exchange.ts';
-export type { JobEvent, JobOptions } from './au/jobs/job.ts';
+export type { JobEvent, JobOptions } from './au/job/job.ts';
 export { downloadResults, type ResultsOptions } from './au/results/download.ts';
-export { uploadToJob } from './au/jobs/upload.ts';
-export { waitForJob, type WaitOptions } from './au/jobs/wait.ts';
+export { uploadToJob } from './au/job/upload.ts';
+export { waitForJob, type WaitOptions } from './au/job/wait.ts';
 export type { AccountUpdaterJob } from './schema/account-updater.ts';
 export type { EntityType, Log } from './schema/log.ts';
 export type { KeyType, Tenant as TenantRecord, TenantBody, UsageReport } from './schema/tenant.ts';

@@ -63,18 +63,20 @@ export interface SeenClaim {
   readonly file: string;
 }
 
-/** Returns the jobs that this machine has seen in the newest cycles of its ledgers. */
+/** Returns the jobs that this machine has seen in the newest cycles of its ledgers, newest first. */
 export function claimsSeen(ledgers: string): SeenClaim[] {
   const tops = [ledgers, path.join(ledgers, 'sandbox')].flatMap((root) =>
     namesIn(root).flatMap((name) => placesOf(path.join(root, name))),
   );
   return tops.flatMap(newestCycles).flatMap((cycle) => {
     const name = path.basename(cycle);
-    return entriesOf(cycle).flatMap(({ kind, job, file }) => {
-      const named = isObject(file) ? file['name'] : undefined;
-      if (kind !== 'claim' || typeof job !== 'string' || typeof named !== 'string') return [];
-      return [{ job, cycle: /^file-/.test(name) ? null : name, file: named }];
-    });
+    return entriesOf(cycle)
+      .toReversed()
+      .flatMap(({ kind, job, file }) => {
+        const named = isObject(file) ? file['name'] : undefined;
+        if (kind !== 'claim' || typeof job !== 'string' || typeof named !== 'string') return [];
+        return [{ job, cycle: /^file-/.test(name) ? null : name, file: named }];
+      });
   });
 }
 

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 import * as z from 'zod/mini';
-import type { Outcome } from '../../src/au/jobs/verdict.ts';
+import type { Outcome } from '../../src/au/job/verdict.ts';
 import { type ErrorCode, EXIT_CODES } from '../../src/base/errors.ts';
 import { topicPage } from '../../src/cli/app/topics.ts';
 import { ENTITY_TYPES } from '../../src/cli/config/cache.ts';

@@ -45,7 +45,7 @@ it('the JSON Schema of a row describes the fields of every shape with the words 
   expect(await schemaOf('au jobs')).toMatchObject({
     properties: {
       status: { type: 'string', description: 'How far the job is: pending, processing, completed or failed.' },
-      run: {},
+      cycle: {},
     },
     required: ['id', 'status'],
   });

@@ -60,7 +60,7 @@ function checkCause(world: World, setting: Setting): void {
   // A list from before the first job does not show the tenant of jobs that are denied.
   const isHidden = setting.wasTroubled && stderr.includes('this key does not see its jobs');
   // Another command of the machine may have the volume unmounted.
-  const isUnmounted = setting.wasTroubled && stderr.includes('there is no directory');
+  const isUnmounted = (setting.wasTroubled || hadCompany) && stderr.includes('there is no directory');
   if (code === 3 && !isHidden && !isUnmounted && !(hadCompany && stderr.includes(' is locked by ')))
     throw failure(setting, 'but nobody damaged the ledger');
   if (code === 6) throw failure(setting, 'but all files are of one cycle');

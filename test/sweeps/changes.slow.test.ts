@@ -1,17 +1,13 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { RunRecord } from '../../src/au/run/record.ts';
 import { allCommands } from '../support/tree.ts';
 import { World } from '../support/world.ts';
 
 const commands = (await allCommands()).map(({ words, command }) => [words, command.changes ?? false] as const);
 /** Command lines that change something at the service, for commands whose usual line does not. */
 const CHANGING: Readonly<Record<string, string>> = { api: 'api POST /account-updater/jobs' };
-/** Commands that go on with a run, for which one must have been begun. */
-const RESUMING = new Set(['au resume']);
 const home = mkdtempSync(join(tmpdir(), 'svc-production-'));
 const dirs = { SVC_CONFIG_DIR: join(home, 'config'), SVC_CACHE_DIR: join(home, 'cache') };
 /** An environment whose profile has keys and is known to belong to a production tenant. */
@@ -40,41 +36,15 @@ function isChange(method: string, path: string): boolean {
   return method !== 'GET' && method !== 'HEAD' && !/^\/(?:hooks|sandbox)\b/.test(path);
 }
 
-/** Refuses to create a job, so that a submission leaves a run whose file has yet to be uploaded. */
-function refuseJob(incoming: IncomingMessage, response: ServerResponse): boolean {
-  if (incoming.method !== 'POST') return false;
-  incoming.resume();
-  response.writeHead(403).end();
-  return true;
-}
-
-/** Returns the id of the profile's run. */
-function runOfProfile(directory: string): string {
-  const runs = join(directory, '.local/state/svc/runs');
-  const recordOf = (name: string): RunRecord =>
-    JSON.parse(readFileSync(join(runs, name, 'run.json'), 'utf8')) as RunRecord;
-  const name = readdirSync(runs).find((each) => each.startsWith('run-') && recordOf(each).profile === 'prod');
-  if (name === undefined) throw new Error('the profile has no run');
-  return name;
-}
-
 /** Commands that send only to the store, whose requests this test does not count. */
 const UNSEEN = new Set(['au upload']);
 
 it.each(commands)(
   'the mark of the tenant stands on stderr of svc %s exactly when it changes something at the service',
   async (words, changes) => {
-    let argv = CHANGING[words]?.split(' ');
-    let before = world.requests.length;
-    const { stderr } = await world.copy(async (run, directory) => {
-      if (RESUMING.has(words)) {
-        const submission = ['au', 'submit', 'upload.csv'];
-        await run('au submit', [], { env, argv: submission, intercept: refuseJob });
-        argv = [...words.split(' '), runOfProfile(directory)];
-      }
-      before = world.requests.length;
-      return run(words, [], { env, ...(argv && { argv }) });
-    });
+    const argv = CHANGING[words]?.split(' ');
+    const before = world.requests.length;
+    const { stderr } = await world.run(words, [], { env, ...(argv && { argv }) });
     // The commands of `tenant` have just read the real tenant, which is a test tenant.
     const mark = words.startsWith('tenant ') ? 'TEST ' : 'PRODUCTION ';
     const sent = world.requests.slice(before).filter(({ method, path }) => isChange(method, path));

@@ -2,7 +2,7 @@ import { dryRunParameter } from '../../cli/app/command.ts';
 import { noteNext } from '../../cli/app/hint.ts';
 import { recordPrinter } from '../../cli/app/print.ts';
 import { defineRequestCommand } from '../../cli/app/request-command.ts';
-import { jobView } from '../jobs/job-view.ts';
+import { jobView } from '../job/job-view.ts';
 
 export const create = defineRequestCommand({
   examples: [

@@ -1,5 +1,4 @@
 import { isSvcError, SvcError } from '../../base/errors.ts';
-import { copyFlushed } from '../../base/files/durable.ts';
 import { inspectTarget } from '../../base/files/target.ts';
 import { type Context, defineCommand } from '../../cli/app/command.ts';
 import { option } from '../../cli/app/hint.ts';
@@ -9,10 +8,10 @@ import { text, textToSend } from '../../cli/app/value-parsers.ts';
 import { simpleColumns, type View } from '../../cli/output/view.ts';
 import { enterDelivery } from '../jobs/file-jobs.ts';
 import { compareAtFirstUse } from '../jobs/first-use.ts';
-import { jobRequest } from '../jobs/job-view.ts';
-import { showJobs } from '../jobs/show-progress.ts';
-import { tenantOfKey } from '../jobs/tenant-of-key.ts';
-import { resumable } from '../jobs/verdict.ts';
+import { jobRequest } from '../job/job-view.ts';
+import { showJobs } from '../job/show-progress.ts';
+import { tenantOfKey } from '../job/tenant-of-key.ts';
+import { resumable } from '../job/verdict.ts';
 import { CommandLedger } from '../ledger/command-ledger.ts';
 import { explainMissing } from '../ledger/missing-job.ts';
 import { copyOut, openSpool } from '../request/spool-output.ts';
@@ -112,7 +111,7 @@ async function downloadJob(context: Context, job: string, options: DownloadOptio
     if (!isFile) await copyOut(context, file, out);
     await enterDelivery(context, { tenant, ledger }, [job]);
     const isAccepted = result.flaws.length > 0;
-    if (isAccepted) keepAccepted(ledger, job, file);
+    if (isAccepted) ledger.jobFiles(job).accept(file, result.sha256);
     const compared = sent.request !== undefined && !isAccepted;
     const why = isAccepted ? 'they were accepted unproven' : 'this machine did not send the job';
     if (!compared) context.notices.note(`the results were not compared with the tokens of a request: ${why}`);
@@ -126,13 +125,6 @@ async function downloadJob(context: Context, job: string, options: DownloadOptio
     if (!isFile) await copyOut(context, file, out);
     return { ...delivered, compared: sent.request !== undefined };
   }
-}
-
-/** Keeps accepted results, so that the file or cycle of the job can have them too. */
-function keepAccepted(ledger: CommandLedger, job: string, file: string): void {
-  const files = ledger.jobFiles(job);
-  files.make();
-  copyFlushed(file, files.results);
 }
 
 /** Returns what the results of a job are checked against: the rows that this machine sent to it, if it has them. */

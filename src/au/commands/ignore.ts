@@ -3,7 +3,7 @@ import { argument } from '../../cli/app/parameter.ts';
 import { recordPrinter } from '../../cli/app/print.ts';
 import { textToSend } from '../../cli/app/value-parsers.ts';
 import { explainMissing } from '../ledger/missing-job.ts';
-import { jobRequest, jobView } from '../jobs/job-view.ts';
+import { jobRequest, jobView } from '../job/job-view.ts';
 
 export const ignore = defineCommand({
   description:
@@ -16,7 +16,7 @@ export const ignore = defineCommand({
   fields: jobView.fields,
   parameters: { job: argument('<job>', 'id of a job that svc did not submit', textToSend) },
   async run(context, { job: id }) {
-    const { readJob } = await import('../jobs/job.ts');
+    const { readJob } = await import('../job/job.ts');
     const { CommandLedger } = await import('../ledger/command-ledger.ts');
     const print = await recordPrinter(context, jobView);
     const job = await explainMissing(context, id, readJob(await context.client(), id));

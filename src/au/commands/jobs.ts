@@ -20,7 +20,7 @@ import type { View } from '../../cli/output/view.ts';
 import { isEndless, type Page, type PageOptions } from '../../client/api/pages.ts';
 import { JOB_STATUSES } from '../../schema/account-updater-files.ts';
 import type { ListedJob } from '../../schema/account-updater.ts';
-import { jobView } from '../jobs/job-view.ts';
+import { jobView } from '../job/job-view.ts';
 import { claimsSeen } from '../open-claims.ts';
 
 /** A job of the tenant, with its cycle and file as this machine knows them from the ledger. */
@@ -68,7 +68,7 @@ export const jobs = defineCommand({
   async run(context, input) {
     const print = await listPrinter(context, listedJobView);
     if (input.watch) {
-      const { watchJobs } = await import('../jobs/watch-jobs.ts');
+      const { watchJobs } = await import('../job/watch-jobs.ts');
       await print(watchJobs(context, () => look(context, input)));
       return 0;
     }

@@ -7,7 +7,7 @@ import { listPrinter, oneBatch } from '../../cli/app/print.ts';
 import { positiveDuration } from '../../cli/app/value-parsers.ts';
 import { countText, formatBytes, isoTime } from '../../cli/output/time.ts';
 import { simpleColumns, type View } from '../../cli/output/view.ts';
-import { JobFiles } from '../jobs/job-files.ts';
+import { JobFiles } from '../job/job-files.ts';
 import { CommandLedger } from '../ledger/command-ledger.ts';
 import { openClaimsIn } from '../open-claims.ts';
 import { removeOrphanedSpool } from '../request/spool.ts';

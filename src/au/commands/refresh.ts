@@ -21,8 +21,8 @@ import { refreshView } from '../refresh/refresh-row.ts';
 import { acceptWords, exportParameters, formWords, readingOptions } from '../prepare/prepare-options.ts';
 import { actionParameter, actionWords } from '../results/action-option.ts';
 import { failOnParameter } from '../results/fail-on.ts';
-import { cycleName } from '../jobs/cycle-name.ts';
-import { firstChange, firstRequest } from '../jobs/first-requests.ts';
+import { cycleName } from '../job/cycle-name.ts';
+import { firstChange, firstRequest } from '../job/first-requests.ts';
 import { confirmParameters, confirmWords, onlyRecordedParameter } from '../jobs/confirm-options.ts';
 
 const parameters = {

@@ -4,9 +4,9 @@ import { noteNext } from '../../cli/app/hint.ts';
 import { optionalArgument } from '../../cli/app/parameter.ts';
 import { listPrinter, oneBatch, recordPrinter } from '../../cli/app/print.ts';
 import { textToSend } from '../../cli/app/value-parsers.ts';
-import { jobOrListRequest } from '../jobs/first-requests.ts';
-import { isJobId } from '../jobs/job.ts';
-import { jobView } from '../jobs/job-view.ts';
+import { jobOrListRequest } from '../job/first-requests.ts';
+import { isJobId } from '../job/job.ts';
+import { jobView } from '../job/job-view.ts';
 import { claimRow, claimView } from '../ledger/claim-view.ts';
 import { cycleView, UNKNOWN } from '../ledger/cycle-view.ts';
 import type { Ledger } from '../ledger/ledger.ts';
@@ -70,7 +70,7 @@ async function noteNoneOpen(context: Context, ledger: Ledger | undefined): Promi
 /** Shows the jobs of a cycle, each read from the service now. */
 async function printCycle(context: Context, name: string): Promise<number> {
   const { namedCycle } = await import('../ledger/named-cycle.ts');
-  const { findJobs } = await import('../jobs/find-jobs.ts');
+  const { findJobs } = await import('../job/find-jobs.ts');
   const print = await listPrinter(context, claimView);
   const client = await context.client();
   const { cycle, entries } = await namedCycle(context, client, name, { onlyReads: true });
@@ -91,7 +91,7 @@ async function printCycle(context: Context, name: string): Promise<number> {
 
 async function printJob(context: Context, typed: string): Promise<void> {
   const print = await recordPrinter(context, jobView);
-  const { readJob } = await import('../jobs/job.ts');
+  const { readJob } = await import('../job/job.ts');
   const { wholeJobId } = await import('../whole-job-id.ts');
   const id = await wholeJobId(context, typed);
   await print(await explainMissing(context, id, readJob(await context.client(), id)));

@@ -9,13 +9,12 @@ import { acceptParameter } from '../request/accept-option.ts';
 import { checkedFileView, copyRequestFile, openRequestFile } from '../request/open-request-file.ts';
 import { confirmParameters, onlyRecordedParameter } from '../jobs/confirm-options.ts';
 import { inCycleSince } from '../jobs/cycle-age.ts';
-import { cycleName } from '../jobs/cycle-name.ts';
+import { cycleName } from '../job/cycle-name.ts';
 import {
   countedResults,
   deliverFile,
   type Described,
   describeFile,
-  type FileJobs,
   isPending,
   pollFile,
   rowOfFile,
@@ -24,9 +23,10 @@ import {
   trendOfFile,
   waitsForFile,
 } from '../jobs/file-jobs.ts';
-import { firstChange, firstRequest } from '../jobs/first-requests.ts';
+import { firstChange, firstRequest } from '../job/first-requests.ts';
+import type { FileJobs } from '../jobs/jobs-of-file.ts';
 import { FileSubmission } from '../jobs/submit-file.ts';
-import { resumable } from '../jobs/verdict.ts';
+import { resumable } from '../job/verdict.ts';
 import { checkWaitOptions, keepingOptions, optionWords, waitingWords } from '../jobs/wait-options.ts';
 import { isDone } from '../ledger/is-done.ts';
 import { failOnParameter } from '../results/fail-on.ts';
@@ -211,7 +211,7 @@ class Sending {
     await printResults(
       this.#context,
       this.#print,
-      { ...rowOfFile(found, written.leftOutErrors), status },
+      { status, ...rowOfFile(found, written.leftOutErrors) },
       results,
       trend,
     );

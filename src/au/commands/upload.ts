@@ -7,11 +7,11 @@ import { text, textToSend } from '../../cli/app/value-parsers.ts';
 import type { Client } from '../../client/api/client.ts';
 import type { AccountUpdaterJob, ListedJob } from '../../schema/account-updater.ts';
 import { explainMissing } from '../ledger/missing-job.ts';
-import { jobView } from '../jobs/job-view.ts';
-import { resumable } from '../jobs/verdict.ts';
+import { jobView } from '../job/job-view.ts';
+import { resumable } from '../job/verdict.ts';
 import { acceptParameter } from '../request/accept-option.ts';
 import { confirmParameters, confirmWords } from '../jobs/confirm-options.ts';
-import { showJobs } from '../jobs/show-progress.ts';
+import { showJobs } from '../job/show-progress.ts';
 import { wholeJobId } from '../whole-job-id.ts';
 
 export const upload = defineCommand({
@@ -33,8 +33,8 @@ export const upload = defineCommand({
     const { noteOverview, openJobFile } = await import('../request/open-request-file.ts');
     const { implausibleFile } = await import('../request/implausible-file.ts');
     const { requireTokensOnce } = await import('../request/tokens-once.ts');
-    const { readJob } = await import('../jobs/job.ts');
-    const { requireArrived, sentBefore, uploadAddress, uploadToJob } = await import('../jobs/upload.ts');
+    const { readJob } = await import('../job/job.ts');
+    const { requireArrived, sentBefore, uploadAddress, uploadToJob } = await import('../job/upload.ts');
     const print = await recordPrinter(context, jobView);
     const confirmed = { payAgain, newLedger };
     const checked = await openJobFile(context, file);

@@ -2,6 +2,7 @@ import { isSvcError, SvcError } from '../../base/errors.ts';
 import { shownPath } from '../../base/files/names.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { warnOf } from '../../cli/app/hint.ts';
+import { requireKnownTenant } from '../../cli/app/tenant-mark.ts';
 import type { Client } from '../../client/api/client.ts';
 import { missingResultsError, submitWords } from '../ledger/claim-errors.ts';
 import { standingClaims } from '../ledger/claims.ts';
@@ -15,9 +16,9 @@ import { compareAtFirstUse } from './first-use.ts';
 import { enterDelivery, withoutResults } from './file-jobs.ts';
 import { type ClaimedCycle, pollClaims, type PolledClaims } from './poll-claims.ts';
 import { finishUploads } from './send-rows.ts';
-import { showJobs } from './show-progress.ts';
+import { showJobs } from '../job/show-progress.ts';
 import { unsentRows } from './unsent-rows.ts';
-import { outcomeOf, resumable, worstOf } from './verdict.ts';
+import { outcomeOf, resumable, worstOf } from '../job/verdict.ts';
 import { waitingWords } from './wait-options.ts';
 
 interface Advance extends Destination {
@@ -63,6 +64,8 @@ export async function advanceCycle(
   compareAtFirstUse(context, client, named, again);
   let cycle = await claimedCycle(named);
   const onEvent = showJobs(context);
+  if (cycle.claims.some(({ job }) => ledger.jobFiles(job).sent === 'some'))
+    requireKnownTenant(context, tenant, 'nothing was uploaded');
   const uploading = finishUploads(client, tenant, cycle.claims, { ledger, host: context.system, onEvent });
   await resumable(again, { cycle: name }, uploading);
   // A time limit that ends the wait leaves no time to read the ledger, so it is read before.

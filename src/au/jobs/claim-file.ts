@@ -4,13 +4,13 @@ import type { Client } from '../../client/api/client.ts';
 import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
 import { CommandLedger } from '../ledger/command-ledger.ts';
 import type { RequestFile } from '../request/open-request-file.ts';
-import { holdJob } from './verdict.ts';
+import { holdJob } from '../job/verdict.ts';
 import { compareJobs } from './compare-jobs.ts';
 import { type Confirmed, confirmWords } from './confirm-options.ts';
 import { resultsReader } from './read-results.ts';
-import { type JobFiles, senderOf } from './job-files.ts';
-import { showJobs } from './show-progress.ts';
-import { sentBefore } from './upload.ts';
+import { type JobFiles, senderOf } from '../job/job-files.ts';
+import { showJobs } from '../job/show-progress.ts';
+import { sentBefore } from '../job/upload.ts';
 
 interface JobFile {
   readonly file: RequestFile;

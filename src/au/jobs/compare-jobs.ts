@@ -8,8 +8,8 @@ import type { AccountUpdaterJob, ListedJob } from '../../schema/account-updater.
 import { DAY_MS, MINUTE_MS } from '../../schema/durations.ts';
 import type { CommandLedger } from '../ledger/command-ledger.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import { nameOf, soundPages, unsoundList, UnsoundList } from './job.ts';
-import { MISSING_MS } from './absences.ts';
+import { nameOf, soundPages, unsoundList, UnsoundList } from '../job/job.ts';
+import { MISSING_MS } from '../job/absences.ts';
 
 /** The size of the pages of the list. */
 const PAGE_SIZE = 100;

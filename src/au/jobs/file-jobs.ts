@@ -14,7 +14,6 @@ import type { CommandLedger } from '../ledger/command-ledger.ts';
 import type { ClaimEntry } from '../ledger/entry.ts';
 import { isDone } from '../ledger/is-done.ts';
 import type { NamedCycle } from '../ledger/named-cycle.ts';
-import type { RequestFile } from '../request/open-request-file.ts';
 import { actionsOf } from '../results/action-option.ts';
 import { LATE_MS } from '../results/download.ts';
 import { type FileJob, inOrder, rowNumbers } from '../results/file-results.ts';
@@ -24,21 +23,11 @@ import { CLASS_NAMES, dominanceWarning, shownCode } from '../results/report-view
 import { countedFile, type Results } from '../results/submission.ts';
 import { type Trend, trendOf } from '../results/trend.ts';
 import { deliverFixFile } from './fix-file.ts';
+import { type FileJobs, isOfFile } from './jobs-of-file.ts';
 import { pollClaims, type PolledClaims } from './poll-claims.ts';
-import { showJobs } from './show-progress.ts';
-import { resumable } from './verdict.ts';
+import { showJobs } from '../job/show-progress.ts';
+import { resumable } from '../job/verdict.ts';
 import { waitingWords } from './wait-options.ts';
-
-/** The jobs with rows of a file, as the ledger has them. */
-export interface FileJobs {
-  readonly file: RequestFile;
-  readonly jobs: readonly FileJob[];
-  /** Whether the operator named the cycle. */
-  readonly isNamed: boolean;
-  /** The command that goes on with the jobs. */
-  readonly again: readonly string[];
-  readonly cycle: NamedCycle;
-}
 
 /** The results of a file on this machine. */
 export interface FileResults extends ResultsFile {
@@ -47,11 +36,6 @@ export interface FileResults extends ResultsFile {
   readonly compared: boolean;
   /** How many left-out rows have an error as their result, at most. */
   readonly leftOutErrors: number;
-}
-
-/** Tells whether the rows of a claim were sent from this very file. */
-export function isOfFile({ claim }: FileJob, { check }: Pick<RequestFile, 'check'>): boolean {
-  return claim.file.sha256 === check.sha256;
 }
 
 /** Returns the number of rows of some jobs. */

@@ -2,7 +2,7 @@ import type { Context } from '../../cli/app/command.ts';
 import type { Client } from '../../client/api/client.ts';
 import type { CommandLedger } from '../ledger/command-ledger.ts';
 import { refuseUnknownJobs } from './compare-jobs.ts';
-import { creatorMemory } from './spare-job.ts';
+import { creatorMemory } from '../job/spare-job.ts';
 
 /**
  * Lets a machine that has no copies of a shared ledger compare the jobs of the service with it before this command enters

@@ -7,18 +7,19 @@ import { ledgerOfKey, type NamedCycle } from '../ledger/named-cycle.ts';
 /**
  * Returns the cycles of the key's tenant that have jobs whose results nobody received, oldest first, whichever machine sent
  * them. With `shared`, only a ledger that machines share is read.
- * @throws SvcError `config` where this machine shares a ledger for the tenant of the key, and that ledger is not set
+ * @throws SvcError `config` where this machine shares a ledger for the tenant of the key, and that ledger is not set, or its
+ *   variable is misspelled
  */
 export async function openCycles(
   context: Context,
   { shared = false, onlyReads = false }: { readonly shared?: boolean; readonly onlyReads?: boolean } = {},
 ): Promise<readonly NamedCycle[]> {
   const reading = new CommandLedger(context, { onlyReads: true });
+  const ledger = onlyReads ? reading : new CommandLedger(context);
   const wasShared = reading.isShared || (await reading.wasShared());
   if (shared && !wasShared) return [];
   // A key is needed only if there is such a job.
   if (!wasShared && !(await isAnyOpen(reading.everyTenant()))) return [];
-  const ledger = onlyReads ? reading : new CommandLedger(context);
   const opened = await ledgerOfKey(context, await context.client(), ledger);
   if (opened === undefined || (shared && !ledger.isShared)) return [];
   const [tenant, found] = opened;

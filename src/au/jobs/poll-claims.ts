@@ -19,12 +19,12 @@ import type { LedgerCycle } from '../ledger/ledger.ts';
 import type { NamedCycle } from '../ledger/named-cycle.ts';
 import { provableUntil } from '../ledger/proof-of-absence.ts';
 import { settleClaim } from '../ledger/settle-claims.ts';
-import { findJob, pollReporter, type JobOptions } from './job.ts';
-import { findJobs } from './find-jobs.ts';
-import { after, worstOf } from './verdict.ts';
-import { SpareJob } from './spare-job.ts';
-import { Absences } from './absences.ts';
-import { LONGEST_WAIT_MS } from './wait.ts';
+import { findJob, pollReporter, type JobOptions } from '../job/job.ts';
+import { findJobs } from '../job/find-jobs.ts';
+import { after, worstOf } from '../job/verdict.ts';
+import { SpareJob } from '../job/spare-job.ts';
+import { Absences } from '../job/absences.ts';
+import { LONGEST_WAIT_MS } from '../job/wait.ts';
 
 type Jobs = ReadonlyMap<string, AccountUpdaterJob>;
 
@@ -125,7 +125,7 @@ function progressOf(claims: readonly ClaimEntry[], jobs: Jobs): string {
 /** Returns why a job has no results; undefined if it is completed. */
 async function reasonOf(
   client: Client,
-  { name, cycle, ledger, entries }: NamedCycle,
+  { name, cycle, ledger, tenant, entries }: NamedCycle,
   claim: ClaimEntry,
   {
     seen,
@@ -144,6 +144,9 @@ async function reasonOf(
     return new SvcError('pending', `${what} is ${status}`, { next: again, facts: { ...facts, job_status: status } });
   if (status === undefined && contested.has(job)) return shownJobError(claim, name, again);
   if (status === undefined && isDone(entries, job)) return lostResultsError(claim, client.now(), again);
+  // Whoever read results knows better than a service that says later that the job failed.
+  if (status === 'failed' && isDone(entries, job) && (await ledger.keptResults(tenant, job)) !== undefined)
+    return undefined;
   const end = await endOf(client, cycle, { claim, status, spare, stored: ledger.isStored });
   if (end !== undefined)
     return new SvcError('job_failed', `${what} ${end === 'failed' ? 'failed' : 'was deleted without its file'}`, {

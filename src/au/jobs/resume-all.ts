@@ -1,4 +1,5 @@
 import { isSvcError, type SvcError } from '../../base/errors.ts';
+import { shownPath } from '../../base/files/names.ts';
 import { inspectTarget } from '../../base/files/target.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { warnOf } from '../../cli/app/hint.ts';
@@ -8,14 +9,18 @@ import { countText } from '../../cli/output/time.ts';
 import type { View } from '../../cli/output/view.ts';
 import { openJobs, standingClaims } from '../ledger/claims.ts';
 import type { NamedCycle } from '../ledger/named-cycle.ts';
-import { actionsOf } from '../results/action-option.ts';
-import { checkThreshold, countedFile } from '../results/submission.ts';
+import { checkThreshold } from '../results/submission.ts';
 import { advanceCycle, type AdvancedCycle, resultsOfCycle } from './advance-cycle.ts';
-import { summaryTitle } from './file-jobs.ts';
 import { openCycles } from './open-cycles.ts';
-import { type ResumedCycle, resumedCycleView } from './resume-cycle.ts';
+import {
+  type CountedCycle,
+  countedCycle,
+  type ResumedCycle,
+  resumedCycleView,
+  summaryOfCycle,
+} from './resume-cycle.ts';
 import type { ResumeInput } from './resume-parameters.ts';
-import { exitCodeOf, type Outcome, outcomeOf } from './verdict.ts';
+import { exitCodeOf, type Outcome, outcomeOf } from '../job/verdict.ts';
 import { optionWords } from './wait-options.ts';
 
 /** A cycle with what became of it in this command. */
@@ -85,26 +90,17 @@ async function advance(
   const out = resultsOfCycle(cycle);
   const again = ['au', 'resume', ...optionWords({ ...input, wait, failOn, force })];
   let advanced: AdvancedCycle | undefined;
+  let counted: CountedCycle | undefined;
   try {
     const work = async (): Promise<void> => {
       // Results that could not be written must not count as received.
       await inspectTarget(out, force);
       advanced = await advanceCycle(context, await context.client(), cycle, { wait, out, force, again });
-      await noteResults(context, name, advanced, failOn);
+      counted = advanced.results && (await countedCycle(context, cycle, advanced.results));
+      if (counted) noteResults(context, name, counted, failOn);
       if (advanced.reason) throw advanced.reason;
     };
-    await summarize(work, () => ({
-      title: summaryTitle(advanced?.status ?? 'not completed'),
-      facts: [
-        ['cycle', name],
-        [
-          'jobs',
-          standingClaims(cycle.entries)
-            .map(({ job }) => job)
-            .join(', '),
-        ],
-      ],
-    }));
+    await summarize(work, () => summaryOfCycle(cycle, advanced, counted));
     return rowOf(cycle, advanced, 'done');
   } catch (error) {
     if (!isSvcError(error) || !mayGoOn(context)) throw error;
@@ -119,18 +115,14 @@ function withFile(error: SvcError, name: string): SvcError {
   return error.code === 'usage' ? error.with({ next: ['au', 'resume', name, '--out', '<file>'] }) : error;
 }
 
-async function noteResults(
-  context: Context,
+function noteResults(
+  { notices }: Context,
   name: string,
-  { results }: AdvancedCycle,
+  { results, rows }: CountedCycle,
   failOn: ResumeInput['failOn'],
-): Promise<void> {
-  if (results === undefined) return;
-  const { notices, clock } = context;
+): void {
   notices.success(`${name} completed: results in ${results.file}`);
-  const showing = { notices, clock, name: results.file };
-  const counted = await countedFile(results, results.rowsSent, actionsOf(context, []), showing);
-  checkThreshold({ ...counted, compared: results.compared }, results.rowsSent, failOn);
+  checkThreshold(results, rows, failOn);
 }
 
 function rowOf(
@@ -146,7 +138,15 @@ function rowOf(
     progress: '',
   };
   const { status, rows, jobs, progress, results } = known;
-  return { cycle: name, status, rows, jobs, progress, ...(results && { results: { file: results.file } }), outcome };
+  return {
+    cycle: name,
+    status,
+    rows,
+    jobs,
+    progress,
+    ...(results && { results: { file: shownPath(results.file) } }),
+    outcome,
+  };
 }
 
 /**

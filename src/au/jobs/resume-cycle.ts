@@ -1,19 +1,19 @@
-import { shownPath } from '../../base/files/names.ts';
 import { inspectTarget } from '../../base/files/target.ts';
 import type { Context } from '../../cli/app/command.ts';
-import { recordPrinter } from '../../cli/app/print.ts';
-import { openSummary } from '../../cli/app/summary.ts';
+import { isDrawn, recordPrinter } from '../../cli/app/print.ts';
+import { openSummary, type Summary } from '../../cli/app/summary.ts';
 import { countText } from '../../cli/output/time.ts';
 import { fieldPaths, type View } from '../../cli/output/view.ts';
 import { openJobs, standingClaims } from '../ledger/claims.ts';
 import { namedCycle, type NamedCycle } from '../ledger/named-cycle.ts';
-import { actionsOf } from '../results/action-option.ts';
 import { isResultFile } from '../results/merge.ts';
-import { checkThreshold, countedFile, printResults, RESULT_FIELDS, type Results } from '../results/submission.ts';
+import { dominanceWarning } from '../results/report-view.ts';
+import { checkThreshold, printResults, RESULT_FIELDS, type Results } from '../results/submission.ts';
+import type { Trend } from '../results/trend.ts';
 import { advanceCycle, type AdvancedCycle, resultsOfCycle } from './advance-cycle.ts';
-import { summaryTitle } from './file-jobs.ts';
+import { countedResults, summaryTitle, tenantOf, trendOfFile } from './file-jobs.ts';
 import type { ResumeInput } from './resume-parameters.ts';
-import { toneOf } from './tone.ts';
+import { toneOf } from '../job/tone.ts';
 import { optionWords } from './wait-options.ts';
 
 /** A cycle of the ledger, with the results of all of its jobs once these are completed. */
@@ -54,17 +54,54 @@ export async function resumeCycle(context: Context, typed: string, input: Resume
   const summarize = await openSummary(context, input.summary);
   const again = ['au', 'resume', named.name, ...optionWords(input)];
   let advanced: AdvancedCycle | undefined;
+  let counted: CountedCycle | undefined;
   const work = async (): Promise<void> => {
     advanced = await advanceCycle(context, client, named, { ...input, out, again });
-    await showCycle(context, named, advanced, { print, failOn: input.failOn });
+    counted = advanced.results && (await countedCycle(context, named, advanced.results));
+    await showCycle(context, named, advanced, counted, { print, failOn: input.failOn });
   };
-  await summarize(work, () => ({
+  await summarize(work, () => summaryOfCycle(named, advanced, counted));
+}
+
+/** Describes a cycle for the summary of a CI step. */
+export function summaryOfCycle(
+  { name, entries }: NamedCycle,
+  advanced: AdvancedCycle | undefined,
+  counted: CountedCycle | undefined,
+): Summary {
+  const jobs = advanced?.jobs ?? standingClaims(entries).map(({ job }) => job);
+  return {
     title: summaryTitle(advanced?.status ?? 'not completed'),
     facts: [
-      ['cycle', named.name],
-      ['jobs', (advanced?.jobs ?? standingClaims(named.entries).map(({ job }) => job)).join(', ')],
+      ...(counted?.odd ?? []).map((odd): [string, string] => ['warning', odd]),
+      ['cycle', name],
+      ['jobs', jobs.join(', ')],
     ],
-  }));
+  };
+}
+
+/** The counted results of a cycle. */
+export interface CountedCycle {
+  readonly results: Results;
+  readonly rows: number;
+  readonly trend: Trend | undefined;
+  /** What is odd about them: the export or the profile may be wrong. */
+  readonly odd: readonly string[];
+}
+
+/** Counts the results of a cycle, and warns of what is odd about them. */
+export async function countedCycle(
+  context: Context,
+  named: NamedCycle,
+  { rowsSent: rows, ...written }: NonNullable<AdvancedCycle['results']>,
+): Promise<CountedCycle> {
+  const results = await countedResults(context, written, rows, true);
+  const trend = await trendOfFile({ cycle: named }, results, rows);
+  const warning = dominanceWarning(results.codes, rows, tenantOf(context, named));
+  const odd = [warning, trend?.jump].filter((one) => one !== undefined);
+  for (const one of odd) context.notices.warn(one);
+  if (trend && !isDrawn(context)) context.notices.note(trend.text);
+  return { results, rows, trend, odd };
 }
 
 /** Checks the file of the results before any request. One with results may be what an earlier command wrote. */
@@ -77,26 +114,24 @@ interface Showing extends Pick<ResumeInput, 'failOn'> {
 }
 
 /** Shows a cycle with its results. @throws SvcError why some are missing, `threshold` for `--fail-on` */
-export async function showCycle(
+async function showCycle(
   context: Context,
   { name }: Pick<NamedCycle, 'name'>,
-  { results: written, reason, ...shown }: AdvancedCycle,
+  { results: _written, reason, ...shown }: AdvancedCycle,
+  counted: CountedCycle | undefined,
   { print, failOn }: Showing,
 ): Promise<void> {
   const row = { cycle: name, ...shown };
-  if (written === undefined) {
+  if (counted === undefined) {
     await print(row);
     if (reason) throw reason;
     return;
   }
-  const { rowsSent, compared, ...file } = written;
-  const { notices, clock } = context;
-  const showing = { notices, clock, name: shownPath(file.file) };
-  const counted = await countedFile(file, rowsSent, actionsOf(context, []), showing);
-  const results = { ...counted, file: shownPath(file.file), compared };
-  await printResults(context, print, row, results);
+  const { results, rows, trend } = counted;
+  const { notices } = context;
+  await printResults(context, print, row, results, trend);
   if (row.status === 'completed') notices.success(`cycle ${name} completed: results in ${results.file}`);
   else notices.note(`the results of the jobs that are completed are in ${results.file}`);
-  checkThreshold(results, rowsSent, failOn);
+  checkThreshold(results, rows, failOn);
   if (reason) throw reason;
 }

@@ -5,17 +5,18 @@ import { recordPrinter } from '../../cli/app/print.ts';
 import type { Client } from '../../client/api/client.ts';
 import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
 import { openSummary } from '../../cli/app/summary.ts';
+import { requireKnownTenant } from '../../cli/app/tenant-mark.ts';
 import { CommandLedger } from '../ledger/command-ledger.ts';
-import { failedError, readJob } from './job.ts';
+import { failedError, readJob } from '../job/job.ts';
 import { explainMissing, mayBeFound } from '../ledger/missing-job.ts';
-import { jobView } from './job-view.ts';
-import { resumable } from './verdict.ts';
-import { showJobs } from './show-progress.ts';
+import { jobView } from '../job/job-view.ts';
+import { resumable } from '../job/verdict.ts';
+import { showJobs } from '../job/show-progress.ts';
 import { summaryTitle } from './file-jobs.ts';
 import { finishUploads } from './send-rows.ts';
-import { tenantOfKey } from './tenant-of-key.ts';
+import { tenantOfKey } from '../job/tenant-of-key.ts';
 import { optionWords, waitingWords } from './wait-options.ts';
-import { waitForJob } from './wait.ts';
+import { waitForJob } from '../job/wait.ts';
 import type { ResumeInput } from './resume-parameters.ts';
 
 /** Polls one job, with `--wait` until it is completed, and shows it. */
@@ -47,6 +48,7 @@ async function finishUpload(context: Context, client: Client, job: string): Prom
   const tenant = await tenantOfKey(client);
   const claimed = tenant === undefined ? undefined : await ledger.claimOfJob(tenant, job);
   if (tenant === undefined || claimed?.stands !== true) return;
+  requireKnownTenant(context, tenant, 'nothing was uploaded');
   await finishUploads(client, tenant, [claimed.claim], { ledger, host: context.system, onEvent: showJobs(context) });
 }
 

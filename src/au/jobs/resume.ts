@@ -1,9 +1,9 @@
 import type { CommandFacts, Context, PreviewRequest } from '../../cli/app/command.ts';
 import { cycleOrJob } from '../ledger/named-cycle.ts';
 import { wholeJobId } from '../whole-job-id.ts';
-import { jobOrListRequest } from './first-requests.ts';
-import { isJobId, readJob } from './job.ts';
-import { jobView } from './job-view.ts';
+import { jobOrListRequest } from '../job/first-requests.ts';
+import { isJobId, readJob } from '../job/job.ts';
+import { jobView } from '../job/job-view.ts';
 import { openCycleView, resumeAll } from './resume-all.ts';
 import { resumeCycle, resumedCycleView } from './resume-cycle.ts';
 import { resumeJob } from './resume-job.ts';

@@ -10,10 +10,10 @@ import type { ClaimEntry } from '../ledger/entry.ts';
 import type { RequestFile } from '../request/open-request-file.ts';
 import type { DividedRows } from '../request/rows-file.ts';
 import { compareJobs, type Comparing, refuseUnknownJobs } from './compare-jobs.ts';
-import { findJob, type JobOptions } from './job.ts';
-import type { SpareJob } from './spare-job.ts';
-import { uploadAddress, uploadToJob } from './upload.ts';
-import { holdJob } from './verdict.ts';
+import { findJob, type JobOptions } from '../job/job.ts';
+import type { SpareJob } from '../job/spare-job.ts';
+import { uploadAddress, uploadToJob } from '../job/upload.ts';
+import { holdJob } from '../job/verdict.ts';
 
 /** How many files are sent at a time. */
 const AT_ONCE = 3;

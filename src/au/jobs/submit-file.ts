@@ -35,15 +35,15 @@ import { type FileJob, rowsIn } from '../results/file-results.ts';
 import { isResultFile } from '../results/merge.ts';
 import { compareJobs, type Comparing, previewComparison, refuseUnknownJobs } from './compare-jobs.ts';
 import { type Confirmed, confirmWords } from './confirm-options.ts';
-import { requireClearName } from './cycle-name.ts';
+import { requireClearName } from '../job/cycle-name.ts';
 import { annotateWarning } from '../request/annotations.ts';
-import type { FileJobs } from './file-jobs.ts';
-import { senderOf } from './job-files.ts';
+import type { FileJobs } from './jobs-of-file.ts';
+import { senderOf } from '../job/job-files.ts';
 import { resultsReader } from './read-results.ts';
 import { finishUploads, sendRows, type Slice, slicesOf } from './send-rows.ts';
-import { showJobs } from './show-progress.ts';
-import { creatorMemory, SpareJob } from './spare-job.ts';
-import { tenantOfKey } from './tenant-of-key.ts';
+import { showJobs } from '../job/show-progress.ts';
+import { creatorMemory, SpareJob } from '../job/spare-job.ts';
+import { tenantOfKey } from '../job/tenant-of-key.ts';
 
 /** What the operator asked for. */
 export interface Submitting {

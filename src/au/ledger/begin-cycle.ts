@@ -5,7 +5,7 @@ import { DAY_MS } from '../../schema/durations.ts';
 import { standingClaims } from './claims.ts';
 import type { ClaimEntry, Entry } from './entry.ts';
 import { isDone } from './is-done.ts';
-import { findJob } from '../jobs/job.ts';
+import { findJob } from '../job/job.ts';
 import { type FileRows, fileCycles, sharedRows } from './earlier-keys.ts';
 import { unknownRowsCycle } from './file-cycle.ts';
 import type { Ledger, LedgerCycle } from './ledger.ts';

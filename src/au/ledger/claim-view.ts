@@ -1,7 +1,7 @@
 import { cleanText } from '../../cli/output/text.ts';
 import { statusAmong, type View } from '../../cli/output/view.ts';
 import { JOB_STATUSES } from '../../schema/account-updater-files.ts';
-import { toneOf } from '../jobs/tone.ts';
+import { toneOf } from '../job/tone.ts';
 import { byText, deliveryOf, stands } from './claims.ts';
 import { UNKNOWN } from './cycle-view.ts';
 import type { ClaimEntry, Entry } from './entry.ts';

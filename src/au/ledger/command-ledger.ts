@@ -14,8 +14,8 @@ import type { Flaw } from '../../client/transfer/receive.ts';
 import { fileSource, hashFile, hashIfReadable, type UploadSource } from '../../client/transfer/source.ts';
 import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
 import type { RequestFile } from '../request/open-request-file.ts';
-import { findJob } from '../jobs/job.ts';
-import { JobFiles } from '../jobs/job-files.ts';
+import { findJob } from '../job/job.ts';
+import { JobFiles } from '../job/job-files.ts';
 import { otherCycles, requireOtherRows } from './begin-cycle.ts';
 import {
   doubtError,
@@ -398,13 +398,6 @@ export class CommandLedger {
     const reading = await this.#readingOf(claimed.ledger, file);
     const loss = reading && (await lossSince(claimed.cycle, before, reading));
     return loss === undefined ? undefined : { rule: 'earlier_results', problem: `${loss} when ${readText(before)}` };
-  }
-
-  /** Tells whether other results of a job were read after those with this hash. */
-  async isOutdated(tenant: string | null | undefined, job: string, sha256: string): Promise<boolean> {
-    const { entries = [] } = (await this.#claimed(tenant, job)) ?? {};
-    const last = lastReading(entries, job)?.results;
-    return last !== undefined && last.sha256 !== sha256;
   }
 
   /** Reads a file of results, once for each content. */

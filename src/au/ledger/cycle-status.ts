@@ -1,6 +1,6 @@
 import { cleanText } from '../../cli/output/text.ts';
 import type { Client } from '../../client/api/client.ts';
-import { findJobs } from '../jobs/find-jobs.ts';
+import { findJobs } from '../job/find-jobs.ts';
 import { byText, openJobs, standingClaims } from './claims.ts';
 import type { ClaimEntry } from './entry.ts';
 import { type CycleRow, UNKNOWN } from './cycle-view.ts';

@@ -1,6 +1,6 @@
 import { statusAmong, type View } from '../../cli/output/view.ts';
 import { JOB_STATUSES } from '../../schema/account-updater-files.ts';
-import { toneOf } from '../jobs/tone.ts';
+import { toneOf } from '../job/tone.ts';
 
 /** The status of a job that the service does not know. It may have been paid for. */
 export const UNKNOWN = 'unknown';

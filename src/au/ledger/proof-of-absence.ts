@@ -5,7 +5,7 @@ import { pollUntil } from '../../client/api/poll.ts';
 import { UNDER_WAY_MS } from '../../schema/account-updater-files.ts';
 import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
 import { DAY_MS, MINUTE_MS } from '../../schema/durations.ts';
-import { isReadable, soundPages, UnsoundList } from '../jobs/job.ts';
+import { isReadable, soundPages, UnsoundList } from '../job/job.ts';
 import type { ClaimEntry } from './entry.ts';
 
 /** How long the service remembers a job with a file at least. Later, its absence proves nothing. */

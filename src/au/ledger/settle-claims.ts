@@ -1,6 +1,6 @@
 import type { Client } from '../../client/api/client.ts';
 import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
-import { findJob } from '../jobs/job.ts';
+import { findJob } from '../job/job.ts';
 import { standingClaims, stands } from './claims.ts';
 import { type FileRows, sharedRows } from './earlier-keys.ts';
 import { endClaim } from './end-claim.ts';

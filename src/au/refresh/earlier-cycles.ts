@@ -2,7 +2,7 @@ import { isSvcError, SvcError } from '../../base/errors.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { serviceOf } from '../../cli/app/service.ts';
 import { countText } from '../../cli/output/time.ts';
-import { tenantOfKey } from '../jobs/tenant-of-key.ts';
+import { tenantOfKey } from '../job/tenant-of-key.ts';
 import { closedAccounts } from '../ledger/claims.ts';
 import { CommandLedger } from '../ledger/command-ledger.ts';
 import type { RefreshDirectory } from './refresh-directory.ts';

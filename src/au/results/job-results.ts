@@ -4,8 +4,8 @@ import type { Context } from '../../cli/app/command.ts';
 import type { Client } from '../../client/api/client.ts';
 import { UnprovenDownload } from '../../client/transfer/download.ts';
 import { fileSource, hashIfReadable } from '../../client/transfer/source.ts';
-import { showJobs } from '../jobs/show-progress.ts';
-import { after, holdJob } from '../jobs/verdict.ts';
+import { showJobs } from '../job/show-progress.ts';
+import { after, holdJob } from '../job/verdict.ts';
 import { shownJobError } from '../ledger/claim-errors.ts';
 import type { CommandLedger } from '../ledger/command-ledger.ts';
 import type { ClaimEntry } from '../ledger/entry.ts';
@@ -65,6 +65,7 @@ export async function resultsOfJob(
   const checks = await checksOf(ledger, claim, rows);
   const compared = checks.request !== undefined;
   const kept = await ledger.keptResults(tenant, job);
+  if (kept !== undefined && files.accepted === (await hashIfReadable(kept))) return { file: kept, compared: false };
   if (kept !== undefined && (await flawsOf(kept, 'length', checks)).length === 0) return { file: kept, compared };
   const downloading = () =>
     downloadResults(client, job, files.results, {
@@ -77,6 +78,7 @@ export async function resultsOfJob(
     });
   try {
     await holdJob(context, files, downloading);
+    files.removeRefused();
     return { file: files.results, compared };
   } catch (error) {
     // Another process of this machine gets them now.

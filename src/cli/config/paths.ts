@@ -24,6 +24,7 @@ export const KEPT_BELOW: Readonly<Record<string, RegExp>> = {
   jobs: /^[\w-]{1,80}$/,
   ledger: /^(?:[\w-]{1,80}|\.lock.*)$/,
   pacing: /^(?:secret|[^.].*\.(?:json|log))(?:\..*)?$/,
+  // An earlier build kept copies of request files there.
   runs: /^(?:run-.*|elsewhere|damaged|begin\.lock.*)$/,
   sandbox: /^(?:journal\.jsonl|ledger\.jsonl|files|objects)/,
   spool: /^\.?\d+-[0-9a-f]{12}\.csv/,

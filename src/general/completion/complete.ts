@@ -217,7 +217,7 @@ function cycles({ system }: Sources): Suggestion[] {
 /** Returns the jobs that this machine has seen in ledgers, newest first. */
 function jobs({ system }: Sources): Suggestion[] {
   const state = directoryOf(system, 'state') ?? '';
-  const claims = claimsSeen(join(state, 'ledger')).toReversed();
+  const claims = claimsSeen(join(state, 'ledger'));
   return claims.map(({ job, cycle, file }) => [job, cycle === null ? file : `${file}, cycle ${cycle}`]);
 }
 

@@ -4,7 +4,7 @@ import { cyclesPrefix, Ledger, requireSeen, tryPlace } from '../../au/ledger/led
 import { isSamePlace, openCopies, openLedgerStore } from '../../au/ledger/open-store.ts';
 import { PlannedObjects } from '../../au/ledger/planned-objects.ts';
 import { folderOfTenant, requireSameLedger, sharedLedgersUsed, type UsedLedger } from '../../au/ledger/used-ledger.ts';
-import { tenantOfKey } from '../../au/jobs/tenant-of-key.ts';
+import { tenantOfKey } from '../../au/job/tenant-of-key.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { directoryOf } from '../../cli/config/paths.ts';
 import { countText } from '../../cli/output/time.ts';

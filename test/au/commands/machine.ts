@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished } from 'vitest';
-import { JobFiles } from '../../../src/au/jobs/job-files.ts';
+import { JobFiles } from '../../../src/au/job/job-files.ts';
 import type { Clock } from '../../../src/base/system.ts';
 import type { RunningSandbox } from '../../../src/emulator/running-sandbox.ts';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';

@@ -38,7 +38,7 @@ it('a submission with an empty ledger names the command that begins it with the 
   await machine.clock.advance(60_000);
   const file = machine.path('work/tokens.csv');
   const out = machine.path('work/r.csv');
-  const line = `au submit ${file} --cycle c9 --only-recorded --wait --out ${out} --fail-on err`;
+  const line = `au submit ${file} --only-recorded --wait --out ${out} --fail-on err --cycle c9`;
   const refused = await machine.svc(line, { SVC_STATE_DIR: machine.path('elsewhere') });
   expect([refused.code, errorIn(refused)['alternatives']], refused.stderr).toEqual([
     9,
@@ -58,7 +58,7 @@ it('an interrupted submission with --pay-again names a command with --pay-again,
   const interrupted = await svc(`${line} --yes --timeout 10m --max-wait 2h`);
   expect(errorIn(interrupted), interrupted.stderr).toMatchObject({
     code: 'timeout',
-    next: 'svc au submit tokens.csv --cycle second-half --pay-again --wait --out second.csv',
+    next: 'svc au submit tokens.csv --pay-again --wait --out second.csv --cycle second-half',
   });
   isBusy = false;
   const again = await svc(`${line} --yes`);

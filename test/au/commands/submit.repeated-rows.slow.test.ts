@@ -128,7 +128,7 @@ describe('a token that is a UUID', () => {
       rowOf(await desk.svc('au submit first.csv --cycle 2026-12 --wait'));
       expect(desk.received()).toEqual([first]);
       const joined = await desk.svc('au submit second.csv --cycle 2026-12 --wait');
-      expect(rowOf(joined)).toMatchObject({ status: 'completed', results: { compared: true } });
+      expect(rowOf(joined)).toMatchObject({ status: 'already_submitted', results: { compared: true } });
       expect(joined.stderr).toContain('all 5 rows of second.csv are in cycle 2026-12 already');
       expect(desk.received()).toHaveLength(1);
     },

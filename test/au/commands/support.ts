@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { onTestFinished } from 'vitest';
-import { JobFiles } from '../../../src/au/jobs/job-files.ts';
+import { JobFiles } from '../../../src/au/job/job-files.ts';
 import type { Interceptor, SandboxOptions } from '../../../src/emulator/options.ts';
 import type { RunningSandbox } from '../../../src/emulator/running-sandbox.ts';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';

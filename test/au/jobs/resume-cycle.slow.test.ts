@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { CommandLedger } from '../../../src/au/ledger/command-ledger.ts';
-import * as cycleNames from '../../../src/au/jobs/cycle-name.ts';
+import * as cycleNames from '../../../src/au/job/cycle-name.ts';
 import { SvcError } from '../../../src/base/errors.ts';
 import { Draft } from '../../../src/base/files/draft.ts';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';

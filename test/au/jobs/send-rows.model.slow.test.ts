@@ -9,13 +9,13 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { basename, dirname, join } from 'node:path';
+import { dirname, join } from 'node:path';
 import * as fc from 'fast-check';
 import { afterAll, expect, it, vi } from 'vitest';
 import { resume } from '../../../src/au/commands/resume.ts';
 import { submit } from '../../../src/au/commands/submit.ts';
-import type { JobFiles } from '../../../src/au/jobs/job-files.ts';
-import { CommandLedger } from '../../../src/au/ledger/command-ledger.ts';
+import type { JobFiles } from '../../../src/au/job/job-files.ts';
+import type { CommandLedger } from '../../../src/au/ledger/command-ledger.ts';
 import { isSvcError, SvcError } from '../../../src/base/errors.ts';
 import type { Context } from '../../../src/cli/app/command.ts';
 import type { ObjectStore } from '../../../src/client/store/store.ts';
@@ -72,6 +72,11 @@ class Killed extends Error {}
 
 type Step = () => void;
 
+const LATE_CLAIM = 'rows are claimed after their upload';
+const FILES_DECIDE = 'files of jobs say what is paid for';
+const ABSENT_IS_GONE = 'a job that is not found an hour after its end frees its rows';
+const STORE_IS_DOUBTED = 'the word of the store that it has a file does not count';
+
 // The ledger, the store and the service are in memory, and files are not flushed, so that hundreds of histories take a minute.
 // The simulator runs whole processes.
 const outside = vi.hoisted(() => ({
@@ -81,23 +86,41 @@ const outside = vi.hoisted(() => ({
   objects: (): unknown => undefined,
   put: (_options: unknown): unknown => undefined,
   get: (_options: unknown): unknown => undefined,
-  afterPut: async (): Promise<void> => undefined,
-  /** Whether every job that is not found counts as one that never got its file. */
-  provesAll: false,
-  /** Whether the confirmation of the store counts as none. */
-  forgetsStored: false,
+  /** The mistake that is planted into the real code. */
+  mistake: '',
+  /** Claims that a planted mistake makes after their upload. */
+  late: [] as (() => Promise<void>)[],
 }));
 vi.mock('../../../src/client/transfer/upload.ts', () => ({ uploadFile: (options: unknown) => outside.put(options) }));
 vi.mock('../../../src/client/transfer/download.ts', async (original) => ({
   ...(await original<object>()),
   downloadFile: (options: unknown) => outside.get(options),
 }));
-vi.mock('../../../src/au/jobs/show-progress.ts', () => ({ showJobs: () => () => undefined }));
+vi.mock('../../../src/au/job/show-progress.ts', () => ({ showJobs: () => () => undefined }));
 vi.mock('../../../src/au/ledger/proof-of-absence.ts', async (original) => {
   const actual = await original<{ proofOfAbsence: (...given: unknown[]) => Promise<unknown> }>();
   const proofOfAbsence = async (...given: unknown[]): Promise<unknown> =>
-    outside.provesAll ? 'made up' : actual.proofOfAbsence(...given);
+    outside.mistake === ABSENT_IS_GONE ? 'made up' : actual.proofOfAbsence(...given);
   return { ...actual, proofOfAbsence };
+});
+vi.mock('../../../src/au/ledger/command-ledger.ts', async (original) => {
+  const actual = await original<{ readonly CommandLedger: typeof CommandLedger }>();
+  return {
+    ...actual,
+    CommandLedger: class extends actual.CommandLedger {
+      override async claim(rows: Parameters<CommandLedger['claim']>[0]): Promise<void> {
+        const claim = (): Promise<void> => super.claim(rows);
+        if (outside.mistake !== LATE_CLAIM) return claim();
+        outside.late.push(claim);
+      }
+
+      override async compare(...[client, how]: Parameters<CommandLedger['compare']>) {
+        const has = (job: string): boolean => !this.jobFiles(job).mayBeSent;
+        const ended = outside.mistake === FILES_DECIDE ? ({ has } as ReadonlySet<string>) : undefined;
+        return super.compare(client, ended ? { ...how, ended } : how);
+      }
+    },
+  };
 });
 vi.mock('../../../src/cli/app/print.ts', () => ({
   recordPrinter: async () => async () => undefined,
@@ -117,24 +140,23 @@ vi.mock('../../../src/au/request/request-file.ts', async (original) => ({
   },
 }));
 vi.mock('../../../src/base/files/draft.ts', async (original) => {
-  const write = (file: string, data: string | Uint8Array): void => {
-    outside.step();
-    writeFileSync(`${file}.draft`, data);
-    renameSync(`${file}.draft`, file);
-    outside.wrote();
-    outside.step();
-  };
-  return {
-    ...(await original<object>()),
-    writeFileAtomicSync: write,
-    async writeWhole(file: string, _force: boolean, fill: (draft: object) => Promise<void>) {
+  const drafts = {
+    writeFileAtomicSync(file: string, data: string | Uint8Array): void {
+      outside.step();
+      writeFileSync(`${file}.draft`, data);
+      renameSync(`${file}.draft`, file);
+      outside.wrote();
+      outside.step();
+    },
+    async writeWhole(file: string, _force: boolean, fill: (draft: object) => Promise<void>): Promise<void> {
       const pieces: Uint8Array[] = [];
       await fill({ write: async (piece: string | Uint8Array) => void pieces.push(Buffer.from(piece as string)) });
-      write(file, Buffer.concat(pieces));
+      drafts.writeFileAtomicSync(file, Buffer.concat(pieces));
     },
   };
+  return { ...(await original<object>()), ...drafts };
 });
-vi.mock('../../../src/au/jobs/job-files.ts', async (original) => {
+vi.mock('../../../src/au/job/job-files.ts', async (original) => {
   const actual = await original<{ readonly JobFiles: typeof JobFiles }>();
   return {
     ...actual,
@@ -147,7 +169,7 @@ vi.mock('../../../src/au/jobs/job-files.ts', async (original) => {
 
       override get sent() {
         const sent = super.sent;
-        return outside.forgetsStored && sent === 'stored' ? 'all' : sent;
+        return outside.mistake === STORE_IS_DOUBTED && sent === 'stored' ? 'all' : sent;
       }
 
       override remove(): void {
@@ -204,6 +226,7 @@ class World {
   readonly #files: readonly (readonly number[])[];
   readonly #home: string;
   readonly #restores: boolean;
+  readonly lives: readonly Life[];
   /** The files of jobs after each write. */
   readonly #copies: Copy[] = [];
   /** The ledger after each entry. */
@@ -212,6 +235,7 @@ class World {
 
   private constructor({ files, lives }: History) {
     this.#files = files;
+    this.lives = lives;
     this.#restores = lives.some(({ ledger }) => ledger !== undefined);
     this.#home = mkdtempSync(join(tmpdir(), 'svc-model-'));
     homes.push(this.#home);
@@ -275,7 +299,7 @@ class World {
     outside.objects = () => new Store(this.ledger, step, created);
     outside.put = async (options) => {
       const result = await this.service.put(options as UploadOptions, step);
-      await outside.afterPut();
+      for (const claim of outside.late.splice(0)) await claim();
       return result;
     };
     outside.get = (options) => this.service.get(options as DownloadOptions, step);
@@ -289,11 +313,11 @@ class World {
     const alone = this.#restores ? { onlyRecorded: true, newLedger: this.#ledgers.length === 0 } : {};
     const input = { file: typed, of: CYCLE, out, cycle: CYCLE, ...OPTIONS, ...alone };
     try {
-      if (command === 'resume') await resume.run(context, input as never);
-      else if (command === 'submit') await submit.run(context, { ...input, out: undefined, wait: false } as never);
+      if (command === 'resume') await resume.run(context, input);
+      else if (command === 'submit') await submit.run(context, { ...input, out: undefined, wait: false });
       else {
-        await submit.run(context, { ...input, wait: true } as never);
-        this.#checkResults(out, file);
+        await submit.run(context, { ...input, wait: true });
+        checkTokens(readFileSync(out, 'utf8'), this.#tokensOf(file));
       }
     } finally {
       for (const close of closing.toReversed()) await close();
@@ -380,16 +404,9 @@ class World {
     }
   }
 
-  /** Checks that the results of a file that was submitted with success have a line for each of its rows. */
-  #checkResults(out: string, file: number): void {
-    const tokens = (text: string): string[] =>
-      text
-        .trimEnd()
-        .split('\n')
-        .slice(1)
-        .map((line) => line.split(',')[0] ?? '');
-    const sent = this.#files[file % this.#files.length]?.map((row) => (ROWS[row] ?? '').split(',')[0] ?? '') ?? [];
-    expect(tokens(readFileSync(out, 'utf8')), basename(out)).toEqual(sent);
+  /** The tokens of a file. */
+  #tokensOf(file: number): string[] {
+    return this.#files[file % this.#files.length]?.map((row) => (ROWS[row] ?? '').split(',')[0] ?? '') ?? [];
   }
 
   /** The rows that the jobs of each tenant were paid for, without their dates. */
@@ -407,11 +424,6 @@ class World {
       });
   }
 
-  checkPaidOnce(): void {
-    const { paid } = this;
-    expect(paid).toEqual([...new Set(paid)]);
-  }
-
   /** The rows of all files. */
   get rows(): string[] {
     return [...new Set(this.#files.flat())].map((row) => `ours ${ROWS[row]}`);
@@ -420,6 +432,16 @@ class World {
   get files(): number {
     return this.#files.length;
   }
+}
+
+/** Checks that the results of a file that was submitted with success have a line for each of its rows. */
+function checkTokens(results: string, tokens: readonly string[]): void {
+  const lines = results.trimEnd().split('\n').slice(1);
+  expect(lines.map((line) => line.split(',')[0])).toEqual(tokens);
+}
+
+function checkPaidOnce({ paid }: World): void {
+  expect(paid).toEqual([...new Set(paid)]);
 }
 
 const OPTIONS = {
@@ -460,7 +482,7 @@ async function livesThrough(world: World, life: Life): Promise<SvcError | undefi
     if (!isExpected(error)) throw error;
     return isSvcError(error) ? error : undefined;
   } finally {
-    world.checkPaidOnce();
+    checkPaidOnce(world);
   }
 }
 
@@ -486,7 +508,7 @@ async function untilDone(world: World): Promise<void> {
 
 async function liveAll(history: History): Promise<void> {
   const world = await World.begin(history);
-  for (const life of history.lives) await livesThrough(world, life);
+  for (const life of world.lives) await livesThrough(world, life);
   await untilDone(world);
 }
 
@@ -527,74 +549,37 @@ it(`R58, R79 and R92: each row of files that share a cycle is paid for once and 
   );
   expect(number).toBe(HISTORIES);
 });
-const restored: fc.Arbitrary<History> = histories.chain((history) =>
-  fc
-    .array(fc.option(fc.record({ restored: fc.integer({ min: 0, max: 19 }) }), { nil: undefined }), {
-      minLength: 6,
-      maxLength: 6,
-    })
-    .map((ledgers) => ({
-      ...history,
-      // With an old copy and an outdated list together, nothing shows that there was an upload.
-      troubles: history.troubles.filter(([, trouble]) => !['replica', 'stale', 'a fortnight passes'].includes(trouble)),
-      lives: history.lives.map((life, at) => ({ ...life, denies: false, ledger: ledgers[at] })),
-    })),
-);
+/** Returns a history before some of whose processes the ledger is restored. */
+function restoring(history: History, ledgers: readonly (Restored | undefined)[]): History {
+  // With an old copy and an outdated list together, nothing shows that there was an upload.
+  const troubles = history.troubles.filter(([, trouble]) => !UNSHOWN.has(trouble));
+  const lives = history.lives.map((life, at): Life => Object.assign({}, life, { denies: false, ledger: ledgers[at] }));
+  return { ...history, troubles, lives };
+}
+
+const UNSHOWN: ReadonlySet<Trouble> = new Set(['replica', 'stale', 'a fortnight passes']);
+
+const restores = fc.array(fc.option(fc.record({ restored: fc.integer({ min: 0, max: 19 }) }), { nil: undefined }), {
+  minLength: 6,
+  maxLength: 6,
+});
 
 it(`R74: no row is paid for twice through ${HISTORIES / 3} histories with ledgers restored from older copies`, async () => {
+  let number = 0;
   await fc.assert(
-    fc.asyncProperty(restored, async (history) => {
-      const world = await World.begin(history);
-      for (const life of history.lives) await livesThrough(world, life);
+    fc.asyncProperty(histories, restores, async (history, ledgers) => {
+      number += 1;
+      const world = await World.begin(restoring(history, ledgers));
+      for (const life of world.lives) await livesThrough(world, life);
       world.service.troubles.clear();
       await livesThrough(world, OK);
     }),
     { numRuns: HISTORIES / 3 },
   );
+  expect(number).toBe(HISTORIES / 3);
 });
 
-/** Plants a mistake into the real code, until the returned function takes it out. */
-const MISTAKES: Readonly<Record<string, () => () => void>> = {
-  'rows are claimed after their upload': () => {
-    const claims: (() => Promise<void>)[] = [];
-    const { claim } = CommandLedger.prototype;
-    outside.afterPut = async () => {
-      for (const late of claims.splice(0)) await late();
-    };
-    const planted = vi.spyOn(CommandLedger.prototype, 'claim').mockImplementation(async function (
-      this: CommandLedger,
-      rows,
-    ) {
-      claims.push(() => claim.call(this, rows));
-    });
-    return () => {
-      outside.afterPut = async () => undefined;
-      planted.mockRestore();
-    };
-  },
-  'files of jobs say what is paid for': () => {
-    const { compare } = CommandLedger.prototype;
-    const planted = vi.spyOn(CommandLedger.prototype, 'compare').mockImplementation(function (
-      this: CommandLedger,
-      client,
-      how,
-    ) {
-      const has = (job: string): boolean => !this.jobFiles(job).mayBeSent;
-      return compare.call(this, client, { ...how, ended: { has } as ReadonlySet<string> });
-    });
-    return () => planted.mockRestore();
-  },
-  'a job that is not found an hour after its end frees its rows': () => {
-    outside.provesAll = true;
-    return () => (outside.provesAll = false);
-  },
-  'the word of the store that it has a file does not count': () => {
-    outside.forgetsStored = true;
-    return () => (outside.forgetsStored = false);
-  },
-};
-
-/** A history of one row and two submissions, the second after the files of jobs were removed. */
+/** A history of one row and two submissions. The first has four requests, and the sixth reads its job. */
 function twoSubmissions(troubles: History['troubles'], second: Partial<Life>): History {
   const lives = [
     { ...OK, command: 'submit' as const },
@@ -603,24 +588,23 @@ function twoSubmissions(troubles: History['troubles'], second: Partial<Life>): H
   return { files: [[0]], rowsInJob: 1, lives, troubles, failing: 0, hasOtherJob: true };
 }
 
-/** The history in which the model finds each mistake. The first submission has four requests; the sixth reads its job. */
-const FOUND_IN: Readonly<Record<string, History>> = {
-  'rows are claimed after their upload': twoSubmissions([[4, 'kept reset']], {}),
-  'files of jobs say what is paid for': twoSubmissions([[6, '404']], { jobFiles: 'removed' }),
-  'a job that is not found an hour after its end frees its rows': twoSubmissions(
-    [
-      [5, 'hours pass'],
-      [6, '404'],
-    ],
-    { jobFiles: 'removed' },
-  ),
-  'the word of the store that it has a file does not count': twoSubmissions([[5, 'hours pass']], { denies: true }),
-};
-
-it.each(Object.keys(MISTAKES))('the model finds the planted mistake that %s', async (name) => {
-  const history = FOUND_IN[name] ?? twoSubmissions([], {});
-  await liveAll(history);
-  const takeOut = MISTAKES[name]?.();
-  const lived = liveAll(history).finally(takeOut);
+it.each([
+  [LATE_CLAIM, twoSubmissions([[4, 'kept reset']], {})],
+  [FILES_DECIDE, twoSubmissions([[6, '404']], { jobFiles: 'removed' })],
+  [
+    ABSENT_IS_GONE,
+    twoSubmissions(
+      [
+        [5, 'hours pass'],
+        [6, '404'],
+      ],
+      { jobFiles: 'removed' },
+    ),
+  ],
+  [STORE_IS_DOUBTED, twoSubmissions([[5, 'hours pass']], { denies: true })],
+])('the model finds the planted mistake that %s', async (mistake, history) => {
+  await expect(liveAll(history)).resolves.toBeUndefined();
+  outside.mistake = mistake;
+  const lived = liveAll(history).finally(() => (outside.mistake = ''));
   await expect(lived).rejects.toThrow('to deeply equal');
 });

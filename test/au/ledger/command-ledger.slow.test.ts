@@ -1,7 +1,5 @@
-import { appendFileSync, cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import path from 'node:path';
+import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { expect, it, onTestFinished } from 'vitest';
-import { sha256Of } from '../../../src/base/files/draft.ts';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
 import { BucketServer } from '../../support/bucket-server.ts';
 import { errorIn, rowOf } from '../../support/run-here.ts';
@@ -24,7 +22,7 @@ it('R84: the wait for results outlasts a time in which the ledger cannot be reac
     refused += 1;
     outgoing.writeHead(503).end();
   };
-  const waited = await desk.svc(`au resume ${desk.runIds()[0] ?? ''} --wait`, env);
+  const waited = await desk.svc('au submit tokens.csv --wait', env);
   expect(waited.code, waited.stderr).toBe(0);
   expect(refused).toBeGreaterThan(0);
 });
@@ -96,95 +94,14 @@ it('the results of a cycle count as compared on the machine that sent its rows, 
   expect(desk.uploads()).toBe(1);
 });
 
-it('the results of a cycle are downloaded again where the run that has them has a damaged file', async () => {
-  const { svc, home, runIds } = await openQuickDesk();
+it('the results of a cycle are downloaded again where those that this machine keeps are damaged', async () => {
+  const { svc, home, jobs, files } = await openQuickDesk();
   rowOf(await svc('au submit tokens.csv --cycle 2026-12 --wait --out mine.csv'));
   const mine = readFileSync(home.file('mine.csv'), 'utf8');
-  const kept = home.file(`.local/state/svc/runs/${runIds()[0] ?? ''}/results-0001.csv`);
-  writeFileSync(kept, mine.split('\n').slice(0, 3).join('\n'));
+  writeFileSync(files(jobs()[0] ?? '').results, mine.split('\n').slice(0, 3).join('\n'));
   rowOf(await svc('au resume 2026-12 --out all.csv'));
   expect(readFileSync(home.file('all.csv'), 'utf8')).toBe(mine);
 });
-
-it.each(['once each', 'twice'])(
-  'R84: a file of an earlier run whose rows are unknown is not sent by another machine, with rows that stand %s',
-  async (often) => {
-    const desk = await openSharing();
-    const tokens = desk.home.file('tokens.csv');
-    const [, ...rows] = readFileSync(tokens, 'utf8').trimEnd().split('\n');
-    if (often === 'twice') appendFileSync(tokens, `${rows[0]}\n`);
-    const { SVC_LEDGER: ledger, ...alone } = desk.machine('runner');
-    const sent = await desk.svc('au submit tokens.csv', alone);
-    expect(sent.code, sent.stderr).toBe(0);
-    // A run of an early version has no copy of its file.
-    const runs = desk.home.file('runner/runs');
-    const run = readdirSync(runs).find((name) => name.startsWith('run-')) ?? '';
-    rmSync(desk.home.file(`runner/runs/${run}/run-request.csv`));
-    rmSync(desk.home.file('runner/ledger'), { recursive: true });
-    const record = desk.home.file(`runner/runs/${run}/run.json`);
-    const { input, ...rest } = JSON.parse(readFileSync(record, 'utf8')) as { input: Record<string, unknown> };
-    // Early versions sent repeated rows, too.
-    const text = readFileSync(tokens);
-    const whole = { bytes: text.length, sha256: sha256Of(text), path: undefined, submitted_sha256: undefined };
-    writeFileSync(record, JSON.stringify({ ...rest, input: { ...input, ...whole } }));
-    await desk.svc('au resume', desk.machine('runner'));
-    const other = await desk.svc('au submit tokens.csv', { ...desk.machine('laptop'), SVC_LEDGER: ledger });
-    expect(other.code, other.stderr).toBe(9);
-    expect(errorIn(other)).toMatchObject({
-      message: expect.stringContaining('are not known: no copy of them was found'),
-    });
-    // Its own machine knows the run, and goes on with it.
-    const own = await desk.svc('au submit tokens.csv', desk.machine('runner'));
-    expect(own.code, own.stderr).toBe(0);
-    expect(desk.uploads()).toBe(1);
-  },
-);
-
-it.each([
-  ['damaged', '{"version":2,'],
-  ['of a newer version', '{"version":9}'],
-] as const)(
-  'R58: a run that the ledger does not have stops every submission while its record is %s',
-  async (_, text) => {
-    const desk = await openQuickDesk();
-    const env = { SVC_STATE_DIR: desk.home.file('state') };
-    const [header = '', ...rows] = readFileSync(desk.home.file('tokens.csv'), 'utf8').trimEnd().split('\n');
-    writeFileSync(desk.home.file('other.csv'), [header, ...rows.toReversed(), ''].join('\n'));
-    const cycle = '--cycle 2026-12';
-    expect((await desk.svc(`au submit tokens.csv ${cycle}`, env)).code).toBe(0);
-    const run = readdirSync(desk.home.file('state/runs')).find((name) => name.startsWith('run-')) ?? '';
-    const record = desk.home.file(`state/runs/${run}/run.json`);
-    // A later run, which begins the ledger again, makes the first one older than the ledger.
-    await desk.clock.advance(60_000);
-    const [first = ''] = rows;
-    writeFileSync(desk.home.file('later.csv'), `${header}\n${first.replace(/^.{8}/, '00000000')}\n`);
-    expect((await desk.svc(`au submit later.csv ${cycle}`, env)).code).toBe(0);
-    const whole = readFileSync(record);
-    writeFileSync(record, text);
-    // As long as the ledger has the rows, the record is not needed.
-    const known = await desk.svc(`au submit other.csv ${cycle} --dry-run`, env);
-    expect(known.code, known.stderr).toBe(0);
-    rmSync(desk.home.file('state/ledger'), { recursive: true });
-    const created = JSON.parse((await desk.svc('au create -o json', env)).stdout) as { id: string };
-    for (const line of [
-      `au submit other.csv ${cycle} --dry-run`,
-      `au submit other.csv ${cycle}`,
-      `au upload ${created.id} other.csv`,
-    ]) {
-      const stopped = await desk.svc(line, env);
-      expect(stopped.code, stopped.stderr).toBe(3);
-      expect(errorIn(stopped)).toMatchObject({
-        message: expect.stringContaining('The ledger may not have the rows of this run: nothing was sent'),
-        next: expect.stringContaining('svc au abandon '),
-        directory: path.dirname(record),
-      });
-    }
-    expect(desk.uploads()).toBe(2);
-    writeFileSync(record, whole);
-    const corrected = await desk.svc(`au submit other.csv ${cycle}`, env);
-    expect([corrected.code, desk.uploads()], corrected.stderr).toEqual([0, 2]);
-  },
-);
 
 it('R58: a file without a cycle that a machine uploaded before it shared a ledger is not sent again', async () => {
   const desk = await openSharing();

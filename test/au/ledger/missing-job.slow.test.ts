@@ -4,7 +4,7 @@ import { captureResponse } from '../../../src/emulator/faults/intercept.ts';
 import { errorIn, rowOf } from '../../support/run-here.ts';
 import { openMachine } from '../commands/machine.ts';
 import { sharedLedger } from './shared-ledger.ts';
-import { DAY_MS, HOUR_MS, MINUTE_MS, UNKNOWN, hideJobs, submitted, uploaded } from './missing.ts';
+import { DAY_MS, MINUTE_MS, UNKNOWN, hideJobs, submitted, uploaded } from './missing.ts';
 
 describe('a job that the service does not find and whose file this machine sent', () => {
   it('svc au resume <job> --wait waits some minutes for it, and ends with 9', async () => {

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { rowOf } from '../../support/run-here.ts';
-import { type Machine, openMachine } from '../commands/machine.ts';
+import { openMachine } from '../commands/machine.ts';
 import { type Fault, refuseWith } from '../support.ts';
 
 export const MINUTE_MS = 60_000;

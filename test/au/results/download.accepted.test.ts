@@ -26,28 +26,24 @@ function updatedFile(machine: Machine, results: string): void {
 }
 
 describe('results that the operator accepts unproven', () => {
-  it.each(['run', 'job'] as const)(
-    'R85: results that the operator accepts unproven keep the tokens that they made out of the cycle, by the %s',
-    async (named) => {
-      const machine = await openMachine();
-      otherTag(machine);
-      expect(await machine.svc(`${SUBMIT} --wait`)).toMatchObject({ code: 12 });
-      const [run = ''] = machine.runIds();
-      const of = named === 'run' ? run : (machine.record(`state/runs/${run}`).parts[0]?.job ?? '');
-      const taken = await machine.svc(`au download ${of} --accept-unproven --out results.csv`);
-      expect(taken.code, taken.stderr).toBe(0);
-      expect(JSON.parse(taken.stdout)).toMatchObject({ compared: false });
-      expect(taken.stderr).toContain('were not compared with the tokens of');
-      expect(taken.stderr).toContain('they were accepted unproven');
-      updatedFile(machine, machine.path('work/results.csv'));
-      const { code, stdout, stderr } = await machine.svc('au submit next.csv --cycle 2026-11');
-      expect(code, stderr).toBe(0);
-      expect(JSON.parse(stdout)).toMatchObject({ status: 'nothing_new' });
-      expect(machine.uploads()).toBe(1);
-    },
-  );
+  it('R85: results that the operator accepts unproven keep the tokens that they made out of the cycle', async () => {
+    const machine = await openMachine();
+    otherTag(machine);
+    expect(await machine.svc(`${SUBMIT} --wait`)).toMatchObject({ code: 12 });
+    const [job = ''] = machine.jobs();
+    const taken = await machine.svc(`au download ${job} --accept-unproven --out results.csv`);
+    expect(taken.code, taken.stderr).toBe(0);
+    expect(JSON.parse(taken.stdout)).toMatchObject({ compared: false });
+    expect(taken.stderr).toContain('were not compared with the tokens of');
+    expect(taken.stderr).toContain('they were accepted unproven');
+    updatedFile(machine, machine.path('work/results.csv'));
+    const { code, stdout, stderr } = await machine.svc('au submit next.csv --cycle 2026-11');
+    expect(code, stderr).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({ status: 'nothing_new' });
+    expect(machine.uploads()).toBe(1);
+  });
 
-  it('results that the operator accepts unproven and that are no CSV table are refused with the command for their run', async () => {
+  it('results that the operator accepts unproven and that are no CSV table are refused with the command that accepts them', async () => {
     const machine = await openMachine();
     machine.fault = (incoming, outgoing, proceed) => {
       if (incoming.url?.startsWith('/store/results/'))
@@ -58,11 +54,11 @@ describe('results that the operator accepts unproven', () => {
       proceed();
     };
     expect(await machine.svc(`${SUBMIT} --wait`)).toMatchObject({ code: 12 });
-    const [run = ''] = machine.runIds();
-    rowOf(await machine.svc(`au download ${run} --accept-unproven --out results.csv`));
-    const shown = await machine.svc(`au resume ${run}`);
-    expect(shown.code).toBe(12);
-    expect(errorIn(shown)).toMatchObject({ next: `svc au download ${run} --force` });
+    const [job = ''] = machine.jobs();
+    rowOf(await machine.svc(`au download ${job} --accept-unproven --out results.csv`));
+    const shown = await machine.svc(`${SUBMIT} --wait`);
+    expect(shown.code, shown.stderr).toBe(12);
+    expect(errorIn(shown)).toMatchObject({ next: 'svc au download <job> --force' });
   });
 
   it('R94: empty results that the operator accepts are accepted, and submit does not ask for another download', async () => {
@@ -76,41 +72,21 @@ describe('results that the operator accepts unproven', () => {
       proceed();
     };
     expect(await machine.svc(`${SUBMIT} --wait`)).toMatchObject({ code: 12 });
-    const [run = ''] = machine.runIds();
-    rowOf(await machine.svc(`au download ${run} --accept-unproven --out results.csv`));
+    const [job = ''] = machine.jobs();
+    rowOf(await machine.svc(`au download ${job} --accept-unproven --out results.csv`));
     const shown = await machine.svc(`${SUBMIT} --wait`);
     expect(shown.code, shown.stderr).toBe(0);
     expect(JSON.parse(shown.stdout)).toMatchObject({ results: { updated: 0, errors: 0 } });
   });
 
-  it('results of a run that the operator accepts unproven do not count as compared among those of its cycle', async () => {
+  it('results of a job that the operator accepts unproven do not count as compared among those of its cycle', async () => {
     const machine = await openMachine();
     otherTag(machine);
     expect(await machine.svc(`${SUBMIT} --wait`)).toMatchObject({ code: 12 });
-    const [run = ''] = machine.runIds();
-    rowOf(await machine.svc(`au download ${run} --accept-unproven --out results.csv`));
+    const [job = ''] = machine.jobs();
+    rowOf(await machine.svc(`au download ${job} --accept-unproven --out results.csv`));
     const { results } = rowOf(await machine.svc('au resume 2026-11 --out all.csv'));
     expect(results).toMatchObject({ compared: false });
-  });
-
-  it('results that the operator accepted for one run are not taken for another one that they are wrong for', async () => {
-    const machine = await openMachine();
-    machine.fault = (incoming, outgoing, proceed) => {
-      if (incoming.url?.startsWith('/store/results/'))
-        captureResponse(outgoing, (body) => {
-          const more = `${body.toString()}${'another,,,,,,\n'.repeat(40)}`;
-          outgoing.setHeader('content-length', Buffer.byteLength(more));
-          outgoing.setHeader('etag', '"rewritten"').end(more);
-        });
-      proceed();
-    };
-    expect(await machine.svc(`${SUBMIT} --wait`)).toMatchObject({ code: 12 });
-    const [run = ''] = machine.runIds();
-    rowOf(await machine.svc(`au download ${run} --accept-unproven --out results.csv`));
-    const rows = readFileSync(machine.path('work/tokens.csv'), 'utf8').split('\n');
-    writeFileSync(machine.path('work/some.csv'), `${rows.slice(0, 4).join('\n')}\n`);
-    const some = await machine.svc('au submit some.csv --cycle 2026-11 --wait');
-    expect([some.code, some.stdout], some.stderr).toEqual([12, '']);
   });
 
   it('the command that accepts unproven results of a job keeps the file that they were wanted in', async () => {
@@ -118,7 +94,7 @@ describe('results that the operator accepts unproven', () => {
     otherTag(machine);
     expect(await machine.svc(SUBMIT)).toMatchObject({ code: 0 });
     await machine.clock.advance(60_000);
-    const job = machine.record(`state/runs/${machine.runIds()[0]}`).parts[0]?.job ?? '';
+    const [job = ''] = machine.jobs();
     const refused = await machine.svc(`au download ${job} --out wanted.csv`);
     expect([refused.code, errorIn(refused)['next']], refused.stderr).toEqual([
       12,

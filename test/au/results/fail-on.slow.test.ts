@@ -3,6 +3,13 @@ import { describe, expect, it } from 'vitest';
 import { svcHere } from '../../support/run-here.ts';
 import { openQuickDesk, type QuickDesk, writeRows } from '../commands/support.ts';
 
+/** Commands that show results, and the command before each. */
+const LINES: [line: string, before: string | undefined][] = [
+  ['au submit tokens.csv --wait', undefined],
+  ['au resume 2026-12 --wait --out tokens.results.csv', 'au submit tokens.csv --cycle 2026-12'],
+  ['au resume', 'au submit tokens.csv'],
+];
+
 const QUESTION = /ended in ERR_INVALID_TOKEN at .*: is the profile wrong, or the export\?/;
 
 /** Opens a desk whose request file contains only tokens that its tenant does not know. */
@@ -13,26 +20,20 @@ async function wrongDesk(rows: number): Promise<QuickDesk> {
   return desk;
 }
 
-const runOf = (desk: QuickDesk): string => desk.runIds()[0] ?? '';
-
 /** Returns the first line of the first warning on stderr. */
 function firstWarning(stderr: string): string {
   return stderr.split('\n').find((line) => line.startsWith('warning:')) ?? '';
 }
 
 describe('a job in which one error code has over half of the rows', () => {
-  it.each<[string, string | undefined, (desk: QuickDesk) => string]>([
-    ['au submit --wait', undefined, () => 'au submit tokens.csv --wait'],
-    ['au resume <run> --wait', 'au submit tokens.csv', (desk) => `au resume ${runOf(desk)} --wait`],
-    ['au resume', 'au submit tokens.csv', () => 'au resume'],
-  ])(
+  it.each(LINES)(
     'a job in which one error code has over half of the rows is questioned first by %s and in the step summary, with its tenant',
-    async (_, before, line) => {
+    async (line, before) => {
       const desk = await wrongDesk(25);
       if (before !== undefined) await desk.svc(before);
-      const { code, stderr } = await desk.svc(`${line(desk)} --summary summary.md`);
+      const { code, stderr } = await desk.svc(`${line} --summary summary.md`);
       expect(code).toBe(0);
-      const tenant = desk.record(runOf(desk)).tenant_id ?? 'a tenant that is not recorded here';
+      const tenant = desk.sandbox.tenants[0]?.id;
       expect(firstWarning(stderr)).toContain('25 of 25 rows (100.0%)');
       expect(firstWarning(stderr)).toMatch(QUESTION);
       expect(firstWarning(stderr)).toContain(tenant);
@@ -72,13 +73,9 @@ describe('a job in which one error code has over half of the rows', () => {
 });
 
 describe('--fail-on with a share', () => {
-  it.each<[string, string | undefined, (desk: QuickDesk) => string]>([
-    ['au submit --wait', undefined, () => 'au submit tokens.csv --wait'],
-    ['au resume <run> --wait', 'au submit tokens.csv', (desk) => `au resume ${runOf(desk)} --wait`],
-    ['au resume', 'au submit tokens.csv', () => 'au resume'],
-  ])(
+  it.each(LINES)(
     '--fail-on with a share ends %s with 10 above it, once the results are written, and with 0 up to it',
-    async (_, before, line) => {
+    async (line, before) => {
       for (const [failOn, expected] of [
         ['err=5%', 10],
         ['err', 10],
@@ -87,9 +84,8 @@ describe('--fail-on with a share', () => {
       ] as const) {
         const desk = await wrongDesk(3);
         if (before !== undefined) await desk.svc(before);
-        const { code } = await desk.svc(`${line(desk)} --fail-on ${failOn}`);
-        const { results } = desk.record(runOf(desk));
-        expect({ failOn, code, isWritten: existsSync(results?.file ?? '') }).toEqual({
+        const { code } = await desk.svc(`${line} --fail-on ${failOn}`);
+        expect({ failOn, code, isWritten: existsSync(desk.home.file('tokens.results.csv')) }).toEqual({
           failOn,
           code: expected,
           isWritten: true,

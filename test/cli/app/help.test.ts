@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { exitCodeMeanings } from '../../../build/man-pages.ts';
-import { LONGEST_WAIT_MS } from '../../../src/au/jobs/wait.ts';
+import { LONGEST_WAIT_MS } from '../../../src/au/job/wait.ts';
 import { EXIT_CODES } from '../../../src/base/errors.ts';
 import { DEFAULT_MAX_WAIT_MS } from '../../../src/base/system.ts';
 import { exitCodesOf } from '../../../src/cli/app/command.ts';

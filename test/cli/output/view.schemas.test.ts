@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import * as z from 'zod/mini';
-import { jobView } from '../../../src/au/jobs/job-view.ts';
+import { jobView } from '../../../src/au/job/job-view.ts';
 import { authenticationView, sessionView } from '../../../src/3ds/view.ts';
 import { create as createSession } from '../../../src/3ds/commands/create.ts';
 import { entityTypes } from '../../../src/logs/commands/entity-types.ts';

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -33,7 +33,7 @@ const explain = command('explain', {
   word: { ...argument('<word>', 'a word', text), suggest: () => [['a:b', 'with a colon']] },
 });
 
-const wait = command('wait', { of: argument('<job|run>', 'a job or a run', text) });
+const resume = command('resume', { of: argument('<cycle|job>', 'a cycle or a job', text) });
 
 const check = command('check', { files: rest('<file...>', 'request files') });
 
@@ -42,7 +42,7 @@ const tree: Entry[] = [
   counted('logs', 'audit logs', { commands: [list, submit], defaultCommand: 'list' }),
   counted('au', 'account updater', { commands: [submit, check] }),
   explain,
-  wait,
+  resume,
 ];
 const program = { tree, globals: GLOBAL_PARAMETERS, topics: [['exit-codes', 'what each means']] } as const;
 
@@ -57,7 +57,7 @@ afterEach(() => rmSync(home, { recursive: true, force: true }));
 
 describe('completion of commands', () => {
   it('completion of commands offers the commands of the root, and loads none of them', async () => {
-    expect(await words('')).toEqual(['logs', 'au', 'explain', 'wait', 'help']);
+    expect(await words('')).toEqual(['logs', 'au', 'explain', 'resume', 'help']);
     expect(await words('l')).toEqual(['logs']);
     expect(loaded).toEqual([]);
   });
@@ -230,25 +230,22 @@ describe('completion of values', () => {
     }
   });
 
-  it('completion of values offers the runs that this machine remembers, and their jobs', async () => {
-    const part = { number: 1, first_row: 1, rows: 1, start: 0, end: 1, bytes: 1, sha256: '00' };
-    const input = { name: 'tokens.csv', rows: 1, bytes: 1, sha256: '00', header_bytes: 1 };
-    for (const day of ['01', '02']) {
-      const id = `run-202601${day}-00`;
-      const facts = { version: 2, id, created_at: `2026-01-${day}T00:00:00Z`, profile: 'p', base_url: 'b', input };
-      const record = { ...facts, parts: [{ ...part, state: 'uploaded', job: `job-${day}` }] };
-      mkdirSync(join(home, '.local/state/svc/runs', id), { recursive: true });
-      writeFileSync(join(home, '.local/state/svc/runs', id, 'run.json'), JSON.stringify(record));
+  it('completion of values offers the cycles and jobs that this machine has seen', async () => {
+    for (const [cycle, job, at] of [
+      ['2026-01', 'job-01', 1],
+      ['file-0123456789abcdef', 'job-02', 2],
+    ] as const) {
+      const place = join(home, '.local/state/svc/ledger/ours/cycles', cycle);
+      mkdirSync(place, { recursive: true });
+      const claim = { kind: 'claim', job, at: '2026-01-01T00:00:00Z', file: { name: 'tokens.csv' } };
+      writeFileSync(join(place, '00000001.json'), JSON.stringify(claim));
+      writeFileSync(join(place, '00000002.json'), '{');
+      utimesSync(place, at, at);
     }
-    mkdirSync(join(home, '.local/state/svc/runs/run-damaged'));
-    writeFileSync(join(home, '.local/state/svc/runs/run-damaged/run.json'), '{');
-    expect((await ask('wait', '')).candidates).toEqual([
-      ['run-20260102-00', 'open, tokens.csv'],
-      ['run-20260101-00', 'open, tokens.csv'],
-      ['job-02', 'uploaded, part 1 of tokens.csv'],
-      ['job-01', 'uploaded, part 1 of tokens.csv'],
-    ]);
-    expect(await words('wait', 'job-02')).toEqual(['job-02']);
+    const { candidates } = await ask('resume', '');
+    expect(candidates.map(([word]) => word).slice(1)).toEqual(['2026-01', 'job-02', 'job-01']);
+    expect(new Map(candidates).get('job-01')).toContain('tokens.csv');
+    expect(await words('resume', 'job-02')).toEqual(['job-02']);
   });
 
   it('completion of values writes nothing', async () => {

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { uploadToJob } from '../../../src/au/jobs/upload.ts';
+import { uploadToJob } from '../../../src/au/job/upload.ts';
 import { fileSource } from '../../../src/client/transfer/source.ts';
 import { acceptThen, answerLost, type Bench, type Fault, inTurn, openBench, refuseWith } from '../support.ts';
 

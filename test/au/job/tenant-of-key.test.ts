@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { expect, it, onTestFinished } from 'vitest';
-import { tenantOfKey } from '../../../src/au/jobs/tenant-of-key.ts';
+import { tenantOfKey } from '../../../src/au/job/tenant-of-key.ts';
 import { openBench } from '../support.ts';
 
 const [OURS, THEIRS] = ['tenant-a', 'tenant-b'];

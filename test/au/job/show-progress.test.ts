@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import type { JobEvent } from '../../../src/au/jobs/job.ts';
-import { type SentJobs, showJobs } from '../../../src/au/jobs/show-progress.ts';
+import type { JobEvent } from '../../../src/au/job/job.ts';
+import { type SentJobs, showJobs } from '../../../src/au/job/show-progress.ts';
 import type { Context } from '../../../src/cli/app/command.ts';
 import { FakeClock } from '../../support/clock.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { exitCodeOf, type Outcome, worstOf } from '../../../src/au/jobs/verdict.ts';
+import { exitCodeOf, type Outcome, worstOf } from '../../../src/au/job/verdict.ts';
 import { EXIT_CODES, type ErrorCode, SvcError } from '../../../src/base/errors.ts';
 
 /** Every outcome but an interrupt, in groups of equal weight, the worst first, each with its exit code. */

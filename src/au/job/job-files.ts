@@ -2,7 +2,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { makeDirectory } from '../../base/files/directory.ts';
 import { writeFileAtomicSync, writeWhole } from '../../base/files/draft.ts';
-import { whileBusy } from '../../base/files/durable.ts';
+import { copyFlushed, whileBusy } from '../../base/files/durable.ts';
 import { isLocked, type LockHost, withLock } from '../../base/files/lock.ts';
 import { readRegularFileSync } from '../../base/files/read.ts';
 import type { Context } from '../../cli/app/command.ts';
@@ -43,6 +43,32 @@ export class JobFiles {
   /** The path of the results, byte for byte. They have this name only once they are proven. */
   get results(): string {
     return path.join(this.directory, 'results.csv');
+  }
+
+  /** The SHA-256 of the kept results if the operator accepted them although a check failed. */
+  get accepted(): string | undefined {
+    try {
+      return readRegularFileSync(this.#acceptedFile).trim();
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** Keeps results that the operator accepted, so that the file or cycle of the job can have them too. */
+  accept(results: string, sha256: string): void {
+    this.make();
+    writeFileAtomicSync(this.#acceptedFile, `${sha256}\n`);
+    copyFlushed(results, this.results);
+    this.removeRefused();
+  }
+
+  /** Removes results that were refused, once there are others. */
+  removeRefused(): void {
+    fs.rmSync(`${this.results}.unproven`, { force: true });
+  }
+
+  get #acceptedFile(): string {
+    return path.join(this.directory, 'accepted');
   }
 
   get #sentFile(): string {

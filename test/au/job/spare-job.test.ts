@@ -1,5 +1,5 @@
 import { expect, it, onTestFinished } from 'vitest';
-import { SpareJob } from '../../../src/au/jobs/spare-job.ts';
+import { SpareJob } from '../../../src/au/job/spare-job.ts';
 import { openBench } from '../support.ts';
 
 const MINUTE = 60_000;
