@@ -231,9 +231,10 @@ export interface Described {
 /** Describes a submission for the summary of a CI step: its jobs, and the counts of its results or how far each job is. */
 export async function describeFile(
   context: Context,
-  { status, found, polled, results }: Described,
+  { status: known, found, polled, results }: Described,
   error?: unknown,
 ): Promise<Summary> {
+  const status = isSvcError(error, 'pending') ? 'pending' : known;
   if (found === undefined) return { title: summaryTitle(status), facts: [] };
   const { file, jobs, isNamed, cycle, again } = found;
   const rows = results?.rows ?? file.check.rows;
