@@ -29,7 +29,7 @@ describe('in simulated worlds machines share a ledger and a refresh directory', 
     },
   );
 
-  it('a run of which two parts wait for the same job has its results once, in the history of seed 1948529182', async ({
+  it('a refresh of which two requests wait for the same job has its results once, in the history of seed 1948529182', async ({
     expect,
   }) => {
     await expect(live('refreshes', 1_948_529_182)).resolves.toBeUndefined();

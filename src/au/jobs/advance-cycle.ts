@@ -9,7 +9,7 @@ import { standingClaims } from '../ledger/claims.ts';
 import type { ClaimEntry } from '../ledger/entry.ts';
 import { isFileCycle } from '../ledger/file-cycle.ts';
 import type { NamedCycle } from '../ledger/named-cycle.ts';
-import { ContestedJob, pauseAfter, resultsOfJob } from '../results/job-results.ts';
+import { ContestedJob, type JobResults, outlast, pauseAfter, resultsOfJob } from '../results/job-results.ts';
 import { LATE_MS } from '../results/download.ts';
 import { deliverResults, type Destination, type ResultsFile } from '../results/merge.ts';
 import { compareAtFirstUse } from './first-use.ts';
@@ -74,7 +74,7 @@ export async function advanceCycle(
   const poll = async (): Promise<PolledClaims> => {
     const polled = await pollClaims(client, cycle, { wait, onEvent, again: waitingWords(again), contested });
     const before = cycle.entries.length;
-    if (polled.reason === undefined) cycle = await claimedCycle(named);
+    if (polled.reason === undefined) cycle = await outlast(client, wait, () => claimedCycle(named));
     if (cycle.entries.length === before) return polled;
     // During a wait of days, other machines may have sent more rows in the cycle.
     unsent = await unsentRows(cycle);
@@ -152,11 +152,13 @@ function worseOf(context: Context, lost: SvcError, error: SvcError, out: string)
 }
 
 /** Writes the results of all jobs into one file. */
-async function writeResults(context: Context, client: Client, cycle: ClaimedCycle, { again, ...to }: Advance) {
+async function writeResults(context: Context, client: Client, cycle: ClaimedCycle, { again, wait, ...to }: Advance) {
   const files: string[] = [];
   let compared = true;
   for (const claim of cycle.claims) {
-    const results = await resultsOfJob(context, client, cycle, claim, { again: waitingWords(again), lateMs: LATE_MS });
+    const get = (): Promise<JobResults> =>
+      resultsOfJob(context, client, cycle, claim, { again: waitingWords(again), lateMs: LATE_MS });
+    const results = await outlast(client, wait, get);
     files.push(results.file);
     compared &&= results.compared;
   }

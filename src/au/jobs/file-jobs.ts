@@ -17,7 +17,7 @@ import type { NamedCycle } from '../ledger/named-cycle.ts';
 import { actionsOf } from '../results/action-option.ts';
 import { LATE_MS } from '../results/download.ts';
 import { type FileJob, inOrder, rowNumbers } from '../results/file-results.ts';
-import { ContestedJob, type JobResults, pauseAfter, resultsOfJob } from '../results/job-results.ts';
+import { ContestedJob, type JobResults, outlast, pauseAfter, resultsOfJob } from '../results/job-results.ts';
 import { deliverResults, type Destination, type ResultsFile } from '../results/merge.ts';
 import { CLASS_NAMES, dominanceWarning, shownCode } from '../results/report-view.ts';
 import { countedFile, type Results } from '../results/submission.ts';
@@ -76,7 +76,7 @@ export async function deliverFile(
   const contested = new Set<string>();
   const client = await context.client();
   for (;;) {
-    const found = await jobsNow();
+    const found = await outlast(client, wait, jobsNow);
     const { reason, forgotten } = await pollFile(context, found, { wait, again, contested });
     if (reason !== undefined) throw reason;
     const { tenant, ledger, name } = found.cycle;
@@ -114,7 +114,8 @@ async function writeFile(
   const jobs: (FileJob & JobResults)[] = [];
   for (const job of inOrder(found.jobs)) {
     const how = { rows: job.rows, again, lateMs: wait ? LATE_MS : 0 };
-    jobs.push({ ...job, ...(await resultsOfJob(context, client, cycle, job.claim, how)) });
+    const get = (): Promise<JobResults> => resultsOfJob(context, client, cycle, job.claim, how);
+    jobs.push({ ...job, ...(await outlast(client, wait, get)) });
   }
   const numbers = await rowNumbers(file, jobs);
   const results = await deliverResults(
@@ -231,9 +232,10 @@ export interface Described {
 /** Describes a submission for the summary of a CI step: its jobs, and the counts of its results or how far each job is. */
 export async function describeFile(
   context: Context,
-  { status, found, polled, results }: Described,
+  { status: known, found, polled, results }: Described,
   error?: unknown,
 ): Promise<Summary> {
+  const status = isSvcError(error, 'pending') ? 'pending' : known;
   if (found === undefined) return { title: summaryTitle(status), facts: [] };
   const { file, jobs, isNamed, cycle, again } = found;
   const rows = results?.rows ?? file.check.rows;

@@ -12,6 +12,7 @@ import {
   sentDoubtError,
   submitWords,
   lostResultsError,
+  missingResultsError,
   shownJobError,
 } from '../ledger/claim-errors.ts';
 import type { ClaimEntry } from '../ledger/entry.ts';
@@ -138,7 +139,10 @@ async function reasonOf(
   const status = seen.get(job)?.status;
   const facts = { job, cycle: name, rows: claim.rows };
   const what = `${jobText(claim, name)},`;
-  if (status === 'completed' || (status === undefined && deliveryOf(entries, job))) return undefined;
+  const isForgotten = status === undefined && deliveryOf(entries, job) !== undefined;
+  // A read of the results did not find the job either.
+  if (isForgotten && contested.has(job)) return missingResultsError(name, [claim]);
+  if (status === 'completed' || isForgotten) return undefined;
   if (status === 'pending' && ledger.jobFiles(job).sent === 'all') return sentDoubtError(claim, name, client.now());
   if (status !== undefined && status !== 'failed')
     return new SvcError('pending', `${what} is ${status}`, { next: again, facts: { ...facts, job_status: status } });

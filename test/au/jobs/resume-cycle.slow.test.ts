@@ -675,7 +675,6 @@ it('svc au status shows the jobs of a cycle, who sent them, and whether somebody
 const CARRIED = 'a0b1c2d3-0000-4000-8000-00000000000c';
 
 it.each([
-  ['run-2026-12', 'the id of a run'],
   [CARRIED, 'the id of a job'],
   ['-x', 'an option'],
 ])('no cycle begins with the name %s, which looks like %s', async (name, what) => {
@@ -727,9 +726,8 @@ it.each(['au resume 2026-13', 'au status 2026-13', 'au resume no*cycle'])(
 );
 
 it.each([
-  ['au resume --out all.csv', '--out is about a run or a cycle, and none is named'],
+  ['au resume --out all.csv', '--out is about a cycle, and none is named'],
   ['au resume --out all.csv', 'none is named","hint":"Name one of what is open:","next":"svc au status"'],
-  ['au resume 2026-12 --only-recorded', 'this is a cycle","hint":"See what is open:","next":"svc au status"'],
   ['au resume 9027a766-81b5-4e90-a497-22000941becd --fail-on err', 'and this is a job'],
   ['au resume 2026-12 --out -', 'svc au resume 2026-12 --wait --out <file>'],
 ])('an option that means nothing for what is resumed is refused: svc %s', async (line, message) => {

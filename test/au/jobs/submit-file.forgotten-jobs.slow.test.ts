@@ -1,12 +1,10 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { captureResponse } from '../../../src/emulator/faults/intercept.ts';
 import { type Machine, openMachine } from '../commands/machine.ts';
 import { sharedLedger } from '../ledger/shared-ledger.ts';
-import type { RecordOnDisk } from '../recorded-run.ts';
 
 const SUBMIT = 'au submit tokens.csv --cycle 2026-12';
-const DAY = 86_400_000;
 const OUT = '--wait --out results.csv';
 
 /** Lets the service forget a job. */
@@ -26,8 +24,8 @@ function forget(machine: Machine, job: string): void {
   };
 }
 
-function jobOf({ stdout }: { readonly stdout: string }): { readonly job: string; readonly run: string } {
-  return JSON.parse(stdout) as { readonly job: string; readonly run: string };
+function jobOf({ stdout }: { readonly stdout: string }): { readonly job: string } {
+  return JSON.parse(stdout) as { readonly job: string };
 }
 
 it('a job that the service has forgotten after its results were read is no doubt for machines that want no results', async () => {
@@ -39,25 +37,24 @@ it('a job that the service has forgotten after its results were read is no doubt
   forget(machine, job);
   const first = await machine.svc(SUBMIT, env);
   expect(first.code, first.stderr).toBe(0);
-  const { run, ...shown } = jobOf(first);
-  expect(shown).toMatchObject({ job, status: 'completed', sent: 0 });
+  expect(jobOf(first)).toMatchObject({ job, status: 'already_submitted', sent: 40, left_out: 0 });
   expect(first.stderr).not.toContain('to wait for the results');
-  for (const line of [SUBMIT, 'au resume', `au resume ${run}`, `au status ${run}`]) {
+  for (const line of [SUBMIT, 'au resume', 'au status 2026-12']) {
     const { code, stderr } = await machine.svc(line, env);
     expect([line, code], stderr).toEqual([line, 0]);
     await machine.clock.advance(10 * 60_000);
   }
-  for (const line of [`${SUBMIT} --wait --out other.csv`, 'au resume --wait', `au resume ${run} --wait`]) {
+  for (const line of [`${SUBMIT} --wait --out other.csv`, 'au resume 2026-12 --wait --out other.csv']) {
     const begun = machine.clock.now();
     const wanted = await machine.svc(line, env);
     expect([line, wanted.code], wanted.stderr).toEqual([line, 9]);
-    expect(wanted.stderr).toContain(`does not find job ${job} of run ${run}, whose results were read before`);
+    expect(wanted.stderr).toContain(job);
     expect(machine.clock.now() - begun).toBeLessThan(60_000);
   }
   expect(machine.uploads()).toBe(1);
 });
 
-it('a job that the service has forgotten after its results were read ends the doubt of a run that waited for it before', async () => {
+it('a job that the service has forgotten after its results were read ends the doubt of a machine that waited for it before', async () => {
   const machine = await openMachine();
   const env = sharedLedger(machine.path('ledger'));
   const runner = { ...env, SVC_STATE_DIR: machine.path('runner') };
@@ -109,48 +106,3 @@ it('R84: a job that the service has forgotten after its results were read only f
   }
   expect(machine.uploads()).toBe(2);
 });
-
-it.each([
-  ['all', 'own', 9, 1],
-  ['a part', 'own', 0, 2],
-  // The record of one machine may be older than a ledger that others write too.
-  ['a part', 'shared', 9, 1],
-] as const)(
-  'the rows of a job that seemed gone and may be forgotten are sent again only if its file was never sent whole (sent: %s, ledger: %s)',
-  async (sent, ledger, code, uploads) => {
-    const machine = await openMachine();
-    const env: Record<string, string> = ledger === 'shared' ? sharedLedger(machine.path('ledger')) : {};
-    const { job, run } = jobOf(await machine.svc(SUBMIT, env));
-    forget(machine, job);
-    const file = machine.path(`state/runs/${run}/run.json`);
-    const record = JSON.parse(readFileSync(file, 'utf8')) as RecordOnDisk;
-    const parts = record.parts.map(({ number, first_row, rows, start, end, bytes, sha256, sent_at: at }) => {
-      const earlier = { job, ended: 'gone', ...(sent === 'all' && { sent_at: at }) };
-      return { number, first_row, rows, start, end, bytes, sha256, state: 'planned', earlier_jobs: [earlier] };
-    });
-    writeFileSync(file, JSON.stringify({ ...record, parts }));
-    await machine.clock.advance(8 * DAY);
-    const again = await machine.svc(SUBMIT, env);
-    expect([again.code, machine.uploads()], again.stderr).toEqual([code, uploads]);
-  },
-);
-
-it.each([
-  ['of this machine alone', false, 0, 1],
-  ['that machines share', true, 9, 0],
-] as const)(
-  'R58: a job whose file the store refused, and that the service does not find, is replaced at once only with a ledger %s',
-  async (_, isShared, code, uploads) => {
-    const machine = await openMachine();
-    const env = isShared ? sharedLedger(machine.path('ledger')) : {};
-    machine.fault = (incoming, outgoing, proceed) =>
-      incoming.method === 'PUT' ? outgoing.writeHead(403).end() : proceed();
-    expect(await machine.svc(SUBMIT, env)).toMatchObject({ code: 4 });
-    const { job = '', sent } = machine.record(`state/runs/${machine.runIds()[0]}`).parts[0] ?? {};
-    expect(sent).toBe('some');
-    // A record that was restored to an older time does not know what was sent later, and another machine cannot ask it.
-    forget(machine, job);
-    const again = await machine.svc(SUBMIT, env);
-    expect([again.code, machine.uploads()], again.stderr).toEqual([code, uploads]);
-  },
-);

@@ -8,17 +8,15 @@ import { openQuickDesk } from '../commands/support.ts';
 import { DAY, MINUTE } from './machines.ts';
 
 it('R84: the wait for results outlasts a time in which the ledger cannot be reached', async () => {
-  const desk = await openQuickDesk();
+  const desk = await openQuickDesk({ processingMs: 60_000 });
   const bucket = await BucketServer.start();
   onTestFinished(() => bucket.close());
   bucket.now = () => desk.clock.now();
   const env = { ...bucket.environment, SVC_LEDGER: 's3://logs/ledger' };
-  const submitted = await desk.svc('au submit tokens.csv', env);
-  expect(submitted.code, submitted.stderr).toBe(0);
-  const end = desk.clock.now() + 5 * 60_000;
+  const [begin, end] = [desk.clock.now() + 30_000, desk.clock.now() + 5 * 60_000];
   let refused = 0;
   bucket.hook = (_incoming, outgoing, proceed) => {
-    if (desk.clock.now() >= end) return proceed();
+    if (desk.clock.now() < begin || desk.clock.now() >= end) return proceed();
     refused += 1;
     outgoing.writeHead(503).end();
   };
@@ -122,7 +120,7 @@ it('R58: a file without a cycle that a machine uploaded before it shared a ledge
   ] as const) {
     const again = await desk.svc(line, desk.machine(name));
     expect(again.code, again.stderr).toBe(0);
-    expect(JSON.parse(again.stdout)).toMatchObject({ sent: 0, jobs: [id] });
+    expect(JSON.parse(again.stdout)).toMatchObject({ rows: 40, jobs: [id] });
   }
   const month = await desk.svc('au submit tokens.csv --cycle 2026-12', desk.machine('laptop'));
   expect(month.code, month.stderr).toBe(6);
@@ -153,7 +151,7 @@ it.each([
     expect(alone.code === 0, alone.stderr).toBe(isPaid);
     isRefused = false;
     const shared = await desk.svc(submit, { ...laptop, SVC_LEDGER: ledger });
-    expect([shared.code, desk.uploads()], shared.stderr).toEqual([isPaid ? 0 : 11, Number(isPaid)]);
+    expect([shared.code, desk.uploads()], shared.stderr).toEqual([11, Number(isPaid)]);
     const own = await desk.svc(submit, runner);
     expect([own.code, desk.uploads()], own.stderr).toEqual([11, Number(isPaid)]);
     await desk.clock.advance(80 * MINUTE);

@@ -57,7 +57,11 @@ it.each(['laptop', 'newcomer'] as const)(
     expect(sentSince(earlier, before)).toEqual([NEW_ROW]);
     const folder = earlier.path(`${ledger}/${earlier.tenant}/cycles/2026-12`);
     const entries = readdirSync(folder).filter((file) => file.endsWith('.json'));
-    const newest = JSON.parse(readFileSync(`${folder}/${entries.toSorted().at(-1)}`, 'utf8')) as object;
+    const claims = entries.toSorted().flatMap((file) => {
+      const entry = JSON.parse(readFileSync(`${folder}/${file}`, 'utf8')) as { readonly kind: string };
+      return entry.kind === 'claim' ? [entry] : [];
+    });
+    const newest = claims.at(-1);
     expect(newest).toMatchObject({ kind: 'claim', version: 2, keys: 2, rows: 1 });
     // The earlier build reads each entry with this check, and with version 1.
     expect(() => refuseNewer(newest, 1, 'entry')).toThrow('entry was written by a newer svc (its version is 2)');
