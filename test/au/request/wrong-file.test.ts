@@ -135,7 +135,7 @@ describe('a file of another kind', () => {
     expect(await run('au report keep.csv --request q.csv')).toMatchObject({ code: 13 });
     expect(await run(`${words} r.csv.unproven`)).toMatchObject({
       code: 13,
-      next: 'svc au download <run> --accept-unproven',
+      next: 'svc au download <job> --accept-unproven',
     });
     for (const file of ['keep.csv', 'excluded.csv', 'r.csv.unproven'])
       expect([file, (await run(`au report ${file}`)).code]).toEqual([file, 0]);
