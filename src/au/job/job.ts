@@ -194,7 +194,7 @@ export function missingError(id: string, known?: { readonly expiresAt: number; r
 }
 
 /** Returns the error for a 404 that does not come from the service, and so says nothing about any job. */
-export function foreignError(error: SvcError): SvcError {
+function foreignError(error: SvcError): SvcError {
   return error.with({
     code: 'bad_response',
     hint: 'Check the base URL. If it is right, something between you and the service sent this response.',

@@ -76,7 +76,7 @@ export function sentBefore(job: string): SvcError {
  * Uploads a file to the address of its job. If the store refuses the address, reads the job: it may have a new one (R37).
  * @throws UploadUnclear if the store may have the file, SvcError `job_expired` if the job is gone
  */
-export async function putFile(
+async function putFile(
   client: Client,
   job: AccountUpdaterJob,
   source: UploadSource,
@@ -126,7 +126,7 @@ async function putOnce(
  * Polls a job for a file that may have been sent to it, for at most ten minutes and within the client's time limit.
  * Returns the job as last seen; undefined if the service does not know it.
  */
-export async function pollForFile(
+async function pollForFile(
   client: Client,
   id: string,
   { random, onEvent, limitMs = UNCLEAR_MS }: JobOptions & { readonly limitMs?: number | undefined } = {},

@@ -112,7 +112,7 @@ export async function advanceCycle(
 }
 
 /** Returns a cycle as the ledger has it now. @throws SvcError `job_failed` if no claim stands */
-export async function claimedCycle(named: NamedCycle): Promise<ClaimedCycle> {
+async function claimedCycle(named: NamedCycle): Promise<ClaimedCycle> {
   const { name } = named;
   const entries = [...(await named.cycle.read())];
   const claims = standingClaims(entries);

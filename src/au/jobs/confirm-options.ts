@@ -17,8 +17,6 @@ export interface Confirmed {
   readonly newLedger: boolean;
 }
 
-export const NOT_CONFIRMED: Confirmed = { payAgain: false, newLedger: false };
-
 /** Returns the typed options of `confirmParameters`, as words of a command line. */
 export function confirmWords({ payAgain, newLedger }: Confirmed): string[] {
   return [...(payAgain ? ['--pay-again'] : []), ...(newLedger ? ['--new-ledger'] : [])];

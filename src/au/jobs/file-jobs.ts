@@ -39,7 +39,7 @@ export interface FileResults extends ResultsFile {
 }
 
 /** Returns the number of rows of some jobs. */
-export function countRows(jobs: readonly FileJob[]): number {
+function countRows(jobs: readonly FileJob[]): number {
   return jobs.reduce((sum, { rows }) => sum + rows.count, 0);
 }
 

@@ -72,7 +72,7 @@ interface Steps {
 }
 
 /** The name of the record of a cycle, in the directory of the cycle. */
-export const RECORD = 'refresh.json';
+const RECORD = 'refresh.json';
 
 /** The name of the list of exclusions, in the directory of all cycles. */
 export const EXCLUSIONS = 'exclusions.csv';

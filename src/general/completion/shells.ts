@@ -35,7 +35,7 @@ export interface Shell {
 }
 
 /** Returns the first line of most results: the kind of completion, and whether a space follows the word. */
-export function header({ kind, open }: Candidates): string {
+function header({ kind, open }: Candidates): string {
   return open ? `${kind} nospace` : kind;
 }
 
@@ -53,7 +53,7 @@ function described(value: string, description: string): string {
  * and : and drops the blanks between them. The script therefore passes the line up to the cursor, and the end of the word
  * that readline will replace ($2).
  */
-export const bash: Shell = {
+const bash: Shell = {
   name: 'bash',
   script: () => script,
   read([tail = '', line = '']) {

@@ -224,7 +224,7 @@ function monthsOf(segments: DroppedSegments['taken']): DroppedMonth[] {
   return [...months.values()].toSorted((one, other) => (one.month < other.month ? -1 : 1));
 }
 
-export const MAX_NAMED = 10;
+const MAX_NAMED = 10;
 
 /** The error for files of dropped months that cannot be removed, with the reason of the first. */
 function filesKept(kept: ReadonlyMap<string, SvcError>): SvcError {

@@ -23,15 +23,17 @@ const MOMENTS: Readonly<
 /** What happens to the files of jobs between two commands. */
 const LOSSES: Readonly<Record<string, (machine: Machine) => void>> = {
   nothing: () => undefined,
-  'they are removed': ({ path }) => rmSync(path('state/jobs'), { recursive: true, force: true }),
-  'they are of an older time': ({ path }) => {
-    rmSync(path('state/jobs'), { recursive: true, force: true });
-    if (existsSync(path('older'))) cpSync(path('older'), path('state/jobs'), { recursive: true });
+  'they are removed': (machine) => rmSync(machine.path('state/jobs'), { recursive: true, force: true }),
+  'they are of an older time': (machine) => {
+    rmSync(machine.path('state/jobs'), { recursive: true, force: true });
+    const older = machine.path('older');
+    if (existsSync(older)) cpSync(older, machine.path('state/jobs'), { recursive: true });
   },
-  'they come from another machine': ({ path }) => {
-    cpSync(path('state'), path('elsewhere'), { recursive: true });
-    rmSync(path('state'), { recursive: true });
-    cpSync(path('elsewhere'), path('state'), { recursive: true });
+  'they come from another machine': (machine) => {
+    const [state, elsewhere] = [machine.path('state'), machine.path('elsewhere')];
+    cpSync(state, elsewhere, { recursive: true });
+    rmSync(state, { recursive: true });
+    cpSync(elsewhere, state, { recursive: true });
   },
 };
 
