@@ -69,12 +69,10 @@ function combined(runs, of) {
 /** Returns the rows of a measurement, `{ name, figure, unit }` of the medians, with `best` of the least figures. */
 export function rowsFrom({ median: usual, least }, rowsOf) {
   const best = rowsOf(least);
-  return rowsOf(usual).map((row, at) => ({
-    ...row,
-    best: best[at].figure,
-    floor: best[at].floor,
-    unit: best[at].unit,
-  }));
+  return rowsOf(usual).map((row, at) => {
+    const { figure, floor, unit } = best[at];
+    return Object.assign(row, { best: figure, floor, unit });
+  });
 }
 
 /**

@@ -75,7 +75,7 @@ export function claimsSeen(ledgers: string): SeenClaim[] {
       .flatMap(({ kind, job, file }) => {
         const named = isObject(file) ? file['name'] : undefined;
         if (kind !== 'claim' || typeof job !== 'string' || typeof named !== 'string') return [];
-        return [{ job, cycle: /^file-/.test(name) ? null : name, file: named }];
+        return [{ job, cycle: name.startsWith('file-') ? null : name, file: named }];
       });
   });
 }

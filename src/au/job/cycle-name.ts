@@ -18,7 +18,7 @@ export const cycleName: ValueParser<string> = (value) => {
  * @throws SvcError `usage`
  */
 export function requireClearName(cycle: string | undefined): void {
-  if (cycle === undefined || !(isJobId(cycle) || /^-/.test(cycle))) return;
+  if (cycle === undefined || !(isJobId(cycle) || cycle.startsWith('-'))) return;
   const what = isJobId(cycle) ? 'the id of a job' : 'an option';
   throw new SvcError('usage', `no cycle can begin with the name ${cycle}, which looks like ${what}`, {
     hint: 'Nothing was submitted. Choose another name, such as 2026-12.',

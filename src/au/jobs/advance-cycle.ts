@@ -64,10 +64,7 @@ export async function advanceCycle(
   compareAtFirstUse(context, client, named, again);
   let cycle = await claimedCycle(named);
   const onEvent = showJobs(context);
-  if (cycle.claims.some(({ job }) => ledger.jobFiles(job).sent === 'some'))
-    requireKnownTenant(context, tenant, 'nothing was uploaded');
-  const uploading = finishUploads(client, tenant, cycle.claims, { ledger, host: context.system, onEvent });
-  await resumable(again, { cycle: name }, uploading);
+  await resumable(again, { cycle: name }, finishOwnUploads(context, client, cycle, onEvent));
   // A time limit that ends the wait leaves no time to read the ledger, so it is read before.
   let unsent = await unsentRows(cycle);
   const contested = new Set<string>();
@@ -109,6 +106,18 @@ export async function advanceCycle(
       throw lost && isSvcError(error) ? worseOf(context, lost, error, how.out) : error;
     }
   }
+}
+
+/** Goes on with the uploads of a cycle that this machine began. @throws SvcError `config` for a key of another tenant */
+async function finishOwnUploads(
+  context: Context,
+  client: Client,
+  { tenant, ledger, claims }: ClaimedCycle,
+  onEvent: ReturnType<typeof showJobs>,
+): Promise<void> {
+  if (claims.some(({ job }) => ledger.jobFiles(job).sent === 'some'))
+    requireKnownTenant(context, tenant, 'nothing was uploaded');
+  await finishUploads(client, tenant, claims, { ledger, host: context.system, onEvent });
 }
 
 /** Returns a cycle as the ledger has it now. @throws SvcError `job_failed` if no claim stands */

@@ -13,7 +13,7 @@ import { noRows, noUpdates, readResults, type ResultSummary, summarizeResults } 
 import { failedError, readJob, type JobOptions } from '../job/job.ts';
 import { reconcile, type Reconciliation, type Rereadable } from './reconcile.ts';
 import { onlyResults } from './token-rows.ts';
-import { PartRows } from './rows-of-request.ts';
+import type { PartRows } from './rows-of-request.ts';
 
 /** What results are checked against. */
 export type ResultsChecks = Pick<ResultsOptions, 'rowsSent' | 'request' | 'requested'>;
