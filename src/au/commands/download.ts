@@ -17,7 +17,7 @@ import { explainMissing } from '../ledger/missing-job.ts';
 import { copyOut, openSpool } from '../request/spool-output.ts';
 import { downloadResults, LATE_MS, type ResultsChecks } from '../results/download.ts';
 import { checksOf } from '../results/job-results.ts';
-import { deliverResults, type Destination, type ResultsFile } from '../results/merge.ts';
+import { deliverResults, type Destination, requireNoRequest, type ResultsFile } from '../results/merge.ts';
 import { wholeJobId } from '../whole-job-id.ts';
 
 interface DownloadRow extends ResultsFile {
@@ -83,6 +83,7 @@ function requireCsv({ globals, query }: Context, out: string): void {
 
 async function downloadJob(context: Context, job: string, options: DownloadOptions) {
   const { out, force } = options;
+  if (out !== '-') await requireNoRequest(out);
   const isFile = out !== '-' && (await inspectTarget(out, force)).kind === 'file';
   const file = isFile ? out : await openSpool(context);
   const client = await context.client();

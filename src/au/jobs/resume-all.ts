@@ -10,6 +10,7 @@ import type { View } from '../../cli/output/view.ts';
 import { openJobs, standingClaims } from '../ledger/claims.ts';
 import type { NamedCycle } from '../ledger/named-cycle.ts';
 import { checkThreshold } from '../results/submission.ts';
+import { requireNoRequest } from '../results/merge.ts';
 import { advanceCycle, type AdvancedCycle, resultsOfCycle } from './advance-cycle.ts';
 import { openCycles } from './open-cycles.ts';
 import {
@@ -94,6 +95,7 @@ async function advance(
   try {
     const work = async (): Promise<void> => {
       // Results that could not be written must not count as received.
+      await requireNoRequest(out);
       await inspectTarget(out, force);
       advanced = await advanceCycle(context, await context.client(), cycle, { wait, out, force, again });
       counted = advanced.results && (await countedCycle(context, cycle, advanced.results));

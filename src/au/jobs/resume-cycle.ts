@@ -6,7 +6,7 @@ import { countText } from '../../cli/output/time.ts';
 import { fieldPaths, type View } from '../../cli/output/view.ts';
 import { openJobs, standingClaims } from '../ledger/claims.ts';
 import { namedCycle, type NamedCycle } from '../ledger/named-cycle.ts';
-import { isResultFile } from '../results/merge.ts';
+import { requireDestination } from '../results/merge.ts';
 import { dominanceWarning } from '../results/report-view.ts';
 import { checkThreshold, printResults, RESULT_FIELDS, type Results } from '../results/submission.ts';
 import type { Trend } from '../results/trend.ts';
@@ -39,11 +39,11 @@ export const resumedCycleView: View<ResumedCycle> = {
  */
 export async function resumeCycle(context: Context, typed: string, input: ResumeInput): Promise<void> {
   const print = await recordPrinter(context, resumedCycleView);
-  if (input.out !== undefined) await requireDestination(input.out, input.force);
+  if (input.out !== undefined) await requireDestination({ out: input.out, force: input.force });
   const client = await context.client();
   const named = await namedCycle(context, client, typed, { onlyReads: input.dryRun });
   const out = input.out ?? resultsOfCycle(named);
-  await requireDestination(out, input.force);
+  await requireDestination({ out, force: input.force });
   // Reading results enters them as read for all machines, so the command stops first if it could not write them.
   if (!input.force && openJobs(named.entries).length > 0) await inspectTarget(out, false);
   if (input.dryRun) {
@@ -102,11 +102,6 @@ export async function countedCycle(
   for (const one of odd) context.notices.warn(one);
   if (trend && !isDrawn(context)) context.notices.note(trend.text);
   return { results, rows, trend, odd };
-}
-
-/** Checks the file of the results before any request. One with results may be what an earlier command wrote. */
-async function requireDestination(out: string, force: boolean): Promise<void> {
-  if (force || !(await isResultFile(out))) await inspectTarget(out, force);
 }
 
 interface Showing extends Pick<ResumeInput, 'failOn'> {

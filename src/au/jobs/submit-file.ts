@@ -32,7 +32,7 @@ import { strangeTokens } from '../request/overview.ts';
 import type { DividedRows } from '../request/rows-file.ts';
 import { withTokensOnce } from '../request/tokens-once.ts';
 import { type FileJob, rowsIn } from '../results/file-results.ts';
-import { isResultFile } from '../results/merge.ts';
+import { requireDestination } from '../results/merge.ts';
 import { compareJobs, type Comparing, previewComparison, refuseUnknownJobs } from './compare-jobs.ts';
 import { type Confirmed, confirmWords } from './confirm-options.ts';
 import { requireClearName } from '../job/cycle-name.ts';
@@ -326,7 +326,7 @@ export class FileSubmission {
   async #checkDestination(out: string): Promise<void> {
     const inputs = namedFiles({ '[file]': this.#input.file === '-' ? undefined : this.#input.file });
     for (const file of namedFiles({ '--out': out })) refuseReplacing(this.#context.system, file, inputs);
-    if (this.#input.force || !(await isResultFile(out))) await inspectTarget(out, this.#input.force);
+    await requireDestination({ out, force: this.#input.force });
   }
 
   /**

@@ -1,6 +1,7 @@
 import fs from 'node:fs';
 import nodePath from 'node:path';
-import { isSvcError } from '../../base/errors.ts';
+import { isSvcError, SvcError } from '../../base/errors.ts';
+import { shownPath } from '../../base/files/names.ts';
 import { Draft, type Sealed } from '../../base/files/draft.ts';
 import { inspectTarget } from '../../base/files/target.ts';
 import type { Context } from '../../cli/app/command.ts';
@@ -139,8 +140,31 @@ async function presentResults(
   return (await hashIfReadable(out)) === sha256 ? { file: nodePath.resolve(out), bytes, sha256 } : undefined;
 }
 
+/**
+ * Checks, before any request, the file that results are to be written to. One with results may be what an earlier command
+ * wrote, and is compared with the new ones.
+ * @throws SvcError `usage` for any other file that exists, and for a request file even with --force
+ */
+export async function requireDestination({ out, force }: Destination): Promise<void> {
+  await requireNoRequest(out);
+  if (force || !(await isResultFile(out))) await inspectTarget(out, force);
+}
+
+/** Checks that results replace no request file, whatever was sent of it. @throws SvcError `usage` */
+export async function requireNoRequest(out: string): Promise<void> {
+  if ((await kindOf(out)) !== 'request') return;
+  throw new SvcError('usage', `${shownPath(out)} is a request file, and results never replace one`, {
+    hint: 'Nothing was done, not even with --force. Give another file with --out.',
+    facts: { file: out },
+  });
+}
+
 /** Tells whether a file has results, which may be those that are about to be written there. */
-export async function isResultFile(name: string): Promise<boolean> {
+async function isResultFile(name: string): Promise<boolean> {
+  return (await kindOf(name)) === 'results';
+}
+
+async function kindOf(name: string) {
   const stat = await fs.promises.stat(name).catch(() => undefined);
-  return stat?.isFile() === true && (await recognizeFile(name)) === 'results';
+  return stat?.isFile() === true ? recognizeFile(name) : undefined;
 }

@@ -26,11 +26,18 @@ it('R89: a result file never replaces the request that it is about, however the 
   expect(readFileSync(home.file('tokens.csv'), 'utf8')).toBe(request);
 });
 
-it('R89: svc au download and svc au resume replace no request file, since they replace results alone without --force', async () => {
+it('R89: svc au download and svc au resume replace no request file, not even with --force', async () => {
   const { svc, home, jobs } = await openQuickDesk();
   const request = readFileSync(home.file('tokens.csv'), 'utf8');
   expect(await svc('au submit tokens.csv --cycle month --wait --yes')).toMatchObject({ code: 0 });
   for (const line of [`au download ${jobs()[0]} --out tokens.csv`, 'au resume month --out tokens.csv'])
-    expect(await svc(line)).toMatchObject({ code: 2 });
+    for (const force of ['', ' --force']) {
+      const refused = await svc(`${line}${force}`);
+      expect([line, refused.code, errorIn(refused)['message']]).toEqual([
+        line,
+        2,
+        'tokens.csv is a request file, and results never replace one',
+      ]);
+    }
   expect(readFileSync(home.file('tokens.csv'), 'utf8')).toBe(request);
 });
