@@ -373,6 +373,9 @@ export class FileSubmission {
     if (tenant === undefined) {
       requireClearName(this.#input.cycle);
       const named = { name, cycle: this.#input.cycle ?? '', isNamed: this.#input.cycle !== undefined };
+      this.#context.notices.note(
+        `the tenant of this profile is not known here, so that ${name} was not compared with the ledger: rows that were sent before count as new`,
+      );
       return { named, free: await withTokensOnce(this.#context, this.#file), joined: [] };
     }
     const client = this.#input.dryRun ? undefined : await this.#context.client();

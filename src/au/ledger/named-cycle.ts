@@ -4,6 +4,7 @@ import { tenantInUse } from '../../cli/app/tenant-mark.ts';
 import type { Client } from '../../client/api/client.ts';
 import { cycleName } from '../job/cycle-name.ts';
 import { tenantOfKey } from '../job/tenant-of-key.ts';
+import { jobPages } from '../job/job.ts';
 import { senderOf } from '../job/job-files.ts';
 import { openJobs } from './claims.ts';
 import { CommandLedger } from './command-ledger.ts';
@@ -127,7 +128,8 @@ function cycleNamed(typed: string): string | undefined {
 
 /** Returns the tenant of a job; undefined if the service has none. @throws SvcError for a key that may not list jobs */
 async function tenantOfAnyJob(client: Client): Promise<string | undefined> {
-  const [job] = await client.accountUpdater.list({ pageSize: 1 }).first(1);
+  const { value: jobs } = await jobPages(client).next();
+  const job = jobs?.[0];
   if (job === undefined) return undefined;
   if (job.tenant_id) return job.tenant_id;
   throw new SvcError('bad_response', 'the service does not name the tenant of a job, which the ledger needs', {

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
 import { type HereResult, rowOf } from '../../support/run-here.ts';
@@ -63,17 +63,13 @@ describe('left-out rows whose result is an error', () => {
   it('left-out rows are counted as errors only once their results are known', async () => {
     const desk = await deliveredDesk();
     writeRows(desk, 'more.csv', ...desk.wrong, 'one-more,27,01,');
-    const { run, ...submitted } = rowOf(await desk.svc('au submit more.csv --cycle 2026-12'));
+    const submitted = rowOf(await desk.svc('au submit more.csv --cycle 2026-12'));
     expect(submitted).toMatchObject({ sent: 1, left_out: desk.wrong.length, left_out_errors: null });
     expect(existsSync(desk.home.file('more.fix.csv'))).toBe(false);
-    const waited = rowOf(await desk.svc(`au resume ${String(run)} --wait`));
+    const waited = rowOf(await desk.svc('au submit more.csv --cycle 2026-12 --wait'));
     expect(waited).toMatchObject({ left_out_errors: desk.wrong.length });
     // The row that this file sent itself was not left out.
     expect(read(desk, 'more.fix.csv')).toEqual([HEADER, ...desk.wrong]);
-    expect(rowOf(await desk.svc('au submit more.csv --cycle 2026-12'))).toMatchObject({
-      status: 'already_submitted',
-      left_out_errors: desk.wrong.length,
-    });
   });
 
   it('left-out rows without an error leave no file', async () => {
@@ -85,20 +81,7 @@ describe('left-out rows whose result is an error', () => {
     expect(existsSync(desk.home.file('more.fix.csv'))).toBe(false);
   });
 
-  it.each(['au resume', 'au resume RUN --wait', 'au download RUN --out results.csv'])(
-    'left-out rows whose result is an error are written by whatever command delivers the results: %s',
-    async (command) => {
-      const desk = await deliveredDesk();
-      writeRows(desk, 'more.csv', ...ROWS, 'one-more,27,01,');
-      const { run } = rowOf(await desk.svc('au submit more.csv --cycle 2026-12'));
-      const done = await desk.svc(command.replace('RUN', String(run)));
-      expect(done.code, done.stderr).toBe(0);
-      expect(read(desk, 'more.fix.csv')).toEqual([HEADER, ...desk.wrong]);
-      expect(fixCommand(done)).toBe('au submit more.fix.csv --cycle 2026-12.2 --pay-again');
-    },
-  );
-
-  it('a file of the operator with the name of the left-out rows stays, and the command names another one', async () => {
+  it('a file of the operator with the name of the left-out rows stays, and the same command writes them once it was moved away', async () => {
     const desk = await deliveredDesk();
     writeRows(desk, 'more.csv', ...ROWS, 'one-more,27,01,');
     writeFileSync(desk.home.file('more.fix.csv'), 'mine\n');
@@ -106,8 +89,9 @@ describe('left-out rows whose result is an error', () => {
     rowOf(done);
     expect(done.stderr).toContain('more.fix.csv is another file or cannot be written, and was left as it is');
     expect(read(desk, 'more.fix.csv')).toEqual(['mine']);
-    rowOf(await desk.svc(fixCommand(done)));
-    expect(jobsOf(desk).at(-1)).toEqual(desk.wrong);
+    renameSync(desk.home.file('more.fix.csv'), desk.home.file('mine.csv'));
+    await desk.svc('au submit more.csv --cycle 2026-12 --wait');
+    expect(read(desk, 'more.fix.csv')).toEqual([HEADER, ...desk.wrong]);
   });
 
   it('left-out rows of a file without a cycle get a cycle that is named after the file', async () => {

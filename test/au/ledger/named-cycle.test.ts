@@ -24,3 +24,12 @@ it.each(['job_01HXYZ', '12345'])(
     expect((await machine.svc('au status 12345 -o json')).stdout).toContain('results_read');
   },
 );
+
+it('svc au resume ends with 8 where something else answers the list of jobs with a page and 404', async () => {
+  const machine = await openMachine();
+  expect(await machine.svc('au submit tokens.csv --cycle c')).toMatchObject({ code: 0 });
+  machine.fault = (_incoming, outgoing) => outgoing.writeHead(404, { 'content-type': 'text/html' }).end('<p>lost</p>');
+  const { code, stderr } = await machine.svc('au resume');
+  expect(code, stderr).toBe(8);
+  expect(stderr).toContain('svc doctor');
+});
