@@ -35,7 +35,7 @@ export const COMMAND_LINES: Readonly<Record<string, string>> = {
   'au upload': 'au upload {job} upload.csv',
   'au status': 'au status {done}',
   'au jobs': 'au jobs',
-  'au prune': 'au prune --older-than 1s --yes',
+  'au prune': 'au prune --older-than 1ms --yes',
   'au download': 'au download {done} --out again.csv',
   'au resume': 'au resume 2026-11',
   'au abandon': 'au abandon {unsent} --yes',

@@ -76,9 +76,12 @@ function oldFiles(context: Context, before: number): { readonly directory: strin
   const names = fs.existsSync(root) ? fs.readdirSync(root).toSorted() : [];
   return names.flatMap((job) => {
     const directory = path.join(root, job);
-    const files = fs.statSync(directory).isDirectory() ? fs.readdirSync(directory) : [];
+    const own = fs.statSync(directory, { throwIfNoEntry: false });
+    if (!own?.isDirectory()) return [];
+    const files = fs.readdirSync(directory);
     const stats = files.flatMap((name) => fs.statSync(path.join(directory, name), { throwIfNoEntry: false }) ?? []);
-    const written = Math.max(...stats.map(({ mtimeMs }) => mtimeMs));
+    // A process that was killed may have left a directory without files.
+    const written = Math.max(...(stats.length === 0 ? [own] : stats).map(({ mtimeMs }) => mtimeMs));
     if (open.has(directory) || !(written < before) || new JobFiles(root, job).isHeld(context.system)) return [];
     const bytes = stats.reduce((sum, { size }) => sum + size, 0);
     return [{ directory, row: { job, written_at: isoTime(written), files: files.length, bytes } }];

@@ -34,6 +34,11 @@ it('R58: svc au prune removes the old files of a job whose results were received
   expect(desk.jobs()).toEqual([]);
   expect(readFileSync(desk.home.file('mine.csv'), 'utf8')).toBe(mine);
   expect((await desk.svc(`${PRUNE} --yes`)).stderr).toContain('no files to prune');
+  // A process that was killed may have left a directory without files.
+  mkdirSync(desk.files(job).directory);
+  utimesSync(desk.files(job).directory, OLD, OLD);
+  expect(await desk.svc(`${PRUNE} --yes`)).toMatchObject({ code: 0 });
+  expect(desk.jobs()).toEqual([]);
 
   // The service still has the results.
   const again = await desk.svc('au submit tokens.csv --cycle 2020-01 --wait --out other.csv');
