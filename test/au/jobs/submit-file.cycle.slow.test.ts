@@ -34,7 +34,6 @@ interface Service {
 
 /** A desk on which the first rows of the example file are submitted in a cycle. */
 interface SubmittedDesk extends QuickDesk {
-  readonly run: string;
   readonly job: string;
   readonly service: Service;
 }
@@ -52,8 +51,8 @@ async function submittedDesk(options = CYCLE, rows = ROWS.slice(0, 6)): Promise<
   };
   const desk = await openQuickDesk({ intercept: changedBy(service) });
   writeRows(desk, 'tokens.csv', ...rows);
-  const { run, job } = rowOf(await desk.svc(`au submit tokens.csv ${options}`.trim()));
-  return { ...desk, run: String(run), job: String(job), service };
+  const { job } = rowOf(await desk.svc(`au submit tokens.csv ${options}`.trim()));
+  return { ...desk, job: String(job), service };
 }
 
 /** Changes what the service says of jobs, each by itself and in the list. */
@@ -168,7 +167,7 @@ describe('a file of a cycle', () => {
     expect(desk.uploads()).toBe(1);
   });
 
-  it('a file of a cycle takes results that another run of this machine has, and does not download them again', async () => {
+  it('a file of a cycle takes results of its rows that this machine has, and does not download them again', async () => {
     const desk = await submittedDesk();
     const downloads = (): number =>
       desk.sandbox.ledger().filter(({ method, path }) => method === 'GET' && path.startsWith('/store/results/')).length;
@@ -230,24 +229,18 @@ describe('a file of a cycle', () => {
     writeRows(desk, 'more.csv', ...ROWS.slice(4, 9));
     const planned = await desk.svc(`au submit more.csv ${CYCLE} --dry-run`);
     expect(planned.code, planned.stderr).toBe(0);
-    expect({ uploads: desk.uploads(), runs: desk.runIds().length }).toEqual({ uploads: 1, runs: 1 });
+    expect({ uploads: desk.uploads(), jobs: desk.jobs().length }).toEqual({ uploads: 1, jobs: 1 });
   });
 
-  it('R79: a file of a cycle resumes its run without sending anything more', async () => {
+  it('R79: a file of a cycle that is submitted again goes on with its jobs without sending anything more', async () => {
     const desk = await submittedDesk();
     writeRows(desk, 'more.csv', ...ROWS.slice(4, 9));
-    const { run } = rowOf(await desk.svc(`au submit more.csv ${CYCLE}`));
-    for (const options of ['', '--wait', '--wait'])
-      expect(rowOf(await desk.svc(`au submit more.csv ${CYCLE} ${options}`.trim()))).toMatchObject({ run });
+    const { jobs } = rowOf(await desk.svc(`au submit more.csv ${CYCLE}`));
+    for (const options of ['', '--wait', '--wait']) {
+      const { jobs: again } = rowOf(await desk.svc(`au submit more.csv ${CYCLE} ${options}`.trim()));
+      expect(new Set(again as string[])).toEqual(new Set(jobs as string[]));
+    }
     expect(desk.uploads()).toBe(2);
-  });
-
-  it('R79: a file of a cycle stays recorded although its run was abandoned: its rows are not sent again', async () => {
-    const desk = await submittedDesk();
-    expect(await desk.svc(`au abandon ${desk.run} --yes`)).toMatchObject({ code: 0 });
-    writeRows(desk, 'more.csv', ...ROWS.slice(4, 9));
-    rowOf(await desk.svc(`au submit more.csv ${CYCLE}`));
-    expect(sent(desk)).toEqual(ROWS.slice(0, 9));
   });
 
   it('R79 and R75: a file of a cycle that was not sent blocks nothing, and each row is sent once afterwards', async () => {
@@ -306,22 +299,21 @@ describe('rows of a job that failed', () => {
   });
 });
 
-describe('rows of a job of another run that failed', () => {
-  it.each(['au resume', 'au resume RUN', 'au submit'])(
-    'R79: rows of a job of another run that failed are sent once the operator has seen that, whatever command is the first: %s',
+describe('rows of a job of another file that failed', () => {
+  it.each(['au resume', 'au resume 2026-12', 'au submit'])(
+    'R79: rows of a job of another file that failed are sent once the operator has seen that, whatever command is the first: %s',
     async (first) => {
       const desk = await submittedDesk();
       desk.service.unfinished.add(desk.job);
       writeRows(desk, 'more.csv', ...ROWS.slice(4, 9));
-      const run = String(rowOf(await desk.svc(`au submit more.csv ${CYCLE}`))['run']);
-      desk.service.failed.add(desk.job);
       const submitting = `au submit more.csv ${CYCLE}`;
-      const line = { 'au resume RUN': `au resume ${run}`, 'au submit': submitting }[first] ?? first;
-      const told = await desk.svc(line);
+      rowOf(await desk.svc(submitting));
+      desk.service.failed.add(desk.job);
+      const told = await desk.svc(first === 'au submit' ? submitting : first);
       expect([told.code, desk.uploads()], told.stderr).toEqual([10, 2]);
       // Only the operator decides that rows are sent in another job.
-      const resumed = await desk.svc(`au resume ${run}`);
-      expect([resumed.code, desk.uploads()], resumed.stderr).toEqual([10, 2]);
+      await desk.svc('au resume 2026-12');
+      expect(desk.uploads()).toBe(2);
       rowOf(await desk.svc(submitting));
       expect([desk.uploads(), sent(desk).slice(9)]).toEqual([3, ROWS.slice(4, 6)]);
     },
@@ -336,9 +328,9 @@ describe('tokens that results of a cycle made', () => {
     const rows = made.map((token) => `${token},27,01,`);
     writeRows(desk, 'new.csv', ...rows);
     const nothing = await desk.svc(`au submit new.csv ${CYCLE} --wait`);
-    expect(rowOf(nothing)).toMatchObject({ run: null, status: 'nothing_new', rows: 0, jobs: [] });
+    expect(rowOf(nothing)).toMatchObject({ status: 'nothing_new', rows: 0, jobs: [] });
     expect(nothing.stderr).toContain('have tokens that results of cycle 2026-12 made, and are up to date');
-    expect({ uploads: desk.uploads(), runs: desk.runIds().length }).toEqual({ uploads: 1, runs: 1 });
+    expect({ uploads: desk.uploads(), jobs: desk.jobs().length }).toEqual({ uploads: 1, jobs: 1 });
     writeRows(desk, 'mixed.csv', ...rows, 'one-more,27,01,');
     rowOf(await desk.svc(`au submit mixed.csv ${CYCLE}`));
     expect(sent(desk).slice(ROWS.length)).toEqual(['one-more,27,01,']);
@@ -355,7 +347,7 @@ it('the results of some rows of a job leave the job open until somebody receives
   const some = await desk.svc(`au submit some.csv ${CYCLE} --wait --out some.results.csv`);
   expect(some.code, some.stderr).toBe(0);
   expect(rowOf(await desk.svc('au status'))).toMatchObject({ cycle: '2026-12', open_jobs: [desk.job] });
-  expect(await desk.svc(`au resume ${desk.run} --wait`)).toMatchObject({ code: 0 });
+  expect(await desk.svc('au resume 2026-12 --wait')).toMatchObject({ code: 0 });
   expect((await desk.svc('au status')).stdout).toBe('');
 });
 
@@ -376,7 +368,7 @@ describe('tokens that results of a cycle made which nobody delivered', () => {
     expect(sent(desk).slice(ROWS.length)).toEqual(['one-more,27,01,', 'another,27,01,']);
   });
 
-  it('R85: tokens that results of a cycle made which nobody delivered are not sent by a run that was begun before', async () => {
+  it('R85: tokens that results of a cycle made which nobody delivered are not sent by a submission that could create no job before', async () => {
     const desk = await submittedDesk(CYCLE, ROWS);
     const rows = await rowsMadeUnseen(desk);
     // Its job is not finished when the other file is submitted, and no job can be created for that one.
@@ -386,8 +378,7 @@ describe('tokens that results of a cycle made which nobody delivered', () => {
     expect((await desk.svc(`au submit new.csv ${CYCLE}`)).code).not.toBe(0);
     desk.service.createsNone = false;
     desk.service.unfinished.clear();
-    const run = desk.runIds().find((id) => id !== desk.run) ?? '';
-    expect(await desk.svc(`au resume ${run}`)).toMatchObject({ code: 11 });
+    rowOf(await desk.svc(`au submit new.csv ${CYCLE}`));
     expect(sent(desk).slice(ROWS.length)).toEqual(['one-more,27,01,']);
   });
 
@@ -399,11 +390,9 @@ describe('tokens that results of a cycle made which nobody delivered', () => {
     desk.service.listsNoneAfterCreation = true;
     writeRows(desk, 'new.csv', ...rows, 'one-more,27,01,');
     expect((await desk.svc(`au submit new.csv ${CYCLE}`)).code).not.toBe(0);
-    const run = desk.runIds().find((id) => id !== desk.run) ?? '';
-    expect(desk.record(run).parts).toMatchObject([{ state: 'created' }]);
     desk.service.listsNoneAfterCreation = false;
     desk.service.unfinished.clear();
-    expect(await desk.svc(`au resume ${run}`)).toMatchObject({ code: 11 });
+    rowOf(await desk.svc(`au submit new.csv ${CYCLE}`));
     expect(sent(desk).slice(ROWS.length)).toEqual(['one-more,27,01,']);
   });
 
@@ -444,34 +433,15 @@ describe('tokens that results of a cycle made which nobody delivered', () => {
 });
 
 describe('results of a job whose tenant the service does not name', () => {
-  it.each(['run', 'job'] as const)(
-    'R85: results of a job whose tenant the service does not name still enter the tokens that they made: downloaded by %s',
-    async (by) => {
-      const desk = await submittedDesk(CYCLE, ROWS);
-      await desk.clock.advance(MINUTE);
-      desk.service.hidesTenant = true;
-      const of = by === 'run' ? desk.run : desk.job;
-      rowOf(await desk.svc(`au download ${of} --out results.csv`));
-      desk.service.hidesTenant = false;
-      const made = column(desk, 'results.csv', 'new_token').filter(Boolean);
-      writeRows(desk, 'new.csv', ...made.map((token) => `${token},27,01,`));
-      expect(rowOf(await desk.svc(`au submit new.csv ${CYCLE}`))).toMatchObject({ status: 'nothing_new' });
-    },
-  );
-});
-
-describe('a divided run whose copy of its request is gone', () => {
-  it('R47: a divided run whose copy of its request is gone delivers no results of other files, until the file is submitted again', async () => {
-    const desk = await submittedDesk();
-    writeRows(desk, 'more.csv', ...ROWS.slice(4, 9));
-    const run = String(rowOf(await desk.svc(`au submit more.csv ${CYCLE}`))['run']);
-    rowOf(await desk.svc(`au download ${run} --out first.csv`));
-    desk.removeCopy(run);
-    const refused = await desk.svc(`au download ${run} --out second.csv`);
-    expect(refused.code, refused.stderr).toBe(1);
-    expect(existsSync(desk.home.file('second.csv'))).toBe(false);
-    rowOf(await desk.svc(`au submit more.csv ${CYCLE} --wait --out second.csv`));
-    expect(readFileSync(desk.home.file('second.csv'))).toEqual(readFileSync(desk.home.file('first.csv')));
+  it('R85: results of a job whose tenant the service does not name still enter the tokens that they made', async () => {
+    const desk = await submittedDesk(CYCLE, ROWS);
+    await desk.clock.advance(MINUTE);
+    desk.service.hidesTenant = true;
+    rowOf(await desk.svc(`au download ${desk.job} --out results.csv`));
+    desk.service.hidesTenant = false;
+    const made = column(desk, 'results.csv', 'new_token').filter(Boolean);
+    writeRows(desk, 'new.csv', ...made.map((token) => `${token},27,01,`));
+    expect(rowOf(await desk.svc(`au submit new.csv ${CYCLE}`))).toMatchObject({ status: 'nothing_new' });
   });
 });
 
@@ -480,14 +450,11 @@ describe('a job that seemed to be gone', () => {
     'R79: rows of a job that seemed to be gone are not sent again by another file: unknown to the service %i times',
     async (misses) => {
       const desk = await submittedDesk();
-      // As in a record from a backup of the moment at which the upload began.
-      desk.change(desk.run, ({ parts }) => {
-        Object.assign(parts[0] ?? {}, { state: 'uploading', sent: 'some', seen: undefined, seen_at: undefined });
-      });
+      // As in a backup of the moment at which the upload began.
+      desk.files(desk.job).record('some');
       desk.service.misses = misses;
-      const again = await desk.svc(`au resume ${desk.run}`);
-      expect([again.code, desk.uploads()], again.stderr).toEqual([11, 1]);
-      expect(desk.record(desk.run).parts).toMatchObject([{ state: 'uploaded', job: desk.job }]);
+      await desk.svc('au resume 2026-12');
+      expect(desk.uploads()).toBe(1);
       writeRows(desk, 'more.csv', ...ROWS.slice(4, 9));
       rowOf(await desk.svc(`au submit more.csv ${CYCLE} --wait`));
       rowOf(await desk.svc(`au submit tokens.csv ${CYCLE} --wait`));
@@ -505,27 +472,6 @@ describe('a job that svc sent', () => {
       next: `svc au status ${desk.job}`,
       alternatives: [`svc au abandon ${desk.job}`],
     });
-  });
-});
-
-describe('a run that was begun before results of its cycle made its tokens', () => {
-  it('R85: a run that was begun before results of its cycle made its tokens sends nothing, and keeps a record that can be read', async () => {
-    const desk = await submittedDesk(`${CYCLE} --wait`, ROWS);
-    const made = column(desk, 'tokens.results.csv', 'new_token').filter(Boolean);
-    writeRows(desk, 'new.csv', ...made.map((token) => `${token},27,01,`));
-    await desk.clock.advance(28 * DAY);
-    desk.service.createsNone = true;
-    expect((await desk.svc('au submit new.csv --cycle 2027-01')).code).not.toBe(0);
-    desk.service.createsNone = false;
-    const run = desk.runIds().find((id) => id !== desk.run) ?? '';
-    desk.change(run, (record) => Object.assign(record, { cycle: '2026-12' }));
-    for (let time = 0; time < 2; time += 1) {
-      const resumed = await desk.svc(`au resume ${run}`);
-      expect([resumed.code, desk.uploads()], resumed.stderr).toEqual([6, 1]);
-      expect(errorIn(resumed)).toMatchObject({ next: `svc au abandon ${run}` });
-    }
-    expect(await desk.svc(`au abandon ${run} --yes`)).toMatchObject({ code: 0 });
-    expect(await desk.svc('au resume')).toMatchObject({ code: 0 });
   });
 });
 

@@ -53,8 +53,8 @@ async function openHalves() {
   return { ...desk, svc: (line: string) => on('here', line), service, jobs };
 }
 
-describe('rows of jobs that another run sent, and that the service does not find', () => {
-  it('R58: rows of jobs that another run sent, and that the service does not find after a week, have a command each that frees them, and which works', async () => {
+describe('rows of jobs that another machine sent, and that the service does not find', () => {
+  it('R58: rows of jobs that another machine sent, and that the service does not find after a week, have a command each that frees them, and which works', async () => {
     const { svc, service, jobs, clock, uploads, received } = await openHalves();
     for (const job of jobs) service.forgotten.add(job);
     await clock.advance(8 * DAY);
@@ -78,7 +78,7 @@ describe('rows of jobs that another run sent, and that the service does not find
     expect(sent.toSorted()).toEqual(ROWS.toSorted());
   });
 
-  it('R72: rows of jobs that another run sent, and that the service finds again, end the doubt of the next submission', async () => {
+  it('R72: rows of jobs that another machine sent, and that the service finds again, end the doubt of the next submission', async () => {
     const { svc, service, jobs, uploads } = await openHalves();
     for (const job of jobs) service.forgotten.add(job);
     expect(await svc(ALL)).toMatchObject({ code: 9 });
@@ -89,7 +89,7 @@ describe('rows of jobs that another run sent, and that the service does not find
 });
 
 describe('a job to abandon while the service shows no job of the key', () => {
-  it('R58: a job to abandon while the service shows no job of the key is found by the run that waits for it', async () => {
+  it('R58: a job to abandon while the service shows no job of the key frees its rows after --yes', async () => {
     const { svc, service, jobs, clock } = await openHalves();
     const [job = ''] = jobs;
     for (const each of jobs) service.forgotten.add(each);
@@ -120,10 +120,8 @@ it('R36: svc au submit without --wait polls once for a file whose last bytes a k
   });
   expect(await desk.svc('au submit tokens.csv')).toMatchObject({ code: 4 });
   isRefused = false;
-  const [run = ''] = desk.runIds();
-  desk.change(run, ({ parts }) => {
-    for (const part of parts) part.sent = 'all';
-  });
+  const [job = ''] = desk.jobs();
+  desk.files(job).record('all');
   const began = desk.clock.now();
   const { code, stderr } = await desk.svc('au submit tokens.csv');
   expect([code, desk.uploads()], stderr).toEqual([9, 0]);
