@@ -9,7 +9,6 @@ import type { Client } from '../../client/api/client.ts';
 import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
 import { findJob } from '../job/job.ts';
 import type { JobFiles } from '../job/job-files.ts';
-import { tenantOfKey } from '../job/tenant-of-key.ts';
 import { holdJob } from '../job/verdict.ts';
 import { confirmedDoubtError, jobDoubtError } from '../ledger/claim-errors.ts';
 import { byText } from '../ledger/claims.ts';
@@ -71,11 +70,9 @@ export const abandon = defineCommand({
  */
 async function releaseJob(context: Context, job: string): Promise<AbandonedJob> {
   const client = await context.client();
-  const shown = await tenantOfKey(client);
   const reading = new CommandLedger(context, { onlyReads: true });
   const hasJob = async (ledger: Ledger): Promise<boolean> => (await ledger.cycleOfJob(job)) !== undefined;
-  const find = async () => (await ledgerOfKey(context, client, reading, hasJob, { isNamed: true }))?.[0];
-  const tenant = shown ?? (await find());
+  const [tenant] = (await ledgerOfKey(context, client, reading, hasJob, { isNamed: true })) ?? [];
   if (tenant === undefined) throw notInLedger();
   const claimed = await reading.claimOfJob(tenant, job);
   if (claimed === undefined) return releaseLost(context, client, tenant, job);
@@ -90,16 +87,12 @@ async function releaseJob(context: Context, job: string): Promise<AbandonedJob> 
   const { found, isPaid } = await judge(claimed);
   // If a process is sending the file, the command ends before it asks.
   await holdSender(context, files, async () => undefined);
-  const unknown = shown === undefined ? 'shows no job of this key' : 'does not know it';
-  const said = found === undefined ? unknown : `says that it is ${found.status}`;
+  const said = found === undefined ? 'does not know it' : `says that it is ${found.status}`;
   const risk = isPaid ? 'are paid for, and its results are lost unless a machine has them' : 'may have been paid for';
   context.notices.warn(`the rows of job ${job} ${risk}: the service ${said}`);
   if (found?.status === 'pending' && files.sent === undefined)
     context.notices.warn(`svc of ${byText(claimed.claim)} may be uploading its file now: make sure that it has ended`);
-  const doubt = `this key shows no jobs; check that it belongs to tenant ${tenant}`;
-  if (shown === undefined) context.notices.warn(doubt);
-  const question = isPaid ? `Close job ${job}? Its rows stay in their cycle.` : `Free the rows of job ${job}?`;
-  await confirm(context, shown === undefined ? `${question} (${doubt})` : question);
+  await confirm(context, isPaid ? `Close job ${job}? Its rows stay in their cycle.` : `Free the rows of job ${job}?`);
   const ledger = new CommandLedger(context);
   const progress = await holdSender(context, files, async () => {
     // The job may have got its file while the question was open.

@@ -55,19 +55,15 @@ async function openHalves() {
 
 describe('rows of jobs that another machine sent, and that the service does not find', () => {
   it('R58: rows of jobs that another machine sent, and that the service does not find after a week, have a command each that frees them, and which works', async () => {
-    const { svc, service, jobs, clock, uploads, received } = await openHalves();
+    const { svc, service, jobs, clock, received } = await openHalves();
     for (const job of jobs) service.forgotten.add(job);
     await clock.advance(8 * DAY);
-    const commands = jobs.map((job) => `svc au abandon ${job}`);
-    // No other command polls the jobs in between.
-    for (let time = 0; time < 2; time += 1) {
+    // No other command polls the jobs in between, and each command names one of them.
+    for (const job of jobs) {
       const told = await svc(ALL);
       expect(told.code, told.stderr).toBe(9);
-      expect(told.stderr).not.toContain('settles it');
-      expect(errorIn(told)).toMatchObject({ retryable: false, alternatives: ['svc au jobs', ...commands] });
-    }
-    expect(uploads()).toBe(2);
-    for (const command of commands) {
+      const command = `svc au abandon ${job}`;
+      expect(errorIn(told)).toMatchObject({ retryable: false, alternatives: [command] });
       const freed = await svc(`${command.replace('svc ', '')} --yes`);
       expect(freed.code, freed.stderr).toBe(0);
     }
@@ -89,7 +85,7 @@ describe('rows of jobs that another machine sent, and that the service does not 
 });
 
 describe('a job to abandon while the service shows no job of the key', () => {
-  it('R58: a job to abandon while the service shows no job of the key frees its rows after --yes', async () => {
+  it('R58: a job to abandon while the service shows no job of the key frees its rows once a new job shows the tenant', async () => {
     const { svc, service, jobs, clock } = await openHalves();
     const [job = ''] = jobs;
     for (const each of jobs) service.forgotten.add(each);
@@ -98,14 +94,10 @@ describe('a job to abandon while the service shows no job of the key', () => {
     // Jobs without a file, by which the tenant is known, are deleted meanwhile.
     await clock.advance(DAY);
     service.isNameless = true;
-    const asked = await svc(`au abandon ${job}`);
-    expect(asked.code, asked.stderr).toBe(2);
-    expect(asked.stderr).toContain('may have been paid for: the service shows no job of this key');
-    expect(asked.stderr).toContain('this key shows no jobs; check that it belongs to tenant ');
-    expect(await svc('profile set output json --profile other')).toMatchObject({ code: 0 });
-    const elsewhere = await svc(`--profile other au abandon ${job} --yes`);
-    expect(elsewhere.code, elsewhere.stderr).toBe(9);
-    expect(elsewhere.stderr).toContain("the service shows no job of this key's tenant");
+    const refused = await svc(`au abandon ${job} --yes`);
+    expect(refused.code, refused.stderr).toBe(9);
+    expect(refused.stderr).toContain("the service shows no job of this key's tenant");
+    expect(await svc(String(errorIn(refused)['next']).replace('svc ', ''))).toMatchObject({ code: 0 });
     const freed = await svc(`au abandon ${job} --yes`);
     expect(freed.code, freed.stderr).toBe(0);
     expect(freed.stderr).toContain(`the rows of job ${job} are free`);
