@@ -9,13 +9,13 @@ import { countText } from '../../cli/output/time.ts';
 import type { View } from '../../cli/output/view.ts';
 import { openJobs, standingClaims } from '../ledger/claims.ts';
 import type { NamedCycle } from '../ledger/named-cycle.ts';
-import { checkThreshold } from '../results/submission.ts';
 import { requireNoRequest } from '../results/merge.ts';
 import { advanceCycle, type AdvancedCycle, resultsOfCycle } from './advance-cycle.ts';
 import { openCycles } from './open-cycles.ts';
 import {
   type CountedCycle,
   countedCycle,
+  reportResults,
   type ResumedCycle,
   resumedCycleView,
   summaryOfCycle,
@@ -99,7 +99,7 @@ async function advance(
       await inspectTarget(out, force);
       advanced = await advanceCycle(context, await context.client(), cycle, { wait, out, force, again });
       counted = advanced.results && (await countedCycle(context, cycle, advanced.results));
-      if (counted) noteResults(context, name, counted, failOn);
+      if (counted) reportResults(context, name, advanced, counted, failOn);
       if (advanced.reason) throw advanced.reason;
     };
     await summarize(work, () => summaryOfCycle(cycle, advanced, counted));
@@ -115,16 +115,6 @@ async function advance(
 /** Names the command that writes the results of a cycle to another file. */
 function withFile(error: SvcError, name: string): SvcError {
   return error.code === 'usage' ? error.with({ next: ['au', 'resume', name, '--out', '<file>'] }) : error;
-}
-
-function noteResults(
-  { notices }: Context,
-  name: string,
-  { results, rows }: CountedCycle,
-  failOn: ResumeInput['failOn'],
-): void {
-  notices.success(`${name} completed: results in ${results.file}`);
-  checkThreshold(results, rows, failOn);
 }
 
 function rowOf(

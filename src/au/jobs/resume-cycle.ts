@@ -122,11 +122,21 @@ async function showCycle(
     if (reason) throw reason;
     return;
   }
-  const { results, rows, trend } = counted;
-  const { notices } = context;
-  await printResults(context, print, row, results, trend);
-  if (row.status === 'completed') notices.success(`cycle ${name} completed: results in ${results.file}`);
-  else notices.note(`the results of the jobs that are completed are in ${results.file}`);
-  checkThreshold(results, rows, failOn);
+  await printResults(context, print, row, counted.results, counted.trend);
+  reportResults(context, `cycle ${name}`, { status: row.status, reason }, counted, failOn);
+}
+
+/** Says where the results of a cycle are. @throws SvcError why some are missing, `threshold` for `--fail-on` */
+export function reportResults(
+  { notices }: Context,
+  what: string,
+  { status, reason }: Pick<AdvancedCycle, 'status' | 'reason'>,
+  { results, rows }: CountedCycle,
+  failOn: ResumeInput['failOn'],
+): void {
+  if (status === 'completed') notices.success(`${what} completed: results in ${results.file}`);
+  else notices.note(`the results of the jobs of ${what} that are completed are in ${results.file}`);
+  // Results that are missing are worse than errors among the others.
   if (reason) throw reason;
+  checkThreshold(results, rows, failOn);
 }

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { CommandLedger } from '../../../src/au/ledger/command-ledger.ts';
 import * as cycleNames from '../../../src/au/job/cycle-name.ts';
@@ -80,8 +80,11 @@ describe('a cycle that other machines sent', () => {
     expect(waited.code, waited.stderr).toBe(0);
     expect(JSON.parse(waited.stdout)).toMatchObject({ cycle: '2026-12', status: 'completed', rows: 40, jobs });
     expect(waited.stderr).toContain('cycle 2026-12 completed: results in 2026-12.results.csv');
-    await on('runner', 'au resume');
-    await on('laptop', 'au resume');
+    for (const [machine, file] of [
+      ['runner', 'first'],
+      ['laptop', 'second'],
+    ] as const)
+      expect(await on(machine, `au submit ${file}.csv --cycle 2026-12 --wait`)).toMatchObject({ code: 0 });
     expect(results('2026-12.results.csv')).toEqual([...results('first.results.csv'), ...results('second.results.csv')]);
     expect(uploads()).toBe(2);
   });
@@ -96,13 +99,13 @@ describe('a cycle that other machines sent', () => {
     },
   );
 
-  it('the results of a cycle are downloaded again where those that a run here keeps were changed', async () => {
-    const { on, clock, home, results } = await openHalves();
+  it('the results of a cycle are downloaded again where those that this machine keeps were changed', async () => {
+    const { on, clock, home, jobs, results } = await openHalves();
     await clock.advance(HOUR_MS);
-    expect(await on('laptop', 'au resume --wait')).toMatchObject({ code: 11 });
-    const runs = readdirSync(home.file('laptop/runs')).filter((name) => name.startsWith('run-'));
-    expect(runs).toHaveLength(1);
-    writeFileSync(home.file(`laptop/runs/${runs[0]}/results-0001.csv`), 'damaged\n');
+    expect(await on('laptop', 'au submit second.csv --cycle 2026-12 --wait')).toMatchObject({ code: 0 });
+    const kept = home.file(`laptop/jobs/${jobs[1]}/results.csv`);
+    expect(existsSync(kept)).toBe(true);
+    writeFileSync(kept, 'damaged\n');
     const { code, stderr } = await on('laptop', 'au resume 2026-12 --wait');
     expect(code, stderr).toBe(0);
     expect(results('2026-12.results.csv').slice(-results('second.results.csv').length)).toEqual(
@@ -178,20 +181,6 @@ describe('a cycle that other machines sent', () => {
     ]);
   });
 
-  it('a job of a run that failed names a submission with the options typed', async () => {
-    const { on, service, jobs } = await openHalves();
-    service.failed = [jobs[0] ?? ''];
-    const { stdout } = await on('runner', 'au resume --dry-run -o csv --fields run');
-    const failed = await on(
-      'runner',
-      `au resume ${stdout.trim().split('\n').at(-1)} --wait --out all.csv --fail-on err`,
-    );
-    expect([failed.code, errorIn(failed)['next']], failed.stderr).toEqual([
-      10,
-      'svc au submit first.csv --cycle 2026-12 --wait --out all.csv --fail-on err',
-    ]);
-  });
-
   it('a cycle with a job that failed ends with 10, its rows are free, and the next submission sends them', async () => {
     const { on, home, jobs, service, uploads } = await openHalves();
     service.failed = jobs.slice(0, 1);
@@ -208,7 +197,9 @@ describe('a cycle that other machines sent', () => {
       }),
     ]);
     expect(again.stderr).toContain('no job has 20 rows of first.csv');
-    expect(again.stderr).toContain('the results of the jobs that are completed are in 2026-12.results.csv');
+    expect(again.stderr).toContain(
+      'the results of the jobs of cycle 2026-12 that are completed are in 2026-12.results.csv',
+    );
     writeFileSync(home.file('some.csv'), `${[HEADER, ...ROWS.slice(0, 7)].join('\n')}\n`);
     expect(await on('fresh', 'au submit some.csv --cycle 2026-12')).toMatchObject({ code: 0 });
     const left = await on('laptop', 'au resume 2026-12 --wait --force');
@@ -226,7 +217,7 @@ describe('a cycle that other machines sent', () => {
       const told = await on('fresh', line);
       expect([told.code, JSON.parse(told.stdout)], told.stderr).toEqual([
         10,
-        expect.objectContaining({ status: 'not completed', jobs: jobs.slice(1), progress: '1 processing' }),
+        expect.objectContaining({ status: 'not completed', jobs: jobs.slice(1), progress: 'processing' }),
       ]);
       expect(told.stderr).toContain('no job has 20 rows of first.csv');
       expect(told.stderr).toContain('svc au submit <file> --cycle 2026-12');
@@ -344,13 +335,6 @@ describe('a cycle that other machines sent', () => {
     expect(clock.now() - before).toBeLessThan(HOUR_MS);
   });
 
-  it('R72: a cycle with a run that is under way at the end of the time ends with 11, on the machine that sent the run', async () => {
-    const { on } = await openHalves();
-    const told = await on('runner', 'au resume 2026-12 --wait --timeout 10m');
-    expect(told.code, told.stderr).toBe(11);
-    expect(told.stderr).toContain('au resume 2026-12 --wait');
-  });
-
   it('a result file that exists is refused before any request, and replaced with --force', async () => {
     const { on, home, results } = await openHalves();
     writeFileSync(home.file('2026-12.results.csv'), 'mine\n');
@@ -404,7 +388,7 @@ describe('a cycle that other machines sent', () => {
     expect(await on('fresh', 'au resume 2026-12 --wait')).toMatchObject({ code: 2 });
     expect(readFileSync(file, 'utf8')).toBe('mine\n');
     // Nobody has the results yet.
-    expect(await openOn(on, 'other')).toEqual([jobs, 11]);
+    expect(await openOn(on, 'other')).toEqual(jobs);
     expect(await on('fresh', 'au resume 2026-12 --wait --out all.csv')).toMatchObject({ code: 0 });
     text = readFileSync(home.file('all.csv'), 'utf8');
     rmSync(file);
@@ -437,50 +421,33 @@ describe('a cycle that other machines sent', () => {
     },
   );
 
-  it('svc au resume without a name shows what this machine has also where jobs of other machines cannot be read', async () => {
-    const { on, service } = await openHalves();
-    service.listed = false;
-    const own = await on('runner', 'au resume');
-    expect([own.code, own.stdout], own.stderr).toEqual([4, expect.stringContaining('"outcome":"pending"')]);
-  });
-
-  it('svc au resume without a name ends with 11 and the command for a cycle whose jobs only other machines sent', async () => {
+  it('svc au resume without a name goes on with a cycle whose jobs only other machines sent', async () => {
     const { on } = await openHalves();
     const open = await on('fresh', 'au resume');
-    expect(open.code, open.stderr).toBe(11);
-    expect(open.stderr).toContain('svc au resume 2026-12 --wait');
-    const own = await on('runner', 'au resume --wait');
-    expect([own.code, own.stderr.includes('svc au resume 2026-12 --wait')], own.stderr).toEqual([11, true]);
+    expect([open.code, JSON.parse(open.stdout)], open.stderr).toMatchObject([
+      11,
+      { cycle: '2026-12', progress: '2 processing', outcome: 'pending' },
+    ]);
     const unnamed = await on('fresh', 'au refresh');
     expect(unnamed.code).toBe(2);
     expect(unnamed.stderr).toContain('"next":"svc au resume 2026-12 --wait"');
-    expect(await on('fresh', 'au resume 2026-12 --wait')).toMatchObject({ code: 0 });
+    expect(await on('fresh', 'au resume --wait')).toMatchObject({ code: 0 });
     const read = await on('fresh', 'au resume');
-    expect([read.code, read.stderr], read.stderr).toEqual([0, expect.stringContaining('no open runs')]);
+    expect([read.code, read.stderr], read.stderr).toEqual([0, expect.stringContaining('no job is open')]);
   });
 
-  it.each([
-    ['fresh', 'dry run: it would poll 2 jobs and write 2026-12.results.csv'],
-    ['runner', 'dry run: it would go on with 1 run of this machine, then poll 2 jobs and write 2026-12.results.csv'],
-  ])('a dry run of a cycle says what the machine %s would do', async (machine, plan) => {
+  it('a dry run of a cycle says what it would do', async () => {
     const { on } = await openHalves();
-    const { code, stderr } = await on(machine, 'au resume 2026-12 --dry-run');
+    const { code, stderr } = await on('fresh', 'au resume 2026-12 --dry-run');
+    const plan = 'dry run: it would poll 2 jobs and write 2026-12.results.csv';
     expect([code, stderr]).toEqual([0, expect.stringContaining(plan)]);
-  });
-
-  it('a machine that sent a part of a cycle gets the results of its file and of the cycle', async () => {
-    const { on, results } = await openHalves();
-    const waited = await on('runner', 'au resume 2026-12 --wait --out all.csv');
-    expect(waited.code, waited.stderr).toBe(0);
-    expect(results('all.csv').slice(0, results('first.results.csv').length)).toEqual(results('first.results.csv'));
   });
 });
 
-/** Returns the jobs that a machine without a run sees as open, and how it ends when it goes on with everything. */
-async function openOn(on: Awaited<ReturnType<typeof openHalves>>['on'], machine: string): Promise<[string[], number]> {
-  const status = await on(machine, 'au status');
-  const { open_jobs: jobs } = JSON.parse(status.stdout || '{"open_jobs":[]}') as { readonly open_jobs: string[] };
-  return [jobs, (await on(machine, 'au resume')).code];
+/** Returns the jobs that a machine shows as open. */
+async function openOn(on: Awaited<ReturnType<typeof openHalves>>['on'], machine: string): Promise<string[]> {
+  const { stdout } = await on(machine, 'au status');
+  return (JSON.parse(stdout || '{"open_jobs":[]}') as { readonly open_jobs: string[] }).open_jobs;
 }
 
 it('rows of a job that failed on another machine are sent again only once svc au submit has said so', async () => {
@@ -507,12 +474,12 @@ describe('results that nobody received', () => {
     writeFileSync(home.file('made-up.csv'), `${HEADER}\none-more,,,\n`);
     const sent = await on('fresh', 'au submit made-up.csv --cycle 2026-12 --wait');
     expect([sent.code, sent.stderr], sent.stderr).toEqual([0, expect.stringContaining('reading the results of job')]);
-    expect(await openOn(on, 'fresh')).toEqual([jobs, 11]);
-    expect(await openOn(on, 'other')).toEqual([jobs, 11]);
+    expect(await openOn(on, 'fresh')).toEqual(jobs);
+    expect(await openOn(on, 'other')).toEqual(jobs);
     const received = await on('other', 'au resume 2026-12 --wait');
     expect(received.code, received.stderr).toBe(0);
     expect(results('2026-12.results.csv').length).toBeGreaterThan(results('made-up.results.csv').length);
-    expect(await openOn(on, 'fresh')).toEqual([[], 0]);
+    expect(await openOn(on, 'fresh')).toEqual([]);
   });
 
   it('R84: the results of a forgotten job are written from those that another file got of it', async () => {
@@ -520,8 +487,8 @@ describe('results that nobody received', () => {
     await clock.advance(HOUR_MS);
     writeFileSync(home.file('some.csv'), `${[HEADER, ...ROWS.slice(0, 5)].join('\n')}\n`);
     expect(await on('fresh', 'au submit some.csv --cycle 2026-12 --wait')).toMatchObject({ code: 0 });
-    await on('runner', 'au resume');
-    await on('laptop', 'au resume');
+    expect(await on('runner', 'au submit first.csv --cycle 2026-12 --wait')).toMatchObject({ code: 0 });
+    expect(await on('laptop', 'au submit second.csv --cycle 2026-12 --wait')).toMatchObject({ code: 0 });
     await clock.advance(20 * 24 * HOUR_MS);
     service.forgotten = jobs.slice(0, 1);
     const received = await on('fresh', 'au resume 2026-12 --out all.csv');
@@ -537,30 +504,29 @@ describe('results that nobody received', () => {
     writeFileSync(home.file('some.csv'), `${[HEADER, ...ROWS.slice(0, 5)].join('\n')}\n`);
     const some = await on('fresh', 'au submit some.csv --cycle 2026-12 --wait');
     expect(some.code, some.stderr).toBe(0);
-    expect(await openOn(on, 'fresh')).toEqual([jobs, 11]);
+    expect(await openOn(on, 'fresh')).toEqual(jobs);
     writeFileSync(home.file('whole.csv'), `${[HEADER, ...ROWS].join('\n')}\n`);
     expect(await on('other', 'au submit whole.csv --cycle 2026-12 --wait')).toMatchObject({ code: 0 });
-    expect(await openOn(on, 'fresh')).toEqual([[], 0]);
+    expect(await openOn(on, 'fresh')).toEqual([]);
   });
 
   it.runIf(existsSync('/dev/full'))(
-    'R84: the results of a job or run stay open that a device did not take, until somebody receives them',
+    'R84: the results of a job or file stay open that a device did not take, until somebody receives them',
     async () => {
       const { on, clock, jobs, home } = await openHalves();
       await clock.advance(HOUR_MS);
-      const [ofJob = '', ofRun] = jobs;
-      const { stdout } = await on('laptop', 'au resume --dry-run -o csv --fields run');
-      const run = stdout.trim().split('\n').at(-1) ?? '';
-      expect((await on('fresh', `au download ${ofJob} --out /dev/full`)).code).toBe(1);
-      expect((await on('laptop', `au resume ${run} --wait --out /dev/full`)).code).toBe(1);
-      expect(await openOn(on, 'other')).toEqual([jobs, 11]);
-      for (const line of [`au download ${ofJob} --out job.csv`, `au download ${ofJob} --out again.csv`]) {
-        expect(await on('fresh', line)).toMatchObject({ code: 0 });
-        expect(await openOn(on, 'other')).toEqual([[ofRun], 11]);
+      const [first = '', second] = jobs;
+      const line = 'au submit second.csv --cycle 2026-12 --wait';
+      expect((await on('fresh', `au download ${first} --out /dev/full`)).code).toBe(1);
+      expect((await on('laptop', `${line} --out /dev/full`)).code).toBe(1);
+      expect(await openOn(on, 'other')).toEqual(jobs);
+      for (const file of ['job.csv', 'again.csv']) {
+        expect(await on('fresh', `au download ${first} --out ${file}`)).toMatchObject({ code: 0 });
+        expect(await openOn(on, 'other')).toEqual([second]);
       }
-      expect(await on('laptop', `au download ${run} --out run.csv`)).toMatchObject({ code: 0 });
-      expect(existsSync(home.file('run.csv'))).toBe(true);
-      expect(await openOn(on, 'other')).toEqual([[], 0]);
+      expect(await on('laptop', line)).toMatchObject({ code: 0 });
+      expect(existsSync(home.file('second.results.csv'))).toBe(true);
+      expect(await openOn(on, 'other')).toEqual([]);
     },
   );
 
@@ -573,7 +539,7 @@ describe('results that nobody received', () => {
     expect(received.code, received.stderr).toBe(0);
     expect(received.stderr).toContain('the ledger still has their jobs as open: the bucket does not respond');
     expect(existsSync(home.file('job.csv'))).toBe(true);
-    expect(await openOn(on, 'other')).toEqual([jobs, 11]);
+    expect(await openOn(on, 'other')).toEqual(jobs);
   });
 
   it('the next month begins while jobs stay open of which the month before needed only some rows', async () => {
@@ -594,7 +560,7 @@ describe('results that nobody received', () => {
     service.unreadable = jobs.slice(1);
     const failed = await on('fresh', 'au resume 2026-12');
     expect(failed.code, failed.stderr).toBe(8);
-    expect(await openOn(on, 'other')).toEqual([jobs, 11]);
+    expect(await openOn(on, 'other')).toEqual(jobs);
   });
 
   it('the rows of a job can be freed whose results nobody received before the service forgot them', async () => {
@@ -614,7 +580,7 @@ describe('results that nobody received', () => {
 it('a cycle with a closed job that the service has forgotten ends with 9, says what is missing, and writes the other results', async () => {
   const { on, clock, service, jobs, home, results } = await openHalves();
   await clock.advance(HOUR_MS);
-  expect(await on('laptop', 'au resume')).toMatchObject({ code: 11 });
+  expect(await on('laptop', 'au submit second.csv --cycle 2026-12 --wait')).toMatchObject({ code: 0 });
   // The results of the first job are read only for the tokens that they made.
   writeFileSync(home.file('more.csv'), `${HEADER}\none-more,,,\n`);
   expect(await on('laptop', 'au submit more.csv --cycle 2026-12 --wait')).toMatchObject({ code: 0 });
@@ -645,12 +611,12 @@ it('a cycle with a closed job that the service has forgotten ends with 9, says w
   }
   const failing = await on('fresh', 'au resume 2026-12 --out all.csv --fail-on err');
   expect(failing.code, failing.stderr).toBe(9);
-  // Nothing is written where all results are missing.
+  // A machine that keeps none of the results writes no file.
   service.forgotten = (
     JSON.parse((await on('fresh', 'au resume 2026-12 --out all.csv')).stdout) as { jobs: string[] }
   ).jobs;
   expect(await on('fresh', 'au create')).toMatchObject({ code: 0 });
-  expect(await on('fresh', 'au resume 2026-12 --out none.csv')).toMatchObject({ code: 9 });
+  expect(await on('other', 'au resume 2026-12 --out none.csv')).toMatchObject({ code: 9 });
   expect(existsSync(home.file('none.csv'))).toBe(false);
 });
 
@@ -716,7 +682,7 @@ it.each(['run-2026-12'])(
 );
 
 it.each(['au resume 2026-13', 'au status 2026-13', 'au resume no*cycle'])(
-  'a word that names no run, job or cycle is said to: svc %s',
+  'a word that names no job or cycle is said to: svc %s',
   async (line) => {
     const { on } = await openHalves();
     const told = await on('fresh', line);
