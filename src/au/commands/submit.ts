@@ -166,7 +166,10 @@ class Sending {
    */
   async #requireFiles(found: FileJobs): Promise<void> {
     const { again, sentNow } = this.#submission;
-    const others = found.jobs.filter(({ claim }) => !sentNow.has(claim.job));
+    const { ledger } = found.cycle;
+    const others = found.jobs.filter(
+      ({ claim: { job } }) => !sentNow.has(job) && ledger.jobFiles(job).sent === undefined,
+    );
     if (others.length === 0) return;
     const polled = await pollFile(this.#context, { ...found, jobs: others }, { wait: false, again });
     this.described = { ...this.described, polled };
