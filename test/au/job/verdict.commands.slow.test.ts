@@ -57,10 +57,10 @@ function showing(job: string, status: string): Interceptor {
 }
 
 const LINES = {
-  submit: 'au submit tokens.csv --cycle 2026-12 --wait --timeout 50m',
-  resume: 'au resume 2026-12 --wait --timeout 50m',
-  'resume of a job': 'au resume JOB --wait --timeout 50m',
-  round: 'au resume --timeout 50m',
+  submit: 'au submit tokens.csv --cycle 2026-12 --wait',
+  resume: 'au resume 2026-12 --wait',
+  'resume of a job': 'au resume JOB --wait',
+  round: 'au resume',
   download: 'au download JOB',
   status: 'au status JOB',
 } as const;
@@ -135,7 +135,7 @@ describe('every command about a job, for every way that it can end', () => {
 
   it.each(cells)('R72: au $command is $code where the job is $name', async ({ name, open, command, code }) => {
     const { desk, job, env } = await open();
-    const limit = name.endsWith('nothing responds') && !LINES[command].includes('--timeout') ? ' --timeout 50m' : '';
+    const limit = name.startsWith('pending') ? ' --timeout 50m' : '';
     const ended = await desk.svc(`${LINES[command].replace('JOB', job)}${limit}`, env);
     expect(ended.code, ended.stderr).toBe(code);
     expect(ended.stdout.includes('"pending"') && code !== 11).toBe(false);
