@@ -200,13 +200,13 @@ class Sending {
     const { again } = this.#submission;
     const to = { out: this.#out, force };
     const written = await deliverFile(this.#context, () => this.#submission.jobs(), to, { wait, again });
-    const found = await this.#submission.jobs();
+    const { found } = written;
     const { rows } = found.file.check;
     const results = await countedResults(this.#context, written, rows, true);
     this.described = { status: 'completed', found, results };
     const { notices } = this.#context;
     const warning = dominanceWarning(results.codes, rows, tenantOf(this.#context, found.cycle));
-    const trend = await trendOfFile(found, results, rows);
+    const trend = await trendOfFile(this.#context, found, results, rows);
     for (const odd of [warning, trend?.jump]) if (odd !== undefined) notices.warn(odd);
     if (trend && !isDrawn(this.#context)) notices.note(trend.text);
     if (wasDelivered) notices.note('this file was submitted before; nothing was sent now');

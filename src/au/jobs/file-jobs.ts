@@ -2,6 +2,7 @@ import { isSvcError, type SvcError } from '../../base/errors.ts';
 import { shownPath } from '../../base/files/names.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { nextCommand, noteNext, warnOf } from '../../cli/app/hint.ts';
+import { readIfPossible } from '../../cli/app/read-if-possible.ts';
 import { serviceOf } from '../../cli/app/service.ts';
 import type { Summary } from '../../cli/app/summary.ts';
 import { tenantText } from '../../cli/app/tenant-mark.ts';
@@ -10,7 +11,7 @@ import { countText, formatNumber } from '../../cli/output/time.ts';
 import type { Client } from '../../client/api/client.ts';
 import { missingResultsError } from '../ledger/claim-errors.ts';
 import { byText, deliveryOf } from '../ledger/claims.ts';
-import type { CommandLedger } from '../ledger/command-ledger.ts';
+import { CommandLedger } from '../ledger/command-ledger.ts';
 import type { ClaimEntry } from '../ledger/entry.ts';
 import { isDone } from '../ledger/is-done.ts';
 import type { NamedCycle } from '../ledger/named-cycle.ts';
@@ -31,6 +32,7 @@ import { waitingWords } from './wait-options.ts';
 
 /** The results of a file on this machine. */
 export interface FileResults extends ResultsFile {
+  readonly found: FileJobs;
   /** The results of each job, in the order in which they were joined. */
   readonly jobs: readonly (FileJob & JobResults)[];
   readonly compared: boolean;
@@ -134,7 +136,7 @@ async function writeFile(
   const compared = jobs.every((job) => job.compared);
   if (!compared) noteUncompared(context, results.file);
   const leftOutErrors = await deliverFixFile(context, found, jobs, results);
-  return { ...results, jobs, compared, leftOutErrors };
+  return { ...results, found, jobs, compared, leftOutErrors };
 }
 
 /**
@@ -195,13 +197,18 @@ export function tenantOf(context: Context, { tenant }: Pick<NamedCycle, 'tenant'
   return known !== undefined && known.id === tenant ? tenantText(known) : tenant;
 }
 
-/** Compares the results of a file with those of the cycle before. */
-export function trendOfFile(
-  { cycle }: Pick<FileJobs, 'cycle'>,
+/** Compares the results of a file with those of the cycle before; undefined if the ledger does not respond in time. */
+export async function trendOfFile(
+  context: Context,
+  { cycle: { name, tenant } }: Pick<FileJobs, 'cycle'>,
   counts: Results,
   rows: number,
 ): Promise<Trend | undefined> {
-  return trendOf({ ...cycle, cycle: cycle.name }, { ...counts, rows });
+  const trend = await readIfPossible(context, (limited) => {
+    const ledger = new CommandLedger(limited, { onlyReads: true });
+    return trendOf({ ledger, tenant, cycle: name }, { ...counts, rows });
+  });
+  return isSvcError(trend) ? undefined : trend;
 }
 
 /** Counts the results of a file. With `isShown`, warns about updates without a new token or with one that has expired. */
@@ -239,7 +246,7 @@ export async function describeFile(
   if (found === undefined) return { title: summaryTitle(status), facts: [] };
   const { file, jobs, isNamed, cycle, again } = found;
   const rows = results?.rows ?? file.check.rows;
-  const trend = results && (await trendOfFile(found, results, rows));
+  const trend = results && (await trendOfFile(context, found, results, rows));
   const warning = results && dominanceWarning(results.codes, rows, tenantOf(context, cycle));
   const profile = context.settings.profile.value;
   const facts: [string, string][] = [

@@ -96,7 +96,7 @@ export async function countedCycle(
   { rowsSent: rows, ...written }: NonNullable<AdvancedCycle['results']>,
 ): Promise<CountedCycle> {
   const results = await countedResults(context, written, rows, true);
-  const trend = await trendOfFile({ cycle: named }, results, rows);
+  const trend = await trendOfFile(context, { cycle: named }, results, rows);
   const warning = dominanceWarning(results.codes, rows, tenantOf(context, named));
   const odd = [warning, trend?.jump].filter((one) => one !== undefined);
   for (const one of odd) context.notices.warn(one);

@@ -48,14 +48,3 @@ it.each([
     expect(readFileSync(fixFile, 'utf8')).not.toContain('one-more');
   },
 );
-
-it('R86: a ledger that fails after svc au resume delivered the results changes no outcome of a run', async () => {
-  const { svc, asked } = await bucketDesk((_, outgoing) => outgoing.writeHead(503).end());
-  expect(await svc('au submit more.csv --cycle 2026-12')).toMatchObject({ code: 0 });
-  const done = await svc('au resume --wait');
-  expect(JSON.parse(done.stdout)).toMatchObject({ status: 'completed', outcome: 'done' });
-  expect(asked()).toBeGreaterThan(0);
-  expect(done.stderr).toContain('svc au submit more.fix.csv --cycle <name>');
-  // The jobs of other machines are looked for afterwards, and they alone decide about the exit code.
-  expect([done.code, done.stderr]).toEqual([8, expect.stringContaining('warning: the other jobs of the ledger: ')]);
-});
