@@ -204,9 +204,8 @@ async function suggestionsOf(suggest: Listed, sources: Sources): Promise<readonl
 
 /** Returns the cycles that this machine has seen in ledgers, newest first, and that of this month. */
 function cycles({ system }: Sources): Suggestion[] {
-  const state = directoryOf(system, 'state') ?? '';
   const month = new Date().toISOString().slice(0, 7);
-  const seen = cyclesSeen(join(state, 'ledger'));
+  const seen = ofLedgers(system, cyclesSeen);
   const names = [...new Set(seen)]
     .toSorted()
     .toReversed()
@@ -216,9 +215,18 @@ function cycles({ system }: Sources): Suggestion[] {
 
 /** Returns the jobs that this machine has seen in ledgers, newest first. */
 function jobs({ system }: Sources): Suggestion[] {
-  const state = directoryOf(system, 'state') ?? '';
-  const claims = claimsSeen(join(state, 'ledger'));
+  const claims = ofLedgers(system, claimsSeen);
   return claims.map(({ job, cycle, file }) => [job, cycle === null ? file : `${file}, cycle ${cycle}`]);
+}
+
+/** Reads what this machine has seen in ledgers. */
+function ofLedgers<T>(system: PathsHost, read: (directory: string) => readonly T[]): readonly T[] {
+  try {
+    const state = directoryOf(system, 'state');
+    return state === undefined ? [] : read(join(state, 'ledger'));
+  } catch {
+    return [];
+  }
 }
 
 async function entityTypes({ system }: Sources): Promise<Suggestion[]> {
