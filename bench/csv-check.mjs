@@ -1,5 +1,4 @@
-// Measures the check of a request file, alone and with the copy that a run keeps, beside csv-parse and beside only
-// reading the file.
+// Measures the check of a request file, beside csv-parse and beside only reading the file.
 //   npm run bench csv-check [megabytes] [runs] [uuid|words|quoted]
 // Node 20 runs no TypeScript, so the check is bundled into a temporary directory first. Each measurement runs in a
 // separate process, so that its memory is separate too. Runs are interleaved, and the median counts.
@@ -24,17 +23,6 @@ const MEASURED = {
     const check = await checkRequestFile((await fileSource(process.argv[2])).open(), { openOverflow });
     if (!check.ok) throw new Error(JSON.stringify(check.problems));
     bytes = check.bytes;`,
-  // A run does the same with its request file, so that it uploads exactly the bytes that it checked.
-  'copy and check': `const { checkRequestFile, fileSource, flushMeanwhile, moveFlushed } = await import(process.argv[3]);
-    const { constants, copyFileSync } = await import('node:fs');
-    source.destroy();
-    const copy = process.argv[2] + '.copy';
-    copyFileSync(process.argv[2], copy, constants.COPYFILE_FICLONE);
-    const checking = checkRequestFile((await fileSource(copy)).open());
-    const [check] = await Promise.all([checking, flushMeanwhile(copy)]);
-    if (!check.ok) throw new Error(JSON.stringify(check.problems));
-    moveFlushed(copy, process.argv[2] + '.kept');
-    bytes = check.bytes;`,
   'csv-parse': `const { parse } = await import(process.argv[4]);
     for await (const cells of source.pipe(parse())) if (cells.length !== 4) throw new Error('columns');
     bytes = (await import('node:fs')).statSync(process.argv[2]).size;`,
@@ -53,12 +41,7 @@ try {
 async function bundle() {
   const root = fileURLToPath(new URL('..', import.meta.url));
   const entry = join(directory, 'entry.ts');
-  const names = [
-    'au/request/check-request-file',
-    'au/request/overflow-file',
-    'client/transfer/source',
-    'base/files/durable',
-  ];
+  const names = ['au/request/check-request-file', 'au/request/overflow-file', 'client/transfer/source'];
   writeFileSync(
     entry,
     names.map((name) => `export * from ${JSON.stringify(join(root, `src/${name}.ts`))};`).join('\n'),
@@ -111,10 +94,6 @@ function rowsOf(results) {
     { name, figure: 1 / seconds, unit: 'MB/s' },
     { name: `${name}: memory`, figure: mb, unit: 'MB' },
   ]);
-  const { check, 'csv-parse': parse, 'copy and check': copy } = results;
-  return [
-    ...rows,
-    { name: 'check over csv-parse', figure: parse.seconds / check.seconds, unit: 'times as fast' },
-    { name: 'copy and check over check', figure: copy.seconds / check.seconds, unit: 'times as long' },
-  ];
+  const { check, 'csv-parse': parse } = results;
+  return [...rows, { name: 'check over csv-parse', figure: parse.seconds / check.seconds, unit: 'times as fast' }];
 }
