@@ -16,8 +16,8 @@ import { makeReport, requireReconciled } from '../results/make-report.ts';
 import type { PageSubject } from '../results/report-page.ts';
 import { dominanceWarning } from '../results/report-view.ts';
 import { checkThreshold, countedFile, drawResults, type Results } from '../results/submission.ts';
-import { type Trend, trendOf } from '../results/trend.ts';
-import { tenantOf } from '../jobs/file-jobs.ts';
+import type { Trend } from '../results/trend.ts';
+import { tenantOf, trendOfFile } from '../jobs/file-jobs.ts';
 import { cycleRequest, type CycleRequest } from './cycle-request.ts';
 import type { CycleResults } from './cycle-results.ts';
 import { sqlFor } from './earlier-options.ts';
@@ -132,7 +132,7 @@ export class CycleSteps {
 
   async #trend(counts: CycleCounts): Promise<Trend | undefined> {
     const { cycle } = this.#results;
-    return cycle && trendOf({ ...cycle, cycle: cycle.name }, counts);
+    return cycle && trendOfFile(this.#context, { cycle }, counts, counts.rows);
   }
 
   /** Returns the number of rows that the results are of. */
