@@ -61,10 +61,11 @@ export async function advanceCycle(
 ): Promise<AdvancedCycle> {
   const { again, wait } = how;
   const { name, tenant, ledger } = named;
+  const resuming = <T>(work: Promise<T>): Promise<T> => resumable(again, { cycle: name }, work);
   compareAtFirstUse(context, client, named, again);
   let cycle = await claimedCycle(named);
   const onEvent = showJobs(context);
-  await resumable(again, { cycle: name }, finishOwnUploads(context, client, cycle, onEvent));
+  await resuming(finishOwnUploads(context, client, cycle, onEvent));
   // A time limit that ends the wait leaves no time to read the ledger, so it is read before.
   let unsent = await unsentRows(cycle);
   const contested = new Set<string>();
@@ -78,7 +79,7 @@ export async function advanceCycle(
     return poll();
   };
   for (;;) {
-    const { progress, reason: ofJobs, forgotten } = await resumable(again, { cycle: name }, poll());
+    const { progress, reason: ofJobs, forgotten } = await resuming(poll());
     const reason = ofJobs && worstOf([ofJobs, unsent]);
     const missing = await withoutResults(ledger, tenant, forgotten);
     const lost = missing.length === 0 ? undefined : missingResultsError(name, missing);
@@ -90,16 +91,12 @@ export async function advanceCycle(
     // Results that lack rows replace no file, which may have them.
     const writing = { ...how, force: how.force && lost === undefined };
     try {
-      const results = await resumable(
-        again,
-        { cycle: name },
-        writeResults(context, client, { ...cycle, claims }, writing),
-      );
+      const results = await resuming(writeResults(context, client, { ...cycle, claims }, writing));
       return { status: statusFor(later), ...row, results, reason: later };
     } catch (error) {
       if (error instanceof ContestedJob && wait) {
         contested.add(error.job);
-        await resumable(again, { cycle: name }, pauseAfter(client, error));
+        await resuming(pauseAfter(client, error));
         continue;
       }
       if (error instanceof ContestedJob) return { status: statusFor(error), ...row, reason: error };

@@ -47,9 +47,8 @@ it.each(CASES)(
     const fault = faultOf?.();
     const before: Fault = (incoming, outgoing, proceed) => {
       // The state of the files while the job gets its file is that of an older copy.
-      const { path } = machine;
-      if (incoming.method === 'PUT' && existsSync(path('state/jobs')) && !existsSync(path('older')))
-        cpSync(path('state/jobs'), path('older'), { recursive: true });
+      const [jobs, older] = [machine.path('state/jobs'), machine.path('older')];
+      if (incoming.method === 'PUT' && existsSync(jobs) && !existsSync(older)) cpSync(jobs, older, { recursive: true });
       if (fault) fault(incoming, outgoing, proceed);
       else proceed();
     };
