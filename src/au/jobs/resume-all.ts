@@ -2,7 +2,7 @@ import { isSvcError, type SvcError } from '../../base/errors.ts';
 import { shownPath } from '../../base/files/names.ts';
 import { inspectTarget } from '../../base/files/target.ts';
 import type { Context } from '../../cli/app/command.ts';
-import { warnOf } from '../../cli/app/hint.ts';
+import { noteNext, warnOf } from '../../cli/app/hint.ts';
 import { listPrinter, oneBatch } from '../../cli/app/print.ts';
 import { openSummary } from '../../cli/app/summary.ts';
 import { countText } from '../../cli/output/time.ts';
@@ -61,7 +61,14 @@ export async function resumeAll(context: Context, input: ResumeInput): Promise<n
     rows.set(cycle.name, await advance(context, cycle, input, summarize));
   }
   await print(oneBatch([...rows.values()]));
-  return exitCodeOf([...rows.values()].map(({ outcome }) => outcome ?? 'done'));
+  const outcomes = [...rows.values()].map(({ outcome }) => outcome ?? 'done');
+  if (outcomes.includes('pending'))
+    noteNext(context, 'to wait for the jobs that are under way', [
+      'au',
+      'resume',
+      ...optionWords({ ...input, wait: true }),
+    ]);
+  return exitCodeOf(outcomes);
 }
 
 /** Outcomes of one poll that a wait can change. */

@@ -133,7 +133,7 @@ describe('the result of a token with two merchants', () => {
     expect(read('next.csv')[3]).toBe(`${A},28,05,WRONG`);
   });
 
-  /** Results without the order of the rows, and with only one of the token that has two rows. */
+  /** Results in another order than the rows, which stays, and with only one of the token that has two rows. */
   const ONE_OF_TWO = [`${B},28,05,${NEW_B},31,02,UPD_PAN`, `${A},28,05,${NEW_A},31,02,UPD_PAN`];
 
   it('the result of a token with two merchants has the kept columns of the row that its job has, where only one row has a result', async () => {
@@ -147,8 +147,8 @@ describe('the result of a token with two merchants', () => {
     expect(done.stderr).not.toContain('no kept columns');
     expect(read('todo/replace.csv')).toEqual([
       KEPT.join(','),
-      `Ann,${A},${NEW_A},31,02,UPD_PAN`,
       `Ben,${B},${NEW_B},31,02,UPD_PAN`,
+      `Ann,${A},${NEW_A},31,02,UPD_PAN`,
     ]);
   });
 
@@ -161,7 +161,7 @@ describe('the result of a token with two merchants', () => {
     );
     expect(rowOf(done)).toMatchObject({ rows: 3, updated: 2, new_tokens: 2 });
     expect(done.stderr).not.toContain('kept columns');
-    expect(read('todo/replace.csv').slice(1)).toEqual([`${A},${NEW_A},31,02,UPD_PAN`, `${B},${NEW_B},31,02,UPD_PAN`]);
+    expect(read('todo/replace.csv').slice(1)).toEqual([`${B},${NEW_B},31,02,UPD_PAN`, `${A},${NEW_A},31,02,UPD_PAN`]);
   });
 
   it('the error of a token with two merchants has the kept columns of its row by svc au refresh, and none by svc au report, which knows no job', async () => {
