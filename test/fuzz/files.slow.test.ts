@@ -23,7 +23,10 @@ const READERS: Readonly<Record<string, readonly [file: RegExp, lines: readonly s
     ],
   ],
   'an archive': [/^audit\//, ['logs verify audit', 'logs search audit', 'logs archive audit', 'logs stats audit']],
-  'a run record': [/svc\/runs\/.*\.json/, ['au resume --dry-run', 'au resume', 'au resume {run} --wait']],
+  'a ledger entry': [
+    /svc\/ledger\/.*\/cycles\/.*\.json$/,
+    ['au status', 'au resume --dry-run', 'au resume', 'au submit tokens.csv --dry-run'],
+  ],
   'a journal of events': [/^events\.jsonl$/, ['events replay events.jsonl --forward-to {url}/hooks']],
   'a config file': [
     /config\.json$/,

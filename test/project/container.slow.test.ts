@@ -127,7 +127,7 @@ describe.skipIf(!canChroot)('the image of Containerfile, tried in a chroot (skip
       stderr: expect.stringMatching(/state directory \/state was empty: .* mount a volume there/),
     });
     expect(submit().stderr).not.toContain('mount a volume');
-    expect(existsSync(join(root, 'state/runs'))).toBe(true);
+    expect(existsSync(join(root, 'state/ledger'))).toBe(true);
   });
 });
 
