@@ -41,7 +41,7 @@ function typed(): fc.Arbitrary<string[]> {
       '1d',
       'yesterday',
       '{job}',
-      '{run}',
+      '{session}',
       '{url}',
       'tokens.csv',
       '-',

@@ -12,6 +12,16 @@ export async function tenantOfKey(client: Client): Promise<string | undefined> {
   return first === undefined ? readSelf(client) : second === undefined ? first : undefined;
 }
 
+/** Returns the tenant of the embedded sandbox, which is a new one after a reset; undefined if it does not respond. */
+export async function tenantOfSandbox(client: Client): Promise<string | undefined> {
+  try {
+    return (await client.tenant.read()).id;
+  } catch (error) {
+    if (isSvcError(error)) return undefined;
+    throw error;
+  }
+}
+
 /** Reads the tenant with the private key, because the management key may belong to another tenant. */
 async function readSelf(client: Client): Promise<string | undefined> {
   const request = { method: 'GET', path: '/tenants/self', key: 'private', attempts: 1 } as const;

@@ -43,7 +43,7 @@ import { resultsReader } from './read-results.ts';
 import { finishUploads, sendRows, type Slice, slicesOf } from './send-rows.ts';
 import { showJobs } from '../job/show-progress.ts';
 import { creatorMemory, SpareJob } from '../job/spare-job.ts';
-import { tenantOfKey } from '../job/tenant-of-key.ts';
+import { tenantOfKey, tenantOfSandbox } from '../job/tenant-of-key.ts';
 
 /** What the operator asked for. */
 export interface Submitting {
@@ -309,17 +309,8 @@ export class FileSubmission {
   /** A dry run may have no key, so that it takes the tenant of the last check of this profile. */
   async #tenantWithoutRequest(): Promise<string | undefined> {
     const { profile, baseUrl } = this.#place;
-    return baseUrl === 'sandbox' ? this.#sandboxTenant() : knownTenant(this.#context.system, profile, baseUrl)?.id;
-  }
-
-  /** Returns the tenant of the embedded sandbox, which is a new one after a reset; undefined if it does not respond. */
-  async #sandboxTenant(): Promise<string | undefined> {
-    try {
-      return (await (await this.#context.client()).tenant.read()).id;
-    } catch (error) {
-      if (isSvcError(error)) return undefined;
-      throw error;
-    }
+    if (baseUrl === 'sandbox') return tenantOfSandbox(await this.#context.client());
+    return knownTenant(this.#context.system, profile, baseUrl)?.id;
   }
 
   /** Checks the destination of the results before any request. One with results may be what an earlier submission wrote. */

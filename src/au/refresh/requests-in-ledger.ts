@@ -1,15 +1,17 @@
 import { SvcError } from '../../base/errors.ts';
 import type { Context } from '../../cli/app/command.ts';
+import { serviceOf } from '../../cli/app/service.ts';
+import { tenantOfSandbox } from '../job/tenant-of-key.ts';
 import { CommandLedger } from '../ledger/command-ledger.ts';
 import { findRequests } from './cycle-request.ts';
 import type { RefreshDirectory, Refreshed } from './refresh-directory.ts';
 import type { RefreshInput } from './refresh-input.ts';
-import { notedTenant } from './refresh-tenant.ts';
+import { notedTenant, requireTenant } from './refresh-tenant.ts';
 
 /**
  * Checks that the ledger of this machine knows the requests of a cycle that were submitted: a state directory may be lost, or be
  * of an older day. Jobs that the ledger does not know then stop the upload. Machines that share a ledger stop for them anyway.
- * @throws SvcError `outcome_unknown` for a request of which the ledger knows nothing
+ * @throws SvcError `outcome_unknown` for a request of which the ledger knows nothing, `config` after a reset of the sandbox
  */
 export async function requireInLedger(
   context: Context,
@@ -24,7 +26,11 @@ export async function requireInLedger(
     const [file] = (await findRequests(context, directory, [place])) ?? [];
     const isKnown =
       tenant !== undefined && (await ledger.hasClaimed(tenant, directory.cycle, request.request_sha256, file));
-    if (!isKnown) throw notInLedger(directory, directory.filesOf(place).request, request);
+    if (isKnown) continue;
+    // A reset of the sandbox deletes its ledger, too.
+    const now = serviceOf(context) === 'sandbox' ? await tenantOfSandbox(await context.client()) : undefined;
+    if (now !== undefined) await requireTenant(context, directory, now, input.again);
+    throw notInLedger(directory, directory.filesOf(place).request, request);
   }
   return { ...input, onlyRecorded: true };
 }

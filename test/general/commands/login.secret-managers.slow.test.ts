@@ -9,7 +9,7 @@ import { type Block, commandsOf, readBlocks } from '../../support/readme-blocks.
 import { startSandboxHere } from '../../support/run-here.ts';
 import { finished, type Finished, Home, LAUNCHER } from '../../support/svc.ts';
 
-const docs = fileURLToPath(new URL('../../docs/', import.meta.url));
+const docs = fileURLToPath(new URL('../../../docs/', import.meta.url));
 const recipes = readBlocks(readFileSync(join(docs, 'settings.md'), 'utf8'));
 
 /** Programs in place of those that need an account or another system. They accept only what their manuals describe. */
