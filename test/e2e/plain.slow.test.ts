@@ -11,9 +11,12 @@ import { TerminalSession } from '../support/terminal.ts';
 const PICTURES: Readonly<Record<string, readonly string[]>> = {
   'tenant/commands/usage.ts': ['tenant usage'],
   'logs/report/draw-stats.ts': ['logs stats --since 2d'],
-  'au/wait/deliver.ts': ['au submit tokens.csv --wait --out results.csv --force'],
   'logs/report/review-terminal.ts': ['logs review audit --day 2020-01-01'],
-  'au/results/report-view.ts': ['au report results.csv', 'au report results.csv --request tokens.csv'],
+  'au/results/report-view.ts': [
+    'au submit tokens.csv --wait --out results.csv --force',
+    'au report results.csv',
+    'au report results.csv --request tokens.csv',
+  ],
   'cli/output/progress.ts': ['au submit tokens.csv --wait --cycle another --pay-again --out again.csv --force'],
 };
 

@@ -1,5 +1,5 @@
 // Draws small changes of the sources, and prints those that no test notices:
-//   npm run mutants -- --files 'src/au/run/*.ts' --files 'src/au/send/*.ts' --count 20 --seed 1
+//   npm run mutants -- --files 'src/au/job/*.ts' --files 'src/au/jobs/*.ts' --count 20 --seed 1
 // 1. The type checker rejects some changes. All others are put into one copy of the project, in `src` and in the built
 //    program, each behind a switch, so that trying one takes no build.
 // 2. The tests run without a change. They must pass, and show which of them reach each change.
@@ -8,7 +8,7 @@
 // Several patterns can each have their number: --files 'src/au/**/*.ts' --count 60 --files 'src/logs/**/*.ts' --count 30
 //   --tests 100   how many test files to try with each change, the nearest first      --slow   slow tests with what the others miss
 // Before test files are removed, this prints the changes that no other test notices:
-//   npm run mutants -- --without test/au/run/verdict.test.ts --count 60 --seed 1
+//   npm run mutants -- --without test/au/job/verdict.test.ts --count 60 --seed 1
 // Only changes that these files reach are drawn. Each runs with these files, and if they notice it, with the others.
 //   --without     may be repeated          --named 'a table'   only the tests of these files whose full names begin so
 //   --suite-last  the nearest other tests first, and these files only with what those do not notice: for slow files
