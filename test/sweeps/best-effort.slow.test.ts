@@ -6,7 +6,10 @@ import { Screen } from '../support/screen.ts';
 import { allCommands } from '../support/tree.ts';
 import { World, type WorldOptions } from '../support/world.ts';
 
-/** The paths of the reads on which the result of a command depends. A command can do without any other read. */
+/**
+ * The paths of the reads on which the result of a command depends; one that ends with a slash stands for all below it. A
+ * command can do without any other read.
+ */
 const NEEDED: Readonly<Record<string, readonly string[]>> = {
   'logs list': ['/logs'],
   'logs tail': ['/logs'],
@@ -14,6 +17,7 @@ const NEEDED: Readonly<Record<string, readonly string[]>> = {
   'logs search': ['/tenants/self', '/logs'],
   'logs history': ['/tenants/self', '/logs'],
   'logs stats': ['/logs'],
+  'au download': ['/account-updater/jobs/'],
   // Each of these reads is a line of the output.
   whoami: ['/logs/entity-types', '/tenants/self', '/tenants/self/reports/usage', '/account-updater/jobs'],
   doctor: ['/logs/entity-types', '/tenants/self', '/tenants/self/reports/usage', '/account-updater/jobs'],
@@ -99,7 +103,8 @@ function pathOf(address = ''): string {
 }
 
 function isNeeded(words: string, path: string): boolean {
-  return path === NO_SESSION || (NEEDED[words] ?? []).includes(path);
+  const needed = (one: string): boolean => (one.endsWith('/') ? path.startsWith(one) : path === one);
+  return path === NO_SESSION || (NEEDED[words] ?? []).some(needed);
 }
 
 /** Whether a command reads the service without declaring a permission, because it tries all of them. */

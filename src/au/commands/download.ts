@@ -7,7 +7,9 @@ import { recordPrinter } from '../../cli/app/print.ts';
 import { text, textToSend } from '../../cli/app/value-parsers.ts';
 import { simpleColumns, type View } from '../../cli/output/view.ts';
 import { enterDelivery } from '../jobs/file-jobs.ts';
+import type { Client } from '../../client/api/client.ts';
 import { compareAtFirstUse } from '../jobs/first-use.ts';
+import { findJob } from '../job/job.ts';
 import { jobRequest } from '../job/job-view.ts';
 import { showJobs } from '../job/show-progress.ts';
 import { tenantOfKey } from '../job/tenant-of-key.ts';
@@ -88,7 +90,7 @@ async function downloadJob(context: Context, job: string, options: DownloadOptio
   const file = isFile ? out : await openSpool(context);
   const client = await context.client();
   const ledger = new CommandLedger(context);
-  const known = await tenantOfKey(client);
+  const known = await resumable(again(job, options), { job }, tenantOfJob(client, job));
   if (known !== undefined) compareAtFirstUse(context, client, { ledger, tenant: known }, ['au', 'download', job]);
   const sent = await sentRows(ledger, known, job);
   let tenant: string | undefined;
@@ -126,6 +128,11 @@ async function downloadJob(context: Context, job: string, options: DownloadOptio
     if (!isFile) await copyOut(context, file, out);
     return { ...delivered, compared: sent.request !== undefined };
   }
+}
+
+/** Returns the tenant of a job; that of the key, if the job does not name it or is not found. */
+async function tenantOfJob(client: Client, job: string): Promise<string | undefined> {
+  return (await findJob(client, job))?.tenant_id ?? (await tenantOfKey(client));
 }
 
 /** Returns what the results of a job are checked against: the rows that this machine sent to it, if it has them. */
