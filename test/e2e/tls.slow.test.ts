@@ -6,6 +6,8 @@ import { FaultServer } from '../support/fault-server.ts';
 import { json } from '../support/fault-steps.ts';
 import { Home } from '../support/svc.ts';
 
+const JOB = { id: 'j1', tenant_id: '0f5c4a9e-4d0e-4f5b-8a52-6b0f6f0c2a11', status: 'completed' };
+
 let home: Home;
 let api: FaultServer;
 /** The address that job `j1` of the service gives for its results. */
@@ -19,7 +21,7 @@ beforeAll(async () => {
   api = await FaultServer.start(({ path }) =>
     path.startsWith('/logs')
       ? json({ data: [], pagination: { total_items: 0, page_size: 100, next: null } })
-      : json({ id: 'j1', status: 'completed', download_url: store }),
+      : json({ ...JOB, download_url: store }),
   );
 });
 afterAll(async () => {

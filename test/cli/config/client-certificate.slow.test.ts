@@ -11,6 +11,8 @@ import { FaultServer, type Script } from '../../support/fault-server.ts';
 import { json } from '../../support/fault-steps.ts';
 import { errorIn, type HereResult, svcHere } from '../../support/run-here.ts';
 
+const JOB = { id: 'j1', tenant_id: '0f5c4a9e-4d0e-4f5b-8a52-6b0f6f0c2a11', status: 'completed' };
+
 const authority = makeCertificate('Example Authority', 20);
 const certificate = makeCertificate('operator.test', 20, authority);
 const other = makeCertificate('other.test', 20, authority);
@@ -104,7 +106,7 @@ describe('servers that are not the service', () => {
     const elsewhere = await serve([json({})], ASKING);
     const results = `${elsewhere.url.href}results.csv?signature=x`;
     const { url, names } = await serve(({ path }) =>
-      path.startsWith('/logs') ? EMPTY : json({ id: 'j1', status: 'completed', download_url: results }),
+      path.startsWith('/logs') ? EMPTY : json({ ...JOB, download_url: results }),
     );
     await svc('au download j1 --out results.csv', url);
     const bucket = {
