@@ -17,7 +17,7 @@ export interface SentJobs {
   readonly places: ReadonlyMap<string, number>;
 }
 
-/** Returns a function that shows each step of a job. `sent` says which of several jobs of a file it is. */
+/** Returns a function that shows the events of jobs. With `sent`, it shows the number of each job among those of its file. */
 export function showJobs(context: Context, sent?: SentJobs): (event: JobEvent) => void {
   const progress = new JobsProgress(context, sent);
   context.onClose(() => progress.stop());

@@ -21,7 +21,7 @@ import { type FileJob, inOrder, rowNumbers } from '../results/file-results.ts';
 import { ContestedJob, type JobResults, outlast, pauseAfter, resultsOfJob } from '../results/job-results.ts';
 import { deliverResults, type Destination, type ResultsFile } from '../results/merge.ts';
 import { CLASS_NAMES, dominanceWarning, shownCode } from '../results/report-view.ts';
-import { countedFile, type Results } from '../results/submission.ts';
+import { countedFile, type Results, type Submission } from '../results/submission.ts';
 import { type Trend, trendOf } from '../results/trend.ts';
 import { deliverFixFile } from './fix-file.ts';
 import { type FileJobs, isOfFile } from './jobs-of-file.ts';
@@ -163,16 +163,7 @@ function noteUncompared(context: Context, file: string): void {
 }
 
 /** The members that every row about a submitted file has. */
-export interface SubmittedFile {
-  readonly file: string;
-  readonly cycle: string | null;
-  readonly rows: number;
-  readonly sent: number;
-  readonly left_out: number;
-  readonly left_out_errors: number | null;
-  readonly job: string | null;
-  readonly jobs: readonly string[];
-}
+type SubmittedFile = Omit<Submission, 'status' | 'in_cycle_since' | 'results'>;
 
 /** Returns the row of a submitted file. `errors` are the left-out rows with an error as their result, once that is known. */
 export function rowOfFile({ file, jobs, isNamed, cycle }: FileJobs, errors?: number): SubmittedFile {
