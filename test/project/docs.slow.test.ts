@@ -214,8 +214,8 @@ function commandOfCron(line: string): string {
   return line.replace(/^(\S+\s+){5}/, '').replaceAll(String.raw`\%`, '%');
 }
 
-/** The variable that the project's action sets, and a `date` that shows the time of the sandbox. */
-const ON_A_RUNNER = `export SVC_STATE_DIR=$PWD/${STATE}
+/** The variables that the project's action and a runner set, and a `date` that shows the time of the sandbox. */
+const ON_A_RUNNER = `export SVC_STATE_DIR=$PWD/${STATE} GITHUB_STEP_SUMMARY=$PWD/summary.md
 date() { command date -d "\${SANDBOX_TIME:-now}" "$@"; }`;
 
 /** Returns the commands of a workflow that runs twice, seconds apart, without the settings that contain secrets. */
@@ -254,6 +254,7 @@ function openRunner({ jobs }: Workflow) {
       const steps = Object.values(jobs).flatMap((each) => each.steps.map((step) => commandOfStep(step)));
       const clock = attempt === 'first' ? `svc sandbox clock --at ${time}` : '';
       succeed([ON_A_RUNNER, clock, ...steps].join('\n'), { SANDBOX_TIME: time });
+      expect(readFileSync(join(home.directory, 'summary.md'), 'utf8')).toContain(`"cycle": "${time.slice(0, 7)}"`);
       return readdirSync(join(home.directory, STATE, 'refresh'), { recursive: true, encoding: 'utf8' });
     },
     jobsAtService(): number {

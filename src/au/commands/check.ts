@@ -5,8 +5,7 @@ import { reading, rest } from '../../cli/app/parameter.ts';
 import { listPrinter, oneBatch, recordPrinter } from '../../cli/app/print.ts';
 import { problemsOf } from '../../cli/output/error-report.ts';
 import { acceptParameter } from '../request/accept-option.ts';
-import { annotateImplausible } from '../request/annotations.ts';
-import { implausibleFile, refusedBy } from '../request/implausible-file.ts';
+import { implausibleFile } from '../request/implausible-file.ts';
 import {
   checkedFileView,
   type CheckedFile,
@@ -19,7 +18,7 @@ import {
 
 export const check = defineCommand({
   description:
-    'A request file is UTF-8 text with the header token,expiration_year,expiration_month,merchant_id. Every problem is reported with its line. A card number anywhere is refused and never shown. On GitHub Actions, problems are annotated in the file.',
+    'A request file is UTF-8 text with the header token,expiration_year,expiration_month,merchant_id. Every problem is reported with its line. A card number anywhere is refused and never shown.',
   examples: [
     ['svc au check tokens.csv', 'before it is submitted'],
     ['svc au check requests/*.csv', 'several, each with all its problems'],
@@ -47,8 +46,6 @@ export const check = defineCommand({
           })
         : refusalOf(file),
     );
-    for (const [at, { check: found }] of checked.entries())
-      if (found.ok) annotateImplausible(context, files[at] ?? '-', refusedBy(found, accept));
     for (const { name, check: found } of checked.filter((_, at) => refusals[at] === undefined))
       noteOverview(context, isSingle ? undefined : name, found);
     const rows = checked

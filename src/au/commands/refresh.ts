@@ -12,9 +12,8 @@ import {
   rare,
 } from '../../cli/app/parameter.ts';
 import { recordPrinter } from '../../cli/app/print.ts';
-import { openSummary, summaryParameter } from '../../cli/app/summary.ts';
 import { text } from '../../cli/app/value-parsers.ts';
-import { markSummaries, rehearse, REHEARSAL_STATE, requireRehearsal, usualParent } from '../refresh/rehearsal.ts';
+import { rehearse, REHEARSAL_STATE, requireRehearsal, usualParent } from '../refresh/rehearsal.ts';
 import { type RefreshInput, withExport } from '../refresh/refresh-input.ts';
 import { SQL_DIALECTS } from '../refresh/update-sql.ts';
 import { refreshView } from '../refresh/refresh-row.ts';
@@ -49,7 +48,6 @@ const parameters = {
     ),
   ),
   verbose: rare(flag('--verbose', 'name each step, and the command that does it alone')),
-  summary: rare(summaryParameter),
 } as const;
 
 type Typed = Input<typeof parameters>;
@@ -71,9 +69,7 @@ export const refresh = defineCommand({
   parameters,
   rehearsal: ({ rehearse }) => (rehearse ? REHEARSAL_STATE : undefined),
   async run(context, typed) {
-    const known = await inputOf(context, typed);
-    const summarize = await openSummary(context, typed.summary);
-    const input = { ...known, summarize: typed.rehearse ? markSummaries(summarize) : summarize };
+    const input = await inputOf(context, typed);
     if (typed.dryRun && context.globals.curl) return new Preview(await firstChange());
     const print = await recordPrinter(context, refreshView);
     const { planRefresh, refreshCycle } = await import('../refresh/refresh.ts');
@@ -87,7 +83,7 @@ export const refresh = defineCommand({
   },
 });
 
-async function inputOf(context: Context, typed: Typed): Promise<Omit<RefreshInput, 'summarize'>> {
+async function inputOf(context: Context, typed: Typed): Promise<RefreshInput> {
   const { export: name, maxRejects, noWait, failOn, action, exclusions } = typed;
   const onlyRecorded = typed.onlyRecorded;
   const how = readingOptions(typed);
@@ -197,6 +193,5 @@ function wordsOf(typed: Typed, options: readonly string[]): string[] {
     ...actionWords(typed.action),
     ...option('--fail-on', typed.failOn?.words),
     ...option('--sql', typed.sql),
-    ...option('--summary', typed.summary),
   ];
 }

@@ -3,7 +3,6 @@ import { type Context, defineCommand, Preview } from '../../cli/app/command.ts';
 import { noteNext } from '../../cli/app/hint.ts';
 import { argument, flag, type Input, reading, suggesting, value, writing } from '../../cli/app/parameter.ts';
 import { isDrawn, recordPrinter } from '../../cli/app/print.ts';
-import { openSummary, summaryParameter } from '../../cli/app/summary.ts';
 import { text } from '../../cli/app/value-parsers.ts';
 import { acceptParameter } from '../request/accept-option.ts';
 import { checkedFileView, copyRequestFile, openRequestFile } from '../request/open-request-file.ts';
@@ -13,8 +12,6 @@ import { cycleName } from '../job/cycle-name.ts';
 import {
   countedResults,
   deliverFile,
-  type Described,
-  describeFile,
   isPending,
   pollFile,
   rowOfFile,
@@ -44,7 +41,6 @@ const parameters = {
   ...confirmParameters,
   onlyRecorded: onlyRecordedParameter,
   failOn: failOnParameter,
-  summary: summaryParameter,
 } as const;
 
 type SubmitInput = Input<typeof parameters>;
@@ -53,7 +49,7 @@ export const submit = defineCommand({
   description:
     'No job is created for an invalid file, and nothing is billed twice: within a --cycle each row is sent once, in whatever file and by whatever machine that shares the ledger. Submitting a file again goes on with it or shows its results. Left-out rows whose result is an error are written to a file, with the command that sends only these again. A production job takes up to seven days; interrupt the wait, and continue with the same command.',
   details:
-    "A row is known by token and merchant. Rows that other jobs of the cycle have are not sent again: the command names these jobs, and with --wait delivers their results too. Tokens that results of the cycle made are up to date (status nothing_new if there are no others). A token stands once in a job: its rows for further merchants go into further jobs, and a file that needs more than 5 jobs for one token asks, or needs --accept merchants. A file without --cycle is compared only with itself: for 7 days after its end it shows its results again, later a --cycle is required. A cycle that begins with the rows of an open one, or of one that began within 14 days, needs --pay-again; an empty ledger whose key has jobs or may not list them needs --new-ledger. Machines share what was paid for with 'svc profile set ledger'; without it, two state directories that start together both pay. --only-recorded is for a key that no other system uses. Results of tokens.csv are written to tokens.results.csv unless --out names a file. --summary defaults to the file that GITHUB_STEP_SUMMARY names.",
+    "A row is known by token and merchant. Rows that other jobs of the cycle have are not sent again: the command names these jobs, and with --wait delivers their results too. Tokens that results of the cycle made are up to date (status nothing_new if there are no others). A token stands once in a job: its rows for further merchants go into further jobs, and a file that needs more than 5 jobs for one token asks, or needs --accept merchants. A file without --cycle is compared only with itself: for 7 days after its end it shows its results again, later a --cycle is required. A cycle that begins with the rows of an open one, or of one that began within 14 days, needs --pay-again; an empty ledger whose key has jobs or may not list them needs --new-ledger. Machines share what was paid for with 'svc profile set ledger'; without it, two state directories that start together both pay. --only-recorded is for a key that no other system uses. Results of tokens.csv are written to tokens.results.csv unless --out names a file.",
   examples: [
     ['svc au submit tokens.csv --wait', 'from the file to the results'],
     ['svc au submit tokens.csv --cycle 2026-12', 'the same file each month, safe to run again'],
@@ -97,7 +93,6 @@ async function checkInput(context: Context, input: SubmitInput): Promise<void> {
 async function submitFile(context: Context, input: SubmitInput): Promise<void> {
   checkWaitOptions(input);
   const print = await recordPrinter(context, submissionView);
-  const summarize = await openSummary(context, input.summary);
   const file = await (input.dryRun ? openRequestFile : copyRequestFile)(context, input.file);
   const submission = new FileSubmission(context, file, { ...input, confirmed: input, options: optionWords(input) });
   const decided = await submission.decide();
@@ -112,10 +107,7 @@ async function submitFile(context: Context, input: SubmitInput): Promise<void> {
     out: decided.out,
     print: async (row) => print({ ...row, in_cycle_since: await sinceOf(row.jobs) }),
   });
-  await summarize(
-    () => keepingOptions(input, sending.run()),
-    (error) => describeFile(context, sending.described, error),
-  );
+  await keepingOptions(input, sending.run());
 }
 
 /** Returns what is shown of a file whose tokens all came from results of its cycle. */
@@ -133,7 +125,6 @@ class Sending {
   readonly #submission: FileSubmission;
   readonly #out: string;
   readonly #print: (row: Row) => Promise<void>;
-  described: Described = { status: 'nothing was submitted', found: undefined };
 
   constructor(
     context: Context,
@@ -153,7 +144,6 @@ class Sending {
     const wasDelivered = await this.#submission.wasDelivered();
     await resumable(this.#submission.again, { file }, this.#submission.upload());
     const found = await this.#submission.jobs();
-    this.described = { status: 'not completed', found };
     if (wait) await this.#requireFiles(found);
     if (wait || (wasDelivered && out !== undefined)) await this.#showResults(wasDelivered);
     else await this.#showJobs(found, wasDelivered);
@@ -172,7 +162,6 @@ class Sending {
     );
     if (others.length === 0) return;
     const polled = await pollFile(this.#context, { ...found, jobs: others }, { wait: false, again });
-    this.described = { ...this.described, polled };
     if (polled.reason !== undefined && (waitsForFile(found, polled) || !isPending(polled.reason))) throw polled.reason;
   }
 
@@ -188,7 +177,6 @@ class Sending {
     if (reason !== undefined && (waitsForFile(found, polled) || (!isPending(reason) && !isFailed))) throw reason;
     const ofEarlier = statusOfJobs(earlier, found, polled);
     const status = sentNow.size > 0 && ofEarlier === 'completed' ? 'pending' : ofEarlier;
-    this.described = { status, found, polled };
     await this.#print({ status: wasDelivered ? 'already_submitted' : status, ...rowOfFile(found) });
     if (reason !== undefined && isFailed) throw reason;
     if (wasDelivered) return this.#context.notices.note('this file was submitted before; nothing was sent now');
@@ -203,7 +191,6 @@ class Sending {
     const { found } = written;
     const { rows } = found.file.check;
     const results = await countedResults(this.#context, written, rows, true);
-    this.described = { status: 'completed', found, results };
     const { notices } = this.#context;
     const warning = dominanceWarning(results.codes, rows, tenantOf(this.#context, found.cycle));
     const trend = await trendOfFile(this.#context, found, results, rows);

@@ -4,7 +4,6 @@ import { readIfPossible } from '../../cli/app/read-if-possible.ts';
 import { formatDuration, isoTime, parseTime } from '../../cli/output/time.ts';
 import { DAY_MS } from '../../schema/durations.ts';
 import { CommandLedger } from '../ledger/command-ledger.ts';
-import { annotateWarning } from '../request/annotations.ts';
 
 /** The age from which the cycle of a schedule is an old one. A cycle of a month and a late run of it are younger. */
 const OLD_MS = 35 * DAY_MS;
@@ -35,8 +34,7 @@ export async function inCycleSince(context: Context, { tenant, name, cycle, jobs
   if (times.length === 0) return null;
   const age = (await context.client()).now() - Math.max(...times);
   if (cycle !== undefined && age > OLD_MS)
-    annotateWarning(
-      context,
+    context.notices.warn(
       `nothing was sent: the newest job with rows of ${name} in cycle ${cycle} is ${formatDuration(age)} old. If a schedule runs this command, give each of its cycles another name, such as the month`,
     );
   return jobs === undefined ? null : isoTime(Math.min(...times));

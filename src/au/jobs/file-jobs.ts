@@ -1,16 +1,14 @@
 import { isSvcError, type SvcError } from '../../base/errors.ts';
 import { shownPath } from '../../base/files/names.ts';
 import type { Context } from '../../cli/app/command.ts';
-import { nextCommand, noteNext, warnOf } from '../../cli/app/hint.ts';
+import { noteNext, warnOf } from '../../cli/app/hint.ts';
 import { readIfPossible } from '../../cli/app/read-if-possible.ts';
 import { serviceOf } from '../../cli/app/service.ts';
-import type { Summary } from '../../cli/app/summary.ts';
 import { tenantText } from '../../cli/app/tenant-mark.ts';
 import { knownTenant } from '../../cli/config/cache.ts';
-import { countText, formatNumber } from '../../cli/output/time.ts';
+import { countText } from '../../cli/output/time.ts';
 import type { Client } from '../../client/api/client.ts';
 import { missingResultsError } from '../ledger/claim-errors.ts';
-import { byText, deliveryOf } from '../ledger/claims.ts';
 import { CommandLedger } from '../ledger/command-ledger.ts';
 import type { ClaimEntry } from '../ledger/entry.ts';
 import { isDone } from '../ledger/is-done.ts';
@@ -20,7 +18,6 @@ import { LATE_MS } from '../results/download.ts';
 import { type FileJob, inOrder, rowNumbers } from '../results/file-results.ts';
 import { ContestedJob, type JobResults, outlast, pauseAfter, resultsOfJob } from '../results/job-results.ts';
 import { deliverResults, type Destination, type ResultsFile } from '../results/merge.ts';
-import { CLASS_NAMES, dominanceWarning, shownCode } from '../results/report-view.ts';
 import { countedFile, type Results, type Submission } from '../results/submission.ts';
 import { type Trend, trendOf } from '../results/trend.ts';
 import { deliverFixFile } from './fix-file.ts';
@@ -213,62 +210,6 @@ export async function countedResults(
   const showing = isShown ? { notices: context.notices, clock: context.clock, name: shown } : undefined;
   const counted = await countedFile({ file, bytes, sha256 }, rows, actionsOf(context, []), showing);
   return { ...counted, file: shown, compared };
-}
-
-export function summaryTitle(status: string): string {
-  return `Account Updater: ${status}`;
-}
-
-/** What a command found out about a file, for the summary of a CI step. */
-export interface Described {
-  readonly status: string;
-  readonly found: FileJobs | undefined;
-  readonly polled?: PolledClaims | undefined;
-  readonly results?: (Results & { readonly rows?: number }) | undefined;
-}
-
-/** Describes a submission for the summary of a CI step: its jobs, and the counts of its results or how far each job is. */
-export async function describeFile(
-  context: Context,
-  { status: known, found, polled, results }: Described,
-  error?: unknown,
-): Promise<Summary> {
-  const status = isSvcError(error, 'pending') ? 'pending' : known;
-  if (found === undefined) return { title: summaryTitle(status), facts: [] };
-  const { file, jobs, isNamed, cycle, again } = found;
-  const rows = results?.rows ?? file.check.rows;
-  const trend = results && (await trendOfFile(context, found, results, rows));
-  const warning = results && dominanceWarning(results.codes, rows, tenantOf(context, cycle));
-  const profile = context.settings.profile.value;
-  const facts: [string, string][] = [
-    ...[warning, trend?.jump].flatMap((odd): [string, string][] => (odd === undefined ? [] : [['warning', odd]])),
-    ['file', `${file.name}, ${countText(file.check.rows, 'row')}`],
-    ['jobs', jobs.map(({ claim }) => claim.job).join(', ') || 'none yet'],
-    ['profile', isNamed ? `${profile}, cycle ${cycle.name}` : profile],
-  ];
-  if (results === undefined) {
-    const lines = jobs.map(({ claim, rows: own }) => [
-      claim.job,
-      formatNumber(own.count),
-      polled?.statuses.get(claim.job) ?? (deliveryOf(cycle.entries, claim.job) ? 'completed' : 'sent'),
-      byText(claim),
-    ]);
-    const summary = { title: summaryTitle(status), facts, head: ['job', 'rows', 'status', 'sent by'], rows: lines };
-    // After a failure, the service did not confirm in this command that the jobs are pending.
-    if (status !== 'pending' || (error !== undefined && !isSvcError(error, 'pending'))) return summary;
-    return { ...summary, commands: [nextCommand([...waitingWords(again)], context.globals, context.system)] };
-  }
-  const { updated, warned, errors, unknown, unchanged, codes } = results;
-  const counts = { updated, warnings: warned, errors, unknown, unchanged };
-  const counted = Object.entries(counts).map(([name, count]) => `${formatNumber(count)} ${name}`);
-  const lines = CLASS_NAMES.flatMap(([kind, name]) =>
-    codes.flatMap((code) =>
-      code.class === kind ? [[name, shownCode(code.code), formatNumber(code.count), code.action]] : [],
-    ),
-  );
-  facts.push(['results', results.file], ['rows', counted.join(', ')]);
-  if (trend !== undefined) facts.push(['shares', trend.text]);
-  return { title: summaryTitle(status), facts, head: ['class', 'result code', 'rows', 'what to do'], rows: lines };
 }
 
 /** Returns the status of jobs that were polled, in one word. */

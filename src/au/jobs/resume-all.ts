@@ -4,7 +4,6 @@ import { inspectTarget } from '../../base/files/target.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { noteNext, warnOf } from '../../cli/app/hint.ts';
 import { listPrinter, oneBatch } from '../../cli/app/print.ts';
-import { openSummary } from '../../cli/app/summary.ts';
 import { countText } from '../../cli/output/time.ts';
 import type { View } from '../../cli/output/view.ts';
 import { openJobs, standingClaims } from '../ledger/claims.ts';
@@ -12,14 +11,7 @@ import type { NamedCycle } from '../ledger/named-cycle.ts';
 import { requireNoRequest } from '../results/merge.ts';
 import { advanceCycle, type AdvancedCycle, resultsOfCycle } from './advance-cycle.ts';
 import { openCycles } from './open-cycles.ts';
-import {
-  type CountedCycle,
-  countedCycle,
-  reportResults,
-  type ResumedCycle,
-  resumedCycleView,
-  summaryOfCycle,
-} from './resume-cycle.ts';
+import { countedCycle, reportResults, type ResumedCycle, resumedCycleView } from './resume-cycle.ts';
 import type { ResumeInput } from './resume-parameters.ts';
 import { exitCodeOf, type Outcome, outcomeOf } from '../job/verdict.ts';
 import { optionWords } from './wait-options.ts';
@@ -39,7 +31,6 @@ export const openCycleView: View<OpenCycleRow> = {
  */
 export async function resumeAll(context: Context, input: ResumeInput): Promise<number | undefined> {
   const print = await listPrinter(context, openCycleView);
-  const summarize = await openSummary(context, input.summary);
   const cycles = await openCycles(context, { onlyReads: input.dryRun });
   if (cycles.length === 0) context.notices.note('no job is open: the results of each job in the ledger were received');
   if (input.dryRun) {
@@ -53,12 +44,12 @@ export async function resumeAll(context: Context, input: ResumeInput): Promise<n
   }
   const rows = new Map<string, OpenCycleRow>();
   // Each upload begins before the first wait.
-  for (const cycle of cycles) rows.set(cycle.name, await advance(context, cycle, { ...input, wait: false }, summarize));
+  for (const cycle of cycles) rows.set(cycle.name, await advance(context, cycle, { ...input, wait: false }));
   const waiting = input.wait ? cycles.filter(({ name }) => MAY_CHANGE.has(rows.get(name)?.outcome ?? 'done')) : [];
   for (const cycle of waiting) {
     // A cycle that was polled stays pending when the time limit is reached.
     if (context.signal.aborted) break;
-    rows.set(cycle.name, await advance(context, cycle, input, summarize));
+    rows.set(cycle.name, await advance(context, cycle, input));
   }
   await print(oneBatch([...rows.values()]));
   const outcomes = [...rows.values()].map(({ outcome }) => outcome ?? 'done');
@@ -88,7 +79,6 @@ async function advance(
   context: Context,
   cycle: NamedCycle,
   { wait, failOn, force, ...input }: ResumeInput,
-  summarize: Awaited<ReturnType<typeof openSummary>>,
 ): Promise<OpenCycleRow> {
   const { name } = cycle;
   if (context.signal.aborted) {
@@ -98,18 +88,14 @@ async function advance(
   const out = resultsOfCycle(cycle);
   const again = ['au', 'resume', ...optionWords({ ...input, wait, failOn, force })];
   let advanced: AdvancedCycle | undefined;
-  let counted: CountedCycle | undefined;
   try {
-    const work = async (): Promise<void> => {
-      // Results that could not be written must not count as received.
-      await requireNoRequest(out);
-      await inspectTarget(out, force);
-      advanced = await advanceCycle(context, await context.client(), cycle, { wait, out, force, again });
-      counted = advanced.results && (await countedCycle(context, cycle, advanced.results));
-      if (counted) reportResults(context, name, advanced, counted, failOn);
-      if (advanced.reason) throw advanced.reason;
-    };
-    await summarize(work, () => summaryOfCycle(cycle, advanced, counted));
+    // Results that could not be written must not count as received.
+    await requireNoRequest(out);
+    await inspectTarget(out, force);
+    advanced = await advanceCycle(context, await context.client(), cycle, { wait, out, force, again });
+    const counted = advanced.results && (await countedCycle(context, cycle, advanced.results));
+    if (counted) reportResults(context, name, advanced, counted, failOn);
+    if (advanced.reason) throw advanced.reason;
     return rowOf(cycle, advanced, 'done');
   } catch (error) {
     if (!isSvcError(error) || !mayGoOn(context)) throw error;

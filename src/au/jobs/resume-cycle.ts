@@ -1,7 +1,6 @@
 import { inspectTarget } from '../../base/files/target.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { isDrawn, recordPrinter } from '../../cli/app/print.ts';
-import { openSummary, type Summary } from '../../cli/app/summary.ts';
 import { countText } from '../../cli/output/time.ts';
 import { fieldPaths, type View } from '../../cli/output/view.ts';
 import { openJobs, standingClaims } from '../ledger/claims.ts';
@@ -11,7 +10,7 @@ import { dominanceWarning } from '../results/report-view.ts';
 import { checkThreshold, printResults, RESULT_FIELDS, type Results } from '../results/submission.ts';
 import type { Trend } from '../results/trend.ts';
 import { advanceCycle, type AdvancedCycle, resultsOfCycle } from './advance-cycle.ts';
-import { countedResults, summaryTitle, tenantOf, trendOfFile } from './file-jobs.ts';
+import { countedResults, tenantOf, trendOfFile } from './file-jobs.ts';
 import type { ResumeInput } from './resume-parameters.ts';
 import { toneOf } from '../job/tone.ts';
 import { optionWords } from './wait-options.ts';
@@ -51,33 +50,10 @@ export async function resumeCycle(context: Context, typed: string, input: Resume
     context.notices.note(`dry run: it would poll ${countText(claims.length, 'job')} and write ${out}`);
     return;
   }
-  const summarize = await openSummary(context, input.summary);
   const again = ['au', 'resume', named.name, ...optionWords(input)];
-  let advanced: AdvancedCycle | undefined;
-  let counted: CountedCycle | undefined;
-  const work = async (): Promise<void> => {
-    advanced = await advanceCycle(context, client, named, { ...input, out, again });
-    counted = advanced.results && (await countedCycle(context, named, advanced.results));
-    await showCycle(context, named, advanced, counted, { print, failOn: input.failOn });
-  };
-  await summarize(work, () => summaryOfCycle(named, advanced, counted));
-}
-
-/** Describes a cycle for the summary of a CI step. */
-export function summaryOfCycle(
-  { name, entries }: NamedCycle,
-  advanced: AdvancedCycle | undefined,
-  counted: CountedCycle | undefined,
-): Summary {
-  const jobs = advanced?.jobs ?? standingClaims(entries).map(({ job }) => job);
-  return {
-    title: summaryTitle(advanced?.status ?? 'not completed'),
-    facts: [
-      ...(counted?.odd ?? []).map((odd): [string, string] => ['warning', odd]),
-      ['cycle', name],
-      ['jobs', jobs.join(', ')],
-    ],
-  };
+  const advanced = await advanceCycle(context, client, named, { ...input, out, again });
+  const counted = advanced.results && (await countedCycle(context, named, advanced.results));
+  await showCycle(context, named, advanced, counted, { print, failOn: input.failOn });
 }
 
 /** The counted results of a cycle. */
@@ -85,8 +61,6 @@ export interface CountedCycle {
   readonly results: Results;
   readonly rows: number;
   readonly trend: Trend | undefined;
-  /** What is odd about them: the export or the profile may be wrong. */
-  readonly odd: readonly string[];
 }
 
 /** Counts the results of a cycle, and warns of what is odd about them. */
@@ -98,10 +72,9 @@ export async function countedCycle(
   const results = await countedResults(context, written, rows, true);
   const trend = await trendOfFile(context, { cycle: named }, results, rows);
   const warning = dominanceWarning(results.codes, rows, tenantOf(context, named));
-  const odd = [warning, trend?.jump].filter((one) => one !== undefined);
-  for (const one of odd) context.notices.warn(one);
+  for (const odd of [warning, trend?.jump]) if (odd !== undefined) context.notices.warn(odd);
   if (trend && !isDrawn(context)) context.notices.note(trend.text);
-  return { results, rows, trend, odd };
+  return { results, rows, trend };
 }
 
 interface Showing extends Pick<ResumeInput, 'failOn'> {

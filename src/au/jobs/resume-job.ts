@@ -4,7 +4,6 @@ import { noteNext } from '../../cli/app/hint.ts';
 import { recordPrinter } from '../../cli/app/print.ts';
 import type { Client } from '../../client/api/client.ts';
 import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
-import { openSummary } from '../../cli/app/summary.ts';
 import { requireKnownTenant } from '../../cli/app/tenant-mark.ts';
 import { CommandLedger } from '../ledger/command-ledger.ts';
 import { failedError, readJob } from '../job/job.ts';
@@ -12,7 +11,6 @@ import { explainMissing, mayBeFound } from '../ledger/missing-job.ts';
 import { jobView } from '../job/job-view.ts';
 import { resumable } from '../job/verdict.ts';
 import { showJobs } from '../job/show-progress.ts';
-import { summaryTitle } from './file-jobs.ts';
 import { finishUploads } from './send-rows.ts';
 import { tenantOfKey } from '../job/tenant-of-key.ts';
 import { optionWords, waitingWords } from './wait-options.ts';
@@ -21,24 +19,16 @@ import type { ResumeInput } from './resume-parameters.ts';
 
 /** Polls one job, with `--wait` until it is completed, and shows it. */
 export async function resumeJob(context: Context, job: string, input: ResumeInput): Promise<undefined> {
-  const { wait, summary } = input;
   const print = await recordPrinter(context, jobView);
-  const summarize = await openSummary(context, summary);
   const client = await context.client();
   const again = ['au', 'resume', job, ...optionWords(input)];
-  let status = 'not completed';
-  const work = async (): Promise<void> => {
-    await finishUpload(context, client, job);
-    const waiting = { onEvent: showJobs(context), again, mayBeFound: () => mayBeFound(context, job) };
-    const seen = wait
-      ? resumable(again, { job }, explainMissing(context, job, waitForJob(client, job, waiting)))
-      : explainMissing(context, job, readOnce(client, job, { print, again: waitingWords(again) }));
-    const found = await seen;
-    ({ status } = found);
-    await print(found);
-    noteNext(context, 'to get the results', ['au', 'download', job]);
-  };
-  await summarize(work, () => ({ title: summaryTitle(status), facts: [['job', job]] }));
+  await finishUpload(context, client, job);
+  const waiting = { onEvent: showJobs(context), again, mayBeFound: () => mayBeFound(context, job) };
+  const found = input.wait
+    ? resumable(again, { job }, explainMissing(context, job, waitForJob(client, job, waiting)))
+    : explainMissing(context, job, readOnce(client, job, { print, again: waitingWords(again) }));
+  await print(await found);
+  noteNext(context, 'to get the results', ['au', 'download', job]);
 }
 
 /** Goes on with the upload of a job, if a command on this machine began it and did not finish it. */

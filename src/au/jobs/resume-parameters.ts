@@ -1,6 +1,5 @@
 import { SvcError } from '../../base/errors.ts';
 import { flag, type Input, optionalArgument, value, writing } from '../../cli/app/parameter.ts';
-import { summaryParameter } from '../../cli/app/summary.ts';
 import { text, textToSend } from '../../cli/app/value-parsers.ts';
 import { failOnParameter } from '../results/fail-on.ts';
 
@@ -11,7 +10,6 @@ export const resumeParameters = {
   force: flag('--force', 'replace a result file that exists'),
   dryRun: flag('--dry-run', 'show what would be done; send nothing'),
   failOn: failOnParameter,
-  summary: summaryParameter,
 } as const;
 
 export type ResumeInput = Input<typeof resumeParameters>;

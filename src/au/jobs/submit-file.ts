@@ -36,7 +36,6 @@ import { requireDestination } from '../results/merge.ts';
 import { compareJobs, type Comparing, previewComparison, refuseUnknownJobs } from './compare-jobs.ts';
 import { type Confirmed, confirmWords } from './confirm-options.ts';
 import { requireClearName } from '../job/cycle-name.ts';
-import { annotateWarning } from '../request/annotations.ts';
 import type { FileJobs } from './jobs-of-file.ts';
 import { senderOf } from '../job/job-files.ts';
 import { resultsReader } from './read-results.ts';
@@ -525,8 +524,7 @@ export class FileSubmission {
     const advice = isInCi
       ? 'Set a ledger in a bucket (SVC_LEDGER), or keep this directory from one CI job to the next (SVC_STATE_DIR names it)'
       : 'Set a ledger in a bucket (SVC_LEDGER), or mount a volume there: the next container has to know what this one paid for';
-    annotateWarning(
-      this.#context,
+    this.#context.notices.warn(
       `the state directory ${requireDirectory(system, 'state')} was empty: if this file was submitted before, it is now submitted and paid for again. ${advice}`,
     );
   }

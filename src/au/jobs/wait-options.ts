@@ -25,17 +25,15 @@ interface InterruptedOptions {
   readonly out: string | undefined;
   readonly force: boolean;
   readonly failOn: Threshold | undefined;
-  readonly summary: string | undefined;
 }
 
 /** Returns the words of the options of an interrupted command. */
-export function optionWords({ wait, out, force, failOn, summary }: InterruptedOptions): string[] {
+export function optionWords({ wait, out, force, failOn }: InterruptedOptions): string[] {
   return [
     ...(wait ? ['--wait'] : []),
     ...option('--out', out),
     ...(force ? ['--force'] : []),
     ...option('--fail-on', failOn?.words),
-    ...option('--summary', summary),
   ];
 }
 

@@ -61,7 +61,6 @@ export class CycleSteps {
   readonly #results: CycleResults;
   readonly #actions: Actions;
   #request: CycleRequest | undefined;
-  #counts: CycleCounts | undefined;
 
   constructor(context: Context, directory: RefreshDirectory, input: RefreshInput, results: CycleResults) {
     this.#context = context;
@@ -69,11 +68,6 @@ export class CycleSteps {
     this.#input = input;
     this.#results = results;
     this.#actions = actionsOf(context, input.action);
-  }
-
-  /** The counts, once the results are counted. */
-  get counts(): CycleCounts | undefined {
-    return this.#counts;
   }
 
   /** Writes the files and prints the row. Ends with the first thing that is wrong. */
@@ -115,7 +109,6 @@ export class CycleSteps {
     const showing = { notices, clock, name: this.#directory.results };
     const counted = await countedFile({ file, sha256, bytes }, rows, this.#actions, showing);
     const counts = { ...counted, file: this.#directory.results, compared: true, rows };
-    this.#counts = counts;
     const trend = await this.#trend(counts);
     const warning = dominanceWarning(counts.codes, rows, this.#tenant);
     for (const odd of [warning, trend?.jump]) if (odd !== undefined) notices.warn(odd);

@@ -1,4 +1,3 @@
-import type { Summarize } from '../../cli/app/summary.ts';
 import type { ChosenStep } from '../../cli/config/values.ts';
 import type { RejectLimit } from '../prepare/prepare-options.ts';
 import type { PrepareOptions } from '../prepare/prepare.ts';
@@ -37,7 +36,6 @@ export interface RefreshInput {
   readonly verbose: boolean;
   /** This command line, as words after `svc`. */
   readonly again: readonly string[];
-  readonly summarize: Summarize;
 }
 
 /** Inserts `export.csv` as the export into a command that was typed without one. */

@@ -6,8 +6,6 @@ import { openRequestFile } from '../request/open-request-file.ts';
 import { requireClearName } from '../job/cycle-name.ts';
 import { FileSubmission } from '../jobs/submit-file.ts';
 import { worstOf } from '../job/verdict.ts';
-import { describeFile, summaryTitle } from '../jobs/file-jobs.ts';
-import type { FileJobs } from '../jobs/jobs-of-file.ts';
 import { confirmCycle } from './confirm-cycle.ts';
 import { cycleResults, type RequestResults, wholeResults } from './cycle-results.ts';
 import { type Concluded, CycleSteps } from './cycle-steps.ts';
@@ -41,10 +39,6 @@ class Refresh {
   readonly #context: Context;
   readonly #directory: RefreshDirectory;
   #input: RefreshInput;
-  /** The jobs of the request that the command goes on with, and the counts of the cycle, for the summary. */
-  #found: FileJobs | undefined;
-  #status = 'not completed';
-  #steps: CycleSteps | undefined;
   /** The results that this command read, by the place of the request. */
   readonly #results = new Map<number, RequestResults>();
 
@@ -56,7 +50,7 @@ class Refresh {
 
   async run(print: PrintRow): Promise<void> {
     this.#input = await requireInLedger(this.#context, this.#directory, this.#input);
-    const { export: typed, cycle, summarize, asksForCycle } = this.#input;
+    const { export: typed, asksForCycle } = this.#input;
     const isNew = this.#directory.requests.length === 0;
     if (isNew) await requireRealResults(this.#context, this.#input.again);
     const isBegun = this.#directory.requests.some(({ submitted }) => submitted);
@@ -72,17 +66,7 @@ class Refresh {
     this.#input = { ...this.#input, again: this.#input.again.filter((word) => word !== '-') };
     const rows = this.#directory.requests[place]?.rows;
     if (asksForCycle && !isBegun) await this.#confirmNew(rows, isNew);
-    await summarize(
-      () => this.#finish(place, newRows, print),
-      (error) =>
-        this.#found === undefined
-          ? { title: summaryTitle('nothing was submitted'), facts: [['cycle', cycle]] }
-          : describeFile(
-              this.#context,
-              { status: this.#status, found: this.#found, results: this.#steps?.counts },
-              error,
-            ),
-    );
+    await this.#finish(place, newRows, print);
   }
 
   async #confirmNew(rows: number | undefined, isNew: boolean): Promise<void> {
@@ -98,8 +82,7 @@ class Refresh {
   async #finish(place: number, newRows: number | undefined, print: PrintRow): Promise<void> {
     const reasons = await this.#finishEarlier(place);
     const steps = new RequestSteps(this.#context, this.#directory, place, this.#input);
-    const { status, found, results: own, reason } = await steps.advance((begun) => (this.#found = begun));
-    this.#status = status ?? this.#status;
+    const { status, found, results: own, reason } = await steps.advance();
     if (reason) reasons.push(reason);
     if (found && own) this.#results.set(place, { results: own, cycle: found.cycle });
     const row = (concluded?: Concluded): RefreshRow => {
@@ -124,8 +107,8 @@ class Refresh {
       await print(shown);
     };
     if (status !== undefined && results !== undefined) {
-      this.#steps = new CycleSteps(this.#context, this.#directory, this.#input, results);
-      await this.#steps.finish(row, printOnce).catch(collectIn(reasons));
+      const cycleSteps = new CycleSteps(this.#context, this.#directory, this.#input, results);
+      await cycleSteps.finish(row, printOnce).catch(collectIn(reasons));
     }
     // Without results of the cycle, or with a time limit that ended before they were written, the row says what is known.
     const isOver = this.#context.signal.aborted && worstOf(reasons)?.code === 'pending';

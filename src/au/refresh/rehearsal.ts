@@ -2,7 +2,6 @@ import path from 'node:path';
 import { isSvcError, SvcError } from '../../base/errors.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { serviceOf } from '../../cli/app/service.ts';
-import type { Summarize } from '../../cli/app/summary.ts';
 import { SANDBOX_PROFILE } from '../../cli/config/values.ts';
 import { readSandboxKey } from '../../client/api/sandbox-key.ts';
 import { REHEARSAL_WARNING } from '../../schema/account-updater-files.ts';
@@ -81,15 +80,6 @@ export async function rehearse(
   } finally {
     notices.note(REHEARSAL_WARNING);
   }
-}
-
-/** Marks each summary as one of a rehearsal. */
-export function markSummaries(summarize: Summarize): Summarize {
-  return (work, describe) =>
-    summarize(work, async (error) => {
-      const { commands: _commands, ...summary } = await describe(error);
-      return { ...summary, title: `${REHEARSAL_WARNING}. ${summary.title}` };
-    });
 }
 
 /** Commands that read files alone, so that they work for those of a rehearsal, too. */

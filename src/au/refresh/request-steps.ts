@@ -41,8 +41,8 @@ export class RequestSteps {
     this.#files = directory.filesOf(place);
   }
 
-  /** Submits the request and gets its results. `onFound` gets its jobs as soon as they are known. */
-  async advance(onFound: (found: FileJobs) => void = () => undefined): Promise<Advanced> {
+  /** Submits the request and gets its results. */
+  async advance(): Promise<Advanced> {
     const { cycle } = this.#input;
     const { request } = this.#files;
     announceStep(this.#context, this.#input, 'submit', [
@@ -75,7 +75,6 @@ export class RequestSteps {
       await offeringRefresh(this.#input, submission.upload({ onClaim }));
       onClaim();
       found = await submission.jobs();
-      onFound(found);
       return { status: 'completed', found, results: await this.#results(submission, found) };
     } catch (error) {
       // A cycle that may not begin needs the operator's word, and nothing of it is under way.

@@ -19,7 +19,7 @@ function isAccepted(check: string, accept: readonly Check[]): boolean {
 }
 
 /** Returns the first rows that cannot be meant, and the doubts about the whole file, without those that are accepted. */
-export function refusedBy(
+function refusedBy(
   { implausible, doubts }: Pick<RequestFileCheck, 'implausible' | 'doubts'>,
   accept: readonly Check[],
 ): { readonly rows: readonly Problem[]; readonly whole: readonly Doubt[] } {

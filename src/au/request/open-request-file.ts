@@ -5,7 +5,6 @@ import { simpleColumns, type View } from '../../cli/output/view.ts';
 import { fileSource, type UploadSource } from '../../client/transfer/source.ts';
 import { MAX_REQUEST_FILE_ROWS } from '../../schema/account-updater-files.ts';
 import { spoolFile, spoolInput } from './spool.ts';
-import { annotate } from './annotations.ts';
 import { checkRequestFile } from './check-request-file.ts';
 import { type FileKind, recognizeFile } from './file-kind.ts';
 import { OVERVIEW_FIELDS, overviewLines, overviewMembers } from './overview.ts';
@@ -125,7 +124,6 @@ export async function checkFile(context: Context, typed: string, path?: string):
   const found = await readWithProgress(context, 'check', file, (pieces, shown) =>
     checkRequestFile(pieces, { ...shown, openOverflow, now: context.clock.now() }),
   );
-  annotate(context, typed, found);
   const { ok, duplicates } = found;
   const isRepeating = ok && duplicates.count > 0;
   const sent = isRepeating

@@ -20,11 +20,6 @@ function check(files: readonly string[], env: Record<string, string> = {}): Prom
   return svcIn(home.path, ['au', 'check', ...files], { env });
 }
 
-/** Returns the GitHub workflow commands on stderr. */
-function annotations({ stderr }: HereResult): string[] {
-  return stderr.split('\n').filter((line) => line.startsWith('::'));
-}
-
 it('svc au check checks several files, prints those in order, and names the problems of all others by file and line', async () => {
   const checked = await check(['good.csv', 'in/bad, 100%.csv', 'in/twice.csv']);
   expect(checked.code).toBe(13);
@@ -77,60 +72,4 @@ it('svc au check gives one file as one object', async () => {
   const { code, stdout } = await check(['good.csv']);
   expect(code).toBe(0);
   expect(JSON.parse(stdout)).toMatchObject({ file: 'good.csv', rows: 1 });
-});
-
-it('R40: svc au check puts problems beside their lines on GitHub Actions, without a value of any row', async () => {
-  const files = ['good.csv', 'in/bad, 100%.csv', 'in/twice.csv'];
-  const checked = await check(files, { GITHUB_ACTIONS: 'true' });
-  const bad = 'file=in/bad%2C 100%25.csv';
-  expect(annotations(checked)).toEqual([
-    `::error ${bad},line=2,title=svc au check::expiration_year: this is not a year of 2 digits`,
-    expect.stringContaining(`::error ${bad},line=3,title=svc au check::token: `),
-    `::error ${bad},line=3,title=svc au check::expiration_month: this is not a month from 01 to 12`,
-    `::error ${bad},line=4,title=svc au check::the line contains what looks like a card number; send tokens only`,
-    '::warning file=in/twice.csv,line=3,title=svc au check::the token and merchant of line 2: the row is left out',
-  ]);
-  for (const value of [CARD, '2z', 'm-77', 'secret-token', '"13"'])
-    expect(annotations(checked).join('\n')).not.toContain(value);
-  // The JSON error is still the last line, where scripts read it.
-  expect(JSON.parse(checked.stderr.trimEnd().split('\n').at(-1) ?? '')).toMatchObject({ exit_code: 13 });
-});
-
-it('R93: svc au check puts what a whole file contradicts beside its lines on GitHub Actions, unless it is accepted', async () => {
-  const rows = Array.from({ length: 20 }, (_, at) => `00000000-0000-4000-8000-0000000000${10 + at},20,02,M-1`);
-  const text = [
-    'token,expiration_year,expiration_month,merchant_id',
-    ...rows.with(3, rows[3]!.replace('M-1', 'NULL')),
-    '',
-  ];
-  writeFileSync(home.file('past.csv'), text.join('\n'));
-  const env = { GITHUB_ACTIONS: 'true' };
-  expect(annotations(await check(['past.csv'], env))).toEqual([
-    expect.stringMatching(/^::error file=past\.csv,line=5,title=svc au check::merchant_id: is a mark for nothing/),
-    expect.stringMatching(/^::error file=past\.csv,title=svc au check::20 of 20 cards expired more than/),
-  ]);
-  const accepted = await svcIn(home.path, ['au', 'check', 'past.csv', '--accept', 'past', '--accept', 'marks'], {
-    env,
-  });
-  expect([accepted.code, annotations(accepted)]).toEqual([0, []]);
-});
-
-it('svc au check names files from the root of the repository where GitHub tells it', async () => {
-  const env = { GITHUB_ACTIONS: 'true', GITHUB_WORKSPACE: home.path };
-  const child = await svcIn(home.path, ['au', 'check', home.file('in/twice.csv')], { env });
-  expect(annotations(child)).toEqual([
-    '::warning file=in/twice.csv,line=3,title=svc au check::the token and merchant of line 2: the row is left out',
-  ]);
-  const elsewhere = { ...env, GITHUB_WORKSPACE: '/nowhere/at/all' };
-  expect(annotations(await check(['in/twice.csv'], elsewhere))[0]).toContain('file=in/twice.csv,');
-});
-
-it('svc au check annotates nothing elsewhere, nor standard input, and does so for submit too', async () => {
-  for (const env of [{}, { GITHUB_ACTIONS: 'false' }, { GITLAB_CI: 'true', CI: 'true' }])
-    expect(annotations(await check(['in/bad, 100%.csv'], env))).toEqual([]);
-  const piped = await svcIn(home.path, ['au', 'check', '-'], { input: 'x\n', env: { GITHUB_ACTIONS: 'true' } });
-  expect([piped.code, annotations(piped)]).toEqual([13, []]);
-  const env = { GITHUB_ACTIONS: 'true', SVC_BASE_URL: 'http://127.0.0.1:9', SVC_PRIVATE_API_KEY: 'key' };
-  const submitted = await svcIn(home.path, ['au', 'submit', 'in/bad, 100%.csv'], { env });
-  expect([submitted.code, annotations(submitted).length]).toEqual([13, 4]);
 });

@@ -47,14 +47,14 @@ it.each([
 });
 
 it.each([
-  'au submit other.csv --wait --fail-on err=5% --summary s.md',
+  'au submit other.csv --wait --fail-on err=5%',
   'au submit tokens.csv --wait --out r.csv --force --fail-on err=5%',
-  'au resume JOB --wait --summary s.md',
+  'au resume JOB --wait',
 ])('R43: an interrupt of the wait of svc %s prints the same command again', async (line) => {
   const { desk, interrupted } = await openInterrupted();
   const { job } = JSON.parse((await desk.svc('au submit tokens.csv')).stdout) as { readonly job: string };
   writeFileSync(desk.home.file('other.csv'), 'token,expiration_year,expiration_month,merchant_id\nother,,,\n');
-  const typed = line.replaceAll(/\b\w+\.(csv|md)\b/g, (name) => desk.home.file(name)).replace('JOB', job);
+  const typed = line.replaceAll(/\b\w+\.csv\b/g, (name) => desk.home.file(name)).replace('JOB', job);
   const ended = await interrupted(typed.split(' '));
   expect(ended.code, ended.stderr).toBe(130);
   expect(errorIn(ended)).toMatchObject({ next: `svc ${typed}` });

@@ -23,8 +23,8 @@ it('svc au resume polls a job once and ends with 11 while it is under way, and w
 it('svc au resume of a job names a next command with the options typed', async () => {
   const desk = await openQuickDesk({ processingMs: 3_600_000 });
   const { job } = JSON.parse((await desk.svc('au submit tokens.csv')).stdout) as { readonly job: string };
-  const next = `svc au resume ${job} --wait --summary s.md`;
-  for (const line of [`au resume ${job} --summary s.md`, `au resume ${job} --wait --summary s.md --timeout 10m`]) {
+  const next = `svc au resume ${job} --wait`;
+  for (const line of [`au resume ${job}`, `au resume ${job} --wait --timeout 10m`]) {
     const pending = await desk.svc(line);
     expect([pending.code, String(errorIn(pending)['next']).split(' ').toSorted()]).toEqual([
       11,

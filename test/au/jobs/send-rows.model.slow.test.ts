@@ -453,7 +453,6 @@ const OPTIONS = {
   newLedger: true,
   onlyRecorded: false,
   failOn: undefined,
-  summary: undefined,
 };
 
 function ignore(): void {
