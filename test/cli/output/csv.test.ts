@@ -5,10 +5,11 @@ import { csvRow, csvRows, excelSafeRows } from '../../../src/cli/output/csv.ts';
 import { FaultServer } from '../../support/fault-server.ts';
 import { json } from '../../support/fault-steps.ts';
 import { svcHere } from '../../support/run-here.ts';
+import { anyCharacter } from '../../support/any-character.ts';
 
 const CELL = fc.oneof(
   fc.string({ unit: fc.constantFrom('a', ' ', '"', ',', '\r', '\n', '\t', '=', '-', 'é', '＝') }),
-  fc.string({ unit: 'binary' }),
+  fc.string({ unit: anyCharacter }),
 );
 const ROWS = fc
   .integer({ min: 1, max: 5 })

@@ -12,6 +12,7 @@ import {
 import type { HttpCore } from '../../../src/client/http/core.ts';
 import type { ApiRequest } from '../../../src/client/http/request.ts';
 import { cases } from '../../support/cases.ts';
+import { anyCharacter } from '../../support/any-character.ts';
 
 /** Serves these pages. Each cursor is one of the given texts, which must come back byte for byte. */
 function serve(
@@ -56,7 +57,7 @@ describe('pages', () => {
       .chain((pages) =>
         fc.tuple(
           fc.constant(pages),
-          fc.uniqueArray(fc.string({ minLength: 1, unit: 'binary' }), {
+          fc.uniqueArray(fc.string({ minLength: 1, unit: anyCharacter }), {
             minLength: pages.length,
             maxLength: pages.length,
           }),

@@ -11,6 +11,7 @@ import { SegmentFile } from '../../../src/logs/archive/segment.ts';
 import type { Log } from '../../../src/schema/log.ts';
 import { temporaryDirectory } from '../../cli/config/support/system.ts';
 import { MemoryStore } from './memory-store.ts';
+import { anyCharacter } from '../../support/any-character.ts';
 
 /** Writes a segment with these lines, raw or not, and returns the entries read from it. */
 async function read(lines: readonly string[], { among, isRaw = false }: { among?: string[]; isRaw?: boolean } = {}) {
@@ -42,7 +43,7 @@ const id = fc.constantFrom(...IDS);
 const escapes = fc.array(fc.constantFrom(0, 0, 0, 1, 2, 3), { minLength: 1, maxLength: 4 });
 const value = fc.oneof(
   fc.tuple(id, escapes).map(([text, how]) => written(text, how)),
-  fc.tuple(fc.string({ unit: 'binary' }), escapes).map(([text, how]) => written(text, how)),
+  fc.tuple(fc.string({ unit: anyCharacter }), escapes).map(([text, how]) => written(text, how)),
   fc.constantFrom('null', '12345678901234567890', '-0', '1e400', 'true', '{"entity_id":"a1-b2"}', '["a1-b2"]'),
 );
 const member = fc
