@@ -43,8 +43,6 @@ export default defineConfig({
     hookTimeout: 600_000,
     // A test that compares nothing fails. By default, expect.poll gives up after one second.
     expect: { requireAssertions: true, poll: { timeout: 300_000 } },
-    // Most tests wait for processes and sockets, so that more of them can run than there are cores.
-    maxWorkers: 4,
     ...(TEST_REPORT !== undefined && { reporters: ['default', ['json', { outputFile: TEST_REPORT }]] }),
     setupFiles: ['test/support/own-directory.ts', 'test/support/no-warnings.ts', 'test/support/same-seed.ts'],
     projects: [
