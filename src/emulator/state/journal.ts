@@ -28,7 +28,7 @@ export class Journal {
     if (this.#file === undefined) return undefined;
     const { text, end } = completeLines(this.#file.descriptor, this.#file.read);
     this.#file.read = end;
-    return { fresh, events: text.split('\n').flatMap((line) => readEvent(line) ?? []) };
+    return { fresh, events: text.split('\n').flatMap((line) => (line === '' ? [] : (readEvent(line) ?? []))) };
   }
 
   /** Adds an event. Requires an earlier `read`. */
