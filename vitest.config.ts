@@ -36,7 +36,7 @@ const { TEST_REPORT } = process.env;
 
 export default defineConfig({
   define: { SVC_VERSION: JSON.stringify(manifest.version) },
-  plugins: [embeddedJq(), embeddedText()],
+  plugins: [embeddedJq(1), embeddedText()],
   test: {
     // No test waits for real time: these limits end what hangs, also on a machine that is busy with ten other things.
     testTimeout: 600_000,

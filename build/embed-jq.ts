@@ -13,12 +13,15 @@ interface EmbeddedJq {
   load(id: string): string | undefined;
 }
 
-/** Provides `#jq`: jq-web as the text of a worker thread, and its WebAssembly compressed. For rolldown and Vite. */
-export function embeddedJq(): EmbeddedJq {
+/**
+ * Provides `#jq`: jq-web as the text of a worker thread, and its WebAssembly compressed. For rolldown and Vite. A quality
+ * above 9 takes seconds longer and saves only a twentieth; tests take 1, which saves them a second.
+ */
+export function embeddedJq(quality = 9): EmbeddedJq {
   return {
     name: 'embedded-jq',
     resolveId: (id) => (id === ID ? LOADED : undefined),
-    load: (id) => (id === LOADED ? moduleText() : undefined),
+    load: (id) => (id === LOADED ? moduleText(quality) : undefined),
   };
 }
 
@@ -27,9 +30,9 @@ export function jqDirectory(): string {
   return fileURLToPath(new URL('.', `file://${createRequire(import.meta.url).resolve('jq-web')}`));
 }
 
-function moduleText(): string {
+function moduleText(quality: number): string {
   const directory = jqDirectory();
-  const wasm = compressed(withoutNotes(readFileSync(`${directory}jq.wasm`))).toString('base64');
+  const wasm = compressed(withoutNotes(readFileSync(`${directory}jq.wasm`)), quality).toString('base64');
   const worker = readFileSync(new URL('../src/cli/output/worker.cjs', import.meta.url), 'utf8');
   const program = `${startedByHand(readFileSync(`${directory}jq.js`, 'utf8'))}\n${worker}`;
   return `export const program = ${JSON.stringify(program)};\nexport const wasm = ${JSON.stringify(wasm)};\n`;
@@ -43,9 +46,8 @@ function startedByHand(code: string): string {
   return code.replace(needed, `jq = jq(${given}).then( module => {`);
 }
 
-// The best quality takes seconds longer and saves only a twentieth.
-function compressed(bytes: Buffer): Buffer {
-  return brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } });
+function compressed(bytes: Buffer, quality: number): Buffer {
+  return brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: quality } });
 }
 
 /** Returns the module without its custom sections: two thirds of it are notes for a debugger. */
