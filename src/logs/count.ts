@@ -1,4 +1,4 @@
-import { fixedPercent, parseTime } from '../cli/output/time.ts';
+import { parseTime } from '../cli/output/time.ts';
 import { HOUR_MS } from '../schema/durations.ts';
 import type { Log } from '../schema/log.ts';
 
@@ -177,11 +177,6 @@ export class ValueTally<K, B extends Bucket> {
 }
 
 export type Interval = Readonly<Record<'since' | 'until', number>>;
-
-/** Returns the share that a value has of the entries that are no own reads. */
-export function restShare({ by, value }: StatsRow, rest: readonly StatsRow[]): string {
-  return fixedPercent(rest.find((row) => row.by === by && row.value === value)?.share ?? 0);
-}
 
 function hourOf(at: number): number {
   return Math.floor(at / HOUR_MS) * HOUR_MS;

@@ -10,8 +10,7 @@ import { TerminalSession } from '../support/terminal.ts';
 /** Every source file that draws, with command lines that show its drawings. */
 const PICTURES: Readonly<Record<string, readonly string[]>> = {
   'tenant/commands/usage.ts': ['tenant usage'],
-  'logs/report/draw-stats.ts': ['logs stats --since 2d'],
-  'logs/report/review-terminal.ts': ['logs review audit --day 2020-01-01'],
+  'logs/report/report.ts': ['logs stats --since 2d', 'logs review audit --day 2020-01-01'],
   'au/results/report-view.ts': [
     'au submit tokens.csv --wait --out results.csv --force',
     'au report results.csv',

@@ -77,25 +77,33 @@ async function rendererFor<T>(
   data: 'list' | 'record',
   format = formatOf(context, data),
 ): Promise<CheckedRenderer<T>> {
-  const { settings, globals, out, clock } = context;
   const options = {
+    ...renderOptions(context, view),
+    fields: context.globals.fields,
+    palette: format === 'table' ? context.palette : undefined,
+    excelSafe: context.globals.excelSafe,
+    runnerReads: context.system.env['GITHUB_ACTIONS'] === 'true',
+    onLeftOut: (paths: readonly string[]) => context.notices.note(leftOutText(paths)),
+  };
+  if (format !== 'table') context.out.bypassPager();
+  if (context.query) return queryRenderer(context, context.query, options, format === 'json');
+  return createRenderer(format, options);
+}
+
+/** Returns how a table shows the values of a view to people. */
+export function renderOptions<T>(context: Context, view: View<T>): RenderOptions<T> {
+  const { settings, globals, out, clock, plain, marks, palette } = context;
+  return {
     view,
-    fields: globals.fields,
     time: settings.time.value ?? (out.isTerminal ? 'local' : 'utc'),
     now: () => clock.now(),
     width: out.isTerminal && !globals.wide ? out.width : undefined,
-    plain: context.plain,
-    marks: context.marks,
-    palette: format === 'table' ? context.palette : undefined,
+    plain,
+    marks,
+    palette,
     showUrls: globals.showUrls,
-    excelSafe: globals.excelSafe,
-    runnerReads: context.system.env['GITHUB_ACTIONS'] === 'true',
-    redact: (text: string) => out.redact(text),
-    onLeftOut: (paths: readonly string[]) => context.notices.note(leftOutText(paths)),
+    redact: (text) => out.redact(text),
   };
-  if (format !== 'table') out.bypassPager();
-  if (context.query) return queryRenderer(context, context.query, options, format === 'json');
-  return createRenderer(format, options);
 }
 
 const MOST_NAMED = 10;

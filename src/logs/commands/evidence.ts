@@ -99,10 +99,9 @@ export const evidence = defineCommand({
     const { planEvidence, writeEvidence } = await import('../prove/evidence.ts');
     const plan = await planEvidence(store, bounds);
     const { segments } = plan;
-    const [{ accessCsv, evidenceFacts }, { evidencePage }, { timelessInRows }] = await Promise.all([
+    const [{ accessCsv, evidenceFacts, evidencePage }, { timelessInRows }] = await Promise.all([
       import('../prove/evidence-page.ts'),
-      import('../prove/evidence-page.ts'),
-      import('../report/access-page.ts'),
+      import('../report/access.ts'),
     ]);
     const facts = await evidenceFacts(context, { store, dir: input.dir }, plan, problems);
     const { out } = context;
@@ -171,10 +170,7 @@ function evidenceOf(file: string, { bundle, plan, facts, written }: Written): Ev
 }
 
 async function verified(context: Context, store: Store): Promise<{ result: Verified; problems: Finding[] }> {
-  const [{ nothingVerified, verifyArchive }, { commitWait }] = await Promise.all([
-    import('../prove/verify.ts'),
-    import('../prove/verify.ts'),
-  ]);
+  const { commitWait, nothingVerified, verifyArchive } = await import('../prove/verify.ts');
   return withProgress(context, 'verify', async (onProgress) => {
     const result = nothingVerified();
     const problems: Finding[] = [];

@@ -6,7 +6,7 @@ import { flag, type Input, rare, value } from '../../cli/app/parameter.ts';
 import { duration, positiveDuration } from '../../cli/app/value-parsers.ts';
 import { isoTime, startOfDay } from '../../cli/output/time.ts';
 import { archiveLocation } from '../archive/open-archive.ts';
-import { PAGE_PARAMETERS, pageWords } from '../report/page.ts';
+import { PAGE_PARAMETERS, pageOptions } from '../report/page.ts';
 import { checkSignOff, SIGN_OFF_PARAMETERS } from '../report/sign-off.ts';
 import { accessView, reviewView, statusView } from '../report/views.ts';
 
@@ -95,7 +95,7 @@ export const review = defineCommand({
 function checkOptions(context: Context, input: ReviewInput): void {
   const { dir, status, access, since, within, dormant, verbose, signOff: isSigned, html, strict } = input;
   const date = input.day && isoTime(input.day(context.clock.now())).slice(0, 10);
-  if (!access) checkSignOff(context, input, ['logs', 'review', dir, ...option('--day', date), ...pageWords(input)]);
+  if (!access) checkSignOff(context, input, ['logs', 'review', dir, ...option('--day', date), ...pageOptions(input)]);
   if (!status && within !== undefined) throw isAbout('--within', '--status');
   if (!access && dormant !== undefined) throw isAbout('--dormant', '--access');
   if (!status && !access && since !== undefined) throw isAbout('--since', '--status and --access');

@@ -6,7 +6,7 @@ import { serviceOf } from '../../cli/app/service.ts';
 import { integer, text } from '../../cli/app/value-parsers.ts';
 import { isoTime } from '../../cli/output/time.ts';
 import { simpleColumns, type View } from '../../cli/output/view.ts';
-import { type Actor, type ActorNames, actorText, knownLabels, wholeActorText } from '../actor.ts';
+import { type ActorNames, knownLabels } from '../actor.ts';
 import type { UncoveredTime } from '../archive/missing.ts';
 import { type Interval, type LogCounts, OTHERS, type StatsRow } from '../count.ts';
 import { entityFilter, filterOf, filterWords, reportFilters } from '../filter.ts';
@@ -72,7 +72,7 @@ export const stats = defineCommand({
     const { dir } = typed;
     if (dir !== undefined) checkOffline(typed);
     const actors = actorNames(context, dir === undefined ? 'service' : 'archive');
-    const print = await statsPrinter(context, actors, filterWords(typed).length > 0);
+    const print = await statsPrinter(context, actors);
     const page = await openPageFile(context, typed, typed.archive);
     const input = await filterOf(context, typed);
     const counted = await countLogs(context, input);
@@ -82,11 +82,11 @@ export const stats = defineCommand({
     if (counted.counts.entries === 0) context.notices.note('no log entries');
     if (counted.counts.hasOtherActors)
       context.notices.note('too many actors to count each: those met last are counted as (others)');
-    await print(counted);
+    await print(counted, input);
     await requireCovered(typed, counted);
     if (counted.shift === undefined) return;
     if (page !== undefined) await page.write(await pageOf(context, input, counted.shift));
-    const { requireShift } = await import('../report/shift-lines.ts');
+    const { requireShift } = await import('../report/shift.ts');
     await requireShift(context, input, counted.shift);
   },
   async request(context, { dir, ...input }) {
@@ -127,16 +127,6 @@ async function requireCovered({ dir = '', strict }: StatsInput, { uncovered = []
   if (strict && uncovered.length > 0) throw (await import('../archive/missing.ts')).notCovered(dir, uncovered);
 }
 
-/** Finds the own reads to hide, or to count apart for people. What programs get does not depend on it. */
-async function ownReads(context: Context, { hideOwnReads, html }: StatsInput): Promise<OwnReads | undefined> {
-  if (hideOwnReads) return (await import('../own-reads.ts')).ownReadsToHide(context);
-  if (html === undefined && !isDrawn(context)) return undefined;
-  const { findOwnReads } = await import('../own-reads.ts');
-  const own = await findOwnReads(await context.client());
-  own?.countSince(-Infinity);
-  return own;
-}
-
 type Filter = Awaited<ReturnType<typeof filterOf<StatsInput>>>;
 
 async function countLogs(context: Context, input: Filter): Promise<Counted> {
@@ -145,9 +135,9 @@ async function countLogs(context: Context, input: Filter): Promise<Counted> {
     return countArchive(context, input, input.dir);
   }
   const { readShift } = await import('../report/shift.ts');
-  const own = await ownReads(context, input);
-  const shift = await readShift(context, input, own);
-  return { ...shift, shift, hidden: input.hideOwnReads ? own : undefined };
+  const hidden = input.hideOwnReads ? await (await import('../own-reads.ts')).ownReadsToHide(context) : undefined;
+  const shift = await readShift(context, input, hidden);
+  return { ...shift, shift, hidden };
 }
 
 /** Reads the names of the counted actors that are no users; of an archive, only from the cache. */
@@ -160,32 +150,34 @@ async function nameActors(actors: ActorNames, { counts, interval, tenantId, serv
 }
 
 async function pageOf(context: Context, input: Filter, shift: Shift): Promise<string> {
-  const { missingOf, shiftPage } = await import('../report/shift-lines.ts');
-  const service = serviceOf(context);
-  const labels = await knownLabels(context, { service, tenant_id: shift.tenantId ?? '' });
+  const labels = await knownLabels(context, { service: serviceOf(context), tenant_id: shift.tenantId ?? '' });
+  const { pageWords, reportPage } = await import('../report/report.ts');
+  const { shiftReport } = await import('../report/stats-report.ts');
+  return reportPage(shiftReport(shift, pageWords(labels), await shiftFacts(context, input, shift)));
+}
+
+async function shiftFacts(context: Context, input: Filter, shift: Shift) {
+  const { missingOf } = await import('../report/shift.ts');
   const missing = missingOf(shift, input);
-  return shiftPage(shift, { service, labels, filters: filterWords(input), missing, madeAt: context.clock.now() });
+  return { service: serviceOf(context), filters: filterWords(input), missing, madeAt: context.clock.now() };
 }
 
 // Opening the printer checks --fields before the first request.
 async function statsPrinter(
   context: Context,
   actors: ActorNames | undefined,
-  isFiltered: boolean,
-): Promise<(counted: Counted) => Promise<void>> {
+): Promise<(counted: Counted, input: Filter) => Promise<void>> {
   if (isDrawn(context)) {
-    const [{ drawStats }, { SHIFT_TITLE, shiftLines }] = await Promise.all([
-      import('../report/draw-stats.ts'),
-      import('../report/shift-lines.ts'),
+    const [{ drawReport, terminalWords }, { archiveReport, shiftReport }] = await Promise.all([
+      import('../report/report.ts'),
+      import('../report/stats-report.ts'),
     ]);
-    const textOf = context.globals.wide || !context.out.isTerminal ? wholeActorText : actorText;
-    return ({ counts, interval, tenantId, shift }) => {
-      const labels = actors?.labelsOf(tenantId) ?? new Map();
-      const own = shift?.own && { ...shift.own, actor: shift.own.sample, rest: shift.own.rest.rows(interval) };
-      const head = shift && shiftLines(context, shift, { labels, isFiltered });
-      const ofShift = shift && { title: SHIFT_TITLE, head, own };
-      const options = { actorOf: (actor: Actor) => textOf(actor, labels), ...ofShift };
-      return context.out.write(drawStats(context, counts.rows(interval), interval, options));
+    return async ({ counts, interval, tenantId, shift }, input) => {
+      const words = terminalWords(context, actors?.labelsOf(tenantId) ?? new Map());
+      const report = shift
+        ? shiftReport(shift, words, await shiftFacts(context, input, shift))
+        : archiveReport(counts, interval, words);
+      await context.out.write(await drawReport(context, report));
     };
   }
   const print = await listPrinter<StatsRow>(context, statsView);

@@ -1,23 +1,21 @@
 import type { Context } from '../../cli/app/command.ts';
 import { excelSafeRows } from '../../cli/output/csv.ts';
-import { type PageColumn, pageTable, tableSection, timeCell } from '../../cli/output/page-table.ts';
-import { escapeHtml, htmlPage, pageSection } from '../../cli/output/page.ts';
-import { countText, formatDuration, formatNumber, isoTime, utcTime } from '../../cli/output/time.ts';
+import { countText, formatDuration, formatNumber, utcTime } from '../../cli/output/time.ts';
 import type { Store } from '../../client/store/store.ts';
 import { DAY_MS } from '../../schema/durations.ts';
 import { knownLabels } from '../actor.ts';
-import { coverageText, signerText } from '../archive/archive-text.ts';
+import { coverageText, sumOfMonths } from '../archive/archive-text.ts';
 import type { Finding } from '../archive/records/chain.ts';
 import type { TimeCoverage } from '../archive/records/coverage.ts';
 import { dayOf } from '../archive/records/record.ts';
-import { accessSummary, accessTable, timelessInRows, USE_ONLY } from '../report/access-page.ts';
-import { type Access, countAccess } from '../report/access.ts';
-import { findingsText, foundText } from '../report/findings.ts';
-import { warningHtml } from '../report/page.ts';
+import { type Access, accessSummary, actorSection, countAccess, timelessInRows, USE_ONLY } from '../report/access.ts';
+import { findingsText } from '../report/findings.ts';
+import { reportPage, reportTable, type Section } from '../report/report.ts';
 import { untilDay } from '../report/review-rules.ts';
 import { signatureText } from '../report/sign-off.ts';
 import { statusOf } from '../report/status.ts';
-import { ACCESS_FIELDS, type AccessRow, type DayState, type DayStatus } from '../report/views.ts';
+import { ACCESS_FIELDS, type AccessRow, type DayState, type DayStatus, statusView } from '../report/views.ts';
+import type { Sentence } from '../sentences.ts';
 import type { EvidencePlan } from './evidence.ts';
 
 const DORMANT_MS = 90 * DAY_MS;
@@ -74,19 +72,43 @@ export interface EvidenceFacts {
   readonly access: Access;
 }
 
-/** Returns the page of an evidence bundle: a summary, then tables. The same archive and days give the same page. */
+/** Returns the page of an evidence bundle. The same archive and days give the same page. */
 export function evidencePage(plan: EvidencePlan, facts: EvidenceFacts): string {
-  const { last } = plan;
-  const heading = `Audit logs of ${daysText(plan)} (UTC)`;
-  const summary = pageTable('Summary of this bundle', SUMMARY, summaryRows(plan, facts));
-  const body = `${verdictText(plan, facts)}
-${summary}<p>${escapeHtml(USE_ONLY)}</p>
-${timelessInRows(facts.access).map(warningHtml).join('')}<p class="soft">From the archive as of record ${last.record.sequence}, written ${timeCell(last.record.written_at)}. The hash of the bundle proves this page; <code>sh verify.sh</code> and README.md say how.</p>
-${problemSection(facts.problems)}${coverageSection(plan)}${dropSection(plan)}${reviewSection(plan, facts.days)}${pageSection('Who used the service', accessTable(facts.access))}${clockSection(plan)}`;
-  return htmlPage({ title: `Evidence: ${heading}`, heading: `Evidence: ${heading}` }, body);
+  const { record } = plan.last;
+  return reportPage({
+    title: `Evidence: Audit logs of ${daysText(plan)} (UTC)`,
+    sentences: [
+      ...verdicts(plan, facts),
+      USE_ONLY,
+      ...timelessInRows(facts.access).map((text): Sentence => ['warn', text]),
+    ],
+    source: [
+      `From the archive as of record ${record.sequence}, written ${utcTime(record.written_at)}. The hash of the bundle proves this page; sh verify.sh and README.md say how.`,
+    ],
+    sections: [
+      textSection('Summary', ['Subject', 'Result'], summaryRows(plan, facts)),
+      ...problemSections(facts.problems),
+      coverageSection(plan),
+      ...dropSections(plan),
+      { heading: 'Daily reviews', table: reportTable(statusView.columns, facts.days) },
+      accessReviewSection(plan),
+      { ...actorSection(facts.access), heading: 'Who used the service' },
+      ...clockSections(plan),
+    ],
+  });
 }
 
-const SUMMARY: readonly PageColumn[] = [{ title: 'Subject' }, { title: 'Result' }];
+/** Returns a section of texts under these headers. */
+function textSection(heading: string, headers: readonly string[], rows: readonly (readonly string[])[]): Section {
+  const columns = headers.map((header, at) => ({ path: String(at), header, kind: 'text' }) as const);
+  return {
+    heading,
+    table: reportTable(
+      columns,
+      rows.map((cells) => ({ ...cells })),
+    ),
+  };
+}
 
 function summaryRows(plan: EvidencePlan, { problems, days, dayCount, access }: EvidenceFacts): string[][] {
   const { first, entries, segments, records, last, requested, clocks } = plan;
@@ -111,7 +133,7 @@ function summaryRows(plan: EvidencePlan, { problems, days, dayCount, access }: E
     ['Daily reviews', dayText],
     ['Access reviews', accessReviews.length === 0 ? 'none signed' : `${formatNumber(accessReviews.length)} signed`],
     ['Access', accessSummary(access)],
-    ['Clock', clockText(clocks.all().length)],
+    ['Clock', clocks.all().length === 0 ? 'within two seconds of the service' : 'differed from the service, see below'],
   ];
 }
 
@@ -137,12 +159,8 @@ function dropSummary({ coverage: { drops } }: EvidencePlan): string {
   return months.length === 0 ? 'months without entries' : `${countText(months.length, 'month')}: ${months.join(', ')}`;
 }
 
-function clockText(differences: number): string {
-  return differences === 0 ? 'within two seconds of the service' : 'differed from the service, see below';
-}
-
 /** Returns the verdict: what is wrong first. Only a page without a problem, a missing time or an open day is all good. */
-function verdictText({ requested }: EvidencePlan, { problems, days, dayCount }: EvidenceFacts): string {
+function verdicts({ requested }: EvidencePlan, { problems, days, dayCount }: EvidenceFacts): Sentence[] {
   const open = dayCount - days.filter(({ state }) => state === 'reviewed').length;
   const found = `svc found ${countText(problems.length, 'problem')} in the archive when it made this bundle.`;
   const odd = [
@@ -154,107 +172,56 @@ function verdictText({ requested }: EvidencePlan, { problems, days, dayCount }: 
     dayCount === 0 ? 'The archive was intact.' : 'The archive was intact, and each of these days was reviewed.';
   const fine = odd.length === 0 ? all : 'What the archive contains was intact.';
   return [
-    ...odd.map((words) => `<p class="odd"><strong>${escapeHtml(words)}</strong></p>`),
-    ...(problems.length === 0 ? [`<p class="fine">${escapeHtml(fine)}</p>`] : []),
-  ].join('\n');
+    ...odd.map((text): Sentence => ['bad', text]),
+    ...(problems.length === 0 ? [['good', fine] satisfies Sentence] : []),
+  ];
 }
 
-function problemSection(problems: readonly Finding[]): string {
-  if (problems.length === 0) return '';
-  const columns = [{ title: 'File' }, { title: 'Problem' }, { title: 'What was found' }];
+function problemSections(problems: readonly Finding[]): Section[] {
   const rows = problems.map(({ path, problem, message }) => [path, problem, message]);
-  return tableSection('Problems', columns, rows);
+  return rows.length === 0 ? [] : [textSection('Problems', ['File', 'Problem', 'What was found'], rows)];
 }
 
-function coverageSection({ requested }: EvidencePlan): string {
-  const ranges = [
+function coverageSection({ requested }: EvidencePlan): Section {
+  const rows = [
     ...requested.covered.map(({ from, to }) => ({ from, to, what: 'covered' })),
     ...requested.missing.map(({ from, to, reason }) => ({ from, to, what: `entries may be missing: ${reason}` })),
-  ];
-  const rows = ranges
+  ]
     .toSorted((one, other) => one.from - other.from)
-    .map(({ from, to, what }) => [timeCell(isoTime(from)), timeCell(isoTime(to)), formatDuration(to - from), what]);
-  const columns = [{ title: 'From (UTC)' }, { title: 'Until (UTC)' }, { title: 'Length' }, { title: 'Coverage' }];
-  const before = `<p>The archive covers ${coverageText(requested)}.</p>\n`;
-  return tableSection('Coverage', columns, rows, { before });
+    .map(({ from, to, what }) => [utcTime(from), utcTime(to), formatDuration(to - from), what]);
+  const section = textSection('Coverage', ['From', 'Until', 'Length', 'Coverage'], rows);
+  return { ...section, sentences: [`The archive covers ${coverageText(requested)}.`] };
 }
 
-function dropSection({ coverage: { drops } }: EvidencePlan): string {
-  if (drops.length === 0) return '';
-  const columns = [
-    { title: 'Before' },
-    { title: 'Months' },
-    { title: 'Dropped at (UTC)' },
-    { title: 'By' },
-    { title: 'Entries', isNumber: true },
-  ];
+function dropSections({ coverage: { drops } }: EvidencePlan): Section[] {
   const rows = drops.map(({ before, written_at: at, by, months }) => [
     before.slice(0, 10),
     months.map(({ month }) => month).join(', '),
-    timeCell(at),
+    utcTime(at),
     by,
-    formatNumber(months.reduce((sum, { entries }) => sum + entries, 0)),
+    formatNumber(sumOfMonths(months).entries),
   ]);
-  return tableSection('Dropped by retention', columns, rows);
+  const headers = ['Before', 'Months', 'Dropped at', 'By', 'Entries'];
+  return rows.length === 0 ? [] : [textSection('Dropped by retention', headers, rows)];
 }
 
-const DAY_COLUMNS: readonly PageColumn[] = [
-  { title: 'Day' },
-  { title: 'State' },
-  { title: 'Entries', isNumber: true },
-  { title: 'Findings' },
-  { title: 'Signed off (UTC)' },
-  { title: 'By' },
-  { title: 'Note' },
-];
-
-function reviewSection({ reviews }: EvidencePlan, days: readonly DayStatus[]): string {
-  const access = reviews.filter(({ of }) => of === 'access');
-  const signed = access.map((review) => [
-    `${review.from} to ${review.to}`,
-    findingsText(review),
-    `signed off ${signatureText(review)}`,
-  ]);
-  const columns = [{ title: 'Days' }, { title: 'Findings' }, { title: 'Signature' }];
-  const accessText =
-    signed.length === 0 ? '<p>No access review was signed.</p>\n' : pageTable('Access reviews', columns, signed);
-  return pageSection('Reviews', `${pageTable('Daily reviews', DAY_COLUMNS, days.map(dayCells))}${accessText}`);
+function accessReviewSection({ reviews }: EvidencePlan): Section {
+  const rows = reviews
+    .filter(({ of }) => of === 'access')
+    .map((review) => [`${review.from} to ${review.to}`, findingsText(review), `signed off ${signatureText(review)}`]);
+  if (rows.length === 0) return { heading: 'Access reviews', sentences: ['No access review was signed.'] };
+  return textSection('Access reviews', ['Days', 'Findings', 'Signature'], rows);
 }
 
-function dayCells(status: DayStatus): string[] {
-  const { day, state, entries, findings, findings_entries, signed_at: at, by, account, note, missing, late } = status;
-  const words = [note ?? '', late > 0 ? `${countText(late, 'entry')} archived after the review` : '', ...missing];
-  return [
-    day,
-    STATES[state],
-    formatNumber(entries),
-    findings === null ? '' : foundText({ findings, findings_entries }),
-    at === null ? '' : timeCell(at),
-    by === null ? '' : signerText({ by, account: account ?? by }),
-    words.filter((word) => word !== '').join('; '),
-  ];
-}
-
-const STATES: Readonly<Record<DayState, string>> = {
-  reviewed: 'reviewed',
-  open: 'open',
-  uncovered: 'not in the archive',
-};
-
-function clockSection({ clocks }: EvidencePlan): string {
-  const found = clocks.all();
-  if (found.length === 0) return '';
-  const columns = [
-    { title: 'Direction' },
-    { title: 'Most' },
-    { title: 'Records', isNumber: true },
-    { title: 'Written (UTC)' },
-  ];
-  const rows = found.map(({ direction, mostMs, records, from, to }) => [
-    `${direction} the service`,
-    formatDuration(mostMs),
-    formatNumber(records),
-    `${timeCell(from)} to ${timeCell(to)}`,
-  ]);
-  return pageSection('Clock of the archiving machine', pageTable('Differences of over two seconds', columns, rows));
+function clockSections({ clocks }: EvidencePlan): Section[] {
+  const rows = clocks
+    .all()
+    .map(({ direction, mostMs, records, from, to }) => [
+      `${direction} the service`,
+      formatDuration(mostMs),
+      formatNumber(records),
+      `${utcTime(from)} to ${utcTime(to)}`,
+    ]);
+  const section = textSection('Clock of the archiving machine', ['Direction', 'Most', 'Records', 'Written'], rows);
+  return rows.length === 0 ? [] : [{ ...section, sentences: ['Differences of over two seconds'] }];
 }

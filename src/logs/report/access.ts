@@ -1,19 +1,22 @@
 import { sha256Of } from '../../base/files/draft.ts';
 import type { Context } from '../../cli/app/command.ts';
-import { parseTime, startOfDay } from '../../cli/output/time.ts';
+import { countText, formatDuration, formatNumber, parseTime, startOfDay } from '../../cli/output/time.ts';
 import type { Store } from '../../client/store/store.ts';
 import { DAY_MS } from '../../schema/durations.ts';
 import type { Log } from '../../schema/log.ts';
-import type { ActorLabels } from '../actor.ts';
+import { type ActorLabels, wholeActorText } from '../actor.ts';
 import { isWithin, type Manifest } from '../archive/manifest.ts';
 import { countEntries, readTimeless, sumOfEntries } from '../archive/open-archive.ts';
 import { isoRange } from '../archive/records/coverage.ts';
 import { dayOf, type Segment } from '../archive/records/record.ts';
 import { type ActorBucket, type Bucket, bucketOf, emptyActor, noteType, ValueTally } from '../count.ts';
-import { DeletedEntities, type Timeless } from './deleted.ts';
+import type { Sentence } from '../sentences.ts';
+import { DeletedEntities, type Timeless, timelessText } from './deleted.ts';
+import { type Report, reportTable, type Section } from './report.ts';
+import { missingSentences, sourceText, subjectText } from './review-report.ts';
 import { missingOf, untilDay } from './review-rules.ts';
 import { timeOrNull } from './review.ts';
-import type { AccessRow } from './views.ts';
+import { type AccessRow, accessView } from './views.ts';
 
 /** The time that is reviewed. Epoch milliseconds. */
 interface AccessTime {
@@ -221,5 +224,56 @@ export function accessFindings({ rows }: Pick<Access, 'rows'>) {
     actors: rows.length,
     new_actors: isKnown ? rows.filter(({ is_new: isNew }) => isNew).length : null,
     dormant: rows.filter(({ is_dormant: isDormant }) => isDormant).length,
+  };
+}
+
+/** What the logs do not show. */
+export const USE_ONLY =
+  'The logs show who used the service, not who is permitted to: compare them with your list of users and keys.';
+
+/** Returns how many actors there are, and how many of them are new or dormant. */
+export function accessSummary(access: Access): string {
+  const { actors, new_actors: news, dormant } = accessFindings(access);
+  const since = formatDuration(access.dormantMs);
+  const newText =
+    news === null ? 'new ones unknown (the archive has too little of the time before)' : `${formatNumber(news)} new`;
+  return `${countText(actors, 'actor')}, ${newText}, ${formatNumber(dormant)} dormant (nothing in the last ${since})`;
+}
+
+/** Returns the warning of entries without a readable time, if there are any. */
+export function timelessInRows({ timeless }: Pick<Access, 'timeless'>): string[] {
+  return timeless.entries === 0 ? [] : [`counted, of an unknown day: ${timelessText(timeless)}`];
+}
+
+/** Returns the actors of an access review with their whole ids, who changed and deleted most comes first. */
+export function actorSection({ rows }: Pick<Access, 'rows'>): Section {
+  if (rows.length === 0) return { heading: 'Actors', sentences: [['quiet', 'There is no entry.']] };
+  const actor = {
+    path: 'actor_id',
+    header: 'actor',
+    kind: 'text',
+    show: (_: unknown, row: AccessRow) => wholeActorOf(row),
+  } as const;
+  return { heading: 'Actors', table: reportTable([actor, ...accessView.columns.slice(1)], rows) };
+}
+
+function wholeActorOf(row: AccessRow): string {
+  const { actor_id: id, name } = row;
+  return wholeActorText(row, new Map(id === null || name === null ? [] : [[id, name]])) || '(no actor)';
+}
+
+/** Returns an access review as a page. `madeAt` is in epoch milliseconds. */
+export function accessReport(access: Access, madeAt: number): Report {
+  return {
+    title: `Access review of ${access.from} to ${access.to} (UTC)`,
+    sentences: [
+      subjectText(access),
+      ...missingSentences(access.missing, 'the archive covers all of this time up to its end'),
+      ...timelessInRows(access).map((text): Sentence => ['warn', text]),
+      USE_ONLY,
+      accessSummary(access),
+    ],
+    source: [sourceText(access.archive, madeAt), `SHA-256 of what is reviewed here: ${access.sha256}`],
+    sections: [actorSection(access)],
   };
 }

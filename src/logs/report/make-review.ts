@@ -16,7 +16,7 @@ import type { Segment } from '../archive/records/record.ts';
 import { DeletedEntities, type DeletedEntity, timelessWarnings } from './deleted.ts';
 import { countFindings, foundText, hasFindings } from './findings.ts';
 import { openPageFile, type PAGE_PARAMETERS } from './page.ts';
-import type { Review, ReviewSignature } from './review-page.ts';
+import type { Review, ReviewSignature } from './review-report.ts';
 import { DayReview, failedRange, PAST_DAYS } from './review.ts';
 import { signOff, type SignOffInput } from './sign-off.ts';
 import { reviewView } from './views.ts';
@@ -110,13 +110,18 @@ function signaturesOf({ reviews }: Manifest, date: string, sha256: string): Revi
     );
 }
 
+function loadReports() {
+  return Promise.all([import('./report.ts'), import('./review-report.ts')]);
+}
+
 /** Opens what a review is written to, before anything is read. @throws SvcError `usage` */
 async function openReviewOutput(context: Context, options: Input<typeof PAGE_PARAMETERS> & { readonly dir: string }) {
   const print = await recordPrinter(context, reviewView);
   const page = await openPageFile(context, options, options.dir);
   const drawn = async (review: Review): Promise<string> => {
-    const { reviewPage } = await import('./review-page.ts');
-    return reviewPage(review, await knownLabels(context, review), context.clock.now());
+    const [{ pageWords, reportPage }, { reviewReport }] = await loadReports();
+    const labels = await knownLabels(context, review);
+    return reportPage(reviewReport(review, pageWords(labels), { madeAt: context.clock.now() }));
   };
   return {
     /** Writes the page of `--html`. */
@@ -129,8 +134,10 @@ async function openReviewOutput(context: Context, options: Input<typeof PAGE_PAR
     },
     async show(review: Review, isVerbose: boolean): Promise<void> {
       if (isDrawn(context)) {
-        const { drawReview } = await import('./review-terminal.ts');
-        return context.out.write(drawReview(context, review, await labelsOf(context, review), isVerbose));
+        const [{ drawReport, terminalWords }, { reviewReport }] = await loadReports();
+        const words = terminalWords(context, await labelsOf(context, review));
+        const report = reviewReport(review, words, { madeAt: context.clock.now(), isVerbose });
+        return context.out.write(await drawReport(context, report));
       }
       return this.print(review);
     },

@@ -6,54 +6,7 @@ import { requireFile, resolvePath } from '../../cli/app/files/typed-path.ts';
 import { option } from '../../cli/app/hint.ts';
 import { flag, type Input, value, writing } from '../../cli/app/parameter.ts';
 import { text } from '../../cli/app/value-parsers.ts';
-import { escapeHtml, htmlPage, timeTag } from '../../cli/output/page.ts';
-import { countText } from '../../cli/output/time.ts';
-import { missingText, type MissingText } from '../archive/archive-text.ts';
 import { requireOutside } from '../archive/open-archive.ts';
-
-/** What the page of any review says of the reviewed entries. */
-interface ReviewedEntries {
-  /** The archive; undefined for entries that were read from the service. */
-  readonly archive?: string;
-  readonly service: string;
-  /** Undefined if no entry was read. */
-  readonly tenant_id: string | undefined;
-  readonly entries: number;
-  readonly missing: readonly MissingText[];
-  /** The hash of what was reviewed, if it can be read again. */
-  readonly sha256?: string;
-}
-
-interface PageWords {
-  readonly title: string;
-  /** The sentence that stands where nothing is missing. */
-  readonly complete: string;
-  readonly warnings?: readonly string[];
-  /** The time of the page in epoch milliseconds. */
-  readonly madeAt: number;
-}
-
-/** Returns a review as one self-contained page around its sections. */
-export function archivePage(
-  { archive, service, tenant_id: tenant, entries, missing, sha256 }: ReviewedEntries,
-  { title, complete, warnings = [], madeAt }: PageWords,
-  sections: string,
-): string {
-  const whose = tenant === undefined ? '' : ` of tenant ${escapeHtml(tenant)}`;
-  const source = archive === undefined ? 'Read from the service' : `Archive ${escapeHtml(archive)}`;
-  const foot =
-    sha256 === undefined ? '' : `<p class="soft">SHA-256 of what is reviewed here: <code>${sha256}</code></p>\n`;
-  const body = `<p>${countText(entries, 'log entry')}${whose} at ${escapeHtml(service)}</p>
-<p class="soft">${source}, made ${timeTag(madeAt)}</p>
-${missingHtml(missing, complete)}
-${warnings.map(warningHtml).join('')}${sections}${foot}`;
-  return htmlPage({ title, heading: `${title} (UTC)` }, body);
-}
-
-/** Returns a warning for the top of a page. */
-export function warningHtml(words: string): string {
-  return `<p class="odd">${escapeHtml(words)}</p>\n`;
-}
 
 /** The options of a review that can be written as a page. */
 export const PAGE_PARAMETERS = {
@@ -61,8 +14,8 @@ export const PAGE_PARAMETERS = {
   force: flag('--force', 'replace a file that exists'),
 } as const;
 
-/** Returns the options of a page and of its strictness as they were typed. */
-export function pageWords({
+/** Returns the options of a page and of its strictness as words of a command line. */
+export function pageOptions({
   html,
   force,
   strict,
@@ -115,11 +68,4 @@ export async function openPageFile(
       }
     },
   };
-}
-
-/** Returns the missing ranges for a page; the given words if nothing is missing. */
-function missingHtml(missing: readonly MissingText[], nothing: string): string {
-  if (missing.length === 0) return `<p class="fine">${escapeHtml(nothing)}</p>`;
-  const items = missing.map((range) => `<li>${escapeHtml(missingText(range))}</li>`);
-  return `<div class="odd"><p><strong>Entries may be missing:</strong></p><ul>${items.join('')}</ul></div>`;
 }

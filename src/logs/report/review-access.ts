@@ -10,8 +10,19 @@ import { knownLabels } from '../actor.ts';
 import { readManifest } from '../archive/manifest.ts';
 import { uncoveredAdvice } from '../archive/missing.ts';
 import { openArchive, timelessOf } from '../archive/open-archive.ts';
-import { type Access, accessFindings, countAccess, daysSince, type Unarchived, unarchivedSince } from './access.ts';
-import { openPageFile, type PAGE_PARAMETERS, pageWords } from './page.ts';
+import {
+  type Access,
+  accessFindings,
+  accessReport,
+  accessSummary,
+  countAccess,
+  daysSince,
+  timelessInRows,
+  type Unarchived,
+  unarchivedSince,
+  USE_ONLY,
+} from './access.ts';
+import { openPageFile, type PAGE_PARAMETERS, pageOptions } from './page.ts';
 import { checkSignOff, signOff, type SignOffInput } from './sign-off.ts';
 import { accessView } from './views.ts';
 
@@ -30,7 +41,7 @@ type AccessOptions = Input<typeof PAGE_PARAMETERS> &
 export async function reviewAccess(context: Context, input: AccessOptions): Promise<void> {
   const since = input.since && isoTime(input.since(context.clock.now())).slice(0, 10);
   const dormant = input.dormant === undefined ? undefined : `${input.dormant / SECOND_MS}s`;
-  const options = [...option('--since', since), ...option('--dormant', dormant), ...pageWords(input)];
+  const options = [...option('--since', since), ...option('--dormant', dormant), ...pageOptions(input)];
   checkSignOff(context, input, ['logs', 'review', input.dir, '--access', ...options]);
   const page = await openPageFile(context, input, input.dir);
   const print = await listPrinter(context, accessView);
@@ -46,7 +57,7 @@ export async function reviewAccess(context: Context, input: AccessOptions): Prom
   else if (input.signOff) await page.writeSigned(await drawPage(context, made), sign);
   else await page.write(await drawPage(context, made));
   await print(oneBatch(made.rows));
-  await reportAccess(context, made, unarchived);
+  reportAccess(context, made, unarchived);
   if (refusal) throw refusal;
 }
 
@@ -65,8 +76,8 @@ async function makeAccess(context: Context, input: AccessOptions) {
 }
 
 async function drawPage(context: Context, made: Access): Promise<string> {
-  const { accessPage } = await import('./access-page.ts');
-  return accessPage(made, context.clock.now());
+  const { reportPage } = await import('./report.ts');
+  return reportPage(accessReport(made, context.clock.now()));
 }
 
 /**
@@ -97,8 +108,7 @@ function refusalOf(
   return new SvcError('entries_missing', `${unsigned}${words}`, { ...advice, facts: { missing } });
 }
 
-async function reportAccess({ notices }: Context, made: Access, unarchived: Unarchived | undefined): Promise<void> {
-  const { accessSummary, timelessInRows, USE_ONLY } = await import('./access-page.ts');
+function reportAccess({ notices }: Context, made: Access, unarchived: Unarchived | undefined): void {
   for (const { from, to, reason } of made.missing)
     if (reason === 'before the archive') notices.note(`the archive begins at ${utcTime(to)}`);
     else notices.warn(`entries may be missing from ${utcTime(from)} to ${utcTime(to)}: ${reason}`);

@@ -1,16 +1,28 @@
+import { SvcError } from '../../base/errors.ts';
 import type { Context } from '../../cli/app/command.ts';
+import { option, typedCommand } from '../../cli/app/hint.ts';
 import { serviceOf } from '../../cli/app/service.ts';
-import { countText, parseTime, SECOND_MS, utcTime, wholeSecond } from '../../cli/output/time.ts';
+import {
+  countText,
+  formatPercent,
+  isoTime,
+  parseTime,
+  SECOND_MS,
+  utcTime,
+  wholeSecond,
+} from '../../cli/output/time.ts';
 import type { Client } from '../../client/api/client.ts';
 import { DAY_MS } from '../../schema/durations.ts';
 import type { Log } from '../../schema/log.ts';
+import type { MissingText } from '../archive/archive-text.ts';
 import { checkSubject, readManifest } from '../archive/manifest.ts';
 import { countEntries, openArchive } from '../archive/open-archive.ts';
 import { bucketOf, type Interval, LogCounts } from '../count.ts';
-import { DEFAULT_OVERLAP_MS, DEFAULT_RETENTION_MS } from '../entry.ts';
-import { entityFilter, type EntryFilter, matches, reportFiltered } from '../filter.ts';
-import { type IntervalInput, intervalOf, type RetentionInput } from '../options.ts';
+import { DEFAULT_OVERLAP_MS, DEFAULT_RETENTION_MS, LEAST_GAP_MS } from '../entry.ts';
+import { entityFilter, type EntryFilter, filterWords, matches, reportFiltered } from '../filter.ts';
+import { type IntervalInput, intervalOf, type RetentionInput, retentionWords } from '../options.ts';
 import type { OwnReads } from '../own-reads.ts';
+import { requireKept } from '../read-list.ts';
 import { type LogSource, serviceLogs } from '../read-range.ts';
 import { ServiceInterval } from '../service-interval.ts';
 import { beginNow } from '../tail/follow-logs.ts';
@@ -49,53 +61,23 @@ interface ShiftFindings extends Findings {
   readonly deleted: readonly DeletedEntity[];
 }
 
-/** The reads of the logs by the application of this key, and all other entries. */
-interface OwnShare {
-  /** One of the reads, which says who the actor is. */
-  readonly sample: Log;
-  readonly count: number;
-  readonly rest: LogCounts;
-}
-
-/** What the entries of a shift are compared with. */
-interface Comparison {
-  /** The reads that are counted apart, or left out. */
-  readonly own: OwnReads | undefined;
-  readonly hidesOwn: boolean;
-  readonly past: PastActors | undefined;
-}
-
 /** Counts the entries of a shift, in any order and in constant memory. */
 class ShiftCounts {
   readonly all = new LogCounts();
-  readonly #own: OwnReads | undefined;
-  readonly #hidesOwn: boolean;
   readonly #past: PastActors | undefined;
-  readonly #rest = new LogCounts();
   readonly #changes = new ChangeCounts();
   readonly #deleted = new DeletedEntities();
 
-  constructor({ own, hidesOwn, past }: Comparison) {
-    this.#own = own;
-    this.#hidesOwn = hidesOwn;
+  constructor(past: PastActors | undefined) {
     this.#past = past;
   }
 
   add(log: Log): void {
-    const isOwn = this.#own !== undefined && !this.#own.shows(log);
-    if (isOwn && this.#hidesOwn) return;
     this.all.add(log);
-    if (!isOwn && this.#own !== undefined) this.#rest.add(log);
     const at = parseTime(log.created_at);
     this.#changes.add(log, bucketOf(at));
     this.#deleted.add(log);
     if (at !== undefined) this.#past?.seen.add(log, bucketOf(at), true);
-  }
-
-  /** Returns the own reads that were counted, if there are any. */
-  share(): OwnShare | undefined {
-    if (this.#own === undefined || this.#hidesOwn || this.#own.count === 0) return undefined;
-    return { sample: this.#own.sample, count: this.#own.count, rest: this.#rest };
   }
 
   findings(): ShiftFindings {
@@ -114,8 +96,6 @@ class ShiftCounts {
 export interface Shift {
   readonly counts: LogCounts;
   readonly findings: ShiftFindings;
-  /** Undefined where nothing shows which reads are this key's own. */
-  readonly own: OwnShare | undefined;
   /** Whether the actors were compared with those of an archive. */
   readonly hasPast: boolean;
   /** The requested time, and the part of it that was read: the newest one. */
@@ -146,11 +126,11 @@ interface ShiftOptions {
 
 /**
  * Reads the service's entries of a time backwards, the newest first, because the service cannot filter by operation and may
- * have too many. Each is counted once even if pages shift meanwhile. `own` are the reads to count apart or to hide.
+ * have too many. Each is counted once even if pages shift meanwhile. `own` are the reads to hide.
  */
 export async function readShift(context: Context, input: ShiftFilter, own: OwnReads | undefined): Promise<Shift> {
   const { client, times, begin, past } = await openShift(context, input);
-  const counts = new ShiftCounts({ own, hidesOwn: input.hideOwnReads === true, past });
+  const counts = new ShiftCounts(past);
   const seen = { read: 0, oldest: Infinity, tenantId: undefined as string | undefined };
   const live = context.progress.watching('logs');
   const count = (log: Log, at: number | undefined): void => {
@@ -158,7 +138,7 @@ export async function readShift(context: Context, input: ShiftFilter, own: OwnRe
     seen.read += 1;
     seen.oldest = Math.min(seen.oldest, at ?? Infinity);
     seen.tenantId ??= log.tenant_id ?? undefined;
-    if (matches(log, input)) counts.add(log);
+    if (matches(log, input) && own?.shows(log) !== false) counts.add(log);
   };
   const source = settling(times, serviceLogs(client, entityFilter(input)));
   const reading = lastEntries(source, {
@@ -189,7 +169,6 @@ export async function readShift(context: Context, input: ShiftFilter, own: OwnRe
   return {
     counts: counts.all,
     findings: counts.findings(),
-    own: counts.share(),
     hasPast: past !== undefined,
     ...rangesOf(begin(), times.value.until, { now: client.now(), readFrom: back.readFrom }),
     oldest: seen.oldest,
@@ -249,4 +228,54 @@ function settling(times: ServiceInterval, source: LogSource): LogSource {
       }
     },
   };
+}
+
+/** Returns which part of a shift was read, and its share of the time: undefined if all of it was. */
+export function partText({ requested, interval }: Pick<Shift, 'requested' | 'interval'>): string | undefined {
+  if (interval.since <= requested.since) return undefined;
+  const share = formatPercent((interval.until - interval.since) / (requested.until - requested.since));
+  const rangeOf = ({ since, until }: Interval): string => `${utcTime(since)} to ${utcTime(until)}`;
+  return `read only ${rangeOf(interval)} of ${rangeOf(requested)} (${share})`;
+}
+
+/** Returns the part of a shift that was not read, or that the service no longer kept, and why. */
+export function missingOf(shift: Shift, { retention }: RetentionInput): MissingText[] {
+  const { requested, interval, oldest, now } = shift;
+  const from = isoTime(requested.since);
+  if (partText(shift) !== undefined) return [{ from, to: isoTime(interval.since), reason: 'not read' }];
+  const edge = Math.min(now - (retention ?? DEFAULT_RETENTION_MS), oldest, requested.until);
+  if (edge - requested.since < LEAST_GAP_MS) return [];
+  return [{ from, to: isoTime(edge), reason: 'older than the service keeps them' }];
+}
+
+/**
+ * Reports what of a shift was not read, or is no longer kept, and the command for the rest.
+ * @throws SvcError `entries_missing` with --strict
+ */
+export async function requireShift(context: Context, input: ShiftFilter, shift: Shift): Promise<void> {
+  const { requested, interval, oldest, now } = shift;
+  const part = partText(shift);
+  if (part === undefined) {
+    if (missingOf(shift, input).length === 0) return;
+    return requireKept(context, requested, input, { more: false, oldest }, now);
+  }
+  const next = [
+    'logs',
+    'stats',
+    ...option('--since', isoTime(requested.since)),
+    ...option('--until', isoTime(interval.since)),
+    ...filterWords(input),
+    ...(input.hideOwnReads ? ['--hide-own-reads'] : []),
+    ...option('--archive', input.archive),
+    ...option('--max', input.max?.toString()),
+    ...retentionWords(input),
+    // The page of the part that was read must not be replaced by that of the rest.
+    ...option('--html', input.html === undefined ? undefined : '<file>'),
+  ];
+  if (input.strict)
+    throw new SvcError('entries_missing', part, { hint: 'The rest is older, and was not counted. To read it:', next });
+  const { notices, globals, system } = context;
+  notices.warn(part);
+  notices.note('for the rest');
+  notices.command(typedCommand(next, globals, system));
 }

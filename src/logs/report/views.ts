@@ -1,8 +1,9 @@
 import { countText } from '../../cli/output/time.ts';
 import { simpleColumns, type View } from '../../cli/output/view.ts';
 import { actorText } from '../actor.ts';
+import { signerText } from '../archive/archive-text.ts';
 import { type Counts, foundText } from './findings.ts';
-import type { Review } from './review-page.ts';
+import type { Review } from './review-report.ts';
 
 /** What an actor did. All rows have the same members. Times are RFC 3339. */
 export interface AccessRow {
@@ -90,7 +91,7 @@ export const statusView: View<DayStatus> = {
     { path: 'entries', kind: 'number', priority: 4 },
     { path: 'findings', kind: 'text', priority: 3, show: (_, row) => foundOn(row) },
     { path: 'signed_at', header: 'signed', kind: 'time', priority: 5 },
-    { path: 'by', kind: 'text', priority: 6 },
+    { path: 'by', kind: 'text', priority: 6, show: (_, row) => signedBy(row) },
     { path: 'note', kind: 'text', priority: 2, show: (_, row) => noteText(row) },
   ],
 };
@@ -98,6 +99,10 @@ export const statusView: View<DayStatus> = {
 /** Returns what the newest review of a day found. */
 function foundOn({ findings, findings_entries }: DayStatus): string | null {
   return findings === null ? null : foundText({ findings, findings_entries });
+}
+
+function signedBy({ by, account }: DayStatus): string | null {
+  return by === null ? null : signerText({ by, account: account ?? by });
 }
 
 function noteText({ note, late, missing }: DayStatus): string | null {
@@ -110,7 +115,7 @@ function noteText({ note, late, missing }: DayStatus): string | null {
 }
 
 /** Returns what is unusual about an actor. */
-export function remarkOf({ is_new: isNew, is_dormant: isDormant }: AccessRow): string {
+function remarkOf({ is_new: isNew, is_dormant: isDormant }: AccessRow): string {
   return [isNew === true ? 'new' : '', isDormant ? 'dormant' : ''].filter(Boolean).join(', ');
 }
 

@@ -66,14 +66,17 @@ describe('svc logs review', () => {
     expect(code).toBe(0);
     expect(stdout).toBe(
       [
-        `1 log entry on 2026-03-01 (UTC), tenant ${TENANT}`,
+        'Log review of 2026-03-01 (UTC)',
+        `1 log entry of tenant ${TENANT} at https://vault.example`,
         'the archive covers the whole day',
         '',
         'Deletions: nothing was deleted',
         'Changes of applications, keys and tenant: nothing of these was changed',
         'Actors not seen in the 30 days before: no new actors',
         'Operations not seen in the 30 days before: no new operations',
-        'By hour, from 00:00:  ▁█▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁  median 0, most 1',
+        'Entries by hour since 2026-03-01 00:00:00Z',
+        `  ▁█${'▁'.repeat(22)}`,
+        '  peak: 1 at 2026-03-01 01:00:00Z',
         '',
       ].join('\n'),
     );
@@ -124,7 +127,7 @@ describe('svc logs review', () => {
   it('R76: svc logs review states a gap first, prints and counts the findings, and exits with 14', async () => {
     const top = await archive(DAILY, true);
     const shown = await review(top, '-o', 'table');
-    expect([shown.code, shown.stdout.split('\n')[1]]).toEqual([
+    expect([shown.code, shown.stdout.split('\n')[2]]).toEqual([
       14,
       'entries may be missing from 2026-03-01 03:00:00Z to 2026-03-01 04:00:00Z: gap',
     ]);

@@ -71,16 +71,16 @@ describe('the shift that svc logs stats reads', () => {
     expect([code, stderr]).toEqual([0, expect.stringMatching(/for the rest\n .* --max 200 --html <file>\n/)]);
     expect(html).toContain('<h1>Shift, read live (UTC)</h1>');
     expect(html).toMatch(
-      /class="odd".*<li>2026-03-01 10:30:00Z to 2026-03-01 12:2\d:\d\dZ: read 12:2\S+ to 12:30Z of 10:30Z to 12:30Z/,
+      /class="odd">read only \S+ 12:2\S+ to \S+ 12:30:00Z of 2026-03-01 10:30:00Z to 2026-03-01 12:30:00Z/,
     );
-    expect(html).toContain('<p>Only entries that match: <code>--entity-type card</code></p>');
+    expect(html).toContain('<p>Only entries that match: --entity-type card</p>');
     expect(html).toContain('<h2 id="deletions-">Deletions: 1</h2>');
     expect(html).toContain('data-label="Id">card-1</td>');
     expect(html).not.toMatch(/<script|\u202e|review/i);
     expect((await stats([...argv, '-o', 'json'])).code).toBe(2);
     await stats(['--since', '10m', '--html', 'whole.html']);
     expect(fs.readFileSync(path.join(cwd, 'whole.html'), 'utf8')).toContain(
-      'class="fine">All entries from 2026-03-01 12:20:00Z to 2026-03-01 12:30:00Z were read.',
+      'class="fine">all entries from 2026-03-01 12:20:00Z to 2026-03-01 12:30:00Z were read',
     );
   });
 
@@ -94,7 +94,7 @@ describe('the shift that svc logs stats reads', () => {
     const without = await stats(['--since', '2h', '-o', 'table']);
     expect(without.stdout).not.toContain('not seen');
     const { stdout, stderr } = await stats(['--since', '2h', '--archive', top, '-o', 'table']);
-    expect(stdout, stderr).toContain('Actors not seen in the 30 days before: 1 (user b1a0f1a3)\n');
+    expect(stdout, stderr).toMatch(/Actors not seen in the 30 days before: 1 with 1 entry\n.*\n {2}user b1a0f1a3/);
     const young = await buildArchive(NOW - DAY, [{ to: NOW - HOUR, entries: [] }], server.url);
     expect(
       (await stats(['--since', '2h', '--archive', young.top, '-o', 'table'])).stdout.replaceAll('\n', ' '),

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import type { Findings, Part } from '../../../src/logs/report/findings.ts';
-import { rowSection } from '../../../src/logs/report/review-page.ts';
+import { pageWords, reportPage } from '../../../src/logs/report/report.ts';
+import { findingSections } from '../../../src/logs/report/sections.ts';
 
 const PART: Part = ['new_actors', 'Actors not seen before', 'no new actors'];
 
@@ -10,7 +11,8 @@ it.each([
   [null, 30, 'skipped: too many different ones to compare', 'no new actors'],
 ])('the page of a review with the rows %j and %i days before says %j', (rows, days, words, others) => {
   const findings = { new_actors: rows, past_days: days, findings: {} } as unknown as Findings;
-  const page = rowSection(PART, findings, {} as Parameters<typeof rowSection>[2]);
+  const sections = findingSections(findings, [PART], pageWords(new Map()), false);
+  const page = reportPage({ title: 'Review', sentences: [], sections });
   expect(page).toContain(words);
   expect(page).not.toContain(others);
 });

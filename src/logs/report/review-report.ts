@@ -1,0 +1,93 @@
+import { countText, utcTime } from '../../cli/output/time.ts';
+import { missingText, signerText } from '../archive/archive-text.ts';
+import type { Sentence } from '../sentences.ts';
+import { type DeletedEntity, timelessWarnings } from './deleted.ts';
+import { type Counts, type DayCounts, REVIEW_PARTS } from './findings.ts';
+import type { Report, ReportWords } from './report.ts';
+import type { DayFindings } from './review.ts';
+import { deletedSections, findingSections, hourSection } from './sections.ts';
+
+/** The review of a day in an archive. */
+export interface Review extends DayFindings, DayCounts {
+  readonly archive: string;
+  readonly service: string;
+  readonly tenant_id: string;
+  readonly day: string;
+  /** The first thousand deletions of the day. */
+  readonly deleted: readonly DeletedEntity[];
+  /** The hash of everything about the day, which a signed review records. It does not depend on the location. */
+  readonly sha256: string;
+  readonly signed: readonly ReviewSignature[];
+  /** The newest record of the archive, and its hash. */
+  readonly record: number;
+  readonly record_sha256: string;
+}
+
+/** A signed review of the day. */
+export interface ReviewSignature {
+  readonly record: number;
+  readonly signed_at: string;
+  readonly by: string;
+  readonly account: string;
+  readonly note: string | null;
+  /** What was found, as it was recorded: groups and entries. */
+  readonly findings: Counts;
+  readonly findings_entries: Counts | null;
+  /** The hash of the page that was written then. */
+  readonly page_sha256: string | null;
+  /** Whether what was signed is what the archive has now. */
+  readonly is_current: boolean;
+}
+
+/** Returns the review of a day for people. `madeAt` is in epoch milliseconds. */
+export function reviewReport(
+  review: Review,
+  words: ReportWords,
+  { madeAt, isVerbose = false }: { readonly madeAt: number; readonly isVerbose?: boolean },
+): Report {
+  return {
+    title: `Log review of ${review.day} (UTC)`,
+    sentences: [
+      subjectText(review),
+      ...missingSentences(review.missing, 'the archive covers the whole day'),
+      ...timelessWarnings(review).map((text): Sentence => ['warn', text]),
+      ...review.signed.map(signatureSentence),
+    ],
+    source: [sourceText(review.archive, madeAt), `SHA-256 of what is reviewed here: ${review.sha256}`],
+    sections: [
+      ...findingSections(review, REVIEW_PARTS, words, isVerbose),
+      hourSection(Date.parse(review.day), review),
+      ...deletedSections(review.deleted, review, words, isVerbose),
+    ],
+  };
+}
+
+/** Returns whose entries were counted, and how many. The tenant is undefined if no entry was read. */
+export function subjectText({
+  entries,
+  tenant_id: tenant,
+  service,
+}: {
+  readonly entries: number;
+  readonly tenant_id: string | undefined;
+  readonly service: string;
+}): string {
+  return `${countText(entries, 'log entry')}${tenant === undefined ? '' : ` of tenant ${tenant}`} at ${service}`;
+}
+
+/** Returns where a page comes from. */
+export function sourceText(archive: string | undefined, madeAt: number): string {
+  return `${archive === undefined ? 'Read from the service' : `Archive ${archive}`}, made ${utcTime(madeAt)}`;
+}
+
+/** Returns the ranges in which entries may be missing; the given words if there are none. */
+export function missingSentences(missing: readonly Parameters<typeof missingText>[0][], nothing: string): Sentence[] {
+  if (missing.length === 0) return [['good', nothing]];
+  return missing.map((range) => ['warn', `entries may be missing from ${missingText(range)}`]);
+}
+
+/** Says who signed a review of the day, and whether the archive has changed since. */
+function signatureSentence({ by, account, note, signed_at: at, is_current: isCurrent }: ReviewSignature): Sentence {
+  const words = `signed off by ${signerText({ by, account })} at ${utcTime(at)}${note === null ? '' : `: ${note}`}`;
+  return isCurrent ? ['good', words] : ['warn', `${words}; the archive has other entries now`];
+}
