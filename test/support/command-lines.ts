@@ -64,11 +64,7 @@ export const COMMAND_LINES: Readonly<Record<string, string>> = {
   'profile delete': 'profile delete spare --yes',
   reset: 'reset --forget {open} --forget {unsent} --yes',
   explain: 'explain UPD_PAN',
-  'completion install': 'completion install --shell bash',
-  'completion bash': 'completion bash',
-  'completion zsh': 'completion zsh',
-  'completion fish': 'completion fish',
-  'completion powershell': 'completion powershell',
+  completion: 'completion bash',
   commands: 'commands',
 };
 

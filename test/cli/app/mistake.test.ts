@@ -75,7 +75,7 @@ describe('a mistake on the command line', () => {
         `logs -o ${word}`,
         `logs --time ${word}`,
         `logs --${word}`,
-        `completion install --shell ${word}`,
+        `completion ${word}`,
         word,
         `au ${word}`,
         `help ${word}`,
