@@ -10,6 +10,7 @@ import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
 import { findJob } from '../job/job.ts';
 import type { JobFiles } from '../job/job-files.ts';
 import { holdJob } from '../job/verdict.ts';
+import { compareBeforeEntry } from '../jobs/compare-before-entry.ts';
 import { confirmedDoubtError, jobDoubtError } from '../ledger/claim-errors.ts';
 import { byText } from '../ledger/claims.ts';
 import { CommandLedger, type JobClaim } from '../ledger/command-ledger.ts';
@@ -94,6 +95,7 @@ async function releaseJob(context: Context, job: string): Promise<AbandonedJob> 
     context.notices.warn(`svc of ${byText(claimed.claim)} may be uploading its file now: make sure that it has ended`);
   await confirm(context, isPaid ? `Close job ${job}? Its rows stay in their cycle.` : `Free the rows of job ${job}?`);
   const ledger = new CommandLedger(context);
+  compareBeforeEntry(context, client, { ledger, tenant }, ['au', 'abandon', job]);
   const progress = await holdSender(context, files, async () => {
     // The job may have got its file while the question was open.
     const now = await judge((await ledger.claimOfJob(tenant, job)) ?? claimed);

@@ -8,7 +8,7 @@ import { text, textToSend } from '../../cli/app/value-parsers.ts';
 import { simpleColumns, type View } from '../../cli/output/view.ts';
 import { enterDelivery } from '../jobs/file-jobs.ts';
 import type { Client } from '../../client/api/client.ts';
-import { compareAtFirstUse } from '../jobs/first-use.ts';
+import { compareBeforeEntry } from '../jobs/compare-before-entry.ts';
 import { findJob } from '../job/job.ts';
 import { jobRequest } from '../job/job-view.ts';
 import { showJobs } from '../job/show-progress.ts';
@@ -91,7 +91,7 @@ async function downloadJob(context: Context, job: string, options: DownloadOptio
   const client = await context.client();
   const ledger = new CommandLedger(context);
   const known = await resumable(again(job, options), { job }, tenantOfJob(client, job));
-  if (known !== undefined) compareAtFirstUse(context, client, { ledger, tenant: known }, ['au', 'download', job]);
+  if (known !== undefined) compareBeforeEntry(context, client, { ledger, tenant: known }, ['au', 'download', job]);
   const sent = await sentRows(ledger, known, job);
   let tenant: string | undefined;
   const tenantOf = (ofJob: string | null | undefined): string | undefined => ofJob ?? known;

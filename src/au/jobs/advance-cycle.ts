@@ -12,7 +12,7 @@ import type { NamedCycle } from '../ledger/named-cycle.ts';
 import { ContestedJob, type JobResults, outlast, pauseAfter, resultsOfJob } from '../results/job-results.ts';
 import { LATE_MS } from '../results/download.ts';
 import { deliverResults, type Destination, type ResultsFile } from '../results/merge.ts';
-import { compareAtFirstUse } from './first-use.ts';
+import { compareBeforeEntry } from './compare-before-entry.ts';
 import { enterDelivery, withoutResults } from './file-jobs.ts';
 import { type ClaimedCycle, pollClaims, type PolledClaims } from './poll-claims.ts';
 import { finishUploads } from './send-rows.ts';
@@ -62,7 +62,7 @@ export async function advanceCycle(
   const { again, wait } = how;
   const { name, tenant, ledger } = named;
   const resuming = <T>(work: Promise<T>): Promise<T> => resumable(again, { cycle: name }, work);
-  compareAtFirstUse(context, client, named, again);
+  compareBeforeEntry(context, client, named, again);
   let cycle = await claimedCycle(named);
   const onEvent = showJobs(context);
   await resuming(finishOwnUploads(context, client, cycle, onEvent));

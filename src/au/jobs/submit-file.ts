@@ -33,6 +33,7 @@ import type { DividedRows } from '../request/rows-file.ts';
 import { withTokensOnce } from '../request/tokens-once.ts';
 import { type FileJob, rowsIn } from '../results/file-results.ts';
 import { requireDestination } from '../results/merge.ts';
+import { compareBeforeEntry } from './compare-before-entry.ts';
 import { compareJobs, type Comparing, previewComparison, refuseUnknownJobs } from './compare-jobs.ts';
 import { type Confirmed, confirmWords } from './confirm-options.ts';
 import { requireClearName } from '../job/cycle-name.ts';
@@ -170,7 +171,12 @@ export class FileSubmission {
     const read = resultsReader(this.#context, client, this.#ledger);
     for (let division = 1; ; division += 1) {
       const slices = await slicesOf(this.#known.free);
-      if (slices.length === 0) return;
+      if (slices.length === 0) {
+        // What this command sent was compared before. What it gets the results of was not.
+        if (this.#sent.size === 0)
+          compareBeforeEntry(this.#context, client, { ledger: this.#ledger, tenant }, this.again);
+        return;
+      }
       try {
         const places = new Map<string, number>();
         await sendRows(client, slices, {

@@ -684,8 +684,9 @@ export class CommandLedger {
 
   readonly #onFirstEntry = async (): Promise<void> => {
     const check = this.#check;
-    this.#check = undefined;
     await check?.();
+    // One that failed, as during an outage that a wait outlasts, is tried again before the entry is.
+    if (this.#check === check) this.#check = undefined;
   };
 
   /** Says what was put back from the copies of this machine, or would be. */

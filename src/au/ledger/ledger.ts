@@ -70,18 +70,14 @@ export class Ledger {
   /** Whether the first use showed that this machine may only read the ledger, so that its store was not tried. */
   readonly isReadOnly: boolean;
 
-  /** Whether this machine had no copies of the ledger when it was opened, so that it cannot see what the place lacks. */
-  readonly isFirstSeen: boolean;
-
   private constructor(
     objects: ObjectStore,
     host: LedgerHost,
     top: string,
     salts: Salts,
-    { isReadOnly, isFirstSeen }: { readonly isReadOnly: boolean; readonly isFirstSeen: boolean },
+    isReadOnly: boolean,
   ) {
     this.isReadOnly = isReadOnly;
-    this.isFirstSeen = isFirstSeen;
     this.#objects = objects;
     this.#host = host;
     this.#top = top;
@@ -100,8 +96,7 @@ export class Ledger {
     const refusal = host.isFirstUse === false ? undefined : await refusalToWrite(objects, top);
     // A store that was not tried must get no entry, even if it takes one.
     const used = refusal ? readOnly(objects, refusal) : objects;
-    const kept = host.cache && (await firstIn(host.cache, cyclesPrefix(tenant)));
-    return new Ledger(used, host, top, salts, { isReadOnly: refusal !== undefined, isFirstSeen: kept === undefined });
+    return new Ledger(used, host, top, salts, refusal !== undefined);
   }
 
   /** Checks that the first use did not show that this machine may only read the ledger. @throws ReadOnlyPlace */
