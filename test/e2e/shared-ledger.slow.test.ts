@@ -13,15 +13,19 @@ import { BucketServer } from '../support/bucket-server.ts';
 import type { Interceptor } from '../../src/emulator/options.ts';
 import { type HereResult, svcIn } from '../support/run-here.ts';
 import { startSandbox } from '../support/sandbox.ts';
+import { dying, type NameDeath } from '../support/killer.ts';
 import { finished, type Finished, Home } from '../support/svc.ts';
 import { sharedLedger } from '../au/ledger/shared-ledger.ts';
 
 const SOAK = process.env['SOAK'] !== undefined;
-const SEEDS = SOAK ? 25 : 1;
-const KILLS = SOAK ? 250 : 6;
-const MOMENTS = SOAK ? 50 : 2;
+const SEEDS = numberOr('SEEDS', SOAK ? 25 : 1);
+const KILLS = numberOr('KILLS', SOAK ? 150 : 6);
 /** The number of requests of a submission, to the service and to the bucket, up to the results. */
 const REQUESTS = 36;
+/** The number of names of files that a submission gives and takes, by the place of its ledger. */
+const NAMES = { directory: 78, 'state directory': 47 } as const;
+/** Which of these names a submission is killed at. In a soak, it is each of them. */
+const EACH_NAME = numberOr('EACH_NAME', SOAK ? 1 : 26);
 const MACHINES = SOAK ? 8 : 4;
 const MINUTE_MS = 60_000;
 
@@ -29,7 +33,13 @@ const PRIVATE_KEY = 'sandbox-private-key';
 const HEADER = 'token,expiration_year,expiration_month,merchant_id\n';
 const SUBMIT = 'au submit tokens.csv --cycle c --wait -o json';
 
-type Kind = 'directory' | 'bucket';
+/** The place of a ledger: a directory or a bucket that machines share, or the state directory of one machine alone. */
+type Kind = 'directory' | 'bucket' | 'state directory';
+
+/** Returns a number of the environment, or the usual one. */
+function numberOr(name: string, usual: number): number {
+  return Number(process.env[name] ?? usual);
+}
 
 const letPass: Interceptor = (_incoming, _outgoing, proceed) => proceed();
 
@@ -57,6 +67,7 @@ function shuffled<T>(values: readonly T[], random: (below: number) => number): T
 class Tenant {
   readonly #directory = mkdtempSync(join(tmpdir(), 'svc-shared-ledger-'));
   readonly #machines: Machine[] = [];
+  readonly #kind: Kind;
   #sandbox: RunningSandbox | undefined;
   bucket: BucketServer | undefined;
   /** How far the service's clock is ahead. */
@@ -64,8 +75,12 @@ class Tenant {
   /** Sees each request to the service and to the bucket, and lets it pass. */
   onRequest: Interceptor = letPass;
 
+  private constructor(kind: Kind) {
+    this.#kind = kind;
+  }
+
   static async open(kind: Kind = 'directory'): Promise<Tenant> {
-    const tenant = new Tenant();
+    const tenant = new Tenant(kind);
     tenant.#sandbox = await startSandbox({
       directory: join(tenant.#directory, 'sandbox'),
       processingMs: 0,
@@ -87,7 +102,9 @@ class Tenant {
     return tenant;
   }
 
+  /** The setting of the ledger, which is empty for the state directory. */
   get ledger(): string {
+    if (this.#kind === 'state directory') return '';
     return this.bucket === undefined ? join(this.#directory, 'ledger') : `s3://${BUCKET.name}/shared`;
   }
 
@@ -175,8 +192,8 @@ class Machine {
     return finished(child);
   }
 
-  start(line: string) {
-    const child = this.home.start(line.split(' '), { env: this.env });
+  start(line: string, env: Readonly<Record<string, string>> = {}) {
+    const child = this.home.start(line.split(' '), { env: { ...this.env, ...env } });
     this.#children.push(child);
     return child;
   }
@@ -313,6 +330,20 @@ describe('machines that share a ledger', () => {
       for (const row of rowsOf(readFileSync(home.file('tokens.csv'), 'utf8'))) expect(received.get(row)).toBe(1);
   });
 
+  it.each(Array.from({ length: SEEDS }, (_, seed) => seed + 1))(
+    'R96: machines at once send no row where the bucket keeps versions and ignores the condition, seed %i',
+    async (seed) => {
+      const tenant = await Tenant.open('bucket');
+      if (tenant.bucket) tenant.bucket.isVersioned = true;
+      const request = fileOf(linesOf(randomOf(seed), 40));
+      const machines = Array.from({ length: MACHINES }, () => tenant.machine(request));
+      for (const round of [1, 2])
+        for (const { code, stderr } of await Promise.all(machines.map((machine) => machine.run(SUBMIT))))
+          expect(code, `round ${round}: ${stderr}`).toBe(3);
+      expect(tenant.uploads()).toBe(0);
+    },
+  );
+
   it.each(['directory', 'bucket'] as const)(
     'R84: a machine that loses its state directory between commands has the results and sends nothing again, shared in a %s',
     async (kind) => {
@@ -433,14 +464,17 @@ describe('a machine that dies', () => {
     expect(new Set(outcomes)).toContain('11, 0 uploads; 9, 0 uploads; 0, 1 upload');
   });
 
-  it(`R84: a machine without a state directory finishes what another one began that was killed, at ${MOMENTS} moments`, async () => {
-    const outcomes: string[] = [];
-    const works = Array.from({ length: MOMENTS }, (_, seed) => async () => {
-      outcomes.push(await survives('directory', { ms: 150 + randomOf(seed + 1)(500) }));
-    });
-    await sideBySide(works);
-    expect(outcomes).toHaveLength(MOMENTS);
-  });
+  it.each(['directory', 'state directory'] as const)(
+    'R84: what a machine began is finished though it was killed before or after it gave a name to a file, with a ledger in a %s',
+    async (kind) => {
+      const names = Array.from({ length: NAMES[kind] }, (_, at) => at + 1).filter((name) => name % EACH_NAME === 0);
+      const deaths = names.flatMap((name) => (['before', 'after'] as const).map((death) => ({ name, death })));
+      const outcomes: string[] = [];
+      await sideBySide(deaths.map((death) => async () => void outcomes.push(await survives(kind, death))));
+      expect(outcomes).toHaveLength(deaths.length);
+      expect(outcomes.length).toBeGreaterThan(1);
+    },
+  );
 });
 
 interface RequestDeath {
@@ -448,20 +482,18 @@ interface RequestDeath {
   readonly death: (typeof DEATHS)[number];
 }
 
-type Death = RequestDeath | { readonly ms: number };
-
 /**
- * Kills a submission and repeats it on a machine with an empty state directory: at once, and if the file was not sent, after
- * its job can be proven gone. Then the first machine repeats it too. Returns how the repeated commands ended.
+ * Kills a submission and repeats it on a machine with an empty state directory, or on the same one if no other has the ledger:
+ * at once, and if the file was not sent, after its job can be proven gone. Then the first machine repeats it too. Returns how
+ * the repeated commands ended.
  */
-async function survives(kind: Kind, death: Death): Promise<string> {
+async function survives(kind: Kind, death: RequestDeath | NameDeath): Promise<string> {
   const tenant = await Tenant.open(kind);
-  const [first, second] = [tenant.machine(), tenant.machine()];
-  const child = first.start(SUBMIT);
-  const timer = 'ms' in death ? setTimeout(() => child.kill('SIGKILL'), death.ms) : undefined;
-  if (!('ms' in death)) tenant.killAt(child, death);
+  const first = tenant.machine();
+  const second = kind === 'state directory' ? first : tenant.machine();
+  const child = first.start(SUBMIT, 'name' in death ? dying(first.home, death) : {});
+  if (!('name' in death)) tenant.killAt(child, death);
   await finished(child);
-  clearTimeout(timer);
   tenant.onRequest = letPass;
   const { steps, stderr } = await repeatUntilSent(tenant, second);
   expect(

@@ -1,9 +1,9 @@
 import { EventEmitter, once } from 'node:events';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { pathToFileURL } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import type { Interceptor } from '../../../src/emulator/options.ts';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
+import { dying } from '../../support/killer.ts';
 import { type Desk, openDesk } from './support.ts';
 
 const LINE = 'au refresh export.csv --cycle 2026-12 --fail-on err=60%';
@@ -17,30 +17,15 @@ const EXPORT = exampleRequestFile()
 /** A refresh sends fewer requests than this. */
 const MOST_REQUESTS = 12;
 
-/** A module that kills its process before it gives a file below `refresh/` its name, for the time that `KILL_AT` says. */
-const KILLER = `
-import fs from 'node:fs';
-let left = Number(process.env.KILL_AT);
-for (const name of ['renameSync', 'linkSync']) {
-  const real = fs[name];
-  fs[name] = (from, to) => {
-    if (/[/]refresh[/]/.test(String(to)) && !String(to).includes('.lock') && --left === 0) process.kill(process.pid, 'SIGKILL');
-    return real(from, to);
-  };
-}
-`;
+/** The names that a refresh gives to its files. */
+const NAMES = '/refresh/(?!.*[.](lock|tmp))';
 
 /** A refresh gives fewer names to files than this. */
 const MOST_NAMES = 40;
 
 /** Runs a command line that is killed before it names a file for the given time. Returns whether it was killed. */
 async function killedAt(desk: Desk, at: number, line: string): Promise<boolean> {
-  const killer = desk.home.file('killer.mjs');
-  writeFileSync(killer, KILLER);
-  const { signal } = await desk.svc(line, {
-    NODE_OPTIONS: `--import ${pathToFileURL(killer).href}`,
-    KILL_AT: String(at),
-  });
+  const { signal } = await desk.svc(line, dying(desk.home, { name: at, death: 'before', of: NAMES }));
   return signal === 'SIGKILL';
 }
 
