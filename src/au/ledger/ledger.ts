@@ -70,13 +70,7 @@ export class Ledger {
   /** Whether the first use showed that this machine may only read the ledger, so that its store was not tried. */
   readonly isReadOnly: boolean;
 
-  private constructor(
-    objects: ObjectStore,
-    host: LedgerHost,
-    top: string,
-    salts: Salts,
-    isReadOnly: boolean,
-  ) {
+  private constructor(objects: ObjectStore, host: LedgerHost, top: string, salts: Salts, isReadOnly: boolean) {
     this.isReadOnly = isReadOnly;
     this.#objects = objects;
     this.#host = host;
