@@ -1,8 +1,10 @@
+import { rmSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { readFaults } from '../../../src/emulator/faults/fault.ts';
 import { faultInterceptor } from '../../../src/emulator/faults/intercept.ts';
 import { LAUNCHER } from '../../support/svc.ts';
 import { TerminalSession } from '../../support/terminal.ts';
+import { forget, sentDesk } from './abandoning.ts';
 import { openQuickDesk, type QuickDesk } from './support.ts';
 
 /** Opens a desk with a job whose file the store may have. Returns the job. */
@@ -42,3 +44,34 @@ it('R54: svc au abandon asks, takes no for an answer, and without a terminal nam
   expect(session.screen()).toContain('nothing was changed');
   expect(await desk.svc('au submit tokens.csv')).toMatchObject({ code: 9 });
 });
+
+it.each([
+  { status: 'pending', isElsewhere: true },
+  { status: 'failed', isElsewhere: false },
+  { status: 'forgotten', isElsewhere: true },
+])(
+  'svc au abandon frees the rows of a job that is $status once, prints them, and says later that the job holds none',
+  async ({ status, isElsewhere }) => {
+    const desk = await sentDesk();
+    if (status === 'forgotten') await forget(desk);
+    else desk.said.statuses = [status];
+    if (isElsewhere) rmSync(desk.home.file('.local/state/svc/jobs'), { recursive: true });
+    const abandon = async (): Promise<readonly [row: unknown, stderr: string]> => {
+      const { code, stdout, stderr } = await desk.svc(`au abandon ${desk.job} --yes`);
+      expect(code, stderr).toBe(0);
+      return [JSON.parse(stdout), stderr];
+    };
+    const ofJob = { job: desk.job, cycle: '2026-12', file: expect.stringContaining('tokens.csv') };
+    expect(await abandon()).toEqual([
+      expect.objectContaining({ ...ofJob, progress: 'rows are free' }),
+      expect.stringContaining(`the rows of job ${desk.job} are free: the next submission`),
+    ]);
+    expect((await desk.svc('au submit tokens.csv --cycle 2026-12')).code).toBe(0);
+    expect(desk.uploads()).toBe(2);
+    // Another job has the rows now, so that nothing may be said of them.
+    expect(await abandon()).toEqual([
+      expect.objectContaining({ ...ofJob, progress: 'holds no rows any more' }),
+      expect.stringContaining(`job ${desk.job} holds no rows any more; nothing was changed`),
+    ]);
+  },
+);

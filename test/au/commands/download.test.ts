@@ -8,13 +8,11 @@ it('svc au download names the job whose results it wrote', async () => {
   expect(JSON.parse(stdout)).toMatchObject({ job, file, compared: true });
 });
 
-it.each([
-  ['--jq', '.file'],
-  ['--fields', 'file'],
-  ['--output', 'json'],
-])('svc au download --out - refuses %s, since its output is the result file', async (...option) => {
+it('svc au download --out - refuses --jq, --fields and --output, since its output is the result file', async () => {
   const { machine, job } = await submittedOnce('--wait');
-  const { code, stdout, stderr } = await machine.svc(['au', 'download', job, '--out', '-', ...option]);
-  expect([code, stdout], stderr).toEqual([2, '']);
-  expect(stderr).toContain('with --out - the output is the result file');
+  for (const option of ['--jq .file', '--fields file', '--output json']) {
+    const { code, stdout, stderr } = await machine.svc(`au download ${job} --out - ${option}`);
+    expect([code, stdout], stderr).toEqual([2, '']);
+    expect(stderr).toContain('with --out - the output is the result file');
+  }
 });

@@ -1,7 +1,9 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
+import { openMachine } from '../commands/machine.ts';
 import { openDesk, openQuickDesk } from '../commands/support.ts';
+import { sharedLedger } from '../ledger/shared-ledger.ts';
 
 it('svc au resume gets the results of every open job, and two at once do not disturb each other', async () => {
   const { svc, home, uploads } = await openDesk();
@@ -27,3 +29,44 @@ it('svc au resume overwrites nothing where the place of results is taken, and na
   expect(await svc(`au resume ${cycle} --out other.csv`)).toMatchObject({ code: 0 });
   expect(readFileSync(home.file('other.csv'), 'utf8')).toMatch(/^token,/);
 });
+
+it('svc au resume without a job that it could look for needs no key', async () => {
+  const { svc } = await openQuickDesk();
+  expect(await svc('au submit tokens.csv --wait')).toMatchObject({ code: 0 });
+  const none = await svc('au resume', { SVC_PRIVATE_API_KEY: '', SVC_MANAGEMENT_API_KEY: '' });
+  expect(none.code, none.stderr).toBe(0);
+});
+
+it('svc au resume goes on with a cycle at another address of its service, once it was submitted there too', async () => {
+  const { svc, sandbox } = await openQuickDesk({ processingMs: 3_600_000 });
+  const there = { SVC_BASE_URL: sandbox.url.replace('127.0.0.1', 'localhost') };
+  expect(await svc('au submit tokens.csv --cycle 2026-12')).toMatchObject({ code: 0 });
+  expect(await svc('au submit tokens.csv --cycle 2026-12', there)).toMatchObject({ code: 0 });
+  const resumed = await svc('au resume', there);
+  expect([resumed.code, resumed.stdout], resumed.stderr).toEqual([11, expect.stringContaining('"outcome":"pending"')]);
+});
+
+it('svc au resume names the command that waits while jobs are under way', async () => {
+  const { svc } = await openQuickDesk({ processingMs: 3_600_000 });
+  expect(await svc('au submit tokens.csv --cycle 2026-12')).toMatchObject({ code: 0 });
+  const resumed = await svc('au resume');
+  expect([resumed.code, resumed.stderr]).toEqual([11, expect.stringContaining('svc au resume --wait')]);
+  const waited = await svc('au resume --wait');
+  expect([waited.code, waited.stderr]).toEqual([0, expect.not.stringContaining('au resume')]);
+});
+
+it.each(['au resume', 'au resume --wait'])(
+  'svc %s ends with 3 without the ledger that this machine shares, and with 0 for a tenant without one',
+  async (line) => {
+    const machine = await openMachine();
+    const shared = sharedLedger(machine.path('shared'));
+    expect(await machine.svc('au submit tokens.csv --cycle 2026-12 --wait', shared)).toMatchObject({ code: 0 });
+    expect(await machine.svc(line, shared)).toMatchObject({ code: 0 });
+    const told = await machine.svc(line);
+    expect(told.code, told.stderr).toBe(3);
+    expect(told.stderr).toContain(`ledger is ${machine.path('shared')}, and no ledger is set`);
+    const other = await machine.tenant(2);
+    const elsewhere = await machine.svc(line, { SVC_BASE_URL: other.url });
+    expect(elsewhere.code, elsewhere.stderr).toBe(0);
+  },
+);
