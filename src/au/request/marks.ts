@@ -2,9 +2,9 @@
 export type Mark = 'nothing' | 'word';
 
 const LONGEST_MARK = 16;
-/** What databases and statistics programs write for a missing value, the errors of spreadsheets, and a line of dashes. */
+/** What databases and statistics programs write for a missing value, the errors of spreadsheets and Miller, and a line of dashes. */
 const NOTHING =
-  /^(?:\\N|\(null\)|\[null\]|<null>|<na>|#n\/a|#(?:ref|value|null|num|spill|calc)!|#div\/0!|#name\?|err:\d{3}|[-–—]{2,}|[–—])$/i;
+  /^(?:\\N|\((?:null|error)\)|\[null\]|<null>|<na>|#n\/a|#(?:ref|value|null|num|spill|calc)!|#div\/0!|#name\?|err:\d{3}|[-–—]{2,}|[–—])$/i;
 const WORD = /^(?:null|nil|na|n\/a|nan|none|undefined|-)$/i;
 
 /** Recognizes a mark of a missing value, such as NULL; undefined for any other text. */

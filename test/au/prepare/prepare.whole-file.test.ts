@@ -21,7 +21,7 @@ async function refusalOf({ prepare }: Placed, ...options: string[]) {
 const hasGap = (at: number): boolean => at % 8 === 3;
 const withGaps = (at: number): string => (hasGap(at) ? '' : merchantOf(at));
 
-it.each(['\\N', '(null)', '#N/A', '#REF!', '#VALUE!', '<NA>', '-----', '[NULL]'])(
+it.each(['\\N', '(null)', '(error)', '#N/A', '#REF!', '#VALUE!', '<NA>', '-----', '[NULL]'])(
   'R93: a bare %s in place of a merchant or a date is empty, and counted',
   async (mark) => {
     const exported = place(({ at, token, yy, mm }) => [
