@@ -7,7 +7,7 @@ import type { Input } from '../../cli/app/parameter.ts';
 import { isDrawn, listPrinter, oneBatch } from '../../cli/app/print.ts';
 import { readClientCertificate } from '../../cli/config/client-certificate.ts';
 import type { Settings } from '../../cli/config/settings.ts';
-import { cleanText, wrapWords } from '../../cli/output/text.ts';
+import { cleanText, hangingIndent, wrapWords } from '../../cli/output/text.ts';
 import { countText } from '../../cli/output/time.ts';
 import { simpleColumns, type Tone, type View } from '../../cli/output/view.ts';
 import type { ClientCertificate } from '../../client/http/tls-options.ts';
@@ -105,14 +105,13 @@ async function runChecks(context: Context, ageInput: KeyAgeInput): Promise<Findi
   ]);
   const machine = await checkMachine(context);
   const unread = unreadProfile(machine);
-  const [ledger, path, { checks, stranger }] = await Promise.all([
-    findingsOf(ledgerCheck(context)),
+  const [network, ledger, keys] = await Promise.all([
     checkPath(context, unread),
-    checkKeys(context, unread),
+    findingsOf(ledgerCheck(context)),
+    checkKeys(context, unread).then(findingsOfAll),
   ]);
-  const network = withStranger(path, stranger ? await findingsOf(stranger) : []);
-  const keys = (await findingsOfAll(checks)).map((finding) => unlessImplied(finding, network));
-  return [...machine, ...ledger, ...network, ...keys, ...(await findingsOfAll(ageChecks(context, ageInput)))];
+  const ofKeys = keys.map((finding) => unlessImplied(finding, network));
+  return [...machine, ...network, ...ledger, ...ofKeys, ...(await findingsOfAll(ageChecks(context, ageInput)))];
 }
 
 /** Returns why it is not known what the profile contains; undefined if it could be read. */
@@ -127,14 +126,6 @@ function unlessImplied(finding: Finding, network: readonly Finding[]): Finding {
   if ((code === 'network' || code === 'timeout') && network.some(({ result }) => result === 'failed'))
     return { check, result: 'skipped', found: 'not checked: the service could not be reached', fix: null, code: null };
   return finding;
-}
-
-/** Replaces the finding about the service by the one about a server that is none, unless it is a failure already. */
-function withStranger(network: readonly Finding[], stranger: readonly Finding[]): readonly Finding[] {
-  const known = network.find(({ check }) => check === 'service');
-  if (known === undefined) return [...network, ...stranger];
-  if (known.result === 'failed' || stranger.length === 0) return network;
-  return network.flatMap((finding) => (finding === known ? stranger : finding));
 }
 
 async function checkPath({ system, settings, clock, signal }: Context, unread?: string): Promise<Finding[]> {
@@ -182,7 +173,8 @@ function summary(findings: readonly Finding[]): string {
   return `${failures} failed, ${countText(warnings, 'warning')}`;
 }
 
-const NARROWEST = 24;
+/** The least columns of a text beside its indent. */
+const NARROWEST = 20;
 
 // Every color is accompanied by a word with the same meaning.
 const MARKS: Readonly<Record<Result, readonly [word: string, tone: Tone, sign: string]>> = {
@@ -196,31 +188,21 @@ const MARKS: Readonly<Record<Result, readonly [word: string, tone: Tone, sign: s
 function drawFindings(findings: readonly FindingRow[], context: Context): string {
   if (context.plain) return findings.map(sentence).join('');
   const { palette, out, unicode, marks } = context;
-  const names = Math.max(0, ...findings.map(({ check }) => check.length)) + 2;
   const columns = out.isTerminal ? out.width : 80;
-  // On a narrow terminal the text goes below the name.
   const markWidth = marks ? 1 : 4;
-  const beside = columns - markWidth - 2 - names >= NARROWEST;
-  const indent = ' '.repeat(markWidth + 2 + (beside ? names : 0));
-  const width = columns - indent.length;
-  const arrow = unicode ? '→ ' : '> ';
-  return findings
-    .flatMap(({ check, result, found, fix, next }) => {
-      const [word, tone, sign] = MARKS[result];
-      const mark = (marks ? sign : word).padEnd(markWidth);
-      const lines = wrapWords(cleanText(found), width);
-      const [first = '', ...more] = beside ? lines : ['', ...lines];
-      const advice = fix === null ? [] : wrapWords(fix, width - 2);
-      const paint = (line: string): string => (result === 'skipped' ? palette.quiet(line) : line);
-      return [
-        `${palette[tone](mark)}  ${paint(check.padEnd(names) + first)}`,
-        ...more.map((line) => indent + paint(line)),
-        ...advice.map((line, at) => indent + palette.strong((at === 0 ? arrow : '  ') + line)),
-        ...(next === null ? [] : [`${indent}  ${palette.accent(next)}`]),
-      ];
-    })
-    .map((line) => `${line.trimEnd()}\n`)
-    .join('');
+  const indent = markWidth + 4 + Math.max(0, ...findings.map(({ check }) => check.length));
+  const lines = findings.flatMap(({ check, result, found, fix, next }) => {
+    const [word, tone, sign] = MARKS[result];
+    const mark = palette[tone]((marks ? sign : word).padEnd(markWidth));
+    const lead = `${mark}  ${check.padEnd(indent - markWidth - 2)}`;
+    const advice = fix === null ? [] : wrapWords(fix, Math.max(NARROWEST, columns - indent - 2));
+    return [
+      hangingIndent(lead, indent, cleanText(found), columns),
+      ...advice.map((line, at) => ' '.repeat(indent) + palette.strong((at > 0 ? '  ' : unicode ? '→ ' : '> ') + line)),
+      ...(next === null ? [] : [`${' '.repeat(indent + 2)}${palette.accent(next)}`]),
+    ];
+  });
+  return `${lines.join('\n')}\n`;
 }
 
 // A screen reader gets name, result and fix in one sentence.

@@ -10,18 +10,11 @@ import type { KeyType } from '../../schema/tenant.ts';
 import { agedText, type KEY_AGE_PARAMETERS, keyAge, REPLACE, UNKNOWN_HINT } from '../key-age.ts';
 import { type Check, fail, type Found, LIMIT_MS, skip, warn } from './check.ts';
 
-/** The checks of both keys, and the check of a server that responds to every read as no service does. */
-interface KeyChecks {
-  readonly checks: readonly Check[];
-  readonly stranger: Check | undefined;
-}
-
-/** Tries the keys. `unread` is why it is not known what the profile contains. */
-export async function checkKeys(context: Context, unread?: string): Promise<KeyChecks> {
+/** Tries the keys, and returns the checks of both. `unread` is why it is not known what the profile contains. */
+export async function checkKeys(context: Context, unread?: string): Promise<Check[]> {
   const { system, settings } = context;
   const has = KEY_TYPES.filter((kind) => keyOrigin(system, settings, kind) !== undefined);
   const reports = await Promise.all(has.map((kind) => inspectKey(context, kind, LIMIT_MS / 1000)));
-  const stranger = strangerCheck(reports);
   // Neither the keys nor the base URL of a profile that could not be read are missing.
   const isPlaceless = settings.baseUrl === undefined && !settings.sandbox;
   const found = KEY_TYPES.map((kind) => {
@@ -29,15 +22,12 @@ export async function checkKeys(context: Context, unread?: string): Promise<KeyC
     const missing = report === undefined || isPlaceless ? unread : undefined;
     if (missing !== undefined) return untried(kind, () => skip(missing), 'the key is not known');
     if (report === undefined) return untried(kind, () => noKey(kind, has.length > 0), 'there is no key');
-    if (stranger !== undefined) return untried(kind, () => skip(`not checked: ${STRANGE_TEXT}`), STRANGE_TEXT);
     return keyChecks(context, report);
   });
   const keys = found.flatMap(([key]) => key ?? []);
   const permissions = found.flatMap(([, ...checks]) => checks);
-  return { checks: [...keys, tenantCheck(context, reports), ...permissions], stranger };
+  return [...keys, tenantCheck(context, reports), ...permissions];
 }
-
-const STRANGE_TEXT = 'the responses are not those of the service';
 
 /** Returns the check of a key, and those of its permissions, which `why` prevented. */
 function untried(kind: KeyType, tryKey: Check['try'], why: string): Check[] {
@@ -56,18 +46,15 @@ function noKey(kind: KeyType, hasOther: boolean): Found {
 
 /** Returns the checks of a key that was tried, and of its permissions. */
 function keyChecks(context: Context, { kind, check, failure }: KeyReport): Check[] {
-  if (check === undefined || (failure && check.verdict !== 'unclear')) {
-    const why = check === undefined ? 'the key could not be checked' : 'the key is not valid';
-    return untried(
-      kind,
-      () => {
-        throw failure;
-      },
-      why,
-    );
+  if (check === undefined || failure !== undefined) {
+    const isUnclear = check === undefined || check.verdict === 'unclear';
+    const tryKey = (): Found => {
+      if (failure !== undefined && check?.verdict === 'unclear') return unclear(failure);
+      throw failure;
+    };
+    return untried(kind, tryKey, isUnclear ? 'the key could not be checked' : 'the key is not valid');
   }
   const tryKey = (): Found | string => {
-    if (failure) return unclear(failure);
     const age = keyAge(context, kind);
     const stored = age?.ageMs === undefined ? '' : `, ${agedText(age)}`;
     const { system, settings } = context;
@@ -108,18 +95,6 @@ const CHECK_BASE_URL = 'Is the base URL right? It should be the address of the A
 function unclear(error: SvcError): Found {
   if (!isSvcError(error, ...STRANGE)) throw error;
   return fail(error.code, error.message, CHECK_BASE_URL);
-}
-
-function isStrange({ check }: KeyReport): boolean {
-  return check?.tried.every(({ status, error }) => status === 'unclear' && isSvcError(error, ...STRANGE)) ?? false;
-}
-
-/** Returns the check of a server that sent a response to every read, and none of them as documented. */
-function strangerCheck(reports: readonly KeyReport[]): Check | undefined {
-  const [first] = reports;
-  if (first?.failure === undefined || !reports.every(isStrange)) return undefined;
-  const { message, code } = first.failure;
-  return { name: 'service', try: () => fail(code, `responds, but not as documented: ${message}`, CHECK_BASE_URL) };
 }
 
 /** Returns the check of keys of two tenants, by the responses that the checks of the keys got. */

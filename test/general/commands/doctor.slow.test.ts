@@ -207,7 +207,7 @@ it.each([
     'redirects to https://elsewhere.example (302)',
   ],
   [answer(503), 'failed', 'responds with 503'],
-  [answer(404, '<html>'), 'failed', 'responds, but not as documented: not found (404)'],
+  [answer(404, '<html>'), 'warning', 'responds with 404 without a key; expected 401'],
   [answer(401), 'ok', 'responds and requires a key (401)'],
 ] as const)('svc doctor judges the response of the service', async (step, result, words) => {
   const server = await FaultServer.start([step]);
@@ -224,17 +224,13 @@ it('svc doctor only warns of a 404 where it has no key to check the service with
   expect(on['service']).toMatchObject({ result: 'warning', found: expect.stringContaining('404 without a key') });
 });
 
-it('R87: svc doctor fails the service, not the keys, when the base URL has a path too much', async () => {
+it('R87: svc doctor asks for another base URL, and allows nothing, when the base URL has a path too much', async () => {
   const { baseUrl, env } = await startSandboxHere();
   const { code, on } = await seen({ baseUrl: new URL('/v1', baseUrl), env });
   expect(code).toBe(5);
-  expect(on['service']).toMatchObject({
-    result: 'failed',
-    code: 'not_found',
-    fix: expect.stringContaining('base URL'),
-  });
-  for (const check of ['management key', 'private key', 'log:read', '3ds:session:read'])
-    expect(on[check]).toMatchObject({ result: 'skipped' });
+  for (const check of ['management key', 'private key'])
+    expect(on[check]).toMatchObject({ result: 'failed', code: 'not_found', fix: expect.stringContaining('base URL') });
+  for (const check of ['log:read', '3ds:session:read']) expect(on[check]).toMatchObject({ result: 'skipped' });
 });
 
 it('svc doctor fails only the permission whose read gets an undocumented response', async () => {

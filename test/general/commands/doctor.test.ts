@@ -1,4 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { systemClock } from '../../../src/base/system.ts';
 import { FaultServer } from '../../support/fault-server.ts';
 import { json } from '../../support/fault-steps.ts';
 import { errorIn, type HereOptions, KEY, startSandboxHere, svcHere, temporaryHome } from '../../support/run-here.ts';
@@ -78,7 +79,7 @@ describe('the error of svc doctor', () => {
     }
   });
 
-  it('R87: svc doctor blames the base URL where another server answers without asking for a key', async () => {
+  it('R87: svc doctor names the key that is stored for another base URL where a server answers without asking for one', async () => {
     const { baseUrl } = await startSandboxHere();
     const home = temporaryHome();
     const login = ['login', '--private-key-stdin', '--base-url', baseUrl.href];
@@ -87,14 +88,14 @@ describe('the error of svc doctor', () => {
     onTestFinished(() => other.close());
     const run = await svcHere(['doctor', '-o', 'table'], { home, env: { SVC_BASE_URL: other.url.href } });
     expect(run.code).toBe(3);
-    expect(run.stdout).toMatch(/^service: responds with 200 without a key; expected 401; check the base URL\n/);
+    expect(run.stdout).toMatch(/^private key: [^]* is not sent to [^]*; it is your\smove\n/);
   });
 
   it('svc doctor warns of keys of two tenants in one profile, as svc whoami does', async () => {
     const { baseUrl } = await startSandboxHere({ tenants: ['test', 'production'] });
     const env = { SVC_PRIVATE_API_KEY: 'sandbox-private-key', SVC_MANAGEMENT_API_KEY: 'sandbox-2-management-key' };
     expect((await svcHere(['api', 'POST', '/account-updater/jobs'], { baseUrl, env })).code).toBe(0);
-    const run = await svcHere(['doctor', '-o', 'json'], { baseUrl, env });
+    const run = await svcHere(['doctor', '-o', 'json'], { baseUrl, env, clock: systemClock });
     expect(run).toMatchObject({ code: 0, stderr: expect.stringMatching(/^tenant: .*; it is your move\n/) });
     expect(JSON.parse(run.stdout)).toContainEqual(
       expect.objectContaining({

@@ -38,7 +38,7 @@ describe('the verdict of svc doctor', () => {
       'unknown',
     ],
     [
-      [failed('service', 'responds with 503', 'Later', 'server'), LEDGER_FAILS('timeout')],
+      [ok('connect', 'open'), failed('service', 'responds with 503', 'Later', 'server'), LEDGER_FAILS('timeout')],
       'service: responds with 503; the service has to fix this',
       'service',
     ],
@@ -48,19 +48,14 @@ describe('the verdict of svc doctor', () => {
       'you',
     ],
     [
-      [warning('service', 'responds with 200 without a key', 'Check'), KEY_FAILS('none is stored', 'key_missing')],
-      'service: responds with 200 without a key; check the base URL',
-      'you',
-    ],
-    [
       [warning('service', 'limits requests (429)', 'Wait'), KEY_FAILS('none is stored', 'key_missing')],
       'private key: none is stored; it is your move',
       'you',
     ],
     [
       [warning('service', 'responds with 200 without a key', 'Check'), ok('private key', 'accepted')],
-      'nothing failed',
-      'nobody',
+      'service: responds with 200 without a key; it is your move',
+      'you',
     ],
     [
       [...WORKS, KEY_FAILS('the key is not valid', 'unauthorized')],
@@ -73,14 +68,14 @@ describe('the verdict of svc doctor', () => {
       'unknown',
     ],
     [
-      [...WORKS, KEY_FAILS('no response; the service is limiting requests', 'timeout')],
-      'private key: no response; the service is limiting requests; whatever else uses this key has to slow down',
+      [...WORKS, KEY_FAILS('the service limits requests', 'rate_limited')],
+      'private key: the service limits requests; whatever else uses this key has to slow down',
       'other',
     ],
     [[...WORKS, CLOCK, READ_FAILS], 'log:read: the service failed (503); the service has to fix this', 'service'],
     [[...WORKS, CLOCK, LEDGER_FAILS('config')], 'ledger: not there; it is your move', 'you'],
     [
-      [LEDGER_FAILS('network'), ...WORKS],
+      [...WORKS, LEDGER_FAILS('network')],
       'ledger: not there; the store of the ledger has to be fixed, or the network',
       'other',
     ],
