@@ -194,7 +194,10 @@ export class FileSubmission {
             this.#claimed.set(job, slice);
             this.#sent.set(job, slice.rows);
           },
-          onExpired: (job) => this.#expired.add(job),
+          onExpired: (job) => {
+            this.#expired.add(job);
+            this.#context.notices.note(`job ${job} was removed before its file was uploaded`);
+          },
         });
         return;
       } catch (error) {
