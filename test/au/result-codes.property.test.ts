@@ -4,8 +4,8 @@ import { readResults, type ResultRow } from '../../src/au/result-codes.ts';
 import { isSvcError } from '../../src/base/errors.ts';
 import { inChunks, stream } from './rows.ts';
 import { anyCharacter } from '../support/any-character.ts';
+import { cases } from '../support/cases.ts';
 
-const SOAK = process.env['SOAK'] === '1';
 const HEADER = 'token,result_code,note';
 
 /** Returns the rows or `refused`. */
@@ -61,7 +61,7 @@ it('R47: any result file is read alike however its bytes are cut', async () => {
     fc.asyncProperty(file, fc.integer({ min: 1, max: 70 }), async (file, size) => {
       expect(await outcome(inChunks(file, size))).toEqual(await outcome([file]));
     }),
-    { numRuns: SOAK ? 15_000 : 400 },
+    { numRuns: cases(15_000) },
   );
 });
 

@@ -9,5 +9,5 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
 });
 const env = { ...process.env, SOAK: '1', SOAK_MINUTES: values.minutes };
-const { status } = spawnSync('npx', ['vitest', 'run', ...positionals], { stdio: 'inherit', env });
+const { status } = spawnSync('npx', ['vitest', 'run', '--maxWorkers', '4', ...positionals], { stdio: 'inherit', env });
 process.exitCode = status ?? 1;

@@ -7,6 +7,7 @@ import { prepareRequest } from '../../../src/au/prepare/prepare.ts';
 import { cardNumber, disguised } from '../../support/card-numbers.ts';
 import { errorIn, svcHere } from '../../support/run-here.ts';
 import { stream } from '../rows.ts';
+import { cases } from '../../support/cases.ts';
 
 const CARD = '4111 1111 1111 1111';
 const REJECTS = ['--rejects', 'rejected.csv', '--out', 'tokens.csv'];
@@ -142,7 +143,7 @@ it('R40: svc au prepare --rejects writes a card number of a refused row nowhere,
       expect(digits.length >= 13 && text.replaceAll(/\D/g, '').includes(digits)).toBe(false);
       expect(text).toContain('5,the expiration is not a month and a year,d,x,y\n');
     }),
-    { numRuns: 300 },
+    { numRuns: cases(3_000) },
   );
 });
 

@@ -8,6 +8,7 @@ import { type CreateFault, MemoryObjects } from '../../support/memory-objects.ts
 import { UUID } from '../rows.ts';
 import { claimBody } from './entries.ts';
 import { claim, claimOf, Machines, oneClaim } from './machines.ts';
+import { cases } from '../../support/cases.ts';
 
 /** Returns the error of a claim of another machine. */
 async function refusalOf(machines: Machines, tokens: readonly string[], more: Partial<Claiming> = {}) {
@@ -205,7 +206,7 @@ describe('rows that another job has', () => {
         const refusals = outcomes.flatMap((one) => (one.status === 'rejected' ? [one.reason as unknown] : []));
         expect(refusals.filter((reason) => !(reason instanceof RowsTaken))).toEqual([]);
       }),
-      { numRuns: 40 },
+      { numRuns: cases(500) },
     );
   });
 });

@@ -2,6 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { rowKey } from '../../../src/au/request/row-key.ts';
 import { MemoryOverflow, taken, takenRows } from './repeating.ts';
+import { cases } from '../../support/cases.ts';
 
 const UUID = '5f0c1b5e-9d4a-4f7b-8e21-00000000000a';
 
@@ -17,15 +18,15 @@ describe('repeated rows', () => {
         expect(found.lines).toEqual(repeats);
         expect(found.hasSeveralMerchants).toBe(new Set(rows.map(([, merchant]) => merchant)).size > 1);
       }),
-      { numRuns: 300 },
+      { numRuns: cases(3_000) },
     );
   });
 
   it('the search for repeated tokens keeps what it knows while it grows', async () => {
-    const names = Array.from({ length: 40_000 }, (_, at) => `tok_${at}`);
+    const names = Array.from({ length: 10_000 }, (_, at) => `tok_${at}`);
     const tokens = await taken([...names, ...names]);
-    expect(tokens.count).toBe(40_000);
-    expect(tokens.first[0]).toEqual({ line: 40_002, firstLine: 2 });
+    expect(tokens.count).toBe(10_000);
+    expect(tokens.first[0]).toEqual({ line: 10_002, firstLine: 2 });
   });
 
   it('rows stay in memory while there are few', async () => {

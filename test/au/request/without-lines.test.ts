@@ -2,6 +2,7 @@ import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { withoutLines } from '../../../src/au/request/without-lines.ts';
 import { inChunks, stream } from '../rows.ts';
+import { cases } from '../../support/cases.ts';
 
 it('a file without some of its lines has the bytes of all others, however it is cut into pieces', async () => {
   const line = fc.string({ maxLength: 6 }).map((text) => text.replaceAll('\n', '\r'));
@@ -20,6 +21,6 @@ it('a file without some of its lines has the bytes of all others, however it is 
         expect(Buffer.concat(pieces).toString()).toBe(expected);
       },
     ),
-    { numRuns: 300 },
+    { numRuns: cases(3_000) },
   );
 });

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { KeptColumns } from '../../../src/au/results/kept-columns.ts';
 import { csvRows } from '../../../src/cli/output/csv.ts';
+import { cases } from '../../support/cases.ts';
 
 function write(text: string): string {
   const directory = mkdtempSync(join(tmpdir(), 'svc-kept-'));
@@ -27,7 +28,7 @@ it('kept columns are returned as they were written, whatever the order of the to
       expect(kept.cellsOf('another')).toEqual(['', '']);
       kept.close();
     }),
-    { numRuns: 50 },
+    { numRuns: cases(500) },
   );
 });
 

@@ -9,6 +9,7 @@ import { PartRows, rowNumbersOf } from '../../../src/au/results/rows-of-request.
 import { fileSource } from '../../../src/client/transfer/source.ts';
 import { RESULT_COLUMNS } from '../../../src/schema/account-updater-files.ts';
 import { HEADER, UUID } from '../rows.ts';
+import { cases } from '../../support/cases.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'svc-merge-'));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
@@ -109,7 +110,7 @@ describe('results of several jobs', () => {
       fc.asyncProperty(fc.subarray(tokens), spread, async (wanted, parts) => {
         expect(await merged(wanted, ...parts)).toEqual(wanted);
       }),
-      { numRuns: 40 },
+      { numRuns: cases(500) },
     );
   });
 

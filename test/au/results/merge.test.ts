@@ -6,6 +6,7 @@ import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { countResults } from '../../../src/au/results/download.ts';
 import { mergeResults } from '../../../src/au/results/merge.ts';
 import { RESULT_COLUMNS } from '../../../src/schema/account-updater-files.ts';
+import { cases } from '../../support/cases.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'svc-merge-'));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
@@ -93,7 +94,7 @@ describe('joining the results of parts', () => {
           ),
         );
       }),
-      { numRuns: process.env['SOAK'] ? 2_000 : 40 },
+      { numRuns: cases(2_000) },
     );
   });
 

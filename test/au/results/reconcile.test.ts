@@ -2,6 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { reconcile, type Reconciliation, TokenIndex } from '../../../src/au/results/reconcile.ts';
 import { HEADER, inChunks, stream } from '../rows.ts';
+import { cases } from '../../support/cases.ts';
 
 interface Texts {
   readonly request: string;
@@ -72,7 +73,7 @@ describe('results held against their request', () => {
         expect(found).toMatchObject(expected(asked, answered));
         expect(found.requested).toBe(found.answered - found.notRequested - found.duplicates + found.unchanged);
       }),
-      { numRuns: 300 },
+      { numRuns: cases(3_000) },
     );
   });
 

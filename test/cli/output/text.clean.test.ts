@@ -1,9 +1,9 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { cleanText, escapeInJson, isUnsafe } from '../../../src/cli/output/text.ts';
-import { cases, IS_SOAK } from '../../support/cases.ts';
+import { cases } from '../../support/cases.ts';
 
-const RUNS = IS_SOAK ? 100_000 : 300;
+const RUNS = cases(10_000);
 
 // This list of code points is written independently of the code under test.
 const DANGEROUS = [

@@ -83,9 +83,9 @@ describe('a typed path', () => {
         expect(url.pathname.startsWith('/v1/')).toBe(true);
         expect(url.pathname.split('/').length).toBe(read.path.split('/').length + 1);
       }),
-      { numRuns: cases(5_000) },
+      { numRuns: cases(10_000) },
     );
-    expect(taken).toBeGreaterThan(50);
+    expect(taken).toBeGreaterThan(10);
   });
 
   it('a typed path keeps what follows the question mark as a query', () => {

@@ -46,6 +46,9 @@ export interface Problem {
   errors?: Record<string, string[]>;
 }
 
+/** The scenario of the card that succeeds without a challenge. */
+export const FRICTIONLESS = 'Successful Frictionless Authentication';
+
 /** Returns the token of the first test card of a scenario. */
 export function tokenFor(scenario: ScenarioName, network?: string): string {
   const card = sandboxThreeDsCards().find(
@@ -80,6 +83,21 @@ export async function threeDsSandbox(options: Partial<SandboxOptions> = {}) {
     return { id, page };
   };
   return { ...on, post, get, created, start, authenticate, authenticated, read, result, challenged };
+}
+
+type Sandbox = Awaited<ReturnType<typeof threeDsSandbox>>;
+
+/** Sets outcomes at a running sandbox, and returns those that are set. */
+export async function setOutcomes(on: Sandbox, text: string): Promise<{ outcome: string; matched: number }[]> {
+  const response = await on.call('/sandbox/outcomes', { method: 'POST', body: text });
+  return (await answer<{ data: { outcome: string; matched: number }[] }>(response, 200)).data;
+}
+
+/** Authenticates a session of the card that succeeds without a challenge, and reads it. */
+export async function authenticated(on: Sandbox, body: unknown = PAYMENT) {
+  const { id } = await on.start(FRICTIONLESS);
+  await on.authenticated(id, body);
+  return { id, ...(await on.read(id)).authentication };
 }
 
 /** Posts a form as a browser does, but follows no redirect. */
