@@ -19,8 +19,7 @@ export type Rule =
   | 'card-number'
   | 'historic-currency'
   | 'country'
-  | 'purchase-date'
-  | 'length';
+  | 'purchase-date';
 
 export type LiftableRule = (typeof LIFTABLE_RULES)[number];
 
