@@ -86,7 +86,8 @@ export async function* jobPages(client: Client, { orNone = false } = {}): AsyncG
     for await (const { items } of client.accountUpdater.list({ pageSize: 100 }).pages()) yield items;
   } catch (error) {
     const isNone = isSvcError(error, 'not_found');
-    if (orNone && (isNone || error instanceof CursorRefused)) return;
+    // A job can be read by a key that may not list jobs.
+    if (orNone && (isNone || isSvcError(error, 'forbidden') || error instanceof CursorRefused)) return;
     throw isNone ? foreignError(error) : error;
   }
 }

@@ -2,9 +2,10 @@ import { isSvcError, SvcError } from '../../base/errors.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { tenantInUse } from '../../cli/app/tenant-mark.ts';
 import type { Client } from '../../client/api/client.ts';
+import type { ListedJob } from '../../schema/account-updater.ts';
 import { cycleName } from '../job/cycle-name.ts';
 import { tenantOfKey } from '../job/tenant-of-key.ts';
-import { jobPages } from '../job/job.ts';
+import { findJob, jobPages } from '../job/job.ts';
 import { senderOf } from '../job/job-files.ts';
 import { openJobs } from './claims.ts';
 import { CommandLedger } from './command-ledger.ts';
@@ -34,7 +35,7 @@ export async function ledgerOfKey(
   isSought: (ledger: Ledger) => Promise<boolean> = hasOpenJobs,
   { isNamed = false } = {},
 ): Promise<[string, Ledger] | undefined> {
-  const tenant = (await tenantOfKey(client)) ?? (await tenantOfAnyJob(client));
+  const tenant = (await tenantOfKey(client)) ?? (await tenantOfAnyJob(client, ledger));
   if (tenant !== undefined) return [tenant, await ledger.open(tenant)];
   for await (const [other, found] of ledger.everyTenant()) {
     if (!(await isSought(found))) continue;
@@ -126,14 +127,30 @@ function cycleNamed(typed: string): string | undefined {
   }
 }
 
-/** Returns the tenant of a job; undefined if the service has none. @throws SvcError for a key that may not list jobs */
-async function tenantOfAnyJob(client: Client): Promise<string | undefined> {
-  const { value: jobs } = await jobPages(client).next();
-  const job = jobs?.[0];
+/** Returns the tenant of a job; undefined if the service has none. @throws SvcError for a key that may read no job */
+async function tenantOfAnyJob(client: Client, ledger: CommandLedger): Promise<string | undefined> {
+  const job = await firstJob(client, ledger);
   if (job === undefined) return undefined;
   if (job.tenant_id) return job.tenant_id;
   throw new SvcError('bad_response', 'the service does not name the tenant of a job, which the ledger needs', {
     hint: 'What is open is not known. Name a job, or contact support with the job id.',
     facts: { job: job.id },
   });
+}
+
+/** Returns the first job of the list, or for a key that may not list jobs, one in the ledger that it can read. */
+async function firstJob(client: Client, ledger: CommandLedger): Promise<ListedJob | undefined> {
+  try {
+    const { value: jobs } = await jobPages(client).next();
+    return jobs?.[0];
+  } catch (error) {
+    if (!isSvcError(error, 'forbidden')) throw error;
+    for await (const [, found] of ledger.everyTenant())
+      for (const name of await found.cycleNames()) {
+        const claim = (await found.cycle(name).read()).findLast(({ kind }) => kind === 'claim');
+        const job = claim && (await findJob(client, claim.job));
+        if (job) return job;
+      }
+    throw error;
+  }
 }

@@ -1,3 +1,4 @@
+import { writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { openMachine } from '../commands/machine.ts';
 
@@ -32,4 +33,19 @@ it('svc au resume ends with 8 where something else answers the list of jobs with
   const { code, stderr } = await machine.svc('au resume');
   expect(code, stderr).toBe(8);
   expect(stderr).toContain('svc doctor');
+});
+
+it('a key that may not list jobs gets the results of those that it sent', async () => {
+  const machine = await openMachine();
+  writeFileSync(machine.path('work/more.csv'), 'token,expiration_year,expiration_month,merchant_id\none-more,,,\n');
+  machine.fault = (incoming, outgoing, proceed) => {
+    if (incoming.url?.split('?')[0] === '/account-updater/jobs' && incoming.method === 'GET')
+      outgoing.writeHead(403).end();
+    else proceed();
+  };
+  for (const line of ['au submit tokens.csv --cycle c --new-ledger', 'au submit more.csv --cycle c', 'au status'])
+    expect(await machine.svc(line)).toMatchObject({ code: 0 });
+  const { code, stdout, stderr } = await machine.svc('au resume c --wait --out results.csv');
+  expect(code, stderr).toBe(0);
+  expect(JSON.parse(stdout)).toMatchObject({ rows: 41, status: 'completed' });
 });
