@@ -92,7 +92,7 @@ export async function runScenario(context: Context, client: Client, planned: Pla
   const id = await createSession(client, planned);
   if (typeof id !== 'string') return resultOf(planned, id.refused, undefined, undefined, context.clock.now() - started);
   if (planned.outcome !== undefined) await setOutcome(client, `${planned.outcome}@session ${id}`);
-  const got = await outcomeOf(context, client, id, planned, timeoutMs);
+  const got = await reachedStatus(context, client, id, planned, timeoutMs);
   const isPlain = planned.reason === undefined && got === 'successful';
   const outcome = isPlain || /^[45]\d\d$/.test(got) ? undefined : await outcomeWithReason(client, id, planned);
   const reasons = [outcome?.authentication_status_reason, outcome?.challenge_cancel_reason];
@@ -171,7 +171,7 @@ function codeIn(text: string | undefined): string | null {
   return text !== undefined && /^[\w-]{1,64}$/.test(text) ? text : null;
 }
 
-async function outcomeOf(
+async function reachedStatus(
   context: Context,
   client: Client,
   id: string,

@@ -71,8 +71,11 @@ function findTestCard(cards: readonly SandboxThreeDsCard[], wanted: string): San
   const isClear = names.length > 0 && others.every((name) => name.startsWith(first));
   const found = byNumber ?? (isClear ? begun.find(({ scenario }) => scenario === first) : undefined);
   if (found !== undefined) return found;
-  const which = names.length === 0 ? 'no test card has this scenario or number' : `several scenarios begin so`;
-  throw new SvcError('usage', names.length === 0 ? which : `${which}: ${names.join('; ')}`, {
+  const problem =
+    names.length === 0
+      ? 'no test card has this scenario or number'
+      : `several scenarios begin with this text: ${names.join('; ')}`;
+  throw new SvcError('usage', problem, {
     hint: 'Give the name of a scenario, its beginning, or a masked number from the list.',
     next: ['sandbox', 'cards', '--3ds'],
   });

@@ -192,8 +192,8 @@ export function checkTenantName(name: string): string {
   const length = Array.from(name).length;
   if (name.trim() === '') throw new SvcError('usage', 'the name of the tenant must not be empty');
   if (length > MAX_TENANT_NAME_LENGTH) {
-    const most = `the name of the tenant must have at most ${MAX_TENANT_NAME_LENGTH} characters`;
-    throw new SvcError('usage', `${most}; this one has ${length}`, { hint: 'Shorten it.' });
+    const limitText = `the name of the tenant must have at most ${MAX_TENANT_NAME_LENGTH} characters`;
+    throw new SvcError('usage', `${limitText}; this one has ${length}`, { hint: 'Shorten it.' });
   }
   if (/[\p{Cc}\p{Cs}]/u.test(name))
     throw new SvcError('usage', 'the name of the tenant must not contain control characters');

@@ -199,7 +199,7 @@ function reportCounts({ notices }: Context, results: readonly ScenarioResult[]):
 }
 
 /** Derives the expected outcome of a test card from its published name. */
-function outcomeOf(scenario: string): string {
+function expectedStatus(scenario: string): string {
   if (scenario.includes('Directory Server Error')) return '424';
   if (scenario.includes('Internal 3DS Server Error')) return '500';
   return /successful|attempted|failed|unavailable|rejected/.exec(scenario.toLowerCase())?.[0] ?? 'unavailable';
@@ -210,7 +210,7 @@ async function builtInSuite(): Promise<Scenario[]> {
     name: `${scenario}, ${network} ${number.slice(-4)}`,
     card: number,
     type: 'customer',
-    expect: outcomeOf(scenario),
+    expect: expectedStatus(scenario),
     challenge: 'complete',
   }));
 }

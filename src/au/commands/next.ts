@@ -14,7 +14,7 @@ export const next = defineCommand({
   description:
     'New tokens replace old ones, with their new expirations; rows of closed accounts and of invalid card numbers are left out; all others stay. Works offline.',
   details:
-    'Results in the order of the request need no memory; for others the request may have a million rows. To take a token back, remove its line from the file of --exclusions.',
+    'Where the results are in another order than the request, it may have at most a million rows. To take a token back, remove its line from the file of --exclusions.',
   examples: [
     [
       'svc au next tokens.csv results.csv --out next.csv --excluded excluded.csv',

@@ -41,15 +41,15 @@ interface PollClaims extends Pick<JobOptions, 'onEvent'> {
   readonly again: readonly string[];
   /** Jobs that the list showed as completed in this command and a later read did not. They are read one by one. */
   readonly contested: ReadonlySet<string>;
-  /** What the jobs are of, in the line of a wait. Default: the cycle. */
+  /** How progress lines name the jobs. Default: by their cycle. */
   readonly label?: string | undefined;
 }
 
-/** What the service said of the jobs of a cycle. */
+/** The state of the jobs of a cycle, as the service reports it. */
 export interface PolledClaims {
-  /** How many jobs have which status, such as "1 processing, 2 completed". */
+  /** The number of jobs by status, such as "1 processing, 2 completed". */
   readonly progress: string;
-  /** What the service said of each job; a job that it does not find is left out. */
+  /** The status of each job. A job that the service does not find is left out. */
   readonly statuses: ReadonlyMap<string, string>;
   /** Why there are no results of all jobs yet; undefined if all jobs are completed. */
   readonly reason: SvcError | undefined;

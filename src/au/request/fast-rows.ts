@@ -77,7 +77,7 @@ class LastMerchant {
   }
 }
 
-/** Returned in place of an offset for what the fast path does not accept. */
+/** Returned in place of an offset where the fast path must stop. */
 const ODD = -1;
 
 /** Reads the row at `start` into `row`. Returns the offset after its line end. */

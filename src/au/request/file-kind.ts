@@ -25,7 +25,7 @@ export async function recognizeFile(path: string): Promise<FileKind | undefined>
 }
 
 /**
- * Tells whether the first line of a file with text has none of some columns. A line that is cut may have had them.
+ * Whether the header of a file has none of these columns. A header without a line end may be cut off, and counts as having them.
  * @throws SvcError `local` when it cannot be read
  */
 export async function lacksColumns(path: string, columns: readonly string[]): Promise<boolean> {

@@ -8,14 +8,14 @@ export function isUuid(text: string): boolean {
 }
 
 /**
- * Returns what a token is known by: a UUID by its lower case, because databases print the same one in either case, and
- * any other token as it is.
+ * Returns the identity of a token: a UUID in lower case, because databases print the same one in either case, and any
+ * other token unchanged.
  */
 export function tokenKey(token: string): string {
   return isUuid(token) ? token.toLowerCase() : token;
 }
 
-/** Returns what a row is known by: its token and merchant, which are billed once a cycle. Cells never contain NUL. */
+/** Returns the identity of a row: its token and merchant, which are billed once a cycle. Cells never contain NUL. */
 export function rowKey(token: string, merchant: string): string {
   return `${tokenKey(token)}\0${merchant}`;
 }

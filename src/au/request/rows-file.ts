@@ -73,7 +73,7 @@ export class RowsFile {
   }
 }
 
-/** Waits until a stream takes more, or is closed after a failure. A large file waits thousands of times. */
+/** Waits until a stream takes more, or is closed after a failure, and removes its listeners: a large file waits thousands of times. */
 async function drained(stream: EventEmitter): Promise<void> {
   await new Promise<void>((resolve) => {
     const done = (): void => {

@@ -14,7 +14,7 @@ export interface FileJob {
   readonly rows: RowsOfJob;
 }
 
-/** Sorts the jobs of a file by the place of their rows, as far as their claims say it. */
+/** Sorts the jobs of a file by the number of the part that each was sent as. */
 export function inOrder(jobs: readonly FileJob[]): readonly FileJob[] {
   return jobs.toSorted((a, b) => a.claim.part - b.claim.part);
 }

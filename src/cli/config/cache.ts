@@ -126,7 +126,7 @@ export interface KnownNames {
 
 /** Returns the names of a tenant's applications as they were last read, such as for a review of an archive. */
 export function knownApplications(system: PathsHost, owner: Owner, now: number): KnownNames {
-  const known = tenantsOf(system)[keyOf(owner)];
+  const known = tenantsOf(system)[ownerKey(owner)];
   return known === undefined
     ? { names: new Map(), isFresh: false }
     : { names: new Map(known.names), isFresh: isFresh(known, now) };
@@ -155,14 +155,14 @@ function wholeNames(tenants: readonly Applications[]): Map<string, string> {
 
 /** Stores the names of a tenant's applications; a refusal, undefined, keeps the old ones. A failure is ignored. */
 export function rememberApplications(system: PathsHost, owner: Owner, names: NamesRead | undefined, now: number): void {
-  const known = tenantsOf(system)[keyOf(owner)] ?? { names: [], whole: [] };
+  const known = tenantsOf(system)[ownerKey(owner)] ?? { names: [], whole: [] };
   const read = names && { names: [...names.shown], whole: [...names.whole], more: names.hasMore };
   writeTenant(system, owner, { whole: [], ...known, ...read, at: now });
 }
 
 /** Stores actors that entries named, by id with their types, for completion. A failure is ignored. */
 export function rememberActors(system: PathsHost, owner: Owner, actors: ReadonlyMap<string, string>): void {
-  const tenant = tenantsOf(system)[keyOf(owner)] ?? { at: 0, names: [] };
+  const tenant = tenantsOf(system)[ownerKey(owner)] ?? { at: 0, names: [] };
   const known = new Map(tenant.seen);
   if ([...actors.keys()].every((id) => known.has(id))) return;
   writeTenant(system, owner, { ...tenant, seen: [...new Map([...known, ...actors])].slice(-MAX_SEEN) });
@@ -199,7 +199,7 @@ interface Applications {
   readonly seen?: readonly Named[] | undefined;
 }
 
-function keyOf({ service, tenantId }: Owner): string {
+function ownerKey({ service, tenantId }: Owner): string {
   return `${service} ${tenantId}`;
 }
 
@@ -209,8 +209,8 @@ function isFresh({ at, whole }: Applications, now: number): boolean {
 
 /** Writes what is known of a tenant. The tenants written longest ago go when there are too many. */
 function writeTenant(system: PathsHost, owner: Owner, known: Applications): void {
-  const others = Object.entries(tenantsOf(system)).filter(([key]) => key !== keyOf(owner));
-  const tenants = Object.fromEntries([...others, [keyOf(owner), known] as const].slice(-MAX_TENANTS));
+  const others = Object.entries(tenantsOf(system)).filter(([key]) => key !== ownerKey(owner));
+  const tenants = Object.fromEntries([...others, [ownerKey(owner), known] as const].slice(-MAX_TENANTS));
   writeCache(system, APPLICATIONS, { version: 1, tenants });
 }
 

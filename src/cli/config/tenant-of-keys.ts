@@ -17,7 +17,7 @@ export interface KeysOfProfile {
  */
 export function tenantOfKeys(system: PathsHost, { profile, baseUrl, keys }: KeysOfProfile): TenantFacts | undefined {
   const noted = rememberedKeys(system, profile);
-  return noted?.hash === hashOf(keys, noted?.salt ?? '') ? knownTenant(system, profile, baseUrl) : undefined;
+  return noted?.hash === hashOfKeys(keys, noted?.salt ?? '') ? knownTenant(system, profile, baseUrl) : undefined;
 }
 
 /** Stores the tenant that a check of these keys showed; a failure is ignored. */
@@ -27,11 +27,11 @@ export function rememberTenant(
   tenant: TenantFacts,
 ): void {
   const salt = randomBytes(32).toString('hex');
-  writeTenantOf(system, { profile, baseUrl, salt, hash: hashOf(keys, salt) }, tenant);
+  writeTenantOf(system, { profile, baseUrl, salt, hash: hashOfKeys(keys, salt) }, tenant);
 }
 
 // Without the random salt nobody could tell that two profiles have the same keys, and with it only somebody who has them.
-function hashOf(keys: Profile['keys'] = {}, salt: string): string {
+function hashOfKeys(keys: Profile['keys'] = {}, salt: string): string {
   const { management, private: own } = keys;
   const parts = [management, own].map((key) => [key?.value ?? null, key?.command ?? null]);
   return createHmac('sha256', salt).update(JSON.stringify(parts)).digest('base64url');

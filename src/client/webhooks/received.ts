@@ -115,7 +115,7 @@ export class KnownIds {
 
   /** Adds an id. @returns whether it was known */
   add(id: string): boolean {
-    const key = keyOf(id);
+    const key = deliveryKey(id);
     // Deleting and adding moves a repeated id to the end, so that it is forgotten last.
     const isKnown = this.#ids.delete(key);
     this.#ids.add(key);
@@ -130,6 +130,6 @@ export class KnownIds {
 }
 
 // A sender may use ids of any length, so long ones are hashed.
-function keyOf(id: string): string {
+function deliveryKey(id: string): string {
   return id.length <= LONGEST_PLAIN_ID ? id : createHash('sha256').update(id).digest('base64');
 }

@@ -97,8 +97,8 @@ function getResult(service: Service, request: Request): Response {
 }
 
 function checkCondition({ headers }: Request, etag: string): void {
-  const wanted = headers.get('if-match');
-  if (wanted === null || wanted === '*' || wanted.split(/\s*,\s*/).includes(etag)) return;
+  const expectedTag = headers.get('if-match');
+  if (expectedTag === null || expectedTag === '*' || expectedTag.split(/\s*,\s*/).includes(etag)) return;
   throw conditionFailed('If-Match');
 }
 

@@ -14,7 +14,7 @@ import type { JournalEntry } from '../journal.ts';
 import { displayTarget, parseTarget, replayCommand, targetAdvice } from '../report.ts';
 import { wrongJournal } from '../wrong-journal.ts';
 
-const replayView: View<ReturnType<typeof rowOf>> = {
+const replayView: View<ReturnType<typeof replayedRow>> = {
   name: 'replayed event',
   fields: ['id', 'type', 'received_at', 'outcome', 'status', 'attempts', 'reason'],
   columns: [
@@ -94,7 +94,7 @@ function requiredTarget(context: Context, { forwardTo, journal }: ReplayInput): 
 async function* rows(context: Context, replaying: Replaying, tally: Tally) {
   for await (const replayed of replayedEvents(context, replaying)) {
     countReplayed(context, replaying.journal, replayed, tally);
-    if (replayed.kind === 'sent') yield [rowOf(replayed)];
+    if (replayed.kind === 'sent') yield [replayedRow(replayed)];
   }
 }
 
@@ -113,7 +113,7 @@ async function* replayedEvents(
   yield* replayEvents(resolvePath(context, journal), target, choice, options, signal);
 }
 
-function rowOf({ entry, result }: Extract<Replayed, { kind: 'sent' }>) {
+function replayedRow({ entry, result }: Extract<Replayed, { kind: 'sent' }>) {
   const { received_at, id, type } = entry;
   const { status, attempts, reason } = result;
   const sent = attempts === 0 ? 'not sent' : 'sent';

@@ -49,7 +49,7 @@ export const doctor = defineCommand({
     const findings = await Promise.race([runChecks(context, { maxKeyAge, strict }), ended(context.signal)]).finally(
       () => context.progress.end(),
     );
-    const rows = findings.map((finding) => rowOf(finding, context));
+    const rows = findings.map((finding) => findingRow(finding, context));
     const verdict = verdictOf(findings);
     if (isDrawn(context)) await context.out.write(drawVerdict(verdict, context) + drawFindings(rows, context));
     else {
@@ -69,7 +69,7 @@ function drawVerdict({ text, move }: Verdict, { palette, out, plain }: Context):
   return `${lines.map((line) => (move === 'nobody' ? palette.strong(line) : palette.bad(line))).join('\n')}\n\n`;
 }
 
-function rowOf({ next, code, ...finding }: Finding, context: Context): FindingRow {
+function findingRow({ next, code, ...finding }: Finding, context: Context): FindingRow {
   const { globals, system } = context;
   const named = hasNamedProfile(context) ? globals : { ...globals, profile: undefined };
   return { ...finding, next: next ? nextCommand(next, named, system) : null, code, move: null };

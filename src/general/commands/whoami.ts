@@ -82,7 +82,7 @@ type KeyAgeInput = Input<typeof KEY_AGE_PARAMETERS>;
 
 async function identify(context: Context) {
   const keys = await Promise.all(KEY_TYPES.map((kind) => inspectKey(context, kind)));
-  return { keys, row: rowOf(context, keys, await writePermissions(context, keys)) };
+  return { keys, row: identityRow(context, keys, await writePermissions(context, keys)) };
 }
 
 /** Stores the tenant that was read. @throws SvcError for a key that cannot be used or is too old */
@@ -106,9 +106,9 @@ function conclude(
 }
 
 /** The facts about a profile and its keys. */
-type Identity = ReturnType<typeof rowOf>;
+type Identity = ReturnType<typeof identityRow>;
 
-function rowOf(context: Context, keys: readonly KeyReport[], writes: Readonly<Record<string, string | null>>) {
+function identityRow(context: Context, keys: readonly KeyReport[], writes: Readonly<Record<string, string | null>>) {
   const { settings } = context;
   const { profile, baseUrl, output, time, timeoutMs, maxWaitMs } = settings;
   const keyRow = (kind: KeyType) => keyRowOf(context, kind, keys);

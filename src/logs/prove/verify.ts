@@ -42,7 +42,7 @@ export interface VerifyOptions {
   readonly keep?: number | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly onProgress?: ((done: number, total: number) => void) | undefined;
-  /** How to wait for a commit that explains the only findings; without it, nothing is waited for. */
+  /** How to wait for the commit of a concurrent run, where it may explain the only findings. Default: not at all. */
   readonly commitWait?: CommitWait | undefined;
 }
 

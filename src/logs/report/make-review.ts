@@ -231,7 +231,7 @@ async function signed(
   return { ...found, signed: signatures, record: review.number, record_sha256: hash };
 }
 
-/** Returns a range for which a day cannot be signed off: one that may still be archived, or the whole day. A gap stays one. */
+/** Returns the range that prevents a sign-off: one that may still be archived, or a whole day that is missing. A smaller gap is signed off as one. */
 function unsignable({ day: date, missing }: Review, now: number) {
   const end = Date.parse(date) + DAY_MS;
   const missingMs = missing.reduce((sum, { from, to }) => sum + Date.parse(to) - Date.parse(from), 0);

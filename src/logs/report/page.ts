@@ -14,7 +14,7 @@ export const PAGE_PARAMETERS = {
   force: flag('--force', 'replace a file that exists'),
 } as const;
 
-/** Returns the options of a page and of its strictness as words of a command line. */
+/** Returns --html, --force and --strict as they were typed, as words of a command line. */
 export function pageOptions({
   html,
   force,

@@ -17,14 +17,16 @@ export interface Currency {
   readonly successor: string | undefined;
 }
 
-const ALL: readonly Currency[] = rowsOf(currencies).map(([code = '', number = '', units = '', until, successor]) => ({
-  code,
-  number,
-  units: /^\d$/.test(units) ? Number(units) : undefined,
-  isMoney: units !== 'none',
-  until: until || undefined,
-  successor: successor || undefined,
-}));
+const ALL: readonly Currency[] = linesOfTable(currencies).map(
+  ([code = '', number = '', units = '', until, successor]) => ({
+    code,
+    number,
+    units: /^\d$/.test(units) ? Number(units) : undefined,
+    isMoney: units !== 'none',
+    until: until || undefined,
+    successor: successor || undefined,
+  }),
+);
 
 const BY_CODE = new Map(ALL.map((currency) => [currency.code, currency]));
 
@@ -55,7 +57,7 @@ export function amountText(amount: string, exponent: number, currency: string): 
 }
 
 const COUNTRIES = new Map(
-  rowsOf(countries).map(([code = '', number = '', within]) => [number, { code, within: within || undefined }]),
+  linesOfTable(countries).map(([code = '', number = '', within]) => [number, { code, within: within || undefined }]),
 );
 
 /** A country of ISO 3166-1: its code of two letters, and that of the country of which it is a subdivision too. */
@@ -75,7 +77,7 @@ export function isCountryCode(code: string): boolean {
 }
 
 // The first line says which edition of the standard the table follows, the second names the columns.
-function rowsOf(table: string): string[][] {
+function linesOfTable(table: string): string[][] {
   const lines = table.trim().split('\n').slice(2);
   return lines.map((line) => line.split(','));
 }

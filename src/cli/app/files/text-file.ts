@@ -31,7 +31,7 @@ async function bytesOf(context: Context, typed: string, name: string): Promise<B
 }
 
 function tooLong(name: string): SvcError {
-  return new SvcError('refused_input', `${name} is longer than ${LARGEST_BODY} bytes: no request is`, {
+  return new SvcError('refused_input', `${name} is longer than ${LARGEST_BODY} bytes, the longest body of a request`, {
     hint: 'Check that it is the right file.',
   });
 }

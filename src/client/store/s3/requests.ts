@@ -89,7 +89,7 @@ export interface S3Response {
 
 const NOTHING = sha256Of('');
 
-type Outcome = Omit<S3Response, 'wasUnclear'> | { readonly failure: TransportFailure };
+type AttemptResult = Omit<S3Response, 'wasUnclear'> | { readonly failure: TransportFailure };
 
 interface AttemptHistory {
   unclear: boolean;
@@ -124,7 +124,7 @@ export class S3Requests {
     { method, wanted = [] }: S3Request,
     url: URL,
     seen: AttemptHistory,
-    outcome: Outcome,
+    outcome: AttemptResult,
   ): { value: S3Response } | RetryableFailure {
     if ('failure' in outcome) {
       const error = s3Unreachable(this.location, url, outcome.failure);
@@ -149,7 +149,7 @@ export class S3Requests {
     { method, action, path, headers = {}, body, fresh = false, bodyLimit }: S3Request,
     url: URL,
     attempt: number,
-  ): Promise<Outcome> {
+  ): Promise<AttemptResult> {
     const { settings, location, transport, signal, clock, trace } = this.#connection;
     const sha256 = body?.sha256 ?? NOTHING;
     const now = this.#storeClock.now();
