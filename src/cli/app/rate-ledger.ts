@@ -30,6 +30,8 @@ export class SharedRateLedger extends RateLedger {
   readonly #clock: Pick<Clock, 'now'>;
   readonly #baseUrl: URL;
   readonly #names = new Map<string, string>();
+  /** What was read of each file. Processes only append to them, and a long list reads them hundreds of times. */
+  readonly #files = new Map<string, ReadLines>();
   #period = 0;
 
   constructor(directory: string, clock: Pick<Clock, 'now'>, baseUrl: URL) {
@@ -53,12 +55,26 @@ export class SharedRateLedger extends RateLedger {
   override read(request: PacedRequest, before?: string): readonly LedgerEntry[] {
     const entries = this.#tryFiles(request, (name, now) => [
       // A hold lasts at most 24 hours, so it ends today or tomorrow.
-      ...entriesIn(holdFile(name, dayOf(now)), now, undefined),
-      ...entriesIn(holdFile(name, dayOf(now) + 1), now, undefined),
-      ...entriesIn(entryFile(name, periodOf(now) - 1), now, before),
-      ...entriesIn(entryFile(name, periodOf(now)), now, before),
+      ...this.#entriesIn(holdFile(name, dayOf(now)), now, undefined),
+      ...this.#entriesIn(holdFile(name, dayOf(now) + 1), now, undefined),
+      ...this.#entriesIn(entryFile(name, periodOf(now) - 1), now, before),
+      ...this.#entriesIn(entryFile(name, periodOf(now)), now, before),
     ]);
     return entries ? [...new Map(entries.map((entry) => [entry.id, entry])).values()] : super.read(request, before);
+  }
+
+  /** Reads the entries of a file up to `before`. Skips invalid entries and entries with a future time. */
+  #entriesIn(file: string, now: number, before: string | undefined): LedgerEntry[] {
+    const bytes = bytesIn(file);
+    const found = this.#files.get(file);
+    const known = found === undefined || found.bytes > bytes.length ? { lines: 0, bytes: 0, entries: [] } : found;
+    this.#files.set(file, known);
+    const latest = now + 1_000;
+    const entries = parseAppended(known, bytes).filter(
+      ({ sentAt, answeredAt = sentAt }) => sentAt <= latest && answeredAt <= latest,
+    );
+    const end = entries.findIndex(({ id }) => id === before);
+    return end === -1 ? entries : entries.slice(0, end);
   }
 
   /** Calls `use` with the name prefix of a key's files and the time; stops sharing when it fails. */
@@ -68,7 +84,10 @@ export class SharedRateLedger extends RateLedger {
       const name = this.#names.get(secret) ?? this.#nameOf(secret);
       this.#names.set(secret, name);
       const now = this.#clock.now();
-      if (periodOf(now) !== this.#period) removeOld(this.#directory, now);
+      if (periodOf(now) !== this.#period) {
+        this.#files.clear();
+        removeOld(this.#directory, now);
+      }
       this.#period = periodOf(now);
       return use(name, now);
     } catch {
@@ -126,32 +145,41 @@ function removeOld(directory: string, now: number): void {
   }
 }
 
-/** Reads the entries of a file up to `before`. Skips invalid entries and entries with a future time. */
-function entriesIn(file: string, now: number, before: string | undefined): LedgerEntry[] {
-  const entries = linesIn(file).flatMap((line) => entryOf(line, now + 1_000) ?? []);
-  const end = entries.findIndex(({ id }) => id === before);
-  return end === -1 ? entries : entries.slice(0, end);
+/** The whole lines of a file that were parsed, where the line after them begins, and their valid entries. */
+interface ReadLines {
+  lines: number;
+  bytes: number;
+  readonly entries: LedgerEntry[];
 }
 
-function linesIn(file: string): readonly string[] {
+function bytesIn(file: string): Buffer {
   try {
-    const lines = readOwnFileSync(file, LARGEST_BYTES).toString('utf8').split('\n');
-    if (lines.length > MOST_LINES) throw new Error('more lines than a command can read in a moment');
-    return lines.slice(1);
+    return readOwnFileSync(file, LARGEST_BYTES);
   } catch (error) {
-    if (systemCodeOf(error) === 'ENOENT') return [];
+    if (systemCodeOf(error) === 'ENOENT') return Buffer.alloc(0);
     throw error;
   }
 }
 
-function entryOf(line: string, latest: number): LedgerEntry | undefined {
+/** Parses what was appended to a file. The last line is parsed again the next time, since it may not be whole yet. */
+function parseAppended(known: ReadLines, bytes: Buffer): readonly LedgerEntry[] {
+  const appended = bytes.toString('utf8', known.bytes).split('\n').slice(1);
+  const last = appended.pop() ?? '';
+  for (const line of appended) known.entries.push(...entryOf(line));
+  known.lines += appended.length;
+  known.bytes = Math.max(0, bytes.lastIndexOf('\n'));
+  if (known.lines >= MOST_LINES) throw new Error('more lines than a command can read in a moment');
+  return [...known.entries, ...entryOf(last)];
+}
+
+function entryOf(line: string): LedgerEntry[] {
   try {
     const entry = JSON.parse(line) as LedgerEntry;
     const { id, rules, sentAt, answeredAt = sentAt, heldUntil = sentAt } = entry;
     const isValid =
       typeof id === 'string' && Array.isArray(rules) && [sentAt, answeredAt, heldUntil].every(Number.isFinite);
-    return isValid && sentAt <= latest && answeredAt <= latest ? entry : undefined;
+    return isValid ? [entry] : [];
   } catch {
-    return undefined;
+    return [];
   }
 }
