@@ -4,8 +4,8 @@ import { moment } from '../../cli/app/moment.ts';
 import { flag, value } from '../../cli/app/parameter.ts';
 import { isDrawn, listPrinter } from '../../cli/app/print.ts';
 import { positiveDuration, sha256 } from '../../cli/app/value-parsers.ts';
-import { countText, formatBytes, formatDuration, isoTime, utcTime } from '../../cli/output/time.ts';
-import type { View } from '../../cli/output/view.ts';
+import { countText, formatDuration, isoTime, utcTime } from '../../cli/output/time.ts';
+import type { Tone, View } from '../../cli/output/view.ts';
 import { DAY_MS } from '../../schema/durations.ts';
 import { signerText, sumOfMonths } from '../archive/archive-text.ts';
 import type { Manifest } from '../archive/manifest.ts';
@@ -16,29 +16,47 @@ import {
   type Coverage,
   isoRange,
   missingFrom,
+  rangeOf,
   type MissingRange,
   type Requirement,
 } from '../archive/records/coverage.ts';
 import type { DropRecord, ReviewRecord } from '../archive/records/record.ts';
 import type { Verified } from '../prove/verify.ts';
 import { untilDay } from '../report/review-rules.ts';
-import { gapSentence, rangeText, type Sentence, sentencesText, shownTime } from '../sentences.ts';
+import { rangeText, type Sentence, sentencesText, shownTime } from '../sentences.ts';
 
 /** The default retention of the service. If the log was last read longer ago, entries may be lost. */
 const DEFAULT_MAX_AGE_MS = DAY_MS;
 
 const COUNTS = ['records', 'segments', 'entries', 'bytes', 'dropped'] as const;
 
-/** The view of the rows. A table has columns only for findings. */
-const archiveCheckView: View<ArchiveCheckRow> = {
-  name: 'row of a verification',
-  fields: ['kind', 'problem', 'path', 'message', 'from', 'to', ...COUNTS, 'sha256'],
-  columns: [
-    { path: 'problem', kind: 'text', paint: () => 'bad' },
-    { path: 'path', kind: 'id' },
-    { path: 'message', kind: 'text', repeats: ({ problem, message }) => message === `it is ${problem}` },
-  ],
+const FIELDS = ['kind', 'problem', 'path', 'message', 'from', 'to', ...COUNTS, 'sha256'] as const;
+
+const TONES: Readonly<Partial<Record<ArchiveCheckRow['kind'], Tone>>> = {
+  missing: 'bad',
+  finding: 'bad',
+  undeleted: 'warn',
+  covered: 'good',
+  gap: 'warn',
+  clock: 'warn',
 };
+
+/** Returns the view of the rows. A table has the time of a row before its message. */
+function archiveCheckView(context: Context): View<ArchiveCheckRow> {
+  const messageOf = ({ message, from, to }: ArchiveCheckRow): string => {
+    const range = from === null || to === null ? '' : `${rangeText(context, rangeOf(from, to))}: `;
+    return range + message;
+  };
+  return {
+    name: 'row of a verification',
+    fields: FIELDS,
+    columns: [
+      { path: 'kind', kind: 'text', show: (kind, { problem }) => problem ?? kind, paint: (_, { kind }) => TONES[kind] },
+      { path: 'path', kind: 'id' },
+      { path: 'message', kind: 'text', show: (_, row) => messageOf(row) },
+    ],
+  };
+}
 
 export const verify = defineCommand({
   description:
@@ -64,7 +82,7 @@ export const verify = defineCommand({
     [12, 'something was changed, removed, reordered, truncated or added'],
     [14, 'gaps (with --strict), or --max-age or --covers is not met'],
   ],
-  fields: archiveCheckView.fields,
+  fields: FIELDS,
   parameters: {
     dir: archiveLocation,
     expect: value('--expect <sha256>', 'the archive must contain the record with this hash', sha256),
@@ -84,8 +102,7 @@ export const verify = defineCommand({
   },
   async run(context, { dir, expect, keep, strict, maxAge, covers, manifestOnly }) {
     const requirement = requirementOf(context, maxAge, covers);
-    const hasSentences = isDrawn(context);
-    const print = await listPrinter(context, archiveCheckView);
+    const print = await listPrinter(context, archiveCheckView(context));
     const { commitWait, manifestOf, nothingVerified, verifyArchive } = await import('../prove/verify.ts');
     const store = await openArchive(context, dir);
     const verification: Verification = { findings: 0, drops: 0, leftovers: 0, requirement, missing: [], manifestOnly };
@@ -100,9 +117,9 @@ export const verify = defineCommand({
       const judgeCoverage = (coverage: Coverage): void => {
         if (requirement) verification.missing = missingFrom(coverage, requirement);
       };
-      await print(verificationRows({ findings, manifest, verified }, verification, judgeCoverage, !hasSentences));
+      await print(verificationRows({ findings, manifest, verified }, verification, judgeCoverage));
     });
-    if (hasSentences) await context.out.write(summaryText(context, verified, verification));
+    if (isDrawn(context)) await context.out.write(summaryText(context, verified, verification));
     if (verified.otherIndexes > 0) context.notices.warn(otherIndexText(verified));
     requireIntact(verified, verification, store.name, strict);
   },
@@ -143,10 +160,9 @@ async function* verificationRows(
   { findings, manifest, verified }: Verifying,
   verification: Verification,
   judgeCoverage: (coverage: Coverage) => void,
-  withSummary: boolean,
 ) {
   if (manifest) judgeCoverage(manifest.coverage);
-  if (withSummary) yield verification.missing.map(missingRow);
+  yield verification.missing.map(missingRow);
   for await (const found of findings) {
     verification.findings += found.length;
     verification.drops += found.filter(({ problem }) => problem === 'dropped').length;
@@ -154,8 +170,7 @@ async function* verificationRows(
   }
   verification.leftovers = verified.leftovers;
   if (!manifest) judgeCoverage(verified.coverage);
-  if (withSummary)
-    yield [...(manifest ? [] : verification.missing.map(missingRow)), ...summaryRows(verified, verification)];
+  yield [...(manifest ? [] : verification.missing.map(missingRow)), ...summaryRows(verified, verification)];
 }
 
 /** A running verification. `verified` is complete once all findings were read. */
@@ -278,14 +293,6 @@ function droppedText({ dropped }: Verified): string {
 /** Says of a file that it was dropped, and not removed. */
 const UNDELETED = 'retention dropped it, and it is still there; svc logs archive with --keep removes it';
 
-function undeletedSentences({ undeleted }: Verified): Sentence[] {
-  const [first] = undeleted;
-  if (first === undefined) return [];
-  const more = undeleted.length > 1 ? ' …' : '';
-  const are = undeleted.length === 1 ? 'is' : 'are';
-  return [['warn', `${countText(undeleted.length, 'file')} of dropped months ${are} still there: ${first}${more}`]];
-}
-
 function dropRow({ before, by, written_at: at, months }: DropRecord): ArchiveCheckRow {
   return checkRow('dropped', `dropped by retention, by ${by} at ${at}`, {
     from: `${months[0]?.month ?? before.slice(0, 7)}-01T00:00:00.000Z`,
@@ -294,13 +301,9 @@ function dropRow({ before, by, written_at: at, months }: DropRecord): ArchiveChe
   });
 }
 
-function clockRow(difference: ClockDifference): ArchiveCheckRow {
-  const { from, to, records } = difference;
-  return checkRow('clock', clockText(difference), { from, to, records });
-}
-
-function clockText({ direction, mostMs, records }: ClockDifference): string {
-  return `the clock of the archiving machine was up to ${formatDuration(mostMs)} ${direction} the service's in ${countText(records, 'record')}`;
+function clockRow({ direction, mostMs, from, to, records }: ClockDifference): ArchiveCheckRow {
+  const words = `the clock of the archiving machine was up to ${formatDuration(mostMs)} ${direction} the service's in ${countText(records, 'record')}`;
+  return checkRow('clock', words, { from, to, records });
 }
 
 function reviewRow({ review, written_at: at }: ReviewRecord): ArchiveCheckRow {
@@ -313,46 +316,25 @@ function reviewRow({ review, written_at: at }: ReviewRecord): ArchiveCheckRow {
   });
 }
 
-function reviewSentences({ reviews }: Verified): string[] {
-  const newest = reviews.at(-1);
-  if (newest === undefined) return [];
-  const { message } = reviewRow(newest);
-  const { from, to } = newest.review;
-  const days = from === to ? from : `${from} to ${to}`;
-  return [`${countText(reviews.length, 'signed review')}, the newest of ${days}: ${message}`];
+function summaryText(context: Context, found: Verified, verification: Verification): string {
+  const { begin, shared, sha256: newest } = found;
+  return `\n${sentencesText(context, [
+    ...(begin ? [`tenant ${begin.tenant_id} of ${begin.service}`] : []),
+    ...(shared === 0 ? [] : [`${countText(shared, 'entry')} of other tenants, which share them`]),
+    `newest hash: ${newest ?? 'none'}`,
+    ...requirementSentences(context, verification),
+    verdictOf(found, verification),
+  ])}`;
 }
 
-function summaryText(context: Context, found: Verified, verification: Verification): string {
-  const { begin, clocks, coverage, entries, shared, segments, bytes, sha256: newest } = found;
-  const { findings, leftovers, manifestOnly } = verification;
+function verdictOf(found: Verified, { findings, leftovers, manifestOnly }: Verification): Sentence {
   const intact = manifestOnly
     ? 'records intact, and the files that they name are there with their sizes; no segment was read'
     : `archive intact: nothing changed, removed, reordered, truncated or added${droppedText(found)}`;
-  const bad =
-    findings === leftovers
-      ? `not named by a record: ${countText(findings, 'file')}; ${manifestOnly ? intact : 'everything else is intact'}`
-      : `archive damaged: ${countText(findings, 'problem')}`;
-  const verdict: Sentence = findings === 0 ? ['good', intact] : ['bad', bad];
-  const text = sentencesText(context, [
-    ...(begin ? [`tenant ${begin.tenant_id} of ${begin.service}`] : []),
-    `${countText(entries, 'entry')} in ${countText(segments, 'segment')}, ${formatBytes(bytes)}${unreadText(found, verification)}`,
-    ...(shared === 0 ? [] : [`${countText(shared, 'entry')} of other tenants, which share them`]),
-    ...coverage.drops.map((drop) => {
-      const { message, to, entries: count } = dropRow(drop);
-      return `${message}: ${countText(count ?? 0, 'entry')} from before ${to ?? ''}`;
-    }),
-    ...undeletedSentences(found),
-    ...reviewSentences(found),
-    ...coverage
-      .covered()
-      .map((range) => `${isReadWhole(verification) ? 'covered' : BY_RECORDS}: ${rangeText(context, range)}`),
-    ...coverage.gaps().map((gap) => gapSentence(context, gap)),
-    ...clocks.all().map((difference): Sentence => ['warn', clockText(difference)]),
-    `newest hash: ${newest ?? 'none'}`,
-    ...requirementSentences(context, verification),
-    verdict,
-  ]);
-  return findings > 0 ? `\n${text}` : text;
+  if (findings === 0) return ['good', intact];
+  if (findings !== leftovers) return ['bad', `archive damaged: ${countText(findings, 'problem')}`];
+  const rest = manifestOnly ? intact : 'everything else is intact';
+  return ['bad', `not named by a record: ${countText(findings, 'file')}; ${rest}`];
 }
 
 function otherIndexText({ otherIndexes }: Verified): string {
@@ -361,10 +343,8 @@ function otherIndexText({ otherIndexes }: Verified): string {
 
 function requirementSentences(context: Context, verification: Verification): Sentence[] {
   const { requirement, missing, findings, leftovers } = verification;
-  if (requirement === undefined) return [];
+  if (requirement === undefined || missing.length > 0) return [];
   const { now, maxAgeMs, since } = requirement;
-  if (missing.length > 0)
-    return missing.map((range) => ['bad', `missing (${range.reason}): ${rangeText(context, range)}`]);
   const age = `the log was last read at most ${formatDuration(maxAgeMs)} before ${shownTime(context, now)}`;
   const basis = isReadWhole(verification) ? '' : 'according to the records, ';
   const text = since === undefined ? age : `everything since ${shownTime(context, since)} is archived; ${age}`;
@@ -380,7 +360,7 @@ interface ArchiveCheckRow
   readonly message: string;
 }
 
-const NO_VALUES = Object.fromEntries(archiveCheckView.fields.map((name) => [name, null]));
+const NO_VALUES = Object.fromEntries(FIELDS.map((name) => [name, null]));
 
 function checkRow(kind: ArchiveCheckRow['kind'], message: string, more: Partial<ArchiveCheckRow> = {}) {
   return { ...NO_VALUES, kind, message, ...more } as ArchiveCheckRow;
