@@ -9,7 +9,7 @@ const SCHEMAS = [
   ['au/', 'au/refresh/refresh-directory.ts'],
   ['au/', 'au/ledger/ledger.ts'],
   ['au/', 'au/ledger/entry.ts'],
-  ['au/', 'au/ledger/used-ledger.ts'],
+  ['au/', 'au/ledger/place.ts'],
   ['logs/', 'logs/position.ts'],
   ['logs/', 'logs/tail/checkpoint.ts'],
   ['logs/', 'logs/archive/records/record.ts'],

@@ -11,7 +11,7 @@ import { findJob } from '../job/job.ts';
 import type { JobFiles } from '../job/job-files.ts';
 import { holdJob } from '../job/verdict.ts';
 import { compareBeforeEntry } from '../jobs/compare-before-entry.ts';
-import { confirmedDoubtError, jobDoubtError } from '../ledger/claim-errors.ts';
+import { doubtError } from '../ledger/doubt.ts';
 import { byText } from '../ledger/claims.ts';
 import { CommandLedger, type JobClaim } from '../ledger/command-ledger.ts';
 import type { Ledger } from '../ledger/ledger.ts';
@@ -163,9 +163,9 @@ function judged(claimed: JobClaim, found: AccountUpdaterJob | undefined, files: 
     (files.sent === 'stored' && status === 'pending' && 'the store confirmed its file');
   const isRecent = now <= provableUntil(claim);
   if (!why && found === undefined && isRecent && files.sent === 'stored')
-    throw confirmedDoubtError(claim, claimed.cycle, now);
+    throw doubtError([{ claim, why: 'confirmed' }], { cycle: claimed.cycle, now });
   if (!why && found === undefined && isRecent && provableFrom(claim) !== undefined)
-    throw jobDoubtError(claim, claimed.cycle, now).with({
+    throw doubtError([{ claim, why: 'missing' }], { cycle: claimed.cycle, now }).with({
       hint: 'Rows are freed on your word only where nothing can be proven any more. From that time on, this command proves it:',
       next: ['au', 'resume', claimed.cycle],
     });

@@ -7,8 +7,7 @@ import { textToSend } from '../../cli/app/value-parsers.ts';
 import { jobOrListRequest } from '../job/first-requests.ts';
 import { isJobId } from '../job/job.ts';
 import { jobView } from '../job/job-view.ts';
-import { claimRow, claimView } from '../ledger/claim-view.ts';
-import { cycleView, UNKNOWN } from '../ledger/cycle-view.ts';
+import { claimRow, claimView, cycleView, UNKNOWN } from '../ledger/status.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { explainMissing } from '../ledger/missing-job.ts';
 import { cycleOrJob } from '../ledger/named-cycle.ts';
@@ -38,7 +37,7 @@ export const status = defineCommand({
 });
 
 async function printCycles(context: Context): Promise<number> {
-  const { unreadCycles } = await import('../ledger/cycle-status.ts');
+  const { unreadCycles } = await import('../ledger/status.ts');
   const { CommandLedger } = await import('../ledger/command-ledger.ts');
   const { ledgerOfKey } = await import('../ledger/named-cycle.ts');
   const print = await listPrinter(context, cycleView);

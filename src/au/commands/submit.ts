@@ -25,7 +25,7 @@ import type { FileJobs } from '../jobs/jobs-of-file.ts';
 import { FileSubmission } from '../jobs/submit-file.ts';
 import { resumable } from '../job/verdict.ts';
 import { checkWaitOptions, keepingOptions, optionWords, waitingWords } from '../jobs/wait-options.ts';
-import { isDone } from '../ledger/is-done.ts';
+import { isDone } from '../ledger/claims.ts';
 import { failOnParameter } from '../results/fail-on.ts';
 import { dominanceWarning } from '../results/report-view.ts';
 import { checkThreshold, printResults, type Submission, submissionView } from '../results/submission.ts';

@@ -8,10 +8,10 @@ import { tenantText } from '../../cli/app/tenant-mark.ts';
 import { knownTenant } from '../../cli/config/cache.ts';
 import { countText } from '../../cli/output/time.ts';
 import type { Client } from '../../client/api/client.ts';
-import { missingResultsError } from '../ledger/claim-errors.ts';
+import { doubtError } from '../ledger/doubt.ts';
+import { isDone } from '../ledger/claims.ts';
 import { CommandLedger } from '../ledger/command-ledger.ts';
 import type { ClaimEntry } from '../ledger/entry.ts';
-import { isDone } from '../ledger/is-done.ts';
 import type { NamedCycle } from '../ledger/named-cycle.ts';
 import { actionsOf } from '../results/action-option.ts';
 import { LATE_MS } from '../results/download.ts';
@@ -80,7 +80,9 @@ export async function deliverFile(
     if (reason !== undefined) throw reason;
     const { tenant, ledger, name } = found.cycle;
     const missing = await withoutResults(ledger, tenant, forgotten);
-    if (missing.length > 0) throw missingResultsError(name, missing);
+    const doubts = missing.map((claim) => ({ claim, why: 'delivered' }) as const);
+    const lost = doubtError(doubts, { cycle: name, now: client.now() });
+    if (lost) throw lost;
     try {
       return await resumable(again, { file: found.file.name }, writeFile(context, client, found, to, { wait, again }));
     } catch (error) {

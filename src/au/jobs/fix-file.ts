@@ -8,7 +8,7 @@ import { countText } from '../../cli/output/time.ts';
 import { byText } from '../ledger/claims.ts';
 import { CommandLedger } from '../ledger/command-ledger.ts';
 import type { ClaimEntry } from '../ledger/entry.ts';
-import { nextCycle } from '../ledger/next-cycle.ts';
+import { nextCycle } from '../ledger/cycle-names.ts';
 import { STANDARD_INPUT } from '../request/open-request-file.ts';
 import { type JoinedJob, type UnclearErrors, writeLeftOutErrors } from '../results/left-out-errors.ts';
 import type { ResultsFile } from '../results/merge.ts';

@@ -16,7 +16,7 @@ export async function openCycles(
 ): Promise<readonly NamedCycle[]> {
   const reading = new CommandLedger(context, { onlyReads: true });
   const ledger = onlyReads ? reading : new CommandLedger(context);
-  const wasShared = reading.isShared || (await reading.wasShared());
+  const wasShared = reading.isShared || reading.wasShared();
   if (shared && !wasShared) return [];
   // A key is needed only if there is such a job.
   if (!wasShared && !(await isAnyOpen(reading.everyTenant()))) return [];

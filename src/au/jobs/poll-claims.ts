@@ -3,24 +3,14 @@ import type { Client } from '../../client/api/client.ts';
 import { pollUntil } from '../../client/api/poll.ts';
 import { ReadOnlyPlace } from '../../client/store/store.ts';
 import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
-import { deliveryOf } from '../ledger/claims.ts';
-import { isDone } from '../ledger/is-done.ts';
-import {
-  confirmedDoubtError,
-  jobDoubtError,
-  jobText,
-  sentDoubtError,
-  submitWords,
-  lostResultsError,
-  missingResultsError,
-  shownJobError,
-} from '../ledger/claim-errors.ts';
+import { deliveryOf, isDone } from '../ledger/claims.ts';
+import { type Doubt, doubtError, jobText, submitWords } from '../ledger/doubt.ts';
 import type { ClaimEntry } from '../ledger/entry.ts';
-import type { LedgerCycle } from '../ledger/ledger.ts';
+import type { LedgerCycle } from '../ledger/cycle.ts';
 import type { NamedCycle } from '../ledger/named-cycle.ts';
 import { provableUntil } from '../ledger/proof-of-absence.ts';
 import { settleClaim } from '../ledger/settle-claims.ts';
-import { findJob, pollReporter, type JobOptions } from '../job/job.ts';
+import { findJob, type JobOptions, pollReporter } from '../job/job.ts';
 import { findJobs } from '../job/find-jobs.ts';
 import { after, worstOf } from '../job/verdict.ts';
 import { SpareJob } from '../job/spare-job.ts';
@@ -97,11 +87,17 @@ export async function pollClaims(
       since: claims[0]?.created_at,
     })),
   });
-  const reasons: (SvcError | undefined)[] = [];
+  const reasons: SvcError[] = [];
+  const doubts: Doubt[] = [];
   // One new job shows that a list is up to date, for all jobs that are missing there.
   const spare = new SpareJob(client);
-  for (const claim of claims) reasons.push(await reasonOf(client, cycle, claim, { seen, spare, again, contested }));
-  const reason = worstOf(reasons);
+  for (const claim of claims) {
+    const why = await reasonOf(client, cycle, claim, { seen, spare, again, contested });
+    if (typeof why === 'string') doubts.push({ claim, why });
+    else if (why !== undefined) reasons.push(why);
+  }
+  const doubt = doubtError(doubts, { cycle: cycle.name, now: client.now(), again });
+  const reason = worstOf([...reasons, doubt]);
   const because = timeUp ?? outage;
   const ofJobs = reason && because && reason.code === 'pending' ? after(because, reason) : reason;
   const forgotten = claims.filter(
@@ -123,7 +119,7 @@ function progressOf(claims: readonly ClaimEntry[], jobs: Jobs): string {
   return [...counts].map(([status, count]) => `${count} ${status}`).join(', ');
 }
 
-/** Returns why a job has no results; undefined if it is completed. */
+/** Returns why a job has no results, or what is not known of it; undefined if it is completed. */
 async function reasonOf(
   client: Client,
   { name, cycle, ledger, tenant, entries }: NamedCycle,
@@ -134,20 +130,20 @@ async function reasonOf(
     again,
     contested,
   }: { readonly seen: Jobs; readonly spare: SpareJob } & Pick<PollClaims, 'again' | 'contested'>,
-): Promise<SvcError | undefined> {
+): Promise<SvcError | Doubt['why'] | undefined> {
   const { job } = claim;
   const status = seen.get(job)?.status;
   const facts = { job, cycle: name, rows: claim.rows };
   const what = `${jobText(claim, name)},`;
   const isForgotten = status === undefined && deliveryOf(entries, job) !== undefined;
   // A read of the results did not find the job either.
-  if (isForgotten && contested.has(job)) return missingResultsError(name, [claim]);
+  if (isForgotten && contested.has(job)) return 'delivered';
   if (status === 'completed' || isForgotten) return undefined;
-  if (status === 'pending' && ledger.jobFiles(job).sent === 'all') return sentDoubtError(claim, name, client.now());
+  if (status === 'pending' && ledger.jobFiles(job).sent === 'all') return 'sent';
   if (status !== undefined && status !== 'failed')
     return new SvcError('pending', `${what} is ${status}`, { next: again, facts: { ...facts, job_status: status } });
-  if (status === undefined && contested.has(job)) return shownJobError(claim, name, again);
-  if (status === undefined && isDone(entries, job)) return lostResultsError(claim, client.now(), again);
+  if (status === undefined && contested.has(job)) return 'shown';
+  if (status === undefined && isDone(entries, job)) return 'read';
   // Whoever read results knows better than a service that says later that the job failed.
   if (status === 'failed' && isDone(entries, job) && (await ledger.keptResults(tenant, job)) !== undefined)
     return undefined;
@@ -158,9 +154,7 @@ async function reasonOf(
       next: submitWords('<file>', name),
       facts,
     });
-  return ledger.isStored(job)
-    ? confirmedDoubtError(claim, name, client.now())
-    : jobDoubtError(claim, name, client.now());
+  return ledger.isStored(job) ? 'confirmed' : 'missing';
 }
 
 interface Ending {

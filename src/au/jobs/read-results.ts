@@ -3,7 +3,7 @@ import type { Context } from '../../cli/app/command.ts';
 import type { Client } from '../../client/api/client.ts';
 import { UnprovenDownload } from '../../client/transfer/download.ts';
 import { AddressRefused } from '../../client/transfer/store.ts';
-import { unreadError } from '../ledger/claim-errors.ts';
+import { unreadError } from '../ledger/doubt.ts';
 import type { CommandLedger, ReadResults } from '../ledger/command-ledger.ts';
 import type { ClaimEntry } from '../ledger/entry.ts';
 import { provableUntil } from '../ledger/proof-of-absence.ts';

@@ -2,7 +2,7 @@ import { isSvcError, SvcError } from '../../base/errors.ts';
 import { inspectTarget } from '../../base/files/target.ts';
 import { isOn } from '../../base/system.ts';
 import type { Context } from '../../cli/app/command.ts';
-import { refuseReplacing, namedFiles } from '../../cli/app/files/own-input.ts';
+import { namedFiles, refuseReplacing } from '../../cli/app/files/own-input.ts';
 import { option } from '../../cli/app/hint.ts';
 import { recordPrinter } from '../../cli/app/print.ts';
 import { serviceOf } from '../../cli/app/service.ts';
@@ -12,13 +12,12 @@ import { requireDirectory } from '../../cli/config/paths.ts';
 import { requireYes } from '../../cli/output/prompt.ts';
 import { countText, fixedPercent, formatNumber } from '../../cli/output/time.ts';
 import type { Client } from '../../client/api/client.ts';
-import { otherCycles, requireOtherRows } from '../ledger/begin-cycle.ts';
-import { cycleText, knownText, madeText, type NamedFile, whoText } from '../ledger/claim-errors.ts';
+import { otherCycles, requireOtherRows, requireRecentResults } from '../ledger/begin-cycle.ts';
+import { cycleText, knownText, type NamedFile, whoText } from '../ledger/doubt.ts';
 import { RowsTaken } from '../ledger/claim-rows.ts';
 import { deliveryOf, standingClaims } from '../ledger/claims.ts';
 import { CommandLedger } from '../ledger/command-ledger.ts';
 import type { Division } from '../ledger/divide-rows.ts';
-import { requireRecentResults } from '../ledger/old-results.ts';
 import type { Check } from '../request/checks.ts';
 import { implausibleFile } from '../request/implausible-file.ts';
 import {
@@ -467,7 +466,10 @@ export class FileSubmission {
       if (isDoubtful) notices.warn(text);
       else notices.note(text);
     }
-    if (made > 0) notices.note(madeText(made, `${countText(check.rows, 'row')} of ${name}`, named));
+    if (made > 0)
+      notices.note(
+        `${formatNumber(made)} ${of} have tokens that results of ${cycleText(named)} made, and are up to date`,
+      );
     const [, second] = free;
     if (second === undefined) return;
     const { rows } = second.check;

@@ -2,13 +2,11 @@ import { SvcError } from '../../base/errors.ts';
 import { countText } from '../../cli/output/time.ts';
 import { standingClaims } from '../ledger/claims.ts';
 import type { ClaimEntry, Entry } from '../ledger/entry.ts';
-import { submitWords } from '../ledger/claim-errors.ts';
-import { hasSameKeys, hasSameRows } from '../ledger/earlier-keys.ts';
-import type { LedgerCycle } from '../ledger/ledger.ts';
+import { submitWords } from '../ledger/doubt.ts';
+import type { LedgerCycle } from '../ledger/cycle.ts';
 import type { NamedCycle } from '../ledger/named-cycle.ts';
-import { RowSet } from '../ledger/row-set.ts';
 
-type RowSets = Pick<LedgerCycle, 'rowSet'>;
+type RowSets = Pick<LedgerCycle, 'rowsOf'>;
 
 interface CycleRows extends Pick<NamedCycle, 'name' | 'entries'> {
   readonly cycle: RowSets;
@@ -25,10 +23,13 @@ export async function unsentRows({ name, cycle, entries }: CycleRows): Promise<S
   const settled = [...standing];
   // The last end of a row's claims decides, so the claims are read from the last one that ended to the first.
   for (const { claim, isFreed } of ended.toReversed()) {
-    const { job, row_set: set, file } = claim;
-    if (set === null) continue;
-    const rows = await cycle.rowSet(set);
-    const left = hasSameRows(settled, claim) ? 0 : rows.size - rows.shared(await rowsOf(cycle, settled, claim));
+    const { job, sha256, file } = claim;
+    const rows = await cycle.rowsOf(claim);
+    if (rows === undefined) continue;
+    const sets = await Promise.all(settled.map((other) => cycle.rowsOf(other)));
+    // Sets of an earlier build cannot be compared, but the same bytes are the same rows.
+    const isSame = settled.some((other) => other.sha256 === sha256);
+    const left = isSame ? 0 : rows.left(sets.filter((set) => set !== undefined));
     if (isFreed) settled.push(claim);
     else if (left > 0)
       return new SvcError(
@@ -63,10 +64,4 @@ function endedClaims(entries: readonly Entry[]): EndedClaim[] {
     else if (claim !== undefined) ended.set(entry.job, { claim, isFreed: entry.why === 'operator' });
   }
   return [...ended.values()];
-}
-
-/** Returns the rows of claims whose keys are those of another claim. */
-async function rowsOf(cycle: RowSets, claims: readonly ClaimEntry[], like: ClaimEntry): Promise<RowSet> {
-  const alike = claims.filter((claim) => hasSameKeys(claim, like));
-  return RowSet.union(await Promise.all(alike.flatMap(({ row_set: set }) => (set ? [cycle.rowSet(set)] : []))));
 }

@@ -1,14 +1,17 @@
 import { SvcError } from '../../base/errors.ts';
-import { countText, fixedPercent, formatDuration, parseTime } from '../../cli/output/time.ts';
+import { countText, fixedPercent, formatDuration, isoTime, parseTime } from '../../cli/output/time.ts';
 import type { Client } from '../../client/api/client.ts';
 import { DAY_MS } from '../../schema/durations.ts';
-import { standingClaims } from './claims.ts';
+import { byText, deliveryOf, isDone, standingClaims } from './claims.ts';
 import type { ClaimEntry, Entry } from './entry.ts';
-import { isDone } from './is-done.ts';
 import { findJob } from '../job/job.ts';
-import { type FileRows, fileCycles, sharedRows } from './earlier-keys.ts';
-import { unknownRowsCycle } from './file-cycle.ts';
-import type { Ledger, LedgerCycle } from './ledger.ts';
+import { fileCycles, unknownRowsCycle } from './earlier-keys.ts';
+import type { FileRows } from './request-rows.ts';
+import type { LedgerCycle } from './cycle.ts';
+import type { Ledger } from './ledger.ts';
+import { LONGEST_JOB_MS } from '../../schema/account-updater-files.ts';
+import type { DividedRows } from '../request/rows-file.ts';
+import type { Taken } from './settle-claims.ts';
 
 /** How many cycles are compared, newest first. */
 const CYCLES_COMPARED = 40;
@@ -75,9 +78,9 @@ async function sharedWith(
 ): Promise<number> {
   let shared = 0;
   for (const claim of claims)
-    if (claim.row_set !== null) shared += await sharedRows(cycle, claim, rows);
+    if (claim.row_set !== null) shared += await rows.shared(await cycle.rowsOf(claim));
     else if (claim.file.sha256 === sha256) shared += claim.rows;
-  return Math.min(shared, rows.rows.size);
+  return Math.min(shared, rows.size);
 }
 
 /** The command that begins a cycle, as words. */
@@ -151,4 +154,52 @@ async function firstUnderWay(client: Client, jobs: readonly string[]): Promise<s
     if (status !== undefined && status !== 'completed' && status !== 'failed') return status;
   }
   return undefined;
+}
+
+interface Submitted {
+  readonly name: string;
+  /** The name of its cycle in the ledger. */
+  readonly cycle: string;
+  /** The jobs that have the rows. */
+  readonly joined: readonly (Taken & { readonly file: DividedRows })[];
+  /** The command that submits the file, as words. */
+  readonly words: readonly string[];
+  readonly now: number;
+}
+
+/** How long after its end a file without a cycle shows its results when it is submitted again. */
+const RETRY_MS = 7 * DAY_MS;
+
+/** Explains how to refresh a file regularly, without a command that would bill the whole file again in a new cycle. */
+function refreshText(now: number): string {
+  return `To refresh the same file regularly, name a cycle each time, such as --cycle ${new Date(now).toISOString().slice(0, 7)}: all of its rows are billed again in it.`;
+}
+
+/**
+ * Checks that a file without a cycle, all of whose rows were sent before, was not sent long ago if its results were read: a green
+ * exit on old results would be false each month. The clock of the machine that received the results may be wrong, so that
+ * its time counts only within the time that the service takes.
+ * @throws SvcError `conflict`
+ */
+export function requireRecentResults(entries: readonly Entry[], { name, cycle, joined, words, now }: Submitted): void {
+  const times = joined.map(({ claim: { job, created_at: at } }) => {
+    const delivery = deliveryOf(entries, job);
+    const sent = parseTime(at);
+    if (delivery === undefined || sent === undefined) return { sent: now, ended: now };
+    const received = parseTime(delivery.at) ?? Infinity;
+    return { sent, ended: Math.max(sent, Math.min(received, sent + LONGEST_JOB_MS)) };
+  });
+  const [first] = joined;
+  if (first === undefined || times.some(({ ended }) => now - ended <= RETRY_MS)) return;
+  const last = Math.max(...times.map(({ sent }) => sent));
+  throw new SvcError(
+    'conflict',
+    `all rows of ${name} were sent ${formatDuration(now - last)} ago by ${byText(first.claim)} in ${countText(joined.length, 'job')}, whose results were read; nothing was submitted now`,
+    {
+      hint: `${refreshText(now)} These results again, without a bill:`,
+      next: [...words, '--cycle', cycle, ...(words.includes('--wait') ? [] : ['--wait'])],
+      alternatives: [['au', 'download', first.claim.job]],
+      facts: { jobs: joined.map(({ claim }) => claim.job), submitted_at: isoTime(last) },
+    },
+  );
 }

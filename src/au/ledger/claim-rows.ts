@@ -1,12 +1,12 @@
 import { SvcError } from '../../base/errors.ts';
 import { parseTime, utcTime } from '../../cli/output/time.ts';
 import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
-import { newTokenSets, standingClaims } from './claims.ts';
+import { hasClaim, standingClaims } from './claims.ts';
 import type { ClaimEntry, Entry, EntryBody } from './entry.ts';
-import { hasClaim } from './has-claim.ts';
-import type { Ledger, LedgerCycle } from './ledger.ts';
+import type { LedgerCycle } from './cycle.ts';
+import type { Ledger } from './ledger.ts';
 import { provableFrom } from './proof-of-absence.ts';
-import { type FileRows, type KeysUnder, rowsUnder, sharedRows } from './earlier-keys.ts';
+import type { FileRows, KeysUnder } from './request-rows.ts';
 
 /** Some rows, and the job that was created for them. */
 export interface Claiming {
@@ -96,7 +96,7 @@ async function claimWithRows(
   claims: readonly ClaimEntry[],
   rows: FileRows,
 ): Promise<ClaimEntry | undefined> {
-  for (const claim of claims) if ((await sharedRows(cycle, claim, rows)) > 0) return claim;
+  for (const claim of claims) if ((await rows.shared(await cycle.rowsOf(claim))) > 0) return claim;
   return undefined;
 }
 
@@ -114,8 +114,8 @@ async function requireFree(
       retryable: true,
       facts: { job: taken.job },
     });
-  for (const made of newTokenSets(entries))
-    if ((await tokens(cycle.saltOf(made))).shared(await cycle.rowSet(made.born)) > 0)
+  for (const made of await cycle.newTokens(entries))
+    if ((await tokens(made.salt)).shared(made) > 0)
       throw new RowsTaken('conflict', `results of this cycle made tokens of ${file.name} meanwhile; nothing was sent`, {
         hint: 'Run the same command again: it sends the other rows.',
         retryable: true,
@@ -136,7 +136,8 @@ async function isClaimed(
       `job ${job.id} was ended in the ledger: another machine proved that it has no file`,
     );
   if (own.sha256 !== sha256) throw boundJob(job.id);
-  if (own.row_set !== null && own.row_set !== (await rowsUnder(rows, own, cycle)).name()) throw boundJob(job.id);
+  const claimed = await cycle.rowsOf(own);
+  if (claimed !== undefined && !(await rows.are(claimed))) throw boundJob(job.id);
   return true;
 }
 
@@ -145,19 +146,7 @@ function claimBody(
   rowSet: string,
   times: Pick<ClaimEntry, 'created_at' | 'expires_at'>,
 ): EntryBody {
-  return {
-    kind: 'claim',
-    job: job.id,
-    keys: 2,
-    ...times,
-    row_set: rowSet,
-    rows: rows.size,
-    run: '',
-    part,
-    file,
-    bytes,
-    sha256,
-  };
+  return { kind: 'claim', job: job.id, keys: 2, ...times, row_set: rowSet, rows: rows.size, part, file, bytes, sha256 };
 }
 
 /** The times of a job decide later whether it can be proven gone, so that a job without them is not used. */

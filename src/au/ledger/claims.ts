@@ -1,6 +1,6 @@
 import { operatorText } from '../../base/account.ts';
 import { cleanText } from '../../cli/output/text.ts';
-import type { ClaimEntry, DoneEntry, Entry, Keys } from './entry.ts';
+import type { ClaimEntry, DoneEntry, EndBody, Entry } from './entry.ts';
 
 /** The most characters of a user and host in a message. */
 const LONGEST_NAME = 80;
@@ -53,21 +53,31 @@ export function openJobs(entries: readonly Entry[]): string[] {
     .filter((job) => deliveryOf(entries, job) === undefined);
 }
 
-/** Returns the names of the sets of accounts that results said to be closed. */
-export function closedAccounts(entries: readonly Entry[]): readonly string[] {
-  return [...new Set(entries.flatMap((entry) => (entry.kind === 'done' ? (entry.closed ?? []) : [])))];
+/** Tells whether there is a claim of a job, which may have ended. */
+export function hasClaim(entries: readonly Entry[], job: string): boolean {
+  return entries.some((entry) => entry.kind === 'claim' && entry.job === job);
 }
 
-/** A set of tokens that results made. */
-export interface NewTokens extends Keys {
-  /** The name of the set. */
-  readonly born: string;
+/** Tells whether somebody read the results of a job, so that the service had its file. */
+export function isDone(entries: readonly Entry[], job: string): boolean {
+  return entries.some((entry) => entry.kind === 'done' && entry.job === job);
 }
 
-/** Returns the sets of tokens that the cycle made. */
-export function newTokenSets(entries: readonly Entry[]): NewTokens[] {
-  const sets = new Map<string, NewTokens>();
-  for (const entry of entries)
-    if (entry.kind === 'done' && entry.born !== null) sets.set(entry.born, { ...entry, born: entry.born });
-  return [...sets.values()];
+/** Tells whether a `done` entry says something new. Results that were read only for their tokens can still be delivered. */
+function isNews(
+  entries: readonly Entry[],
+  { job, born, results, delivered }: Pick<DoneEntry, 'job' | 'born' | 'results' | 'delivered'>,
+): boolean {
+  if (born !== null && !areTokensKnown(entries, job)) return true;
+  if (results !== undefined && lastReading(entries, job)?.results?.sha256 !== results.sha256) return true;
+  return delivered === false ? !isDone(entries, job) : deliveryOf(entries, job) === undefined;
+}
+
+/**
+ * Tells whether what ends a claim is still to be said. Results may be read after a release, and the operator may free rows
+ * whose results were read.
+ */
+export function isWanted(entries: readonly Entry[], end: EndBody): boolean {
+  if (end.kind === 'done') return isNews(entries, end);
+  return stands(entries, end.job) && (end.why === 'operator' || !isDone(entries, end.job));
 }

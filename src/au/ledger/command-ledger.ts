@@ -17,32 +17,33 @@ import type { RequestFile } from '../request/open-request-file.ts';
 import { findJob } from '../job/job.ts';
 import { JobFiles } from '../job/job-files.ts';
 import { otherCycles, requireOtherRows } from './begin-cycle.ts';
-import {
-  doubtError,
-  failedElsewhere,
-  type NamedFile,
-  newTokensError,
-  takenError,
-  undeliveredError,
-  unknownRowsError,
-} from './claim-errors.ts';
+import { doubtError, failedElsewhere, type NamedFile, newTokensError, takenError, undeliveredError } from './doubt.ts';
 import { boundJob, claimRows, RowsTaken } from './claim-rows.ts';
-import { areTokensKnown, deliveryOf, lastReading, newTokenSets, standingClaims, stands } from './claims.ts';
-import { endClaim } from './end-claim.ts';
-import { type Division, divideRows } from './divide-rows.ts';
-import type { ClaimEntry, DoneEntry, Entry, Who } from './entry.ts';
-import { isDone } from './is-done.ts';
-import { hasClaim } from './has-claim.ts';
-import { type FileRows, fileCycleIn, fileCycles, leavesAny } from './earlier-keys.ts';
-import { isFileCycle, unknownRowsCycle } from './file-cycle.ts';
-import type { Ledger, LedgerCycle } from './ledger.ts';
-import { isSamePlace, openCopies, openLedgerStore, openOwnLedgers, openSharedStore } from './open-store.ts';
-import { PlannedObjects } from './planned-objects.ts';
+import { areTokensKnown, deliveryOf, hasClaim, isDone, lastReading, standingClaims, stands } from './claims.ts';
+import { divideRows, type Division } from './divide-rows.ts';
+import type { ClaimEntry, Entry, Who } from './entry.ts';
+import { claimsWithoutRows, enteredWithoutRows, fileCycleIn, fileCycles } from './earlier-keys.ts';
+import { isFileCycle } from './cycle-names.ts';
+import type { LedgerCycle } from './cycle.ts';
+import type { Ledger } from './ledger.ts';
+import {
+  folderOfTenant,
+  isSamePlace,
+  openCopies,
+  openLedgerStore,
+  openOwnLedgers,
+  openSharedStore,
+  readUsedLedger,
+  requireSameLedger,
+  sharedLedgersUsed,
+  type UsedLedger,
+  writeUsedLedger,
+} from './place.ts';
+import { PlannedObjects } from './objects.ts';
 import { doneOf, lossSince, type Reading, readingOf, readText } from './reading.ts';
-import { readRows, type RequestRows, tokensOf } from './request-rows.ts';
+import { FileRows, readRows, type RequestRows, tokensOf } from './request-rows.ts';
 import { RowSet } from './row-set.ts';
 import { settleClaims, type SettleOptions } from './settle-claims.ts';
-import type { UsedLedger } from './used-ledger.ts';
 
 /** The rows of one job, or those of a whole file. */
 interface JobRows {
@@ -161,8 +162,7 @@ export class CommandLedger {
   }
 
   /** Tells whether this machine used a ledger that machines share, for any tenant. @throws SvcError `config` */
-  async wasShared(): Promise<boolean> {
-    const { sharedLedgersUsed } = await import('./used-ledger.ts');
+  wasShared(): boolean {
     return sharedLedgersUsed(this.#root()).size > 0;
   }
 
@@ -179,16 +179,15 @@ export class CommandLedger {
     }
     const reading = new CommandLedger(context, { onlyReads: true });
     for (const tenant of tenants) {
-      const elsewhere = await this.#elsewhere(tenant, objects.name);
+      const elsewhere = this.#elsewhere(tenant, objects.name);
       if (elsewhere === undefined) yield [tenant, await reading.open(tenant)];
       else context.notices.note(`tenant ${tenant} uses the ledger ${elsewhere}, which is not set and was not read`);
     }
   }
 
   /** Returns the ledger that this machine shares for a tenant, if it is not the one in the place. */
-  async #elsewhere(tenant: string, place: string): Promise<string | undefined> {
-    const { readUsedLedger } = await import('./used-ledger.ts');
-    const used = readUsedLedger(await this.placeOf(tenant))?.ledger;
+  #elsewhere(tenant: string, place: string): string | undefined {
+    const used = readUsedLedger(this.placeOf(tenant))?.ledger;
     return this.isShared && used !== undefined && isSamePlace(used, place) ? undefined : used;
   }
 
@@ -207,18 +206,23 @@ export class CommandLedger {
     await this.#requireKnownRows(tenant, ledger, named, file);
     const cycle = ledger.cycle(named.cycle);
     const ofParts = await Promise.all(parts.map((part) => this.#readRows(ledger.salt, part)));
-    const under = async (salt: string): Promise<RowSet> => {
+    const rows = await FileRows.of(ledger.salt, async (salt) => {
       const keys = await Promise.all(parts.map((part) => this.#readRows(salt, part)));
-      return RowSet.union(keys.map((part) => part.rows));
-    };
-    const rows = { rows: await under(ledger.salt), under };
+      return RowSet.union(
+        keys.map((part) => part.rows),
+        salt,
+      );
+    });
     const entries = await cycle.read();
     const isBegun = entries.length > 0;
     const { taken, failed } = await settleClaims(client, cycle, rows, { ...how, stored: this.isStored });
-    if (failed[0]) throw failedElsewhere(named, failed[0]);
-    const unknown = taken.find(({ claim }) => claim.row_set === null);
-    if (unknown) throw unknownRowsError(named, unknown.claim);
-    const isAnyFree = await leavesAny(cycle, rows, taken);
+    if (failed.length > 0) throw failedElsewhere(named, failed);
+    const claimed = taken.map(({ claim }) => claim);
+    requireKnownRows(
+      named,
+      claimed.filter(({ row_set: set }) => set === null),
+    );
+    const isAnyFree = (await rows.left(await setsOf(cycle, claimed))) > 0;
     // A command that sends rows finds lost entries when it claims them. What is read here may be copies of this machine.
     if (this.#onlyReads && isAnyFree) await cycle.heal();
     if (client && read && isAnyFree) await this.#readCompleted(client, entries, (claim) => read(tenant, claim));
@@ -304,7 +308,7 @@ export class CommandLedger {
     const others = await otherCycles(ledger, cycle, rows, sha256);
     await requireOtherRows(client, others, {
       name,
-      rows: rows.rows.size,
+      rows: rows.size,
       cycle: undefined,
       words,
       submit,
@@ -324,9 +328,11 @@ export class CommandLedger {
     const rows = await this.#rowsOf(ledger, { sha256: check.sha256, source });
     const settling = { own: new Set([job.id]), newer: async () => job, stored: this.isStored };
     const { taken, failed } = await settleClaims(client, cycle, rows, settling);
-    if (failed[0]) throw failedElsewhere(named, failed[0]);
-    const doubtful = taken.find(({ status, isDone: wasRead }) => status === undefined && !wasRead);
-    if (doubtful) throw doubtError(named, doubtful, client.now());
+    if (failed.length > 0) throw failedElsewhere(named, failed);
+    const doubtful = taken.filter(({ status, isDone: wasRead }) => status === undefined && !wasRead);
+    const doubts = doubtful.map(({ claim }) => ({ claim, why: 'missing' }) as const);
+    const doubt = doubtError(doubts, { cycle: named.cycle, now: client.now(), ending: NOTHING });
+    if (doubt) throw doubt;
     if (taken.length > 0) throw takenError(named, taken, check.rows, client.now());
     const division = await divideRows(this.#context, cycle, { sources: [source], isMixed: false }, []);
     if (division) throw newTokensError(named, division.made);
@@ -376,7 +382,7 @@ export class CommandLedger {
     const reading = await this.#readingOf(ledger, file);
     if (reading === undefined && areTokensKnown(entries, job)) return;
     try {
-      await endClaim(cycle, job, { ...(await doneOf(cycle, job, reading)), delivered: false });
+      await cycle.endClaim({ ...(await doneOf(cycle, job, reading)), delivered: false });
     } catch (error) {
       // A machine that may only read gets results whose tokens are all known.
       const isReadOnly = error instanceof ReadOnlyPlace && areTokensKnown(entries, job) && reading !== undefined;
@@ -413,10 +419,9 @@ export class CommandLedger {
    */
   async markDelivered(tenant: string | null | undefined, job: string): Promise<void> {
     const { cycle, entries = [] } = (await this.#claimed(tenant, job)) ?? {};
-    const read = entries.filter((entry) => entry.kind === 'done').find((done) => done.job === job);
-    if (cycle === undefined || read === undefined || deliveryOf(entries, job)) return;
+    if (cycle === undefined || !isDone(entries, job) || deliveryOf(entries, job)) return;
     try {
-      await endClaim(cycle, job, { kind: 'done', job, ...tokensOfDone(read) });
+      await cycle.endClaim({ kind: 'done', job, born: null });
     } catch (error) {
       if (!(error instanceof ReadOnlyPlace)) throw error;
     }
@@ -496,32 +501,24 @@ export class CommandLedger {
   /** Tells whether a cycle has claims of a file, or of all of its rows, whatever became of these. `file` is a path. */
   async hasClaimed(tenant: string, cycle: string, sha256: string, file: string | undefined): Promise<boolean> {
     const ledger = await this.open(tenant);
-    const claims = (await ledger.cycle(cycle).read()).filter((entry) => entry.kind === 'claim');
+    const opened = ledger.cycle(cycle);
+    const claims = (await opened.read()).filter((entry) => entry.kind === 'claim');
     if (claims.some((claim) => claim.file.sha256 === sha256)) return true;
     if (file === undefined || claims.length === 0) return false;
-    const opened = ledger.cycle(cycle);
-    const { under } = await this.#rowsOf(ledger, { sha256, source: await fileSource(file) });
-    for (const salt of new Set(claims.map((claim) => opened.saltOf(claim)))) {
-      const own = claims.filter((claim) => opened.saltOf(claim) === salt);
-      const names = new Set(own.flatMap(({ row_set: set }) => set ?? []));
-      const sets = await Promise.all([...names].map((name) => opened.rowSet(name)));
-      const rows = await under(salt);
-      if (rows.shared(RowSet.union(sets)) === rows.size) return true;
-    }
-    return false;
+    const rows = await this.#rowsOf(ledger, { sha256, source: await fileSource(file) });
+    return (await rows.left(await setsOf(opened, claims))) === 0;
   }
 
   /** Ends the claim of a job on the operator's word, so that its rows can be sent again. */
   async release(tenant: string, job: string, proof: string): Promise<void> {
     const cycle = await (await this.open(tenant)).cycleOfJob(job);
-    if (cycle) await endClaim(cycle, job, { kind: 'release', job, why: 'operator', proof });
+    if (cycle) await cycle.endClaim({ kind: 'release', job, why: 'operator', proof });
   }
 
   /** Closes a job of which nobody can get the results any more, on the operator's word. Its rows stay in the cycle. */
   async giveUpResults(tenant: string, job: string): Promise<void> {
-    const { cycle, entries = [] } = (await this.#claimed(tenant, job)) ?? {};
-    const read = entries.filter((entry) => entry.kind === 'done').find((done) => done.job === job);
-    if (cycle) await endClaim(cycle, job, { kind: 'done', job, ...tokensOfDone(read) });
+    const { cycle } = (await this.#claimed(tenant, job)) ?? {};
+    if (cycle) await cycle.endClaim({ kind: 'done', job, born: null });
   }
 
   /** The directories of the files of jobs, and of what this machine knows of ledgers. */
@@ -556,8 +553,7 @@ export class CommandLedger {
   }
 
   /** Returns the directory in which this machine remembers what it did for a tenant. */
-  async placeOf(tenant: string): Promise<string> {
-    const { folderOfTenant } = await import('./used-ledger.ts');
+  placeOf(tenant: string): string {
     return path.join(this.#root(), folderOfTenant(tenant));
   }
 
@@ -578,29 +574,15 @@ export class CommandLedger {
   ): Promise<void> {
     // The operator may type the name that the cycle had in this machine's former ledger.
     if (named.isNamed && !isFileCycle(named.cycle)) return;
-    const claims: ClaimEntry[] = this.isShared ? await this.#enteredWithoutRows(tenant, ledger, named, whole) : [];
-    for (const sha256 of new Set([whole.sha256, submitted]))
-      claims.push(...standingClaims(await ledger.cycle(unknownRowsCycle(sha256)).read()));
-    const [claim] = claims;
-    if (claim) throw unknownRowsError(named, claim);
-  }
-
-  /**
-   * Returns the claims of a file's rows that this machine made before it shared a ledger. The shared ledger has them without
-   * their rows, so that only the former ledger shows them once the rows are in another order.
-   */
-  async #enteredWithoutRows(
-    tenant: string,
-    shared: Ledger,
-    { cycle, isNamed }: NamedFile,
-    whole: JobRows,
-  ): Promise<ClaimEntry[]> {
+    requireKnownRows(named, await claimsWithoutRows(ledger, [whole.sha256, submitted]));
+    if (!this.isShared) return;
     const own = await this.#openOwn(tenant, { onlyReads: true });
-    if (!(await own.cycleNames()).some(isFileCycle)) return [];
-    const { enteredWithoutRows } = await import('./move-ledger.ts');
-    const names = [...(await fileCycles(own, await this.#rowsOf(own, whole))), ...(isNamed ? [cycle] : [])];
-    const entered = await Promise.all(names.map((name) => enteredWithoutRows(own.cycle(name), shared)));
-    return entered.flat();
+    if (!(await own.cycleNames()).some(isFileCycle)) return;
+    const cycles = [
+      ...(await fileCycles(own, await this.#rowsOf(own, whole))),
+      ...(named.isNamed ? [named.cycle] : []),
+    ];
+    requireKnownRows(named, await enteredWithoutRows(own, ledger, cycles));
   }
 
   async #name(ledger: Ledger, { name, cycle, whole }: Omit<SubmittedFile, 'submitted'>): Promise<NamedFile> {
@@ -609,8 +591,7 @@ export class CommandLedger {
   }
 
   async #rowsOf(ledger: Ledger, file: JobRows): Promise<FileRows> {
-    const under = async (salt: string): Promise<RowSet> => (await this.#readRows(salt, file)).rows;
-    return { rows: await under(ledger.salt), under };
+    return FileRows.of(ledger.salt, async (salt) => (await this.#readRows(salt, file)).rows);
   }
 
   #readRows(salt: string, { sha256, source }: JobRows): Promise<RequestRows> {
@@ -652,7 +633,7 @@ export class CommandLedger {
     });
     if (ledger.isReadOnly) {
       // What this machine has is entered once it may write.
-      await this.#remember(kept, { ledger: ledger.name, pending: true });
+      this.#remember(kept, { ledger: ledger.name, pending: true });
       return ledger;
     }
     const own = isFirstUse ? await this.#openOwn(tenant) : undefined;
@@ -660,7 +641,7 @@ export class CommandLedger {
     await own?.close(ledger.name);
     const { copyClaims } = await import('./move-ledger.ts');
     if (own) await copyClaims(own, ledger);
-    await this.#remember(kept, { ledger: ledger.name });
+    this.#remember(kept, { ledger: ledger.name });
     return ledger;
   }
 
@@ -701,17 +682,14 @@ export class CommandLedger {
   };
 
   /** Remembers the ledger of a tenant. From then on, this machine sends nothing without it. */
-  async #remember(kept: string, used: UsedLedger): Promise<void> {
-    if (this.#onlyReads) return;
-    const { writeUsedLedger } = await import('./used-ledger.ts');
-    writeUsedLedger(kept, used);
+  #remember(kept: string, used: UsedLedger): void {
+    if (!this.#onlyReads) writeUsedLedger(kept, used);
   }
 
   /** Returns what this machine remembers of a tenant's ledger, and where one is that it shares. @throws SvcError `config` */
   async #place(tenant: string) {
-    const { readUsedLedger, requireSameLedger } = await import('./used-ledger.ts');
     const root = this.#root();
-    const kept = await this.placeOf(tenant);
+    const kept = this.placeOf(tenant);
     const used = readUsedLedger(kept);
     const objects =
       this.#location === undefined ? undefined : await openSharedStore(this.#context, this.#location, used);
@@ -731,20 +709,27 @@ export class CommandLedger {
   }
 }
 
-/** Tells whether a cycle knows all tokens that the results in a file made. */
-async function areBorn(cycle: LedgerCycle, entries: readonly Entry[], file: string): Promise<boolean> {
-  const made = newTokenSets(entries);
-  for (const salt of new Set(made.map((one) => cycle.saltOf(one)))) {
-    const { born } = (await readingOf(salt, file)) ?? {};
-    const sets = made.filter((one) => cycle.saltOf(one) === salt).map((one) => cycle.rowSet(one.born));
-    if (born && born.shared(RowSet.union(await Promise.all(sets))) === born.size) return true;
-  }
-  return false;
+const NOTHING = '; nothing was sent';
+
+/** Checks that there are no claims of unknown rows, among which any row of a file may be. @throws SvcError `outcome_unknown` */
+function requireKnownRows({ cycle }: NamedFile, claims: readonly ClaimEntry[]): void {
+  const doubts = claims.map((claim) => ({ claim, why: 'unknown' }) as const);
+  const doubt = doubtError(doubts, { cycle, now: 0, ending: NOTHING });
+  if (doubt) throw doubt;
 }
 
-/** Returns the set of tokens of an earlier entry, with the salt of its keys. */
-function tokensOfDone(read: DoneEntry | undefined): Pick<DoneEntry, 'born' | 'keys' | 'salt'> {
-  return { born: read?.born ?? null, keys: read?.keys, salt: read?.salt };
+/** Returns the known sets of rows of some claims. */
+async function setsOf(cycle: LedgerCycle, claims: readonly ClaimEntry[]): Promise<RowSet[]> {
+  const sets = await Promise.all(claims.map((claim) => cycle.rowsOf(claim)));
+  return sets.filter((set) => set !== undefined);
+}
+
+/** Tells whether a cycle knows all tokens that the results in a file made. */
+async function areBorn(cycle: LedgerCycle, entries: readonly Entry[], file: string): Promise<boolean> {
+  const made = await cycle.newTokens(entries);
+  for (const salt of new Set(made.map((set) => set.salt)))
+    if ((await readingOf(salt, file))?.born.left(made) === 0) return true;
+  return false;
 }
 
 /** Returns what was begun under a name, or begins it. What failed is begun again, because a store may be back by then. */

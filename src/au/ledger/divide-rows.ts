@@ -3,10 +3,9 @@ import type { UploadSource } from '../../client/transfer/source.ts';
 import { readRequest } from '../request/request-lines.ts';
 import { type DividedRows, RowsFile } from '../request/rows-file.ts';
 import { repeatsToken, withTokensOnce } from '../request/tokens-once.ts';
-import { newTokenSets } from './claims.ts';
-import { firstWith, saltedSet } from './earlier-keys.ts';
-import type { LedgerCycle } from './ledger.ts';
+import type { LedgerCycle } from './cycle.ts';
 import { keyOfRequestRow, keyOfRequestToken } from './request-rows.ts';
+import { RowSet } from './row-set.ts';
 import type { Taken } from './settle-claims.ts';
 
 type Rows = Pick<UploadSource, 'open'>;
@@ -44,20 +43,18 @@ export async function divideRows(
   taken: readonly Taken[],
 ): Promise<Division | undefined> {
   const repeats = isMixed && (await isAnyRepeating(sources));
-  const born = await Promise.all(newTokenSets(await cycle.read()).map((made) => saltedSet(cycle, made, made.born)));
-  if (!repeats && taken.length === 0 && born.every(({ set }) => set.size === 0)) return undefined;
-  const sets = await Promise.all(
-    taken.map(async ({ claim }) => (claim.row_set === null ? undefined : saltedSet(cycle, claim, claim.row_set))),
-  );
+  const born = await cycle.newTokens(await cycle.read());
+  if (!repeats && taken.length === 0 && born.every(({ size }) => size === 0)) return undefined;
+  const sets = await Promise.all(taken.map(({ claim }) => cycle.rowsOf(claim)));
   const groups = taken.map(() => new RowsFile(context));
   const free = new RowsFile(context);
   let made = 0;
   for (const source of sources)
     for await (const rows of readRequest(source.open())) {
       for (const row of rows) {
-        const group = groups[firstWith(sets, (salt) => keyOfRequestRow(salt, row))];
+        const group = groups[RowSet.firstWith(sets, (salt) => keyOfRequestRow(salt, row))];
         if (group !== undefined) group.add(row.line);
-        else if (firstWith(born, (salt) => keyOfRequestToken(salt, row.token)) !== -1) made += 1;
+        else if (RowSet.firstWith(born, (salt) => keyOfRequestToken(salt, row.token)) !== -1) made += 1;
         else free.add(row.line);
       }
       for (const file of [free, ...groups]) await file.flush();

@@ -1,164 +1,87 @@
 /*
- * The keys of ledgers that builds before the first release began: their salt stands in `ledger.json`. All that reads such
- * ledgers is in this file, which goes after the first release.
+ * Ledgers that a build before the first release began: their keys begin with the salt in `ledger.json`, and a machine that
+ * began to share entered its files without a cycle there without their rows. All that reads them is in this file, which goes
+ * after the first release.
  */
 
 import { refuseNewer } from '../../base/errors.ts';
 import { sideBySide } from '../../base/side-by-side.ts';
 import type { ObjectStore } from '../../client/store/store.ts';
 import { isObject, parsedJson } from '../../schema/json-value.ts';
+import { standingClaims } from './claims.ts';
+import { fileCycle, isFileCycle } from './cycle-names.ts';
 import { damagedLedger } from './damage.ts';
 import type { ClaimEntry, Entry, Keys } from './entry.ts';
-import { fileCycle, isFileCycle } from './file-cycle.ts';
 import { MAX_ENTRY_BYTES, readCopy, readObject, writeCopy } from './objects.ts';
-import { RowSet } from './row-set.ts';
-
-/** Returns the keys of a file's rows, or of its tokens, under a salt. */
-export type KeysUnder = (salt: string) => Promise<RowSet>;
-
-/** The rows of a file, as the keys of the tenant and under any salt. */
-export interface FileRows {
-  readonly rows: RowSet;
-  readonly under: KeysUnder;
-}
+import type { FileRows } from './request-rows.ts';
+import type { RowSet } from './row-set.ts';
 
 /** Returns the name of the object with the salt, below the folder of a ledger. */
-function settingsName(top: string): string {
+function saltName(top: string): string {
   return `${top}/ledger.json`;
 }
 
 /**
- * Reads the salt of a ledger that an earlier build began; undefined if there is none. Where the place lacks it, the copy of
- * this machine counts, which the next command that sends rows puts back.
+ * Returns a function that gives the salt of an entry's sets: that of the tenant, or that of the build which began the ledger.
+ * Where the place lacks the latter, the copy of this machine counts, which the next command that sends rows puts back. The
+ * function throws `config` for a salt that is lost, so that nobody knows the rows of the entry.
  * @throws SvcError `config` for a damaged object, and for another one than this machine read there
  */
-export async function earlierSalt(
+export async function saltsOf(
   objects: ObjectStore,
   top: string,
   copies: ObjectStore | undefined,
-): Promise<string | undefined> {
-  const name = settingsName(top);
+  tenant: string,
+): Promise<(entry: Keys) => string> {
+  const name = saltName(top);
   const place = `${objects.name}/${name}`;
   const kept = await readCopy(copies, name, MAX_ENTRY_BYTES);
   const bytes = await readObject(objects, name, MAX_ENTRY_BYTES);
   if (kept !== undefined && bytes !== undefined && Buffer.compare(kept, bytes) !== 0)
     throw damagedLedger(place, 'it is not the one that this machine read');
   const found = bytes ?? kept;
-  if (found === undefined) return undefined;
-  const value = parsedJson(Buffer.from(found).toString());
-  refuseNewer(value, 1, name);
+  const earlier = found && parseSalt(found, place);
+  if (found !== undefined && kept === undefined) await writeCopy(copies, name, found);
+  return ({ keys, salt = earlier }) => {
+    if (keys === 2) return tenant;
+    if (salt !== undefined) return salt;
+    throw damagedLedger(place, 'it is missing, and claims need its salt');
+  };
+}
+
+function parseSalt(bytes: Uint8Array, place: string): string {
+  const value = parsedJson(Buffer.from(bytes).toString());
+  refuseNewer(value, 1, place);
   // No schema checks it: this file loads when TAB is pressed.
   const salt = isObject(value) && value['version'] === 1 && value['keys'] === 1 ? value['salt'] : undefined;
-  if (typeof salt !== 'string' || !/^[0-9a-f]{64}$/.test(salt)) throw damagedLedger(place, 'it is not what svc writes');
-  if (kept === undefined) await writeCopy(copies, name, found);
-  return salt;
+  if (typeof salt === 'string' && /^[0-9a-f]{64}$/.test(salt)) return salt;
+  throw damagedLedger(place, 'it is not what svc writes');
 }
 
 /** Returns the object with the salt if a place lacks it and this machine has a copy. */
-export async function lackingSettings(objects: ObjectStore, top: string, copies: ObjectStore | undefined) {
-  const name = settingsName(top);
-  const kept = await readCopy(copies, name, MAX_ENTRY_BYTES);
-  if (kept === undefined || (await readObject(objects, name, MAX_ENTRY_BYTES)) !== undefined) return [];
-  return [{ name, bytes: kept }];
+export async function lackingSalt(objects: ObjectStore, top: string, copies: ObjectStore | undefined) {
+  const name = saltName(top);
+  const bytes = await readCopy(copies, name, MAX_ENTRY_BYTES);
+  if (bytes === undefined || (await readObject(objects, name, MAX_ENTRY_BYTES)) !== undefined) return [];
+  return [{ name, bytes }];
 }
 
-/** The salts of the sets of one ledger. */
-export class Salts {
-  readonly tenant: string;
-  readonly earlier: string | undefined;
-  readonly #place: string;
-
-  /** `earlier` is the salt of an earlier build; `place` is that of the ledger, in messages. */
-  constructor(tenant: string, earlier: string | undefined, place: string) {
-    this.tenant = tenant;
-    this.earlier = earlier;
-    this.#place = place;
-  }
-
-  /** Returns the salt of an entry's sets. @throws SvcError `config` if it is lost, so that nobody knows the rows of the entry */
-  of({ keys, salt = this.earlier }: Keys): string {
-    if (keys === 2) return this.tenant;
-    if (salt !== undefined) return salt;
-    throw damagedLedger(settingsName(this.#place), 'it is missing, and claims need its salt');
-  }
+/** Returns what a copy of an entry in another ledger says of the keys of its set. */
+export function copiedKeys({ keys }: Keys, set: RowSet | undefined): Keys {
+  if (set === undefined) return {};
+  return keys === 2 ? { keys } : { salt: set.salt };
 }
 
-interface Sets {
-  rowSet(sha256: string): Promise<RowSet>;
-  saltOf(entry: Keys): string;
-}
-
-/** Returns how many rows of a file a claim has. A claim of an earlier build whose rows are unknown may have all of them. */
-export async function sharedRows(
-  cycle: Sets,
-  claim: Pick<ClaimEntry, 'row_set' | 'keys' | 'salt'>,
-  file: FileRows,
-): Promise<number> {
-  if (claim.row_set === null) return file.rows.size;
-  const set = await cycle.rowSet(claim.row_set);
-  return (await rowsUnder(file, claim, cycle)).shared(set);
-}
-
-/** Tells whether some rows of a file are in no claim. Claims with keys of several salts are not compared with each other. */
-export async function leavesAny(
-  cycle: Sets,
-  file: FileRows,
-  taken: readonly { readonly claim: Pick<ClaimEntry, 'row_set' | 'keys' | 'salt'> }[],
-): Promise<boolean> {
-  const sets = await Promise.all(
-    taken.flatMap(({ claim }) => (claim.row_set === null ? [] : [saltedSet(cycle, claim, claim.row_set)])),
-  );
-  const salts = new Set(sets.map(({ salt }) => salt));
-  const [salt = cycle.saltOf({ keys: 2 })] = salts;
-  if (salts.size > 1) return true;
-  return (await file.under(salt)).shared(RowSet.union(sets.map(({ set }) => set))) < file.rows.size;
-}
-
-/** Returns the rows of a file under the salt of an entry. */
-export async function rowsUnder(file: FileRows, entry: Keys, cycle: Pick<Sets, 'saltOf'>): Promise<RowSet> {
-  return entry.keys === 2 ? file.rows : file.under(cycle.saltOf(entry));
-}
-
-/** A set with the salt of its keys. */
-interface SaltedSet {
-  readonly set: RowSet;
-  readonly salt: string;
-}
-
-export async function saltedSet(cycle: Sets, entry: Keys, name: string): Promise<SaltedSet> {
-  return { set: await cycle.rowSet(name), salt: cycle.saltOf(entry) };
-}
-
-/** Returns the position of the first set that has a key. One that is undefined has every key. */
-export function firstWith(sets: readonly (SaltedSet | undefined)[], keyUnder: (salt: string) => bigint): number {
-  let last: { readonly salt: string; readonly key: bigint } | undefined;
-  return sets.findIndex((one) => {
-    if (one === undefined) return true;
-    if (last?.salt !== one.salt) last = { salt: one.salt, key: keyUnder(one.salt) };
-    return one.set.has(last.key);
-  });
-}
-
-/** Tells whether the sets of two entries have the same salt. */
-export function hasSameKeys(one: Keys, other: Keys): boolean {
-  return one.keys === other.keys && one.salt === other.salt;
-}
-
-/** Tells whether some claim with keys of another salt has the rows of a claim, because its file had the same bytes. */
-export function hasSameRows(claims: readonly ClaimEntry[], claim: ClaimEntry): boolean {
-  return claims.some((other) => !hasSameKeys(other, claim) && other.sha256 === claim.sha256);
-}
-
-/** Returns the salt that a copy of an entry names in another ledger. Sets of rows and of tokens are copied as they are. */
-export function copiedKeys(cycle: Pick<Sets, 'saltOf'>, entry: Keys, set: string | null): Keys {
-  if (set === null) return {};
-  return entry.keys === 2 ? { keys: 2 } : { salt: cycle.saltOf(entry) };
+interface Cycle {
+  read(): Promise<readonly Entry[]>;
+  readFirst(): Promise<Entry | undefined>;
 }
 
 interface Cycles {
-  readonly salts: Salts;
-  cycle(name: string): { read(): Promise<readonly Entry[]>; readFirst(): Promise<Entry | undefined> };
+  cycle(name: string): Cycle;
+  cycleOfJob(job: string): Promise<Cycle | undefined>;
   cycleNames(): Promise<readonly string[]>;
+  saltOf(entry: Keys): string;
 }
 
 /** How many first entries are read at a time. */
@@ -173,7 +96,7 @@ export async function fileCycles(ledger: Cycles, file: FileRows): Promise<readon
   const names = (await ledger.cycleNames()).filter(isFileCycle);
   const salts = new Set<string>();
   for await (const first of sideBySide(names, AT_ONCE, (name) => ledger.cycle(name).readFirst()))
-    if (first?.kind === 'claim' && first.row_set !== null && first.keys !== 2) salts.add(ledger.salts.of(first));
+    if (first?.kind === 'claim' && first.row_set !== null && first.keys !== 2) salts.add(ledger.saltOf(first));
   const earlier = await Promise.all([...salts].map(async (salt) => fileCycle(await file.under(salt))));
   return [fileCycle(file.rows), ...earlier];
 }
@@ -183,4 +106,35 @@ export async function fileCycleIn(ledger: Cycles, file: FileRows): Promise<strin
   const [own = '', ...earlier] = await fileCycles(ledger, file);
   for (const name of earlier) if ((await ledger.cycle(name).read()).length > 0) return name;
   return own;
+}
+
+/** Returns the cycle of a file without one whose rows are unknown. */
+export function unknownRowsCycle(sha256: string): string {
+  return `file-unknown-${sha256.slice(0, 16)}`;
+}
+
+/** Returns the claims of unknown rows that were made for a file with some bytes. */
+export async function claimsWithoutRows(ledger: Cycles, hashes: Iterable<string>): Promise<readonly ClaimEntry[]> {
+  const claims: ClaimEntry[] = [];
+  for (const sha256 of new Set(hashes))
+    claims.push(...standingClaims(await ledger.cycle(unknownRowsCycle(sha256)).read()));
+  return claims;
+}
+
+/**
+ * Returns the claims that a shared ledger has without their rows, of files whose rows this machine's former ledger has in
+ * some cycles: only there they show once the rows of the file are in another order.
+ */
+export async function enteredWithoutRows(
+  own: Cycles,
+  shared: Cycles,
+  cycles: readonly string[],
+): Promise<readonly ClaimEntry[]> {
+  const entered: ClaimEntry[] = [];
+  for (const name of cycles)
+    for (const { job } of standingClaims(await own.cycle(name).read())) {
+      const claims = standingClaims((await (await shared.cycleOfJob(job))?.read()) ?? []);
+      entered.push(...claims.filter((claim) => claim.job === job && claim.row_set === null));
+    }
+  return entered;
 }

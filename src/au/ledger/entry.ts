@@ -40,8 +40,6 @@ const CLAIM = {
   /** The name of the set of rows, or null if the rows are unknown: then the claim may have any row. */
   row_set: z.nullable(sha256),
   rows: count,
-  /** The run of earlier builds; empty. */
-  run: text,
   /** The number of the job among those of its file, in the order of the rows. */
   part: count,
   file: z.looseObject({ name: text, sha256, rows: count }),
@@ -57,8 +55,8 @@ const results = z.looseObject({
 });
 
 /**
- * Somebody read the results of the job. `born` names the set of new tokens, and is null if they are unknown; `closed` names
- * that of closed accounts. `results` says what was read. `delivered` is false if the results were read only to know these
+ * Somebody read the results of the job. `born` names the set of new tokens, and is null if they are unknown or an earlier
+ * entry names it; `closed` names that of closed accounts. `results` says what was read. `delivered` is false if the results were read only to know these
  * tokens; without the member, they were delivered. A job has one more such entry where its results were others later.
  */
 const DONE = {
@@ -128,4 +126,21 @@ export function parseEntry(bytes: Uint8Array, name: string): Entry {
   const result = entrySchema.safeParse(value);
   if (!result.success) throw damagedLedger(name, 'it is no entry of a ledger');
   return result.data;
+}
+
+const markSchema = z.union([z.object({ cycle: z.string() }), z.object({ ignored_at: z.string() })]);
+
+/** What the ledger knows of a job: the cycle that it belongs to, or that another system created it. */
+type Mark = z.infer<typeof markSchema>;
+
+/** Returns the bytes of the mark of a job of a cycle. */
+export function markBytes(cycle: string): Uint8Array {
+  return Buffer.from(`${JSON.stringify({ version: 1, cycle })}\n`);
+}
+
+/** Reads a mark. `place` is its name in messages. @throws SvcError `config` for one that is empty or cut */
+export function parseMark(bytes: Uint8Array, place: string): Mark {
+  const mark = markSchema.safeParse(parsedJson(Buffer.from(bytes).toString()));
+  if (!mark.success) throw damagedLedger(place, 'it is no mark of a job');
+  return mark.data;
 }

@@ -1,13 +1,11 @@
 import { isSvcError, SvcError } from '../../base/errors.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { directoryOf } from '../../cli/config/paths.ts';
-import { countText, parseTime } from '../../cli/output/time.ts';
+import { parseTime } from '../../cli/output/time.ts';
 import { missingError } from '../job/job.ts';
 import type { JobFiles } from '../job/job-files.ts';
-import { byText } from './claims.ts';
-import { jobDoubtError, lostResultsError } from './claim-errors.ts';
+import { doubtError } from './doubt.ts';
 import type { JobClaim } from './command-ledger.ts';
-import { provableUntil } from './proof-of-absence.ts';
 
 /**
  * Replaces the error that the service does not find a job by one that says what this machine and the ledger know of it.
@@ -70,26 +68,19 @@ function ofClaim(
   now: number,
 ): SvcError {
   const { job } = claim;
-  if (wasDelivered)
-    return new SvcError(
-      'outcome_unknown',
-      `the service does not find job ${job} with ${countText(claim.rows, 'row')} of ${claim.file.name}, whose results were read before`,
-      {
-        hint: isKept
-          ? 'It forgets jobs after a while, or may lag. This machine keeps the results:'
-          : `It forgets jobs after a while, or may lag. Take the results from the machine that has them; the rows were sent by ${byText(claim)}. Nothing is sent again.`,
-        next: isKept ? ['au', 'download', job] : ['au', 'status', cycle],
-        retryable: now <= provableUntil(claim),
-        facts: { job, cycle, rows: claim.rows },
-      },
-    );
-  if (wasRead) return lostResultsError(claim, now, ['au', 'resume', cycle]);
+  const doubting = { cycle, now, again: ['au', 'resume', cycle] };
+  if (wasDelivered) {
+    const doubt = doubtError([{ claim, why: 'delivered' }], doubting);
+    const hint = 'The service forgets jobs after a while, or may lag. This machine keeps the results:';
+    return isKept ? doubt.with({ hint, next: ['au', 'download', job] }) : doubt.with({ next: ['au', 'status', cycle] });
+  }
+  if (wasRead) return doubtError([{ claim, why: 'read' }], doubting);
   // A claim that ended, or the record of an upload of which only a part was sent, says that nothing is billed.
   if (!stands) return missingError(job);
   const expiresAt = parseTime(claim.expires_at ?? '');
   // The machine that sends the file knows that only a part of it was sent.
   if (sent.sent === 'some') return missingError(job, expiresAt === undefined ? undefined : { expiresAt, now });
-  const doubt = jobDoubtError(claim, cycle, now);
+  const doubt = doubtError([{ claim, why: 'missing' }], doubting);
   if (!doubt.retryable) return doubt;
-  return doubt.with({ hint: 'Nothing is sent again until then. To find out:', next: ['au', 'resume', cycle] });
+  return doubt.with({ hint: 'Nothing is sent again until then. To find out:', next: doubting.again });
 }

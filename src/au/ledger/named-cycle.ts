@@ -10,7 +10,8 @@ import { senderOf } from '../job/job-files.ts';
 import { openJobs } from './claims.ts';
 import { CommandLedger } from './command-ledger.ts';
 import type { Entry } from './entry.ts';
-import type { Ledger, LedgerCycle } from './ledger.ts';
+import type { LedgerCycle } from './cycle.ts';
+import type { Ledger } from './ledger.ts';
 
 /** A cycle that an operator named, as the ledger has it now. */
 export interface NamedCycle {

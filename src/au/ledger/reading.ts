@@ -7,7 +7,7 @@ import { tokenKey } from '../request/row-key.ts';
 import { explainResultCode, readResults } from '../result-codes.ts';
 import { byText } from './claims.ts';
 import type { DoneEntry, EndBody } from './entry.ts';
-import type { LedgerCycle } from './ledger.ts';
+import type { LedgerCycle } from './cycle.ts';
 import { keyOfClosedAccount, keyOfNewToken, type RowSet, RowSetBuilder } from './row-set.ts';
 
 /** The most codes whose rows an entry counts: those that most rows have. */
@@ -28,8 +28,8 @@ export interface Reading {
 
 /** Reads results; undefined if they are no CSV table, which the operator may accept. */
 export async function readingOf(salt: string, file: string): Promise<Reading | undefined> {
-  const born = new RowSetBuilder();
-  const closed = new RowSetBuilder();
+  const born = new RowSetBuilder(salt);
+  const closed = new RowSetBuilder(salt);
   const codes = new Map<string, number>();
   const source = await fileSource(file);
   const hash = createHash('sha256');
@@ -88,16 +88,13 @@ export function readText(done: DoneEntry): string {
  * Compares results with those that were read before. Returns what is missing now, in words that follow "it"; undefined if
  * nothing is.
  */
-export async function lossSince(
-  cycle: LedgerCycle,
-  { born, results }: Pick<DoneEntry, 'born' | 'results'>,
-  reading: Reading,
-): Promise<string | undefined> {
+export async function lossSince(cycle: LedgerCycle, before: DoneEntry, reading: Reading): Promise<string | undefined> {
+  const { results } = before;
   if (results === undefined || results.sha256 === reading.sha256) return undefined;
   const fallen = results.codes.find(({ code, rows }) => (reading.codes.get(code) ?? 0) < rows);
   if (fallen !== undefined)
     return `has ${countText(reading.codes.get(fallen.code) ?? 0, 'row')} with ${fallen.code}, and had ${fallen.rows}`;
-  const before = born === null ? undefined : await cycle.rowSet(born);
-  const missing = before === undefined ? 0 : before.size - before.shared(reading.born);
+  const [born] = await cycle.newTokens([before]);
+  const missing = born?.left([reading.born]) ?? 0;
   return missing === 0 ? undefined : `lacks ${countText(missing, 'new token')} that it had`;
 }

@@ -7,6 +7,47 @@ import { keyOfNewToken, keyOfRow, type RowSet, RowSetBuilder } from './row-set.t
 
 type Rows = Pick<UploadSource, 'open' | 'sha256'>;
 
+/** Returns the keys of a file's rows, or of its tokens, under a salt. */
+export type KeysUnder = (salt: string) => Promise<RowSet>;
+
+/** The rows of a file, as keys with the salt of each set that they are compared with. */
+export class FileRows {
+  /** The keys of the rows in a new claim. */
+  readonly rows: RowSet;
+  readonly under: KeysUnder;
+
+  private constructor(rows: RowSet, under: KeysUnder) {
+    this.rows = rows;
+    this.under = under;
+  }
+
+  /** `salt` is that of new claims. */
+  static async of(salt: string, under: KeysUnder): Promise<FileRows> {
+    return new FileRows(await under(salt), under);
+  }
+
+  get size(): number {
+    return this.rows.size;
+  }
+
+  /** Returns how many of the rows a set has. Undefined stands for a set that may have any row. */
+  async shared(set: RowSet | undefined): Promise<number> {
+    return set === undefined ? this.size : (await this.under(set.salt)).shared(set);
+  }
+
+  /** Tells whether a set has these rows, and no other. */
+  async are(set: RowSet): Promise<boolean> {
+    return set.size === this.size && (await this.shared(set)) === this.size;
+  }
+
+  /** Returns how many of the rows none of some sets has. Sets with two salts are not added, so that it may be fewer. */
+  async left(sets: readonly RowSet[]): Promise<number> {
+    let left = this.size;
+    for (const salt of new Set(sets.map((set) => set.salt))) left = Math.min(left, (await this.under(salt)).left(sets));
+    return left;
+  }
+}
+
 /** The keys of the rows of a request file. */
 export interface RequestRows {
   readonly rows: RowSet;
@@ -18,7 +59,7 @@ export interface RequestRows {
 export async function readRows(salt: string, source: Rows): Promise<RequestRows> {
   let first: string | undefined;
   let isMixed = false;
-  const rows = await setOf(source, (row) => {
+  const rows = await setOf(salt, source, (row) => {
     const merchant = merchantOf(row);
     first ??= merchant;
     isMixed ||= merchant !== first;
@@ -34,7 +75,7 @@ export async function rowsOf(salt: string, source: Rows): Promise<RowSet> {
 
 /** Returns the keys that the tokens of a request file would have if results had made them. */
 export async function tokensOf(salt: string, source: Rows): Promise<RowSet> {
-  return setOf(source, ({ token }) => keyOfRequestToken(salt, token));
+  return setOf(salt, source, ({ token }) => keyOfRequestToken(salt, token));
 }
 
 /** Returns the key of a row of a request file. */
@@ -47,8 +88,8 @@ export function keyOfRequestToken(salt: string, token: string): bigint {
   return keyOfNewToken(salt, tokenKey(token));
 }
 
-async function setOf(source: Rows, keyOf: (row: RequestRow) => bigint): Promise<RowSet> {
-  const keys = new RowSetBuilder();
+async function setOf(salt: string, source: Rows, keyOf: (row: RequestRow) => bigint): Promise<RowSet> {
+  const keys = new RowSetBuilder(salt);
   for await (const rows of readRequest(unchanged(source))) for (const row of rows) keys.add(keyOf(row));
   return keys.build();
 }

@@ -1,9 +1,10 @@
 import { hash } from 'node:crypto';
+import { SvcError } from '../../base/errors.ts';
 import { sha256Of } from '../../base/files/draft.ts';
 import { damagedLedger } from './damage.ts';
 
 /** The bytes of a row's key. */
-const KEY_BYTES = 8;
+export const KEY_BYTES = 8;
 
 /** More rows than a file of 30 MB can have, which is the most that one job takes. */
 const MAX_SET_ROWS = 6_000_000;
@@ -38,10 +39,15 @@ function keyOf(text: string): bigint {
   return BigInt(`0x${hash('sha256', text, 'hex').slice(0, 2 * KEY_BYTES)}`);
 }
 
-/** Collects keys in any order, with 8 bytes for each. */
+/** Collects keys that begin with a salt, in any order, with 8 bytes for each. */
 export class RowSetBuilder {
+  readonly #salt: string;
   #keys = new BigUint64Array(1024);
   #size = 0;
+
+  constructor(salt: string) {
+    this.#salt = salt;
+  }
 
   add(key: bigint): void {
     if (this.#size === this.#keys.length) {
@@ -54,27 +60,29 @@ export class RowSetBuilder {
   }
 
   build(): RowSet {
-    return RowSet.of(this.#keys.subarray(0, this.#size));
+    return RowSet.of(this.#keys.subarray(0, this.#size), this.#salt);
   }
 }
 
 /** A set of row keys: numbers in ascending order, without repeats. */
 export class RowSet {
   readonly keys: BigUint64Array;
+  /** What its keys begin with. */
+  readonly salt: string;
 
-  private constructor(keys: BigUint64Array) {
+  private constructor(keys: BigUint64Array, salt: string) {
     this.keys = keys;
+    this.salt = salt;
   }
 
   /** Makes a set of keys in any order. Repeated keys count once. */
-  static of(keys: Iterable<bigint>): RowSet {
-    return new RowSet(
-      withoutRepeats(keys instanceof BigUint64Array ? keys.toSorted() : BigUint64Array.from(keys).toSorted()),
-    );
+  static of(keys: Iterable<bigint>, salt: string): RowSet {
+    const sorted = keys instanceof BigUint64Array ? keys.toSorted() : BigUint64Array.from(keys).toSorted();
+    return new RowSet(withoutRepeats(sorted), salt);
   }
 
   /** Reads a set. `name` is its place in messages. @throws SvcError `config` if the bytes are no set */
-  static parse(bytes: Uint8Array, name: string): RowSet {
+  static parse(bytes: Uint8Array, name: string, salt: string): RowSet {
     if (bytes.byteLength % KEY_BYTES !== 0) throw damagedLedger(name, 'its size is not a number of rows');
     const keys = new BigUint64Array(bytes.byteLength / KEY_BYTES);
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -83,7 +91,7 @@ export class RowSet {
       if (at > 0 && key <= (keys[at - 1] ?? 0n)) throw damagedLedger(name, 'its rows are not in order');
       keys[at] = key;
     }
-    return new RowSet(keys);
+    return new RowSet(keys, salt);
   }
 
   get size(): number {
@@ -94,8 +102,9 @@ export class RowSet {
     return this.keys[lowerBound(this.keys, key)] === key;
   }
 
-  /** Returns how many keys another set has too. Both are walked once, side by side. */
+  /** Returns how many keys another set with the same salt has too. Both are walked once, side by side. */
   shared(other: RowSet): number {
+    if (other.salt !== this.salt) throw new SvcError('bug', 'sets of keys with two salts were compared');
     // Each key is read as two halves, because reading it as one number would allocate memory.
     const ours = halvesOf(this.keys);
     const theirs = halvesOf(other.keys);
@@ -111,8 +120,14 @@ export class RowSet {
     return shared;
   }
 
-  /** Returns the set of all keys of several sets. */
-  static union(sets: readonly RowSet[]): RowSet {
+  /** Returns how many keys none of some sets has. Sets with another salt do not count. */
+  left(sets: readonly RowSet[]): number {
+    return this.size - this.shared(RowSet.union(sets, this.salt));
+  }
+
+  /** Returns the set of all keys of those sets that have a salt. */
+  static union(all: readonly RowSet[], salt: string): RowSet {
+    const sets = all.filter((set) => set.salt === salt);
     const [first] = sets;
     if (first !== undefined && sets.length === 1) return first;
     const keys = new BigUint64Array(sets.reduce((sum, { size }) => sum + size, 0));
@@ -121,7 +136,17 @@ export class RowSet {
       keys.set(set.keys, at);
       at += set.size;
     }
-    return RowSet.of(keys);
+    return RowSet.of(keys, salt);
+  }
+
+  /** Returns the position of the first set that has a key; one that is undefined has every key. */
+  static firstWith(sets: readonly (RowSet | undefined)[], keyUnder: (salt: string) => bigint): number {
+    let last: { readonly salt: string; readonly key: bigint } | undefined;
+    return sets.findIndex((set) => {
+      if (set === undefined) return true;
+      if (last?.salt !== set.salt) last = { salt: set.salt, key: keyUnder(set.salt) };
+      return set.has(last.key);
+    });
   }
 
   /** Returns the bytes of the set: each key big-endian, in ascending order. */

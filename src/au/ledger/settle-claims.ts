@@ -1,13 +1,11 @@
 import type { Client } from '../../client/api/client.ts';
 import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
 import { findJob } from '../job/job.ts';
-import { standingClaims, stands } from './claims.ts';
-import { type FileRows, sharedRows } from './earlier-keys.ts';
-import { endClaim } from './end-claim.ts';
+import { isDone, standingClaims, stands } from './claims.ts';
+import type { LedgerCycle } from './cycle.ts';
 import type { ClaimEntry } from './entry.ts';
-import { isDone } from './is-done.ts';
-import type { LedgerCycle } from './ledger.ts';
 import { proofOfAbsence, provableFrom, provableUntil } from './proof-of-absence.ts';
+import type { FileRows } from './request-rows.ts';
 
 /** A standing claim that has some of the rows. */
 export interface Taken {
@@ -55,7 +53,7 @@ export async function settleClaims(
   const entries = [...(await cycle.read())];
   for (const claim of standingClaims(entries)) {
     if (own?.has(claim.job)) continue;
-    const shared = await sharedRows(cycle, claim, rows);
+    const shared = await rows.shared(await cycle.rowsOf(claim));
     if (shared === 0) continue;
     const { end, ...read } = await settleClaim(client, cycle, { claim, isDone: isDone(entries, claim.job) }, how);
     const one = { ...read, rows: shared };
@@ -80,7 +78,7 @@ export async function settleClaim(
   const read = { claim, status: found?.status, isDone: wasRead };
   const proof = client && (await endOf(client, read, how));
   if (proof === undefined) return { ...read, end: undefined };
-  await endClaim(cycle, job, { kind: 'release', job, ...proof });
+  await cycle.endClaim({ kind: 'release', job, ...proof });
   // Whoever read the results of the job, before this or meanwhile, keeps the claim.
   const now = await cycle.read();
   return { ...read, isDone: isDone(now, job), end: stands(now, job) ? undefined : proof.why };

@@ -3,7 +3,6 @@ import type { Context } from '../../cli/app/command.ts';
 import { serviceOf } from '../../cli/app/service.ts';
 import { countText } from '../../cli/output/time.ts';
 import { tenantOfKey } from '../job/tenant-of-key.ts';
-import { closedAccounts } from '../ledger/claims.ts';
 import { CommandLedger } from '../ledger/command-ledger.ts';
 import type { RefreshDirectory } from './refresh-directory.ts';
 
@@ -26,9 +25,8 @@ export async function requireNoEarlierCycles(
   let last: string | undefined;
   for (const name of await ledger.cycleNames()) {
     if (name === directory.cycle) continue;
-    const cycle = ledger.cycle(name);
-    for (const set of closedAccounts(await cycle.read())) {
-      closed += (await cycle.rowSet(set)).size;
+    for (const accounts of await ledger.cycle(name).closedAccounts()) {
+      closed += accounts.size;
       last = name;
     }
   }

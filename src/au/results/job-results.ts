@@ -7,7 +7,7 @@ import { fileSource, hashIfReadable } from '../../client/transfer/source.ts';
 import { MINUTE_MS } from '../../schema/durations.ts';
 import { showJobs } from '../job/show-progress.ts';
 import { after, holdJob } from '../job/verdict.ts';
-import { shownJobError } from '../ledger/claim-errors.ts';
+import { doubtError } from '../ledger/doubt.ts';
 import type { CommandLedger } from '../ledger/command-ledger.ts';
 import type { ClaimEntry } from '../ledger/entry.ts';
 import { downloadResults, flawsOf, NotCompleted, type ResultsChecks } from './download.ts';
@@ -86,7 +86,9 @@ export async function resultsOfJob(
     if (isHeld(error)) throw new ContestedJob(job, error.with({ next: again }));
     if (error instanceof NotCompleted) throw new ContestedJob(job, error.with({ next: again }));
     if (error instanceof UnprovenDownload) throw refusedResults(job, error, again);
-    throw isSvcError(error, 'job_expired') ? new ContestedJob(job, shownJobError(claim, name, again)) : error;
+    if (!isSvcError(error, 'job_expired')) throw error;
+    const doubt = doubtError([{ claim, why: 'shown' }], { cycle: name, now: client.now(), again });
+    throw new ContestedJob(job, doubt);
   }
 }
 

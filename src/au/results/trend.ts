@@ -2,7 +2,7 @@ import { countText, fixedPercent } from '../../cli/output/time.ts';
 import { lastReading, standingClaims } from '../ledger/claims.ts';
 import type { CommandLedger } from '../ledger/command-ledger.ts';
 import type { Entry } from '../ledger/entry.ts';
-import { isFileCycle } from '../ledger/file-cycle.ts';
+import { isFileCycle } from '../ledger/cycle-names.ts';
 import { explainResultCode } from '../result-codes.ts';
 
 /** A comparison of results with the tenant's last cycle. */

@@ -1,9 +1,16 @@
 import path from 'node:path';
 import { isSvcError, SvcError } from '../../base/errors.ts';
-import { cyclesPrefix, Ledger, requireSeen, tryPlace } from '../../au/ledger/ledger.ts';
-import { isSamePlace, openCopies, openLedgerStore } from '../../au/ledger/open-store.ts';
-import { PlannedObjects } from '../../au/ledger/planned-objects.ts';
-import { folderOfTenant, requireSameLedger, sharedLedgersUsed, type UsedLedger } from '../../au/ledger/used-ledger.ts';
+import { cyclesPrefix, Ledger, requireSeen } from '../../au/ledger/ledger.ts';
+import {
+  folderOfTenant,
+  isSamePlace,
+  openCopies,
+  openLedgerStore,
+  requireSameLedger,
+  sharedLedgersUsed,
+  type UsedLedger,
+} from '../../au/ledger/place.ts';
+import { PlannedObjects, tryPlace } from '../../au/ledger/objects.ts';
 import { tenantOfKey } from '../../au/job/tenant-of-key.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { directoryOf } from '../../cli/config/paths.ts';

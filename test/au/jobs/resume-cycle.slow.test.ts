@@ -631,8 +631,8 @@ it('svc au status shows the jobs of a cycle, who sent them, and whether somebody
       .map((line) => JSON.parse(line) as Readonly<Record<string, unknown>>);
   };
   expect(await rows()).toMatchObject([
-    { job: jobs[0], status: 'processing', rows: 20, file: 'first.csv', results_read: false, freed: null },
-    { job: jobs[1], status: 'processing', rows: 20, file: 'second.csv', results_read: false, freed: null },
+    { job: jobs[0], status: 'processing', rows: 20, file: 'first.csv', results_read: false, freed: null, proof: null },
+    { job: jobs[1], status: 'processing', rows: 20, file: 'second.csv', results_read: false, freed: null, proof: null },
   ]);
   await on('fresh', 'au resume 2026-12 --wait');
   expect((await rows()).map(({ results_read: wasRead }) => wasRead)).toEqual([true, true]);

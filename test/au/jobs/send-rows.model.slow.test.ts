@@ -1,3 +1,4 @@
+import * as fc from 'fast-check';
 import {
   existsSync,
   mkdirSync,
@@ -10,7 +11,6 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import * as fc from 'fast-check';
 import { afterAll, expect, it, vi } from 'vitest';
 import { resume } from '../../../src/au/commands/resume.ts';
 import { submit } from '../../../src/au/commands/submit.ts';
@@ -126,7 +126,7 @@ vi.mock('../../../src/cli/app/print.ts', () => ({
   recordPrinter: async () => async () => undefined,
   isDrawn: () => false,
 }));
-vi.mock('../../../src/au/ledger/open-store.ts', async (original) => ({
+vi.mock('../../../src/au/ledger/place.ts', async (original) => ({
   ...(await original<object>()),
   openOwnLedgers: async () => outside.objects(),
 }));

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { Entry } from '../../../src/au/ledger/entry.ts';
+import type { ClaimEntry, Entry } from '../../../src/au/ledger/entry.ts';
 import { RowSet } from '../../../src/au/ledger/row-set.ts';
 import { unsentRows } from '../../../src/au/jobs/unsent-rows.ts';
 import { claimBody, WHO } from '../ledger/entries.ts';
@@ -9,7 +9,7 @@ const COMMON = { version: 1, previous: null, at: '2026-12-01T05:00:00Z', by: WHO
 /** A claim of the rows from one number to another. */
 const claim = (job: string, from: number, to: number): Entry => ({
   ...COMMON,
-  ...claimBody(job, { row_set: `${from} ${to}` }),
+  ...claimBody(job, { row_set: `${from} ${to}`, sha256: `${from} ${to}` }),
 });
 
 /** A claim of which it is unknown which rows it has. */
@@ -23,15 +23,19 @@ const release = (job: string, why: 'failed' | 'gone' | 'operator'): Entry => ({
   proof: 'read',
 });
 
-/** Returns the set with this name, which a claim gave it. */
-async function rowSet(name: string): Promise<RowSet> {
+/** Returns the rows of a claim, which the name of its set says. */
+async function rowsOf({ row_set: name }: Pick<ClaimEntry, 'row_set'>): Promise<RowSet | undefined> {
+  if (name === null) return undefined;
   const [from = 0, to = 0] = name.split(' ').map(Number);
-  return RowSet.of(Array.from({ length: to - from }, (_, at) => BigInt(from + at)));
+  return RowSet.of(
+    Array.from({ length: to - from }, (_, at) => BigInt(from + at)),
+    'salt',
+  );
 }
 
 /** Returns the number of rows that no job has, with the job that ended without results; nothing if there are none. */
 async function unsentIn(...entries: readonly Entry[]): Promise<Readonly<Record<string, unknown>> | undefined> {
-  const { job, rows } = (await unsentRows({ name: '2026-12', entries, cycle: { rowSet } }))?.facts ?? {};
+  const { job, rows } = (await unsentRows({ name: '2026-12', entries, cycle: { rowsOf } }))?.facts ?? {};
   return job === undefined ? undefined : { job, rows };
 }
 

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { otherCycles, requireOtherRows } from '../../../src/au/ledger/begin-cycle.ts';
-import { endClaim } from '../../../src/au/ledger/end-claim.ts';
 import { sha256Of } from '../../../src/base/files/draft.ts';
 import { claim, DAY, fileOf, fileRows, type Machine, Machines } from './machines.ts';
 
@@ -26,7 +25,7 @@ async function december(isDone: boolean): Promise<[Machines, Machine]> {
   const machines = new Machines();
   const runner = await machines.open('runner-7');
   const { id } = await claim(runner, TEN);
-  if (isDone) await endClaim(runner.ledger.cycle('2026-12'), id, { kind: 'done', job: id, born: null });
+  if (isDone) await runner.ledger.cycle('2026-12').endClaim({ kind: 'done', job: id, born: null });
   return [machines, await machines.open('laptop')];
 }
 
@@ -51,7 +50,7 @@ describe('the beginning of a cycle', () => {
   it('a cycle whose results were read, although nobody received them, does not stop a later cycle as an open one', async () => {
     const [machines, laptop] = await december(false);
     const read = { kind: 'done', job: 'job-1', born: null, delivered: false } as const;
-    await endClaim(laptop.ledger.cycle('2026-12'), 'job-1', read);
+    await laptop.ledger.cycle('2026-12').endClaim(read);
     await expect(begin(laptop, TEN, '2027-01')).rejects.toMatchObject({ exitCode: 6 });
     await machines.clock.advance(20 * DAY);
     await expect(begin(laptop, TEN, '2027-01')).resolves.toBeUndefined();
@@ -92,7 +91,7 @@ describe('the beginning of a cycle', () => {
     const [, laptop] = await december(false);
     await expect(begin(laptop, TEN, '2026-12')).resolves.toBeUndefined();
     const release = { kind: 'release', job: 'job-1', why: 'failed', proof: '' } as const;
-    await endClaim(laptop.ledger.cycle('2026-12'), 'job-1', release);
+    await laptop.ledger.cycle('2026-12').endClaim(release);
     await expect(begin(laptop, TEN, '2027-01')).resolves.toBeUndefined();
   });
 
@@ -100,7 +99,7 @@ describe('the beginning of a cycle', () => {
     const [machines, laptop] = await december(true);
     await machines.clock.advance(20 * DAY);
     const { id } = await claim(laptop, TEN, { cycle: '2026-12.2' });
-    await endClaim(laptop.ledger.cycle('2026-12.2'), id, { kind: 'done', job: id, born: null });
+    await laptop.ledger.cycle('2026-12.2').endClaim({ kind: 'done', job: id, born: null });
     await expect(begin(laptop, TEN, '2027-01')).rejects.toMatchObject({ facts: { other_cycle: '2026-12.2' } });
   });
 });

@@ -2,7 +2,6 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type Claiming, claimRows, RowsTaken } from '../../../src/au/ledger/claim-rows.ts';
 import { standingClaims } from '../../../src/au/ledger/claims.ts';
-import { endClaim } from '../../../src/au/ledger/end-claim.ts';
 import { keyOfNewToken, RowSet } from '../../../src/au/ledger/row-set.ts';
 import { type CreateFault, MemoryObjects } from '../../support/memory-objects.ts';
 import { UUID } from '../rows.ts';
@@ -33,7 +32,7 @@ describe('rows that two claims have', () => {
     await cycle.append(async () => copied);
     for (const claiming of [own, other])
       await expect(claimRows(runner.ledger, claiming)).rejects.toMatchObject({ code: 'pending', exitCode: 11 });
-    await endClaim(cycle, 'job-2', { kind: 'release', job: 'job-2', why: 'gone', proof: '' });
+    await cycle.endClaim({ kind: 'release', job: 'job-2', why: 'gone', proof: '' });
     await expect(claimRows(runner.ledger, own)).resolves.toBe(false);
   });
 });
@@ -106,7 +105,7 @@ describe('claiming free rows', () => {
     const runner = await machines.open('runner-7');
     const job = await claim(runner, ['a', 'b']);
     const end = { kind: 'release', job: job.id, why: 'operator', proof: '' } as const;
-    await endClaim(runner.ledger.cycle('2026-12'), job.id, end);
+    await runner.ledger.cycle('2026-12').endClaim(end);
     const claiming = await claimOf(runner, job, ['a', 'b']);
     await expect(claimRows(runner.ledger, claiming)).rejects.toMatchObject({ code: 'job_expired' });
   });
@@ -159,7 +158,7 @@ describe('rows that another job has', () => {
     const machines = await oneClaim();
     const release = { kind: 'release', job: 'job-1', why: 'gone', proof: 'late' } as const;
     const { ledger } = await machines.open('late');
-    await endClaim(ledger.cycle('2026-12'), 'job-1', release);
+    await ledger.cycle('2026-12').endClaim(release);
     await claim(await machines.open('laptop'), ['a', 'b']);
     await ledger.cycle('2026-12').append(async () => release);
     expect(await refusalOf(machines, ['a', 'c'])).toMatchObject({ facts: { job: 'job-2' } });
@@ -199,7 +198,7 @@ describe('rows that another job has', () => {
         const cycle = ledger.cycle('2026-12');
         const claims = standingClaims(await cycle.read());
         const keys: bigint[] = [];
-        for (const { row_set: set } of claims) keys.push(...(await cycle.rowSet(set ?? '')).keys);
+        for (const one of claims) keys.push(...((await cycle.rowsOf(one))?.keys ?? []));
         expect(new Set(keys).size).toBe(keys.length);
         expect(claims).toHaveLength(outcomes.filter(({ status }) => status === 'fulfilled').length);
         expect(claims.length).toBeGreaterThan(0);
@@ -216,8 +215,8 @@ describe('tokens that a cycle made', () => {
     const machines = await oneClaim(['a', 'b']);
     const { ledger } = await machines.open('runner-7');
     const cycle = ledger.cycle('2026-12');
-    const born = await cycle.createRowSet(RowSet.of([keyOfNewToken(ledger.salt, UUID)]));
-    await endClaim(cycle, 'job-1', { kind: 'done', job: 'job-1', keys: 2, born });
+    const born = await cycle.createRowSet(RowSet.of([keyOfNewToken(ledger.salt, UUID)], ledger.salt));
+    await cycle.endClaim({ kind: 'done', job: 'job-1', keys: 2, born });
     for (const token of [UUID, UUID.toUpperCase()]) {
       const error = await refusalOf(machines, ['c', token]);
       expect(error).toBeInstanceOf(RowsTaken);
@@ -232,13 +231,15 @@ describe('tokens that a cycle made', () => {
   it('R85: a token of results that are entered while its rows are claimed is not sent', async () => {
     const machines = await oneClaim(['a', 'b']);
     const [laptop, runner] = [await machines.open('laptop'), await machines.open('runner-7')];
-    const born = await runner.ledger.cycle('2026-12').createRowSet(RowSet.of([keyOfNewToken(runner.ledger.salt, 'c')]));
+    const born = await runner.ledger
+      .cycle('2026-12')
+      .createRowSet(RowSet.of([keyOfNewToken(runner.ledger.salt, 'c')], runner.ledger.salt));
     const done = { kind: 'done', job: 'job-1', keys: 2, born } as const;
     let isLate = true;
     machines.objects.onCreate = (name) => {
       if (isLate && name.includes('/jobs/')) {
         isLate = false;
-        void endClaim(runner.ledger.cycle('2026-12'), 'job-1', done);
+        void runner.ledger.cycle('2026-12').endClaim(done);
       }
       return undefined;
     };
@@ -250,10 +251,9 @@ describe('tokens that a cycle made', () => {
     const machines = await oneClaim(['a']);
     const { ledger } = await machines.open('runner-7');
     const cycle = ledger.cycle('2026-12');
-    await endClaim(cycle, 'job-1', { kind: 'release', job: 'job-1', why: 'operator', proof: '' });
-    const born = await cycle.createRowSet(RowSet.of([keyOfNewToken(ledger.salt, 'c')]));
-    for (let time = 0; time < 2; time += 1)
-      await endClaim(cycle, 'job-1', { kind: 'done', job: 'job-1', keys: 2, born });
+    await cycle.endClaim({ kind: 'release', job: 'job-1', why: 'operator', proof: '' });
+    const born = await cycle.createRowSet(RowSet.of([keyOfNewToken(ledger.salt, 'c')], ledger.salt));
+    for (let time = 0; time < 2; time += 1) await cycle.endClaim({ kind: 'done', job: 'job-1', keys: 2, born });
     expect(await machines.entries()).toEqual(['claim job-1', 'release job-1', 'done job-1']);
     expect(await refusalOf(machines, ['c'])).toBeInstanceOf(RowsTaken);
   });

@@ -2,7 +2,6 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { endClaim } from '../../../src/au/ledger/end-claim.ts';
 import { divideRows, type Division } from '../../../src/au/ledger/divide-rows.ts';
 import { keyOfNewToken, RowSet } from '../../../src/au/ledger/row-set.ts';
 import type { Context } from '../../../src/cli/app/command.ts';
@@ -132,8 +131,8 @@ it('R85: the rows of a file whose tokens results of the cycle made are left out 
   const laptop = await machines.open('laptop');
   const cycle = laptop.ledger.cycle('2026-12');
   const made = ['n', UUID].map((token) => keyOfNewToken(laptop.ledger.salt, token));
-  const born = await cycle.createRowSet(RowSet.of(made));
-  await endClaim(cycle, 'job-1', { kind: 'done', job: 'job-1', keys: 2, born });
+  const born = await cycle.createRowSet(RowSet.of(made, laptop.ledger.salt));
+  await cycle.endClaim({ kind: 'done', job: 'job-1', keys: 2, born });
   const division = await divide(laptop, ['c', 'n', UUID.toUpperCase()]);
   expect([tokensIn(division), division?.made]).toEqual([{ free: ['c'] }, 2]);
   expect(await divide(laptop, ['c', 'd'])).toBeUndefined();

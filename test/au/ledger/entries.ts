@@ -12,7 +12,6 @@ export function claimBody(job: string, more: Partial<ClaimEntry> = {}): Extract<
     expires_at: '2026-12-01T06:00:00Z',
     row_set: HASH,
     rows: 31,
-    run: 'run-1',
     part: 1,
     file: { name: 'tokens.csv', sha256: HASH, rows: 40 },
     bytes: 900,

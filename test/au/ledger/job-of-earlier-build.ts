@@ -46,7 +46,6 @@ export async function jobOfEarlierBuild(
     expires_at,
     row_set: await cycle.createRowSet(await rowsOf(SALT, source)),
     rows: rows.length,
-    run: 'run-20261201-0a1b2c3d-4e5f',
     part: 1,
     file: { name: 'one.csv', sha256: source.sha256, rows: rows.length },
     bytes: Buffer.byteLength(body),

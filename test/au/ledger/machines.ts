@@ -1,7 +1,6 @@
 import { type Claiming, claimRows } from '../../../src/au/ledger/claim-rows.ts';
-import type { FileRows } from '../../../src/au/ledger/earlier-keys.ts';
 import { Ledger } from '../../../src/au/ledger/ledger.ts';
-import { rowsOf, tokensOf } from '../../../src/au/ledger/request-rows.ts';
+import { FileRows, rowsOf, tokensOf } from '../../../src/au/ledger/request-rows.ts';
 import { type Settled, settleClaims, type SettleOptions } from '../../../src/au/ledger/settle-claims.ts';
 import { sha256Of } from '../../../src/base/files/draft.ts';
 import type { Client } from '../../../src/client/api/client.ts';
@@ -63,7 +62,7 @@ export async function fileRows(
   { salt }: Pick<Ledger, 'salt'>,
   source: Parameters<typeof rowsOf>[1],
 ): Promise<FileRows> {
-  return { rows: await rowsOf(salt, source), under: (other) => rowsOf(other, source) };
+  return FileRows.of(salt, (other) => rowsOf(other, source));
 }
 
 /** Returns what a machine claims for a job: rows with these tokens. */

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
 import { claimRows } from '../../../src/au/ledger/claim-rows.ts';
-import { endClaim } from '../../../src/au/ledger/end-claim.ts';
 import type { ClaimEntry } from '../../../src/au/ledger/entry.ts';
 import { Ledger } from '../../../src/au/ledger/ledger.ts';
-import { copyClaims, enteredWithoutRows } from '../../../src/au/ledger/move-ledger.ts';
+import { enteredWithoutRows } from '../../../src/au/ledger/earlier-keys.ts';
+import { copyClaims } from '../../../src/au/ledger/move-ledger.ts';
 import { rowsOf } from '../../../src/au/ledger/request-rows.ts';
 import { keyOfNewToken, RowSet } from '../../../src/au/ledger/row-set.ts';
 import { MemoryObjects } from '../../support/memory-objects.ts';
@@ -27,8 +27,8 @@ it('a machine that begins to share its ledger copies the claims that stand, with
   const jobs = [await claim(own, ['a']), await claim(own, ['b']), await claim(own, ['c'])];
   const cycle = own.ledger.cycle('2026-12');
   const [released, done] = jobs.map(({ id }) => id);
-  await endClaim(cycle, released ?? '', { kind: 'release', job: released ?? '', why: 'failed', proof: '' });
-  await endClaim(cycle, done ?? '', { kind: 'done', job: done ?? '', born: null });
+  await cycle.endClaim({ kind: 'release', job: released ?? '', why: 'failed', proof: '' });
+  await cycle.endClaim({ kind: 'done', job: done ?? '', born: null });
   await claim(own, ['a'], { cycle: '2027-01' });
   const { ledger } = await machines.open('runner-7');
   for (let time = 0; time < 2; time += 1) await copyClaims(own.ledger, ledger);
@@ -36,8 +36,7 @@ it('a machine that begins to share its ledger copies the claims that stand, with
   expect(await machines.entries('2027-01')).toEqual(['claim job-4']);
   const [copy] = await ledger.cycle('2026-12').read();
   expect(copy).toMatchObject({ keys: 2, rows: 1, file: { name: 'tokens.csv' } });
-  const { row_set: set } = copy as ClaimEntry;
-  expect(await ledger.cycle('2026-12').rowSet(set ?? '')).toEqual(await rowsOf(ledger.salt, fileOf(['b'])));
+  expect(await ledger.cycle('2026-12').rowsOf(copy as ClaimEntry)).toEqual(await rowsOf(ledger.salt, fileOf(['b'])));
   for (const job of ['job-2', 'job-3', 'job-4']) expect([job, await ledger.isMarked(job)]).toEqual([job, true]);
 });
 
@@ -49,7 +48,7 @@ it('of the claims without rows in a shared ledger, a machine takes only those th
   for (const job of [id, 'job-of-another'])
     await ledger.cycle('2026-12').append(async () => claimBody(job, { row_set: null }));
   await ledger.mark(id, '2026-12');
-  const entered = await enteredWithoutRows(own.ledger.cycle('2026-12'), ledger);
+  const entered = await enteredWithoutRows(own.ledger, ledger, ['2026-12']);
   expect(entered.map(({ job }) => job)).toEqual([id]);
 });
 
@@ -58,14 +57,14 @@ it('R85: a machine that begins to share its ledger copies results that were read
   const own = await openOwn(machines, new MemoryObjects());
   const { id: job } = await claim(own, ['a']);
   const cycle = own.ledger.cycle('2026-12');
-  const made = RowSet.of([keyOfNewToken(own.ledger.salt, 'n')]);
+  const made = RowSet.of([keyOfNewToken(own.ledger.salt, 'n')], own.ledger.salt);
   const born = await cycle.createRowSet(made);
-  await endClaim(cycle, job, { kind: 'done', job, keys: 2, born, delivered: false });
+  await cycle.endClaim({ kind: 'done', job, keys: 2, born, delivered: false });
   const { ledger } = await machines.open('runner-7');
   await copyClaims(own.ledger, ledger);
   expect(await machines.entries()).toEqual(['claim job-1', 'done job-1']);
   expect((await ledger.cycle('2026-12').read())[1]).toMatchObject({ keys: 2, born, delivered: false });
-  expect(await ledger.cycle('2026-12').rowSet(born)).toEqual(made);
+  expect(await ledger.cycle('2026-12').rowSet(born, { keys: 2 })).toEqual(made);
 });
 
 it('a machine that begins to share its ledger copies no job that is known there', async () => {
@@ -99,7 +98,7 @@ it.each([1, 2, 3, 4, 5, 6, 7, 8])(
     const machines = new Machines();
     const own = await openOwn(machines, new MemoryObjects());
     for (const token of ['a', 'b']) await claim(own, [token]);
-    await endClaim(own.ledger.cycle('2026-12'), 'job-1', { kind: 'done', job: 'job-1', born: null });
+    await own.ledger.cycle('2026-12').endClaim({ kind: 'done', job: 'job-1', born: null });
     const { ledger } = await machines.open('runner-7');
     let left = request;
     machines.objects.onCreate = () => ((left -= 1) === 0 ? 'lost' : undefined);

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { endClaim } from '../../../src/au/ledger/end-claim.ts';
 import { settleClaims } from '../../../src/au/ledger/settle-claims.ts';
 import { claimBody } from './entries.ts';
-import { claim, DAY, fileOf, fileRows, MINUTE, Machines, oneClaim, settle } from './machines.ts';
+import { claim, DAY, fileOf, fileRows, Machines, MINUTE, oneClaim, settle } from './machines.ts';
 
 /** Returns the jobs that still have rows, each with their number and its status. */
 function words({ taken }: Awaited<ReturnType<typeof settle>>): string[] {
@@ -81,7 +80,7 @@ describe('a claim whose job failed', () => {
   it('a claim stands whose results were read although the service says now that its job failed', async () => {
     const machines = await oneClaim();
     const { ledger } = await machines.open('runner-7');
-    await endClaim(ledger.cycle('2026-12'), 'job-1', { kind: 'done', job: 'job-1', born: null });
+    await ledger.cycle('2026-12').endClaim({ kind: 'done', job: 'job-1', born: null });
     machines.store('job-1', 'failed');
     const settled = await settle(await machines.open('laptop'), ['a']);
     expect([words(settled), settled.failed]).toEqual([['job-1 1 failed done'], []]);
@@ -139,7 +138,7 @@ describe('a claim whose job the service does not find', () => {
   it('R58: a claim whose results were read stands although the service has forgotten its job', async () => {
     const machines = await oneClaim();
     const { ledger } = await machines.open('runner-7');
-    await endClaim(ledger.cycle('2026-12'), 'job-1', { kind: 'done', job: 'job-1', born: null });
+    await ledger.cycle('2026-12').endClaim({ kind: 'done', job: 'job-1', born: null });
     for (const wait of [76 * MINUTE, 40 * DAY]) {
       await machines.clock.advance(wait);
       const ended = new Set(['job-1']);
@@ -155,7 +154,7 @@ describe('a claim whose job the service does not find', () => {
     const [laptop, runner] = [await machines.open('laptop'), await machines.open('runner-7')];
     const done = { kind: 'done', job: 'job-1', born: null } as const;
     const newer = async () => {
-      await endClaim(runner.ledger.cycle('2026-12'), 'job-1', done);
+      await runner.ledger.cycle('2026-12').endClaim(done);
       return laptop.client.accountUpdater.create();
     };
     expect(words(await settle(laptop, ['a', 'b'], { newer }))).toEqual(['job-1 2 not found done']);

@@ -1,4 +1,15 @@
-import type { Ledger } from './ledger.ts';
+import { sha256Of } from '../../base/files/draft.ts';
+import type { RowSet } from './row-set.ts';
+
+/** Returns the cycle of a file that belongs to none: the same rows in any order and with any quotes are the same file. */
+export function fileCycle(rows: RowSet): string {
+  return `file-${rows.name().slice(0, 16)}`;
+}
+
+/** Tells whether a name looks like that of a file without a cycle. */
+export function isFileCycle(cycle: string): boolean {
+  return /^file-[0-9a-f]{16}$/.test(cycle);
+}
 
 /** The longest name of a cycle before its counter. */
 const LONGEST_BASE = 36;
@@ -8,7 +19,7 @@ const LONGEST_BASE = 36;
  * cycle get the name of the file.
  */
 export async function nextCycle(
-  ledger: Pick<Ledger, 'cycle'>,
+  ledger: { cycle(name: string): { read(): Promise<readonly unknown[]> } },
   { cycle, file }: { readonly cycle: string | undefined; readonly file: string },
 ): Promise<string> {
   const isUsed = async (name: string): Promise<boolean> => (await ledger.cycle(name).read()).length > 0;
@@ -34,3 +45,12 @@ function nameOfFile(file: string): string {
     .slice(0, LONGEST_BASE - 4)
     .replace(/-$/, '')}-fix`;
 }
+
+/** Returns the folder of a cycle. A name that is no safe name of a folder gets one by its hash. */
+export function cycleFolder(cycle: string): string {
+  const isSafe = /^[a-z0-9](?:[a-z0-9._-]{0,38}[a-z0-9])?$/.test(cycle) && !cycle.includes('..') && !DEVICE.test(cycle);
+  return isSafe ? cycle : `old-${sha256Of(cycle).slice(0, 16)}`;
+}
+
+// Windows opens a device under these names, whatever follows a dot.
+const DEVICE = /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)/;

@@ -1,11 +1,5 @@
 import { expect, it } from 'vitest';
-import {
-  doubtError,
-  failedElsewhere,
-  knownText,
-  takenError,
-  unknownRowsError,
-} from '../../../src/au/ledger/claim-errors.ts';
+import { type Doubt, doubtError, failedElsewhere, knownText, takenError } from '../../../src/au/ledger/doubt.ts';
 import type { ClaimEntry } from '../../../src/au/ledger/entry.ts';
 import { claimBody, WHO } from './entries.ts';
 
@@ -22,22 +16,26 @@ const CLAIM: ClaimEntry = {
 };
 const TAKEN = { claim: CLAIM, rows: 31, status: 'processing', isDone: false } as const;
 
+function doubtOf(why: Doubt['why'], now: number) {
+  return doubtError([{ claim: CLAIM, why }], { cycle: '2026-12', now });
+}
+
 it.each([
   ['rows that another job has', takenError(FILE, [TAKEN], 40, PROVABLE), 6, false],
-  ['rows in doubt', doubtError(FILE, TAKEN, PROVABLE), 9, true],
-  ['unknown rows', unknownRowsError(FILE, CLAIM), 9, false],
-  ['rows whose job failed elsewhere', failedElsewhere(FILE, TAKEN), 10, true],
+  ['rows in doubt', doubtOf('missing', PROVABLE), 9, true],
+  ['unknown rows', doubtOf('unknown', PROVABLE), 9, false],
+  ['rows whose job failed elsewhere', failedElsewhere(FILE, [TAKEN]), 10, true],
 ])('the errors about claims say whether the same command helps later: %s', (_, error, code, retryable) => {
   expect(error).toMatchObject({ exitCode: code, retryable });
 });
 
 it('the errors about claims name the time from which a doubt can be settled, until that time', () => {
-  const before = doubtError(FILE, TAKEN, PROVABLE - 1);
+  const before = doubtOf('missing', PROVABLE - 1);
   expect(before.message).toMatch(/is known at 2026-12-01 06:15:\d\dZ by the service's clock/);
   expect(before.facts).toMatchObject({ settled_after: '2026-12-01T06:15:01.000Z' });
   expect(before.hint).toContain('Run the same command again after that.');
   for (const now of [PROVABLE, PROVABLE + 1]) {
-    const after = doubtError(FILE, TAKEN, now);
+    const after = doubtOf('missing', now);
     expect(after.message).toContain('is not known yet: the service does not find the job');
     expect(after.facts).not.toHaveProperty('settled_after');
     expect(after.hint).toContain('Run the same command again later.');
@@ -47,8 +45,39 @@ it('the errors about claims name the time from which a doubt can be settled, unt
 
 it('the errors about claims name the command that frees the rows, once a week has passed and nothing can be proven', () => {
   const week = Date.parse('2026-12-08T05:00:00Z');
-  const [inTime, late] = [week, week + 2_000].map((now) => doubtError(FILE, TAKEN, now));
+  const [inTime, late] = [week, week + 2_000].map((now) => doubtOf('missing', now));
   expect(inTime).toMatchObject({ retryable: true, alternatives: [] });
   expect(late).toMatchObject({ retryable: false, alternatives: [['au', 'abandon', 'job-1']] });
   expect(late?.message).toContain('cannot be proven any more');
 });
+
+it('the error about several jobs in doubt names each of them, and the job that needs the operator first', () => {
+  const old: ClaimEntry = { ...CLAIM, job: 'job-2', created_at: '2026-11-01T05:00:00Z' };
+  const doubts = [
+    { claim: CLAIM, why: 'sent' },
+    { claim: old, why: 'missing' },
+  ] as const;
+  const error = doubtError(doubts, { cycle: '2026-12', now: PROVABLE - 1 });
+  for (const job of ['job-1', 'job-2']) expect(error.message).toContain(`job ${job} with 31 rows of cycle 2026-12`);
+  expect(error).toMatchObject({
+    retryable: false,
+    next: ['au', 'status', 'job-2'],
+    alternatives: [['au', 'abandon', 'job-2']],
+    facts: { jobs: ['job-1', 'job-2'], cycle: '2026-12', rows: 62 },
+  });
+});
+
+it.each([
+  ['sent', 9, true, false],
+  ['confirmed', 9, true, false],
+  ['read', 9, true, true],
+  ['delivered', 9, true, true],
+  ['shown', 9, true, true],
+] as const)(
+  'the error about a job in doubt that was %s says whether its rows are paid for',
+  (why, code, retryable, isPaid) => {
+    const error = doubtOf(why, PROVABLE);
+    expect(error).toMatchObject({ exitCode: code, retryable, facts: { job: 'job-1', rows: 31 } });
+    expect(error.hint?.includes('The rows are paid for and are not sent again.')).toBe(isPaid);
+  },
+);

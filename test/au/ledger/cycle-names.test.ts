@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { nextCycle } from '../../../src/au/ledger/next-cycle.ts';
+import { nextCycle } from '../../../src/au/ledger/cycle-names.ts';
 import { claim, Machines } from './machines.ts';
 
 /** Returns the next name in a ledger in which these cycles were used. */

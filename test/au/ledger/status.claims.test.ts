@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { claimRow, claimView } from '../../../src/au/ledger/claim-view.ts';
+import { claimRow, claimView } from '../../../src/au/ledger/status.ts';
 import type { ClaimEntry, Entry } from '../../../src/au/ledger/entry.ts';
 import { tableRenderer } from '../../../src/cli/output/table.ts';
 import { listText } from '../../cli/output/views.ts';
@@ -15,7 +15,7 @@ function released(job: string, why: 'failed' | 'gone'): Entry {
   return { ...COMMON, kind: 'release', job, why, proof: 'made up' };
 }
 
-it('the row of a claim says why its own rows are free, and not those of another job', () => {
+it('the row of a claim says why its own rows are free and what proved it, and not those of another job', () => {
   const entries = [
     claimed('one'),
     claimed('two'),
@@ -23,8 +23,9 @@ it('the row of a claim says why its own rows are free, and not those of another 
     released('two', 'gone'),
     claimed('three'),
   ];
-  const freed = ['one', 'two', 'three'].map((job) => claimRow(claimed(job), entries, 'failed').freed);
-  expect(freed).toEqual(['failed', 'gone', null]);
+  const rows = ['one', 'two', 'three'].map((job) => claimRow(claimed(job), entries, 'failed'));
+  expect(rows.map(({ freed }) => freed)).toEqual(['failed', 'gone', null]);
+  expect(rows.map(({ proof }) => proof)).toEqual(['made up', 'made up', null]);
 });
 
 it('a claim of an account without a name shows its number, and the name that was claimed', () => {

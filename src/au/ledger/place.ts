@@ -1,24 +1,21 @@
 import fs from 'node:fs';
 import path from 'node:path';
-import * as z from 'zod/mini';
 import { isAbsent, readFailure, refuseNewer, SvcError } from '../../base/errors.ts';
 import { makeDirectory } from '../../base/files/directory.ts';
-import { writeFileAtomicSync } from '../../base/files/draft.ts';
+import { sha256Of, writeFileAtomicSync } from '../../base/files/draft.ts';
 import { readRegularFileSync } from '../../base/files/read.ts';
 import type { Setting } from '../../cli/config/values.ts';
-import { parsedJson } from '../../schema/json-value.ts';
-
-const usedSchema = z.looseObject({
-  version: z.literal(1),
-  /** The location of the ledger that machines share; absent while this state directory has its own. */
-  ledger: z.optional(z.string()),
-  /** Whether this machine may only read that ledger, so that it has not entered anything there. */
-  pending: z.optional(z.boolean()),
-});
+import { isObject, parsedJson } from '../../schema/json-value.ts';
+import type { Context } from '../../cli/app/command.ts';
+import { openStore } from '../../client/store/open-store.ts';
+import { S3_SECRETS } from '../../client/store/s3/settings.ts';
+import type { ObjectStore } from '../../client/store/store.ts';
 
 /** What a state directory remembers of the ledger that it used for a tenant. */
 export interface UsedLedger {
+  /** The location of the ledger that machines share; undefined while this state directory has its own. */
   readonly ledger?: string | undefined;
+  /** Whether this machine may only read that ledger, so that it has not entered anything there. */
   readonly pending?: boolean | undefined;
 }
 
@@ -36,8 +33,12 @@ export function readUsedLedger(directory: string): UsedLedger | undefined {
   }
   const value = parsedJson(text);
   refuseNewer(value, 1, file);
-  const used = usedSchema.safeParse(value);
-  if (used.success) return used.data;
+  // No schema checks it: this file loads when TAB is pressed.
+  if (isObject(value) && value['version'] === 1) {
+    const { ledger, pending } = value;
+    const isKnown = ledger === undefined || typeof ledger === 'string';
+    if (isKnown && (pending === undefined || typeof pending === 'boolean')) return { ledger, pending };
+  }
   throw new SvcError(
     'config',
     `${file} is damaged, so the shared ledger of this tenant is not known; nothing was sent`,
@@ -47,10 +48,6 @@ export function readUsedLedger(directory: string): UsedLedger | undefined {
 
 /** Returns the shared ledgers that a state directory used, by the folder of their tenant. `root` contains these folders. */
 export function sharedLedgersUsed(root: string): ReadonlyMap<string, UsedLedger> {
-  return new Map([...ledgersUsed(root)].filter(([, { ledger }]) => ledger !== undefined));
-}
-
-function ledgersUsed(root: string): ReadonlyMap<string, UsedLedger> {
   let folders: readonly string[];
   try {
     folders = fs.readdirSync(root);
@@ -59,7 +56,7 @@ function ledgersUsed(root: string): ReadonlyMap<string, UsedLedger> {
     throw readFailure(root, error);
   }
   const used = folders.map((folder) => [folder, readUsedLedger(path.join(root, folder))] as const);
-  return new Map(used.flatMap(([folder, each]) => (each === undefined ? [] : [[folder, each]])));
+  return new Map(used.flatMap(([folder, each]) => (each?.ledger === undefined ? [] : [[folder, each]])));
 }
 
 /** Returns the folder of a tenant in a state directory. */
@@ -99,4 +96,59 @@ export function requireSameLedger(
     next: isVariable ? ['doctor'] : ['profile', 'set', 'ledger', ledger],
     facts: { ledger },
   });
+}
+
+/** Opens a place for ledgers without reading it. After this, the credentials of a bucket are removed from all output. */
+export function openLedgerStore(
+  context: Context,
+  location: string,
+  writers: 'machine' | 'machines' = 'machines',
+): Promise<ObjectStore> {
+  const { system, clock, signal, trace } = context;
+  if (/^s3:/i.test(location)) for (const name of S3_SECRETS) context.addSecret(system.env[name]?.trim() ?? '');
+  const { env, cwd, pid } = system;
+  const isAlive = (one: number): boolean => system.isAlive(one);
+  return openStore({ env, cwd, pid, isAlive, clock, signal, trace }, location, { noun: 'ledger', writers });
+}
+
+/** Tells whether two locations are the same place: a directory may also be reached through a link. */
+export function isSamePlace(one: string, other: string): boolean {
+  if (one === other) return true;
+  const real = realPath(one);
+  return real !== undefined && real === realPath(other);
+}
+
+function realPath(location: string): string | undefined {
+  if (!path.isAbsolute(location)) return undefined;
+  try {
+    return fs.realpathSync.native(location);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Opens the place that is set for a tenant's ledger, by the name under which this machine knows it. */
+export async function openSharedStore(
+  context: Context,
+  location: string,
+  used: Pick<UsedLedger, 'ledger'> | undefined,
+): Promise<ObjectStore> {
+  const objects = await openLedgerStore(context, location);
+  const known = used?.ledger;
+  if (known === undefined || known === objects.name || !isSamePlace(known, objects.name)) return objects;
+  return openLedgerStore(context, known);
+}
+
+/** Opens the ledgers of a directory that only this machine uses. */
+export function openOwnLedgers(context: Context, directory: string): Promise<ObjectStore> {
+  return openLedgerStore(context, directory, 'machine');
+}
+
+/** Opens the copies of what this machine read of a ledger, below its folder of the tenant. Two ledgers have objects of the same names. */
+export function openCopies(
+  context: Context,
+  folder: string,
+  { name }: Pick<ObjectStore, 'name'>,
+): Promise<ObjectStore> {
+  return openOwnLedgers(context, path.join(folder, 'seen', sha256Of(name).slice(0, 16)));
 }

@@ -1,0 +1,424 @@
+import { isSvcError, SvcError } from '../../base/errors.ts';
+import { sha256Of } from '../../base/files/draft.ts';
+import { sideBySide } from '../../base/side-by-side.ts';
+import type { Clock } from '../../base/system.ts';
+import type { ObjectStore, StoredFile } from '../../client/store/store.ts';
+import { isoTime } from '../../cli/output/time.ts';
+import { isObject, parsedJson } from '../../schema/json-value.ts';
+import { folderOf } from '../folder-of.ts';
+import { hasClaim, isWanted, standingClaims } from './claims.ts';
+import { damagedLedger, forkedLedger, unreadableEntry } from './damage.ts';
+import { lackingSalt } from './earlier-keys.ts';
+import {
+  type ClaimEntry,
+  type EndBody,
+  type Entry,
+  type EntryBody,
+  entryBytes,
+  entryName,
+  isEntry,
+  type Keys,
+  markBytes,
+  parseEntry,
+  parseMark,
+  type Who,
+} from './entry.ts';
+import {
+  MAX_ENTRY_BYTES,
+  notShown,
+  readCopy,
+  readObject,
+  requireCondition,
+  requireWritable,
+  writeCopy,
+} from './objects.ts';
+import { KEY_BYTES, MAX_SET_BYTES, RowSet } from './row-set.ts';
+
+/** The object that closes a ledger. */
+export const CLOSED = 'moved.json';
+
+/** How many objects are opened at a time. */
+const AT_ONCE = 8;
+
+export interface LedgerHost {
+  readonly clock: Clock;
+  readonly who: Who;
+  /** A place on this machine that keeps what was read, because entries never change. */
+  readonly cache?: ObjectStore | undefined;
+  /** Whether this machine has yet to try whether the store honors the condition. */
+  readonly isFirstUse?: boolean | undefined;
+  /** Whether only this machine uses the ledger, which it may leave for one that it shares. */
+  readonly isOwn?: boolean | undefined;
+  /** Called with the names of objects that the place lacked and that were put back from this machine's copies. */
+  readonly onPutBack?: ((place: string, names: readonly string[]) => void) | undefined;
+  /** Called before a command adds its first entry, once the place is whole. */
+  readonly onFirstEntry?: (() => Promise<void>) | undefined;
+}
+
+/** What the cycles of a ledger share. */
+export interface LedgerPlace {
+  readonly objects: ObjectStore;
+  readonly host: LedgerHost;
+  /** The folder of the ledger. */
+  readonly top: string;
+  /** Returns what the keys of an entry's sets begin with. */
+  readonly saltOf: (entry: Keys) => string;
+}
+
+/** An object that the place lacks and this machine has. */
+interface Lacking {
+  readonly name: string;
+  readonly bytes: Uint8Array;
+}
+
+/** The entries of a cycle, in the order of their numbers. */
+export class LedgerCycle {
+  /** The name of the cycle, as the ledger has it. */
+  readonly name: string;
+  readonly #place: LedgerPlace;
+  readonly #objects: ObjectStore;
+  readonly #host: LedgerHost;
+  readonly #top: string;
+  readonly #entries: Entry[] = [];
+  readonly #bytes: Uint8Array[] = [];
+  readonly #sets = new Map<string, RowSet>();
+  #last: string | null = null;
+  /** Whether this command compared the place with what this machine has. */
+  #isCompared = false;
+
+  constructor(place: LedgerPlace, folder: string) {
+    this.name = folder;
+    this.#place = place;
+    this.#objects = place.objects;
+    this.#host = place.host;
+    this.#top = `${place.top}/cycles/${folder}`;
+  }
+
+  /** Reads to the first number that does not exist. A list never tells the end, because it may lag. */
+  async read(): Promise<readonly Entry[]> {
+    for (;;) {
+      const number = this.#entries.length + 1;
+      const bytes = await this.#get(this.#nameOf(number), MAX_ENTRY_BYTES, (kept) => this.#follows(kept));
+      if (bytes === undefined) return this.#entries;
+      await this.#add(bytes, number);
+    }
+  }
+
+  /** Reads the first entry; undefined if there is none. */
+  async readFirst(): Promise<Entry | undefined> {
+    if (this.#entries.length > 0) return this.#entries[0];
+    const name = this.#nameOf(1);
+    const bytes = await this.#get(name, MAX_ENTRY_BYTES, (kept) => this.#follows(kept));
+    return bytes && parseEntry(bytes, this.#shown(name));
+  }
+
+  /** Tells whether the entries that were read so far have a claim of a job. */
+  hasRead(job: string): boolean {
+    return hasClaim(this.#entries, job);
+  }
+
+  /** Checks that the cycle has a claim of a job that has its file. @throws SvcError `config` */
+  async requireClaim(job: string): Promise<void> {
+    if (hasClaim(await this.read(), job)) return;
+    await this.heal();
+    if (hasClaim(await this.read(), job)) return;
+    throw damagedLedger(this.#shown(this.#top), `the claim of job ${job} is missing`);
+  }
+
+  /**
+   * Adds an entry under the next free number. Before each attempt, `wanted` sees all entries so far and returns the entry,
+   * or undefined if it is no longer wanted. Returns whether the entry stands.
+   * @throws SvcError `network`, `server` if the store does not tell
+   */
+  async append(wanted: (entries: readonly Entry[]) => Promise<EntryBody | undefined>): Promise<boolean> {
+    await this.heal();
+    for (;;) {
+      const number = (await this.read()).length + 1;
+      const body = await wanted(this.#entries);
+      if (body === undefined) return false;
+      requireWritable(this.#objects);
+      await this.#host.onFirstEntry?.();
+      // Other work of this process may have added an entry that was not looked at.
+      if (this.#entries.length >= number) continue;
+      const { clock, who } = this.#host;
+      const bytes = entryBytes(body, { previous: this.#last, at: isoTime(clock.now()), by: who });
+      const name = this.#nameOf(number);
+      if (!(await this.#create(name, bytes))) continue;
+      await this.#requireCondition(name, bytes);
+      await writeCopy(this.#host.cache, name, bytes);
+      await this.#add(bytes, number);
+      await this.#requireOpen();
+      return true;
+    }
+  }
+
+  /**
+   * Ends the claim of a job, unless it has ended. A release names the job and not the rows, so that a late one does not free
+   * a newer claim.
+   */
+  async endClaim(end: EndBody): Promise<void> {
+    await this.append(async (entries) => (isWanted(entries, end) ? end : undefined));
+  }
+
+  /** Creates an object, and tells whether it is there: what took the name may be this very object, whose first response was lost. */
+  async #create(name: string, bytes: Uint8Array): Promise<boolean> {
+    if ((await this.#objects.create(name, bytes)) === 'created') return true;
+    const winner = await readObject(this.#objects, name, MAX_SET_BYTES);
+    if (winner === undefined) throw notShown(this.#objects, name);
+    return Buffer.compare(winner, bytes) === 0;
+  }
+
+  /**
+   * Checks that the place still honors the condition, before an entry counts that this machine made: a property of a place
+   * may change after its first use, as where the versioning of a bucket is switched on.
+   * @throws SvcError `config` if it does not
+   */
+  async requireCondition(): Promise<void> {
+    const name = this.#nameOf((await this.read()).length);
+    const bytes = await readObject(this.#objects, name, MAX_ENTRY_BYTES);
+    if (bytes !== undefined) await this.#requireCondition(name, bytes);
+  }
+
+  async #requireCondition(name: string, bytes: Uint8Array): Promise<void> {
+    if (this.#host.isOwn !== true) await requireCondition(this.#objects, name, bytes);
+  }
+
+  /**
+   * Checks that this machine did not leave the ledger before the entry was made: whoever leaves it closes it first, and
+   * then reads all entries.
+   */
+  async #requireOpen(): Promise<void> {
+    if (this.#host.isOwn !== true) return;
+    const closed = await readObject(this.#objects, `${this.#place.top}/${CLOSED}`, MAX_ENTRY_BYTES);
+    if (closed === undefined) return;
+    const value = parsedJson(Buffer.from(closed).toString());
+    const known = isObject(value) && typeof value['ledger'] === 'string' ? value['ledger'] : undefined;
+    throw new SvcError('config', `this machine uses the ledger ${known ?? 'of other machines'} now; nothing was sent`, {
+      hint: 'Set that ledger, and run the same command again.',
+      next: ['profile', 'set', 'ledger', known ?? '<location>'],
+    });
+  }
+
+  /** Reads the rows of a claim; undefined for one whose rows nobody knows, which may have any row. @throws as `rowSet` */
+  async rowsOf(claim: Pick<ClaimEntry, 'row_set' | keyof Keys>): Promise<RowSet | undefined> {
+    return claim.row_set === null ? undefined : this.rowSet(claim.row_set, claim);
+  }
+
+  /** Reads the sets of the tokens that results of this cycle made. @throws as `rowSet` */
+  async newTokens(entries: readonly Entry[]): Promise<readonly RowSet[]> {
+    return this.#setsOf('born', entries);
+  }
+
+  /** Reads the sets of the accounts that results of this cycle said to be closed. @throws as `rowSet` */
+  async closedAccounts(): Promise<readonly RowSet[]> {
+    return this.#setsOf('closed', await this.read());
+  }
+
+  #setsOf(member: 'born' | 'closed', entries: readonly Entry[]): Promise<RowSet[]> {
+    const sets = new Map<string, Keys>();
+    for (const entry of entries) {
+      if (entry.kind !== 'done') continue;
+      const set = entry[member];
+      if (set) sets.set(set, entry);
+    }
+    return Promise.all([...sets].map(([set, done]) => this.rowSet(set, done)));
+  }
+
+  /** Reads a set that an entry names. @throws SvcError `config` if it is absent or damaged */
+  async rowSet(sha256: string, entry: Keys): Promise<RowSet> {
+    const known = this.#sets.get(sha256);
+    if (known) return known;
+    const salt = this.#place.saltOf(entry);
+    const name = this.#nameOfSet(sha256);
+    const bytes = await this.#get(name, MAX_SET_BYTES, (kept) => sha256Of(kept) === sha256);
+    if (bytes === undefined) throw damagedLedger(this.#shown(name), 'it is missing');
+    if (sha256Of(bytes) !== sha256) throw damagedLedger(this.#shown(name), 'it has another hash');
+    const rows = RowSet.parse(bytes, this.#shown(name), salt);
+    this.#sets.set(sha256, rows);
+    return rows;
+  }
+
+  /** Creates a set of rows before the entry that names it. One left over is harmless. Returns its name. */
+  async createRowSet(rows: RowSet): Promise<string> {
+    await this.heal();
+    requireWritable(this.#objects);
+    await this.#host.onFirstEntry?.();
+    const bytes = rows.bytes();
+    const sha256 = sha256Of(bytes);
+    const name = this.#nameOfSet(sha256);
+    if (!(await this.#create(name, bytes))) throw damagedLedger(this.#shown(name), 'it has another hash');
+    await writeCopy(this.#host.cache, name, bytes);
+    this.#sets.set(sha256, rows);
+    return sha256;
+  }
+
+  /** Adds what was read under a number, unless other work of this process did meanwhile. */
+  async #add(bytes: Uint8Array, number: number): Promise<void> {
+    const name = this.#nameOf(number);
+    if (!isEntry(bytes)) throw await unreadableEntry(this.#objects, { name, next: this.#nameOf(number + 1) });
+    if (this.#entries.length >= number) return;
+    const entry = parseEntry(bytes, this.#shown(name));
+    if (entry.previous !== this.#last) {
+      // The ledger may have gone on from an older time, beyond what this machine read of it.
+      await this.#lackingEntries();
+      throw damagedLedger(this.#shown(name), 'it does not follow the entry before it');
+    }
+    this.#entries.push(entry);
+    this.#bytes.push(bytes);
+    this.#last = sha256Of(bytes);
+  }
+
+  /**
+   * Compares the place with what this machine has of the cycle, and puts back what is missing there. This comes before any
+   * entry is added or any row is sent. Nothing that exists is replaced: what differs ends the command. Later additions of the
+   * same command look at the newest entry only.
+   * @throws SvcError `config` for an object that differs, and for an entry that is missing and that this machine does not have
+   */
+  async heal(): Promise<void> {
+    await this.read();
+    if (this.#isCompared && (await this.#hasNewest())) return;
+    const lacking = await this.#lacking();
+    for (const { name, bytes } of lacking)
+      if (!(await this.#create(name, bytes)))
+        throw forkedLedger(this.#shown(name), 'another machine went on without it', []);
+    if (lacking.length > 0)
+      this.#host.onPutBack?.(
+        this.#objects.name,
+        lacking.map(({ name }) => name),
+      );
+    this.#isCompared = true;
+  }
+
+  /**
+   * Returns the objects that the place lacks, in the order in which they are put back: sets and marks before the entries that
+   * need them. A list proves nothing, so that each object that it lacks is opened.
+   */
+  async #lacking(): Promise<readonly Lacking[]> {
+    const listed = await listedIn(this.#objects, `${this.#top}/`);
+    const entries = await this.#lackingEntries();
+    await this.#requireNoGap(listed);
+    const { cache } = this.#host;
+    const salt = await lackingSalt(this.#objects, this.#place.top, cache);
+    return [...salt, ...(await this.#lackingSets(listed)), ...(await this.#lackingMarks()), ...entries];
+  }
+
+  async #lackingEntries(): Promise<Lacking[]> {
+    const lacking: Lacking[] = [];
+    const own = this.#bytes.map((bytes, index) => ({ name: this.#nameOf(index + 1), bytes, number: index + 1 }));
+    const compared = sideBySide(own, AT_ONCE, async (each) => ({
+      ...each,
+      stored: await readObject(this.#objects, each.name, MAX_ENTRY_BYTES),
+    }));
+    for await (const { name, bytes, number, stored } of compared) {
+      if (stored === undefined) lacking.push({ name, bytes });
+      else if (Buffer.compare(stored, bytes) === 0) continue;
+      else if (!isEntry(stored)) throw await unreadableEntry(this.#objects, { name, next: this.#nameOf(number + 1) });
+      else {
+        const jobs = this.#entries.slice(number - 1).flatMap((one) => (one.kind === 'claim' ? one.job : []));
+        throw forkedLedger(this.#shown(name), 'it is not the one that this machine read', jobs);
+      }
+    }
+    return lacking;
+  }
+
+  /** Checks that no entry is missing before one that the list shows and that this machine does not have. */
+  async #requireNoGap(listed: ReadonlyMap<string, StoredFile>): Promise<void> {
+    const numbers = [...listed.keys()].map((name) =>
+      Number(/^(\d{8})\.json$/.exec(name.slice(this.#top.length + 1))?.[1] ?? 0),
+    );
+    for (let number = this.#bytes.length + 1; number <= Math.max(0, ...numbers); number += 1) {
+      const name = this.#nameOf(number);
+      if ((await readObject(this.#objects, name, MAX_ENTRY_BYTES)) === undefined)
+        throw damagedLedger(this.#shown(name), 'it is missing');
+    }
+  }
+
+  async #lackingSets(listed: ReadonlyMap<string, StoredFile>): Promise<Lacking[]> {
+    const { cache } = this.#host;
+    const sets = new Map<string, number | undefined>();
+    for (const { row_set: set, rows } of standingClaims(this.#entries))
+      if (set !== null) sets.set(set, rows * KEY_BYTES);
+    for (const entry of this.#entries)
+      for (const set of entry.kind === 'done' ? [entry.born, entry.closed] : []) if (set) sets.set(set, undefined);
+    const lacking: Lacking[] = [];
+    for (const [sha256, size] of sets) {
+      const name = this.#nameOfSet(sha256);
+      // A machine that reads its copies would not notice other bytes of the same size, at which all other machines stop.
+      if (cache === undefined && size !== undefined && listed.get(name)?.bytes === size) continue;
+      const stored = await readObject(this.#objects, name, MAX_SET_BYTES);
+      if (stored !== undefined && sha256Of(stored) === sha256) continue;
+      if (stored !== undefined) throw damagedLedger(this.#shown(name), 'it has another hash');
+      const bytes = await readCopy(cache, name, MAX_SET_BYTES);
+      // A command that needs a set that nobody has ends when it reads it.
+      if (bytes !== undefined && sha256Of(bytes) === sha256) lacking.push({ name, bytes });
+    }
+    return lacking;
+  }
+
+  /** Finds marks that standing claims lack. A claim names its cycle, so that every machine can write its mark. */
+  async #lackingMarks(): Promise<Lacking[]> {
+    const { top } = this.#place;
+    const listed = await listedIn(this.#objects, `${top}/jobs/`);
+    const bytes = markBytes(this.name);
+    const lacking: Lacking[] = [];
+    for (const { job } of standingClaims(this.#entries)) {
+      const name = markName(top, job);
+      if (listed.get(name)?.bytes === bytes.byteLength) continue;
+      const stored = await readObject(this.#objects, name, MAX_ENTRY_BYTES);
+      if (stored === undefined) lacking.push({ name, bytes });
+      else parseMark(stored, this.#shown(name));
+    }
+    return lacking;
+  }
+
+  /** Tells whether the newest entry that this machine knows is there. The hashes prove the entries before it. */
+  async #hasNewest(): Promise<boolean> {
+    const [number, last] = [this.#entries.length, this.#last];
+    if (number === 0) return true;
+    const bytes = await readObject(this.#objects, this.#nameOf(number), MAX_ENTRY_BYTES);
+    return bytes !== undefined && sha256Of(bytes) === last;
+  }
+
+  /** Tells whether a copy of the next entry is sound. */
+  #follows(bytes: Uint8Array): boolean {
+    try {
+      return parseEntry(bytes, '').previous === this.#last;
+    } catch (error) {
+      if (isSvcError(error)) return false;
+      throw error;
+    }
+  }
+
+  /** Reads an object from this machine's copies if it has a sound one, or else from the store, and keeps a copy. */
+  async #get(name: string, most: number, isSound: (kept: Uint8Array) => boolean): Promise<Uint8Array | undefined> {
+    const kept = await readCopy(this.#host.cache, name, most);
+    if (kept !== undefined && isSound(kept)) return kept;
+    const bytes = await readObject(this.#objects, name, most);
+    if (bytes !== undefined && isSound(bytes)) await writeCopy(this.#host.cache, name, bytes);
+    return bytes;
+  }
+
+  #nameOf(number: number): string {
+    return `${this.#top}/${entryName(number)}`;
+  }
+
+  #nameOfSet(sha256: string): string {
+    return `${this.#top}/rows/${sha256}`;
+  }
+
+  /** Returns the place of an object in messages. */
+  #shown(name: string): string {
+    return `${this.#objects.name}/${name}`;
+  }
+}
+
+/** Returns the name of the mark of a job, from the folder of the ledger. */
+export function markName(top: string, job: string): string {
+  return `${top}/jobs/${folderOf(job)}`;
+}
+
+async function listedIn(objects: ObjectStore, prefix: string): Promise<ReadonlyMap<string, StoredFile>> {
+  const listed = new Map<string, StoredFile>();
+  for await (const file of objects.list(prefix)) listed.set(file.path, file);
+  return listed;
+}
