@@ -100,10 +100,11 @@ async function releaseJob(context: Context, job: string): Promise<AbandonedJob> 
     // The job may have got its file while the question was open.
     const now = await judge((await ledger.claimOfJob(tenant, job)) ?? claimed);
     if (now.isPaid) {
-      await ledger.giveUpResults(tenant, job);
+      await ledger.endClaim(tenant, { kind: 'done', job, born: null });
       return 'closed, rows are paid for';
     }
-    await ledger.release(tenant, job, `the operator; the service ${said}`);
+    const proof = `the operator; the service ${said}`;
+    await ledger.endClaim(tenant, { kind: 'release', job, why: 'operator', proof });
     return 'rows are free';
   });
   if (progress === 'rows are free')

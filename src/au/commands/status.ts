@@ -4,10 +4,11 @@ import { noteNext } from '../../cli/app/hint.ts';
 import { optionalArgument } from '../../cli/app/parameter.ts';
 import { listPrinter, oneBatch, recordPrinter } from '../../cli/app/print.ts';
 import { textToSend } from '../../cli/app/value-parsers.ts';
+import { findJobs } from '../job/find-jobs.ts';
 import { jobOrListRequest } from '../job/first-requests.ts';
 import { isJobId } from '../job/job.ts';
 import { jobView } from '../job/job-view.ts';
-import { claimRow, claimView, cycleView, UNKNOWN } from '../ledger/status.ts';
+import { claimRow, claimView, cycleView, UNKNOWN, unreadCycles } from '../ledger/status.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { explainMissing } from '../ledger/missing-job.ts';
 import { cycleOrJob } from '../ledger/named-cycle.ts';
@@ -37,7 +38,6 @@ export const status = defineCommand({
 });
 
 async function printCycles(context: Context): Promise<number> {
-  const { unreadCycles } = await import('../ledger/status.ts');
   const { CommandLedger } = await import('../ledger/command-ledger.ts');
   const { ledgerOfKey } = await import('../ledger/named-cycle.ts');
   const print = await listPrinter(context, cycleView);
@@ -69,7 +69,6 @@ async function noteNoneOpen(context: Context, ledger: Ledger | undefined): Promi
 /** Shows the jobs of a cycle, each read from the service now. */
 async function printCycle(context: Context, name: string): Promise<number> {
   const { namedCycle } = await import('../ledger/named-cycle.ts');
-  const { findJobs } = await import('../job/find-jobs.ts');
   const print = await listPrinter(context, claimView);
   const client = await context.client();
   const { cycle, entries } = await namedCycle(context, client, name, { onlyReads: true });

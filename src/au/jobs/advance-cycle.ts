@@ -115,7 +115,7 @@ async function finishOwnUploads(
 ): Promise<void> {
   if (claims.some(({ job }) => ledger.jobFiles(job).sent === 'some'))
     requireKnownTenant(context, tenant, 'nothing was uploaded');
-  await finishUploads(client, tenant, claims, { ledger, host: context.system, onEvent });
+  await finishUploads(client, claims, { ledger, host: context.system, onEvent });
 }
 
 /** Returns a cycle as the ledger has it now. @throws SvcError `job_failed` if no claim stands */

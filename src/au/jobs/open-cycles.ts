@@ -1,8 +1,7 @@
 import type { Context } from '../../cli/app/command.ts';
-import { openJobs } from '../ledger/claims.ts';
 import { CommandLedger } from '../ledger/command-ledger.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import { ledgerOfKey, type NamedCycle } from '../ledger/named-cycle.ts';
+import { hasOpenJobs, ledgerOfKey, type NamedCycle } from '../ledger/named-cycle.ts';
 
 /**
  * Returns the cycles of the key's tenant that have jobs whose results nobody received, oldest first, whichever machine sent
@@ -24,16 +23,12 @@ export async function openCycles(
   if (opened === undefined || (shared && !ledger.isShared)) return [];
   const [tenant, found] = opened;
   const cycles: NamedCycle[] = [];
-  for (const name of await found.cycleNames()) {
-    const cycle = found.cycle(name);
-    const entries = [...(await cycle.read())];
-    if (openJobs(entries).length > 0) cycles.push({ name, tenant, ledger, cycle, entries });
-  }
+  for await (const { cycle, entries } of found.openCycles())
+    cycles.push({ name: cycle.name, tenant, ledger, cycle, entries });
   return cycles.toSorted((a, b) => ((a.entries[0]?.at ?? '') < (b.entries[0]?.at ?? '') ? -1 : 1));
 }
 
 async function isAnyOpen(ledgers: AsyncIterable<readonly [string, Ledger]>): Promise<boolean> {
-  for await (const [, ledger] of ledgers)
-    for (const name of await ledger.cycleNames()) if (openJobs(await ledger.cycle(name).read()).length > 0) return true;
+  for await (const [, ledger] of ledgers) if (await hasOpenJobs(ledger)) return true;
   return false;
 }

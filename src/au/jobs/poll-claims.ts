@@ -87,17 +87,7 @@ export async function pollClaims(
       since: claims[0]?.created_at,
     })),
   });
-  const reasons: SvcError[] = [];
-  const doubts: Doubt[] = [];
-  // One new job shows that a list is up to date, for all jobs that are missing there.
-  const spare = new SpareJob(client);
-  for (const claim of claims) {
-    const why = await reasonOf(client, cycle, claim, { seen, spare, again, contested });
-    if (typeof why === 'string') doubts.push({ claim, why });
-    else if (why !== undefined) reasons.push(why);
-  }
-  const doubt = doubtError(doubts, { cycle: cycle.name, now: client.now(), again });
-  const reason = worstOf([...reasons, doubt]);
+  const reason = await worstReason(client, cycle, { seen, again, contested });
   const because = timeUp ?? outage;
   const ofJobs = reason && because && reason.code === 'pending' ? after(because, reason) : reason;
   const forgotten = claims.filter(
@@ -117,6 +107,24 @@ function progressOf(claims: readonly ClaimEntry[], jobs: Jobs): string {
   const [only] = counts.keys();
   if (claims.length === 1 && only !== undefined) return only;
   return [...counts].map(([status, count]) => `${count} ${status}`).join(', ');
+}
+
+/** Returns the worst reason why there are no results of all jobs. All doubts are one reason, which names each of them. */
+async function worstReason(
+  client: Client,
+  cycle: ClaimedCycle,
+  how: { readonly seen: Jobs } & Pick<PollClaims, 'again' | 'contested'>,
+): Promise<SvcError | undefined> {
+  const reasons: SvcError[] = [];
+  const doubts: Doubt[] = [];
+  // One new job shows that a list is up to date, for all jobs that are missing there.
+  const spare = new SpareJob(client);
+  for (const claim of cycle.claims) {
+    const why = await reasonOf(client, cycle, claim, { ...how, spare });
+    if (typeof why === 'string') doubts.push({ claim, why });
+    else if (why !== undefined) reasons.push(why);
+  }
+  return worstOf([...reasons, doubtError(doubts, { cycle: cycle.name, now: client.now(), again: how.again })]);
 }
 
 /** Returns why a job has no results, or what is not known of it; undefined if it is completed. */

@@ -1,3 +1,4 @@
+import path from 'node:path';
 import { isSvcError, SvcError } from '../../base/errors.ts';
 import type { LockHost } from '../../base/files/lock.ts';
 import type { Client } from '../../client/api/client.ts';
@@ -60,8 +61,8 @@ interface Uploading extends JobOptions {
 export interface Sending extends Uploading {
   readonly tenant: string;
   readonly spare: SpareJob;
-  /** The file with the rows, and its cycle as the operator named it. */
-  readonly file: Pick<RequestFile, 'name' | 'check' | 'source'> & { readonly cycle: string | undefined };
+  /** The file with the rows, and the name of its cycle in the ledger. */
+  readonly file: Pick<RequestFile, 'name' | 'check'> & { readonly cycle: string };
   /** What may stop the upload. */
   readonly comparing: Comparing;
   /** Who sends: the profile and the service. */
@@ -195,9 +196,8 @@ async function claim(
   { source, sha256, bytes, number }: Slice,
 ): Promise<void> {
   const { name, cycle, check } = file;
-  const whole = { sha256: check.sha256, source: file.source };
-  const of = { name, cycle, whole, rows: check.rows };
-  await ledger.claim({ client, read, job, file: of, part: number, bytes, source, sha256 });
+  const of = { name: path.basename(name), sha256: check.sha256, rows: check.rows };
+  await ledger.claim({ client, read, job, cycle, file: of, part: number, bytes, source, sha256 });
 }
 
 /** Checks that the service created a new job that waits for its file. @throws SvcError `bad_response` for any other job */
@@ -221,7 +221,6 @@ function requireNew(job: AccountUpdaterJob, now: number): void {
  */
 export async function finishUploads(
   client: Client,
-  tenant: string,
   claims: readonly ClaimEntry[],
   { ledger, host, onEvent, random }: Uploading,
 ): Promise<void> {
@@ -233,7 +232,7 @@ export async function finishUploads(
       if (job?.status !== 'pending' || files.sent !== 'some') return;
       uploadAddress(job, client);
       const source = await fileSource(files.request, { sha256: one.sha256 });
-      await ledger.requireClaim(tenant, one, job, source);
+      await ledger.requireClaim(one, job, source);
       try {
         await uploadToJob(client, job, source, { onEvent, random, onSent: files.record });
         files.record('stored');

@@ -165,7 +165,7 @@ export class FileSubmission {
     const client = await this.#context.client();
     const uploading = { ledger: this.#ledger, host: this.#context.system };
     const claims = this.#known.joined.map(({ claim }) => claim);
-    await finishUploads(client, tenant, claims, { ...uploading, onEvent: showJobs(this.#context) });
+    await finishUploads(client, claims, { ...uploading, onEvent: showJobs(this.#context) });
     const spare = await this.#spareJob();
     const read = resultsReader(this.#context, client, this.#ledger);
     for (let division = 1; ; division += 1) {
@@ -183,7 +183,7 @@ export class FileSubmission {
           tenant,
           spare,
           read,
-          file: { ...this.#file, cycle: this.#input.cycle },
+          file: { ...this.#file, cycle: this.#known.named.cycle },
           comparing: this.#comparing(tenant),
           sender: senderOf(this.#context),
           again: this.again,
@@ -401,7 +401,7 @@ export class FileSubmission {
     const newer = async () => (await this.#spareJob()).get();
     // Another machine with the ledger may have sent the file of a job that this command saw expire.
     const how = { newer, read, ended: this.#ledger.isShared ? undefined : this.#expired };
-    const compared = await this.#ledger.compare(client, { tenant, file, parts: [whole], ...how });
+    const compared = await this.#ledger.compare(client, { tenant, file, ...how });
     // From here on, the upload compares the jobs itself.
     this.#ledger.beforeFirstEntry(undefined);
     return compared;

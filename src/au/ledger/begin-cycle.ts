@@ -45,23 +45,19 @@ export async function otherCycles(
   rows: FileRows,
   sha256: string,
 ): Promise<readonly OtherCycle[]> {
-  const found: {
-    readonly name: string;
-    readonly cycle: LedgerCycle;
-    readonly entries: readonly Entry[];
-    readonly began: number;
-  }[] = [];
+  const ownNames = new Set([...(await fileCycles(ledger, rows)), unknownRowsCycle(sha256)]);
+  const found: { readonly cycle: LedgerCycle; readonly entries: readonly Entry[]; readonly began: number }[] = [];
   for (const name of await ledger.cycleNames()) {
     const cycle = ledger.cycle(name);
-    if (cycle === ledger.cycle(except)) continue;
     const entries = [...(await cycle.read())];
-    const first = standingClaims(entries)[0];
-    if (first) found.push({ name, cycle, entries, began: parseTime(first.created_at) ?? 0 });
+    const [first] = standingClaims(entries);
+    if (first && cycle !== ledger.cycle(except))
+      found.push({ cycle, entries, began: parseTime(first.created_at) ?? 0 });
   }
-  const ownNames = new Set([...(await fileCycles(ledger, rows)), unknownRowsCycle(sha256)]);
   const newest = found.toSorted((one, other) => other.began - one.began).slice(0, CYCLES_COMPARED);
   return Promise.all(
-    newest.map(async ({ name, cycle, entries, began }) => {
+    newest.map(async ({ cycle, entries, began }) => {
+      const { name } = cycle;
       const claims = standingClaims(entries);
       const shared = await sharedWith(cycle, claims, rows, sha256);
       const unread = claims.map(({ job }) => job).filter((job) => !isDone(entries, job));

@@ -12,7 +12,7 @@ import type { Client } from '../../client/api/client.ts';
 import { ReadOnlyPlace } from '../../client/store/store.ts';
 import type { Flaw } from '../../client/transfer/receive.ts';
 import { fileSource, hashFile, hashIfReadable, type UploadSource } from '../../client/transfer/source.ts';
-import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
+import type { AccountUpdaterJob, ListedJob } from '../../schema/account-updater.ts';
 import type { RequestFile } from '../request/open-request-file.ts';
 import { findJob } from '../job/job.ts';
 import { JobFiles } from '../job/job-files.ts';
@@ -21,7 +21,7 @@ import { doubtError, failedElsewhere, type NamedFile, newTokensError, takenError
 import { boundJob, claimRows, RowsTaken } from './claim-rows.ts';
 import { areTokensKnown, deliveryOf, hasClaim, isDone, lastReading, standingClaims, stands } from './claims.ts';
 import { divideRows, type Division } from './divide-rows.ts';
-import type { ClaimEntry, Entry, Who } from './entry.ts';
+import type { ClaimEntry, EndBody, Entry, Who } from './entry.ts';
 import { claimsWithoutRows, enteredWithoutRows, fileCycleIn, fileCycles } from './earlier-keys.ts';
 import { isFileCycle } from './cycle-names.ts';
 import type { LedgerCycle } from './cycle.ts';
@@ -42,8 +42,8 @@ import {
 import { PlannedObjects } from './objects.ts';
 import { doneOf, lossSince, type Reading, readingOf, readText } from './reading.ts';
 import { FileRows, readRows, type RequestRows, tokensOf } from './request-rows.ts';
-import { RowSet } from './row-set.ts';
-import { settleClaims, type SettleOptions } from './settle-claims.ts';
+import type { RowSet } from './row-set.ts';
+import { settleClaims, type SettleOptions, type Taken } from './settle-claims.ts';
 
 /** The rows of one job, or those of a whole file. */
 interface JobRows {
@@ -79,20 +79,19 @@ interface SubmittedFile {
 /** Reads the results of the completed job of a claim, and enters the tokens that they made. */
 export type ReadResults = (tenant: string, claim: ClaimEntry) => Promise<void>;
 
-interface ToDivide extends SettleOptions {
+interface ToCompare extends Omit<SettleOptions, 'stored'> {
   readonly tenant: string;
   readonly file: SubmittedFile;
-  /** The rows to divide. */
-  readonly parts: readonly JobRows[];
   readonly read?: ReadResults | undefined;
 }
 
-/** Rows, compared with what their cycle has. */
+/** The rows of a file, compared with what their cycle has. */
 interface Compared {
   readonly named: NamedFile;
   readonly rows: FileRows;
   /** Whether the cycle has entries. */
   readonly isBegun: boolean;
+  readonly taken: readonly Taken[];
   /** Undefined if all rows are free. */
   readonly division: Division | undefined;
 }
@@ -110,18 +109,10 @@ interface BeginFile {
 }
 
 /** The rows to bind to a job that was created for them. */
-interface RowsToClaim extends JobRows {
+interface RowsToClaim extends JobRows, Pick<ClaimEntry, 'part' | 'file' | 'bytes'> {
   readonly job: AccountUpdaterJob;
-  /** The file with the rows, and its cycle as the operator named it. */
-  readonly file: {
-    readonly name: string;
-    readonly cycle: string | undefined;
-    readonly whole: JobRows;
-    readonly rows: number;
-  };
-  /** The number of the job among those of the file, in the order of its rows. */
-  readonly part: number;
-  readonly bytes: number;
+  /** The name of the cycle in the ledger. */
+  readonly cycle: string;
   readonly client: Client;
   readonly read?: ReadResults | undefined;
 }
@@ -200,47 +191,38 @@ export class CommandLedger {
    * @throws SvcError `job_failed` for such a job, `outcome_unknown` for a job whose rows are unknown, `config` for a damaged
    *   ledger
    */
-  async compare(client: Client | undefined, { tenant, file, parts, read, ...how }: ToDivide): Promise<Compared> {
+  async compare(client: Client | undefined, { tenant, file, read, ...how }: ToCompare): Promise<Compared> {
+    const { name, whole } = file;
     const ledger = await this.open(tenant);
-    const named = await this.#name(ledger, file);
+    const rows = await this.#rowsOf(ledger, whole);
+    const isNamed = file.cycle !== undefined;
+    const named = { name, cycle: file.cycle ?? (await fileCycleIn(ledger, rows)), isNamed };
     await this.#requireKnownRows(tenant, ledger, named, file);
     const cycle = ledger.cycle(named.cycle);
-    const ofParts = await Promise.all(parts.map((part) => this.#readRows(ledger.salt, part)));
-    const rows = await FileRows.of(ledger.salt, async (salt) => {
-      const keys = await Promise.all(parts.map((part) => this.#readRows(salt, part)));
-      return RowSet.union(
-        keys.map((part) => part.rows),
-        salt,
-      );
-    });
     const entries = await cycle.read();
     const isBegun = entries.length > 0;
     const { taken, failed } = await settleClaims(client, cycle, rows, { ...how, stored: this.isStored });
     if (failed.length > 0) throw failedElsewhere(named, failed);
-    const claimed = taken.map(({ claim }) => claim);
+    const claims = taken.map(({ claim }) => claim);
     requireKnownRows(
       named,
-      claimed.filter(({ row_set: set }) => set === null),
+      claims.filter(({ row_set: set }) => set === null),
     );
-    const isAnyFree = (await rows.left(await setsOf(cycle, claimed))) > 0;
+    const isAnyFree = (await rows.left(await setsOf(cycle, claims))) > 0;
     // A command that sends rows finds lost entries when it claims them. What is read here may be copies of this machine.
     if (this.#onlyReads && isAnyFree) await cycle.heal();
     if (client && read && isAnyFree) await this.#readCompleted(client, entries, (claim) => read(tenant, claim));
-    const dividing = { sources: parts.map(({ source }) => source), isMixed: ofParts.some(({ isMixed }) => isMixed) };
-    return { named, rows, isBegun, division: await divideRows(this.#context, cycle, dividing, taken) };
+    const { isMixed } = await this.#readRows(ledger.salt, whole);
+    const division = await divideRows(this.#context, cycle, { source: whole.source, isMixed }, taken);
+    return { named, rows, isBegun, taken, division };
   }
 
   /**
    * Binds rows of a file to their job, before the first byte is sent.
    * @throws SvcError as `claimRows`
    */
-  async claim({ job, file, part, bytes, source, sha256, client, read }: RowsToClaim): Promise<void> {
-    const tenant = this.tenantOf(job);
-    const ledger = await this.open(tenant);
-    const named = await this.#name(ledger, { ...file, name: path.basename(file.name) });
-    const of = { name: named.name, sha256: file.whole.sha256, rows: file.rows };
-    const claiming = { job, source, sha256, part, file: of, bytes };
-    await this.#claim(ledger, named.cycle, claiming, client, read && ((claim) => read(tenant, claim)));
+  async claim(rows: RowsToClaim): Promise<void> {
+    await this.#claim(rows);
   }
 
   /**
@@ -248,18 +230,16 @@ export class CommandLedger {
    * @throws SvcError as `claimRows`
    */
   async requireClaim(
-    tenant: string,
     { part, file, bytes, sha256 }: ClaimEntry,
     job: AccountUpdaterJob,
     source: UploadSource,
   ): Promise<void> {
-    const ledger = await this.open(tenant);
+    const ledger = await this.open(this.tenantOf(job));
     const cycle = await ledger.cycleOfJob(job.id);
     if (cycle === undefined) throw boundJob(job.id);
     const rows = await this.#rowsOf(ledger, { sha256, source });
     const tokens = (salt: string): Promise<RowSet> => tokensOf(salt, source);
-    const claiming = { job, part, file, bytes, sha256, rows, tokens };
-    await claimRows(ledger, { ...claiming, cycle: cycle.name });
+    await claimRows(ledger, { job, cycle: cycle.name, part, file, bytes, sha256, rows, tokens });
   }
 
   /**
@@ -270,72 +250,43 @@ export class CommandLedger {
   async claimFile(client: Client, job: AccountUpdaterJob, request: RequestFile, how: BeginFile): Promise<boolean> {
     const tenant = this.tenantOf(job);
     const ledger = await this.open(tenant);
-    const { name: typed, check, source } = request;
+    const { check, source, submitted } = request;
     const { rows: count, bytes, sha256 } = check;
-    const name = path.basename(typed);
-    const toName = { name, cycle: undefined, whole: { sha256, source } };
-    const named = await this.#name(ledger, toName);
-    await this.#requireKnownRows(tenant, ledger, named, { ...toName, submitted: request.submitted.sha256 });
-    const bound = standingClaims(await ledger.cycle(named.cycle).read()).find((claim) => claim.job === job.id);
+    const name = path.basename(request.name);
+    const now = client.now();
+    const requireFree = async (): Promise<Compared> => {
+      const file = { name, cycle: undefined, whole: { sha256, source }, submitted: submitted.sha256 };
+      const comparing = { tenant, file, read: how.read, own: new Set([job.id]), newer: async () => job };
+      const compared = await this.compare(client, comparing);
+      const { named, taken, division } = compared;
+      const doubtful = taken.filter(({ status, isDone: wasRead }) => status === undefined && !wasRead);
+      const doubts = doubtful.map(({ claim }) => ({ claim, why: 'missing' }) as const);
+      const doubt = doubtError(doubts, { cycle: named.cycle, now, ending: NOTHING });
+      if (doubt) throw doubt;
+      if (taken.length > 0) throw takenError(named, taken, count, now);
+      if (division !== undefined) throw newTokensError(named, division.made);
+      return compared;
+    };
+    const { named, rows, isBegun } = await requireFree();
+    const { cycle } = named;
+    const bound = standingClaims(await ledger.cycle(cycle).read()).find((claim) => claim.job === job.id);
     // The bytes of an earlier upload may have other dates for the same rows.
     if (bound && bound.sha256 !== sha256) throw boundJob(job.id);
-    await this.#requireFreeFile(client, job, ledger, named, request);
-    if (!how.payAgain) await this.#requireOtherRows(client, ledger, named, request, how);
+    if (!how.payAgain && !isBegun) {
+      const beginning = { name, rows: rows.size, cycle: undefined, words: how.words, submit: how.submit, now };
+      await requireOtherRows(client, await otherCycles(ledger, cycle, rows, sha256), beginning);
+    }
     if (bound === undefined) await how.onClaim();
     const file = { name, sha256, rows: count };
     try {
-      const claiming = { job, source, sha256, part: 1, file, bytes };
-      const isNew = await this.#claim(ledger, named.cycle, claiming, client, (claim) => how.read(tenant, claim));
+      const isNew = await this.#claim({ client, read: how.read, job, cycle, file, part: 1, bytes, source, sha256 });
       const { host, user } = this.#who();
       return isNew || (bound?.by.host === host && bound.by.user === user);
     } catch (error) {
       // What became of the job that got rows meanwhile is asked for, and not taken from the ledger.
-      if (error instanceof RowsTaken) await this.#requireFreeFile(client, job, ledger, named, request);
+      if (error instanceof RowsTaken) await requireFree();
       throw error;
     }
-  }
-
-  /** Checks that a file does not begin a cycle with rows of another one. @throws SvcError as `requireOtherRows` */
-  async #requireOtherRows(
-    client: Client,
-    ledger: Ledger,
-    { name, cycle }: NamedFile,
-    { check: { sha256 }, source }: RequestFile,
-    { words, submit }: BeginFile,
-  ): Promise<void> {
-    if ((await ledger.cycle(cycle).read()).length > 0) return;
-    const rows = await this.#rowsOf(ledger, { sha256, source });
-    const others = await otherCycles(ledger, cycle, rows, sha256);
-    await requireOtherRows(client, others, {
-      name,
-      rows: rows.size,
-      cycle: undefined,
-      words,
-      submit,
-      now: client.now(),
-    });
-  }
-
-  /** Checks that no other job has rows of a whole file, and that no results made its tokens. @throws SvcError as `claimFile` */
-  async #requireFreeFile(
-    client: Client,
-    job: AccountUpdaterJob,
-    ledger: Ledger,
-    named: NamedFile,
-    { check, source }: RequestFile,
-  ): Promise<void> {
-    const cycle = ledger.cycle(named.cycle);
-    const rows = await this.#rowsOf(ledger, { sha256: check.sha256, source });
-    const settling = { own: new Set([job.id]), newer: async () => job, stored: this.isStored };
-    const { taken, failed } = await settleClaims(client, cycle, rows, settling);
-    if (failed.length > 0) throw failedElsewhere(named, failed);
-    const doubtful = taken.filter(({ status, isDone: wasRead }) => status === undefined && !wasRead);
-    const doubts = doubtful.map(({ claim }) => ({ claim, why: 'missing' }) as const);
-    const doubt = doubtError(doubts, { cycle: named.cycle, now: client.now(), ending: NOTHING });
-    if (doubt) throw doubt;
-    if (taken.length > 0) throw takenError(named, taken, check.rows, client.now());
-    const division = await divideRows(this.#context, cycle, { sources: [source], isMixed: false }, []);
-    if (division) throw newTokensError(named, division.made);
   }
 
   /**
@@ -353,19 +304,6 @@ export class CommandLedger {
       if (isDone(entries, job) || (await findJob(client, job))?.status === 'completed') await read(claim);
       this.#looked.add(job);
     }
-  }
-
-  /** Reads results before rows are claimed for a job, unless it has its claim: it may be older than these results. */
-  async #readBefore(
-    client: Client,
-    cycle: LedgerCycle,
-    job: string,
-    read: (claim: ClaimEntry) => Promise<void>,
-  ): Promise<void> {
-    const entries = await cycle.read();
-    if (!hasClaim(entries, job)) await this.#readCompleted(client, entries, read);
-    // The job gets its file from this command, which needs none of its results.
-    this.#looked.add(job);
   }
 
   /**
@@ -509,16 +447,10 @@ export class CommandLedger {
     return (await rows.left(await setsOf(opened, claims))) === 0;
   }
 
-  /** Ends the claim of a job on the operator's word, so that its rows can be sent again. */
-  async release(tenant: string, job: string, proof: string): Promise<void> {
-    const cycle = await (await this.open(tenant)).cycleOfJob(job);
-    if (cycle) await cycle.endClaim({ kind: 'release', job, why: 'operator', proof });
-  }
-
-  /** Closes a job of which nobody can get the results any more, on the operator's word. Its rows stay in the cycle. */
-  async giveUpResults(tenant: string, job: string): Promise<void> {
-    const { cycle } = (await this.#claimed(tenant, job)) ?? {};
-    if (cycle) await cycle.endClaim({ kind: 'done', job, born: null });
+  /** Ends the claim of a job on the operator's word: its rows are free, or nobody can get its results any more. */
+  async endClaim(tenant: string, end: EndBody): Promise<void> {
+    const cycle = await (await this.open(tenant)).cycleOfJob(end.job);
+    await cycle?.endClaim(end);
   }
 
   /** The directories of the files of jobs, and of what this machine knows of ledgers. */
@@ -544,7 +476,7 @@ export class CommandLedger {
   }
 
   /** Returns the tenant of a job, which names the ledger, so that a job without one is not used. @throws SvcError `bad_response` */
-  tenantOf({ id, tenant_id: tenant }: AccountUpdaterJob): string {
+  tenantOf({ id, tenant_id: tenant }: Pick<ListedJob, 'id' | 'tenant_id'>): string {
     if (tenant) return tenant;
     throw new SvcError('bad_response', 'the service does not name the tenant of a job, which the ledger needs', {
       hint: 'Nothing was sent. Contact support with the job id.',
@@ -585,11 +517,6 @@ export class CommandLedger {
     requireKnownRows(named, await enteredWithoutRows(own, ledger, cycles));
   }
 
-  async #name(ledger: Ledger, { name, cycle, whole }: Omit<SubmittedFile, 'submitted'>): Promise<NamedFile> {
-    if (cycle !== undefined) return { name, cycle, isNamed: true };
-    return { name, cycle: await fileCycleIn(ledger, await this.#rowsOf(ledger, whole)), isNamed: false };
-  }
-
   async #rowsOf(ledger: Ledger, file: JobRows): Promise<FileRows> {
     return FileRows.of(ledger.salt, async (salt) => (await this.#readRows(salt, file)).rows);
   }
@@ -598,20 +525,22 @@ export class CommandLedger {
     return once(this.#rows, `${salt}${sha256}`, () => readRows(salt, { open: () => source.open(), sha256 }));
   }
 
-  async #claim(
-    ledger: Ledger,
-    cycle: string,
-    { source, sha256, ...claiming }: Omit<Parameters<typeof claimRows>[1], 'rows' | 'tokens' | 'cycle'> & JobRows,
-    client: Client,
-    read: ((claim: ClaimEntry) => Promise<void>) | undefined,
-  ): Promise<boolean> {
+  /** Claims rows. Returns whether this call made the claim. */
+  async #claim({ client, read, source, sha256, ...claiming }: RowsToClaim): Promise<boolean> {
+    const tenant = this.tenantOf(claiming.job);
+    const ledger = await this.open(tenant);
+    const { id } = claiming.job;
     const before = this.#last;
     const claimed = (async () => {
       await before.catch(() => undefined);
-      if (read) await this.#readBefore(client, ledger.cycle(cycle), claiming.job.id, read);
+      const entries = await ledger.cycle(claiming.cycle).read();
+      // A job that has its claim may be older than the results.
+      if (read && !hasClaim(entries, id)) await this.#readCompleted(client, entries, (claim) => read(tenant, claim));
+      // The job gets its file from this command, which needs none of its results.
+      this.#looked.add(id);
       const rows = await this.#rowsOf(ledger, { sha256, source });
       const tokens = (salt: string): Promise<RowSet> => tokensOf(salt, source);
-      return claimRows(ledger, { ...claiming, cycle, sha256, rows, tokens });
+      return claimRows(ledger, { ...claiming, sha256, rows, tokens });
     })();
     this.#last = claimed;
     return claimed;

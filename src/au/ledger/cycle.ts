@@ -23,15 +23,7 @@ import {
   parseMark,
   type Who,
 } from './entry.ts';
-import {
-  MAX_ENTRY_BYTES,
-  notShown,
-  readCopy,
-  readObject,
-  requireCondition,
-  requireWritable,
-  writeCopy,
-} from './objects.ts';
+import { type LedgerFolder, MAX_ENTRY_BYTES } from './objects.ts';
 import { KEY_BYTES, MAX_SET_BYTES, RowSet } from './row-set.ts';
 
 /** The object that closes a ledger. */
@@ -57,10 +49,8 @@ export interface LedgerHost {
 
 /** What the cycles of a ledger share. */
 export interface LedgerPlace {
-  readonly objects: ObjectStore;
+  readonly folder: LedgerFolder;
   readonly host: LedgerHost;
-  /** The folder of the ledger. */
-  readonly top: string;
   /** Returns what the keys of an entry's sets begin with. */
   readonly saltOf: (entry: Keys) => string;
 }
@@ -76,7 +66,7 @@ export class LedgerCycle {
   /** The name of the cycle, as the ledger has it. */
   readonly name: string;
   readonly #place: LedgerPlace;
-  readonly #objects: ObjectStore;
+  readonly #folder: LedgerFolder;
   readonly #host: LedgerHost;
   readonly #top: string;
   readonly #entries: Entry[] = [];
@@ -89,16 +79,16 @@ export class LedgerCycle {
   constructor(place: LedgerPlace, folder: string) {
     this.name = folder;
     this.#place = place;
-    this.#objects = place.objects;
+    this.#folder = place.folder;
     this.#host = place.host;
-    this.#top = `${place.top}/cycles/${folder}`;
+    this.#top = `cycles/${folder}`;
   }
 
   /** Reads to the first number that does not exist. A list never tells the end, because it may lag. */
   async read(): Promise<readonly Entry[]> {
     for (;;) {
       const number = this.#entries.length + 1;
-      const bytes = await this.#get(this.#nameOf(number), MAX_ENTRY_BYTES, (kept) => this.#follows(kept));
+      const bytes = await this.#folder.get(this.#nameOf(number), MAX_ENTRY_BYTES, (kept) => this.#follows(kept));
       if (bytes === undefined) return this.#entries;
       await this.#add(bytes, number);
     }
@@ -108,8 +98,8 @@ export class LedgerCycle {
   async readFirst(): Promise<Entry | undefined> {
     if (this.#entries.length > 0) return this.#entries[0];
     const name = this.#nameOf(1);
-    const bytes = await this.#get(name, MAX_ENTRY_BYTES, (kept) => this.#follows(kept));
-    return bytes && parseEntry(bytes, this.#shown(name));
+    const bytes = await this.#folder.get(name, MAX_ENTRY_BYTES, (kept) => this.#follows(kept));
+    return bytes && parseEntry(bytes, this.#folder.shown(name));
   }
 
   /** Tells whether the entries that were read so far have a claim of a job. */
@@ -122,7 +112,7 @@ export class LedgerCycle {
     if (hasClaim(await this.read(), job)) return;
     await this.heal();
     if (hasClaim(await this.read(), job)) return;
-    throw damagedLedger(this.#shown(this.#top), `the claim of job ${job} is missing`);
+    throw damagedLedger(this.#folder.shown(this.#top), `the claim of job ${job} is missing`);
   }
 
   /**
@@ -136,16 +126,16 @@ export class LedgerCycle {
       const number = (await this.read()).length + 1;
       const body = await wanted(this.#entries);
       if (body === undefined) return false;
-      requireWritable(this.#objects);
+      this.#folder.requireWritable();
       await this.#host.onFirstEntry?.();
       // Other work of this process may have added an entry that was not looked at.
       if (this.#entries.length >= number) continue;
       const { clock, who } = this.#host;
       const bytes = entryBytes(body, { previous: this.#last, at: isoTime(clock.now()), by: who });
       const name = this.#nameOf(number);
-      if (!(await this.#create(name, bytes))) continue;
+      if (!(await this.#folder.put(name, bytes))) continue;
       await this.#requireCondition(name, bytes);
-      await writeCopy(this.#host.cache, name, bytes);
+      await this.#folder.keep(name, bytes);
       await this.#add(bytes, number);
       await this.#requireOpen();
       return true;
@@ -160,14 +150,6 @@ export class LedgerCycle {
     await this.append(async (entries) => (isWanted(entries, end) ? end : undefined));
   }
 
-  /** Creates an object, and tells whether it is there: what took the name may be this very object, whose first response was lost. */
-  async #create(name: string, bytes: Uint8Array): Promise<boolean> {
-    if ((await this.#objects.create(name, bytes)) === 'created') return true;
-    const winner = await readObject(this.#objects, name, MAX_SET_BYTES);
-    if (winner === undefined) throw notShown(this.#objects, name);
-    return Buffer.compare(winner, bytes) === 0;
-  }
-
   /**
    * Checks that the place still honors the condition, before an entry counts that this machine made: a property of a place
    * may change after its first use, as where the versioning of a bucket is switched on.
@@ -175,12 +157,12 @@ export class LedgerCycle {
    */
   async requireCondition(): Promise<void> {
     const name = this.#nameOf((await this.read()).length);
-    const bytes = await readObject(this.#objects, name, MAX_ENTRY_BYTES);
+    const bytes = await this.#folder.read(name);
     if (bytes !== undefined) await this.#requireCondition(name, bytes);
   }
 
   async #requireCondition(name: string, bytes: Uint8Array): Promise<void> {
-    if (this.#host.isOwn !== true) await requireCondition(this.#objects, name, bytes);
+    if (this.#host.isOwn !== true) await this.#folder.requireCondition(name, bytes);
   }
 
   /**
@@ -189,7 +171,7 @@ export class LedgerCycle {
    */
   async #requireOpen(): Promise<void> {
     if (this.#host.isOwn !== true) return;
-    const closed = await readObject(this.#objects, `${this.#place.top}/${CLOSED}`, MAX_ENTRY_BYTES);
+    const closed = await this.#folder.read(CLOSED);
     if (closed === undefined) return;
     const value = parsedJson(Buffer.from(closed).toString());
     const known = isObject(value) && typeof value['ledger'] === 'string' ? value['ledger'] : undefined;
@@ -230,10 +212,10 @@ export class LedgerCycle {
     if (known) return known;
     const salt = this.#place.saltOf(entry);
     const name = this.#nameOfSet(sha256);
-    const bytes = await this.#get(name, MAX_SET_BYTES, (kept) => sha256Of(kept) === sha256);
-    if (bytes === undefined) throw damagedLedger(this.#shown(name), 'it is missing');
-    if (sha256Of(bytes) !== sha256) throw damagedLedger(this.#shown(name), 'it has another hash');
-    const rows = RowSet.parse(bytes, this.#shown(name), salt);
+    const bytes = await this.#folder.get(name, MAX_SET_BYTES, (kept) => sha256Of(kept) === sha256);
+    if (bytes === undefined) throw damagedLedger(this.#folder.shown(name), 'it is missing');
+    if (sha256Of(bytes) !== sha256) throw damagedLedger(this.#folder.shown(name), 'it has another hash');
+    const rows = RowSet.parse(bytes, this.#folder.shown(name), salt);
     this.#sets.set(sha256, rows);
     return rows;
   }
@@ -241,13 +223,13 @@ export class LedgerCycle {
   /** Creates a set of rows before the entry that names it. One left over is harmless. Returns its name. */
   async createRowSet(rows: RowSet): Promise<string> {
     await this.heal();
-    requireWritable(this.#objects);
+    this.#folder.requireWritable();
     await this.#host.onFirstEntry?.();
     const bytes = rows.bytes();
     const sha256 = sha256Of(bytes);
     const name = this.#nameOfSet(sha256);
-    if (!(await this.#create(name, bytes))) throw damagedLedger(this.#shown(name), 'it has another hash');
-    await writeCopy(this.#host.cache, name, bytes);
+    if (!(await this.#folder.put(name, bytes))) throw damagedLedger(this.#folder.shown(name), 'it has another hash');
+    await this.#folder.keep(name, bytes);
     this.#sets.set(sha256, rows);
     return sha256;
   }
@@ -255,13 +237,13 @@ export class LedgerCycle {
   /** Adds what was read under a number, unless other work of this process did meanwhile. */
   async #add(bytes: Uint8Array, number: number): Promise<void> {
     const name = this.#nameOf(number);
-    if (!isEntry(bytes)) throw await unreadableEntry(this.#objects, { name, next: this.#nameOf(number + 1) });
+    if (!isEntry(bytes)) throw await unreadableEntry(this.#folder, { name, next: this.#nameOf(number + 1) });
     if (this.#entries.length >= number) return;
-    const entry = parseEntry(bytes, this.#shown(name));
+    const entry = parseEntry(bytes, this.#folder.shown(name));
     if (entry.previous !== this.#last) {
       // The ledger may have gone on from an older time, beyond what this machine read of it.
       await this.#lackingEntries();
-      throw damagedLedger(this.#shown(name), 'it does not follow the entry before it');
+      throw damagedLedger(this.#folder.shown(name), 'it does not follow the entry before it');
     }
     this.#entries.push(entry);
     this.#bytes.push(bytes);
@@ -279,12 +261,12 @@ export class LedgerCycle {
     if (this.#isCompared && (await this.#hasNewest())) return;
     const lacking = await this.#lacking();
     for (const { name, bytes } of lacking)
-      if (!(await this.#create(name, bytes)))
-        throw forkedLedger(this.#shown(name), 'another machine went on without it', []);
+      if (!(await this.#folder.put(name, bytes)))
+        throw forkedLedger(this.#folder.shown(name), 'another machine went on without it', []);
     if (lacking.length > 0)
       this.#host.onPutBack?.(
-        this.#objects.name,
-        lacking.map(({ name }) => name),
+        this.#folder.place,
+        lacking.map(({ name }) => this.#folder.nameOf(name)),
       );
     this.#isCompared = true;
   }
@@ -294,11 +276,10 @@ export class LedgerCycle {
    * need them. A list proves nothing, so that each object that it lacks is opened.
    */
   async #lacking(): Promise<readonly Lacking[]> {
-    const listed = await listedIn(this.#objects, `${this.#top}/`);
+    const listed = await this.#folder.list(`${this.#top}/`);
     const entries = await this.#lackingEntries();
     await this.#requireNoGap(listed);
-    const { cache } = this.#host;
-    const salt = await lackingSalt(this.#objects, this.#place.top, cache);
+    const salt = await lackingSalt(this.#folder);
     return [...salt, ...(await this.#lackingSets(listed)), ...(await this.#lackingMarks()), ...entries];
   }
 
@@ -307,15 +288,15 @@ export class LedgerCycle {
     const own = this.#bytes.map((bytes, index) => ({ name: this.#nameOf(index + 1), bytes, number: index + 1 }));
     const compared = sideBySide(own, AT_ONCE, async (each) => ({
       ...each,
-      stored: await readObject(this.#objects, each.name, MAX_ENTRY_BYTES),
+      stored: await this.#folder.read(each.name),
     }));
     for await (const { name, bytes, number, stored } of compared) {
       if (stored === undefined) lacking.push({ name, bytes });
       else if (Buffer.compare(stored, bytes) === 0) continue;
-      else if (!isEntry(stored)) throw await unreadableEntry(this.#objects, { name, next: this.#nameOf(number + 1) });
+      else if (!isEntry(stored)) throw await unreadableEntry(this.#folder, { name, next: this.#nameOf(number + 1) });
       else {
         const jobs = this.#entries.slice(number - 1).flatMap((one) => (one.kind === 'claim' ? one.job : []));
-        throw forkedLedger(this.#shown(name), 'it is not the one that this machine read', jobs);
+        throw forkedLedger(this.#folder.shown(name), 'it is not the one that this machine read', jobs);
       }
     }
     return lacking;
@@ -328,13 +309,11 @@ export class LedgerCycle {
     );
     for (let number = this.#bytes.length + 1; number <= Math.max(0, ...numbers); number += 1) {
       const name = this.#nameOf(number);
-      if ((await readObject(this.#objects, name, MAX_ENTRY_BYTES)) === undefined)
-        throw damagedLedger(this.#shown(name), 'it is missing');
+      if ((await this.#folder.read(name)) === undefined) throw damagedLedger(this.#folder.shown(name), 'it is missing');
     }
   }
 
   async #lackingSets(listed: ReadonlyMap<string, StoredFile>): Promise<Lacking[]> {
-    const { cache } = this.#host;
     const sets = new Map<string, number | undefined>();
     for (const { row_set: set, rows } of standingClaims(this.#entries))
       if (set !== null) sets.set(set, rows * KEY_BYTES);
@@ -344,11 +323,11 @@ export class LedgerCycle {
     for (const [sha256, size] of sets) {
       const name = this.#nameOfSet(sha256);
       // A machine that reads its copies would not notice other bytes of the same size, at which all other machines stop.
-      if (cache === undefined && size !== undefined && listed.get(name)?.bytes === size) continue;
-      const stored = await readObject(this.#objects, name, MAX_SET_BYTES);
+      if (!this.#folder.hasCopies && size !== undefined && listed.get(name)?.bytes === size) continue;
+      const stored = await this.#folder.read(name, MAX_SET_BYTES);
       if (stored !== undefined && sha256Of(stored) === sha256) continue;
-      if (stored !== undefined) throw damagedLedger(this.#shown(name), 'it has another hash');
-      const bytes = await readCopy(cache, name, MAX_SET_BYTES);
+      if (stored !== undefined) throw damagedLedger(this.#folder.shown(name), 'it has another hash');
+      const bytes = await this.#folder.readCopy(name, MAX_SET_BYTES);
       // A command that needs a set that nobody has ends when it reads it.
       if (bytes !== undefined && sha256Of(bytes) === sha256) lacking.push({ name, bytes });
     }
@@ -357,16 +336,15 @@ export class LedgerCycle {
 
   /** Finds marks that standing claims lack. A claim names its cycle, so that every machine can write its mark. */
   async #lackingMarks(): Promise<Lacking[]> {
-    const { top } = this.#place;
-    const listed = await listedIn(this.#objects, `${top}/jobs/`);
+    const listed = await this.#folder.list('jobs/');
     const bytes = markBytes(this.name);
     const lacking: Lacking[] = [];
     for (const { job } of standingClaims(this.#entries)) {
-      const name = markName(top, job);
+      const name = markName(job);
       if (listed.get(name)?.bytes === bytes.byteLength) continue;
-      const stored = await readObject(this.#objects, name, MAX_ENTRY_BYTES);
+      const stored = await this.#folder.read(name);
       if (stored === undefined) lacking.push({ name, bytes });
-      else parseMark(stored, this.#shown(name));
+      else parseMark(stored, this.#folder.shown(name));
     }
     return lacking;
   }
@@ -375,7 +353,7 @@ export class LedgerCycle {
   async #hasNewest(): Promise<boolean> {
     const [number, last] = [this.#entries.length, this.#last];
     if (number === 0) return true;
-    const bytes = await readObject(this.#objects, this.#nameOf(number), MAX_ENTRY_BYTES);
+    const bytes = await this.#folder.read(this.#nameOf(number));
     return bytes !== undefined && sha256Of(bytes) === last;
   }
 
@@ -389,15 +367,6 @@ export class LedgerCycle {
     }
   }
 
-  /** Reads an object from this machine's copies if it has a sound one, or else from the store, and keeps a copy. */
-  async #get(name: string, most: number, isSound: (kept: Uint8Array) => boolean): Promise<Uint8Array | undefined> {
-    const kept = await readCopy(this.#host.cache, name, most);
-    if (kept !== undefined && isSound(kept)) return kept;
-    const bytes = await readObject(this.#objects, name, most);
-    if (bytes !== undefined && isSound(bytes)) await writeCopy(this.#host.cache, name, bytes);
-    return bytes;
-  }
-
   #nameOf(number: number): string {
     return `${this.#top}/${entryName(number)}`;
   }
@@ -405,20 +374,9 @@ export class LedgerCycle {
   #nameOfSet(sha256: string): string {
     return `${this.#top}/rows/${sha256}`;
   }
-
-  /** Returns the place of an object in messages. */
-  #shown(name: string): string {
-    return `${this.#objects.name}/${name}`;
-  }
 }
 
-/** Returns the name of the mark of a job, from the folder of the ledger. */
-export function markName(top: string, job: string): string {
-  return `${top}/jobs/${folderOf(job)}`;
-}
-
-async function listedIn(objects: ObjectStore, prefix: string): Promise<ReadonlyMap<string, StoredFile>> {
-  const listed = new Map<string, StoredFile>();
-  for await (const file of objects.list(prefix)) listed.set(file.path, file);
-  return listed;
+/** Returns the name of the mark of a job. */
+export function markName(job: string): string {
+  return `jobs/${folderOf(job)}`;
 }

@@ -1,6 +1,6 @@
 import { SvcError } from '../../base/errors.ts';
 import { utcTime } from '../../cli/output/time.ts';
-import type { ObjectStore } from '../../client/store/store.ts';
+import type { StoredFile } from '../../client/store/store.ts';
 import { UNDER_WAY_MS, UPLOAD_LIFE_MS } from '../../schema/account-updater-files.ts';
 
 /** Returns the error for a part of a ledger that is not as svc wrote it. */
@@ -12,20 +12,23 @@ export function damagedLedger(name: string, problem: string): SvcError {
   });
 }
 
+/** A folder with a list of its objects. */
+interface Listed {
+  list(prefix: string): Promise<ReadonlyMap<string, StoredFile>>;
+  shown(name: string): string;
+}
+
 /**
  * Returns the error for an object in the place of an entry that is none, such as one of which an interrupted copy left only the
  * beginning. If it is the last of its cycle, it may have been a claim, whose job may get its file as long as its address works.
  */
 export async function unreadableEntry(
-  objects: ObjectStore,
+  folder: Listed,
   { name, next }: { readonly name: string; readonly next: string },
 ): Promise<SvcError> {
-  let changedAt: number | undefined;
-  let isLast = true;
-  for await (const { path, changedAt: at } of objects.list(name.slice(0, name.lastIndexOf('/') + 1))) {
-    if (path === name) changedAt = at;
-    if (path === next) isLast = false;
-  }
+  const listed = await folder.list(name.slice(0, name.lastIndexOf('/') + 1));
+  const changedAt = listed.get(name)?.changedAt;
+  const isLast = !listed.has(next);
   const from = changedAt === undefined ? undefined : changedAt + UPLOAD_LIFE_MS + UNDER_WAY_MS;
   const when =
     from === undefined
@@ -34,7 +37,7 @@ export async function unreadableEntry(
   const hint = isLast
     ? `${when}, whoever administers the place may remove exactly this object. The next command that sends rows, on a machine that has a copy of it, puts it back. If none has one, submissions stop (3) as long as the service has the file of its job. Run the command on the machines that used this ledger first.`
     : 'Whoever administers the place restores it, or removes exactly this object: the next command that sends rows, on a machine that has a copy of it, then puts it back. Never remove the ledger: the rows that it names would be paid for again.';
-  const error = damagedLedger(`${objects.name}/${name}`, 'it is cut, or is no entry of a ledger');
+  const error = damagedLedger(folder.shown(name), 'it is cut, or is no entry of a ledger');
   return error.with({
     hint,
     facts: { ...error.facts, ...(isLast && from !== undefined && { removable_from: new Date(from).toISOString() }) },

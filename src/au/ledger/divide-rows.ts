@@ -27,38 +27,37 @@ export interface Division {
 
 /** What is known of the rows to divide. */
 interface Dividing {
-  readonly sources: readonly Rows[];
-  /** Whether the rows name several merchants, so that a token may stand twice in one source. */
+  readonly source: Rows;
+  /** Whether the rows name several merchants, so that a token may stand twice. */
   readonly isMixed: boolean;
 }
 
 /**
- * Divides the rows of a file among the claims that have them. Returns undefined if all rows are free and no source has a
- * token twice, so that the sources themselves can be sent.
+ * Divides the rows of a file among the claims that have them. Returns undefined if all rows are free and no token stands
+ * twice, so that the file itself can be sent.
  */
 export async function divideRows(
   context: Context,
   cycle: LedgerCycle,
-  { sources, isMixed }: Dividing,
+  { source, isMixed }: Dividing,
   taken: readonly Taken[],
 ): Promise<Division | undefined> {
-  const repeats = isMixed && (await isAnyRepeating(sources));
+  const repeats = isMixed && (await repeatsToken(source));
   const born = await cycle.newTokens(await cycle.read());
   if (!repeats && taken.length === 0 && born.every(({ size }) => size === 0)) return undefined;
   const sets = await Promise.all(taken.map(({ claim }) => cycle.rowsOf(claim)));
   const groups = taken.map(() => new RowsFile(context));
   const free = new RowsFile(context);
   let made = 0;
-  for (const source of sources)
-    for await (const rows of readRequest(source.open())) {
-      for (const row of rows) {
-        const group = groups[RowSet.firstWith(sets, (salt) => keyOfRequestRow(salt, row))];
-        if (group !== undefined) group.add(row.line);
-        else if (RowSet.firstWith(born, (salt) => keyOfRequestToken(salt, row.token)) !== -1) made += 1;
-        else free.add(row.line);
-      }
-      for (const file of [free, ...groups]) await file.flush();
+  for await (const rows of readRequest(source.open())) {
+    for (const row of rows) {
+      const group = groups[RowSet.firstWith(sets, (salt) => keyOfRequestRow(salt, row))];
+      if (group !== undefined) group.add(row.line);
+      else if (RowSet.firstWith(born, (salt) => keyOfRequestToken(salt, row.token)) !== -1) made += 1;
+      else free.add(row.line);
     }
+    for (const file of [free, ...groups]) await file.flush();
+  }
   if (!repeats && made === 0 && groups.every(({ rows }) => rows === 0)) return undefined;
   const joined: JoinedRows[] = [];
   for (const [index, one] of taken.entries()) {
@@ -67,9 +66,4 @@ export async function divideRows(
   }
   const left = await free.finish();
   return { free: left === undefined ? [] : await withTokensOnce(context, left), joined, made };
-}
-
-async function isAnyRepeating(sources: readonly Rows[]): Promise<boolean> {
-  for (const source of sources) if (await repeatsToken(source)) return true;
-  return false;
 }

@@ -63,7 +63,8 @@ export function doubtError(
   return new SvcError('outcome_unknown', doubts.map((doubt) => doubtText(doubt, cycle, now)).join('; ') + ending, {
     ...move,
     facts: {
-      ...(claims.length === 1 ? { job: first.job } : { jobs: claims.map((claim) => claim.job) }),
+      ...(claims.length === 1 && { job: first.job }),
+      jobs: claims.map((claim) => claim.job),
       cycle,
       rows,
       ...(last > now && { settled_after: isoTime(last) }),
@@ -117,7 +118,7 @@ function moveOf({ claim, why }: Doubt, { cycle, now, again }: Doubting): ErrorDe
       : '';
   const when = why !== 'confirmed' && (provableFrom(claim) ?? now) > now ? 'after that' : 'later';
   return {
-    hint: `Run the same command again ${when}. Nothing is sent again until then.${word}`,
+    hint: `Run the same command again ${when}. Nothing is sent again meanwhile.${word}`,
     next: status,
     retryable: true,
   };

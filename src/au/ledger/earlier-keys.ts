@@ -6,20 +6,17 @@
 
 import { refuseNewer } from '../../base/errors.ts';
 import { sideBySide } from '../../base/side-by-side.ts';
-import type { ObjectStore } from '../../client/store/store.ts';
 import { isObject, parsedJson } from '../../schema/json-value.ts';
 import { standingClaims } from './claims.ts';
 import { fileCycle, isFileCycle } from './cycle-names.ts';
 import { damagedLedger } from './damage.ts';
 import type { ClaimEntry, Entry, Keys } from './entry.ts';
-import { MAX_ENTRY_BYTES, readCopy, readObject, writeCopy } from './objects.ts';
+import type { LedgerFolder } from './objects.ts';
 import type { FileRows } from './request-rows.ts';
 import type { RowSet } from './row-set.ts';
 
-/** Returns the name of the object with the salt, below the folder of a ledger. */
-function saltName(top: string): string {
-  return `${top}/ledger.json`;
-}
+/** The object with the salt. */
+const SALT = 'ledger.json';
 
 /**
  * Returns a function that gives the salt of an entry's sets: that of the tenant, or that of the build which began the ledger.
@@ -27,21 +24,15 @@ function saltName(top: string): string {
  * function throws `config` for a salt that is lost, so that nobody knows the rows of the entry.
  * @throws SvcError `config` for a damaged object, and for another one than this machine read there
  */
-export async function saltsOf(
-  objects: ObjectStore,
-  top: string,
-  copies: ObjectStore | undefined,
-  tenant: string,
-): Promise<(entry: Keys) => string> {
-  const name = saltName(top);
-  const place = `${objects.name}/${name}`;
-  const kept = await readCopy(copies, name, MAX_ENTRY_BYTES);
-  const bytes = await readObject(objects, name, MAX_ENTRY_BYTES);
+export async function saltsOf(folder: LedgerFolder, tenant: string): Promise<(entry: Keys) => string> {
+  const place = folder.shown(SALT);
+  const kept = await folder.readCopy(SALT);
+  const bytes = await folder.read(SALT);
   if (kept !== undefined && bytes !== undefined && Buffer.compare(kept, bytes) !== 0)
     throw damagedLedger(place, 'it is not the one that this machine read');
   const found = bytes ?? kept;
   const earlier = found && parseSalt(found, place);
-  if (found !== undefined && kept === undefined) await writeCopy(copies, name, found);
+  if (found !== undefined && kept === undefined) await folder.keep(SALT, found);
   return ({ keys, salt = earlier }) => {
     if (keys === 2) return tenant;
     if (salt !== undefined) return salt;
@@ -59,11 +50,9 @@ function parseSalt(bytes: Uint8Array, place: string): string {
 }
 
 /** Returns the object with the salt if a place lacks it and this machine has a copy. */
-export async function lackingSalt(objects: ObjectStore, top: string, copies: ObjectStore | undefined) {
-  const name = saltName(top);
-  const bytes = await readCopy(copies, name, MAX_ENTRY_BYTES);
-  if (bytes === undefined || (await readObject(objects, name, MAX_ENTRY_BYTES)) !== undefined) return [];
-  return [{ name, bytes }];
+export async function lackingSalt(folder: LedgerFolder) {
+  const bytes = await folder.readCopy(SALT);
+  return bytes === undefined || (await folder.read(SALT)) !== undefined ? [] : [{ name: SALT, bytes }];
 }
 
 /** Returns what a copy of an entry in another ledger says of the keys of its set. */

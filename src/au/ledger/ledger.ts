@@ -1,37 +1,28 @@
 import * as z from 'zod/mini';
-import { isSvcError } from '../../base/errors.ts';
 import type { ObjectStore } from '../../client/store/store.ts';
 import { isoTime, parseTime } from '../../cli/output/time.ts';
 import { parsedJson } from '../../schema/json-value.ts';
 import { folderOf } from '../folder-of.ts';
-import { hasClaim, isDone } from './claims.ts';
+import { hasClaim, isDone, openJobs } from './claims.ts';
 import { CLOSED, LedgerCycle, type LedgerHost, type LedgerPlace, markName } from './cycle.ts';
 import { cycleFolder } from './cycle-names.ts';
-import { absentLedger } from './damage.ts';
 import { saltsOf } from './earlier-keys.ts';
-import { type ClaimEntry, type Keys, markBytes, parseMark } from './entry.ts';
-import {
-  cyclesIn,
-  firstIn,
-  isReadOnly,
-  MAX_ENTRY_BYTES,
-  notShown,
-  PROBES,
-  readObject,
-  requireWritable,
-  triedPlace,
-} from './objects.ts';
-import { MAX_SET_BYTES, saltOf } from './row-set.ts';
-
-/** Returns the beginning of the names of all entries and row sets of a tenant's ledger. */
-export function cyclesPrefix(tenant: string): string {
-  return `${folderOf(tenant)}/cycles/`;
-}
+import { type ClaimEntry, type Entry, type Keys, markBytes, parseMark } from './entry.ts';
+import { LedgerFolder, requireSeen } from './objects.ts';
+import { saltOf } from './row-set.ts';
 
 /** The object that says that a ledger is in use. */
 const BEGUN = 'begun.json';
 
 const begunSchema = z.looseObject({ since: z.optional(z.nullable(z.string())) });
+
+/** A cycle with jobs whose results nobody received. */
+export interface OpenCycle {
+  readonly cycle: LedgerCycle;
+  readonly entries: readonly Entry[];
+  /** These jobs. */
+  readonly open: readonly string[];
+}
 
 /**
  * The memory of what a tenant paid for: numbered entries, each created once under the condition that its number is free.
@@ -42,13 +33,10 @@ export class Ledger {
   readonly #cycles = new Map<string, LedgerCycle>();
   /** What the keys of rows begin with, so that all ledgers of a tenant have the same keys, and those of two tenants differ. */
   readonly salt: string;
-  /** Whether this machine had no copies of the ledger when it was opened, so that it cannot see what the place lacks. */
-  readonly isFirstSeen: boolean;
 
-  private constructor(place: LedgerPlace, salt: string, isFirstSeen: boolean) {
+  private constructor(place: LedgerPlace, salt: string) {
     this.#place = place;
     this.salt = salt;
-    this.isFirstSeen = isFirstSeen;
   }
 
   /**
@@ -57,29 +45,27 @@ export class Ledger {
    *   ignores the condition
    */
   static async open(objects: ObjectStore, tenant: string, host: LedgerHost): Promise<Ledger> {
-    const top = folderOf(tenant);
+    const folder = new LedgerFolder(objects, tenant, host.cache);
     const salt = saltOf(tenant);
-    const salts = await saltsOf(objects, top, host.cache, salt);
+    const salts = await saltsOf(folder, salt);
     await requireSeen(objects, tenant, host.cache);
-    // A store that was not tried must get no entry, even if it takes one.
-    const used = host.isFirstUse === false ? objects : await triedPlace(objects, top);
-    const kept = host.cache && (await firstIn(host.cache, cyclesPrefix(tenant)));
-    return new Ledger({ objects: used, host, top, saltOf: salts }, salt, kept === undefined);
+    if (host.isFirstUse !== false) await folder.try();
+    return new Ledger({ folder, host, saltOf: salts }, salt);
   }
 
   /** Whether the first use showed that this machine may only read the ledger, so that its store was not tried. */
   get isReadOnly(): boolean {
-    return isReadOnly(this.#objects);
+    return this.#folder.isReadOnly;
   }
 
   /** Checks that the first use did not show that this machine may only read the ledger. @throws ReadOnlyPlace */
   requireWritable(): void {
-    requireWritable(this.#objects);
+    this.#folder.requireWritable();
   }
 
   /** The location in messages. */
   get name(): string {
-    return this.#objects.name;
+    return this.#folder.place;
   }
 
   /** Returns the salt of an entry's sets. @throws SvcError `config` if it is lost */
@@ -97,23 +83,28 @@ export class Ledger {
 
   /** Returns the names of the cycles that have entries. */
   async cycleNames(): Promise<readonly string[]> {
-    return cyclesIn(this.#objects, this.#place.top);
+    return this.#folder.cycles();
+  }
+
+  /** Returns the cycles with jobs whose results nobody received. */
+  async *openCycles(): AsyncGenerator<OpenCycle> {
+    for (const name of await this.cycleNames()) {
+      const cycle = this.cycle(name);
+      const entries = [...(await cycle.read())];
+      const open = openJobs(entries);
+      if (open.length > 0) yield { cycle, entries, open };
+    }
   }
 
   /** Compares all cycles with what this machine has of them, and puts back what is missing. @throws as `LedgerCycle.heal` */
   async heal(): Promise<void> {
-    const names = new Set([...(await this.cycleNames()), ...(await this.#keptNames())]);
+    const names = new Set([...(await this.cycleNames()), ...(await this.#folder.cycles('copies'))]);
     for (const name of names) await this.cycle(name).heal();
   }
 
   /** Reads the cycles of which this machine has copies, so that `hasSent` knows jobs that a restored place lacks. */
   async readKept(): Promise<void> {
-    for (const name of await this.#keptNames()) await this.cycle(name).read();
-  }
-
-  async #keptNames(): Promise<readonly string[]> {
-    const { host, top } = this.#place;
-    return host.cache === undefined ? [] : cyclesIn(host.cache, top);
+    for (const name of await this.#folder.cycles('copies')) await this.cycle(name).read();
   }
 
   /**
@@ -121,7 +112,7 @@ export class Ledger {
    * been stopped while it entered them. What a machine has alone is begun with its first entry.
    */
   async isBegun(): Promise<boolean> {
-    if ((await this.#read(BEGUN)) !== undefined) return true;
+    if ((await this.#folder.read(BEGUN)) !== undefined) return true;
     return this.#place.host.isOwn === true && (await this.cycleNames()).length > 0;
   }
 
@@ -130,7 +121,8 @@ export class Ledger {
    * was created, in the service's time.
    */
   async begin(since: string | null | undefined): Promise<void> {
-    await this.#note(BEGUN, { since }, 'begun_at');
+    // What a machine has alone begins with its first claim.
+    if (this.#place.host.isOwn !== true) await this.#note(BEGUN, { since }, 'begun_at');
   }
 
   /**
@@ -138,7 +130,7 @@ export class Ledger {
    * be wrong. Undefined before its first claim.
    */
   async since(): Promise<number | undefined> {
-    const bytes = await this.#read(BEGUN);
+    const bytes = await this.#folder.read(BEGUN);
     const { data } = begunSchema.safeParse(bytes && parsedJson(Buffer.from(bytes).toString()));
     const begun = parseTime(data?.since ?? '');
     if (begun !== undefined) return begun;
@@ -163,7 +155,7 @@ export class Ledger {
   /** Records that this machine moved to another ledger. No entry may be added to this one any more. */
   async close(next: string): Promise<void> {
     const bytes = Buffer.from(`${JSON.stringify({ version: 1, ledger: next })}\n`);
-    await this.#objects.create(this.#nameOf(CLOSED), bytes);
+    await this.#folder.create(CLOSED, bytes);
   }
 
   /**
@@ -171,15 +163,15 @@ export class Ledger {
    * job that may have its file comes after it. A mark is never replaced. Returns whether it is of this cycle.
    */
   async mark(job: string, cycle: string): Promise<boolean> {
-    const name = markName(this.#place.top, job);
-    if ((await this.#objects.create(name, markBytes(cycle))) === 'created') return true;
-    if (!(await this.isMarked(job))) throw notShown(this.#objects, name);
+    const name = markName(job);
+    if ((await this.#folder.create(name, markBytes(cycle))) === 'created') return true;
+    if (!(await this.isMarked(job))) throw this.#folder.notShown(name);
     return (await this.cycleOfJob(job)) === this.cycle(cycle);
   }
 
   /** Marks a job as one of another system. No claim ever names it. */
   async ignore(job: string): Promise<void> {
-    await this.#note(`jobs/${folderOf(job)}`, {}, 'ignored_at');
+    await this.#note(markName(job), {}, 'ignored_at');
   }
 
   async isMarked(job: string): Promise<boolean> {
@@ -217,15 +209,15 @@ export class Ledger {
   }
 
   async #isLost(cycle: LedgerCycle, job: string): Promise<boolean> {
-    return !hasClaim(await cycle.read(), job) && (await this.#read(`lost/${folderOf(job)}`)) === undefined;
+    return !hasClaim(await cycle.read(), job) && (await this.#folder.read(`lost/${folderOf(job)}`)) === undefined;
   }
 
   /** Reads the mark of a job. That of an ignored job has no cycle. */
   async #readMark(job: string): Promise<{ readonly cycle?: LedgerCycle } | undefined> {
-    const name = `jobs/${folderOf(job)}`;
-    const bytes = await this.#read(name);
+    const name = markName(job);
+    const bytes = await this.#folder.read(name);
     if (bytes === undefined) return undefined;
-    const mark = parseMark(bytes, `${this.name}/${this.#nameOf(name)}`);
+    const mark = parseMark(bytes, this.#folder.shown(name));
     return 'cycle' in mark ? { cycle: this.cycle(mark.cycle) } : {};
   }
 
@@ -241,45 +233,10 @@ export class Ledger {
   async #note(name: string, note: object, time: string): Promise<void> {
     const { clock, who } = this.#place.host;
     const said = { version: 1, ...note, [time]: isoTime(clock.now()), by: who };
-    await this.#objects.create(this.#nameOf(name), Buffer.from(`${JSON.stringify(said)}\n`));
+    await this.#folder.create(name, Buffer.from(`${JSON.stringify(said)}\n`));
   }
 
-  #read(name: string): Promise<Uint8Array | undefined> {
-    return readObject(this.#objects, this.#nameOf(name), MAX_ENTRY_BYTES);
-  }
-
-  get #objects(): ObjectStore {
-    return this.#place.objects;
-  }
-
-  #nameOf(name: string): string {
-    return `${this.#place.top}/${name}`;
-  }
-}
-
-/**
- * Checks that a place has something of the ledger of which this machine has copies: an empty one is what a volume leaves that
- * is not mounted.
- * @throws SvcError `config`
- */
-export async function requireSeen(
-  objects: ObjectStore,
-  tenant: string,
-  copies: ObjectStore | undefined,
-): Promise<void> {
-  const known = copies && (await firstIn(copies, cyclesPrefix(tenant)));
-  if (known === undefined || (await isThere(objects, known))) return;
-  const top = `${folderOf(tenant)}/`;
-  for await (const { path } of objects.list(top)) if (!path.startsWith(`${top}${PROBES}`)) return;
-  throw absentLedger(objects.name, copies?.name);
-}
-
-/** Tells whether there is something under a name, whatever it is. */
-async function isThere(objects: ObjectStore, name: string): Promise<boolean> {
-  try {
-    return (await objects.read(name, MAX_SET_BYTES)) !== undefined;
-  } catch (error) {
-    if (isSvcError(error, 'checksum_mismatch')) return true;
-    throw error;
+  get #folder(): LedgerFolder {
+    return this.#place.folder;
   }
 }

@@ -7,7 +7,6 @@ import { cycleName } from '../job/cycle-name.ts';
 import { tenantOfKey } from '../job/tenant-of-key.ts';
 import { findJob, jobPages } from '../job/job.ts';
 import { senderOf } from '../job/job-files.ts';
-import { openJobs } from './claims.ts';
 import { CommandLedger } from './command-ledger.ts';
 import type { Entry } from './entry.ts';
 import type { LedgerCycle } from './cycle.ts';
@@ -52,10 +51,8 @@ export async function ledgerOfKey(
 
 /** Tells whether this profile sent the file of an open job from this machine. */
 async function wasSentHere(context: Context, ledger: CommandLedger, found: Ledger): Promise<boolean> {
-  for (const name of await found.cycleNames()) {
-    const open = openJobs(await found.cycle(name).read());
+  for await (const { open } of found.openCycles())
     if (open.some((job) => ledger.jobFiles(job).mayBeOf(senderOf(context)))) return true;
-  }
   return false;
 }
 
@@ -72,10 +69,8 @@ function unknownOwner(tenant: string, place: string): SvcError {
 }
 
 /** Tells whether a ledger has jobs whose results nobody has read. */
-async function hasOpenJobs(ledger: Ledger): Promise<boolean> {
-  for (const name of await ledger.cycleNames()) {
-    if (openJobs(await ledger.cycle(name).read()).length > 0) return true;
-  }
+export async function hasOpenJobs(ledger: Ledger): Promise<boolean> {
+  for await (const _ of ledger.openCycles()) return true;
   return false;
 }
 
@@ -131,12 +126,7 @@ function cycleNamed(typed: string): string | undefined {
 /** Returns the tenant of a job; undefined if the service has none. @throws SvcError for a key that may read no job */
 async function tenantOfAnyJob(client: Client, ledger: CommandLedger): Promise<string | undefined> {
   const job = await firstJob(client, ledger);
-  if (job === undefined) return undefined;
-  if (job.tenant_id) return job.tenant_id;
-  throw new SvcError('bad_response', 'the service does not name the tenant of a job, which the ledger needs', {
-    hint: 'What is open is not known. Name a job, or contact support with the job id.',
-    facts: { job: job.id },
-  });
+  return job && ledger.tenantOf(job);
 }
 
 /** Returns the first job of the list, or for a key that may not list jobs, one in the ledger that it can read. */

@@ -2,46 +2,148 @@ import { randomBytes } from 'node:crypto';
 import { isSvcError, SvcError } from '../../base/errors.ts';
 import { type ObjectStore, ReadOnlyPlace, type StoredFile } from '../../client/store/store.ts';
 import { folderOf } from '../folder-of.ts';
-import { damagedLedger } from './damage.ts';
+import { absentLedger, damagedLedger } from './damage.ts';
+import { MAX_SET_BYTES } from './row-set.ts';
 
 /** The most bytes of an object that is no set of rows. */
 export const MAX_ENTRY_BYTES = 64 * 1024;
 
 /** The folder of what places are tried with. */
-export const PROBES = 'probe/';
+const PROBES = 'probe/';
 
 const PROBE = Buffer.from('svc tried here that an object is created only once.\n');
 
-/** Reads an object of a ledger. @throws SvcError `config` for one that svc did not write */
-export async function readObject(objects: ObjectStore, name: string, most: number): Promise<Uint8Array | undefined> {
-  try {
-    return await objects.read(name, most);
-  } catch (error) {
-    if (isSvcError(error, 'checksum_mismatch')) throw damagedLedger(`${objects.name}/${name}`, error.message);
-    throw error;
-  }
-}
+/** The objects of a tenant's ledger in a place, and the copies that this machine has of them, because they never change. */
+export class LedgerFolder {
+  /** The location in messages. */
+  readonly place: string;
+  readonly #objects: ObjectStore;
+  readonly #copies: ObjectStore | undefined;
+  readonly #top: string;
+  #refusal: ReadOnlyPlace | undefined;
 
-/** Reads this machine's copy of an object. One that cannot be read is of no use. */
-export async function readCopy(
-  copies: ObjectStore | undefined,
-  name: string,
-  most: number,
-): Promise<Uint8Array | undefined> {
-  try {
-    return await copies?.read(name, most);
-  } catch (error) {
-    if (isSvcError(error)) return undefined;
-    throw error;
+  constructor(objects: ObjectStore, tenant: string, copies: ObjectStore | undefined) {
+    this.place = objects.name;
+    this.#objects = objects;
+    this.#copies = copies;
+    this.#top = folderOf(tenant);
   }
-}
 
-/** Keeps a copy. Without one, the object is read again. */
-export async function writeCopy(copies: ObjectStore | undefined, name: string, bytes: Uint8Array): Promise<void> {
-  try {
-    await copies?.create(name, bytes);
-  } catch (error) {
-    if (!isSvcError(error)) throw error;
+  /** Tries the place. One that takes nothing from this machine was not tried, and must get no entry even if it takes one. */
+  async try(): Promise<void> {
+    try {
+      await tryPlace(this.#objects, this.#top);
+    } catch (error) {
+      if (!(error instanceof ReadOnlyPlace)) throw error;
+      this.#refusal = error;
+    }
+  }
+
+  /** Whether the place takes nothing from this machine. */
+  get isReadOnly(): boolean {
+    return this.#refusal !== undefined;
+  }
+
+  /** Refuses such a place before a command creates a job or asks the service for what it writes there. @throws ReadOnlyPlace */
+  requireWritable(): void {
+    if (this.#refusal) throw this.#refusal;
+  }
+
+  /** Returns the name of an object in the place. */
+  nameOf(name: string): string {
+    return `${this.#top}/${name}`;
+  }
+
+  /** Returns the place of an object in messages. */
+  shown(name: string): string {
+    return `${this.place}/${this.nameOf(name)}`;
+  }
+
+  /** Reads an object. @throws SvcError `config` for one that svc did not write */
+  async read(name: string, most = MAX_ENTRY_BYTES): Promise<Uint8Array | undefined> {
+    try {
+      return await this.#objects.read(this.nameOf(name), most);
+    } catch (error) {
+      if (isSvcError(error, 'checksum_mismatch')) throw damagedLedger(this.shown(name), error.message);
+      throw error;
+    }
+  }
+
+  /** Creates an object under the condition that its name is free. @throws as `ObjectStore.create` */
+  async create(name: string, bytes: Uint8Array): Promise<'created' | 'exists'> {
+    this.requireWritable();
+    return this.#objects.create(this.nameOf(name), bytes);
+  }
+
+  /** Creates an object, and tells whether it is there: what took the name may be this very object, whose first response was lost. */
+  async put(name: string, bytes: Uint8Array): Promise<boolean> {
+    if ((await this.create(name, bytes)) === 'created') return true;
+    const winner = await this.read(name, MAX_SET_BYTES);
+    if (winner === undefined) throw this.notShown(name);
+    return Buffer.compare(winner, bytes) === 0;
+  }
+
+  /** Checks that the place honors the condition, with an object that exists. @throws SvcError `config` if it does not */
+  async requireCondition(name: string, bytes: Uint8Array): Promise<void> {
+    await requireCondition(this.#objects, this.nameOf(name), bytes);
+  }
+
+  /** Returns the error for an object that exists and is not shown. */
+  notShown(name: string): SvcError {
+    const message = `${this.place}: ${this.nameOf(name)} exists, and is not shown; nothing was sent`;
+    return new SvcError('server', message, { retryable: true });
+  }
+
+  /** Reads an object from this machine's copies if it has a sound one, or else from the place, and keeps a copy. */
+  async get(name: string, most: number, isSound: (kept: Uint8Array) => boolean): Promise<Uint8Array | undefined> {
+    const kept = await this.readCopy(name, most);
+    if (kept !== undefined && isSound(kept)) return kept;
+    const bytes = await this.read(name, most);
+    if (bytes !== undefined && isSound(bytes)) await this.keep(name, bytes);
+    return bytes;
+  }
+
+  /** Reads this machine's copy of an object. One that cannot be read is of no use. */
+  async readCopy(name: string, most = MAX_ENTRY_BYTES): Promise<Uint8Array | undefined> {
+    try {
+      return await this.#copies?.read(this.nameOf(name), most);
+    } catch (error) {
+      if (isSvcError(error)) return undefined;
+      throw error;
+    }
+  }
+
+  /** Keeps a copy. Without one, the object is read again. */
+  async keep(name: string, bytes: Uint8Array): Promise<void> {
+    try {
+      await this.#copies?.create(this.nameOf(name), bytes);
+    } catch (error) {
+      if (!isSvcError(error)) throw error;
+    }
+  }
+
+  /** Whether this machine keeps copies. What it has alone, it reads from its place. */
+  get hasCopies(): boolean {
+    return this.#copies !== undefined;
+  }
+
+  /** Lists the objects whose name begins with `prefix`. A list of a bucket may lag. */
+  async list(prefix: string): Promise<ReadonlyMap<string, StoredFile>> {
+    const listed = new Map<string, StoredFile>();
+    for await (const file of this.#objects.list(this.nameOf(prefix)))
+      listed.set(file.path.slice(this.#top.length + 1), file);
+    return listed;
+  }
+
+  /** Returns the names of the cycles that have entries, here or among the copies of this machine. */
+  async cycles(among: 'place' | 'copies' = 'place'): Promise<readonly string[]> {
+    const names = new Set<string>();
+    for await (const { path } of (among === 'place' ? this.#objects : this.#copies)?.list(this.nameOf('cycles/')) ??
+      []) {
+      const [, , name, entry = ''] = path.split('/');
+      if (name !== undefined && /^\d{8}\.json$/.test(entry)) names.add(name);
+    }
+    return [...names];
   }
 }
 
@@ -91,7 +193,7 @@ export class PlannedObjects implements ObjectStore {
  * Creates what exists once more: a store that answers `created` ignores the condition, and would let two machines pay.
  * @throws SvcError `config` for such a store
  */
-export async function requireCondition(objects: ObjectStore, name: string, bytes: Uint8Array): Promise<void> {
+async function requireCondition(objects: ObjectStore, name: string, bytes: Uint8Array): Promise<void> {
   if ((await objects.create(name, bytes)) === 'exists') return;
   const why = objects.isVersioned ? ' while its versioning is on' : '';
   throw new SvcError(
@@ -120,69 +222,35 @@ export async function tryPlace(objects: ObjectStore, tenant?: string): Promise<v
   await requireCondition(objects, name, PROBE);
 }
 
-/** Tries the place of a ledger. Returns the place, which takes nothing from a machine that may create nothing there. */
-export async function triedPlace(objects: ObjectStore, tenant: string): Promise<ObjectStore> {
+/**
+ * Checks that a place has something of the ledger of which this machine has copies: an empty one is what a volume leaves that
+ * is not mounted.
+ * @throws SvcError `config`
+ */
+export async function requireSeen(
+  objects: ObjectStore,
+  tenant: string,
+  copies: ObjectStore | undefined,
+): Promise<void> {
+  const known = copies && (await firstIn(copies, `${folderOf(tenant)}/cycles/`));
+  if (known === undefined || (await isThere(objects, known))) return;
+  const top = `${folderOf(tenant)}/`;
+  for await (const { path } of objects.list(top)) if (!path.startsWith(`${top}${PROBES}`)) return;
+  throw absentLedger(objects.name, copies?.name);
+}
+
+/** Tells whether there is something under a name, whatever it is. */
+async function isThere(objects: ObjectStore, name: string): Promise<boolean> {
   try {
-    await tryPlace(objects, tenant);
-    return objects;
+    return (await objects.read(name, MAX_SET_BYTES)) !== undefined;
   } catch (error) {
-    if (error instanceof ReadOnlyPlace) return new ReadOnlyObjects(objects, error);
+    if (isSvcError(error, 'checksum_mismatch')) return true;
     throw error;
   }
 }
 
-/** The objects of a place that takes nothing from this machine. */
-class ReadOnlyObjects implements ObjectStore {
-  readonly name: string;
-  readonly refusal: ReadOnlyPlace;
-  readonly #place: ObjectStore;
-
-  constructor(place: ObjectStore, refusal: ReadOnlyPlace) {
-    this.name = place.name;
-    this.refusal = refusal;
-    this.#place = place;
-  }
-
-  create(): Promise<never> {
-    return Promise.reject(this.refusal);
-  }
-
-  read(name: string, most: number): Promise<Uint8Array | undefined> {
-    return this.#place.read(name, most);
-  }
-
-  list(prefix: string): AsyncIterable<StoredFile> {
-    return this.#place.list(prefix);
-  }
-}
-
-/** Tells whether a place takes nothing from this machine. */
-export function isReadOnly(objects: ObjectStore): boolean {
-  return objects instanceof ReadOnlyObjects;
-}
-
-/** Refuses a place that takes nothing, before a command creates a job or asks the service for what it writes there. */
-export function requireWritable(objects: ObjectStore): void {
-  if (objects instanceof ReadOnlyObjects) throw objects.refusal;
-}
-
 /** Returns the name of the first object whose name begins with `prefix`. */
-export async function firstIn(objects: ObjectStore, prefix: string): Promise<string | undefined> {
+async function firstIn(objects: ObjectStore, prefix: string): Promise<string | undefined> {
   for await (const { path } of objects.list(prefix)) return path;
   return undefined;
-}
-
-/** Returns the names of the cycles that have entries below the folder of a ledger. A list of a bucket may lag. */
-export async function cyclesIn(objects: ObjectStore, top: string): Promise<readonly string[]> {
-  const prefix = `${top}/cycles/`;
-  const names = new Set<string>();
-  for await (const { path } of objects.list(prefix)) {
-    const [name = '', entry = ''] = path.slice(prefix.length).split('/');
-    if (/^\d{8}\.json$/.test(entry)) names.add(name);
-  }
-  return [...names];
-}
-
-export function notShown({ name: place }: ObjectStore, name: string): SvcError {
-  return new SvcError('server', `${place}: ${name} exists, and is not shown; nothing was sent`, { retryable: true });
 }

@@ -28,8 +28,6 @@ export interface Settled {
 export interface SettleOptions {
   /** Jobs of the caller, whose claims do not count. */
   readonly own?: ReadonlySet<string> | undefined;
-  /** Jobs whose failure the operator has seen, so that their rows may be sent at once. */
-  readonly shown?: ReadonlySet<string> | undefined;
   /** Jobs that certainly have no file, as the records of the only machine with this ledger say. */
   readonly ended?: ReadonlySet<string> | undefined;
   /** Tells whether the store confirmed the file of a job to this machine. Then no list proves that the job has no file. */
@@ -46,7 +44,7 @@ export async function settleClaims(
   client: Client | undefined,
   cycle: LedgerCycle,
   rows: FileRows,
-  { own, shown, ...how }: SettleOptions = {},
+  { own, ...how }: SettleOptions = {},
 ): Promise<Settled> {
   const taken: Taken[] = [];
   const failed: Taken[] = [];
@@ -58,7 +56,7 @@ export async function settleClaims(
     const { end, ...read } = await settleClaim(client, cycle, { claim, isDone: isDone(entries, claim.job) }, how);
     const one = { ...read, rows: shared };
     if (end === undefined) taken.push(one);
-    else if (end === 'failed' && !shown?.has(claim.job)) failed.push(one);
+    else if (end === 'failed') failed.push(one);
   }
   return { taken, failed };
 }

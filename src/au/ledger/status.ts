@@ -2,11 +2,11 @@ import { statusAmong, type View } from '../../cli/output/view.ts';
 import { JOB_STATUSES } from '../../schema/account-updater-files.ts';
 import { toneOf } from '../job/tone.ts';
 import { cleanText } from '../../cli/output/text.ts';
-import { byText, deliveryOf, openJobs, standingClaims, stands } from './claims.ts';
+import { byText, deliveryOf, standingClaims, stands } from './claims.ts';
 import type { ClaimEntry, Entry } from './entry.ts';
 import type { Client } from '../../client/api/client.ts';
 import { findJobs } from '../job/find-jobs.ts';
-import type { Ledger } from './ledger.ts';
+import type { Ledger, OpenCycle } from './ledger.ts';
 
 /** The status of a job that the service does not know. It may have been paid for. */
 export const UNKNOWN = 'unknown';
@@ -100,21 +100,17 @@ const ORDER = [UNKNOWN, 'failed', 'completed'];
  * jobs is read from the service.
  */
 export async function unreadCycles(client: Client, ledger: Ledger): Promise<CycleRow[]> {
-  const cycles: { readonly cycle: string; readonly claims: readonly ClaimEntry[]; readonly open: string[] }[] = [];
-  for (const cycle of await ledger.cycleNames()) {
-    const entries = [...(await ledger.cycle(cycle).read())];
-    const claims = standingClaims(entries);
-    const open = openJobs(entries);
-    if (open.length > 0) cycles.push({ cycle, claims, open });
-  }
+  const cycles: OpenCycle[] = [];
+  for await (const cycle of ledger.openCycles()) cycles.push(cycle);
   const jobs = await findJobs(client, new Set(cycles.flatMap(({ open }) => open)));
-  const rows = cycles.flatMap(({ cycle, claims, open }): CycleRow[] => {
+  const rows = cycles.flatMap(({ cycle, entries, open }): CycleRow[] => {
+    const claims = standingClaims(entries);
     const [first] = claims;
     if (first === undefined) return [];
     const statuses = open.map((job) => jobs.get(job)?.status ?? UNKNOWN);
     return [
       {
-        cycle,
+        cycle: cycle.name,
         status: ORDER.find((status) => statuses.includes(status)) ?? statuses[0] ?? UNKNOWN,
         began_at: first.created_at,
         by: byText(first),

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { isSvcError, SvcError } from '../../base/errors.ts';
-import { cyclesPrefix, Ledger, requireSeen } from '../../au/ledger/ledger.ts';
+import { Ledger } from '../../au/ledger/ledger.ts';
 import {
   folderOfTenant,
   isSamePlace,
@@ -10,7 +10,8 @@ import {
   sharedLedgersUsed,
   type UsedLedger,
 } from '../../au/ledger/place.ts';
-import { PlannedObjects, tryPlace } from '../../au/ledger/objects.ts';
+import { PlannedObjects, requireSeen, tryPlace } from '../../au/ledger/objects.ts';
+import { folderOf } from '../../au/folder-of.ts';
 import { tenantOfKey } from '../../au/job/tenant-of-key.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { directoryOf } from '../../cli/config/paths.ts';
@@ -102,7 +103,7 @@ async function tenantShown(context: Context): Promise<string | null | undefined>
 
 /** Tells whether a place has entries of a tenant, or of any. */
 async function hasCycles(objects: ObjectStore, tenant: string | undefined): Promise<boolean> {
-  for await (const { path: name } of objects.list(tenant === undefined ? '' : cyclesPrefix(tenant)))
+  for await (const { path: name } of objects.list(tenant === undefined ? '' : `${folderOf(tenant)}/cycles/`))
     if (/^[^/]+\/cycles\/[^/]+\/\d{8}\.json$/.test(name)) return true;
   return false;
 }

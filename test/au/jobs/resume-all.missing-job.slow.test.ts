@@ -49,6 +49,18 @@ async function openHidden() {
 
 const LINES = ['au resume --wait', 'au resume 2026-12 --wait'];
 
+it('R43: svc au resume <cycle> names each job in doubt in one message, and frees no row', async () => {
+  const { service, svc, uploads } = await openHidden();
+  service.until = Infinity;
+  const { code, stderr } = await svc('au resume 2026-12');
+  expect(code, stderr).toBe(9);
+  expect(stderr).toMatch(/the file of job \S+ with 5 rows of cycle 2026-12, sent by \S+ as a\.csv, and the service/);
+  expect(stderr).toMatch(/the file of job \S+ with 4 rows of cycle 2026-12, sent by \S+ as b\.csv, and the service/);
+  service.until = 0;
+  expect(await svc('au resume 2026-12 --wait')).toMatchObject({ code: 0 });
+  expect(uploads()).toBe(2);
+});
+
 describe('svc au resume --wait, of everything or of a cycle', () => {
   it.each(LINES)('R43: svc %s waits on after a read that does not find a job', async (line) => {
     const { service, timed, clock, uploads } = await openHidden();

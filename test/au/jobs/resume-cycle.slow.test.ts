@@ -597,8 +597,8 @@ it('a cycle with a closed job that the service has forgotten ends with 9, says w
     const members = 'file bytes sha256 compared updated warned errors unknown unchanged codes'.split(' ');
     expect(Object.keys(counted).toSorted()).toEqual(members.toSorted());
     expect(errorIn(told)).toMatchObject({ jobs: jobs.slice(0, 1), rows: 20, next: 'svc au status 2026-12' });
-    expect(told.stderr).toContain('the results of 20 rows of cycle 2026-12 are missing');
-    expect(told.stderr).toContain(`job ${jobs[0]} with 20 rows of first.csv`);
+    expect(told.stderr).toContain(`the service does not find job ${jobs[0]} with 20 rows of cycle 2026-12, sent by`);
+    expect(told.stderr).toContain('A machine that has the results writes all of them with the same command.');
     expect(results('all.csv')).toEqual([...results('second.results.csv'), ...results('more.results.csv')]);
   }
   // Results without these rows replace no file that may have them.

@@ -69,14 +69,6 @@ describe('a claim whose job failed', () => {
     await claim(laptop, ['b', 'c']);
   });
 
-  it('a claim whose job failed frees its rows at once where the operator has seen that', async () => {
-    const machines = await oneClaim();
-    machines.store('job-1', 'failed');
-    const laptop = await machines.open('laptop');
-    expect(await settle(laptop, ['a'], { shown: new Set(['job-1']) })).toEqual({ taken: [], failed: [] });
-    expect(await machines.entries()).toEqual(['claim job-1', 'release job-1']);
-  });
-
   it('a claim stands whose results were read although the service says now that its job failed', async () => {
     const machines = await oneClaim();
     const { ledger } = await machines.open('runner-7');
@@ -85,14 +77,6 @@ describe('a claim whose job failed', () => {
     const settled = await settle(await machines.open('laptop'), ['a']);
     expect([words(settled), settled.failed]).toEqual([['job-1 1 failed done'], []]);
     expect(await machines.entries()).toEqual(['claim job-1', 'done job-1']);
-  });
-
-  it('R58: a claim stands although the operator was told of a failure that the service does not confirm', async () => {
-    const machines = await oneClaim();
-    machines.store('job-1', 'completed');
-    const settled = await settle(await machines.open('laptop'), ['a'], { shown: new Set(['job-1']) });
-    expect(words(settled)).toEqual(['job-1 1 completed']);
-    expect(await machines.entries()).toEqual(['claim job-1']);
   });
 });
 
