@@ -89,11 +89,17 @@ function withReview(record: object, more: object): object {
 }
 
 describe('the script of an evidence bundle with reviews', () => {
+  const here = SHELLS.map(([, command]) => command).filter(
+    (command) => spawnSync(command, ['-c', ':']).error === undefined,
+  );
   for (const [name, command] of SHELLS) {
-    const isHere = spawnSync(command, ['-c', ':']).error === undefined;
+    const isHere = here.includes(command);
+    // Another shell can only differ in what test/sweeps/evidence-tampers.slow.test.ts tries in each.
+    const isFirst = command === here[0];
+    const tampers = isFirst ? TAMPERS : TAMPERS.slice(-6);
     const why = isHere ? '' : ', which is not installed here';
     it.skipIf(!isHere)(
-      `R82: the script of an evidence bundle finds each change of a review in ${name}${why}`,
+      `R82: the script of an evidence bundle finds ${isFirst ? 'each change' : 'changes'} of a review in ${name}${why}`,
       async () => {
         const shell = shellOf(command);
         const { top, sums, record } = await bundleOf(await reviewedArchive());
@@ -104,14 +110,14 @@ describe('the script of an evidence bundle with reviews', () => {
           'Review (day) of 2026-03-03: signed off by Bo at 2026-03-06T00:00:00.000Z\nClock: the archiving machine was up to 5000 ms behind the service in 1 records\n',
         );
         const outcomes: Record<string, readonly string[]> = {};
-        for (const [what, , , harm] of TAMPERS) {
+        for (const [what, , , harm] of tampers) {
           const it = new Tampering(path.join(folder(), 'evidence'));
           fs.cpSync(top, it.top, { recursive: true });
           harm(it);
           forgeSums(it);
           outcomes[what] = outcomesIn(shell, it.top, { sums, record, honest });
         }
-        const due = TAMPERS.map(([what, withRecord, alone]) => [what, ['found', withRecord, alone]]);
+        const due = tampers.map(([what, withRecord, alone]) => [what, ['found', withRecord, alone]]);
         expect(outcomes).toEqual(Object.fromEntries(due));
       },
     );
