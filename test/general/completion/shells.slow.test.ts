@@ -64,11 +64,7 @@ const EVERYWHERE: readonly Case[] = [
   ["svc logs '$(touch pwned4)' --gre", /pwned4\)' --grep/],
   [String.raw`svc logs \$\(touch\ pwned5\) --gre`, /pwned5\\\) --grep/],
   ['svc logs a:b c=d --gre', /c=d --grep/],
-  // Words of options that are put together.
-  ["svc sandbox start --fault '503@DELETE /ten", /'503@DELETE \/tenants\/self/],
-  ['svc sandbox outcome "status=failed,reason=stol', /"status=failed,reason=stolen-card/],
   ['svc sandbox exec -- svc tena', /exec -- svc tenant/],
-  ['svc au prepare export.csv --map token=card', /--map token=card_id/],
   ["svc logs 'it is' \"a'b\" --gre", /"a'b" --grep/],
 ];
 
