@@ -86,6 +86,26 @@ export const HIDE_OWN_READS: Parameter<boolean | undefined> = {
 
 export const NO_HIDE_OWN_READS = flag('--no-hide-own-reads', 'also show own reads of the logs');
 
+/** The options of a tail that say whether its own reads are wanted. */
+interface Wanted {
+  readonly noHideOwnReads: boolean;
+  readonly entityType: string | undefined;
+  readonly operation: readonly string[];
+  readonly excludeOperation: readonly string[];
+  /** Where entries are sent instead of stdout. */
+  readonly to: unknown;
+}
+
+/**
+ * Whether a person at a terminal sees a tail that may contain reads by the key itself, so that these are hidden. Filters
+ * that name reads or logs show that they are wanted.
+ */
+export function hidesOwnReads(isTerminal: boolean, input: Wanted): boolean {
+  const { noHideOwnReads, to, entityType, operation, excludeOperation } = input;
+  if (!isTerminal || noHideOwnReads || to !== undefined) return false;
+  return entityType === undefined && !operation.includes('read') && !excludeOperation.includes('read');
+}
+
 /** The most entries with which a tail can begin. */
 export const MAX_LAST = 10_000;
 

@@ -6,26 +6,6 @@ import type { Log } from '../schema/log.ts';
 import { type ActorNames, actorText } from './actor.ts';
 import { isReadOfLogs } from './filter.ts';
 
-/** The options of a tail that say whether its own reads are wanted. */
-interface Wanted {
-  readonly noHideOwnReads: boolean;
-  readonly entityType: string | undefined;
-  readonly operation: readonly string[];
-  readonly excludeOperation: readonly string[];
-  /** Where entries are sent instead of stdout. */
-  readonly to: unknown;
-}
-
-/**
- * Whether a person at a terminal sees a tail that may contain reads by the key itself, so that these are hidden. Filters
- * that name reads or logs show that they are wanted.
- */
-export function hidesOwnReads(isTerminal: boolean, input: Wanted): boolean {
-  const { noHideOwnReads, to, entityType, operation, excludeOperation } = input;
-  if (!isTerminal || noHideOwnReads || to !== undefined) return false;
-  return entityType === undefined && !operation.includes('read') && !excludeOperation.includes('read');
-}
-
 /** Counts and hides the reads of the logs by one actor: the application of this command's key. */
 export class OwnReads {
   /** One of the reads, which says who the actor is. */
@@ -54,7 +34,7 @@ export class OwnReads {
 }
 
 /** Returns how many own reads were hidden; undefined if none was. `actorOf` returns an actor for people. */
-export function hiddenText({ count, sample }: OwnReads, actorOf: (log: Log) => string): string | undefined {
+function hiddenText({ count, sample }: OwnReads, actorOf: (log: Log) => string): string | undefined {
   return count === 0 ? undefined : `hidden: ${countText(count, 'read')} of the logs by this key (${actorOf(sample)})`;
 }
 
@@ -80,11 +60,13 @@ export async function findOwnReads(client: Client): Promise<OwnReads | undefined
 export async function ownReadsToHide(context: Context, isAskedFor = true): Promise<OwnReads | undefined> {
   const own = await findOwnReads(await context.client());
   own?.countSince(-Infinity);
-  if (own === undefined && isAskedFor)
-    context.notices.warn(
-      'no read is hidden: the service does not show under which actor it logs the reads of this key',
-    );
+  if (own === undefined && isAskedFor) warnOfShown(context);
   return own;
+}
+
+/** Warns that own reads are shown, although they were to be hidden. */
+export function warnOfShown({ notices }: Pick<Context, 'notices'>): void {
+  notices.warn('no read is hidden: the service does not show under which actor it logs the reads of this key');
 }
 
 /** Says how many own reads were hidden, and whose they are. */

@@ -14,13 +14,13 @@ import {
   ENTRY_PARAMETERS,
   firstRequest,
   HIDE_OWN_READS,
+  hidesOwnReads,
   INTERVAL_PARAMETERS,
   intervalOf,
   MAX_LAST,
   NO_HIDE_OWN_READS,
   RETENTION_PARAMETERS,
 } from '../options.ts';
-import { hidesOwnReads } from '../own-reads.ts';
 import type { TailInput } from '../tail/start.ts';
 import { logView, viewWith } from '../view.ts';
 

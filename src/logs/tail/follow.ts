@@ -2,7 +2,7 @@ import { isSvcError } from '../../base/errors.ts';
 import { within } from '../../base/within.ts';
 import { SECOND_MS, wholeSecond } from '../../cli/output/time.ts';
 import type { Log } from '../../schema/log.ts';
-import { byTime, type Entry, NO_TIME, type TailPosition, TailState, type TimeRange } from '../entry.ts';
+import { byTime, type TailPosition, TailState, type TimeRange } from '../entry.ts';
 import type { LogSource } from '../read-range.ts';
 import { CatchUpReader } from './catch-up.ts';
 import { EntryRate, LiveWindow, MOST_PER_SECOND, type Poll, PollRate, SelfEventFilter } from './poll.ts';
@@ -25,11 +25,6 @@ export interface TailOptions {
   readonly idleMs?: number | undefined;
   /** Whether the tail ends when it reaches the present. An outage then ends it with an error. */
   readonly untilPresent?: boolean | undefined;
-  /**
-   * Whether log entries about the tail's requests are reported to `onEvent`, or hidden too: at most one for each request,
-   * and none older than the tail. Default: neither.
-   */
-  readonly ownReads?: 'report' | 'hide' | undefined;
   /** The number of requests before the tail began. Default: one. */
   readonly requestsBefore?: number | undefined;
   /** The number of entries after which the tail ends. */
@@ -58,8 +53,6 @@ export type TailEvent =
   | { readonly kind: 'polled'; readonly nextMs: number }
   /** A range of the past was read. `readTo` and `now` are by the service's clock. */
   | { readonly kind: 'catching up'; readonly readTo: number; readonly now: number }
-  /** Of `entries` matching entries in a poll, `count` were about reads by the tail itself. */
-  | { readonly kind: 'own reads'; readonly count: number; readonly entries: number }
   /** The log became too busy to be read twice and is now read once, after the overlap; or it no longer is. */
   | { readonly kind: 'delayed'; readonly isDelayed: boolean; readonly overlapMs: number }
   /** The service may have deleted entries of this range before they were read. */
@@ -67,8 +60,6 @@ export type TailEvent =
 
 const OUTAGE = ['network', 'server', 'rate_limited', 'bad_response', 'truncated'] as const;
 const POSITION_EVERY_MS = 30_000;
-/** The tolerance for comparing times of entries and responses, which may be whole seconds. */
-const OWN_LEEWAY_MS = 2_000;
 /** The number of incomplete polls in a row after which some second has more pages than a cursor lives for. */
 const MAX_INCOMPLETE = 10;
 
@@ -86,8 +77,6 @@ export class Tail {
   readonly #rate: PollRate;
   readonly #entryRate: EntryRate;
   readonly #startedAt: number;
-  /** The time of the start by the service's clock. */
-  readonly #begunAt: number;
   readonly #selfEvents: SelfEventFilter;
   /** The time of the last news, or when the tail first caught up. */
   #busyAt: number;
@@ -120,7 +109,6 @@ export class Tail {
     this.#entryRate = new EntryRate(mostPerSecond);
     this.#startedAt = source.clock.now();
     this.#busyAt = this.#startedAt;
-    this.#begunAt = source.now();
     this.#selfEvents = new SelfEventFilter(options.requestsBefore);
   }
 
@@ -241,12 +229,10 @@ export class Tail {
 
   /** Counts new entries and yields the matching ones. Returns false if the limit left some of them over. */
   *#pass(poll: Poll): Generator<readonly Log[], boolean> {
-    const { keep = () => true, limit = Infinity, batchSize = Infinity, onPass, ownReads } = this.#options;
+    const { keep = () => true, limit = Infinity, batchSize = Infinity, onPass, idleMs } = this.#options;
     const { passed } = this.#state;
     let logs: Log[] = [];
     let isWhole = true;
-    let own = 0;
-    let kept = 0;
     for (const entry of passed.surplus(poll.entries.toSorted(byTime))) {
       if (logs.length >= batchSize) {
         yield logs;
@@ -258,31 +244,14 @@ export class Tail {
       passed.add(entry);
       this.#counted += 1;
       if (!keep(entry.log)) continue;
-      kept += 1;
-      const isNews = this.#isNews(entry);
-      if (!isNews && this.#mayHide(entry)) {
-        own += 1;
-        if (ownReads === 'hide') continue;
-      }
       onPass?.(entry.log, `${entry.key}-${passed.count(entry)}`);
       logs.push(entry.log);
       this.#shown += 1;
-      if (isNews) this.#news += 1;
+      if (idleMs === undefined || this.#selfEvents.isNews(entry.log)) this.#news += 1;
     }
-    if (own > 0) this.#report({ kind: 'own reads', count: own, entries: kept });
     if (isWhole) this.#moveTo(poll);
     if (logs.length > 0) yield logs;
     return isWhole;
-  }
-
-  #isNews(entry: Entry): boolean {
-    const isOfInterest = this.#options.idleMs !== undefined || this.#mayHide(entry);
-    return !isOfInterest || this.#selfEvents.isNews(entry.log);
-  }
-
-  // An entry older than the tail is never about its reads. An entry without a readable time is not hidden, to be safe.
-  #mayHide({ at }: Entry): boolean {
-    return this.#options.ownReads !== undefined && at !== NO_TIME && at >= this.#begunAt - OWN_LEEWAY_MS;
   }
 
   // The state moves before the last batch is yielded: a reader who processed that has processed the whole poll.

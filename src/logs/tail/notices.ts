@@ -4,9 +4,9 @@ import type { WaitProgress } from '../../cli/output/progress.ts';
 import { countText, formatDuration, utcTime } from '../../cli/output/time.ts';
 import { HOUR_MS } from '../../schema/durations.ts';
 import type { Log } from '../../schema/log.ts';
-import { type ActorNames, actorText } from '../actor.ts';
+import type { ActorNames } from '../actor.ts';
 import type { TailPosition } from '../entry.ts';
-import { hiddenText, type OwnReads } from '../own-reads.ts';
+import { type OwnReads, reportHidden } from '../own-reads.ts';
 import { MalformedEntries } from '../read-list.ts';
 import { gapText } from '../sentences.ts';
 import type { TailEvent } from './follow.ts';
@@ -59,12 +59,8 @@ export class FollowNotices {
             ? `too many entries to read each twice: they now come ${formatDuration(event.overlapMs)} late (--overlap)`
             : 'fewer entries again: they now come at once',
         );
-      case 'own reads':
-        return this.ownReads(event.count, event.entries);
     }
   }
-
-  protected ownReads(_count: number, _entries: number): void {}
 
   protected polled(): void {}
 
@@ -86,25 +82,17 @@ export class FollowNotices {
 export class TailNotices extends FollowNotices {
   readonly #startedAt: number;
   readonly #malformed = new MalformedEntries();
-  readonly #hidesOwnReads: boolean;
   readonly #hidden: HiddenReads | undefined;
   #entries = 0;
   /** The time of the newest batch, and the number of lines since then that say that nothing came. */
   #newest: { readonly at: number; lines: number };
-  #ownReads = 0;
-  #hasSuggested = false;
 
-  constructor(
-    context: Context,
-    { hideOwnReads = false }: { readonly hideOwnReads?: boolean | undefined },
-    hidden?: HiddenReads,
-  ) {
+  constructor(context: Context, hidden?: HiddenReads) {
     // Without a terminal there is no live line: silence means that everything is fine.
     super(context, context.progress.watching('logs'), 'following');
     this.#startedAt = context.clock.now();
     this.#newest = { at: this.#startedAt, lines: 0 };
     this.#hidden = hidden;
-    this.#hidesOwnReads = hideOwnReads && hidden === undefined;
   }
 
   async *counted(batches: AsyncIterable<readonly Log[]>): AsyncGenerator<readonly Log[]> {
@@ -134,15 +122,6 @@ export class TailNotices extends FollowNotices {
     return `${super.caughtUp(event)}: ${countText(event.entries, 'entry')} read since`;
   }
 
-  protected override ownReads(count: number, entries: number): void {
-    this.#ownReads += count;
-    if (this.#hidesOwnReads || this.#hasSuggested || count * 2 <= entries) return;
-    this.#hasSuggested = true;
-    this.context.notices.note(
-      "these are mostly reads by this command itself: 'svc logs tail --hide-own-reads' hides them",
-    );
-  }
-
   /** Reports the end of a tail: the number of entries, up to when they were read if any of the log was, and how to resume. */
   end({ readTo }: TailPosition, hasRead: boolean, resume: () => Resuming): void {
     const { notices, clock, signal } = this.context;
@@ -153,8 +132,8 @@ export class TailNotices extends FollowNotices {
     const duration = formatDuration(clock.now() - this.#startedAt);
     const until = hasRead ? `read up to ${utcTime(readTo)}` : 'and nothing could be read';
     notices.note(`${countText(this.#entries, 'entry')} in ${duration}, ${until}`);
-    if (this.#hidesOwnReads) notices.note(`hidden: ${countText(this.#ownReads, 'read')} by this command itself`);
-    this.#reportHidden();
+    if (this.#hidden !== undefined)
+      reportHidden(this.context, this.#hidden.own, this.#hidden.actors, this.#hidden.isDefault);
     if (!notices.shows('normal')) return;
     const { here, elsewhere, overlapMs } = resume();
     notices.note(here === undefined ? 'no checkpoint could be kept here' : 'resume with');
@@ -162,19 +141,14 @@ export class TailNotices extends FollowNotices {
     notices.note(`or elsewhere (may repeat entries of the last ${formatDuration(overlapMs)}, loses none) with`);
     notices.command(elsewhere);
   }
-
-  #reportHidden(): void {
-    if (this.#hidden === undefined) return;
-    const { own, actors } = this.#hidden;
-    const text = hiddenText(own, (log) => actors?.textOf(log) ?? actorText(log));
-    if (text !== undefined) this.context.notices.note(`${text}; --no-hide-own-reads shows them`);
-  }
 }
 
-/** The reads that a terminal does not show, and the names of actors. */
+/** The reads that are not shown, and the names of actors. */
 interface HiddenReads {
   readonly own: OwnReads;
   readonly actors: Pick<ActorNames, 'textOf'> | undefined;
+  /** Whether they are hidden without an option that says so. */
+  readonly isDefault: boolean;
 }
 
 const FIRST_QUIET_MS = [60_000, 600_000] as const;

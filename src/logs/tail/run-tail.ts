@@ -11,9 +11,9 @@ import type { Log } from '../../schema/log.ts';
 import type { ActorNames } from '../actor.ts';
 import { LEAST_GAP_MS, requireShortOverlap, type TailPosition } from '../entry.ts';
 import { clientFilters, entityFilter, filterOf, matches, reportFilters } from '../filter.ts';
-import { actorNames, firstRequest } from '../options.ts';
+import { actorNames, firstRequest, hidesOwnReads } from '../options.ts';
 import { openShipping, type Shipping } from '../otlp/ship.ts';
-import { findOwnReads, hidesOwnReads, type OwnReads } from '../own-reads.ts';
+import { findOwnReads, type OwnReads, warnOfShown } from '../own-reads.ts';
 import { viewWith } from '../view.ts';
 import { workAlone } from '../work-alone.ts';
 import type { Subject } from './checkpoint.ts';
@@ -72,8 +72,10 @@ async function follow(
     import('./follow-logs.ts'),
   ]);
   const { client, kept, subject } = await openCheckpoint(context, log, file);
-  const own = hidesOwnReads(context.out.isTerminal, input) ? await findOwnReads(client) : undefined;
-  const notices = new TailNotices(context, input, own && { own, actors });
+  const isDefault = hidesOwnReads(context.out.isTerminal, input) && !input.hideOwnReads;
+  const own = isDefault || input.hideOwnReads ? await findOwnReads(client) : undefined;
+  if (own === undefined && input.hideOwnReads) warnOfShown(context);
+  const notices = new TailNotices(context, own && { own, actors, isDefault });
   const onEvent = notices.show.bind(notices);
   const shipping = input.to && (await openShipping(context, input.to, input.for));
   const last = kept === undefined ? await readLast(context, client, input, { own, onEvent }) : undefined;
@@ -141,8 +143,6 @@ async function openTail(context: Context, client: Client, input: TailFilter, ope
     import('../read-range.ts'),
     import('../entry.ts'),
   ]);
-  // A person at a terminal whose own reads could not be told apart gets the suggestion of --hide-own-reads.
-  const isSuggested = own === undefined && hidesOwnReads(context.out.isTerminal, input);
   const isFiltered = clientFilters(input).length > 0 || input.entityId !== undefined || own !== undefined;
   return new Following(serviceLogs(client, entityFilter(input)), {
     ...options,
@@ -154,7 +154,6 @@ async function openTail(context: Context, client: Client, input: TailFilter, ope
     idleMs: input.idleExit,
     limit: input.max === undefined ? undefined : input.max - (last?.logs.length ?? 0),
     untilPresent: endsAtPresent(context, input),
-    ownReads: ownReadsOf(input, own, isSuggested),
     requestsBefore: last?.requests,
     batchSize: shipping?.batchSize,
     onPass: shipping?.identify,
@@ -168,13 +167,6 @@ function exceptShortGapAt({ settled }: TailPosition, onEvent: TailOptions['onEve
     const isExpected = event.kind === 'gap' && event.from === settled && event.to - event.from < LEAST_GAP_MS;
     if (!isExpected) onEvent?.(event);
   };
-}
-
-/** Returns how the tail treats entries that look like its own reads, where their actor is unknown. */
-function ownReadsOf({ hideOwnReads }: TailInput, own: OwnReads | undefined, isSuggested: boolean) {
-  if (own !== undefined) return undefined;
-  if (hideOwnReads) return 'hide';
-  return isSuggested ? 'report' : undefined;
 }
 
 // A command that runs repeatedly keeps its `--since`, which applies only to the first run.

@@ -407,38 +407,6 @@ describe('a tail', () => {
     expect(count).toBeGreaterThan(40);
   });
 
-  it.each([
-    ['hide', 1],
-    ['report', 4],
-  ] as const)(
-    'a tail recognizes its logged reads by their content, at most one for each request: %s',
-    async (ownReads, shown) => {
-      const reads = [5, 20, 40, 60].map((at) => happening(at * SECOND, 'Logs read'));
-      const others = [-2 * 3600, -3600, 10].map((at) => happening(at * SECOND, 'Token read'));
-      const service = new ModelService(new ModelClock(START), [...reads, ...others], CALM, () => 0.5);
-      const pages = service.pages.bind(service);
-      service.pages = async function* (range, size) {
-        for await (const page of pages(range, size))
-          yield { ...page, items: page.items.map((log) => Object.assign({}, log, { operation: 'read' })) };
-      };
-      const events: TailEvent[] = [];
-      const onEvent = (event: TailEvent): void => {
-        events.push(event);
-        if (service.now() > START + 300 * SECOND) throw new Killed();
-      };
-      const begin = beginAt(START - 3 * HOUR);
-      const words: string[] = [];
-      await tailInto(
-        new Tail(service, { begin, overlapMs: 60 * SECOND, retentionMs: 24 * HOUR, ownReads, onEvent }),
-        words,
-      );
-      expect(words.filter((word) => word === 'Token read')).toHaveLength(3);
-      expect(words.filter((word) => word === 'Logs read')).toHaveLength(shown);
-      const own = events.flatMap((event) => (event.kind === 'own reads' ? [event.count] : []));
-      expect(own).toEqual([1, 1, 1]);
-    },
-  );
-
   it('the idle time of a tail begins when it has caught up, however long that takes and however few entries match', async () => {
     const past = Array.from({ length: 120 }, (_, index) => happening((index - 123) * 600 * SECOND, 'no'));
     const service = new ModelService(

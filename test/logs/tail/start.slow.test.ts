@@ -146,7 +146,7 @@ describe('svc logs tail --hide-own-reads', () => {
     const argv = ['--sandbox', 'logs', 'tail', '--interval', '200ms', '--for', '6s', '--hide-own-reads'];
     const { code, stdout, stderr } = await home.svc(argv);
     expect(code).toBe(0);
-    const hidden = Number(/^hidden: (\d+) reads? by this command itself$/m.exec(stderr)?.[1]);
+    const hidden = Number(/^hidden: (\d+) reads? of the logs by this key \(.*\)$/m.exec(stderr)?.[1]);
     expect(hidden).toBeGreaterThan(2);
     expect(stdout.match(/"entity_type":"log"/g)?.length ?? 0).toBeLessThan(hidden);
   });
