@@ -105,7 +105,7 @@ function textSection(heading: string, headers: readonly string[], rows: readonly
     heading,
     table: reportTable(
       columns,
-      rows.map((cells) => ({ ...cells })),
+      rows.map((cells) => Object.fromEntries(cells.entries())),
     ),
   };
 }

@@ -234,8 +234,11 @@ function settling(times: ServiceInterval, source: LogSource): LogSource {
 export function partText({ requested, interval }: Pick<Shift, 'requested' | 'interval'>): string | undefined {
   if (interval.since <= requested.since) return undefined;
   const share = formatPercent((interval.until - interval.since) / (requested.until - requested.since));
-  const rangeOf = ({ since, until }: Interval): string => `${utcTime(since)} to ${utcTime(until)}`;
-  return `read only ${rangeOf(interval)} of ${rangeOf(requested)} (${share})`;
+  return `read only ${rangeText(interval)} of ${rangeText(requested)} (${share})`;
+}
+
+function rangeText({ since, until }: Interval): string {
+  return `${utcTime(since)} to ${utcTime(until)}`;
 }
 
 /** Returns the part of a shift that was not read, or that the service no longer kept, and why. */

@@ -115,7 +115,7 @@ async function lookUp(
 ): Promise<Lookup | undefined> {
   const query = idsAmong(input);
   if (input.full || query.length === 0) return undefined;
-  const [{ IndexLookup }, { IndexCache }] = await Promise.all([import('./look-up.ts'), import('./look-up.ts')]);
+  const { IndexCache, IndexLookup } = await import('./look-up.ts');
   const lookup = new IndexLookup(store, new IndexCache(context.system), query);
   const lacking = await lookup.look(segments);
   const reading = { dir: input.dir, label: 'index', store, segments: lacking };

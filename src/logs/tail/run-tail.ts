@@ -66,16 +66,13 @@ async function follow(
   { subject: log, file, actors }: Followed,
   print: ListPrinter<Log>,
 ): Promise<number> {
-  const [{ openCheckpoint }, { writeCheckpoint }, { beginNow }] = await Promise.all([
-    import('./checkpoint.ts'),
+  const [{ openCheckpoint, writeCheckpoint }, { beginNow }] = await Promise.all([
     import('./checkpoint.ts'),
     import('./follow-logs.ts'),
   ]);
   const { client, kept, subject } = await openCheckpoint(context, log, file);
-  const isDefault = hidesOwnReads(context.out.isTerminal, input) && !input.hideOwnReads;
-  const own = isDefault || input.hideOwnReads ? await findOwnReads(client) : undefined;
-  if (own === undefined && input.hideOwnReads) warnOfShown(context);
-  const notices = new TailNotices(context, own && { own, actors, isDefault });
+  const own = await ownReadsOf(context, client, input);
+  const notices = new TailNotices(context, own && { own, actors, isDefault: !input.hideOwnReads });
   const onEvent = notices.show.bind(notices);
   const shipping = input.to && (await openShipping(context, input.to, input.for));
   const last = kept === undefined ? await readLast(context, client, input, { own, onEvent }) : undefined;
@@ -90,7 +87,6 @@ async function follow(
     taken = position;
   };
   const tailing = await openTail(context, client, input, { begin, kept, last, own, shipping, onEvent, onPosition });
-  const hasRead = (): boolean => last !== undefined || tailing.hasRead;
   reportStart(context, input, kept);
   async function* batches(): AsyncGenerator<readonly Log[]> {
     if (last !== undefined) {
@@ -108,10 +104,20 @@ async function follow(
     if (!context.signal.aborted) throw error;
   } finally {
     const keep = (path: string): void => writeCheckpoint(path, subject, taken);
-    notices.end(taken, hasRead(), () => resumeCommands(context, input, taken.settled, keep));
+    notices.end(taken, last !== undefined || tailing.hasRead, () =>
+      resumeCommands(context, input, taken.settled, keep),
+    );
   }
-  if (!context.signal.aborted) await requireProof(context, input, notices, hasRead());
+  if (!context.signal.aborted) await requireProof(context, input, notices, last !== undefined || tailing.hasRead);
   return exitCode(context, input, notices.gaps, shipping?.rejected() ?? 0);
+}
+
+/** Finds the reads to hide, by default on a terminal; undefined if none are. */
+async function ownReadsOf(context: Context, client: Client, input: TailFilter): Promise<OwnReads | undefined> {
+  if (!input.hideOwnReads && !hidesOwnReads(context.out.isTerminal, input)) return undefined;
+  const own = await findOwnReads(client);
+  if (own === undefined && input.hideOwnReads) warnOfShown(context);
+  return own;
 }
 
 /** Fails for a tail whose time is over while the service does not respond, and for a mistyped filter: both prove nothing. */
