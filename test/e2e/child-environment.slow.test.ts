@@ -54,8 +54,7 @@ const KEYS = /canary|sandbox-(?:management|private)-key/;
 describe("the operator's own commands", () => {
   it("R63: the operator's own commands get no key as key commands, and keep the rest", async () => {
     const command = `${WRITE}; echo sandbox-management-key`;
-    await svc('profile', 'set', 'base_url', sandbox.url);
-    await svc('profile', 'set', 'management_key_command', command);
+    await svc('login', '--base-url', sandbox.url, '--management-key-command', command);
     const { SVC_MANAGEMENT_API_KEY: _key, SVC_BASE_URL: _url, ...without } = env;
     expect(await home.svc(['logs', '--limit', '1'], { env: without })).toMatchObject({ code: 0 });
     expectOperatorsOwn(await environmentOfChild());

@@ -3,17 +3,9 @@ import { SvcError } from '../../../base/errors.ts';
 import { didYouMean, isShowable, nearest, sentences, typedWord } from '../../../base/security/typed-word.ts';
 import { type Context, defineCommand } from '../../../cli/app/command.ts';
 import { noteNext } from '../../../cli/app/hint.ts';
-import {
-  argument,
-  conflicting,
-  flag,
-  optionalArgument,
-  suggesting,
-  type Suggestion,
-} from '../../../cli/app/parameter.ts';
+import { argument, flag, optionalArgument, suggesting, type Suggestion } from '../../../cli/app/parameter.ts';
 import { readConfig, updateConfig } from '../../../cli/config/config-file.ts';
 import { type Profile, storedProfile } from '../../../cli/config/config-format.ts';
-import { KEY_TYPES } from '../../../cli/config/keys.ts';
 import { unknownProfile } from '../../../cli/config/settings.ts';
 import {
   baseUrlText,
@@ -28,11 +20,9 @@ import {
   resultCodeProblem,
   TIME_STYLES,
 } from '../../../cli/config/values.ts';
-import type { KeyType } from '../../../schema/tenant.ts';
-import { storeKeyCommand, withoutKeyCommand } from '../../key-command-setting.ts';
 import { warnOfOtherValue } from '../../preceding-variable.ts';
 
-/** The profile settings that can be typed. Keys have separate commands. */
+/** The profile settings that can be typed. Keys, and commands that print them, are stored by svc login. */
 const SETTINGS = [
   'base_url',
   'output',
@@ -41,8 +31,6 @@ const SETTINGS = [
   'client_cert',
   'client_key',
   'ledger',
-  'management_key_command',
-  'private_key_command',
   'action.<code>',
 ] as const;
 
@@ -74,24 +62,20 @@ export const set = defineCommand({
     ],
     ['svc profile set ledger s3://vault-ops/svc', 'share with other machines what was paid for'],
     ['svc profile set action.WRN_OPT_OUT exclude', 'what au report and au next do with a result code'],
-    ["svc profile set management_key_command 'pass show svc'", 'get a key from a secret manager whenever it is needed'],
     ['svc profile set output --unset', 'back to the default'],
   ],
   newProfile: true,
-  exitCodes: [[4, 'the key of a key command was refused; the profile stays'], 5, 8],
   parameters: {
     setting: suggesting(settingNames, argument('<setting>', `one of ${SETTINGS.join(', ')}`)),
     value: suggesting(settingValues, optionalArgument('[value]', 'the new value')),
-    unset: conflicting(['noCheck'], flag('--unset', 'remove the setting')),
+    unset: flag('--unset', 'remove the setting'),
     create: flag('--create', 'create the profile although its name is like that of another one'),
-    noCheck: flag('--no-check', 'store a key command without running it'),
   },
   async run(context, input) {
     const { settings } = context;
-    const { setting: name, value, unset, noCheck } = input;
-    const kind = keyTypeOf(name);
-    const setting = kind ? undefined : settingNamed(name, context.system);
-    if (!kind && !setting)
+    const { setting: name, value, unset } = input;
+    const setting = settingNamed(name, context.system);
+    if (setting === undefined)
       throw new SvcError('usage', `unknown setting ${typedWord(name, SETTINGS)}`, {
         hint: sentences(didYouMean(name, SETTINGS), `Choose one of ${SETTINGS.join(', ')}.`),
       });
@@ -103,11 +87,9 @@ export const set = defineCommand({
     if ((value === undefined) !== unset)
       throw new SvcError('usage', 'give either a value or --unset', {
         hint: 'For example:',
-        next: ['profile', 'set', name, setting?.example ?? 'pass show svc'],
+        next: ['profile', 'set', name, setting.example],
       });
     const isNew = refuseMistypedProfile(context, input);
-    if (noCheck && !kind) throw new SvcError('usage', '--no-check goes with a key command', { hint: 'Leave it out.' });
-    if (kind && value !== undefined) return storeKeyCommand(context, kind, value, { check: !noCheck });
     if (name === 'certificates' && value === 'system')
       (await import('../../../client/http/tls-options.ts')).requireSystemStore();
     if (name.startsWith('client_') && value !== undefined) {
@@ -116,7 +98,7 @@ export const set = defineCommand({
       (name === 'client_cert' ? readCertificate : readCertificateKey)(file);
     }
     if (value !== undefined) await warnOfDoubtfulCode(context, name);
-    await change(context, { name, value, setting, kind });
+    await change(context, { name, value, setting });
     if (value !== undefined) warnOfOtherValue(context, name, value);
     if (isNew) context.notices.note(`the profile ${settings.profile.value} is new`);
     if (name !== 'base_url' || !hasKeyOfAnother(context)) return;
@@ -154,20 +136,13 @@ function hasKeyOfAnother({ system, settings }: Context): boolean {
 interface TypedChange {
   readonly name: string;
   readonly value: string | undefined;
-  /** Undefined for a key command. */
-  readonly setting: ProfileSetting | undefined;
-  readonly kind: KeyType | undefined;
+  readonly setting: ProfileSetting;
 }
 
-async function change(
-  { system, settings, notices }: Context,
-  { name, value, setting, kind }: TypedChange,
-): Promise<void> {
+async function change({ system, settings, notices }: Context, { name, value, setting }: TypedChange): Promise<void> {
   const profileName = settings.profile.value;
   let isChanged = true;
   await updateConfig(system, (config) => {
-    if (kind) isChanged = withoutKeyCommand(config, profileName, kind);
-    if (!setting) return;
     const profile = { ...storedProfile(config, profileName) };
     const changed = value === undefined ? setting.remove(profile) : setting.put(value, profile);
     isChanged = value !== undefined || !isDeepStrictEqual(changed, profile);
@@ -194,11 +169,6 @@ interface ProfileSetting {
 
 const ACTION = 'action.';
 const TYPED = { kind: 'flag', name: '<value>' } as const;
-
-/** Returns the type of the key that a setting's command prints; undefined for any other setting. */
-function keyTypeOf(name: string): KeyType | undefined {
-  return KEY_TYPES.find((one) => name === `${one}_key_command`);
-}
 
 function settingNamed(name: string, { cwd }: Pick<Context['system'], 'cwd'>): ProfileSetting | undefined {
   if (name.startsWith(ACTION)) return actionSetting(name.slice(ACTION.length));

@@ -10,7 +10,7 @@ it('svc profile set warns of an action for a mistyped result code, and stores it
     expect((await svcHere(['profile', 'set', `action.${code}`, 'exclude'])).stderr).not.toContain('Did you mean');
 });
 
-it.each(['output', 'ledger', 'action.WRN_OPT_OUT', 'management_key_command'])(
+it.each(['output', 'ledger', 'action.WRN_OPT_OUT'])(
   'svc profile set %s --unset says that nothing was set, and makes no profile',
   async (setting) => {
     const home = temporaryDirectory();
