@@ -107,11 +107,6 @@ describe('the review of a day', () => {
     expect(reviewed([entry(TODAY, { actor_id: 'new' })], apart).new_actors).toHaveLength(1);
   });
 
-  it('the review calls nothing new when there is too much to compare', () => {
-    const many = Array.from({ length: 100_002 }, (_, at) => entry(TODAY - 1, { actor_id: `${at}` }));
-    expect(reviewed([...many, entry(TODAY, { actor_id: 'new' })]).new_actors).toBeNull();
-  });
-
   it('the review names hours with more than four times the median of the covered ones', () => {
     const each = Array.from({ length: 24 }, (_, hour) => entry(TODAY + hour * HOUR));
     const usual = each.flatMap((log) => [log, log]);
