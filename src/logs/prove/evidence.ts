@@ -144,7 +144,7 @@ export async function writeEvidence(
 ): Promise<WrittenEvidence> {
   const texts = textsOf(plan, options);
   const files = new BundleFiles(store, plan, options);
-  const tar = tarOf(files.read(texts), Date.parse(plan.last.record.written_at));
+  const tar = await tarOf(files.read(texts), Date.parse(plan.last.record.written_at));
   let failure: unknown;
   const write = async (chunk: Buffer): Promise<void> => {
     await draft.write(chunk).catch((error: unknown) => {
@@ -153,7 +153,7 @@ export async function writeEvidence(
     });
   };
   await pipeline(
-    Readable.from(tar, { objectMode: false }),
+    tar,
     createGzip(),
     async (chunks: AsyncIterable<Buffer>) => {
       for await (const chunk of chunks) await write(chunk);
@@ -271,77 +271,25 @@ function dropOf({ before, written_at: at, by, months }: DropRecord) {
 }
 
 /** A file in a tar archive. Its content must have exactly the given size. */
-export interface TarFile {
+interface TarFile {
   /** A relative path with `/`. */
   readonly path: string;
   readonly bytes: number;
   readonly content: Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
 }
 
-const BLOCK = 512;
-const MAX_NAME = 100;
-const MAX_PREFIX = 155;
-
-/** Yields a tar archive (ustar) of files. The same files and time (epoch milliseconds) result in the same bytes. */
-async function* tarOf(files: AsyncIterable<TarFile>, time: number): AsyncGenerator<Uint8Array> {
-  for await (const { path, bytes, content } of files) {
-    yield* namedHeader(path, bytes, time);
-    yield* content;
-    yield padding(bytes);
-  }
-  yield new Uint8Array(2 * BLOCK);
-}
-
-/** Yields the header of a file. A path that does not fit is written before it as a pax record. */
-function* namedHeader(path: string, bytes: number, time: number): Generator<Uint8Array> {
-  const split = splitPath(path);
-  if (split) return yield header(split, { type: '0', bytes, time });
-  const record = Buffer.from(paxRecord(path));
-  yield header(['', 'pax'], { type: 'x', bytes: record.length, time });
-  yield record;
-  yield padding(record.length);
-  yield header(['', path.slice(-MAX_NAME)], { type: '0', bytes, time });
-}
-
-/** Splits a path into the two fields of a header; undefined if it does not fit. */
-function splitPath(path: string): readonly [prefix: string, name: string] | undefined {
-  if (path.length <= MAX_NAME) return ['', path];
-  const at = path.indexOf('/', path.length - MAX_NAME - 1);
-  return at < 0 || at > MAX_PREFIX ? undefined : [path.slice(0, at), path.slice(at + 1)];
-}
-
-// The length at the start of a pax record includes its own digits.
-function paxRecord(path: string): string {
-  const rest = ` path=${path}\n`;
-  const digits = String(rest.length + String(rest.length).length).length;
-  return `${rest.length + digits}${rest}`;
-}
-
-interface Entry {
-  readonly type: '0' | 'x';
-  readonly bytes: number;
-  readonly time: number;
-}
-
-function header([prefix, name]: readonly [string, string], { type, bytes, time }: Entry): Buffer {
-  const block = Buffer.alloc(BLOCK);
-  block.write(name, 0);
-  block.write(octal(0o600, 7), 100);
-  block.write(octal(0, 7) + octal(0, 7), 108);
-  block.write(octal(bytes, 11), 124);
-  block.write(octal(Math.floor(time / 1000), 11), 136);
-  block.write(`        ${type}`, 148);
-  block.write('ustar\u000000', 257);
-  block.write(prefix, 345);
-  const sum = block.reduce((total, byte) => total + byte, 0);
-  block.write(`${octal(sum, 6)} `, 148);
-  return block;
-}
-
-function octal(value: number, digits: number): string {
-  return `${value.toString(8).padStart(digits, '0')}\0`;
-}
-
-function padding(bytes: number): Uint8Array {
-  return new Uint8Array((BLOCK - (bytes % BLOCK)) % BLOCK);
+/** Returns a tar archive (ustar) of files. The same files and time (epoch milliseconds) result in the same bytes. */
+async function tarOf(files: AsyncIterable<TarFile>, time: number): Promise<Readable> {
+  const { createTarPacker } = await import('modern-tar');
+  const { readable, controller } = createTarPacker();
+  const pack = async (): Promise<void> => {
+    for await (const { path: name, bytes: size, content } of files) {
+      const entry = controller.add({ name, size, mtime: new Date(time), mode: 0o600, uid: 0, gid: 0 }).getWriter();
+      for await (const piece of content) await entry.write(piece);
+      await entry.close();
+    }
+    controller.finalize();
+  };
+  void pack().catch((error: unknown) => controller.error(error));
+  return Readable.fromWeb(readable);
 }
