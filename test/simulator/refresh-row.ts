@@ -12,20 +12,14 @@ interface Row {
 }
 
 /**
- * Throws if a refresh counts other rows than its requests have, or if a row is neither in the next request nor left out. Rows
+ * Throws if a refresh counts other rows than its request has, or if a row is neither in the next request nor left out. Rows
  * without an update are in no result.
  */
 export function checkRefreshRow({ sharedFolder }: World, argv: readonly string[], { stdout }: Ended): void {
   if (stdout === '') return;
   const { rows, next_rows: next, excluded } = JSON.parse(stdout) as Row;
   const directory = join(sharedFolder, CYCLE);
-  const { requests } = JSON.parse(readFileSync(join(directory, 'refresh.json'), 'utf8')) as {
-    readonly requests: readonly { readonly report_of?: string }[];
-  };
-  const names = requests.flatMap(({ report_of: of }, place) =>
-    of === undefined ? [] : [`request${place === 0 ? '' : `-${place + 1}`}.csv`],
-  );
-  const keys = new Set(names.flatMap((name) => rowsOf(join(directory, name)).map(keyOf)));
+  const keys = new Set(rowsOf(join(directory, 'request.csv')).map(keyOf));
   const but = `'svc ${argv.join(' ')}' ended with 0, but`;
   if (rows !== keys.size) throw new Error(`${but} counts ${rows} rows instead of ${keys.size}`);
   if (next !== null && next + (excluded ?? 0) !== rows)

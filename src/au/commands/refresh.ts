@@ -56,7 +56,7 @@ export const refresh = defineCommand({
   description:
     'Does what svc au prepare, submit, resume and report do. The same command goes on where it stopped, even without the export.',
   details:
-    'With --verbose, each step names the command that does it alone. Below --out-dir, a directory for each cycle contains todo/replace.csv with the new tokens, the other files with what to do, results.csv, report.html and, with --next, next.csv; exclusions.csv beside it lists closed accounts, which are left out of every later request. A changed export of the cycle sends nothing without --add, and then only its new rows, as a request with a number. Files that the refresh did not write are never replaced. With --rehearse, the sandbox takes each token that is a UUID as a card: of 100, 94 have no update, 4 have one, and the others have a warning or an error. All files are in rehearsal/, also those that know what was sent, so that no real month knows of it.',
+    'With --verbose, each step names the command that does it alone. Below --out-dir, a directory for each cycle contains todo/replace.csv with the new tokens, the other files with what to do, results.csv, report.html and, with --next, next.csv; exclusions.csv beside it lists closed accounts, which are left out of every later request. A changed export of the cycle sends nothing without --add, which adds its new rows to request.csv and sends only these. Files that the refresh did not write are never replaced. With --rehearse, the sandbox takes each token that is a UUID as a card: of 100, 94 have no update, 4 have one, and the others have a warning or an error. All files are in rehearsal/, also those that know what was sent, so that no real month knows of it.',
   examples: [
     ['svc au refresh export.csv --cycle 2026-12', 'from the export to the new tokens'],
     ['svc au refresh', 'go on with the cycle that is open'],
@@ -72,8 +72,7 @@ export const refresh = defineCommand({
     const input = await inputOf(context, typed);
     if (typed.dryRun && context.globals.curl) return new Preview(await firstChange());
     const print = await recordPrinter(context, refreshView);
-    const { planRefresh, refreshCycle } = await import('../refresh/refresh.ts');
-    if (typed.dryRun) return planRefresh(context, input);
+    const { refreshCycle } = await import('../refresh/refresh.ts');
     const work = (): Promise<void> => refreshCycle(context, input, print);
     return typed.rehearse ? rehearse(context, input.again, work) : work();
   },
@@ -116,6 +115,7 @@ async function inputOf(context: Context, typed: Typed): Promise<RefreshInput> {
     add: typed.add,
     next: typed.next,
     onlyRecorded,
+    dryRun: typed.dryRun,
     verbose: typed.verbose,
     again: againIn(cycle),
   };

@@ -44,6 +44,8 @@ function countRows(jobs: readonly FileJob[]): number {
 
 interface Polling {
   readonly wait: boolean;
+  /** A file with results that were delivered before, also of jobs that the service does not find any more. */
+  readonly delivered?: string | undefined;
   /** The command that goes on later. */
   readonly again: readonly string[];
   readonly contested?: ReadonlySet<string> | undefined;
@@ -70,7 +72,7 @@ export async function deliverFile(
   context: Context,
   jobsNow: () => Promise<FileJobs>,
   to: Destination,
-  { wait, again }: Polling,
+  { wait, again, delivered }: Polling,
 ): Promise<FileResults> {
   const contested = new Set<string>();
   const client = await context.client();
@@ -80,11 +82,13 @@ export async function deliverFile(
     if (reason !== undefined) throw reason;
     const { tenant, ledger, name } = found.cycle;
     const missing = await withoutResults(ledger, tenant, forgotten);
-    const doubts = missing.map((claim) => ({ claim, why: 'delivered' }) as const);
+    const isJoinable = delivered !== undefined && missing.length < found.jobs.length;
+    const doubts = isJoinable ? [] : missing.map((claim) => ({ claim, why: 'delivered' }) as const);
     const lost = doubtError(doubts, { cycle: name, now: client.now() });
     if (lost) throw lost;
+    const how = { wait, again, keptIn: new Map(missing.map(({ job }) => [job, delivered])) };
     try {
-      return await resumable(again, { file: found.file.name }, writeFile(context, client, found, to, { wait, again }));
+      return await resumable(again, { file: found.file.name }, writeFile(context, client, found, to, how));
     } catch (error) {
       if (!(error instanceof ContestedJob) || !wait) throw error;
       contested.add(error.job);
@@ -109,14 +113,19 @@ async function writeFile(
   client: Client,
   found: FileJobs,
   to: Destination,
-  { wait, again }: { readonly wait: boolean; readonly again: readonly string[] },
+  {
+    wait,
+    again,
+    keptIn,
+  }: Pick<Polling, 'wait' | 'again'> & { readonly keptIn: ReadonlyMap<string, string | undefined> },
 ): Promise<FileResults> {
   const { file, cycle } = found;
   const jobs: (FileJob & JobResults)[] = [];
   for (const job of inOrder(found.jobs)) {
     const how = { rows: job.rows, again, lateMs: wait ? LATE_MS : 0 };
     const get = (): Promise<JobResults> => resultsOfJob(context, client, cycle, job.claim, how);
-    jobs.push({ ...job, ...(await outlast(client, wait, get)) });
+    const kept = keptIn.get(job.claim.job);
+    jobs.push({ ...job, ...(kept === undefined ? await outlast(client, wait, get) : { file: kept, compared: true }) });
   }
   const numbers = await rowNumbers(file, jobs);
   const results = await deliverResults(

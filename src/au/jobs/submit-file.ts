@@ -159,9 +159,9 @@ export class FileSubmission {
    * Sends the rows that no job has, and goes on with uploads that an earlier command on this machine did not finish.
    * `onClaim` is called before the first claim.
    */
-  async upload({ onClaim }: { readonly onClaim?: () => void } = {}): Promise<void> {
+  async upload({ onClaim }: { readonly onClaim?: () => Promise<void> } = {}): Promise<void> {
     const tenant = this.#tenant ?? '';
-    this.#ledger.beforeFirstEntry(onClaim && (async () => onClaim()));
+    this.#ledger.beforeFirstEntry(onClaim);
     const client = await this.#context.client();
     const uploading = { ledger: this.#ledger, host: this.#context.system };
     const claims = this.#known.joined.map(({ claim }) => claim);
@@ -204,7 +204,7 @@ export class FileSubmission {
           throw this.#withSentRows(error);
         // Jobs that got their claims meanwhile, also those of this command, have their rows from now on.
         const { named, division: again } = await this.#compare(tenant, client);
-        this.#ledger.beforeFirstEntry(onClaim && this.#sent.size === 0 ? async () => onClaim() : undefined);
+        this.#ledger.beforeFirstEntry(this.#sent.size === 0 ? onClaim : undefined);
         this.#divided = { named, free: again?.free ?? [this.#file], joined: again?.joined ?? [] };
         this.#claimed.clear();
       }

@@ -27,6 +27,8 @@ import { refuseCorrected } from './rejects-file.ts';
 export interface Preparation {
   /** The files to write. A request named `-` goes to standard output. */
   readonly names: PreparedNames;
+  /** What messages call them, where that differs. */
+  readonly shown?: PreparedNames | undefined;
   readonly how: PrepareOptions;
   /** The file with the operator's list of tokens to leave out. */
   readonly exclusions?: string | undefined;
@@ -59,8 +61,10 @@ export interface PreparedRequest {
 export async function prepareExport(
   context: Context,
   typed: string,
-  { names, how, exclusions: list, maxRejects, force, path, isJudged = true, words, onWhole, onRejects }: Preparation,
+  preparation: Preparation,
 ): Promise<PreparedRequest> {
+  const { names, shown = names, how, exclusions: list, maxRejects, force, path } = preparation;
+  const { isJudged = true, words, onWhole, onRejects } = preparation;
   const inputs = namedFiles({ '<export>': typed, '--exclusions': list });
   let files = await PreparedFiles.begin(context, inputs, names, force);
   try {
@@ -70,7 +74,7 @@ export async function prepareExport(
     const openOverflow = (): Promise<Overflow> => openOverflowFile(context);
     let options: PrepareOptions = { ...how, exclusions, now: context.clock.now(), openOverflow };
     const read = (): Promise<Prepared> =>
-      readExport(context, typed, file, { files, how: options, maxRejects, words, onRejects });
+      readExport(context, typed, file, { files, shown, how: options, maxRejects, words, onRejects });
     const readAgain = async (first: Prepared, more: PrepareOptions): Promise<Prepared> => {
       await files.discard();
       files = await PreparedFiles.begin(context, inputs, names, force);
@@ -99,7 +103,7 @@ export async function prepareExport(
     onWhole?.(whole, prepared, options);
     const request = await files.finish();
     if (names.request === '-') await copyOut(context, files.path('request'), names.request);
-    explainPrepared(context, prepared, request, names);
+    explainPrepared(context, prepared, request, shown);
     return { prepared, request };
   } finally {
     await files.discard();
@@ -125,21 +129,21 @@ async function noteRejects(files: PreparedFiles, onRejects: Preparation['onRejec
 
 interface Reading extends Pick<Preparation, 'how' | 'maxRejects' | 'words' | 'onRejects'> {
   readonly files: PreparedFiles;
+  readonly shown: PreparedNames;
 }
 
 async function readExport(
   context: Context,
   typed: string,
   file: string,
-  { files, how, maxRejects = NONE, words, onRejects }: Reading,
+  { files, shown: { rejects }, how, maxRejects = NONE, words, onRejects }: Reading,
 ): Promise<Prepared> {
-  return readWithProgress(context, 'prepare', file, async (pieces, shown) => {
+  return readWithProgress(context, 'prepare', file, async (pieces, progress) => {
     const name = typed === '-' ? STANDARD_INPUT : typed;
-    const prepared = await prepareRequest(pieces, files.outputs(), { ...how, ...shown, name });
+    const prepared = await prepareRequest(pieces, files.outputs(), { ...how, ...progress, name });
     if (!isWithinLimit(prepared, maxRejects)) {
       await noteRejects(files, onRejects);
       await files.finishOnly('rejects');
-      const { rejects } = files.names;
       // Only `au prepare` has --rejects; `au refresh` names that file itself.
       const ownRejects = words[1] !== 'prepare';
       throw refusedExport(prepared, { typed, rejects, ownRejects, orders: dateOrders(how.dateOrder ?? []) });

@@ -41,10 +41,7 @@ export async function refuseCorrected(path: string, name: string, how: PrepareOp
  * Counts the rows of a file that could be in a request. A file that is no export has none. A date that only the order in
  * the options makes readable may be the one that was refused before that order was given, so its row does not count.
  */
-export async function goodRows(
-  path: string,
-  { columns, dateOrder = [], noExpiration }: PrepareOptions,
-): Promise<number> {
+async function goodRows(path: string, { columns, dateOrder = [], noExpiration }: PrepareOptions): Promise<number> {
   // Among the refused rows, no other shows that a token should be a UUID.
   const how = { columns, noExpiration, onlyUuids: await mentions(path, OTHER_SHAPE) };
   const rows = await readableRows(path, { ...how, dateOrder });

@@ -1,102 +1,261 @@
 import { SvcError } from '../../base/errors.ts';
 import { writeWhole } from '../../base/files/draft.ts';
 import type { Context } from '../../cli/app/command.ts';
-import { fileSource, hashIfReadable } from '../../client/transfer/source.ts';
-import { REQUEST_HEADER } from '../request/request-file.ts';
-import { readRequest, rowKeyOf } from '../request/request-lines.ts';
-import { openSpool } from '../request/spool-output.ts';
-import { TokenTable } from '../request/token-table.ts';
+import { option } from '../../cli/app/hint.ts';
+import { fileSource, hashFile, hashIfReadable } from '../../client/transfer/source.ts';
 import { CommandLedger } from '../ledger/command-ledger.ts';
-import type { RefreshDirectory, Refreshed } from './refresh-directory.ts';
+import { prepareExport } from '../prepare/prepare-export.ts';
+import { acceptWords, formWords } from '../prepare/prepare-options.ts';
+import { droppedRows, formOf } from '../prepare/prepare.ts';
+import { REQUEST_HEADER } from '../request/request-file.ts';
+import { readRequest } from '../request/request-lines.ts';
+import { spoolFile } from '../request/spool.ts';
+import { openSpool } from '../request/spool-output.ts';
+import { keepFileOf } from '../results/kept-columns.ts';
+import { exclusionsFor } from './exclusion-list.ts';
+import type { Export } from './export.ts';
+import { joinRequests, type RequestPaths } from './join-requests.ts';
+import type { RefreshDirectory } from './refresh-directory.ts';
+import { type RefreshInput, withExport } from './refresh-input.ts';
+import type { RefreshRecord } from './refresh-record.ts';
 import { notedTenant } from './refresh-tenant.ts';
+import { announceStep } from './step.ts';
 
-/** The rows of the requests of a cycle that have results, each once. */
-export interface CycleRequest {
-  /** The request file of the only request, or a private file. */
-  readonly path: string;
-  readonly rows: number;
+/** The request of a cycle in private files. Nothing is written to its directory before rows of it are sent. */
+export interface CycleRequest extends RequestPaths {
+  /** What the record says of an export whose rows were added. */
+  readonly added?: Pick<RefreshRecord, 'dropped' | 'excluded'> & {
+    readonly exported: RefreshRecord['exports'][number];
+  };
 }
 
-/**
- * Joins the request files at the given places of a cycle. A row that several of them have comes from the last one, as its
- * result does.
- * @throws SvcError `local` if a request file is gone
- */
-export async function cycleRequest(
+/** Tells whether the request has the rows of this export, read in the same way. A deleted export counts as unchanged. */
+export function hasExport({ record }: RefreshDirectory, exported: Export | undefined, input: RefreshInput): boolean {
+  if (exported === undefined) return true;
+  const options = input.options.join('\0');
+  return record.exports.some((each) => each.sha256 === exported.sha256 && each.options.join('\0') === options);
+}
+
+/** Prepares the request that begins a cycle. @throws SvcError `config` for files that the refresh did not write */
+export async function beginRequest(
   context: Context,
   directory: RefreshDirectory,
-  places: readonly number[],
+  input: RefreshInput,
+  exported: Export | undefined,
 ): Promise<CycleRequest> {
-  const files: string[] = [];
-  for (const place of places) files.push(await requestAt(context, directory, place));
-  const [only = ''] = files;
-  if (files.length === 1) return { path: only, rows: directory.requests[places[0] ?? 0]?.rows ?? 0 };
-  const newest = new TokenTable({ words: 3 });
-  for (const [index, file] of files.entries())
-    for await (const rows of readRequest((await fileSource(file)).open()))
-      for (const row of rows) newest.set(rowKeyOf(row), index + 1);
-  const path = await openSpool(context);
-  await writeWhole(path, true, async (draft) => {
-    await draft.write(`${REQUEST_HEADER}\n`);
-    for (const [index, file] of files.entries())
-      for await (const rows of readRequest((await fileSource(file)).open())) {
-        const own = rows.filter((row) => newest.get(rowKeyOf(row)) === index + 1);
-        await draft.write(own.map(({ line }) => `${line}\n`).join(''));
-      }
-  });
-  return { path, rows: newest.size };
+  const { request, keep, results, report, next } = directory;
+  const ofNext = input.next ? [next, keepFileOf(next)] : [];
+  directory.requireOwn([request, keep, results, report, ...ofNext]);
+  const here = await directory.hash(request);
+  if (here !== undefined && !directory.isOwn(request, here)) throw changedRequest(directory, input);
+  return prepare(context, directory, input, exported);
 }
 
-async function requestAt(context: Context, directory: RefreshDirectory, place: number): Promise<string> {
-  const found = await findRequest(context, directory, place);
-  if (found !== undefined) return found;
-  const { request } = directory.filesOf(place);
-  throw new SvcError('local', `${request} is not as it was prepared, and this machine keeps no copy of it`, {
-    hint: 'The files of the cycle were left as they are. Put the file back from a copy, and run the same command again.',
-    facts: { file: request },
+/** Adds the new rows of another export to the request of a cycle. */
+export async function addExport(
+  context: Context,
+  directory: RefreshDirectory,
+  input: RefreshInput,
+  exported: Export | undefined,
+): Promise<CycleRequest> {
+  if ((input.how.keep ?? []).length > 0) directory.requireOwn([directory.keep]);
+  const earlier = await standingRequest(context, directory, input, undefined);
+  const added = await prepare(context, directory, input, exported);
+  return { ...added, ...(await joinRequests(context, earlier, added)) };
+}
+
+/** Returns the request of a cycle that has begun, from its directory, or else from what was sent of it or its export. */
+export async function standingRequest(
+  context: Context,
+  directory: RefreshDirectory,
+  input: RefreshInput,
+  exported: Export | undefined,
+): Promise<CycleRequest> {
+  const { request, keep, record } = directory;
+  const here = await directory.hash(request);
+  if (here !== undefined && !directory.isOwn(request, here)) throw changedRequest(directory, input);
+  const path =
+    here === undefined ? await restored(context, directory, input, exported) : await copied(context, directory);
+  const isKept = directory.written(keep) !== undefined;
+  const hasKept = isKept && directory.has(keep);
+  if (isKept && !hasKept)
+    context.notices.warn(`${keep} is gone: the files of what to do have none of the columns that it kept`);
+  const standing = { request: path, keep: hasKept ? directory.resolve(keep) : undefined };
+  return record.requests === undefined ? standing : joinEarlier(context, directory, standing, input);
+}
+
+async function copied(context: Context, directory: RefreshDirectory): Promise<string> {
+  const copy = await spoolFile(context.system, directory.resolve(directory.request));
+  context.onClose(() => copy.remove());
+  return copy.path;
+}
+
+/** Joins the requests of an earlier build, which made one for each export. */
+async function joinEarlier(
+  context: Context,
+  directory: RefreshDirectory,
+  first: RequestPaths,
+  input: RefreshInput,
+): Promise<RequestPaths> {
+  let joined = first;
+  for (const each of (directory.record.requests ?? []).slice(1)) {
+    const [request, keep] = [each.request, each.keep].map((name) => `${directory.path}/${name}`) as [string, string];
+    const here = await directory.hash(request);
+    if (here === undefined || !directory.isOwn(request, here)) throw lostRequest(request, input);
+    const kept = directory.has(keep) ? directory.resolve(keep) : undefined;
+    joined = await joinRequests(context, joined, { request: directory.resolve(request), keep: kept });
+  }
+  return joined;
+}
+
+/** Makes the request of an export in private files. */
+async function prepare(
+  context: Context,
+  directory: RefreshDirectory,
+  input: RefreshInput,
+  exported: Export | undefined,
+): Promise<CycleRequest> {
+  const { export: typed = '', how, maxRejects, dryRun, again } = input;
+  const { list, noted } = await exclusionsFor(context, directory, input);
+  const rejects = maxRejects && directory.rejects;
+  const limits = [...option('--exclusions', list), ...option('--rejects', rejects)];
+  const words = [...input.options, ...acceptWords(how), ...limits, ...option('--max-rejects', maxRejects?.words)];
+  announceStep(context, input, 'prepare', ['au', 'prepare', typed, ...words, ...option('--out', directory.request)]);
+  if (rejects !== undefined) await requireReplaceable(directory, rejects, input);
+  const request = await openSpool(context);
+  const keep = (how.keep ?? []).length === 0 ? undefined : await openSpool(context);
+  let options = input.options;
+  const { prepared } = await prepareExport(context, typed, {
+    names: { request, keep, rejects: dryRun && rejects !== undefined ? await openSpool(context) : rejects },
+    shown: { request: directory.request, keep: keep && directory.keep, rejects },
+    how,
+    exclusions: list,
+    maxRejects,
+    force: true,
+    path: exported?.path,
+    words: again,
+    onRejects: ({ sha256 }) => {
+      if (rejects !== undefined && !dryRun) directory.noteWriting(rejects, sha256);
+    },
+    onWhole: (_request, _prepared, whole) => {
+      options = formWords(whole);
+    },
   });
+  const form = exported && (await formOf((await fileSource(exported.path)).open(), how));
+  const read = { name: typed, sha256: exported?.sha256 ?? '', options: [...options], form };
+  return { request, keep, added: { exported: read, dropped: droppedRows(prepared), excluded: noted } };
+}
+
+/** Makes the request of an export that is not added to the cycle, to count its new rows. Returns its path. */
+export async function prepareAside(
+  context: Context,
+  directory: RefreshDirectory,
+  input: RefreshInput,
+  exported: Export | undefined,
+): Promise<string> {
+  const request = await openSpool(context);
+  await prepareExport(context, input.export ?? '', {
+    names: { request, rejects: input.maxRejects && (await openSpool(context)) },
+    how: input.how,
+    exclusions: (await exclusionsFor(context, directory, input)).list,
+    maxRejects: input.maxRejects,
+    force: true,
+    path: exported?.path,
+    words: input.again,
+    isJudged: false,
+  });
+  return request;
 }
 
 /**
- * Returns the path of a request file as it was prepared: in the directory of the cycle, or the rows that were sent in its only
- * job. Undefined if both are gone.
+ * Checks that nobody corrected the refused rows of an earlier attempt, because no other file has them so.
+ * @throws SvcError `config`
  */
-async function findRequest(context: Context, directory: RefreshDirectory, place: number): Promise<string | undefined> {
-  const { request } = directory.filesOf(place);
-  const known = directory.requests[place];
-  if (directory.has(request) && (await directory.hash(request)) === known?.request_sha256)
-    return directory.resolve(request);
-  return known?.submitted ? sentRequest(context, directory, known) : undefined;
+async function requireReplaceable(
+  directory: RefreshDirectory,
+  rejects: string,
+  { again }: RefreshInput,
+): Promise<void> {
+  directory.requireOwn([rejects]);
+  const here = await directory.hash(rejects);
+  if (here === undefined || directory.isOwn(rejects, here)) return;
+  throw new SvcError('config', `${rejects} was changed after the refresh wrote it`, {
+    hint: 'Nothing was changed. Corrected rows may be in no other file: move it away, and run the same command again. Its rows can then be added as another export, with --add.',
+    next: again,
+    facts: { file: rejects },
+  });
 }
 
-/** Returns the path of the rows that this machine sent, if a single job has all rows of a request. */
-export async function sentRequest(
+/** Returns a private copy of a request whose file is gone. @throws SvcError `local` if nothing gives the same file */
+async function restored(
   context: Context,
   directory: RefreshDirectory,
-  { request_sha256: sha256 }: Pick<Refreshed, 'request_sha256'>,
-): Promise<string | undefined> {
+  input: RefreshInput,
+  exported: Export | undefined,
+): Promise<string> {
+  const { request } = directory;
+  const isSame = async (path: string): Promise<boolean> => directory.isOwn(request, await hashFile(path));
+  const sent = await sentRows(context, directory);
+  if (sent !== undefined && (await isSame(sent))) {
+    context.notices.note(`${request} was restored from the rows that this machine sent`);
+    return sent;
+  }
+  const made = exported && (await prepareAside(context, directory, input, exported));
+  if (made !== undefined && (await isSame(made))) {
+    context.notices.note(`${request} was restored from ${input.export}`);
+    return made;
+  }
+  if (exported !== undefined)
+    throw lostRequest(request, input, `${request} is gone, and ${input.export} does not give the same file now`);
+  throw lostRequest(request, input);
+}
+
+/** Returns a private file with the rows that this machine sent in the cycle; undefined without any. */
+async function sentRows(context: Context, directory: RefreshDirectory): Promise<string | undefined> {
   const tenant = notedTenant(directory);
   if (tenant === undefined) return undefined;
   const ledger = new CommandLedger(context, { onlyReads: true });
   const claims = await ledger.claimsOf(tenant, directory.cycle);
-  for (const { job } of claims.filter((claim) => claim.sha256 === sha256)) {
+  const files: string[] = [];
+  for (const { job, sha256 } of claims) {
     const { request } = ledger.jobFiles(job);
-    if ((await hashIfReadable(request)) === sha256) return request;
+    if ((await hashIfReadable(request)) === sha256) files.push(request);
   }
-  return undefined;
+  if (files.length === 0) return undefined;
+  const path = await openSpool(context);
+  await writeWhole(path, true, async (draft) => {
+    await draft.write(`${REQUEST_HEADER}\n`);
+    for (const file of files)
+      for await (const rows of readRequest((await fileSource(file)).open()))
+        await draft.write(rows.map(({ line }) => `${line}\n`).join(''));
+  });
+  return path;
 }
 
-/** Returns the paths of the requests at some places; undefined if one is not readable. */
-export async function findRequests(
-  context: Context,
-  directory: RefreshDirectory,
-  places: readonly number[],
-): Promise<readonly string[] | undefined> {
-  const requests: string[] = [];
-  for (const place of places) {
-    const request = await findRequest(context, directory, place);
-    if (request === undefined) return undefined;
-    requests.push(request);
-  }
-  return requests;
+function lostRequest(
+  file: string,
+  { cycle, export: typed }: RefreshInput,
+  message = `${file} is not as it was prepared, and this machine keeps no copy of it`,
+): SvcError {
+  return new SvcError('local', message, {
+    hint: `The files of the cycle were left as they are. Put the file back from a copy${typed === undefined ? ', or bring back the export' : ''}, and run the same command again. To get the results alone:`,
+    next: ['au', 'resume', cycle, '--wait'],
+    facts: { file },
+  });
+}
+
+function changedRequest({ request }: RefreshDirectory, { again }: RefreshInput): SvcError {
+  return new SvcError('config', `${request} was changed after it was prepared`, {
+    hint: 'Nothing was submitted now. Move the file away, and run the same command again, which creates it again:',
+    next: again,
+    facts: { file: request },
+  });
+}
+
+/** Returns the error for a cycle that has no request to go on with. */
+export function notBegun({ cycle, path }: RefreshDirectory, { again }: RefreshInput): SvcError {
+  return new SvcError('usage', `${path} has no request of cycle ${cycle} to go on with`, {
+    hint: 'Name the export, which begins the cycle:',
+    next: withExport(again),
+  });
 }

@@ -1,56 +1,104 @@
-import { SvcError } from '../../base/errors.ts';
+import { isSvcError, SvcError } from '../../base/errors.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { resolvePath } from '../../cli/app/files/typed-path.ts';
+import { serviceOf } from '../../cli/app/service.ts';
 import { countText, isoTime } from '../../cli/output/time.ts';
+import { tenantOfKey } from '../job/tenant-of-key.ts';
+import { CommandLedger } from '../ledger/command-ledger.ts';
 import { Exclusions } from '../request/exclusions.ts';
-import { requireNoEarlierCycles } from './earlier-cycles.ts';
-import type { NotedExclusions, RefreshDirectory, Refreshed } from './refresh-directory.ts';
+import type { RefreshDirectory } from './refresh-directory.ts';
 import type { RefreshInput } from './refresh-input.ts';
+import type { RefreshRecord } from './refresh-record.ts';
 
-type Choice = Pick<RefreshInput, 'exclusions' | 'again'>;
+type Counted = NonNullable<RefreshRecord['excluded']>;
 
 /**
- * Returns the list of exclusions, if there is one, and what to record of it. Warns of a list that lost tokens.
+ * Returns the list of exclusions, if there is one, and what to record of it. Warns of a list that lost tokens. The list and not
+ * the ledger decides what is left out: operators add tokens to it and take them back, and a ledger in a state directory may be
+ * lost with the machine.
  * @throws SvcError `config` for a list that is gone or in another directory, unless the operator goes on without it
  */
 export async function exclusionsFor(
   context: Context,
   directory: RefreshDirectory,
-  { exclusions: choice, again }: Choice,
-): Promise<{ readonly list: string | undefined; readonly noted: Pick<Refreshed, 'exclusions'> & NotedExclusions }> {
-  const { exclusions: list, notedExclusions: before } = directory;
+  { exclusions: choice, again }: Pick<RefreshInput, 'exclusions' | 'again'>,
+): Promise<{ readonly list: string | undefined; readonly noted: Counted | undefined }> {
+  const { exclusions: list } = directory;
+  const none = { tokens: 0, at: isoTime(context.clock.now()) };
   if (choice === 'none') {
     context.notices.note(`no row is left out because of ${list} (--exclusions none)`);
     // A list that is there was not read, so that what earlier cycles noted of it stays true.
-    return { list: undefined, noted: { exclusions: choice, ...(directory.has(list) ? {} : countedAs(context, 0)) } };
+    return { list: undefined, noted: directory.has(list) ? undefined : none };
   }
-  if (!directory.has(list)) {
-    if (before === undefined) await requireNoEarlierCycles(context, directory, again);
-    if (!before) return { list: undefined, noted: countedAs(context, 0) };
-    throw new SvcError('config', `${list} is gone; it listed ${countText(before, 'token')} to leave out`, {
-      hint: 'Put the file back and run the same command again, or go on without it: the rows that it left out are then submitted and billed.',
-      next: again,
-      alternatives: [[...again, '--exclusions', 'none']],
-      facts: { file: list, tokens: before },
-    });
+  const before = tokensBefore(directory);
+  if (directory.has(list)) {
+    const noted = await countExclusions(context, list);
+    if (before !== undefined && noted.tokens < before)
+      context.notices.warn(
+        `${list} lists ${countText(noted.tokens, 'token')}, and it listed ${before} before: rows of the others are no longer left out`,
+      );
+    return { list, noted };
   }
-  const tokens = await countExclusions(context, list);
-  if (before !== undefined && tokens < before)
-    context.notices.warn(
-      `${list} lists ${countText(tokens, 'token')}, and it listed ${before} before: rows of the others are no longer left out`,
-    );
-  return { list, noted: countedAs(context, tokens) };
+  const closed = before === undefined ? await closedElsewhere(context, directory) : undefined;
+  if (!before && closed === undefined) return { list: undefined, noted: none };
+  const [message, hint, facts] =
+    closed === undefined
+      ? [
+          `${list} is gone; it listed ${countText(before ?? 0, 'token')} to leave out`,
+          'Put the file back and run the same command again, or go on without it: the rows that it left out are then submitted and billed.',
+          { file: list, tokens: before },
+        ]
+      : [
+          `${list} does not exist, and results of earlier cycles, such as ${closed.cycle}, had ${countText(closed.accounts, 'closed account')}`,
+          'If the list is on a volume, mount it, or go on in the directory of these cycles (--out-dir): the list leaves out closed accounts, which are billed otherwise. Only if no row is to be left out, run the last of these commands.',
+          { closed_accounts: closed.accounts },
+        ];
+  throw new SvcError('config', message, {
+    hint,
+    next: again,
+    alternatives: [[...again, '--exclusions', 'none']],
+    facts,
+  });
 }
 
 /** Counts the tokens on a list of exclusions. */
-export async function notedExclusions(context: Context, list: string): Promise<NotedExclusions> {
-  return countedAs(context, await countExclusions(context, list));
+export async function countExclusions(context: Context, list: string): Promise<Counted> {
+  return { tokens: (await Exclusions.open(resolvePath(context, list))).tokens, at: isoTime(context.clock.now()) };
 }
 
-async function countExclusions(context: Context, list: string): Promise<number> {
-  return (await Exclusions.open(resolvePath(context, list))).tokens;
+/** The number of tokens on the list when a refresh of any cycle last read or extended it. */
+function tokensBefore(directory: RefreshDirectory): number | undefined {
+  const counted = directory.recordsOfCycles().flatMap(({ excluded }) => excluded ?? []);
+  const timed = counted.map(({ tokens, at }) => ({ tokens, at: Date.parse(at) || 0 }));
+  // Of counts at the same time the largest one decides: a needless stop costs less than billed rows of closed accounts.
+  return timed.toSorted((a, b) => a.at - b.at || a.tokens - b.tokens).at(-1)?.tokens;
 }
 
-function countedAs({ clock }: Context, tokens: number): NotedExclusions {
-  return { excluded_tokens: tokens, excluded_at: isoTime(clock.now()) };
+/**
+ * Returns the closed accounts that results of other cycles had, as the ledger knows them, and one of these cycles: without a
+ * list, a volume may not be mounted, or the command may run in another working directory.
+ */
+async function closedElsewhere(context: Context, directory: RefreshDirectory) {
+  // Nothing is billed in a sandbox.
+  if (serviceOf(context) === 'sandbox') return undefined;
+  const tenant = await tenantIfShown(context);
+  if (tenant === undefined) return undefined;
+  const ledger = await new CommandLedger(context, { onlyReads: true }).open(tenant);
+  let found: { readonly accounts: number; readonly cycle: string } | undefined;
+  for (const name of await ledger.cycleNames()) {
+    if (name === directory.cycle) continue;
+    for (const accounts of await ledger.cycle(name).closedAccounts())
+      found = { accounts: (found?.accounts ?? 0) + accounts.size, cycle: name };
+  }
+  return found;
+}
+
+/** Returns the tenant of the key; undefined without a key, or if the service does not say. */
+async function tenantIfShown(context: Context): Promise<string | undefined> {
+  try {
+    return await tenantOfKey(await context.client());
+  } catch (error) {
+    if (context.signal.aborted || !isSvcError(error)) throw error;
+    return undefined;
+  }
 }

@@ -1,75 +1,16 @@
 import fs from 'node:fs';
 import path from 'node:path';
-import * as z from 'zod/mini';
-import { refuseNewer, SvcError } from '../../base/errors.ts';
+import { SvcError } from '../../base/errors.ts';
 import { makeDirectory } from '../../base/files/directory.ts';
-import { removeOrphanedTemporaries, writeFileAtomicSync } from '../../base/files/draft.ts';
+import { removeOrphanedTemporaries, writeFileAtomicSync, writeWhole } from '../../base/files/draft.ts';
 import { withLock } from '../../base/files/lock.ts';
 import { readRegularFileSync } from '../../base/files/read.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { resolvePath } from '../../cli/app/files/typed-path.ts';
-import { hashFile } from '../../client/transfer/source.ts';
+import { fileSource, hashFile } from '../../client/transfer/source.ts';
 import { parsedJson } from '../../schema/json-value.ts';
 import { keepFileOf } from '../results/kept-columns.ts';
-import { SQL_DIALECTS, type SqlDialect } from './update-sql.ts';
-
-/** A request of a cycle, and how far it is. Another export within the cycle begins another one. */
-export interface Refreshed {
-  /** The name of the export as typed. */
-  export: string;
-  /** The SHA-256 of the export in hexadecimal. */
-  export_sha256: string;
-  /** The options that say how the export was read, as words. */
-  options: string[];
-  /** What exports that are read with the same options have in common. */
-  form?: string | undefined;
-  /** The SHA-256 of the request file in hexadecimal. */
-  request_sha256: string;
-  /** The SHA-256 of the request file that it replaces, which a kill may leave in its place. */
-  replaces?: string | undefined;
-  /** The number of rows in the request file. */
-  rows: number;
-  /** The number of rows of the export that are not in the request file, by the reason. */
-  dropped?: Readonly<Record<string, number>> | undefined;
-  /** Set if the operator left the list of exclusions out. */
-  exclusions?: 'none' | undefined;
-  /** The number of tokens on the list of exclusions when this request last read or extended it. */
-  excluded_tokens?: number | undefined;
-  /** When they were counted, as an RFC 3339 time. */
-  excluded_at?: string | undefined;
-  /** Set once rows of it may have been sent. */
-  submitted?: true | undefined;
-  /** The SHA-256 of its results, once the files of the cycle have them. */
-  report_of?: string | undefined;
-}
-
-/** The files of a request, as the operator may type them. */
-export interface RefreshFiles {
-  readonly request: string;
-  readonly keep: string;
-  readonly rejects: string;
-}
-
-/** What was made of the results of a cycle: which results, what else decided it, and the number of its rows. */
-export interface Made {
-  readonly results_sha256: string;
-  /** The SHA-256 of the requests and the actions by result code. */
-  readonly inputs_sha256: string;
-  readonly rows: number;
-}
-
-/** The steps after the results of a cycle, and what each was made of. */
-interface Steps {
-  reported?: Made | undefined;
-  excluded?: Made | undefined;
-  next?: Made | undefined;
-  /** The files with what to do, and the database for which `update.sql` is among them. */
-  todo?: (Made & { readonly sql: SqlDialect }) | undefined;
-  /** Set while files of the cycle are written. */
-  writing?: true | undefined;
-  /** The database for which `update.sql` is written. */
-  sql?: SqlDialect | undefined;
-}
+import { newRecord, readRecord, type RefreshRecord } from './refresh-record.ts';
 
 /** The name of the record of a cycle, in the directory of the cycle. */
 const RECORD = 'refresh.json';
@@ -82,71 +23,27 @@ const LOCK = '.refresh.lock';
 const UNLOCKING =
   'Delete no other file: with the same ledger, the command then goes on and pays for no row twice. Meanwhile svc au status shows what is open.';
 
-const VERSION = 2;
-
-const madeSchema = z.looseObject({ results_sha256: z.string(), inputs_sha256: z.string(), rows: z.int() });
-
-const refreshSchema = z.looseObject({
-  version: z.literal(VERSION),
-  cycle: z.string(),
-  files: z.record(z.string(), z.array(z.string())),
-  own: z.array(z.string()),
-  reported: z.optional(madeSchema),
-  excluded: z.optional(madeSchema),
-  next: z.optional(madeSchema),
-  todo: z.optional(z.extend(madeSchema, { sql: z.enum(SQL_DIALECTS) })),
-  writing: z.optional(z.literal(true)),
-  sql: z.optional(z.enum(SQL_DIALECTS)),
-  requests: z.array(
-    z.looseObject({
-      export: z.string(),
-      export_sha256: z.string(),
-      options: z.array(z.string()),
-      form: z.optional(z.string()),
-      request_sha256: z.string(),
-      replaces: z.optional(z.string()),
-      rows: z.int(),
-      dropped: z.optional(z.record(z.string(), z.int())),
-      exclusions: z.optional(z.literal('none')),
-      excluded_tokens: z.optional(z.int()),
-      excluded_at: z.optional(z.string()),
-      submitted: z.optional(z.literal(true)),
-      /** What builds before the first release had instead. */
-      run: z.optional(z.string()),
-      report_of: z.optional(z.string()),
-    }),
-  ),
-});
-
-type RecordOnDisk = z.infer<typeof refreshSchema>;
-
-/** The number of tokens on the list of exclusions, and when they were counted. */
-export type NotedExclusions = Pick<Refreshed, 'excluded_tokens' | 'excluded_at'>;
-
 /**
- * The directory of one cycle, below the directory of all cycles. It has a record of its requests, which is written
- * before each step, so that the same command goes on after a crash.
+ * The directory of one cycle, below the directory of all cycles. Its record has the exports that were read and the hashes of
+ * the files that the refresh wrote, so that it replaces no other file. All names are as the operator may type them.
  */
 export class RefreshDirectory {
-  /** The list of exclusions, which all cycles share, as the operator may type it. */
-  readonly exclusions: string;
   readonly cycle: string;
-  /** The directory of all cycles, as the operator may type it. */
+  /** The directory of all cycles, and the list of exclusions that they share. */
   readonly parent: string;
-  /** The directory and its record, as the operator may type them. */
+  readonly exclusions: string;
   readonly path: string;
-  readonly record: string;
-  /** The files of the whole cycle, and the directory of those with what to do, as the operator may type them. */
+  readonly request: string;
+  readonly keep: string;
   readonly results: string;
   readonly report: string;
   readonly next: string;
   readonly todo: string;
-  /** How far the steps after the results are. `save` records changes. */
-  readonly steps: Steps = {};
+  readonly recordFile: string;
+  /** `save` writes changes. */
+  record: RefreshRecord;
   readonly #context: Context;
-  #requests: Refreshed[] = [];
-  #written: Record<string, readonly string[]> = {};
-  #own: string[] = [];
+  #saved = '';
 
   constructor(context: Context, parent: string, cycle: string) {
     this.#context = context;
@@ -154,70 +51,25 @@ export class RefreshDirectory {
     this.parent = parent;
     this.exclusions = path.join(parent, EXCLUSIONS);
     this.path = path.join(parent, cycle);
-    this.record = path.join(this.path, RECORD);
+    this.recordFile = path.join(this.path, RECORD);
+    this.request = path.join(this.path, 'request.csv');
+    this.keep = keepFileOf(this.request);
     this.results = path.join(this.path, 'results.csv');
     this.report = path.join(this.path, 'report.html');
     this.next = path.join(this.path, 'next.csv');
     this.todo = path.join(this.path, 'todo');
+    this.record = newRecord(cycle);
   }
 
-  /** All requests of the cycle, oldest first. */
-  get requests(): readonly Refreshed[] {
-    return this.#requests;
+  /** Whether rows of the cycle's request may have been sent. */
+  get isBegun(): boolean {
+    return this.record.exports.length > 0;
   }
 
-  /**
-   * Returns the hashes in hexadecimal of a file that is written anew as a whole: as the refresh wrote it, and behind that as
-   * it is about to write it.
-   */
-  written(file: string): readonly string[] {
-    return this.#written[path.relative(this.path, file)] ?? [];
-  }
-
-  noteWritten(file: string, hashes: readonly string[]): void {
-    this.#written[path.relative(this.path, file)] = hashes;
-  }
-
-  /** The database for which `update.sql` was written last, in this cycle or else in another one, and the cycle. */
-  get earlierSql(): { readonly cycle: string; readonly sql: SqlDialect } | undefined {
-    const own = { cycle: this.cycle, sql: this.steps.sql };
-    return [own, ...this.#others()].flatMap(({ cycle, sql }) => (sql === undefined ? [] : [{ cycle, sql }]))[0];
-  }
-
-  /** The requests of all cycles, each with its cycle: those of this one first, and of each cycle the newest first. */
-  requestsOfCycles(): readonly { readonly cycle: string; readonly request: Refreshed }[] {
-    const all = [{ cycle: this.cycle, requests: this.#requests }, ...this.#others()];
-    return all.flatMap(({ cycle, requests }) => requests.toReversed().map((request) => ({ cycle, request })));
-  }
-
-  /** Returns the readable records of the other cycles, the one that was written last first. */
-  #others(): readonly RecordOnDisk[] {
-    const newest = this.#records().toSorted((a, b) => b.stat.mtimeMs - a.stat.mtimeMs);
-    return newest.map(({ data }) => data).filter(({ cycle }) => cycle !== this.cycle);
-  }
-
-  /** Returns the readable records of all cycles, with what the system knows of their files. */
-  #records(): { readonly data: RecordOnDisk; readonly stat: fs.Stats }[] {
-    const parent = path.dirname(this.resolve(this.path));
-    const entries = fs.existsSync(parent) ? fs.readdirSync(parent, { withFileTypes: true }) : [];
-    return entries.flatMap((entry) => {
-      const file = path.join(parent, entry.name, RECORD);
-      const stat = entry.isDirectory() ? fs.statSync(file, { throwIfNoEntry: false }) : undefined;
-      if (stat?.isFile() !== true) return [];
-      const { data } = refreshSchema.safeParse(parsedJson(readRegularFileSync(file)));
-      return data === undefined ? [] : [{ data, stat }];
-    });
-  }
-
-  /** The number of tokens on the list of exclusions when a refresh of any cycle last read or extended it. */
-  get notedExclusions(): number | undefined {
-    const noted = this.#records().flatMap(({ data: { requests } }) =>
-      requests.flatMap(({ excluded_tokens: tokens, excluded_at: at }) =>
-        tokens === undefined ? [] : [{ tokens, at: Date.parse(at ?? '') || 0 }],
-      ),
-    );
-    // Of counts at the same time the largest one decides: a needless stop costs less than billed rows of closed accounts.
-    return noted.toSorted((a, b) => a.at - b.at || a.tokens - b.tokens).at(-1)?.tokens;
+  /** The file for refused rows of the export that is read next. */
+  get rejects(): string {
+    const { length } = this.record.exports;
+    return path.join(this.path, `rejected${length === 0 ? '' : `-${length + 1}`}.csv`);
   }
 
   /**
@@ -238,7 +90,7 @@ export class RefreshDirectory {
           this.read();
           await work();
         },
-        // It does not end at a restart: of two writers, one would lose the requests that the other records.
+        // It does not end at a restart: of two writers, one would lose what the other records.
         { waitMs: 0, what: `the refresh of cycle ${this.cycle} in ${this.path}`, advice: UNLOCKING },
       );
     } finally {
@@ -248,119 +100,139 @@ export class RefreshDirectory {
 
   /** Reads the record. @throws SvcError `config` if it is damaged */
   read(): void {
-    const file = this.record;
+    const file = this.recordFile;
     if (!fs.existsSync(this.resolve(file))) return;
-    const content = parsedJson(readRegularFileSync(this.resolve(file)));
-    refuseNewer(content, VERSION, file);
-    const parsed = refreshSchema.safeParse(content);
-    if (!parsed.success || parsed.data.cycle !== this.cycle)
+    const text = readRegularFileSync(this.resolve(file));
+    const record = readRecord(parsedJson(text), file);
+    if (record?.cycle !== this.cycle)
       throw new SvcError('config', `${file} is not the record of a refresh of cycle ${this.cycle}`, {
         hint: 'Nothing was changed. Restore the file from a copy, or name another directory with --out-dir.',
         facts: { file },
       });
-    this.#take(parsed.data);
+    this.record = record;
+    this.#saved = text;
   }
 
-  #take({ requests, files, own, reported, excluded, next, todo, writing, sql }: RecordOnDisk): void {
-    Object.assign(this.steps, { reported, excluded, next, todo, writing, sql });
-    this.#own = own;
-    this.#requests = requests.map(({ run, ...request }) =>
-      run === undefined ? request : { ...request, submitted: true },
-    );
-    this.#written = files;
-  }
-
-  /** Writes the record and flushes it. */
+  /** Writes the record and flushes it, unless it is as it was. */
   save(): void {
-    const { reported, excluded, next, todo, writing, sql } = this.steps;
-    const record = {
-      version: VERSION,
-      cycle: this.cycle,
-      requests: this.#requests,
-      files: this.#written,
-      own: this.#own,
-      reported,
-      excluded,
-      next,
-      todo,
-      writing,
-      sql,
-    };
-    writeFileAtomicSync(this.resolve(this.record), `${JSON.stringify(record, null, 2)}\n`);
+    const text = `${JSON.stringify(this.record, null, 2)}\n`;
+    if (text === this.#saved) return;
+    writeFileAtomicSync(this.resolve(this.recordFile), text);
+    this.#saved = text;
   }
 
-  /** Records a request at its place: the place after all others, or that of one that was never submitted. */
-  put(place: number, request: Refreshed): void {
-    this.#requests[place] = request;
-    this.#ownKept(place);
-    this.save();
-  }
-
-  /** Returns the names of a request's files. The first request of a cycle has no number in its names. */
-  filesOf(place: number): RefreshFiles {
-    const request = this.#numbered(place, 'request');
-    return { request, keep: keepFileOf(request), rejects: this.#numbered(place, 'rejected') };
-  }
-
-  #numbered(place: number, stem: string): string {
-    return path.join(this.path, `${stem}${place === 0 ? '' : `-${place + 1}`}.csv`);
-  }
-
-  /** Checks that a request that is yet to be prepared replaces no file. @throws SvcError `config` */
-  requireFree(place: number, hasNext: boolean): void {
-    const { request, keep } = this.filesOf(place);
-    const ofNext = hasNext ? [this.next, keepFileOf(this.next)] : [];
-    const ofCycle = place > 0 ? [] : [this.results, this.report, ...ofNext];
-    for (const file of [request, keep, ...ofCycle]) if (this.has(file)) throw this.foreign(file);
+  /** Returns the readable records of the cycles in the directory of all cycles: this one first, then the newest first. */
+  recordsOfCycles(): readonly RefreshRecord[] {
+    const parent = this.resolve(this.parent);
+    const entries = fs.existsSync(parent) ? fs.readdirSync(parent, { withFileTypes: true }) : [];
+    const others = entries.flatMap((entry) => {
+      const file = path.join(parent, entry.name, RECORD);
+      const stat = entry.isDirectory() ? fs.statSync(file, { throwIfNoEntry: false }) : undefined;
+      if (stat?.isFile() !== true || entry.name === this.cycle) return [];
+      const record = readableRecord(file);
+      return record === undefined ? [] : [{ record, writtenAt: stat.mtimeMs }];
+    });
+    return [this.record, ...others.toSorted((a, b) => b.writtenAt - a.writtenAt).map(({ record }) => record)];
   }
 
   /**
-   * Records that a file belongs to the refresh, which may then write and replace it.
-   * @throws SvcError `config` if the file exists and the refresh did not write it
+   * Gives private files their names, and removes those for which there is none. A file that somebody else wrote or changed
+   * stays; the names of such files are returned. The record has the hashes before and after, so that a crash makes no foreign
+   * file; the caller saves it afterwards.
    */
-  claim(file: string): void {
-    if (this.isOwn(file)) return;
-    if (this.has(file)) throw this.foreign(file);
-    this.#own.push(path.basename(file));
+  async put(files: readonly (readonly [name: string, made: string | undefined])[]): Promise<string[]> {
+    const changed: string[] = [];
+    const ready: { readonly name: string; readonly made: string | undefined; readonly sha256: string | undefined }[] =
+      [];
+    for (const [name, made] of files) {
+      const sha256 = made === undefined ? undefined : await hashFile(made);
+      const here = await this.hash(name);
+      if (here === sha256 && (here === undefined || this.written(name)?.length === 1)) continue;
+      if (here === undefined || here === sha256 || this.isOwn(name, here)) ready.push({ name, made, sha256 });
+      else changed.push(name);
+    }
+    if (ready.length === 0) return changed;
+    for (const { name, sha256 } of ready)
+      this.#note(name, [...(this.written(name) ?? []), ...(sha256 ? [sha256] : [])]);
+    this.save();
+    for (const { name, made, sha256 } of ready) {
+      await this.#replace(name, made);
+      this.#note(name, sha256 === undefined ? undefined : [sha256]);
+    }
+    return changed;
+  }
+
+  async #replace(name: string, made: string | undefined): Promise<void> {
+    const target = this.resolve(name);
+    if (made === undefined) return fs.rmSync(target, { force: true });
+    makeDirectory(path.dirname(target));
+    await writeWhole(target, true, async (draft) => {
+      for await (const piece of (await fileSource(made)).open()) await draft.write(piece);
+    });
+  }
+
+  #note(name: string, hashes: string[] | undefined): void {
+    const { [this.#key(name)]: _, ...others } = this.record.files;
+    this.record.files = hashes === undefined ? others : { ...others, [this.#key(name)]: hashes };
+  }
+
+  /** Notes the hash of a file that another function is about to write. */
+  noteWriting(name: string, sha256: string): void {
+    const here = this.written(name)?.at(-1);
+    this.#note(name, here === undefined ? [sha256] : [here, sha256]);
     this.save();
   }
 
-  /** Tells whether a file is recorded as one of the refresh. */
-  isOwn(file: string): boolean {
-    return this.#own.includes(path.basename(file));
+  /** Notes that a file may be replaced, whatever it contains. */
+  noteReplaceable(name: string): void {
+    this.#note(name, []);
   }
 
-  /** Records that the kept columns of a request belong to the refresh. */
-  #ownKept(place: number): void {
-    const { keep } = this.filesOf(place);
-    const isKept = this.#requests[place]?.options.includes('--keep') === true;
-    if (isKept && !this.isOwn(keep)) this.#own.push(path.basename(keep));
+  /** Returns the hashes of a file as the refresh wrote it; undefined if it is none of its files. */
+  written(name: string): readonly string[] | undefined {
+    return this.record.files[this.#key(name)];
   }
 
-  /** Removes the record and the only request, which the operator decided not to submit. */
-  forget(): void {
-    const { request, keep } = this.filesOf(0);
-    for (const file of [this.record, request, keep]) fs.rmSync(this.resolve(file), { force: true });
+  #key(name: string): string {
+    return path.relative(this.path, name).replaceAll('\\', '/');
   }
 
-  has(file: string): boolean {
-    return fs.lstatSync(this.resolve(file), { throwIfNoEntry: false }) !== undefined;
+  /** Tells whether a file with this hash is as the refresh wrote it, or may be replaced anyway. */
+  isOwn(name: string, sha256: string): boolean {
+    const written = this.written(name);
+    return written !== undefined && (written.length === 0 || written.includes(sha256));
   }
 
-  hash(file: string): Promise<string> {
-    return hashFile(this.resolve(file));
+  /** Checks that some files do not exist, or are those of the refresh. @throws SvcError `config` */
+  requireOwn(names: readonly string[]): void {
+    for (const name of names)
+      if (this.has(name) && this.written(name) === undefined)
+        throw new SvcError('config', `${name} exists, and this refresh did not write it`, {
+          hint: 'Nothing was changed. Move the file away, or name another directory with --out-dir.',
+          facts: { file: name },
+        });
   }
 
-  resolve(file: string): string {
-    return resolvePath(this.#context, file);
+  has(name: string): boolean {
+    return fs.lstatSync(this.resolve(name), { throwIfNoEntry: false }) !== undefined;
   }
 
-  /** Returns the error for a file that the refresh did not write. */
-  foreign(file: string): SvcError {
-    return new SvcError('config', `${file} exists, and this refresh did not write it`, {
-      hint: 'Nothing was changed. Move the file away, or name another directory with --out-dir.',
-      facts: { file },
-    });
+  /** Returns the SHA-256 of a file; undefined if there is none. */
+  async hash(name: string): Promise<string | undefined> {
+    return this.has(name) ? hashFile(this.resolve(name)) : undefined;
+  }
+
+  resolve(name: string): string {
+    return resolvePath(this.#context, name);
+  }
+}
+
+function readableRecord(file: string): RefreshRecord | undefined {
+  try {
+    return readRecord(parsedJson(readRegularFileSync(file)), file);
+  } catch (error) {
+    if (error instanceof SvcError) return undefined;
+    throw error;
   }
 }
 

@@ -32,6 +32,8 @@ export interface RefreshInput {
   readonly add: boolean;
   readonly confirmed: Confirmed;
   readonly onlyRecorded: boolean;
+  /** Whether to show what would be submitted, and to send and write nothing. */
+  readonly dryRun: boolean;
   /** Whether to name each step. */
   readonly verbose: boolean;
   /** This command line, as words after `svc`. */

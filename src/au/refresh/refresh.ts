@@ -1,37 +1,52 @@
-import { isSvcError, SvcError } from '../../base/errors.ts';
+import { type ErrorCode, isSvcError, SvcError } from '../../base/errors.ts';
 import { isHeld } from '../../base/files/lock.ts';
+import { shellWords } from '../../cli/app/hint.ts';
 import type { Context } from '../../cli/app/command.ts';
-import { warnOf } from '../../cli/app/hint.ts';
-import { openRequestFile } from '../request/open-request-file.ts';
+import { serviceOf } from '../../cli/app/service.ts';
+import { requireYes } from '../../cli/output/prompt.ts';
+import { countText } from '../../cli/output/time.ts';
+import { fileSource } from '../../client/transfer/source.ts';
 import { requireClearName } from '../job/cycle-name.ts';
+import { tenantOfSandbox } from '../job/tenant-of-key.ts';
+import { CONFIRMATIONS, confirmWords } from '../jobs/confirm-options.ts';
+import { deliverFile, type FileResults, isPending, pollFile } from '../jobs/file-jobs.ts';
+import type { FileJobs } from '../jobs/jobs-of-file.ts';
 import { FileSubmission } from '../jobs/submit-file.ts';
-import { worstOf } from '../job/verdict.ts';
-import { confirmCycle } from './confirm-cycle.ts';
-import { cycleResults, type RequestResults, wholeResults } from './cycle-results.ts';
-import { type Concluded, CycleSteps } from './cycle-steps.ts';
-import { withOptionsOfEarlier } from './earlier-options.ts';
-import { openExport } from './export.ts';
-import { reportNewRows } from './new-rows.ts';
-import { requireInLedger } from './requests-in-ledger.ts';
-import { prepareAside } from './prepare-aside.ts';
-import { isChanged, isPrepared, notBegun, placeOf, preparedRequest, submittedRequest } from './prepare-step.ts';
+import { CommandLedger } from '../ledger/command-ledger.ts';
+import { formWords, readExportWords, withEarlierOptions } from '../prepare/prepare-options.ts';
+import { formOf } from '../prepare/prepare.ts';
+import { openRequestFile, type RequestFile } from '../request/open-request-file.ts';
+import { openSpool } from '../request/spool-output.ts';
+import { type Concluded, CycleFiles } from './cycle-files.ts';
+import {
+  addExport,
+  beginRequest,
+  type CycleRequest,
+  hasExport,
+  notBegun,
+  prepareAside,
+  standingRequest,
+} from './cycle-request.ts';
+import { type Export, openExport } from './export.ts';
 import { EXCLUSIONS, RefreshDirectory } from './refresh-directory.ts';
 import type { RefreshInput } from './refresh-input.ts';
-import { requireTenant, TENANT } from './refresh-tenant.ts';
-import { requireRealResults } from './rehearsal.ts';
-import { requireReplaceable } from './replaceable-files.ts';
 import type { PrintRow, RefreshRow } from './refresh-row.ts';
-import { type Advanced, offeringRefresh, RequestSteps, submissionOf } from './request-steps.ts';
+import { notedTenant, noteTenant, requireTenant, TENANT } from './refresh-tenant.ts';
+import { requireRealResults } from './rehearsal.ts';
+import { announceStep, noteStep } from './step.ts';
 
 /**
- * Takes an export through all steps of a cycle. The same command goes on with the step that was not completed. An
- * earlier request of the cycle that is not completed goes on first, without a wait.
+ * Takes an export through all steps of a cycle: prepare, submit, wait, and the files of the results. The same command goes on
+ * with the step that was not completed. A dry run ends before anything is sent or written.
  * @throws SvcError of the step that ended it
  */
 export async function refreshCycle(context: Context, input: RefreshInput, print: PrintRow): Promise<void> {
   const directory = new RefreshDirectory(context, input.parent, input.cycle);
   requireCycleName(directory);
-  await heldAsPending(directory.hold(() => new Refresh(context, directory, input).run(print)));
+  const work = (): Promise<void> => new Refresh(context, directory, input).run(print);
+  if (!input.dryRun) return heldAsPending(directory.hold(work));
+  directory.read();
+  return work();
 }
 
 /** One command that goes on with a cycle. */
@@ -39,8 +54,8 @@ class Refresh {
   readonly #context: Context;
   readonly #directory: RefreshDirectory;
   #input: RefreshInput;
-  /** The results that this command read, by the place of the request. */
-  readonly #results = new Map<number, RequestResults>();
+  /** The jobs with rows of the request, once they are known. */
+  #found: FileJobs | undefined;
 
   constructor(context: Context, directory: RefreshDirectory, input: RefreshInput) {
     this.#context = context;
@@ -49,99 +64,283 @@ class Refresh {
   }
 
   async run(print: PrintRow): Promise<void> {
-    this.#input = await requireInLedger(this.#context, this.#directory, this.#input);
-    const { export: typed, asksForCycle } = this.#input;
-    const isNew = this.#directory.requests.length === 0;
-    if (isNew) await requireRealResults(this.#context, this.#input.again);
-    const isBegun = this.#directory.requests.some(({ submitted }) => submitted);
-    if (asksForCycle && isBegun) await confirmCycle(this.#context, this.#directory);
+    const { export: typed, cycle, asksForCycle, dryRun } = this.#input;
+    await this.#requireInLedger();
+    const { isBegun } = this.#directory;
+    if (!isBegun && !dryRun) await requireRealResults(this.#context, this.#input.again);
+    if (asksForCycle && isBegun && !dryRun) await this.#confirmCycle(`Go on with cycle ${cycle} (UTC)?`);
     const exported = typed === undefined ? undefined : await openExport(this.#context, typed);
-    this.#input = await withOptionsOfEarlier(this.#context, this.#directory, exported, this.#input);
-    const isOther = isChanged(this.#directory, exported, this.#input);
-    const newRows = isOther ? await reportNewRows(this.#context, this.#directory, exported, this.#input) : undefined;
-    const place = isOther
-      ? await submittedRequest(this.#context, this.#directory, this.#input)
-      : await preparedRequest(this.#context, this.#directory, this.#input, exported);
-    // Now that the request exists, the next command does not need standard input again.
-    this.#input = { ...this.#input, again: this.#input.again.filter((word) => word !== '-') };
-    const rows = this.#directory.requests[place]?.rows;
-    if (asksForCycle && !isBegun) await this.#confirmNew(rows, isNew);
-    await this.#finish(place, newRows, print);
+    await this.#readAsBefore(exported);
+    const isOther = isBegun && !hasExport(this.#directory, exported, this.#input);
+    const newRows = isOther && !this.#input.add ? await this.#countNewRows(exported) : undefined;
+    if (newRows !== undefined && dryRun) return this.#context.notices.note('dry run: nothing was sent');
+    const request = await this.#requestOf(exported, isOther && this.#input.add);
+    const file = await openRequestFile(this.#context, this.#directory.request, request.request);
+    if (request.added === undefined) {
+      const done = `done before: ${countText(file.check.rows, 'row')} in ${file.name}`;
+      noteStep(this.#context, this.#input, 'prepare', done);
+    }
+    if (asksForCycle && !isBegun && !dryRun)
+      await this.#confirmCycle(`Begin cycle ${cycle} (UTC) with ${countText(file.check.rows, 'row')}?`);
+    await this.#submit(request, file, newRows ?? null, print);
   }
 
-  async #confirmNew(rows: number | undefined, isNew: boolean): Promise<void> {
+  /** Returns the request of the cycle: with the rows of the export, or as it was prepared. */
+  async #requestOf(exported: Export | undefined, isAdded: boolean): Promise<CycleRequest> {
+    const { export: typed } = this.#input;
+    const of = [this.#context, this.#directory, this.#input, exported] as const;
+    if (isAdded) return addExport(...of);
+    if (this.#directory.isBegun) {
+      if (typed !== undefined && exported === undefined)
+        this.#context.notices.note(`${typed} is gone: its request was prepared before`);
+      return standingRequest(...of);
+    }
+    if (typed === undefined) throw notBegun(this.#directory, this.#input);
+    return beginRequest(...of);
+  }
+
+  /**
+   * Checks that the ledger of this machine knows the request that was submitted: a state directory may be lost, or be of an
+   * older day. Jobs that the ledger does not know then stop the upload. Machines that share a ledger stop for them anyway.
+   * @throws SvcError `outcome_unknown` for a request of which the ledger knows nothing, `config` after a reset of the sandbox
+   */
+  async #requireInLedger(): Promise<void> {
+    const { cycle, isBegun, request, record, recordFile, path } = this.#directory;
+    const ledger = new CommandLedger(this.#context, { onlyReads: true });
+    if (ledger.isShared || !isBegun) return;
+    const tenant = notedTenant(this.#directory);
+    const isHere = record.claimed === (await this.#directory.hash(request));
+    const file = isHere ? this.#directory.resolve(request) : undefined;
+    const isKnown =
+      record.claimed === undefined ||
+      (tenant !== undefined && (await ledger.hasClaimed(tenant, cycle, record.claimed, file)));
+    this.#input = { ...this.#input, onlyRecorded: true };
+    if (isKnown) return;
+    // A reset of the sandbox deletes its ledger, too.
+    const now =
+      serviceOf(this.#context) === 'sandbox' ? await tenantOfSandbox(await this.#context.client()) : undefined;
+    if (now !== undefined) await requireTenant(this.#context, this.#directory, now, this.#input.again);
+    throw new SvcError(
+      'outcome_unknown',
+      `outcome unknown: ${recordFile} says that rows of ${request} were submitted, and the ledger has none of them; nothing was submitted now`,
+      {
+        hint: `Restore the state directory that has the ledger, or name it with SVC_STATE_DIR. If it is lost, see which jobs the service has; only if you accept that rows are billed again, move ${path} away and run the same command.`,
+        next: ['au', 'jobs'],
+        retryable: false,
+        facts: { file: recordFile, request },
+      },
+    );
+  }
+
+  /**
+   * Asks whether a cycle that the operator did not name is the right one. --yes does not answer, because a month that begins by
+   * itself is paid for by itself.
+   * @throws SvcError `declined`
+   */
+  async #confirmCycle(question: string): Promise<void> {
+    const prompts = this.#context.prompts();
+    const answer = await prompts.promptText(`${question} [y/N]`, `Name it: --cycle ${this.#input.cycle}.`);
+    requireYes(answer, 'nothing was submitted; --cycle names another cycle');
+  }
+
+  /**
+   * Adds how the operator had the newest export of the same form read: the answers to questions, and options that this command
+   * does not name. An export with another header is not read so.
+   */
+  async #readAsBefore(exported: Export | undefined): Promise<void> {
+    if (exported === undefined) return;
+    for (const { cycle, exports } of this.#directory.recordsOfCycles())
+      for (const { form, options: words } of exports.toReversed()) {
+        if (form === undefined) continue;
+        const earlier = readExportWords(words);
+        if ((await formOf((await fileSource(exported.path)).open(), earlier)) !== form) continue;
+        const how = withEarlierOptions(this.#input.how, earlier);
+        const options = formWords(how);
+        if (options.join('\0') !== this.#input.options.join('\0'))
+          this.#context.notices.note(`read as in cycle ${cycle}: ${shellWords(options, this.#context.system)}`);
+        this.#input = { ...this.#input, how, options };
+        return;
+      }
+  }
+
+  /**
+   * Counts the rows of a changed export that its cycle does not have, and says how to send them; null if that is not known.
+   * Without the operator's word they are not sent, because an export that changes every few hours would begin a job each time.
+   */
+  async #countNewRows(exported: Export | undefined): Promise<number | null> {
+    const { export: typed = '', cycle } = this.#input;
+    const { notices } = this.#context;
+    const path = await prepareAside(this.#context, this.#directory, this.#input, exported);
+    const rows = await this.#submissionOf(await openRequestFile(this.#context, typed, path), typed).countNewRows();
+    const isSame = this.#directory.record.exports.some(({ sha256 }) => sha256 === exported?.sha256);
+    const change = isSame ? `${typed} is read with other options than before` : `${typed} has changed`;
+    if (rows === undefined) notices.note(`${change}; without a tenant it is not known how many of its rows are new`);
+    else if (rows === 0)
+      notices.note(`${change}, and cycle ${cycle} has all of its rows${isSame ? ': its files stay as they are' : ''}`);
+    else
+      notices.note(
+        `${countText(rows, 'row')} of ${typed} ${rows === 1 ? 'is' : 'are'} new in cycle ${cycle}: --add submits ${rows === 1 ? 'it' : 'them'}`,
+      );
+    return rows ?? null;
+  }
+
+  #submissionOf(file: RequestFile, typed = this.#directory.request): FileSubmission {
+    const { cycle, confirmed, onlyRecorded, how, dryRun, again } = this.#input;
+    return new FileSubmission(this.#context, file, {
+      file: typed,
+      out: undefined,
+      wait: false,
+      force: false,
+      cycle,
+      dryRun,
+      onlyRecorded,
+      accept: how.accept ?? [],
+      isPrepared: true,
+      confirmed,
+      checkTenant: (tenant) => requireTenant(this.#context, this.#directory, tenant, again),
+    });
+  }
+
+  /** Sends the rows that no job has, gets the results of all rows and writes the files of the cycle. */
+  async #submit(request: CycleRequest, file: RequestFile, newRows: number | null, print: PrintRow): Promise<void> {
+    const { cycle, confirmed, onlyRecorded, dryRun } = this.#input;
+    const words = ['au', 'submit', this.#directory.request, '--cycle', cycle];
+    const recorded = onlyRecorded ? ['--only-recorded'] : [];
+    announceStep(this.#context, this.#input, 'submit', [...words, ...confirmWords(confirmed), ...recorded]);
+    const submission = this.#submissionOf(file);
+    const decided = await this.#offeringRefresh(submission.decide());
+    if (dryRun) {
+      if (decided.kind === 'nothing new')
+        this.#context.notices.note('dry run: no row is new, so nothing would be submitted');
+      return;
+    }
+    const rowOf = (
+      status: string,
+      { rows, ...files }: Concluded = { rows: this.#found?.file.check.rows ?? 0, ...NOTHING_KNOWN },
+    ): RefreshRow => ({
+      cycle,
+      status,
+      rows,
+      dropped: this.#directory.record.dropped ?? null,
+      new_rows: newRows,
+      jobs: this.#found?.jobs.map(({ claim }) => claim.job) ?? [],
+      request: this.#directory.request,
+      ...files,
+    });
+    if (decided.kind === 'nothing new') {
+      await this.#record(request, file, submission, this.#directory.record.claimed);
+      return print(rowOf('nothing_new'));
+    }
+    let results: FileResults;
     try {
-      await confirmCycle(this.#context, this.#directory, rows);
+      await this.#send(request, file, submission);
+      results = await this.#resultsOf(submission, [...words, '--wait']);
     } catch (error) {
-      if (isNew && isSvcError(error, 'declined')) this.#directory.forget();
-      throw error;
+      // A cycle that may not begin needs the operator's word, and nothing of it is under way.
+      if (!isSvcError(error, ...RESUMABLE) || error.facts?.['other_cycle'] !== undefined) throw error;
+      // While another process works on a job, this command has read nothing of it.
+      if (error.code === 'pending' && !isHeld(error)) await print(rowOf('pending'));
+      throw this.#resumable(error);
     }
+    const files = new CycleFiles(this.#context, this.#directory, this.#input, results);
+    await files.write((concluded) => print(rowOf('completed', concluded)));
   }
 
-  /** Gets the results of all requests, and writes the files of the cycle unless it is unknown what became of one. */
-  async #finish(place: number, newRows: number | undefined, print: PrintRow): Promise<void> {
-    const reasons = await this.#finishEarlier(place);
-    const steps = new RequestSteps(this.#context, this.#directory, place, this.#input);
-    const { status, found, results: own, reason } = await steps.advance();
-    if (reason) reasons.push(reason);
-    if (found && own) this.#results.set(place, { results: own, cycle: found.cycle });
-    const row = (concluded?: Concluded): RefreshRow => {
-      const { rows, ...files } = concluded ?? { rows: found?.file.check.rows ?? 0, ...NOTHING_KNOWN };
-      return {
-        cycle: this.#input.cycle,
-        status: status ?? '',
-        rows,
-        dropped: this.#directory.requests[place]?.dropped ?? null,
-        new_rows: newRows ?? null,
-        jobs: found?.jobs.map(({ claim }) => claim.job) ?? [],
-        request: this.#directory.filesOf(place).request,
-        ...files,
+  /** Sends the rows that no job has. The request is recorded before the first of them is claimed. */
+  async #send(request: CycleRequest, file: RequestFile, submission: FileSubmission): Promise<void> {
+    const { record } = this.#directory;
+    const before = record.claimed;
+    const { sha256 } = file.check;
+    this.#found = await submission.jobs();
+    const onClaim = (): Promise<void> => this.#record(request, file, submission, sha256);
+    await this.#offeringRefresh(submission.upload({ onClaim }));
+    await this.#record(request, file, submission, submission.sentNow.size === 0 ? before : sha256);
+    this.#found = await submission.jobs();
+  }
+
+  /** Puts the request into the directory of the cycle, and records its exports. `claimed` is the request whose rows are claimed. */
+  async #record(
+    { request, keep, added }: CycleRequest,
+    { check }: RequestFile,
+    { tenant }: FileSubmission,
+    claimed: string | undefined,
+  ): Promise<void> {
+    const directory = this.#directory;
+    const { record } = directory;
+    const isNew = directory.written(directory.request)?.at(-1) !== check.sha256 || added !== undefined;
+    if (isNew) record.finished = undefined;
+    const isKept = keep !== undefined && keep !== directory.resolve(directory.keep);
+    await directory.put([...(isKept ? [[directory.keep, keep] as const] : []), [directory.request, request]]);
+    // Its columns are carried over, also from a file that the operator edited.
+    if (isKept) directory.noteReplaceable(directory.keep);
+    const { exported } = added ?? {};
+    if (exported) {
+      const isOther = ({ sha256, options }: typeof exported): boolean =>
+        sha256 !== exported.sha256 || options.join('\0') !== exported.options.join('\0');
+      record.exports = [...record.exports.filter(isOther), exported];
+      record.dropped = added?.dropped;
+      record.excluded = added?.excluded ?? record.excluded;
+    }
+    record.claimed = claimed;
+    record.requests = undefined;
+    noteTenant(directory, tenant);
+    directory.save();
+    // From here on, the same command does not need standard input again.
+    this.#input = { ...this.#input, again: this.#input.again.filter((word) => word !== '-') };
+  }
+
+  /** Polls the jobs once, or waits for them, and joins their results in a private file. */
+  async #resultsOf(submission: FileSubmission, again: readonly string[]): Promise<FileResults> {
+    const { wait } = this.#input;
+    announceStep(this.#context, this.#input, 'wait', again);
+    const found = await submission.jobs();
+    const { reason } = await pollFile(this.#context, found, { wait: false, again });
+    if (reason !== undefined && (!wait || !isPending(reason))) throw reason;
+    const to = { out: await openSpool(this.#context), force: true };
+    const delivered = await this.#delivered();
+    return deliverFile(this.#context, () => submission.jobs(), to, { wait, again, delivered });
+  }
+
+  /** Returns the results of the cycle so far, for jobs that the service has forgotten; undefined if they are not as written. */
+  async #delivered(): Promise<string | undefined> {
+    const { results } = this.#directory;
+    const here = await this.#directory.hash(results);
+    return here !== undefined && this.#directory.isOwn(results, here) ? this.#directory.resolve(results) : undefined;
+  }
+
+  /** Adds the command that goes on with the refresh to an error that leaves it unfinished. */
+  #resumable(error: SvcError): SvcError {
+    const isPending = error.code === 'pending';
+    const hint = isPending ? 'Run the same command again later; au resume gets the results meanwhile:' : undefined;
+    return error.with({
+      hint: error.hint ?? hint,
+      next: this.#input.again,
+      alternatives: isPending ? [['au', 'resume']] : [],
+    });
+  }
+
+  /** Replaces the commands that submit the request with what they confirm, or in another cycle, by those of the refresh. */
+  async #offeringRefresh<T>(work: Promise<T>): Promise<T> {
+    const { again, cycle } = this.#input;
+    try {
+      return await work;
+    } catch (error) {
+      if (!isSvcError(error) || !error.commands.some(confirmationOf)) throw error;
+      const other = error.facts?.['other_cycle'];
+      const goOn = again.map((word) => (word === cycle && typeof other === 'string' ? other : word));
+      const ofRefresh = (words: readonly string[]): readonly string[] => {
+        const confirmation = confirmationOf(words);
+        if (confirmation !== undefined) return [...again, ...confirmation];
+        return words[1] === 'submit' ? goOn : words;
       };
-    };
-    const results = reasons.every(isKnown)
-      ? await cycleResults(this.#context, this.#directory, this.#results)
-      : undefined;
-    let isPrinted = false;
-    const printOnce = async (shown: RefreshRow): Promise<void> => {
-      isPrinted = true;
-      await print(shown);
-    };
-    if (status !== undefined && results !== undefined) {
-      const cycleSteps = new CycleSteps(this.#context, this.#directory, this.#input, results);
-      await cycleSteps.finish(row, printOnce).catch(collectIn(reasons));
+      const { next, alternatives } = error;
+      throw error.with({ next: next && ofRefresh(next), alternatives: alternatives.map(ofRefresh) });
     }
-    // Without results of the cycle, or with a time limit that ended before they were written, the row says what is known.
-    const isOver = this.#context.signal.aborted && worstOf(reasons)?.code === 'pending';
-    if (status !== undefined && !isPrinted && (results === undefined || isOver)) await print(row());
-    const worst = worstOf(reasons);
-    if (worst) throw worst;
-  }
-
-  /** Goes on with requests that were submitted before and are not completed. Returns why some are not. */
-  async #finishEarlier(place: number): Promise<SvcError[]> {
-    const reasons: SvcError[] = [];
-    for (const [index, known] of this.#directory.requests.entries()) {
-      const { export: typed } = known;
-      if (index === place || !known.submitted) continue;
-      const isReported = known.report_of !== undefined && (await wholeResults(this.#directory)) !== undefined;
-      // Results that are joined with new ones are read by job again, because the file of the whole cycle names no job.
-      if (isReported && this.#directory.requests[place]?.report_of !== undefined) continue;
-      if (!isReported) known.report_of = undefined;
-      const { request } = this.#directory.filesOf(index);
-      this.#context.notices.note(`going on with ${request} of this cycle, made of ${typed}`);
-      const steps = new RequestSteps(this.#context, this.#directory, index, { ...this.#input, wait: false });
-      const { found, results, reason } = await steps.advance().catch((error: unknown): Advanced => {
-        if (!isSvcError(error) || isSvcError(error, 'declined') || this.#context.signal.aborted) throw error;
-        return { status: undefined, reason: error };
-      });
-      if (found && results) this.#results.set(index, { results, cycle: found.cycle });
-      if (reason === undefined) continue;
-      warnOf(this.#context, request, reason);
-      if (!isReported) reasons.push(reason);
-    }
-    return reasons;
   }
 }
+
+/** Errors that leave a refresh which the same command goes on with. */
+const RESUMABLE: readonly ErrorCode[] = ['pending', 'timeout', 'interrupted', 'terminated', 'hangup'];
 
 const NOTHING_KNOWN = {
   results: null,
@@ -158,50 +357,9 @@ const NOTHING_KNOWN = {
   exclusions: null,
 } as const;
 
-/** Tells whether it is known what became of a request without results. Files of a cycle in doubt are not written. */
-function isKnown({ code }: SvcError): boolean {
-  return code === 'pending' || code === 'job_failed';
-}
-
-/** Adds an error to others, the worst of which ends the command. */
-function collectIn(reasons: SvcError[]): (error: unknown) => void {
-  return (error) => {
-    if (!isSvcError(error)) throw error;
-    // The service had said before that the job is under way, so that the exit code is that of pending.
-    const isOver = error.code === 'timeout' && reasons.some(({ code }) => code === 'pending');
-    if (!isOver) reasons.push(error);
-  };
-}
-
-/** Shows what a refresh would submit. Nothing is written and nothing is sent. */
-export async function planRefresh(context: Context, planned: RefreshInput): Promise<void> {
-  const directory = new RefreshDirectory(context, planned.parent, planned.cycle);
-  requireCycleName(directory);
-  directory.read();
-  const { export: typed } = planned;
-  const checked = await requireInLedger(context, directory, planned);
-  const exported = typed === undefined ? undefined : await openExport(context, typed);
-  const input = await withOptionsOfEarlier(context, directory, exported, checked);
-  if (isChanged(directory, exported, input)) {
-    await reportNewRows(context, directory, exported, input, true);
-    context.notices.note('dry run: nothing was sent');
-    return;
-  }
-  const place = placeOf(directory, exported, input);
-  const { request } = directory.filesOf(place);
-  const known = directory.requests[place];
-  let path: string | undefined;
-  if (!known) directory.requireFree(place, input.next);
-  if (!isPrepared(known, exported, input)) {
-    if (typed === undefined) throw notBegun(directory, input);
-    await requireReplaceable(directory, place, input);
-    path = await prepareAside(context, directory, typed, exported, input, true);
-  }
-  const file = await openRequestFile(context, request, path);
-  const checkTenant = (tenant: string): Promise<void> => requireTenant(context, directory, tenant, input.again);
-  const submitting = { ...submissionOf(request, input, { dryRun: true }), checkTenant };
-  const decided = await offeringRefresh(input, new FileSubmission(context, file, submitting).decide());
-  if (decided.kind === 'nothing new') context.notices.note('dry run: no row is new, so nothing would be submitted');
+/** Returns the words at the end of a command that confirm something; undefined without any. */
+function confirmationOf(words: readonly string[]): readonly string[] | undefined {
+  return CONFIRMATIONS.find((end) => end.every((word, at) => words.at(at - end.length) === word));
 }
 
 /**
@@ -209,12 +367,12 @@ export async function planRefresh(context: Context, planned: RefreshInput): Prom
  * refresh. @throws SvcError `usage`
  */
 function requireCycleName(directory: RefreshDirectory): void {
-  const { cycle, parent, record } = directory;
+  const { cycle, parent, recordFile } = directory;
   if ([TENANT, EXCLUSIONS, `.${EXCLUSIONS}.lock`].includes(cycle))
     throw new SvcError('usage', `no cycle can have the name ${cycle}, which is that of a file of svc in ${parent}`, {
       hint: 'Nothing was submitted. Choose another name, such as 2026-12.',
     });
-  if (!directory.has(record)) requireClearName(cycle);
+  if (!directory.has(recordFile)) requireClearName(cycle);
 }
 
 /** Returns `pending` for a directory in which another process works. */

@@ -144,22 +144,43 @@ describe("the new tokens of another machine's job", () => {
 });
 
 describe('the kept columns of a new token', () => {
+  it('the kept columns of a new token are those of its merchant, where the request file was deleted', async () => {
+    const { file, add, replaced } = await openKept();
+    await add([BOTH[1] ?? '', MORE]);
+    const before = replaced();
+    expect(before.map(([rec]) => rec)).toEqual(['rec2', 'rec3']);
+    rmSync(file('request.csv'));
+    await add([LATER]);
+    expect(replaced()).toEqual([...before, ['rec4', C, expect.any(String)]]);
+    // Both jobs have rows of the request now.
+    const request = readFileSync(file('request.csv'), 'utf8');
+    rmSync(file('request.csv'));
+    await add([LATER]);
+    expect(readFileSync(file('request.csv'), 'utf8')).toBe(request);
+  });
+
   it.each([
-    ['deleted', (file: string) => rmSync(file)],
-    ['sorted', (file: string) => writeFileSync(file, sorted(readFileSync(file, 'utf8')))],
-    ['edited', (file: string) => writeFileSync(file, readFileSync(file, 'utf8').split('\n').slice(0, 3).join('\n'))],
-  ])(
-    'the kept columns of a new token are those of its merchant, where the request file of an earlier export was %s',
-    async (_, change) => {
-      const { file, add, replaced } = await openKept();
-      await add([BOTH[1] ?? '', MORE]);
-      const before = replaced();
-      expect(before.map(([rec]) => rec)).toEqual(['rec2', 'rec3']);
-      change(file('request.csv'));
-      await add([LATER]);
-      expect(replaced()).toEqual([...before, ['rec4', C, expect.any(String)]]);
-    },
-  );
+    ['sorted', sorted],
+    ['edited', (text: string) => text.split('\n').slice(0, 3).join('\n')],
+  ])('no row of another export is added to a request file that was %s', async (_, change) => {
+    const { file, add, desk } = await openKept();
+    await add([BOTH[1] ?? '', MORE]);
+    writeFileSync(file('request.csv'), change(readFileSync(file('request.csv'), 'utf8')));
+    await expect(add([LATER])).rejects.toThrow('request.csv was changed after it was prepared');
+    expect(desk.uploads()).toBe(1);
+  });
+
+  it('the kept columns of the rows of a cycle are those of an export that is added to keep more of them', async () => {
+    const { file, add, again, replaced } = await openKept();
+    await add([...BOTH, MORE], []);
+    expect(replaced().map(([rec]) => rec)).toEqual(['', '', '']);
+    await add([...BOTH, MORE, LATER]);
+    expect(replaced().map(([rec]) => rec)).toEqual(['rec1', 'rec2', 'rec3', 'rec4']);
+    await add([`rec9,${E},05/28,M1`], []);
+    expect(replaced().map(([rec]) => rec)).toEqual(['rec1', 'rec2', 'rec3', 'rec4', 'rec9']);
+    rmSync(file('request.keep.csv'));
+    expect(await again()).toContain('request.keep.csv is gone');
+  });
 
   it('the kept columns of a new token are those of its merchant, where the file of kept columns was sorted', async () => {
     const { file, add, replaced } = await openKept();

@@ -12,9 +12,9 @@ function writeExport({ home }: QuickDesk, name: string, header: string, last = '
 
 function optionsIn({ home }: QuickDesk, cycle: string): string[][] {
   const record = JSON.parse(readFileSync(home.file(`refresh/${cycle}/refresh.json`), 'utf8')) as {
-    requests: { options: string[] }[];
+    exports: { options: string[] }[];
   };
-  return record.requests.map(({ options }) => options);
+  return record.exports.map(({ options }) => options);
 }
 
 const HEADER = 'card_ref;customer;card_end;shop';

@@ -78,23 +78,6 @@ describe('files of a cycle that are not replaced', () => {
     expect([read(REJECTED), desk.uploads()]).toEqual([expect.stringContaining('later'), 1]);
   });
 
-  it('svc au refresh knows the refused rows that an early version did not record by what is wrong with them', async () => {
-    const { desk, refresh, read, write } = await openRefresh([SOON, LATER]);
-    const forget = (): void => rmSync(desk.home.file(`${CYCLE}/refresh.json`));
-    for (const _ of ['first', 'second']) {
-      expect((await refresh('--max-rejects', '1')).code).toBe(13);
-      forget();
-    }
-    const corrected = read(REJECTED).replace('soon', '06/2031');
-    write(REJECTED, corrected);
-    const refused = await refresh('--max-rejects', '2');
-    expect(errorIn(refused)).toMatchObject({
-      code: 'config',
-      message: `${REJECTED} has 1 row in which nothing is wrong`,
-    });
-    expect(read(REJECTED)).toBe(corrected);
-  });
-
   it('svc au refresh never replaces a next.keep.csv that appeared while the job was pending', async () => {
     const { desk, refresh, read, write } = await openRefresh([], { processingMs: 60_000 });
     expect(await refresh('--keep', 'Customer', '--no-wait')).toMatchObject({ code: 11 });

@@ -147,21 +147,35 @@ describe('the files with what to do after a cycle', () => {
 });
 
 describe('a request of a cycle that goes no further', () => {
-  it('a request of a cycle that was prepared with --add and not submitted is not sent for another export', async () => {
-    const { desk, refresh } = await openRefresh();
+  it('a request of a cycle to which --add could not send the rows of an export stays without them', async () => {
+    let mayCreate = true;
+    const { desk, refresh, read } = await openRefresh({
+      intercept: ({ method }, outgoing, proceed) =>
+        mayCreate || method === 'GET' ? proceed() : outgoing.writeHead(401).end(),
+    });
     expect(await refresh(...ENOUGH)).toMatchObject({ code: 0 });
-    const record = desk.home.file(`${CYCLE}/refresh.json`);
+    const before = filesIn(desk).map((name) => read(name));
+    mayCreate = false;
     writeFileSync(desk.home.file('export.csv'), exportOf(ROWS, MORE));
-    expect(await refresh('--add', '--fail-on', 'err=100%')).toMatchObject({ code: 0 });
-    const written = JSON.parse(readFileSync(record, 'utf8')) as { requests: Record<string, unknown>[] };
-    const { submitted, report_of: _, ...prepared } = written.requests[1] ?? {};
-    const requests = [written.requests[0], { ...prepared, request_sha256: 'of a wrong export' }];
-    writeFileSync(record, JSON.stringify({ ...written, requests }));
-    expect(submitted).toBe(true);
-    writeFileSync(desk.home.file('export.csv'), exportOf(ROWS, MORE, MORE.replace('0b1c', '1b1c')));
-    const told = await refresh(...ENOUGH);
-    expect([told.code, rowOf(told)['request']], told.stderr).toEqual([0, `${CYCLE}/request.csv`]);
-    expect(desk.uploads()).toBe(2);
+    expect(await refresh('--add', ...ENOUGH)).toMatchObject({ code: 4 });
+    expect(filesIn(desk).map((name) => read(name))).toEqual(before);
+    mayCreate = true;
+    expect(rowOf(await refresh(...ENOUGH))).toMatchObject({ rows: ROWS.length, new_rows: 1 });
+    expect(rowOf(await desk.svc(['au', 'refresh', '--cycle', '2026-12', ...ENOUGH]))).toMatchObject({ new_rows: null });
+    expect(desk.uploads()).toBe(1);
+  });
+
+  it('R85: a request of a cycle to which --add added only tokens that the cycle made goes on as before', async () => {
+    const { desk, refresh, read } = await openRefresh();
+    writeFileSync(desk.home.file('export.csv'), exportOf(ROWS.slice(0, 4)));
+    expect(await refresh(...ENOUGH)).toMatchObject({ code: 0 });
+    const made = tableOf(read('todo/replace.csv')).map(({ new_token: token = '' }) => `${token},31,05,`);
+    writeFileSync(desk.home.file('export.csv'), exportOf([...made, ...ROWS.slice(3, 4)]));
+    for (const words of [['--add'], [], ['--add', '--next']]) {
+      const done = await refresh(...words, ...ENOUGH);
+      expect([done.code, desk.uploads()], done.stderr).toEqual([0, 1]);
+    }
+    expect(await desk.svc(['au', 'refresh', '--cycle', '2026-12', ...ENOUGH])).toMatchObject({ code: 0 });
   });
 
   it('a request of a cycle whose results.csv was moved gets it back from its job, byte for byte', async () => {
@@ -203,10 +217,10 @@ describe('the files of a whole cycle', () => {
     expect(Number(updated) + Number(warned) + Number(errors)).toBe(tokens.length);
     expect(unchanged).toBe(ROWS.length + 1 - tokens.length);
     expect(issued).toBe(tableOf(read('results.csv')).filter(({ new_token: token }) => token !== '').length);
-    expect(read('report.html')).toContain(`2 requests (request.csv, request-2.csv): ${ROWS.length + 1} requested = `);
+    expect(read('report.html')).toContain(`request.csv: ${ROWS.length + 1} requested = `);
     for (const name of ['results.csv', 'report.html'])
       expect(statSync(desk.home.file(join(CYCLE, name))).mode & 0o777, name).toBe(0o600);
-    expect(filesIn(desk).filter((name) => name.includes('-2'))).toEqual(['request-2.csv']);
+    expect(tokensIn(read('request.csv'))).toEqual([...TOKENS, MORE.split(';')[0]]);
     expect(readFileSync(desk.files(first).results, 'utf8')).toBe(own);
   });
 
@@ -276,7 +290,7 @@ describe('the files of a whole cycle', () => {
     expect(tableOf(read('results.csv')).filter(({ token }) => token === updated)).toHaveLength(2);
   });
 
-  it('the files of a whole cycle are those of its results so far while a request is pending', async () => {
+  it('the files of a whole cycle stay as they are while added rows are pending', async () => {
     const { desk, refresh, read } = await openRefresh({ processingMs: 60_000 });
     writeFileSync(desk.home.file('export.csv'), exportOf(ROWS.slice(0, 20)));
     expect(await refresh('--no-wait', ...ENOUGH)).toMatchObject({ code: 11 });
@@ -286,8 +300,7 @@ describe('the files of a whole cycle', () => {
     writeFileSync(desk.home.file('export.csv'), exportOf());
     const pending = await refresh('--add', '--no-wait', ...ENOUGH);
     expect([pending.code, read('results.csv')], pending.stderr).toEqual([11, before]);
-    expect(rowOf(pending)).toMatchObject({ status: 'pending', rows: 20, results: `${CYCLE}/results.csv` });
-    expect(pending.stderr).toContain('so far, 1 request open: ');
+    expect(rowOf(pending)).toMatchObject({ status: 'pending', rows: ROWS.length, results: null });
     await desk.clock.advance(120_000);
     const done = await desk.svc(['au', 'refresh', ...ENOUGH]);
     expect(rowOf(done), done.stderr).toMatchObject({ status: 'completed', rows: ROWS.length });
@@ -310,7 +323,7 @@ describe('the files of a whole cycle', () => {
     unreadable = first;
     await desk.clock.advance(120_000);
     const unknown = await refresh('--add', '--no-wait', ...ENOUGH);
-    expect([unknown.code, rowOf(unknown)['results']], unknown.stderr).toEqual([4, null]);
+    expect([unknown.code, unknown.stdout], unknown.stderr).toEqual([4, '']);
     expect(filesIn(desk)).not.toContain('results.csv');
     unreadable = 'none';
     expect(await refresh('--add', '--no-wait', ...ENOUGH)).toMatchObject({ code: 0 });
@@ -627,10 +640,8 @@ describe('svc au refresh', () => {
     expect(desk.uploads()).toBe(1);
     const second = await refresh('--add', '--fail-on', 'err=100%');
     expect(second.code, second.stderr).toBe(0);
-    expect(rowOf(second)).toMatchObject({ rows: ROWS.length + 1, request: `${CYCLE}/request-2.csv` });
-    expect(second.stderr).toContain(
-      `${ROWS.length - 7} of ${ROWS.length - 6} rows of ${CYCLE}/request-2.csv are in cycle`,
-    );
+    expect(rowOf(second)).toMatchObject({ rows: ROWS.length + 1, request: `${CYCLE}/request.csv` });
+    expect(second.stderr).toContain(`${ROWS.length} of ${ROWS.length + 1} rows of ${CYCLE}/request.csv are in cycle`);
     expect(second.stderr).toContain('rows on the list of exclusions left out: 7 rows');
     // Rows that the second export lacks, since their accounts are closed, keep their results.
     expect(new Set(tokensIn(read('results.csv')))).toEqual(new Set([...tokensIn(first), MORE.split(';')[0]]));
@@ -656,13 +667,12 @@ describe('svc au refresh', () => {
     expect(JSON.parse(told.stdout)).toMatchObject({ cycle: '2026-12', status: 'pending', results: null });
   });
 
-  it('svc au refresh finishes an earlier request of the cycle before it goes on with another export', async () => {
+  it('svc au refresh gets the results of the pending rows of the cycle, and of those that it added', async () => {
     const { desk, refresh } = await openRefresh({ processingMs: 60_000 });
     expect(await refresh('--no-wait', ...ENOUGH)).toMatchObject({ code: 11 });
     writeFileSync(desk.home.file('export.csv'), exportOf(ROWS, MORE));
     const both = await refresh('--no-wait', '--add', '--fail-on', 'err=100%');
     expect(both.code).toBe(11);
-    expect(both.stderr).toContain(`going on with ${CYCLE}/request.csv of this cycle`);
     await desk.clock.advance(120_000);
     const done = await refresh('--no-wait', '--add', '--fail-on', 'err=100%');
     expect(done.code, done.stderr).toBe(0);
@@ -670,7 +680,7 @@ describe('svc au refresh', () => {
     expect(desk.uploads()).toBe(2);
   });
 
-  it('R84: svc au refresh finishes an earlier request of the cycle that another machine submitted, and keeps its files', async () => {
+  it('R84: svc au refresh gets the results of rows that another machine submitted, and of those that it added', async () => {
     const { desk, read } = await openRefresh({ processingMs: 60_000 });
     mkdirSync(desk.home.file('ledger'));
     const line = ['au', 'refresh', 'export.csv', '--cycle', '2026-12', '--map', 'token=Card Ref', '--no-wait', '--add'];
@@ -683,8 +693,8 @@ describe('svc au refresh', () => {
     const request = read('request.csv');
     writeFileSync(desk.home.file('export.csv'), exportOf(ROWS, MORE));
     const both = await refreshOn('laptop');
-    expect([both.code, read('request.csv')], both.stderr).toEqual([11, request]);
-    expect(both.stderr).toContain(`going on with ${CYCLE}/request.csv of this cycle`);
+    const added = '0b1c2d3e-4f50-4a61-8b72-9c83ad94be05,31,11,\n';
+    expect([both.code, read('request.csv')], both.stderr).toEqual([11, request + added]);
     await desk.clock.advance(120_000);
     const done = await refreshOn('laptop');
     expect(done.code, done.stderr).toBe(0);
@@ -767,15 +777,14 @@ describe('svc au refresh', () => {
     ]);
   });
 
-  it('svc au refresh prepares the request again that was deleted before it was sent', async () => {
+  it('svc au refresh writes nothing where it could not send a row', async () => {
     let mayCreate = false;
     const { desk, refresh } = await openRefresh({
       intercept: (_incoming, outgoing, proceed) => (mayCreate ? proceed() : outgoing.writeHead(401).end()),
     });
     expect(await refresh()).toMatchObject({ code: 4 });
+    expect(existsSync(desk.home.file('refresh'))).toBe(false);
     mayCreate = true;
-    for (const name of ['request.csv', 'refresh.json']) expect(filesIn(desk)).toContain(name);
-    rmSync(desk.home.file(`${CYCLE}/request.csv`));
     const done = await refresh(...ENOUGH);
     expect(done.code, done.stderr).toBe(0);
     expect(filesIn(desk)).toContain('request.csv');
@@ -806,10 +815,8 @@ describe('svc au refresh', () => {
   );
 
   it('svc au refresh refuses a request file that was changed after it was prepared', async () => {
-    const { desk, refresh, read } = await openRefresh({
-      intercept: (_incoming, outgoing) => outgoing.writeHead(403).end(),
-    });
-    expect(await refresh()).toMatchObject({ code: 4 });
+    const { desk, refresh, read } = await openRefresh();
+    expect(await refresh(...ENOUGH)).toMatchObject({ code: 0 });
     writeFileSync(desk.home.file(`${CYCLE}/request.csv`), read('request.csv').split('\n').slice(0, 3).join('\n'));
     const refused = await refresh();
     expect([refused.code, errorIn(refused)['message']]).toEqual([

@@ -1,0 +1,307 @@
+import { basename } from 'node:path';
+import { isSvcError, SvcError } from '../../base/errors.ts';
+import { sha256Of } from '../../base/files/draft.ts';
+import type { Context } from '../../cli/app/command.ts';
+import { option, warnOf } from '../../cli/app/hint.ts';
+import { isDrawn } from '../../cli/app/print.ts';
+import { countText, formatNumber } from '../../cli/output/time.ts';
+import { fileSource } from '../../client/transfer/source.ts';
+import { type FileResults, tenantOf, trendOfFile } from '../jobs/file-jobs.ts';
+import { writeNextRequest } from '../next/write-next-request.ts';
+import { openSpool } from '../request/spool-output.ts';
+import type { Actions } from '../result-codes.ts';
+import { actionsOf, actionWords } from '../results/action-option.ts';
+import { keepFileOf } from '../results/kept-columns.ts';
+import { makeReport, requireReconciled } from '../results/make-report.ts';
+import { dominanceWarning } from '../results/report-view.ts';
+import { checkThreshold, countedFile, drawResults, type Results } from '../results/submission.ts';
+import { repeatedResults } from '../results/token-rows.ts';
+import type { Trend } from '../results/trend.ts';
+import { countExclusions, exclusionsFor } from './exclusion-list.ts';
+import type { RefreshDirectory } from './refresh-directory.ts';
+import type { RefreshInput } from './refresh-input.ts';
+import type { RefreshRow } from './refresh-row.ts';
+import { announceStep, noteStep } from './step.ts';
+import { type Todo, writeTodo } from './todo.ts';
+
+/** The members of the printed row that the results of the cycle give. */
+export type Concluded = Omit<RefreshRow, 'cycle' | 'status' | 'dropped' | 'new_rows' | 'jobs' | 'request'>;
+
+/**
+ * Writes the files of a cycle from the results of its request: the results, the report, the list of exclusions, the next
+ * request, and what to do. All of them are made again each time, and only those that differ are replaced; but accounts are put
+ * on the list of exclusions once, because the operator may take them back.
+ */
+export class CycleFiles {
+  readonly #context: Context;
+  readonly #directory: RefreshDirectory;
+  readonly #input: RefreshInput;
+  readonly #results: FileResults;
+  readonly #actions: Actions;
+  /** The hash of what decides about the files: rows without an update change no result. */
+  readonly #of: string;
+  /** Whether a token may have more results than rows: a job of an earlier build may have it for several merchants. */
+  readonly #mayHaveMore: boolean;
+
+  constructor(context: Context, directory: RefreshDirectory, input: RefreshInput, results: FileResults) {
+    this.#context = context;
+    this.#directory = directory;
+    this.#input = input;
+    this.#results = results;
+    this.#actions = actionsOf(context, input.action);
+    const actions = [...this.#actions].toSorted(([one], [other]) => (one < other ? -1 : 1));
+    this.#of = sha256Of(JSON.stringify([results.sha256, results.found.file.check.sha256, actions]));
+    this.#mayHaveMore = results.jobs.some(({ claim }) => claim.keys !== 2);
+  }
+
+  get #rows(): number {
+    return this.#results.found.file.check.rows;
+  }
+
+  /** What was made of these results before. */
+  get #made() {
+    const { made } = this.#directory.record;
+    return made?.of === this.#of ? made : undefined;
+  }
+
+  /** Writes the files and prints the row. Ends with the first thing that is wrong. */
+  async write(print: (concluded: Concluded) => Promise<void>): Promise<void> {
+    const counts = await this.#count();
+    const trend = await this.#showCounts(counts);
+    await this.#writeResults();
+    await this.#report(trend);
+    const threshold = met(() => checkThreshold(counts, this.#rows, this.#input.failOn)) ?? this.#oneError(counts);
+    const problem = threshold ?? (await this.#unless(() => this.#exclude()));
+    const { record } = this.#directory;
+    const sql = this.#sql();
+    const todo = await writeTodo(this.#context, this.#directory, this.#results, { actions: this.#actions, sql });
+    const changed = todo.changed.length > 0 ? changedFiles(todo.changed, this.#input.again) : undefined;
+    if (problem && changed) warnOf(this.#context, `cycle ${this.#directory.cycle}`, changed);
+    const failure = problem ?? changed;
+    if (failure === undefined || failure === threshold) record.finished = true;
+    this.#directory.save();
+    await print(this.#concluded(counts, todo));
+    if (!todo.changed.includes(todo.replace)) this.#noteTodo(todo);
+    if (failure !== undefined) throw failure;
+  }
+
+  async #count(): Promise<Results> {
+    const { file, sha256, bytes, compared } = this.#results;
+    const { notices, clock } = this.#context;
+    const name = this.#directory.results;
+    const counted = await countedFile({ file, sha256, bytes }, this.#rows, this.#actions, { notices, clock, name });
+    return { ...counted, file: name, compared };
+  }
+
+  async #showCounts(counts: Results): Promise<Trend | undefined> {
+    const { notices } = this.#context;
+    const trend = await trendOfFile(this.#context, this.#results.found, counts, this.#rows);
+    const warning = dominanceWarning(counts.codes, this.#rows, this.#tenant);
+    for (const odd of [warning, trend?.jump]) if (odd !== undefined) notices.warn(odd);
+    if (trend && !isDrawn(this.#context)) notices.note(trend.text);
+    const codes = this.#input.verbose ? counts.codes : [];
+    if (isDrawn(this.#context)) await drawResults(this.#context, this.#rows, { ...counts, codes }, trend);
+    return trend;
+  }
+
+  get #tenant(): string {
+    return tenantOf(this.#context, this.#results.found.cycle);
+  }
+
+  async #writeResults(): Promise<void> {
+    const { results, report } = this.#directory;
+    const [changed] = await this.#directory.put([[results, this.#results.file]]);
+    if (changed === undefined) return;
+    this.#directory.requireOwn([results]);
+    // Without newer results, nothing but this file would be written.
+    if (!this.#made || !this.#directory.has(report))
+      throw changedFiles([results], this.#input.again, { file: results });
+    this.#context.notices.warn(
+      `${results} was changed after the refresh wrote it, and stays as it is: the counts are of the results themselves. Move it away, and the refresh writes it again`,
+    );
+  }
+
+  async #report(trend: Trend | undefined): Promise<void> {
+    const { report: page, results, request, record, cycle } = this.#directory;
+    if (this.#made && this.#directory.has(page))
+      return noteStep(this.#context, this.#input, 'report', `done before: ${page}`);
+    const actions = actionWords(this.#input.action);
+    const words = ['au', 'report', results, '--request', request, '--html', page, ...actions];
+    announceStep(this.#context, this.#input, 'report', words);
+    const begun = this.#results.found.cycle.entries.find((entry) => entry.kind === 'claim')?.created_at;
+    const html = await openSpool(this.#context);
+    const made = await makeReport(this.#context, {
+      results,
+      request,
+      html,
+      splitInto: undefined,
+      keep: undefined,
+      action: this.#input.action,
+      force: true,
+      subject: {
+        cycle,
+        submitted: basename(request),
+        tenant: this.#tenant,
+        begunAt: begun === undefined ? undefined : Date.parse(begun),
+        trend,
+      },
+      isCounted: true,
+    });
+    requireReconciled(made, { mayHaveMore: this.#mayHaveMore });
+    const changed = await this.#directory.put([[page, html]]);
+    this.#directory.requireOwn([page]);
+    if (changed.length > 0) throw changedFiles(changed, this.#input.again);
+    record.made = { of: this.#of };
+  }
+
+  /** Returns the error for results of which one error code has most rows, unless the operator chose a threshold. */
+  #oneError({ codes }: Results): SvcError | undefined {
+    const { failOn, again } = this.#input;
+    if (failOn !== undefined || dominanceWarning(codes, this.#rows, this.#tenant) === undefined) return undefined;
+    const { cycle, results, todo } = this.#directory;
+    return new SvcError('threshold', `most rows of cycle ${cycle} ended in one error code`, {
+      hint: `Find out why before the results are used: the report has the code, and ${todo} has the rows. To go on as it is, allow it with --fail-on:`,
+      next: ['au', 'report', results],
+      alternatives: [[...again, '--fail-on', 'err=100%']],
+      facts: { results },
+    });
+  }
+
+  /** Adds the closed accounts to the list of exclusions and, with `--next`, writes the next request. */
+  async #exclude(): Promise<void> {
+    const { next: file, keep } = this.#directory;
+    const { next: isWanted, exclusions: choice } = this.#input;
+    const isOwn = this.#directory.has(file) && this.#directory.written(file) !== undefined;
+    const { next_rows: rows, left_out: leftOut } = this.#made ?? {};
+    if (isWanted && isOwn && rows !== undefined)
+      return noteStep(this.#context, this.#input, 'next', `done before: ${countText(rows, 'row')} in ${file}`);
+    if (!isWanted && isOwn && rows === undefined)
+      this.#context.notices.warn(`${file} is of earlier rows or results of the cycle; --next writes it again`);
+    if (!isWanted && leftOut !== undefined) return;
+    if (choice === undefined) await exclusionsFor(this.#context, this.#directory, this.#input);
+    if (!isWanted) return void (await this.#leaveOut());
+    const kept = this.#directory.has(keep) ? keep : undefined;
+    this.#directory.requireOwn([file, ...(kept === undefined ? [] : [keepFileOf(file)])]);
+    await this.#announceNext([...option('--keep', kept), ...option('--out', file)]);
+    const out = await openSpool(this.#context);
+    const made = await this.#leaveOut({ out, keep: kept });
+    const ofKept = kept === undefined ? [] : [[keepFileOf(file), keepFileOf(out)] as const];
+    const changed = await this.#directory.put([...ofKept, [file, out]]);
+    if (changed.length > 0) throw changedFiles(changed, this.#input.again);
+    this.#directory.record.made = { of: this.#of, left_out: made.left_out, next_rows: made.rows };
+  }
+
+  /** Adds the closed accounts to the list of exclusions, and writes the next request to a file if one is given. */
+  async #leaveOut(next: { readonly out?: string; readonly keep?: string | undefined } = {}) {
+    const { exclusions, record, request, cycle } = this.#directory;
+    const {
+      rows,
+      groups,
+      excluded_before: before,
+    } = await writeNextRequest(this.#context, {
+      request,
+      results: this.#results.file,
+      out: next.out,
+      excluded: undefined,
+      exclusions,
+      keep: next.keep,
+      cycle,
+      actions: this.#actions,
+      force: true,
+      mayHaveMore: this.#mayHaveMore,
+      isCounted: true,
+    });
+    record.made = { of: this.#of, left_out: groups.exclude + before };
+    record.excluded = await countExclusions(this.#context, exclusions);
+    return { rows, left_out: groups.exclude + before };
+  }
+
+  /** Announces the step that writes the next request, with its command where that alone writes the same file. */
+  async #announceNext(options: readonly string[]): Promise<void> {
+    const { request, results, exclusions } = this.#directory;
+    const words = ['au', 'next', request, results, '--exclusions', exclusions, ...options];
+    // `svc au next` takes the results of a token in order, and refuses more results than rows.
+    if (!this.#mayHaveMore || (await repeatedResults(await fileSource(this.#results.file))).size === 0)
+      return announceStep(this.#context, this.#input, 'next', [...words, ...actionWords(this.#input.action)]);
+    const what = "no single command writes it, since some results of another machine's job may be those of other rows";
+    noteStep(this.#context, this.#input, 'next', `${what}: ${this.#directory.next}`);
+  }
+
+  /** Returns the database of this command, else that of the last one, and records it so that no later command writes another. */
+  #sql() {
+    const { sql: typed } = this.#input;
+    const { record } = this.#directory;
+    const earlier = this.#directory.recordsOfCycles().find(({ sql }) => sql !== undefined);
+    const sql = typed ?? earlier?.sql ?? 'postgres';
+    if (typed === undefined && earlier !== undefined && sql !== 'postgres')
+      this.#context.notices.note(`update.sql is for ${sql}, as in cycle ${earlier.cycle}`);
+    record.sql = sql;
+    return sql;
+  }
+
+  /** Returns the error of a step after which the others go on. */
+  async #unless(step: () => Promise<void>): Promise<SvcError | undefined> {
+    try {
+      await step();
+      return undefined;
+    } catch (error) {
+      if (isSvcError(error, 'config', 'usage')) return error;
+      throw error;
+    }
+  }
+
+  #concluded({ updated, warned, errors, unchanged }: Results, { newTokens, replace }: Todo): Concluded {
+    const { results, report, next, exclusions } = this.#directory;
+    const nextRows = (this.#directory.has(next) ? this.#made?.next_rows : undefined) ?? null;
+    return {
+      rows: this.#rows,
+      results,
+      updated,
+      warned,
+      errors,
+      unchanged,
+      report,
+      new_tokens: newTokens,
+      replace,
+      next: nextRows === null ? null : next,
+      next_rows: nextRows,
+      excluded: this.#made?.left_out ?? null,
+      exclusions: this.#directory.has(exclusions) ? exclusions : null,
+    };
+  }
+
+  /** Ends with what to do: the file that the month is for, the other files, and what the next cycle leaves out. */
+  #noteTodo({ newTokens, expired, replace, update, others }: Todo): void {
+    const { notices } = this.#context;
+    const { exclusions, todo } = this.#directory;
+    const past = expired === 0 ? '' : ` (${formatNumber(expired)} already expired)`;
+    const sql = newTokens === 0 ? '' : `, and as SQL in ${basename(update)} beside it`;
+    notices.note(`${countText(newTokens, 'new token')}${past}: ${replace}${sql}`);
+    const counts = others.map(({ group, rows }) => `${formatNumber(rows)} in ${group}.csv`);
+    if (counts.length > 0) notices.note(`to do in ${todo}: ${counts.join(', ')}`);
+    const { left_out: excluded = 0, next_rows: nextRows } = this.#made ?? {};
+    if (excluded > 0 && nextRows === undefined)
+      notices.note(`next cycle: leaves out ${countText(excluded, 'row')} of this one, listed in ${exclusions}`);
+  }
+}
+
+/** Returns the error for files that somebody changed, which are not replaced. */
+function changedFiles(files: readonly string[], again: readonly string[], facts: object = { files }): SvcError {
+  const [was, it] = files.length === 1 ? ['was', 'it'] : ['were', 'them'];
+  return new SvcError('config', `${files.join(', ')} ${was} changed after the refresh wrote ${it}`, {
+    hint: `svc does not replace ${it}. Move ${it} away, and run the same command again, which writes ${it} again:`,
+    next: again,
+    facts: { ...facts },
+  });
+}
+
+/** Returns the error of a check, or undefined if it passed. */
+function met(check: () => void): SvcError | undefined {
+  try {
+    check();
+    return undefined;
+  } catch (error) {
+    if (isSvcError(error, 'threshold')) return error;
+    throw error;
+  }
+}

@@ -1,0 +1,71 @@
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { expect, it } from 'vitest';
+import { captureResponse } from '../../../src/emulator/faults/intercept.ts';
+import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
+import { errorIn, rowOf } from '../../support/run-here.ts';
+import { openQuickDesk } from './support.ts';
+
+const [HEADER = '', ...ROWS] = exampleRequestFile().trimEnd().split('\n');
+const DAY_MS = 86_400_000;
+const REFRESH = 'au refresh export.csv --cycle 2026-12 --fail-on err=100%';
+
+/** A desk whose service can forget jobs. Each machine has its own state, and shares the ledger and the refresh directory. */
+async function openForgetful() {
+  const forgotten = new Set<string>();
+  const isForgotten = (url: string): boolean => [...forgotten].some((job) => url.includes(job));
+  const desk = await openQuickDesk({
+    tenants: ['production'],
+    intercept: ({ method, url = '' }, outgoing, proceed) => {
+      if (method === 'GET' && isForgotten(url))
+        return void outgoing
+          .writeHead(404, { 'content-type': 'application/json' })
+          .end('{"title":"Not Found","status":404}');
+      if (method === 'GET' && /\/jobs(\?|$)/.test(url))
+        captureResponse(outgoing, (body) => {
+          const list = JSON.parse(body.toString()) as { data: { readonly id: string }[] };
+          const text = JSON.stringify({ ...list, data: list.data.filter(({ id }) => !forgotten.has(id)) });
+          outgoing.setHeader('content-length', Buffer.byteLength(text)).end(text);
+        });
+      proceed();
+    },
+  });
+  mkdirSync(desk.home.file('ledger'));
+  const write = (rows: readonly string[]): void =>
+    writeFileSync(desk.home.file('export.csv'), `${[HEADER, ...rows].join('\n')}\n`);
+  const on = (machine: string, line: string) =>
+    desk.svc(line, { SVC_STATE_DIR: desk.home.file(machine), SVC_LEDGER: desk.home.file('ledger') });
+  write(ROWS.slice(0, 20));
+  const { jobs } = rowOf(await on('runner', REFRESH)) as { readonly jobs: readonly string[] };
+  await desk.clock.advance(10 * DAY_MS);
+  for (const job of jobs) forgotten.add(job);
+  const results = desk.home.file('refresh/2026-12/results.csv');
+  return {
+    desk,
+    write,
+    on,
+    results,
+    rows: (): string[] => readFileSync(results, 'utf8').trimEnd().split('\n').slice(1),
+  };
+}
+
+it('svc au refresh --add joins new results with results.csv, where the service has forgotten the job of the earlier ones', async () => {
+  const { desk, write, on, rows } = await openForgetful();
+  const before = rows();
+  write(ROWS);
+  const added = await on('other-runner', `${REFRESH} --add`);
+  expect(rowOf(added), added.stderr).toMatchObject({ status: 'completed', rows: ROWS.length });
+  expect(rows().slice(0, before.length)).toEqual(before);
+  expect(rows().length).toBeGreaterThan(before.length);
+  expect(desk.uploads()).toBe(2);
+});
+
+it('svc au refresh --add ends with 9 where a forgotten job has results that neither a machine nor results.csv has', async () => {
+  const { desk, write, on, results } = await openForgetful();
+  rmSync(results);
+  write(ROWS);
+  const refused = await on('other-runner', `${REFRESH} --add`);
+  expect(refused.code, refused.stderr).toBe(9);
+  expect(errorIn(refused)['message']).toContain('the service does not find job ');
+  expect(await on('runner', REFRESH)).toMatchObject({ code: 0 });
+  expect(desk.uploads()).toBe(2);
+});
