@@ -9,7 +9,7 @@ import { requireSpelledPlaces } from '../../cli/config/variables.ts';
 import { requireDirectory } from '../../cli/config/paths.ts';
 import { countText } from '../../cli/output/time.ts';
 import type { Client } from '../../client/api/client.ts';
-import { ReadOnlyPlace } from '../../client/store/store.ts';
+import { type ObjectStore, ReadOnlyPlace } from '../../client/store/store.ts';
 import type { Flaw } from '../../client/transfer/receive.ts';
 import { fileSource, hashFile, hashIfReadable, type UploadSource } from '../../client/transfer/source.ts';
 import type { AccountUpdaterJob, ListedJob } from '../../schema/account-updater.ts';
@@ -24,7 +24,7 @@ import { divideRows, type Division } from './divide-rows.ts';
 import type { ClaimEntry, EndBody, Entry, Who } from './entry.ts';
 import { claimsWithoutRows, enteredWithoutRows, fileCycleIn, fileCycles } from './earlier-keys.ts';
 import { isFileCycle } from './cycle-names.ts';
-import type { LedgerCycle } from './cycle.ts';
+import type { LedgerCycle, LedgerHost } from './cycle.ts';
 import type { Ledger } from './ledger.ts';
 import {
   folderOfTenant,
@@ -547,44 +547,49 @@ export class CommandLedger {
   }
 
   async #open(tenant: string): Promise<Ledger> {
-    const { Ledger: Opened } = await import('./ledger.ts');
-    const { kept, used, shared } = await this.#place(tenant);
-    if (shared === undefined) return this.#openOwn(tenant);
-    const { objects, cache } = shared;
+    const context = this.#context;
+    const kept = this.placeOf(tenant);
+    const used = readUsedLedger(kept);
+    const place = this.#location === undefined ? undefined : await openSharedStore(context, this.#location, used);
+    requireSameLedger(used, { ...context.settings.ledger, value: place?.name }, kept);
+    if (place === undefined) return this.#openOwn(tenant);
+    const copies = await openCopies(context, kept, place);
+    const planned = this.#onlyReads ? new PlannedObjects(place) : undefined;
     const isFirstUse = used?.ledger === undefined || used.pending === true;
-    const ledger = await Opened.open(objects, tenant, {
-      clock: this.#context.clock,
-      who: this.#who(),
-      cache,
-      onPutBack: this.#onPutBack,
-      onFirstEntry: this.#onFirstEntry,
-      isFirstUse,
-    });
+    const cache = planned?.copiesIn(copies) ?? copies;
+    const ledger = await this.#openAt(planned ?? place, tenant, { isFirstUse, cache });
     if (ledger.isReadOnly) {
       // What this machine has is entered once it may write.
       this.#remember(kept, { ledger: ledger.name, pending: true });
       return ledger;
     }
-    const own = isFirstUse ? await this.#openOwn(tenant) : undefined;
-    // A process that is still at work with the ledger of this machine stops before its next upload.
-    await own?.close(ledger.name);
-    const { copyClaims } = await import('./move-ledger.ts');
-    if (own) await copyClaims(own, ledger);
+    if (isFirstUse) {
+      const own = await this.#openOwn(tenant);
+      // A process that is still at work with the ledger of this machine stops before its next upload.
+      await own.close(ledger.name);
+      const { copyClaims } = await import('./move-ledger.ts');
+      await copyClaims(own, ledger);
+    }
     this.#remember(kept, { ledger: ledger.name });
     return ledger;
   }
 
-  #who(): Who {
-    return { ...operatorOf(this.#context.system), version: VERSION };
-  }
-
   /** Opens the ledger that this machine has alone, or had before it shared one. */
   async #openOwn(tenant: string, { onlyReads = this.#onlyReads } = {}): Promise<Ledger> {
-    const { Ledger: Opened } = await import('./ledger.ts');
     const objects = await openOwnLedgers(this.#context, this.#root());
-    const own = { isFirstUse: false, isOwn: true, onPutBack: this.#onPutBack, onFirstEntry: this.#onFirstEntry };
-    const host = { clock: this.#context.clock, who: this.#who(), ...own };
-    return Opened.open(onlyReads ? new PlannedObjects(objects) : objects, tenant, host);
+    const own = { isFirstUse: false, isOwn: true };
+    return this.#openAt(onlyReads ? new PlannedObjects(objects) : objects, tenant, own);
+  }
+
+  async #openAt(objects: ObjectStore, tenant: string, host: Partial<LedgerHost>): Promise<Ledger> {
+    const { Ledger: Opened } = await import('./ledger.ts');
+    const { clock } = this.#context;
+    const told = { onPutBack: this.#onPutBack, onFirstEntry: this.#onFirstEntry };
+    return Opened.open(objects, tenant, { clock, who: this.#who(), ...told, ...host });
+  }
+
+  #who(): Who {
+    return { ...operatorOf(this.#context.system), version: VERSION };
   }
 
   /** Sets what is checked before this command adds its next entry. */
@@ -613,21 +618,6 @@ export class CommandLedger {
   /** Remembers the ledger of a tenant. From then on, this machine sends nothing without it. */
   #remember(kept: string, used: UsedLedger): void {
     if (!this.#onlyReads) writeUsedLedger(kept, used);
-  }
-
-  /** Returns what this machine remembers of a tenant's ledger, and where one is that it shares. @throws SvcError `config` */
-  async #place(tenant: string) {
-    const root = this.#root();
-    const kept = this.placeOf(tenant);
-    const used = readUsedLedger(kept);
-    const objects =
-      this.#location === undefined ? undefined : await openSharedStore(this.#context, this.#location, used);
-    requireSameLedger(used, { ...this.#context.settings.ledger, value: objects?.name }, kept);
-    if (objects === undefined) return { root, kept, used, shared: undefined };
-    const cache = await openCopies(this.#context, kept, objects);
-    if (!this.#onlyReads) return { root, kept, used, shared: { objects, cache } };
-    const planned = new PlannedObjects(objects);
-    return { root, kept, used, shared: { objects: planned, cache: planned.copiesIn(cache) } };
   }
 
   /** Returns the directory for the ledgers of this machine, and for what it remembers of shared ones. */

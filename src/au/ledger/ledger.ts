@@ -1,7 +1,6 @@
-import * as z from 'zod/mini';
 import type { ObjectStore } from '../../client/store/store.ts';
 import { isoTime, parseTime } from '../../cli/output/time.ts';
-import { parsedJson } from '../../schema/json-value.ts';
+import { isObject, parsedJson } from '../../schema/json-value.ts';
 import { folderOf } from '../folder-of.ts';
 import { hasClaim, isDone, openJobs } from './claims.ts';
 import { CLOSED, LedgerCycle, type LedgerHost, type LedgerPlace, markName } from './cycle.ts';
@@ -13,8 +12,6 @@ import { saltOf } from './row-set.ts';
 
 /** The object that says that a ledger is in use. */
 const BEGUN = 'begun.json';
-
-const begunSchema = z.looseObject({ since: z.optional(z.nullable(z.string())) });
 
 /** A cycle with jobs whose results nobody received. */
 export interface OpenCycle {
@@ -131,8 +128,8 @@ export class Ledger {
    */
   async since(): Promise<number | undefined> {
     const bytes = await this.#folder.read(BEGUN);
-    const { data } = begunSchema.safeParse(bytes && parsedJson(Buffer.from(bytes).toString()));
-    const begun = parseTime(data?.since ?? '');
+    const note = bytes && parsedJson(Buffer.from(bytes).toString());
+    const begun = isObject(note) && typeof note['since'] === 'string' ? parseTime(note['since']) : undefined;
     if (begun !== undefined) return begun;
     // The ledger of one machine begins with its first claim, without a note.
     const claims: ClaimEntry[] = [];

@@ -68,11 +68,6 @@ export async function readRows(salt: string, source: Rows): Promise<RequestRows>
   return { rows, isMixed };
 }
 
-/** Returns the keys of the rows of a request file. @throws SvcError `checksum_mismatch` if the file is another than it was */
-export async function rowsOf(salt: string, source: Rows): Promise<RowSet> {
-  return (await readRows(salt, source)).rows;
-}
-
 /** Returns the keys that the tokens of a request file would have if results had made them. */
 export async function tokensOf(salt: string, source: Rows): Promise<RowSet> {
   return setOf(salt, source, ({ token }) => keyOfRequestToken(salt, token));

@@ -3,7 +3,7 @@ import { sha256Of } from '../../../src/base/files/draft.ts';
 import { openStore } from '../../../src/client/store/open-store.ts';
 import type { EntryBody } from '../../../src/au/ledger/entry.ts';
 import { Ledger } from '../../../src/au/ledger/ledger.ts';
-import { rowsOf } from '../../../src/au/ledger/request-rows.ts';
+import { readRows } from '../../../src/au/ledger/request-rows.ts';
 import type { AccountUpdaterJob } from '../../../src/schema/account-updater.ts';
 import { rowOf } from '../../support/run-here.ts';
 import type { QuickDesk } from '../commands/support.ts';
@@ -44,7 +44,7 @@ export async function jobOfEarlierBuild(
     salt: SALT,
     created_at: created_at ?? '',
     expires_at,
-    row_set: await cycle.createRowSet(await rowsOf(SALT, source)),
+    row_set: await cycle.createRowSet((await readRows(SALT, source)).rows),
     rows: rows.length,
     part: 1,
     file: { name: 'one.csv', sha256: source.sha256, rows: rows.length },

@@ -1,6 +1,6 @@
 import { type Claiming, claimRows } from '../../../src/au/ledger/claim-rows.ts';
 import { Ledger } from '../../../src/au/ledger/ledger.ts';
-import { FileRows, rowsOf, tokensOf } from '../../../src/au/ledger/request-rows.ts';
+import { FileRows, readRows, tokensOf } from '../../../src/au/ledger/request-rows.ts';
 import { type Settled, settleClaims, type SettleOptions } from '../../../src/au/ledger/settle-claims.ts';
 import { sha256Of } from '../../../src/base/files/draft.ts';
 import type { Client } from '../../../src/client/api/client.ts';
@@ -60,9 +60,9 @@ export function fileOf(tokens: readonly string[]): { readonly text: string; open
 /** Returns the keys of the rows of a file in a ledger. */
 export async function fileRows(
   { salt }: Pick<Ledger, 'salt'>,
-  source: Parameters<typeof rowsOf>[1],
+  source: Parameters<typeof readRows>[1],
 ): Promise<FileRows> {
-  return FileRows.of(salt, (other) => rowsOf(other, source));
+  return FileRows.of(salt, async (other) => (await readRows(other, source)).rows);
 }
 
 /** Returns what a machine claims for a job: rows with these tokens. */

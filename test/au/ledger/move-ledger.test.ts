@@ -4,7 +4,7 @@ import type { ClaimEntry } from '../../../src/au/ledger/entry.ts';
 import { Ledger } from '../../../src/au/ledger/ledger.ts';
 import { enteredWithoutRows } from '../../../src/au/ledger/earlier-keys.ts';
 import { copyClaims } from '../../../src/au/ledger/move-ledger.ts';
-import { rowsOf } from '../../../src/au/ledger/request-rows.ts';
+import { readRows } from '../../../src/au/ledger/request-rows.ts';
 import { keyOfNewToken, RowSet } from '../../../src/au/ledger/row-set.ts';
 import { MemoryObjects } from '../../support/memory-objects.ts';
 import { claimBody, WHO } from './entries.ts';
@@ -36,7 +36,9 @@ it('a machine that begins to share its ledger copies the claims that stand, with
   expect(await machines.entries('2027-01')).toEqual(['claim job-4']);
   const [copy] = await ledger.cycle('2026-12').read();
   expect(copy).toMatchObject({ keys: 2, rows: 1, file: { name: 'tokens.csv' } });
-  expect(await ledger.cycle('2026-12').rowsOf(copy as ClaimEntry)).toEqual(await rowsOf(ledger.salt, fileOf(['b'])));
+  expect(await ledger.cycle('2026-12').rowsOf(copy as ClaimEntry)).toEqual(
+    (await readRows(ledger.salt, fileOf(['b']))).rows,
+  );
   for (const job of ['job-2', 'job-3', 'job-4']) expect([job, await ledger.isMarked(job)]).toEqual([job, true]);
 });
 

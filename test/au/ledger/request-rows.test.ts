@@ -1,10 +1,14 @@
 import { expect, it } from 'vitest';
-import { rowsOf, tokensOf } from '../../../src/au/ledger/request-rows.ts';
+import { readRows, tokensOf } from '../../../src/au/ledger/request-rows.ts';
 import { keyOfNewToken, keyOfRow, RowSet } from '../../../src/au/ledger/row-set.ts';
 import { HEADER, inChunks, stream, UUID } from '../rows.ts';
 
 function fileOf(text: string) {
   return { open: () => stream(inChunks(Buffer.from(text), 7)) };
+}
+
+async function rowsOf(salt: string, source: Parameters<typeof readRows>[1]): Promise<RowSet> {
+  return (await readRows(salt, source)).rows;
 }
 
 it('the rows of a request file are the same in any order, with any quotes, line ends and repeats', async () => {
