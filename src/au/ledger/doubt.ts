@@ -81,7 +81,9 @@ function doubtText({ claim, why }: Doubt, cycle: string, now: number): string {
   const text = DOUBTS[why](jobText(claim, cycle));
   if (why === 'missing') return `${text} ${knownText(claim, now)}`;
   const from = provableFrom(claim) ?? 0;
-  return why === 'sent' && from > now ? `${text}, until ${utcTime(from)} by the service's clock at the latest` : text;
+  return why === 'sent' && from > now
+    ? `${text}, which is settled at ${utcTime(from)} by the service's clock at the latest`
+    : text;
 }
 
 /** Returns what to do about a doubt: wait, ask another machine, or decide. */
